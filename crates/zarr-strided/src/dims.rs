@@ -1,0 +1,154 @@
+//! Numbers, one a dimension: shapes, positions, steps, orders.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::{Deref, DerefMut};
+
+use crate::list::List;
+
+/// Numbers, one a dimension: a shape, a position, an order of axes.
+///
+/// Up to eight are held inline; more go to the heap. It is a slice of `u64` in all other respects.
+///
+/// ```
+/// use zarr_strided::Dims;
+///
+/// let shape = Dims::from([4, 512, 512]);
+/// assert_eq!(shape.len(), 3);
+/// assert_eq!(shape.product(), Some(1 << 20));
+/// let halves: Dims = shape.iter().map(|n| n / 2).collect();
+/// assert_eq!(halves, [2, 256, 256]);
+/// ```
+#[derive(Clone)]
+pub struct Dims(List<u64>);
+
+impl Dims {
+    /// No dimensions.
+    pub fn new() -> Self {
+        Dims(List::new())
+    }
+
+    /// `value` in each of `rank` dimensions.
+    pub fn filled(value: u64, rank: usize) -> Self {
+        Dims(List::filled(value, rank))
+    }
+
+    /// Adds a dimension at the end.
+    pub fn push(&mut self, value: u64) {
+        self.0.push(value);
+    }
+
+    /// The number of elements of this shape: the product, 1 without dimensions, 0 if a dimension is 0, `None` if it
+    /// is 2^64 or more.
+    pub fn product(&self) -> Option<u64> {
+        product(self)
+    }
+}
+
+/// A zero wins over an overflow, so that empty arrays of any shape stay what they are: empty.
+pub(crate) fn product(shape: &[u64]) -> Option<u64> {
+    if shape.contains(&0) {
+        return Some(0);
+    }
+    shape.iter().try_fold(1u64, |all, &n| all.checked_mul(n))
+}
+
+impl Default for Dims {
+    fn default() -> Self {
+        Dims::new()
+    }
+}
+
+impl Deref for Dims {
+    type Target = [u64];
+
+    #[inline]
+    fn deref(&self) -> &[u64] {
+        &self.0
+    }
+}
+
+impl DerefMut for Dims {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [u64] {
+        &mut self.0
+    }
+}
+
+impl AsRef<[u64]> for Dims {
+    fn as_ref(&self) -> &[u64] {
+        self
+    }
+}
+
+impl fmt::Debug for Dims {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl PartialEq for Dims {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Dims {}
+
+impl PartialEq<[u64]> for Dims {
+    fn eq(&self, other: &[u64]) -> bool {
+        **self == *other
+    }
+}
+
+impl PartialEq<&[u64]> for Dims {
+    fn eq(&self, other: &&[u64]) -> bool {
+        **self == **other
+    }
+}
+
+impl<const N: usize> PartialEq<[u64; N]> for Dims {
+    fn eq(&self, other: &[u64; N]) -> bool {
+        **self == *other
+    }
+}
+
+/// Equal lists hash alike, wherever they are held.
+impl Hash for Dims {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (**self).hash(state);
+    }
+}
+
+impl From<&[u64]> for Dims {
+    fn from(values: &[u64]) -> Self {
+        Dims(List::from(values))
+    }
+}
+
+impl<const N: usize> From<[u64; N]> for Dims {
+    fn from(values: [u64; N]) -> Self {
+        Dims(List::from(&values[..]))
+    }
+}
+
+impl From<Vec<u64>> for Dims {
+    fn from(values: Vec<u64>) -> Self {
+        Dims(List::from(values))
+    }
+}
+
+impl FromIterator<u64> for Dims {
+    fn from_iter<I: IntoIterator<Item = u64>>(values: I) -> Self {
+        Dims(values.into_iter().collect())
+    }
+}
+
+impl<'a> IntoIterator for &'a Dims {
+    type Item = &'a u64;
+    type IntoIter = std::slice::Iter<'a, u64>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}

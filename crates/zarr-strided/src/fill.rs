@@ -1,0 +1,106 @@
+//! One element everywhere: writing it, and finding out whether it is so.
+
+use std::ptr;
+
+use crate::Swap;
+use crate::axes::{Axis, Loops, collapse, nest};
+use crate::layout::Layout;
+use crate::list::List;
+use crate::rows;
+
+/// Rows shorter than this are filled element by element.
+const SHORT: usize = 64;
+/// A row is filled with copies of about its first this many bytes, which stay in the first cache.
+const BLOCK: usize = 4 << 10;
+
+/// Writes `element` to every place of `layout`.
+///
+/// # Safety
+///
+/// From `first`, every element of `layout` may be written, and no two overlap. `element` is of its size and not one of
+/// them.
+pub(crate) unsafe fn fill(first: *mut u8, layout: &Layout, element: &[u8]) {
+    if layout.is_empty() {
+        return;
+    }
+    let mut loops = loops(layout);
+    let first = first.wrapping_offset(loops.dst);
+    let same = element.iter().all(|byte| *byte == element[0]);
+    let row = match loops.axes.last() {
+        Some(inner) if inner.dst == element.len() as isize => inner.len * element.len(),
+        _ => element.len(),
+    };
+    if row < SHORT {
+        // SAFETY: the axes walk the elements, each once; the source stays where it is.
+        return unsafe { rows::copy(&loops.axes, first, element.as_ptr(), element.len(), Swap::NONE) };
+    }
+    if row > element.len() {
+        loops.axes.pop();
+    }
+    nest(&loops.axes, first, element.as_ptr(), &|dst, src| {
+        if same {
+            // SAFETY: a row is whole elements that lie side by side.
+            return unsafe { dst.write_bytes(element[0], row) };
+        }
+        // SAFETY: the first element of the row.
+        unsafe { ptr::copy_nonoverlapping(src, dst, element.len()) };
+        let mut done = element.len();
+        while done < row {
+            // Doubles up to a block. `done` stays a multiple of the element until the last copy.
+            let some = done.min(BLOCK.next_multiple_of(element.len())).min(row - done);
+            // SAFETY: from the part of the row that is written to the next, which ends inside of the row.
+            unsafe { ptr::copy_nonoverlapping(dst, dst.wrapping_add(done), some) };
+            done += some;
+        }
+    });
+}
+
+/// Whether every element of a `layout` that is not empty, and begins at `bytes[offset]`, is `element`.
+pub(crate) fn is_filled(bytes: &[u8], offset: usize, layout: &Layout, element: &[u8]) -> bool {
+    let loops = loops(layout);
+    let size = element.len();
+    // Elements that are repeated need to be seen once.
+    let mut axes: List<Axis> = loops.axes.iter().copied().filter(|axis| axis.dst != 0).collect();
+    let begin = offset.wrapping_add_signed(loops.dst);
+    match axes.last() {
+        Some(&inner) if inner.dst == size as isize => {
+            axes.pop();
+            let len = inner.len * size;
+            // The first is the element, and each is as the one before it: one comparison of the row with itself.
+            all(&axes, begin, &|at| {
+                let row = &bytes[at..at + len];
+                row[..size] == *element && row[size..] == row[..len - size]
+            })
+        }
+        _ => match size {
+            1 => all_of::<1>(&axes, begin, bytes, element),
+            2 => all_of::<2>(&axes, begin, bytes, element),
+            4 => all_of::<4>(&axes, begin, bytes, element),
+            8 => all_of::<8>(&axes, begin, bytes, element),
+            16 => all_of::<16>(&axes, begin, bytes, element),
+            _ => all(&axes, begin, &|at| bytes[at..at + size] == *element),
+        },
+    }
+}
+
+/// The dimensions of `layout` as destination, against a source that stays where it is.
+fn loops(layout: &Layout) -> Loops {
+    let still: List<isize> = List::filled(0, layout.strides.len());
+    collapse(&layout.shape, &layout.strides, &still)
+}
+
+/// Whether each element of `N` bytes is `element`.
+fn all_of<const N: usize>(axes: &[Axis], begin: usize, bytes: &[u8], element: &[u8]) -> bool {
+    let element: Option<&[u8; N]> = element.first_chunk();
+    all(axes, begin, &|at| bytes[at..].first_chunk() == element)
+}
+
+/// Whether `holds` at every position of `axes`, up to the first where it does not.
+fn all(axes: &[Axis], at: usize, holds: &impl Fn(usize) -> bool) -> bool {
+    let place = |axis: &Axis, i| at.wrapping_add_signed(i * axis.dst);
+    match axes {
+        [] => holds(at),
+        [axis] => (0..axis.len as isize).all(|i| holds(place(axis, i))),
+        [axis, inner @ ..] => (0..axis.len as isize).all(|i| all(inner, place(axis, i), holds)),
+    }
+}

@@ -1,0 +1,234 @@
+//! Where the elements of a view lie, relative to its first: the arithmetic both kinds of views share.
+
+use crate::dims::{Dims, product};
+use crate::list::List;
+use crate::{StridedError, Swap};
+
+/// Shape, strides in bytes and element size.
+///
+/// Views check once, when they are made, that every element lies in their memory; what is derived from them here stays
+/// inside. An empty view (no elements, or elements of no bytes) touches no memory, so its offsets may be anything;
+/// that is why offsets wrap instead of being checked again.
+#[derive(Clone)]
+pub(crate) struct Layout {
+    pub(crate) shape: Dims,
+    pub(crate) strides: List<isize>,
+    pub(crate) size: usize,
+}
+
+/// A length, count or offset known to be addressable.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "bounded by the memory of a view")]
+pub(crate) fn index(n: u64) -> usize {
+    n as usize
+}
+
+impl Layout {
+    /// C order, without gaps.
+    pub(crate) fn dense(shape: &[u64], size: usize) -> Result<Layout, StridedError> {
+        byte_len(shape, size)?;
+        let mut strides = List::filled(0, shape.len());
+        let mut stride = size as isize;
+        for (dim, &n) in shape.iter().enumerate().rev() {
+            strides[dim] = stride;
+            stride = stride.wrapping_mul(index(n) as isize);
+        }
+        Ok(Layout { shape: shape.into(), strides, size })
+    }
+
+    /// Strides in bytes from the element at byte `offset` of `buffer` bytes.
+    pub(crate) fn strided(
+        buffer: usize,
+        offset: usize,
+        shape: &[u64],
+        strides: &[i64],
+        size: usize,
+    ) -> Result<Layout, StridedError> {
+        same_rank("strides", shape.len(), strides.len())?;
+        byte_len(shape, size)?;
+        let outside = || StridedError::OutOfBuffer {
+            shape: shape.into(),
+            strides: strides.into(),
+            offset,
+            got: buffer,
+        };
+        let empty = size == 0 || shape.contains(&0);
+        // Bytes from the first element to the beginnings of the outermost ones, on either side.
+        let (mut below, mut above) = (0isize, 0isize);
+        let mut list = List::filled(0, shape.len());
+        for (dim, (&n, &stride)) in shape.iter().zip(strides).enumerate() {
+            if n < 2 || empty {
+                // Never taken, so it need not be representable.
+                continue;
+            }
+            let stride = isize::try_from(stride).map_err(|_| outside())?;
+            let reach =
+                isize::try_from(n - 1).ok().and_then(|n| stride.checked_mul(n)).ok_or_else(outside)?;
+            let side = if reach < 0 { &mut below } else { &mut above };
+            *side = side.checked_add(reach).ok_or_else(outside)?;
+            list[dim] = stride;
+        }
+        let begins = offset.checked_sub(below.unsigned_abs());
+        let ends = offset.checked_add(above.unsigned_abs()).and_then(|last| last.checked_add(size));
+        if !empty && (begins.is_none() || ends.is_none_or(|end| end > buffer)) {
+            return Err(outside());
+        }
+        Ok(Layout { shape: shape.into(), strides: list, size })
+    }
+
+    /// Elements. Fits, by construction.
+    pub(crate) fn len(&self) -> u64 {
+        product(&self.shape).unwrap_or(u64::MAX)
+    }
+
+    /// Bytes of all elements. Fits, by construction.
+    pub(crate) fn byte_len(&self) -> usize {
+        index(self.len()) * self.size
+    }
+
+    /// Whether there is no byte to move.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.size == 0 || self.shape.contains(&0)
+    }
+
+    /// Whether the bytes lie in C order without gaps.
+    pub(crate) fn is_dense(&self) -> bool {
+        let mut expected = self.size as isize;
+        for (&n, &stride) in self.shape.iter().zip(self.strides.iter()).rev() {
+            if n > 1 {
+                if stride != expected {
+                    return self.is_empty();
+                }
+                expected = expected.wrapping_mul(index(n) as isize);
+            }
+        }
+        true
+    }
+
+    /// Whether all elements are certain to lie apart: each stride steps over all that the shorter ones span.
+    ///
+    /// Exotic layouts whose elements interleave like the teeth of two combs are apart too, but fail.
+    pub(crate) fn is_apart(&self) -> bool {
+        if self.is_empty() {
+            return true;
+        }
+        let mut axes: List<(usize, usize)> = self
+            .shape
+            .iter()
+            .zip(self.strides.iter())
+            .filter(|&(&n, _)| n > 1)
+            .map(|(&n, stride)| (stride.unsigned_abs(), index(n)))
+            .collect();
+        axes.sort_unstable();
+        let mut span = self.size;
+        for &(stride, n) in axes.iter() {
+            if stride < span {
+                return false;
+            }
+            span += stride * (n - 1);
+        }
+        true
+    }
+
+    /// Keeps the box of `shape` at `at`; gives the way to its first element.
+    pub(crate) fn narrow(&mut self, at: &[u64], shape: &[u64]) -> Result<isize, StridedError> {
+        same_rank("position of a box", self.shape.len(), at.len())?;
+        same_rank("shape of a box", self.shape.len(), shape.len())?;
+        let mut fits = true;
+        for ((&at, &n), &whole) in at.iter().zip(shape).zip(&self.shape) {
+            fits &= at.checked_add(n).is_some_and(|end| end <= whole);
+        }
+        if !fits {
+            return Err(StridedError::OutOfShape {
+                at: at.into(),
+                shape: shape.into(),
+                whole: (*self.shape).into(),
+            });
+        }
+        self.shape.copy_from_slice(shape);
+        Ok(self.offset(at))
+    }
+
+    /// The way from the first element to the one at `at`.
+    pub(crate) fn offset(&self, at: &[u64]) -> isize {
+        at.iter()
+            .zip(self.strides.iter())
+            .fold(0, |sum: isize, (&at, stride)| sum.wrapping_add(stride.wrapping_mul(index(at) as isize)))
+    }
+
+    pub(crate) fn step(&mut self, steps: &[u64]) -> Result<(), StridedError> {
+        same_rank("list of steps", self.shape.len(), steps.len())?;
+        if let Some(dim) = steps.iter().position(|&step| step == 0) {
+            return Err(StridedError::Step { dim });
+        }
+        for (dim, &step) in steps.iter().enumerate() {
+            self.shape[dim] = self.shape[dim].div_ceil(step);
+            // Wraps only where the step leaves no second element.
+            self.strides[dim] = self.strides[dim].wrapping_mul(index(step) as isize);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn permute(&mut self, order: &[u64]) -> Result<(), StridedError> {
+        let rank = self.shape.len();
+        same_rank("order of dimensions", rank, order.len())?;
+        let mut named: List<bool> = List::filled(false, rank);
+        for &dim in order {
+            match usize::try_from(dim).ok().and_then(|dim| named.get_mut(dim)) {
+                Some(seen) if !*seen => *seen = true,
+                _ => return Err(StridedError::Order { order: order.into(), rank }),
+            }
+        }
+        let strides = order.iter().map(|&dim| self.strides[index(dim)]).collect();
+        self.shape = order.iter().map(|&dim| self.shape[index(dim)]).collect();
+        self.strides = strides;
+        Ok(())
+    }
+
+    pub(crate) fn squeeze(&mut self, keep: &[bool]) -> Result<(), StridedError> {
+        same_rank("list of dimensions to keep", self.shape.len(), keep.len())?;
+        let (mut shape, mut strides) = (Dims::new(), List::new());
+        for (dim, (&n, &keep)) in self.shape.iter().zip(keep).enumerate() {
+            if keep {
+                shape.push(n);
+                strides.push(self.strides[dim]);
+            } else if n != 1 {
+                return Err(StridedError::Squeeze { dim, got: n });
+            }
+        }
+        (self.shape, self.strides) = (shape, strides);
+        Ok(())
+    }
+
+    /// Whether elements are whole units of `swap`.
+    pub(crate) fn check_swap(&self, swap: Swap) -> Result<(), StridedError> {
+        match self.size.is_multiple_of(swap.unit()) {
+            true => Ok(()),
+            false => Err(StridedError::Unit { size: self.size, unit: swap.unit() }),
+        }
+    }
+
+    /// Whether a buffer of `got` bytes is exactly as long as all elements.
+    pub(crate) fn check_len(&self, got: usize) -> Result<(), StridedError> {
+        match self.byte_len() {
+            expected if expected == got => Ok(()),
+            expected => {
+                Err(StridedError::Length { shape: (*self.shape).into(), size: self.size, expected, got })
+            }
+        }
+    }
+}
+
+fn same_rank(what: &'static str, expected: usize, got: usize) -> Result<(), StridedError> {
+    if expected == got { Ok(()) } else { Err(StridedError::Rank { what, expected, got }) }
+}
+
+/// Bytes of all elements, at most `isize::MAX` as in every allocation; so is their number.
+pub(crate) fn byte_len(shape: &[u64], size: usize) -> Result<usize, StridedError> {
+    product(shape)
+        .and_then(|len| usize::try_from(len).ok())
+        .filter(|&len| isize::try_from(len).is_ok())
+        .and_then(|len| len.checked_mul(size))
+        .filter(|&bytes| isize::try_from(bytes).is_ok())
+        .ok_or_else(|| StridedError::TooLarge { shape: shape.into(), size })
+}

@@ -1,0 +1,32 @@
+#![doc = include_str!("../README.md")]
+// The one crate of the workspace that moves bytes through raw pointers: threads share one output whose parts are
+// disjoint by construction, which safe references to interleaved strided memory cannot say.
+#![allow(unsafe_code)]
+
+mod axes;
+mod copy;
+mod cuts;
+mod destination;
+mod dims;
+mod error;
+mod fill;
+mod input;
+mod lane;
+mod layout;
+mod list;
+mod output;
+mod plain;
+mod rows;
+mod source;
+mod swap;
+mod transpose;
+
+pub use cuts::{Cuts, Tiles};
+pub use destination::Destination;
+pub use dims::Dims;
+pub use error::StridedError;
+pub use input::Input;
+pub use output::Output;
+pub use plain::{Plain, bytes_of, bytes_of_mut, zeroed};
+pub use source::Source;
+pub use swap::{Swap, swap_in_place};

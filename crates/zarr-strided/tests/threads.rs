@@ -1,0 +1,169 @@
+//! Cells: each once, disjoint, and memory that outlives them.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::unwrap_used,
+    reason = "a test: small numbers, and what fails shall panic"
+)]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use zarr_strided::{Cuts, Destination, Output, StridedError, zeroed};
+
+#[test]
+fn a_cell_is_handed_out_once() {
+    let mut values = [0u8; 6];
+    let tiles = Destination::of(&mut values, &[2, 3]).unwrap();
+    let tiles = tiles.split(Cuts::new(vec![vec![2, 0], vec![1, 2]])).unwrap();
+    for cell in 0..4 {
+        let taken = tiles.take(cell).unwrap();
+        assert_eq!(taken.shape(), [[2, 1], [2, 2], [0, 1], [0, 2]][cell as usize]);
+        assert!(tiles.take(cell).is_none());
+    }
+    assert!(tiles.take(4).is_none());
+    assert!(tiles.take(u64::MAX).is_none());
+}
+
+#[test]
+fn cuts_must_add_up() {
+    let mut values = [0u8; 6];
+    let mut split = |pieces| Destination::of(&mut values, &[6]).unwrap().split(Cuts::new(pieces)).map(|_| ());
+    assert!(matches!(split(vec![vec![3, 2]]), Err(StridedError::Shape { .. })));
+    assert!(split(vec![vec![u64::MAX, 7]]).is_err());
+    assert!(split(vec![vec![6], vec![1]]).is_err());
+    assert!(split(vec![vec![3, 3]]).is_ok());
+    assert!(Cuts::new(vec![vec![0; 1 << 16]; 4]).cells().is_err());
+    assert!(Output::new(vec![0u8; 5], &[6], Cuts::whole(&[6])).is_err());
+    let output = Output::new(vec![0u8; 1], &[], Cuts::whole(&[])).unwrap();
+    assert_eq!(output.cells(), 1);
+    output.take(0).unwrap().fill(&[3]).unwrap();
+    assert_eq!(output.into_vec::<u8>().unwrap(), [3]);
+    let empty = Output::new(Vec::<u8>::new(), &[0], Cuts::new(vec![vec![]])).unwrap();
+    assert!(empty.take(0).is_none());
+}
+
+#[test]
+fn threads_take_each_cell_once_and_fill_it() {
+    let (rows, columns) = (vec![7, 1, 0, 25, 31], vec![13, 3, 50]);
+    let output = Output::new(
+        zeroed::<u32>(64 * 66).unwrap(),
+        &[64, 66],
+        Cuts::new(vec![rows.clone(), columns.clone()]),
+    )
+    .unwrap();
+    let taken = AtomicU64::new(0);
+    thread::scope(|threads| {
+        for _ in 0..4 {
+            let (output, taken) = (output.clone(), &taken);
+            threads.spawn(move || {
+                for cell in 0..output.cells() {
+                    if let Some(mut part) = output.take(cell) {
+                        taken.fetch_add(1, Ordering::Relaxed);
+                        part.fill(&(cell as u32 + 1).to_ne_bytes()).unwrap();
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(taken.into_inner(), 15);
+    let values = output.into_vec::<u32>().unwrap();
+    let number = |pieces: &[u64], at: usize| {
+        pieces
+            .iter()
+            .scan(0, |end, n| {
+                *end += n;
+                Some(*end)
+            })
+            .position(|end| (at as u64) < end)
+            .unwrap()
+    };
+    for (i, value) in values.iter().enumerate() {
+        let cell = number(&rows, i / 66) * 3 + number(&columns, i % 66);
+        assert_eq!(*value as usize, cell + 1, "element {i}");
+    }
+}
+
+#[test]
+fn into_vec_wants_the_last_handle_and_the_type() {
+    let output = Output::new(vec![1u16, 2], &[2], Cuts::whole(&[2])).unwrap();
+    let other = output.clone();
+    let output = output.into_vec::<u16>().unwrap_err();
+    drop(other);
+    let output = output.into_vec::<i16>().unwrap_err();
+    assert_eq!(output.shape(), [2]);
+    assert_eq!(output.into_vec::<u16>().unwrap(), [1, 2]);
+    let mut values = [1u16, 2];
+    Output::lend(&mut values, &[2], Cuts::whole(&[2]), |output| {
+        assert!(output.into_vec::<u16>().is_err());
+    })
+    .unwrap();
+}
+
+/// Keeps a clone of the handle on another thread for a while, then writes.
+fn write_late(output: &Output, done: &'static AtomicBool) {
+    let output = output.clone();
+    thread::spawn(move || {
+        thread::sleep(Duration::from_millis(50));
+        output.take(0).unwrap().fill(&[5]).unwrap();
+        done.store(true, Ordering::SeqCst);
+    });
+}
+
+#[test]
+fn lend_waits_for_every_handle() {
+    static DONE: AtomicBool = AtomicBool::new(false);
+    let mut values = [0u8; 3];
+    let answer = Output::lend(&mut values, &[3], Cuts::whole(&[3]), |output| {
+        write_late(&output, &DONE);
+        42
+    });
+    assert!(DONE.load(Ordering::SeqCst));
+    assert_eq!((answer, values), (Ok(42), [5; 3]));
+}
+
+#[test]
+fn lend_waits_also_when_the_call_panics() {
+    static DONE: AtomicBool = AtomicBool::new(false);
+    let mut values = [0u8; 3];
+    let lend = || {
+        Output::lend(&mut values, &[3], Cuts::whole(&[3]), |output| {
+            write_late(&output, &DONE);
+            panic!("a job failed");
+        })
+    };
+    assert!(catch_unwind(AssertUnwindSafe(lend)).is_err());
+    assert!(DONE.load(Ordering::SeqCst));
+    assert_eq!(values, [5; 3]);
+}
+
+#[test]
+fn lend_checks_first() {
+    let called = Output::lend(&mut [0u8; 3], &[4], Cuts::whole(&[4]), |_| panic!("called"));
+    assert!(called.is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(if cfg!(miri) { 8 } else { 100 }) })]
+
+    /// Every element is in exactly one cell.
+    #[test]
+    fn cells_cover_all_and_each_once(pieces in prop::collection::vec(prop::collection::vec(0..5u64, 0..5), 0..4)) {
+        let cuts = Cuts::new(pieces);
+        let shape = cuts.shape().unwrap();
+        let cells = cuts.cells().unwrap();
+        let mut values = vec![0u8; shape.product().unwrap() as usize];
+        let tiles = Destination::of(&mut values, &shape).unwrap().split(cuts).unwrap();
+        let mut elements = 0;
+        for cell in 0..cells {
+            let mut part = tiles.take(cell).unwrap();
+            elements += part.len();
+            part.fill(&[1]).unwrap();
+        }
+        prop_assert_eq!(Some(elements), shape.product());
+        drop(tiles);
+        prop_assert!(values.iter().all(|&value| value == 1));
+    }
+}
