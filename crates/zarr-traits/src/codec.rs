@@ -1,0 +1,298 @@
+//! The three kinds of codec. **For codec authors.**
+//!
+//! A codec turns bytes into elements and back. It does no I/O, is not async, and has no state but its configuration:
+//! what it wants to keep between calls lies in the [`Scratch`] of the worker that calls it.
+//!
+//! A codec is built for one representation (data type, fill value, rank; not shape, which comes with each call since a
+//! grid may have chunks of several shapes). What it cannot work on it refuses then: when the array is opened, not when a
+//! chunk is read (checklist D.02).
+//!
+//! The bytes that a decoder is given come from a store and are hostile: it must answer with an error, never with a panic
+//! or with more memory than the destination it was given. Destinations are initialised memory, so that a codec needs no
+//! `unsafe`.
+//!
+//! A whole codec, with its entry in the registry:
+//!
+//! ```
+//! use std::sync::Arc;
+//! use zarr_traits::*;
+//!
+//! #[derive(Debug)]
+//! struct Xor(u8);
+//!
+//! impl BytesBytesCodec for Xor {
+//!     fn decode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> CodecResult<usize> {
+//!         let dst = dst.get_mut(..src.len()).ok_or_else(too_large)?;
+//!         dst.iter_mut().zip(src).for_each(|(d, s)| *d = s ^ self.0);
+//!         Ok(src.len())
+//!     }
+//!     fn encode(&self, src: &[u8], out: &mut Vec<u8>, _: &mut Scratch) -> CodecResult<()> {
+//!         out.extend(src.iter().map(|b| b ^ self.0));
+//!         Ok(())
+//!     }
+//!     fn encoded_size(&self, decoded: u64) -> EncodedSize {
+//!         EncodedSize::Exact(decoded)
+//!     }
+//! }
+//!
+//! const XOR: Entry = Entry::Codec(CodecEntry {
+//!     name: "example.xor",
+//!     aliases: &[],
+//!     kind: CodecKind::BytesBytes,
+//!     build: |configuration, _, _| {
+//!         let mask = configuration.integer("mask", 0..=255)?;
+//!         Ok(Codec::BytesBytes(Arc::new(Xor(u8::try_from(mask).unwrap_or(0)))))
+//!     },
+//! });
+//! let registry = Registry::core().with(&[XOR])?;
+//! # Ok::<(), CodecError>(())
+//! ```
+
+use std::fmt::Debug;
+use std::ops::Range;
+use std::sync::Arc;
+
+use zarr_strided::{Destination, Dims, Source, Swap};
+
+pub use crate::configuration::{Configuration, Note, NoteKind};
+use crate::dtype::{DataType, Layout};
+use crate::error::{CodecError, CodecErrorKind, CodecResult};
+use crate::fill::FillValue;
+use crate::limits::Limits;
+use crate::partial::{ChunkRead, Hints};
+use crate::region::Region;
+use crate::registry::Registry;
+use crate::scratch::Scratch;
+
+/// What reaches a codec: everything about a chunk but its shape and its values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repr {
+    /// The data type of the elements.
+    pub data_type: DataType,
+    /// The fill value, as it is at this place of the chain (checklist D.05).
+    pub fill: FillValue,
+    /// The number of dimensions.
+    pub rank: usize,
+}
+
+impl Repr {
+    /// Size and unit of an element; an error that says so for a type of variable length (checklist D.10).
+    ///
+    /// # Errors
+    /// [`CodecErrorKind::Unsupported`].
+    pub fn fixed(&self) -> CodecResult<(usize, usize)> {
+        match self.data_type.layout() {
+            Layout::Fixed { size, unit } => Ok((size, unit)),
+            Layout::Variable => Err(CodecError::new(
+                CodecErrorKind::Unsupported,
+                format!("data type {:?} has elements of variable length", self.data_type.name()),
+            )),
+        }
+    }
+}
+
+/// What the building of an extension may look at.
+#[derive(Debug, Clone, Copy)]
+pub struct Context<'a> {
+    /// Where inner chains and types are looked up.
+    pub registry: &'a Registry,
+    /// What stored data may make us do.
+    pub limits: &'a Limits,
+    /// How many chains this one lies in.
+    pub depth: usize,
+}
+
+/// The kind of a codec, known from its name alone (checklist A22).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CodecKind {
+    /// Elements to elements.
+    ArrayArray,
+    /// Elements to bytes; exactly one in a chain.
+    ArrayBytes,
+    /// Bytes to bytes.
+    BytesBytes,
+}
+
+/// A codec, built.
+#[derive(Debug, Clone)]
+pub enum Codec {
+    /// Elements to elements.
+    ArrayArray(Arc<dyn ArrayArrayCodec>),
+    /// Elements to bytes.
+    ArrayBytes(Arc<dyn ArrayBytesCodec>),
+    /// Bytes to bytes.
+    BytesBytes(Arc<dyn BytesBytesCodec>),
+}
+
+/// Makes a codec from its configuration and the representation that reaches it.
+#[derive(Debug, Clone, Copy)]
+pub struct CodecEntry {
+    /// The name in metadata documents.
+    pub name: &'static str,
+    /// Other names that are read and never written.
+    pub aliases: &'static [&'static str],
+    /// Which kind [`build`](Self::build) returns.
+    pub kind: CodecKind,
+    /// Builds it.
+    pub build: fn(&mut Configuration<'_>, &Repr, &Context<'_>) -> CodecResult<Codec>,
+}
+
+/// How large something is once it is encoded, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EncodedSize {
+    /// Always exactly this.
+    Exact(u64),
+    /// No more than this, as far as our own encoder goes; other encoders may be worse.
+    AtMost(u64),
+    /// Nobody knows.
+    Unknown,
+}
+
+impl EncodedSize {
+    /// The number in it.
+    pub fn bound(self) -> Option<u64> {
+        match self {
+            Self::Exact(n) | Self::AtMost(n) => Some(n),
+            Self::Unknown => None,
+        }
+    }
+
+    /// The size after one more step, of which `next` says what becomes of a given number of bytes.
+    #[must_use]
+    pub fn then(self, next: impl FnOnce(u64) -> Self) -> Self {
+        match (self, self.bound().map(next)) {
+            (Self::Exact(_), Some(size)) => size,
+            (_, Some(Self::Exact(n) | Self::AtMost(n))) => Self::AtMost(n),
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// The error of a decoder whose output does not fit into its destination.
+pub fn too_large() -> CodecError {
+    CodecError::new(CodecErrorKind::TooLarge, "it decodes to more bytes than declared")
+}
+
+/// A codec from bytes to bytes: a compressor, a checksum.
+pub trait BytesBytesCodec: Debug + Send + Sync {
+    /// Decodes all of `src` into the start of `dst` and returns how many bytes that made.
+    ///
+    /// Whoever knows the decoded size passes a `dst` of just that size and compares.
+    ///
+    /// # Errors
+    /// [`CodecErrorKind::TooLarge`] when they do not fit, [`CodecErrorKind::Corrupt`] for anything malformed, truncated
+    /// or trailing, [`CodecErrorKind::Checksum`].
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<usize>;
+
+    /// Decodes only bytes `span` of the `size` decoded ones, which `dst` has room for. `Ok(false)`: cannot do that
+    /// cheaper or not without skipping a checksum, decode it all.
+    ///
+    /// # Errors
+    /// As [`decode_into`](Self::decode_into).
+    fn decode_span(
+        &self,
+        src: &[u8],
+        size: usize,
+        span: Range<usize>,
+        dst: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> CodecResult<bool> {
+        let _ = (src, size, span, dst, scratch);
+        Ok(false)
+    }
+
+    /// Appends the encoded form of `src` to `out`.
+    ///
+    /// # Errors
+    /// When the input cannot be encoded (too large for the format).
+    fn encode(&self, src: &[u8], out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()>;
+
+    /// How many bytes `decoded` bytes become.
+    fn encoded_size(&self, decoded: u64) -> EncodedSize;
+}
+
+/// The codec from elements to bytes.
+pub trait ArrayBytesCodec: Debug + Send + Sync {
+    /// `Some` when the encoded form is just the elements in C order, with this swap of bytes: then the chain decodes
+    /// straight into the destination and reads parts without asking further.
+    fn plain(&self) -> Option<Swap> {
+        None
+    }
+
+    /// Whether the codec can work on chunks of `shape`.
+    ///
+    /// # Errors
+    /// When it cannot; called when the array is opened.
+    fn check_shape(&self, shape: &[u64]) -> CodecResult<()> {
+        let _ = shape;
+        Ok(())
+    }
+
+    /// Decodes the `part` of a chunk of `shape` into `dst`, which has the shape of the part.
+    ///
+    /// # Errors
+    /// As for bytes → bytes codecs; `src` must be used up.
+    fn decode_into(
+        &self,
+        src: &[u8],
+        shape: &[u64],
+        part: &Region,
+        dst: Destination<'_>,
+        scratch: &mut Scratch,
+    ) -> CodecResult<()>;
+
+    /// Appends the encoded form of a chunk to `out`.
+    ///
+    /// # Errors
+    /// When an element cannot be encoded.
+    fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()>;
+
+    /// How many bytes a chunk of `shape` becomes.
+    fn encoded_size(&self, shape: &[u64]) -> EncodedSize;
+
+    /// A way to read the `part` of a chunk of `shape` without reading the whole object; `None`: read it whole.
+    fn partial(&self, shape: &[u64], part: &Region, hints: Hints) -> Option<Box<dyn ChunkRead>> {
+        let _ = (shape, part, hints);
+        None
+    }
+}
+
+/// A codec from elements to elements.
+pub trait ArrayArrayCodec: Debug + Send + Sync {
+    /// What the next codec of the chain gets.
+    ///
+    /// # Errors
+    /// When the fill value cannot be encoded.
+    fn encoded_repr(&self) -> CodecResult<Repr>;
+
+    /// The shape of a chunk of `shape` once it is encoded.
+    ///
+    /// # Errors
+    /// When the codec cannot work on it.
+    fn encoded_shape(&self, shape: &[u64]) -> CodecResult<Dims>;
+
+    /// `Some` when the codec only reorders dimensions: dimension `i` of the encoded chunk is dimension `order[i]`. The
+    /// chain then changes strides instead of moving elements, and calls neither `decode` nor `encode`.
+    fn as_layout(&self) -> Option<&[u64]> {
+        None
+    }
+
+    /// The region of the encoded chunk that is enough to decode `part`, of the same shape as the encoded form of the
+    /// part by itself; `None`: the whole chunk is needed.
+    fn map_part(&self, shape: &[u64], part: &Region) -> Option<Region> {
+        let _ = (shape, part);
+        None
+    }
+
+    /// Decodes the elements of `src` (a whole encoded chunk, or the region from [`map_part`](Self::map_part)) into `dst`.
+    ///
+    /// # Errors
+    /// When an element cannot be decoded.
+    fn decode(&self, src: Source<'_>, dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()>;
+
+    /// Encodes the elements of `src` into `dst`, which has the encoded shape.
+    ///
+    /// # Errors
+    /// When an element cannot be encoded.
+    fn encode(&self, src: Source<'_>, dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()>;
+}

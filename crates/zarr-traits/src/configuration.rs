@@ -1,0 +1,211 @@
+//! Reading the configuration of an extension: each member by its form, with a note of what was tolerated.
+
+use serde_json::{Map, Value};
+use zarr_strided::Dims;
+
+use crate::error::{CodecError, CodecResult};
+
+/// What sort of deviation a [`Note`] is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NoteKind {
+    /// A member of the configuration that nobody knows; it was ignored.
+    UnknownMember,
+    /// An old name of an extension.
+    Alias,
+    /// An integer that is written with a fraction or an exponent.
+    IntegerSpelling,
+    /// A chunk length of 0 in a dimension of length 0.
+    ZeroChunk,
+    /// Anything else that an extension puts up with.
+    Other,
+}
+
+/// Something that deviates from the specification and was accepted nevertheless.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// What sort of deviation it is.
+    pub kind: NoteKind,
+    /// A JSON pointer to it, relative to the extension object (`/configuration/level`).
+    pub pointer: String,
+    /// What deviates, and how it was read.
+    pub message: String,
+}
+
+/// The configuration of one extension, while it is read.
+///
+/// Members that nobody asked for become notes, so that a misspelt member does not pass unseen.
+///
+/// ```
+/// # use zarr_traits::{Configuration, CodecResult};
+/// fn level(configuration: &mut Configuration<'_>) -> CodecResult<i64> {
+///     configuration.integer("level", 0..=9)
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Configuration<'a> {
+    members: &'a Map<String, Value>,
+    used: Vec<&'static str>,
+    notes: Vec<Note>,
+}
+
+impl<'a> Configuration<'a> {
+    /// Over the members of the object `configuration`; none are as good as an empty object (checklist A19).
+    pub fn new(members: &'a Map<String, Value>) -> Self {
+        Self { members, used: Vec::new(), notes: Vec::new() }
+    }
+
+    /// A member as it stands.
+    pub fn get(&mut self, name: &'static str) -> Option<&'a Value> {
+        self.used.push(name);
+        self.members.get(name)
+    }
+
+    /// Notes that `member` deviates from the specification but was accepted.
+    pub fn note(&mut self, member: &str, message: impl Into<String>) {
+        self.note_as(NoteKind::Other, member, message);
+    }
+
+    pub(crate) fn note_as(&mut self, kind: NoteKind, member: &str, message: impl Into<String>) {
+        self.notes.push(Note { kind, pointer: pointer(member), message: message.into() });
+    }
+
+    /// A required integer inside `range`.
+    ///
+    /// # Errors
+    /// When it is missing, no integer, or outside. `1.0` is accepted with a note (checklist D.09).
+    pub fn integer(&mut self, name: &'static str, range: std::ops::RangeInclusive<i64>) -> CodecResult<i64> {
+        self.optional_integer(name, range)?.ok_or_else(|| missing(name))
+    }
+
+    /// An optional integer inside `range`.
+    ///
+    /// # Errors
+    /// When it is no integer, or outside.
+    pub fn optional_integer(
+        &mut self,
+        name: &'static str,
+        range: std::ops::RangeInclusive<i64>,
+    ) -> CodecResult<Option<i64>> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        let number = self.whole(name, value)?;
+        if range.contains(&number) {
+            return Ok(Some(number));
+        }
+        let message = format!("{name} is {number}, it must be between {} and {}", range.start(), range.end());
+        Err(CodecError::configuration(message).at(&pointer(name)))
+    }
+
+    /// An optional boolean.
+    ///
+    /// # Errors
+    /// When it is anything else.
+    pub fn optional_bool(&mut self, name: &'static str) -> CodecResult<Option<bool>> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(Value::Bool(b)) => Ok(Some(*b)),
+            Some(other) => Err(wrong(name, other, "true or false")),
+        }
+    }
+
+    /// An optional string.
+    ///
+    /// # Errors
+    /// When it is anything else.
+    pub fn optional_string(&mut self, name: &'static str) -> CodecResult<Option<&'a str>> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(Value::String(s)) => Ok(Some(s)),
+            Some(other) => Err(wrong(name, other, "a string")),
+        }
+    }
+
+    /// A required list of integers from zero on, one a dimension.
+    ///
+    /// # Errors
+    /// When it is missing or anything else.
+    pub fn lengths(&mut self, name: &'static str) -> CodecResult<Dims> {
+        let value = self.get(name).ok_or_else(|| missing(name))?;
+        let list = value.as_array().ok_or_else(|| wrong(name, value, "a list of integers"))?;
+        list.iter()
+            .map(|item| match item.as_u64() {
+                Some(n) => Ok(n),
+                None => u64::try_from(self.whole(name, item)?)
+                    .map_err(|_| wrong(name, item, "a list of integers from 0 on")),
+            })
+            .collect()
+    }
+
+    /// What was tolerated, with a note for every member that nobody has asked for (checklist D.08).
+    pub fn finish(mut self) -> Vec<Note> {
+        let unknown: Vec<&String> =
+            self.members.keys().filter(|k| !self.used.contains(&k.as_str())).collect();
+        for name in unknown {
+            self.note_as(NoteKind::UnknownMember, name, format!("unknown member {name:?}, ignored"));
+        }
+        self.notes
+    }
+
+    #[allow(clippy::cast_possible_truncation, reason = "the number is whole and inside the range of i64")]
+    fn whole(&mut self, name: &'static str, value: &Value) -> CodecResult<i64> {
+        if let Some(n) = value.as_i64() {
+            return Ok(n);
+        }
+        match value.as_f64() {
+            Some(n) if !value.is_u64() && n.fract() == 0.0 && n.abs() < 9e15 => {
+                self.note_as(
+                    NoteKind::IntegerSpelling,
+                    name,
+                    format!("{name} is written as {value}, read as an integer"),
+                );
+                Ok(n as i64)
+            }
+            _ => Err(wrong(name, value, "an integer")),
+        }
+    }
+}
+
+fn pointer(member: &str) -> String {
+    format!("/configuration/{}", member.replace('~', "~0").replace('/', "~1"))
+}
+
+fn missing(name: &str) -> CodecError {
+    CodecError::configuration(format!("{name} is missing")).at(&pointer(name))
+}
+
+fn wrong(name: &str, value: &Value, expected: &str) -> CodecError {
+    let mut shown = value.to_string();
+    if shown.chars().count() > 60 {
+        shown = shown.chars().take(60).chain("…".chars()).collect();
+    }
+    CodecError::configuration(format!("{name} is {shown}, it must be {expected}")).at(&pointer(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn members_are_read_by_their_form_and_deviations_noted() {
+        let value = json!({"level": 5.0, "name": "x", "shape": [1, 2.0], "mis/spelt": 1});
+        let members = value.as_object().unwrap();
+        let mut c = Configuration::new(members);
+        assert_eq!(c.integer("level", 0..=9).unwrap(), 5); // D.09
+        assert_eq!(
+            c.integer("level", 0..=4).unwrap_err().to_string(),
+            "level is 5, it must be between 0 and 4"
+        );
+        assert_eq!(c.integer("none", 0..=4).unwrap_err().to_string(), "none is missing");
+        assert_eq!(c.optional_string("name").unwrap(), Some("x"));
+        assert!(c.optional_bool("name").is_err());
+        assert_eq!(c.lengths("shape").unwrap()[..], [1, 2]);
+        let pointers: Vec<_> = c.finish().into_iter().map(|n| n.pointer).collect();
+        assert_eq!(pointers.last().unwrap(), "/configuration/mis~1spelt");
+        for bad in [json!("5"), json!(5.5), json!(null), json!(1e300), json!(u64::MAX), json!(true)] {
+            let value = json!({ "level": bad });
+            assert!(Configuration::new(value.as_object().unwrap()).integer("level", 0..=i64::MAX).is_err());
+        }
+    }
+}

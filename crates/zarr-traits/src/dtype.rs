@@ -1,0 +1,235 @@
+//! Data types: a name, and apart from it how an element lies in memory, so that a codec that only moves bytes works with
+//! every type it has never heard of. **For type authors.**
+
+use std::borrow::Cow;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use zarr_strided::Swap;
+
+use crate::codec::{Configuration, Context};
+use crate::error::CodecResult;
+use crate::fill::FillValue;
+
+/// How one element lies in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Layout {
+    /// Every element has `size` bytes; byte order concerns units of `unit` bytes (1: it concerns nothing).
+    Fixed {
+        /// Bytes of an element.
+        size: usize,
+        /// Bytes of a unit of byte order: half the size for complex numbers.
+        unit: usize,
+    },
+    /// Elements differ in length (strings).
+    Variable,
+}
+
+/// The data type of an array (checklist B.1), in memory always in the byte order of the machine.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum DataType {
+    /// One byte, 0 or 1.
+    Bool,
+    /// Signed, 1 byte.
+    Int8,
+    /// Signed, 2 bytes.
+    Int16,
+    /// Signed, 4 bytes.
+    Int32,
+    /// Signed, 8 bytes.
+    Int64,
+    /// Unsigned, 1 byte.
+    UInt8,
+    /// Unsigned, 2 bytes.
+    UInt16,
+    /// Unsigned, 4 bytes.
+    UInt32,
+    /// Unsigned, 8 bytes.
+    UInt64,
+    /// IEEE 754 binary16.
+    Float16,
+    /// IEEE 754 binary32.
+    Float32,
+    /// IEEE 754 binary64.
+    Float64,
+    /// Two `float32`: real, imaginary.
+    Complex64,
+    /// Two `float64`: real, imaginary.
+    Complex128,
+    /// `r<N>`: this many opaque bytes (N / 8).
+    Raw(u32),
+    /// A type from a registry.
+    Extension(Arc<dyn ExtensionType>),
+}
+
+impl DataType {
+    /// The fixed list of types that need no registry, without `r<N>`.
+    pub const CORE: [Self; 14] = [
+        Self::Bool,
+        Self::Int8,
+        Self::Int16,
+        Self::Int32,
+        Self::Int64,
+        Self::UInt8,
+        Self::UInt16,
+        Self::UInt32,
+        Self::UInt64,
+        Self::Float16,
+        Self::Float32,
+        Self::Float64,
+        Self::Complex64,
+        Self::Complex128,
+    ];
+
+    /// The core type of this name; `None` for every other name, also for an ill-formed `r<N>` (checklist B6, B.t46).
+    pub fn core(name: &str) -> Option<Self> {
+        if let Some(digits) = name.strip_prefix('r') {
+            let plain = !digits.starts_with('0') && digits.bytes().all(|b| b.is_ascii_digit());
+            let bits: u32 = if plain { digits.parse().ok()? } else { return None };
+            return bits.is_multiple_of(8).then_some(Self::Raw(bits / 8));
+        }
+        Self::CORE.into_iter().find(|t| t.name() == name)
+    }
+
+    /// The name in metadata documents.
+    pub fn name(&self) -> Cow<'_, str> {
+        Cow::Borrowed(match self {
+            Self::Bool => "bool",
+            Self::Int8 => "int8",
+            Self::Int16 => "int16",
+            Self::Int32 => "int32",
+            Self::Int64 => "int64",
+            Self::UInt8 => "uint8",
+            Self::UInt16 => "uint16",
+            Self::UInt32 => "uint32",
+            Self::UInt64 => "uint64",
+            Self::Float16 => "float16",
+            Self::Float32 => "float32",
+            Self::Float64 => "float64",
+            Self::Complex64 => "complex64",
+            Self::Complex128 => "complex128",
+            Self::Raw(bytes) => return Cow::Owned(format!("r{}", u64::from(*bytes) * 8)),
+            Self::Extension(t) => t.name(),
+        })
+    }
+
+    /// How one element lies in memory.
+    pub fn layout(&self) -> Layout {
+        let (size, unit) = match self {
+            Self::Bool | Self::Int8 | Self::UInt8 => (1, 1),
+            Self::Int16 | Self::UInt16 | Self::Float16 => (2, 2),
+            Self::Int32 | Self::UInt32 | Self::Float32 => (4, 4),
+            Self::Int64 | Self::UInt64 | Self::Float64 => (8, 8),
+            Self::Complex64 => (8, 4),
+            Self::Complex128 => (16, 8),
+            Self::Raw(bytes) => (*bytes as usize, 1),
+            Self::Extension(t) => return t.layout(),
+        };
+        Layout::Fixed { size, unit }
+    }
+
+    /// Bytes of an element; `None` when elements differ in length.
+    pub fn size(&self) -> Option<usize> {
+        match self.layout() {
+            Layout::Fixed { size, .. } => Some(size),
+            Layout::Variable => None,
+        }
+    }
+
+    /// The swap between the byte order of this machine and the other one.
+    pub fn swap(&self) -> Swap {
+        match self.layout() {
+            Layout::Fixed { unit, .. } => Swap::units(unit).unwrap_or(Swap::NONE),
+            Layout::Variable => Swap::NONE,
+        }
+    }
+}
+
+impl PartialEq for DataType {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Extension(a), Self::Extension(b)) => {
+                a.name() == b.name() && a.configuration() == b.configuration()
+            }
+            (Self::Extension(_), _) | (_, Self::Extension(_)) => false,
+            (a, b) => a.name() == b.name(),
+        }
+    }
+}
+
+impl Eq for DataType {}
+
+impl std::fmt::Display for DataType {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+/// A data type that the core does not know.
+pub trait ExtensionType: Debug + Send + Sync {
+    /// The name in metadata documents.
+    fn name(&self) -> &str;
+
+    /// The configuration in metadata documents; empty when there is none.
+    fn configuration(&self) -> Map<String, Value>;
+
+    /// How one element lies in memory.
+    fn layout(&self) -> Layout;
+
+    /// The element that `fill_value` of a document stands for.
+    ///
+    /// # Errors
+    /// When it is no fill value of this type.
+    fn fill_from_json(&self, value: &Value) -> CodecResult<FillValue>;
+
+    /// The `fill_value` of a document that stands for `fill`.
+    ///
+    /// # Errors
+    /// When `fill` is no element of this type.
+    fn fill_to_json(&self, fill: &FillValue) -> CodecResult<Value>;
+}
+
+/// Makes a data type from its configuration.
+#[derive(Debug, Clone, Copy)]
+pub struct DataTypeEntry {
+    /// The name in metadata documents.
+    pub name: &'static str,
+    /// Other names that are read and never written.
+    pub aliases: &'static [&'static str],
+    /// Builds it.
+    pub build: fn(&mut Configuration<'_>, &Context<'_>) -> CodecResult<Arc<dyn ExtensionType>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn core_names_are_exact() {
+        for t in DataType::CORE {
+            assert_eq!(DataType::core(&t.name()), Some(t));
+        }
+        assert_eq!(DataType::core("r24"), Some(DataType::Raw(3)));
+        assert_eq!(DataType::Raw(3).name(), "r24");
+        // A.t55, A.t56, B.t46
+        for bad in ["Int32", "<i4", "", "r", "r0", "r8 ", "r-8", "r+8", "r08", "r12", "r34359738368", "raw"] {
+            assert_eq!(DataType::core(bad), None, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn layouts_follow_the_table() {
+        let fixed = |t: &DataType| match t.layout() {
+            Layout::Fixed { size, unit } => (size, unit),
+            Layout::Variable => unreachable!(),
+        };
+        assert_eq!(fixed(&DataType::Complex64), (8, 4)); // B5
+        assert_eq!(fixed(&DataType::Bool), (1, 1)); // B1
+        assert_eq!(fixed(&DataType::Raw(3)), (3, 1)); // B6
+        assert!(DataType::Raw(16).swap().is_none());
+        assert_eq!(DataType::Float64.swap().unit(), 8);
+    }
+}

@@ -1,0 +1,232 @@
+//! Errors of stores and codecs: a kind chosen by what the caller can do, the thing at fault, and the cause.
+
+use std::error::Error;
+use std::fmt;
+
+/// What went wrong in a store, by what the caller can do about it. An absent key is `Ok(None)`, never an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StoreErrorKind {
+    /// The store cannot do this at all.
+    Unsupported,
+    /// The call itself is wrong: an illegal key, a buffer of the wrong size.
+    InvalidArgument,
+    /// The object is no longer the version that was asked for; read again.
+    Changed,
+    /// A range is not wholly inside the object, whose size in bytes is given.
+    RangeNotSatisfiable {
+        /// The size of the object in bytes.
+        size: u64,
+    },
+    /// A write may or may not have been applied, or is visible but perhaps not durable.
+    Uncertain,
+    /// The store refuses: no permission, read-only medium.
+    PermissionDenied,
+    /// A limit of this process or of the store is exceeded: too large, no space, no memory.
+    LimitExceeded,
+    /// Any other input or output error.
+    Io,
+}
+
+/// An error of a store, with the key it is about.
+#[derive(Debug)]
+pub struct StoreError {
+    kind: StoreErrorKind,
+    key: Option<String>,
+    message: String,
+    source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+/// The result of a store operation.
+pub type StoreResult<T> = Result<T, StoreError>;
+
+impl StoreError {
+    /// An error of `kind`; `message` is lower case, without a full stop, and never holds credentials.
+    pub fn new(kind: StoreErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, key: None, message: message.into(), source: None }
+    }
+
+    /// Names the key (or prefix) at fault, unless a layer below has named it.
+    #[must_use]
+    pub fn with_key(mut self, key: impl fmt::Display) -> Self {
+        self.key.get_or_insert_with(|| key.to_string());
+        self
+    }
+
+    /// Adds the cause.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// What the caller can do about it.
+    pub fn kind(&self) -> StoreErrorKind {
+        self.kind
+    }
+
+    /// The key or prefix at fault, where there is one.
+    pub fn key(&self) -> Option<&str> {
+        self.key.as_deref()
+    }
+}
+
+impl From<std::io::Error> for StoreError {
+    fn from(e: std::io::Error) -> Self {
+        use std::io::ErrorKind as E;
+        let kind = match e.kind() {
+            E::PermissionDenied | E::ReadOnlyFilesystem => StoreErrorKind::PermissionDenied,
+            E::StorageFull | E::QuotaExceeded | E::FileTooLarge | E::OutOfMemory => {
+                StoreErrorKind::LimitExceeded
+            }
+            E::InvalidFilename | E::InvalidInput => StoreErrorKind::InvalidArgument,
+            E::Unsupported => StoreErrorKind::Unsupported,
+            _ => StoreErrorKind::Io,
+        };
+        Self::new(kind, "input or output failed").with_source(e)
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(key) = &self.key {
+            write!(f, "key {key:?}: ")?;
+        }
+        f.write_str(&self.message)?;
+        cause(f, self.source.as_deref())
+    }
+}
+
+impl Error for StoreError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_deref().map(|e| e as _)
+    }
+}
+
+/// What went wrong in a codec, by what the caller can do about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CodecErrorKind {
+    /// The stored bytes are not what this codec writes.
+    Corrupt,
+    /// The stored bytes do not match their checksum.
+    Checksum,
+    /// The decoded bytes do not fit into the space given (an encoded chunk that claims to be larger than declared).
+    TooLarge,
+    /// A configuration member is missing or has a value that the codec does not allow.
+    Configuration,
+    /// The codec cannot work on this data type, shape or place in the chain.
+    Unsupported,
+    /// No codec (data type, grid …) of this name is registered.
+    UnknownExtension,
+    /// The call itself is wrong: shapes or sizes that do not match.
+    InvalidArgument,
+    /// A limit is exceeded.
+    LimitExceeded,
+    /// An element cannot be encoded: out of range, not representable.
+    Value,
+}
+
+/// An error of a codec, with the codec's name once the chain has added it.
+#[derive(Debug)]
+pub struct CodecError {
+    kind: CodecErrorKind,
+    codec: Option<String>,
+    pointer: String,
+    message: String,
+    source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+/// The result of a codec operation.
+pub type CodecResult<T> = Result<T, CodecError>;
+
+impl CodecError {
+    /// An error of `kind`; `message` is lower case, without a full stop.
+    pub fn new(kind: CodecErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, codec: None, pointer: String::new(), message: message.into(), source: None }
+    }
+
+    /// Shorthand for [`CodecErrorKind::Corrupt`].
+    pub fn corrupt(message: impl Into<String>) -> Self {
+        Self::new(CodecErrorKind::Corrupt, message)
+    }
+
+    /// Shorthand for [`CodecErrorKind::Configuration`].
+    pub fn configuration(message: impl Into<String>) -> Self {
+        Self::new(CodecErrorKind::Configuration, message)
+    }
+
+    /// Names the codec at fault and what it was doing, unless an inner chain has named one.
+    #[must_use]
+    pub fn in_codec(mut self, codec: &str, action: &str) -> Self {
+        self.codec.get_or_insert_with(|| format!("codec {codec:?} failed to {action}"));
+        self
+    }
+
+    /// Puts `prefix` before the JSON pointer to the member at fault; the one who knows more of the document calls last.
+    #[must_use]
+    pub fn at(mut self, prefix: &str) -> Self {
+        self.pointer.insert_str(0, prefix);
+        self
+    }
+
+    /// Adds the cause.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// The JSON pointer to the member at fault, for an error in a configuration; else empty.
+    pub fn pointer(&self) -> &str {
+        &self.pointer
+    }
+
+    /// What the caller can do about it.
+    pub fn kind(&self) -> CodecErrorKind {
+        self.kind
+    }
+}
+
+impl From<zarr_strided::StridedError> for CodecError {
+    fn from(e: zarr_strided::StridedError) -> Self {
+        Self::new(CodecErrorKind::InvalidArgument, e.to_string())
+    }
+}
+
+impl fmt::Display for CodecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(codec) = &self.codec {
+            write!(f, "{codec}: ")?;
+        }
+        f.write_str(&self.message)?;
+        cause(f, self.source.as_deref())
+    }
+}
+
+impl Error for CodecError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_deref().map(|e| e as _)
+    }
+}
+
+/// One line, from outside in: the cause follows behind a colon.
+fn cause(f: &mut fmt::Formatter<'_>, source: Option<&(dyn Error + Send + Sync)>) -> fmt::Result {
+    source.map_or(Ok(()), |e| write!(f, ": {e}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_reads_from_outside_in() {
+        let e = StoreError::from(std::io::Error::from(std::io::ErrorKind::PermissionDenied)).with_key("a/b");
+        assert_eq!(e.kind(), StoreErrorKind::PermissionDenied);
+        assert_eq!(e.to_string(), "key \"a/b\": input or output failed: permission denied");
+        let e = CodecError::corrupt("unexpected end of frame")
+            .in_codec("zstd", "decode")
+            .in_codec("outer", "decode");
+        assert_eq!(e.to_string(), "codec \"zstd\" failed to decode: unexpected end of frame");
+    }
+}

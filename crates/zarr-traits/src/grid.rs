@@ -1,0 +1,138 @@
+//! Chunk grids: how an array is cut into chunks.
+
+use std::fmt::Debug;
+use std::ops::Range;
+use std::sync::Arc;
+
+use zarr_strided::Dims;
+
+use crate::codec::{Configuration, Context, NoteKind};
+use crate::error::{CodecError, CodecResult};
+
+/// A grid of chunks: a partition of every dimension by itself, of which the chunks are the product.
+///
+/// Positions are in elements. A chunk is stored at its full shape, also where it reaches over the edge of the array
+/// (checklist C3); what lies beyond the edge is ignored when it is read.
+pub trait ChunkGrid: Debug + Send + Sync {
+    /// The number of dimensions.
+    fn rank(&self) -> usize;
+
+    /// How many chunks cover the first `length` elements of dimension `dim`.
+    fn count(&self, dim: usize, length: u64) -> u64;
+
+    /// The elements of the chunk at `index` of dimension `dim`, not clipped by the array; `None` beyond the grid.
+    fn span(&self, dim: usize, index: u64) -> Option<Range<u64>>;
+
+    /// The chunk of dimension `dim` that holds the element at `position`; `None` beyond the grid.
+    fn find(&self, dim: usize, position: u64) -> Option<u64>;
+
+    /// The chunk lengths that occur in dimension `dim`, each once: what a codec must be able to work with.
+    fn lengths(&self, dim: usize) -> Vec<u64>;
+}
+
+/// Builds a grid from its configuration, for an array of a shape.
+pub type BuildGrid = fn(&mut Configuration<'_>, &[u64], &Context<'_>) -> CodecResult<Arc<dyn ChunkGrid>>;
+
+/// Makes a grid from its configuration and the shape of the array.
+#[derive(Debug, Clone, Copy)]
+pub struct ChunkGridEntry {
+    /// The name in metadata documents.
+    pub name: &'static str,
+    /// Builds it for an array of a shape.
+    pub build: BuildGrid,
+}
+
+/// The `regular` grid: chunks of one shape (checklist C1 to C4).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegularGrid(Dims);
+
+impl RegularGrid {
+    /// A grid of chunks of `chunk_shape`, whose lengths are all above zero.
+    ///
+    /// # Errors
+    /// When a length is zero.
+    pub fn new(chunk_shape: impl Into<Dims>) -> CodecResult<Self> {
+        let shape = chunk_shape.into();
+        match shape.iter().position(|n| *n == 0) {
+            Some(dim) => {
+                Err(CodecError::configuration(format!("chunk_shape[{dim}] is 0, it must be above 0")))
+            }
+            None => Ok(Self(shape)),
+        }
+    }
+
+    /// The shape of every chunk.
+    pub fn chunk_shape(&self) -> &[u64] {
+        &self.0
+    }
+
+    /// Its entry in a registry.
+    pub const ENTRY: ChunkGridEntry = ChunkGridEntry { name: "regular", build: build_regular };
+}
+
+fn build_regular(
+    configuration: &mut Configuration<'_>,
+    shape: &[u64],
+    _: &Context<'_>,
+) -> CodecResult<Arc<dyn ChunkGrid>> {
+    let mut chunk = configuration.lengths("chunk_shape")?;
+    if chunk.len() != shape.len() {
+        return Err(CodecError::configuration(format!(
+            "chunk_shape has {} dimensions, the array has {}",
+            chunk.len(),
+            shape.len()
+        )));
+    }
+    for (dim, (chunk, length)) in chunk.iter_mut().zip(shape).enumerate() {
+        // C.t1: version 3.0 allowed it for an empty dimension, and zarr-python has written it
+        if *chunk == 0 && *length == 0 {
+            configuration.note_as(
+                NoteKind::ZeroChunk,
+                "chunk_shape",
+                format!("chunk_shape[{dim}] is 0, read as 1"),
+            );
+            *chunk = 1;
+        }
+    }
+    Ok(Arc::new(RegularGrid::new(chunk)?))
+}
+
+impl ChunkGrid for RegularGrid {
+    fn rank(&self) -> usize {
+        self.0.len()
+    }
+
+    fn count(&self, dim: usize, length: u64) -> u64 {
+        length.div_ceil(self.0[dim])
+    }
+
+    fn span(&self, dim: usize, index: u64) -> Option<Range<u64>> {
+        let start = index.checked_mul(self.0[dim])?;
+        Some(start..start.checked_add(self.0[dim])?)
+    }
+
+    fn find(&self, dim: usize, position: u64) -> Option<u64> {
+        Some(position / self.0[dim])
+    }
+
+    fn lengths(&self, dim: usize) -> Vec<u64> {
+        vec![self.0[dim]]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_regular_grid_covers_every_element_once() {
+        let grid = RegularGrid::new([4, 3]).unwrap();
+        assert_eq!([grid.count(0, 9), grid.count(1, 3), grid.count(0, 0)], [3, 1, 0]); // C2
+        for position in 0..12 {
+            let span = grid.span(0, grid.find(0, position).unwrap()).unwrap();
+            assert!(span.contains(&position) && span.end - span.start == 4); // C3
+        }
+        assert_eq!(grid.span(0, u64::MAX), None);
+        assert!(RegularGrid::new([2, 0]).is_err()); // C.t2
+    }
+}

@@ -1,0 +1,211 @@
+//! Keys and prefixes: the only way to name an object of a store, and therefore the place where a name cannot
+//! leave its root (checklist E1 to E3).
+
+use std::fmt;
+
+use crate::error::{StoreError, StoreErrorKind, StoreResult};
+
+/// The longest segment of a key, in bytes: what every common file system can hold.
+pub const SEGMENT_MAX: usize = 255;
+
+/// The key of one object, for example `t2m/c/0/3`.
+///
+/// Segments are separated by `/`, are not empty, not `.` or `..`, at most [`SEGMENT_MAX`] bytes long, and hold
+/// neither NUL nor a backslash. Any other Unicode text is legal and is never re-encoded.
+///
+/// ```
+/// use zarr_traits::Key;
+/// assert_eq!(Key::new("t2m/c/0/3")?.as_str(), "t2m/c/0/3");
+/// assert!(Key::new("../secret").is_err());
+/// # Ok::<(), zarr_traits::StoreError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key(String);
+
+impl Key {
+    /// Checks `key`.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::InvalidArgument`] when it breaks a rule above.
+    pub fn new(key: impl Into<String>) -> StoreResult<Self> {
+        let key = key.into();
+        match problem(&key) {
+            None => Ok(Self(key)),
+            Some(why) => Err(StoreError::new(StoreErrorKind::InvalidArgument, why).with_key(key)),
+        }
+    }
+
+    /// The key as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The prefix that holds this key: everything up to the last `/`.
+    pub fn parent(&self) -> Prefix {
+        Prefix(self.0.rfind('/').map_or_else(String::new, |i| self.0[..=i].to_owned()))
+    }
+
+    /// The last segment.
+    pub fn name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or(&self.0)
+    }
+}
+
+/// A place in a store: the root (the empty prefix) or text that ends in `/`, for example `t2m/c/`.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Prefix(String);
+
+impl Prefix {
+    /// The root of a store.
+    pub fn root() -> Self {
+        Self::default()
+    }
+
+    /// Checks `prefix`; `""` and `"/"` are the root (checklist E2).
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::InvalidArgument`] when it does not end in `/` or a segment is not legal in a [`Key`].
+    pub fn new(prefix: impl Into<String>) -> StoreResult<Self> {
+        let prefix = prefix.into();
+        if prefix.is_empty() || prefix == "/" {
+            return Ok(Self::root());
+        }
+        let why = match prefix.strip_suffix('/') {
+            None => Some("a prefix ends in \"/\""),
+            Some(key) => problem(key),
+        };
+        match why {
+            None => Ok(Self(prefix)),
+            Some(why) => Err(StoreError::new(StoreErrorKind::InvalidArgument, why).with_key(prefix)),
+        }
+    }
+
+    /// The prefix of a node, from a path like `/a/b`, `a/b` or `a/b/` (checklist F4); `/` and `""` are the root.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::InvalidArgument`] for a segment that is empty, `.` or `..`.
+    pub fn of_node(path: &str) -> StoreResult<Self> {
+        let path = path.strip_prefix('/').unwrap_or(path);
+        let path = path.strip_suffix('/').unwrap_or(path);
+        if path.is_empty() { Ok(Self::root()) } else { Self::new(format!("{path}/")) }
+    }
+
+    /// The prefix as text: empty, or ending in `/`.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether this is the root.
+    pub fn is_root(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The key of `name` below this prefix; `name` may have several segments.
+    ///
+    /// # Errors
+    /// As [`Key::new`].
+    pub fn key(&self, name: &str) -> StoreResult<Key> {
+        Key::new(format!("{}{name}", self.0))
+    }
+
+    /// The prefix `name/` below this one; `name` may have several segments.
+    ///
+    /// # Errors
+    /// As [`Prefix::new`].
+    pub fn child(&self, name: &str) -> StoreResult<Self> {
+        Self::new(format!("{}{name}/", self.0))
+    }
+
+    /// What follows this prefix in `key`, when `key` lies below it.
+    pub fn strip<'a>(&self, key: &'a Key) -> Option<&'a str> {
+        key.as_str().strip_prefix(self.as_str())
+    }
+
+    /// As the path of a node: `/`, `/a`, `/a/b`.
+    pub fn node_path(&self) -> String {
+        format!("/{}", self.0.strip_suffix('/').unwrap_or(""))
+    }
+}
+
+fn problem(key: &str) -> Option<&'static str> {
+    if key.is_empty() {
+        return Some("a key is not empty");
+    }
+    for segment in key.split('/') {
+        match segment {
+            "" => return Some("a segment of a key is not empty"),
+            "." | ".." => return Some("a segment of a key is neither \".\" nor \"..\""),
+            _ if segment.len() > SEGMENT_MAX => return Some("a segment of a key has at most 255 bytes"),
+            _ => {}
+        }
+    }
+    key.bytes().any(|b| b == 0 || b == b'\\').then_some("a key holds neither NUL nor a backslash")
+}
+
+macro_rules! text {
+    ($($name:ident),*) => {$(
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&self.0, f)
+            }
+        }
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+        impl From<$name> for String {
+            fn from(value: $name) -> Self {
+                value.0
+            }
+        }
+    )*};
+}
+text!(Key, Prefix);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_cannot_leave_its_root() {
+        for bad in ["", "/", "/a", "a/", "a//b", "..", "a/../b", "./a", "a\0b", "a\\b", &"x".repeat(256)] {
+            assert!(Key::new(bad).is_err(), "{bad:?}");
+        }
+        // E.t8
+        for good in
+            ["a", "zarr.json", "c/0/1", "a b", "a%b", "#", "?", "+", "~", "[", "é", "🦀", "a.b", "...", "..a"]
+        {
+            assert_eq!(Key::new(good).unwrap().as_str(), good);
+        }
+        assert!(Key::new("x".repeat(255)).is_ok());
+    }
+
+    #[test]
+    fn prefixes_take_the_spellings_of_a_path() {
+        for root in ["", "/"] {
+            assert!(Prefix::new(root).unwrap().is_root());
+            assert!(Prefix::of_node(root).unwrap().is_root());
+        }
+        for path in ["a/b", "/a/b", "a/b/"] {
+            assert_eq!(Prefix::of_node(path).unwrap().as_str(), "a/b/");
+        }
+        for bad in ["a", "a//", "/a/", "../"] {
+            assert!(Prefix::new(bad).is_err(), "{bad:?}");
+        }
+        let p = Prefix::new("a/").unwrap();
+        assert_eq!(p.key("zarr.json").unwrap().as_str(), "a/zarr.json");
+        assert!(p.key("../b").is_err());
+        assert_eq!(p.child("b").unwrap().node_path(), "/a/b");
+        assert_eq!(Prefix::root().node_path(), "/");
+        let key = Key::new("a/b/c").unwrap();
+        assert_eq!((key.parent().as_str(), key.name()), ("a/b/", "c"));
+        assert_eq!(p.strip(&key), Some("b/c"));
+        assert_eq!(p.strip(&Key::new("ab/c").unwrap()), None);
+    }
+}

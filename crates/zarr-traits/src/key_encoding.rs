@@ -1,0 +1,147 @@
+//! Chunk key encodings: under which key a chunk lies.
+
+use std::fmt::{Debug, Write};
+use std::sync::Arc;
+
+use zarr_strided::Dims;
+
+use crate::codec::{Configuration, Context};
+use crate::error::{CodecError, CodecResult};
+
+/// Turns the grid index of a chunk into its key, relative to the array, and back (checklist C.3).
+pub trait KeyEncoding: Debug + Send + Sync {
+    /// Appends the key of the chunk at `index` to `out`.
+    fn encode(&self, index: &[u64], out: &mut String);
+
+    /// The index that `key` stands for in a grid of `rank` dimensions; `None` when it is no chunk key.
+    fn decode(&self, key: &str, rank: usize) -> Option<Dims>;
+}
+
+/// Makes a key encoding from its configuration.
+#[derive(Debug, Clone, Copy)]
+pub struct KeyEncodingEntry {
+    /// The name in metadata documents.
+    pub name: &'static str,
+    /// Builds it.
+    pub build: fn(&mut Configuration<'_>, &Context<'_>) -> CodecResult<Arc<dyn KeyEncoding>>,
+}
+
+/// The two key encodings of the core: `default` (`c/1/23`, checklist C30) and `v2` (`1.23`, C31).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CoreKeyEncoding {
+    first: &'static str,
+    separator: char,
+    empty: &'static str,
+}
+
+impl CoreKeyEncoding {
+    /// `c`, then the index; `separator` is `/` or `.`.
+    pub fn default_with(separator: char) -> Self {
+        Self { first: "c", separator, empty: "c" }
+    }
+
+    /// The index alone; `separator` is `.` or `/`.
+    pub fn v2_with(separator: char) -> Self {
+        Self { first: "", separator, empty: "0" }
+    }
+
+    /// The entry of `default` in a registry.
+    pub const DEFAULT: KeyEncodingEntry = KeyEncodingEntry {
+        name: "default",
+        build: |configuration, _| Ok(Arc::new(Self::default_with(separator(configuration, '/')?))),
+    };
+
+    /// The entry of `v2` in a registry.
+    pub const V2: KeyEncodingEntry = KeyEncodingEntry {
+        name: "v2",
+        build: |configuration, _| Ok(Arc::new(Self::v2_with(separator(configuration, '.')?))),
+    };
+}
+
+fn separator(configuration: &mut Configuration<'_>, default: char) -> CodecResult<char> {
+    match configuration.optional_string("separator")? {
+        None => Ok(default),
+        Some("/") => Ok('/'),
+        Some(".") => Ok('.'),
+        Some(other) => {
+            Err(CodecError::configuration(format!("separator is {other:?}, it must be \"/\" or \".\"")))
+        }
+    }
+}
+
+impl KeyEncoding for CoreKeyEncoding {
+    fn encode(&self, index: &[u64], out: &mut String) {
+        if index.is_empty() {
+            return out.push_str(self.empty);
+        }
+        out.push_str(self.first);
+        for (dim, i) in index.iter().enumerate() {
+            if dim > 0 || !self.first.is_empty() {
+                out.push(self.separator);
+            }
+            // writing to a string cannot fail
+            let _ = write!(out, "{i}");
+        }
+    }
+
+    fn decode(&self, key: &str, rank: usize) -> Option<Dims> {
+        if rank == 0 {
+            return (key == self.empty).then(Dims::new);
+        }
+        let mut key = key.strip_prefix(self.first)?;
+        if !self.first.is_empty() {
+            key = key.strip_prefix(self.separator)?;
+        }
+        let index: Option<Dims> = key.split(self.separator).map(number).collect();
+        index.filter(|index| index.len() == rank)
+    }
+}
+
+/// Decimal digits without a leading zero (checklist C33, C35).
+fn number(text: &str) -> Option<u64> {
+    let plain = text.bytes().all(|b| b.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
+    if plain { text.parse().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_those_of_the_specification() {
+        // C30, C31
+        for (encoding, key, scalar) in [
+            (CoreKeyEncoding::default_with('/'), "c/1/23/45", "c"),
+            (CoreKeyEncoding::default_with('.'), "c.1.23.45", "c"),
+            (CoreKeyEncoding::v2_with('.'), "1.23.45", "0"),
+            (CoreKeyEncoding::v2_with('/'), "1/23/45", "0"),
+        ] {
+            for (index, key) in [(&[1, 23, 45][..], key), (&[], scalar)] {
+                let mut out = String::new();
+                encoding.encode(index, &mut out);
+                assert_eq!(out, key);
+                assert_eq!(encoding.decode(key, index.len()).as_deref(), Some(index));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_chunk_key_has_no_index() {
+        let slash = CoreKeyEncoding::default_with('/');
+        for bad in [
+            "c",
+            "c/",
+            "c/1",
+            "c/1/2/3",
+            "c/01/2",
+            "c/+1/2",
+            "c/1/x",
+            "c.1.2",
+            "d/1/2",
+            "c/1/18446744073709551616",
+        ] {
+            assert_eq!(slash.decode(bad, 2), None, "C35 {bad:?}");
+        }
+        assert_eq!(CoreKeyEncoding::v2_with('.').decode("c.1.2", 2), None);
+    }
+}

@@ -1,0 +1,225 @@
+//! Locks of one process: one per key, held over a read-modify-write; and a gate for what is in flight. Neither needs a
+//! runtime, both are given back when their guard (or the future that waits for it) is dropped.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+
+use crate::key::Key;
+
+/// A mutex per key. Clones share it.
+#[derive(Clone, Default)]
+pub struct KeyLocks(Arc<Mutex<HashMap<Key, Waiters>>>);
+
+/// Those who wait. All of them are woken, whoever polls first wins: there is no wake-up that a dropped future can lose.
+#[derive(Default)]
+struct Waiters(Vec<Waker>);
+
+impl Waiters {
+    fn add(&mut self, waker: &Waker) {
+        if !self.0.iter().any(|w| w.will_wake(waker)) {
+            self.0.push(waker.clone());
+        }
+    }
+
+    fn wake(&mut self) {
+        self.0.drain(..).for_each(Waker::wake);
+    }
+}
+
+impl KeyLocks {
+    /// Waits until nobody else holds `key`.
+    pub async fn lock(&self, key: &Key) -> KeyGuard {
+        poll_fn(|context| {
+            let mut held = unpoisoned(&self.0);
+            match held.get_mut(key) {
+                Some(waiters) => {
+                    waiters.add(context.waker());
+                    Poll::Pending
+                }
+                None => {
+                    held.insert(key.clone(), Waiters::default());
+                    Poll::Ready(KeyGuard { locks: self.clone(), key: key.clone() })
+                }
+            }
+        })
+        .await
+    }
+}
+
+impl fmt::Debug for KeyLocks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(unpoisoned(&self.0).keys()).finish()
+    }
+}
+
+/// Holds one key until it is dropped.
+#[derive(Debug)]
+pub struct KeyGuard {
+    locks: KeyLocks,
+    key: Key,
+}
+
+impl Drop for KeyGuard {
+    fn drop(&mut self) {
+        let waiters = unpoisoned(&self.locks.0).remove(&self.key);
+        if let Some(mut waiters) = waiters {
+            waiters.wake();
+        }
+    }
+}
+
+/// Bounds the requests under way and the bytes they may bring, over all reads of a storage.
+#[derive(Debug, Clone)]
+pub struct Gate(Arc<Mutex<GateState>>);
+
+struct GateState {
+    requests: usize,
+    bytes: u64,
+    max_requests: usize,
+    max_bytes: u64,
+    waiters: Waiters,
+}
+
+impl fmt::Debug for GateState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} of {} requests, {} of {} bytes",
+            self.requests, self.max_requests, self.bytes, self.max_bytes
+        )
+    }
+}
+
+impl Gate {
+    /// At most `requests` and `bytes` at once; one request always passes, however large.
+    pub fn new(requests: usize, bytes: u64) -> Self {
+        Self(Arc::new(Mutex::new(GateState {
+            requests: 0,
+            bytes: 0,
+            max_requests: requests.max(1),
+            max_bytes: bytes,
+            waiters: Waiters::default(),
+        })))
+    }
+
+    /// Waits for room for one request that is expected to bring `bytes`.
+    pub async fn enter(&self, bytes: u64) -> Permit {
+        poll_fn(|context| {
+            let mut state = unpoisoned(&self.0);
+            let idle = state.requests == 0 && state.bytes == 0;
+            let fits = idle
+                || (state.requests < state.max_requests
+                    && state.bytes.saturating_add(bytes) <= state.max_bytes);
+            if !fits {
+                state.waiters.add(context.waker());
+                return Poll::Pending;
+            }
+            state.requests += 1;
+            state.bytes = state.bytes.saturating_add(bytes);
+            Poll::Ready(Permit { gate: self.clone(), flying: true, bytes })
+        })
+        .await
+    }
+}
+
+/// Room for one request and its bytes, given back when it is dropped.
+#[derive(Debug)]
+pub struct Permit {
+    gate: Gate,
+    flying: bool,
+    bytes: u64,
+}
+
+impl Permit {
+    /// The request has been answered with so many bytes: another one may fly, while these wait to be decoded.
+    pub fn landed(&mut self, bytes: u64) {
+        self.update(bytes);
+    }
+
+    fn update(&mut self, bytes: u64) {
+        let mut state = unpoisoned(&self.gate.0);
+        state.requests -= usize::from(std::mem::take(&mut self.flying));
+        state.bytes =
+            state.bytes.saturating_sub(std::mem::replace(&mut self.bytes, bytes)).saturating_add(bytes);
+        let mut waiters = std::mem::take(&mut state.waiters);
+        drop(state);
+        waiters.wake();
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.update(0);
+    }
+}
+
+/// A thread that panicked while it held one of these locks left the state whole: nothing under them can panic half-way.
+pub(crate) fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::Context;
+    use std::thread;
+
+    use super::*;
+    use crate::block_on;
+
+    #[test]
+    fn only_one_holds_a_key() {
+        let locks = KeyLocks::default();
+        let inside = Arc::new(AtomicUsize::new(0));
+        let threads: Vec<_> = (0..4)
+            .map(|_| {
+                let (locks, inside) = (locks.clone(), inside.clone());
+                thread::spawn(move || {
+                    for _ in 0..200 {
+                        let guard = block_on(locks.lock(&Key::new("k").unwrap()));
+                        assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
+                        inside.fetch_sub(1, Ordering::SeqCst);
+                        drop(guard);
+                    }
+                })
+            })
+            .collect();
+        threads.into_iter().for_each(|t| t.join().unwrap());
+        assert!(unpoisoned(&locks.0).is_empty(), "a free key is forgotten");
+    }
+
+    #[test]
+    fn a_waiter_that_is_dropped_blocks_nobody() {
+        let locks = KeyLocks::default();
+        let key = Key::new("k").unwrap();
+        let first = block_on(locks.lock(&key));
+        {
+            let mut waiting = pin!(locks.lock(&key));
+            assert!(waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        }
+        drop(first);
+        drop(block_on(locks.lock(&key)));
+    }
+
+    #[test]
+    fn the_gate_counts_requests_and_bytes_and_lets_one_giant_pass() {
+        let gate = Gate::new(2, 100);
+        let pending =
+            |bytes| pin!(gate.enter(bytes)).poll(&mut Context::from_waker(Waker::noop())).is_pending();
+        let giant = block_on(gate.enter(1000));
+        assert!(pending(1));
+        drop(giant);
+        let one = block_on(gate.enter(60));
+        assert!(pending(60));
+        let two = block_on(gate.enter(40));
+        assert!(pending(0));
+        drop((one, two));
+        let mut landed = block_on(gate.enter(100));
+        landed.landed(10);
+        assert!(!pending(90), "what has landed counts with its bytes alone");
+    }
+}

@@ -1,0 +1,58 @@
+//! Byte ranges of one object.
+
+use std::ops::Range;
+
+use crate::error::{StoreError, StoreErrorKind, StoreResult};
+
+/// Which bytes of an object are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ByteRange {
+    /// The whole object.
+    All,
+    /// `len` bytes from `offset`; they must lie wholly inside the object.
+    Span {
+        /// The first byte.
+        offset: u64,
+        /// The number of bytes.
+        len: u64,
+    },
+    /// The last bytes, at most this many: a shorter object is given whole.
+    Suffix(u64),
+}
+
+impl ByteRange {
+    /// The bytes meant in an object of `size` bytes.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::RangeNotSatisfiable`] for a span that is not wholly inside.
+    pub fn resolve(self, size: u64) -> StoreResult<Range<u64>> {
+        match self {
+            Self::All => Ok(0..size),
+            Self::Suffix(n) => Ok(size.saturating_sub(n)..size),
+            Self::Span { offset, len } => match offset.checked_add(len) {
+                Some(end) if end <= size => Ok(offset..end),
+                _ => Err(StoreError::new(
+                    StoreErrorKind::RangeNotSatisfiable { size },
+                    format!("{len} bytes at offset {offset} are not inside an object of {size} bytes"),
+                )),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_resolve_exactly_or_not_at_all() {
+        assert_eq!(ByteRange::All.resolve(5).unwrap(), 0..5);
+        assert_eq!(ByteRange::Suffix(9).resolve(5).unwrap(), 0..5);
+        assert_eq!(ByteRange::Suffix(2).resolve(5).unwrap(), 3..5);
+        assert_eq!(ByteRange::Span { offset: 5, len: 0 }.resolve(5).unwrap(), 5..5);
+        for (offset, len) in [(4, 2), (6, 0), (u64::MAX, 2)] {
+            let e = ByteRange::Span { offset, len }.resolve(5).unwrap_err();
+            assert_eq!(e.kind(), StoreErrorKind::RangeNotSatisfiable { size: 5 });
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Boxes of elements, with checked arithmetic.
+
+use zarr_strided::Dims;
+
+/// A box: where it starts and how long it is in each dimension, in elements.
+///
+/// Once built it cannot be wrong: both have the same rank and no end exceeds `u64`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Region {
+    start: Dims,
+    shape: Dims,
+}
+
+impl Region {
+    /// A box; `None` when the ranks differ or an end exceeds `u64`.
+    ///
+    /// ```
+    /// use zarr_traits::Region;
+    /// let region = Region::new([10, 0], [5, 3]).unwrap();
+    /// assert!(region.is_inside(&[15, 3]) && !region.is_inside(&[14, 3]));
+    /// ```
+    pub fn new(start: impl Into<Dims>, shape: impl Into<Dims>) -> Option<Self> {
+        let (start, shape) = (start.into(), shape.into());
+        let fits = start.len() == shape.len()
+            && start.iter().zip(shape.iter()).all(|(s, n)| s.checked_add(*n).is_some());
+        fits.then_some(Self { start, shape })
+    }
+
+    /// All of an array or chunk of `shape`.
+    pub fn whole(shape: &[u64]) -> Self {
+        Self { start: Dims::filled(0, shape.len()), shape: shape.into() }
+    }
+
+    /// The first element.
+    pub fn start(&self) -> &[u64] {
+        &self.start
+    }
+
+    /// The lengths.
+    pub fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// The number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.start.len()
+    }
+
+    /// The number of elements; `None` when it exceeds `u64`.
+    pub fn len(&self) -> Option<u64> {
+        self.shape.product()
+    }
+
+    /// Whether it has no elements.
+    pub fn is_empty(&self) -> bool {
+        self.shape.contains(&0)
+    }
+
+    /// Whether it lies wholly inside something of `shape`.
+    pub fn is_inside(&self, shape: &[u64]) -> bool {
+        self.rank() == shape.len()
+            && self.start.iter().zip(self.shape.iter()).zip(shape).all(|((s, n), len)| s + n <= *len)
+    }
+
+    /// Whether it is all of something of `shape`.
+    pub fn is_whole(&self, shape: &[u64]) -> bool {
+        self.shape[..] == *shape && self.start.iter().all(|s| *s == 0)
+    }
+
+    /// The same box with its dimensions in another order: dimension `i` of the result is dimension `order[i]`.
+    /// `None` when `order` is no permutation.
+    pub fn permute(&self, order: &[u64]) -> Option<Self> {
+        Some(Self { start: permute(&self.start, order)?, shape: permute(&self.shape, order)? })
+    }
+}
+
+/// `values` in another order: item `i` of the result is item `order[i]`; `None` when `order` is no permutation.
+pub fn permute(values: &[u64], order: &[u64]) -> Option<Dims> {
+    let mut seen = Dims::filled(0, values.len());
+    if order.len() != values.len() {
+        return None;
+    }
+    order
+        .iter()
+        .map(|i| {
+            let i = usize::try_from(*i).ok()?;
+            let taken = seen.get_mut(i)?;
+            (std::mem::replace(taken, 1) == 0).then(|| values[i])
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_cannot_be_wrong() {
+        assert!(Region::new([0], [1, 2]).is_none());
+        assert!(Region::new([u64::MAX], [1]).is_none());
+        let r = Region::new([1, 2, 3], [4, 5, 6]).unwrap();
+        assert_eq!(r.permute(&[2, 0, 1]).unwrap(), Region::new([3, 1, 2], [6, 4, 5]).unwrap());
+        for bad in [&[0, 1][..], &[0, 0, 1], &[0, 1, 3]] {
+            assert!(r.permute(bad).is_none());
+        }
+        assert_eq!(Region::new([0, 0], [u64::MAX, 2]).unwrap().len(), None);
+        assert!(Region::whole(&[]).is_whole(&[]));
+    }
+}

@@ -1,0 +1,291 @@
+//! Which names are known: a value, passed in where an array is opened. There is no global one.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::codec::{CodecEntry, Configuration, Context, Note, NoteKind};
+use crate::dtype::{DataType, DataTypeEntry};
+use crate::error::{CodecError, CodecErrorKind, CodecResult};
+use crate::grid::{ChunkGrid, ChunkGridEntry, RegularGrid};
+use crate::key_encoding::{CoreKeyEncoding, KeyEncoding, KeyEncodingEntry};
+use crate::transformer::{StorageTransformer, TransformerEntry};
+
+/// An extension as a metadata document names it, at any of the five extension points (checklist A12).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spec {
+    /// The name.
+    pub name: String,
+    /// The members of its configuration.
+    pub configuration: Map<String, Value>,
+    /// `must_understand`, true unless the document says otherwise (checklist A15).
+    pub must_understand: bool,
+}
+
+impl Spec {
+    /// A name with the members of `configuration`; anything but an object is as good as an empty one.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// let gzip = zarr_traits::Spec::new("gzip", json!({ "level": 5 }));
+    /// ```
+    pub fn new(name: impl Into<String>, configuration: Value) -> Self {
+        let configuration = match configuration {
+            Value::Object(members) => members,
+            _ => Map::new(),
+        };
+        Self { name: name.into(), configuration, must_understand: true }
+    }
+}
+
+/// One row of a table of extensions.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum Entry {
+    /// A codec.
+    Codec(CodecEntry),
+    /// A data type.
+    DataType(DataTypeEntry),
+    /// A chunk grid.
+    ChunkGrid(ChunkGridEntry),
+    /// A chunk key encoding.
+    KeyEncoding(KeyEncodingEntry),
+    /// A storage transformer.
+    Transformer(TransformerEntry),
+}
+
+/// The five extension points, each with a table of its own: equal names in two of them do not clash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Point {
+    Codec,
+    DataType,
+    ChunkGrid,
+    KeyEncoding,
+    Transformer,
+}
+
+impl Point {
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Codec => "codec",
+            Self::DataType => "data type",
+            Self::ChunkGrid => "chunk grid",
+            Self::KeyEncoding => "chunk key encoding",
+            Self::Transformer => "storage transformer",
+        }
+    }
+}
+
+impl Entry {
+    fn point(&self) -> Point {
+        match self {
+            Self::Codec(_) => Point::Codec,
+            Self::DataType(_) => Point::DataType,
+            Self::ChunkGrid(_) => Point::ChunkGrid,
+            Self::KeyEncoding(_) => Point::KeyEncoding,
+            Self::Transformer(_) => Point::Transformer,
+        }
+    }
+
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        let (name, aliases): (_, &[&str]) = match self {
+            Self::Codec(e) => (e.name, e.aliases),
+            Self::DataType(e) => (e.name, e.aliases),
+            Self::ChunkGrid(e) => (e.name, &[]),
+            Self::KeyEncoding(e) => (e.name, &[]),
+            Self::Transformer(e) => (e.name, &[]),
+        };
+        std::iter::once(name).chain(aliases.iter().copied())
+    }
+}
+
+/// The extensions that are known to whoever holds this value. Cheap to clone; a changed one is a new one.
+///
+/// ```
+/// # use zarr_traits::{Registry, Entry, CodecError};
+/// # const MY_CODECS: &[Entry] = &[];
+/// let registry = Registry::core().with(MY_CODECS)?;
+/// # Ok::<(), CodecError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Registry(Arc<[HashMap<&'static str, Entry>; 5]>);
+
+impl Registry {
+    /// What the core specification names and needs no further crate: the `regular` grid, the `default` and `v2` chunk key
+    /// encodings, and the core data types (which are always known).
+    pub fn core() -> Self {
+        Self(Arc::default()).overriding(&[
+            Entry::ChunkGrid(RegularGrid::ENTRY),
+            Entry::KeyEncoding(CoreKeyEncoding::DEFAULT),
+            Entry::KeyEncoding(CoreKeyEncoding::V2),
+        ])
+    }
+
+    /// This registry and the entries of `table`.
+    ///
+    /// # Errors
+    /// [`CodecErrorKind::InvalidArgument`] when a name is taken (checklist K8); see [`overriding`](Self::overriding).
+    pub fn with(&self, table: &[Entry]) -> CodecResult<Self> {
+        let taken =
+            |entry: &Entry| entry.names().find(|name| self.0[entry.point() as usize].contains_key(name));
+        match table.iter().find_map(|entry| taken(entry).map(|name| (entry.point(), name))) {
+            Some((point, name)) => Err(CodecError::new(
+                CodecErrorKind::InvalidArgument,
+                format!("the {} {name:?} is registered already", point.noun()),
+            )),
+            None => Ok(self.overriding(table)),
+        }
+    }
+
+    /// This registry with the entries of `table`, which take the place of those with the same name.
+    #[must_use]
+    pub fn overriding(&self, table: &[Entry]) -> Self {
+        let mut tables = (*self.0).clone();
+        for entry in table {
+            tables[entry.point() as usize].extend(entry.names().map(|name| (name, *entry)));
+        }
+        Self(Arc::new(tables))
+    }
+
+    /// The names of the codecs known, sorted, without aliases.
+    pub fn codec_names(&self) -> Vec<&'static str> {
+        let canonical = |entry: &Entry| if let Entry::Codec(e) = entry { Some(e.name) } else { None };
+        let mut names: Vec<_> = self.0[Point::Codec as usize].values().filter_map(canonical).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// The codec of a name or alias.
+    ///
+    /// # Errors
+    /// [`CodecErrorKind::UnknownExtension`].
+    pub fn codec(&self, name: &str) -> CodecResult<CodecEntry> {
+        match self.find(Point::Codec, name)? {
+            Entry::Codec(entry) => Ok(*entry),
+            _ => Err(unknown(Point::Codec, name)),
+        }
+    }
+
+    /// The data type that `spec` names.
+    ///
+    /// # Errors
+    /// [`CodecErrorKind::UnknownExtension`], or what its configuration is refused for.
+    pub fn data_type(&self, spec: &Spec, context: &Context<'_>) -> CodecResult<(DataType, Vec<Note>)> {
+        if let Some(core) = DataType::core(&spec.name) {
+            return Ok((core, Configuration::new(&spec.configuration).finish()));
+        }
+        match self.find(Point::DataType, &spec.name)? {
+            Entry::DataType(entry) => {
+                let (built, mut notes) = build(spec, |c| (entry.build)(c, context))?;
+                notes.extend(alias(&spec.name, entry.name, ""));
+                Ok((DataType::Extension(built), notes))
+            }
+            _ => Err(unknown(Point::DataType, &spec.name)),
+        }
+    }
+
+    /// The chunk grid that `spec` names, for an array of `shape`.
+    ///
+    /// # Errors
+    /// As [`data_type`](Self::data_type).
+    pub fn chunk_grid(
+        &self,
+        spec: &Spec,
+        shape: &[u64],
+        context: &Context<'_>,
+    ) -> CodecResult<(Arc<dyn ChunkGrid>, Vec<Note>)> {
+        match self.find(Point::ChunkGrid, &spec.name)? {
+            Entry::ChunkGrid(entry) => build(spec, |c| (entry.build)(c, shape, context)),
+            _ => Err(unknown(Point::ChunkGrid, &spec.name)),
+        }
+    }
+
+    /// The chunk key encoding that `spec` names. An unknown one is an error and never the default (checklist C36).
+    ///
+    /// # Errors
+    /// As [`data_type`](Self::data_type).
+    pub fn key_encoding(
+        &self,
+        spec: &Spec,
+        context: &Context<'_>,
+    ) -> CodecResult<(Arc<dyn KeyEncoding>, Vec<Note>)> {
+        match self.find(Point::KeyEncoding, &spec.name)? {
+            Entry::KeyEncoding(entry) => build(spec, |c| (entry.build)(c, context)),
+            _ => Err(unknown(Point::KeyEncoding, &spec.name)),
+        }
+    }
+
+    /// The storage transformer that `spec` names.
+    ///
+    /// # Errors
+    /// As [`data_type`](Self::data_type).
+    pub fn transformer(
+        &self,
+        spec: &Spec,
+        context: &Context<'_>,
+    ) -> CodecResult<(Arc<dyn StorageTransformer>, Vec<Note>)> {
+        match self.find(Point::Transformer, &spec.name)? {
+            Entry::Transformer(entry) => build(spec, |c| (entry.build)(c, context)),
+            _ => Err(unknown(Point::Transformer, &spec.name)),
+        }
+    }
+
+    fn find(&self, point: Point, name: &str) -> CodecResult<&Entry> {
+        self.0[point as usize].get(name).ok_or_else(|| unknown(point, name))
+    }
+}
+
+fn build<T>(
+    spec: &Spec,
+    build: impl FnOnce(&mut Configuration<'_>) -> CodecResult<T>,
+) -> CodecResult<(T, Vec<Note>)> {
+    let mut configuration = Configuration::new(&spec.configuration);
+    let built = build(&mut configuration)?;
+    Ok((built, configuration.finish()))
+}
+
+/// The note about an old name, if `used` is one.
+pub(crate) fn alias(used: &str, name: &str, place: &str) -> Option<Note> {
+    let message = format!("{used:?} is an old name of {name:?}");
+    (used != name).then(|| Note { kind: NoteKind::Alias, pointer: format!("{place}/name"), message })
+}
+
+fn unknown(point: Point, name: &str) -> CodecError {
+    CodecError::new(CodecErrorKind::UnknownExtension, format!("unknown {} {name:?}", point.noun()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::limits::Limits;
+
+    #[test]
+    fn names_are_found_at_their_own_extension_point() {
+        let registry = Registry::core();
+        let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
+        let grid = Spec::new("regular", json!({"chunk_shape": [2]}));
+        assert!(registry.chunk_grid(&grid, &[4], &context).is_ok());
+        assert_eq!(
+            registry.chunk_grid(&grid, &[4, 4], &context).unwrap_err().kind(),
+            CodecErrorKind::Configuration
+        ); // C.t3
+        let e = registry.key_encoding(&grid, &context).unwrap_err();
+        assert_eq!(e.to_string(), "unknown chunk key encoding \"regular\""); // C.t33
+        let (_, notes) = registry.data_type(&Spec::new("int32", json!({"x": 1})), &context).unwrap();
+        assert_eq!(notes.len(), 1);
+        let dash = Spec::new("default", json!({"separator": "-"}));
+        assert!(registry.key_encoding(&dash, &context).is_err()); // C.t31
+    }
+
+    #[test]
+    fn a_taken_name_is_only_taken_over_on_purpose() {
+        let registry = Registry::core();
+        let again = [Entry::ChunkGrid(RegularGrid::ENTRY)];
+        assert!(registry.with(&again).is_err()); // K8
+        let _ = registry.overriding(&again);
+    }
+}

@@ -1,0 +1,199 @@
+//! Chains of codecs: what is refused when they are built, and what decoders may be made to do.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use std::sync::Arc;
+
+use serde_json::json;
+use zarr_traits::{
+    ArrayBytesCodec, BytesBytesCodec, Chain, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind,
+    CodecResult, Context, DataType, Destination, EncodedSize, Entry, FillValue, Limits, Region, Registry,
+    Repr, Scratch, Source, Spec, Swap, too_large,
+};
+
+/// The elements as they are; refuses chunks of odd length.
+#[derive(Debug)]
+struct Plain;
+
+impl ArrayBytesCodec for Plain {
+    fn plain(&self) -> Option<Swap> {
+        Some(Swap::NONE)
+    }
+    fn check_shape(&self, shape: &[u64]) -> CodecResult<()> {
+        if shape[0].is_multiple_of(2) {
+            return Ok(());
+        }
+        Err(CodecError::new(CodecErrorKind::Unsupported, "odd"))
+    }
+    fn decode_into(
+        &self,
+        src: &[u8],
+        shape: &[u64],
+        part: &Region,
+        mut dst: Destination<'_>,
+        _: &mut Scratch,
+    ) -> CodecResult<()> {
+        let source = Source::dense(src, shape, dst.size())?.sub(part.start(), part.shape())?;
+        Ok(dst.put(source, Swap::NONE)?)
+    }
+    fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, _: &mut Scratch) -> CodecResult<()> {
+        Ok(src.append_to(out, Swap::NONE)?)
+    }
+    fn encoded_size(&self, shape: &[u64]) -> EncodedSize {
+        EncodedSize::Exact(shape.iter().product())
+    }
+}
+
+/// A byte for the number of zeros that follow: a bomb of 1 to 255 for each byte.
+#[derive(Debug)]
+struct Zeros;
+
+impl BytesBytesCodec for Zeros {
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> CodecResult<usize> {
+        let len = src.iter().map(|b| usize::from(*b)).sum();
+        dst.get_mut(..len).ok_or_else(too_large)?.fill(0);
+        Ok(len)
+    }
+    fn encode(&self, src: &[u8], out: &mut Vec<u8>, _: &mut Scratch) -> CodecResult<()> {
+        out.extend(src.chunks(255).map(|c| u8::try_from(c.len()).unwrap()));
+        Ok(())
+    }
+    fn encoded_size(&self, decoded: u64) -> EncodedSize {
+        EncodedSize::AtMost(decoded)
+    }
+}
+
+const CODECS: &[Entry] = &[
+    Entry::Codec(CodecEntry {
+        name: "plain",
+        aliases: &["old"],
+        kind: CodecKind::ArrayBytes,
+        build: |configuration, repr, _| {
+            repr.fixed()?;
+            configuration.optional_integer("level", 0..=3)?;
+            Ok(Codec::ArrayBytes(Arc::new(Plain)))
+        },
+    }),
+    Entry::Codec(CodecEntry {
+        name: "zeros",
+        aliases: &[],
+        kind: CodecKind::BytesBytes,
+        build: |_, _, _| Ok(Codec::BytesBytes(Arc::new(Zeros))),
+    }),
+];
+
+fn build(codecs: serde_json::Value) -> Result<(Chain, Vec<String>), CodecError> {
+    let specs: Vec<Spec> = codecs
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|c| Spec {
+            must_understand: c["must_understand"] != json!(false),
+            ..Spec::new(c["name"].as_str().unwrap(), c["configuration"].clone())
+        })
+        .collect();
+    let registry = Registry::core().with(CODECS)?;
+    let repr = Repr { data_type: DataType::UInt8, fill: FillValue::of(0_u8), rank: 1 };
+    let mut notes = Vec::new();
+    let chain = Chain::build(
+        &specs,
+        repr,
+        &Context { registry: &registry, limits: &Limits::default(), depth: 0 },
+        &mut notes,
+    )?;
+    Ok((chain, notes.into_iter().map(|n| n.pointer).collect()))
+}
+
+#[test]
+fn lists_that_are_no_chain_are_refused_with_their_place() {
+    let configuration = CodecErrorKind::Configuration;
+    for (id, codecs, kind, pointer) in [
+        ("A.t60", json!([]), configuration, ""),
+        ("A.t61", json!([{"name": "zeros"}]), configuration, "/0"),
+        ("A.t62", json!([{"name": "plain"}, {"name": "plain"}]), configuration, "/1"),
+        ("A.t63", json!([{"name": "zeros"}, {"name": "plain"}]), configuration, "/0"),
+        ("A.t53", json!([{"name": "plain"}, {"name": "foo"}]), CodecErrorKind::UnknownExtension, "/1"),
+        (
+            "configuration",
+            json!([{"name": "plain", "configuration": {"level": "x"}}]),
+            configuration,
+            "/0/configuration/level",
+        ),
+    ] {
+        let e = build(codecs).map(drop).unwrap_err();
+        assert_eq!((e.kind(), e.pointer()), (kind, pointer), "{id}: {e}");
+    }
+    let many = vec![json!({"name": "zeros"}); 40];
+    assert_eq!(build(json!(many)).map(drop).unwrap_err().kind(), CodecErrorKind::LimitExceeded);
+}
+
+#[test]
+fn what_is_tolerated_is_noted_with_its_place() {
+    let (_, notes) = build(json!([{"name": "old", "configuration": {"level": 1.0, "colour": 1}}])).unwrap();
+    assert_eq!(notes, ["/0/name", "/0/configuration/level", "/0/configuration/colour"]);
+}
+
+#[test]
+fn a_codec_that_may_be_skipped_is_skipped_and_then_nothing_is_written() {
+    let (chain, _) = build(json!([{"name": "plain"}, {"name": "foo", "must_understand": false}])).unwrap();
+    assert_eq!(chain.skipped(), ["foo"]);
+    let e =
+        chain.encode(Source::of(&[1_u8], &[1]).unwrap(), &mut Vec::new(), &mut Scratch::new()).unwrap_err();
+    assert_eq!(e.kind(), CodecErrorKind::Unsupported);
+}
+
+#[test]
+fn shapes_are_checked_before_any_chunk() {
+    let (chain, _) = build(json!([{"name": "plain"}])).unwrap();
+    assert!(chain.check_shape(&[2]).is_ok());
+    assert_eq!(chain.check_shape(&[3]).unwrap_err().to_string(), "codec \"plain\" failed to open: odd");
+}
+
+#[test]
+fn a_chunk_decodes_to_its_size_or_not_at_all() {
+    let (chain, _) = build(json!([{"name": "plain"}, {"name": "zeros"}, {"name": "zeros"}])).unwrap();
+    let decode = |src: &[u8]| {
+        let mut dst = [9_u8; 1000];
+        let whole = Region::whole(&[1000]);
+        chain.decode_into(
+            src,
+            &[1000],
+            &whole,
+            Destination::of(&mut dst, &[1000]).unwrap(),
+            &mut Scratch::new(),
+        )?;
+        Ok::<_, CodecError>(dst)
+    };
+    // zeros of zeros are nothing: 4 zeros, of which each stands for none
+    assert_eq!(decode(&[4]).unwrap_err().kind(), CodecErrorKind::Corrupt, "D.06: too short");
+    let (chain, _) = build(json!([{"name": "plain"}, {"name": "zeros"}])).unwrap();
+    let decode = |src: &[u8]| {
+        let mut dst = [9_u8; 1000];
+        let whole = Region::whole(&[1000]);
+        chain.decode_into(
+            src,
+            &[1000],
+            &whole,
+            Destination::of(&mut dst, &[1000]).unwrap(),
+            &mut Scratch::new(),
+        )?;
+        Ok::<_, CodecError>(dst)
+    };
+    assert_eq!(decode(&[250; 4]).unwrap(), [0; 1000]);
+    assert_eq!(decode(&[250; 3]).unwrap_err().kind(), CodecErrorKind::Corrupt, "D.06: too short");
+    assert_eq!(decode(&[250; 5]).unwrap_err().kind(), CodecErrorKind::TooLarge, "D.06: too long");
+    assert_eq!(decode(&[]).unwrap_err().kind(), CodecErrorKind::Corrupt, "D.07");
+}
+
+#[test]
+fn what_is_of_unknown_size_grows_to_a_bound_and_no_further() {
+    let (chain, _) = build(json!([{"name": "plain"}, {"name": "zeros"}, {"name": "zeros"}])).unwrap();
+    let mut dst = [9_u8; 10];
+    // 40 MB of zeros where a chunk of 10 bytes could have some: refused, and the scratch stays small
+    let bomb = vec![255; 160_000];
+    let mut scratch = Scratch::new();
+    let whole = Region::whole(&[10]);
+    let destination = Destination::of(&mut dst, &[10]).unwrap();
+    let e = chain.decode_into(&bomb, &[10], &whole, destination, &mut scratch).unwrap_err();
+    assert_eq!(e.kind(), CodecErrorKind::TooLarge);
+    assert_eq!(e.to_string(), "codec \"zeros\" failed to decode: it decodes to more bytes than declared");
+}
