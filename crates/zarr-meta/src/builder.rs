@@ -1,0 +1,300 @@
+//! Metadata for new arrays, in the form that every implementation reads (checklist A.8, L.2).
+
+use zarr_traits::{DataType, Layout, Limits, RegularGrid};
+
+use crate::diagnostic::{Code, Diagnostic, Sink, Strict};
+use crate::error::{MetaError, MetaResult};
+use crate::fill::{self, Fill};
+use crate::json::{Object, Value};
+use crate::model::ArrayMeta;
+use crate::names::{Role, role};
+use crate::v3::{ArrayDocument, Extension, writable};
+
+/// Makes the metadata of a new array; see [`ArrayMeta::builder`].
+///
+/// What is not said gets a value that is then recorded: fill value 0, codec `bytes` in little-endian order, key encoding
+/// `default`. What is wrong is said by [`build`](Self::build), all other methods only remember.
+#[derive(Debug, Clone)]
+pub struct ArrayBuilder {
+    shape: Vec<u64>,
+    data_type: DataType,
+    chunks: Option<Vec<u64>>,
+    shards: Option<Vec<u64>>,
+    grid: Option<Extension>,
+    key_encoding: Extension,
+    fill: Option<Fill>,
+    codecs: Vec<Extension>,
+    dimension_names: Option<Vec<Value>>,
+    attributes: Value,
+    unusual: bool,
+}
+
+impl ArrayBuilder {
+    pub(crate) fn new(shape: Vec<u64>, data_type: DataType) -> Self {
+        Self {
+            shape,
+            data_type,
+            chunks: None,
+            shards: None,
+            grid: None,
+            key_encoding: Extension::new("default").with("separator", "/"),
+            fill: None,
+            codecs: Vec::new(),
+            dimension_names: None,
+            attributes: Object::new().into(),
+            unusual: false,
+        }
+    }
+
+    /// The shape of a chunk, in elements: of an object in the store, or with [`shards`](Self::shards) of a part of one.
+    #[must_use]
+    pub fn chunks(mut self, shape: impl Into<Vec<u64>>) -> Self {
+        self.chunks = Some(shape.into());
+        self
+    }
+
+    /// The shape of a shard, in elements: chunks are packed into objects of this shape, which must be a multiple of
+    /// theirs. The codecs then work on the chunks inside.
+    #[must_use]
+    pub fn shards(mut self, shape: impl Into<Vec<u64>>) -> Self {
+        self.shards = Some(shape.into());
+        self
+    }
+
+    /// Another chunk grid than a regular one, in place of [`chunks`](Self::chunks).
+    #[must_use]
+    pub fn chunk_grid(mut self, grid: Extension) -> Self {
+        self.grid = Some(grid);
+        self
+    }
+
+    /// Another chunk key encoding than `default` with `/`.
+    #[must_use]
+    pub fn chunk_key_encoding(mut self, encoding: Extension) -> Self {
+        self.key_encoding = encoding;
+        self
+    }
+
+    /// The element that stands wherever nothing is stored.
+    #[must_use]
+    pub fn fill(mut self, fill: impl Into<Fill>) -> Self {
+        self.fill = Some(fill.into());
+        self
+    }
+
+    /// The codecs, in the order of encoding. When all of them are known by name and none of them turns elements into
+    /// bytes, the one that suits the data type (`bytes`, for strings `vlen-utf8`) is put between; a list with a codec
+    /// that this crate has never heard of is taken as it is.
+    #[must_use]
+    pub fn codecs(mut self, codecs: impl IntoIterator<Item = Extension>) -> Self {
+        self.codecs = codecs.into_iter().collect();
+        self
+    }
+
+    /// A name for each dimension: strings, or `None::<&str>` for a dimension without a name.
+    #[must_use]
+    pub fn dimension_names(mut self, names: impl IntoIterator<Item = impl Into<Value>>) -> Self {
+        self.dimension_names = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// The attributes, an object.
+    #[must_use]
+    pub fn attributes(mut self, attributes: impl Into<Value>) -> Self {
+        self.attributes = attributes.into();
+        self
+    }
+
+    /// Permits what is valid, but which some implementation cannot read: codecs behind a shard (checklist L39), codecs
+    /// that may be skipped (L33).
+    #[must_use]
+    pub fn unusual(mut self) -> Self {
+        self.unusual = true;
+        self
+    }
+
+    /// The metadata, laid out with two spaces of indentation.
+    ///
+    /// # Errors
+    /// Of kind [`InvalidArgument`](crate::MetaErrorKind::InvalidArgument) or
+    /// [`Invalid`](crate::MetaErrorKind::Invalid), with the member at fault: shapes that do not fit each other, a fill
+    /// value that is none of the data type, attributes that are not an object or hold what JSON cannot.
+    pub fn build(mut self) -> MetaResult<ArrayMeta> {
+        let grid = self.grid()?;
+        let codecs = self.all_codecs()?;
+        let mut root = Object::new();
+        root.set("zarr_format", 3);
+        root.set("node_type", "array");
+        root.set("shape", self.shape.iter().copied().collect::<Value>());
+        root.set("data_type", self.data_type_value());
+        root.set("chunk_grid", grid);
+        root.set("chunk_key_encoding", &self.key_encoding);
+        root.set("fill_value", self.fill_value()?);
+        root.set("codecs", codecs);
+        root.set("attributes", writable(&self.attributes)?);
+        if let Some(names) = self.dimension_names.take().filter(|names| !names.iter().all(Value::is_null)) {
+            root.set("dimension_names", names);
+        }
+        // The rank is the user's affair; what is stored later is held against the limits of whoever opens it.
+        let root = Value::parse(root.to_value().as_raw())?;
+        let document = ArrayDocument::new(&root, &Limits::unlimited(), &mut Strict)?;
+        document.lint(&mut NoNul)?;
+        Ok(document.into())
+    }
+
+    fn grid(&self) -> MetaResult<Extension> {
+        if let Some(grid) = &self.grid {
+            return match (&self.chunks, &self.shards) {
+                (None, None) => Ok(grid.clone()),
+                _ => Err(MetaError::argument("give either a chunk grid or chunks and shards, not both")),
+            };
+        }
+        let chunks = match &self.chunks {
+            Some(chunks) => chunks.clone(),
+            None if self.shape.is_empty() => Vec::new(),
+            None => return Err(MetaError::argument("the shape of the chunks is missing")),
+        };
+        self.check_shape("chunk", &chunks)?;
+        let Some(shards) = &self.shards else { return Ok(regular(&chunks)) };
+        self.check_shape("shard", shards)?;
+        for (dim, (shard, chunk)) in shards.iter().zip(&chunks).enumerate() {
+            if shard % chunk != 0 {
+                let message = format!(
+                    "in dimension {dim} the shard length {shard} is no multiple of the chunk length {chunk}"
+                );
+                return Err(MetaError::argument(message));
+            }
+        }
+        Ok(regular(shards))
+    }
+
+    fn check_shape(&self, what: &str, shape: &[u64]) -> MetaResult<()> {
+        let (rank, got) = (self.shape.len(), shape.len());
+        if rank != got {
+            let message = format!("the array has {rank} dimensions, the {what} shape {got}");
+            return Err(MetaError::argument(message));
+        }
+        RegularGrid::new(shape)
+            .map(drop)
+            .map_err(|e| MetaError::argument(format!("the {what} shape cannot be used")).with_source(e))
+    }
+
+    fn data_type_value(&self) -> Value {
+        let name = self.data_type.name();
+        match &self.data_type {
+            DataType::Extension(t) if !t.configuration().is_empty() => {
+                Extension::new(name).with_configuration(&(&t.configuration()).into()).into()
+            }
+            _ => (&*name).into(),
+        }
+    }
+
+    fn fill_value(&self) -> MetaResult<Value> {
+        let bits = match &self.fill {
+            None => Ok(fill::default(&self.data_type)),
+            Some(fill) => fill.bits(&self.data_type),
+        };
+        bits.and_then(|bits| fill::write(&self.data_type, &bits)).map_err(|e| e.at("/fill_value"))
+    }
+
+    /// The codecs of the document, with what was left out put in.
+    fn all_codecs(&mut self) -> MetaResult<Vec<Extension>> {
+        let mut codecs = std::mem::take(&mut self.codecs);
+        // L42: zarrs refuses the empty order of a scalar.
+        codecs.retain(|c| !(c.name() == "transpose" && is_empty_order(c)));
+        let roles: Vec<Option<Role>> = codecs.iter().map(|c| role(c.name())).collect();
+        if roles.iter().all(|r| matches!(r, Some(Role::ArrayArray | Role::BytesBytes))) {
+            let at = roles.iter().position(|r| *r == Some(Role::BytesBytes)).unwrap_or(codecs.len());
+            codecs.insert(at, self.serializer()?);
+        }
+        self.check_usual(&codecs)?;
+        let codecs: Vec<Extension> = codecs.into_iter().map(|c| self.complete(c)).collect();
+        match (&self.shards, &self.chunks) {
+            (Some(_), Some(chunks)) => Ok(vec![sharding(chunks, codecs)]),
+            _ => Ok(codecs),
+        }
+    }
+
+    /// The array → bytes codec that suits the data type.
+    fn serializer(&self) -> MetaResult<Extension> {
+        match self.data_type.layout() {
+            Layout::Fixed { unit: 1, .. } => Ok(Extension::new("bytes")),
+            Layout::Fixed { .. } => Ok(Extension::new("bytes").with("endian", "little")),
+            Layout::Variable => match &*self.data_type.name() {
+                "string" => Ok(Extension::new("vlen-utf8")),
+                "bytes" => Ok(Extension::new("vlen-bytes")),
+                name => Err(MetaError::argument(format!(
+                    "which codec turns elements of type {name} to bytes must be said"
+                ))),
+            },
+            _ => Err(MetaError::argument("which codec turns elements to bytes must be said")),
+        }
+    }
+
+    fn check_usual(&self, codecs: &[Extension]) -> MetaResult<()> {
+        if self.unusual {
+            return Ok(());
+        }
+        if let Some(codec) = codecs.iter().find(|c| c.explicit_must_understand().is_some()) {
+            let message = format!("codec {:?} says must_understand, which most readers refuse", codec.name());
+            return Err(MetaError::argument(message));
+        }
+        let shard = codecs.iter().position(|c| c.name() == "sharding_indexed");
+        if let Some(behind) = shard.and_then(|i| codecs.get(i + 1)) {
+            let message =
+                format!("codec {:?} behind a shard keeps readers from reading parts of it", behind.name());
+            return Err(MetaError::argument(message));
+        }
+        Ok(())
+    }
+
+    /// Adds the members that some reader insists on (checklist A54, L36, L38).
+    fn complete(&self, codec: Extension) -> Extension {
+        let configuration = codec.configuration();
+        let absent = |name: &str| !configuration.contains(name);
+        match codec.name() {
+            "zstd" if absent("checksum") => codec.with("checksum", false),
+            "blosc" => {
+                let mut codec = codec.clone();
+                if absent("typesize") {
+                    codec = codec.with("typesize", self.data_type.size().unwrap_or(1));
+                }
+                if absent("blocksize") {
+                    codec = codec.with("blocksize", 0);
+                }
+                codec
+            }
+            _ => codec,
+        }
+    }
+}
+
+/// Refuses U+0000 in names, which the C libraries below most programs cut there (checklist L51).
+struct NoNul;
+
+impl Sink for NoNul {
+    fn report(&mut self, diagnostic: Diagnostic) -> MetaResult<()> {
+        match diagnostic.code {
+            Code::NulInText => Err(MetaError::argument(diagnostic.message).at(&diagnostic.pointer)),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn regular(chunk_shape: &[u64]) -> Extension {
+    Extension::new("regular").with("chunk_shape", chunk_shape.iter().copied().collect::<Value>())
+}
+
+/// Checklist D7.1, with the members in full.
+fn sharding(chunk_shape: &[u64], codecs: Vec<Extension>) -> Extension {
+    let index = vec![Extension::new("bytes").with("endian", "little"), Extension::new("crc32c")];
+    Extension::new("sharding_indexed")
+        .with("chunk_shape", chunk_shape.iter().copied().collect::<Value>())
+        .with("codecs", codecs)
+        .with("index_codecs", index)
+        .with("index_location", "end")
+}
+
+fn is_empty_order(codec: &Extension) -> bool {
+    codec.configuration().get("order").and_then(|o| o.elements()).is_some_and(|mut o| o.next().is_none())
+}

@@ -1,0 +1,160 @@
+//! The table of codes: every deviation that is tolerated, and every piece of advice, with its explanation.
+
+use std::fmt;
+
+/// How much a diagnostic weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Valid, but unwise: some implementation reads it wrongly or not at all.
+    Warning,
+    /// Against the specification. A tolerant reader goes on, because the meaning is certain; [`Strict`](crate::Strict)
+    /// stops.
+    Error,
+}
+
+macro_rules! codes {
+    ($($name:ident $id:literal $severity:ident $title:literal $explanation:literal;)*) => {
+        /// A named deviation or piece of advice. Codes are stable: none is ever given another meaning.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Code {
+            $(#[doc = concat!($id, ": ", $title, ".\n\n", $explanation)] $name,)*
+        }
+
+        impl Code {
+            /// All codes, in the order of their numbers.
+            pub const ALL: &'static [Code] = &[$(Code::$name),*];
+
+            /// The stable name: `ZM001`.
+            pub const fn id(self) -> &'static str {
+                match self { $(Code::$name => $id,)* }
+            }
+
+            /// What it is, in a few words.
+            pub const fn title(self) -> &'static str {
+                match self { $(Code::$name => $title,)* }
+            }
+
+            /// Where it comes from, how it is read, and what to write instead.
+            pub const fn explanation(self) -> &'static str {
+                match self { $(Code::$name => $explanation,)* }
+            }
+
+            /// How much it weighs.
+            pub const fn severity(self) -> Severity {
+                match self { $(Code::$name => Severity::$severity,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    ByteOrderMark "ZM001" Error "byte order mark"
+        "The document starts with a UTF-8 byte order mark. RFC 8259 forbids writing one and lets readers skip it. It is skipped, and not written back.";
+    BareNonFinite "ZM002" Error "bare NaN or Infinity"
+        "JSON has no token NaN, Infinity or -Infinity; Python's json module writes them, so zarr-python documents hold them in attributes and fill values. They are kept as they are. Write fill values as the strings \"NaN\", \"Infinity\", \"-Infinity\".";
+    DuplicateMember "ZM003" Error "duplicate member"
+        "An object has two members of one name. The last one counts, as in most JSON readers; zarrs refuses the document.";
+    LoneSurrogate "ZM004" Error "lone surrogate escape"
+        "A string holds an escape such as \\ud800 that is half of a UTF-16 pair and no character. The string is kept as it is spelled; only reading it as text fails.";
+
+    FormatSpelling "ZM010" Error "zarr_format is not spelled as an integer"
+        "zarr_format is a number equal to 3 with a fraction or an exponent, such as 3.0. Write 3.";
+    NullAttributes "ZM011" Error "attributes is null"
+        "attributes must be an object. null is read as {}. Write {}.";
+    IntegerSpelling "ZM012" Error "integer with a fraction or an exponent"
+        "A number that must be an integer is spelled like 4.0 or 1e2. It is read as the integer that it equals. Write it without fraction and exponent.";
+    NullDimensionNames "ZM013" Error "dimension_names is null"
+        "dimension_names must be an array. null is read as if the member were absent. Omit the member.";
+    NullTransformers "ZM014" Error "storage_transformers is null"
+        "storage_transformers must be an array. null is read as []. Omit the member.";
+    NullMember "ZM015" Error "unknown member is null"
+        "The document has a member that the specification does not define and that is not waived by must_understand: false. Its value is null and carries no meaning, so it is ignored.";
+    NullConsolidated "ZM016" Error "consolidated_metadata is null"
+        "zarr-python 3.0.0 to 3.1.3 wrote null into groups that have no consolidated metadata. It is read as if the member were absent.";
+    ConsolidatedForm "ZM017" Error "consolidated_metadata is not of the specified form"
+        "The specification wants exactly kind: \"inline\", must_understand: false and metadata. A missing must_understand or further members are tolerated; an unknown kind with must_understand: false is ignored.";
+
+    ExtensionMember "ZM020" Error "unknown member of an extension object"
+        "An extension object has name, configuration and must_understand, and nothing else. The further member is ignored.";
+    MeaninglessWaiver "ZM021" Error "must_understand: false where it has no meaning"
+        "A chunk grid or a chunk key encoding must be understood to read an array. This one is known, so the waiver is ignored.";
+    ConfigurationMember "ZM022" Error "unknown member of a configuration"
+        "The configuration of a known extension has a member that its specification does not define. It is ignored.";
+    MisplacedSeparator "ZM023" Error "separator beside name"
+        "Drafts of Zarr v3 had separator beside name in chunk_key_encoding; it belongs into configuration. It is read as if it were there.";
+    AliasName "ZM024" Error "obsolete name of an extension"
+        "The extension is written under a name that is no longer, or not, registered, and known as an alias of the registered one.";
+
+    ZeroChunk "ZM030" Error "chunk length 0"
+        "A chunk length is 0 in a dimension of length 0: zarr-python 3.1.6 and others wrote this, specification 3.0 allowed it, 3.1 does not. It is read as 1.";
+
+    IntegerFill "ZM040" Error "integer fill value with a fraction or an exponent"
+        "The fill value of an integer type is spelled like 1.0 or 1e2. It is read as the integer that it equals.";
+    BoolFill "ZM041" Error "bool fill value 0 or 1"
+        "The fill value of a bool array is a number. 0 is read as false and 1 as true; nothing else is accepted.";
+    NumericStringFill "ZM042" Error "number in a string as fill value"
+        "The fill value of a floating point type is a decimal number in a string. It is read as that number.";
+    Base64Fill "ZM043" Error "base64 fill value of a raw type"
+        "The fill value of an r* type is an array of N/8 integers. TensorStore reads base64 instead, which is understood.";
+
+    CodecConfiguration "ZM050" Error "codec configuration that a codec tolerates"
+        "A codec's configuration is not of the specified form, and the codec knows what is meant; the message says what and how it was taken.";
+    SkippedCodec "ZM051" Warning "unknown codec skipped"
+        "The codec is not known and says must_understand: false, so reading leaves it out. Writing through it would lose what it does and is refused.";
+    SkippedTransformer "ZM052" Warning "unknown storage transformer ignored"
+        "The storage transformer is not known and says must_understand: false, so it is left out.";
+
+    ReservedName "ZM060" Error "reserved node name"
+        "Names that start with __ are reserved. xarray writes __xarray_dataarray_variable__; a node of such a name is listed and can be opened, but none is created.";
+    OddName "ZM061" Error "node name that must not be created"
+        "The name breaks a rule of the specification (zarr.json, or a character that some store cannot hold). The node is listed and can be opened, but none is created.";
+
+    RepeatedDimensionName "ZM070" Warning "repeated dimension name"
+        "Two dimensions have one name. The specification only recommends distinct names, but TensorStore refuses the array.";
+    ShortHand "ZM071" Warning "short-hand extension"
+        "A chunk grid, key encoding, codec or storage transformer is given as a plain string. This is allowed since 3.1; zarr-python, TensorStore and zarrita refuse it. Write an object with name.";
+    ObjectDataType "ZM072" Warning "core data type as an object"
+        "A core data type is given as an object with only a name. zarr-python and TensorStore refuse it. Write the plain string.";
+    ExplicitWaiver "ZM073" Warning "must_understand is written"
+        "must_understand in a chunk grid, key encoding or codec is refused by TensorStore and 3.0 readers, also where it is true.";
+    LargeInteger "ZM074" Warning "integer beyond 2^53 in attributes"
+        "JavaScript readers hold numbers as doubles and lose digits of integers beyond 2^53.";
+    UnregisteredName "ZM075" Warning "name that cannot be registered"
+        "A registered name starts with a lower-case letter, followed by at least one lower-case letter, digit, '-', '_' or '.'. Other names, URIs among them, are permitted, but discouraged.";
+    RareDataType "ZM076" Warning "data type that few implementations read"
+        "zarr-python and zarrita do not read r* types.";
+    AdditionalMember "ZM077" Warning "additional member"
+        "A member that the specification does not define is discouraged, also where must_understand: false waives it; zarr-python up to 3.1.6 refuses it in groups. Put it into attributes.";
+    NulInText "ZM078" Warning "U+0000 in a name"
+        "A member or dimension name holds the character U+0000, which many programs cut or refuse.";
+}
+
+impl Code {
+    /// The code of this name, such as `ZM001`.
+    pub fn from_id(id: &str) -> Option<Code> {
+        Code::ALL.iter().copied().find(|c| c.id() == id)
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_unique_sorted_and_explained() {
+        let ids: Vec<&str> = Code::ALL.iter().map(|c| c.id()).collect();
+        assert!(ids.windows(2).all(|w| w[0] < w[1]), "{ids:?}");
+        for c in Code::ALL {
+            assert!(c.id().len() == 5 && !c.title().is_empty() && c.explanation().ends_with('.'), "{c}");
+            assert_eq!(Code::from_id(c.id()), Some(*c));
+        }
+        assert_eq!(Code::from_id("ZM999"), None);
+    }
+}

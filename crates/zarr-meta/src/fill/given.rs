@@ -1,0 +1,71 @@
+//! Fill values as users say them.
+
+use zarr_traits::{DataType, FillValue};
+
+use crate::diagnostic::Strict;
+use crate::error::MetaResult;
+use crate::json::Value;
+
+/// A fill value as a user says it: a number, a bool, a JSON form, or the bits of an element.
+///
+/// Numbers are converted to the data type as their decimal digits, so `0` suits every numeric type and `300` is refused
+/// for `uint8`; a NaN keeps its payload when it has the width of the data type.
+#[derive(Debug, Clone)]
+pub struct Fill(Form);
+
+#[derive(Debug, Clone)]
+enum Form {
+    Json(Value),
+    Bits(FillValue),
+}
+
+impl Fill {
+    /// The element of `data_type` that is meant.
+    pub(crate) fn bits(&self, data_type: &DataType) -> MetaResult<FillValue> {
+        match &self.0 {
+            Form::Bits(bits) => Ok(bits.clone()),
+            Form::Json(value) => super::read(data_type, value, &mut Strict),
+        }
+    }
+}
+
+impl From<Value> for Fill {
+    fn from(value: Value) -> Self {
+        Self(Form::Json(value))
+    }
+}
+
+impl From<FillValue> for Fill {
+    fn from(bits: FillValue) -> Self {
+        Self(Form::Bits(bits))
+    }
+}
+
+impl From<f32> for Fill {
+    fn from(number: f32) -> Self {
+        float(&DataType::Float32, FillValue::of(number))
+    }
+}
+
+impl From<f64> for Fill {
+    fn from(number: f64) -> Self {
+        float(&DataType::Float64, FillValue::of(number))
+    }
+}
+
+/// The JSON form of a float of either width; with eight bytes there is always one.
+fn float(data_type: &DataType, bits: FillValue) -> Fill {
+    Fill(super::write(data_type, &bits).map_or(Form::Bits(bits), Form::Json))
+}
+
+macro_rules! fill_from {
+    ($($t:ty)*) => {
+        $(impl From<$t> for Fill {
+            fn from(value: $t) -> Self {
+                Value::from(value).into()
+            }
+        })*
+    };
+}
+
+fill_from!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize bool &str serde_json::Value);

@@ -1,0 +1,210 @@
+//! Fill values: from the JSON forms of each core data type to exact bits, and back (checklist B.1 to B.4).
+//!
+//! Nothing passes through a wider or narrower number on its way. Integers are read from their digits, decimal fractions
+//! are rounded once, straight to the width of the type, and NaN payloads are bits from end to end.
+//!
+//! The fill value of an extension type is the business of that type.
+
+mod base64;
+mod float;
+mod given;
+
+use zarr_traits::{DataType, FillValue};
+
+pub use self::given::Fill;
+
+use self::float::Format;
+use crate::diagnostic::{Code, Diagnostic, Sink};
+use crate::error::{MetaError, MetaResult};
+use crate::json::{Kind, Value, pointer};
+
+/// Reads a `fill_value`. Pointers of errors and reports are relative to it.
+///
+/// # Errors
+/// When `value` is no element of the type: of another kind, out of range, not of its width. What is tolerated is
+/// reported to `sink`, which may object.
+pub fn read(data_type: &DataType, value: &Value, sink: &mut dyn Sink) -> MetaResult<FillValue> {
+    macro_rules! integer {
+        ($t:ty) => {{
+            let number = integer(value, "", sink)?;
+            let range = || value.expected(&format!("an integer from {} to {}", <$t>::MIN, <$t>::MAX));
+            Ok(FillValue::from_bytes(<$t>::try_from(number).map_err(|_| range())?.to_ne_bytes()))
+        }};
+    }
+    match data_type {
+        DataType::Bool => boolean(value, sink).map(|b| FillValue::from_bytes([u8::from(b)])),
+        DataType::Int8 => integer!(i8),
+        DataType::Int16 => integer!(i16),
+        DataType::Int32 => integer!(i32),
+        DataType::Int64 => integer!(i64),
+        DataType::UInt8 => integer!(u8),
+        DataType::UInt16 => integer!(u16),
+        DataType::UInt32 => integer!(u32),
+        DataType::UInt64 => integer!(u64),
+        DataType::Float16 => float(Format::HALF, value, "", sink).map(FillValue::from_bytes),
+        DataType::Float32 => float(Format::SINGLE, value, "", sink).map(FillValue::from_bytes),
+        DataType::Float64 => float(Format::DOUBLE, value, "", sink).map(FillValue::from_bytes),
+        DataType::Complex64 => complex(Format::SINGLE, value, sink),
+        DataType::Complex128 => complex(Format::DOUBLE, value, sink),
+        DataType::Raw(size) => raw(*size as usize, value, sink),
+        DataType::Extension(extension) => extension.fill_from_json(&value.to_serde()?).map_err(|e| {
+            MetaError::invalid(format!("no fill value of data type {data_type}")).with_source(e)
+        }),
+        other => Err(MetaError::invalid(format!("no fill values of data type {other} are known"))),
+    }
+}
+
+/// Writes a `fill_value` in the canonical form: NaN and infinities by name, another NaN as its bits, and a finite number
+/// with the fewest digits that give it back in its width.
+///
+/// # Errors
+/// When `fill` has not the size of an element, or an extension type refuses it.
+pub fn write(data_type: &DataType, fill: &FillValue) -> MetaResult<Value> {
+    let bytes = fill.bytes();
+    let size =
+        || MetaError::argument(format!("a fill value of {} bytes is none of {data_type}", bytes.len()));
+    macro_rules! integer {
+        ($t:ty) => {
+            Ok(<$t>::from_ne_bytes(bytes.try_into().map_err(|_| size())?).into())
+        };
+    }
+    let pair = |format: Format| {
+        let (real, imaginary) = bytes.split_at_checked(format.size()).ok_or_else(size)?;
+        let parts = [format.bits_of(real), format.bits_of(imaginary)];
+        let parts = parts.into_iter().map(|p| p.map(|bits| format.to_json(bits)).ok_or_else(size));
+        parts.collect::<MetaResult<Vec<Value>>>().map(Value::from)
+    };
+    let float = |format: Format| Ok(format.to_json(format.bits_of(bytes).ok_or_else(size)?));
+    match data_type {
+        DataType::Bool => match bytes {
+            [b @ 0..=1] => Ok((*b == 1).into()),
+            _ => Err(size()),
+        },
+        DataType::Int8 => integer!(i8),
+        DataType::Int16 => integer!(i16),
+        DataType::Int32 => integer!(i32),
+        DataType::Int64 => integer!(i64),
+        DataType::UInt8 => integer!(u8),
+        DataType::UInt16 => integer!(u16),
+        DataType::UInt32 => integer!(u32),
+        DataType::UInt64 => integer!(u64),
+        DataType::Float16 => float(Format::HALF),
+        DataType::Float32 => float(Format::SINGLE),
+        DataType::Float64 => float(Format::DOUBLE),
+        DataType::Complex64 => pair(Format::SINGLE),
+        DataType::Complex128 => pair(Format::DOUBLE),
+        DataType::Raw(n) if bytes.len() == *n as usize => Ok(bytes.iter().copied().collect()),
+        DataType::Extension(extension) => {
+            let refused = || MetaError::argument(format!("not a fill value of data type {data_type}"));
+            extension.fill_to_json(fill).map(Value::from).map_err(|e| refused().with_source(e))
+        }
+        _ => Err(size()),
+    }
+}
+
+/// The fill value that is recorded when the user gives none (checklist B7): all bits zero, which is false, 0, or an empty
+/// string.
+pub(crate) fn default(data_type: &DataType) -> FillValue {
+    FillValue::from_bytes(vec![0; data_type.size().unwrap_or(0)])
+}
+
+/// Checklist B.t10: 0 and 1 are tolerated, nothing else.
+fn boolean(value: &Value, sink: &mut dyn Sink) -> MetaResult<bool> {
+    if let Some(b) = value.as_bool() {
+        return Ok(b);
+    }
+    let b = match value.as_raw() {
+        "0" => false,
+        "1" => true,
+        _ => return Err(value.expected("true or false")),
+    };
+    let message = format!("expected true or false, found {}, read as {b}", value.as_raw());
+    sink.report(Diagnostic::new(Code::BoolFill, "", message))?;
+    Ok(b)
+}
+
+/// Checklist B.2: a number that is an integer; a fraction or an exponent is tolerated.
+fn integer(value: &Value, place: &str, sink: &mut dyn Sink) -> MetaResult<i128> {
+    let number = value.as_number().ok_or_else(|| value.expected("an integer").at(place))?;
+    let integer = number.to_integer().ok_or_else(|| value.expected("an integer").at(place))?;
+    if !number.is_plain_integer() {
+        let message = format!("the integer {integer} is written as {number}");
+        sink.report(Diagnostic::new(Code::IntegerFill, place, message))?;
+    }
+    Ok(integer)
+}
+
+/// Checklist B.3. The bits in the byte order of this machine.
+fn float(format: Format, value: &Value, place: &str, sink: &mut dyn Sink) -> MetaResult<Vec<u8>> {
+    let what = "a number, \"NaN\", \"Infinity\", \"-Infinity\" or \"0x…\"";
+    let bits = match value.kind() {
+        Kind::Number => value.as_number().map(|n| format.decimal(n)),
+        // The scanner has reported the bare token.
+        Kind::NonFinite => format.named(value.as_raw()).map(Ok),
+        Kind::String => {
+            let text = value.to_text().map_err(|e| e.at(place))?;
+            match format.text(&text) {
+                Some((bits, tolerated)) => {
+                    if let Some(code) = tolerated.filter(|_| bits.is_ok()) {
+                        let message = format!("{text:?} is not a specified form, read as what it says");
+                        sink.report(Diagnostic::new(code, place, message))?;
+                    }
+                    Some(bits)
+                }
+                None if text.starts_with("0x") => {
+                    let message = format!("\"0x\" and {} hexadecimal digits", 2 * format.size());
+                    return Err(value.expected(&message).at(place));
+                }
+                None => None,
+            }
+        }
+        _ => None,
+    };
+    let bits = bits.ok_or_else(|| value.expected(what).at(place))?;
+    let beyond = |()| {
+        let message = format!(
+            "{} is beyond the range of {}, write \"Infinity\" if it is meant",
+            value.summary(),
+            format.name()
+        );
+        MetaError::invalid(message).at(place)
+    };
+    bits.map(|bits| format.to_bytes(bits)).map_err(beyond)
+}
+
+/// Checklist B.4: an array of the real and the imaginary part.
+fn complex(format: Format, value: &Value, sink: &mut dyn Sink) -> MetaResult<FillValue> {
+    let parts = value.elements().filter(|e| e.clone().count() == 2);
+    let parts = parts.ok_or_else(|| value.expected("an array of two numbers, real and imaginary"))?;
+    let mut bytes = Vec::with_capacity(2 * format.size());
+    for (i, part) in parts.enumerate() {
+        bytes.extend(float(format, &part, &pointer::element("", i), sink)?);
+    }
+    Ok(FillValue::from_bytes(bytes))
+}
+
+/// Checklist B.t43 to B.t47, L60: `size` integers from 0 to 255; base64 is tolerated.
+fn raw(size: usize, value: &Value, sink: &mut dyn Sink) -> MetaResult<FillValue> {
+    let expected = || value.expected(&format!("an array of {size} integers from 0 to 255"));
+    let bytes = match value.kind() {
+        Kind::Array => {
+            let mut bytes = Vec::new();
+            for (i, element) in value.elements().into_iter().flatten().enumerate() {
+                let place = pointer::element("", i);
+                let byte = u8::try_from(integer(&element, &place, sink)?);
+                bytes.push(byte.map_err(|_| element.expected("an integer from 0 to 255").at(&place))?);
+            }
+            bytes
+        }
+        Kind::String => base64::decode(&value.to_text()?).ok_or_else(expected)?,
+        _ => return Err(expected()),
+    };
+    if bytes.len() != size {
+        return Err(MetaError::invalid(format!("expected {size} bytes, found {}", bytes.len())));
+    }
+    if value.kind() == Kind::String {
+        let message = "expected an array of integers, found a string, read as base64";
+        sink.report(Diagnostic::new(Code::Base64Fill, "", message))?;
+    }
+    Ok(FillValue::from_bytes(bytes))
+}

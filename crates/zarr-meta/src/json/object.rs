@@ -1,0 +1,298 @@
+//! The members of an object, in order, and editing them without touching their neighbours.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use super::layout::{self, Indent};
+use super::split::{self, Parts};
+use super::string;
+use super::value::{Value, text_of};
+use crate::error::MetaResult;
+
+/// One member of an object, with the white space around it.
+#[derive(Clone)]
+pub struct Member {
+    source: Arc<str>,
+    parts: Parts,
+}
+
+impl Member {
+    /// The name.
+    ///
+    /// # Errors
+    /// When it holds half of a surrogate pair and so is no text.
+    pub fn name(&self) -> MetaResult<Cow<'_, str>> {
+        text_of(self.inner())
+    }
+
+    /// The name, with U+FFFD in place of what is no text.
+    pub fn name_lossy(&self) -> Cow<'_, str> {
+        if !self.parts.escaped {
+            return Cow::Borrowed(self.inner());
+        }
+        Cow::Owned(string::unescape(self.inner()).to_string_lossy().into_owned())
+    }
+
+    /// The value.
+    pub fn value(&self) -> Value {
+        Value::slice(&self.source, self.parts.value, self.parts.value_end)
+    }
+
+    /// The name as it is spelled between its quotes.
+    fn inner(&self) -> &str {
+        &self.source[self.parts.name + 1..self.parts.name_end - 1]
+    }
+
+    fn is(&self, name: &str) -> bool {
+        match self.parts.escaped {
+            false => self.inner() == name,
+            true => string::unescape(self.inner()).into_text().is_some_and(|n| n == name),
+        }
+    }
+
+    /// The member from the white space before its name to the comma behind it.
+    fn text(&self) -> &str {
+        &self.source[self.parts.lead..self.parts.end]
+    }
+
+    fn lead(&self) -> &str {
+        &self.source[self.parts.lead..self.parts.name]
+    }
+
+    fn colon(&self) -> &str {
+        &self.source[self.parts.name_end..self.parts.value]
+    }
+
+    fn new(lead: &str, quoted: &str, colon: &str, value: &str, trail: &str) -> Self {
+        let name = lead.len();
+        let name_end = name + quoted.len();
+        let start = name_end + colon.len();
+        let value_end = start + value.len();
+        let end = value_end + trail.len();
+        let source = [lead, quoted, colon, value, trail].concat().into();
+        let escaped = quoted.contains('\\');
+        Self { source, parts: Parts { lead: 0, name, name_end, escaped, value: start, value_end, end } }
+    }
+
+    /// The same member with another value; everything else keeps its spelling.
+    fn with_value(&self, value: &str) -> Self {
+        let quoted = &self.source[self.parts.name..self.parts.name_end];
+        let trail = &self.source[self.parts.value_end..self.parts.end];
+        Self::new(self.lead(), quoted, self.colon(), value, trail)
+    }
+}
+
+impl fmt::Debug for Member {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text().trim())
+    }
+}
+
+/// The members of a JSON object in the order and spelling of the document.
+///
+/// Members are looked up by name, not by hash: documents have ten of them. Of several members of one name the last
+/// counts.
+///
+/// **Editing.** [`set`](Object::set), [`edit`](Object::edit) and [`remove`](Object::remove) change the bytes of the
+/// member they name and of no other. White space between the others stays as it was. A new value takes the layout
+/// of the object around it: lines with its indentation, or none.
+#[derive(Clone, Default)]
+pub struct Object {
+    members: Vec<Member>,
+    /// The white space before the closing brace.
+    tail: String,
+    /// How a member is laid out while there is none to imitate.
+    style: Option<Style>,
+}
+
+/// More white space than this around a member is not imitated.
+const LONGEST_SPACE: usize = 1 << 10;
+
+/// The white space around members of an object.
+#[derive(Clone)]
+struct Style {
+    lead: String,
+    colon: String,
+    tail: String,
+}
+
+impl Style {
+    const COMPACT: Style = Style { lead: String::new(), colon: String::new(), tail: String::new() };
+
+    /// What one level of nesting adds to the indentation.
+    fn unit(&self) -> &str {
+        let end = |s: &str| s.rfind('\n').map_or(0, |i| i + 1);
+        let (inside, outside) = (&self.lead[end(&self.lead)..], &self.tail[end(&self.tail)..]);
+        inside.strip_prefix(outside).filter(|u| !u.is_empty()).unwrap_or("  ")
+    }
+
+    /// The style of an object that is a member of an object of this style.
+    fn deeper(&self) -> Style {
+        if !self.lead.contains('\n') {
+            return Style { tail: String::new(), ..self.clone() };
+        }
+        let lead = format!("{}{}", self.lead, self.unit());
+        Style { lead, colon: self.colon.clone(), tail: self.lead.clone() }
+    }
+
+    /// `value` laid out in this style.
+    fn lay(&self, value: &Value) -> String {
+        let mut out = String::new();
+        match self.lead.rfind('\n') {
+            Some(line) => {
+                let indent = Indent { base: &self.lead[line + 1..], unit: self.unit() };
+                layout::pretty(value.as_raw(), indent, &mut out);
+            }
+            None => layout::compact(value.as_raw(), &mut out),
+        }
+        out
+    }
+}
+
+impl Object {
+    /// An object without members.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The object that starts at `start` of `source`, which has been scanned.
+    pub(super) fn read(source: &Arc<str>, start: usize) -> Self {
+        let (members, tail, end) = split::members(source, start);
+        let member = |parts| Member { source: Arc::clone(source), parts };
+        Self {
+            members: members.into_iter().map(member).collect(),
+            tail: source[tail..end].to_owned(),
+            style: None,
+        }
+    }
+
+    /// The number of members, repeated ones counted as often as they occur.
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Whether there is no member.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// All members in order, repeated ones as often as they occur.
+    pub fn members(&self) -> impl ExactSizeIterator<Item = &Member> {
+        self.members.iter()
+    }
+
+    /// The value of the last member of this name.
+    pub fn get(&self, name: &str) -> Option<Value> {
+        self.members.iter().rev().find(|m| m.is(name)).map(Member::value)
+    }
+
+    /// Whether there is a member of this name.
+    pub fn contains(&self, name: &str) -> bool {
+        self.members.iter().any(|m| m.is(name))
+    }
+
+    /// Gives the member `name` a value: in its place when there is one, else behind the others. Of repeated members one
+    /// remains. Setting an equal value changes nothing.
+    pub fn set(&mut self, name: &str, value: impl Into<Value>) {
+        let value = value.into();
+        if self.get(name).is_some_and(|old| old == value) {
+            return self.keep_last(name);
+        }
+        let text = self.style().lay(&value);
+        self.put(name, &text);
+    }
+
+    /// Edits the object that is the value of the member `name`, keeping what is not touched as it is spelled. A member
+    /// that is absent, or no object, is taken for an empty one.
+    pub fn edit<R>(&mut self, name: &str, change: impl FnOnce(&mut Object) -> R) -> R {
+        let mut object = self.get(name).and_then(|v| v.as_object()).unwrap_or_default();
+        if object.is_empty() {
+            object.style = Some(self.style().deeper());
+        }
+        let result = change(&mut object);
+        self.put(name, object.to_value().as_raw());
+        result
+    }
+
+    /// Takes the members of this name away and gives the value of the last one.
+    pub fn remove(&mut self, name: &str) -> Option<Value> {
+        let value = self.get(name)?;
+        let style = self.style();
+        self.members.retain(|m| !m.is(name));
+        if self.members.is_empty() {
+            self.tail.clear();
+            self.style = Some(style);
+        }
+        Some(value)
+    }
+
+    /// The object as a value.
+    pub fn to_value(&self) -> Value {
+        let mut out = String::from("{");
+        for (i, member) in self.members.iter().enumerate() {
+            if i > 0 {
+                out.push(',');
+            }
+            out.push_str(member.text());
+        }
+        out.push_str(&self.tail);
+        out.push('}');
+        Value::from_valid(&out)
+    }
+
+    /// Replaces the text of a value, or appends a member.
+    fn put(&mut self, name: &str, text: &str) {
+        self.keep_last(name);
+        if let Some(member) = self.members.iter_mut().find(|m| m.is(name)) {
+            *member = member.with_value(text);
+            return;
+        }
+        let Style { lead, colon, tail } = self.style();
+        let mut quoted = String::new();
+        string::quote(name, &mut quoted);
+        if self.members.is_empty() {
+            self.tail = tail;
+        }
+        let colon = if colon.is_empty() { ":" } else { &colon };
+        self.members.push(Member::new(&lead, &quoted, colon, text, ""));
+    }
+
+    fn keep_last(&mut self, name: &str) {
+        let Some(last) = self.members.iter().rposition(|m| m.is(name)) else { return };
+        let mut i = 0;
+        self.members.retain(|m| {
+            i += 1;
+            i > last || !m.is(name)
+        });
+    }
+
+    /// The white space that a new member takes: that of the last one.
+    fn style(&self) -> Style {
+        match (self.members.last(), &self.style) {
+            // An indentation of megabytes would be copied to every line of a new value.
+            (Some(m), _) if m.lead().len() + m.colon().len() + self.tail.len() > LONGEST_SPACE => {
+                Style::COMPACT
+            }
+            (Some(m), _) => {
+                Style { lead: m.lead().to_owned(), colon: m.colon().to_owned(), tail: self.tail.clone() }
+            }
+            (None, Some(style)) => style.clone(),
+            (None, None) => Style::COMPACT,
+        }
+    }
+}
+
+impl PartialEq for Object {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_value() == other.to_value()
+    }
+}
+
+impl Eq for Object {}
+
+impl fmt::Debug for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.to_value().as_raw())
+    }
+}

@@ -1,0 +1,43 @@
+//! JSON pointers (RFC 6901): the names of places in a document.
+
+/// The longest member name that a pointer spells out; a longer one is cut, so that a hostile document cannot make
+/// reports many times its own size.
+const LONGEST: usize = 256;
+
+/// Appends one step to `pointer`: a member name or the index of an element.
+pub(crate) fn push(pointer: &mut String, step: &str) {
+    pointer.push('/');
+    for (i, c) in step.char_indices() {
+        match c {
+            _ if i >= LONGEST => {
+                pointer.push('…');
+                return;
+            }
+            '~' => pointer.push_str("~0"),
+            '/' => pointer.push_str("~1"),
+            c => pointer.push(c),
+        }
+    }
+}
+
+/// `pointer` with one step more.
+pub(crate) fn join(pointer: &str, step: &str) -> String {
+    let mut joined = String::with_capacity(pointer.len() + 1 + step.len().min(LONGEST));
+    joined.push_str(pointer);
+    push(&mut joined, step);
+    joined
+}
+
+/// The pointer of element `index` of the array at `pointer`.
+pub(crate) fn element(pointer: &str, index: usize) -> String {
+    format!("{pointer}/{index}")
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn steps_are_escaped_and_cut() {
+        assert_eq!(super::join("/a", "b/c~d"), "/a/b~1c~0d");
+        assert!(super::join("", &"é".repeat(5000)).len() < 300);
+    }
+}

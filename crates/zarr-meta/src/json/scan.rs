@@ -1,0 +1,277 @@
+//! The validating scanner: one pass over the text, no recursion, no tree.
+//!
+//! It proves that the text is one JSON value (with the few tolerated deviations, each reported), nested no deeper
+//! than allowed. Everything behind it may rely on that and only looks for delimiters.
+
+mod token;
+
+use super::pointer;
+use super::string;
+use crate::diagnostic::{Capped, Code, Diagnostic, Sink};
+use crate::error::{MetaError, MetaErrorKind, MetaResult, Position};
+
+/// Objects up to this size are searched for duplicates pair by pair, larger ones are sorted.
+const PAIRWISE: usize = 16;
+
+/// Checks `text` and returns where its value starts and ends.
+pub(super) fn scan(text: &str, depth: usize, sink: &mut dyn Sink) -> MetaResult<(usize, usize)> {
+    let (bytes, stack, keys) = (text.as_bytes(), Vec::new(), Vec::new());
+    Scanner { text, bytes, at: 0, depth, stack, keys, naming: false, sink: Capped::new(sink) }.document()
+}
+
+/// The line and column of byte `at`.
+pub(super) fn position(text: &[u8], at: usize) -> Position {
+    let before = &text[..at.min(text.len())];
+    let line_start = before.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
+    let line = before.iter().filter(|b| **b == b'\n').count() + 1;
+    let column = before[line_start..].iter().filter(|b| **b & 0xC0 != 0x80).count() + 1;
+    Position { line, column, byte: at }
+}
+
+struct Scanner<'t, 's> {
+    text: &'t str,
+    bytes: &'t [u8],
+    at: usize,
+    depth: usize,
+    stack: Vec<Frame>,
+    /// The names of all open objects; those of one object from `Frame::first` on.
+    keys: Vec<Name>,
+    /// A member name is being read: the place to speak of is the object, not its member before.
+    naming: bool,
+    sink: Capped<'s>,
+}
+
+/// An open array or object.
+struct Frame {
+    object: bool,
+    /// Object: where its names start in `keys`. Array: how many elements came before.
+    first: usize,
+}
+
+/// A member name: its place between the quotes, and whether it holds escapes.
+#[derive(Clone, Copy)]
+struct Name {
+    start: usize,
+    end: usize,
+    escaped: bool,
+}
+
+impl Scanner<'_, '_> {
+    fn document(mut self) -> MetaResult<(usize, usize)> {
+        self.space();
+        if self.at == self.bytes.len() {
+            return Err(self.error("the document is empty"));
+        }
+        let start = self.at;
+        self.value()?;
+        let end = self.at;
+        self.space();
+        if self.at < self.bytes.len() {
+            return Err(self.error(format!("expected the end of the document, found {}", self.found())));
+        }
+        Ok((start, end))
+    }
+
+    /// One value with everything inside it.
+    fn value(&mut self) -> MetaResult<()> {
+        loop {
+            self.space();
+            match self.peek() {
+                Some(b'{') => {
+                    self.open(true)?;
+                    if self.peek() == Some(b'}') {
+                        self.at += 1;
+                        self.stack.pop();
+                    } else {
+                        self.name()?;
+                        continue;
+                    }
+                }
+                Some(b'[') => {
+                    self.open(false)?;
+                    if self.peek() == Some(b']') {
+                        self.at += 1;
+                        self.stack.pop();
+                    } else {
+                        continue;
+                    }
+                }
+                Some(b'"') => {
+                    self.string()?;
+                }
+                Some(b'-' | b'0'..=b'9') => self.number()?,
+                Some(b't') => self.word("true")?,
+                Some(b'f') => self.word("false")?,
+                Some(b'n') => self.word("null")?,
+                Some(b'N') => self.non_finite(self.at, "NaN")?,
+                Some(b'I') => self.non_finite(self.at, "Infinity")?,
+                _ => return Err(self.error(format!("expected a value, found {}", self.found()))),
+            }
+            if self.after_value()? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Closes what ends here; true when the outermost value is complete, false before the next value.
+    fn after_value(&mut self) -> MetaResult<bool> {
+        loop {
+            let Some(frame) = self.stack.last_mut() else { return Ok(true) };
+            while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.bytes.get(self.at) {
+                self.at += 1;
+            }
+            match (self.bytes.get(self.at), frame.object) {
+                (Some(b','), object) => {
+                    self.at += 1;
+                    if object {
+                        self.space();
+                        if self.peek() == Some(b'}') {
+                            self.naming = true;
+                            return Err(self.error("trailing comma: expected a member name, found '}'"));
+                        }
+                        self.name()?;
+                    } else {
+                        frame.first += 1;
+                        self.space();
+                        if self.peek() == Some(b']') {
+                            return Err(self.error("trailing comma: expected a value, found ']'"));
+                        }
+                    }
+                    return Ok(false);
+                }
+                (Some(b'}'), true) => {
+                    let first = frame.first;
+                    self.duplicates(first)?;
+                    self.keys.truncate(first);
+                    self.at += 1;
+                    self.stack.pop();
+                }
+                (Some(b']'), false) => {
+                    self.at += 1;
+                    self.stack.pop();
+                }
+                (_, true) => return Err(self.error(format!("expected ',' or '}}', found {}", self.found()))),
+                (_, false) => return Err(self.error(format!("expected ',' or ']', found {}", self.found()))),
+            }
+        }
+    }
+
+    fn open(&mut self, object: bool) -> MetaResult<()> {
+        if self.stack.len() >= self.depth {
+            let e = MetaError::limit(format!("nested more than {} levels deep", self.depth));
+            return Err(e.at(&self.pointer()).with_position(position(self.bytes, self.at)));
+        }
+        self.stack.push(Frame { object, first: if object { self.keys.len() } else { 0 } });
+        self.at += 1;
+        self.space();
+        Ok(())
+    }
+
+    /// A member name and its colon.
+    fn name(&mut self) -> MetaResult<()> {
+        self.naming = true;
+        if self.peek() != Some(b'"') {
+            return Err(
+                self.error(format!("expected a member name in double quotes, found {}", self.found()))
+            );
+        }
+        let start = self.at + 1;
+        let escaped = self.string()?;
+        self.keys.push(Name { start, end: self.at - 1, escaped });
+        self.space();
+        if self.peek() != Some(b':') {
+            return Err(self.error(format!("expected ':' after a member name, found {}", self.found())));
+        }
+        self.at += 1;
+        self.naming = false;
+        Ok(())
+    }
+
+    /// Reports the names that occur again in the object whose names start at `first`.
+    fn duplicates(&mut self, first: usize) -> MetaResult<()> {
+        let text = self.text;
+        let same = |a: &Name, b: &Name| match (a.escaped, b.escaped) {
+            (false, false) => text[a.start..a.end] == text[b.start..b.end],
+            _ => string::unescape(&text[a.start..a.end]) == string::unescape(&text[b.start..b.end]),
+        };
+        let names = &self.keys[first..];
+        let mut again: Vec<Name> = Vec::new();
+        if names.len() <= PAIRWISE {
+            again.extend(
+                names
+                    .iter()
+                    .enumerate()
+                    .filter(|(i, n)| names[..*i].iter().any(|m| same(m, n)))
+                    .map(|(_, n)| *n),
+            );
+        } else {
+            let mut sorted: Vec<_> =
+                names.iter().map(|n| (string::unescape(&text[n.start..n.end]), n.start, n.end)).collect();
+            sorted.sort_unstable();
+            let pairs = sorted.windows(2).filter(|w| w[0].0 == w[1].0);
+            again.extend(pairs.map(|w| Name { start: w[1].1, end: w[1].2, escaped: true }));
+        }
+        for name in again {
+            // The pointer names the member at fault; it is the current one while the report is made.
+            self.keys.push(name);
+            self.report(Code::DuplicateMember, "this name occurs more than once, the last one counts")?;
+            self.keys.pop();
+        }
+        Ok(())
+    }
+
+    fn report(&mut self, code: Code, message: impl Into<String>) -> MetaResult<()> {
+        // The pointer may be long, and there may be many.
+        if self.sink.is_full() {
+            return Ok(());
+        }
+        let place = self.pointer();
+        self.sink.report(Diagnostic::new(code, place, message))
+    }
+
+    fn error(&self, message: impl Into<String>) -> MetaError {
+        MetaError::new(MetaErrorKind::Syntax, message)
+            .at(&self.pointer())
+            .with_position(position(self.bytes, self.at))
+    }
+
+    /// The JSON pointer of the value under the cursor.
+    fn pointer(&self) -> String {
+        let mut out = String::new();
+        for (i, frame) in self.stack.iter().enumerate() {
+            if frame.object && self.naming && i + 1 == self.stack.len() {
+                break;
+            }
+            if frame.object {
+                let end = self.stack[i + 1..].iter().find(|f| f.object).map_or(self.keys.len(), |f| f.first);
+                if let Some(name) = self.keys[frame.first..end].last() {
+                    pointer::push(
+                        &mut out,
+                        &string::unescape(&self.text[name.start..name.end]).to_string_lossy(),
+                    );
+                }
+            } else {
+                pointer::push(&mut out, &frame.first.to_string());
+            }
+        }
+        out
+    }
+
+    /// What stands under the cursor, for messages.
+    fn found(&self) -> String {
+        match self.text.get(self.at..).and_then(|rest| rest.chars().next()) {
+            None => "the end of the document".to_owned(),
+            Some(c) => format!("{c:?}"),
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn space(&mut self) {
+        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.bytes.get(self.at) {
+            self.at += 1;
+        }
+    }
+}

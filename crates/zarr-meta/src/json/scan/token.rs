@@ -1,0 +1,111 @@
+//! The tokens of RFC 8259, byte by byte, and the few that are tolerated.
+
+use super::super::string;
+use super::Scanner;
+use crate::diagnostic::Code;
+use crate::error::MetaResult;
+
+impl Scanner<'_, '_> {
+    /// A string from quote to quote; true when it holds escapes.
+    pub(super) fn string(&mut self) -> MetaResult<bool> {
+        self.at += 1;
+        let mut escaped = false;
+        loop {
+            let rest = &self.bytes[self.at..];
+            let Some(plain) = rest.iter().position(|b| matches!(b, b'"' | b'\\' | 0..=0x1f)) else {
+                self.at = self.bytes.len();
+                return Err(self.error("expected the end of a string, found the end of the document"));
+            };
+            self.at += plain;
+            match rest[plain] {
+                b'"' => {
+                    self.at += 1;
+                    return Ok(escaped);
+                }
+                b'\\' => {
+                    escaped = true;
+                    self.escape()?;
+                }
+                c => {
+                    return Err(
+                        self.error(format!("control character U+{c:04X} in a string must be escaped"))
+                    );
+                }
+            }
+        }
+    }
+
+    fn escape(&mut self) -> MetaResult<()> {
+        match self.bytes.get(self.at + 1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 2,
+            Some(b'u') => {
+                let Some((taken, c)) = string::unicode_escape(&self.bytes[self.at..]) else {
+                    return Err(self.error("expected four hexadecimal digits after \\u"));
+                };
+                if c.is_none() {
+                    self.report(Code::LoneSurrogate, "lone surrogate escape, kept as it is spelled")?;
+                }
+                self.at += taken;
+            }
+            _ => return Err(self.error("unknown escape in a string")),
+        }
+        Ok(())
+    }
+
+    /// RFC 8259: `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`, or `-Infinity`.
+    pub(super) fn number(&mut self) -> MetaResult<()> {
+        let start = self.at;
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+            if self.peek() == Some(b'I') {
+                return self.non_finite(start, "Infinity");
+            }
+        }
+        match self.peek() {
+            Some(b'0') => {
+                self.at += 1;
+                if self.peek().is_some_and(|b| b.is_ascii_digit()) {
+                    return Err(self.error("a number must not start with 0"));
+                }
+            }
+            _ => self.digits()?,
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if let Some(b'e' | b'E') = self.peek() {
+            self.at += 1;
+            if let Some(b'+' | b'-') = self.peek() {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        Ok(())
+    }
+
+    fn digits(&mut self) -> MetaResult<()> {
+        let start = self.at;
+        while let Some(b'0'..=b'9') = self.bytes.get(self.at) {
+            self.at += 1;
+        }
+        if self.at == start {
+            return Err(self.error(format!("expected a digit, found {}", self.found())));
+        }
+        Ok(())
+    }
+
+    pub(super) fn word(&mut self, word: &str) -> MetaResult<()> {
+        if !self.bytes[self.at..].starts_with(word.as_bytes()) {
+            return Err(self.error(format!("expected a value, found {}", self.found())));
+        }
+        self.at += word.len();
+        Ok(())
+    }
+
+    pub(super) fn non_finite(&mut self, start: usize, word: &str) -> MetaResult<()> {
+        self.word(word)?;
+        let message = format!("{} is no JSON number, kept as it is", &self.text[start..self.at]);
+        self.report(Code::BareNonFinite, message)
+    }
+}

@@ -1,0 +1,111 @@
+//! Finding the parts of a container in text that the scanner has proved: one level, looking only at delimiters.
+
+/// The places of one member `lead "name" : value trail`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Parts {
+    /// Where the white space before the name starts.
+    pub(super) lead: usize,
+    /// The opening quote of the name.
+    pub(super) name: usize,
+    /// Behind the closing quote of the name.
+    pub(super) name_end: usize,
+    /// Whether the name holds escapes.
+    pub(super) escaped: bool,
+    /// The first byte of the value.
+    pub(super) value: usize,
+    /// Behind the value.
+    pub(super) value_end: usize,
+    /// The comma behind the member, or `value_end` for the last member.
+    pub(super) end: usize,
+}
+
+/// The members of the object that starts at `start`, and where the white space before its brace starts and ends.
+pub(super) fn members(text: &str, start: usize) -> (Vec<Parts>, usize, usize) {
+    let bytes = text.as_bytes();
+    let mut members = Vec::with_capacity(12);
+    let mut lead = start + 1;
+    loop {
+        let name = space(bytes, lead);
+        if bytes.get(name) != Some(&b'"') {
+            return (members, lead, name);
+        }
+        let name_end = string(bytes, name);
+        let escaped = bytes[name..name_end].contains(&b'\\');
+        let value = space(bytes, space(bytes, name_end) + 1);
+        let value_end = skip(bytes, value);
+        let next = space(bytes, value_end);
+        if bytes.get(next) != Some(&b',') {
+            members.push(Parts { lead, name, name_end, escaped, value, value_end, end: value_end });
+            return (members, value_end, next);
+        }
+        members.push(Parts { lead, name, name_end, escaped, value, value_end, end: next });
+        lead = next + 1;
+    }
+}
+
+/// The element of an array that comes at or after `at`, which is behind the bracket or behind the element before.
+pub(super) fn element(text: &str, at: usize) -> Option<(usize, usize)> {
+    let bytes = text.as_bytes();
+    let mut start = space(bytes, at);
+    if bytes.get(start) == Some(&b',') {
+        start = space(bytes, start + 1);
+    }
+    match bytes.get(start) {
+        None | Some(b']') => None,
+        Some(_) => Some((start, skip(bytes, start))),
+    }
+}
+
+/// Behind the white space at `at`.
+pub(super) fn space(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
+        at += 1;
+    }
+    at
+}
+
+/// Behind the string whose opening quote is at `at`.
+pub(super) fn string(bytes: &[u8], mut at: usize) -> usize {
+    at += 1;
+    loop {
+        match bytes.get(at) {
+            Some(b'\\') => at += 2,
+            Some(b'"') => return at + 1,
+            Some(_) => at += 1,
+            None => return bytes.len(),
+        }
+    }
+}
+
+/// Behind the value at `at`.
+fn skip(bytes: &[u8], mut at: usize) -> usize {
+    let mut open = 0usize;
+    loop {
+        match bytes.get(at) {
+            Some(b'"') => at = string(bytes, at),
+            Some(b'{' | b'[') => {
+                open += 1;
+                at += 1;
+                continue;
+            }
+            Some(b'}' | b']') => {
+                open -= 1;
+                at += 1;
+            }
+            Some(b',' | b':' | b' ' | b'\n' | b'\r' | b'\t') => {
+                at += 1;
+                continue;
+            }
+            Some(_) => {
+                while !matches!(bytes.get(at), None | Some(b',' | b']' | b'}' | b' ' | b'\n' | b'\r' | b'\t'))
+                {
+                    at += 1;
+                }
+            }
+            None => return bytes.len(),
+        }
+        if open == 0 {
+            return at;
+        }
+    }
+}

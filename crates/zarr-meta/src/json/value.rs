@@ -1,0 +1,227 @@
+//! A value is its text.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use super::layout::{self, Indent};
+use super::number::Number;
+use super::object::Object;
+use super::{scan, split, string};
+use crate::diagnostic::Strict;
+use crate::error::{MetaError, MetaResult};
+
+/// The nesting that [`Value::parse`] accepts; documents have their own limit.
+pub(crate) const DEPTH: usize = 128;
+
+/// What a value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool,
+    /// A number.
+    Number,
+    /// `NaN`, `Infinity` or `-Infinity`: no JSON, but found in attributes and fill values.
+    NonFinite,
+    /// A string.
+    String,
+    /// An array.
+    Array,
+    /// An object.
+    Object,
+}
+
+/// A JSON value in the spelling of the document it comes from.
+///
+/// A value is a slice of text that is known to be valid; cloning it copies no text, and its parts are found when they
+/// are asked for, one level at a time. Nothing about a value is lost before it is asked for as something else.
+///
+/// Two values are equal when they are spelled alike up to white space: `1.0` is not `1`, and the order of members
+/// counts.
+#[derive(Clone)]
+pub struct Value {
+    source: Arc<str>,
+    start: usize,
+    end: usize,
+}
+
+impl Value {
+    /// A part of `source` that has been scanned.
+    pub(super) fn slice(source: &Arc<str>, start: usize, end: usize) -> Self {
+        Self { source: Arc::clone(source), start, end }
+    }
+
+    /// A text that is valid because of how it was made.
+    pub(super) fn from_valid(text: &str) -> Self {
+        let source: Arc<str> = text.into();
+        Self { start: 0, end: source.len(), source }
+    }
+
+    /// The value of a JSON text, strictly: no deviation is tolerated. Documents are read with
+    /// [`Document::parse`](super::Document::parse).
+    ///
+    /// # Errors
+    /// When `text` is not one JSON value, or is nested more than 128 levels deep.
+    pub fn parse(text: &str) -> MetaResult<Self> {
+        Self::parse_within(text, DEPTH)
+    }
+
+    /// [`parse`](Self::parse) with another limit of nesting.
+    pub(crate) fn parse_within(text: &str, depth: usize) -> MetaResult<Self> {
+        let (start, end) = scan::scan(text, depth, &mut Strict)?;
+        Ok(Self::slice(&text.into(), start, end))
+    }
+
+    /// A number.
+    ///
+    /// # Errors
+    /// When `number` is not finite, since JSON cannot hold it.
+    pub fn float(number: f64) -> MetaResult<Self> {
+        if !number.is_finite() {
+            return Err(MetaError::argument(format!("JSON has no number {number}")));
+        }
+        Ok(Self::from_valid(&format!("{number:?}")))
+    }
+
+    /// The spelling, white space inside included.
+    pub fn as_raw(&self) -> &str {
+        &self.source[self.start..self.end]
+    }
+
+    /// What it is.
+    pub fn kind(&self) -> Kind {
+        match self.as_raw().as_bytes() {
+            [b'n', ..] => Kind::Null,
+            [b't' | b'f', ..] => Kind::Bool,
+            [b'"', ..] => Kind::String,
+            [b'[', ..] => Kind::Array,
+            [b'{', ..] => Kind::Object,
+            [b'N' | b'I', ..] | [b'-', b'I', ..] => Kind::NonFinite,
+            _ => Kind::Number,
+        }
+    }
+
+    /// Whether it is `null`.
+    pub fn is_null(&self) -> bool {
+        self.kind() == Kind::Null
+    }
+
+    /// The bool, when it is one.
+    pub fn as_bool(&self) -> Option<bool> {
+        (self.kind() == Kind::Bool).then(|| self.as_raw() == "true")
+    }
+
+    /// The number, when it is one (and not a bare `NaN`).
+    pub fn as_number(&self) -> Option<Number<'_>> {
+        (self.kind() == Kind::Number).then(|| Number::new(self.as_raw()))
+    }
+
+    /// The text of a string.
+    ///
+    /// # Errors
+    /// When the value is no string, or holds half of a surrogate pair and so is no text.
+    pub fn to_text(&self) -> MetaResult<Cow<'_, str>> {
+        if self.kind() != Kind::String {
+            return Err(self.expected("a string"));
+        }
+        let raw = self.as_raw();
+        text_of(&raw[1..raw.len() - 1])
+    }
+
+    /// The elements of an array, when it is one. They are found as they are asked for.
+    pub fn elements(&self) -> Option<Elements> {
+        (self.kind() == Kind::Array)
+            .then(|| Elements { source: Arc::clone(&self.source), at: self.start + 1 })
+    }
+
+    /// The members of an object, when it is one.
+    pub fn as_object(&self) -> Option<Object> {
+        (self.kind() == Kind::Object).then(|| Object::read(&self.source, self.start))
+    }
+
+    /// The spelling without white space.
+    pub fn to_compact(&self) -> String {
+        let mut out = String::with_capacity(self.end - self.start);
+        layout::compact(self.as_raw(), &mut out);
+        out
+    }
+
+    /// The spelling with each member and each element on its own line, indented by two spaces for each level.
+    pub fn to_pretty(&self) -> String {
+        let mut out = String::with_capacity(2 * (self.end - self.start));
+        layout::pretty(self.as_raw(), Indent { base: "", unit: "  " }, &mut out);
+        out
+    }
+
+    /// The same value, laid out as [`to_pretty`](Self::to_pretty) does.
+    pub(crate) fn laid_out(&self) -> Self {
+        Self::from_valid(&self.to_pretty())
+    }
+
+    /// An error that says what was expected in the place of this value.
+    pub(crate) fn expected(&self, what: &str) -> MetaError {
+        MetaError::invalid(format!("expected {what}, found {}", self.summary()))
+    }
+
+    /// The value in a few words, on one line.
+    pub(crate) fn summary(&self) -> String {
+        const LONGEST: usize = 60;
+        let raw = self.as_raw();
+        match self.kind() {
+            Kind::Array if raw.len() > LONGEST => "a long array".to_owned(),
+            Kind::Object if raw.len() > LONGEST => "an object".to_owned(),
+            Kind::Array | Kind::Object => self.to_compact(),
+            _ if raw.len() > LONGEST => raw.chars().take(LONGEST / 2).chain(['…']).collect(),
+            _ => raw.to_owned(),
+        }
+    }
+}
+
+/// The text between two quotes.
+pub(super) fn text_of(inner: &str) -> MetaResult<Cow<'_, str>> {
+    string::unescape(inner)
+        .into_text()
+        .ok_or_else(|| MetaError::invalid("the string holds a lone surrogate escape and is no Unicode text"))
+}
+
+/// The elements of an array, in order.
+#[derive(Debug, Clone)]
+pub struct Elements {
+    source: Arc<str>,
+    at: usize,
+}
+
+impl Iterator for Elements {
+    type Item = Value;
+
+    fn next(&mut self) -> Option<Value> {
+        let (start, end) = split::element(&self.source, self.at)?;
+        self.at = end;
+        Some(Value::slice(&self.source, start, end))
+    }
+}
+
+impl std::iter::FusedIterator for Elements {}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_raw() == other.as_raw() || self.to_compact() == other.to_compact()
+    }
+}
+
+impl Eq for Value {}
+
+/// The spelling as it is.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_raw())
+    }
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_raw())
+    }
+}

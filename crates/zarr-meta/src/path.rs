@@ -1,0 +1,168 @@
+//! Names and paths of nodes (checklist F.1): strict for those who create, lenient for those who find.
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::error::{MetaError, MetaResult};
+
+/// The name of the document of a node, below the node's path.
+pub const DOCUMENT: &str = "zarr.json";
+
+/// Why no node of this name may be created; nothing when it may be.
+fn problem(name: &str) -> Option<&'static str> {
+    match name {
+        "" => Some("a node name must not be empty"),
+        DOCUMENT => Some("no node may be named \"zarr.json\""),
+        _ if name.contains('/') => Some("a node name must not contain '/'"),
+        _ if name.bytes().all(|b| b == b'.') => Some("a node name must not consist of periods only"),
+        _ if name.starts_with("__") => Some("names that start with \"__\" are reserved"),
+        _ if name.contains('\0') => Some("a node name must not contain U+0000"),
+        _ => None,
+    }
+}
+
+/// Checks the name of a node that is to be created: not empty, no `/`, not only periods, no `__` in front, not
+/// `zarr.json`. Names are case-sensitive and never normalised (checklist F1).
+///
+/// # Errors
+/// Of kind [`InvalidArgument`](crate::MetaErrorKind::InvalidArgument), with the rule that is broken.
+pub fn check_new_name(name: &str) -> MetaResult<()> {
+    problem(name).map_or(Ok(()), |why| Err(MetaError::argument(format!("{why}, found {name:?}"))))
+}
+
+/// Checks a path whose nodes are to be created, and gives it in its normal form.
+///
+/// # Errors
+/// As [`normalize`] and [`check_new_name`].
+pub fn check_new_path(path: &str) -> MetaResult<String> {
+    let normal = normalize(path)?;
+    normal.split('/').filter(|s| !s.is_empty()).try_for_each(check_new_name)?;
+    Ok(normal)
+}
+
+/// What a reader makes of a name that a store lists below a group (checklist F2, F2a, F3).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Listed {
+    /// An ordinary name: a node, if it has a document.
+    Node,
+    /// A name that must not be created. If it has a document it is a node nevertheless, and this is to be reported.
+    Odd(Diagnostic),
+    /// Never a node: a document, or a name that the core specification keeps for itself.
+    Never,
+}
+
+/// Judges a name that a store lists below a group.
+pub fn listed(name: &str) -> Listed {
+    if name == DOCUMENT || name.starts_with("__zarr") || name.contains('/') {
+        return Listed::Never;
+    }
+    let odd =
+        |code, message: &str| Listed::Odd(Diagnostic::new(code, "", format!("{message}, found {name:?}")));
+    match problem(name) {
+        None => Listed::Node,
+        Some(_) if name.bytes().all(|b| b == b'.') => Listed::Never,
+        Some(why) if name.starts_with("__") => odd(Code::ReservedName, why),
+        Some(why) => odd(Code::OddName, why),
+    }
+}
+
+/// The normal form of a path as a caller may spell it: `/` for the root, else `/foo/bar`. A slash at either end may be
+/// absent or present (checklist F4). Backslashes are ordinary characters.
+///
+/// # Errors
+/// When a segment is empty, `.` or `..`.
+pub fn normalize(path: &str) -> MetaResult<String> {
+    let inner = path.strip_prefix('/').unwrap_or(path);
+    let inner = inner.strip_suffix('/').unwrap_or(inner);
+    if inner.is_empty() {
+        return if path.len() <= 1 { Ok("/".to_owned()) } else { Err(bad(path, "an empty segment")) };
+    }
+    for segment in inner.split('/') {
+        match segment {
+            "" => return Err(bad(path, "an empty segment")),
+            "." | ".." => return Err(bad(path, &format!("the segment {segment:?}"))),
+            _ => {}
+        }
+    }
+    Ok(format!("/{inner}"))
+}
+
+fn bad(path: &str, what: &str) -> MetaError {
+    MetaError::argument(format!("expected a path like \"/foo/bar\", found {what} in {path:?}"))
+}
+
+/// The key of the document of the node at a path in normal form: `zarr.json`, `foo/bar/zarr.json` (checklist A1).
+pub fn document_key(path: &str) -> String {
+    match path.trim_matches('/') {
+        "" => DOCUMENT.to_owned(),
+        inner => format!("{inner}/{DOCUMENT}"),
+    }
+}
+
+/// The name of the document of an array of an older format, and what to call it.
+pub const OLD_ARRAY: (&str, &str) = (".zarray", "there is an array of Zarr format 2");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_new_nodes() {
+        for good in [
+            "a",
+            "A",
+            "é",
+            "a b",
+            "a.b",
+            "_x",
+            ".hidden",
+            "..a",
+            ".a.",
+            "_a",
+            "a__",
+            "zarr.json.bak",
+            "Zarr.json",
+            "c",
+            "0",
+        ] {
+            assert!(check_new_name(good).is_ok(), "F.1 {good:?}");
+        }
+        for bad in ["", "a/b", ".", "..", "...", "__x", "__zarr", "zarr.json", "a\0"] {
+            assert!(check_new_name(bad).is_err(), "F.1 {bad:?}");
+        }
+        let e = check_new_name("__x").unwrap_err();
+        assert_eq!(e.to_string(), "names that start with \"__\" are reserved, found \"__x\"");
+    }
+
+    #[test]
+    fn names_that_are_found() {
+        assert_eq!(listed("a"), Listed::Node);
+        assert_eq!(listed("zarr.json"), Listed::Never);
+        assert_eq!(listed("__zarr_thing"), Listed::Never); // F2a
+        for odd in ["__xarray_dataarray_variable__", "__values__"] {
+            assert!(matches!(listed(odd), Listed::Odd(d) if d.code == Code::ReservedName), "F2a {odd}");
+        }
+        assert!(matches!(listed("a\0b"), Listed::Odd(d) if d.code == Code::OddName));
+    }
+
+    #[test]
+    fn paths_have_one_normal_form() {
+        for (path, normal) in [
+            ("", "/"),
+            ("/", "/"),
+            ("foo/bar", "/foo/bar"),
+            ("/foo/bar", "/foo/bar"),
+            ("foo/bar/", "/foo/bar"),
+            ("/foo\\bar", "/foo\\bar"),
+            ("/__x", "/__x"),
+            ("/foo/...", "/foo/..."),
+        ] {
+            assert_eq!(normalize(path).unwrap(), normal, "F4 {path:?}");
+        }
+        for bad in ["//", "foo//bar", "/foo//", "foo/./bar", "..", "/../x", "."] {
+            assert!(normalize(bad).is_err(), "F4 {bad:?}");
+        }
+        assert!(check_new_path("/foo/__bar").is_err());
+        assert_eq!(check_new_path("foo/bar/").unwrap(), "/foo/bar");
+        assert_eq!(document_key("/"), "zarr.json");
+        assert_eq!(document_key("/foo/bar"), "foo/bar/zarr.json");
+    }
+}

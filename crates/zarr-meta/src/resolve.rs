@@ -1,0 +1,224 @@
+//! From a parsed document to something that can read chunks: extensions looked up in a registry (checklist K.2, K.3).
+
+use std::sync::Arc;
+
+use zarr_traits::{
+    Chain, ChunkGrid, CodecError, CodecErrorKind, Context, DataType, FillValue, KeyEncoding, Limits, Note,
+    NoteKind, Registry, Repr, Spec, StorageTransformer,
+};
+
+use crate::diagnostic::{Below, Capped, Code, Diagnostic, Sink};
+use crate::error::{MetaError, MetaErrorKind, MetaResult};
+use crate::fill;
+use crate::json::pointer;
+use crate::v3::{ArrayDocument, Extension};
+
+/// What an array's document means to a registry.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Resolved {
+    /// The data type.
+    pub data_type: DataType,
+    /// The fill value, bit for bit.
+    pub fill: FillValue,
+    /// The chunk grid.
+    pub grid: Arc<dyn ChunkGrid>,
+    /// The chunk key encoding.
+    pub key_encoding: Arc<dyn KeyEncoding>,
+    /// The codecs.
+    pub chain: Arc<Chain>,
+    /// The storage transformers, in the order of the document, without those that may be ignored.
+    pub transformers: Vec<Arc<dyn StorageTransformer>>,
+}
+
+impl Resolved {
+    /// The unknown codecs that the document allows to skip. If there are any the array can be read, as far as its
+    /// writer says, but what is written without them would be wrong (checklist K5, L67).
+    pub fn skipped(&self) -> &[String] {
+        self.chain.skipped()
+    }
+}
+
+/// Resolves a document.
+pub(crate) fn resolve(
+    array: &ArrayDocument,
+    registry: &Registry,
+    limits: &Limits,
+    sink: &mut dyn Sink,
+) -> MetaResult<Resolved> {
+    let context = Context { registry, limits, depth: 0 };
+    let sink: &mut dyn Sink = &mut Capped::new(sink);
+
+    let spec = spec(array.data_type(), "/data_type")?;
+    if !spec.must_understand {
+        let message = "must_understand: false is not supported on a data type";
+        return Err(MetaError::invalid(message).at("/data_type/must_understand"));
+    }
+    let (data_type, notes) = registry.data_type(&spec, &context).map_err(|e| refused(e, "/data_type"))?;
+    report(&notes, "/data_type", sink)?;
+
+    let fill = fill::read(&data_type, array.fill_value(), &mut Below::member("/fill_value", sink))
+        .map_err(|e| e.at("/fill_value"))?;
+
+    let spec = meaningless_waiver(array.chunk_grid(), "/chunk_grid")?;
+    let (grid, notes) =
+        registry.chunk_grid(&spec.0, array.shape(), &context).map_err(|e| refused(e, "/chunk_grid"))?;
+    spec.1.into_iter().try_for_each(|d| sink.report(d))?;
+    report(&notes, "/chunk_grid", sink)?;
+
+    let key_encoding = key_encoding(array, &context, sink)?;
+    let transformers = transformers(array, &context, sink)?;
+    let rank = array.shape().len();
+    let chain =
+        chain(array, Repr { data_type: data_type.clone(), fill: fill.clone(), rank }, &context, sink)?;
+    check_shapes(&chain, &*grid).map_err(|e| refused(e, "/codecs"))?;
+    Ok(Resolved { data_type, fill, grid, key_encoding, chain: Arc::new(chain), transformers })
+}
+
+/// The extension as a registry wants it.
+fn spec(extension: &Extension, place: &str) -> MetaResult<Spec> {
+    let configuration = extension.configuration().to_serde().map_err(|e| e.at("/configuration").at(place))?;
+    Ok(Spec {
+        name: extension.name().to_owned(),
+        configuration,
+        must_understand: extension.must_understand(),
+    })
+}
+
+/// The spec of an extension that must be understood, whatever it says, and what to report if it is (A.t49).
+fn meaningless_waiver(extension: &Extension, place: &str) -> MetaResult<(Spec, Option<Diagnostic>)> {
+    let spec = spec(extension, place)?;
+    let message = "must_understand: false has no meaning here, ignored";
+    let waived = (!spec.must_understand)
+        .then(|| Diagnostic::new(Code::MeaninglessWaiver, pointer::join(place, "must_understand"), message));
+    Ok((spec, waived))
+}
+
+/// Checklist C.3; an unknown encoding is never taken for the default (C36).
+fn key_encoding(
+    array: &ArrayDocument,
+    context: &Context<'_>,
+    sink: &mut dyn Sink,
+) -> MetaResult<Arc<dyn KeyEncoding>> {
+    const PLACE: &str = "/chunk_key_encoding";
+    let extension = array.chunk_key_encoding();
+    let (mut spec, waived) = meaningless_waiver(extension, PLACE)?;
+    let misplaced = extension.beside("separator");
+    if let Some(separator) = &misplaced
+        && !spec.configuration.contains_key("separator")
+    {
+        spec.configuration.insert("separator".to_owned(), separator.to_serde()?);
+    }
+    let (encoding, notes) = context.registry.key_encoding(&spec, context).map_err(|e| refused(e, PLACE))?;
+    waived.into_iter().try_for_each(|d| sink.report(d))?;
+    if misplaced.is_some() {
+        let message = "separator belongs into configuration; read as if it were there, unless there is one";
+        sink.report(Diagnostic::new(Code::MisplacedSeparator, pointer::join(PLACE, "separator"), message))?;
+    }
+    report(&notes, PLACE, sink)?;
+    Ok(encoding)
+}
+
+/// Checklist A23, A.t66, A.t67.
+fn transformers(
+    array: &ArrayDocument,
+    context: &Context<'_>,
+    sink: &mut dyn Sink,
+) -> MetaResult<Vec<Arc<dyn StorageTransformer>>> {
+    let mut transformers = Vec::new();
+    for (i, extension) in array.storage_transformers().iter().enumerate() {
+        let place = pointer::element("/storage_transformers", i);
+        let spec = spec(extension, &place)?;
+        match context.registry.transformer(&spec, context) {
+            Ok((transformer, notes)) => {
+                report(&notes, &place, sink)?;
+                transformers.push(transformer);
+            }
+            Err(e) if e.kind() == CodecErrorKind::UnknownExtension && !spec.must_understand => {
+                let message =
+                    format!("unknown storage transformer {:?}, ignored as the document allows", spec.name);
+                sink.report(Diagnostic::new(Code::SkippedTransformer, place, message))?;
+            }
+            Err(e) => return Err(refused(e, &place)),
+        }
+    }
+    Ok(transformers)
+}
+
+/// Checklist A21, A22, A.t60 to A.t63, K5.
+fn chain(array: &ArrayDocument, repr: Repr, context: &Context<'_>, sink: &mut dyn Sink) -> MetaResult<Chain> {
+    if array.codecs().is_empty() {
+        return Err(MetaError::invalid("expected at least one codec, found none").at("/codecs"));
+    }
+    let mut specs = Vec::with_capacity(array.codecs().len());
+    for (i, codec) in array.codecs().iter().enumerate() {
+        specs.push(spec(codec, &pointer::element("/codecs", i))?);
+    }
+    let mut notes = Vec::new();
+    let chain = Chain::build(&specs, repr, context, &mut notes).map_err(|e| refused(e, "/codecs"))?;
+    for (i, spec) in specs.iter().enumerate() {
+        if !spec.must_understand && context.registry.codec(&spec.name).is_err() {
+            let message = format!(
+                "unknown codec {:?}, skipped as the document allows; the array is read-only",
+                spec.name
+            );
+            sink.report(Diagnostic::new(Code::SkippedCodec, pointer::element("/codecs", i), message))?;
+        }
+    }
+    report(&notes, "/codecs", sink)?;
+    Ok(chain)
+}
+
+/// Whether the codecs can work on the chunks of the grid (checklist D.02). Every length of every dimension is tried, with
+/// the first length of the others: codecs judge dimensions one by one.
+fn check_shapes(chain: &Chain, grid: &dyn ChunkGrid) -> Result<(), CodecError> {
+    let lengths: Vec<Vec<u64>> = (0..grid.rank()).map(|dim| grid.lengths(dim)).collect();
+    // A dimension of length 0 may have no chunk at all.
+    let first: Vec<u64> = lengths.iter().map(|l| l.first().copied().unwrap_or(1)).collect();
+    chain.check_shape(&first)?;
+    for (dim, lengths) in lengths.iter().enumerate() {
+        for length in lengths.iter().skip(1) {
+            let mut shape = first.clone();
+            shape[dim] = *length;
+            chain.check_shape(&shape)?;
+        }
+    }
+    Ok(())
+}
+
+/// The error of a registry or codec, as one of the document.
+fn refused(e: CodecError, place: &str) -> MetaError {
+    let kind = match e.kind() {
+        CodecErrorKind::UnknownExtension => MetaErrorKind::UnknownExtension,
+        CodecErrorKind::LimitExceeded => MetaErrorKind::LimitExceeded,
+        CodecErrorKind::Unsupported => MetaErrorKind::Unsupported,
+        _ => MetaErrorKind::Invalid,
+    };
+    let inner = e.pointer().to_owned();
+    let message = match kind {
+        MetaErrorKind::UnknownExtension => "cannot be understood",
+        MetaErrorKind::LimitExceeded => "exceeds a limit",
+        MetaErrorKind::Unsupported => "cannot be used here",
+        _ => "is not valid",
+    };
+    MetaError::new(kind, message).at(&inner).at(place).with_source(e)
+}
+
+/// Hands on what an extension has put up with.
+fn report(notes: &[Note], place: &str, sink: &mut dyn Sink) -> MetaResult<()> {
+    notes.iter().try_for_each(|note| {
+        let place = format!("{place}{}", note.pointer);
+        sink.report(Diagnostic::new(code(note.kind), place, note.message.clone()))
+    })
+}
+
+/// The code of a note. Notes of third parties are of the general kind.
+fn code(kind: NoteKind) -> Code {
+    match kind {
+        NoteKind::UnknownMember => Code::ConfigurationMember,
+        NoteKind::Alias => Code::AliasName,
+        NoteKind::IntegerSpelling => Code::IntegerSpelling,
+        NoteKind::ZeroChunk => Code::ZeroChunk,
+        _ => Code::CodecConfiguration,
+    }
+}

@@ -1,0 +1,172 @@
+//! Extension objects: a name, a configuration, and whether it must be understood (checklist A.4).
+
+use std::fmt;
+
+use crate::diagnostic::{Code, Diagnostic, Sink};
+use crate::error::MetaResult;
+use crate::json::{Kind, Object, Value, pointer};
+
+/// What stands at one of the five extension points: `data_type`, `chunk_grid`, `chunk_key_encoding`, a codec or a
+/// storage transformer. It is read, but not understood.
+///
+/// A plain string is short for an object with that name (checklist A13). An empty configuration is as good as none
+/// (A19): two extensions are equal when their names, configurations and `must_understand` are.
+///
+/// ```
+/// use zarr_meta::v3::Extension;
+///
+/// let gzip = Extension::new("gzip").with("level", 5);
+/// assert_eq!(gzip.to_value().as_raw(), r#"{"name":"gzip","configuration":{"level":5}}"#);
+/// ```
+#[derive(Clone)]
+pub struct Extension {
+    name: String,
+    configuration: Option<Value>,
+    must_understand: Option<bool>,
+    value: Value,
+}
+
+impl Extension {
+    /// The extension of this name, without configuration.
+    pub fn new(name: impl Into<String>) -> Self {
+        let name = name.into();
+        let mut object = Object::new();
+        object.set("name", &name);
+        Self { name, configuration: None, must_understand: None, value: object.into() }
+    }
+
+    /// With one member more in its configuration.
+    #[must_use]
+    pub fn with(self, member: &str, value: impl Into<Value>) -> Self {
+        let mut configuration = self.configuration();
+        configuration.set(member, value);
+        self.with_configuration(&configuration)
+    }
+
+    /// With this configuration, in place of the one that is there.
+    #[must_use]
+    pub fn with_configuration(mut self, configuration: &Object) -> Self {
+        let configuration = configuration.to_value();
+        let mut object = self.value.as_object().unwrap_or_else(|| {
+            let mut object = Object::new();
+            object.set("name", &self.name);
+            object
+        });
+        object.set("configuration", &configuration);
+        self.value = object.into();
+        self.configuration = Some(configuration);
+        self
+    }
+
+    /// Reads an extension. Pointers of errors and reports are relative to it.
+    ///
+    /// # Errors
+    /// When `value` is neither a string nor an object with a `name` (a string), a `configuration` (an object, may be
+    /// absent) and `must_understand` (a bool, may be absent) (checklist A20, A.t58).
+    pub fn parse(value: &Value, sink: &mut dyn Sink) -> MetaResult<Self> {
+        Self::parse_with(value, None, sink)
+    }
+
+    /// [`parse`](Self::parse), leaving judgement on the member `beside` to the one who resolves.
+    pub(super) fn parse_with(value: &Value, beside: Option<&str>, sink: &mut dyn Sink) -> MetaResult<Self> {
+        if value.kind() == Kind::String {
+            let name = value.to_text()?.into_owned();
+            return Ok(Self { name, configuration: None, must_understand: None, value: value.clone() });
+        }
+        let object = value.as_object().ok_or_else(|| value.expected("a string or an object with a name"))?;
+        let (mut name, mut configuration, mut must_understand) = (None, None, None);
+        for member in object.members() {
+            let value = member.value();
+            match &*member.name_lossy() {
+                "name" => name = Some(value),
+                "configuration" => configuration = Some(value),
+                "must_understand" => must_understand = Some(value),
+                other if beside == Some(other) => {}
+                other => {
+                    let message = "only name, configuration and must_understand are defined here, ignored";
+                    sink.report(Diagnostic::new(Code::ExtensionMember, pointer::join("", other), message))?;
+                }
+            }
+        }
+        let name = name.ok_or_else(|| value.expected("an object with a name"))?;
+        let name = name.to_text().map_err(|e| e.at("/name"))?.into_owned();
+        if let Some(configuration) = &configuration
+            && configuration.kind() != Kind::Object
+        {
+            return Err(configuration.expected("an object").at("/configuration"));
+        }
+        let must_understand = must_understand
+            .map(|v| v.as_bool().ok_or_else(|| v.expected("true or false").at("/must_understand")))
+            .transpose()?;
+        Ok(Self { name, configuration, must_understand, value: value.clone() })
+    }
+
+    /// The name, as it is spelled.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The configuration; empty when there is none.
+    pub fn configuration(&self) -> Object {
+        self.configuration.as_ref().and_then(Value::as_object).unwrap_or_default()
+    }
+
+    /// Whether one who does not know it may not go on; true when the document does not say (checklist A15).
+    pub fn must_understand(&self) -> bool {
+        self.must_understand.unwrap_or(true)
+    }
+
+    /// What the document says about `must_understand`.
+    pub fn explicit_must_understand(&self) -> Option<bool> {
+        self.must_understand
+    }
+
+    /// Whether it is given as a plain string (checklist A13).
+    pub fn is_short_hand(&self) -> bool {
+        self.value.kind() == Kind::String
+    }
+
+    /// The member `name` beside name and configuration, where drafts of version 3 had some (checklist C.t32).
+    pub(crate) fn beside(&self, name: &str) -> Option<Value> {
+        self.value.as_object()?.get(name)
+    }
+
+    /// The spelling of the document.
+    pub fn to_value(&self) -> Value {
+        self.value.clone()
+    }
+}
+
+impl PartialEq for Extension {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+            && self.must_understand() == other.must_understand()
+            && self.configuration() == other.configuration()
+    }
+}
+
+impl Eq for Extension {}
+
+impl From<&str> for Extension {
+    fn from(name: &str) -> Self {
+        Self::new(name)
+    }
+}
+
+impl From<&Extension> for Value {
+    fn from(extension: &Extension) -> Self {
+        extension.to_value()
+    }
+}
+
+impl From<Extension> for Value {
+    fn from(extension: Extension) -> Self {
+        extension.value
+    }
+}
+
+impl fmt::Debug for Extension {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Extension({})", self.value.to_compact())
+    }
+}

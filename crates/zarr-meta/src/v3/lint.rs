@@ -1,0 +1,128 @@
+//! Advice: what is valid, but read wrongly or not at all by some implementation (checklist L.2).
+
+use super::{ArrayDocument, Extension, GroupDocument};
+use crate::diagnostic::{Capped, Code, Diagnostic, Sink};
+use crate::error::MetaResult;
+use crate::json::{Kind, Object, Value, pointer};
+
+/// Integers up to this are exact in JavaScript.
+const EXACT_IN_A_DOUBLE: i128 = 1 << 53;
+
+pub(super) fn array(array: &ArrayDocument, sink: &mut dyn Sink) -> MetaResult<()> {
+    let sink: &mut dyn Sink = &mut Capped::new(sink);
+    data_type(array.data_type(), sink)?;
+    extension(array.chunk_grid(), "/chunk_grid", sink)?;
+    extension(array.chunk_key_encoding(), "/chunk_key_encoding", sink)?;
+    for (i, codec) in array.codecs().iter().enumerate() {
+        extension(codec, &pointer::element("/codecs", i), sink)?;
+    }
+    for (i, transformer) in array.storage_transformers().iter().enumerate() {
+        extension(transformer, &pointer::element("/storage_transformers", i), sink)?;
+    }
+    dimension_names(array.dimension_names().unwrap_or_default(), sink)?;
+    for (name, _) in array.additional() {
+        additional(&name, sink)?;
+    }
+    attributes(&array.attributes(), sink)
+}
+
+pub(super) fn group(group: &GroupDocument, sink: &mut dyn Sink) -> MetaResult<()> {
+    let sink: &mut dyn Sink = &mut Capped::new(sink);
+    for (name, _) in group.additional() {
+        additional(&name, sink)?;
+    }
+    attributes(&group.attributes(), sink)
+}
+
+fn data_type(data_type: &Extension, sink: &mut dyn Sink) -> MetaResult<()> {
+    let name = data_type.name();
+    if zarr_traits::DataType::core(name).is_none() {
+        return registered(name, "/data_type", sink);
+    }
+    if !data_type.is_short_hand() {
+        let message = format!("zarr-python and TensorStore want the plain string {name:?}");
+        sink.report(Diagnostic::new(Code::ObjectDataType, "/data_type", message))?;
+    }
+    if name.starts_with('r') {
+        let message = format!("zarr-python and zarrita do not read {name}");
+        sink.report(Diagnostic::new(Code::RareDataType, "/data_type", message))?;
+    }
+    Ok(())
+}
+
+fn extension(extension: &Extension, place: &str, sink: &mut dyn Sink) -> MetaResult<()> {
+    if extension.is_short_hand() {
+        let message = format!("{:?} is short for an object, which more readers understand", extension.name());
+        sink.report(Diagnostic::new(Code::ShortHand, place, message))?;
+    }
+    if let Some(must) = extension.explicit_must_understand() {
+        let message = format!("must_understand: {must} is refused by 3.0 readers");
+        sink.report(Diagnostic::new(Code::ExplicitWaiver, place, message))?;
+    }
+    registered(extension.name(), place, sink)
+}
+
+/// Checklist A18: `^[a-z][a-z0-9-_.]+$`.
+fn registered(name: &str, place: &str, sink: &mut dyn Sink) -> MetaResult<()> {
+    let rest = name.strip_prefix(|c: char| c.is_ascii_lowercase()).unwrap_or_default();
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
+    if !rest.is_empty() && rest.chars().all(plain) {
+        return Ok(());
+    }
+    let message = format!("{name:?} is no name that can be registered");
+    sink.report(Diagnostic::new(Code::UnregisteredName, place, message))
+}
+
+fn dimension_names(names: &[Option<String>], sink: &mut dyn Sink) -> MetaResult<()> {
+    for (i, name) in names.iter().enumerate() {
+        let Some(name) = name else { continue };
+        let place = pointer::element("/dimension_names", i);
+        if name.contains('\0') {
+            sink.report(Diagnostic::new(Code::NulInText, &*place, "the name holds U+0000"))?;
+        }
+        if !name.is_empty() && names[..i].iter().flatten().any(|n| n == name) {
+            let message =
+                format!("{name:?} names a dimension before this one, TensorStore wants distinct names");
+            sink.report(Diagnostic::new(Code::RepeatedDimensionName, place, message))?;
+        }
+    }
+    Ok(())
+}
+
+fn additional(name: &str, sink: &mut dyn Sink) -> MetaResult<()> {
+    let message = "some readers refuse additional members, put it into attributes";
+    sink.report(Diagnostic::new(Code::AdditionalMember, pointer::join("", name), message))
+}
+
+/// Walks all attributes, without recursion.
+fn attributes(attributes: &Object, sink: &mut dyn Sink) -> MetaResult<()> {
+    let mut todo: Vec<(String, Value)> = vec![("/attributes".to_owned(), attributes.to_value())];
+    while let Some((place, value)) = todo.pop() {
+        match value.kind() {
+            Kind::Number => {
+                let number = value.as_number().filter(|n| n.is_plain_integer());
+                let small = |n: i128| (-EXACT_IN_A_DOUBLE..=EXACT_IN_A_DOUBLE).contains(&n);
+                if number.is_some_and(|n| !n.to_integer().is_some_and(small)) {
+                    let message = format!("JavaScript readers lose digits of {}", value.summary());
+                    sink.report(Diagnostic::new(Code::LargeInteger, place, message))?;
+                }
+            }
+            Kind::Array => {
+                let elements = value.elements().into_iter().flatten();
+                todo.extend(elements.enumerate().map(|(i, v)| (pointer::element(&place, i), v)));
+            }
+            Kind::Object => {
+                for member in value.as_object().unwrap_or_default().members() {
+                    let name = member.name_lossy();
+                    let place = pointer::join(&place, &name);
+                    if name.contains('\0') {
+                        sink.report(Diagnostic::new(Code::NulInText, &*place, "the name holds U+0000"))?;
+                    }
+                    todo.push((place, member.value()));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,291 @@
+//! New metadata: the writer's profile (A.8, L.2), and what is refused early.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use common::{base, parse};
+use proptest::prelude::*;
+use serde_json::json;
+use zarr_meta::json::Value;
+use zarr_meta::v3::{Extension, GroupDocument};
+use zarr_meta::{ArrayBuilder, ArrayMeta, DataType, Diagnostic, FillValue, Limits, MetaErrorKind, Strict};
+
+fn builder() -> ArrayBuilder {
+    ArrayMeta::builder([1000, 1000], DataType::Float32).chunks([100, 100])
+}
+
+fn zstd() -> Extension {
+    Extension::new("zstd").with("level", 3)
+}
+
+/// Built, valid to the letter, and resolvable by a registry of the core.
+fn built(builder: ArrayBuilder) -> ArrayMeta {
+    let meta = builder.build().unwrap();
+    let read = ArrayMeta::parse(meta.to_text().as_bytes(), &Limits::default(), &mut Strict).unwrap();
+    assert_eq!(read.to_text(), meta.to_text());
+    meta.resolve(&common::registry(), &Limits::default(), &mut Strict).unwrap();
+    let mut advice: Vec<Diagnostic> = Vec::new();
+    meta.document().lint(&mut advice).unwrap();
+    assert_eq!(advice, []);
+    meta
+}
+
+#[test]
+fn a8_the_profile_of_the_writer() {
+    let meta = built(
+        builder()
+            .shards([500, 500])
+            .fill(f32::NAN)
+            .codecs([zstd()])
+            .dimension_names(["y", "x"])
+            .attributes(json!({"units": "K"})),
+    );
+    let text = r#"{
+  "zarr_format": 3,
+  "node_type": "array",
+  "shape": [
+    1000,
+    1000
+  ],
+  "data_type": "float32",
+  "chunk_grid": {
+    "name": "regular",
+    "configuration": {
+      "chunk_shape": [
+        500,
+        500
+      ]
+    }
+  },
+  "chunk_key_encoding": {
+    "name": "default",
+    "configuration": {
+      "separator": "/"
+    }
+  },
+  "fill_value": "NaN",
+  "codecs": [
+    {
+      "name": "sharding_indexed",
+      "configuration": {
+        "chunk_shape": [
+          100,
+          100
+        ],
+        "codecs": [
+          {
+            "name": "bytes",
+            "configuration": {
+              "endian": "little"
+            }
+          },
+          {
+            "name": "zstd",
+            "configuration": {
+              "level": 3,
+              "checksum": false
+            }
+          }
+        ],
+        "index_codecs": [
+          {
+            "name": "bytes",
+            "configuration": {
+              "endian": "little"
+            }
+          },
+          {
+            "name": "crc32c"
+          }
+        ],
+        "index_location": "end"
+      }
+    }
+  ],
+  "attributes": {
+    "units": "K"
+  },
+  "dimension_names": [
+    "y",
+    "x"
+  ]
+}"#;
+    assert_eq!(meta.to_text(), text); // A50, A51, A52, A54, L36, L40
+}
+
+#[test]
+fn what_is_not_said_is_recorded() {
+    let meta = built(ArrayMeta::builder([], DataType::UInt8));
+    let compact = meta.document().to_value().to_compact();
+    assert_eq!(
+        compact,
+        r#"{"zarr_format":3,"node_type":"array","shape":[],"data_type":"uint8","chunk_grid":{"name":"regular","configuration":{"chunk_shape":[]}},"chunk_key_encoding":{"name":"default","configuration":{"separator":"/"}},"fill_value":0,"codecs":[{"name":"bytes"}],"attributes":{}}"#
+    );
+    for (data_type, fill) in [
+        (DataType::Bool, "false"),
+        (DataType::Int64, "0"),
+        (DataType::Float16, "0.0"),
+        (DataType::Complex128, "[0.0,0.0]"),
+    ] {
+        let meta = built(ArrayMeta::builder([4], data_type).chunks([2]));
+        assert_eq!(meta.document().fill_value().to_compact(), fill, "B7");
+    }
+    // A51: no names are no member; an empty name is one.
+    let names = |names: [Option<&str>; 2]| {
+        built(builder().dimension_names(names)).dimension_names().map(<[_]>::to_vec)
+    };
+    assert_eq!(names([None, None]), None);
+    assert_eq!(names([Some(""), None]), Some(vec![Some(String::new()), None]));
+}
+
+#[test]
+fn codecs_are_completed_only_when_all_are_known() {
+    let names = |codecs: Vec<Extension>| {
+        let meta = builder().codecs(codecs).build().unwrap();
+        meta.document().codecs().iter().map(|c| c.name().to_owned()).collect::<Vec<_>>()
+    };
+    let transpose = || Extension::new("transpose").with("order", vec![1, 0]);
+    assert_eq!(names(vec![]), ["bytes"]);
+    assert_eq!(names(vec![zstd()]), ["bytes", "zstd"]);
+    assert_eq!(names(vec![transpose(), zstd(), "crc32c".into()]), ["transpose", "bytes", "zstd", "crc32c"]);
+    assert_eq!(names(vec![transpose()]), ["transpose", "bytes"]);
+    assert_eq!(names(vec![Extension::new("bytes").with("endian", "big"), zstd()]), ["bytes", "zstd"]);
+    assert_eq!(names(vec!["mine.own".into()]), ["mine.own"]);
+    // L42, L38
+    let meta = built(
+        ArrayMeta::builder([], DataType::Int16)
+            .codecs([Extension::new("transpose").with("order", Vec::<u64>::new())]),
+    );
+    assert_eq!(meta.document().codecs().len(), 1);
+    let blosc = Extension::new("blosc").with("cname", "lz4").with("clevel", 5).with("shuffle", "noshuffle");
+    let meta = builder().codecs([blosc]).build().unwrap();
+    let configuration = meta.document().codecs()[1].configuration();
+    assert_eq!(configuration.get("typesize").unwrap().as_raw(), "4");
+}
+
+#[test]
+fn fills_are_exact() {
+    let fill = |data_type: DataType, fill: zarr_meta::Fill| {
+        let meta = ArrayMeta::builder([4], data_type).chunks([2]).fill(fill).build()?;
+        let resolved = meta.resolve(&common::registry(), &Limits::default(), &mut Strict)?;
+        Ok::<_, zarr_meta::MetaError>((meta.document().fill_value().to_compact(), resolved.fill))
+    };
+    let payload = f32::from_bits(0x7FC0_0001);
+    assert_eq!(
+        fill(DataType::Float32, payload.into()).unwrap(),
+        ("\"0x7fc00001\"".to_owned(), FillValue::of(payload))
+    );
+    assert_eq!(fill(DataType::Float64, f64::NEG_INFINITY.into()).unwrap().0, "\"-Infinity\"");
+    assert_eq!(fill(DataType::Float64, 0.1f32.into()).unwrap(), ("0.1".to_owned(), FillValue::of(0.1f64)));
+    assert_eq!(fill(DataType::Float32, 1.into()).unwrap().0, "1.0");
+    assert_eq!(fill(DataType::UInt64, u64::MAX.into()).unwrap().1, FillValue::of(u64::MAX));
+    assert_eq!(fill(DataType::Bool, true.into()).unwrap().0, "true");
+    assert_eq!(fill(DataType::Int16, FillValue::of(-5i16).into()).unwrap().0, "-5");
+    assert_eq!(fill(DataType::Complex64, json!([1, "NaN"]).into()).unwrap().0, "[1.0,\"NaN\"]");
+    for (data_type, value) in [
+        (DataType::UInt8, 300.into()),
+        (DataType::Int32, 1.5.into()),
+        (DataType::Float32, payload.to_bits().to_string().as_str().into()),
+        (DataType::Float64, payload.into()),
+        (DataType::Int16, FillValue::of(1i32).into()),
+    ] {
+        let e = fill(data_type, value).unwrap_err();
+        assert_eq!(e.pointer(), "/fill_value", "{e}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_said_early() {
+    let cases: Vec<(ArrayBuilder, &str)> = vec![
+        (ArrayMeta::builder([4], DataType::Int8), "the shape of the chunks is missing"),
+        (
+            ArrayMeta::builder([4], DataType::Int8).chunks([2, 2]),
+            "the array has 1 dimensions, the chunk shape 2",
+        ),
+        (
+            ArrayMeta::builder([4], DataType::Int8).chunks([0]),
+            "the chunk shape cannot be used: chunk_shape[0] is 0",
+        ),
+        (
+            builder().shards([250, 500]),
+            "in dimension 0 the shard length 250 is no multiple of the chunk length 100",
+        ),
+        (builder().shards([500]), "the array has 2 dimensions, the shard shape 1"),
+        (builder().dimension_names(["x"]), "expected one name for each of 2 dimensions, found 1"),
+        (builder().dimension_names([1, 2]), "expected a string or null, found 1"),
+        (builder().dimension_names(["x", "y\0"]), "member \"/dimension_names/1\": the name holds U+0000"),
+        (builder().attributes(json!({"a": {"\0": 1}})), "the name holds U+0000"), // L51
+        (builder().attributes(json!([])), "member \"/attributes\": expected an object, found []"),
+        (builder().fill(json!({})), "member \"/fill_value\": expected a number"),
+        (builder().chunk_grid(Extension::new("x")), "either a chunk grid or chunks"),
+        (
+            builder().codecs([Extension::new("sharding_indexed"), "crc32c".into()]),
+            "codec \"crc32c\" behind a shard",
+        ), // L39
+        (ArrayMeta::builder([4], DataType::Raw(0)).chunks([2]), "unknown"), // B.t46
+    ];
+    for (builder, words) in cases {
+        match builder.build() {
+            Err(e) => assert!(e.to_string().contains(words), "{e}"),
+            // The name of the type is for the registry to judge.
+            Ok(meta) => {
+                let e = meta.resolve(&common::registry(), &Limits::default(), &mut Strict).unwrap_err();
+                assert!(e.to_string().contains(words), "{e}");
+            }
+        }
+    }
+    let forced = builder().codecs([Extension::new("sharding_indexed"), "crc32c".into()]).unusual();
+    assert!(forced.build().is_ok(), "L39");
+    // What could not be read again is not written.
+    let nested = |n: usize| Value::parse(&format!("{{\"a\":{}{}}}", "[".repeat(n), "]".repeat(n))).unwrap();
+    assert!(builder().attributes(nested(126)).build().is_ok());
+    assert_eq!(builder().attributes(nested(127)).build().unwrap_err().kind(), MetaErrorKind::LimitExceeded);
+    // L86, L51: what was tolerated in a document is not written into a new one.
+    for text in [r#"{"a":NaN}"#, r#"{"a":"\ud800"}"#] {
+        let read = parse(&base(&[("attributes", text)])).unwrap().attributes();
+        let e = builder().attributes(&read).build().unwrap_err();
+        assert!(matches!(e.kind(), MetaErrorKind::Deviation(_)) && e.pointer() == "/attributes/a", "{e}");
+    }
+}
+
+#[test]
+fn groups_are_built() {
+    let group = GroupDocument::new().with_attributes(json!({"a": [1]})).unwrap();
+    assert_eq!(
+        group.to_text(),
+        "{\n  \"zarr_format\": 3,\n  \"node_type\": \"group\",\n  \"attributes\": {\n    \"a\": [\n      1\n    ]\n  }\n}"
+    );
+    assert!(GroupDocument::parse(group.to_text().as_bytes(), &Limits::default(), &mut Strict).is_ok());
+    assert!(GroupDocument::new().with_attributes(json!(1)).is_err());
+    assert_eq!(GroupDocument::default().attributes().len(), 0);
+}
+
+proptest! {
+    #[test]
+    fn what_is_built_is_read(
+        shape in prop::collection::vec(0..5000u64, 0..5),
+        chunk in 1..40u64,
+        pack in prop::option::of(1..5u64),
+        data_type in prop::sample::select(DataType::CORE.to_vec()),
+        compressed in any::<bool>(),
+        text in "\\PC*",
+    ) {
+        let chunks = vec![chunk; shape.len()];
+        let mut builder = ArrayMeta::builder(shape.clone(), data_type.clone()).chunks(chunks).attributes(json!({ "text": text }));
+        if let Some(pack) = pack {
+            builder = builder.shards(vec![chunk * pack; shape.len()]);
+        }
+        if compressed {
+            builder = builder.codecs([zstd()]);
+        }
+        let meta = builder.build().unwrap();
+        let read = ArrayMeta::parse(meta.to_text().as_bytes(), &Limits::default(), &mut Strict).unwrap();
+        prop_assert_eq!(read.shape(), &shape[..]);
+        prop_assert_eq!(read.document().to_value(), meta.document().to_value());
+        prop_assert_eq!(read.document().codecs(), meta.document().codecs());
+        let resolved = read.resolve(&common::registry(), &Limits::default(), &mut Strict).unwrap();
+        prop_assert_eq!(resolved.data_type, data_type);
+        prop_assert!(resolved.fill.is_zero());
+    }
+}

@@ -1,0 +1,254 @@
+//! The checklist's `BASE` document, edits of it, a registry with stand-ins for the core codecs, and verdicts.
+
+#![allow(
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    reason = "shared by several test programs, each using a part"
+)]
+
+use std::sync::Arc;
+
+use zarr_meta::{
+    ArrayMeta, Code, Diagnostic, Limits, MetaError, MetaErrorKind, MetaResult, Registry, Resolved, Severity,
+    Sink, Strict,
+};
+use zarr_traits::{
+    ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind,
+    CodecKind, CodecResult, Destination, Dims, EncodedSize, Entry, Region, Repr, Scratch, Source,
+};
+
+pub const BASE: [(&str, &str); 9] = [
+    ("zarr_format", "3"),
+    ("node_type", "\"array\""),
+    ("shape", "[4]"),
+    ("data_type", "\"int32\""),
+    ("chunk_grid", r#"{"name":"regular","configuration":{"chunk_shape":[2]}}"#),
+    ("chunk_key_encoding", r#"{"name":"default","configuration":{"separator":"/"}}"#),
+    ("fill_value", "7"),
+    ("codecs", r#"[{"name":"bytes","configuration":{"endian":"little"}}]"#),
+    ("attributes", "{}"),
+];
+
+/// `BASE` with members set (`("shape", "[5]")`), deleted (`("-shape", "")`) or repeated (`("+shape", "[5]")`).
+pub fn base(edits: &[(&str, &str)]) -> String {
+    let mut members: Vec<(String, String)> =
+        BASE.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+    for (name, value) in edits {
+        if let Some(name) = name.strip_prefix('-') {
+            members.retain(|(n, _)| n != name);
+        } else if let Some(name) = name.strip_prefix('+') {
+            members.push((name.to_owned(), (*value).to_owned()));
+        } else if let Some(member) = members.iter_mut().find(|(n, _)| n == name) {
+            member.1 = (*value).to_owned();
+        } else {
+            members.push(((*name).to_owned(), (*value).to_owned()));
+        }
+    }
+    let members: Vec<String> = members.iter().map(|(n, v)| format!("\"{n}\":{v}")).collect();
+    format!("{{{}}}", members.join(","))
+}
+
+/// Edits of [`BASE`], as [`base`] takes them.
+pub type Edits<'a> = &'a [(&'a str, &'a str)];
+
+/// Checks rows of the checklist: id, edits, verdict.
+pub fn rows(rows: &[(&str, Edits<'_>, Verdict)]) {
+    for (id, edits, verdict) in rows {
+        check(id, &base(edits), *verdict);
+    }
+}
+
+/// A group with further members.
+pub fn group(members: &str) -> String {
+    format!(r#"{{"zarr_format":3,"node_type":"group","attributes":{{}}{members}}}"#)
+}
+
+/// What a row of the checklist says: the verdict of the strict validator and of the default reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// S ok, R A: nothing to say.
+    Fine,
+    /// S bad, R w: accepted with this diagnostic.
+    Tolerated(Code),
+    /// S ok, R A with advice of this code while it is resolved.
+    Advised(Code),
+    /// The document is refused, with these words.
+    Refused(&'static str),
+    /// The document parses and can be listed; resolving fails, with these words.
+    Unresolved(&'static str),
+}
+
+/// Parses and resolves, with one sink.
+pub fn open(text: &str, sink: &mut dyn Sink) -> Result<(ArrayMeta, Resolved), (bool, MetaError)> {
+    let limits = Limits::default();
+    let meta = ArrayMeta::parse(text.as_bytes(), &limits, sink).map_err(|e| (false, e))?;
+    let resolved = meta.resolve(&registry(), &limits, sink).map_err(|e| (true, e))?;
+    Ok((meta, resolved))
+}
+
+/// Asserts that `text` gets the verdict of row `id`.
+pub fn check(id: &str, text: &str, verdict: Verdict) {
+    let mut notes: Vec<Diagnostic> = Vec::new();
+    let result = open(text, &mut notes);
+    let strict = open(text, &mut Strict);
+    let said: Vec<Code> = notes.iter().map(|n| n.code).collect();
+    match (verdict, result) {
+        (Verdict::Fine, Ok(_)) => {
+            assert_eq!(said, [], "{id}: {text}");
+            strict.unwrap_or_else(|e| panic!("{id}: strict: {}", e.1));
+        }
+        (Verdict::Tolerated(code), Ok(_)) => {
+            assert_eq!(said, [code], "{id}: {text}");
+            assert_eq!(code.severity(), Severity::Error, "{id}");
+            assert!(!notes[0].pointer.is_empty() || code == Code::ByteOrderMark, "{id}: no pointer");
+            let e = strict.expect_err(id).1;
+            assert_eq!(e.kind(), MetaErrorKind::Deviation(code), "{id}: {e}");
+        }
+        (Verdict::Advised(code), Ok(_)) => {
+            assert_eq!(said, [code], "{id}: {text}");
+            assert_eq!(code.severity(), Severity::Warning, "{id}");
+            strict.unwrap_or_else(|e| panic!("{id}: strict: {}", e.1));
+        }
+        (Verdict::Refused(words), Err((false, e))) | (Verdict::Unresolved(words), Err((true, e))) => {
+            assert!(e.to_string().contains(words), "{id}: {e}");
+            assert!(!e.to_string().contains('\n') && !e.to_string().ends_with('.'), "{id}: {e}");
+            assert!(!matches!(e.kind(), MetaErrorKind::Deviation(_)), "{id}: {e}");
+            assert!(strict.is_err(), "{id}");
+        }
+        (_, Ok(_)) => panic!("{id}: accepted, notes {notes:?}: {text}"),
+        (_, Err((resolving, e))) => panic!("{id}: {}: {e}", if resolving { "unresolved" } else { "refused" }),
+    }
+}
+
+pub fn parse(text: &str) -> MetaResult<ArrayMeta> {
+    ArrayMeta::parse(text.as_bytes(), &Limits::default(), &mut Vec::new())
+}
+
+/// Stand-ins for the core codecs, which live in other crates: they check their configuration and no more.
+pub fn registry() -> Registry {
+    let codec = |name, aliases, kind, build| Entry::Codec(CodecEntry { name, aliases, kind, build });
+    let bytes: fn(
+        &mut zarr_traits::Configuration<'_>,
+        &Repr,
+        &zarr_traits::Context<'_>,
+    ) -> CodecResult<Codec> = |c, repr, _| {
+        let (_, unit) = repr.fixed()?;
+        match c.optional_string("endian")? {
+            Some("little" | "big") => {}
+            None if unit == 1 => {}
+            other => return Err(CodecError::configuration(format!("endian is {other:?}"))),
+        }
+        Ok(Codec::ArrayBytes(Arc::new(Nothing)))
+    };
+    Registry::core()
+        .with(&[
+            codec("bytes", &["endian"], CodecKind::ArrayBytes, bytes),
+            codec("gzip", &["https://example.org/gzip"], CodecKind::BytesBytes, |c, _, _| {
+                c.integer("level", 0..=9)?;
+                Ok(Codec::BytesBytes(Arc::new(Nothing)))
+            }),
+            codec("crc32c", &[], CodecKind::BytesBytes, |_, _, _| Ok(Codec::BytesBytes(Arc::new(Nothing)))),
+            codec("zstd", &[], CodecKind::BytesBytes, |c, _, _| {
+                c.integer("level", -131_072..=22)?;
+                c.optional_bool("checksum")?;
+                Ok(Codec::BytesBytes(Arc::new(Nothing)))
+            }),
+            codec("transpose", &[], CodecKind::ArrayArray, |c, repr, _| {
+                c.lengths("order")?;
+                Ok(Codec::ArrayArray(Arc::new(Same(repr.clone()))))
+            }),
+            codec("sharding_indexed", &[], CodecKind::ArrayBytes, |c, _, _| {
+                let inner = c.lengths("chunk_shape")?;
+                for name in ["codecs", "index_codecs", "index_location"] {
+                    c.get(name).ok_or_else(|| CodecError::configuration(format!("{name} is missing")))?;
+                }
+                Ok(Codec::ArrayBytes(Arc::new(Shards(inner))))
+            }),
+        ])
+        .expect("no name twice")
+}
+
+#[derive(Debug)]
+struct Nothing;
+
+#[derive(Debug)]
+struct Same(Repr);
+
+#[derive(Debug)]
+struct Shards(Dims);
+
+fn unused<T>() -> CodecResult<T> {
+    Err(CodecError::new(CodecErrorKind::Unsupported, "a stand-in does not work"))
+}
+
+impl BytesBytesCodec for Nothing {
+    fn decode_into(&self, _: &[u8], _: &mut [u8], _: &mut Scratch) -> CodecResult<usize> {
+        unused()
+    }
+    fn encode(&self, _: &[u8], _: &mut Vec<u8>, _: &mut Scratch) -> CodecResult<()> {
+        unused()
+    }
+    fn encoded_size(&self, _: u64) -> EncodedSize {
+        EncodedSize::Unknown
+    }
+}
+
+impl ArrayBytesCodec for Nothing {
+    fn decode_into(
+        &self,
+        _: &[u8],
+        _: &[u64],
+        _: &Region,
+        _: Destination<'_>,
+        _: &mut Scratch,
+    ) -> CodecResult<()> {
+        unused()
+    }
+    fn encode(&self, _: Source<'_>, _: &mut Vec<u8>, _: &mut Scratch) -> CodecResult<()> {
+        unused()
+    }
+    fn encoded_size(&self, _: &[u64]) -> EncodedSize {
+        EncodedSize::Unknown
+    }
+}
+
+impl ArrayBytesCodec for Shards {
+    fn check_shape(&self, shape: &[u64]) -> CodecResult<()> {
+        if self.0.len() == shape.len() && shape.iter().zip(&self.0[..]).all(|(n, inner)| n % inner == 0) {
+            return Ok(());
+        }
+        Err(CodecError::configuration("chunk_shape does not divide the shard"))
+    }
+    fn decode_into(
+        &self,
+        _: &[u8],
+        _: &[u64],
+        _: &Region,
+        _: Destination<'_>,
+        _: &mut Scratch,
+    ) -> CodecResult<()> {
+        unused()
+    }
+    fn encode(&self, _: Source<'_>, _: &mut Vec<u8>, _: &mut Scratch) -> CodecResult<()> {
+        unused()
+    }
+    fn encoded_size(&self, _: &[u64]) -> EncodedSize {
+        EncodedSize::Unknown
+    }
+}
+
+impl ArrayArrayCodec for Same {
+    fn encoded_repr(&self) -> CodecResult<Repr> {
+        Ok(self.0.clone())
+    }
+    fn encoded_shape(&self, shape: &[u64]) -> CodecResult<Dims> {
+        Ok(shape.into())
+    }
+    fn decode(&self, _: Source<'_>, _: Destination<'_>, _: &mut Scratch) -> CodecResult<()> {
+        unused()
+    }
+    fn encode(&self, _: Source<'_>, _: Destination<'_>, _: &mut Scratch) -> CodecResult<()> {
+        unused()
+    }
+}

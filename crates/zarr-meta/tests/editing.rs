@@ -1,0 +1,148 @@
+//! Documents that are edited keep their spelling, and advice about them is no error.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use common::{BASE, Edits, base, group, open, parse};
+use proptest::prelude::*;
+use zarr_meta::json::Value;
+use zarr_meta::v3::NodeDocument;
+use zarr_meta::{Code, Diagnostic, Limits, MetaErrorKind, Severity, Strict};
+
+#[test]
+fn edits_of_an_array_keep_its_spelling() {
+    // As zarr-python 3 writes it: members in this order, two spaces, NaN tokens in attributes.
+    let text = "{\n  \"shape\": [\n    4\n  ],\n  \"data_type\": \"int32\",\n  \"chunk_grid\": {\n    \"name\": \"regular\",\n    \"configuration\": {\n      \"chunk_shape\": [\n        2\n      ]\n    }\n  },\n  \"chunk_key_encoding\": {\n    \"name\": \"default\",\n    \"configuration\": {\n      \"separator\": \"/\"\n    }\n  },\n  \"fill_value\": 7,\n  \"codecs\": [\n    {\n      \"name\": \"bytes\",\n      \"configuration\": {\n        \"endian\": \"little\"\n      }\n    }\n  ],\n  \"attributes\": {},\n  \"zarr_format\": 3,\n  \"node_type\": \"array\",\n  \"storage_transformers\": []\n}\n";
+    let mut meta = parse(text).unwrap();
+    assert_eq!(meta.to_text(), text);
+    meta.edit_attributes(|a| a.set("scale", Value::parse("1e400").unwrap()));
+    let edited = text.replace("\"attributes\": {}", "\"attributes\": {\n    \"scale\": 1e400\n  }");
+    assert_eq!(meta.to_text(), edited);
+    meta.set_shape(&[40]).unwrap();
+    assert_eq!(meta.to_text(), edited.replace("[\n    4\n  ]", "[\n    40\n  ]"));
+    assert_eq!(meta.shape(), [40]);
+    assert_eq!(meta.set_shape(&[4, 4]).unwrap_err().kind(), MetaErrorKind::InvalidArgument);
+
+    let mut replaced = parse(text).unwrap();
+    replaced.set_attributes(Value::parse("{\"scale\": 1e400}").unwrap()).unwrap();
+    replaced.set_shape(&[40]).unwrap();
+    assert_eq!(replaced.to_text(), meta.to_text());
+    assert_eq!(replaced.set_attributes("x").unwrap_err().pointer(), "/attributes");
+
+    // Attributes that are absent or null become an object.
+    for (edits, attributes) in [
+        (&[("-attributes", "")][..], ",\"attributes\":{\"a\":1}}"),
+        (&[("attributes", "null")], "\"attributes\":{\"a\":1}"),
+    ] {
+        let mut meta = parse(&base(edits)).unwrap();
+        meta.edit_attributes(|a| a.set("a", 1));
+        assert!(
+            meta.to_text().ends_with(attributes) || meta.to_text().contains(attributes),
+            "{}",
+            meta.to_text()
+        );
+    }
+
+    let mut document = parse(&base(&[])).unwrap().document().clone();
+    document.set_dimension_names(&[Some("x".to_owned())]).unwrap();
+    assert!(document.to_text().ends_with(",\"dimension_names\":[\"x\"]}"));
+    document.set_dimension_names(&[None]).unwrap();
+    assert_eq!(document.to_text(), base(&[]));
+    assert!(document.set_dimension_names(&[]).is_err());
+}
+
+#[test]
+fn advice_is_given_and_is_no_error() {
+    let lint = |text: &str| {
+        let mut advice = Vec::new();
+        let node = NodeDocument::parse(text.as_bytes(), &Limits::default(), &mut Strict).unwrap();
+        node.lint(&mut advice).unwrap();
+        assert!(advice.iter().all(|d: &Diagnostic| d.code.severity() == Severity::Warning));
+        node.lint(&mut Strict).unwrap();
+        advice.into_iter().map(|d| (d.code, d.pointer)).collect::<Vec<_>>()
+    };
+    let two = ("chunk_grid", r#"{"name":"regular","configuration":{"chunk_shape":[2,2]}}"#);
+    let cases: &[(&str, Edits<'_>, Code, &str)] = &[
+        (
+            "A.t34, L34",
+            &[("shape", "[4,4]"), two, ("dimension_names", "[\"x\",\"x\"]")],
+            Code::RepeatedDimensionName,
+            "/dimension_names/1",
+        ),
+        ("L30", &[("chunk_key_encoding", "\"default\"")], Code::ShortHand, "/chunk_key_encoding"),
+        ("L30", &[("codecs", "[\"bytes\"]")], Code::ShortHand, "/codecs/0"),
+        ("L31", &[("data_type", r#"{"name":"int32"}"#)], Code::ObjectDataType, "/data_type"),
+        (
+            "L32",
+            &[("chunk_grid", r#"{"name":"regular","must_understand":true}"#)],
+            Code::ExplicitWaiver,
+            "/chunk_grid",
+        ),
+        (
+            "L52",
+            &[("attributes", r#"{"a":[0,{"b/c":9007199254740993}]}"#)],
+            Code::LargeInteger,
+            "/attributes/a/1/b~1c",
+        ),
+        ("A18", &[("data_type", "\"Int32\"")], Code::UnregisteredName, "/data_type"),
+        (
+            "A18",
+            &[("storage_transformers", r#"[{"name":"https://x"}]"#)],
+            Code::UnregisteredName,
+            "/storage_transformers/0",
+        ),
+        ("L45", &[("data_type", "\"r16\"")], Code::RareDataType, "/data_type"),
+        ("L53, A25", &[("foo", r#"{"must_understand":false}"#)], Code::AdditionalMember, "/foo"),
+        ("L51", &[("attributes", r#"{"a\u0000b":1}"#)], Code::NulInText, "/attributes/a\0b"),
+    ];
+    for (id, edits, code, pointer) in cases {
+        assert_eq!(lint(&base(edits)), [(*code, (*pointer).to_owned())], "{id}");
+    }
+    assert_eq!(lint(&base(&[])), []);
+    assert_eq!(
+        lint(&base(&[("attributes", r#"{"a":9007199254740992,"b":1e300,"c":-9007199254740992}"#)])),
+        []
+    );
+    assert_eq!(
+        lint(&group(r#","foo":{"must_understand":false}"#)),
+        [(Code::AdditionalMember, "/foo".to_owned())]
+    );
+}
+
+proptest! {
+    #[test]
+    fn a_resize_and_an_attribute_leave_the_rest(
+        spaces in prop::collection::vec(prop::sample::select(vec!["", " ", "\n", "\n  ", "\t"]), 36),
+        order in Just((0..9usize).collect::<Vec<_>>()).prop_shuffle(),
+        name in "[a-z]{1,5}",
+    ) {
+        let write = |shape: &str, attributes: &str| {
+            let members: Vec<String> = order.iter().map(|i| {
+                let (name, value) = BASE[*i];
+                let value = match name { "shape" => shape, "attributes" => attributes, _ => value };
+                let s = &spaces[4 * i..];
+                format!("{}\"{name}\"{}:{}{value}{}", s[0], s[1], s[2], if *i == order[8] { "" } else { s[3] })
+            }).collect();
+            format!(" {{{}{}}}\n", members.join(","), spaces[0])
+        };
+        let text = write("[ 4 ]", "{\"a\" : 1.50 }");
+        let mut meta = parse(&text).unwrap();
+        prop_assert_eq!(meta.to_text(), text);
+        meta.set_shape(&[9]).unwrap();
+        meta.edit_attributes(|a| { a.remove("a"); a.set(&name, "v"); a.remove(&name); a.set("b", 1); });
+        let edited = meta.to_text();
+        let got = Value::parse(&edited).unwrap().as_object().unwrap();
+        let squeezed = |v: Option<Value>| v.map(|v| v.as_raw().to_owned()).unwrap_or_default();
+        prop_assert_eq!(&edited, &write(&squeezed(got.get("shape")), &squeezed(got.get("attributes"))));
+        prop_assert_eq!(got.get("shape").unwrap().to_compact(), "[9]");
+        prop_assert_eq!(got.get("attributes").unwrap().to_compact(), "{\"b\":1}");
+    }
+
+    #[test]
+    fn no_document_makes_it_panic(member in 0..BASE.len(), value in "[\\[\\]{}\",:0-9.eE a-fnul_-]{0,20}", name in prop::sample::select(vec!["name", "configuration", "must_understand", "x"])) {
+        for value in [value.clone(), format!("{{\"{name}\":{value}}}"), format!("[{{\"name\":\"bytes\",\"{name}\":{value}}}]")] {
+            let _ = open(&base(&[(BASE[member].0, &value)]), &mut Vec::<Diagnostic>::new());
+        }
+    }
+}

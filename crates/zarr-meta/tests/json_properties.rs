@@ -1,0 +1,138 @@
+//! Properties of the JSON layer: nothing is lost, an edit touches one member, no bytes make it panic.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use proptest::prelude::*;
+use zarr_meta::json::{Document, Kind, Value};
+use zarr_meta::{Diagnostic, Limits, MetaResult};
+
+fn parse(bytes: impl AsRef<[u8]>) -> MetaResult<(Document, Vec<Diagnostic>)> {
+    let mut notes = Vec::new();
+    Document::parse(bytes.as_ref(), &Limits::default(), &mut notes).map(|d| (d, notes))
+}
+
+/// JSON values with everything that has to survive: odd numbers, escapes, white space, empty names, nesting.
+fn any_json() -> impl Strategy<Value = String> {
+    let space = || prop::sample::select(vec!["", " ", "\n  ", "\t", " \r\n"]);
+    let string = || {
+        prop::collection::vec(
+            prop::sample::select(vec![
+                "a",
+                "é",
+                "\\n",
+                "\\u00e9",
+                "\\\"",
+                "/",
+                "\\/",
+                "😀",
+                "\\ud83d\\ude00",
+                " ",
+                ",",
+            ]),
+            0..4,
+        )
+        .prop_map(|parts| format!("\"{}\"", parts.concat()))
+    };
+    let leaf = prop_oneof![
+        string(),
+        prop::sample::select(vec![
+            "null",
+            "true",
+            "false",
+            "0",
+            "-0",
+            "1.50",
+            "1e400",
+            "-12E-3",
+            "12345678901234567890123"
+        ])
+        .prop_map(str::to_owned),
+        any::<i64>().prop_map(|n| n.to_string()),
+    ];
+    leaf.prop_recursive(4, 40, 5, move |inner| {
+        let element = (space(), inner.clone(), space()).prop_map(|(a, v, b)| format!("{a}{v}{b}"));
+        let array = (prop::collection::vec(element, 0..5), space())
+            .prop_map(|(e, s)| if e.is_empty() { format!("[{s}]") } else { format!("[{}]", e.join(",")) });
+        let member = (space(), string(), space(), space(), inner, space());
+        let object = (prop::collection::vec(member, 0..5), space()).prop_map(|(members, s)| {
+            let mut members: Vec<_> = members;
+            // Names are distinct up to escapes: numbered.
+            for (i, m) in members.iter_mut().enumerate() {
+                m.1 = format!("{}{i}\"", &m.1[..m.1.len() - 1]);
+            }
+            let text: Vec<String> =
+                members.iter().map(|(a, n, b, c, v, d)| format!("{a}{n}{b}:{c}{v}{d}")).collect();
+            if text.is_empty() { format!("{{{s}}}") } else { format!("{{{}}}", text.join(",")) }
+        });
+        prop_oneof![array, object]
+    })
+}
+
+/// The whole tree behind a value, by the accessors alone.
+fn rebuild(value: &Value) -> String {
+    match value.kind() {
+        Kind::Array => {
+            let parts: Vec<String> = value.elements().unwrap().map(|e| rebuild(&e)).collect();
+            format!("[{}]", parts.join(","))
+        }
+        Kind::Object => {
+            let object = value.as_object().unwrap();
+            let quoted = |m: &zarr_meta::json::Member| Value::from(&*m.name().unwrap()).as_raw().to_owned();
+            let parts: Vec<String> =
+                object.members().map(|m| format!("{}:{}", quoted(m), rebuild(&m.value()))).collect();
+            format!("{{{}}}", parts.join(","))
+        }
+        Kind::String => Value::from(&*value.to_text().unwrap()).as_raw().to_owned(),
+        _ => value.as_raw().to_owned(),
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_read_is_written(text in any_json()) {
+        let (document, notes) = parse(&text).unwrap();
+        prop_assert_eq!(&document.to_text(), &text);
+        prop_assert!(notes.is_empty(), "{:?}", notes);
+        let compact = document.root.to_compact();
+        let pretty = document.root.to_pretty();
+        prop_assert_eq!(&Value::parse(&compact).unwrap(), &document.root);
+        prop_assert_eq!(&Value::parse(&pretty).unwrap().to_compact(), &compact);
+        // serde_json agrees about what is valid, where it can hold it.
+        if let (Ok(serde), Ok(ours)) = (serde_json::from_str::<serde_json::Value>(&text), document.root.to_serde()) {
+            prop_assert_eq!(ours, serde);
+        }
+        // The parts found one by one are the parts that are there.
+        let rebuilt = rebuild(&document.root);
+        prop_assert_eq!(rebuild(&Value::parse(&rebuilt).unwrap()), rebuilt);
+    }
+
+    #[test]
+    fn an_edit_touches_one_member(a in any_json(), b in any_json(), c in any_json(), new in any_json()) {
+        let text = format!("{{ \"a\" : {a} ,\n\"b\": {b}, \"c\":{c} }}");
+        let mut object = Value::parse(&text).unwrap().as_object().unwrap();
+        object.set("b", Value::parse("\"unique\"").unwrap());
+        let edited = object.to_value().to_string();
+        prop_assert_eq!(edited, format!("{{ \"a\" : {a} ,\n\"b\": \"unique\", \"c\":{c} }}"));
+        object.set("d", Value::parse(&new).unwrap());
+        object.remove("b");
+        let edited = object.to_value();
+        let prefix = format!("{{ \"a\" : {a} , \"c\":{c}, \"d\":");
+        prop_assert!(edited.as_raw().starts_with(&prefix), "{}", edited);
+        prop_assert_eq!(Value::parse(edited.as_raw()).unwrap().as_object().unwrap().get("d").unwrap(), Value::parse(&new).unwrap());
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes in prop::collection::vec(prop::sample::select(b"{}[]\",:\\u0d8 -+.eE19NaInfity\xc3\n".to_vec()), 0..60)) {
+        let ours = parse(&bytes);
+        if let Ok((document, _)) = &ours {
+            let _ = (document.root.to_pretty(), document.root.to_serde());
+            if let Some(object) = document.root.as_object() {
+                prop_assert_eq!(object.to_value().to_string(), document.root.to_string());
+            }
+        }
+        // Whoever refuses more is wrong, up to what is tolerated here on purpose.
+        if serde_json::from_slice::<serde_json::Value>(&bytes).is_ok() {
+            prop_assert!(ours.is_ok());
+        }
+    }
+}
