@@ -1,0 +1,222 @@
+//! The store under test, with calls that block, and the objects that it holds.
+
+use std::fmt;
+
+use zarr_traits::{
+    ByteRange, Bytes, Dir, Filled, If, Key, ListStore, Outcome, Prefix, Put, ReadStore, Reply, Stat, Storage,
+    StoreError, StoreErrorKind, StoreResult, Version, WriteStore, block_on,
+};
+
+/// The result of a check.
+pub(super) type Check = Result<(), Fault>;
+
+/// What a store did wrong.
+#[derive(Debug)]
+pub(super) struct Fault(pub(super) String);
+
+impl From<StoreError> for Fault {
+    fn from(e: StoreError) -> Self {
+        Self(format!("unexpected error of kind {:?}: {e}", e.kind()))
+    }
+}
+
+impl From<String> for Fault {
+    fn from(message: String) -> Self {
+        Self(message)
+    }
+}
+
+/// Leaves a check with a message unless the condition holds.
+macro_rules! ensure {
+    ($holds:expr, $($message:tt)+) => {
+        if !$holds {
+            return Err($crate::store::subject::Fault(format!($($message)+)));
+        }
+    };
+}
+pub(super) use ensure;
+
+/// What the storage of a reading check holds, besides [`LARGE`]. The keys below `a/`, `e/` are those of E.t1, the ones
+/// below `l/` of E.t2.
+pub(super) const SMALL: &[(&str, &[u8])] = &[
+    ("a/b", b"the value of a/b"),
+    ("a/c/d", b"the value of a/c/d"),
+    ("ab/c", b"not below a/"),
+    ("digits", b"0123456789"),
+    ("e/f/g", b"x"),
+    ("empty", b""),
+    ("l/a/b", b"1"),
+    ("l/a/c", b"2"),
+    ("l/a/d/e", b"3"),
+    ("l/a/f/g", b"4"),
+    ("zarr.json", b"{}"),
+];
+
+/// An object that is not small.
+pub(super) const LARGE: &str = "large";
+
+/// Its size: no multiple of anything.
+pub(super) const LARGE_SIZE: usize = 100_003;
+
+/// Bytes of which any few tell where they are.
+pub(super) fn pattern(len: usize) -> Vec<u8> {
+    (0u32..).flat_map(|i| i.wrapping_mul(2_654_435_761).to_be_bytes()).take(len).collect()
+}
+
+/// A key of the suite itself.
+pub(super) fn key(key: &str) -> Key {
+    Key::new(key).expect("the keys of the suite are legal")
+}
+
+/// A prefix of the suite itself.
+pub(super) fn prefix(prefix: &str) -> Prefix {
+    Prefix::new(prefix).expect("the prefixes of the suite are legal")
+}
+
+pub(super) fn span(offset: u64, len: u64) -> ByteRange {
+    ByteRange::Span { offset, len }
+}
+
+/// The start of some bytes, for a message.
+pub(super) struct Excerpt<'a>(pub(super) &'a [u8]);
+
+impl fmt::Display for Excerpt<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let n = self.0.len();
+        write!(f, "{n} bytes \"{}{}\"", self.0[..n.min(16)].escape_ascii(), if n > 16 { "…" } else { "" })
+    }
+}
+
+/// The store under test.
+pub(super) struct Subject {
+    pub(super) storage: Storage,
+}
+
+impl Subject {
+    pub(super) fn new(storage: Storage) -> Self {
+        Self { storage }
+    }
+
+    pub(super) fn reader(&self) -> &dyn ReadStore {
+        self.storage.reader()
+    }
+
+    pub(super) fn writer(&self) -> StoreResult<&dyn WriteStore> {
+        self.storage.writer()
+    }
+
+    /// `None` when the store does not list at all.
+    pub(super) fn lister(&self) -> Option<&dyn ListStore> {
+        self.storage.lister().ok()
+    }
+
+    pub(super) fn fill(&self, key: &Key, value: Bytes) -> Check {
+        match block_on(self.writer()?.put(key, &[value], Put::Replace)) {
+            Ok(Outcome::Done(_)) => Ok(()),
+            Ok(outcome) => Err(Fault(format!("an unconditional put of {key:?} gave {outcome:?}"))),
+            Err(e) => Err(Fault(format!("put failed: {e}"))),
+        }
+    }
+
+    pub(super) fn put(&self, name: &str, value: impl Into<Bytes>) -> Check {
+        self.fill(&key(name), value.into())
+    }
+
+    pub(super) fn put_if(&self, name: &str, value: &'static str, how: Put<'_>) -> StoreResult<Outcome> {
+        block_on(self.writer()?.put(&key(name), &[value.into()], how))
+    }
+
+    pub(super) fn delete(&self, name: &str, version: Option<&Version>) -> StoreResult<Outcome> {
+        block_on(self.writer()?.delete(&key(name), version))
+    }
+
+    pub(super) fn delete_prefix(&self, name: &str) -> StoreResult<()> {
+        block_on(self.writer()?.delete_prefix(&prefix(name)))
+    }
+
+    pub(super) fn ranges(
+        &self,
+        name: &str,
+        ranges: &[ByteRange],
+        when: If<'_>,
+    ) -> StoreResult<Option<Reply>> {
+        block_on(self.reader().get_ranges(&key(name), ranges, when))
+    }
+
+    pub(super) fn into(
+        &self,
+        name: &str,
+        ranges: &[ByteRange],
+        when: If<'_>,
+        into: &mut [u8],
+    ) -> StoreResult<Option<Filled>> {
+        block_on(self.reader().read_into(&key(name), ranges, when, into))
+    }
+
+    pub(super) fn size(&self, name: &str) -> StoreResult<Option<Stat>> {
+        block_on(self.reader().size(&key(name)))
+    }
+
+    pub(super) fn value(&self, name: &str) -> StoreResult<Option<Bytes>> {
+        block_on(self.storage.get(&key(name)))
+    }
+
+    /// The version of an object now, if the store has versions.
+    pub(super) fn version(&self, name: &str) -> Result<Option<Version>, Fault> {
+        let reply = self.ranges(name, &[ByteRange::All], If::Versioned)?;
+        reply.map(|reply| reply.version).ok_or_else(|| Fault(format!("{name:?} is absent after it was put")))
+    }
+
+    pub(super) fn list(&self, lister: &dyn ListStore, below: &str) -> Result<Vec<String>, Fault> {
+        let (prefix, mut keys) = (prefix(below), Vec::<Key>::new());
+        loop {
+            let page = block_on(lister.list(&prefix, keys.last()))?;
+            ensure!(
+                !(page.more && page.keys.is_empty()),
+                "a page of {below:?} is empty, yet more are said to follow"
+            );
+            keys.extend(page.keys);
+            if !page.more {
+                return Ok(keys.into_iter().map(String::from).collect());
+            }
+        }
+    }
+
+    pub(super) fn list_dir(&self, lister: &dyn ListStore, below: &str) -> StoreResult<Dir> {
+        block_on(lister.list_dir(&prefix(below)))
+    }
+
+    /// That an object has this value, or is absent.
+    pub(super) fn holds(&self, name: &str, expected: Option<&[u8]>) -> Check {
+        let value = self.value(name)?;
+        match (&value, expected) {
+            (Some(value), Some(expected)) => {
+                ensure!(
+                    value == expected,
+                    "{name:?} holds {} instead of {}",
+                    Excerpt(value),
+                    Excerpt(expected)
+                );
+            }
+            (None, Some(expected)) => {
+                ensure!(false, "{name:?} is absent instead of {}", Excerpt(expected));
+            }
+            (Some(value), None) => ensure!(false, "{name:?} holds {} instead of nothing", Excerpt(value)),
+            (None, None) => {}
+        }
+        Ok(())
+    }
+}
+
+/// That a call failed with an error of this kind.
+pub(super) fn fails<T: fmt::Debug>(result: StoreResult<T>, kind: StoreErrorKind, what: &str) -> Check {
+    match result {
+        Err(e) if e.kind() == kind => Ok(()),
+        Err(e) => Err(Fault(format!("{what}: the error is of kind {:?} instead of {kind:?}: {e}", e.kind()))),
+        Ok(value) => {
+            let mut value = format!("{value:?}");
+            value.truncate(value.char_indices().nth(200).map_or(value.len(), |(at, _)| at));
+            Err(Fault(format!("{what}: no error of kind {kind:?}, but {value}")))
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Rules 12 and 13: deleting.
+
+use zarr_traits::Outcome;
+
+use super::subject::{Check, Subject, ensure};
+
+pub(super) fn delete(store: &Subject) -> Check {
+    store.put("a/b", "value")?;
+    // E.t5: twice; and where nothing ever was, a part of other keys, below an object.
+    store.put("a/c/d", "value")?;
+    for name in ["a/b", "a/b", "nothing", "nothing/at/all", "a", "a/c/d/e"] {
+        let outcome = store.delete(name, None)?;
+        ensure!(matches!(outcome, Outcome::Done(_)), "deleting {name:?} gave {outcome:?}");
+        store.holds(name, None)?;
+    }
+    store.holds("a/c/d", Some(b"value"))?;
+    if store.storage.capabilities().delete_if {
+        store.put("a/b", "value")?;
+        let version = store.version("a/b")?;
+        let _ = store.delete("a/b", None)?;
+        let outcome = store.delete("a/b", version.as_ref())?;
+        ensure!(matches!(outcome, Outcome::Done(_)), "a conditional delete of what is gone gave {outcome:?}");
+    }
+    store.put("a/b", "again")?;
+    store.holds("a/b", Some(b"again"))
+}
+
+/// E.t4, and what surrounds it.
+pub(super) fn prefix(store: &Subject) -> Check {
+    let outside = ["a", "a!", "a-/x", "a.b", "a0", "ab/c", "b/a/c"];
+    for name in outside {
+        store.put(name, "outside")?;
+    }
+    store.delete_prefix("a/")?;
+    for name in outside {
+        store.holds(name, Some(b"outside"))?;
+    }
+    // A file system has no room for `a` beside `a/b`.
+    let _ = store.delete("a", None)?;
+    let inside = ["a/b", "a/c/d", "a/c/e/f", "a/zarr.json"];
+    for name in inside {
+        store.put(name, "inside")?;
+    }
+    if let Some(lister) = store.lister() {
+        let keys = store.list(lister, "a/")?;
+        ensure!(keys == inside, "below a/ are listed {keys:?} instead of {inside:?}");
+        let dir = store.list_dir(lister, "a/")?;
+        ensure!(dir.prefixes.len() == 1 && dir.keys.len() == 2, "list_dir of a/ gave {dir:?}");
+    }
+    store.delete_prefix("a/c/")?;
+    store.holds("a/c/d", None)?;
+    store.holds("a/b", Some(b"inside"))?;
+    store.delete_prefix("a/")?;
+    for name in inside {
+        store.holds(name, None)?;
+    }
+    for name in &outside[1..] {
+        store.holds(name, Some(b"outside"))?;
+    }
+    for name in ["a/", "nothing/", "nothing/at/all/", "ab/c/"] {
+        store.delete_prefix(name)?;
+    }
+    store.holds("ab/c", Some(b"outside"))?;
+    // What was a prefix may become an object.
+    store.put("a", "value")?;
+    store.holds("a", Some(b"value"))?;
+    store.delete_prefix("")?;
+    for name in outside {
+        store.holds(name, None)?;
+    }
+    store.put("a/b", "after all was deleted")?;
+    store.holds("a/b", Some(b"after all was deleted"))
+}
