@@ -1,0 +1,161 @@
+//! Deleting objects, and whole directories.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::io::{Errno, Result};
+use zarr_traits::{Key, Outcome, Prefix, StoreResult, Version};
+
+use crate::path::{check, failed, present};
+use crate::store::FsStore;
+
+impl FsStore {
+    pub(crate) fn remove(&self, key: &Key, version: Option<&Version>) -> StoreResult<Outcome> {
+        check(key.as_str())?;
+        let parent = present(self.root.directory(key.parent().as_str()));
+        let Some(parent) = parent.map_err(|e| failed(e, "cannot open the directory"))? else {
+            return Ok(Outcome::Done(None));
+        };
+        let lock = self.shared.lock(key.as_str());
+        if let Some(version) = version {
+            match self.version(key)? {
+                None => return Ok(Outcome::Done(None)),
+                Some(now) if now != *version => return Ok(Outcome::Conflict),
+                Some(_) => {}
+            }
+        }
+        let removed = unlink(parent.as_fd(), key.name()).map_err(|e| failed(e, "cannot delete"))?;
+        drop(lock);
+        if removed == Removed::Yes {
+            self.settle(parent.as_fd())?;
+        }
+        Ok(Outcome::Done(None))
+    }
+
+    /// Empties the directory of `prefix` and removes it; the root stays.
+    pub(crate) fn remove_prefix(&self, prefix: &Prefix) -> StoreResult<()> {
+        check(prefix.as_str())?;
+        let error = |e| failed(e, "cannot delete the directory");
+        let Some(path) = prefix.as_str().strip_suffix('/') else {
+            let root = self.root.directory("").map_err(error)?;
+            self.remove_below(root.as_fd(), "").map_err(error)?;
+            return self.settle(root.as_fd());
+        };
+        let (above, name) = path.rfind('/').map_or(("", path), |at| path.split_at(at + 1));
+        let Some(parent) = present(self.root.directory(above)).map_err(error)? else {
+            return Ok(());
+        };
+        match open_here(parent.as_fd(), name) {
+            Ok(dir) => {
+                self.remove_below(dir.as_fd(), prefix.as_str()).map_err(error)?;
+                remove_if_empty(parent.as_fd(), name).map_err(error)?;
+            }
+            Err(Errno::NOENT) => return Ok(()),
+            // A file is a key of its own, not a part of this prefix; a link to a directory goes, not what it leads to.
+            Err(Errno::NOTDIR | Errno::LOOP) => {
+                let stat = self.root.stat(path).map_err(error)?;
+                if !stat.is_some_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory) {
+                    return Ok(());
+                }
+                unlink(parent.as_fd(), name).map_err(error)?;
+            }
+            Err(e) => return Err(error(e)),
+        }
+        self.settle(parent.as_fd())
+    }
+
+    /// Deletes what is in `dir`, which has the given path. Leftovers and links go too; what a link leads to stays.
+    fn remove_below(&self, dir: BorrowedFd<'_>, path: &str) -> Result<()> {
+        for (name, kind) in entries(dir)? {
+            let path = format!("{path}{}", name.to_string_lossy());
+            let removed = match kind {
+                FileType::Directory => Removed::Directory,
+                _ => {
+                    // A conditional put that looks at this object right now goes first, or sees it gone.
+                    let _lock = self.shared.lock(&path);
+                    unlink(dir, &name)?
+                }
+            };
+            if removed != Removed::Directory {
+                continue;
+            }
+            match open_here(dir, &name) {
+                Ok(below) => self.remove_below(below.as_fd(), &format!("{path}/"))?,
+                // Somebody else was faster, or put a file in its place after we looked.
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => continue,
+                Err(e) => return Err(e),
+            }
+            remove_if_empty(dir, &name)?;
+        }
+        Ok(())
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum Removed {
+    Yes,
+    Absent,
+    /// It is a directory, which is left alone.
+    Directory,
+}
+
+fn unlink(dir: BorrowedFd<'_>, name: impl rustix::path::Arg + Copy) -> Result<Removed> {
+    match rustix::fs::unlinkat(dir, name, AtFlags::empty()) {
+        Ok(()) => Ok(Removed::Yes),
+        Err(Errno::NOENT) => Ok(Removed::Absent),
+        Err(Errno::ISDIR) => Ok(Removed::Directory),
+        // What POSIX asks for when it is a directory, and Linux when it may not be deleted.
+        Err(Errno::PERM) => match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Directory => {
+                Ok(Removed::Directory)
+            }
+            _ => Err(Errno::PERM),
+        },
+        Err(e) => Err(e),
+    }
+}
+
+/// A directory that somebody has put something into stays.
+fn remove_if_empty(dir: BorrowedFd<'_>, name: impl rustix::path::Arg) -> Result<()> {
+    match rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR) {
+        Ok(()) | Err(Errno::NOENT | Errno::NOTDIR | Errno::NOTEMPTY | Errno::EXIST) => Ok(()),
+        Err(e) => Err(e),
+    }
+}
+
+/// Removes a directory that holds nothing but directories like it; whether it is gone.
+pub(crate) fn remove_empty(dir: BorrowedFd<'_>, name: impl rustix::path::Arg + Copy) -> bool {
+    let Ok(here) = open_here(dir, name) else {
+        return false;
+    };
+    let Ok(entries) = entries(here.as_fd()) else {
+        return false;
+    };
+    entries
+        .iter()
+        .all(|(name, kind)| *kind == FileType::Directory && remove_empty(here.as_fd(), name.as_c_str()))
+        && rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR).is_ok()
+}
+
+fn open_here(dir: BorrowedFd<'_>, name: impl rustix::path::Arg) -> Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(dir, name, flags, Mode::empty())
+}
+
+/// The names in a directory. Of a file system that does not tell the kinds, they are all [`FileType::Unknown`].
+fn entries(dir: BorrowedFd<'_>) -> Result<Vec<(CString, FileType)>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(dir)? {
+        let entry = entry?;
+        if !is_dot(entry.file_name()) {
+            names.push((entry.file_name().to_owned(), entry.file_type()));
+        }
+    }
+    Ok(names)
+}
+
+/// The names `.` and `..`, which every directory lists.
+pub(crate) fn is_dot(name: &CStr) -> bool {
+    matches!(name.to_bytes(), b"." | b"..")
+}

@@ -1,0 +1,189 @@
+//! Listing: directories read in the order of their keys, page by page.
+//!
+//! What is an object here: a regular file, and a link to one. Not listed are names that no key can have (not UTF-8, or
+//! with a backslash), files of writers at work, FIFOs, sockets and devices, and links that lead nowhere. A link that
+//! may not be followed is listed, so that reading it says why. A directory that cannot be read is an error.
+
+use rustix::fs::{Dir as Names, FileType, Stat};
+use rustix::io::Errno;
+use zarr_traits::{BoxFuture, Dir, Key, ListStore, Page, Prefix, StoreError, StoreErrorKind, StoreResult};
+
+use crate::delete::is_dot;
+use crate::path::{check, failed, is_hidden, present};
+use crate::store::FsStore;
+
+/// A page that is being filled.
+struct Walk<'a> {
+    after: Option<&'a str>,
+    keys: Vec<Key>,
+    more: bool,
+    /// The least number of keys in a page.
+    page: usize,
+    /// Entries that were read again, because an earlier page listed them.
+    again: usize,
+}
+
+impl Walk<'_> {
+    /// A page holds at least as many keys as entries were read again for it, so that all pages together cost little
+    /// more than one walk, also in a directory of a million files.
+    fn is_full(&self) -> bool {
+        self.keys.len() >= self.page.max(self.again)
+    }
+}
+
+impl FsStore {
+    /// Adds the keys below `prefix`, in order. In the order of bytes `a.b` comes before `a/b`, therefore directories are
+    /// sorted with their slash.
+    fn walk(&self, prefix: &str, walk: &mut Walk<'_>) -> StoreResult<()> {
+        for name in self.sorted(prefix)? {
+            let path = format!("{prefix}{name}");
+            let is_directory = path.ends_with('/');
+            // Keys below `a/` come after a key that comes after `a/`, unless that is one of them.
+            if walk.after.is_some_and(|after| *path <= *after && !(is_directory && after.starts_with(&path)))
+            {
+                walk.again += 1;
+            } else if is_directory {
+                self.walk(&path, walk)?;
+            } else if walk.is_full() {
+                walk.more = true;
+            } else {
+                walk.keys.push(Key::new(path)?);
+            }
+            if walk.more {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether there is an object below `prefix`: as soon as one is found.
+    fn holds_object(&self, prefix: &str) -> StoreResult<bool> {
+        let mut below = Vec::new();
+        let mut found = false;
+        let looked = self.entries(prefix, |name| {
+            if name.ends_with('/') {
+                below.push(name);
+            } else {
+                found = true;
+            }
+            !found
+        });
+        match looked {
+            Ok(()) if found => return Ok(true),
+            // It is not known what is in there. Whoever looks will learn why.
+            Err(e) if e.kind() == StoreErrorKind::PermissionDenied => return Ok(true),
+            looked => looked?,
+        }
+        for name in below {
+            if self.holds_object(&format!("{prefix}{name}"))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The names in the directory of `prefix`, in the order of their keys.
+    fn sorted(&self, prefix: &str) -> StoreResult<Vec<String>> {
+        let mut names = Vec::new();
+        self.entries(prefix, |name| {
+            names.push(name);
+            true
+        })?;
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// The names in the directory of `prefix`, as they come, as long as `each` wants more; those of directories end in
+    /// `/`.
+    fn entries(&self, prefix: &str, mut each: impl FnMut(String) -> bool) -> StoreResult<()> {
+        let error = |e| failed(e, "cannot list the directory").with_key(prefix);
+        let Some(dir) = present(self.root.directory(prefix)).map_err(error)? else {
+            return Ok(());
+        };
+        for entry in Names::new(dir).map_err(error)? {
+            let entry = match entry {
+                Ok(entry) => entry,
+                // Deleted while it was read.
+                Err(Errno::NOENT) => break,
+                Err(e) => return Err(error(e)),
+            };
+            let Ok(name) = entry.file_name().to_str() else {
+                continue;
+            };
+            if is_dot(entry.file_name()) || name.contains('\\') || is_hidden(name) {
+                continue;
+            }
+            let kind = match entry.file_type() {
+                FileType::Symlink | FileType::Unknown => self.kind_at_end(prefix, name)?,
+                kind => Some(kind),
+            };
+            let name = match kind {
+                Some(FileType::RegularFile) => name.to_owned(),
+                Some(FileType::Directory) => format!("{name}/"),
+                _ => continue,
+            };
+            if !each(name) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a link leads to.
+    fn kind_at_end(&self, prefix: &str, name: &str) -> StoreResult<Option<FileType>> {
+        let path = format!("{prefix}{name}");
+        let stat = match self.root.stat(&path) {
+            Ok(Some(stat)) => stat,
+            Ok(None) => return Ok(None),
+            // Reading it says why.
+            Err(_) => return Ok(Some(FileType::RegularFile)),
+        };
+        let kind = FileType::from_raw_mode(stat.st_mode);
+        if kind == FileType::Directory && self.is_inside(&stat, prefix)? {
+            let message = "this link leads to a directory that it is in, so that there is no end of keys";
+            return Err(StoreError::new(StoreErrorKind::Io, message).with_key(path));
+        }
+        Ok(Some(kind))
+    }
+
+    /// Whether the directory of `prefix` is `dir` or below it.
+    fn is_inside(&self, dir: &Stat, prefix: &str) -> StoreResult<bool> {
+        let ends = std::iter::once(0).chain(prefix.match_indices('/').map(|(at, _)| at + 1));
+        for end in ends {
+            let above =
+                self.root.stat(&prefix[..end]).map_err(|e| failed(e, "cannot inspect").with_key(prefix))?;
+            if above.is_some_and(|above| (above.st_dev, above.st_ino) == (dir.st_dev, dir.st_ino)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl ListStore for FsStore {
+    fn list<'a>(&'a self, prefix: &'a Prefix, after: Option<&'a Key>) -> BoxFuture<'a, StoreResult<Page>> {
+        Box::pin(async move {
+            check(prefix.as_str())?;
+            let after = after.map(Key::as_str);
+            let mut walk = Walk { after, keys: Vec::new(), more: false, page: self.page, again: 0 };
+            self.walk(prefix.as_str(), &mut walk)?;
+            Ok(Page { keys: walk.keys, more: walk.more })
+        })
+    }
+
+    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<Dir>> {
+        Box::pin(async move {
+            check(prefix.as_str())?;
+            let mut dir = Dir::default();
+            for name in self.sorted(prefix.as_str())? {
+                let path = format!("{prefix}{name}");
+                if !name.ends_with('/') {
+                    dir.keys.push(Key::new(path)?);
+                } else if self.holds_object(&path)? {
+                    dir.prefixes.push(Prefix::new(path)?);
+                }
+            }
+            Ok(dir)
+        })
+    }
+}

@@ -1,0 +1,169 @@
+//! From a key to a file: the root that every path starts at, what may not be a key, and the errors of paths.
+
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::io::{Errno, Result};
+use zarr_traits::{Key, StoreError, StoreErrorKind, StoreResult, Version};
+
+/// Files with these endings are at work or left over by a writer that died: ours and TensorStore's (`.__lock`), and
+/// zarr-python's (`.partial`). They are not listed, and no key may look like one (checklist E30).
+const HIDDEN: [&str; 2] = [".__lock", ".partial"];
+
+/// The directory that keys are relative to, open, so that it is found once.
+#[derive(Debug, Clone)]
+pub(crate) struct Root {
+    dir: Arc<OwnedFd>,
+    path: Arc<Path>,
+    confined: bool,
+}
+
+impl Root {
+    pub(crate) fn open(path: &Path) -> StoreResult<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        match rustix::fs::open(path, flags, Mode::empty()) {
+            Ok(dir) => Ok(Self { dir: Arc::new(dir), path: path.into(), confined: false }),
+            Err(e) => Err(failed(e, format!("cannot open the directory {}", path.display()))),
+        }
+    }
+
+    /// The same root, which links cannot leave; refused where the kernel cannot check it.
+    pub(crate) fn confined(self) -> StoreResult<Self> {
+        let root = Self { confined: true, ..self };
+        match root.open_at(".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC) {
+            Ok(_) => Ok(root),
+            Err(e) => Err(StoreError::new(
+                StoreErrorKind::Unsupported,
+                "this system cannot confine a path to a directory",
+            )
+            .with_source(std::io::Error::from(e))),
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn is_confined(&self) -> bool {
+        self.confined
+    }
+
+    pub(crate) fn fd(&self) -> &OwnedFd {
+        &self.dir
+    }
+
+    /// The file at `key`, open for reading, whatever it is; a FIFO or a terminal does not hold us up.
+    pub(crate) fn file(&self, key: &Key) -> Result<Option<File>> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        Ok(present(self.open_at(key.as_str(), flags))?.map(File::from))
+    }
+
+    /// The directory of a prefix, given as text that is empty or ends in `/`.
+    pub(crate) fn directory(&self, prefix: &str) -> Result<OwnedFd> {
+        let path = if prefix.is_empty() { "." } else { prefix };
+        self.open_at(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC)
+    }
+
+    /// What is at `path`, at the end of all links.
+    pub(crate) fn stat(&self, path: &str) -> Result<Option<Stat>> {
+        let path = if path.is_empty() { "." } else { path };
+        if !self.confined {
+            return present(rustix::fs::statat(&*self.dir, path, AtFlags::empty()));
+        }
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        #[cfg(not(any(target_os = "linux", target_os = "android")))]
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        present(self.open_at(path, flags))?.map(rustix::fs::fstat).transpose()
+    }
+
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    fn open_at(&self, path: &str, flags: OFlags) -> Result<OwnedFd> {
+        use rustix::fs::ResolveFlags;
+        if !self.confined {
+            return rustix::fs::openat(&*self.dir, path, flags, Mode::empty());
+        }
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+        // The kernel asks to try again when a directory was moved while it walked through a `..` of a link.
+        let mut attempts = 0;
+        loop {
+            match rustix::fs::openat2(&*self.dir, path, flags, Mode::empty(), resolve) {
+                Err(Errno::AGAIN | Errno::INTR) if attempts < 64 => attempts += 1,
+                done => return done,
+            }
+        }
+    }
+
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    fn open_at(&self, path: &str, flags: OFlags) -> Result<OwnedFd> {
+        if self.confined {
+            return Err(Errno::NOSYS);
+        }
+        rustix::fs::openat(&*self.dir, path, flags, Mode::empty())
+    }
+}
+
+/// Refuses keys and prefixes with a segment that is hidden.
+pub(crate) fn check(path: &str) -> StoreResult<()> {
+    if !path.contains('.') || !path.split('/').any(is_hidden) {
+        return Ok(());
+    }
+    let message = "names that end in \".__lock\" or \".partial\" are left to writers at work";
+    Err(StoreError::new(StoreErrorKind::InvalidArgument, message).with_key(path))
+}
+
+/// Whether a file of this name belongs to a writer at work, or to one that died.
+pub(crate) fn is_hidden(name: &str) -> bool {
+    HIDDEN.iter().any(|ending| name.ends_with(ending))
+}
+
+/// `None` for what is not there: also where a file is in place of a directory on the way.
+pub(crate) fn present<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+/// Whether this can be the file of an object.
+///
+/// # Errors
+/// For what is neither a regular file nor a directory.
+pub(crate) fn is_object(stat: &Stat) -> StoreResult<bool> {
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Ok(true),
+        FileType::Directory => Ok(false),
+        other => {
+            let message = format!("there is no regular file at this key but a {other:?}");
+            Err(StoreError::new(StoreErrorKind::Io, message))
+        }
+    }
+}
+
+pub(crate) fn size_of(stat: &Stat) -> u64 {
+    u64::try_from(stat.st_size).unwrap_or(0)
+}
+
+/// What tells two versions of a file apart.
+pub(crate) fn version_of(stat: &Stat) -> Version {
+    #[allow(clippy::unnecessary_cast, reason = "the types of the fields differ between systems")]
+    let words = [stat.st_dev as u64, stat.st_ino as u64, stat.st_mtime as u64, stat.st_mtime_nsec as u64];
+    let [dev, ino, sec, nsec] = words.map(u64::to_le_bytes);
+    Version::new([dev, ino, sec, nsec, size_of(stat).to_le_bytes()].as_flattened())
+}
+
+/// The error for a failed system call.
+pub(crate) fn failed(e: Errno, doing: impl Into<String>) -> StoreError {
+    let (kind, doing) = match e {
+        Errno::XDEV => (StoreErrorKind::PermissionDenied, "a link leads out of the root".to_owned()),
+        Errno::NXIO => {
+            (StoreErrorKind::Io, "there is no regular file at this key but a socket or a device".to_owned())
+        }
+        _ => (StoreError::from(std::io::Error::from(e)).kind(), doing.into()),
+    };
+    StoreError::new(kind, doing).with_source(std::io::Error::from(e))
+}

@@ -1,0 +1,49 @@
+//! The store keeps the contract of a store, with every choice that it offers, and below a layer.
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+#![cfg(unix)]
+
+use std::sync::Mutex;
+
+use tempfile::TempDir;
+use zarr_conformance::store::check;
+use zarr_store::Prefixed;
+use zarr_store_fs::{Durability, FsStore};
+use zarr_traits::{Prefix, Storage};
+
+/// Runs the suite on stores made from directories, which are deleted at its end.
+fn suite(make: impl Fn(FsStore) -> Storage) {
+    let dirs = Mutex::new(Vec::new());
+    check(|| {
+        let dir = TempDir::new().unwrap();
+        let store = FsStore::open(dir.path()).unwrap();
+        dirs.lock().unwrap().push(dir);
+        make(store)
+    })
+    .unwrap();
+}
+
+#[test]
+fn as_it_is() {
+    suite(Storage::from);
+}
+
+#[test]
+fn with_small_pages() {
+    suite(|store| store.with_page(3).into());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn confined() {
+    suite(|store| store.confined().unwrap().into());
+}
+
+#[test]
+fn durable() {
+    suite(|store| store.with_durability(Durability::Durable).into());
+}
+
+#[test]
+fn prefixed() {
+    suite(|store| Prefixed::over(&store.into(), Prefix::new("two/levels/").unwrap()));
+}

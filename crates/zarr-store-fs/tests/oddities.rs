@@ -1,0 +1,222 @@
+//! What else lies in directories: links, pipes, devices, leftovers of writers, names that are no keys.
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+#![cfg(target_os = "linux")]
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
+
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use tempfile::TempDir;
+use zarr_store_fs::FsStore;
+use zarr_traits::{ByteRange, If, Key, Prefix, Put, Storage, StoreErrorKind, StoreResult, block_on};
+
+struct Fixture {
+    dir: TempDir,
+    store: FsStore,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let dir = TempDir::new().unwrap();
+        fs::create_dir(dir.path().join("root")).unwrap();
+        let store = FsStore::open(dir.path().join("root")).unwrap();
+        Self { dir, store }
+    }
+
+    fn file(&self, name: &str, value: &str) {
+        let path = self.dir.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, value).unwrap();
+    }
+
+    fn link(&self, to: &str, name: &str) {
+        symlink(to, self.dir.path().join("root").join(name)).unwrap();
+    }
+}
+
+fn key(key: &str) -> Key {
+    Key::new(key).unwrap()
+}
+
+fn get(store: &FsStore, name: &str) -> StoreResult<Option<String>> {
+    let value = block_on(Storage::from(store.clone()).get(&key(name)))?;
+    Ok(value.map(|value| String::from_utf8(value.to_vec()).unwrap()))
+}
+
+fn list(store: &FsStore) -> StoreResult<Vec<String>> {
+    let keys = block_on(Storage::from(store.clone()).list_all(&Prefix::root()))?;
+    Ok(keys.into_iter().map(String::from).collect())
+}
+
+/// Every way to read an object, and the kind of the error of each; `None` where there is none.
+fn kinds(store: &FsStore, name: &str) -> Vec<Option<StoreErrorKind>> {
+    use zarr_traits::ReadStore;
+    let (key, all, span) = (key(name), [ByteRange::All], [ByteRange::Span { offset: 0, len: 4 }]);
+    let mut kinds = Vec::new();
+    for when in [If::Any, If::Versioned] {
+        for ranges in [&all, &span] {
+            kinds.push(block_on(store.get_ranges(&key, ranges, when)).err());
+            for size in [4, 5000] {
+                kinds.push(block_on(store.read_into(&key, ranges, when, &mut vec![0; size])).err());
+            }
+        }
+    }
+    kinds.push(block_on(store.size(&key)).err());
+    kinds.into_iter().map(|e| e.map(|e| e.kind())).collect()
+}
+
+/// A hostile directory makes others hang, or read until the memory is full.
+#[test]
+fn what_is_no_regular_file_is_an_error() {
+    let at = Fixture::new();
+    let root = at.dir.path().join("root");
+    mknodat(CWD, root.join("pipe"), FileType::Fifo, Mode::RWXU, 0).unwrap();
+    let _listener = UnixListener::bind(root.join("socket")).unwrap();
+    for device in ["zero", "null", "random", "tty"] {
+        at.link(&format!("/dev/{device}"), device);
+    }
+    at.link("itself", "itself");
+    for name in ["pipe", "socket", "zero", "null", "random", "tty", "itself"] {
+        for kind in kinds(&at.store, name) {
+            assert_eq!(kind, Some(StoreErrorKind::Io), "{name}");
+        }
+    }
+    // A link that cannot be followed is listed, so that reading it says why; the rest are no objects.
+    assert_eq!(list(&at.store).unwrap(), ["itself"]);
+}
+
+#[test]
+fn links_out_of_the_root_are_followed_unless_confined() {
+    let at = Fixture::new();
+    at.file("secret", "password");
+    at.file("outside/a/b", "password");
+    at.file("root/data/inside", "mine");
+    at.link("../secret", "file");
+    at.link("../outside", "dir");
+    at.link("data/../data/inside", "near");
+    at.link("data", "there");
+
+    let expected = ["data/inside", "dir/a/b", "file", "near", "there/inside"];
+    assert_eq!(list(&at.store).unwrap(), expected);
+    assert_eq!(get(&at.store, "file").unwrap().unwrap(), "password");
+
+    let confined = at.store.clone().confined().unwrap();
+    assert_eq!(get(&confined, "near").unwrap().unwrap(), "mine");
+    assert_eq!(get(&confined, "there/inside").unwrap().unwrap(), "mine");
+    for name in ["file", "dir/a/b", "dir/a/absent"] {
+        for kind in kinds(&confined, name) {
+            assert_eq!(kind, Some(StoreErrorKind::PermissionDenied), "{name}");
+        }
+    }
+    assert_eq!(list(&confined).unwrap(), ["data/inside", "dir", "file", "near", "there/inside"]);
+    let storage = Storage::from(confined.clone());
+    let e = block_on(storage.put(&key("dir/a/new"), "x")).unwrap_err();
+    assert_eq!(e.kind(), StoreErrorKind::PermissionDenied, "{e}");
+    let e = block_on(storage.writer().unwrap().delete(&key("dir/a/b"), None)).unwrap_err();
+    assert_eq!(e.kind(), StoreErrorKind::PermissionDenied, "{e}");
+    let outside = |name| fs::read_to_string(at.dir.path().join(name)).unwrap();
+    assert_eq!(outside("outside/a/b"), "password");
+
+    // A put takes the place of a link, and a deletion of its prefix deletes the link; neither goes through it.
+    block_on(storage.put(&key("file"), "new")).unwrap();
+    block_on(Storage::from(at.store.clone()).writer().unwrap().delete_prefix(&Prefix::root())).unwrap();
+    assert_eq!((&*outside("secret"), &*outside("outside/a/b")), ("password", "password"));
+    assert!(list(&at.store).unwrap().is_empty());
+}
+
+#[test]
+fn a_link_to_a_directory_goes_with_its_prefix_and_what_it_leads_to_stays() {
+    let at = Fixture::new();
+    at.file("outside/a/b", "theirs");
+    at.link("../outside", "dir");
+    let storage = Storage::from(at.store.clone());
+    block_on(storage.writer().unwrap().delete_prefix(&Prefix::new("dir/").unwrap())).unwrap();
+    assert_eq!(get(&at.store, "dir/a/b").unwrap(), None);
+    assert_eq!(fs::read_to_string(at.dir.path().join("outside/a/b")).unwrap(), "theirs");
+}
+
+#[test]
+fn a_link_to_a_directory_above_is_an_error_of_listing_and_not_an_endless_list() {
+    let at = Fixture::new();
+    at.file("root/a/b/c", "x");
+    at.link("..", "a/b/up");
+    let e = list(&at.store).unwrap_err();
+    assert_eq!(e.key(), Some("a/b/up"), "{e}");
+    assert_eq!(get(&at.store, "a/b/up/b/c").unwrap().unwrap(), "x");
+}
+
+#[test]
+fn leftovers_of_writers_are_neither_listed_nor_keys() {
+    let at = Fixture::new();
+    at.file("root/a/zarr.json", "{}");
+    let leftovers = [
+        "a/zarr.json_00c0ffee00c0ffee.__lock",
+        "a/c.__lock",
+        "a/zarr.0123abcd.partial",
+        "b/d.__lock",
+        "e.partial/f",
+    ];
+    for name in leftovers {
+        at.file(&format!("root/{name}"), "half of a val");
+    }
+    assert_eq!(list(&at.store).unwrap(), ["a/zarr.json"]);
+    let storage = Storage::from(at.store.clone());
+    let dir = block_on(storage.lister().unwrap().list_dir(&Prefix::root())).unwrap();
+    assert_eq!(dir.prefixes, [Prefix::new("a/").unwrap()], "b/ holds no object");
+    for name in leftovers {
+        assert_eq!(get(&at.store, name).unwrap_err().kind(), StoreErrorKind::InvalidArgument);
+        assert_eq!(
+            block_on(storage.put(&key(name), "x")).unwrap_err().kind(),
+            StoreErrorKind::InvalidArgument
+        );
+    }
+    for name in ["a/", "b/"] {
+        block_on(storage.writer().unwrap().delete_prefix(&Prefix::new(name).unwrap())).unwrap();
+    }
+    let left: Vec<_> =
+        fs::read_dir(at.store.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["e.partial"]);
+}
+
+/// Others panic on them.
+#[test]
+fn names_that_no_key_can_have_are_not_listed() {
+    let at = Fixture::new();
+    at.file("root/a", "x");
+    for name in [&b"\xFF\xFE"[..], b"back\\slash"] {
+        fs::write(at.store.path().join(OsStr::from_bytes(name)), "x").unwrap();
+    }
+    assert_eq!(list(&at.store).unwrap(), ["a"]);
+}
+
+#[test]
+fn an_object_cannot_also_be_a_directory() {
+    let at = Fixture::new();
+    let storage = Storage::from(at.store.clone());
+    block_on(storage.put(&key("a/b/c"), "x")).unwrap();
+    for how in [Put::Replace, Put::Create] {
+        let e = block_on(storage.writer().unwrap().put(&key("a"), &["y".into()], how)).unwrap_err();
+        assert_eq!(e.kind(), StoreErrorKind::Io, "{e}");
+        let e = block_on(storage.writer().unwrap().put(&key("a/b/c/d"), &["y".into()], how)).unwrap_err();
+        assert_eq!(e.kind(), StoreErrorKind::Io, "{e}");
+    }
+    assert_eq!(get(&at.store, "a").unwrap(), None);
+    assert_eq!(get(&at.store, "a/b/c").unwrap().unwrap(), "x");
+    // Once it is empty it is no prefix any more, and gives way.
+    assert!(block_on(storage.writer().unwrap().delete(&key("a/b/c"), None)).is_ok());
+    for how in [Put::Create, Put::Replace] {
+        assert!(block_on(storage.writer().unwrap().put(&key("a"), &["y".into()], how)).is_ok());
+    }
+    assert_eq!(list(&at.store).unwrap(), ["a"]);
+}
+
+#[test]
+fn a_path_that_is_too_long_is_an_error_that_names_the_key() {
+    let at = Fixture::new();
+    let name = ["0123456789"; 500].join("/");
+    let e = block_on(Storage::from(at.store.clone()).put(&key(&name), "x")).unwrap_err();
+    assert_eq!((e.kind(), e.key()), (StoreErrorKind::InvalidArgument, Some(&*name)));
+}

@@ -1,0 +1,144 @@
+//! Writes that fail, that meet others, and what they leave behind.
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+#![cfg(target_os = "linux")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Barrier;
+use std::thread;
+
+use tempfile::TempDir;
+use zarr_store_fs::FsStore;
+use zarr_traits::{
+    ByteRange, If, Key, Outcome, Prefix, Put, ReadStore, Storage, StoreErrorKind, WriteStore, block_on,
+};
+
+fn key(key: &str) -> Key {
+    Key::new(key).unwrap()
+}
+
+fn names(dir: &Path) -> BTreeSet<String> {
+    fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn open_does_not_create_and_create_does_not_empty() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("some/where");
+    let e = FsStore::open(&path).unwrap_err();
+    assert_eq!(
+        e.to_string(),
+        format!("cannot open the directory {}: No such file or directory (os error 2)", path.display())
+    );
+    let storage = Storage::from(FsStore::create(&path).unwrap());
+    block_on(storage.put(&key("a"), "x")).unwrap();
+    assert!(block_on(Storage::from(FsStore::create(&path).unwrap()).get(&key("a"))).unwrap().is_some());
+    assert!(FsStore::open(path.join("a")).is_err(), "a file is no root");
+}
+
+/// A full disk is met half-way: here the limit of a file's size, which holds for any user.
+#[test]
+fn a_write_that_fails_leaves_the_old_value_and_no_leftovers() {
+    const STORE: &str = "STORE_OF_A_WRITE_THAT_FAILS";
+    if let Ok(dir) = std::env::var(STORE) {
+        let storage = Storage::from(FsStore::open(dir).unwrap());
+        let e = block_on(storage.put(&key("k"), vec![1; 1 << 20])).unwrap_err();
+        assert_eq!((e.kind(), e.key()), (StoreErrorKind::LimitExceeded, Some("k")), "{e}");
+        return;
+    }
+    let dir = TempDir::new().unwrap();
+    let storage = Storage::from(FsStore::open(dir.path()).unwrap());
+    block_on(storage.put(&key("k"), "old")).unwrap();
+    let limited = "trap '' XFSZ; ulimit -f 64; exec \"$0\" --exact a_write_that_fails_leaves_the_old_value_and_no_leftovers";
+    let this = std::env::current_exe().unwrap();
+    let child = Command::new("sh").args(["-c", limited]).arg(this).env(STORE, dir.path()).output().unwrap();
+    assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stdout));
+    assert_eq!(block_on(storage.get(&key("k"))).unwrap().unwrap(), "old");
+    assert_eq!(names(dir.path()), BTreeSet::from(["k".to_owned()]));
+}
+
+#[test]
+fn conflicts_leave_no_leftovers() {
+    let dir = TempDir::new().unwrap();
+    let store = FsStore::open(dir.path()).unwrap();
+    let put = |how| block_on(store.put(&key("k"), &["v".into()], how)).unwrap();
+    let Outcome::Done(Some(first)) = put(Put::Create) else { panic!("there was nothing") };
+    assert_eq!(put(Put::Create), Outcome::Conflict);
+    assert_ne!(put(Put::IfUnchanged(&first)), Outcome::Conflict);
+    assert_eq!(put(Put::IfUnchanged(&first)), Outcome::Conflict);
+    assert_eq!(names(dir.path()), BTreeSet::from(["k".to_owned()]));
+}
+
+/// Two programs that create one array: each has a store of its own.
+#[test]
+fn only_one_of_many_stores_creates() {
+    let dir = TempDir::new().unwrap();
+    let stores = [0; 4].map(|_| FsStore::open(dir.path()).unwrap());
+    let start = Barrier::new(stores.len());
+    let create = |store: &FsStore| -> Vec<bool> {
+        let round = |round| {
+            start.wait();
+            let key = key(&format!("a/{round}"));
+            block_on(store.put(&key, &["v".into()], Put::Create)).unwrap() != Outcome::Conflict
+        };
+        (0..300).map(round).collect()
+    };
+    let created: Vec<_> = thread::scope(|scope| {
+        let threads: Vec<_> = stores.iter().map(|store| scope.spawn(|| create(store))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    for round in 0..300 {
+        assert_eq!(created.iter().filter(|created| created[round]).count(), 1, "round {round}");
+    }
+}
+
+/// Inode numbers are used again at once: a version that keeps its file open cannot be mistaken.
+#[test]
+fn a_version_stays_unique_while_it_is_held() {
+    let dir = TempDir::new().unwrap();
+    let store = FsStore::open(dir.path()).unwrap();
+    let put = |value: &'static str| block_on(store.put(&key("k"), &[value.into()], Put::Replace)).unwrap();
+    let Outcome::Done(Some(first)) = put("a") else { panic!("a put that replaces is done") };
+    for _ in 0..200 {
+        assert_ne!(put("b"), Outcome::Done(Some(first.clone())));
+    }
+    // It can also still be read, without its path.
+    let reply =
+        block_on(store.get_ranges(&key("k"), &[ByteRange::All], If::Pinned(&first))).unwrap().unwrap();
+    assert_eq!(reply.bytes[0], "a");
+}
+
+#[test]
+fn a_directory_deleted_under_its_writers_is_made_again() {
+    let dir = TempDir::new().unwrap();
+    let store = FsStore::open(dir.path()).unwrap();
+    let prefix = Prefix::new("a/").unwrap();
+    thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            for i in 0..500 {
+                match block_on(store.put(&key(&format!("a/b/c/{i}")), &["v".into()], Put::Replace)) {
+                    Ok(outcome) => assert_ne!(outcome, Outcome::Conflict),
+                    Err(e) => assert!(e.to_string().contains("again and again"), "{e}"),
+                }
+            }
+        });
+        while !writer.is_finished() {
+            block_on(store.delete_prefix(&prefix)).unwrap();
+        }
+    });
+    block_on(store.delete_prefix(&prefix)).unwrap();
+    assert!(names(dir.path()).is_empty());
+}
+
+#[test]
+fn sync_returns_and_a_deleted_root_is_an_error() {
+    let dir = TempDir::new().unwrap();
+    let store = FsStore::open(dir.path()).unwrap();
+    block_on(store.sync()).unwrap();
+    dir.close().unwrap();
+    let e = block_on(store.put(&key("a/b"), &["v".into()], Put::Replace)).unwrap_err();
+    assert_eq!(e.kind(), StoreErrorKind::Io, "{e}");
+    assert!(block_on(store.size(&key("a/b"))).unwrap().is_none());
+}
