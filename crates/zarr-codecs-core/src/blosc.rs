@@ -1,0 +1,290 @@
+//! `blosc`: frames of c-blosc 1, which shuffle bytes or bits and compress blocks.
+//!
+//! Spec: [blosc codec](https://zarr-specs.readthedocs.io/en/latest/v3/codecs/blosc/index.html). Checklist D.4.
+//!
+//! | member | value |
+//! |---|---|
+//! | `cname` | `"lz4"`, `"lz4hc"`, `"blosclz"`, `"zstd"`, `"snappy"` or `"zlib"` |
+//! | `clevel` | 0 (stored) to 9 |
+//! | `shuffle` | `"noshuffle"`, `"shuffle"` or `"bitshuffle"` |
+//! | `typesize` | bytes of an element, from 1 on; above 255 frames say 1 (D4.4); ignored for `"noshuffle"` |
+//! | `blocksize` | bytes of a block; 0 leaves it to c-blosc |
+//!
+//! Frames describe themselves, so a reader needs none of that (D4.3). What is missing or spelt as in format 2 is noted:
+//! an absent `typesize` is that of the data type (D4.t2), an absent `blocksize` 0 (D4.t6), an absent `shuffle` is bits for
+//! elements of one byte and else bytes (D4.t7), a number stands for the shuffle that numcodecs gives it (D4.t5).
+//!
+//! A frame must be as long as it says: what follows it is an error, not padding (D4.t9). Chunks of Blosc 2 are refused
+//! (D4.7).
+
+use std::ffi::CStr;
+use std::ops::Range;
+use std::sync::Arc;
+
+use zarr_traits::serde_json::Value;
+use zarr_traits::{
+    BytesBytesCodec, Codec, CodecEntry, CodecError, CodecKind, CodecResult, Configuration, Context,
+    EncodedSize, Entry, Repr, Scratch, too_large,
+};
+
+#[allow(unsafe_code, reason = "the only calls of C functions without a safe binding")]
+mod frame;
+
+use frame::{Frame, OVERHEAD, Settings};
+
+/// The row of this codec in a registry.
+pub const ENTRY: Entry =
+    Entry::Codec(CodecEntry { name: "blosc", aliases: &[], kind: CodecKind::BytesBytes, build });
+
+const COMPRESSORS: [&CStr; 6] = [c"lz4", c"lz4hc", c"blosclz", c"zstd", c"snappy", c"zlib"];
+const SHUFFLES: [&str; 3] = ["noshuffle", "shuffle", "bitshuffle"];
+
+#[derive(Debug)]
+struct Blosc(Settings);
+
+fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
+    let cname = configuration.optional_string("cname")?;
+    let compressor =
+        COMPRESSORS.into_iter().find(|known| cname.is_some_and(|c| known.to_bytes() == c.as_bytes()));
+    let compressor = compressor.ok_or_else(|| match cname {
+        Some(other) => wrong("cname", format!("cname is {other:?}, it must be one of {COMPRESSORS:?}")),
+        None => wrong("cname", "cname is missing".into()),
+    })?;
+    let level = configuration.integer("clevel", 0..=9)?;
+    let element = repr.fixed().map_or(1, |(size, _)| size);
+    let shuffle = shuffle(configuration, element)?;
+    let typesize = match (shuffle, configuration.get("typesize")) {
+        (0, given) => given.and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok()).unwrap_or(1),
+        (_, Some(_)) => whole(configuration.integer("typesize", 1..=i64::MAX)?),
+        (_, None) => {
+            configuration.note("typesize", format!("typesize is missing, read as {element}"));
+            element
+        }
+    };
+    let blocksize = configuration.optional_integer("blocksize", 0..=i64::MAX)?;
+    if blocksize.is_none() {
+        configuration.note("blocksize", "blocksize is missing, read as 0 (automatic)");
+    }
+    Ok(Codec::BytesBytes(Arc::new(Blosc(Settings {
+        compressor,
+        level: i32::try_from(level).unwrap_or(5),
+        shuffle,
+        typesize: if (1..=255).contains(&typesize) { typesize } else { 1 },
+        blocksize: whole(blocksize.unwrap_or(0)),
+    }))))
+}
+
+/// The number that c-blosc gives the shuffle, which is its place in [`SHUFFLES`].
+fn shuffle(configuration: &mut Configuration<'_>, element: usize) -> CodecResult<i32> {
+    let value = configuration.get("shuffle");
+    let named = value
+        .and_then(Value::as_str)
+        .and_then(|name| SHUFFLES.into_iter().zip(0..).find(|(s, _)| *s == name));
+    if let Some((_, number)) = named {
+        return Ok(number);
+    }
+    let shown = value.map_or("missing".into(), Value::to_string);
+    let number = match value.map(Value::as_i64) {
+        None | Some(Some(-1)) if element == 1 => 2,
+        None | Some(Some(-1)) => 1,
+        Some(Some(0)) => 0,
+        Some(Some(1)) => 1,
+        Some(Some(2)) => 2,
+        _ => return Err(wrong("shuffle", format!("shuffle is {shown}, it must be one of {SHUFFLES:?}"))),
+    };
+    configuration.note("shuffle", format!("shuffle is {shown}, read as number {number} of {SHUFFLES:?}"));
+    Ok(number)
+}
+
+fn wrong(member: &str, message: String) -> CodecError {
+    CodecError::configuration(message).at(&format!("/configuration/{member}"))
+}
+
+/// A number that is not negative; what exceeds memory is as good as all of it.
+fn whole(n: i64) -> usize {
+    usize::try_from(n).unwrap_or(usize::MAX)
+}
+
+impl BytesBytesCodec for Blosc {
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> CodecResult<usize> {
+        let frame = Frame::parse(src)?;
+        let dst = dst.get_mut(..frame.len()).ok_or_else(too_large)?;
+        frame.decode(dst)?;
+        Ok(dst.len())
+    }
+
+    fn decode_span(
+        &self,
+        src: &[u8],
+        size: usize,
+        span: Range<usize>,
+        dst: &mut [u8],
+        _: &mut Scratch,
+    ) -> CodecResult<bool> {
+        let frame = Frame::parse(src)?;
+        if frame.len() != size {
+            return Err(CodecError::corrupt(format!("it decodes to {} bytes, expected {size}", frame.len())));
+        }
+        let dst = dst.get_mut(..span.len()).ok_or_else(too_large)?;
+        Ok(frame.decode_span(span, dst))
+    }
+
+    fn encode(&self, src: &[u8], out: &mut Vec<u8>, _: &mut Scratch) -> CodecResult<()> {
+        frame::encode(&self.0, src, out)
+    }
+
+    fn encoded_size(&self, decoded: u64) -> EncodedSize {
+        decoded.checked_add(OVERHEAD as u64).map_or(EncodedSize::Unknown, EncodedSize::AtMost)
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "bytes")]
+mod tests {
+    use zarr_traits::CodecErrorKind;
+    use zarr_traits::serde_json::json;
+
+    use super::*;
+    use crate::testing::{Noise, after_bytes, chain, decode, encode, golden, hex, noted, refused};
+
+    /// A full configuration with one member set to a value, or left out.
+    fn with(member: &str, value: Option<Value>) -> Value {
+        let mut full =
+            json!({"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 4, "blocksize": 0});
+        let members = full.as_object_mut().unwrap();
+        match value {
+            Some(value) => members.insert(member.into(), value),
+            None => members.remove(member),
+        };
+        after_bytes("blosc", full)
+    }
+
+    const GOLDEN: &str = "0201330410000000100000002000000000000000010000000200000003000000";
+
+    #[test]
+    fn d4_t8_golden() {
+        let elements: Vec<u8> = (0..4).flat_map(i32::to_ne_bytes).collect();
+        golden(&with("clevel", Some(json!(5))), "int32", &[4], &elements, GOLDEN); // D4.t1
+    }
+
+    #[test]
+    fn d4_t2_to_t7_configurations() {
+        let note = |member: &str, value: Option<Value>| noted(&with(member, value), "int32", 1);
+        for member in ["typesize", "blocksize", "shuffle"] {
+            assert_eq!(note(member, None), [format!("/1/configuration/{member}")]); // D4.t2, D4.t6, D4.t7
+        }
+        for number in [-1, 0, 1, 2] {
+            assert_eq!(note("shuffle", Some(json!(number))), ["/1/configuration/shuffle"]); // D4.t5
+        }
+        for typesize in [json!(0), json!(4), Value::Null] {
+            let plain = json!({"cname": "lz4", "clevel": 5, "shuffle": "noshuffle", "typesize": typesize, "blocksize": 0});
+            chain(&after_bytes("blosc", plain), "int32", 1); // D4.t4
+        }
+        let none = json!({"cname": "lz4", "clevel": 5, "shuffle": "noshuffle", "blocksize": 0});
+        chain(&after_bytes("blosc", none), "int32", 1); // D4.t3
+        for (member, value) in [
+            ("cname", json!("lzma")),
+            ("cname", json!(1)),
+            ("clevel", json!(10)),
+            ("clevel", json!(-1)),
+            ("clevel", json!("5")),
+            ("shuffle", json!("bits")),
+            ("shuffle", json!(3)),
+            ("shuffle", json!(-2)),
+            ("shuffle", json!(null)),
+            ("typesize", json!(0)),
+            ("typesize", json!(-4)),
+            ("blocksize", json!(-1)),
+        ] {
+            refused(&with(member, Some(value)), "int32", 1);
+        }
+        for member in ["cname", "clevel"] {
+            assert_eq!(
+                refused(&with(member, None), "int32", 1).pointer(),
+                format!("/1/configuration/{member}")
+            );
+        }
+        refused(&after_bytes("blosc", Value::Null), "int32", 1);
+    }
+
+    #[test]
+    fn d4_t7_the_shuffle_that_is_missing() {
+        let flags = |codecs: &Value, data_type: &str| {
+            let (chain, _) =
+                crate::testing::open(codecs, zarr_traits::DataType::core(data_type).unwrap(), 1).unwrap();
+            let size = chain.repr().data_type.size().unwrap();
+            let encoded = encode(&chain, &[1000], &vec![1; 1000 * size]);
+            (encoded[2] & 0x07, encoded[3])
+        };
+        assert_eq!(flags(&with("shuffle", None), "int32"), (1, 4));
+        assert_eq!(flags(&with("shuffle", None), "uint8"), (4, 4));
+        assert_eq!(flags(&with("typesize", None), "int16"), (1, 2)); // D4.t2
+        assert_eq!(flags(&with("typesize", Some(json!(256))), "int16"), (1, 1)); // D4.4
+        assert_eq!(flags(&with("typesize", Some(json!(255))), "int16"), (1, 255));
+    }
+
+    #[test]
+    fn d4_t10_every_compressor_and_shuffle() {
+        for cname in ["lz4", "lz4hc", "blosclz", "zstd", "snappy", "zlib"] {
+            for shuffle in SHUFFLES {
+                for (level, blocksize) in [(5, 0), (0, 0), (1, 1), (9, 4096), (5, 1_u64 << 40)] {
+                    let configuration = json!({
+                        "cname": cname, "clevel": level, "shuffle": shuffle, "typesize": 2, "blocksize": blocksize
+                    });
+                    let chain = chain(&after_bytes("blosc", configuration), "uint8", 1);
+                    for elements in [
+                        vec![],
+                        vec![7],
+                        vec![0; 100_000],
+                        Noise(1).bytes(100_000),
+                        Noise(1).waves(100_000),
+                        Noise(1).bytes(77),
+                    ] {
+                        let shape = [elements.len() as u64];
+                        let encoded = encode(&chain, &shape, &elements);
+                        assert!(encoded.len() as u64 <= chain.encoded_size(&shape).bound().unwrap());
+                        assert_eq!(decode(&chain, &shape, &encoded).unwrap(), elements);
+                        assert_eq!(encoded.len() == elements.len() + 16, encoded[2] & 2 != 0, "D4.5");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn d4_t9_headers_that_lie() {
+        let chain = chain(&with("cname", Some(json!("lz4"))), "int32", 1);
+        let lie = |at: usize, value: &[u8]| {
+            let mut frame = hex(GOLDEN);
+            frame[at..at + value.len()].copy_from_slice(value);
+            decode(&chain, &[4], &frame).unwrap_err()
+        };
+        for size in [0, 15, 17, i32::MAX, -1, i32::MIN, 31] {
+            lie(4, &size.to_le_bytes()); // nbytes
+            lie(12, &size.to_le_bytes()); // cbytes
+            if size != 15 {
+                lie(8, &size.to_le_bytes()); // blocksize
+            }
+        }
+        assert!(lie(0, &[5]).to_string().contains("Blosc 2")); // D4.7
+        for version in [0, 1, 3, 4] {
+            lie(0, &[version]);
+        }
+        for flags in [0x08, 0x3b, 0xb3, 0xf3] {
+            lie(2, &[flags]);
+        }
+        lie(2, &[0x31]); // not memcpyed: the elements are no block
+        lie(3, &[0]);
+        let huge = lie(4, &(1_u32 << 30).to_le_bytes());
+        assert_eq!(huge.kind(), CodecErrorKind::Corrupt);
+        for len in 0..32 {
+            decode(&chain, &[4], &hex(GOLDEN)[..len]).unwrap_err();
+        }
+        let longer = [hex(GOLDEN), vec![0]].concat();
+        let e = decode(&chain, &[4], &longer).unwrap_err();
+        assert!(e.to_string().ends_with("the frame says to have 32 bytes, it has 33"), "{e}");
+        // D.06; a real frame that is larger than declared
+        assert_eq!(decode(&chain, &[3], &hex(GOLDEN)).unwrap_err().kind(), CodecErrorKind::TooLarge);
+        assert!(decode(&chain, &[5], &hex(GOLDEN)).is_err());
+    }
+}

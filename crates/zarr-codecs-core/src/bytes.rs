@@ -1,0 +1,208 @@
+//! `bytes`: elements to bytes, in C order and the byte order of choice.
+//!
+//! Spec: [bytes codec](https://zarr-specs.readthedocs.io/en/latest/v3/codecs/bytes/index.html). Checklist D.1, D.10.
+//!
+//! | member | value |
+//! |---|---|
+//! | `endian` | `"little"` or `"big"`; may be left out where a unit of byte order is one byte |
+//!
+//! An absent `endian` is never guessed: int32 without one is an error (D1.t4). `null` is read as absent, with a note
+//! (D1.t3). The name `endian`, which the codec had in drafts, is read and never written (D1.3). Types of variable
+//! length are refused (D.10). Booleans are passed as they are stored; whoever knows the type judges them (D1.t7).
+
+use std::sync::Arc;
+
+use zarr_traits::chain::byte_len;
+use zarr_traits::serde_json::Value;
+use zarr_traits::{
+    ArrayBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration,
+    Context, Destination, EncodedSize, Entry, Region, Repr, Scratch, Source, Swap,
+};
+
+/// The row of this codec in a registry.
+pub const ENTRY: Entry =
+    Entry::Codec(CodecEntry { name: "bytes", aliases: &["endian"], kind: CodecKind::ArrayBytes, build });
+
+#[derive(Debug)]
+struct Bytes {
+    size: usize,
+    swap: Swap,
+}
+
+fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
+    let (size, unit) = repr.fixed()?;
+    let big = match configuration.get("endian") {
+        Some(Value::String(order)) if order == "little" => Some(false),
+        Some(Value::String(order)) if order == "big" => Some(true),
+        Some(Value::Null) => {
+            configuration.note("endian", "endian is null, read as absent");
+            None
+        }
+        Some(other) => return Err(wrong(format!("endian is {other}, it must be \"little\" or \"big\""))),
+        None => None,
+    };
+    let swap = match big {
+        _ if unit <= 1 => Swap::NONE,
+        None => return Err(wrong(format!("endian is missing, data type {} needs it", repr.data_type))),
+        Some(big) => {
+            let unit = Swap::units(unit).filter(|_| size.is_multiple_of(unit)).ok_or_else(|| {
+                let message = format!(
+                    "data type {} has units of {unit} bytes, which have no byte order",
+                    repr.data_type
+                );
+                CodecError::new(CodecErrorKind::Unsupported, message)
+            })?;
+            if big == cfg!(target_endian = "big") { Swap::NONE } else { unit }
+        }
+    };
+    Ok(Codec::ArrayBytes(Arc::new(Bytes { size, swap })))
+}
+
+fn wrong(message: String) -> CodecError {
+    CodecError::configuration(message).at("/configuration/endian")
+}
+
+impl ArrayBytesCodec for Bytes {
+    fn plain(&self) -> Option<Swap> {
+        Some(self.swap)
+    }
+
+    fn decode_into(
+        &self,
+        src: &[u8],
+        shape: &[u64],
+        part: &Region,
+        mut dst: Destination<'_>,
+        _: &mut Scratch,
+    ) -> CodecResult<()> {
+        let expected = byte_len(shape, self.size)?;
+        if src.len() != expected {
+            return Err(CodecError::corrupt(format!("got {} bytes, expected {expected}", src.len())));
+        }
+        let chunk = Source::dense(src, shape, self.size)?;
+        Ok(dst.put(chunk.sub(part.start(), part.shape())?, self.swap)?)
+    }
+
+    fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, _: &mut Scratch) -> CodecResult<()> {
+        Ok(src.append_to(out, self.swap)?)
+    }
+
+    fn encoded_size(&self, shape: &[u64]) -> EncodedSize {
+        match byte_len(shape, self.size) {
+            Ok(bytes) => EncodedSize::Exact(bytes as u64),
+            Err(_) => EncodedSize::Unknown,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zarr_traits::serde_json::{Map, json};
+    use zarr_traits::strided::bytes_of;
+    use zarr_traits::{DataType, ExtensionType, FillValue, Layout};
+
+    use crate::testing::{bytes, chain, decode, encode, golden, noted, open, refused};
+
+    #[test]
+    fn d1_t1_both_orders() {
+        let elements = bytes_of(&[1_i32, 2]);
+        golden(&json!([bytes("little")]), "int32", &[2], elements, "0100000002000000");
+        golden(&json!([bytes("big")]), "int32", &[2], elements, "0000000100000002");
+    }
+
+    #[test]
+    fn d1_t8_each_component_of_a_complex_number() {
+        let elements = bytes_of(&[1_f32, 2.]);
+        golden(&json!([bytes("little")]), "complex64", &[], elements, "0000803f00000040");
+        golden(&json!([bytes("big")]), "complex64", &[], elements, "3f80000040000000");
+    }
+
+    #[test]
+    fn d1_t9_raw_bytes_have_no_order() {
+        golden(&json!([bytes("big")]), "r24", &[1], &[1, 2, 3], "010203");
+        golden(&json!(["bytes"]), "r24", &[2], &[1, 2, 3, 4, 5, 6], "010203040506");
+    }
+
+    #[test]
+    fn d1_4_one_byte_needs_no_order() {
+        for codecs in
+            [json!(["bytes"]), json!([{"name": "bytes", "configuration": {}}]), json!([bytes("big")])]
+        {
+            golden(&codecs, "uint8", &[3], &[1, 2, 3], "010203"); // D1.t2
+            golden(&codecs, "bool", &[2], &[0, 2], "0002"); // D1.t7: the array layer judges it
+        }
+    }
+
+    #[test]
+    fn d1_t3_to_t6_spellings() {
+        let null = json!([{"name": "bytes", "configuration": {"endian": null}}]);
+        assert_eq!(noted(&null, "uint8", 1), ["/0/configuration/endian"]); // D1.t3
+        for codecs in [json!(["bytes"]), null] {
+            let e = refused(&codecs, "int32", 1); // D1.t4
+            assert_eq!(e.pointer(), "/0/configuration/endian");
+            assert_eq!(
+                e.to_string(),
+                "codec \"bytes\" failed to open: endian is missing, data type int32 needs it"
+            );
+        }
+        for endian in [json!("native"), json!("LITTLE"), json!(""), json!(1), json!(["little"])] {
+            let codecs = json!([{"name": "bytes", "configuration": {"endian": endian}}]);
+            for data_type in ["int32", "uint8"] {
+                assert_eq!(refused(&codecs, data_type, 1).pointer(), "/0/configuration/endian"); // D1.t5
+            }
+        }
+        let old = json!([{"name": "endian", "configuration": {"endian": "little"}}]);
+        assert_eq!(noted(&old, "int32", 1), ["/0/name"]); // D1.t6
+        let more = json!([{"name": "bytes", "configuration": {"endian": "big", "x": 1}}]);
+        assert_eq!(noted(&more, "int32", 1), ["/0/configuration/x"]); // D.08
+    }
+
+    #[test]
+    fn d_06_the_length_is_exact() {
+        let chain = chain(&json!([bytes("little")]), "int32", 1);
+        assert_eq!(chain.encoded_size(&[2]).bound(), Some(8));
+        for len in [0, 7, 9, 16] {
+            let e = decode(&chain, &[2], &vec![0; len]).unwrap_err();
+            assert_eq!(
+                e.to_string(),
+                format!("codec \"bytes\" failed to decode: got {len} bytes, expected 8")
+            );
+        }
+        assert_eq!(encode(&chain, &[0], &[]), [0_u8; 0]); // D.07
+        assert_eq!(decode(&chain, &[0], &[]).unwrap(), [0_u8; 0]);
+    }
+
+    #[derive(Debug)]
+    struct Strange(Layout);
+
+    impl ExtensionType for Strange {
+        fn name(&self) -> &str {
+            "strange"
+        }
+        fn configuration(&self) -> Map<String, super::Value> {
+            Map::new()
+        }
+        fn layout(&self) -> Layout {
+            self.0
+        }
+        fn fill_from_json(&self, _: &super::Value) -> super::CodecResult<FillValue> {
+            unreachable!()
+        }
+        fn fill_to_json(&self, _: &FillValue) -> super::CodecResult<super::Value> {
+            unreachable!()
+        }
+    }
+
+    #[test]
+    fn d_10_types_without_a_fixed_size_or_order_are_refused() {
+        let strange = |layout| DataType::Extension(std::sync::Arc::new(Strange(layout)));
+        for layout in
+            [Layout::Variable, Layout::Fixed { size: 6, unit: 3 }, Layout::Fixed { size: 6, unit: 4 }]
+        {
+            let e = open(&json!([bytes("little")]), strange(layout), 1).unwrap_err();
+            assert_eq!(e.kind(), super::CodecErrorKind::Unsupported, "{e}");
+            assert_eq!(e.pointer(), "/0");
+        }
+        assert!(open(&json!([bytes("little")]), strange(Layout::Fixed { size: 6, unit: 2 }), 1).is_ok());
+    }
+}

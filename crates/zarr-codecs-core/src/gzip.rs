@@ -1,0 +1,336 @@
+//! `gzip`: DEFLATE in gzip members.
+//!
+//! Spec: [gzip codec](https://zarr-specs.readthedocs.io/en/latest/v3/codecs/gzip/index.html),
+//! [RFC 1952](https://www.rfc-editor.org/rfc/rfc1952). Checklist D.3.
+//!
+//! | member | value |
+//! |---|---|
+//! | `level` | 0 (stored) to 9 |
+//!
+//! An absent `level` is noted: it matters only to a writer (D3.t1). One that is out of range is refused.
+//!
+//! Members of any writer are read, several in a row too, with every field that RFC 1952 knows; checksum and length are
+//! verified (D3.1). Zeros after the last member are padding and ignored, as gzip itself does; anything else there is an
+//! error (D3.t6). What is written is the same on every day and machine: no time, no name (D3.2). Compressed bytes may
+//! change with the version of the compressor.
+
+use std::sync::Arc;
+
+use flate2::{Compress, Compression, Crc, Decompress, FlushCompress, FlushDecompress, Status};
+use zarr_traits::{
+    BytesBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration,
+    Context, EncodedSize, Entry, Repr, Scratch, too_large,
+};
+
+/// The row of this codec in a registry.
+pub const ENTRY: Entry =
+    Entry::Codec(CodecEntry { name: "gzip", aliases: &[], kind: CodecKind::BytesBytes, build });
+
+/// Magic number, method, no flags, no time, no hint, unknown system.
+const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
+/// Checksum and length.
+const TRAILER: usize = 8;
+/// Bytes that one stored block holds, and those before it.
+const STORED: (usize, usize) = (0xffff, 5);
+/// What the compressor gets at once; some backends count in 32 bits.
+const PIECE: usize = 1 << 30;
+
+#[derive(Debug)]
+struct Gzip {
+    level: u8,
+}
+
+fn build(configuration: &mut Configuration<'_>, _: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
+    let level = configuration.optional_integer("level", 0..=9)?;
+    if level.is_none() {
+        configuration.note("level", "level is missing, read as 5");
+    }
+    let level = level.and_then(|level| u8::try_from(level).ok()).unwrap_or(5);
+    Ok(Codec::BytesBytes(Arc::new(Gzip { level })))
+}
+
+/// The decoder of a worker.
+#[derive(Default)]
+struct Decoder(Option<Decompress>);
+
+/// The encoders of a worker, one a level.
+#[derive(Default)]
+struct Encoders([Option<Compress>; 10]);
+
+impl BytesBytesCodec for Gzip {
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<usize> {
+        let state = scratch.slot::<Decoder>().0.get_or_insert_with(|| Decompress::new(false));
+        let (mut rest, mut made) = (after_header(src)?, 0);
+        loop {
+            let target = &mut dst[made..];
+            let (used, len) = inflate(state, rest, target)?;
+            let (trailer, behind) = rest[used..].split_first_chunk::<TRAILER>().ok_or_else(cut)?;
+            check(&target[..len], trailer)?;
+            made += len;
+            if behind.iter().all(|byte| *byte == 0) {
+                return Ok(made);
+            }
+            if !behind.starts_with(&HEADER[..2]) {
+                let message =
+                    format!("{} bytes after the last member are neither another one nor zeros", behind.len());
+                return Err(CodecError::corrupt(message));
+            }
+            rest = after_header(behind)?;
+        }
+    }
+
+    fn encode(&self, src: &[u8], out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
+        let most = stored_len(src.len() as u64).and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX);
+        crate::reserve(out, most.saturating_add(HEADER.len() + TRAILER))?;
+        out.extend_from_slice(&HEADER);
+        let start = out.len();
+        if self.level == 0 || !self.deflate(src, out, scratch) || out.len() - start > most {
+            out.truncate(start);
+            store(src, out);
+        }
+        let crc = crc(src);
+        out.extend_from_slice(&crc.sum().to_le_bytes());
+        out.extend_from_slice(&crc.amount().to_le_bytes());
+        Ok(())
+    }
+
+    fn encoded_size(&self, decoded: u64) -> EncodedSize {
+        let frame = (HEADER.len() + TRAILER) as u64;
+        stored_len(decoded)
+            .and_then(|n| n.checked_add(frame))
+            .map_or(EncodedSize::Unknown, EncodedSize::AtMost)
+    }
+}
+
+impl Gzip {
+    /// Appends a DEFLATE stream; false when it does not fit, so that storing is no worse.
+    fn deflate(&self, src: &[u8], out: &mut Vec<u8>, scratch: &mut Scratch) -> bool {
+        let Some(state) = scratch.slot::<Encoders>().0.get_mut(usize::from(self.level)) else { return false };
+        let state = state.get_or_insert_with(|| Compress::new(Compression::new(self.level.into()), false));
+        state.reset();
+        loop {
+            let before = (state.total_in(), out.len());
+            let rest = &src[count(state.total_in())..];
+            let piece = &rest[..rest.len().min(PIECE)];
+            let flush = if piece.len() == rest.len() { FlushCompress::Finish } else { FlushCompress::None };
+            match state.compress_vec(piece, out, flush) {
+                Ok(Status::StreamEnd) => return true,
+                Ok(_) if before != (state.total_in(), out.len()) => {}
+                _ => return false,
+            }
+        }
+    }
+}
+
+/// Appends stored blocks.
+fn store(src: &[u8], out: &mut Vec<u8>) {
+    let mut blocks = src.chunks(STORED.0);
+    let mut block = blocks.next().unwrap_or_default();
+    loop {
+        let next = blocks.next();
+        let len = u16::try_from(block.len()).unwrap_or(u16::MAX);
+        out.push(u8::from(next.is_none()));
+        out.extend_from_slice(&len.to_le_bytes());
+        out.extend_from_slice(&(!len).to_le_bytes());
+        out.extend_from_slice(block);
+        match next {
+            Some(next) => block = next,
+            None => return,
+        }
+    }
+}
+
+/// The length of [stored](store) blocks.
+fn stored_len(len: u64) -> Option<u64> {
+    len.div_ceil(STORED.0 as u64).max(1).checked_mul(STORED.1 as u64)?.checked_add(len)
+}
+
+/// Decodes one DEFLATE stream; how many bytes that took, and how many it made.
+fn inflate(state: &mut Decompress, src: &[u8], dst: &mut [u8]) -> CodecResult<(usize, usize)> {
+    state.reset(false);
+    loop {
+        let before = (count(state.total_in()), count(state.total_out()));
+        let status = state
+            .decompress(&src[before.0..], &mut dst[before.1..], FlushDecompress::Finish)
+            .map_err(|e| CodecError::corrupt("the DEFLATE stream is damaged").with_source(e))?;
+        let (used, made) = (count(state.total_in()), count(state.total_out()));
+        if matches!(status, Status::StreamEnd) {
+            return Ok((used, made));
+        }
+        if before == (used, made) {
+            return Err(if made == dst.len() && used < src.len() { too_large() } else { cut() });
+        }
+    }
+}
+
+/// What lies behind the header of a member (RFC 1952, section 2.3).
+fn after_header(src: &[u8]) -> CodecResult<&[u8]> {
+    if let [first, second, ..] = *src {
+        if first & 0x0f == 8 && u16::from_be_bytes([first, second]).is_multiple_of(31) {
+            return Err(CodecError::corrupt("it is a zlib stream, not a gzip member"));
+        }
+        if src[..2] != HEADER[..2] {
+            return Err(CodecError::corrupt(format!(
+                "{first:02x}{second:02x} is not the magic number of gzip"
+            )));
+        }
+    }
+    let (&[_, _, method, flags, ..], mut rest) = src.split_first_chunk::<10>().ok_or_else(cut)?;
+    if method != 8 || flags & 0xe0 != 0 {
+        return Err(CodecError::corrupt(format!("method {method} with flags {flags:#04x} is unknown")));
+    }
+    if flags & 0x04 != 0 {
+        let (len, extra) = rest.split_first_chunk().ok_or_else(cut)?;
+        rest = extra.get(usize::from(u16::from_le_bytes(*len))..).ok_or_else(cut)?;
+    }
+    for _name_and_comment in 0..(flags & 0x18).count_ones() {
+        let end = rest.iter().position(|byte| *byte == 0).ok_or_else(cut)?;
+        rest = &rest[end + 1..];
+    }
+    if flags & 0x02 != 0 {
+        let header = &src[..src.len() - rest.len()];
+        let (stored, behind) = rest.split_first_chunk().ok_or_else(cut)?;
+        if u32::from(u16::from_le_bytes(*stored)) != crc(header).sum() & 0xffff {
+            return Err(CodecError::new(
+                CodecErrorKind::Checksum,
+                "the checksum of the header does not match",
+            ));
+        }
+        rest = behind;
+    }
+    Ok(rest)
+}
+
+/// Compares what was decoded with the trailer.
+fn check(decoded: &[u8], trailer: &[u8; TRAILER]) -> CodecResult<()> {
+    let [a, b, c, d, length @ ..] = *trailer;
+    let (stored, length, actual) =
+        (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes(length), crc(decoded));
+    if stored != actual.sum() {
+        let message =
+            format!("the stored checksum is {stored:08x}, that of the data is {:08x}", actual.sum());
+        return Err(CodecError::new(CodecErrorKind::Checksum, message));
+    }
+    if length != actual.amount() {
+        return Err(CodecError::corrupt(format!("a member of {} bytes says it has {length}", decoded.len())));
+    }
+    Ok(())
+}
+
+/// Checksum and length modulo 2^32.
+fn crc(bytes: &[u8]) -> Crc {
+    let mut crc = Crc::new();
+    crc.update(bytes);
+    crc
+}
+
+/// A count of bytes of a slice.
+fn count(n: u64) -> usize {
+    usize::try_from(n).unwrap_or(usize::MAX)
+}
+
+fn cut() -> CodecError {
+    CodecError::corrupt("unexpected end of gzip member")
+}
+
+#[cfg(test)]
+#[cfg(feature = "bytes")]
+mod tests {
+    use zarr_traits::serde_json::{Value, json};
+
+    use super::*;
+    use crate::testing::{
+        Noise, after_bytes, chain, decode, encode, golden, noted, refused, sixteen, vectors,
+    };
+
+    const VECTORS: &str = include_str!("../testdata/gzip.txt");
+
+    fn level(level: u8) -> Value {
+        after_bytes("gzip", json!({ "level": level }))
+    }
+
+    fn vector(name: &str) -> Vec<u8> {
+        vectors(VECTORS).find(|(n, _)| *n == name).unwrap().1
+    }
+
+    #[test]
+    fn d3_1_members_of_other_writers() {
+        let chain = chain(&level(5), "int32", 1);
+        for (name, encoded) in vectors(VECTORS) {
+            assert_eq!(decode(&chain, &[16], &encoded).unwrap(), sixteen(), "{name}"); // D3.t3, D3.t4, D3.t6
+        }
+    }
+
+    #[test]
+    fn d3_2_stored_blocks_are_the_same_bytes_always() {
+        let stored = "1f8b08000000000000ff010300fcff0102031d80bc5503000000";
+        golden(&level(0), "uint8", &[3], &[1, 2, 3], stored);
+        golden(&level(0), "uint8", &[0], &[], "1f8b08000000000000ff010000ffff0000000000000000");
+        let chain = chain(&level(0), "uint8", 1);
+        for len in [65_534, 65_535, 65_536, 200_000] {
+            let (elements, shape) = (Noise(7).bytes(len), [len as u64]);
+            let encoded = encode(&chain, &shape, &elements);
+            assert_eq!(chain.encoded_size(&shape), EncodedSize::AtMost(encoded.len() as u64));
+            assert_eq!(decode(&chain, &shape, &encoded).unwrap(), elements);
+        }
+    }
+
+    #[test]
+    fn d3_t1_t2_levels() {
+        for configuration in [Value::Null, json!({})] {
+            assert_eq!(noted(&after_bytes("gzip", configuration), "uint8", 1), ["/1/configuration/level"]);
+        }
+        for bad in [json!(10), json!(-1), json!(5.5), json!("5"), json!(null)] {
+            refused(&after_bytes("gzip", json!({ "level": bad })), "uint8", 1);
+        }
+        assert_eq!(
+            noted(&after_bytes("gzip", json!({"level": 5.0})), "uint8", 1),
+            ["/1/configuration/level"]
+        ); // D.09
+    }
+
+    #[test]
+    fn d3_t5_to_t7_damaged_members() {
+        let chain = chain(&level(5), "int32", 1);
+        let stored = vector("stored");
+        let end = stored.len();
+        let damaged = |at: usize| {
+            let mut damaged = stored.clone();
+            damaged[at] ^= 1;
+            decode(&chain, &[16], &damaged).unwrap_err()
+        };
+        assert_eq!(damaged(end - 5).kind(), CodecErrorKind::Checksum); // D3.t7
+        assert!(damaged(end - 4).to_string().ends_with("a member of 64 bytes says it has 65"));
+        assert_eq!(damaged(20).kind(), CodecErrorKind::Checksum);
+        assert_eq!(damaged(2).kind(), CodecErrorKind::Corrupt);
+        let zlib = [&[0x78, 0x9c], &stored[10..]].concat();
+        let e = decode(&chain, &[16], &zlib).unwrap_err(); // D3.t5
+        assert_eq!(e.to_string(), "codec \"gzip\" failed to decode: it is a zlib stream, not a gzip member");
+        for tail in [&[0, 0, 1][..], &[0x1f], &[0x1f, 0x8b], b"garbage", &HEADER, &stored[..14]] {
+            let e = decode(&chain, &[16], &[&stored, tail].concat()).unwrap_err(); // D3.t6
+            assert_eq!(e.kind(), CodecErrorKind::Corrupt, "{e}");
+        }
+        let fields = vector("every-field");
+        let mut header = fields.clone();
+        header[4] ^= 1;
+        assert_eq!(decode(&chain, &[16], &header).unwrap_err().kind(), CodecErrorKind::Checksum, "FHCRC");
+        for encoded in [stored, fields, vector("two-members")] {
+            for len in 0..encoded.len() {
+                decode(&chain, &[16], &encoded[..len]).unwrap_err();
+            }
+        }
+    }
+
+    #[test]
+    fn d_06_shorter_and_longer_than_declared() {
+        let chain = chain(&level(5), "int32", 1);
+        for (name, encoded) in vectors(VECTORS) {
+            let e = decode(&chain, &[15], &encoded).unwrap_err();
+            assert_eq!(e.kind(), CodecErrorKind::TooLarge, "{name}: {e}");
+            let e = decode(&chain, &[17], &encoded).unwrap_err();
+            assert!(e.to_string().ends_with("it decodes to 64 bytes, expected 68"), "{name}: {e}");
+        }
+        assert!(decode(&chain, &[0], &[]).is_err());
+        assert_eq!(decode(&chain, &[0], &encode(&chain, &[0], &[])).unwrap(), [0_u8; 0]);
+    }
+}

@@ -1,0 +1,52 @@
+#![doc = include_str!("../README.md")]
+
+use zarr_traits::Entry;
+
+#[cfg(feature = "blosc")]
+pub mod blosc;
+#[cfg(feature = "bytes")]
+pub mod bytes;
+#[cfg(feature = "crc32c")]
+pub mod crc32c;
+#[cfg(feature = "gzip")]
+pub mod gzip;
+#[cfg(feature = "transpose")]
+pub mod transpose;
+#[cfg(feature = "zstd")]
+pub mod zstd;
+
+#[cfg(test)]
+#[cfg(feature = "bytes")]
+extern crate self as zarr_codecs_core;
+#[cfg(test)]
+#[cfg(feature = "bytes")]
+mod testing;
+
+/// Every codec whose feature is on.
+///
+/// ```
+/// let registry = zarr_traits::Registry::core().with(zarr_codecs_core::CODECS)?;
+/// # Ok::<(), zarr_traits::CodecError>(())
+/// ```
+pub const CODECS: &[Entry] = &[
+    #[cfg(feature = "blosc")]
+    blosc::ENTRY,
+    #[cfg(feature = "bytes")]
+    bytes::ENTRY,
+    #[cfg(feature = "crc32c")]
+    crc32c::ENTRY,
+    #[cfg(feature = "gzip")]
+    gzip::ENTRY,
+    #[cfg(feature = "transpose")]
+    transpose::ENTRY,
+    #[cfg(feature = "zstd")]
+    zstd::ENTRY,
+];
+
+/// Room for `n` more bytes, or an error instead of an abort.
+#[cfg(any(feature = "blosc", feature = "crc32c", feature = "gzip", feature = "zstd"))]
+fn reserve(out: &mut Vec<u8>, n: usize) -> zarr_traits::CodecResult<()> {
+    use zarr_traits::{CodecError, CodecErrorKind};
+    out.try_reserve(n)
+        .map_err(|_| CodecError::new(CodecErrorKind::LimitExceeded, format!("no memory for {n} bytes")))
+}

@@ -1,0 +1,154 @@
+//! What the tests of all codecs need: chains from documents, chunks through chains, bytes from hexadecimal.
+#![allow(dead_code, clippy::unwrap_used, reason = "tests only; each binary of them uses some of it")]
+
+use std::sync::Arc;
+
+use zarr_codecs_core::CODECS;
+use zarr_traits::serde_json::{Map, Value};
+use zarr_traits::{
+    BytesBytesCodec, Chain, Codec, CodecError, CodecErrorKind, CodecResult, Configuration, Context, DataType,
+    Destination, FillValue, Limits, Note, Region, Registry, Repr, Scratch, Source, Spec,
+};
+
+/// The chain that a document's `codecs` describe, and the notes.
+pub(crate) fn open(codecs: &Value, data_type: DataType, rank: usize) -> CodecResult<(Chain, Vec<Note>)> {
+    let registry = Registry::core().with(CODECS)?;
+    let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
+    let fill = FillValue::from_bytes(vec![0; data_type.size().unwrap_or(0)]);
+    let mut notes = Vec::new();
+    let spec = |codec: &Value| match codec {
+        Value::String(name) => Spec::new(name, Value::Null),
+        other => Spec::new(other["name"].as_str().unwrap(), other["configuration"].clone()),
+    };
+    let specs: Vec<Spec> = codecs.as_array().unwrap().iter().map(spec).collect();
+    let chain = Chain::build(&specs, Repr { data_type, fill, rank }, &context, &mut notes)?;
+    Ok((chain, notes))
+}
+
+/// A chain without anything to note.
+pub(crate) fn chain(codecs: &Value, data_type: &str, rank: usize) -> Chain {
+    let (chain, notes) = open(codecs, DataType::core(data_type).unwrap(), rank).unwrap();
+    assert_eq!(notes, [], "{codecs}");
+    chain
+}
+
+/// Where the notes point to.
+pub(crate) fn noted(codecs: &Value, data_type: &str, rank: usize) -> Vec<String> {
+    let (_, notes) = open(codecs, DataType::core(data_type).unwrap(), rank).unwrap();
+    notes.into_iter().map(|note| note.pointer).collect()
+}
+
+/// A bytes → bytes codec by itself.
+pub(crate) fn bytes_codec(name: &str, configuration: &Value) -> Arc<dyn BytesBytesCodec> {
+    let registry = Registry::core().with(CODECS).unwrap();
+    let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
+    let repr = Repr { data_type: DataType::UInt8, fill: FillValue::of(0_u8), rank: 1 };
+    let mut configuration = Configuration::new(configuration.as_object().unwrap());
+    match (registry.codec(name).unwrap().build)(&mut configuration, &repr, &context).unwrap() {
+        Codec::BytesBytes(codec) => codec,
+        other => unreachable!("{other:?}"),
+    }
+}
+
+/// The error that `codecs` are refused with.
+pub(crate) fn refused(codecs: &Value, data_type: &str, rank: usize) -> CodecError {
+    let e = open(codecs, DataType::core(data_type).unwrap(), rank).unwrap_err();
+    assert_eq!(e.kind(), CodecErrorKind::Configuration, "{codecs}: {e}");
+    e
+}
+
+/// `bytes` (little endian) and `codec` with a configuration.
+pub(crate) fn after_bytes(codec: &str, configuration: Value) -> Value {
+    let mut members = Map::new();
+    members.insert("name".into(), codec.into());
+    if !configuration.is_null() {
+        members.insert("configuration".into(), configuration);
+    }
+    Value::Array(vec![bytes("little"), members.into()])
+}
+
+/// `bytes` of an order.
+pub(crate) fn bytes(endian: &str) -> Value {
+    zarr_traits::serde_json::json!({"name": "bytes", "configuration": {"endian": endian}})
+}
+
+pub(crate) fn encode(chain: &Chain, shape: &[u64], elements: &[u8]) -> Vec<u8> {
+    let mut out = vec![0xee];
+    let size = chain.repr().data_type.size().unwrap();
+    chain.encode(Source::dense(elements, shape, size).unwrap(), &mut out, &mut Scratch::new()).unwrap();
+    assert_eq!(out.remove(0), 0xee, "what was there before is kept");
+    out
+}
+
+pub(crate) fn decode(chain: &Chain, shape: &[u64], encoded: &[u8]) -> CodecResult<Vec<u8>> {
+    decode_part(chain, shape, &Region::whole(shape), encoded, &mut Scratch::new())
+}
+
+pub(crate) fn decode_part(
+    chain: &Chain,
+    shape: &[u64],
+    part: &Region,
+    encoded: &[u8],
+    scratch: &mut Scratch,
+) -> CodecResult<Vec<u8>> {
+    let size = chain.repr().data_type.size().unwrap();
+    let mut out = vec![0xaa; usize::try_from(part.len().unwrap()).unwrap() * size];
+    chain.decode_into(encoded, shape, part, Destination::dense(&mut out, part.shape(), size)?, scratch)?;
+    Ok(out)
+}
+
+/// `elements` become just these bytes, and these bytes the elements.
+pub(crate) fn golden(codecs: &Value, data_type: &str, shape: &[u64], elements: &[u8], encoded: &str) {
+    let chain = chain(codecs, data_type, shape.len());
+    assert_eq!(to_hex(&encode(&chain, shape, elements)), encoded, "{codecs}");
+    assert_eq!(decode(&chain, shape, &hex(encoded)).unwrap(), elements, "{codecs}");
+}
+
+pub(crate) fn hex(digits: &str) -> Vec<u8> {
+    let pair = |at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap();
+    (0..digits.len()).step_by(2).map(pair).collect()
+}
+
+pub(crate) fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The lines `name hex` of a file in `testdata`.
+pub(crate) fn vectors(file: &'static str) -> impl Iterator<Item = (&'static str, Vec<u8>)> {
+    let lines = file.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| line.split_once(' ').unwrap()).map(|(name, digits)| (name, hex(digits)))
+}
+
+/// What the lines in `testdata` hold: int32 0 to 15.
+pub(crate) fn sixteen() -> Vec<u8> {
+    (0..16).flat_map(i32::to_ne_bytes).collect()
+}
+
+/// Numbers that look random and are the same on every run (xorshift64*).
+#[derive(Debug, Clone)]
+pub(crate) struct Noise(pub(crate) u64);
+
+impl Noise {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    /// Below `n`.
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        usize::try_from(self.next() >> 32).unwrap() % n
+    }
+
+    pub(crate) fn bytes(&mut self, len: usize) -> Vec<u8> {
+        (0..len).map(|_| self.next().to_le_bytes()[7]).collect()
+    }
+
+    /// Two-byte numbers that change slowly, with some noise.
+    pub(crate) fn waves(&mut self, len: usize) -> Vec<u8> {
+        let wave =
+            |i: usize, noise: u64| u16::try_from(i / 16 % 30_000).unwrap().wrapping_add((noise & 15) as u16);
+        (0..len / 2).flat_map(|i| wave(i, self.next() >> 40).to_le_bytes()).collect()
+    }
+}

@@ -1,0 +1,186 @@
+//! `transpose`: the dimensions in another order.
+//!
+//! Spec: [transpose codec](https://zarr-specs.readthedocs.io/en/latest/v3/codecs/transpose/index.html). Checklist D.2.
+//!
+//! | member | value |
+//! |---|---|
+//! | `order` | each dimension once: dimension `i` of the encoded chunk is dimension `order[i]` |
+//!
+//! No element is moved: the chain changes strides ([`ArrayArrayCodec::as_layout`]), and the one copy that places a chunk
+//! transposes it on the way. The strings `"C"` (as it is) and `"F"` (reversed) of old drafts are read with a note
+//! (D2.t3).
+
+use std::sync::Arc;
+
+use zarr_traits::{
+    ArrayArrayCodec, Codec, CodecEntry, CodecError, CodecKind, CodecResult, Configuration, Context,
+    Destination, Dims, Entry, Region, Repr, Scratch, Source, Swap, permute,
+};
+
+/// The row of this codec in a registry.
+pub const ENTRY: Entry =
+    Entry::Codec(CodecEntry { name: "transpose", aliases: &[], kind: CodecKind::ArrayArray, build });
+
+#[derive(Debug)]
+struct Transpose {
+    order: Dims,
+    repr: Repr,
+}
+
+fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
+    let same: Dims = (0..repr.rank as u64).collect();
+    let order = match configuration.get("order").and_then(|order| order.as_str()) {
+        Some("C") => {
+            configuration.note("order", "order is \"C\", read as the order that changes nothing");
+            same
+        }
+        Some("F") => {
+            configuration.note("order", "order is \"F\", read as the reversed order");
+            (0..repr.rank as u64).rev().collect()
+        }
+        _ => {
+            let order = configuration.lengths("order")?;
+            if permute(&same, &order).is_none() {
+                let message =
+                    format!("order is {order:?}, it must name each of {} dimensions once", repr.rank);
+                return Err(CodecError::configuration(message).at("/configuration/order"));
+            }
+            order
+        }
+    };
+    Ok(Codec::ArrayArray(Arc::new(Transpose { order, repr: repr.clone() })))
+}
+
+impl ArrayArrayCodec for Transpose {
+    fn encoded_repr(&self) -> CodecResult<Repr> {
+        Ok(self.repr.clone())
+    }
+
+    fn encoded_shape(&self, shape: &[u64]) -> CodecResult<Dims> {
+        permute(shape, &self.order).ok_or_else(|| {
+            let message = format!(
+                "shape {shape:?} has not the {} dimensions of order {:?}",
+                self.order.len(),
+                self.order
+            );
+            CodecError::new(zarr_traits::CodecErrorKind::InvalidArgument, message)
+        })
+    }
+
+    fn as_layout(&self) -> Option<&[u64]> {
+        Some(&self.order)
+    }
+
+    fn map_part(&self, _: &[u64], part: &Region) -> Option<Region> {
+        part.permute(&self.order)
+    }
+
+    fn decode(&self, src: Source<'_>, dst: Destination<'_>, _: &mut Scratch) -> CodecResult<()> {
+        Ok(dst.permute(&self.order)?.put(src, Swap::NONE)?)
+    }
+
+    fn encode(&self, src: Source<'_>, mut dst: Destination<'_>, _: &mut Scratch) -> CodecResult<()> {
+        Ok(dst.put(src.permute(&self.order)?, Swap::NONE)?)
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "bytes")]
+mod tests {
+    use zarr_traits::serde_json::{Value, json};
+    use zarr_traits::{
+        Codec, Configuration, Context, DataType, Destination, FillValue, Limits, Registry, Repr,
+    };
+    use zarr_traits::{Scratch, Source};
+
+    use crate::testing::{bytes, chain, golden, noted, refused};
+
+    fn codecs(order: Value) -> Value {
+        json!([{"name": "transpose", "configuration": {"order": order}}, "bytes"])
+    }
+
+    #[test]
+    fn d2_t1_two_dimensions() {
+        golden(&codecs(json!([1, 0])), "uint8", &[2, 3], &[1, 2, 3, 4, 5, 6], "010402050306");
+    }
+
+    #[test]
+    fn d2_t2_a_permutation_that_is_not_its_inverse() {
+        let elements: Vec<u8> = (0..24).collect();
+        let encoded = "000c010d020e030f0410051106120713081409150a160b17";
+        golden(&codecs(json!([1, 2, 0])), "uint8", &[2, 3, 4], &elements, encoded);
+        let twice = json!([
+            {"name": "transpose", "configuration": {"order": [2, 0, 1]}},
+            {"name": "transpose", "configuration": {"order": [2, 0, 1]}},
+            "bytes"
+        ]);
+        golden(&twice, "uint8", &[2, 3, 4], &elements, encoded); // D2.2
+    }
+
+    #[test]
+    fn d2_t3_letters_of_drafts() {
+        let pointer = "/0/configuration/order";
+        assert_eq!(noted(&codecs(json!("C")), "uint8", 2), [pointer]);
+        assert_eq!(noted(&codecs(json!("F")), "uint8", 3), [pointer]);
+        for (letter, order) in [("C", json!([0, 1, 2])), ("F", json!([2, 1, 0]))] {
+            let build = |order: Value| {
+                let members = json!({ "order": order });
+                let mut configuration = Configuration::new(members.as_object().unwrap());
+                let registry = Registry::core();
+                let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
+                let repr = Repr { data_type: DataType::UInt8, fill: FillValue::of(0_u8), rank: 3 };
+                match super::build(&mut configuration, &repr, &context).unwrap() {
+                    Codec::ArrayArray(codec) => codec,
+                    _ => unreachable!(),
+                }
+            };
+            let (old, new) = (build(json!(letter)), build(order));
+            assert_eq!(old.as_layout(), new.as_layout());
+            // the chain calls neither of these two
+            let elements: Vec<u8> = (0..24).collect();
+            let shape = new.encoded_shape(&[2, 3, 4]).unwrap();
+            let (mut encoded, mut decoded) = ([0; 24], [0; 24]);
+            let scratch = &mut Scratch::new();
+            let source = Source::dense(&elements, &[2, 3, 4], 1).unwrap();
+            new.encode(source, Destination::dense(&mut encoded, &shape, 1).unwrap(), scratch).unwrap();
+            let source = Source::dense(&encoded, &shape, 1).unwrap();
+            new.decode(source, Destination::dense(&mut decoded, &[2, 3, 4], 1).unwrap(), scratch).unwrap();
+            assert_eq!(decoded[..], elements);
+            assert_eq!(encoded == decoded, letter == "C");
+            assert!(new.encoded_shape(&[2, 3]).is_err());
+        }
+    }
+
+    #[test]
+    fn d2_t4_no_dimensions() {
+        golden(&codecs(json!([])), "uint8", &[], &[7], "07");
+        assert_eq!(noted(&codecs(json!("F")), "uint8", 0).len(), 1);
+    }
+
+    #[test]
+    fn d2_t5_orders_that_are_none() {
+        let bad = [
+            json!([0, 0]),
+            json!([1, 2]),
+            json!([-1, 0]),
+            json!([0]),
+            json!([0, 1, 2]),
+            json!([]),
+            json!(null),
+        ];
+        for order in bad.into_iter().chain([json!("A"), json!([0, 1.5]), json!(["1", "0"]), json!({})]) {
+            assert_eq!(refused(&codecs(order), "uint8", 2).pointer(), "/0/configuration/order");
+        }
+        assert_eq!(refused(&json!(["transpose", "bytes"]), "uint8", 2).pointer(), "/0/configuration/order");
+        assert_eq!(noted(&codecs(json!([1.0, 0])), "uint8", 2), ["/0/configuration/order"]); // D.09
+        assert_eq!(refused(&json!(["bytes", {"name": "transpose"}]), "uint8", 2).pointer(), "/1"); // A21
+    }
+
+    #[test]
+    fn d2_1_the_order_of_bytes_rides_along() {
+        let both = json!([{"name": "transpose", "configuration": {"order": [1, 0]}}, bytes("big")]);
+        let elements: Vec<u8> = (1..=6).flat_map(u16::to_ne_bytes).collect();
+        golden(&both, "uint16", &[2, 3], &elements, "000100040002000500030006");
+        assert!(chain(&both, "uint16", 2).is_plain());
+    }
+}

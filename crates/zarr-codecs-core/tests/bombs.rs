@@ -1,0 +1,119 @@
+//! Small inputs that decode to very much: refused fast, and without the memory. One test, because it measures the memory
+//! of the process.
+#![cfg(all(feature = "blosc", feature = "bytes", feature = "gzip", feature = "zstd"))]
+#![allow(clippy::unwrap_used, reason = "tests only")]
+
+#[path = "../src/testing.rs"]
+mod testing;
+
+use std::time::{Duration, Instant};
+
+use flate2::{Compress, Compression, FlushCompress};
+use testing::{after_bytes, bytes_codec, chain, decode};
+use zarr_traits::serde_json::{Value, json};
+use zarr_traits::{CodecErrorKind, Scratch};
+
+/// Most memory that this process ever had, in KiB; 0 where nobody knows.
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
+}
+
+/// Gzip of 1 GiB of zeros: a piece of 1 MiB that ends at a byte, again and again.
+fn gzip_bomb() -> Vec<u8> {
+    let mut deflate = Compress::new(Compression::new(9), false);
+    let zeros = vec![0; 1 << 20];
+    let mut piece = Vec::with_capacity(1 << 16);
+    deflate.compress_vec(&zeros, &mut piece, FlushCompress::Full).unwrap();
+    let mut bomb = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
+    (0..1024).for_each(|_| bomb.extend_from_slice(&piece));
+    bomb.extend_from_slice(&[3, 0, 0, 0, 0, 0, 0, 0, 0, 0x40]);
+    bomb
+}
+
+/// Zstandard blocks that repeat one byte 128 Ki times, `n` of them.
+fn zstd_bomb(header: &[u8], n: u32) -> Vec<u8> {
+    let mut bomb = [&[0x28, 0xb5, 0x2f, 0xfd], header].concat();
+    for i in 1..=n {
+        let block = (128 << 13) << 1 >> 3 << 2 | 1 << 1 | u32::from(i == n);
+        bomb.extend_from_slice(&block.to_le_bytes()[..3]);
+        bomb.push(0);
+    }
+    bomb
+}
+
+#[test]
+fn bombs_are_refused_fast_and_without_memory() {
+    let claim = |size: u64| [&[0xe0][..], &size.to_le_bytes()].concat();
+    let blosc_frame = |nbytes: u32, flags: u8| {
+        let header = [[2, 1, flags, 1], nbytes.to_le_bytes(), 65_536_u32.to_le_bytes(), 36_u32.to_le_bytes()];
+        [&header.concat()[..], &[0; 20]].concat()
+    };
+    let mut real_blosc = Vec::new();
+    {
+        let configuration = json!({"cname": "zstd", "clevel": 1, "shuffle": "noshuffle", "blocksize": 0});
+        let zeros = vec![0; 64 << 20];
+        bytes_codec("blosc", &configuration).encode(&zeros, &mut real_blosc, &mut Scratch::new()).unwrap();
+    }
+    let gzip = json!({"level": 5});
+    let zstd = json!({"level": 1});
+    let blosc = json!({"cname": "lz4", "clevel": 5, "shuffle": "noshuffle", "blocksize": 0});
+    let bombs: Vec<(&str, &Value, Vec<u8>, &str)> = vec![
+        ("gzip", &gzip, gzip_bomb(), "1 GiB"),
+        ("zstd", &zstd, zstd_bomb(&[0x00, 0x68], 8192), "1 GiB"),
+        ("zstd", &zstd, zstd_bomb(&claim(1 << 30), 8192), "1 GiB, and says so"),
+        ("zstd", &zstd, zstd_bomb(&claim(1 << 60), 1), "says 2^60"),
+        ("zstd", &zstd, zstd_bomb(&claim(16), 8192), "says 16 bytes"),
+        ("blosc", &blosc, real_blosc, "64 MiB"),
+        ("blosc", &blosc, blosc_frame(1 << 30, 0), "says 1 GiB"),
+        ("blosc", &blosc, blosc_frame(0x7fff_ffff, 0), "says 2^31 - 1"),
+        ("blosc", &blosc, blosc_frame(u32::MAX, 2), "says 2^32 - 1, not compressed"),
+        ("blosc", &blosc, blosc_frame(1 << 20, 2), "says 1 MiB, not compressed"),
+    ];
+    // warm up the contexts, and let the peak of the set-up be forgotten
+    for (name, configuration, _, _) in &bombs {
+        let chain = chain(&after_bytes(name, (*configuration).clone()), "uint8", 1);
+        decode(&chain, &[16], &[0; 40]).unwrap_err();
+    }
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+    let before = peak();
+    for (name, configuration, bomb, what) in &bombs {
+        let chain = chain(&after_bytes(name, (*configuration).clone()), "uint8", 1);
+        for size in [16, 65_536] {
+            let start = Instant::now();
+            let e = decode(&chain, &[size], bomb).unwrap_err();
+            let took = start.elapsed();
+            assert!(
+                matches!(e.kind(), CodecErrorKind::TooLarge | CodecErrorKind::Corrupt),
+                "{name} {what}: {e}"
+            );
+            assert!(took < Duration::from_millis(200), "{name} {what}: {took:?}");
+        }
+        // not the last one in its chain: nobody knows the size, room grows to a limit
+        let mut twice = after_bytes(name, (*configuration).clone());
+        let again = twice[1].clone();
+        twice.as_array_mut().unwrap().push(again);
+        let twice = testing::chain(&twice, "uint8", 1);
+        decode(&twice, &[16], bomb).unwrap_err();
+    }
+    let grown = peak().saturating_sub(before);
+    assert!(grown < 16 << 10, "{grown} KiB more than before");
+}
+
+#[test]
+#[ignore = "a measurement"]
+fn many_empty_members() {
+    let member = testing::hex("1f8b08000000000000ff03000000000000000000");
+    let many = member.repeat(1 << 20);
+    let start = Instant::now();
+    let chain = chain(&after_bytes("gzip", json!({"level": 5})), "uint8", 1);
+    assert_eq!(decode(&chain, &[0], &many).unwrap(), [0_u8; 0]);
+    println!("{} MiB of empty gzip members: {:?}", many.len() >> 20, start.elapsed());
+    let empty = testing::hex("28b52ffd2000010000");
+    let many = empty.repeat(1 << 20);
+    let start = Instant::now();
+    let chain = testing::chain(&after_bytes("zstd", json!({"level": 5})), "uint8", 1);
+    assert_eq!(decode(&chain, &[0], &many).unwrap(), [0_u8; 0]);
+    println!("{} MiB of empty zstd frames: {:?}", many.len() >> 20, start.elapsed());
+}

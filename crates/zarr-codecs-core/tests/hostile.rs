@@ -1,0 +1,195 @@
+//! Damaged bytes: an error, never a panic, never a byte outside of the destination. (Run under AddressSanitizer, these
+//! find reads outside of the source too: both lie in allocations of just their length.)
+#![cfg(all(feature = "blosc", feature = "bytes", feature = "crc32c", feature = "gzip", feature = "zstd"))]
+#![allow(clippy::unwrap_used, reason = "tests only")]
+
+#[path = "../src/testing.rs"]
+mod testing;
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use testing::{Noise, bytes_codec};
+use zarr_traits::serde_json::{Value, json};
+use zarr_traits::{BytesBytesCodec, CodecErrorKind, CodecResult, Scratch};
+
+/// How long each decoder is given damaged bytes; `ZARR_FUZZ_SECONDS` makes it longer.
+fn fuzz_time() -> Duration {
+    let seconds = std::env::var("ZARR_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok());
+    Duration::from_secs_f64(seconds.unwrap_or(0.25))
+}
+
+struct Victim {
+    codec: Arc<dyn BytesBytesCodec>,
+    elements: Vec<u8>,
+    encoded: Vec<u8>,
+    /// Whether every damage is seen.
+    checksum: bool,
+}
+
+fn victims(len: usize) -> Vec<Victim> {
+    let blosc = |cname: &str, shuffle: &str, blocksize: usize| json!({"cname": cname, "clevel": 5, "shuffle": shuffle, "typesize": 2, "blocksize": blocksize});
+    let mut codecs: Vec<(&str, Value, bool)> = vec![
+        ("crc32c", json!({}), true),
+        ("gzip", json!({"level": 0}), true),
+        ("gzip", json!({"level": 6}), true),
+        ("zstd", json!({"level": 1}), false),
+        ("zstd", json!({"level": 9, "checksum": true}), true),
+    ];
+    for cname in ["lz4", "lz4hc", "blosclz", "zstd", "snappy", "zlib"] {
+        for shuffle in ["noshuffle", "shuffle", "bitshuffle"] {
+            codecs.push(("blosc", blosc(cname, shuffle, 0), false));
+            codecs.push(("blosc", blosc(cname, shuffle, 512), false));
+        }
+    }
+    let elements = Noise(77).waves(len);
+    codecs
+        .into_iter()
+        .map(|(name, configuration, checksum)| {
+            let codec = bytes_codec(name, &configuration);
+            let mut encoded = Vec::new();
+            codec.encode(&elements, &mut encoded, &mut Scratch::new()).unwrap();
+            Victim { codec, elements: elements.clone(), encoded, checksum }
+        })
+        .collect()
+}
+
+impl Victim {
+    fn decode(&self, src: &[u8], scratch: &mut Scratch) -> CodecResult<Vec<u8>> {
+        let src = src.to_vec().into_boxed_slice();
+        let mut dst = vec![0x55; self.elements.len()].into_boxed_slice();
+        let len = self.codec.decode_into(&src, &mut dst, scratch)?;
+        assert!(len <= dst.len());
+        Ok(dst[..len].to_vec())
+    }
+
+    fn decode_span(
+        &self,
+        src: &[u8],
+        span: Range<usize>,
+        scratch: &mut Scratch,
+    ) -> CodecResult<Option<Vec<u8>>> {
+        let src = src.to_vec().into_boxed_slice();
+        let mut dst = vec![0x55; span.len()].into_boxed_slice();
+        let done = self.codec.decode_span(&src, self.elements.len(), span, &mut dst, scratch)?;
+        Ok(done.then(|| dst.to_vec()))
+    }
+}
+
+#[test]
+fn every_truncation_is_an_error() {
+    let mut scratch = Scratch::new();
+    for victim in victims(4000) {
+        assert_eq!(victim.decode(&victim.encoded, &mut scratch).unwrap(), victim.elements);
+        for len in 0..victim.encoded.len() {
+            let e = victim.decode(&victim.encoded[..len], &mut scratch).unwrap_err();
+            assert!(
+                matches!(e.kind(), CodecErrorKind::Corrupt | CodecErrorKind::Checksum),
+                "{:?}: {e}",
+                victim.codec
+            );
+        }
+        assert_eq!(
+            victim.decode(&victim.encoded, &mut scratch).unwrap(),
+            victim.elements,
+            "no state stays behind"
+        );
+    }
+}
+
+#[test]
+fn every_flipped_bit_is_an_error_or_harmless() {
+    let mut scratch = Scratch::new();
+    for victim in victims(600) {
+        for bit in 0..victim.encoded.len() * 8 {
+            let mut damaged = victim.encoded.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            if let Ok(decoded) = victim.decode(&damaged, &mut scratch) {
+                // of a gzip header: time, hints and system; of the descriptor of a zstd frame: an unused bit
+                assert!(!victim.checksum || decoded == victim.elements, "{:?} bit {bit}", victim.codec);
+            }
+            if let Ok(Some(decoded)) = victim.decode_span(&damaged, 100..200, &mut scratch) {
+                assert!(
+                    !victim.checksum || decoded == victim.elements[100..200],
+                    "{:?} bit {bit}",
+                    victim.codec
+                );
+            }
+        }
+        assert_eq!(
+            victim.decode(&victim.encoded, &mut scratch).unwrap(),
+            victim.elements,
+            "no state stays behind"
+        );
+    }
+}
+
+/// Damages some bytes: anywhere or in the first 32, where headers are.
+fn mutate(bytes: &mut Vec<u8>, noise: &mut Noise) {
+    const WORDS: [u32; 10] =
+        [0, 1, 0x7f, 0xff, 0xffff, 0x10_0000, 0x7fff_ffef, 0x7fff_ffff, 0x8000_0000, u32::MAX];
+    for _ in 0..=noise.below(3) {
+        if bytes.is_empty() {
+            return;
+        }
+        let at = match noise.below(2) {
+            0 => noise.below(bytes.len()),
+            _ => noise.below(bytes.len().min(32)),
+        };
+        match noise.below(6) {
+            0 => bytes[at] ^= 1 << noise.below(8),
+            1 => bytes[at] = noise.bytes(1)[0],
+            2 => bytes.truncate(at),
+            3 => bytes.insert(at, noise.bytes(1)[0]),
+            4 => {
+                let word = WORDS[noise.below(WORDS.len())].to_le_bytes();
+                bytes.iter_mut().skip(at / 4 * 4).zip(word).for_each(|(byte, new)| *byte = new);
+            }
+            _ => {
+                let from = noise.below(bytes.len());
+                let len = noise.below(16).min(bytes.len() - from.max(at));
+                bytes.copy_within(from..from + len, at);
+            }
+        }
+    }
+}
+
+fn find(bytes: &[u8], magic: [u8; 4]) -> Option<usize> {
+    bytes.windows(4).take(100).position(|window| window == magic)
+}
+
+#[test]
+fn random_damage_is_survived() {
+    let (mut noise, mut scratch, mut runs) = (Noise(2026), Scratch::new(), 0_u64);
+    for len in [3000, 300_000] {
+        let victims = victims(len);
+        for victim in &victims {
+            let end =
+                Instant::now() + fuzz_time().mul_f64(if victim.encoded[..2] == [2, 1] { 0.25 } else { 1. });
+            while Instant::now() < end {
+                let mut damaged = victim.encoded.clone();
+                mutate(&mut damaged, &mut noise);
+                if victim.encoded[..2] == [2, 1] && damaged.len() >= 16 && noise.below(4) > 0 {
+                    // a blosc frame whose size is wrong is refused at once: look further
+                    let size = u32::try_from(damaged.len()).unwrap().to_le_bytes();
+                    damaged[12..16].copy_from_slice(&size);
+                }
+                if let (0, Some(at)) = (noise.below(8), find(&damaged, [0x28, 0xb5, 0x2f, 0xfd])) {
+                    // the magic number of a format before zstd 0.8, which the library may know
+                    damaged[at] = [0x1e, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27][noise.below(7)];
+                }
+                let decoded = victim.decode(&damaged, &mut scratch);
+                assert!(
+                    !victim.checksum || decoded.is_err() || decoded.unwrap().len() <= victim.elements.len()
+                );
+                let start = noise.below(len / 4);
+                let span = start..start + noise.below(len / 4);
+                let _ = victim.decode_span(&damaged, span, &mut scratch);
+                runs += 1;
+            }
+            assert_eq!(victim.decode(&victim.encoded, &mut scratch).unwrap(), victim.elements);
+        }
+    }
+    println!("{runs} damaged inputs");
+}

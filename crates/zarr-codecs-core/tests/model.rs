@@ -1,0 +1,125 @@
+//! Any chain, any data, any part: what is written is read, and a part is the part of the whole.
+#![cfg(all(
+    feature = "blosc",
+    feature = "bytes",
+    feature = "crc32c",
+    feature = "gzip",
+    feature = "transpose",
+    feature = "zstd"
+))]
+#![allow(clippy::unwrap_used, reason = "tests only")]
+
+#[path = "../src/testing.rs"]
+mod testing;
+
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use testing::{Noise, chain, decode_part, encode};
+use zarr_traits::serde_json::{Value, json};
+use zarr_traits::{Region, Scratch, Source, Swap};
+
+fn bytes_bytes() -> impl Strategy<Value = Value> {
+    let blosc = (
+        select(&["lz4", "lz4hc", "blosclz", "zstd", "snappy", "zlib"][..]),
+        0..=9,
+        select(&["noshuffle", "shuffle", "bitshuffle"][..]),
+        select(&[1, 2, 4, 8, 3, 200, 300][..]),
+        select(&[0, 1, 128, 1000, 4096][..]),
+    );
+    prop_oneof![
+        Just(json!("crc32c")),
+        (0..=9).prop_map(|level| json!({"name": "gzip", "configuration": {"level": level}})),
+        (-7..=9, any::<bool>()).prop_map(
+            |(level, checksum)| json!({"name": "zstd", "configuration": {"level": level, "checksum": checksum}})
+        ),
+        blosc.prop_map(|(cname, clevel, shuffle, typesize, blocksize)| json!({
+            "name": "blosc",
+            "configuration": {
+                "cname": cname, "clevel": clevel, "shuffle": shuffle, "typesize": typesize, "blocksize": blocksize
+            }
+        })),
+    ]
+}
+
+#[derive(Debug, Clone)]
+struct Case {
+    data_type: &'static str,
+    shape: Vec<u64>,
+    codecs: Value,
+    part: Region,
+    seed: u64,
+    noisy: bool,
+}
+
+const TYPES: [&str; 9] =
+    ["bool", "uint8", "int16", "float32", "complex64", "float64", "complex128", "r24", "r136"];
+
+fn case() -> impl Strategy<Value = Case> {
+    let shape = prop_oneof![
+        4 => proptest::collection::vec(0_u64..12, 0..5),
+        1 => proptest::collection::vec(30_u64..90, 2..3),
+        1 => proptest::collection::vec(20_000_u64..90_000, 1..2),
+    ];
+    let transposes = proptest::collection::vec(any::<Index>(), 0..3);
+    let tail = proptest::collection::vec(bytes_bytes(), 0..4);
+    let corners = proptest::collection::vec(any::<(Index, Index)>(), 5);
+    (
+        (select(&TYPES[..]), shape, transposes, select(&["little", "big"][..]), tail),
+        corners,
+        any::<u64>(),
+        any::<bool>(),
+    )
+        .prop_map(|((data_type, shape, transposes, endian, tail), corners, seed, noisy)| {
+            let rank = shape.len();
+            let mut codecs: Vec<Value> = transposes
+                .iter()
+                .map(|first| {
+                    let mut order: Vec<usize> = (0..rank).collect();
+                    order.rotate_left(if rank == 0 { 0 } else { first.index(rank) });
+                    if rank > 1 {
+                        order.swap(0, first.index(rank));
+                    }
+                    json!({"name": "transpose", "configuration": {"order": order}})
+                })
+                .collect();
+            codecs.push(json!({"name": "bytes", "configuration": {"endian": endian}}));
+            codecs.extend(tail);
+            let (start, len): (Vec<u64>, Vec<u64>) = shape
+                .iter()
+                .zip(corners)
+                .map(|(n, (a, b))| {
+                    let start = a.index(usize::try_from(*n + 1).unwrap()) as u64;
+                    (start, b.index(usize::try_from(*n - start + 1).unwrap()) as u64)
+                })
+                .unzip();
+            let part = Region::new(start, len).unwrap();
+            Case { data_type, shape, codecs: Value::Array(codecs), part, seed, noisy }
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_written_is_read(case in case()) {
+        let chain = chain(&case.codecs, case.data_type, case.shape.len());
+        let size = chain.repr().data_type.size().unwrap();
+        let len = usize::try_from(case.shape.iter().product::<u64>()).unwrap() * size;
+        let mut noise = Noise(case.seed | 1);
+        let mut elements = if case.noisy { noise.bytes(len) } else { noise.waves(len + 1) };
+        elements.resize(len, 0);
+
+        let encoded = encode(&chain, &case.shape, &elements);
+        let bound = chain.encoded_size(&case.shape).bound().unwrap();
+        prop_assert!(encoded.len() as u64 <= bound, "{} of {bound} bytes", encoded.len());
+
+        let scratch = &mut Scratch::new();
+        let whole = Region::whole(&case.shape);
+        prop_assert_eq!(&decode_part(&chain, &case.shape, &whole, &encoded, scratch).unwrap(), &elements);
+
+        let mut expected = Vec::new();
+        let source = Source::dense(&elements, &case.shape, size).unwrap();
+        source.sub(case.part.start(), case.part.shape()).unwrap().append_to(&mut expected, Swap::NONE).unwrap();
+        prop_assert_eq!(decode_part(&chain, &case.shape, &case.part, &encoded, scratch).unwrap(), expected);
+    }
+}

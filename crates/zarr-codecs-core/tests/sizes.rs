@@ -1,0 +1,45 @@
+//! No codec makes more bytes than it says, also of noise, which no compressor can shrink.
+#![cfg(all(feature = "blosc", feature = "bytes", feature = "crc32c", feature = "gzip", feature = "zstd"))]
+
+#[path = "../src/testing.rs"]
+mod testing;
+
+use testing::{Noise, after_bytes, chain, decode, encode};
+use zarr_traits::serde_json::json;
+
+#[test]
+fn encoded_sizes_are_kept() {
+    let mut codecs = vec![after_bytes("crc32c", json!({}))];
+    codecs.extend((0..=9).map(|level| after_bytes("gzip", json!({ "level": level }))));
+    codecs.extend(
+        [-131_072, -1, 0, 1, 5, 12]
+            .map(|level| after_bytes("zstd", json!({"level": level, "checksum": true}))),
+    );
+    codecs.extend(["lz4", "lz4hc", "blosclz", "zstd", "snappy", "zlib"].map(|cname| {
+        let configuration =
+            json!({"cname": cname, "clevel": 9, "shuffle": "shuffle", "typesize": 8, "blocksize": 0});
+        after_bytes("blosc", configuration)
+    }));
+    for codecs in codecs {
+        let chain = chain(&codecs, "uint8", 1);
+        for len in [0, 1, 2, 15, 16, 100, 127, 128, 1000, 65_535, 65_536, 131_071, 300_000] {
+            let shape = [len as u64];
+            let bound = chain.encoded_size(&shape).bound().unwrap();
+            for elements in [Noise(3).bytes(len), vec![0; len]] {
+                let encoded = encode(&chain, &shape, &elements);
+                assert!(
+                    encoded.len() as u64 <= bound,
+                    "{codecs}: {len} became {}, not {bound}",
+                    encoded.len()
+                );
+                assert_eq!(decode(&chain, &shape, &encoded).unwrap(), elements);
+            }
+        }
+        let waves = Noise(3).waves(300_000);
+        let encoded = encode(&chain, &[300_000], &waves);
+        let level = codecs[1]["configuration"]["level"].as_i64();
+        let shrinks = codecs[1]["name"] != "crc32c" && level.is_none_or(|level| level > 0);
+        assert!(!shrinks || encoded.len() < 260_000, "{codecs}: {}", encoded.len());
+        assert_eq!(decode(&chain, &[300_000], &encoded).unwrap(), waves);
+    }
+}

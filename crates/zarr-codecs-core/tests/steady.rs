@@ -1,0 +1,92 @@
+//! In the steady state nothing large is allocated: contexts and buffers are used again. (Memory that a C library
+//! allocates by itself is not seen here: c-blosc takes and returns some blocks per call.)
+#![cfg(all(feature = "blosc", feature = "bytes", feature = "crc32c", feature = "gzip", feature = "zstd"))]
+#![allow(unsafe_code, reason = "an allocator that counts")]
+#![allow(clippy::unwrap_used, reason = "tests only")]
+
+#[path = "../src/testing.rs"]
+mod testing;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use testing::{Noise, after_bytes, chain};
+use zarr_traits::serde_json::{Value, json};
+use zarr_traits::{Destination, Region, Scratch, Source};
+
+struct Counting;
+
+static LARGE: AtomicUsize = AtomicUsize::new(0);
+
+fn count(bytes: usize) {
+    LARGE.fetch_add(usize::from(bytes >= 4096), Relaxed);
+}
+
+// SAFETY: every call is passed on as it is.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size());
+        // SAFETY: as the caller promised.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(layout.size());
+        // SAFETY: as the caller promised.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count(size);
+        // SAFETY: as the caller promised.
+        unsafe { System.realloc(memory, layout, size) }
+    }
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: as the caller promised.
+        unsafe { System.dealloc(memory, layout) };
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn a_hundred_chunks_allocate_nothing_large() {
+    let blosc = json!({"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 2, "blocksize": 0});
+    let mut both = after_bytes("zstd", json!({"level": 1}));
+    both.as_array_mut().unwrap().push("crc32c".into());
+    let chains = [
+        after_bytes("zstd", json!({"level": 1})),
+        after_bytes("gzip", json!({"level": 1})),
+        after_bytes("gzip", json!({"level": 0})),
+        after_bytes("blosc", blosc),
+        after_bytes("crc32c", Value::Null),
+        both,
+        json!([testing::bytes("big"), {"name": "zstd", "configuration": {"level": 3, "checksum": true}}]),
+        json!([testing::bytes("little")]),
+    ];
+    let shape = [512, 512];
+    let elements = Noise(1).waves(512 * 512 * 2);
+    let part = Region::new([100, 7], [90, 300]).unwrap();
+    for codecs in chains {
+        let chain = chain(&codecs, "uint16", 2);
+        let (mut scratch, mut encoded) = (Scratch::new(), Vec::new());
+        let mut whole = vec![0; elements.len()];
+        let mut box_of_it = vec![0; 90 * 300 * 2];
+        let mut run = |rounds: usize| {
+            let before = LARGE.load(Relaxed);
+            for _ in 0..rounds {
+                encoded.clear();
+                chain
+                    .encode(Source::dense(&elements, &shape, 2).unwrap(), &mut encoded, &mut scratch)
+                    .unwrap();
+                let target = Destination::dense(&mut whole, &shape, 2).unwrap();
+                chain.decode_into(&encoded, &shape, &Region::whole(&shape), target, &mut scratch).unwrap();
+                let target = Destination::dense(&mut box_of_it, part.shape(), 2).unwrap();
+                chain.decode_into(&encoded, &shape, &part, target, &mut scratch).unwrap();
+            }
+            LARGE.load(Relaxed) - before
+        };
+        run(2);
+        assert_eq!(run(100), 0, "{codecs}");
+        assert_eq!(whole, elements);
+    }
+}
