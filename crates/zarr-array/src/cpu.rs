@@ -1,0 +1,212 @@
+//! Where decoding and encoding happen: a pool of threads that is handed in, or one that the storage keeps.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+use std::thread;
+
+use zarr_traits::Storage;
+
+/// Something to run on a worker.
+pub type Job = Box<dyn FnOnce() + Send>;
+
+/// A pool of threads, for example an adapter of three lines to rayon.
+pub trait Spawn: Send + Sync + fmt::Debug {
+    /// Runs `job` on some worker, after those that were spawned before it. Must not run it on the calling thread.
+    fn spawn(&self, job: Job);
+
+    /// The number of workers.
+    fn width(&self) -> usize;
+
+    /// Whether jobs wait for a worker: then a long task steps back behind them from time to time.
+    fn is_busy(&self) -> bool {
+        true
+    }
+}
+
+/// Which threads decode and encode. Cheap to clone.
+///
+/// An array uses the pool of its [`Storage`], as wide as the machine, unless [`Array::with_cpu`](crate::Array::with_cpu)
+/// says otherwise.
+#[derive(Clone, Debug)]
+pub struct Cpu(Option<Arc<dyn Spawn>>);
+
+impl Cpu {
+    /// Everything on the calling thread, or on the task that awaits.
+    pub fn inline() -> Self {
+        Self(None)
+    }
+
+    /// A pool of `width` threads of its own; they start when they are first needed and end with the last clone.
+    pub fn threads(width: usize) -> Self {
+        if width == 0 { Self::inline() } else { Self::with(Pool::new(width)) }
+    }
+
+    /// A pool of somebody else's.
+    pub fn with(pool: impl Spawn + 'static) -> Self {
+        Self(Some(Arc::new(pool)))
+    }
+
+    /// The pool that everybody shares who uses this storage.
+    pub(crate) fn of(storage: &Storage) -> Self {
+        let pool = storage.shared::<Pool>();
+        if pool.width() < 2 && cfg!(target_family = "wasm") { Self::inline() } else { Self(Some(pool)) }
+    }
+
+    pub(crate) fn pool(&self) -> Option<&Arc<dyn Spawn>> {
+        self.0.as_ref()
+    }
+
+    /// Runs `work` on the pool and waits for what it gives; without a pool, here, letting others on after it.
+    pub(crate) async fn run<R: Send + 'static>(&self, work: impl FnOnce() -> R + Send + 'static) -> R {
+        let Some(pool) = self.pool() else {
+            let mut result = Some(work());
+            let mut polled = false;
+            return poll_fn(|context| match result.take_if(|_| std::mem::replace(&mut polled, true)) {
+                Some(result) => Poll::Ready(result),
+                None => {
+                    context.waker().wake_by_ref();
+                    Poll::Pending
+                }
+            })
+            .await;
+        };
+        let slot = Arc::new(Mutex::new((None, None::<Waker>)));
+        let filled = slot.clone();
+        pool.spawn(Box::new(move || {
+            let result = work();
+            let mut slot = filled.lock().unwrap_or_else(PoisonError::into_inner);
+            slot.0 = Some(result);
+            let waker = slot.1.take();
+            drop(slot);
+            waker.into_iter().for_each(Waker::wake);
+        }));
+        poll_fn(|context| {
+            let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+            slot.1 = Some(context.waker().clone());
+            slot.0.take().map_or(Poll::Pending, Poll::Ready)
+        })
+        .await
+    }
+}
+
+/// Our own pool: one queue, first in first out, so that a small read beside a large one waits for one chunk.
+struct Pool(Arc<Queue>);
+
+struct Queue {
+    width: usize,
+    state: Mutex<State>,
+    work: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    jobs: VecDeque<Job>,
+    started: usize,
+    idle: usize,
+    closed: bool,
+}
+
+impl Pool {
+    fn new(width: usize) -> Self {
+        Self(Arc::new(Queue { width, state: Mutex::default(), work: Condvar::new() }))
+    }
+}
+
+impl Default for Pool {
+    fn default() -> Self {
+        Self::new(thread::available_parallelism().map_or(1, usize::from))
+    }
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn work(&self) {
+        let mut state = self.lock();
+        loop {
+            if let Some(job) = state.jobs.pop_front() {
+                drop(state);
+                // Jobs report their own panics; this keeps the worker alive whatever happens.
+                let _ = catch_unwind(AssertUnwindSafe(job));
+                state = self.lock();
+            } else if state.closed {
+                return;
+            } else {
+                state.idle += 1;
+                state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state.idle -= 1;
+            }
+        }
+    }
+}
+
+impl Spawn for Pool {
+    fn spawn(&self, job: Job) {
+        let mut state = self.0.lock();
+        state.jobs.push_back(job);
+        if state.idle < state.jobs.len() && state.started < self.0.width {
+            let queue = self.0.clone();
+            let name = format!("zarr-{}", state.started);
+            if thread::Builder::new().name(name).spawn(move || queue.work()).is_ok() {
+                state.started += 1;
+            } else if state.started == 0 {
+                // No thread to be had at all: better slow than never.
+                let job = state.jobs.pop_back();
+                drop(state);
+                job.into_iter().for_each(|job| job());
+                return;
+            }
+        }
+        drop(state);
+        self.0.work.notify_one();
+    }
+
+    fn width(&self) -> usize {
+        self.0.width
+    }
+
+    fn is_busy(&self) -> bool {
+        !self.0.lock().jobs.is_empty()
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        // The last clone may be dropped on one of the workers: close, do not join.
+        self.0.lock().closed = true;
+        self.0.work.notify_all();
+    }
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pool({} threads)", self.0.width)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn jobs_run_and_a_panic_kills_no_worker() {
+        let cpu = Cpu::threads(2);
+        let pool = cpu.pool().unwrap();
+        pool.spawn(Box::new(|| panic!("a job panicked, as the test wants")));
+        let (send, receive) = mpsc::channel();
+        for i in 0..100 {
+            let send = send.clone();
+            pool.spawn(Box::new(move || send.send(i).unwrap()));
+        }
+        drop(send);
+        assert_eq!(receive.iter().sum::<i32>(), 4950);
+    }
+}

@@ -1,0 +1,181 @@
+//! Errors of arrays: a kind chosen by what the caller can do, and where it happened, from outside in.
+
+use std::error::Error;
+use std::fmt;
+
+use zarr_meta::{MetaError, MetaErrorKind};
+use zarr_strided::StridedError;
+use zarr_traits::{CodecError, CodecErrorKind, Dims, Key, StoreError, StoreErrorKind};
+
+/// What went wrong, by what the caller can do about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ArrayErrorKind {
+    /// There is no array at this path; or a chunk is missing and the handle says that this is an error.
+    NotFound,
+    /// There is something at this path already.
+    Exists,
+    /// The store or a codec cannot do this.
+    Unsupported,
+    /// The call itself is wrong: a region outside the array, another element type, a wrong number of values.
+    InvalidArgument,
+    /// The metadata document is invalid.
+    Metadata,
+    /// Stored bytes are not what the metadata says they are.
+    Corrupt,
+    /// Stored bytes do not match their checksum.
+    Checksum,
+    /// The array uses an extension that the registry does not know.
+    UnknownExtension,
+    /// A limit is exceeded.
+    LimitExceeded,
+    /// Someone else kept changing the same object, or has changed the array meanwhile.
+    Conflict,
+    /// A write may or may not have been applied.
+    Uncertain,
+    /// Input or output failed, or was refused.
+    Io,
+    /// A codec panicked: a defect of that codec.
+    Panic,
+}
+
+/// An error of an array operation, with the array, chunk and key it is about.
+#[derive(Debug)]
+pub struct ArrayError(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    kind: ArrayErrorKind,
+    array: Option<String>,
+    chunk: Option<(Dims, String)>,
+    message: String,
+    source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+/// The result of an array operation.
+pub type ArrayResult<T> = Result<T, ArrayError>;
+
+impl ArrayError {
+    pub(crate) fn new(kind: ArrayErrorKind, message: impl Into<String>) -> Self {
+        Self(Box::new(Inner { kind, array: None, chunk: None, message: message.into(), source: None }))
+    }
+
+    fn caused_by(kind: ArrayErrorKind, source: impl Error + Send + Sync + 'static) -> Self {
+        let mut error = Self::new(kind, "");
+        error.0.source = Some(Box::new(source));
+        error
+    }
+
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::new(ArrayErrorKind::InvalidArgument, message)
+    }
+
+    pub(crate) fn in_array(mut self, path: &str) -> Self {
+        self.0.array.get_or_insert_with(|| path.to_owned());
+        self
+    }
+
+    pub(crate) fn in_chunk(mut self, index: &Dims, key: &Key) -> Self {
+        self.0.chunk.get_or_insert_with(|| (index.clone(), key.to_string()));
+        self
+    }
+
+    /// What the caller can do about it.
+    pub fn kind(&self) -> ArrayErrorKind {
+        self.0.kind
+    }
+
+    /// The path of the array.
+    pub fn array(&self) -> Option<&str> {
+        self.0.array.as_deref()
+    }
+
+    /// The grid index of the chunk at fault.
+    pub fn chunk(&self) -> Option<&[u64]> {
+        self.0.chunk.as_ref().map(|(index, _)| &index[..])
+    }
+
+    /// The key of the chunk at fault.
+    pub fn key(&self) -> Option<&str> {
+        self.0.chunk.as_ref().map(|(_, key)| key.as_str())
+    }
+}
+
+impl From<StoreError> for ArrayError {
+    fn from(e: StoreError) -> Self {
+        let kind = match e.kind() {
+            StoreErrorKind::Unsupported => ArrayErrorKind::Unsupported,
+            StoreErrorKind::InvalidArgument => ArrayErrorKind::InvalidArgument,
+            StoreErrorKind::Changed => ArrayErrorKind::Conflict,
+            StoreErrorKind::RangeNotSatisfiable { .. } => ArrayErrorKind::Corrupt,
+            StoreErrorKind::Uncertain => ArrayErrorKind::Uncertain,
+            StoreErrorKind::LimitExceeded => ArrayErrorKind::LimitExceeded,
+            _ => ArrayErrorKind::Io,
+        };
+        Self::caused_by(kind, e)
+    }
+}
+
+impl From<CodecError> for ArrayError {
+    fn from(e: CodecError) -> Self {
+        let kind = match e.kind() {
+            CodecErrorKind::Checksum => ArrayErrorKind::Checksum,
+            CodecErrorKind::Configuration => ArrayErrorKind::Metadata,
+            CodecErrorKind::Unsupported => ArrayErrorKind::Unsupported,
+            CodecErrorKind::UnknownExtension => ArrayErrorKind::UnknownExtension,
+            CodecErrorKind::InvalidArgument | CodecErrorKind::Value => ArrayErrorKind::InvalidArgument,
+            CodecErrorKind::LimitExceeded => ArrayErrorKind::LimitExceeded,
+            _ => ArrayErrorKind::Corrupt,
+        };
+        Self::caused_by(kind, e)
+    }
+}
+
+impl From<StridedError> for ArrayError {
+    fn from(e: StridedError) -> Self {
+        let kind = match e {
+            StridedError::Memory { .. } | StridedError::TooLarge { .. } => ArrayErrorKind::LimitExceeded,
+            _ => ArrayErrorKind::InvalidArgument,
+        };
+        Self::caused_by(kind, e)
+    }
+}
+
+impl From<MetaError> for ArrayError {
+    fn from(e: MetaError) -> Self {
+        let kind = match e.kind() {
+            MetaErrorKind::UnknownExtension => ArrayErrorKind::UnknownExtension,
+            MetaErrorKind::Unsupported => ArrayErrorKind::Unsupported,
+            MetaErrorKind::LimitExceeded => ArrayErrorKind::LimitExceeded,
+            MetaErrorKind::InvalidArgument => ArrayErrorKind::InvalidArgument,
+            _ => ArrayErrorKind::Metadata,
+        };
+        Self::caused_by(kind, e)
+    }
+}
+
+impl fmt::Display for ArrayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(array) = &self.0.array {
+            write!(f, "array {array:?}")?;
+        }
+        if let Some((index, key)) = &self.0.chunk {
+            write!(f, ", chunk {:?} (key {key:?})", &index[..])?;
+        }
+        if self.0.array.is_some() || self.0.chunk.is_some() {
+            f.write_str(": ")?;
+        }
+        f.write_str(&self.0.message)?;
+        match &self.0.source {
+            None => Ok(()),
+            Some(e) if self.0.message.is_empty() => write!(f, "{e}"),
+            Some(e) => write!(f, ": {e}"),
+        }
+    }
+}
+
+impl Error for ArrayError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source.as_deref().map(|e| e as _)
+    }
+}

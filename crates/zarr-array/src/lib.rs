@@ -1,0 +1,36 @@
+#![doc = include_str!("../README.md")]
+
+mod array;
+pub mod blocking;
+mod core;
+mod cpu;
+mod create;
+mod element;
+mod error;
+mod feed;
+mod open;
+mod plan;
+mod read;
+mod resize;
+mod select;
+mod values;
+mod write;
+
+pub use zarr_meta::{self as meta, ArrayMeta, Diagnostic};
+pub use zarr_traits::{self as traits, DataType, FillValue, Limits, Registry, Storage, block_on};
+
+pub use array::Array;
+pub use core::{FillChunks, Missing};
+pub use cpu::{Cpu, Job, Spawn};
+pub use element::Element;
+pub use error::{ArrayError, ArrayErrorKind, ArrayResult};
+pub use open::OpenOptions;
+pub use resize::Shrink;
+pub use select::{Axis, Selection};
+pub use values::{AnyArray, NdVec};
+
+/// A registry of everything that this crate brings: the core and, with the feature `standard`, the standard codecs.
+#[cfg(feature = "standard")]
+pub fn standard() -> Registry {
+    Registry::core().overriding(zarr_codecs_core::CODECS)
+}

@@ -1,0 +1,213 @@
+//! The plan of a read or a write: which chunks, which part of each, and where it goes. Pure arithmetic.
+
+use zarr_strided::Cuts;
+use zarr_traits::{ChunkGrid, Dims, Region};
+
+use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
+use crate::select::Picked;
+
+/// A selection cut at the borders of chunks: a grid of cells, each of which lies in one chunk. Every dimension is cut by
+/// itself, so that a plan is as large as the sum of its sides.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    dims: Vec<Vec<Piece>>,
+    steps: Dims,
+    keep: Vec<bool>,
+    cells: u64,
+}
+
+/// Chunks along one dimension that a plan may have: it holds a few numbers for each.
+const MAX_PIECES: u64 = 1 << 26;
+
+/// What one chunk holds of one dimension.
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    /// The chunk, and its full length.
+    chunk: u64,
+    length: u64,
+    /// How much of it lies inside the array.
+    inside: u64,
+    /// The first selected element, relative to the chunk, and how many.
+    offset: u64,
+    count: u64,
+    /// Where they begin in the result.
+    at: u64,
+}
+
+/// One cell of a plan: what is wanted of one chunk.
+#[derive(Debug)]
+pub(crate) struct Cell {
+    /// The grid index of the chunk.
+    pub(crate) chunk: Dims,
+    /// The full shape of the chunk.
+    pub(crate) shape: Dims,
+    /// The box around what is wanted, relative to the chunk.
+    pub(crate) part: Region,
+    /// What is wanted of that box: every so manyth element.
+    pub(crate) steps: Dims,
+    /// Whether it is all of the chunk that lies inside the array.
+    pub(crate) complete: bool,
+}
+
+impl Cell {
+    /// Whether every element of the part is wanted.
+    pub(crate) fn is_dense(&self) -> bool {
+        self.steps.iter().all(|s| *s == 1)
+    }
+}
+
+impl Plan {
+    /// Cuts a selection of an array of `shape` at the borders of `grid`.
+    pub(crate) fn new(picked: &[Picked], shape: &[u64], grid: &dyn ChunkGrid) -> ArrayResult<Self> {
+        let empty = picked.iter().any(|p| p.count == 0);
+        let mut dims = Vec::with_capacity(picked.len());
+        for (dim, p) in picked.iter().enumerate() {
+            dims.push(if empty { Vec::new() } else { pieces(p, dim, shape[dim], grid)? });
+        }
+        let cells =
+            if empty { Some(0) } else { dims.iter().try_fold(1_u64, |n, d| n.checked_mul(d.len() as u64)) };
+        Ok(Self {
+            dims,
+            steps: picked.iter().map(|p| p.step).collect(),
+            keep: picked.iter().map(|p| p.keep).collect(),
+            cells: cells.ok_or_else(|| {
+                ArrayError::new(ArrayErrorKind::LimitExceeded, "the selection has 2^64 chunks or more")
+            })?,
+        })
+    }
+
+    /// How many cells, and so chunks, there are.
+    pub(crate) fn cells(&self) -> u64 {
+        self.cells
+    }
+
+    /// Where the result, with all its dimensions, is cut.
+    pub(crate) fn cuts(&self, shape: &[u64]) -> Cuts {
+        if self.cells == 0 {
+            return Cuts::whole(shape);
+        }
+        Cuts::new(self.dims.iter().map(|pieces| pieces.iter().map(|p| p.count).collect()).collect())
+    }
+
+    /// Which dimensions the result keeps.
+    pub(crate) fn keep(&self) -> &[bool] {
+        &self.keep
+    }
+
+    /// The cell of this number, in C order.
+    pub(crate) fn cell(&self, number: u64) -> Cell {
+        let rank = self.dims.len();
+        let [mut chunk, mut shape, mut start, mut extent] = std::array::from_fn(|_| Dims::filled(0, rank));
+        let mut complete = true;
+        let mut rest = number;
+        for dim in (0..rank).rev() {
+            let pieces = &self.dims[dim];
+            let len = pieces.len() as u64;
+            let piece = pieces[usize::try_from(rest % len).unwrap_or(0)];
+            rest /= len;
+            chunk[dim] = piece.chunk;
+            shape[dim] = piece.length;
+            start[dim] = piece.offset;
+            extent[dim] = (piece.count - 1) * self.steps[dim] + 1;
+            complete &= piece.count == piece.inside;
+        }
+        // The offsets lie inside chunks, so that no end can exceed u64.
+        let part = Region::new(start, extent).unwrap_or_default();
+        Cell { chunk, shape, part, steps: self.steps.clone(), complete }
+    }
+
+    /// Where a cell begins in the result, and its shape there.
+    pub(crate) fn place(&self, number: u64) -> (Dims, Dims) {
+        let rank = self.dims.len();
+        let (mut at, mut shape) = (Dims::filled(0, rank), Dims::filled(0, rank));
+        let mut rest = number;
+        for dim in (0..rank).rev() {
+            let pieces = &self.dims[dim];
+            let len = pieces.len() as u64;
+            let i = usize::try_from(rest % len).unwrap_or(0);
+            rest /= len;
+            shape[dim] = pieces[i].count;
+            at[dim] = pieces[i].at;
+        }
+        (at, shape)
+    }
+}
+
+fn pieces(picked: &Picked, dim: usize, length: u64, grid: &dyn ChunkGrid) -> ArrayResult<Vec<Piece>> {
+    let beyond =
+        || ArrayError::new(ArrayErrorKind::Metadata, format!("the chunk grid ends inside dimension {dim}"));
+    let last = picked.start + (picked.count - 1) * picked.step;
+    let (Some(from), Some(to)) = (grid.find(dim, picked.start), grid.find(dim, last)) else {
+        return Err(beyond());
+    };
+    if to - from >= MAX_PIECES {
+        let message = format!(
+            "the selection has {} chunks along dimension {dim}, {MAX_PIECES} are too many",
+            to - from + 1
+        );
+        return Err(ArrayError::new(ArrayErrorKind::LimitExceeded, message));
+    }
+    let mut pieces = Vec::new();
+    let mut done = 0;
+    while done < picked.count {
+        let position = picked.start + done * picked.step;
+        let chunk = grid.find(dim, position).ok_or_else(beyond)?;
+        let span = grid.span(dim, chunk).filter(|span| span.contains(&position)).ok_or_else(beyond)?;
+        let count = (span.end - position).div_ceil(picked.step).min(picked.count - done);
+        pieces.push(Piece {
+            chunk,
+            length: span.end - span.start,
+            inside: span.end.min(length) - span.start,
+            offset: position - span.start,
+            count,
+            at: done,
+        });
+        done += count;
+    }
+    Ok(pieces)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use zarr_traits::RegularGrid;
+
+    use super::*;
+    use crate::select::{Axis, Selection};
+
+    proptest! {
+        /// Every selected element is in exactly one cell, at its place.
+        #[test]
+        fn cells_cover_the_selection(
+            length in 1_u64..40, chunk in 1_u64..12, start in 0_u64..40, count in 0_u64..40, step in 1_u64..6,
+        ) {
+            let start = start.min(length);
+            let end = (start + count).min(length);
+            let grid = RegularGrid::new([chunk]).unwrap();
+            let picked = Selection::new(vec![Axis::step(start..end, step)]).resolve(&[length]).unwrap();
+            let plan = Plan::new(&picked, &[length], &grid).unwrap();
+            let mut got = Vec::new();
+            for number in 0..plan.cells() {
+                let cell = plan.cell(number);
+                let (at, shape) = plan.place(number);
+                prop_assert_eq!(at[0], got.len() as u64);
+                let first = cell.chunk[0] * chunk + cell.part.start()[0];
+                got.extend((0..shape[0]).map(|i| first + i * step));
+                prop_assert!(cell.part.is_inside(&cell.shape));
+                let inside = (length - cell.chunk[0] * chunk).min(chunk);
+                prop_assert_eq!(cell.complete, cell.is_dense() && cell.part.shape()[0] == inside || inside == 1);
+            }
+            prop_assert_eq!(got, (start..end).step_by(usize::try_from(step).unwrap()).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn nothing_selected_is_no_cell_and_a_scalar_is_one() {
+        let grid = RegularGrid::new([4, 4]).unwrap();
+        let picked = Selection::from([0..0, 0..9]).resolve(&[0, 9]).unwrap();
+        assert_eq!(Plan::new(&picked, &[0, 9], &grid).unwrap().cells(), 0);
+        let scalar = Plan::new(&[], &[], &RegularGrid::new([]).unwrap()).unwrap();
+        assert_eq!(scalar.cells(), 1);
+        assert!(scalar.cell(0).complete);
+    }
+}

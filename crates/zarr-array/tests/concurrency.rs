@@ -1,0 +1,143 @@
+//! Many at once: no lost updates, no torn reads, and a read that is given up leaves nothing behind.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+mod common;
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use common::{Slow, chains, meta, numbers};
+use zarr_array::blocking::Array;
+use zarr_array::{Cpu, NdVec, Storage, block_on, standard};
+use zarr_store::MemoryStore;
+use zarr_store_fs::FsStore;
+
+#[test]
+fn parts_of_one_chunk_written_by_many_threads_are_all_there() {
+    let folder = tempfile::tempdir().unwrap();
+    for storage in [Storage::from(MemoryStore::new()), Storage::from(FsStore::open(folder.path()).unwrap())] {
+        let array =
+            Array::create(storage.clone(), "/", meta(&[16, 8], &[16, 8], &chains()[4]), &standard()).unwrap();
+        // Half of the writers share a handle, the others have opened one of their own: locks, and then conditions.
+        let threads: Vec<_> = (0..8_u64)
+            .map(|i| {
+                let array = match i % 2 {
+                    0 => array.clone(),
+                    _ => Array::open(storage.clone(), "/", &standard()).unwrap(),
+                };
+                thread::spawn(move || {
+                    for k in 0..16 {
+                        array.write((k, i), &[u16::try_from(k * 8 + i).unwrap() + 100]).unwrap();
+                    }
+                })
+            })
+            .collect();
+        threads.into_iter().for_each(|t| t.join().unwrap());
+        let expected: Vec<u16> = numbers(&[16, 8]).into_iter().map(|v| v + 100).collect();
+        assert_eq!(array.read::<u16>(..).unwrap().into_vec(), expected);
+    }
+}
+
+#[test]
+fn a_store_that_is_written_by_others_is_never_read_half() {
+    let folder = tempfile::tempdir().unwrap();
+    let array = {
+        let store = FsStore::open(folder.path()).unwrap();
+        Array::create(store, "/", meta(&[64, 64], &[64, 64], &chains()[0]), &standard()).unwrap()
+    };
+    array.write(.., &[0_u16; 4096]).unwrap();
+    let writer = array.clone();
+    let writing = thread::spawn(move || {
+        for k in 1..200_u16 {
+            writer.write(.., &[k; 4096]).unwrap();
+        }
+    });
+    while !writing.is_finished() {
+        let part = array.read::<u16>([10..50, 10..50]).unwrap().into_vec();
+        assert!(part.iter().all(|v| *v == part[0]), "elements of two versions in one read");
+    }
+    writing.join().unwrap();
+}
+
+#[test]
+fn a_read_that_is_dropped_at_any_poll_leaves_nothing_running() {
+    let memory = Storage::from(MemoryStore::new());
+    let made =
+        Array::create(memory.clone(), "/", meta(&[40, 40], &[4, 4], &chains()[4]), &standard()).unwrap();
+    made.write(.., &numbers(&[40, 40])).unwrap();
+    let slow = Slow::storage(&memory, Duration::from_micros(200), 8);
+    for storage in [memory, slow] {
+        let array =
+            block_on(zarr_array::Array::open(storage, "/", &standard())).unwrap().with_cpu(Cpu::threads(2));
+        for polls in 0..20 {
+            let mut read = Box::pin(array.read::<u16>(..));
+            for _ in 0..polls {
+                if read.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
+                    break;
+                }
+                thread::sleep(Duration::from_micros(100));
+            }
+        }
+        let all: NdVec<u16> = block_on(array.read(..)).unwrap();
+        assert_eq!(all.as_slice(), numbers(&[40, 40]), "the next read is whole");
+    }
+}
+
+#[test]
+fn remote_requests_fly_together_within_their_bound() {
+    let memory = Storage::from(MemoryStore::new());
+    let made = Array::create(memory.clone(), "/", meta(&[64], &[1], &chains()[4][..0]), &standard()).unwrap();
+    made.write(.., &numbers(&[64])).unwrap();
+    let timed = |in_flight| {
+        let storage = Slow::storage(&memory, Duration::from_millis(10), in_flight);
+        let array = block_on(zarr_array::Array::open(storage, "/", &standard())).unwrap();
+        let start = Instant::now();
+        let all: NdVec<u16> = block_on(array.read(..)).unwrap();
+        assert_eq!(all.into_vec(), numbers(&[64]));
+        start.elapsed()
+    };
+    // 64 requests of 10 ms: eight at a time cannot take less than 80 ms. That they do not take 640 ms is a matter of
+    // speed and left to the benchmarks.
+    assert!(timed(8) >= Duration::from_millis(80));
+    timed(64);
+}
+
+#[test]
+fn many_small_reads_share_one_pool() {
+    let memory = Storage::from(MemoryStore::new());
+    let array = Array::create(memory, "/", meta(&[64, 64], &[8, 8], &chains()[4]), &standard()).unwrap();
+    array.write(.., &numbers(&[64, 64])).unwrap();
+    let array = Arc::new(array.into_async().with_cpu(Cpu::threads(2)));
+    let threads: Vec<_> = (0..8_u64)
+        .map(|i| {
+            let array = array.clone();
+            thread::spawn(move || {
+                for _ in 0..20 {
+                    let rows: NdVec<u16> = block_on(array.read([i * 8..i * 8 + 8, 0..64])).unwrap();
+                    assert_eq!(rows.as_slice()[0], u16::try_from(i * 512).unwrap());
+                }
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|t| t.join().unwrap());
+}
+
+#[test]
+fn a_waiting_writer_that_is_dropped_lets_others_on() {
+    let memory = Storage::from(MemoryStore::new());
+    let array = Array::create(memory, "/", meta(&[4, 1], &[4, 1], &chains()[0]), &standard()).unwrap();
+    let storage = array.storage().clone();
+    let guard = block_on(storage.lock(&array.chunk_key(&[0, 0]).unwrap()));
+    {
+        let handle = array.clone().into_async().with_cpu(Cpu::inline());
+        let mut waiting = pin!(handle.write([0..1, 0..1], NdVec::new([1, 1], vec![1_u16]).unwrap()));
+        assert!(waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    }
+    drop(guard);
+    array.write([0..1, 0..1], &[2_u16]).unwrap();
+    assert_eq!(array.read::<u16>((0, 0)).unwrap().as_slice(), [2]);
+}

@@ -1,0 +1,91 @@
+//! How many requests and bytes a read or a write costs: properties that no machine changes.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+mod common;
+
+use common::{chains, counted, numbers};
+use zarr_array::blocking::Array;
+use zarr_array::{Selection, Storage, standard};
+use zarr_store::{Counting, Counts, MemoryStore};
+
+/// What `work` asks of the store.
+fn cost(counting: &Counting, work: impl FnOnce()) -> Counts {
+    let before = counting.counts();
+    work();
+    counting.counts() - before
+}
+
+#[test]
+fn opening_is_one_request() {
+    let (array, _) = counted(&[4], &[2], &chains()[0]);
+    let (storage, counting) = Counting::over(array.storage());
+    let open = |path: &str| {
+        let storage = storage.clone();
+        cost(&counting, move || drop(Array::open(storage, path, &standard()))).requests()
+    };
+    assert_eq!(open("/a"), 1);
+    assert!(open("/none") <= 2, "and one more for a good message");
+}
+
+#[test]
+fn a_read_is_one_request_a_chunk() {
+    for codecs in chains() {
+        let (array, counting) = counted(&[8, 8], &[2, 4], &codecs);
+        array.write(.., &numbers(&[8, 8])).unwrap();
+        let reads =
+            |selection: Selection| cost(&counting, || drop(array.read::<u16>(selection).unwrap())).requests();
+        assert_eq!(reads([0..2, 4..8].into()), 1, "one whole chunk");
+        assert_eq!(reads([3..4, 1..3].into()), 1, "part of one chunk");
+        assert_eq!(reads([1..5, 3..5].into()), 6, "a box over three times two chunks");
+        assert_eq!(reads((..).into()), 8);
+        assert_eq!(reads([3..3, 0..8].into()), 0, "nothing");
+    }
+}
+
+#[test]
+fn part_of_an_uncompressed_chunk_does_not_bring_all_of_it() {
+    let (array, counting) = counted(&[128, 128, 128], &[128, 128, 128], &chains()[0][..1]);
+    array.write(.., &numbers(&[128, 128, 128])).unwrap();
+    let used = cost(&counting, || drop(array.read::<u16>([3..11, 4..12, 5..13]).unwrap()));
+    assert_eq!(
+        (used.requests(), used.ranges),
+        (1, 8),
+        "a range for each of the eight planes, in one request"
+    );
+    assert!(used.bytes_read < 8 * 2048, "{} bytes for a box of 1024", used.bytes_read);
+}
+
+#[test]
+fn whole_chunks_are_written_without_a_read() {
+    for codecs in chains() {
+        // 5 x 7 in chunks of 2 x 4: border chunks are written whole as far as they lie inside
+        let (array, counting) = counted(&[5, 7], &[2, 4], &codecs);
+        let used = cost(&counting, || array.write(.., &numbers(&[5, 7])).unwrap());
+        assert_eq!((used.reads(), used.size, used.put), (0, 0, 6));
+        let used = cost(&counting, || array.write([4..5, 4..7], &[1_u16; 3]).unwrap());
+        assert_eq!((used.reads(), used.put), (0, 1), "the corner");
+        let used = cost(&counting, || array.write([0..1, 0..2], &[1_u16; 2]).unwrap());
+        assert_eq!((used.reads(), used.put), (1, 1), "a part is read, changed and written");
+    }
+}
+
+#[test]
+fn nothing_is_asked_for_an_array_without_elements() {
+    let (array, counting) = counted(&[0, 8], &[2, 4], &chains()[0]);
+    let used = cost(&counting, || {
+        assert!(array.read::<u16>(..).unwrap().as_slice().is_empty());
+        array.write(.., &[] as &[u16]).unwrap();
+    });
+    assert_eq!(used, Counts::default(), "Z8, A.t24");
+}
+
+#[test]
+fn creating_writes_the_document_and_the_missing_groups() {
+    let (storage, counting) = Counting::over(&Storage::from(MemoryStore::new()));
+    let make = |path: &str| {
+        let meta = common::meta(&[4], &[2], &chains()[0]);
+        drop(Array::create(storage.clone(), path, meta, &standard()).unwrap());
+    };
+    assert_eq!(cost(&counting, || make("/a/b")).put, 3);
+    assert_eq!(cost(&counting, || make("/a/c")).put, 1);
+}

@@ -1,0 +1,123 @@
+//! What a read allocates: nothing the size of a chunk per chunk, and the result once.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+#![allow(unsafe_code, reason = "a global allocator that counts")]
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use common::{chains, meta, numbers};
+use zarr_array::blocking::Array;
+use zarr_array::{Cpu, NdVec, standard};
+use zarr_store_fs::FsStore;
+
+/// Allocations of this many bytes count as large: a quarter of a chunk.
+const LARGE: usize = 16 << 10;
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+static LARGE_ONES: AtomicUsize = AtomicUsize::new(0);
+
+struct Counting;
+
+impl Counting {
+    fn add(bytes: usize) {
+        PEAK.fetch_max(LIVE.fetch_add(bytes, Relaxed) + bytes, Relaxed);
+        if bytes >= LARGE {
+            LARGE_ONES.fetch_add(1, Relaxed);
+        }
+    }
+}
+
+// SAFETY: every call goes to the system's allocator as it is.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        Self::add(layout.size());
+        // SAFETY: as the caller promised.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        Self::add(layout.size());
+        // SAFETY: as the caller promised.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: as the caller promised.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// One test at a time: they share the counters.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// 100 chunks of 64 KiB in a directory.
+const SHAPE: [u64; 2] = [1000, 3200];
+const CHUNKS: [u64; 2] = [100, 320];
+
+fn stored(codecs: usize) -> (tempfile::TempDir, Array) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FsStore::open(folder.path()).unwrap();
+    let array = Array::create(store, "/", meta(&SHAPE, &CHUNKS, &chains()[codecs]), &standard()).unwrap();
+    array.write(.., &numbers(&SHAPE)).unwrap();
+    (folder, array.with_cpu(Cpu::threads(2)))
+}
+
+#[test]
+fn a_steady_read_of_100_chunks_allocates_nothing_the_size_of_a_chunk() {
+    let _turn = TURN.lock();
+    for codecs in 0..chains().len() {
+        let (_folder, array) = stored(codecs);
+        let mut buffer = vec![0_u16; 3_200_000];
+        for _ in 0..3 {
+            array.read_into(.., &mut buffer).unwrap();
+        }
+        let before = LARGE_ONES.load(Relaxed);
+        array.read_into(.., &mut buffer).unwrap();
+        // a worker that was idle in the warm-up may still grow its buffers: a handful, and not one a chunk
+        let made = LARGE_ONES.load(Relaxed) - before;
+        assert!(made <= 8, "chain {codecs}: {made} large allocations for 100 chunks");
+        assert_eq!(buffer, numbers(&SHAPE));
+    }
+}
+
+#[test]
+fn a_steady_write_of_100_chunks_allocates_nothing_the_size_of_a_chunk() {
+    let _turn = TURN.lock();
+    for codecs in 0..chains().len() {
+        let (_folder, array) = stored(codecs);
+        let values = numbers(&SHAPE);
+        for _ in 0..3 {
+            array.write(.., &values).unwrap();
+        }
+        let before = LARGE_ONES.load(Relaxed);
+        array.write(.., &values).unwrap();
+        let made = LARGE_ONES.load(Relaxed) - before;
+        assert!(made <= 16, "chain {codecs}: {made} large allocations for 100 chunks");
+    }
+}
+
+#[test]
+fn a_typed_read_needs_little_more_than_its_result() {
+    let _turn = TURN.lock();
+    for codecs in 0..chains().len() {
+        let (_folder, array) = stored(codecs);
+        let before = LIVE.load(Relaxed);
+        PEAK.store(before, Relaxed);
+        let all: NdVec<u16> = array.read(..).unwrap();
+        let (peak, result) = (PEAK.load(Relaxed) - before, all.as_slice().len() * 2);
+        assert!(
+            peak < result * 12 / 10 + (32 << 20),
+            "chain {codecs}: {peak} bytes for a result of {result}"
+        );
+        // the result itself is there once, so that the bound above is not what saves a second copy of a small one
+        assert!(peak < result * 2, "chain {codecs}: {peak} bytes for a result of {result}");
+    }
+}
