@@ -1,0 +1,183 @@
+//! The contender of this workspace in the benchmark harness, written against the public API alone.
+
+mod contract;
+
+use std::fs::File;
+use std::io::Read;
+
+use anyhow::{Context, Result, bail};
+use contract::{Args, Report, grid_cells, random_boxes, unsupported};
+use zarr_array::blocking::Array;
+use zarr_array::{DataType, Element, NdVec, Selection, Storage, block_on, standard};
+use zarr_store::MemoryStore;
+use zarr_store_fs::FsStore;
+use zarr_strided::{Plain, bytes_of, bytes_of_mut};
+
+fn main() -> Result<()> {
+    let args = Args::parse();
+    let mut report = Report::default();
+    if matches!(args.optional("store"), Some("s3" | "http")) {
+        unsupported("remote stores");
+        return Ok(());
+    }
+    match args.op.as_str() {
+        "version" => {}
+        "open" => open(&args, &mut report)?,
+        "read-all" | "read-grid" | "read-boxes" | "write-all" | "write-boxes" | "copy" => {
+            let path = match args.op.as_str() {
+                "write-all" | "write-boxes" => format!("{}/0", args.text("out")?),
+                _ => args.text("path")?.to_owned(),
+            };
+            match open_array(&args, &path)?.data_type() {
+                DataType::UInt16 => typed::<u16>(&args, &mut report)?,
+                DataType::Float32 => typed::<f32>(&args, &mut report)?,
+                other => bail!("no element for {other}"),
+            }
+        }
+        op => {
+            unsupported(op);
+            return Ok(());
+        }
+    }
+    report.print(&args.op);
+    Ok(())
+}
+
+/// A number that the payloads of the contract are made of.
+trait Number: Element + Plain {
+    fn small(n: u64) -> Self;
+}
+
+impl Number for u16 {
+    fn small(n: u64) -> Self {
+        Self::try_from(n).unwrap_or(0)
+    }
+}
+
+impl Number for f32 {
+    fn small(n: u64) -> Self {
+        Self::from(u16::try_from(n).unwrap_or(0))
+    }
+}
+
+fn typed<T: Number>(args: &Args, report: &mut Report) -> Result<()> {
+    for repetition in 0..args.number("reps", 1)? {
+        match args.op.as_str() {
+            "read-all" => {
+                let array = open_array(args, args.text("path")?)?;
+                let values: NdVec<T> = report.time(|| Ok(array.read(..)?))?;
+                report.count = 1;
+                report.bytes = bytes_of(values.as_slice()).len() as u64;
+                if repetition == 0 || args.number("check-all", 0)? == 1 {
+                    report.checksum([bytes_of(values.as_slice())])?;
+                }
+            }
+            "read-grid" | "read-boxes" => read_boxes::<T>(args, report)?,
+            "write-all" => {
+                let mut raw = File::open(args.text("raw")?)?;
+                let bytes = usize::try_from(raw.metadata()?.len())?;
+                let mut values = zarr_strided::zeroed::<T>(bytes / size_of::<T>())?;
+                raw.read_exact(bytes_of_mut(&mut values))?;
+                let array = open_array(args, &format!("{}/{repetition}", args.text("out")?))?;
+                report.time(|| Ok(array.write(.., &values)?))?;
+                report.count = 1;
+                report.bytes = bytes_of(&values).len() as u64;
+            }
+            "write-boxes" => write_boxes::<T>(args, report, repetition)?,
+            _ => {
+                let source = open_array(args, args.text("path")?)?;
+                let target = open_array(args, &format!("{}/{repetition}", args.text("out")?))?;
+                report.time(|| {
+                    let values: NdVec<T> = source.read(..)?;
+                    Ok(target.write(.., values.as_slice())?)
+                })?;
+                report.count = 1;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn read_boxes<T: Number>(args: &Args, report: &mut Report) -> Result<()> {
+    let array = open_array(args, args.text("path")?)?;
+    let (seed, n) = (args.number("seed", 1)?, args.number("n", u64::from(args.op == "read-boxes"))?);
+    let (size, boxes) = if args.op == "read-grid" {
+        let cell = args.list("cell")?;
+        let shuffle = (args.optional("order") == Some("shuffled")).then_some(seed);
+        let cells = grid_cells(array.shape(), &cell, shuffle, n);
+        (cell, cells)
+    } else {
+        let size = args.list("size")?;
+        let boxes = random_boxes(array.shape(), &size, n, seed);
+        (size, boxes)
+    };
+    let parts: Vec<NdVec<T>> = report.time(|| {
+        boxes.iter().map(|origin| Ok(array.read(selection(origin, &size, array.shape()))?)).collect()
+    })?;
+    report.count = parts.len() as u64;
+    report.bytes = parts.iter().map(|part| bytes_of(part.as_slice()).len() as u64).sum();
+    report.checksum(parts.iter().map(|part| bytes_of(part.as_slice())))
+}
+
+fn write_boxes<T: Number>(args: &Args, report: &mut Report, repetition: u64) -> Result<()> {
+    let array = open_array(args, &format!("{}/{repetition}", args.text("out")?))?;
+    let size = args.list("size")?;
+    let boxes = random_boxes(array.shape(), &size, args.number("n", 1)?, args.number("seed", 1)?);
+    let elements: u64 = size.iter().product();
+    let payload = |i: u64| (0..elements).map(|k| T::small((i * 7919 + k) % 61)).collect::<Vec<T>>();
+    let payloads: Vec<Vec<T>> = (0..boxes.len() as u64).map(payload).collect();
+    report.time(|| {
+        for (origin, values) in boxes.iter().zip(&payloads) {
+            array.write(selection(origin, &size, array.shape()), values)?;
+        }
+        Ok(())
+    })?;
+    report.count = boxes.len() as u64;
+    report.bytes = payloads.iter().map(|p| bytes_of(p).len() as u64).sum();
+    Ok(())
+}
+
+fn selection(origin: &[u64], size: &[u64], shape: &[u64]) -> Selection {
+    origin.iter().zip(size).zip(shape).map(|((o, n), len)| *o..(o + n).min(*len)).collect::<Vec<_>>().into()
+}
+
+fn open(args: &Args, report: &mut Report) -> Result<()> {
+    let n = args.number("n", 1)?;
+    for _ in 0..args.number("reps", 1)? {
+        let array = report.time(|| {
+            let storage = open_storage(args, args.text("path")?)?;
+            let registry = standard();
+            let mut array = None;
+            for _ in 0..n {
+                array = Some(Array::open(storage.clone(), "/", &registry)?);
+            }
+            array.context("--n is 0")
+        })?;
+        report.count = n;
+        let shape: Vec<String> = array.shape().iter().map(u64::to_string).collect();
+        report.checksum([format!("[{}]", shape.join(",")).as_bytes()])?;
+    }
+    Ok(())
+}
+
+fn open_array(args: &Args, path: &str) -> Result<Array> {
+    Ok(Array::open(open_storage(args, path)?, "/", &standard())?)
+}
+
+fn open_storage(args: &Args, path: &str) -> Result<Storage> {
+    let files = Storage::from(FsStore::open(path)?);
+    match args.optional("store") {
+        None | Some("fs") => Ok(files),
+        Some("mem") => {
+            let memory = Storage::from(MemoryStore::new());
+            block_on(async {
+                for key in files.list_all(&Default::default()).await? {
+                    let value = files.get(&key).await?.context("a key vanished")?;
+                    memory.put(&key, value).await?;
+                }
+                Ok(memory)
+            })
+        }
+        Some(other) => bail!("no store {other:?}"),
+    }
+}
