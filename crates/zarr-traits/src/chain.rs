@@ -1,10 +1,11 @@
 //! A chain of codecs: what an array does to each of its chunks. **For engine authors.**
 
-use std::borrow::Cow;
-use std::ops::Range;
+mod decode;
+mod encode;
+
 use std::sync::Arc;
 
-use zarr_strided::{Destination, Dims, Source};
+use zarr_strided::{Destination, Dims};
 
 use crate::codec::{
     ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecKind, Configuration, Context, EncodedSize,
@@ -14,7 +15,6 @@ use crate::error::{CodecError, CodecErrorKind, CodecResult};
 use crate::partial::{ChunkRead, Hints, PlainRead};
 use crate::region::{Region, permute};
 use crate::registry::{Spec, alias};
-use crate::scratch::{Buffer, Scratch};
 
 /// Codecs in the order of the document: array → array, one array → bytes, bytes → bytes (checklist A21).
 #[derive(Debug)]
@@ -43,9 +43,6 @@ impl<T: ?Sized> Named<T> {
         run(&self.codec).map_err(|e| e.in_codec(&self.name, "encode"))
     }
 }
-
-/// A partial decode is worth its own pass over the encoded bytes below this share of the chunk.
-const SPAN_SHARE: (usize, usize) = (3, 4);
 
 impl Chain {
     /// Builds the codecs of `specs` for chunks of `repr`. What was tolerated is appended to `notes`, with pointers
@@ -165,38 +162,6 @@ impl Chain {
         }
     }
 
-    /// Decodes the `part` of a chunk of `shape` into `dst`, which has the shape of the part. `src` is the whole object.
-    ///
-    /// # Errors
-    /// That of the codec at fault, with its name.
-    pub fn decode_into(
-        &self,
-        src: &[u8],
-        shape: &[u64],
-        part: &Region,
-        dst: Destination<'_>,
-        scratch: &mut Scratch,
-    ) -> CodecResult<()> {
-        if !part.is_inside(shape) || part.shape() != dst.shape() {
-            return Err(mismatch(shape, part));
-        }
-        self.decode_array(0, src, shape, part, dst, scratch)
-    }
-
-    /// Appends the encoded form of the chunk `src` to `out`.
-    ///
-    /// # Errors
-    /// That of the codec at fault, with its name; [`CodecErrorKind::Unsupported`] when a codec was skipped.
-    pub fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
-        if let Some(name) = self.skipped.first() {
-            let message = format!(
-                "codec {name:?} is unknown and was skipped, what is written without it would be wrong"
-            );
-            return Err(CodecError::new(CodecErrorKind::Unsupported, message));
-        }
-        self.encode_array(0, src, out, scratch)
-    }
-
     /// A way to read the `part` of a chunk of `shape` without reading the whole object; `None`: read it whole and call
     /// [`decode_into`](Self::decode_into). The pieces go into what [`encoded_view`](Self::encoded_view) makes of the
     /// destination.
@@ -242,215 +207,6 @@ impl Chain {
         let size = self.array_bytes.codec.encoded_size(inner_shape);
         self.bytes_bytes[..steps].iter().fold(size, |size, named| size.then(|n| named.codec.encoded_size(n)))
     }
-
-    /// Decodes from the array → array codec at `level` on: those codecs, then the rest.
-    fn decode_array(
-        &self,
-        level: usize,
-        src: &[u8],
-        shape: &[u64],
-        part: &Region,
-        mut dst: Destination<'_>,
-        scratch: &mut Scratch,
-    ) -> CodecResult<()> {
-        let Some(named) = self.array_array.get(level) else {
-            return self.decode_bytes(src, shape, part, dst, scratch);
-        };
-        if let Some(order) = named.codec.as_layout() {
-            let shape = permute(shape, order).ok_or_else(|| mismatch(shape, part))?;
-            let part = part.permute(order).ok_or_else(|| mismatch(&shape, part))?;
-            return self.decode_array(level + 1, src, &shape, &part, dst.permute(order)?, scratch);
-        }
-        let size = self.sizes[level + 1];
-        let encoded = named.codec.encoded_shape(shape)?;
-        let (wanted, decodes_part) = match named.codec.map_part(shape, part) {
-            Some(region) => (region, true),
-            None => (Region::whole(&encoded), part.is_whole(shape)),
-        };
-        let mut buffer = scratch.take(byte_len(wanted.shape(), size)?)?;
-        let inner = Destination::dense(&mut buffer, wanted.shape(), size)?;
-        self.decode_array(level + 1, src, &encoded, &wanted, inner, scratch)?;
-        let inner = Source::dense(&buffer, wanted.shape(), size)?;
-        if decodes_part {
-            named.decode(|codec| codec.decode(inner, dst, scratch))?;
-        } else {
-            let mut whole = scratch.take(byte_len(shape, dst.size())?)?;
-            let target = Destination::dense(&mut whole, shape, dst.size())?;
-            named.decode(|codec| codec.decode(inner, target, scratch))?;
-            dst.put(
-                Source::dense(&whole, shape, dst.size())?.sub(part.start(), part.shape())?,
-                zarr_strided::Swap::NONE,
-            )?;
-            scratch.give(whole);
-        }
-        scratch.give(buffer);
-        Ok(())
-    }
-
-    /// Decodes the bytes → bytes codecs, the last one first, and the array → bytes codec.
-    fn decode_bytes(
-        &self,
-        src: &[u8],
-        shape: &[u64],
-        part: &Region,
-        mut dst: Destination<'_>,
-        scratch: &mut Scratch,
-    ) -> CodecResult<()> {
-        let array_bytes = &self.array_bytes;
-        let mut outer: Option<Buffer> = None;
-        for step in (1..self.bytes_bytes.len()).rev() {
-            let from = outer.as_deref().unwrap_or(src);
-            let decoded = self.decode_step(step, from, shape, scratch)?;
-            if let Some(used) = outer.replace(decoded) {
-                scratch.give(used);
-            }
-        }
-        let src = outer.as_deref().unwrap_or(src);
-        let Some(first) = self.bytes_bytes.first() else {
-            return array_bytes.decode(|codec| codec.decode_into(src, shape, part, dst, scratch));
-        };
-        match array_bytes.codec.plain() {
-            // the elements lie there as the destination wants them: decompress into it
-            Some(swap) if part.is_whole(shape) && dst.as_dense_mut().is_some() => {
-                if let Some(target) = dst.as_dense_mut() {
-                    let len = first.decode(|codec| codec.decode_into(src, target, scratch))?;
-                    exactly(len, target.len(), &first.name)?;
-                    zarr_strided::swap_in_place(target, swap);
-                }
-            }
-            Some(swap) => {
-                let size = dst.size();
-                let total = byte_len(shape, size)?;
-                let span = byte_span(shape, part, size);
-                let strides = byte_strides(shape, size);
-                if span.len() < total / SPAN_SHARE.1 * SPAN_SHARE.0 {
-                    let mut buffer = scratch.take(span.len())?;
-                    if first.decode(|c| c.decode_span(src, total, span, &mut buffer, scratch))? {
-                        dst.put(Source::strided(&buffer, 0, part.shape(), &strides, size)?, swap)?;
-                        scratch.give(buffer);
-                        return self.give_back(outer, scratch);
-                    }
-                    scratch.give(buffer);
-                }
-                let buffer = self.decode_step(0, src, shape, scratch)?;
-                dst.put(Source::dense(&buffer, shape, size)?.sub(part.start(), part.shape())?, swap)?;
-                scratch.give(buffer);
-            }
-            None => {
-                let buffer = self.decode_step(0, src, shape, scratch)?;
-                array_bytes.decode(|codec| codec.decode_into(&buffer, shape, part, dst, scratch))?;
-                scratch.give(buffer);
-            }
-        }
-        self.give_back(outer, scratch)
-    }
-
-    fn give_back(&self, buffer: Option<Buffer>, scratch: &mut Scratch) -> CodecResult<()> {
-        buffer.into_iter().for_each(|b| scratch.give(b));
-        Ok(())
-    }
-
-    /// Decodes one bytes → bytes codec into scratch. Where the size is only guessed, room grows until it fits or exceeds
-    /// what an object may have.
-    fn decode_step(
-        &self,
-        step: usize,
-        src: &[u8],
-        shape: &[u64],
-        scratch: &mut Scratch,
-    ) -> CodecResult<Buffer> {
-        let named = &self.bytes_bytes[step];
-        let size = self.size_after(shape, step);
-        if let EncodedSize::Exact(len) = size {
-            let len = usize::try_from(len).map_err(|_| crate::scratch::no_memory(usize::MAX))?;
-            let mut buffer = scratch.take(len)?;
-            let got = named.decode(|codec| codec.decode_into(src, &mut buffer, scratch))?;
-            exactly(got, len, &named.name)?;
-            return Ok(buffer);
-        }
-        let most = growth_limit(size, src.len());
-        let mut room =
-            size.bound().and_then(|n| usize::try_from(n).ok()).unwrap_or(4 * src.len()).clamp(1 << 10, most);
-        loop {
-            let mut buffer = scratch.take(room)?;
-            match named.decode(|codec| codec.decode_into(src, &mut buffer, scratch)) {
-                Ok(len) => {
-                    buffer.truncate(len);
-                    return Ok(buffer);
-                }
-                Err(e) if e.kind() == CodecErrorKind::TooLarge && room < most => {
-                    scratch.give(buffer);
-                    room = room.saturating_mul(2).min(most);
-                }
-                Err(e) => return Err(e),
-            }
-        }
-    }
-
-    fn encode_array(
-        &self,
-        level: usize,
-        src: Source<'_>,
-        out: &mut Vec<u8>,
-        scratch: &mut Scratch,
-    ) -> CodecResult<()> {
-        let Some(named) = self.array_array.get(level) else {
-            return self.encode_bytes(src, out, scratch);
-        };
-        if let Some(order) = named.codec.as_layout() {
-            return self.encode_array(level + 1, src.permute(order)?, out, scratch);
-        }
-        let shape = named.encode(|codec| codec.encoded_shape(src.shape()))?;
-        let size = self.sizes[level + 1];
-        let mut buffer = scratch.take(byte_len(&shape, size)?)?;
-        let encoded = Destination::dense(&mut buffer, &shape, size)?;
-        named.encode(|codec| codec.encode(src, encoded, scratch))?;
-        self.encode_array(level + 1, Source::dense(&buffer, &shape, size)?, out, scratch)?;
-        scratch.give(buffer);
-        Ok(())
-    }
-
-    fn encode_bytes(&self, src: Source<'_>, out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
-        let Some((last, before)) = self.bytes_bytes.split_last() else {
-            return self.array_bytes.encode(|codec| codec.encode(src, out, scratch));
-        };
-        let plain = self.array_bytes.codec.plain().is_some_and(|swap| swap.is_none());
-        let mut bytes: Cow<'_, [u8]> = match src.as_dense() {
-            Some(dense) if plain => Cow::Borrowed(dense),
-            _ => {
-                let mut gathered = scratch.take_vec();
-                self.array_bytes.encode(|codec| codec.encode(src, &mut gathered, scratch))?;
-                Cow::Owned(gathered)
-            }
-        };
-        for named in before {
-            let mut next = scratch.take_vec();
-            named.encode(|codec| codec.encode(&bytes, &mut next, scratch))?;
-            if let Cow::Owned(used) = std::mem::replace(&mut bytes, Cow::Owned(next)) {
-                scratch.give_vec(used);
-            }
-        }
-        last.encode(|codec| codec.encode(&bytes, out, scratch))?;
-        if let Cow::Owned(used) = bytes {
-            scratch.give_vec(used);
-        }
-        Ok(())
-    }
-}
-
-/// How much room a decoder may be given whose output size nobody knows: some times what our own encoder would need, or,
-/// for an unknown bound, what a chunk may have.
-fn growth_limit(size: EncodedSize, src: usize) -> usize {
-    let bound = size.bound().and_then(|n| usize::try_from(n).ok()).unwrap_or(1 << 30);
-    bound.saturating_mul(4).max(src).max(1 << 20)
-}
-
-fn exactly(got: usize, expected: usize, name: &str) -> CodecResult<()> {
-    if got == expected {
-        return Ok(());
-    }
-    Err(CodecError::corrupt(format!("it decodes to {got} bytes, expected {expected}"))
-        .in_codec(name, "decode"))
 }
 
 fn mismatch(shape: &[u64], part: &Region) -> CodecError {
@@ -473,37 +229,4 @@ pub fn byte_len(shape: &[u64], size: usize) -> CodecResult<usize> {
             format!("shape {shape:?} of {size}-byte elements exceeds memory"),
         )
     })
-}
-
-/// Bytes from one element to the next in C order; the caller has checked [`byte_len`].
-fn byte_strides(shape: &[u64], size: usize) -> Vec<i64> {
-    let mut stride = i64::try_from(size).unwrap_or(i64::MAX);
-    let mut strides: Vec<i64> = shape
-        .iter()
-        .rev()
-        .map(|len| {
-            let here = stride;
-            stride = stride.saturating_mul(i64::try_from(*len).unwrap_or(i64::MAX));
-            here
-        })
-        .collect();
-    strides.reverse();
-    strides
-}
-
-/// From the first to behind the last byte of `part` in a chunk in C order.
-fn byte_span(shape: &[u64], part: &Region, size: usize) -> Range<usize> {
-    if part.is_empty() {
-        return 0..0;
-    }
-    let place = |position: &mut dyn Iterator<Item = u64>| -> usize {
-        let sum: i64 = position
-            .zip(byte_strides(shape, size))
-            .map(|(p, s)| i64::try_from(p).unwrap_or(i64::MAX) * s)
-            .sum();
-        usize::try_from(sum).unwrap_or(0)
-    };
-    let first = place(&mut part.start().iter().copied());
-    let last = place(&mut part.start().iter().zip(part.shape()).map(|(s, n)| s + n - 1));
-    first..last + size
 }

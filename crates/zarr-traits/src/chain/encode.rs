@@ -1,0 +1,75 @@
+//! The way in: from elements to the bytes of an object.
+
+use std::borrow::Cow;
+
+use zarr_strided::{Destination, Source};
+
+use super::{Chain, byte_len};
+use crate::error::{CodecError, CodecErrorKind, CodecResult};
+use crate::scratch::Scratch;
+
+impl Chain {
+    /// Appends the encoded form of the chunk `src` to `out`.
+    ///
+    /// # Errors
+    /// That of the codec at fault, with its name; [`CodecErrorKind::Unsupported`] when a codec was skipped.
+    pub fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
+        if let Some(name) = self.skipped.first() {
+            let message = format!(
+                "codec {name:?} is unknown and was skipped, what is written without it would be wrong"
+            );
+            return Err(CodecError::new(CodecErrorKind::Unsupported, message));
+        }
+        self.encode_array(0, src, out, scratch)
+    }
+
+    fn encode_array(
+        &self,
+        level: usize,
+        src: Source<'_>,
+        out: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> CodecResult<()> {
+        let Some(named) = self.array_array.get(level) else {
+            return self.encode_bytes(src, out, scratch);
+        };
+        if let Some(order) = named.codec.as_layout() {
+            return self.encode_array(level + 1, src.permute(order)?, out, scratch);
+        }
+        let shape = named.encode(|codec| codec.encoded_shape(src.shape()))?;
+        let size = self.sizes[level + 1];
+        let mut buffer = scratch.take(byte_len(&shape, size)?)?;
+        let encoded = Destination::dense(&mut buffer, &shape, size)?;
+        named.encode(|codec| codec.encode(src, encoded, scratch))?;
+        self.encode_array(level + 1, Source::dense(&buffer, &shape, size)?, out, scratch)?;
+        scratch.give(buffer);
+        Ok(())
+    }
+
+    fn encode_bytes(&self, src: Source<'_>, out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
+        let Some((last, before)) = self.bytes_bytes.split_last() else {
+            return self.array_bytes.encode(|codec| codec.encode(src, out, scratch));
+        };
+        let plain = self.array_bytes.codec.plain().is_some_and(|swap| swap.is_none());
+        let mut bytes: Cow<'_, [u8]> = match src.as_dense() {
+            Some(dense) if plain => Cow::Borrowed(dense),
+            _ => {
+                let mut gathered = scratch.take_vec();
+                self.array_bytes.encode(|codec| codec.encode(src, &mut gathered, scratch))?;
+                Cow::Owned(gathered)
+            }
+        };
+        for named in before {
+            let mut next = scratch.take_vec();
+            named.encode(|codec| codec.encode(&bytes, &mut next, scratch))?;
+            if let Cow::Owned(used) = std::mem::replace(&mut bytes, Cow::Owned(next)) {
+                scratch.give_vec(used);
+            }
+        }
+        last.encode(|codec| codec.encode(&bytes, out, scratch))?;
+        if let Cow::Owned(used) = bytes {
+            scratch.give_vec(used);
+        }
+        Ok(())
+    }
+}
