@@ -62,8 +62,8 @@ pub(crate) enum Loaded {
     Bytes(Vec<zarr_traits::Bytes>),
 }
 
-/// Below this an object is read without asking for its size first.
-const BLIND: usize = 16 << 20;
+/// Up to this bound of its size an object is read without asking for its size first.
+const BLIND: u64 = 16 << 20;
 
 impl Core {
     pub(crate) fn place(&self, may_block: bool) -> Place {
@@ -97,13 +97,17 @@ impl Core {
             self.check_chunk(shape)?;
             return Ok(Some((Loaded::Bytes(bytes), version)));
         };
-        let guess = expected.bound().map_or(64 << 10, |n| usize::try_from(n).unwrap_or(usize::MAX));
-        let mut room = guess;
-        if guess > BLIND {
-            let Some(stat) = self.storage.reader().size(key).await? else { return Ok(None) };
-            self.check_size(stat.size, expected)?;
-            room = usize::try_from(stat.size).unwrap_or(usize::MAX);
-        }
+        let mut room = match expected {
+            EncodedSize::Exact(exact) if exact <= self.limits.chunk_bytes => in_memory(exact),
+            EncodedSize::AtMost(bound) if bound <= BLIND => in_memory(bound),
+            EncodedSize::Unknown => 64 << 10,
+            // Too much to take on the word of a document: the object says how large it is.
+            _ => {
+                let Some(stat) = self.storage.reader().size(key).await? else { return Ok(None) };
+                self.check_size(stat.size, expected)?;
+                in_memory(stat.size)
+            }
+        };
         loop {
             let mut buffer = scratch.take(room)?;
             let filled =
@@ -120,7 +124,7 @@ impl Core {
                 return Ok(Some((Loaded::Scratch(buffer), filled.version)));
             }
             scratch.give(buffer);
-            room = usize::try_from(size).unwrap_or(usize::MAX);
+            room = in_memory(size);
         }
     }
 
@@ -151,6 +155,11 @@ impl Core {
         let message = format!("a chunk of {bytes} bytes exceeds the limit of {}", self.limits.chunk_bytes);
         Err(CodecError::new(CodecErrorKind::LimitExceeded, message).into())
     }
+}
+
+/// A number of bytes that memory is asked for; what exceeds it will be refused.
+fn in_memory(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
 pub(crate) fn wrong_size(size: u64, expected: u64) -> ArrayError {
