@@ -1,0 +1,42 @@
+//! `cargo xtask asan`: the tests of unsafe code under AddressSanitizer.
+
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::command::{answers, output, root, run as start, target_dir};
+
+/// The crates that hold unsafe code; [tidy](crate::tidy) sees that there are no others.
+const CRATES: [&str; 2] = ["zarr-strided", "zarr-codecs-core"];
+
+/// Runs them with the installed nightly, or says that there is none.
+pub(crate) fn run() -> Result<()> {
+    if !answers(Command::new("rustup").args(["run", "nightly", "rustc", "--version"])) {
+        println!("asan: skipped, no nightly toolchain is installed (`rustup toolchain install nightly`)");
+        return Ok(());
+    }
+    let version = output(Command::new("rustup").args(["run", "nightly", "rustc", "-vV"]))?;
+    let host = version.lines().find_map(|l| l.strip_prefix("host: ")).unwrap_or("x86_64-unknown-linux-gnu");
+    if !host.ends_with("linux-gnu") {
+        // Apple's C compiler and rustc bring runtimes of the sanitizer that do not fit together.
+        println!("asan: skipped, it runs on Linux and not on {host}");
+        return Ok(());
+    }
+    // `--target` keeps the sanitizer out of build scripts.
+    let mut command = Command::new("rustup");
+    command.args(["run", "nightly", "cargo", "test", "--locked", "--all-features", "--lib", "--tests"]);
+    command.args(["--target", host]);
+    for name in CRATES {
+        command.args(["-p", name]);
+    }
+    command.env("RUSTFLAGS", "-Zsanitizer=address -Cdebuginfo=1");
+    // The crate `cc` hands the sanitizer on to the C compiler, so C-Blosc and zstd are watched too. GCC moves constant
+    // arrays of a block into static memory and still poisons them behind it, which is a false alarm in zstd.
+    for flags in ["CFLAGS", "CXXFLAGS"] {
+        command.env(flags, "-fno-sanitize-address-use-after-scope");
+    }
+    command.env("CARGO_TARGET_DIR", target_dir().join("asan"));
+    // The variables by which cargo passes on the toolchain that runs this program.
+    command.env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO").env_remove("RUSTC");
+    start(command.current_dir(root()))
+}

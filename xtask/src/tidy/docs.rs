@@ -1,0 +1,145 @@
+//! That the documents name what is there.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use super::Finding;
+use crate::workspace::{Package, Workspace};
+
+/// The documents of the workspace. Those of the crates are checked by rustdoc.
+const DOCUMENTS: [&str; 6] = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/ARCHITECTURE.md",
+    "docs/decisions/README.md",
+    "conformance/README.md",
+    "conformance/demo/README.md",
+];
+
+const CODE_MAP: &str = "docs/ARCHITECTURE.md";
+
+const WORKFLOW: &str = ".github/workflows/ci.yml";
+
+/// All rules over the documents.
+pub(crate) fn check(workspace: &Workspace, root: &Path) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for document in DOCUMENTS {
+        let Ok(text) = std::fs::read_to_string(root.join(document)) else {
+            findings.push(Finding::error(document, "docs", "is missing"));
+            continue;
+        };
+        let folder = root.join(document).parent().map(PathBuf::from).unwrap_or_default();
+        for (line, target) in links(&text) {
+            if !folder.join(&target).exists() {
+                let message = format!("links to `{target}`, which is not there");
+                findings.push(Finding::error(format!("{document}:{}", line + 1), "docs", message));
+            }
+        }
+        if document == "README.md" || document == CODE_MAP {
+            for package in workspace.published().filter(|p| !text.contains(&format!("`{}`", p.name))) {
+                let message = format!("does not name the crate `{}`", package.name);
+                findings.push(Finding::error(document, "docs", message));
+            }
+        }
+        if document == CODE_MAP {
+            for package in workspace.published() {
+                findings.extend(code_map(package, &text));
+            }
+        }
+    }
+    let workflow = std::fs::read_to_string(root.join(WORKFLOW)).unwrap_or_default();
+    for package in workspace.published().filter(|p| !workflow.contains(&format!("+{}", p.rust_version))) {
+        let message =
+            format!("does not check with Rust {}, which {} promises", package.rust_version, package.name);
+        findings.push(Finding::error(WORKFLOW, "docs", message));
+    }
+    Ok(findings)
+}
+
+/// The row of a crate names files that are there, and all of the first level.
+fn code_map(package: &Package, text: &str) -> Vec<Finding> {
+    let head = format!("| `{}` |", package.name);
+    let mut findings = Vec::new();
+    let Some((line, row)) = text.lines().enumerate().find(|(_, l)| l.starts_with(&head)) else {
+        return findings;
+    };
+    let place = format!("{CODE_MAP}:{}", line + 1);
+    let named = modules(&row[head.len()..]);
+    let source = package.dir.join("src");
+    for module in &named {
+        if !source.join(format!("{module}.rs")).exists() && !source.join(module).is_dir() {
+            let message = format!("names `{module}` in {}, where there is no such file", package.name);
+            findings.push(Finding::error(&*place, "docs", message));
+        }
+    }
+    let there = std::fs::read_dir(source).into_iter().flatten().flatten();
+    let mut there: Vec<String> = there
+        .map(|e| e.file_name().to_string_lossy().trim_end_matches(".rs").to_owned())
+        .filter(|n| !["lib", "main", "tests", "testing", "testdata"].contains(&n.as_str()))
+        .collect();
+    there.sort();
+    there.dedup();
+    let first = |module: &String| module.split('/').next().unwrap_or_default().to_owned();
+    let missing: Vec<_> = there.into_iter().filter(|n| !named.iter().any(|m| first(m) == *n)).collect();
+    if !missing.is_empty() {
+        let message = format!("the row of {} does not name {}", package.name, missing.join(", "));
+        findings.push(Finding::warning(place, "docs", message));
+    }
+    findings
+}
+
+/// The words in code font that are names of modules: `a`, `a/b`, and `a/{b,c}` for both.
+fn modules(row: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for code in row.split('`').skip(1).step_by(2) {
+        match code.split_once("/{") {
+            Some((folder, rest)) => {
+                let files = rest.trim_end_matches('}').split(',');
+                names.extend(files.map(|f| format!("{folder}/{}", f.trim())));
+            }
+            None => names.push(code.to_owned()),
+        }
+    }
+    names.retain(|n| n.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "_/".contains(c)));
+    names
+}
+
+/// The targets of links to files, with their lines.
+fn links(text: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    let mut fenced = false;
+    for (number, line) in text.lines().enumerate() {
+        fenced ^= line.trim_start().starts_with("```");
+        if fenced {
+            continue;
+        }
+        for rest in line.split("](").skip(1) {
+            let Some((target, _)) = rest.split_once(')') else { continue };
+            let file = target.split('#').next().unwrap_or_default();
+            if !file.is_empty() && !file.contains(':') {
+                found.push((number, file.to_owned()));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_links_to_files() {
+        let text = "[a](b/c.md#d) [e](https://f) [g](#h)\n```\n[i](j)\n```\n[k](l)\n";
+        assert_eq!(links(text), [(0, "b/c.md".to_owned()), (4, "l".to_owned())]);
+    }
+
+    #[test]
+    fn reads_module_names() {
+        assert_eq!(
+            modules(" `copy` (runs), `v3/{array, group}`; `Type`, `x::y` |"),
+            ["copy", "v3/array", "v3/group"]
+        );
+    }
+}

@@ -1,0 +1,284 @@
+//! Who may depend on whom.
+
+use anyhow::Result;
+
+use super::Finding;
+use crate::command::{cargo, output};
+use crate::workspace::{Kind, Package, Workspace};
+
+/// Programs that run futures or threads: whoever opens an array brings one, or none.
+const RUNTIMES: [&str; 8] =
+    ["tokio", "async-std", "smol", "async-executor", "futures-executor", "pollster", "rayon", "rayon-core"];
+
+/// What compresses; by the beginning of the name.
+const COMPRESSORS: [&str; 15] = [
+    "zstd",
+    "flate2",
+    "zlib-rs",
+    "libz",
+    "miniz_oxide",
+    "libdeflate",
+    "blosc",
+    "lz4",
+    "snap",
+    "bzip2",
+    "liblzma",
+    "xz2",
+    "lzma",
+    "brotli",
+    "pco",
+];
+
+/// The crates that know nothing of runtimes and compressors, whatever features are on.
+const BARE: [&str; 5] = ["zarr-strided", "zarr-traits", "zarr-meta", "zarr-store", "zarr-store-fs"];
+
+/// `zarr-array` without default features has fewer packages than this, itself included.
+const MOST_PACKAGES: usize = 40;
+
+/// All rules over the graph.
+pub(crate) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
+    let mut findings = edges(workspace);
+    findings.extend(foundations(workspace));
+    if workspace.packages.iter().any(|p| p.name == "zarr-array") {
+        let tree = output(&mut cargo([
+            "tree",
+            "--locked",
+            "-p",
+            "zarr-array",
+            "--no-default-features",
+            "--edges=normal",
+            "--prefix=none",
+            "--format={p}",
+        ]))?;
+        findings.extend(small(&tree));
+    }
+    Ok(findings)
+}
+
+/// A way that must not exist, and why.
+struct Ban {
+    from: fn(&Package) -> bool,
+    to: fn(&str) -> bool,
+    reason: &'static str,
+}
+
+const BANS: [Ban; 8] = [
+    Ban {
+        from: |p| p.name == "zarr-strided",
+        to: |to| to.starts_with("zarr-"),
+        reason: "zarr-strided has no Zarr in it",
+    },
+    Ban {
+        from: |p| p.name == "zarr-traits",
+        to: |to| to.starts_with("zarr-") && to != "zarr-strided",
+        reason: "everything stands on zarr-traits, which stands on zarr-strided alone (invariant 1)",
+    },
+    Ban {
+        from: |p| p.name.starts_with("zarr-codec"),
+        to: |to| to.starts_with("zarr-store"),
+        reason: "codecs and stores do not know each other: the engine stands between them (design 3)",
+    },
+    Ban {
+        from: |p| p.name.starts_with("zarr-store"),
+        to: |to| to.starts_with("zarr-codec"),
+        reason: "codecs and stores do not know each other: the engine stands between them (design 3)",
+    },
+    Ban {
+        from: |p| p.name == "zarr-meta",
+        to: |to| ["zarr-array", "zarr-hierarchy"].contains(&to) || to.starts_with("zarr-store"),
+        reason: "documents are data: a linter takes zarr-meta alone (design D4)",
+    },
+    Ban {
+        from: |p| p.name == "zarr-codec-sharding",
+        to: |to| to == "zarr-codecs-core",
+        reason: "sharding knows no other codec: inner chains come from the registry (design 3)",
+    },
+    Ban {
+        from: |p| BARE.contains(&p.name.as_str()),
+        to: |to| RUNTIMES.contains(&to),
+        reason: "futures complete on any executor, so no crate down here brings one (design D2, invariant 3)",
+    },
+    Ban {
+        from: |p| BARE.contains(&p.name.as_str()),
+        to: is_compressor,
+        reason: "nobody pays for a compressor that is not used: compressors are in the codec crates (invariant 1)",
+    },
+];
+
+fn is_compressor(name: &str) -> bool {
+    COMPRESSORS.iter().any(|c| name.starts_with(c))
+}
+
+fn edges(workspace: &Workspace) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for package in &workspace.packages {
+        for ban in BANS.iter().filter(|ban| (ban.from)(package)) {
+            let banned = workspace.needs.keys().filter(|name| (ban.to)(name) && **name != package.name);
+            let shortest = banned.filter_map(|to| workspace.way(&package.name, to)).min_by_key(Vec::len);
+            if let Some(way) = shortest {
+                findings.push(Finding::error(
+                    &*package.name,
+                    "edge",
+                    format!("{}: {}", way.join(" -> "), ban.reason),
+                ));
+            }
+        }
+        let private = |name: &str| workspace.packages.iter().any(|p| p.name == name && !p.published);
+        for dependency in package.dependencies.iter().filter(|d| package.published && private(&d.name)) {
+            let message = format!(
+                "-> {}: what is published cannot depend on what is not, in tests neither",
+                dependency.name
+            );
+            findings.push(Finding::error(&*package.name, "edge", message));
+        }
+    }
+    findings
+}
+
+/// The two crates that are frozen first say exactly what they depend on.
+fn foundations(workspace: &Workspace) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let find = |name: &str| workspace.packages.iter().find(|p| p.name == name);
+    let names = |p: &Package| {
+        let mut names: Vec<String> =
+            p.dependencies.iter().filter(|d| d.kind != Kind::Dev).map(|d| d.name.clone()).collect();
+        names.sort_unstable();
+        names
+    };
+    if let Some(traits) = find("zarr-traits") {
+        let has = names(traits);
+        if has != ["bytes", "serde_json", "zarr-strided"] {
+            let message = format!(
+                "depends on {}; it has exactly bytes, serde_json and zarr-strided, and stays small enough to freeze \
+                 (invariant 1)",
+                has.join(", ")
+            );
+            findings.push(Finding::error("zarr-traits", "dependencies", message));
+        }
+    }
+    if let Some(strided) = find("zarr-strided") {
+        let fixed = strided.dependencies.iter().filter(|d| d.kind != Kind::Dev && !d.optional);
+        let fixed: Vec<_> = fixed.map(|d| d.name.as_str()).collect();
+        if !fixed.is_empty() || !strided.default_features.is_empty() {
+            let message = format!(
+                "has {} and the default features [{}]; by default it has no dependencies at all (design 3)",
+                if fixed.is_empty() { "no fixed dependencies".to_owned() } else { fixed.join(", ") },
+                strided.default_features.join(", ")
+            );
+            findings.push(Finding::error("zarr-strided", "dependencies", message));
+        }
+    }
+    findings
+}
+
+/// Over the output of `cargo tree`: one package a line, `name version …`.
+fn small(tree: &str) -> Vec<Finding> {
+    let mut packages: Vec<&str> =
+        tree.lines().map(|l| l.trim_end_matches(" (*)").trim()).filter(|l| !l.is_empty()).collect();
+    packages.sort_unstable();
+    packages.dedup();
+    let mut findings = Vec::new();
+    if packages.len() >= MOST_PACKAGES {
+        findings.push(Finding::error(
+            "zarr-array",
+            "small",
+            format!(
+                "{} packages without default features; fewer than {MOST_PACKAGES} is promised",
+                packages.len()
+            ),
+        ));
+    }
+    for package in packages {
+        let name = package.split(' ').next().unwrap_or_default();
+        if is_compressor(name) {
+            let message =
+                format!("without default features it brings {name}; it brings no compressor (design 3)");
+            findings.push(Finding::error("zarr-array", "small", message));
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::Dependency;
+
+    fn package(name: &str, dependencies: &[(&str, Kind)]) -> Package {
+        let dependency =
+            |&(name, kind): &(&str, Kind)| Dependency { name: name.to_owned(), kind, optional: false };
+        Package {
+            name: name.to_owned(),
+            dir: "/".into(),
+            published: name.starts_with("zarr-"),
+            library: true,
+            description: String::new(),
+            license: String::new(),
+            repository: String::new(),
+            readme: String::new(),
+            rust_version: String::new(),
+            dependencies: dependencies.iter().map(dependency).collect(),
+            default_features: Vec::new(),
+        }
+    }
+
+    fn workspace(packages: Vec<Package>, needs: &[(&str, &str)]) -> Workspace {
+        let mut workspace = Workspace { packages, ..Workspace::default() };
+        for (from, to) in needs {
+            workspace.needs.entry((*from).to_owned()).or_default().insert((*to).to_owned());
+            workspace.needs.entry((*to).to_owned()).or_default();
+        }
+        workspace
+    }
+
+    #[test]
+    fn finds_forbidden_ways_however_long() {
+        let w = workspace(
+            vec![package("zarr-store-fs", &[]), package("zarr-codecs-core", &[])],
+            &[
+                ("zarr-store-fs", "middle"),
+                ("middle", "zstd-sys"),
+                ("middle", "rayon"),
+                ("zarr-codecs-core", "zstd"),
+            ],
+        );
+        let messages: Vec<_> = edges(&w).into_iter().map(|f| f.message).collect();
+        assert_eq!(messages.len(), 2, "{messages:?}");
+        assert!(messages[0].starts_with("zarr-store-fs -> middle -> rayon:"));
+        assert!(messages[1].starts_with("zarr-store-fs -> middle -> zstd-sys:"));
+    }
+
+    #[test]
+    fn keeps_private_packages_out_of_published_ones() {
+        let w = workspace(vec![package("zarr-array", &[("xtask", Kind::Dev)]), package("xtask", &[])], &[]);
+        assert_eq!(edges(&w).len(), 1);
+    }
+
+    #[test]
+    fn knows_what_the_foundations_have() {
+        let good = [
+            ("zarr-strided", Kind::Normal),
+            ("serde_json", Kind::Normal),
+            ("bytes", Kind::Normal),
+            ("proptest", Kind::Dev),
+        ];
+        let w = workspace(
+            vec![package("zarr-traits", &good), package("zarr-strided", &[("proptest", Kind::Dev)])],
+            &[],
+        );
+        assert_eq!(foundations(&w), []);
+        let w = workspace(
+            vec![package("zarr-traits", &good[1..]), package("zarr-strided", &[("bytes", Kind::Normal)])],
+            &[],
+        );
+        assert_eq!(foundations(&w).len(), 2);
+    }
+
+    #[test]
+    fn counts_packages_once() {
+        assert_eq!(small("zarr-array v0.1.0 (/x)\nbytes v1\nbytes v1 (*)\n"), []);
+        let many: String = (0..40).map(|i| format!("p{i} v1\n")).collect();
+        assert_eq!(small(&many).len(), 1);
+        assert_eq!(small("zstd-sys v2\n").len(), 1);
+    }
+}

@@ -1,0 +1,102 @@
+//! `cargo xtask tidy`: what a program can check of the design.
+//!
+//! - [`graph`]: who may depend on whom, from `cargo metadata`
+//! - [`packages`]: what every crate carries
+//! - [`rules`]: what may not stand in which source, over the tokens that [`source`] makes
+//! - [`docs`]: that the documents name what is there
+//!
+//! Each finding says where, which rule, and why there is such a rule. docs/ARCHITECTURE.md lists the invariants.
+
+mod docs;
+mod graph;
+mod packages;
+mod rules;
+mod source;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::command::root;
+use crate::workspace::Workspace;
+use source::Source;
+
+/// What a check found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Finding {
+    /// A file, a file and line, or a crate.
+    pub(crate) place: String,
+    pub(crate) rule: &'static str,
+    /// What is wrong, and the reason of the rule.
+    pub(crate) message: String,
+    /// Does not fail the run.
+    pub(crate) warning: bool,
+}
+
+impl Finding {
+    fn error(place: impl Into<String>, rule: &'static str, message: impl Into<String>) -> Self {
+        Self { place: place.into(), rule, message: message.into(), warning: false }
+    }
+
+    fn warning(place: impl Into<String>, rule: &'static str, message: impl Into<String>) -> Self {
+        Self { warning: true, ..Self::error(place, rule, message) }
+    }
+}
+
+/// Runs all checks and fails where one of them has an error.
+pub(crate) fn run() -> Result<()> {
+    let workspace = Workspace::load()?;
+    let sources = sources(&root())?;
+
+    let mut findings = graph::check(&workspace)?;
+    findings.extend(packages::check(&workspace, &root())?);
+    findings.extend(sources.iter().flat_map(rules::check));
+    findings.extend(docs::check(&workspace, &root())?);
+
+    for finding in &findings {
+        let level = if finding.warning { "warning" } else { "error" };
+        println!("{level}: {}: [{}] {}", finding.place, finding.rule, finding.message);
+    }
+    let errors = findings.iter().filter(|f| !f.warning).count();
+    println!(
+        "tidy: {} packages, {} source files, {errors} errors, {} warnings",
+        workspace.packages.len(),
+        sources.len(),
+        findings.len() - errors
+    );
+    if errors > 0 {
+        bail!("tidy found {errors} errors");
+    }
+    Ok(())
+}
+
+/// All Rust sources of the workspace, read and taken apart.
+fn sources(root: &Path) -> Result<Vec<Source>> {
+    let mut paths = Vec::new();
+    for folder in ["crates", "xtask", "bench"] {
+        walk(&root.join(folder), &mut paths)?;
+    }
+    paths.sort();
+    let mut sources = Vec::new();
+    for path in paths {
+        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        let relative = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
+        sources.push(Source::new(relative, &text));
+    }
+    source::mark_test_files(&mut sources);
+    Ok(sources)
+}
+
+fn walk(folder: &Path, out: &mut Vec<PathBuf>) -> Result<()> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
+    for entry in entries {
+        let entry = entry?;
+        let (path, kind) = (entry.path(), entry.file_type()?);
+        if kind.is_dir() && entry.file_name() != "target" {
+            walk(&path, out)?;
+        } else if kind.is_file() && path.extension().is_some_and(|e| e == "rs") {
+            out.push(path);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! What every crate carries.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::Finding;
+use crate::workspace::{Kind, Package, Workspace};
+
+/// All rules over the packages.
+pub(crate) fn check(workspace: &Workspace, root: &Path) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for package in &workspace.packages {
+        let place =
+            package.dir.strip_prefix(root).unwrap_or(&package.dir).to_string_lossy().replace('\\', "/");
+        let mut error = |message: &str| findings.push(Finding::error(&*place, "package", message));
+        let read = |file: &str| std::fs::read_to_string(package.dir.join(file)).ok();
+
+        if !has_line(&section(&read("Cargo.toml").unwrap_or_default(), "lints"), "workspace", "true") {
+            error("Cargo.toml lacks `[lints] workspace = true`: the lints are the same everywhere");
+        }
+        if !package.published {
+            continue;
+        }
+        match read("README.md") {
+            None => error("no README.md: it is the crate's front page and its documentation"),
+            Some(text) => {
+                if text.lines().next() != Some(&format!("# {}", package.name)) {
+                    error("README.md does not begin with the name of the crate as its title");
+                }
+                findings.extend(unnamed_dependencies(workspace, package, &place, &text));
+            }
+        }
+        let mut error = |message: &str| findings.push(Finding::error(&*place, "package", message));
+        if !read("CHANGELOG.md")
+            .is_some_and(|text| text.lines().any(|l| l.starts_with("## ") && l.contains("Unreleased")))
+        {
+            error("no CHANGELOG.md with a section \"## Unreleased\"");
+        }
+        let documented = if package.library { "src/lib.rs" } else { "src/main.rs" };
+        let includes =
+            |text: String| text.lines().any(|l| l.trim() == "#![doc = include_str!(\"../README.md\")]");
+        if package.library && !read(documented).is_some_and(includes) {
+            error("src/lib.rs does not include README.md as the documentation of the crate");
+        }
+        for (name, value) in [
+            ("description", &package.description),
+            ("license", &package.license),
+            ("repository", &package.repository),
+            ("readme", &package.readme),
+        ] {
+            if value.is_empty() {
+                error(&format!("Cargo.toml lacks `{name}`, without which the crate cannot be published"));
+            }
+        }
+    }
+    Ok(findings)
+}
+
+/// A dependency is a promise to whoever uses the crate, so the README names it with its reason.
+fn unnamed_dependencies(workspace: &Workspace, package: &Package, place: &str, readme: &str) -> Vec<Finding> {
+    let own = |name: &str| workspace.packages.iter().any(|p| p.name == name);
+    let named = |name: &str| readme.contains(&format!("`{name}`")) || readme.contains(&format!("[{name}]"));
+    let foreign =
+        package.dependencies.iter().filter(|d| d.kind != Kind::Dev && !own(&d.name) && !named(&d.name));
+    foreign
+        .map(|d| {
+            let message =
+                format!("README.md does not name the dependency `{}` and why it is there (style 18)", d.name);
+            Finding::warning(place, "dependencies", message)
+        })
+        .collect()
+}
+
+/// The lines of a section of a Cargo.toml.
+fn section(manifest: &str, name: &str) -> Vec<String> {
+    let head = format!("[{name}]");
+    let lines = manifest.lines().map(str::trim).skip_while(|l| *l != head).skip(1);
+    lines.take_while(|l| !l.starts_with('[')).map(str::to_owned).collect()
+}
+
+fn has_line(section: &[String], key: &str, value: &str) -> bool {
+    section.iter().any(|l| l.split_once('=').is_some_and(|(k, v)| k.trim() == key && v.trim() == value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_sections() {
+        let manifest =
+            "[package]\nname = \"x\"\n\n[lints]\nworkspace = true\n\n[dependencies]\nworkspace = false\n";
+        assert!(has_line(&section(manifest, "lints"), "workspace", "true"));
+        assert!(!has_line(&section(manifest, "dependencies"), "workspace", "true"));
+        assert!(section(manifest, "features").is_empty());
+    }
+}

@@ -1,0 +1,169 @@
+//! What cargo knows of the workspace: packages, what they depend on, and the resolved graph.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+use serde_json::Value;
+
+use crate::command;
+
+/// Why a package is depended on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Normal,
+    Dev,
+    Build,
+}
+
+/// A line of a `[dependencies]` table.
+#[derive(Clone, Debug)]
+pub(crate) struct Dependency {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    pub(crate) optional: bool,
+}
+
+/// A package of this workspace.
+#[derive(Clone, Debug)]
+pub(crate) struct Package {
+    pub(crate) name: String,
+    pub(crate) dir: PathBuf,
+    pub(crate) published: bool,
+    /// Has a library, for others to depend on.
+    pub(crate) library: bool,
+    pub(crate) description: String,
+    pub(crate) license: String,
+    pub(crate) repository: String,
+    pub(crate) readme: String,
+    /// The oldest compiler it promises to work with.
+    pub(crate) rust_version: String,
+    pub(crate) dependencies: Vec<Dependency>,
+    pub(crate) default_features: Vec<String>,
+}
+
+/// The packages of the workspace, and the graph of all packages with all features on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Workspace {
+    pub(crate) packages: Vec<Package>,
+    /// From a package's name to those it needs to be built or run (not to be tested).
+    pub(crate) needs: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Workspace {
+    /// Asks cargo.
+    pub(crate) fn load() -> Result<Self> {
+        let text = command::output(&mut command::cargo([
+            "metadata",
+            "--format-version=1",
+            "--all-features",
+            "--locked",
+        ]))?;
+        let metadata: Value = serde_json::from_str(&text)?;
+        Self::parse(&metadata).context("unexpected answer of `cargo metadata`")
+    }
+
+    fn parse(metadata: &Value) -> Option<Self> {
+        let packages = metadata["packages"].as_array()?;
+        let names: BTreeMap<&str, &str> =
+            packages.iter().map(|p| Some((p["id"].as_str()?, p["name"].as_str()?))).collect::<Option<_>>()?;
+        let members: BTreeSet<&str> =
+            metadata["workspace_members"].as_array()?.iter().filter_map(Value::as_str).collect();
+
+        let mut needs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for node in metadata["resolve"]["nodes"].as_array()? {
+            let to = needs.entry((*names.get(node["id"].as_str()?)?).to_owned()).or_default();
+            for dependency in node["deps"].as_array()? {
+                let kinds = dependency["dep_kinds"].as_array()?;
+                if kinds.iter().any(|k| k["kind"].as_str() != Some("dev")) {
+                    to.insert((*names.get(dependency["pkg"].as_str()?)?).to_owned());
+                }
+            }
+        }
+        let mut own: Vec<Package> = packages
+            .iter()
+            .filter(|p| p["id"].as_str().is_some_and(|id| members.contains(id)))
+            .map(package)
+            .collect::<Option<_>>()?;
+        own.sort_by(|a, b| a.name.cmp(&b.name));
+        Some(Self { packages: own, needs })
+    }
+
+    pub(crate) fn published(&self) -> impl Iterator<Item = &Package> {
+        self.packages.iter().filter(|p| p.published)
+    }
+
+    /// The shortest way along which `from` needs `to`, with all features on, as names.
+    pub(crate) fn way(&self, from: &str, to: &str) -> Option<Vec<String>> {
+        let mut came: BTreeMap<&str, &str> = BTreeMap::new();
+        let mut queue = std::collections::VecDeque::from([from]);
+        while let Some(at) = queue.pop_front() {
+            for next in self.needs.get(at).into_iter().flatten() {
+                if next == from || came.contains_key(next.as_str()) {
+                    continue;
+                }
+                came.insert(next, at);
+                if next == to {
+                    let mut way = vec![to.to_owned()];
+                    let mut step = to;
+                    while let Some(&before) = came.get(step) {
+                        way.push(before.to_owned());
+                        step = before;
+                    }
+                    way.reverse();
+                    return Some(way);
+                }
+                queue.push_back(next);
+            }
+        }
+        None
+    }
+}
+
+fn package(value: &Value) -> Option<Package> {
+    let text = |name: &str| value[name].as_str().unwrap_or_default().to_owned();
+    let dependencies = value["dependencies"].as_array()?.iter().map(|d| {
+        let kind = match d["kind"].as_str() {
+            Some("dev") => Kind::Dev,
+            Some("build") => Kind::Build,
+            _ => Kind::Normal,
+        };
+        Some(Dependency { name: d["name"].as_str()?.to_owned(), kind, optional: d["optional"].as_bool()? })
+    });
+    let library = value["targets"].as_array()?.iter().any(|t| {
+        t["kind"].as_array().is_some_and(|k| k.iter().any(|k| k == "lib" || k == "rlib" || k == "proc-macro"))
+    });
+    let default = value["features"]["default"].as_array();
+    Some(Package {
+        name: text("name"),
+        dir: PathBuf::from(value["manifest_path"].as_str()?).parent()?.to_path_buf(),
+        published: value["publish"].as_array().is_none_or(|registries| !registries.is_empty()),
+        library,
+        description: text("description"),
+        license: text("license"),
+        repository: text("repository"),
+        readme: text("readme"),
+        rust_version: text("rust_version"),
+        dependencies: dependencies.collect::<Option<_>>()?,
+        default_features: default
+            .into_iter()
+            .flatten()
+            .filter_map(|f| Some(f.as_str()?.to_owned()))
+            .collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_shortest_way() {
+        let mut workspace = Workspace::default();
+        for (from, to) in [("a", "b"), ("b", "c"), ("a", "d"), ("d", "e"), ("e", "c"), ("c", "a")] {
+            workspace.needs.entry(from.to_owned()).or_default().insert(to.to_owned());
+        }
+        assert_eq!(workspace.way("a", "c"), Some(vec!["a".to_owned(), "b".to_owned(), "c".to_owned()]));
+        assert_eq!(workspace.way("e", "f"), None);
+    }
+}
