@@ -13,8 +13,10 @@ use zarr_array::traits::Limits;
 use zarr_array::{Storage, meta, standard};
 use zarr_store_fs::FsStore;
 
-/// Data type, bytes of an element, shape, chunks, separator, fill value, and codecs after `bytes` (or all of them).
-fn combinations() -> Vec<(&'static str, usize, Vec<u64>, Vec<u64>, Value, Value, Value)> {
+/// Data type, bytes of an element, shape, chunks, chunk key encoding, fill value and codecs.
+type Combination = (&'static str, usize, Vec<u64>, Vec<u64>, Value, Value, Value);
+
+fn combinations() -> Vec<Combination> {
     let slash = || json!({"name": "default", "configuration": {"separator": "/"}});
     let dot = || json!({"name": "default", "configuration": {"separator": "."}});
     let v2 = |s: &str| json!({"name": "v2", "configuration": {"separator": s}});
@@ -195,7 +197,7 @@ fn element(data_type: &str, size: usize, k: usize) -> Vec<u8> {
     let n = u8::try_from(k * 7 % 120).unwrap_or(0);
     let half = |n: u8| half::f16::from_f32(f32::from(n)).to_le_bytes().to_vec();
     match data_type {
-        "bool" => vec![u8::from(k % 3 == 0)],
+        "bool" => vec![u8::from(k.is_multiple_of(3))],
         "float16" => half(n),
         "float32" => (f32::from(n) / 3.0).to_le_bytes().to_vec(),
         "float64" => (f64::from(n) / 7.0).to_le_bytes().to_vec(),
