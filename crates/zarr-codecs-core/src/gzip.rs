@@ -322,6 +322,7 @@ mod tests {
         };
         assert_eq!(damaged(end - 5).kind(), CodecErrorKind::Checksum); // D3.t7
         assert!(damaged(end - 4).to_string().ends_with("a member of 64 bytes says it has 65"));
+        assert!(damaged(end - 1).to_string().contains("says it has 16777280")); // D3.t8: nothing is sized by it
         assert_eq!(damaged(20).kind(), CodecErrorKind::Checksum);
         assert_eq!(damaged(2).kind(), CodecErrorKind::Corrupt);
         let zlib = [&[0x78, 0x9c], &stored[10..]].concat();
