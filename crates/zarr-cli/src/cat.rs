@@ -1,0 +1,190 @@
+//! `zarr cat`: the elements of an array, or of a part of it, on standard output.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use zarr_array::blocking::Array;
+use zarr_array::{DataType, traits::Layout};
+
+use crate::exit::{Exit, Failure, Outcome};
+use crate::nested::Nested;
+use crate::npy;
+use crate::render::{self, Render};
+use crate::select::{Pick, Select};
+use crate::slabs::{Budget, Slabs};
+use crate::stdout::Stdout;
+use crate::target::Target;
+
+/// Print the elements of an array.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The array: a directory with a zarr.json.
+    #[arg(value_name = "STORE[/PATH]")]
+    store: PathBuf,
+    /// How to print them.
+    #[arg(short, long, value_enum, default_value_t = Format::Raw)]
+    format: Format,
+    /// Which part, as Python slices: one entry a dimension, an index drops it.
+    #[arg(
+        short,
+        long,
+        value_name = "SELECTION",
+        default_value = "...",
+        hide_default_value = true,
+        allow_hyphen_values = true
+    )]
+    select: Select,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  zarr cat weather.zarr/t2m > t2m.f32
+  zarr cat --format text -s 0:24,:,5 weather.zarr/t2m
+  zarr cat --format json -s '-1, ::10, ::10' weather.zarr/t2m
+  zarr cat --format npy -s 0 weather.zarr/t2m > day.npy
+
+Chunks that are not stored are printed as the fill value. Memory stays bounded, whatever the size of the array.";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Bytes in C order, little-endian, without a header; booleans as bytes 0 and 1.
+    Raw,
+    /// Nested lists; NaN and infinities as strings, complex numbers as pairs, byte strings as base64.
+    Json,
+    /// One element a line.
+    Text,
+    /// A NumPy file.
+    Npy,
+}
+
+impl Args {
+    /// All elements of the array at `store`, one per line.
+    pub(crate) fn lines_of(store: PathBuf) -> Self {
+        Self { store, format: Format::Text, select: Select::default() }
+    }
+}
+
+pub(crate) fn run(args: &Args) -> Outcome {
+    let target = Target::find(&args.store)?;
+    let array = target.array()?;
+    let picks = args.select.resolve(array.shape()).map_err(|e| target.fail(e))?;
+    let printer = Printer::new(args.format, array.data_type(), &picks).map_err(|e| target.fail(e))?;
+    print(&array, &picks, printer).map_err(|e| if e.exit() == Exit::Ok { e } else { target.fail(e) })?;
+    Ok(Exit::Ok)
+}
+
+/// Part after part. Nothing is printed before the first part has been read, so that most errors leave no output.
+fn print(array: &Array, picks: &[Pick], mut printer: Printer) -> Result<(), Failure> {
+    let size = array.data_type().size().unwrap_or(1);
+    for slab in Slabs::new(picks, array.chunk_grid(), size, Budget::DEFAULT) {
+        let (_, elements) = array.read_bytes(slab.selection(picks))?;
+        printer.elements(elements)?;
+    }
+    printer.end()
+}
+
+/// Elements on their way to standard output.
+struct Printer {
+    out: Stdout,
+    /// Printed in front of the first element.
+    header: Vec<u8>,
+    form: Form,
+    data_type: DataType,
+}
+
+enum Form {
+    Bytes,
+    Lines(Render),
+    Lists(Render, Nested),
+}
+
+/// Text is printed in pieces of about this size.
+const PIECE: usize = 256 << 10;
+
+impl Printer {
+    fn new(format: Format, data_type: &DataType, picks: &[Pick]) -> Result<Self, Failure> {
+        let shape: Vec<u64> = picks.iter().filter(|p| p.keep).map(|p| p.count).collect();
+        let unknown =
+            || Failure::unsupported(format!("data type {data_type} cannot be printed in this format"));
+        let (header, form) = match format {
+            Format::Raw => (Vec::new(), Form::Bytes),
+            Format::Npy => (npy::header(data_type, &shape).ok_or_else(unknown)?, Form::Bytes),
+            Format::Text => (Vec::new(), Form::Lines(render::text(data_type).ok_or_else(unknown)?)),
+            Format::Json => {
+                let render = render::json(data_type).ok_or_else(unknown)?;
+                (Vec::new(), Form::Lists(render, Nested::new(&shape)))
+            }
+        };
+        Ok(Self { out: Stdout::new(), header, form, data_type: data_type.clone() })
+    }
+
+    fn elements(&mut self, mut elements: Vec<u8>) -> Result<(), Failure> {
+        self.out.write(&std::mem::take(&mut self.header))?;
+        let size = self.data_type.size().unwrap_or(1).max(1);
+        let mut text = Vec::with_capacity(PIECE + 64);
+        match &mut self.form {
+            Form::Bytes => {
+                booleans(&self.data_type, &mut elements);
+                little_endian(&self.data_type, &mut elements);
+                return self.out.write(&elements);
+            }
+            Form::Lines(render) => {
+                for element in elements.chunks_exact(size) {
+                    render(element, &mut text);
+                    text.push(b'\n');
+                    flush_at(PIECE, &mut self.out, &mut text)?;
+                }
+            }
+            Form::Lists(render, lists) => {
+                for element in elements.chunks_exact(size) {
+                    lists.before(&mut text);
+                    render(element, &mut text);
+                    flush_at(PIECE, &mut self.out, &mut text)?;
+                }
+            }
+        }
+        flush_at(0, &mut self.out, &mut text)
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        self.out.write(&std::mem::take(&mut self.header))?;
+        if let Form::Lists(_, lists) = &mut self.form {
+            let mut text = Vec::new();
+            let mut left = lists.hollow();
+            while left > 0 {
+                lists.before(&mut text);
+                text.extend_from_slice(b"[]");
+                left -= 1;
+                flush_at(PIECE, &mut self.out, &mut text)?;
+            }
+            lists.end(&mut text);
+            self.out.write(&text)?;
+        }
+        self.out.flush()
+    }
+}
+
+fn flush_at(length: usize, out: &mut Stdout, text: &mut Vec<u8>) -> Result<(), Failure> {
+    if text.len() >= length {
+        out.write(text)?;
+        text.clear();
+    }
+    Ok(())
+}
+
+/// Booleans become bytes 0 and 1: any byte but 0 is true (checklist L78).
+pub(crate) fn booleans(data_type: &DataType, elements: &mut [u8]) {
+    if *data_type == DataType::Bool {
+        elements.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
+    }
+}
+
+/// From the byte order of this machine.
+fn little_endian(data_type: &DataType, elements: &mut [u8]) {
+    if cfg!(target_endian = "big")
+        && let Layout::Fixed { unit, .. } = data_type.layout()
+    {
+        elements.chunks_exact_mut(unit.max(1)).for_each(<[u8]>::reverse);
+    }
+}

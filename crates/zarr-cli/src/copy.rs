@@ -1,0 +1,190 @@
+//! `zarr copy`: an array or a hierarchy, with other chunks and codecs if wanted.
+//!
+//! Everything is planned before anything is written: a node that cannot be copied is known by then. The copy grows in a
+//! hidden directory beside the destination and takes its name when it is complete.
+
+mod codecs;
+mod document;
+mod place;
+mod plan;
+mod work;
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::ValueEnum;
+use zarr_array::Cpu;
+use zarr_array::traits::Bytes;
+
+use crate::exit::{Exit, Failure, Outcome, say};
+use crate::progress::Progress;
+use crate::stdout::print;
+use crate::table::bytes;
+use crate::target::Target;
+use codecs::Codecs;
+use place::Place;
+use plan::{Change, Kind, Plan};
+
+/// Copy an array or a hierarchy.
+///
+/// The copy keeps shape, data type, fill value, dimension names and attributes, and what no option changes: chunks and
+/// codecs. Its metadata is written in the form that every implementation reads. Chunks that are not stored, or hold
+/// nothing but the fill value, are not stored in the copy. Consolidated metadata is left out.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The node to copy, with all that is below it.
+    #[arg(value_name = "SRC")]
+    source: PathBuf,
+    /// The directory of the copy.
+    #[arg(value_name = "DST")]
+    destination: PathBuf,
+    /// The format of the copy.
+    #[arg(long, value_name = "3|2", value_parser = ["3", "2"])]
+    zarr_format: Option<String>,
+    /// The codecs of all arrays: a list like `zstd:5`, `blosc:lz4:5:shuffle`, `transpose(1,0),bytes:big,gzip:6,crc32c`,
+    /// or `none`; or the JSON of the member `codecs`.
+    #[arg(long, value_name = "LIST|JSON")]
+    codecs: Option<String>,
+    /// The shape of chunks; "" is that of a scalar. In a hierarchy, arrays of another rank keep theirs.
+    #[arg(long, value_name = "A,B,…", allow_hyphen_values = true)]
+    chunks: Option<Lengths>,
+    /// The shape of shards.
+    #[arg(long, value_name = "A,B,…", allow_hyphen_values = true)]
+    shards: Option<Lengths>,
+    /// What to do if there is something at DST. Only a Zarr node is ever replaced, once the copy is complete.
+    #[arg(long, value_enum, default_value_t = IfExists::Fail)]
+    if_exists: IfExists,
+    /// Read source and copy once more, and compare all elements before the copy takes its name.
+    #[arg(long)]
+    verify: bool,
+    /// No progress bar and no summary.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  zarr copy weather.zarr backup.zarr --verify
+  zarr copy weather.zarr/t2m series.zarr --chunks 1000,10,10 --codecs zstd:5
+  zarr copy big-endian.zarr little.zarr --codecs 'bytes:little,blosc:zstd:5:bitshuffle'
+  zarr copy a.zarr b.zarr --codecs '[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}},{\"name\":\"crc32c\"}]'
+  zarr copy a.zarr a.zarr --chunks 100,100 --if-exists replace";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum IfExists {
+    /// Stop.
+    Fail,
+    /// Put the copy in its place.
+    Replace,
+}
+
+/// Lengths, one a dimension.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Lengths(Vec<u64>);
+
+impl FromStr for Lengths {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.trim().is_empty() {
+            return Ok(Self(Vec::new()));
+        }
+        let length = |part: &str| match part.trim().parse() {
+            Ok(n @ 1..) => Ok(n),
+            _ => Err(format!("{part:?} is no length above 0")),
+        };
+        text.split(',').map(length).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+pub(crate) fn run(args: &Args) -> Outcome {
+    if args.zarr_format.as_deref() == Some("2") {
+        return Err(Failure::unsupported("writing Zarr format 2 is not supported yet"));
+    }
+    if args.shards.is_some() {
+        return Err(Failure::unsupported("writing shards is not supported yet"));
+    }
+    let codecs = args.codecs.as_deref().map(str::parse::<Codecs>).transpose();
+    let codecs = codecs.map_err(|e| Failure::usage(format!("--codecs: {e}")))?;
+    let source = Target::find(&args.source)?;
+    let place = Place::find(&args.destination, args.if_exists == IfExists::Replace, &source.directory)?;
+    let change = Change { codecs, chunks: args.chunks.as_ref().map(|c| c.0.clone()) };
+    let plan = Plan::new(&source, &change)?;
+    plan.notes.iter().for_each(|note| say(&format!("note: {note}")));
+    let rounds = if args.verify { 2 } else { 1 };
+    let progress = Progress::new(plan.bytes().saturating_mul(rounds), args.quiet);
+    let place = place.begin()?;
+    let cpu = Cpu::threads(std::thread::available_parallelism().map_or(1, usize::from));
+    let mut worst = None;
+    for node in &plan.nodes {
+        if let Err(e) = copy(node, &place, args.verify, &cpu, &progress) {
+            // All that is wrong is said, not only what is first.
+            progress.say(e.message());
+            worst = worst.or(Some(e.exit()));
+        }
+    }
+    drop(progress);
+    if let Some(exit) = worst {
+        say(&format!("nothing was copied to {:?}", args.destination));
+        return Err(Failure::silent(exit));
+    }
+    place.publish()?;
+    if !args.quiet {
+        print(&summary(&plan, args))?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// Copies one node to where the copy grows.
+fn copy(
+    node: &plan::Node,
+    place: &place::Growing,
+    verify: bool,
+    cpu: &Cpu,
+    progress: &Progress,
+) -> Result<(), Failure> {
+    progress.at(&node.path);
+    let storage = place.store(&node.below)?;
+    match &node.kind {
+        Kind::Group(document) => document::put(&storage, Bytes::from(document.clone()))
+            .map_err(|e| e.within(format_args!("copy of group {:?}", node.path))),
+        Kind::Array(array) => {
+            let done = |bytes| progress.add(bytes);
+            let copy = array.create(storage, cpu)?;
+            array.work.copy(&array.source, &copy, &done)?;
+            if verify {
+                // From the disk, like any other reader.
+                let copy = array.open(place.store(&node.below)?, cpu)?;
+                array.work.compare(&array.source, &copy, &done)?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn summary(plan: &Plan, args: &Args) -> String {
+    let arrays = plan.nodes.iter().filter(|node| matches!(node.kind, Kind::Array(_))).count();
+    let groups = plan.nodes.len() - arrays;
+    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let nodes = match (arrays, groups) {
+        (arrays, 0) => count(arrays, "array"),
+        (arrays, groups) => format!("{} and {}", count(groups, "group"), count(arrays, "array")),
+    };
+    let equal = if args.verify { ", read back and equal" } else { "" };
+    format!("copied {nodes}, {} of elements{equal}\n", bytes(plan.elements()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_above_zero() {
+        assert_eq!("1, 20".parse(), Ok(Lengths(vec![1, 20])));
+        assert_eq!("".parse(), Ok(Lengths(vec![])));
+        for bad in ["0", "-1", "a", "1,", "1.0", "18446744073709551616"] {
+            assert!(bad.parse::<Lengths>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Where the copy goes: a hidden directory beside the destination, which takes its name when the copy is complete.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use zarr_array::meta::diagnostic::Ignore;
+use zarr_array::meta::path::{DOCUMENT, OLD_ARRAY};
+use zarr_array::meta::v3::{GroupDocument, NodeDocument};
+use zarr_array::traits::Prefix;
+use zarr_array::{Limits, Storage};
+use zarr_store_fs::FsStore;
+
+use crate::exit::{Exit, Failure, say};
+
+/// A destination that may be written.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// From the root of the file system, without links.
+    destination: PathBuf,
+    /// The directory that the destination lies in.
+    parent: PathBuf,
+    /// Whether there is a node that is to give way.
+    replaces: bool,
+}
+
+/// The directory in which the copy grows. It is removed again, unless the copy is published.
+#[derive(Debug)]
+pub(crate) struct Growing {
+    place: Place,
+    directory: PathBuf,
+    published: bool,
+}
+
+/// The part of the destination's name that the hidden directory keeps: with the rest it stays a legal name.
+const STEM: usize = 100;
+
+impl Place {
+    /// Checks the destination. What is there is replaced only if that is asked for, and only if it is a Zarr node that
+    /// the source is not a part of.
+    pub(crate) fn find(given: &Path, replace: bool, source: &Path) -> Result<Self, Failure> {
+        if given.to_str().is_some_and(|text| text.contains("://")) {
+            return Err(Failure::unsupported(format!("{given:?}: a copy goes to a local directory so far")));
+        }
+        let destination = resolved(given)?;
+        let mut replaces = false;
+        match fs::read_dir(&destination) {
+            Ok(mut entries) => replaces = entries.next().is_some(),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            Err(e) if e.kind() == io::ErrorKind::NotADirectory => {
+                return Err(Failure::usage(format!("{given:?} is there, and is no directory")));
+            }
+            Err(e) => return Err(unusable(given, &e)),
+        }
+        if replaces {
+            check_replaceable(given, &destination, replace, source)?;
+        }
+        let Some(parent) = destination.parent().map(Path::to_owned) else {
+            return Err(Failure::usage(format!("{given:?} is no place for a copy")));
+        };
+        if let Some((above, NodeDocument::Array(_))) = nodes_above(&destination).first() {
+            return Err(Failure::usage(format!("{above:?} is an array, nothing can lie below it")));
+        }
+        Ok(Self { destination, parent, replaces })
+    }
+
+    /// Makes the directory in which the copy grows.
+    pub(crate) fn begin(self) -> Result<Growing, Failure> {
+        make_parents(&self.parent)?;
+        for attempt in 0..100 {
+            let directory = self.parent.join(self.hidden(&format!("{attempt}.partial")));
+            match fs::create_dir(&directory) {
+                Ok(()) => return Ok(Growing { place: self, directory, published: false }),
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(Failure::io(&e, format_args!("cannot create {directory:?}"))),
+            }
+        }
+        Err(Failure::new(Exit::Io, format!("there are too many unfinished copies in {:?}", self.parent)))
+    }
+
+    /// A name beside the destination that listings do not show.
+    fn hidden(&self, ending: &str) -> OsString {
+        let name = self.destination.file_name().unwrap_or_default().to_string_lossy();
+        let stem: String =
+            name.char_indices().take_while(|(at, c)| at + c.len_utf8() <= STEM).map(|(_, c)| c).collect();
+        format!(".{stem}.{}.{ending}", std::process::id()).into()
+    }
+}
+
+/// The path from the root of the file system, without links and `..`, so that what lies above it is what it says.
+fn resolved(given: &Path) -> Result<PathBuf, Failure> {
+    // A link that leads nowhere is there, and is no place for a copy.
+    let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
+    let here = Path::new("");
+    let existing = given.ancestors().find(|p| *p == here || is_there(p)).unwrap_or(here);
+    let rest = given.strip_prefix(existing).unwrap_or(here);
+    if rest.components().any(|c| !matches!(c, Component::Normal(_))) {
+        return Err(Failure::usage(format!("{given:?} goes up from a directory that does not exist")));
+    }
+    let directory = fs::canonicalize(if existing == here { Path::new(".") } else { existing });
+    let directory = directory.map_err(|e| unusable(given, &e))?;
+    Ok(if rest == here { directory } else { directory.join(rest) })
+}
+
+fn unusable(given: &Path, e: &io::Error) -> Failure {
+    Failure::io(e, format_args!("cannot use {given:?} as the destination"))
+}
+
+fn check_replaceable(given: &Path, destination: &Path, replace: bool, source: &Path) -> Result<(), Failure> {
+    if !replace {
+        let message = format!("{given:?} is there already; `--if-exists replace` puts the copy in its place");
+        return Err(Failure::usage(message));
+    }
+    if ![DOCUMENT, OLD_ARRAY.0].iter().any(|name| destination.join(name).is_file()) {
+        return Err(Failure::usage(format!("{given:?} is no Zarr node, and is not replaced")));
+    }
+    let source =
+        fs::canonicalize(source).map_err(|e| Failure::io(&e, format_args!("cannot find {source:?}")))?;
+    if source != destination && source.starts_with(destination) {
+        return Err(Failure::usage(format!("{source:?} is a part of {given:?}, and would be lost with it")));
+    }
+    Ok(())
+}
+
+/// The nodes that the destination lies in, the nearest first.
+fn nodes_above(destination: &Path) -> Vec<(PathBuf, NodeDocument)> {
+    let above = destination.ancestors().skip(1);
+    let above = above.skip_while(|p| !p.exists()).take_while(|p| p.join(DOCUMENT).is_file());
+    let node = |directory: &Path| {
+        let bytes = fs::read(directory.join(DOCUMENT)).ok()?;
+        let document = NodeDocument::parse(&bytes, &Limits::default(), &mut Ignore).ok()?;
+        Some((directory.to_owned(), document))
+    };
+    above.filter_map(node).collect()
+}
+
+/// Makes the directories above the copy that are missing. Below a group they become groups, because every node above a
+/// node has a document (checklist F11).
+fn make_parents(parent: &Path) -> Result<(), Failure> {
+    let missing: Vec<&Path> = parent.ancestors().take_while(|p| !p.exists()).collect();
+    for directory in missing.into_iter().rev() {
+        let failed = |e: io::Error| Failure::io(&e, format_args!("cannot create {directory:?}"));
+        fs::create_dir(directory).map_err(failed)?;
+        if directory.parent().is_some_and(|p| p.join(DOCUMENT).is_file()) {
+            fs::write(directory.join(DOCUMENT), GroupDocument::new().to_text()).map_err(failed)?;
+        }
+    }
+    Ok(())
+}
+
+impl Growing {
+    /// A store for the node that lies `below` the copy.
+    pub(crate) fn store(&self, below: &Prefix) -> Result<Storage, Failure> {
+        Ok(FsStore::create(self.directory.join(below.as_str()))?.into())
+    }
+
+    /// Gives the copy the name of the destination.
+    pub(crate) fn publish(mut self) -> Result<(), Failure> {
+        let Place { destination, replaces, .. } = &self.place;
+        let failed =
+            |e: &io::Error| Failure::io(e, format_args!("cannot put the copy in place of {destination:?}"));
+        if !replaces {
+            fs::rename(&self.directory, destination).map_err(|e| failed(&e))?;
+            self.published = true;
+        } else {
+            let old = self.place.parent.join(self.place.hidden("old.partial"));
+            fs::rename(destination, &old).map_err(|e| failed(&e))?;
+            if let Err(e) = fs::rename(&self.directory, destination) {
+                // As it was.
+                let _ = fs::rename(&old, destination);
+                return Err(failed(&e));
+            }
+            self.published = true;
+            if let Err(e) = fs::remove_dir_all(&old) {
+                say(&format!("note: what was replaced is left in {old:?}: {e}"));
+            }
+        }
+        for (above, node) in nodes_above(destination) {
+            if let NodeDocument::Group(group) = node
+                && group.consolidated().is_some()
+            {
+                say(&format!("note: the consolidated metadata of {above:?} does not know the copy"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Growing {
+    fn drop(&mut self) {
+        if !self.published {
+            // Its name is hidden; there is nothing more to be done about it.
+            let _ = fs::remove_dir_all(&self.directory);
+        }
+    }
+}

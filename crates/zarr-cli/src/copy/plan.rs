@@ -1,0 +1,173 @@
+//! What is to be copied, known before anything is written.
+
+use zarr_array::blocking::Array;
+use zarr_array::meta::ArrayMeta;
+use zarr_array::meta::v3::NodeDocument;
+use zarr_array::traits::Prefix;
+use zarr_array::{Cpu, Storage};
+
+use super::codecs::Codecs;
+use super::document;
+use super::work::Work;
+use crate::exit::{Exit, Failure, say};
+use crate::target::{Target, registry};
+use crate::walk::{Found, Visit, walk};
+
+/// What the copy shall have that the source has not.
+#[derive(Debug)]
+pub(crate) struct Change {
+    pub(crate) codecs: Option<Codecs>,
+    pub(crate) chunks: Option<Vec<u64>>,
+}
+
+/// All nodes of the copy, parents before children.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) nodes: Vec<Node>,
+    /// What the user should know.
+    pub(crate) notes: Vec<String>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Node {
+    /// The path in the source.
+    pub(crate) path: String,
+    /// Where it lies below the node that is copied.
+    pub(crate) below: Prefix,
+    pub(crate) kind: Kind,
+}
+
+#[derive(Debug)]
+pub(crate) enum Kind {
+    /// With its document.
+    Group(String),
+    Array(Box<Planned>),
+}
+
+/// An array, and what its copy will be.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    pub(crate) source: Array,
+    meta: ArrayMeta,
+    pub(crate) work: Work,
+}
+
+impl Planned {
+    /// Creates the copy, without elements, at the root of `storage`.
+    pub(crate) fn create(&self, storage: Storage, cpu: &Cpu) -> Result<Array, Failure> {
+        let made = Array::create(storage, "/", self.meta.clone(), &registry());
+        Ok(made.map_err(|e| self.work.in_copy(e))?.with_cpu(cpu.clone()))
+    }
+
+    /// Opens the copy.
+    pub(crate) fn open(&self, storage: Storage, cpu: &Cpu) -> Result<Array, Failure> {
+        let opened = Array::open(storage, "/", &registry());
+        Ok(opened.map_err(|e| self.work.in_copy(e))?.with_cpu(cpu.clone()))
+    }
+}
+
+impl Plan {
+    /// Plans the copy of `source`. Every node that cannot be copied is named; then the first of them is the error.
+    pub(crate) fn new(source: &Target, change: &Change) -> Result<Self, Failure> {
+        let mut plan = Self { nodes: Vec::new(), notes: Vec::new() };
+        let mut failures = Vec::new();
+        let start = source.prefix()?;
+        walk(&source.storage, start.clone(), &mut |visit| {
+            if let Err(e) = plan.add(source, &start, visit, change) {
+                failures.push(source.fail(e));
+            }
+            Ok(())
+        })?;
+        let Some(last) = failures.pop() else { return Ok(plan) };
+        let exit = failures.first().map_or(last.exit(), Failure::exit);
+        failures.iter().for_each(|e| say(e.message()));
+        Err(Failure::new(exit, last.message()))
+    }
+
+    fn add(&mut self, source: &Target, start: &Prefix, visit: Visit, change: &Change) -> Result<(), Failure> {
+        let path = visit.path();
+        self.notes.extend(
+            visit.notes.iter().filter(|n| is_worth_telling(n)).map(|n| format!("node {path:?}: {n}")),
+        );
+        let kind = match visit.found {
+            Found::Node(NodeDocument::Array(_)) => {
+                // From the storage once more, so that this is the one way to open an array.
+                let array = Array::open(source.storage.clone(), &path, &registry())?;
+                Kind::Array(Box::new(self.array(array, source, &visit.prefix == start, change)?))
+            }
+            Found::Node(NodeDocument::Group(group)) => {
+                if group.consolidated().is_some() {
+                    self.notes.push(format!("group {path:?}: the copy has no consolidated metadata"));
+                }
+                Kind::Group(document::group(&group)?)
+            }
+            Found::Node(_) => {
+                return Err(Failure::unsupported(format!("node {path:?}: this kind of node is not known")));
+            }
+            Found::Invalid(e) => return Err(e.into()),
+            Found::Unreadable(e) => return Err(Failure::from(e).within(format_args!("node {path:?}"))),
+            Found::NoNode(why) => {
+                self.notes.push(format!("{path:?} is not copied: {why}"));
+                return Ok(());
+            }
+        };
+        let below = visit.prefix.as_str().strip_prefix(start.as_str()).unwrap_or_default();
+        self.nodes.push(Node { path, below: Prefix::new(below)?, kind });
+        Ok(())
+    }
+
+    fn array(
+        &mut self,
+        source: Array,
+        target: &Target,
+        is_alone: bool,
+        change: &Change,
+    ) -> Result<Planned, Failure> {
+        let rank = source.shape().len();
+        if let Some(chunks) = change.chunks.as_ref().filter(|chunks| chunks.len() != rank) {
+            let (path, given) = (source.path(), chunks.len());
+            if is_alone {
+                let message = format!("array {path:?} is of rank {rank}, the chunk shape of rank {given}");
+                return Err(Failure::usage(message));
+            }
+            self.notes.push(format!("array {path:?} is of rank {rank}, not {given}: it keeps its chunks"));
+        }
+        let meta = document::array(&source, change).map_err(|e| in_copy(e, &source, change))?;
+        let resolved = meta
+            .resolve(&registry(), &zarr_array::Limits::default(), &mut Vec::new())
+            .map_err(|e| in_copy(e.into(), &source, change))?;
+        let work = Work::new(&source, &target.store, &*resolved.grid)?;
+        Ok(Planned { source, meta, work })
+    }
+
+    /// Bytes of elements that are read and written.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.works().map(|work| work.bytes).fold(0, u64::saturating_add)
+    }
+
+    /// Bytes of all elements, also of those that are not stored.
+    pub(crate) fn elements(&self) -> u128 {
+        self.works().map(|work| work.elements).fold(0, u128::saturating_add)
+    }
+
+    fn works(&self) -> impl Iterator<Item = &Work> {
+        self.nodes
+            .iter()
+            .filter_map(|node| if let Kind::Array(array) = &node.kind { Some(&array.work) } else { None })
+    }
+}
+
+/// What is kept although other readers stumble over it.
+fn is_worth_telling(note: &zarr_array::Diagnostic) -> bool {
+    use zarr_array::meta::Code;
+    let in_attributes = note.pointer.starts_with("/attributes");
+    in_attributes && matches!(note.code, Code::BareNonFinite | Code::LoneSurrogate)
+        || matches!(note.code, Code::ReservedName | Code::OddName)
+}
+
+/// An error in metadata that does not exist yet; that is the fault of the command line if it changed something.
+fn in_copy(e: Failure, source: &Array, change: &Change) -> Failure {
+    let asked = change.codecs.is_some() || change.chunks.is_some();
+    let exit = if asked && e.exit() == Exit::Invalid { Exit::Usage } else { e.exit() };
+    Failure::new(exit, e.message()).within(format_args!("copy of array {:?}", source.path()))
+}

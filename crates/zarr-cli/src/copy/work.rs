@@ -1,0 +1,279 @@
+//! The elements of one array, block by block.
+//!
+//! A block is a box of whole chunks of the copy that fits into memory, so that every chunk is written once and never
+//! read. Blocks in which the source stores nothing are left out where there are too many of them to look at each.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use zarr_array::blocking::Array;
+use zarr_array::traits::{ChunkGrid, KeyEncoding, Prefix};
+use zarr_array::{Selection, Storage, block_on};
+
+use crate::cat::booleans;
+use crate::exit::{Exit, Failure};
+
+/// Bytes of elements in a block, as long as a chunk has less.
+const BLOCK: u64 = 128 << 20;
+
+/// Chunks in a block.
+const CHUNKS: u64 = 1 << 16;
+
+/// An array of more chunks than these, before or after, is asked which of them it stores.
+const MANY: u128 = 1 << 20;
+
+/// What is to be copied of an array.
+#[derive(Debug)]
+pub(crate) struct Work {
+    shape: Vec<u64>,
+    /// The shape of a block; at the edge of the array there is less.
+    block: Vec<u64>,
+    /// The blocks in which the source stores something; `None`: all are looked at.
+    only: Option<BTreeSet<Vec<u64>>>,
+    /// Bytes of elements in these blocks.
+    pub(crate) bytes: u64,
+    /// Bytes of all elements.
+    pub(crate) elements: u128,
+    size: u64,
+    /// What errors of the source and of the copy happen in.
+    places: [String; 2],
+}
+
+impl Work {
+    /// Plans the copy of `source`, an array of `store`, into chunks of `grid`.
+    pub(crate) fn new(source: &Array, store: &Path, grid: &dyn ChunkGrid) -> Result<Self, Failure> {
+        let shape = source.shape().to_vec();
+        let size = source.data_type().size().unwrap_or(1) as u64;
+        let block = block(&shape, source.chunk_grid(), grid, size);
+        let places = [format!("store {store:?}"), format!("copy of array {:?}", source.path())];
+        let mut work = Self { shape, block, only: None, bytes: 0, elements: 0, size, places };
+        work.elements = product(&work.shape).saturating_mul(u128::from(size));
+        let counts: Vec<u64> =
+            work.shape.iter().enumerate().map(|(dim, len)| grid.count(dim, *len)).collect();
+        if product(&source.chunk_counts()).max(product(&counts)) > MANY {
+            work.only = Some(work.stored(source)?);
+        }
+        work.bytes = match &work.only {
+            None => u64::try_from(work.elements).unwrap_or(u64::MAX),
+            Some(only) => only.iter().map(|index| work.length(index)).fold(0, u64::saturating_add),
+        };
+        Ok(work)
+    }
+
+    /// Copies all blocks; `done` is told how many bytes each had.
+    pub(crate) fn copy(&self, source: &Array, copy: &Array, done: &dyn Fn(u64)) -> Result<(), Failure> {
+        self.each(|index| {
+            let elements = self.read(source, index).map_err(|e| e.within(&self.places[0]))?;
+            copy.write_bytes(self.selection(index), elements).map_err(|e| self.in_copy(e))?;
+            done(self.length(index));
+            Ok(())
+        })
+    }
+
+    /// Compares all blocks.
+    pub(crate) fn compare(&self, source: &Array, copy: &Array, done: &dyn Fn(u64)) -> Result<(), Failure> {
+        self.each(|index| {
+            let wanted = self.read(source, index).map_err(|e| e.within(&self.places[0]))?;
+            if self.read(copy, index).map_err(|e| self.in_copy(e))? != wanted {
+                let start: Vec<u64> = index.iter().zip(&self.block).map(|(i, n)| i * n).collect();
+                let message = format!("elements from {start:?} on differ from those of the source");
+                return Err(self.in_copy(Failure::new(Exit::Invalid, message)));
+            }
+            done(self.length(index));
+            Ok(())
+        })
+    }
+
+    fn read(&self, array: &Array, index: &[u64]) -> Result<Vec<u8>, Failure> {
+        let (_, mut elements) = array.read_bytes(self.selection(index))?;
+        booleans(array.data_type(), &mut elements);
+        Ok(elements)
+    }
+
+    pub(crate) fn in_copy(&self, e: impl Into<Failure>) -> Failure {
+        e.into().within(&self.places[1])
+    }
+
+    fn each(&self, mut run: impl FnMut(&[u64]) -> Result<(), Failure>) -> Result<(), Failure> {
+        if let Some(only) = &self.only {
+            return only.iter().try_for_each(|index| run(index));
+        }
+        indices(&self.counts(), run)
+    }
+
+    /// How many blocks there are in each dimension.
+    fn counts(&self) -> Vec<u64> {
+        self.shape.iter().zip(&self.block).map(|(length, block)| length.div_ceil(*block)).collect()
+    }
+
+    fn span(&self, dim: usize, index: u64) -> std::ops::Range<u64> {
+        let start = index * self.block[dim];
+        start..start.saturating_add(self.block[dim]).min(self.shape[dim])
+    }
+
+    fn selection(&self, index: &[u64]) -> Selection {
+        index.iter().enumerate().map(|(dim, i)| self.span(dim, *i)).collect::<Vec<_>>().into()
+    }
+
+    fn length(&self, index: &[u64]) -> u64 {
+        let lengths =
+            index.iter().enumerate().map(|(dim, i)| self.span(dim, *i)).map(|span| span.end - span.start);
+        lengths.fold(self.size, u64::saturating_mul)
+    }
+
+    /// The blocks that the stored chunks of `source` lie in.
+    fn stored(&self, source: &Array) -> Result<BTreeSet<Vec<u64>>, Failure> {
+        let mut blocks = BTreeSet::new();
+        let prefix = Prefix::of_node(source.path())?;
+        stored_chunks(source.storage(), &prefix, source.key_encoding(), self.shape.len(), &mut |chunk| {
+            let spans = chunk.iter().enumerate().map(|(dim, i)| {
+                let span = source.chunk_grid().span(dim, *i)?;
+                let end = span.end.min(self.shape[dim]);
+                (span.start < end).then(|| (span.start / self.block[dim], (end - 1) / self.block[dim]))
+            });
+            // A chunk outside of the array is no part of it.
+            let Some(spans) = spans.collect::<Option<Vec<_>>>() else { return Ok(()) };
+            let counts: Vec<u64> = spans.iter().map(|(first, last)| last - first + 1).collect();
+            if product(&counts) > MANY {
+                let message = format!("chunk {chunk:?} is too large to be cut into chunks that small");
+                return Err(self.in_copy(Failure::new(Exit::Io, message)));
+            }
+            indices(&counts, |index| {
+                blocks.insert(index.iter().zip(&spans).map(|(i, (first, _))| first + i).collect());
+                Ok(())
+            })
+        })?;
+        Ok(blocks)
+    }
+}
+
+fn product(lengths: &[u64]) -> u128 {
+    lengths.iter().fold(1, |n, len| n.saturating_mul(u128::from(*len)))
+}
+
+/// Calls `each` with every index of a box, in C order.
+fn indices(counts: &[u64], mut each: impl FnMut(&[u64]) -> Result<(), Failure>) -> Result<(), Failure> {
+    if counts.contains(&0) {
+        return Ok(());
+    }
+    let mut index = vec![0; counts.len()];
+    loop {
+        each(&index)?;
+        let Some(dim) = (0..counts.len()).rev().find(|dim| index[*dim] + 1 < counts[*dim]) else {
+            return Ok(());
+        };
+        index[dim] += 1;
+        index[dim + 1..].fill(0);
+    }
+}
+
+/// Calls `each` with the index of every chunk that is stored.
+fn stored_chunks(
+    storage: &Storage,
+    prefix: &Prefix,
+    keys: &dyn KeyEncoding,
+    rank: usize,
+    each: &mut dyn FnMut(&[u64]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut last = None;
+    loop {
+        let mut page = block_on(storage.lister()?.list(prefix, last.as_ref()))?;
+        for key in &page.keys {
+            if let Some(index) = prefix.strip(key).and_then(|name| keys.decode(name, rank)) {
+                each(&index)?;
+            }
+        }
+        last = page.keys.pop();
+        if !page.more || last.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// The shape of a block: one chunk of the copy, grown from the last dimension on, and where that costs little to a length
+/// that cuts no chunk of the source.
+fn block(shape: &[u64], source: &dyn ChunkGrid, copy: &dyn ChunkGrid, size: u64) -> Vec<u64> {
+    let chunk = |grid: &dyn ChunkGrid, dim: usize| grid.lengths(dim).into_iter().max().unwrap_or(1).max(1);
+    let mut block: Vec<u64> = (0..shape.len()).map(|dim| chunk(copy, dim).min(shape[dim].max(1))).collect();
+    let mut chunks = 1_u64;
+    for dim in (0..shape.len()).rev() {
+        let unit = chunk(copy, dim);
+        let bytes = block.iter().fold(size.max(1), |n, len| n.saturating_mul(*len));
+        let fits = (BLOCK / bytes).min(CHUNKS / chunks).max(1);
+        let all = shape[dim].div_ceil(unit).max(1);
+        let mut number = fits.min(all);
+        if number < all
+            && let Some(both) = common_multiple(unit, chunk(source, dim)).map(|both| both / unit)
+            && both <= number
+        {
+            number -= number % both;
+        }
+        chunks = chunks.saturating_mul(number);
+        block[dim] = unit.saturating_mul(number);
+    }
+    block
+}
+
+fn common_multiple(a: u64, b: u64) -> Option<u64> {
+    let (mut x, mut y) = (a, b);
+    while y > 0 {
+        (x, y) = (y, x % y);
+    }
+    (a / x).checked_mul(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use zarr_array::traits::RegularGrid;
+    use zarr_array::{ArrayMeta, DataType};
+
+    use super::*;
+
+    #[test]
+    fn a_difference_is_found_and_placed() {
+        let folder = tempfile::tempdir().unwrap();
+        let array = |name: &str, last: u8| {
+            let store = zarr_store_fs::FsStore::create(folder.path().join(name)).unwrap();
+            let meta = ArrayMeta::builder([2, 2], DataType::UInt8).chunks([1, 2]).build().unwrap();
+            let array = Array::create(store, "/", meta, &crate::target::registry()).unwrap();
+            array.write(.., &[1_u8, 2, 3, last]).unwrap();
+            array
+        };
+        let (source, copy) = (array("a", 4), array("b", 5));
+        let mut work = Work::new(&source, Path::new("a"), source.chunk_grid()).unwrap();
+        work.block = vec![1, 2];
+        assert!(work.compare(&source, &source, &|_| {}).is_ok());
+        let e = work.compare(&source, &copy, &|_| {}).unwrap_err();
+        assert_eq!(e.exit(), Exit::Invalid);
+        assert_eq!(
+            e.message(),
+            "copy of array \"/\": elements from [1, 0] on differ from those of the source"
+        );
+        work.copy(&source, &copy, &|_| {}).unwrap();
+        assert!(work.compare(&source, &copy, &|_| {}).is_ok());
+    }
+
+    fn shape_of(shape: &[u64], source: &[u64], copy: &[u64], size: u64) -> Vec<u64> {
+        block(shape, &RegularGrid::new(source).unwrap(), &RegularGrid::new(copy).unwrap(), size)
+    }
+
+    #[test]
+    fn blocks_are_whole_chunks_that_fit() {
+        // All of it.
+        assert_eq!(shape_of(&[100, 100], &[10, 10], &[30, 30], 4), [120, 120]);
+        assert_eq!(shape_of(&[], &[], &[], 4), [] as [u64; 0]);
+        assert_eq!(shape_of(&[0], &[1], &[5], 4), [5]);
+        // 1677 rows fit, 1000 cut no chunk of the source.
+        assert_eq!(shape_of(&[10_000, 10_000], &[1000, 1000], &[100, 100], 8), [1000, 10_000]);
+        // Time after space: as many series as fit.
+        let [time, y, x] = shape_of(&[10_000, 1000, 1000], &[1, 1000, 1000], &[10_000, 10, 10], 4)[..] else {
+            panic!()
+        };
+        assert_eq!((time, x % 10, y), (10_000, 0, 10));
+        assert!(time * y * x * 4 <= BLOCK);
+        // A chunk that is larger is a block.
+        assert_eq!(shape_of(&[1 << 30, 4], &[1, 1], &[1 << 29, 2], 8), [1 << 29, 2]);
+        // Many small chunks.
+        assert_eq!(shape_of(&[1 << 40], &[1], &[1], 1), [1 << 16]);
+    }
+}

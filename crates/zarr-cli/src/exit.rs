@@ -1,0 +1,175 @@
+//! How the command ends: the exit codes, the error that carries one, and the one place that prints errors.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use zarr_array::meta::{MetaError, MetaErrorKind};
+use zarr_array::traits::{StoreError, StoreErrorKind};
+use zarr_array::{ArrayError, ArrayErrorKind};
+
+/// What scripts may rely on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Exit {
+    Ok = 0,
+    /// Metadata that is invalid, or two things that should be the same and are not.
+    Invalid = 1,
+    /// The command line itself.
+    Usage = 2,
+    NotFound = 3,
+    /// Input or output, and what a machine can lack: permission, space, memory, an end to the limits.
+    Io = 4,
+    /// Stored bytes that are not what the metadata says they are.
+    Corrupt = 5,
+    /// Something valid that this build cannot do: an unknown extension, another format.
+    Unsupported = 6,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// How a verb ends.
+pub(crate) type Outcome = Result<Exit, Failure>;
+
+/// An error: an exit code, and one line that goes from outside in.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    exit: Exit,
+    message: String,
+}
+
+/// More characters than these tell nobody anything; a hostile document may hold names of a megabyte.
+const LONGEST: usize = 2000;
+
+impl Failure {
+    pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self { exit, message: message.into() }
+    }
+
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, message)
+    }
+
+    pub(crate) fn unsupported(message: impl Into<String>) -> Self {
+        Self::new(Exit::Unsupported, message)
+    }
+
+    /// An end of which nothing is said: nobody listens any more, or everything has been said.
+    pub(crate) fn silent(exit: Exit) -> Self {
+        Self::new(exit, "")
+    }
+
+    pub(crate) fn exit(&self) -> Exit {
+        self.exit
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Puts in front what it happened in.
+    pub(crate) fn within(mut self, place: impl Display) -> Self {
+        if !self.message.is_empty() {
+            self.message = format!("{place}: {}", self.message);
+        }
+        self
+    }
+
+    /// From an error of the file system, about what was being done.
+    pub(crate) fn io(e: &io::Error, doing: impl Display) -> Self {
+        let exit = match e.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Exit::NotFound,
+            _ => Exit::Io,
+        };
+        Self::new(exit, format!("{doing}: {e}"))
+    }
+}
+
+impl From<ArrayError> for Failure {
+    fn from(e: ArrayError) -> Self {
+        let exit = match e.kind() {
+            ArrayErrorKind::NotFound => Exit::NotFound,
+            ArrayErrorKind::Unsupported | ArrayErrorKind::UnknownExtension => Exit::Unsupported,
+            // Arguments of the user have been checked before; what is left is a consequence of the metadata.
+            ArrayErrorKind::Metadata | ArrayErrorKind::InvalidArgument => Exit::Invalid,
+            ArrayErrorKind::Corrupt | ArrayErrorKind::Checksum | ArrayErrorKind::Panic => Exit::Corrupt,
+            _ => Exit::Io,
+        };
+        Self::new(exit, e.to_string())
+    }
+}
+
+impl From<MetaError> for Failure {
+    fn from(e: MetaError) -> Self {
+        let exit = match e.kind() {
+            MetaErrorKind::Unsupported | MetaErrorKind::UnknownExtension => Exit::Unsupported,
+            MetaErrorKind::LimitExceeded => Exit::Io,
+            _ => Exit::Invalid,
+        };
+        Self::new(exit, e.to_string())
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(e: StoreError) -> Self {
+        let exit = match e.kind() {
+            StoreErrorKind::Unsupported => Exit::Unsupported,
+            StoreErrorKind::InvalidArgument => Exit::Invalid,
+            _ => Exit::Io,
+        };
+        Self::new(exit, e.to_string())
+    }
+}
+
+/// Says on stderr what went wrong, if anything did, and gives the exit code.
+pub(crate) fn report(done: Outcome) -> ExitCode {
+    match done {
+        Ok(exit) => exit.into(),
+        Err(Failure { exit, message }) => {
+            if !message.is_empty() {
+                say(&message);
+            }
+            exit.into()
+        }
+    }
+}
+
+/// One line on stderr. Nobody can be told if that fails.
+pub(crate) fn say(message: &str) {
+    let _ = writeln!(io::stderr().lock(), "zarr: {}", line(message));
+}
+
+/// Text as part of one line: no control characters, no end.
+pub(crate) fn line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len().min(LONGEST));
+    for (i, c) in text.chars().enumerate() {
+        if i == LONGEST {
+            line.push('…');
+            break;
+        }
+        if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_one_line_whatever_is_in_it() {
+        assert_eq!(line("a\nb\u{1b}[31mc\u{9b}é"), "a\\nb\\u{1b}[31mc\\u{9b}é");
+        assert_eq!(line(&"x".repeat(1 << 20)).chars().count(), LONGEST + 1);
+    }
+
+    #[test]
+    fn places_go_in_front_of_a_message_but_not_of_silence() {
+        let e = Failure::usage("no").within("array").within("store");
+        assert_eq!(e.message(), "store: array: no");
+        assert_eq!(Failure::silent(Exit::Ok).within("store").message(), "");
+    }
+}

@@ -1,0 +1,151 @@
+//! Metadata as JSON that every program reads.
+
+use zarr_array::meta::json::{Kind, Object, Value};
+
+/// What fits into a line of this length is one line.
+const WIDTH: usize = 100;
+
+/// A JSON object from pairs.
+pub(crate) fn object<const N: usize>(members: [(&str, Value); N]) -> Object {
+    let mut object = Object::new();
+    for (name, value) in members {
+        object.set(name, value);
+    }
+    object
+}
+
+/// The text of a value, laid out for people, with a line feed at its end. Documents may hold the bare words `NaN`,
+/// `Infinity` and `-Infinity`, which are no JSON: they become strings.
+pub(crate) fn pretty(value: &Value) -> String {
+    let mut out = String::new();
+    write(value, 0, &mut out);
+    out.push('\n');
+    out
+}
+
+/// Values from documents are nested no deeper than the limits allow, so that recursion is safe.
+fn write(value: &Value, indent: usize, out: &mut String) {
+    if is_leaf(value) {
+        return leaf(value, out);
+    }
+    // Spelled with white space it may be longer than it will be, but not this much.
+    if value.as_raw().len() <= 4 * WIDTH {
+        let start = out.len();
+        write_line(value, out);
+        let line = out.rfind('\n').map_or(0, |at| at + 1);
+        if out.len() - line <= WIDTH {
+            return;
+        }
+        out.truncate(start);
+    }
+    let step = |out: &mut String, first: &mut bool, indent: usize| {
+        out.push_str(if std::mem::replace(first, false) { "\n" } else { ",\n" });
+        out.extend(std::iter::repeat_n(' ', indent));
+    };
+    let (open, close) = if value.kind() == Kind::Object { ('{', '}') } else { ('[', ']') };
+    out.push(open);
+    let mut first = true;
+    for element in value.elements().into_iter().flatten() {
+        step(out, &mut first, indent + 2);
+        write(&element, indent + 2, out);
+    }
+    for member in value.as_object().unwrap_or_default().members() {
+        step(out, &mut first, indent + 2);
+        name(&member.name_lossy(), out);
+        write(&member.value(), indent + 2, out);
+    }
+    out.push('\n');
+    out.extend(std::iter::repeat_n(' ', indent));
+    out.push(close);
+}
+
+fn write_line(value: &Value, out: &mut String) {
+    let step = |out: &mut String, first: &mut bool| {
+        if !std::mem::replace(first, false) {
+            out.push_str(", ");
+        }
+    };
+    let mut first = true;
+    match value.kind() {
+        Kind::Array => {
+            out.push('[');
+            for element in value.elements().into_iter().flatten() {
+                step(out, &mut first);
+                write_line(&element, out);
+            }
+            out.push(']');
+        }
+        Kind::Object => {
+            out.push('{');
+            for member in value.as_object().unwrap_or_default().members() {
+                step(out, &mut first);
+                name(&member.name_lossy(), out);
+                write_line(&member.value(), out);
+            }
+            out.push('}');
+        }
+        _ => leaf(value, out),
+    }
+}
+
+fn is_leaf(value: &Value) -> bool {
+    match value.kind() {
+        Kind::Array => value.elements().is_none_or(|mut elements| elements.next().is_none()),
+        Kind::Object => value.as_object().is_none_or(|object| object.is_empty()),
+        _ => true,
+    }
+}
+
+fn leaf(value: &Value, out: &mut String) {
+    match value.kind() {
+        Kind::NonFinite => out.extend(["\"", value.as_raw(), "\""]),
+        Kind::Array => out.push_str("[]"),
+        Kind::Object => out.push_str("{}"),
+        _ => out.push_str(value.as_raw()),
+    }
+}
+
+fn name(name: &str, out: &mut String) {
+    out.push_str(Value::from(name).as_raw());
+    out.push_str(": ");
+}
+
+#[cfg(test)]
+mod tests {
+    use zarr_array::Limits;
+    use zarr_array::meta::diagnostic::Ignore;
+    use zarr_array::meta::json::Document;
+
+    use super::*;
+
+    fn laid_out(text: &str) -> String {
+        pretty(&Document::parse(text.as_bytes(), &Limits::default(), &mut Ignore).unwrap().root)
+    }
+
+    #[test]
+    fn words_that_are_no_json_become_strings_and_numbers_keep_their_spelling() {
+        for (text, valid) in [
+            (
+                r#"{"a":NaN,"b":[-Infinity,Infinity,-1]}"#,
+                r#"{"a": "NaN", "b": ["-Infinity", "Infinity", -1]}"#,
+            ),
+            (r#"{"NaN \" Infinity":"a\\","I":"N\\\"N"}"#, r#"{"NaN \" Infinity": "a\\", "I": "N\\\"N"}"#),
+            (
+                "[1.50,1e400,\nnull,true,\"é\\u00e9\", [ ], {  }]",
+                "[1.50, 1e400, null, true, \"é\\u00e9\", [], {}]",
+            ),
+            ("7", "7"),
+        ] {
+            assert_eq!(laid_out(text), format!("{valid}\n"));
+        }
+    }
+
+    #[test]
+    fn what_is_long_has_a_line_for_each_part() {
+        let long = "x".repeat(90);
+        let text = format!(r#"{{"a":"{long}","b":[1,2],"c":["{long}"]}}"#);
+        let wanted =
+            format!("{{\n  \"a\": \"{long}\",\n  \"b\": [1, 2],\n  \"c\": [\n    \"{long}\"\n  ]\n}}\n");
+        assert_eq!(laid_out(&text), wanted);
+    }
+}

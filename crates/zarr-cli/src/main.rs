@@ -1,0 +1,76 @@
+//! `zarr`: look into Zarr stores, print what they hold, copy and check them.
+//!
+//! One file per verb; [`exit`] has the exit codes and the one place that prints errors.
+
+mod cat;
+mod copy;
+mod exit;
+mod info;
+mod json;
+mod nested;
+mod npy;
+mod progress;
+mod render;
+mod select;
+mod slabs;
+mod stdout;
+mod table;
+mod target;
+mod validate;
+mod walk;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use exit::{Exit, Outcome};
+
+/// Look into Zarr stores, print what they hold, copy and check them.
+#[derive(Debug, Parser)]
+#[command(name = "zarr", version, arg_required_else_help = true, args_conflicts_with_subcommands = true, after_help = EXIT_CODES)]
+struct Cli {
+    /// Print the elements of the array at PATH, one per line (the form of the public zarr-conformance-tests).
+    #[arg(long = "array_path", value_name = "PATH", hide_short_help = true)]
+    array_path: Option<PathBuf>,
+    #[command(subcommand)]
+    verb: Option<Verb>,
+}
+
+const EXIT_CODES: &str = "\
+STORE is a directory; STORE/path is a node in it, for example weather.zarr/t2m.
+
+Exit codes: 0 ok, 1 invalid or different, 2 usage, 3 not found, 4 input or output, 5 corrupt data,
+6 unsupported extension.";
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Info(info::Args),
+    Cat(cat::Args),
+    Copy(copy::Args),
+    Validate(validate::Args),
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(e) => {
+            // Whoever closed the stream knows.
+            let _ = e.print();
+            return if e.use_stderr() { Exit::Usage.into() } else { Exit::Ok.into() };
+        }
+    };
+    let done = run(cli);
+    exit::report(done)
+}
+
+fn run(cli: Cli) -> Outcome {
+    match (cli.verb, cli.array_path) {
+        (Some(Verb::Info(args)), _) => info::run(&args),
+        (Some(Verb::Cat(args)), _) => cat::run(&args),
+        (Some(Verb::Copy(args)), _) => copy::run(&args),
+        (Some(Verb::Validate(args)), _) => validate::run(&args),
+        (None, Some(path)) => cat::run(&cat::Args::lines_of(path)),
+        (None, None) => Err(exit::Failure::usage("nothing to do; see zarr --help")),
+    }
+}

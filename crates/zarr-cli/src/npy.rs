@@ -1,0 +1,58 @@
+//! The header of a NumPy file.
+//!
+//! Spec: [NEP 1](https://numpy.org/neps/nep-0001-npy-format.html), version 1.0.
+
+use zarr_array::DataType;
+
+/// The header of an array of little-endian elements in C order; `None` for a type that NumPy does not have.
+pub(crate) fn header(data_type: &DataType, shape: &[u64]) -> Option<Vec<u8>> {
+    let descr = descr(data_type)?;
+    let mut tuple: String = shape.iter().map(|n| format!("{n}, ")).collect();
+    if shape.len() > 1 {
+        tuple.truncate(tuple.len() - 2);
+    }
+    let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}), }}", tuple.trim_end());
+    // Everything up to the elements is a multiple of 64 bytes, and ends in a line feed.
+    let length = (10 + dict.len() + 1).next_multiple_of(64) - 10;
+    let mut header = b"\x93NUMPY\x01\x00".to_vec();
+    header.extend(u16::try_from(length).ok()?.to_le_bytes());
+    header.extend(format!("{dict:<width$}\n", width = length - 1).bytes());
+    Some(header)
+}
+
+fn descr(data_type: &DataType) -> Option<String> {
+    Some(match data_type {
+        DataType::Bool => "|b1".to_owned(),
+        DataType::Int8 => "|i1".to_owned(),
+        DataType::UInt8 => "|u1".to_owned(),
+        DataType::Int16 | DataType::Int32 | DataType::Int64 => format!("<i{}", data_type.size()?),
+        DataType::UInt16 | DataType::UInt32 | DataType::UInt64 => format!("<u{}", data_type.size()?),
+        DataType::Float16 | DataType::Float32 | DataType::Float64 => format!("<f{}", data_type.size()?),
+        DataType::Complex64 | DataType::Complex128 => format!("<c{}", data_type.size()?),
+        DataType::Raw(bytes) => format!("|V{bytes}"),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_those_of_numpy() {
+        let shown = |data_type, shape: &[u64]| {
+            let header = header(&data_type, shape).unwrap();
+            assert_eq!((header.len() % 64, header.last()), (0, Some(&b'\n')));
+            assert_eq!(header[..8], *b"\x93NUMPY\x01\x00");
+            assert_eq!(usize::from(u16::from_le_bytes([header[8], header[9]])), header.len() - 10);
+            String::from_utf8(header[10..].to_vec()).unwrap().trim_end().to_owned()
+        };
+        assert_eq!(shown(DataType::Float32, &[]), "{'descr': '<f4', 'fortran_order': False, 'shape': (), }");
+        assert_eq!(shown(DataType::UInt8, &[3]), "{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }");
+        assert_eq!(
+            shown(DataType::Complex64, &[3, 4]),
+            "{'descr': '<c8', 'fortran_order': False, 'shape': (3, 4), }"
+        );
+        assert!(header(&DataType::Raw(5), &[u64::MAX; 64]).is_some());
+    }
+}

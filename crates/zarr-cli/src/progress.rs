@@ -1,0 +1,46 @@
+//! The bar on a terminal.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// How far a copy is, in bytes. Shows nothing unless stderr is a terminal.
+#[derive(Debug)]
+pub(crate) struct Progress(ProgressBar);
+
+impl Progress {
+    pub(crate) fn new(total: u64, quiet: bool) -> Self {
+        if quiet || !std::io::stderr().is_terminal() {
+            return Self(ProgressBar::hidden());
+        }
+        let bar = ProgressBar::new(total);
+        let template =
+            "{msg} [{bar:30}] {percent:>3}%  {bytes} of {total_bytes}  {bytes_per_sec}  {eta} left";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("=> "));
+        }
+        bar.enable_steady_tick(Duration::from_millis(250));
+        Self(bar)
+    }
+
+    /// Names what is worked on.
+    pub(crate) fn at(&self, what: &str) {
+        self.0.set_message(crate::exit::line(what));
+    }
+
+    pub(crate) fn add(&self, bytes: u64) {
+        self.0.inc(bytes);
+    }
+
+    /// Prints a line above the bar.
+    pub(crate) fn say(&self, message: &str) {
+        self.0.suspend(|| crate::exit::say(message));
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

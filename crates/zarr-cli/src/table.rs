@@ -1,0 +1,72 @@
+//! Columns.
+
+/// Rows of cells, each column as wide as it needs to be.
+#[derive(Debug, Default)]
+pub(crate) struct Table(Vec<Vec<String>>);
+
+impl Table {
+    pub(crate) fn row<const N: usize>(&mut self, cells: [&str; N]) {
+        self.0.push(cells.iter().map(|cell| crate::exit::line(cell)).collect());
+    }
+
+    /// The rows, each on a line of its own that begins with `indent`.
+    pub(crate) fn to_text(&self, indent: &str) -> String {
+        let columns = self.0.iter().map(Vec::len).max().unwrap_or(0);
+        let width = |column| {
+            self.0.iter().filter_map(|row| row.get(column)).map(|c: &String| c.chars().count()).max()
+        };
+        let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+        let mut text = String::new();
+        for row in &self.0 {
+            let cells: String =
+                row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}  ")).collect();
+            text.push_str(indent);
+            text.push_str(cells.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// A number of bytes for people.
+pub(crate) fn bytes(n: u128) -> String {
+    const UNITS: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if n < 1024 {
+        return format!("{n} bytes");
+    }
+    let (mut scaled, mut unit) = (n, 0);
+    let mut hundredths = 0;
+    while scaled >= 1024 && unit + 1 < UNITS.len() {
+        hundredths = scaled % 1024 * 100 / 1024;
+        scaled /= 1024;
+        unit += 1;
+    }
+    match scaled {
+        0..10 => format!("{scaled}.{hundredths:02} {}", UNITS[unit]),
+        10..100 => format!("{scaled}.{} {}", hundredths / 10, UNITS[unit]),
+        _ => format!("{scaled} {}", UNITS[unit]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up() {
+        let mut table = Table::default();
+        table.row(["é", "x", "1"]);
+        table.row(["long", "\n"]);
+        assert_eq!(table.to_text("  "), "  é     x   1\n  long  \\n\n");
+    }
+
+    #[test]
+    fn sizes_have_three_digits() {
+        let sizes = [0, 1023, 1024, 1536, 10 << 20, (10 << 20) + (1 << 19), 999 << 30, u128::MAX].map(bytes);
+        assert_eq!(
+            sizes[..7],
+            ["0 bytes", "1023 bytes", "1.00 KiB", "1.50 KiB", "10.0 MiB", "10.5 MiB", "999 GiB"]
+        );
+        assert!(sizes[7].ends_with(" EiB"));
+    }
+}

@@ -1,0 +1,406 @@
+//! What `zarr copy` makes, and what it leaves alone.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::args;
+use crate::harness::{Done, Folder, array, base, le, with, zarr, zarr_in};
+
+fn copy(folder: &Folder, source: &str, destination: &str, options: &[&str]) -> Done {
+    let mut args = args!["copy", "-q", folder.join(source), folder.join(destination)].to_vec();
+    args.extend(options.iter().map(Into::into));
+    zarr(args)
+}
+
+fn cat(folder: &Folder, path: &str) -> Vec<u8> {
+    zarr(args!["cat", folder.join(path)]).ok().out
+}
+
+/// Nothing is left in the folder but these.
+#[track_caller]
+fn only(folder: &Folder, names: &[&str]) {
+    let entries = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+    let mut found: Vec<_> = entries.collect();
+    found.sort();
+    assert_eq!(found, names);
+}
+
+#[test]
+fn a_copy_has_the_same_elements_and_metadata() {
+    let folder = Folder::new();
+    folder.base("a.zarr");
+    let done = zarr(args!["copy", "--verify", folder.join("a.zarr"), folder.join("b.zarr")]).ok();
+    assert_eq!(done.text(), "copied 1 array, 16 bytes of elements, read back and equal\n");
+    assert_eq!(cat(&folder, "b.zarr"), le(&[1, 2, 7, 7]));
+    assert_eq!(folder.document("b.zarr"), base());
+    // The chunk that was missing still is.
+    assert_eq!(folder.files("b.zarr"), ["c/0", "zarr.json"]);
+    only(&folder, &["a.zarr", "b.zarr"]);
+}
+
+#[test]
+fn metadata_is_written_as_every_reader_wants_it() {
+    let folder = Folder::new();
+    folder.write(
+        "a.zarr/zarr.json",
+        r#"{"zarr_format": 3.0, "node_type": "array", "shape": [4.0, 2], "data_type": {"name": "float32"},
+            "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2.0, 2]}, "x": 1},
+            "chunk_key_encoding": {"name": "v2", "must_understand": true, "separator": "/"}, "fill_value": "0x7fc00001",
+            "codecs": [{"name": "transpose", "configuration": {"order": "F"}}, {"name": "endian", "configuration": {"endian": "big"}},
+                       {"name": "blosc", "configuration": {"cname": "lz4", "clevel": 5.0, "shuffle": 1}}, "crc32c",
+                       {"name": "unheard-of", "must_understand": false}],
+            "storage_transformers": [], "dimension_names": ["y", null], "future": {"must_understand": false, "a": [1.50]},
+            "attributes": {"z": 1.50, "a": 12345678901234567890123, "e": "\u00e9"}, "nothing": null}"#,
+    );
+    copy(&folder, "a.zarr", "b.zarr", &["--verify"]).ok();
+    let wanted = json!({
+        "zarr_format": 3, "node_type": "array", "shape": [4, 2], "data_type": "float32",
+        "chunk_grid": { "name": "regular", "configuration": { "chunk_shape": [2, 2] } },
+        "chunk_key_encoding": { "name": "v2", "configuration": { "separator": "/" } },
+        "fill_value": "0x7fc00001",
+        "codecs": [
+            { "name": "transpose", "configuration": { "order": [1, 0] } },
+            { "name": "bytes", "configuration": { "endian": "big" } },
+            { "name": "blosc", "configuration": { "cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 4, "blocksize": 0 } },
+            { "name": "crc32c" }
+        ],
+        "attributes": Value::Null, "dimension_names": ["y", null], "future": { "must_understand": false, "a": [1.50] }
+    });
+    let mut document = folder.document("b.zarr");
+    document["attributes"].take();
+    assert_eq!(document, wanted);
+    // What is not ours is kept as it is spelled.
+    let text = fs::read_to_string(folder.join("b.zarr/zarr.json")).unwrap();
+    for spelled in ["\"z\": 1.50,", "\"a\": 12345678901234567890123,", "\"e\": \"\\u00e9\"", "1.50\n"] {
+        assert!(text.contains(spelled), "{spelled:?} is missing in\n{text}");
+    }
+    // A strict reader has nothing against it: there is advice about a long integer and a member of the future.
+    let json = zarr(args!["validate", "--json", folder.join("b.zarr")]).ok().json();
+    assert_eq!((&json["errors"], &json["warnings"]), (&json!(0), &json!(2)));
+    assert_eq!(cat(&folder, "b.zarr"), [1, 0, 0xc0, 0x7f].repeat(8));
+}
+
+#[test]
+fn other_chunks_keep_the_codecs_and_other_codecs_the_chunks() {
+    let folder = Folder::new();
+    let codecs = json!([{ "name": "bytes", "configuration": { "endian": "big" } }, { "name": "gzip", "configuration": { "level": 1 } }]);
+    folder.node(
+        "z.zarr",
+        &array(
+            &[10, 10],
+            "int32",
+            &[10, 10],
+            &json!(0),
+            &json!([{ "name": "bytes", "configuration": { "endian": "little" } }]),
+        ),
+    );
+    let numbers: Vec<i32> = (1..101).collect();
+    folder.write("z.zarr/c/0/0", le(&numbers));
+    copy(&folder, "z.zarr", "a.zarr", &["--chunks", "10,10", "--codecs", &codecs.to_string()]).ok();
+    assert_eq!(folder.document("a.zarr")["codecs"], codecs);
+
+    copy(&folder, "a.zarr", "b.zarr", &["--chunks", "3,4", "--verify"]).ok();
+    let document = folder.document("b.zarr");
+    assert_eq!(
+        (&document["codecs"], &document["chunk_grid"]["configuration"]["chunk_shape"]),
+        (&codecs, &json!([3, 4]))
+    );
+    assert_eq!(folder.files("b.zarr").len(), 1 + 4 * 3);
+    assert_eq!(cat(&folder, "b.zarr"), le(&numbers));
+
+    copy(
+        &folder,
+        "b.zarr",
+        "c.zarr",
+        &["--codecs", "transpose(1,0),blosc:zstd:3:bitshuffle,crc32c", "--verify"],
+    )
+    .ok();
+    let document = folder.document("c.zarr");
+    assert_eq!(document["chunk_grid"]["configuration"]["chunk_shape"], json!([3, 4]));
+    assert_eq!(
+        document["codecs"],
+        json!([
+            { "name": "transpose", "configuration": { "order": [1, 0] } },
+            { "name": "bytes", "configuration": { "endian": "little" } },
+            { "name": "blosc", "configuration": { "cname": "zstd", "clevel": 3, "shuffle": "bitshuffle", "typesize": 4, "blocksize": 0 } },
+            { "name": "crc32c" }
+        ])
+    );
+    assert_eq!(cat(&folder, "c.zarr"), le(&numbers));
+
+    copy(&folder, "c.zarr", "d.zarr", &["--codecs", "none", "--chunks", "1,100"]).ok();
+    assert_eq!(
+        folder.document("d.zarr")["codecs"],
+        json!([{ "name": "bytes", "configuration": { "endian": "little" } }])
+    );
+    assert_eq!(cat(&folder, "d.zarr"), le(&numbers));
+    // A chunk is stored whole, also where it reaches over the edge.
+    assert_eq!(fs::metadata(folder.join("d.zarr/c/0/0")).unwrap().len(), 400);
+}
+
+#[test]
+fn a_scalar_has_no_chunk_lengths() {
+    let folder = Folder::new();
+    folder.node("a.zarr", &array(&[], "uint8", &[], &json!(0), &json!([{ "name": "bytes" }])));
+    folder.write("a.zarr/c", [9]);
+    copy(&folder, "a.zarr", "b.zarr", &["--chunks", "", "--codecs", "zstd", "--verify"]).ok();
+    assert_eq!(cat(&folder, "b.zarr"), [9]);
+    copy(&folder, "a.zarr", "c.zarr", &["--chunks", "1"]).fails(2, &["rank 0", "rank 1"]);
+}
+
+#[test]
+fn an_array_of_which_little_is_stored_is_copied_at_once() {
+    let folder = Folder::new();
+    let mut document = base();
+    document["shape"] = json!([1_u64 << 60]);
+    document["chunk_grid"]["configuration"]["chunk_shape"] = json!([1000]);
+    folder.node("a.zarr", &document);
+    folder.write("a.zarr/c/5", le(&(0..1000).collect::<Vec<_>>()));
+    folder.write("a.zarr/c/1152921504606846", le(&[1; 1000]));
+    folder.write("a.zarr/c/1152921504606847", le(&[3; 1000]));
+    folder.write("a.zarr/c/other", "");
+    copy(&folder, "a.zarr", "b.zarr", &["--chunks", "700", "--verify"]).ok();
+    // 2^60 = 700 × 1647030720866924 + 176; what lies outside of the array is not copied.
+    let wanted =
+        ["c/1647030720866922", "c/1647030720866923", "c/1647030720866924", "c/7", "c/8", "zarr.json"];
+    assert_eq!(folder.files("b.zarr"), wanted);
+    let part = |path: &str| zarr(args!["cat", "-s", "-1000:", folder.join(path)]).ok().out;
+    assert!(part("a.zarr") == part("b.zarr"));
+
+    // One chunk, of which the copy would have 2^60.
+    document["chunk_grid"]["configuration"]["chunk_shape"] = json!([1_u64 << 60]);
+    folder.node("c.zarr", &document);
+    copy(&folder, "c.zarr", "d.zarr", &["--chunks", "1", "--verify"]).ok();
+    assert_eq!(folder.files("d.zarr"), ["zarr.json"]);
+    folder.write("c.zarr/c/0", "");
+    copy(&folder, "c.zarr", "e.zarr", &["--chunks", "1"]).fails(4, &["c.zarr", "chunk [0] is too large"]);
+}
+
+#[test]
+fn a_hierarchy_is_copied_with_groups_and_odd_names() {
+    let folder = Folder::new();
+    let consolidated = json!({ "kind": "inline", "must_understand": false, "metadata": { "a": base() } });
+    folder.write(
+        "h.zarr/zarr.json",
+        format!(
+            r#"{{"node_type": "group", "zarr_format": 3, "attributes": {{"v": 1.50}},
+                "consolidated_metadata": {consolidated}, "future": {{"must_understand": false}}}}"#
+        ),
+    );
+    folder.base("h.zarr/a");
+    folder.group("h.zarr/g");
+    folder.base("h.zarr/g/c");
+    folder.base("h.zarr/__xarray_dataarray_variable__");
+    folder.node("h.zarr/g/map", &with(base(), &json!({
+        "shape": [2, 2], "chunk_grid": { "name": "regular", "configuration": { "chunk_shape": [2, 2] } }
+    })));
+    folder.write("h.zarr/stray/file", "");
+    let done = copy(&folder, "h.zarr", "i.zarr", &["--chunks", "1,1", "--verify"]).ok_with_notes();
+    done.says(&[
+        "group \"/\": the copy has no consolidated metadata",
+        "\"/__xarray_dataarray_variable__\"",
+        "ZM060",
+    ]);
+    done.says(&["array \"/a\" is of rank 1, not 2: it keeps its chunks"]);
+    done.says(&["\"/stray\" is not copied: there is no zarr.json"]);
+    for array in ["a", "g/c", "__xarray_dataarray_variable__"] {
+        assert_eq!(cat(&folder, &format!("i.zarr/{array}")), le(&[1, 2, 7, 7]), "{array}");
+    }
+    assert_eq!(folder.document("i.zarr/g/map")["chunk_grid"]["configuration"]["chunk_shape"], json!([1, 1]));
+    let root = json!({ "zarr_format": 3, "node_type": "group", "attributes": { "v": 1.50 }, "future": { "must_understand": false } });
+    assert_eq!(folder.document("i.zarr"), root);
+    assert!(!folder.join("i.zarr/stray").exists());
+    // A part of it, by its path.
+    copy(&folder, "h.zarr/g", "g.zarr", &[]).ok();
+    assert_eq!(cat(&folder, "g.zarr/c"), le(&[1, 2, 7, 7]));
+}
+
+#[test]
+fn a_copy_that_fails_leaves_nothing_and_names_all_that_failed() {
+    let folder = Folder::new();
+    folder.group("h.zarr");
+    folder.base("h.zarr/a");
+    folder.node("h.zarr/b", &with(base(), &json!({ "codecs": [{ "name": "foo" }] })));
+    folder.write("h.zarr/c/zarr.json", "{");
+    let done = copy(&folder, "h.zarr", "i.zarr", &[]).exits(6);
+    done.says(&["array \"/b\"", "unknown codec \"foo\"", "\n", "node \"/c\"", "line 1"]);
+    only(&folder, &["h.zarr"]);
+
+    let folder = Folder::new();
+    folder.group("h.zarr");
+    folder.base("h.zarr/a");
+    for broken in ["b", "c"] {
+        folder.base(&format!("h.zarr/{broken}"));
+        folder.write(&format!("h.zarr/{broken}/c/1"), [0]);
+    }
+    let done = copy(&folder, "h.zarr", "i.zarr", &[]).exits(5);
+    done.says(&[
+        "array \"/b\", chunk [1] (key \"b/c/1\")",
+        "\n",
+        "array \"/c\", chunk [1]",
+        "nothing was copied to",
+    ]);
+    only(&folder, &["h.zarr"]);
+}
+
+#[test]
+fn what_is_there_is_not_touched_unless_that_is_asked_for() {
+    let folder = Folder::new();
+    folder.base("a.zarr");
+    folder.group("b.zarr");
+    folder.write("b.zarr/old", "old");
+    copy(&folder, "a.zarr", "b.zarr", &[]).fails(2, &["b.zarr", "is there already", "--if-exists replace"]);
+    assert_eq!(folder.files("b.zarr"), ["old", "zarr.json"]);
+
+    copy(&folder, "a.zarr", "b.zarr", &["--if-exists", "replace"]).ok();
+    assert_eq!(folder.files("b.zarr"), ["c/0", "zarr.json"]);
+    only(&folder, &["a.zarr", "b.zarr"]);
+
+    // A failure keeps what was there.
+    folder.write("a.zarr/c/1", [0]);
+    copy(&folder, "a.zarr", "b.zarr", &["--if-exists", "replace"]).exits(5);
+    assert_eq!(cat(&folder, "b.zarr"), le(&[1, 2, 7, 7]));
+    only(&folder, &["a.zarr", "b.zarr"]);
+    fs::remove_file(folder.join("a.zarr/c/1")).unwrap();
+
+    // What is no Zarr node is never replaced.
+    folder.write("home/diary", "dear");
+    copy(&folder, "a.zarr", "home", &["--if-exists", "replace"]).fails(2, &["home", "is no Zarr node"]);
+    folder.write("file", "");
+    copy(&folder, "a.zarr", "file", &["--if-exists", "replace"]).fails(2, &["file", "no directory"]);
+    fs::create_dir(folder.join("empty")).unwrap();
+    copy(&folder, "a.zarr", "empty", &[]).ok();
+    assert_eq!(cat(&folder, "empty"), le(&[1, 2, 7, 7]));
+}
+
+#[test]
+fn an_array_can_be_copied_over_itself_but_not_over_what_holds_it() {
+    let folder = Folder::new();
+    folder.group("h.zarr");
+    folder.base("h.zarr/a");
+    copy(&folder, "h.zarr/a", "h.zarr", &["--if-exists", "replace"])
+        .fails(2, &["is a part of", "would be lost"]);
+    copy(&folder, "h.zarr/a", "h.zarr/a", &["--if-exists", "replace", "--chunks", "1", "--verify"]).ok();
+    assert_eq!(folder.files("h.zarr"), ["a/c/0", "a/c/1", "a/zarr.json", "zarr.json"]);
+    assert_eq!(cat(&folder, "h.zarr/a"), le(&[1, 2, 7, 7]));
+}
+
+#[test]
+fn a_copy_into_a_hierarchy_is_a_node_of_it() {
+    let folder = Folder::new();
+    folder.base("a.zarr");
+    folder.node(
+        "h.zarr",
+        &json!({
+            "zarr_format": 3, "node_type": "group",
+            "consolidated_metadata": { "kind": "inline", "must_understand": false, "metadata": {} }
+        }),
+    );
+    let done = copy(&folder, "a.zarr", "h.zarr/x/y", &[]).ok_with_notes();
+    done.says(&["the consolidated metadata of", "h.zarr", "does not know the copy"]);
+    // Groups on the way, so that the copy can be found from above.
+    assert_eq!(folder.files("h.zarr"), ["x/y/c/0", "x/y/zarr.json", "x/zarr.json", "zarr.json"]);
+    assert_eq!(folder.document("h.zarr/x")["node_type"], "group");
+    copy(&folder, "a.zarr", "h.zarr/z", &[]).ok_with_notes().says(&[
+        "the consolidated metadata of",
+        "h.zarr",
+        "does not know the copy",
+    ]);
+    // Nothing lies below an array.
+    copy(&folder, "a.zarr", "h.zarr/z/deeper", &[]).fails(2, &["is an array, nothing can lie below it"]);
+    // Outside of a hierarchy a directory is a directory.
+    copy(&folder, "a.zarr", "some/where/b.zarr", &[]).ok();
+    assert_eq!(folder.files("some"), ["where/b.zarr/c/0", "where/b.zarr/zarr.json"]);
+    // A hierarchy may be copied into itself.
+    copy(&folder, "h.zarr/x", "h.zarr/x/again", &[]).ok_with_notes();
+    assert_eq!(cat(&folder, "h.zarr/x/again/y"), le(&[1, 2, 7, 7]));
+    assert!(!folder.join("h.zarr/x/again/again").exists());
+}
+
+#[test]
+fn what_is_to_come_is_refused_with_a_message() {
+    let folder = Folder::new();
+    folder.base("a.zarr");
+    copy(&folder, "a.zarr", "b.zarr", &["--shards", "4"]).fails(6, &["shards is not supported yet"]);
+    copy(&folder, "a.zarr", "b.zarr", &["--zarr-format", "2"]).fails(6, &["format 2 is not supported yet"]);
+    zarr(args!["copy", folder.join("a.zarr"), "s3://bucket/b.zarr"]).fails(6, &["local directory"]);
+    let options = ["--zarr-format", "2", "--codecs", r#"{"compressor":null}"#];
+    copy(&folder, "a.zarr", "b.zarr", &options).fails(6, &["format 2 is not supported yet"]);
+    copy(&folder, "a.zarr", "b.zarr", &options[2..]).fails(2, &["--codecs: ", "format 2"]);
+    let unknown = r#"[{"name":"bytes","configuration":{"endian":"little"}},{"name":"foo"}]"#;
+    copy(&folder, "a.zarr", "c.zarr", &["--codecs", unknown]).fails(6, &["unknown codec \"foo\""]);
+    copy(&folder, "a.zarr", "c.zarr", &["--codecs", "transpose(1,0)"])
+        .fails(2, &["copy of array \"/\"", "order"]);
+    assert!(!folder.join("c.zarr").exists());
+}
+
+#[test]
+fn booleans_are_stored_as_0_and_1() {
+    let folder = Folder::new();
+    folder.node("a.zarr", &array(&[3], "bool", &[3], &json!(false), &json!([{ "name": "bytes" }])));
+    folder.write("a.zarr/c/0", [0, 2, 1]);
+    copy(&folder, "a.zarr", "b.zarr", &["--verify"]).ok();
+    assert_eq!(fs::read(folder.join("b.zarr/c/0")).unwrap(), [0, 1, 1]);
+}
+
+#[test]
+fn nothing_is_made_outside_of_the_destination() {
+    let folder = Folder::new();
+    let metadata =
+        json!({ "../../out": base(), "/abs": base(), "a/../../b": base(), "": base(), "__zarr": base() });
+    folder.node(
+        "in/h.zarr",
+        &json!({
+            "zarr_format": 3, "node_type": "group",
+            "consolidated_metadata": { "kind": "inline", "must_understand": false, "metadata": metadata }
+        }),
+    );
+    folder.base("in/h.zarr/a");
+    folder.base("in/h.zarr/__zarr_own");
+    folder.base("in/h.zarr/...");
+    folder.base("outside.zarr");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("../../outside.zarr", folder.join("in/h.zarr/link")).unwrap();
+    let before: Vec<String> = folder.files("").into_iter().filter(|f| !f.starts_with("to/")).collect();
+    copy(&folder, "in/h.zarr", "to/h.zarr", &[]).ok_with_notes();
+    let after: Vec<String> = folder.files("").into_iter().filter(|f| !f.starts_with("to/h.zarr/")).collect();
+    assert_eq!(after, before);
+    // Not names of nodes.
+    assert!(!folder.join("to/h.zarr/__zarr_own").exists() && !folder.join("to/h.zarr/...").exists());
+    // A link is what it leads to.
+    assert_eq!(cat(&folder, "to/h.zarr/link"), le(&[1, 2, 7, 7]));
+    assert!(!folder.join("to/h.zarr/link").is_symlink());
+}
+
+#[test]
+fn bare_nan_in_attributes_is_kept_and_told() {
+    let folder = Folder::new();
+    folder.write(
+        "a.zarr/zarr.json",
+        base().to_string().replace("\"attributes\":{}", "\"attributes\":{\"a\":NaN}"),
+    );
+    copy(&folder, "a.zarr", "b.zarr", &["--verify"]).ok_with_notes().says(&["ZM002", "/attributes/a"]);
+    assert!(fs::read_to_string(folder.join("b.zarr/zarr.json")).unwrap().contains("\"a\": NaN"));
+}
+
+#[test]
+fn a_copy_is_named_from_where_one_stands() {
+    let folder = Folder::new();
+    folder.base("a.zarr");
+    zarr_in(folder.path(), ["copy", "-q", "a.zarr", "b.zarr"]).ok();
+    zarr_in(&folder.join("a.zarr"), ["copy", "-q", ".", "../c.zarr"]).ok();
+    only(&folder, &["a.zarr", "b.zarr", "c.zarr"]);
+    zarr_in(folder.path(), ["copy", "-q", "a.zarr", "new/../d.zarr"]).fails(2, &["goes up from"]);
+    zarr_in(folder.path(), ["copy", "-q", "a.zarr", ""]).exits(2);
+    zarr_in(&folder.join("b.zarr"), ["copy", "-q", "../a.zarr", "."]).fails(2, &["is there already"]);
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("nowhere", folder.join("link")).unwrap();
+    zarr_in(folder.path(), ["copy", "-q", "a.zarr", "link"]).fails(3, &["link"]);
+    // Through a link, its end is written and the link stays.
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("b.zarr", folder.join("other")).unwrap();
+    zarr_in(folder.path(), ["copy", "-q", "a.zarr", "other", "--if-exists", "replace", "--chunks", "4"]).ok();
+    assert!(folder.join("other").is_symlink());
+    assert_eq!(folder.document("b.zarr")["chunk_grid"]["configuration"]["chunk_shape"], json!([4]));
+}

@@ -1,0 +1,179 @@
+//! What `zarr info` says.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::args;
+use crate::harness::{Folder, base, with, zarr};
+
+fn info(folder: &Folder, path: &str) -> String {
+    zarr(args!["info", folder.join(path)]).ok().text().to_owned()
+}
+
+fn info_json(folder: &Folder, path: &str) -> Value {
+    zarr(args!["info", "--json", folder.join(path)]).ok().json()
+}
+
+#[test]
+fn a_page_names_everything_that_matters() {
+    let folder = Folder::new();
+    let changes = json!({
+        "shape": [24, 721, 1440], "dimension_names": ["time", null, ""],
+        "chunk_grid": { "name": "regular", "configuration": { "chunk_shape": [12, 361, 720] } },
+        "codecs": [
+            { "name": "bytes", "configuration": { "endian": "big" } },
+            { "name": "zstd", "configuration": { "level": 5, "checksum": false } }
+        ],
+        "attributes": { "units": "K" }
+    });
+    folder.node("a.zarr", &with(base(), &changes));
+    let page = info(&folder, "a.zarr");
+    for line in [
+        "kind        array, Zarr format 3",
+        "shape       24 × 721 × 1440",
+        "dimensions  \"time\", -, \"\"",
+        "data type   int32",
+        "chunks      12 × 361 × 720, 2 × 2 × 2 = 8 of them",
+        "chunk keys  default(separator=/)",
+        "codecs      bytes(endian=big) > zstd(level=5, checksum=false)",
+        "fill value  7",
+        "size        95.0 MiB uncompressed",
+        "  {\"units\": \"K\"}",
+    ] {
+        assert!(page.lines().any(|l| l == line), "{line:?} is missing in\n{page}");
+    }
+}
+
+#[test]
+fn json_has_the_members_of_the_document() {
+    let folder = Folder::new();
+    folder.base("a.zarr");
+    let info = info_json(&folder, "a.zarr");
+    for (name, value) in base().as_object().unwrap() {
+        assert_eq!(&info[name], value, "{name}");
+    }
+    assert_eq!((&info["chunk_shape"], &info["chunk_counts"]), (&json!([2]), &json!([2])));
+    assert_eq!((&info["uncompressed_bytes"], &info["readable"]), (&json!(16), &json!(true)));
+    assert_eq!((&info["dimension_names"], &info["diagnostics"]), (&json!(null), &json!([])));
+}
+
+#[test]
+fn a_node_with_an_unknown_codec_is_described_all_the_same() {
+    let folder = Folder::new();
+    let changes = json!({ "codecs": [{ "name": "foo", "configuration": { "a": [{ "name": "bar" }] } }], "attributes": { "n": 1 } });
+    folder.node("a.zarr", &with(base(), &changes));
+    let info_ = info_json(&folder, "a.zarr");
+    assert_eq!(
+        (&info_["readable"], &info_["shape"], &info_["chunk_counts"]),
+        (&json!(false), &json!([4]), &json!([2]))
+    );
+    assert_eq!((&info_["attributes"], &info_["uncompressed_bytes"]), (&json!({ "n": 1 }), &json!(16)));
+    let page = info(&folder, "a.zarr");
+    assert!(page.contains("codecs      foo(a=[bar])"), "{page}");
+    assert!(
+        page.contains("unreadable  member \"/codecs/0\": cannot be understood: unknown codec \"foo\""),
+        "{page}"
+    );
+    // The same for a type and a grid.
+    folder.node(
+        "b.zarr",
+        &with(
+            base(),
+            &json!({ "data_type": { "name": "t", "configuration": { "x": 1 } }, "fill_value": "f" }),
+        ),
+    );
+    let info_ = info_json(&folder, "b.zarr");
+    assert_eq!((&info_["data_type"]["name"], &info_["uncompressed_bytes"]), (&json!("t"), &json!(null)));
+    folder.node("c.zarr", &with(base(), &json!({ "chunk_grid": { "name": "hexagonal" } })));
+    assert!(info(&folder, "c.zarr").contains("chunk grid  hexagonal"));
+}
+
+#[test]
+fn attributes_are_valid_json_whatever_python_wrote() {
+    let folder = Folder::new();
+    let text = base()
+        .to_string()
+        .replace("\"attributes\":{}", "\"attributes\":{\"a\":NaN,\"b\":[-Infinity,1e400],\"NaN\":\"NaN\"}");
+    folder.write("a.zarr/zarr.json", text);
+    let out = zarr(args!["info", "--json", folder.join("a.zarr")]).ok();
+    assert!(
+        out.text().contains("{\"a\": \"NaN\", \"b\": [\"-Infinity\", 1e400], \"NaN\": \"NaN\"}"),
+        "{}",
+        out.text()
+    );
+    assert!(out.text().contains("\"code\": \"ZM002\", \"pointer\": \"/attributes/a\""), "{}", out.text());
+}
+
+#[test]
+fn what_was_tolerated_is_told() {
+    let folder = Folder::new();
+    folder.node("a.zarr", &with(base(), &json!({ "fill_value": 7.0, "dimension_names": [null] })));
+    assert!(info(&folder, "a.zarr").contains("tolerated\n  ZM040 member \"/fill_value\": "));
+    assert_eq!(info_json(&folder, "a.zarr")["diagnostics"][0]["code"], "ZM040");
+}
+
+#[test]
+fn a_group_lists_its_children_also_when_one_is_broken() {
+    let folder = Folder::new();
+    let consolidated =
+        json!({ "kind": "inline", "must_understand": false, "metadata": { "a": base(), "../x": base() } });
+    let group = json!({ "zarr_format": 3, "node_type": "group", "attributes": { "t": "x" }, "consolidated_metadata": consolidated });
+    folder.node("h.zarr", &group);
+    folder.base("h.zarr/a");
+    folder.group("h.zarr/g");
+    folder.base("h.zarr/g/deeper");
+    folder.base("h.zarr/__xarray_dataarray_variable__");
+    folder.write("h.zarr/broken/zarr.json", "{");
+    folder.write("h.zarr/stray/file", "");
+    let json = info_json(&folder, "h.zarr");
+    assert_eq!((&json["node_type"], &json["zarr_format"]), (&json!("group"), &json!(3)));
+    assert_eq!((&json["attributes"], &json["consolidated_nodes"]), (&json!({ "t": "x" }), &json!(2)));
+    let children: Vec<_> = json["children"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|c| (c["name"].as_str().unwrap(), c["node_type"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        children,
+        [
+            ("__xarray_dataarray_variable__", "array"),
+            ("a", "array"),
+            ("broken", "unreadable"),
+            ("g", "group")
+        ]
+    );
+    let page = info(&folder, "h.zarr");
+    assert!(page.contains("\n  a                              array       int32  4\n"), "{page}");
+    assert!(page.contains("\n  g                              group\n"), "{page}");
+    assert!(info(&folder, "h.zarr/g").contains("name        /g\n"));
+    fs::remove_dir_all(folder.join("h.zarr/g/deeper")).unwrap();
+    assert!(info(&folder, "h.zarr/g").contains("children    none"));
+}
+
+#[test]
+fn a_document_cannot_move_the_cursor() {
+    let folder = Folder::new();
+    let text = base()
+        .to_string()
+        .replace("\"attributes\":{}", "\"attributes\":{\"\u{9b}31m\":\"\\u001b[2J\u{7f}\"}");
+    folder.write("a.zarr/zarr.json", text);
+    let page = info(&folder, "a.zarr");
+    assert!(!page.chars().any(|c| c.is_control() && c != '\n'), "{page:?}");
+}
+
+#[test]
+fn a_document_that_is_none_is_an_error() {
+    for (text, code, parts) in [
+        ("{", 1, "line 1, column 2"),
+        ("[]", 1, "expected an object"),
+        (r#"{"zarr_format":3,"node_type":"group","attributes":[]}"#, 1, "member \"/attributes\""),
+        (r#"{"zarr_format":3,"node_type":"group","extra":true}"#, 6, "member \"/extra\""),
+        (r#"{"zarr_format":2,"node_type":"group"}"#, 6, "version 2"),
+    ] {
+        let folder = Folder::new();
+        folder.write("a.zarr/zarr.json", text);
+        zarr(args!["info", folder.join("a.zarr")]).fails(code, &["a.zarr", "node \"/\"", parts]);
+    }
+}

@@ -1,0 +1,10 @@
+//! The command as its users meet it: exit codes, what is printed, what lies on the disk afterwards.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+mod cat;
+mod copy;
+mod harness;
+mod info;
+mod usage;
+mod validate;

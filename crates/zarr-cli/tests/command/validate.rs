@@ -1,0 +1,87 @@
+//! What `zarr validate` finds.
+
+use serde_json::{Value, json};
+
+use crate::args;
+use crate::harness::{Done, Folder, base, with, zarr};
+
+fn validate(folder: &Folder, path: &str) -> Done {
+    zarr(args!["validate", folder.join(path)])
+}
+
+fn findings(folder: &Folder, path: &str, code: i32) -> Vec<(String, String, String)> {
+    let json = zarr(args!["validate", "--json", folder.join(path)]).exits(code).json();
+    assert_eq!(json["valid"], json!(code == 0));
+    let text = |v: &Value| v.as_str().unwrap().to_owned();
+    let nodes = json["nodes"].as_array().unwrap().iter();
+    let all = nodes.flat_map(|node| node["findings"].as_array().unwrap());
+    all.map(|f| (text(&f["severity"]), text(&f["code"]), text(&f["pointer"]))).collect()
+}
+
+fn found(severity: &str, code: &str, pointer: &str) -> (String, String, String) {
+    (severity.to_owned(), code.to_owned(), pointer.to_owned())
+}
+
+#[test]
+fn a_clean_hierarchy_is_valid() {
+    let folder = Folder::new();
+    folder.group("h.zarr");
+    folder.base("h.zarr/a");
+    assert_eq!(validate(&folder, "h.zarr").ok().text(), "2 nodes, 0 errors, 0 warnings\n");
+}
+
+#[test]
+fn a_tolerated_deviation_is_an_error_and_says_what_to_do() {
+    let folder = Folder::new();
+    folder.group("h.zarr");
+    folder.node("h.zarr/a", &with(base(), &json!({ "shape": [4.0], "fill_value": 7.0 })));
+    // Other verbs go on.
+    zarr(args!["cat", folder.join("h.zarr/a")]).ok();
+    let done = validate(&folder, "h.zarr").exits(1);
+    let text = done.text();
+    assert!(
+        text.contains("/a (array)\n  error ZM012 at /shape/0: the integer 4 is written as 4.0\n"),
+        "{text}"
+    );
+    assert!(text.contains("Write it without fraction and exponent."), "{text}");
+    assert!(text.ends_with("2 nodes, 2 errors, 0 warnings\n"), "{text}");
+    let wanted = [found("error", "ZM012", "/shape/0"), found("error", "ZM040", "/fill_value")];
+    assert_eq!(findings(&folder, "h.zarr", 1), wanted);
+}
+
+#[test]
+fn advice_is_no_error() {
+    let folder = Folder::new();
+    let changes =
+        json!({ "codecs": [{ "name": "bytes", "configuration": { "endian": "little" } }, "crc32c"] });
+    folder.node("a.zarr", &with(base(), &changes));
+    assert!(validate(&folder, "a.zarr").ok().text().contains("warning ZM071 at /codecs/1: "));
+    assert_eq!(findings(&folder, "a.zarr", 0), [found("warning", "ZM071", "/codecs/1")]);
+}
+
+#[test]
+fn one_broken_node_does_not_hide_another() {
+    let folder = Folder::new();
+    folder.group("h.zarr");
+    folder.write("h.zarr/a/zarr.json", "{\"zarr_format\": 3,}");
+    folder.node("h.zarr/b", &with(base(), &json!({ "shape": [-1] })));
+    folder.node("h.zarr/c", &with(base(), &json!({ "codecs": [{ "name": "foo" }] })));
+    folder.node("h.zarr/d", &with(base(), &json!({ "fill_value": 1.5 })));
+    folder.base("h.zarr/__e");
+    folder.write("h.zarr/stray/file", "");
+    let done = validate(&folder, "h.zarr").exits(1);
+    let text = done.text();
+    for part in [
+        "/a (invalid)\n  error syntax: line 1, column 19 (byte 18): trailing comma",
+        "/b (invalid)\n  error invalid at /shape/0: expected an integer",
+        "/c (array)\n  error unknown-extension at /codecs/0: cannot be understood: unknown codec \"foo\"\n",
+        "/d (array)\n  error invalid at /fill_value: ",
+        "/__e (array)\n  error ZM060: ",
+        "/stray (no node)\n  note: there is no zarr.json",
+        "6 nodes, 5 errors, 0 warnings\n",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in\n{text}");
+    }
+    let json = zarr(args!["validate", "--json", folder.join("h.zarr")]).exits(1).json();
+    assert_eq!(json["not_nodes"][0]["path"], "/stray");
+}
