@@ -76,6 +76,10 @@ impl ArrayError {
     }
 
     pub(crate) fn in_chunk(mut self, index: &Dims, key: &Key) -> Self {
+        if let Some(store) = self.0.source.as_mut().and_then(|e| e.downcast_mut::<StoreError>()) {
+            // the line names it once
+            let _ = store.take_key();
+        }
         self.0.chunk.get_or_insert_with(|| (index.clone(), key.to_string()));
         self
     }

@@ -7,6 +7,7 @@ use common::{chains, counted, numbers};
 use zarr_array::blocking::Array;
 use zarr_array::{ArrayErrorKind, OpenOptions, Storage, block_on, standard};
 use zarr_store::MemoryStore;
+use zarr_store_fs::FsStore;
 use zarr_traits::Key;
 
 fn put(storage: &Storage, key: &str, value: impl Into<zarr_traits::Bytes>) {
@@ -103,6 +104,19 @@ fn an_object_far_too_large_is_refused_before_it_is_read() {
     let e = array.read::<u16>(..).unwrap_err();
     assert_eq!(e.kind(), ArrayErrorKind::LimitExceeded);
     assert!(e.to_string().contains("the object has 8388608 bytes"), "{e}");
+}
+
+#[test]
+fn an_error_of_the_store_names_the_key_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FsStore::open(folder.path()).unwrap();
+    let meta = common::meta(&[4, 4], &[4, 4], &chains()[0]);
+    let array = Array::create(store, "/", meta, &standard()).unwrap();
+    std::fs::create_dir_all(folder.path().join("c/0")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", folder.path().join("c/0/0")).unwrap();
+    let e = array.read::<u16>(..).unwrap_err();
+    assert_eq!(e.kind(), ArrayErrorKind::Io);
+    assert_eq!(e.to_string().matches("c/0/0").count(), 1, "{e}");
 }
 
 #[test]

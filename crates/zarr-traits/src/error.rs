@@ -53,6 +53,11 @@ impl StoreError {
         self
     }
 
+    /// Takes the key out, for a message that has named it already.
+    pub fn take_key(&mut self) -> Option<String> {
+        self.key.take()
+    }
+
     /// Adds the cause.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
