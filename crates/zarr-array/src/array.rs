@@ -66,9 +66,14 @@ impl Array {
 
     /// The shape of the chunk at `index` of the grid, in elements; `None` beyond the grid.
     pub fn chunk_shape(&self, index: &[u64]) -> Option<Vec<u64>> {
-        let spans =
-            index.iter().enumerate().map(|(dim, i)| self.core.grid.span(dim, *i).map(|s| s.end - s.start));
-        spans.collect::<Option<Vec<_>>>().filter(|shape| shape.len() == self.shape().len())
+        if index.len() != self.shape().len() {
+            return None;
+        }
+        index
+            .iter()
+            .enumerate()
+            .map(|(dim, i)| self.core.grid.span(dim, *i).map(|s| s.end - s.start))
+            .collect()
     }
 
     /// How many chunks cover the array, per dimension.
@@ -102,6 +107,11 @@ impl Array {
     /// What deviated from the specification when the array was opened, and was tolerated.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
+    }
+
+    /// The limits on what stored data may make this handle do.
+    pub fn limits(&self) -> &Limits {
+        &self.core.limits
     }
 
     /// The storage that the chunks lie in.
@@ -151,8 +161,13 @@ impl Array {
 
     /// Writes `values` to a selection of the same shape.
     ///
-    /// Chunks that are written whole (as far as they lie inside the array) are not read. A part of a chunk is a
-    /// read-modify-write that loses no write of anybody else who uses this store properly.
+    /// Chunks that are written whole (as far as they lie inside the array, as this handle knows it) are not read. A part
+    /// of a chunk is a read-modify-write: put only if the object is still what was read, else done again.
+    ///
+    /// That loses no write of any thread that uses a clone of the same [`Storage`], or, in a store with conditional puts
+    /// of its own, of anybody. In a **directory** conditional puts hold between clones of one `FsStore` only so far:
+    /// processes, or stores opened twice, that write parts of the same chunk lose each other's updates. Give each of them
+    /// whole chunks.
     ///
     /// # Errors
     /// When the selection is not inside the array, shapes differ, `T` is not the element of the data type, or a chunk

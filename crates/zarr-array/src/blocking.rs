@@ -149,6 +149,12 @@ impl Array {
         Self(self.0.with_limits(limits))
     }
 
+    /// As [`zarr_array::Array::with_in_flight`](crate::Array::with_in_flight).
+    #[must_use]
+    pub fn with_in_flight(self, requests: usize, bytes: u64) -> Self {
+        Self(self.0.with_in_flight(requests, bytes))
+    }
+
     /// As [`zarr_array::Array::with_missing`](crate::Array::with_missing).
     #[must_use]
     pub fn with_missing(self, missing: Missing) -> Self {

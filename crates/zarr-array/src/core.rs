@@ -10,6 +10,7 @@ use zarr_traits::{
 use crate::cpu::Cpu;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::Place;
+use crate::plan::Plan;
 
 /// What a missing chunk means to a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -52,6 +53,8 @@ pub(crate) struct Core {
     pub(crate) missing: Missing,
     pub(crate) fill_chunks: FillChunks,
     pub(crate) single_writer: bool,
+    /// Whether others may have made the array longer meanwhile: what lies beyond its edge is not ours to fill.
+    pub(crate) beside: bool,
 }
 
 /// The bytes of an object.
@@ -75,6 +78,21 @@ impl Core {
         key.push_str(self.prefix.as_str());
         self.keys.encode(chunk, &mut key);
         Key::new(key)
+    }
+
+    /// An error with the chunk that it is about.
+    pub(crate) fn locate(&self, plan: &Plan, cell: u64, error: ArrayError) -> ArrayError {
+        let chunk = plan.cell(cell).chunk;
+        match self.key(&chunk) {
+            Ok(key) => error.in_chunk(&chunk, &key),
+            Err(_) => error,
+        }
+    }
+
+    /// Decoded bytes of a chunk, about: those of the first one of a plan.
+    pub(crate) fn chunk_bytes(&self, plan: &Plan) -> u64 {
+        let elements = if plan.cells() > 0 { plan.cell(0).shape.product() } else { Some(0) };
+        elements.unwrap_or(u64::MAX).saturating_mul(self.size as u64)
     }
 
     /// The whole object at `key`, of a chunk of `shape`.

@@ -10,6 +10,9 @@ use std::thread;
 
 use zarr_traits::Storage;
 
+use crate::error::ArrayResult;
+use crate::feed::gone;
+
 /// Something to run on a worker.
 pub type Job = Box<dyn FnOnce() + Send>;
 
@@ -61,12 +64,15 @@ impl Cpu {
     }
 
     /// Runs `work` on the pool and waits for what it gives; without a pool, here, letting others on after it.
-    pub(crate) async fn run<R: Send + 'static>(&self, work: impl FnOnce() -> R + Send + 'static) -> R {
+    pub(crate) async fn run<R: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> R + Send + 'static,
+    ) -> ArrayResult<R> {
         let Some(pool) = self.pool() else {
             let mut result = Some(work());
             let mut polled = false;
             return poll_fn(|context| match result.take_if(|_| std::mem::replace(&mut polled, true)) {
-                Some(result) => Poll::Ready(result),
+                Some(result) => Poll::Ready(Ok(result)),
                 None => {
                     context.waker().wake_by_ref();
                     Poll::Pending
@@ -74,22 +80,42 @@ impl Cpu {
             })
             .await;
         };
-        let slot = Arc::new(Mutex::new((None, None::<Waker>)));
-        let filled = slot.clone();
-        pool.spawn(Box::new(move || {
-            let result = work();
-            let mut slot = filled.lock().unwrap_or_else(PoisonError::into_inner);
-            slot.0 = Some(result);
-            let waker = slot.1.take();
-            drop(slot);
-            waker.into_iter().for_each(Waker::wake);
-        }));
+        let answer = Answer(Arc::new(Mutex::new((None, None))));
+        let slot = answer.0.clone();
+        pool.spawn(Box::new(move || answer.give(work())));
         poll_fn(|context| {
             let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
             slot.1 = Some(context.waker().clone());
             slot.0.take().map_or(Poll::Pending, Poll::Ready)
         })
         .await
+    }
+}
+
+/// Where the result of a job is waited for. A job that is dropped, or panics, answers with an error.
+struct Answer<R>(Arc<Mutex<Slot<R>>>);
+
+/// A result, and who waits for it.
+type Slot<R> = (Option<ArrayResult<R>>, Option<Waker>);
+
+impl<R> Answer<R> {
+    fn give(self, result: R) {
+        self.fill(Ok(result));
+    }
+
+    fn fill(&self, result: ArrayResult<R>) {
+        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.0.get_or_insert(result);
+        let waker = slot.1.take();
+        drop(slot);
+        waker.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl<R> Drop for Answer<R> {
+    fn drop(&mut self) {
+        // Too late for a job that has given its answer: that was taken, or is there.
+        self.fill(Err(gone()));
     }
 }
 

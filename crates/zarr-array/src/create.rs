@@ -23,7 +23,7 @@ impl Array {
         registry: &Registry,
     ) -> ArrayResult<Self> {
         let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
-        Self::create_at(&storage, prefix.clone(), meta, registry)
+        Self::make(&storage, &prefix, meta, registry, false)
             .await
             .map_err(|e| e.in_array(&prefix.node_path()))
     }
@@ -40,27 +40,16 @@ impl Array {
         registry: &Registry,
     ) -> ArrayResult<Self> {
         let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
-        let replaced = async {
-            // what cannot be created is refused before anything is lost
-            OpenOptions::new().resolve(
-                storage.clone(),
-                prefix.clone(),
-                meta.clone(),
-                registry,
-                Vec::new(),
-            )?;
-            let _ = storage.writer()?.delete(&prefix.key("zarr.json")?, None).await?;
-            storage.writer()?.delete_prefix(&prefix).await?;
-            Self::create_at(&storage, prefix.clone(), meta, registry).await
-        };
-        replaced.await.map_err(|e| e.in_array(&prefix.node_path()))
+        Self::make(&storage, &prefix, meta, registry, true).await.map_err(|e| e.in_array(&prefix.node_path()))
     }
 
-    async fn create_at(
+    /// Everything that can be refused is refused before anything is deleted.
+    async fn make(
         storage: &Storage,
-        prefix: Prefix,
+        prefix: &Prefix,
         meta: ArrayMeta,
         registry: &Registry,
+        replace: bool,
     ) -> ArrayResult<Self> {
         zarr_meta::path::check_new_path(&prefix.node_path())?;
         let document = meta.to_text();
@@ -71,7 +60,11 @@ impl Array {
             let message = format!("codec {skipped:?} is unknown, an array that uses it cannot be created");
             return Err(ArrayError::new(ArrayErrorKind::UnknownExtension, message));
         }
-        ancestors(storage, &prefix).await?;
+        ancestors(storage, prefix).await?;
+        if replace {
+            let _ = storage.writer()?.delete(&key, None).await?;
+            storage.writer()?.delete_prefix(prefix).await?;
+        }
         if put_new(storage, &key, document).await? {
             return Ok(array);
         }

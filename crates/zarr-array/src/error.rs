@@ -40,10 +40,8 @@ pub enum ArrayErrorKind {
 }
 
 /// An error of an array operation, with the array, chunk and key it is about.
-#[derive(Debug)]
 pub struct ArrayError(Box<Inner>);
 
-#[derive(Debug)]
 struct Inner {
     kind: ArrayErrorKind,
     array: Option<String>,
@@ -175,6 +173,13 @@ impl fmt::Display for ArrayError {
             Some(e) if self.0.message.is_empty() => write!(f, "{e}"),
             Some(e) => write!(f, ": {e}"),
         }
+    }
+}
+
+/// The kind and the message: what a `main` that returns the error prints.
+impl fmt::Debug for ArrayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {self}", self.0.kind)
     }
 }
 

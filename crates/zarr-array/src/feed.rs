@@ -6,14 +6,17 @@
 //! once, and only the work goes to the pool.
 
 use std::future::{Future, poll_fn};
+use std::hash::{BuildHasher, RandomState};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, Waker};
+use std::thread;
+use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use zarr_traits::lock::{Gate, Permit};
+use zarr_traits::lock::Gate;
 use zarr_traits::{Drive, MaybeSend, Scratch, Storage, block_on};
 
 use crate::cpu::{Cpu, Spawn};
@@ -28,7 +31,7 @@ pub(crate) enum Stored {
 }
 
 /// How often a cell begins again before that is an error.
-const ATTEMPTS: usize = 10;
+const ATTEMPTS: u32 = 20;
 
 /// A read or a write, as three steps per cell. Whoever holds the last clone of a task gets its result out of it.
 pub(crate) trait Task: Send + Sync + 'static {
@@ -36,6 +39,11 @@ pub(crate) trait Task: Send + Sync + 'static {
     type Found: Send + 'static;
     /// What the store shall get.
     type Made: Send + 'static;
+    /// Whether [`store`](Self::store) asks anything of the store.
+    const STORES: bool;
+
+    /// What is held from before the fetch until the cell is stored: a lock, or nothing.
+    type Held: MaybeSend;
 
     fn cells(&self) -> u64;
 
@@ -44,6 +52,12 @@ pub(crate) trait Task: Send + Sync + 'static {
 
     /// How many bytes a fetch is expected to bring.
     fn expected_bytes(&self) -> u64;
+
+    /// The error with the cell that it is about.
+    fn locate(&self, cell: u64, error: ArrayError) -> ArrayError;
+
+    /// Waits for what the cell must hold.
+    fn hold(&self, cell: u64) -> impl Future<Output = ArrayResult<Self::Held>> + MaybeSend;
 
     /// Reads what the cell needs: into `scratch` where the store is local, into memory of its own otherwise.
     fn fetch(
@@ -82,7 +96,7 @@ pub(crate) async fn run<T: Task>(task: &Arc<T>, place: &Place) -> ArrayResult<()
     let cells = task.cells();
     match (place.storage.capabilities().drive, place.cpu.pool()) {
         _ if cells == 0 => Ok(()),
-        (Drive::Remote { in_flight, .. }, _) => pump(task, place, in_flight.max(1)).await,
+        (Drive::Remote { .. }, _) => pump(task, place, place.storage.gate().width()).await,
         (Drive::Inline, Some(pool)) if !(place.may_block && (cells == 1 || task.is_small())) => {
             strands(task, place, pool).await
         }
@@ -98,26 +112,42 @@ pub(crate) async fn run<T: Task>(task: &Arc<T>, place: &Place) -> ArrayResult<()
     }
 }
 
-/// One cell, all three steps where we are.
+/// One cell, all steps where we are.
 async fn inline<T: Task>(task: &T, cell: u64, scratch: &mut Scratch) -> ArrayResult<()> {
-    for _ in 0..ATTEMPTS {
-        let found = task.fetch(cell, Some(scratch)).await?;
-        let made = caught(|| task.work(cell, found, scratch))?;
-        if let Stored::Done = task.store(cell, made, Some(scratch)).await? {
-            return Ok(());
+    let steps = async {
+        for attempt in 0..ATTEMPTS {
+            let held = task.hold(cell).await?;
+            let found = task.fetch(cell, Some(scratch)).await?;
+            let made = caught(|| task.work(cell, found, scratch))?;
+            if let Stored::Done = task.store(cell, made, Some(scratch)).await? {
+                return Ok(());
+            }
+            drop(held);
+            thread::sleep(back_off(LOCAL, attempt));
         }
-    }
-    Err(conflict())
+        Err(conflict())
+    };
+    steps.await.map_err(|e| task.locate(cell, e))
 }
 
 fn conflict() -> ArrayError {
-    ArrayError::new(
-        ArrayErrorKind::Conflict,
-        format!("a chunk was changed by others during {ATTEMPTS} attempts"),
-    )
+    ArrayError::new(ArrayErrorKind::Conflict, format!("it was changed by others during {ATTEMPTS} attempts"))
 }
 
-fn caught<R>(work: impl FnOnce() -> ArrayResult<R>) -> ArrayResult<R> {
+/// How long the first wait after a lost race is at most, in a store on this machine and in one behind a network; each
+/// further one may be twice as long, up to a hundred times.
+const LOCAL: Duration = Duration::from_micros(100);
+const REMOTE: Duration = Duration::from_millis(10);
+
+/// A wait of random length, so that those who raced do not race again.
+fn back_off(first: Duration, attempt: u32) -> Duration {
+    let most = first * (1 << attempt.min(7)).min(100);
+    // A fresh hasher is keyed at random.
+    let random = RandomState::new().hash_one(attempt) % 1000;
+    most * u32::try_from(random).unwrap_or(0) / 1000
+}
+
+pub(crate) fn caught<R>(work: impl FnOnce() -> ArrayResult<R>) -> ArrayResult<R> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let why = panic.downcast_ref::<&str>().copied().map(str::to_owned);
         let why = why.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
@@ -163,7 +193,8 @@ async fn strands<T: Task>(task: &Arc<T>, place: &Place, pool: &Arc<dyn Spawn>) -
     let ended = StopOnDrop(end);
     for _ in usize::from(place.may_block)..count {
         let strands = strands.clone();
-        pool.spawn(Box::new(move || strand(strands, false)));
+        let turn = Turn(Some(strands));
+        pool.spawn(Box::new(move || turn.take()));
     }
     if place.may_block {
         strand(strands, true);
@@ -179,6 +210,32 @@ async fn strands<T: Task>(task: &Arc<T>, place: &Place, pool: &Arc<dyn Spawn>) -
         Poll::Ready(state.error.take().map_or(Ok(()), Err))
     })
     .await
+}
+
+/// A strand that waits in the queue of a pool. A pool that drops it instead of running it ends the task with an error.
+struct Turn<T: Task>(Option<Arc<Strands<T>>>);
+
+impl<T: Task> Turn<T> {
+    fn take(mut self) {
+        if let Some(strands) = self.0.take() {
+            strand(strands, false);
+        }
+    }
+}
+
+impl<T: Task> Drop for Turn<T> {
+    fn drop(&mut self) {
+        if let Some(strands) = self.0.take() {
+            let end = strands.end.clone();
+            drop(strands);
+            end.fail(gone());
+            end.leave();
+        }
+    }
+}
+
+pub(crate) fn gone() -> ArrayError {
+    ArrayError::new(ArrayErrorKind::Panic, "the pool of threads has dropped a job: it is shut down")
 }
 
 /// Takes cell after cell. On a worker it steps back to the tail of the queue while others wait, so that a small read
@@ -200,7 +257,8 @@ fn strand<T: Task>(strands: Arc<Strands<T>>, on_caller: bool) {
             Ok(()) if !on_caller && strands.pool.is_busy() => {
                 strands.scratches.give(scratch);
                 let pool = strands.pool.clone();
-                return pool.spawn(Box::new(move || strand(strands, false)));
+                let turn = Turn(Some(strands));
+                return pool.spawn(Box::new(move || turn.take()));
             }
             Ok(()) => {}
             Err(e) => end.fail(e),
@@ -263,27 +321,37 @@ async fn pump<T: Task>(task: &Arc<T>, place: &Place, in_flight: usize) -> ArrayR
 
 /// One cell: the store is polled here, the work is done on the pool.
 async fn remote<T: Task>(task: Arc<T>, cell: u64, place: Place, queued: Gate) -> ArrayResult<()> {
-    for _ in 0..ATTEMPTS {
-        let mut permit: Permit = place.storage.gate().enter(task.expected_bytes()).await;
-        let found = task.fetch(cell, None).await?;
-        permit.landed(T::bytes(&found));
-        let turn = queued.enter(0).await;
-        let (worker, scratches) = (task.clone(), place.storage.shared::<Scratches>());
-        let work = move || {
-            let mut scratch = scratches.take();
-            let made = caught(|| worker.work(cell, found, &mut scratch));
-            scratches.give(scratch);
-            // before anybody is told: the task must be let go of by then
-            drop(worker);
-            made
-        };
-        let made = place.cpu.run(work).await?;
-        drop(turn);
-        if let Stored::Done = task.store(cell, made, None).await? {
-            return Ok(());
+    let steps = async {
+        let gate = place.storage.gate();
+        for attempt in 0..ATTEMPTS {
+            // Locks come before the gate: whoever is inside must not wait for someone who is not.
+            let held = task.hold(cell).await?;
+            let mut permit = gate.enter(task.expected_bytes()).await;
+            let found = task.fetch(cell, None).await?;
+            permit.landed(T::bytes(&found));
+            let turn = queued.enter(0).await;
+            let (worker, scratches) = (task.clone(), place.storage.shared::<Scratches>());
+            let work = move || {
+                let mut scratch = scratches.take();
+                let made = caught(|| worker.work(cell, found, &mut scratch));
+                scratches.give(scratch);
+                // before anybody is told: the task must be let go of by then
+                drop(worker);
+                made
+            };
+            let made = place.cpu.run(work).await??;
+            drop((turn, permit));
+            let permit = if T::STORES { Some(gate.enter(task.expected_bytes()).await) } else { None };
+            if let Stored::Done = task.store(cell, made, None).await? {
+                return Ok(());
+            }
+            drop((permit, held));
+            let wait = back_off(REMOTE, attempt);
+            place.cpu.run(move || thread::sleep(wait)).await?;
         }
-    }
-    Err(conflict())
+        Err(conflict())
+    };
+    steps.await.map_err(|e| task.locate(cell, e))
 }
 
 // --- scratch ----------------------------------------------------------------------------------------------------------

@@ -107,6 +107,7 @@ impl OpenOptions {
             missing: Missing::default(),
             fill_chunks: FillChunks::default(),
             single_writer: false,
+            beside: false,
         };
         Ok(Array {
             core: Arc::new(core),

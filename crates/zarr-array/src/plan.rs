@@ -140,7 +140,7 @@ fn pieces(picked: &Picked, dim: usize, length: u64, grid: &dyn ChunkGrid) -> Arr
     let (Some(from), Some(to)) = (grid.find(dim, picked.start), grid.find(dim, last)) else {
         return Err(beyond());
     };
-    if to - from >= MAX_PIECES {
+    if (to - from).min(picked.count - 1) >= MAX_PIECES {
         let message = format!(
             "the selection has {} chunks along dimension {dim}, {MAX_PIECES} are too many",
             to - from + 1

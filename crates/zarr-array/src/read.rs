@@ -5,13 +5,14 @@ use std::sync::Arc;
 use zarr_strided::{Destination, Output, Source, Swap};
 use zarr_traits::chain::byte_len;
 use zarr_traits::{
-    ByteRange, ChunkRead, Dims, Drive, Hints, If, Key, Piece, Scratch, StoreErrorKind, Version, block_on,
+    ByteRange, ChunkRead, CodecError, Dims, Hints, If, Key, Piece, Scratch, Span, StoreErrorKind, Version,
+    block_on,
 };
 
 use crate::core::{Core, Loaded, Missing, wrong_size};
 use crate::element::Element;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
-use crate::feed::{Stored, Task, run};
+use crate::feed::{Stored, Task, caught, run};
 use crate::plan::{Cell, Plan};
 use crate::select::Selection;
 use crate::values::{NdVec, check_element, fresh};
@@ -30,13 +31,14 @@ struct Read {
     plan: Plan,
     output: Output,
     bytes: u64,
+    /// Bytes of a chunk, about, as the store holds it.
+    chunk_bytes: u64,
     /// Whether the result is known to be zero where nothing is written.
     zeroed: bool,
 }
 
 pub(crate) struct Found {
     cell: Cell,
-    key: Key,
     data: Data,
 }
 
@@ -144,8 +146,11 @@ fn wrong_shape(expected: &[u64], got: &[u64]) -> ArrayError {
 }
 
 fn task(core: &Arc<Core>, plan: Plan, output: Output, zeroed: bool) -> Arc<Read> {
-    let bytes = output.shape().iter().product::<u64>().saturating_mul(core.size as u64);
-    Arc::new(Read { core: core.clone(), plan, output, bytes, zeroed })
+    let elements = Dims::from(output.shape()).product().unwrap_or(u64::MAX);
+    let bytes = elements.saturating_mul(core.size as u64);
+    let chunk_bytes =
+        if core.chain.is_plain() { bytes / plan.cells().max(1) } else { core.chunk_bytes(&plan) };
+    Arc::new(Read { core: core.clone(), plan, output, bytes, chunk_bytes, zeroed })
 }
 
 /// Runs the read, and takes the memory back out of it.
@@ -166,8 +171,11 @@ async fn fill<M: zarr_strided::Plain>(
 }
 
 impl Task for Read {
+    const STORES: bool = false;
+
     type Found = Found;
     type Made = ();
+    type Held = ();
 
     fn cells(&self) -> u64 {
         self.plan.cells()
@@ -178,16 +186,22 @@ impl Task for Read {
     }
 
     fn expected_bytes(&self) -> u64 {
-        self.bytes / self.cells().max(1)
+        self.chunk_bytes
+    }
+
+    fn locate(&self, cell: u64, error: ArrayError) -> ArrayError {
+        self.core.locate(&self.plan, cell, error)
+    }
+
+    async fn hold(&self, _: u64) -> ArrayResult<()> {
+        Ok(())
     }
 
     async fn fetch(&self, number: u64, scratch: Option<&mut Scratch>) -> ArrayResult<Found> {
         let cell = self.plan.cell(number);
         let key = self.core.key(&cell.chunk)?;
-        match self.find(&cell, &key, scratch).await {
-            Ok(data) => Ok(Found { cell, key, data }),
-            Err(e) => Err(e.in_chunk(&cell.chunk, &key)),
-        }
+        let data = self.find(&cell, &key, scratch).await?;
+        Ok(Found { cell, data })
     }
 
     fn bytes(found: &Found) -> u64 {
@@ -198,8 +212,7 @@ impl Task for Read {
     }
 
     fn work(&self, number: u64, found: Found, scratch: &mut Scratch) -> ArrayResult<()> {
-        let Found { cell, key, data } = found;
-        self.decode(number, &cell, data, scratch).map_err(|e| e.in_chunk(&cell.chunk, &key))
+        self.decode(number, &found.cell, found.data, scratch)
     }
 
     async fn store(&self, _: u64, (): (), _: Option<&mut Scratch>) -> ArrayResult<Stored> {
@@ -212,9 +225,13 @@ impl Read {
         if cell.part.is_whole(&cell.shape) {
             return self.find_whole(cell, key, scratch).await;
         }
-        let hints = Hints { gap: self.drive().merge_gap(), span: SPAN };
+        if !cell.is_dense() {
+            // the box around what is wanted is held in memory, however little of it is wanted
+            self.core.check_chunk(cell.part.shape())?;
+        }
+        let hints = Hints { gap: self.core.storage.capabilities().drive.merge_gap(), span: SPAN };
         for _ in 0..RESTARTS {
-            let Some(read) = self.core.chain.partial(&cell.shape, &cell.part, hints) else {
+            let Some(read) = caught(|| Ok(self.core.chain.partial(&cell.shape, &cell.part, hints)))? else {
                 return self.find_whole(cell, key, scratch).await;
             };
             match self.find_pieces(key, read, scratch.as_deref_mut()).await {
@@ -242,23 +259,38 @@ impl Read {
         scratch: Option<&mut Scratch>,
     ) -> Result<Data, FetchError> {
         let reader = self.core.storage.reader();
-        let mut version: Option<Version> = None;
+        let (mut version, mut size): (Option<Version>, Option<u64>) = (None, None);
+        let mut looked = false;
         while !read.wants().is_empty() {
-            let condition = version.as_ref().map_or(If::Versioned, If::Pinned);
-            let Some(reply) = reader.get_ranges(key, read.wants(), condition).await? else {
-                return if version.is_some() { Err(FetchError::Changed) } else { Ok(Data::Absent) };
+            let wants = if self.core.storage.capabilities().suffix {
+                read.wants().to_vec()
+            } else {
+                // Without suffix ranges the size must be known first, of the version that is then read.
+                if size.is_none() {
+                    let Some(stat) = reader.size(key).await? else { return Ok(Data::Absent) };
+                    (version, size, looked) = (stat.version, Some(stat.size), true);
+                }
+                read.wants().iter().map(|want| from_start(*want, size)).collect()
             };
-            version = version.or(reply.version);
-            read.feed(&reply.bytes)?;
+            let condition = version.as_ref().map_or(If::Versioned, If::Pinned);
+            let Some(reply) = reader.get_ranges(key, &wants, condition).await? else {
+                return if looked { Err(FetchError::Changed) } else { Ok(Data::Absent) };
+            };
+            looked = true;
+            (version, size) = (version.or(reply.version), size.or(reply.size));
+            caught(|| Ok(read.feed(&reply.bytes)?))?;
         }
-        let mut pieces = Vec::new();
-        read.pieces(&mut pieces)?;
+        let pieces = caught(|| {
+            let mut pieces = Vec::new();
+            read.pieces(&mut pieces)?;
+            Ok(pieces)
+        })?;
+        let len = self.span_bytes(&pieces, size)?;
         let ranges: Vec<ByteRange> = pieces.iter().map(|piece| piece.span.into()).collect();
         let condition = version.as_ref().map_or(If::Any, If::Pinned);
         let (loaded, size) = match scratch {
             Some(scratch) => {
-                let len: u64 = pieces.iter().map(|piece| piece.span.len).sum();
-                let mut buffer = scratch.take(usize::try_from(len).unwrap_or(usize::MAX))?;
+                let mut buffer = scratch.take(len)?;
                 match reader.read_into(key, &ranges, condition, &mut buffer).await? {
                     Some(filled) => (Some(Loaded::Scratch(buffer)), filled.size),
                     None => (None, None),
@@ -269,9 +301,9 @@ impl Read {
                 None => (None, None),
             },
         };
-        match (loaded, version, size.zip(read.object_size())) {
-            (None, Some(_), _) => Err(FetchError::Changed),
-            (None, None, _) => Ok(Data::Absent),
+        match (loaded, looked, size.zip(read.object_size())) {
+            (None, true, _) => Err(FetchError::Changed),
+            (None, false, _) => Ok(Data::Absent),
             (_, _, Some((size, expected))) if size != expected => {
                 Err(FetchError::Other(wrong_size(size, expected)))
             }
@@ -279,8 +311,23 @@ impl Read {
         }
     }
 
-    fn drive(&self) -> Drive {
-        self.core.storage.capabilities().drive
+    /// The bytes of all pieces together, which must lie inside the object and within what a chunk may have.
+    fn span_bytes(&self, pieces: &[Piece], size: Option<u64>) -> ArrayResult<usize> {
+        let mut sum = 0_u64;
+        for Span { offset, len } in pieces.iter().map(|piece| piece.span) {
+            let end = offset.checked_add(len).filter(|end| size.is_none_or(|size| *end <= size));
+            if end.is_none() {
+                let message = format!("{len} bytes at offset {offset} are not inside the object");
+                return Err(CodecError::corrupt(message).into());
+            }
+            sum = sum.saturating_add(len);
+        }
+        if sum > self.core.limits.encoded_bytes {
+            let message =
+                format!("pieces of {sum} bytes exceed the limit of {}", self.core.limits.encoded_bytes);
+            return Err(ArrayError::new(ArrayErrorKind::LimitExceeded, message));
+        }
+        Ok(usize::try_from(sum).unwrap_or(usize::MAX))
     }
 
     fn decode(&self, number: u64, cell: &Cell, data: Data, scratch: &mut Scratch) -> ArrayResult<()> {
@@ -342,6 +389,17 @@ impl Read {
     }
 }
 
+/// A suffix of an object of known size, as a span.
+fn from_start(range: ByteRange, size: Option<u64>) -> ByteRange {
+    match (range, size) {
+        (ByteRange::Suffix(n), Some(size)) => {
+            let len = n.min(size);
+            ByteRange::Span { offset: size - len, len }
+        }
+        (range, _) => range,
+    }
+}
+
 /// Why the pieces of a chunk could not be fetched.
 enum FetchError {
     /// The object is another one by now: begin again.
@@ -355,8 +413,14 @@ impl From<zarr_traits::StoreError> for FetchError {
     }
 }
 
-impl From<zarr_traits::CodecError> for FetchError {
-    fn from(e: zarr_traits::CodecError) -> Self {
+impl From<CodecError> for FetchError {
+    fn from(e: CodecError) -> Self {
         Self::Other(e.into())
+    }
+}
+
+impl From<ArrayError> for FetchError {
+    fn from(e: ArrayError) -> Self {
+        Self::Other(e)
     }
 }

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use zarr_meta::ArrayMeta;
+use zarr_meta::{ArrayMeta, Ignore};
 use zarr_traits::{Bytes, Dims, If, Outcome, Put, StoreErrorKind};
 
 use crate::array::Array;
+use crate::core::FillChunks;
 use crate::element::Element;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::open::OpenOptions;
@@ -83,7 +84,10 @@ impl Array {
             .map(|(dim, (new, old))| if dim == axis { *old..*new } else { 0..*new })
             .collect::<Vec<_>>()
             .into();
-        write::write(&self.core, selection, values, may_block).await
+        // Others may append behind these values before they are written: the last chunk may be theirs as well.
+        let mut core = (*self.core).clone();
+        core.beside = true;
+        write::write(&Arc::new(core), selection, values, may_block).await
     }
 
     pub(crate) async fn change_shape(
@@ -125,12 +129,17 @@ impl Array {
         let _lock = self.node.lock(&key).await;
         let all = [zarr_traits::ByteRange::All];
         let reply = self.node.reader().get_ranges(&key, &all, If::Versioned).await?.ok_or_else(changed)?;
-        if reply.bytes.first().map(|b| &b[..]) != Some(self.meta.to_text().as_bytes()) {
+        let same = reply.bytes.first().is_some_and(|bytes| {
+            ArrayMeta::parse(bytes, &self.core.limits, &mut Ignore)
+                .is_ok_and(|now| now.to_text() == self.meta.to_text())
+        });
+        if !same {
             return Err(changed());
         }
         let how = match &reply.version {
             Some(version) if self.node.capabilities().put_if => Put::IfUnchanged(version),
-            _ => Put::Replace,
+            _ if self.core.single_writer => Put::Replace,
+            _ => return Err(write::unsafe_update()),
         };
         let document = [Bytes::from(new.to_text())];
         match self.node.writer()?.put(&key, &document, how).await? {
@@ -142,35 +151,41 @@ impl Array {
     /// Deletes what `shape` leaves outside of this, the larger array.
     async fn forget_outside(&self, shape: &[u64], may_block: bool) -> ArrayResult<()> {
         let core = &self.core;
-        if shape.iter().zip(self.shape()).all(|(new, old)| new >= old) {
+        let shrunk: Vec<usize> = (0..shape.len()).filter(|dim| shape[*dim] < self.shape()[*dim]).collect();
+        if shrunk.is_empty() {
             return Ok(());
         }
-        // How far stored elements reach, once the chunks that lie wholly outside are gone.
-        let mut reach = self.shape().to_vec();
-        match core.storage.list_all(&core.prefix).await {
-            Ok(keys) => {
-                let index = |key| core.prefix.strip(key).and_then(|name| core.keys.decode(name, shape.len()));
-                let outside = |index: Dims| {
-                    index.iter().enumerate().any(|(dim, i)| *i >= core.grid.count(dim, shape[dim]))
-                };
-                for key in keys.iter().filter(|key| index(key).is_some_and(outside)) {
-                    let _ = core.storage.writer()?.delete(key, None).await?;
-                }
-                for (dim, reach) in reach.iter_mut().enumerate() {
-                    let last = shape[dim].checked_sub(1).and_then(|last| core.grid.find(dim, last));
-                    let end = last.and_then(|chunk| core.grid.span(dim, chunk)).map_or(0, |span| span.end);
-                    *reach = end.min(*reach);
-                }
-            }
+        // How far elements may be stored in each dimension once whole chunks outside are gone: to the end of the last
+        // chunk, also where an earlier shape ended before that.
+        let edge = |dim: usize, length: u64| {
+            let chunk = length.checked_sub(1).and_then(|last| core.grid.find(dim, last));
+            chunk.and_then(|chunk| core.grid.span(dim, chunk)).map_or(0, |span| span.end)
+        };
+        let listed = match core.storage.list_all(&core.prefix).await {
+            Ok(keys) => Some(keys),
             // Without a list everything outside is written over with fill values, which deletes whole chunks as well.
-            Err(e) if e.kind() == StoreErrorKind::Unsupported => {}
+            Err(e) if e.kind() == StoreErrorKind::Unsupported => None,
             Err(e) => return Err(e.into()),
+        };
+        let inside =
+            |dim: usize| if listed.is_some() { shape[dim].min(self.shape()[dim]) } else { self.shape()[dim] };
+        let reach: Dims = (0..shape.len()).map(|dim| edge(dim, inside(dim))).collect();
+        for key in listed.iter().flatten() {
+            let index = core.prefix.strip(key).and_then(|name| core.keys.decode(name, shape.len()));
+            if index.is_some_and(|index| {
+                shrunk.iter().any(|dim| index[*dim] >= core.grid.count(*dim, shape[*dim]))
+            }) {
+                let _ = core.storage.writer()?.delete(key, None).await?;
+            }
         }
-        for dim in (0..shape.len()).filter(|dim| shape[*dim] < reach[*dim]) {
+        let mut all = (**core).clone();
+        (all.shape, all.fill_chunks) = (reach.clone(), FillChunks::Skip);
+        let all = Arc::new(all);
+        for dim in shrunk.into_iter().filter(|dim| shape[*dim] < reach[*dim]) {
             let ranges =
                 reach.iter().enumerate().map(|(d, end)| if d == dim { shape[d]..*end } else { 0..*end });
             let selection: Selection = ranges.collect::<Vec<_>>().into();
-            write::write_fill(&self.core, selection, may_block).await?;
+            write::write_fill(&all, selection, may_block).await?;
         }
         Ok(())
     }

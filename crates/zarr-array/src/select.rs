@@ -50,7 +50,13 @@ impl Axis {
                 "selection {start}..{end} of dimension {dim} is not inside its length {length}"
             )));
         }
-        Ok(Picked { start, count: (end - start).div_ceil(self.step), step: self.step, keep: self.keep })
+        let count = (end - start).div_ceil(self.step);
+        if !self.keep && count != 1 {
+            return Err(ArrayError::invalid(format!(
+                "index {start} of dimension {dim} is not inside its length {length}"
+            )));
+        }
+        Ok(Picked { start, count, step: self.step, keep: self.keep })
     }
 }
 
@@ -124,6 +130,12 @@ impl Selection {
 impl From<RangeFull> for Selection {
     fn from(_: RangeFull) -> Self {
         Self::all()
+    }
+}
+
+impl From<u64> for Selection {
+    fn from(index: u64) -> Self {
+        Self(vec![index.into()])
     }
 }
 
@@ -202,6 +214,7 @@ mod tests {
             assert!(counts(bad, &shape).is_none());
         }
         assert!(counts([10], &shape).is_none());
+        assert!(counts([u64::MAX], &[u64::MAX]).is_none());
         assert!(counts((.., .., ..), &shape).is_none());
         assert!(counts([Axis::step(.., 0)], &shape).is_none());
         assert_eq!(counts((), &[]).unwrap(), []);

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use zarr_strided::Plain;
-use zarr_traits::DataType;
+use zarr_traits::{DataType, Dims};
 
 use crate::element::Element;
 use crate::error::{ArrayError, ArrayResult};
@@ -28,8 +28,7 @@ impl<T> NdVec<T> {
     /// ```
     pub fn new(shape: impl Into<Vec<u64>>, values: Vec<T>) -> ArrayResult<Self> {
         let shape = shape.into();
-        let expected = shape.iter().try_fold(1_u64, |n, len| n.checked_mul(*len));
-        if expected != Some(values.len() as u64) {
+        if Dims::from(&shape[..]).product() != Some(values.len() as u64) {
             return Err(ArrayError::invalid(format!("{} values do not fill shape {shape:?}", values.len())));
         }
         Ok(Self { shape, values })
@@ -216,8 +215,7 @@ pub(crate) fn fresh<T: Plain>(shape: &[u64], limit: u64) -> ArrayResult<Vec<T>> 
             format!("a result of {bytes} bytes exceeds the limit of {limit}"),
         ));
     }
-    let len: u64 = shape.iter().product();
-    Ok(zarr_strided::zeroed(usize::try_from(len).unwrap_or(usize::MAX))?)
+    Ok(zarr_strided::zeroed(bytes / size_of::<T>().max(1))?)
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use zarr_strided::{Destination, Input, Source, Swap};
-use zarr_traits::Bytes;
-use zarr_traits::{If, Key, Outcome, Put, Scratch, Version, block_on, lock::KeyGuard};
+use zarr_traits::chain::byte_len;
+use zarr_traits::lock::KeyGuard;
+use zarr_traits::{Bytes, If, Key, Outcome, Put, Region, Scratch, Version, block_on};
 
 use crate::core::{Core, FillChunks, Loaded};
 use crate::element::Element;
@@ -25,8 +26,6 @@ struct Write {
 pub(crate) struct Found {
     cell: Cell,
     key: Key,
-    /// Held until the chunk is stored.
-    lock: KeyGuard,
     /// What is there now, where that matters.
     current: Current,
 }
@@ -39,9 +38,7 @@ enum Current {
 }
 
 pub(crate) struct Made {
-    cell: Cell,
     key: Key,
-    _lock: KeyGuard,
     change: Change,
 }
 
@@ -122,8 +119,11 @@ fn check_shape(target: &Target, got: &[u64]) -> ArrayResult<()> {
 }
 
 impl Task for Write {
+    const STORES: bool = true;
+
     type Found = Found;
     type Made = Made;
+    type Held = KeyGuard;
 
     fn cells(&self) -> u64 {
         self.target.plan.cells()
@@ -134,18 +134,23 @@ impl Task for Write {
     }
 
     fn expected_bytes(&self) -> u64 {
-        let elements: u64 = self.target.full.iter().product();
-        elements.saturating_mul(self.core.size as u64) / self.cells().max(1)
+        self.core.chunk_bytes(&self.target.plan)
+    }
+
+    fn locate(&self, cell: u64, error: ArrayError) -> ArrayError {
+        self.core.locate(&self.target.plan, cell, error)
+    }
+
+    async fn hold(&self, cell: u64) -> ArrayResult<KeyGuard> {
+        let key = self.core.key(&self.target.plan.cell(cell).chunk)?;
+        Ok(self.core.storage.lock(&key).await)
     }
 
     async fn fetch(&self, number: u64, scratch: Option<&mut Scratch>) -> ArrayResult<Found> {
         let cell = self.target.plan.cell(number);
         let key = self.core.key(&cell.chunk)?;
-        let lock = self.core.storage.lock(&key).await;
-        match self.current(&cell, &key, scratch).await {
-            Ok(current) => Ok(Found { cell, key, lock, current }),
-            Err(e) => Err(e.in_chunk(&cell.chunk, &key)),
-        }
+        let current = self.current(&cell, &key, scratch).await?;
+        Ok(Found { cell, key, current })
     }
 
     fn bytes(found: &Found) -> u64 {
@@ -156,33 +161,30 @@ impl Task for Write {
     }
 
     fn work(&self, number: u64, found: Found, scratch: &mut Scratch) -> ArrayResult<Made> {
-        let Found { cell, key, lock, current } = found;
-        match self.change(number, &cell, current, scratch) {
-            Ok(change) => Ok(Made { cell, key, _lock: lock, change }),
-            Err(e) => Err(e.in_chunk(&cell.chunk, &key)),
-        }
+        let change = self.change(number, &found.cell, found.current, scratch)?;
+        Ok(Made { key: found.key, change })
     }
 
     async fn store(&self, _: u64, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
-        let Made { cell, key, _lock, change } = made;
-        self.apply(&key, change, scratch).await.map_err(|e| e.in_chunk(&cell.chunk, &key))
+        self.apply(&made.key, made.change, scratch).await
     }
 }
 
 impl Write {
     async fn current(&self, cell: &Cell, key: &Key, scratch: Option<&mut Scratch>) -> ArrayResult<Current> {
-        if cell.complete {
+        let whole = cell.is_dense() && cell.part.is_whole(&cell.shape);
+        if whole || (cell.complete && !self.core.beside) {
             return Ok(Current::Unread);
         }
-        if !self.core.storage.capabilities().put_if && !self.core.single_writer {
-            let message = "this store has no conditional put, so that part of a chunk cannot be written safely beside \
-                           other writers; say `single_writer` if there are none";
-            return Err(ArrayError::new(ArrayErrorKind::Unsupported, message));
+        let can = self.core.storage.capabilities();
+        if !(can.put_if && can.put_create || self.core.single_writer) {
+            return Err(unsafe_update());
         }
-        Ok(match self.core.load(key, &cell.shape, If::Versioned, scratch).await? {
-            None => Current::Absent,
-            Some((loaded, version)) => Current::Present(loaded, version),
-        })
+        match self.core.load(key, &cell.shape, If::Versioned, scratch).await? {
+            None => Ok(Current::Absent),
+            Some((_, None)) if !self.core.single_writer => Err(unsafe_update()),
+            Some((loaded, version)) => Ok(Current::Present(loaded, version)),
+        }
     }
 
     /// What the chunk becomes, encoded.
@@ -194,24 +196,26 @@ impl Write {
         scratch: &mut Scratch,
     ) -> ArrayResult<Change> {
         let core = &*self.core;
+        core.check_chunk(&cell.shape)?;
         let (at, shape) = self.target.plan.place(number);
         let values = self.input.source().sub(&at, &shape)?;
         if cell.is_dense() && cell.part.is_whole(&cell.shape) {
-            return self.encode(values, Current::Unread, scratch);
+            return self.encode(values, Condition::Replace, scratch);
         }
-        core.check_chunk(&cell.shape)?;
-        let mut chunk = scratch.take(zarr_traits::chain::byte_len(&cell.shape, core.size)?)?;
+        let mut chunk = scratch.take(byte_len(&cell.shape, core.size)?)?;
         let mut whole = Destination::dense(&mut chunk, &cell.shape, core.size)?;
-        let current = match current {
+        let can = core.storage.capabilities();
+        let condition = match current {
             Current::Present(loaded, version) => {
-                let all = zarr_traits::Region::whole(&cell.shape);
+                let all = Region::whole(&cell.shape);
                 core.chain.decode_into(loaded.whole(), &cell.shape, &all, whole.reborrow(), scratch)?;
                 loaded.give_to(scratch);
-                Current::Present(Loaded::Bytes(Vec::new()), version)
+                version.filter(|_| can.put_if).map_or(Condition::Replace, Condition::IfUnchanged)
             }
-            other => {
+            absent => {
                 whole.fill(core.fill.bytes())?;
-                other
+                let unread = matches!(absent, Current::Unread) || !can.put_create;
+                if unread { Condition::Replace } else { Condition::Create }
             }
         };
         let mut part = whole.sub(cell.part.start(), cell.part.shape())?;
@@ -220,32 +224,26 @@ impl Write {
         } else {
             part.step(&cell.steps)?.put(values, Swap::NONE)?;
         }
-        let change = self.encode(Source::dense(&chunk, &cell.shape, core.size)?, current, scratch)?;
+        let change = self.encode(Source::dense(&chunk, &cell.shape, core.size)?, condition, scratch)?;
         scratch.give(chunk);
         Ok(change)
     }
 
-    fn encode(&self, chunk: Source<'_>, current: Current, scratch: &mut Scratch) -> ArrayResult<Change> {
+    fn encode(&self, chunk: Source<'_>, condition: Condition, scratch: &mut Scratch) -> ArrayResult<Change> {
         let core = &*self.core;
         if core.fill_chunks == FillChunks::Skip && chunk.is_filled_with(core.fill.bytes()) {
             // A chunk that is all fill is deleted; inside a read-modify-write only where that can be conditional.
-            match &current {
-                Current::Unread => return Ok(Change::Delete(None)),
-                Current::Absent => return Ok(Change::Nothing),
-                Current::Present(_, version) if core.storage.capabilities().delete_if => {
-                    return Ok(Change::Delete(version.clone()));
+            match &condition {
+                Condition::Create => return Ok(Change::Nothing),
+                Condition::Replace => return Ok(Change::Delete(None)),
+                Condition::IfUnchanged(version) if core.storage.capabilities().delete_if => {
+                    return Ok(Change::Delete(Some(version.clone())));
                 }
-                Current::Present(..) => {}
+                Condition::IfUnchanged(_) => {}
             }
         }
         let mut encoded = scratch.take_vec();
         core.chain.encode(chunk, &mut encoded, scratch)?;
-        let can = core.storage.capabilities();
-        let condition = match current {
-            Current::Absent if can.put_create => Condition::Create,
-            Current::Present(_, Some(version)) if can.put_if => Condition::IfUnchanged(version),
-            _ => Condition::Replace,
-        };
         Ok(Change::Put(encoded, condition))
     }
 
@@ -271,6 +269,13 @@ impl Write {
             _ => Stored::Again,
         })
     }
+}
+
+/// Part of a chunk cannot be written beside other writers.
+pub(crate) fn unsafe_update() -> ArrayError {
+    let message = "this store has no conditional puts, so that this cannot be written safely beside other writers; say \
+                   `single_writer` if there are none";
+    ArrayError::new(ArrayErrorKind::Unsupported, message)
 }
 
 /// The memory of a value that the store did not keep serves the next chunk.

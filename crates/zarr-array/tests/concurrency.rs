@@ -10,7 +10,7 @@ use std::task::{Context, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{Slow, chains, meta, numbers};
+use common::{Odd, chains, meta, numbers};
 use zarr_array::blocking::Array;
 use zarr_array::{Cpu, NdVec, Storage, block_on, standard};
 use zarr_store::MemoryStore;
@@ -69,7 +69,7 @@ fn a_read_that_is_dropped_at_any_poll_leaves_nothing_running() {
     let made =
         Array::create(memory.clone(), "/", meta(&[40, 40], &[4, 4], &chains()[4]), &standard()).unwrap();
     made.write(.., &numbers(&[40, 40])).unwrap();
-    let slow = Slow::storage(&memory, Duration::from_micros(200), 8);
+    let slow = Odd::slow(&memory, Duration::from_micros(200), 8);
     for storage in [memory, slow] {
         let array =
             block_on(zarr_array::Array::open(storage, "/", &standard())).unwrap().with_cpu(Cpu::threads(2));
@@ -93,7 +93,7 @@ fn remote_requests_fly_together_within_their_bound() {
     let made = Array::create(memory.clone(), "/", meta(&[64], &[1], &chains()[4][..0]), &standard()).unwrap();
     made.write(.., &numbers(&[64])).unwrap();
     let timed = |in_flight| {
-        let storage = Slow::storage(&memory, Duration::from_millis(10), in_flight);
+        let storage = Odd::slow(&memory, Duration::from_millis(10), in_flight);
         let array = block_on(zarr_array::Array::open(storage, "/", &standard())).unwrap();
         let start = Instant::now();
         let all: NdVec<u16> = block_on(array.read(..)).unwrap();

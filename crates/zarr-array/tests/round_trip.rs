@@ -5,7 +5,7 @@ mod common;
 
 use std::time::Duration;
 
-use common::{Slow, chains, counted, meta, numbers};
+use common::{Odd, chains, counted, meta, numbers};
 use proptest::prelude::*;
 use zarr_array::blocking::Array;
 use zarr_array::meta::ArrayMeta;
@@ -45,7 +45,7 @@ proptest! {
         let array = Array::create(storage.clone(), "/", meta(&shape, &[chunk.0, chunk.1], codecs), &standard()).unwrap();
         let values = numbers(&shape);
         array.write(.., &values).unwrap();
-        let storage = if remote { Slow::storage(&storage, Duration::ZERO, 4) } else { storage };
+        let storage = if remote { Odd::slow(&storage, Duration::ZERO, 4) } else { storage };
         let array = Array::open(storage, "/", &standard()).unwrap();
         let range = |start: u64, count: u64, len: u64| start.min(len)..(start + count).min(len);
         let (r, c) = (range(start.0, count.0, rows), range(start.1, count.1, columns));
@@ -101,7 +101,7 @@ fn async_and_blocking_give_the_same_on_every_kind_of_store() {
     let (shape, values) = ([40, 30], numbers(&[40, 30]));
     let folder = tempfile::tempdir().unwrap();
     let local = Storage::from(FsStore::open(folder.path()).unwrap());
-    let slow = Slow::storage(&Storage::from(MemoryStore::new()), Duration::from_millis(1), 8);
+    let slow = Odd::slow(&Storage::from(MemoryStore::new()), Duration::from_millis(1), 8);
     for storage in [Storage::from(MemoryStore::new()), local, slow] {
         let meta = meta(&shape, &[7, 9], &chains()[4]);
         let array = block_on(zarr_array::Array::create(storage.clone(), "/x/y", meta, &standard())).unwrap();

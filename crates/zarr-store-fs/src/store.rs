@@ -48,6 +48,9 @@ pub(crate) struct Shared {
 impl FsStore {
     /// The store in the directory `path`, which exists.
     ///
+    /// Open it once and clone it: conditional puts, on which updates of parts of a chunk rely, hold between clones, and so
+    /// far neither between two stores opened on the same directory nor between processes.
+    ///
     /// # Errors
     /// When there is no such directory, or it cannot be read.
     pub fn open(path: impl AsRef<Path>) -> StoreResult<Self> {

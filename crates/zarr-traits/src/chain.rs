@@ -26,6 +26,8 @@ pub struct Chain {
     reprs: Vec<Repr>,
     sizes: Vec<usize>,
     skipped: Vec<String>,
+    /// Bytes that no step may decode to.
+    most: u64,
 }
 
 #[derive(Debug)]
@@ -124,7 +126,8 @@ impl Chain {
         let array_bytes = array_bytes.ok_or_else(|| {
             CodecError::configuration("the codecs lack an array → bytes codec such as \"bytes\"")
         })?;
-        Ok(Self { array_array, array_bytes, bytes_bytes, reprs, sizes, skipped })
+        let most = context.limits.chunk_bytes.max(context.limits.encoded_bytes);
+        Ok(Self { array_array, array_bytes, bytes_bytes, reprs, sizes, skipped, most })
     }
 
     /// What reaches the chain.
@@ -221,9 +224,8 @@ fn mismatch(shape: &[u64], part: &Region) -> CodecError {
 /// # Errors
 /// When that exceeds memory.
 pub fn byte_len(shape: &[u64], size: usize) -> CodecResult<usize> {
-    let elements = shape.iter().try_fold(1_u64, |n, len| n.checked_mul(*len));
-    let bytes = elements.and_then(|n| n.checked_mul(size as u64)).and_then(|n| isize::try_from(n).ok());
-    bytes.map(isize::unsigned_abs).ok_or_else(|| {
+    let bytes = Dims::from(shape).product().and_then(|n| n.checked_mul(size as u64));
+    bytes.and_then(|n| isize::try_from(n).ok()).map(isize::unsigned_abs).ok_or_else(|| {
         CodecError::new(
             CodecErrorKind::LimitExceeded,
             format!("shape {shape:?} of {size}-byte elements exceeds memory"),

@@ -47,6 +47,10 @@
 //! let registry = Registry::core().with(&[XOR])?;
 //! # Ok::<(), CodecError>(())
 //! ```
+//!
+//! In the metadata of an array it stands behind the codec that turns elements into bytes:
+//! `.codecs([Extension::new("bytes").with("endian", "little"), Extension::new("example.xor").with("mask", 90)])`. (Of a list
+//! of codecs that it knows by name the builder of zarr-meta puts that one in by itself.)
 
 use std::fmt::Debug;
 use std::ops::Range;

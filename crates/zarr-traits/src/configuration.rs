@@ -66,6 +66,15 @@ impl<'a> Configuration<'a> {
         self.note_as(NoteKind::Other, member, message);
     }
 
+    /// Hands on the `notes` of a chain that the list `member` describes; their pointers are relative to that list, as
+    /// [`Chain::build`](crate::Chain::build) gives them.
+    pub fn nested(&mut self, member: &str, notes: Vec<Note>) {
+        let place = pointer(member);
+        let moved =
+            notes.into_iter().map(|note| Note { pointer: format!("{place}{}", note.pointer), ..note });
+        self.notes.extend(moved);
+    }
+
     pub(crate) fn note_as(&mut self, kind: NoteKind, member: &str, message: impl Into<String>) {
         self.notes.push(Note { kind, pointer: pointer(member), message: message.into() });
     }

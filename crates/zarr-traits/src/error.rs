@@ -29,7 +29,6 @@ pub enum StoreErrorKind {
 }
 
 /// An error of a store, with the key it is about.
-#[derive(Debug)]
 pub struct StoreError {
     kind: StoreErrorKind,
     key: Option<String>,
@@ -102,6 +101,13 @@ impl fmt::Display for StoreError {
     }
 }
 
+/// The kind and the message: what a `main` that returns the error prints.
+impl fmt::Debug for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {self}", self.kind)
+    }
+}
+
 impl Error for StoreError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.source.as_deref().map(|e| e as _)
@@ -133,7 +139,6 @@ pub enum CodecErrorKind {
 }
 
 /// An error of a codec, with the codec's name once the chain has added it.
-#[derive(Debug)]
 pub struct CodecError {
     kind: CodecErrorKind,
     codec: Option<String>,
@@ -206,6 +211,13 @@ impl fmt::Display for CodecError {
         }
         f.write_str(&self.message)?;
         cause(f, self.source.as_deref())
+    }
+}
+
+/// The kind and the message: what a `main` that returns the error prints.
+impl fmt::Debug for CodecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {self}", self.kind)
     }
 }
 

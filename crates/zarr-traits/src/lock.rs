@@ -1,7 +1,7 @@
 //! Locks of one process: one per key, held over a read-modify-write; and a gate for what is in flight. Neither needs a
 //! runtime, both are given back when their guard (or the future that waits for it) is dropped.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -80,7 +80,15 @@ struct GateState {
     bytes: u64,
     max_requests: usize,
     max_bytes: u64,
-    waiters: Waiters,
+    /// Those who wait, in the order in which they came: nobody passes one who came before.
+    queue: VecDeque<(u64, Option<Waker>)>,
+    tickets: u64,
+}
+
+impl GateState {
+    fn wake_first(&mut self) -> Option<Waker> {
+        self.queue.front_mut().and_then(|(_, waker)| waker.take())
+    }
 }
 
 impl fmt::Debug for GateState {
@@ -101,27 +109,61 @@ impl Gate {
             bytes: 0,
             max_requests: requests.max(1),
             max_bytes: bytes,
-            waiters: Waiters::default(),
+            queue: VecDeque::new(),
+            tickets: 0,
         })))
+    }
+
+    /// How many requests may be under way at once.
+    pub fn width(&self) -> usize {
+        unpoisoned(&self.0).max_requests
     }
 
     /// Waits for room for one request that is expected to bring `bytes`.
     pub async fn enter(&self, bytes: u64) -> Permit {
+        let mut place = Place { gate: self, ticket: None };
         poll_fn(|context| {
             let mut state = unpoisoned(&self.0);
             let idle = state.requests == 0 && state.bytes == 0;
             let fits = idle
                 || (state.requests < state.max_requests
                     && state.bytes.saturating_add(bytes) <= state.max_bytes);
-            if !fits {
-                state.waiters.add(context.waker());
-                return Poll::Pending;
+            let first = state.queue.front().is_none_or(|(ticket, _)| Some(*ticket) == place.ticket);
+            if fits && first {
+                state.requests += 1;
+                state.bytes = state.bytes.saturating_add(bytes);
+                return Poll::Ready(Permit { gate: self.clone(), flying: true, bytes });
             }
-            state.requests += 1;
-            state.bytes = state.bytes.saturating_add(bytes);
-            Poll::Ready(Permit { gate: self.clone(), flying: true, bytes })
+            let ticket = *place.ticket.get_or_insert_with(|| {
+                state.tickets += 1;
+                let ticket = state.tickets;
+                state.queue.push_back((ticket, None));
+                ticket
+            });
+            if let Some((_, waker)) = state.queue.iter_mut().find(|(t, _)| *t == ticket) {
+                *waker = Some(context.waker().clone());
+            }
+            Poll::Pending
         })
         .await
+    }
+}
+
+/// A place in the queue of a gate, left when its owner has entered or waits no longer.
+struct Place<'a> {
+    gate: &'a Gate,
+    ticket: Option<u64>,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        if let Some(ticket) = self.ticket {
+            let mut state = unpoisoned(&self.gate.0);
+            state.queue.retain(|(t, _)| *t != ticket);
+            let next = state.wake_first();
+            drop(state);
+            next.into_iter().for_each(Waker::wake);
+        }
     }
 }
 
@@ -144,9 +186,9 @@ impl Permit {
         state.requests -= usize::from(std::mem::take(&mut self.flying));
         state.bytes =
             state.bytes.saturating_sub(std::mem::replace(&mut self.bytes, bytes)).saturating_add(bytes);
-        let mut waiters = std::mem::take(&mut state.waiters);
+        let next = state.wake_first();
         drop(state);
-        waiters.wake();
+        next.into_iter().for_each(Waker::wake);
     }
 }
 

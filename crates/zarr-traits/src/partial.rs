@@ -9,6 +9,7 @@ use zarr_strided::{Destination, Dims, Source, Swap};
 
 use crate::chain::Chain;
 use crate::error::{CodecError, CodecResult};
+use crate::fill::FillValue;
 use crate::range::ByteRange;
 use crate::region::Region;
 use crate::scratch::Scratch;
@@ -101,6 +102,8 @@ pub enum Job {
         /// The part of it that the piece gives.
         part: Region,
     },
+    /// There are none (the span is empty): every element is this one.
+    Fill(FillValue),
 }
 
 impl Piece {
@@ -111,9 +114,12 @@ impl Piece {
     pub fn run(&self, src: &[u8], mut dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()> {
         match &self.job {
             Job::Strided { strides, swap } => {
-                Ok(dst.put(Source::strided(src, 0, &self.shape, strides, dst.size())?, *swap)?)
+                let elements = Source::strided(src, 0, &self.shape, strides, dst.size());
+                let elements = elements.map_err(|e| CodecError::corrupt(e.to_string()))?;
+                Ok(dst.put(elements, *swap)?)
             }
             Job::Chain { chain, chunk, part } => chain.decode_into(src, chunk, part, dst, scratch),
+            Job::Fill(fill) => Ok(dst.fill(fill.bytes())?),
         }
     }
 }

@@ -127,15 +127,18 @@ impl Registry {
     /// # Errors
     /// [`CodecErrorKind::InvalidArgument`] when a name is taken (checklist K8); see [`overriding`](Self::overriding).
     pub fn with(&self, table: &[Entry]) -> CodecResult<Self> {
-        let taken =
-            |entry: &Entry| entry.names().find(|name| self.0[entry.point() as usize].contains_key(name));
-        match table.iter().find_map(|entry| taken(entry).map(|name| (entry.point(), name))) {
-            Some((point, name)) => Err(CodecError::new(
-                CodecErrorKind::InvalidArgument,
-                format!("the {} {name:?} is registered already", point.noun()),
-            )),
-            None => Ok(self.overriding(table)),
+        let mut grown = self.clone();
+        for entry in table {
+            if let Some(name) = entry.names().find(|name| grown.0[entry.point() as usize].contains_key(name))
+            {
+                return Err(CodecError::new(
+                    CodecErrorKind::InvalidArgument,
+                    format!("the {} {name:?} is registered already", entry.point().noun()),
+                ));
+            }
+            grown = grown.overriding(std::slice::from_ref(entry));
         }
+        Ok(grown)
     }
 
     /// This registry with the entries of `table`, which take the place of those with the same name.
@@ -286,6 +289,7 @@ mod tests {
         let registry = Registry::core();
         let again = [Entry::ChunkGrid(RegularGrid::ENTRY)];
         assert!(registry.with(&again).is_err()); // K8
+        assert!(Registry(Arc::default()).with(&[again[0], again[0]]).is_err());
         let _ = registry.overriding(&again);
     }
 }

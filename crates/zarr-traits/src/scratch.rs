@@ -36,9 +36,11 @@ impl Scratch {
         let memory = match best {
             Some(i) => self.buffers.swap_remove(i),
             None => {
-                // the largest that is too small makes room for a new one, so that sizes settle instead of piling up
-                if self.buffers.len() >= KEPT {
-                    self.buffers.swap_remove(0);
+                // the smallest makes room for a new one, so that sizes settle instead of piling up
+                if self.buffers.len() >= KEPT
+                    && let Some(smallest) = (0..KEPT).min_by_key(|i| self.buffers[*i].len())
+                {
+                    self.buffers.swap_remove(smallest);
                 }
                 zeroed::<u8>(len).map_err(|_| no_memory(len))?
             }

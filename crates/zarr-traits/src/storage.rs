@@ -31,14 +31,18 @@ const IN_FLIGHT_BYTES: u64 = 256 << 20;
 #[derive(Clone)]
 pub struct Storage(Arc<Inner>);
 
+#[derive(Clone)]
 struct Inner {
     read: Arc<dyn ReadStore>,
     list: Option<Arc<dyn ListStore>>,
     write: Option<Arc<dyn WriteStore>>,
     locks: KeyLocks,
     gate: Gate,
-    shared: Mutex<Vec<(TypeId, Arc<dyn Any + Send + Sync>)>>,
+    shared: Arc<Mutex<Slots>>,
 }
+
+/// What is kept with a storage, one value of each type.
+type Slots = Vec<(TypeId, Arc<dyn Any + Send + Sync>)>;
 
 impl<S: ReadStore + ListStore + WriteStore> From<S> for Storage {
     fn from(store: S) -> Self {
@@ -59,14 +63,7 @@ impl Storage {
             Drive::Remote { in_flight, .. } => in_flight,
         };
         let gate = Gate::new(requests, IN_FLIGHT_BYTES);
-        Self(Arc::new(Inner {
-            read,
-            list,
-            write,
-            locks: KeyLocks::default(),
-            gate,
-            shared: Mutex::default(),
-        }))
+        Self(Arc::new(Inner { read, list, write, locks: KeyLocks::default(), gate, shared: Arc::default() }))
     }
 
     /// A store that can only be read.
@@ -87,20 +84,14 @@ impl Storage {
     /// The same storage without the means to write.
     #[must_use]
     pub fn read_only(&self) -> Self {
-        Self::new(self.0.read.clone(), self.0.list.clone(), None)
+        Self(Arc::new(Inner { write: None, ..(*self.0).clone() }))
     }
 
-    /// The same store with room for `requests` and `bytes` in flight at once, over all reads of this handle.
+    /// The same store, with the same locks, and room for `requests` and `bytes` in flight at once over all reads of this
+    /// handle.
     #[must_use]
     pub fn with_in_flight(&self, requests: usize, bytes: u64) -> Self {
-        Self(Arc::new(Inner {
-            read: self.0.read.clone(),
-            list: self.0.list.clone(),
-            write: self.0.write.clone(),
-            locks: KeyLocks::default(),
-            gate: Gate::new(requests, bytes),
-            shared: Mutex::default(),
-        }))
+        Self(Arc::new(Inner { gate: Gate::new(requests, bytes), ..(*self.0).clone() }))
     }
 
     /// What the store can do.

@@ -2,7 +2,9 @@
 #![allow(dead_code, reason = "every test file uses some of it")]
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
@@ -10,8 +12,8 @@ use zarr_array::blocking::Array;
 use zarr_array::meta::json::Value;
 use zarr_array::meta::v3::Extension;
 use zarr_array::traits::{
-    BoxFuture, ByteRange, Capabilities, Dir, Filled, If, Key, ListStore, Outcome, Page, Prefix, Put,
-    ReadStore, Reply, Stat, StoreResult, WriteStore,
+    BoxFuture, ByteRange, Bytes, Capabilities, Dir, Drive, Filled, If, Key, ListStore, Outcome, Page, Prefix,
+    Put, ReadStore, Reply, Stat, StoreResult, Version, WriteStore,
 };
 use zarr_array::{ArrayMeta, DataType, Storage, standard};
 use zarr_store::{Counting, MemoryStore};
@@ -63,45 +65,87 @@ pub(crate) fn numbers(shape: &[u64]) -> Vec<u16> {
     (0..shape.iter().product::<u64>()).map(|i| u16::try_from(i % 65_536).unwrap()).collect()
 }
 
-/// A store that answers later, from another thread, as one behind a network does.
-#[derive(Debug)]
-pub(crate) struct Slow {
+/// A store with what real ones have: an answer that comes later, from another thread; a capability that is missing;
+/// somebody else who is faster.
+#[derive(Clone)]
+pub(crate) struct Odd {
     pub(crate) inner: Storage,
     pub(crate) delay: Duration,
-    pub(crate) in_flight: usize,
+    /// Requests in flight, of a store behind a network; `None`: a local one.
+    pub(crate) in_flight: Option<usize>,
+    pub(crate) capabilities: Capabilities,
+    /// Whether versions are reported.
+    pub(crate) versions: bool,
+    /// Runs once, before the next put of a key that ends in this.
+    pub(crate) before_put: Hook,
+    puts: Arc<AtomicUsize>,
+    pub(crate) most_puts: Arc<AtomicUsize>,
 }
 
-impl Slow {
-    pub(crate) fn storage(inner: &Storage, delay: Duration, in_flight: usize) -> Storage {
-        inner.layer(Self { inner: inner.clone(), delay, in_flight })
+type Hook = Arc<Mutex<Option<(&'static str, Box<dyn FnOnce() + Send>)>>>;
+
+impl std::fmt::Debug for Odd {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Odd")
+    }
+}
+
+impl Odd {
+    pub(crate) fn new(inner: &Storage) -> Self {
+        Self {
+            inner: inner.clone(),
+            delay: Duration::ZERO,
+            in_flight: None,
+            capabilities: inner.capabilities(),
+            versions: true,
+            before_put: Arc::default(),
+            puts: Arc::default(),
+            most_puts: Arc::default(),
+        }
+    }
+
+    pub(crate) fn storage(&self) -> Storage {
+        self.inner.layer(self.clone())
+    }
+
+    /// As behind a network.
+    pub(crate) fn slow(inner: &Storage, delay: Duration, in_flight: usize) -> Storage {
+        Self { delay, in_flight: Some(in_flight), ..Self::new(inner) }.storage()
+    }
+
+    pub(crate) fn before_put(&self, key: &'static str, hook: impl FnOnce() + Send + 'static) {
+        *self.before_put.lock().unwrap() = Some((key, Box::new(hook)));
     }
 
     async fn wait(&self) {
+        if self.in_flight.is_none() {
+            return;
+        }
         let delay = self.delay;
-        let state = Arc::new(std::sync::Mutex::new((false, None::<std::task::Waker>)));
+        let state = Arc::new(Mutex::new((false, None::<Waker>)));
         let woken = state.clone();
         thread::spawn(move || {
             thread::sleep(delay);
             let mut state = woken.lock().unwrap();
             state.0 = true;
-            state.1.take().into_iter().for_each(std::task::Waker::wake);
+            state.1.take().into_iter().for_each(Waker::wake);
         });
         std::future::poll_fn(|context| {
             let mut state = state.lock().unwrap();
             state.1 = Some(context.waker().clone());
-            if state.0 { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+            if state.0 { Poll::Ready(()) } else { Poll::Pending }
         })
         .await;
     }
 }
 
-impl ReadStore for Slow {
+impl ReadStore for Odd {
     fn capabilities(&self) -> Capabilities {
-        let inner = self.inner.capabilities();
-        let mut remote = Capabilities::remote(self.in_flight, 1 << 20);
-        (remote.put_create, remote.put_if, remote.delete_if) =
-            (inner.put_create, inner.put_if, inner.delete_if);
-        remote
+        let mut capabilities = self.capabilities;
+        if let Some(in_flight) = self.in_flight {
+            capabilities.drive = Drive::Remote { in_flight, merge_gap: 1 << 20 };
+        }
+        capabilities
     }
 
     fn get_ranges<'a>(
@@ -111,8 +155,10 @@ impl ReadStore for Slow {
         condition: If<'a>,
     ) -> BoxFuture<'a, StoreResult<Option<Reply>>> {
         Box::pin(async move {
+            assert!(self.capabilities.suffix || !ranges.iter().any(|r| matches!(r, ByteRange::Suffix(_))));
             self.wait().await;
-            self.inner.reader().get_ranges(key, ranges, condition).await
+            let reply = self.inner.reader().get_ranges(key, ranges, condition).await?;
+            Ok(reply.map(|r| Reply { version: r.version.filter(|_| self.versions), ..r }))
         })
     }
 
@@ -125,7 +171,8 @@ impl ReadStore for Slow {
     ) -> BoxFuture<'a, StoreResult<Option<Filled>>> {
         Box::pin(async move {
             self.wait().await;
-            self.inner.reader().read_into(key, ranges, condition, into).await
+            let filled = self.inner.reader().read_into(key, ranges, condition, into).await?;
+            Ok(filled.map(|f| Filled { version: f.version.filter(|_| self.versions), ..f }))
         })
     }
 
@@ -134,7 +181,7 @@ impl ReadStore for Slow {
     }
 }
 
-impl ListStore for Slow {
+impl ListStore for Odd {
     fn list<'a>(&'a self, prefix: &'a Prefix, after: Option<&'a Key>) -> BoxFuture<'a, StoreResult<Page>> {
         Box::pin(async move { self.inner.lister()?.list(prefix, after).await })
     }
@@ -144,15 +191,22 @@ impl ListStore for Slow {
     }
 }
 
-impl WriteStore for Slow {
+impl WriteStore for Odd {
     fn put<'a>(
         &'a self,
         key: &'a Key,
-        parts: &'a [zarr_array::traits::Bytes],
+        parts: &'a [Bytes],
         how: Put<'a>,
     ) -> BoxFuture<'a, StoreResult<Outcome>> {
         Box::pin(async move {
+            let hook = self.before_put.lock().unwrap().take_if(|(end, _)| key.as_str().ends_with(*end));
+            if let Some((_, run)) = hook {
+                run();
+            }
+            let now = self.puts.fetch_add(1, Ordering::SeqCst) + 1;
+            self.most_puts.fetch_max(now, Ordering::SeqCst);
             self.wait().await;
+            self.puts.fetch_sub(1, Ordering::SeqCst);
             self.inner.writer()?.put(key, parts, how).await
         })
     }
@@ -160,7 +214,7 @@ impl WriteStore for Slow {
     fn delete<'a>(
         &'a self,
         key: &'a Key,
-        version: Option<&'a zarr_array::traits::Version>,
+        version: Option<&'a Version>,
     ) -> BoxFuture<'a, StoreResult<Outcome>> {
         Box::pin(async move { self.inner.writer()?.delete(key, version).await })
     }

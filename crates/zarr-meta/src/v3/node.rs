@@ -51,6 +51,14 @@ impl NodeDocument {
         }
     }
 
+    /// Changes the attributes; what the change does not touch keeps its bytes.
+    pub fn edit_attributes<R>(&mut self, change: impl FnOnce(&mut Object) -> R) -> R {
+        match self {
+            Self::Array(array) => array.edit_attributes(change),
+            Self::Group(group) => group.edit_attributes(change),
+        }
+    }
+
     /// The text of the document; every byte that was not edited is as it was read.
     pub fn to_text(&self) -> String {
         match self {

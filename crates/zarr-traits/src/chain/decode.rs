@@ -144,6 +144,13 @@ impl Chain {
         Ok(())
     }
 
+    /// How much room a decoder may be given whose output size nobody knows: some times what our own encoder would need,
+    /// within the limits.
+    fn room(&self, size: EncodedSize, src: usize) -> usize {
+        let some_times = size.bound().map_or(u64::MAX, |n| n.saturating_mul(4).max(src as u64).max(1 << 20));
+        usize::try_from(some_times.min(self.most)).unwrap_or(usize::MAX)
+    }
+
     /// Decodes one bytes → bytes codec into scratch. Where the size is only guessed, room grows until it fits or exceeds
     /// what an object may have.
     fn decode_step(
@@ -162,9 +169,13 @@ impl Chain {
             exactly(got, len, &named.name)?;
             return Ok(buffer);
         }
-        let most = growth_limit(size, src.len());
-        let mut room =
-            size.bound().and_then(|n| usize::try_from(n).ok()).unwrap_or(4 * src.len()).clamp(1 << 10, most);
+        let most = self.room(size, src.len());
+        let mut room = size
+            .bound()
+            .and_then(|n| usize::try_from(n).ok())
+            .unwrap_or(4 * src.len())
+            .max(1 << 10)
+            .min(most);
         loop {
             let mut buffer = scratch.take(room)?;
             match named.decode(|codec| codec.decode_into(src, &mut buffer, scratch)) {
@@ -180,13 +191,6 @@ impl Chain {
             }
         }
     }
-}
-
-/// How much room a decoder may be given whose output size nobody knows: some times what our own encoder would need, or,
-/// for an unknown bound, what a chunk may have.
-fn growth_limit(size: EncodedSize, src: usize) -> usize {
-    let bound = size.bound().and_then(|n| usize::try_from(n).ok()).unwrap_or(1 << 30);
-    bound.saturating_mul(4).max(src).max(1 << 20)
 }
 
 fn exactly(got: usize, expected: usize, name: &str) -> CodecResult<()> {
