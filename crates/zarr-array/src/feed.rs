@@ -56,13 +56,14 @@ pub(crate) trait Task: Send + Sync + 'static {
     /// The error with the cell that it is about.
     fn locate(&self, cell: u64, error: ArrayError) -> ArrayError;
 
-    /// Waits for what the cell must hold.
+    /// Waits for what the cell must hold from before the fetch until it is stored.
     fn hold(&self, cell: u64) -> impl Future<Output = ArrayResult<Self::Held>> + MaybeSend;
 
     /// Reads what the cell needs: into `scratch` where the store is local, into memory of its own otherwise.
     fn fetch(
         &self,
         cell: u64,
+        held: &mut Self::Held,
         scratch: Option<&mut Scratch>,
     ) -> impl Future<Output = ArrayResult<Self::Found>> + MaybeSend;
 
@@ -116,8 +117,8 @@ pub(crate) async fn run<T: Task>(task: &Arc<T>, place: &Place) -> ArrayResult<()
 async fn inline<T: Task>(task: &T, cell: u64, scratch: &mut Scratch) -> ArrayResult<()> {
     let steps = async {
         for attempt in 0..ATTEMPTS {
-            let held = task.hold(cell).await?;
-            let found = task.fetch(cell, Some(scratch)).await?;
+            let mut held = task.hold(cell).await?;
+            let found = task.fetch(cell, &mut held, Some(scratch)).await?;
             let made = caught(|| task.work(cell, found, scratch))?;
             if let Stored::Done = task.store(cell, made, Some(scratch)).await? {
                 return Ok(());
@@ -325,9 +326,9 @@ async fn remote<T: Task>(task: Arc<T>, cell: u64, place: Place, queued: Gate) ->
         let gate = place.storage.gate();
         for attempt in 0..ATTEMPTS {
             // Locks come before the gate: whoever is inside must not wait for someone who is not.
-            let held = task.hold(cell).await?;
+            let mut held = task.hold(cell).await?;
             let mut permit = gate.enter(task.expected_bytes()).await;
-            let found = task.fetch(cell, None).await?;
+            let found = task.fetch(cell, &mut held, None).await?;
             permit.landed(T::bytes(&found));
             let turn = queued.enter(0).await;
             let (worker, scratches) = (task.clone(), place.storage.shared::<Scratches>());

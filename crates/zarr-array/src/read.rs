@@ -197,7 +197,7 @@ impl Task for Read {
         Ok(())
     }
 
-    async fn fetch(&self, number: u64, scratch: Option<&mut Scratch>) -> ArrayResult<Found> {
+    async fn fetch(&self, number: u64, (): &mut (), scratch: Option<&mut Scratch>) -> ArrayResult<Found> {
         let cell = self.plan.cell(number);
         let key = self.core.key(&cell.chunk)?;
         let data = self.find(&cell, &key, scratch).await?;

@@ -23,6 +23,13 @@ struct Write {
     input: Input,
 }
 
+/// What a cell holds while it is written.
+pub(crate) struct Held {
+    /// The cell and its key, until they are fetched.
+    chunk: Option<(Cell, Key)>,
+    _lock: KeyGuard,
+}
+
 pub(crate) struct Found {
     cell: Cell,
     key: Key,
@@ -123,7 +130,7 @@ impl Task for Write {
 
     type Found = Found;
     type Made = Made;
-    type Held = KeyGuard;
+    type Held = Held;
 
     fn cells(&self) -> u64 {
         self.target.plan.cells()
@@ -141,14 +148,15 @@ impl Task for Write {
         self.core.locate(&self.target.plan, cell, error)
     }
 
-    async fn hold(&self, cell: u64) -> ArrayResult<KeyGuard> {
-        let key = self.core.key(&self.target.plan.cell(cell).chunk)?;
-        Ok(self.core.storage.lock(&key).await)
+    async fn hold(&self, cell: u64) -> ArrayResult<Held> {
+        let cell = self.target.plan.cell(cell);
+        let key = self.core.key(&cell.chunk)?;
+        let lock = self.core.storage.lock(&key).await;
+        Ok(Held { chunk: Some((cell, key)), _lock: lock })
     }
 
-    async fn fetch(&self, number: u64, scratch: Option<&mut Scratch>) -> ArrayResult<Found> {
-        let cell = self.target.plan.cell(number);
-        let key = self.core.key(&cell.chunk)?;
+    async fn fetch(&self, _: u64, held: &mut Held, scratch: Option<&mut Scratch>) -> ArrayResult<Found> {
+        let Some((cell, key)) = held.chunk.take() else { unreachable!("what is held is fetched once") };
         let current = self.current(&cell, &key, scratch).await?;
         Ok(Found { cell, key, current })
     }

@@ -108,10 +108,10 @@ impl FsStore {
 }
 
 impl Shared {
-    /// A number that nobody else uses: random for each store, counted within.
+    /// A number that nobody else uses: random for each store, counted within. (A process that is forked off counts the
+    /// same numbers; files of these names are created exclusively.)
     pub(crate) fn unique(&self) -> u64 {
-        let count = self.counter.fetch_add(1, Ordering::Relaxed);
-        self.random.hash_one((std::process::id(), count))
+        self.random.hash_one(self.counter.fetch_add(1, Ordering::Relaxed))
     }
 
     /// Keeps other threads from changing what is at `path` between a look at it and a change.

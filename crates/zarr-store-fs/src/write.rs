@@ -1,7 +1,7 @@
 //! Writing: a temporary beside the object, which takes its place once it is whole.
 //!
-//! `put` of `a/b` in system calls: open the directory `a` (made if it is missing), create `a/b_<16 hex>.__lock`, write,
-//! look at it (its version), rename it to `a/b`. TensorStore hides files of that name, and so do we.
+//! `put` of `a/b` in system calls: create `a/b_<16 hex>.__lock` (and the directory, if it is missing), write, rename it to
+//! `a/b`, close. TensorStore hides files of that name, and so do we.
 
 use std::fs::File;
 use std::io::{IoSlice, Write};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use rustix::fs::RenameFlags;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use zarr_traits::{
     BoxFuture, Bytes, Key, Outcome, Prefix, Put, StoreError, StoreErrorKind, StoreResult, Version, WriteStore,
@@ -33,16 +33,31 @@ const VECTOR: usize = 64;
 impl FsStore {
     fn replace(&self, key: &Key, parts: &[Bytes], how: Put<'_>) -> StoreResult<Outcome> {
         check(key.as_str())?;
+        let prefix = key.parent();
         for _ in 0..ATTEMPTS {
             // A conflict that can be seen now costs no write.
             if !self.allows(key, how)? {
                 return Ok(Outcome::Conflict);
             }
-            let parent = self.parent(key)?;
-            let Some((mut temporary, file)) = Temporary::create(self, parent.as_fd(), key.name())? else {
+            // The directory is opened where that is needed: to look no further than the root, and to be made durable.
+            let parent = match self.root.is_confined() || self.durability == Durability::Durable {
+                true => Some(self.parent(key)?),
+                false => None,
+            };
+            let (dir, within) = match &parent {
+                Some(parent) => (parent.as_fd(), ""),
+                None => (self.root.fd().as_fd(), prefix.as_str()),
+            };
+            let Some((mut temporary, file)) = Temporary::create(self, dir, within, key.name())? else {
+                self.make(&prefix)?;
                 continue;
             };
-            let stat = write_all(&file, parts, self.durability)?;
+            write_all(&file, parts, self.durability)?;
+            // Only who puts on a condition is told the version, and may want to keep it.
+            let version = match how {
+                Put::Replace => None,
+                _ => Some(pinned(file)?),
+            };
             let lock = self.shared.lock(key.as_str());
             if !self.allows(key, how)? {
                 return Ok(Outcome::Conflict);
@@ -51,12 +66,13 @@ impl FsStore {
             drop(lock);
             match published {
                 Published::Yes => {
-                    self.settle(parent.as_fd())?;
-                    let pin = Opened { file, size: size_of(&stat) };
-                    return Ok(Outcome::Done(Some(version_of(&stat).with_pin(Arc::new(pin)))));
+                    if let Some(parent) = &parent {
+                        self.settle(parent.as_fd())?;
+                    }
+                    return Ok(Outcome::Done(version));
                 }
                 Published::Exists => return Ok(Outcome::Conflict),
-                Published::Gone => {}
+                Published::Gone => self.make(&prefix)?,
             }
         }
         Err(StoreError::new(StoreErrorKind::Io, "the directory was deleted again and again during the write"))
@@ -87,10 +103,7 @@ impl FsStore {
             match self.root.directory(prefix.as_str()) {
                 Ok(dir) => return Ok(dir),
                 Err(Errno::NOENT) => self.make(&prefix)?,
-                Err(Errno::NOTDIR) => {
-                    let message = "a part of this key is an object, and a directory cannot take its place";
-                    return Err(StoreError::new(StoreErrorKind::Io, message));
-                }
+                Err(Errno::NOTDIR) => return Err(below_object()),
                 Err(e) => return Err(failed(e, "cannot open the directory")),
             }
         }
@@ -139,6 +152,11 @@ impl FsStore {
     }
 }
 
+fn below_object() -> StoreError {
+    let message = "a part of this key is an object, and a directory cannot take its place";
+    StoreError::new(StoreErrorKind::Io, message)
+}
+
 fn uncertain(e: Errno, message: &str) -> StoreError {
     StoreError::new(StoreErrorKind::Uncertain, message).with_source(std::io::Error::from(e))
 }
@@ -146,7 +164,9 @@ fn uncertain(e: Errno, message: &str) -> StoreError {
 /// The name of a file that nobody sees yet. The file is deleted when this is dropped before it was published.
 struct Temporary<'a> {
     dir: BorrowedFd<'a>,
-    /// Empty once it was published.
+    /// The directory of the object in `dir`: empty, or ending in `/`.
+    within: &'a str,
+    /// In `dir`; empty once it was published.
     name: String,
 }
 
@@ -160,16 +180,22 @@ enum Published {
 
 impl<'a> Temporary<'a> {
     /// A new file beside `object`; `None` when the directory has been deleted.
-    fn create(store: &FsStore, dir: BorrowedFd<'a>, object: &str) -> StoreResult<Option<(Self, File)>> {
+    fn create(
+        store: &FsStore,
+        dir: BorrowedFd<'a>,
+        within: &'a str,
+        object: &str,
+    ) -> StoreResult<Option<(Self, File)>> {
         let end = (0..=STEM.min(object.len())).rev().find(|at| object.is_char_boundary(*at)).unwrap_or(0);
         // Readable, because the version that the put reports pins it.
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
         loop {
-            let name = format!("{}_{:016x}.__lock", &object[..end], store.shared.unique());
+            let name = format!("{within}{}_{:016x}.__lock", &object[..end], store.shared.unique());
             match rustix::fs::openat(dir, &name, flags, Mode::from_raw_mode(0o666)) {
-                Ok(file) => return Ok(Some((Self { dir, name }, file.into()))),
+                Ok(file) => return Ok(Some((Self { dir, within, name }, file.into()))),
                 Err(Errno::EXIST) => {}
                 Err(Errno::NOENT) => return Ok(None),
+                Err(Errno::NOTDIR) => return Err(below_object()),
                 Err(e) => return Err(failed(e, "cannot create a file")),
             }
         }
@@ -177,6 +203,7 @@ impl<'a> Temporary<'a> {
 
     /// Makes the file the object of this name.
     fn publish(&mut self, object: &str, create: bool) -> StoreResult<Published> {
+        let object = &*format!("{}{object}", self.within);
         for _ in 0..ATTEMPTS {
             let done = if create { self.link(object) } else { self.rename(object) };
             match done {
@@ -232,8 +259,8 @@ impl Drop for Temporary<'_> {
     }
 }
 
-/// Writes all of `parts`, and how the file then looks.
-fn write_all(mut file: &File, parts: &[Bytes], durability: Durability) -> StoreResult<Stat> {
+/// Writes all of `parts`.
+fn write_all(mut file: &File, parts: &[Bytes], durability: Durability) -> StoreResult<()> {
     for parts in parts.chunks(VECTOR) {
         let mut slices = [IoSlice::new(&[]); VECTOR];
         for (slice, part) in slices.iter_mut().zip(parts) {
@@ -259,7 +286,14 @@ fn write_all(mut file: &File, parts: &[Bytes], durability: Durability) -> StoreR
     if durability == Durability::Durable {
         rustix::fs::fdatasync(file).map_err(|e| failed(e, "cannot write to the disk"))?;
     }
-    rustix::fs::fstat(file).map_err(|e| failed(e, "cannot inspect"))
+    Ok(())
+}
+
+/// The version that a file has once it is written, with the file.
+fn pinned(file: File) -> StoreResult<Version> {
+    let stat = rustix::fs::fstat(&file).map_err(|e| failed(e, "cannot inspect"))?;
+    let size = size_of(&stat);
+    Ok(version_of(&stat).with_pin(Arc::new(Opened { file, size })))
 }
 
 impl WriteStore for FsStore {
