@@ -68,8 +68,9 @@ impl Args {
 pub(crate) fn run(args: &Args) -> Outcome {
     let target = Target::find(&args.store)?;
     let array = target.array()?;
-    let picks = args.select.resolve(array.shape()).map_err(|e| target.fail(e))?;
-    let printer = Printer::new(args.format, array.data_type(), &picks).map_err(|e| target.fail(e))?;
+    let in_array = |e: Failure| target.fail(e.within(format_args!("array {:?}", array.path())));
+    let picks = args.select.resolve(array.shape()).map_err(in_array)?;
+    let printer = Printer::new(args.format, array.data_type(), &picks).map_err(in_array)?;
     print(&array, &picks, printer).map_err(|e| if e.exit() == Exit::Ok { e } else { target.fail(e) })?;
     Ok(Exit::Ok)
 }

@@ -1,7 +1,8 @@
 //! `zarr copy`: an array or a hierarchy, with other chunks and codecs if wanted.
 //!
 //! Everything is planned before anything is written: a node that cannot be copied is known by then. The copy grows in a
-//! hidden directory beside the destination and takes its name when it is complete.
+//! hidden directory beside the destination and takes its name when it is complete. Until then it has no documents: what a
+//! killed process leaves is no node.
 
 mod codecs;
 mod document;
@@ -14,7 +15,6 @@ use std::str::FromStr;
 
 use clap::ValueEnum;
 use zarr_array::Cpu;
-use zarr_array::traits::Bytes;
 
 use crate::exit::{Exit, Failure, Outcome, say};
 use crate::progress::Progress;
@@ -129,14 +129,15 @@ pub(crate) fn run(args: &Args) -> Outcome {
         say(&format!("nothing was copied to {:?}", args.destination));
         return Err(Failure::silent(exit));
     }
-    place.publish()?;
+    // Children before parents.
+    place.publish(plan.nodes.iter().rev().map(|node| (&node.below, node.document())))?;
     if !args.quiet {
         print(&summary(&plan, args))?;
     }
     Ok(Exit::Ok)
 }
 
-/// Copies one node to where the copy grows.
+/// Copies the elements of one node to where the copy grows. Its document is to come.
 fn copy(
     node: &plan::Node,
     place: &place::Growing,
@@ -144,23 +145,16 @@ fn copy(
     cpu: &Cpu,
     progress: &Progress,
 ) -> Result<(), Failure> {
+    let Kind::Array(array) = &node.kind else { return Ok(()) };
     progress.at(&node.path);
-    let storage = place.store(&node.below)?;
-    match &node.kind {
-        Kind::Group(document) => document::put(&storage, Bytes::from(document.clone()))
-            .map_err(|e| e.within(format_args!("copy of group {:?}", node.path))),
-        Kind::Array(array) => {
-            let done = |bytes| progress.add(bytes);
-            let copy = array.create(storage, cpu)?;
-            array.work.copy(&array.source, &copy, &done)?;
-            if verify {
-                // From the disk, like any other reader.
-                let copy = array.open(place.store(&node.below)?, cpu)?;
-                array.work.compare(&array.source, &copy, &done)?;
-            }
-            Ok(())
-        }
+    let done = |bytes| progress.add(bytes);
+    let copy = array.create(place.store(&node.below)?, cpu)?;
+    place.hide(&node.below).map_err(|e| array.work.in_copy(e))?;
+    array.work.copy(&array.source, &copy, &done)?;
+    if verify {
+        array.work.compare(&array.source, &copy, &done)?;
     }
+    Ok(())
 }
 
 fn summary(plan: &Plan, args: &Args) -> String {

@@ -91,9 +91,9 @@ impl ArrayInfo {
         Some(self.document.shape().iter().enumerate().map(|(dim, length)| grid.count(dim, *length)).collect())
     }
 
+    /// Bytes of all elements, where that is known and below 2^128.
     fn size(&self) -> Option<u128> {
-        let element = self.data_type.as_ref()?.size()?;
-        Some(product(self.document.shape()).saturating_mul(element as u128))
+        product(self.document.shape())?.checked_mul(self.data_type.as_ref()?.size()? as u128)
     }
 
     fn print(&self, target: &Target, as_json: bool) -> String {
@@ -145,7 +145,7 @@ impl ArrayInfo {
         table.row(["data type", &extension(d.data_type())]);
         match (self.chunk_shape(), self.chunk_counts()) {
             (Some(shape), Some(counts)) => {
-                let number = product(&counts);
+                let number = product(&counts).map_or("2^128 or more".to_owned(), |n| n.to_string());
                 let chunks = match &counts[..] {
                     [] | [_] => format!("{}, {number} of them", dimensions(&shape)),
                     _ => format!("{}, {} = {number} of them", dimensions(&shape), dimensions(&counts)),
@@ -161,7 +161,8 @@ impl ArrayInfo {
             table.row(["transformers", &list.join(" > ")]);
         }
         table.row(["fill value", &d.fill_value().to_compact()]);
-        if let Some(size) = self.size() {
+        if self.data_type.as_ref().is_some_and(|data_type| data_type.size().is_some()) {
+            let size = self.size().unwrap_or(u128::MAX);
             table.row(["size", &format!("{} uncompressed", bytes(size))]);
         }
         if let Some(why) = &self.unreadable {
@@ -361,6 +362,10 @@ fn dimensions(lengths: &[u64]) -> String {
     lengths.iter().map(u64::to_string).collect::<Vec<_>>().join(" × ")
 }
 
-fn product(lengths: &[u64]) -> u128 {
-    lengths.iter().fold(1, |n, len| n.saturating_mul(u128::from(*len)))
+/// `None` from 2^128 on.
+fn product(lengths: &[u64]) -> Option<u128> {
+    if lengths.contains(&0) {
+        return Some(0);
+    }
+    lengths.iter().try_fold(1_u128, |n, len| n.checked_mul(u128::from(*len)))
 }

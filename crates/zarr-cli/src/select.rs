@@ -1,5 +1,6 @@
 //! `-s`: which part of an array, as in Python.
 
+use std::num::IntErrorKind;
 use std::str::FromStr;
 
 use crate::exit::Failure;
@@ -66,8 +67,15 @@ fn item(text: &str) -> Result<Item, String> {
         if part.is_empty() {
             return Ok(None);
         }
-        let parsed = part.parse().ok().filter(|n: &i128| n.unsigned_abs() <= u128::from(u64::MAX));
-        parsed.map(Some).ok_or_else(|| format!("{part:?} is no integer"))
+        let too_large = || format!("{part:?} is too large, 2^64 - 1 is the most");
+        match part.parse::<i128>() {
+            Ok(n) if n.unsigned_abs() <= u128::from(u64::MAX) => Ok(Some(n)),
+            Ok(_) => Err(too_large()),
+            Err(e) => match e.kind() {
+                IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => Err(too_large()),
+                _ => Err(format!("{part:?} is no integer")),
+            },
+        }
     };
     let parts = text.split(':').map(number).collect::<Result<Vec<_>, _>>()?;
     match parts[..] {

@@ -44,6 +44,7 @@ pub(crate) fn bytes(n: u128) -> String {
     match scaled {
         0..10 => format!("{scaled}.{hundredths:02} {}", UNITS[unit]),
         10..100 => format!("{scaled}.{} {}", hundredths / 10, UNITS[unit]),
+        1024.. => format!("1024 {} or more", UNITS[unit]),
         _ => format!("{scaled} {}", UNITS[unit]),
     }
 }
@@ -67,6 +68,7 @@ mod tests {
             sizes[..7],
             ["0 bytes", "1023 bytes", "1.00 KiB", "1.50 KiB", "10.0 MiB", "10.5 MiB", "999 GiB"]
         );
-        assert!(sizes[7].ends_with(" EiB"));
+        assert_eq!(sizes[7], "1024 EiB or more");
+        assert_eq!(bytes(1023 << 60), "1023 EiB");
     }
 }

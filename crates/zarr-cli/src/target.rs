@@ -79,9 +79,14 @@ impl Target {
         Ok((document, notes))
     }
 
-    /// The array that the node is.
+    /// The array that the node is; whoever names a group has made a mistake.
     pub(crate) fn array(&self) -> Result<Array, Failure> {
-        Array::open(self.storage.clone(), &self.path, &registry()).map_err(|e| self.fail(e))
+        Array::open(self.storage.clone(), &self.path, &registry()).map_err(|e| {
+            let e = self.fail(e);
+            let is_group = e.exit() == Exit::NotFound
+                && matches!(self.document(), Ok((document, _)) if !matches!(document, NodeDocument::Array(_)));
+            if is_group { Failure::usage(e.message()) } else { e }
+        })
     }
 
     /// An error of a library, with the store it happened in.

@@ -6,12 +6,14 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use zarr_array::meta::diagnostic::Ignore;
+use zarr_array::meta::json::Document;
 use zarr_array::meta::path::{DOCUMENT, OLD_ARRAY};
 use zarr_array::meta::v3::{GroupDocument, NodeDocument};
-use zarr_array::traits::Prefix;
+use zarr_array::traits::{Bytes, Prefix};
 use zarr_array::{Limits, Storage};
 use zarr_store_fs::FsStore;
 
+use super::document;
 use crate::exit::{Exit, Failure, say};
 
 /// A destination that may be written.
@@ -59,7 +61,7 @@ impl Place {
         let Some(parent) = destination.parent().map(Path::to_owned) else {
             return Err(Failure::usage(format!("{given:?} is no place for a copy")));
         };
-        if let Some((above, NodeDocument::Array(_))) = nodes_above(&destination).first() {
+        if let Some(above) = destination.ancestors().skip(1).find(|p| is_array(p)) {
             return Err(Failure::usage(format!("{above:?} is an array, nothing can lie below it")));
         }
         Ok(Self { destination, parent, replaces })
@@ -123,6 +125,17 @@ fn check_replaceable(given: &Path, destination: &Path, replace: bool, source: &P
     Ok(())
 }
 
+/// Whether `directory` is that of an array, also of one that cannot be read.
+fn is_array(directory: &Path) -> bool {
+    let is_array = |bytes: &[u8]| {
+        let document = Document::parse(bytes, &Limits::default(), &mut Ignore).ok()?;
+        let kind = document.root.as_object()?.get("node_type")?;
+        kind.to_text().ok().map(|kind| kind == "array")
+    };
+    let document = fs::read(directory.join(DOCUMENT));
+    document.is_ok_and(|bytes| is_array(&bytes).unwrap_or(false)) || directory.join(OLD_ARRAY.0).is_file()
+}
+
 /// The nodes that the destination lies in, the nearest first.
 fn nodes_above(destination: &Path) -> Vec<(PathBuf, NodeDocument)> {
     let above = destination.ancestors().skip(1);
@@ -155,8 +168,21 @@ impl Growing {
         Ok(FsStore::create(self.directory.join(below.as_str()))?.into())
     }
 
-    /// Gives the copy the name of the destination.
-    pub(crate) fn publish(mut self) -> Result<(), Failure> {
+    /// Takes the document of the node `below` away again: what is not complete is no node.
+    pub(crate) fn hide(&self, below: &Prefix) -> Result<(), Failure> {
+        let document = self.directory.join(below.as_str()).join(DOCUMENT);
+        fs::remove_file(&document).map_err(|e| Failure::io(&e, format_args!("cannot remove {document:?}")))
+    }
+
+    /// Writes the documents, in this order, and gives the copy the name of the destination.
+    pub(crate) fn publish<'a>(
+        mut self,
+        documents: impl Iterator<Item = (&'a Prefix, String)>,
+    ) -> Result<(), Failure> {
+        for (below, text) in documents {
+            document::put(&self.store(below)?, Bytes::from(text))
+                .map_err(|e| e.within(format_args!("copy in {:?}", self.directory.join(below.as_str()))))?;
+        }
         let Place { destination, replaces, .. } = &self.place;
         let failed =
             |e: &io::Error| Failure::io(e, format_args!("cannot put the copy in place of {destination:?}"));
@@ -172,6 +198,8 @@ impl Growing {
                 return Err(failed(&e));
             }
             self.published = true;
+            // First of all it stops being a node; if that fails, so does the rest.
+            let _ = fs::remove_file(old.join(DOCUMENT));
             if let Err(e) = fs::remove_dir_all(&old) {
                 say(&format!("note: what was replaced is left in {old:?}: {e}"));
             }

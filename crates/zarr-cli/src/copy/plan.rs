@@ -3,13 +3,14 @@
 use zarr_array::blocking::Array;
 use zarr_array::meta::ArrayMeta;
 use zarr_array::meta::v3::NodeDocument;
-use zarr_array::traits::Prefix;
-use zarr_array::{Cpu, Storage};
+use zarr_array::traits::{ChunkGrid, Prefix};
+use zarr_array::{Cpu, Limits, Storage};
 
 use super::codecs::Codecs;
 use super::document;
 use super::work::Work;
 use crate::exit::{Exit, Failure, say};
+use crate::table::bytes;
 use crate::target::{Target, registry};
 use crate::walk::{Found, Visit, walk};
 
@@ -52,17 +53,21 @@ pub(crate) struct Planned {
     pub(crate) work: Work,
 }
 
+impl Node {
+    /// The document of the copy.
+    pub(crate) fn document(&self) -> String {
+        match &self.kind {
+            Kind::Group(document) => document.clone(),
+            Kind::Array(array) => array.meta.to_text(),
+        }
+    }
+}
+
 impl Planned {
     /// Creates the copy, without elements, at the root of `storage`.
     pub(crate) fn create(&self, storage: Storage, cpu: &Cpu) -> Result<Array, Failure> {
         let made = Array::create(storage, "/", self.meta.clone(), &registry());
         Ok(made.map_err(|e| self.work.in_copy(e))?.with_cpu(cpu.clone()))
-    }
-
-    /// Opens the copy.
-    pub(crate) fn open(&self, storage: Storage, cpu: &Cpu) -> Result<Array, Failure> {
-        let opened = Array::open(storage, "/", &registry());
-        Ok(opened.map_err(|e| self.work.in_copy(e))?.with_cpu(cpu.clone()))
     }
 }
 
@@ -78,10 +83,23 @@ impl Plan {
             }
             Ok(())
         })?;
-        let Some(last) = failures.pop() else { return Ok(plan) };
+        let Some(last) = failures.pop() else {
+            return plan.check_rank(change).map_err(|e| source.fail(e)).map(|()| plan);
+        };
         let exit = failures.first().map_or(last.exit(), Failure::exit);
         failures.iter().for_each(|e| say(e.message()));
         Err(Failure::new(exit, last.message()))
+    }
+
+    /// Chunks that fit no array at all are a mistake.
+    fn check_rank(&self, change: &Change) -> Result<(), Failure> {
+        let Some(rank) = change.chunks.as_ref().map(Vec::len) else { return Ok(()) };
+        let fits =
+            |node: &Node| matches!(&node.kind, Kind::Array(array) if array.source.shape().len() == rank);
+        if self.nodes.iter().any(fits) {
+            return Ok(());
+        }
+        Err(Failure::usage(format!("the chunk shape is of rank {rank}, there is no array of that rank")))
     }
 
     fn add(&mut self, source: &Target, start: &Prefix, visit: Visit, change: &Change) -> Result<(), Failure> {
@@ -133,9 +151,15 @@ impl Plan {
             self.notes.push(format!("array {path:?} is of rank {rank}, not {given}: it keeps its chunks"));
         }
         let meta = document::array(&source, change).map_err(|e| in_copy(e, &source, change))?;
+        let limits = Limits::default();
         let resolved = meta
-            .resolve(&registry(), &zarr_array::Limits::default(), &mut Vec::new())
+            .resolve(&registry(), &limits, &mut Vec::new())
             .map_err(|e| in_copy(e.into(), &source, change))?;
+        // Chunks that are kept are not necessarily stored.
+        if change.chunks.as_ref().is_some_and(|chunks| chunks.len() == rank) {
+            check_size(&*resolved.grid, source.data_type().size(), limits.chunk_bytes)
+                .map_err(|e| in_copy(e, &source, change))?;
+        }
         let work = Work::new(&source, &target.store, &*resolved.grid)?;
         Ok(Planned { source, meta, work })
     }
@@ -163,6 +187,17 @@ fn is_worth_telling(note: &zarr_array::Diagnostic) -> bool {
     let in_attributes = note.pointer.starts_with("/attributes");
     in_attributes && matches!(note.code, Code::BareNonFinite | Code::LoneSurrogate)
         || matches!(note.code, Code::ReservedName | Code::OddName)
+}
+
+/// Refuses chunks that nobody could read back.
+fn check_size(grid: &dyn ChunkGrid, element: Option<usize>, limit: u64) -> Result<(), Failure> {
+    let longest = |dim| u128::from(grid.lengths(dim).into_iter().max().unwrap_or(1));
+    let size = (0..grid.rank()).map(longest).fold(element.unwrap_or(1) as u128, u128::saturating_mul);
+    if size <= u128::from(limit) {
+        return Ok(());
+    }
+    let [size, limit] = [size, limit.into()].map(bytes);
+    Err(Failure::new(Exit::Io, format!("chunks of {size} exceed the limit of {limit} per chunk")))
 }
 
 /// An error in metadata that does not exist yet; that is the fault of the command line if it changed something.

@@ -2,6 +2,7 @@
 //!
 //! A block is a box of whole chunks of the copy that fits into memory, so that every chunk is written once and never
 //! read. Blocks in which the source stores nothing are left out where there are too many of them to look at each.
+//! A block of very many chunks of the source is read in parts, because a read remembers something of every chunk.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,12 +13,17 @@ use zarr_array::{Selection, Storage, block_on};
 
 use crate::cat::booleans;
 use crate::exit::{Exit, Failure};
+use crate::select::Pick;
+use crate::slabs::{Budget, Slabs};
 
 /// Bytes of elements in a block, as long as a chunk has less.
 const BLOCK: u64 = 128 << 20;
 
 /// Chunks in a block.
 const CHUNKS: u64 = 1 << 16;
+
+/// What is read at once, of which a block has one, as long as chunks are not tiny: about 70 MiB for 2^20 chunks.
+const READ: Budget = Budget { bytes: u64::MAX, most: u64::MAX, chunks: 1 << 20 };
 
 /// An array of more chunks than these, before or after, is asked which of them it stores.
 const MANY: u128 = 1 << 20;
@@ -85,13 +91,19 @@ impl Work {
     }
 
     fn read(&self, array: &Array, index: &[u64]) -> Result<Vec<u8>, Failure> {
-        let (_, mut elements) = array.read_bytes(self.selection(index))?;
+        let spans = index.iter().enumerate().map(|(dim, i)| self.span(dim, *i));
+        let mut elements = read(array, spans, READ)?;
         booleans(array.data_type(), &mut elements);
         Ok(elements)
     }
 
     pub(crate) fn in_copy(&self, e: impl Into<Failure>) -> Failure {
-        e.into().within(&self.places[1])
+        let e = e.into();
+        // The copy is an array at the root of a store of its own, which nobody knows.
+        match e.message().strip_prefix("array \"/\"") {
+            Some(rest) => Failure::new(e.exit(), format!("{}{rest}", self.places[1])),
+            None => e.within(&self.places[1]),
+        }
     }
 
     fn each(&self, mut run: impl FnMut(&[u64]) -> Result<(), Failure>) -> Result<(), Failure> {
@@ -145,6 +157,29 @@ impl Work {
         })?;
         Ok(blocks)
     }
+}
+
+/// The elements of a box, of which no more is read at once than `budget` allows.
+fn read(
+    array: &Array,
+    spans: impl Iterator<Item = std::ops::Range<u64>>,
+    budget: Budget,
+) -> Result<Vec<u8>, Failure> {
+    let pick = |span: std::ops::Range<u64>| Pick {
+        start: span.start,
+        count: span.end - span.start,
+        step: 1,
+        keep: true,
+    };
+    let picks: Vec<Pick> = spans.map(pick).collect();
+    let size = array.data_type().size().unwrap_or(1);
+    let mut elements = Vec::new();
+    for slab in Slabs::new(&picks, array.chunk_grid(), size, budget) {
+        let (_, mut part) = array.read_bytes(slab.selection(&picks))?;
+        // Mostly there is one.
+        if elements.is_empty() { elements = part } else { elements.append(&mut part) }
+    }
+    Ok(elements)
 }
 
 fn product(lengths: &[u64]) -> u128 {
@@ -251,6 +286,40 @@ mod tests {
         );
         work.copy(&source, &copy, &|_| {}).unwrap();
         assert!(work.compare(&source, &copy, &|_| {}).is_ok());
+    }
+
+    #[test]
+    fn a_block_of_many_chunks_is_read_in_parts() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = zarr_store_fs::FsStore::create(folder.path()).unwrap();
+        let meta = ArrayMeta::builder([7, 9], DataType::UInt16).chunks([2, 1]).build().unwrap();
+        let array = Array::create(store, "/", meta, &crate::target::registry()).unwrap();
+        let numbers: Vec<u16> = (0..63).collect();
+        array.write(.., &numbers[..]).unwrap();
+        let (_, whole) = array.read_bytes([1..7, 2..9]).unwrap();
+        for chunks in [1, 2, 6, 7, 8, 14, 1000] {
+            let budget = Budget { chunks, ..READ };
+            assert_eq!(read(&array, [1..7, 2..9].into_iter(), budget).unwrap(), whole, "{chunks}");
+            let picks = [(1, 6), (2, 7)].map(|(start, count)| Pick { start, count, step: 1, keep: true });
+            for slab in Slabs::new(&picks, array.chunk_grid(), 2, budget) {
+                let first = slab.start[0].div_ceil(2);
+                let rows = (slab.start[0] + slab.count[0]) / 2 - first + 1;
+                assert!(rows * slab.count[1] <= chunks, "{chunks}: {slab:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_error_in_the_copy_names_one_array() {
+        let place = |message: &str| {
+            let places = [String::new(), "copy of array \"/a\"".to_owned()];
+            let work =
+                Work { shape: vec![], block: vec![], only: None, bytes: 0, elements: 0, size: 1, places };
+            work.in_copy(Failure::usage(message)).message().to_owned()
+        };
+        assert_eq!(place("array \"/\", chunk [0]: no space"), "copy of array \"/a\", chunk [0]: no space");
+        assert_eq!(place("array \"/\": no"), "copy of array \"/a\": no");
+        assert_eq!(place("no"), "copy of array \"/a\": no");
     }
 
     fn shape_of(shape: &[u64], source: &[u64], copy: &[u64], size: u64) -> Vec<u64> {

@@ -82,8 +82,13 @@ fn selections_are_those_of_python() {
     let all: Vec<i32> = (0..60).collect();
     assert_eq!(cat(&folder, &[]).ok().out, le(&all));
     assert_eq!(cat(&folder, &["-s", "-2:,3"]).ok().out, le(&[&all[35..40], &all[55..60]].concat()));
-    cat(&folder, &["-s", "3"]).fails(2, &["index 3 is not inside dimension 0, which has length 3"]);
-    cat(&folder, &["-s", ":,:,:,:"]).fails(2, &["4 dimensions", "3"]);
+    cat(&folder, &["-s", "3"])
+        .fails(2, &["array \"/\": index 3 is not inside dimension 0, which has length 3"]);
+    cat(&folder, &["-s", ":,:,:,:"]).fails(2, &["array \"/\": ", "4 dimensions", "3"]);
+    for large in ["99999999999999999999", "-99999999999999999999", &format!("0:{}", "9".repeat(100))] {
+        cat(&folder, &["-s", large]).exits(2).says(&["is too large"]);
+    }
+    cat(&folder, &["-s", "x"]).exits(2).says(&["\"x\" is no integer"]);
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! What `zarr copy` makes, and what it leaves alone.
 
 use std::fs;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::args;
-use crate::harness::{Done, Folder, array, base, le, with, zarr, zarr_in};
+use crate::harness::{Done, Folder, array, base, command, le, with, zarr, zarr_in};
 
 fn copy(folder: &Folder, source: &str, destination: &str, options: &[&str]) -> Done {
     let mut args = args!["copy", "-q", folder.join(source), folder.join(destination)].to_vec();
@@ -309,6 +310,16 @@ fn a_copy_into_a_hierarchy_is_a_node_of_it() {
     ]);
     // Nothing lies below an array.
     copy(&folder, "a.zarr", "h.zarr/z/deeper", &[]).fails(2, &["is an array, nothing can lie below it"]);
+    for deep in ["h.zarr/z/c/x", "h.zarr/z/new/er/x"] {
+        copy(&folder, "a.zarr", deep, &[]).fails(2, &["h.zarr/z", "is an array, nothing can lie below it"]);
+    }
+    assert_eq!(folder.files("h.zarr/z"), ["c/0", "zarr.json"]);
+    // The same for one that cannot be read, and for one of an older format.
+    folder.node("bad.zarr", &with(base(), &json!({ "shape": [-1] })));
+    folder.write("old.zarr/.zarray", "{}");
+    for deep in ["bad.zarr/c/x", "old.zarr/0/x"] {
+        copy(&folder, "a.zarr", deep, &[]).fails(2, &["is an array, nothing can lie below it"]);
+    }
     // Outside of a hierarchy a directory is a directory.
     copy(&folder, "a.zarr", "some/where/b.zarr", &[]).ok();
     assert_eq!(folder.files("some"), ["where/b.zarr/c/0", "where/b.zarr/zarr.json"]);
@@ -403,4 +414,56 @@ fn a_copy_is_named_from_where_one_stands() {
     zarr_in(folder.path(), ["copy", "-q", "a.zarr", "other", "--if-exists", "replace", "--chunks", "4"]).ok();
     assert!(folder.join("other").is_symlink());
     assert_eq!(folder.document("b.zarr")["chunk_grid"]["configuration"]["chunk_shape"], json!([4]));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_killed_copy_leaves_nothing_that_looks_like_a_node() {
+    let folder = Folder::new();
+    folder.group("h.zarr");
+    folder.base("h.zarr/a");
+    let document = array(&[32 << 20], "uint8", &[4 << 20], &json!(0), &json!([{ "name": "bytes" }]));
+    folder.node("h.zarr/b", &document);
+    let mut state = 1_u32;
+    for chunk in 0..8 {
+        let number = |_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 28) as u8
+        };
+        folder.write(&format!("h.zarr/b/c/{chunk}"), (0..4 << 20).map(number).collect::<Vec<u8>>());
+    }
+    let mut child = command()
+        .args(args!["copy", "-q", "--codecs", "zstd:19", folder.join("h.zarr"), folder.join("i.zarr")])
+        .spawn()
+        .unwrap();
+    let hidden = format!(".i.zarr.{}.0.partial", child.id());
+    // The first array is there, the second takes seconds.
+    let begun = Instant::now();
+    while !folder.join(&hidden).join("b").exists() || folder.join(&hidden).join("b/zarr.json").exists() {
+        assert!(begun.elapsed() < Duration::from_secs(60) && child.try_wait().unwrap().is_none());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    child.kill().unwrap();
+    assert!(!child.wait().unwrap().success());
+    only(&folder, &[&hidden, "h.zarr"]);
+    let left = folder.files(&hidden);
+    assert!(left.iter().any(|file| file == "a/c/0"), "{left:?}");
+    assert!(!left.iter().any(|file| file.ends_with("zarr.json")), "{left:?}");
+}
+
+#[test]
+fn chunks_that_cannot_be_are_refused_before_anything_is_written() {
+    let folder = Folder::new();
+    folder.group("h.zarr");
+    let codecs = json!([{ "name": "bytes", "configuration": { "endian": "little" } }]);
+    folder.node("h.zarr/a", &array(&[2000; 3], "float32", &[100; 3], &json!(0), &codecs));
+    let done = copy(&folder, "h.zarr", "i.zarr", &["--chunks", "1000,1000,1000"]).exits(4);
+    done.says(&["copy of array \"/a\": chunks of 3.72 GiB exceed the limit of 1.00 GiB per chunk"]);
+    assert_eq!(done.err.matches("array").count(), 1, "{}", done.err);
+    copy(&folder, "h.zarr/a", "i.zarr", &["--chunks", "1000,1000,1000"]).fails(4, &["1.00 GiB per chunk"]);
+    // Of no array of the hierarchy.
+    let done = copy(&folder, "h.zarr", "i.zarr", &["--chunks", "5,5,5,5"]);
+    done.fails(2, &["h.zarr", "the chunk shape is of rank 4, there is no array of that rank"]);
+    only(&folder, &["h.zarr"]);
 }

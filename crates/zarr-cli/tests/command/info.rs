@@ -177,3 +177,26 @@ fn a_document_that_is_none_is_an_error() {
         zarr(args!["info", folder.join("a.zarr")]).fails(code, &["a.zarr", "node \"/\"", parts]);
     }
 }
+
+#[test]
+fn the_numbers_of_a_huge_array_are_exact_or_said_to_be_more() {
+    let folder = Folder::new();
+    let document = |shape: &[u64], chunk: &[u64]| {
+        let grid = json!({ "name": "regular", "configuration": { "chunk_shape": chunk } });
+        with(base(), &json!({ "shape": shape, "chunk_grid": grid }))
+    };
+    folder.node("a.zarr", &document(&[1 << 62; 3], &[1; 3]));
+    let page = info(&folder, "a.zarr");
+    assert!(page.contains(" = 2^128 or more of them\n"), "{page}");
+    assert!(page.contains("size        1024 EiB or more uncompressed\n"), "{page}");
+    assert_eq!(info_json(&folder, "a.zarr")["uncompressed_bytes"], json!(null));
+
+    folder.node("b.zarr", &document(&[1 << 62; 2], &[1; 2]));
+    let page = info(&folder, "b.zarr");
+    assert!(page.contains(" = 21267647932558653966460912964485513216 of them\n"), "{page}");
+    assert!(page.contains("size        1024 EiB or more uncompressed\n"), "{page}");
+
+    folder.node("c.zarr", &document(&[1 << 62, 1 << 62, 1 << 62, 0], &[1; 4]));
+    let page = info(&folder, "c.zarr");
+    assert!(page.contains(" = 0 of them\n") && page.contains("size        0 bytes"), "{page}");
+}
