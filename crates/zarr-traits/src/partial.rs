@@ -49,12 +49,12 @@ pub trait ChunkRead: Debug + Send {
         &[]
     }
 
-    /// Takes the bytes of [`wants`](Self::wants), in that order.
+    /// Takes the bytes of [`wants`](Self::wants), in that order, and the size of the whole object where the store tells it.
     ///
     /// # Errors
     /// When they are corrupt.
-    fn feed(&mut self, bytes: &[Bytes]) -> CodecResult<()> {
-        let _ = bytes;
+    fn feed(&mut self, bytes: &[Bytes], size: Option<u64>) -> CodecResult<()> {
+        let _ = (bytes, size);
         Ok(())
     }
 
@@ -73,7 +73,7 @@ pub trait ChunkRead: Debug + Send {
 /// One piece of a part of a chunk: which bytes it needs, and where its elements go.
 #[derive(Debug, Clone)]
 pub struct Piece {
-    /// The bytes it is made of.
+    /// The bytes it is made of; none of them for a piece that needs none.
     pub span: Span,
     /// Where it goes, relative to the part of the chunk that is being read.
     pub at: Dims,

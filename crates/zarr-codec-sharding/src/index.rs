@@ -1,0 +1,142 @@
+//! The index: where each inner chunk lies. Everything that is read from it is checked here (D7.4 to D7.12).
+
+use zarr_traits::strided::{bytes_of_mut, zeroed};
+use zarr_traits::{
+    CodecError, CodecErrorKind, CodecResult, Destination, Dims, EncodedSize, Region, Scratch, Span,
+};
+
+use crate::codec::Shard;
+use crate::inner::Touched;
+
+/// Both numbers of the entry of an inner chunk that is not stored (D7.6).
+pub(crate) const MISSING: u64 = u64::MAX;
+
+/// Bytes of an entry, decoded.
+const ENTRY_SIZE: u64 = 16;
+
+/// What a shard of some shape looks like.
+#[derive(Debug, Clone)]
+pub(crate) struct Layout {
+    /// Inner chunks in each dimension.
+    pub(crate) chunks: Dims,
+    /// The shape of the index: the same, and 2.
+    pub(crate) index: Dims,
+    /// Bytes of the encoded index.
+    pub(crate) index_len: u64,
+}
+
+impl Layout {
+    /// The number of inner chunks; the index was checked to fit into memory.
+    pub(crate) fn len(&self) -> u64 {
+        self.chunks.product().unwrap_or(u64::MAX)
+    }
+}
+
+impl Shard {
+    /// The layout of a shard of `shape`.
+    ///
+    /// # Errors
+    /// When inner chunks do not divide it (D7.2), or its index exceeds the limits.
+    pub(crate) fn layout(&self, shape: &[u64]) -> CodecResult<Layout> {
+        let divides = shape.len() == self.chunk.len()
+            && shape.iter().zip(&self.chunk).all(|(shard, chunk)| shard.is_multiple_of(*chunk));
+        if !divides {
+            let message =
+                format!("inner chunks of shape {:?} do not divide a shard of {shape:?}", self.chunk);
+            return Err(CodecError::configuration(message));
+        }
+        let chunks: Dims = shape.iter().zip(&self.chunk).map(|(shard, chunk)| shard / chunk).collect();
+        let size = chunks.product().and_then(|n| n.checked_mul(ENTRY_SIZE));
+        if size.is_none_or(|size| size > self.index_limit) {
+            let message = format!(
+                "an index of {chunks:?} inner chunks exceeds the limit of {} bytes",
+                self.index_limit
+            );
+            return Err(CodecError::new(CodecErrorKind::LimitExceeded, message));
+        }
+        let mut index = chunks.clone();
+        index.push(2);
+        let EncodedSize::Exact(index_len) = self.index.encoded_size(&index) else {
+            return Err(CodecError::configuration("the size of the encoded index is not known"));
+        };
+        Ok(Layout { chunks, index, index_len })
+    }
+
+    /// The entries of the inner chunks `touched`, from the bytes of the index.
+    pub(crate) fn entries(
+        &self,
+        src: &[u8],
+        layout: &Layout,
+        touched: &Touched,
+        scratch: &mut Scratch,
+    ) -> CodecResult<Vec<u64>> {
+        let (mut start, mut shape) = (touched.first.clone(), touched.count.clone());
+        start.push(0);
+        shape.push(2);
+        let wrong = || CodecError::new(CodecErrorKind::InvalidArgument, "no part of the shard");
+        let len = shape.product().and_then(|n| usize::try_from(n).ok()).ok_or_else(wrong)?;
+        let mut entries = zeroed::<u64>(len)?;
+        let dst = Destination::dense(bytes_of_mut(&mut entries), &shape, size_of::<u64>())?;
+        let part = Region::new(start, shape).ok_or_else(wrong)?;
+        let decoded = self.index.decode_into(src, &layout.index, &part, dst, scratch);
+        decoded.map_err(|e| inside("in the index of the shard", e))?;
+        Ok(entries)
+    }
+
+    /// Where inner chunks may lie in an object of `size` bytes, as far as that is known.
+    pub(crate) fn room(&self, layout: &Layout, size: Option<u64>) -> Room {
+        if self.at_start {
+            Room { from: layout.index_len, to: size }
+        } else {
+            Room { from: 0, to: size.map(|size| size.saturating_sub(layout.index_len)) }
+        }
+    }
+
+    /// The error about an object of `len` bytes that has no room for its index (D7.t13).
+    pub(crate) fn too_short(&self, len: usize, layout: &Layout) -> CodecError {
+        CodecError::corrupt(format!("{len} bytes are too few for an index of {}", layout.index_len))
+    }
+}
+
+/// Where inner chunks may lie: not in the index, not outside of the object (D7.11).
+#[derive(Debug)]
+pub(crate) struct Room {
+    from: u64,
+    to: Option<u64>,
+}
+
+impl Room {
+    /// The bytes of the inner chunk `number` with this `entry`; `None` when it is not stored.
+    ///
+    /// # Errors
+    /// When the entry is broken. Other inner chunks are none the worse for it.
+    pub(crate) fn span(&self, number: &[u64], entry: [u64; 2]) -> CodecResult<Option<Span>> {
+        let [offset, len] = entry;
+        let broken = |why: &str| {
+            let message = format!("inner chunk {number:?}: its {len} bytes at offset {offset} {why}");
+            Err(CodecError::corrupt(message))
+        };
+        match (offset == MISSING, len == MISSING, offset.checked_add(len)) {
+            (true, true, _) => Ok(None),
+            (true, false, _) | (false, true, _) => {
+                broken("are half a missing inner chunk, both numbers or none must be 2^64 - 1")
+            }
+            (_, _, None) => broken("end behind 2^64"),
+            _ if offset < self.from => broken("overlap the index"),
+            (_, _, Some(end)) if self.to.is_some_and(|to| end > to) => {
+                broken("overlap the index or lie outside of the object")
+            }
+            _ => Ok(Some(Span { offset, len })),
+        }
+    }
+}
+
+/// Names the place in the shard at which an inner chain failed.
+pub(crate) fn inside(place: &str, e: CodecError) -> CodecError {
+    CodecError::new(e.kind(), place.to_owned()).with_source(e)
+}
+
+/// Names the inner chunk whose chain failed.
+pub(crate) fn in_chunk(number: &[u64], e: CodecError) -> CodecError {
+    CodecError::new(e.kind(), format!("in inner chunk {number:?}")).with_source(e)
+}
