@@ -29,6 +29,10 @@ fn combinations() -> Vec<Combination> {
             {"cname": cname, "clevel": 5, "shuffle": shuffle, "typesize": typesize, "blocksize": 0}})
     };
     let crc = || json!({"name": "crc32c"});
+    let sharded = |inner: &[u64], codecs: Value| {
+        json!({"name": "sharding_indexed", "configuration": {"chunk_shape": inner, "codecs": codecs,
+            "index_codecs": [bytes("little"), {"name": "crc32c"}], "index_location": "end"}})
+    };
     let order = |order: &[u64]| json!({"name": "transpose", "configuration": {"order": order}});
     vec![
         ("bool", 1, vec![7, 9], vec![4, 4], slash(), json!(true), json!([single()])),
@@ -131,6 +135,24 @@ fn combinations() -> Vec<Combination> {
             json!([order(&[1, 0]), bytes("little"), crc()]),
         ),
         ("int8", 1, vec![31, 5], vec![8, 2], dot(), json!(5), json!([single(), gzip(0), crc()])),
+        (
+            "int32",
+            4,
+            vec![11, 13],
+            vec![6, 8],
+            slash(),
+            json!(7),
+            json!([sharded(&[3, 4], json!([bytes("little"), zstd(1, false)]))]),
+        ),
+        (
+            "uint16",
+            2,
+            vec![10, 9, 8],
+            vec![4, 4, 4],
+            dot(),
+            json!(3),
+            json!([sharded(&[2, 4, 1], json!([bytes("big"), gzip(1), crc()]))]),
+        ),
         (
             "float16",
             2,

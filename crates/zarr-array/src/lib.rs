@@ -32,5 +32,5 @@ pub use values::{AnyArray, NdVec};
 /// A registry of everything that this crate brings: the core and, with the feature `standard`, the standard codecs.
 #[cfg(feature = "standard")]
 pub fn standard() -> Registry {
-    Registry::core().overriding(zarr_codecs_core::CODECS)
+    Registry::core().overriding(zarr_codecs_core::CODECS).overriding(&[zarr_codec_sharding::ENTRY])
 }

@@ -278,7 +278,7 @@ impl Read {
             };
             looked = true;
             (version, size) = (version.or(reply.version), size.or(reply.size));
-            caught(|| Ok(read.feed(&reply.bytes)?))?;
+            caught(|| Ok(read.feed(&reply.bytes, size)?))?;
         }
         let pieces = caught(|| {
             let mut pieces = Vec::new();
@@ -286,7 +286,11 @@ impl Read {
             Ok(pieces)
         })?;
         let len = self.span_bytes(&pieces, size)?;
-        let ranges: Vec<ByteRange> = pieces.iter().map(|piece| piece.span.into()).collect();
+        let spans = pieces.iter().map(|piece| piece.span).filter(|span| span.len > 0);
+        let ranges: Vec<ByteRange> = spans.map(ByteRange::from).collect();
+        if ranges.is_empty() && looked {
+            return Ok(Data::Pieces(pieces, Loaded::Bytes(Vec::new())));
+        }
         let condition = version.as_ref().map_or(If::Any, If::Pinned);
         let (loaded, size) = match scratch {
             Some(scratch) => {
@@ -371,12 +375,16 @@ impl Read {
             }
             Data::Pieces(pieces, loaded) => {
                 let mut view = self.core.chain.encoded_view(dst)?;
-                let mut at = 0_usize;
-                for (i, piece) in pieces.iter().enumerate() {
+                let (mut at, mut next) = (0_usize, 0);
+                for piece in &pieces {
                     let len = usize::try_from(piece.span.len).unwrap_or(usize::MAX);
                     let src = match &loaded {
                         Loaded::Scratch(buffer) => buffer.get(at..at.saturating_add(len)),
-                        Loaded::Bytes(parts) => parts.get(i).map(|b| &b[..]),
+                        Loaded::Bytes(_) if len == 0 => Some(&[][..]),
+                        Loaded::Bytes(parts) => {
+                            next += 1;
+                            parts.get(next - 1).map(|b| &b[..])
+                        }
                     };
                     let src = src.ok_or_else(|| wrong_size(loaded.len() as u64, (at + len) as u64))?;
                     piece.run(src, view.reborrow().sub(&piece.at, &piece.shape)?, scratch)?;

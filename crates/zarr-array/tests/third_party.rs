@@ -114,7 +114,7 @@ impl ArrayBytesCodec for Rows {
         let index = src
             .get(..8 * usize::try_from(shape[0]).unwrap())
             .ok_or_else(|| CodecError::corrupt("no index"))?;
-        read.feed(&[Bytes::copy_from_slice(index)])?;
+        read.feed(&[Bytes::copy_from_slice(index)], None)?;
         let mut pieces = Vec::new();
         read.pieces(&mut pieces)?;
         for piece in pieces {
@@ -159,7 +159,7 @@ impl ChunkRead for RowsRead {
     fn wants(&self) -> &[ByteRange] {
         &self.wants
     }
-    fn feed(&mut self, bytes: &[Bytes]) -> CodecResult<()> {
+    fn feed(&mut self, bytes: &[Bytes], _: Option<u64>) -> CodecResult<()> {
         self.index = index_of(&bytes[0]);
         self.wants.clear();
         Ok(())

@@ -79,14 +79,9 @@ impl Target {
         Ok((document, notes))
     }
 
-    /// The array that the node is; whoever names a group has made a mistake.
+    /// The array that the node is.
     pub(crate) fn array(&self) -> Result<Array, Failure> {
-        Array::open(self.storage.clone(), &self.path, &registry()).map_err(|e| {
-            let e = self.fail(e);
-            let is_group = e.exit() == Exit::NotFound
-                && matches!(self.document(), Ok((document, _)) if !matches!(document, NodeDocument::Array(_)));
-            if is_group { Failure::usage(e.message()) } else { e }
-        })
+        Array::open(self.storage.clone(), &self.path, &registry()).map_err(|e| self.fail(e))
     }
 
     /// An error of a library, with the store it happened in.

@@ -174,17 +174,8 @@ fn judge(document: NodeDocument, notes: &mut Vec<Diagnostic>) -> Option<Finding>
     let NodeDocument::Array(array) = document else { return None };
     let meta = ArrayMeta::from(array);
     let e = meta.resolve(&registry(), &Limits::default(), notes).err()?;
-    let finding = Finding::of_error(&e, None);
-    let mut codecs = meta.document().codecs().iter().enumerate();
-    let is_sharding = e.kind() == MetaErrorKind::UnknownExtension
-        && codecs.any(|(i, codec)| codec.name() == SHARDING && e.pointer() == format!("/codecs/{i}"));
-    Some(if is_sharding { finding.for_sharding() } else { finding })
+    Some(Finding::of_error(&e, None))
 }
-
-/// The codec of shards.
-///
-/// Spec: [sharding codec](https://zarr-specs.readthedocs.io/en/latest/v3/codecs/sharding-indexed/index.html)
-const SHARDING: &str = "sharding_indexed";
 
 impl Finding {
     fn of(code: &'static str, pointer: String, message: String) -> Self {
@@ -210,17 +201,6 @@ impl Finding {
             ),
         };
         Self { severity: Severity::Error, code, title, pointer, message, explanation }
-    }
-
-    /// An extension that is no stranger, only not there yet.
-    fn for_sharding(self) -> Self {
-        Self {
-            title: "not supported yet",
-            message: format!("sharding (codec {SHARDING:?}) is not supported by this version"),
-            explanation: "This is no fault of the document. The node can be listed and described, but its elements \
-                          cannot be read by this version, and its codecs are not checked.",
-            ..self
-        }
     }
 
     fn of_error(e: &MetaError, path: Option<&str>) -> Self {

@@ -2,6 +2,7 @@
 
 use zarr_array::blocking::Array;
 use zarr_array::meta::ArrayMeta;
+use zarr_array::meta::diagnostic::Ignore;
 use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::path::DOCUMENT;
 use zarr_array::meta::v3::{ArrayDocument, Extension, GroupDocument};
@@ -13,13 +14,28 @@ use super::plan::Change;
 use crate::exit::{Exit, Failure};
 use crate::target::registry;
 
+/// The codecs of the chunks inside of a shard, however deep; any other codec as it is.
+fn unsharded(codec: &Extension) -> Vec<Extension> {
+    if codec.name() != "sharding_indexed" {
+        return vec![codec.clone()];
+    }
+    let inner = codec.configuration().get("codecs").and_then(|codecs| codecs.elements());
+    let inner = inner.into_iter().flatten().filter_map(|value| Extension::parse(&value, &mut Ignore).ok());
+    inner.flat_map(|codec| unsharded(&codec)).collect()
+}
+
 /// The metadata of the copy of an array.
 ///
 /// Attributes, and members that may be ignored, are kept as they are spelled.
 pub(crate) fn array(source: &Array, change: &Change) -> Result<ArrayMeta, Failure> {
     let document = source.metadata().document();
     let (shape, data_type) = (source.shape(), source.data_type());
-    let codecs: &[Extension] = change.codecs.as_ref().map_or(document.codecs(), |codecs| &codecs.0);
+    let codecs: Vec<Extension> = match (&change.codecs, &change.chunks) {
+        (Some(codecs), _) => codecs.0.clone(),
+        // New chunks are no shards: what was inside of shards becomes the codecs of the chunks.
+        (None, Some(_)) => document.codecs().iter().flat_map(unsharded).collect(),
+        (None, None) => document.codecs().to_vec(),
+    };
     let registry = registry();
     let codecs: Vec<Extension> =
         codecs.iter().filter_map(|codec| written(codec, data_type, shape.len(), &registry)).collect();

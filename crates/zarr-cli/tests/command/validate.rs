@@ -85,24 +85,3 @@ fn one_broken_node_does_not_hide_another() {
     let json = zarr(args!["validate", "--json", folder.join("h.zarr")]).exits(1).json();
     assert_eq!(json["not_nodes"][0]["path"], "/stray");
 }
-
-#[test]
-fn sharding_is_named_as_what_is_not_there_yet() {
-    let folder = Folder::new();
-    let bytes = json!({ "name": "bytes", "configuration": { "endian": "little" } });
-    let sharding = json!({ "name": "sharding_indexed", "configuration": {
-        "chunk_shape": [1], "codecs": [bytes], "index_codecs": [bytes, { "name": "crc32c" }]
-    } });
-    folder.group("h.zarr");
-    folder.node("h.zarr/a", &with(base(), &json!({ "codecs": [{ "name": "foo" }] })));
-    folder.node("h.zarr/b", &with(base(), &json!({ "codecs": [sharding] })));
-    let done = validate(&folder, "h.zarr").exits(1);
-    let text = done.text();
-    for part in [
-        "error unknown-extension at /codecs/0: cannot be understood: unknown codec \"foo\"\n",
-        "error unknown-extension at /codecs/0: sharding (codec \"sharding_indexed\") is not supported by this version\n",
-        "      not supported yet. This is no fault of the document.",
-    ] {
-        assert!(text.contains(part), "{part:?} is missing in\n{text}");
-    }
-}
