@@ -1,6 +1,7 @@
 //! Creating: the document of the array, after the groups that it lies in.
 
 use zarr_meta::ArrayMeta;
+use zarr_meta::path::DOCUMENT;
 use zarr_meta::v3::{GroupDocument, NodeDocument};
 use zarr_traits::{Bytes, Key, Limits, Outcome, Prefix, Put, Registry, Storage};
 
@@ -53,7 +54,7 @@ impl Array {
     ) -> ArrayResult<Self> {
         zarr_meta::path::check_new_path(&prefix.node_path())?;
         let document = meta.to_text();
-        let key = prefix.key("zarr.json")?;
+        let key = prefix.key(DOCUMENT)?;
         let array =
             OpenOptions::new().resolve(storage.clone(), prefix.clone(), meta, registry, Vec::new())?;
         if let Some(skipped) = array.codecs().skipped().first() {
@@ -79,7 +80,7 @@ async fn ancestors(storage: &Storage, prefix: &Prefix) -> ArrayResult<()> {
     let above = std::iter::once(0).chain(ends).filter(|end| *end < path.len());
     for end in above {
         let group = Prefix::new(&path[..end])?;
-        let key = group.key("zarr.json")?;
+        let key = group.key(DOCUMENT)?;
         match storage.get(&key).await? {
             None => {
                 let _ = put_new(storage, &key, GroupDocument::new().to_text()).await?;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use zarr_meta::path::DOCUMENT;
 use zarr_meta::v3::NodeDocument;
 use zarr_meta::{ArrayMeta, Diagnostic, Sink, Strict};
 use zarr_traits::{Limits, Prefix, Registry, Storage};
@@ -60,7 +61,7 @@ impl OpenOptions {
         let prefix = Prefix::of_node(path)?;
         let path = prefix.node_path();
         let opened = async {
-            let Some(document) = storage.get(&prefix.key("zarr.json")?).await? else {
+            let Some(document) = storage.get(&prefix.key(DOCUMENT)?).await? else {
                 return Err(not_found(&storage, &prefix).await);
             };
             let mut diagnostics = Vec::new();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use zarr_meta::path::DOCUMENT;
 use zarr_meta::{ArrayMeta, Ignore};
 use zarr_traits::{Bytes, Dims, If, Outcome, Put, StoreErrorKind};
 
@@ -125,7 +126,7 @@ impl Array {
     async fn store_metadata(&self, new: &ArrayMeta) -> ArrayResult<()> {
         let changed =
             || ArrayError::new(ArrayErrorKind::Conflict, "the metadata was changed by somebody else");
-        let key = self.core.prefix.key("zarr.json")?;
+        let key = self.core.prefix.key(DOCUMENT)?;
         let _lock = self.node.lock(&key).await;
         let all = [zarr_traits::ByteRange::All];
         let reply = self.node.reader().get_ranges(&key, &all, If::Versioned).await?.ok_or_else(changed)?;

@@ -88,8 +88,7 @@ fn bombs_are_refused_fast_and_without_memory() {
                 matches!(e.kind(), CodecErrorKind::TooLarge | CodecErrorKind::Corrupt),
                 "{name} {what}: {e}"
             );
-            // no measurement: what unpacks a bomb takes minutes
-            assert!(took < Duration::from_secs(5), "{name} {what}: {took:?}");
+            assert!(took < Duration::from_millis(200), "{name} {what}: {took:?}");
         }
         // not the last one in its chain: nobody knows the size, room grows to a limit
         let mut twice = after_bytes(name, (*configuration).clone());
@@ -99,8 +98,7 @@ fn bombs_are_refused_fast_and_without_memory() {
         decode(&twice, &[16], bomb).unwrap_err();
     }
     let grown = peak().saturating_sub(before);
-    // a few MiB; a sanitizer keeps freed memory for a while
-    assert!(grown < 64 << 10, "{grown} KiB more than before");
+    assert!(grown < 16 << 10, "{grown} KiB more than before");
 }
 
 #[test]
