@@ -3,7 +3,10 @@
 use serde_json::{Map, Value};
 use zarr_strided::Dims;
 
-use crate::error::{CodecError, CodecResult};
+use crate::chain::Chain;
+use crate::codec::{Context, Repr};
+use crate::error::{CodecError, CodecErrorKind, CodecResult};
+use crate::registry::Spec;
 
 /// What sort of deviation a [`Note`] is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,13 +69,31 @@ impl<'a> Configuration<'a> {
         self.note_as(NoteKind::Other, member, message);
     }
 
-    /// Hands on the `notes` of a chain that the list `member` describes; their pointers are relative to that list, as
-    /// [`Chain::build`](crate::Chain::build) gives them.
-    pub fn nested(&mut self, member: &str, notes: Vec<Note>) {
+    /// The chain that the required list `member` describes, for a codec that holds others. It lies one deeper than the
+    /// codec itself, and what was tolerated in it is noted under `member`.
+    ///
+    /// # Errors
+    /// When the member is missing or no list of codecs, longer than the limits allow, or no chain (see [`Chain::build`]).
+    pub fn chain(&mut self, member: &'static str, repr: Repr, context: &Context<'_>) -> CodecResult<Chain> {
         let place = pointer(member);
-        let moved =
-            notes.into_iter().map(|note| Note { pointer: format!("{place}{}", note.pointer), ..note });
-        self.notes.extend(moved);
+        let value = self.get(member).ok_or_else(|| missing(member))?;
+        let list = value.as_array().ok_or_else(|| wrong(member, value, "a list of codecs"))?;
+        // before anything is made of the items
+        if list.len() > context.limits.chain_length {
+            let message = format!("{} codecs are more than the limit allows", list.len());
+            return Err(CodecError::new(CodecErrorKind::LimitExceeded, message).at(&place));
+        }
+        let (mut specs, mut notes) = (Vec::with_capacity(list.len()), Vec::new());
+        for (i, item) in list.iter().enumerate() {
+            let here = format!("/{i}");
+            specs.push(codec_spec(item, &here, &mut notes).map_err(|e| e.at(&here).at(&place))?);
+        }
+        let inside = Context { depth: context.depth.saturating_add(1), ..*context };
+        let built = Chain::build(&specs, repr, &inside, &mut notes);
+        self.notes.extend(
+            notes.into_iter().map(|note| Note { pointer: format!("{place}{}", note.pointer), ..note }),
+        );
+        built.map_err(|e| e.at(&place))
     }
 
     pub(crate) fn note_as(&mut self, kind: NoteKind, member: &str, message: impl Into<String>) {
@@ -174,8 +195,50 @@ impl<'a> Configuration<'a> {
     }
 }
 
+/// A codec as a document names it (checklist A12, A13, A20), at `here` in its list.
+fn codec_spec(item: &Value, here: &str, notes: &mut Vec<Note>) -> CodecResult<Spec> {
+    let members = match item {
+        Value::String(name) => return Ok(Spec::new(name, Value::Null)),
+        Value::Object(members) => members,
+        _ => return Err(CodecError::configuration("a codec must be an object with a name")),
+    };
+    let Some(Value::String(name)) = members.get("name") else {
+        return Err(CodecError::configuration("the name of a codec must be a string").at("/name"));
+    };
+    let configuration = match members.get("configuration") {
+        None => Map::new(),
+        Some(Value::Object(configuration)) => configuration.clone(),
+        Some(_) => {
+            let message = format!("the configuration of codec {name:?} must be an object");
+            return Err(CodecError::configuration(message).at("/configuration"));
+        }
+    };
+    let must_understand = match members.get("must_understand") {
+        None => true,
+        Some(Value::Bool(must)) => *must,
+        Some(_) => {
+            return Err(
+                CodecError::configuration("must_understand must be true or false").at("/must_understand")
+            );
+        }
+    };
+    for key in members.keys() {
+        if !matches!(key.as_str(), "name" | "configuration" | "must_understand") {
+            let pointer = format!("{here}/{}", escape(key));
+            let message = format!("unknown member {key:?}, ignored");
+            notes.push(Note { kind: NoteKind::UnknownMember, pointer, message });
+        }
+    }
+    Ok(Spec { name: name.clone(), configuration, must_understand })
+}
+
 fn pointer(member: &str) -> String {
-    format!("/configuration/{}", member.replace('~', "~0").replace('/', "~1"))
+    format!("/configuration/{}", escape(member))
+}
+
+/// A member as a token of a JSON pointer (RFC 6901).
+fn escape(member: &str) -> String {
+    member.replace('~', "~0").replace('/', "~1")
 }
 
 fn missing(name: &str) -> CodecError {
