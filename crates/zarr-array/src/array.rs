@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use zarr_meta::{ArrayMeta, Diagnostic};
 use zarr_traits::{
-    Chain, ChunkGrid, DataType, FillValue, Key, KeyEncoding, Limits, Registry, Storage, StoreResult,
+    Chain, ChunkGrid, DataType, FillValue, InnerOrder, Key, KeyEncoding, Limits, Registry, Storage,
+    StoreResult,
 };
 
-use crate::core::{Core, FillChunks, Missing};
+use crate::core::{Core, FillChunks, Missing, PartialWrites};
 use crate::cpu::Cpu;
 use crate::element::Element;
 use crate::error::ArrayResult;
+use crate::fetching::Fetching;
+use crate::indexes::Indexes;
 use crate::select::Selection;
 use crate::values::{AnyArray, NdVec, for_data_type};
 use crate::{read, write};
@@ -164,10 +167,9 @@ impl Array {
     /// Chunks that are written whole (as far as they lie inside the array, as this handle knows it) are not read. A part
     /// of a chunk is a read-modify-write: put only if the object is still what was read, else done again.
     ///
-    /// That loses no write of any thread that uses a clone of the same [`Storage`], or, in a store with conditional puts
-    /// of its own, of anybody. In a **directory** conditional puts hold between clones of one `FsStore` only so far:
-    /// processes, or stores opened twice, that write parts of the same chunk lose each other's updates. Give each of them
-    /// whole chunks.
+    /// That loses no write of anybody, in this process or another, in a store with conditional puts (a directory, memory,
+    /// most buckets); see [`PartialWrites`] for the other ways. Of a shard only the inner chunks that are written are
+    /// decoded and encoded; the others keep their bytes, and the object is put anew.
     ///
     /// # Errors
     /// When the selection is not inside the array, shapes differ, `T` is not the element of the data type, or a chunk
@@ -218,10 +220,45 @@ impl Array {
         self.with(|core| core.fill_chunks = fill_chunks)
     }
 
-    /// The same array, written by nobody else: parts of chunks may be written to stores without conditional puts.
+    /// The same array, which writes parts of chunks in another way.
     #[must_use]
-    pub fn single_writer(self) -> Self {
-        self.with(|core| core.single_writer = true)
+    pub fn with_partial_writes(self, partial_writes: PartialWrites) -> Self {
+        self.with(|core| core.partial_writes = partial_writes)
+    }
+
+    /// The same array, which stores the inner chunks of its shards in this order. Readers need not know.
+    #[must_use]
+    pub fn with_inner_order(self, order: InnerOrder) -> Self {
+        self.with(|core| core.inner_order = order)
+    }
+
+    /// How parts of objects are fetched.
+    pub fn fetching(&self) -> Fetching {
+        self.core.fetching
+    }
+
+    /// The same array, which fetches parts of objects in another way.
+    ///
+    /// ```
+    /// # fn example(array: zarr_array::Array) -> zarr_array::Array {
+    /// let mut fetching = array.fetching();
+    /// fetching.gap = 64 << 10;     // a slow disk: read over longer gaps
+    /// array.with_fetching(fetching)
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_fetching(self, fetching: Fetching) -> Self {
+        self.with(|core| core.fetching = fetching)
+    }
+
+    /// The same array with a cache of its own for `bytes` of indexes of shards; 0 turns it off. By default a handle and
+    /// its clones share one of 32 MiB.
+    ///
+    /// A remembered index is used only together with the very version of the object that it was read from: a shard that
+    /// anybody has written since is noticed, and its index read again. In a store without versions nothing is remembered.
+    #[must_use]
+    pub fn with_index_cache(self, bytes: usize) -> Self {
+        self.with(|core| core.indexes = Arc::new(Indexes::new(bytes)))
     }
 
     fn with(mut self, change: impl FnOnce(&mut Core)) -> Self {

@@ -3,12 +3,14 @@
 use std::ops::Deref;
 
 use zarr_meta::ArrayMeta;
-use zarr_traits::{Limits, Registry, Storage, block_on};
+use zarr_traits::{InnerOrder, Limits, Registry, Storage, block_on};
 
-use crate::core::{FillChunks, Missing};
+use crate::core::{FillChunks, Missing, PartialWrites};
 use crate::cpu::Cpu;
 use crate::element::Element;
 use crate::error::ArrayResult;
+use crate::explain::{Explanation, InnerChunk};
+use crate::fetching::Fetching;
 use crate::resize::Shrink;
 use crate::select::Selection;
 use crate::values::{AnyArray, NdVec};
@@ -137,6 +139,22 @@ impl Array {
         block_on(self.0.append_with(axis, values, true))
     }
 
+    /// As [`zarr_array::Array::explain`](crate::Array::explain).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn explain(&self, selection: impl Into<Selection>) -> ArrayResult<Explanation> {
+        block_on(self.0.explain(selection))
+    }
+
+    /// As [`zarr_array::Array::inner_chunks`](crate::Array::inner_chunks).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn inner_chunks(&self, index: &[u64]) -> ArrayResult<Option<Vec<InnerChunk>>> {
+        block_on(self.0.inner_chunks(index))
+    }
+
     /// As [`zarr_array::Array::with_cpu`](crate::Array::with_cpu).
     #[must_use]
     pub fn with_cpu(self, cpu: Cpu) -> Self {
@@ -167,10 +185,28 @@ impl Array {
         Self(self.0.with_fill_chunks(fill_chunks))
     }
 
-    /// As [`zarr_array::Array::single_writer`](crate::Array::single_writer).
+    /// As [`zarr_array::Array::with_partial_writes`](crate::Array::with_partial_writes).
     #[must_use]
-    pub fn single_writer(self) -> Self {
-        Self(self.0.single_writer())
+    pub fn with_partial_writes(self, partial_writes: PartialWrites) -> Self {
+        Self(self.0.with_partial_writes(partial_writes))
+    }
+
+    /// As [`zarr_array::Array::with_inner_order`](crate::Array::with_inner_order).
+    #[must_use]
+    pub fn with_inner_order(self, order: InnerOrder) -> Self {
+        Self(self.0.with_inner_order(order))
+    }
+
+    /// As [`zarr_array::Array::with_fetching`](crate::Array::with_fetching).
+    #[must_use]
+    pub fn with_fetching(self, fetching: Fetching) -> Self {
+        Self(self.0.with_fetching(fetching))
+    }
+
+    /// As [`zarr_array::Array::with_index_cache`](crate::Array::with_index_cache).
+    #[must_use]
+    pub fn with_index_cache(self, bytes: usize) -> Self {
+        Self(self.0.with_index_cache(bytes))
     }
 
     /// The async handle.

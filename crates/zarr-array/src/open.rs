@@ -5,12 +5,14 @@ use std::sync::Arc;
 use zarr_meta::path::DOCUMENT;
 use zarr_meta::v3::NodeDocument;
 use zarr_meta::{ArrayMeta, Diagnostic, Sink, Strict};
-use zarr_traits::{Limits, Prefix, Registry, Storage};
+use zarr_traits::{InnerOrder, Limits, Prefix, Registry, Storage};
 
 use crate::array::Array;
-use crate::core::{Core, FillChunks, Missing};
+use crate::core::{Core, FillChunks, Missing, PartialWrites};
 use crate::cpu::Cpu;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
+use crate::fetching::Fetching;
+use crate::indexes::{self, Indexes};
 
 /// How an array is opened, where the defaults will not do.
 ///
@@ -96,7 +98,6 @@ impl OpenOptions {
             path: prefix.node_path(),
             prefix,
             cpu: Cpu::of(&storage),
-            storage: chunks,
             shape: meta.shape().into(),
             data_type: resolved.data_type,
             size,
@@ -107,8 +108,12 @@ impl OpenOptions {
             limits: self.limits.clone(),
             missing: Missing::default(),
             fill_chunks: FillChunks::default(),
-            single_writer: false,
+            inner_order: InnerOrder::default(),
+            partial_writes: PartialWrites::default(),
+            fetching: Fetching::of(chunks.capabilities().drive),
+            indexes: Arc::new(Indexes::new(indexes::BYTES)),
             beside: false,
+            storage: chunks,
         };
         Ok(Array {
             core: Arc::new(core),

@@ -14,6 +14,8 @@ pub(crate) struct Plan {
     steps: Dims,
     keep: Vec<bool>,
     cells: u64,
+    /// The shape of inner chunks, where cells are cut once more at their borders.
+    inner: Option<Dims>,
 }
 
 /// Chunks along one dimension that a plan may have: it holds a few numbers for each.
@@ -32,6 +34,29 @@ struct Piece {
     count: u64,
     /// Where they begin in the result.
     at: u64,
+    /// The leaves before those of this piece, and how many it has.
+    leaf: u64,
+    leaves: u64,
+}
+
+impl Piece {
+    /// The leaf of inner chunks of length `inner` that the element `at` of this piece is in: its number here, its first
+    /// element, and its end.
+    fn leaf_at(&self, at: u64, inner: u64) -> (u64, u64, u64) {
+        let number = (self.offset + at) / inner;
+        let begin = (number * inner).max(self.offset) - self.offset;
+        let end = (number + 1).saturating_mul(inner).min(self.offset + self.count) - self.offset;
+        (number - self.offset / inner, begin, end)
+    }
+}
+
+/// What a cell has of one inner chunk: the smallest unit that is decoded by itself.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Leaf {
+    /// Its number in the result, in C order.
+    pub(crate) number: u64,
+    /// The box of it, relative to the part of its chunk that is wanted.
+    pub(crate) within: Region,
 }
 
 /// One cell of a plan: what is wanted of one chunk.
@@ -57,12 +82,20 @@ impl Cell {
 }
 
 impl Plan {
-    /// Cuts a selection of an array of `shape` at the borders of `grid`.
-    pub(crate) fn new(picked: &[Picked], shape: &[u64], grid: &dyn ChunkGrid) -> ArrayResult<Self> {
+    /// Cuts a selection of an array of `shape` at the borders of `grid`, whose chunks may be made of chunks of shape
+    /// `inner`.
+    pub(crate) fn new(
+        picked: &[Picked],
+        shape: &[u64],
+        grid: &dyn ChunkGrid,
+        inner: Option<Dims>,
+    ) -> ArrayResult<Self> {
         let empty = picked.iter().any(|p| p.count == 0);
+        let inner = inner.filter(|_| picked.iter().all(|p| p.step == 1));
         let mut dims = Vec::with_capacity(picked.len());
         for (dim, p) in picked.iter().enumerate() {
-            dims.push(if empty { Vec::new() } else { pieces(p, dim, shape[dim], grid)? });
+            let inner = inner.as_ref().map(|inner| inner[dim]);
+            dims.push(if empty { Vec::new() } else { pieces(p, dim, shape[dim], grid, inner)? });
         }
         let cells =
             if empty { Some(0) } else { dims.iter().try_fold(1_u64, |n, d| n.checked_mul(d.len() as u64)) };
@@ -73,6 +106,7 @@ impl Plan {
             cells: cells.ok_or_else(|| {
                 ArrayError::new(ArrayErrorKind::LimitExceeded, "the selection has 2^64 chunks or more")
             })?,
+            inner,
         })
     }
 
@@ -81,12 +115,77 @@ impl Plan {
         self.cells
     }
 
-    /// Where the result, with all its dimensions, is cut.
+    /// Where the result, with all its dimensions, is cut: into leaves.
     pub(crate) fn cuts(&self, shape: &[u64]) -> Cuts {
         if self.cells == 0 {
             return Cuts::whole(shape);
         }
-        Cuts::new(self.dims.iter().map(|pieces| pieces.iter().map(|p| p.count).collect()).collect())
+        let Some(inner) = &self.inner else {
+            return Cuts::new(
+                self.dims.iter().map(|pieces| pieces.iter().map(|p| p.count).collect()).collect(),
+            );
+        };
+        let cut = |(pieces, inner): (&Vec<Piece>, &u64)| {
+            let mut lengths = Vec::new();
+            for piece in pieces {
+                let mut at = 0;
+                while at < piece.count {
+                    let (_, begin, end) = piece.leaf_at(at, *inner);
+                    lengths.push(end - begin);
+                    at = end;
+                }
+            }
+            lengths
+        };
+        Cuts::new(self.dims.iter().zip(inner).map(cut).collect())
+    }
+
+    /// How many leaves there are.
+    pub(crate) fn leaves(&self) -> u64 {
+        let last = |pieces: &Vec<Piece>| pieces.last().map_or(0, |piece| piece.leaf + piece.leaves);
+        self.dims.iter().map(last).fold(1, u64::saturating_mul)
+    }
+
+    /// The elements of a leaf that is not at a border of the selection, at most.
+    pub(crate) fn leaf_shape(&self) -> Option<&Dims> {
+        self.inner.as_ref()
+    }
+
+    /// The leaf in which the element `at` of a cell lies, relative to the part of the chunk that is wanted.
+    pub(crate) fn leaf(&self, cell: u64, at: &[u64]) -> Leaf {
+        let rank = self.dims.len();
+        let (mut start, mut shape) = (Dims::filled(0, rank), Dims::filled(0, rank));
+        let (mut number, mut scale, mut rest) = (0, 1, cell);
+        for dim in (0..rank).rev() {
+            let pieces = &self.dims[dim];
+            let piece = pieces[usize::try_from(rest % pieces.len() as u64).unwrap_or(0)];
+            rest /= pieces.len() as u64;
+            let (leaf, begin, end) = match &self.inner {
+                Some(inner) => piece.leaf_at(at[dim], inner[dim]),
+                None => (0, 0, (piece.count - 1) * self.steps[dim] + 1),
+            };
+            (start[dim], shape[dim]) = (begin, end - begin);
+            number += (piece.leaf + leaf) * scale;
+            scale *= pieces.last().map_or(1, |last| last.leaf + last.leaves);
+        }
+        Leaf { number, within: Region::new(start, shape).unwrap_or_default() }
+    }
+
+    /// All leaves of a cell, the wanted part of which has the shape `part`.
+    pub(crate) fn leaves_of(&self, cell: u64, part: &[u64]) -> Vec<Leaf> {
+        let mut leaves = Vec::new();
+        let mut at = Dims::filled(0, part.len());
+        loop {
+            let leaf = self.leaf(cell, &at);
+            let ends: Dims =
+                leaf.within.start().iter().zip(leaf.within.shape()).map(|(start, len)| start + len).collect();
+            leaves.push(leaf);
+            let Some(dim) = (0..part.len()).rev().find(|dim| ends[*dim] < part[*dim]) else {
+                return leaves;
+            };
+            at[dim] = ends[dim];
+            at[dim + 1..].fill(0);
+        }
     }
 
     /// Which dimensions the result keeps.
@@ -133,7 +232,13 @@ impl Plan {
     }
 }
 
-fn pieces(picked: &Picked, dim: usize, length: u64, grid: &dyn ChunkGrid) -> ArrayResult<Vec<Piece>> {
+fn pieces(
+    picked: &Picked,
+    dim: usize,
+    length: u64,
+    grid: &dyn ChunkGrid,
+    inner: Option<u64>,
+) -> ArrayResult<Vec<Piece>> {
     let beyond =
         || ArrayError::new(ArrayErrorKind::Metadata, format!("the chunk grid ends inside dimension {dim}"));
     let last = picked.start + (picked.count - 1) * picked.step;
@@ -148,21 +253,25 @@ fn pieces(picked: &Picked, dim: usize, length: u64, grid: &dyn ChunkGrid) -> Arr
         return Err(ArrayError::new(ArrayErrorKind::LimitExceeded, message));
     }
     let mut pieces = Vec::new();
-    let mut done = 0;
+    let (mut done, mut leaf) = (0, 0);
     while done < picked.count {
         let position = picked.start + done * picked.step;
         let chunk = grid.find(dim, position).ok_or_else(beyond)?;
         let span = grid.span(dim, chunk).filter(|span| span.contains(&position)).ok_or_else(beyond)?;
         let count = (span.end - position).div_ceil(picked.step).min(picked.count - done);
+        let offset = position - span.start;
+        let leaves = inner.map_or(1, |inner| (offset + count - 1) / inner - offset / inner + 1);
         pieces.push(Piece {
             chunk,
             length: span.end - span.start,
             inside: span.end.min(length) - span.start,
-            offset: position - span.start,
+            offset,
             count,
             at: done,
+            leaf,
+            leaves,
         });
-        done += count;
+        (done, leaf) = (done + count, leaf + leaves);
     }
     Ok(pieces)
 }
@@ -185,7 +294,7 @@ mod tests {
             let end = (start + count).min(length);
             let grid = RegularGrid::new([chunk]).unwrap();
             let picked = Selection::new(vec![Axis::step(start..end, step)]).resolve(&[length]).unwrap();
-            let plan = Plan::new(&picked, &[length], &grid).unwrap();
+            let plan = Plan::new(&picked, &[length], &grid, None).unwrap();
             let mut got = Vec::new();
             for number in 0..plan.cells() {
                 let cell = plan.cell(number);
@@ -201,12 +310,49 @@ mod tests {
         }
     }
 
+    proptest! {
+        /// The leaves of all cells are the cells of the result's cuts, each once, and hold what they are asked for.
+        #[test]
+        fn leaves_cover_the_cells(
+            shape in (1_u64..14, 1_u64..14), inner in (1_u64..4, 1_u64..4), times in (1_u64..4, 1_u64..4),
+            from in (0_u64..14, 0_u64..14), to in (0_u64..14, 0_u64..14),
+        ) {
+            let shape = [shape.0, shape.1];
+            let inner = [inner.0, inner.1];
+            let grid = RegularGrid::new([inner[0] * times.0, inner[1] * times.1]).unwrap();
+            let ranges = [from.0.min(to.0)..from.0.max(to.0), from.1.min(to.1)..from.1.max(to.1)];
+            let ranges = [0, 1].map(|dim| ranges[dim].start.min(shape[dim])..ranges[dim].end.min(shape[dim]));
+            let picked = Selection::from(ranges.clone()).resolve(&shape).unwrap();
+            let plan = Plan::new(&picked, &shape, &grid, Some(inner[..].into())).unwrap();
+            let full: Vec<u64> = ranges.iter().map(|range| range.end - range.start).collect();
+            let mut result = vec![0_u16; usize::try_from(full[0] * full[1]).unwrap()];
+            let tiles =
+                zarr_strided::Destination::of(&mut result, &full).unwrap().split(plan.cuts(&full)).unwrap();
+            let mut count = 0;
+            for cell in 0..plan.cells() {
+                let part = plan.cell(cell).part;
+                for leaf in plan.leaves_of(cell, part.shape()) {
+                    let taken = tiles.take(leaf.number);
+                    prop_assert!(taken.is_some_and(|dst| dst.shape() == leaf.within.shape()));
+                    prop_assert!(leaf.within.is_inside(part.shape()));
+                    for (dim, inner) in inner.iter().enumerate() {
+                        let first = part.start()[dim] + leaf.within.start()[dim];
+                        let last = first + leaf.within.shape()[dim] - 1;
+                        prop_assert_eq!(first / inner, last / inner, "within one inner chunk");
+                    }
+                    count += 1;
+                }
+            }
+            prop_assert_eq!(count, plan.leaves());
+        }
+    }
+
     #[test]
     fn nothing_selected_is_no_cell_and_a_scalar_is_one() {
         let grid = RegularGrid::new([4, 4]).unwrap();
         let picked = Selection::from([0..0, 0..9]).resolve(&[0, 9]).unwrap();
-        assert_eq!(Plan::new(&picked, &[0, 9], &grid).unwrap().cells(), 0);
-        let scalar = Plan::new(&[], &[], &RegularGrid::new([]).unwrap()).unwrap();
+        assert_eq!(Plan::new(&picked, &[0, 9], &grid, None).unwrap().cells(), 0);
+        let scalar = Plan::new(&[], &[], &RegularGrid::new([]).unwrap(), None).unwrap();
         assert_eq!(scalar.cells(), 1);
         assert!(scalar.cell(0).complete);
     }

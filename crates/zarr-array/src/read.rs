@@ -1,36 +1,31 @@
 //! Reading: the whole object of a chunk, or the ranges that its codecs want, decoded into its cell of the result.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_strided::{Destination, Output, Source, Swap};
 use zarr_traits::chain::byte_len;
-use zarr_traits::{
-    ByteRange, ChunkRead, CodecError, Dims, Hints, If, Key, Piece, Scratch, Span, StoreErrorKind, Version,
-    block_on,
-};
+use zarr_traits::{CodecError, CodecErrorKind, Dims, Job, Piece, Region, Scratch, block_on};
 
-use crate::core::{Core, Loaded, Missing, wrong_size};
+use crate::core::{Core, Missing};
 use crate::element::Element;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
-use crate::feed::{Stored, Task, caught, run};
-use crate::plan::{Cell, Plan};
+use crate::feed::{SMALL, Stored, Task, run};
+use crate::fetch::Data;
+use crate::loaded::Fetched;
+use crate::plan::{Cell, Leaf, Plan};
 use crate::select::Selection;
 use crate::values::{NdVec, check_element, fresh};
 
-/// Bytes that one range of a partial read should not exceed.
-const SPAN: u64 = 1 << 20;
-
-/// Bytes of a result below which other threads are not worth waking.
-const SMALL: u64 = 256 << 10;
-
-/// How often the reading of one object begins again because it was changed meanwhile.
-const RESTARTS: usize = 3;
+/// Decoded bytes that are one part of the work, at least.
+const PART: u64 = 64 << 10;
 
 struct Read {
     core: Arc<Core>,
     plan: Plan,
     output: Output,
-    bytes: u64,
+    /// Bytes that will be decoded, about.
+    decoded: u64,
     /// Bytes of a chunk, about, as the store holds it.
     chunk_bytes: u64,
     /// Whether the result is known to be zero where nothing is written.
@@ -40,12 +35,8 @@ struct Read {
 pub(crate) struct Found {
     cell: Cell,
     data: Data,
-}
-
-enum Data {
-    Absent,
-    Whole(Loaded),
-    Pieces(Vec<Piece>, Loaded),
+    /// Pieces that are decoded together, where several threads may share them: whole leaves.
+    parts: Vec<Range<usize>>,
 }
 
 /// A selection resolved against an array: the shape of all its dimensions, and of those it keeps.
@@ -60,7 +51,8 @@ impl Target {
         let picked = selection.resolve(&core.shape).map_err(|e| e.in_array(&core.path))?;
         let full: Dims = picked.iter().map(|p| p.count).collect();
         let fits = byte_len(&full, core.size).map_err(ArrayError::from);
-        let plan = fits.and_then(|_| Plan::new(&picked, &core.shape, &*core.grid));
+        let inner = core.chain.inner_shape(full.len());
+        let plan = fits.and_then(|_| Plan::new(&picked, &core.shape, &*core.grid, inner));
         let plan = plan.map_err(|e| e.in_array(&core.path))?;
         let kept = full.iter().zip(plan.keep()).filter(|(_, keep)| **keep).map(|(n, _)| *n).collect();
         Ok(Self { plan, full, kept })
@@ -146,11 +138,16 @@ fn wrong_shape(expected: &[u64], got: &[u64]) -> ArrayError {
 }
 
 fn task(core: &Arc<Core>, plan: Plan, output: Output, zeroed: bool) -> Arc<Read> {
-    let elements = Dims::from(output.shape()).product().unwrap_or(u64::MAX);
-    let bytes = elements.saturating_mul(core.size as u64);
-    let chunk_bytes =
-        if core.chain.is_plain() { bytes / plan.cells().max(1) } else { core.chunk_bytes(&plan) };
-    Arc::new(Read { core: core.clone(), plan, output, bytes, chunk_bytes, zeroed })
+    let size = core.size as u64;
+    let bytes = Dims::from(output.shape()).product().unwrap_or(u64::MAX).saturating_mul(size);
+    let leaf = match plan.leaf_shape() {
+        Some(leaf) => leaf.product().unwrap_or(u64::MAX).saturating_mul(size),
+        None => core.chunk_bytes(&plan),
+    };
+    let plain = core.chain.is_plain();
+    let decoded = if plain { bytes } else { leaf.saturating_mul(plan.leaves()) };
+    let chunk_bytes = if plain { bytes / plan.cells().max(1) } else { core.chunk_bytes(&plan) };
+    Arc::new(Read { core: core.clone(), plan, output, decoded, chunk_bytes, zeroed })
 }
 
 /// Runs the read, and takes the memory back out of it.
@@ -182,7 +179,8 @@ impl Task for Read {
     }
 
     fn is_small(&self) -> bool {
-        self.bytes < SMALL || (self.cells() <= 2 && self.core.chain.is_plain())
+        let (cells, leaves) = (self.plan.cells(), self.plan.leaves());
+        leaves <= 1 || self.decoded < SMALL || (cells <= 2 && self.core.chain.is_plain())
     }
 
     fn expected_bytes(&self) -> u64 {
@@ -200,19 +198,59 @@ impl Task for Read {
     async fn fetch(&self, number: u64, (): &mut (), scratch: Option<&mut Scratch>) -> ArrayResult<Found> {
         let cell = self.plan.cell(number);
         let key = self.core.key(&cell.chunk)?;
-        let data = self.find(&cell, &key, scratch).await?;
-        Ok(Found { cell, data })
+        if !cell.is_dense() {
+            // the box around what is wanted is held in memory, however little of it is wanted
+            self.core.check_chunk(cell.part.shape())?;
+        }
+        let data = self.core.fetch(&cell.chunk, &cell.shape, &cell.part, &key, scratch).await?;
+        let parts = match &data {
+            Data::Pieces(pieces, _) => {
+                self.check_pieces(&cell, pieces)?;
+                if self.plan.leaf_shape().is_some() { self.divide(number, pieces) } else { Vec::new() }
+            }
+            _ => Vec::new(),
+        };
+        Ok(Found { cell, data, parts })
     }
 
     fn bytes(found: &Found) -> u64 {
         match &found.data {
             Data::Absent => 0,
-            Data::Whole(loaded) | Data::Pieces(_, loaded) => loaded.len() as u64,
+            Data::Whole(loaded) => loaded.len() as u64,
+            Data::Pieces(_, fetched) => fetched.len() as u64,
+        }
+    }
+
+    fn parts(found: &Found) -> usize {
+        found.parts.len()
+    }
+
+    fn part(&self, number: u64, found: &Found, part: usize, scratch: &mut Scratch) -> ArrayResult<()> {
+        match &found.data {
+            Data::Pieces(pieces, fetched) => {
+                self.decode_leaves(number, &pieces[found.parts[part].clone()], fetched, scratch)
+            }
+            _ => Ok(()),
         }
     }
 
     fn work(&self, number: u64, found: Found, scratch: &mut Scratch) -> ArrayResult<()> {
-        self.decode(number, &found.cell, found.data, scratch)
+        let Found { cell, data, parts } = found;
+        match data {
+            Data::Absent => self.fill(number, &cell),
+            Data::Whole(loaded) => {
+                self.decode_whole(number, &cell, loaded.whole(), scratch)?;
+                loaded.give_to(scratch);
+                Ok(())
+            }
+            Data::Pieces(pieces, fetched) => {
+                if parts.is_empty() {
+                    self.decode_pieces(number, &cell, &pieces, &fetched, scratch)?;
+                }
+                fetched.give_to(scratch);
+                Ok(())
+            }
+        }
     }
 
     async fn store(&self, _: u64, (): (), _: Option<&mut Scratch>) -> ArrayResult<Stored> {
@@ -221,214 +259,140 @@ impl Task for Read {
 }
 
 impl Read {
-    async fn find(&self, cell: &Cell, key: &Key, mut scratch: Option<&mut Scratch>) -> ArrayResult<Data> {
-        if cell.part.is_whole(&cell.shape) {
-            return self.find_whole(cell, key, scratch).await;
+    /// Refuses pieces that are none of this part, and inner chunks that are larger than the limits allow.
+    fn check_pieces(&self, cell: &Cell, pieces: &[Piece]) -> ArrayResult<()> {
+        for piece in pieces {
+            let place = Region::new(piece.at.clone(), piece.shape.clone());
+            if !place.is_some_and(|place| place.is_inside(cell.part.shape())) {
+                let message = "a codec has made a piece that lies outside of what was asked for";
+                return Err(CodecError::new(CodecErrorKind::InvalidArgument, message).into());
+            }
+            if let Job::Chain { chunk, .. } = &piece.job {
+                self.core.check_chunk(chunk)?;
+            }
         }
-        if !cell.is_dense() {
-            // the box around what is wanted is held in memory, however little of it is wanted
-            self.core.check_chunk(cell.part.shape())?;
-        }
-        let hints = Hints { gap: self.core.storage.capabilities().drive.merge_gap(), span: SPAN };
-        for _ in 0..RESTARTS {
-            let Some(read) = caught(|| Ok(self.core.chain.partial(&cell.shape, &cell.part, hints)))? else {
-                return self.find_whole(cell, key, scratch).await;
+        Ok(())
+    }
+
+    /// Takes pieces together that are decoded by one thread at once: those of one leaf, and small leaves.
+    fn divide(&self, number: u64, pieces: &[Piece]) -> Vec<Range<usize>> {
+        let mut parts = Vec::new();
+        let (mut first, mut bytes, mut last) = (0, 0_u64, None);
+        for (i, piece) in pieces.iter().enumerate() {
+            let leaf = self.plan.leaf(number, &piece.at).number;
+            if last.is_some_and(|last| last != leaf) && bytes >= PART {
+                parts.push(first..i);
+                (first, bytes) = (i, 0);
+            }
+            last = Some(leaf);
+            let decoded = match &piece.job {
+                Job::Chain { chunk, .. } => chunk.product(),
+                _ => piece.shape.product(),
             };
-            match self.find_pieces(key, read, scratch.as_deref_mut()).await {
-                Err(FetchError::Changed) => {}
-                Err(FetchError::Other(e)) => return Err(e),
-                Ok(data) => return Ok(data),
-            }
+            bytes = bytes.saturating_add(decoded.unwrap_or(u64::MAX).saturating_mul(self.core.size as u64));
         }
-        Err(ArrayError::new(
-            ArrayErrorKind::Conflict,
-            "the object was changed while it was read, several times",
-        ))
+        if first < pieces.len() {
+            parts.push(first..pieces.len());
+        }
+        parts
     }
 
-    async fn find_whole(&self, cell: &Cell, key: &Key, scratch: Option<&mut Scratch>) -> ArrayResult<Data> {
-        let loaded = self.core.load(key, &cell.shape, If::Any, scratch).await?;
-        Ok(loaded.map_or(Data::Absent, |(loaded, _)| Data::Whole(loaded)))
+    fn leaf(&self, leaf: &Leaf) -> ArrayResult<Destination<'_>> {
+        let taken = self.output.take(leaf.number);
+        taken
+            .ok_or_else(|| ArrayError::new(ArrayErrorKind::Panic, "a part of the result was asked for twice"))
     }
 
-    /// The ranges that the codecs want: first what tells them which, then the pieces, all of one version of the object.
-    async fn find_pieces(
-        &self,
-        key: &Key,
-        mut read: Box<dyn ChunkRead>,
-        scratch: Option<&mut Scratch>,
-    ) -> Result<Data, FetchError> {
-        let reader = self.core.storage.reader();
-        let (mut version, mut size): (Option<Version>, Option<u64>) = (None, None);
-        let mut looked = false;
-        while !read.wants().is_empty() {
-            let wants = if self.core.storage.capabilities().suffix {
-                read.wants().to_vec()
-            } else {
-                // Without suffix ranges the size must be known first, of the version that is then read.
-                if size.is_none() {
-                    let Some(stat) = reader.size(key).await? else { return Ok(Data::Absent) };
-                    (version, size, looked) = (stat.version, Some(stat.size), true);
-                }
-                read.wants().iter().map(|want| from_start(*want, size)).collect()
-            };
-            let condition = version.as_ref().map_or(If::Versioned, If::Pinned);
-            let Some(reply) = reader.get_ranges(key, &wants, condition).await? else {
-                return if looked { Err(FetchError::Changed) } else { Ok(Data::Absent) };
-            };
-            looked = true;
-            (version, size) = (version.or(reply.version), size.or(reply.size));
-            caught(|| Ok(read.feed(&reply.bytes, size)?))?;
+    /// Writes fill values, or says that the chunk must be there.
+    fn fill(&self, number: u64, cell: &Cell) -> ArrayResult<()> {
+        if self.core.missing == Missing::Error {
+            return Err(ArrayError::new(ArrayErrorKind::NotFound, "the chunk is missing"));
         }
-        let pieces = caught(|| {
-            let mut pieces = Vec::new();
-            read.pieces(&mut pieces)?;
-            Ok(pieces)
-        })?;
-        let len = self.span_bytes(&pieces, size)?;
-        let spans = pieces.iter().map(|piece| piece.span).filter(|span| span.len > 0);
-        let ranges: Vec<ByteRange> = spans.map(ByteRange::from).collect();
-        if ranges.is_empty() && looked {
-            return Ok(Data::Pieces(pieces, Loaded::Bytes(Vec::new())));
-        }
-        let condition = version.as_ref().map_or(If::Any, If::Pinned);
-        let (loaded, size) = match scratch {
-            Some(scratch) => {
-                let mut buffer = scratch.take(len)?;
-                match reader.read_into(key, &ranges, condition, &mut buffer).await? {
-                    Some(filled) => (Some(Loaded::Scratch(buffer)), filled.size),
-                    None => (None, None),
-                }
-            }
-            None => match reader.get_ranges(key, &ranges, condition).await? {
-                Some(reply) => (Some(Loaded::Bytes(reply.bytes)), reply.size),
-                None => (None, None),
-            },
-        };
-        match (loaded, looked, size.zip(read.object_size())) {
-            (None, true, _) => Err(FetchError::Changed),
-            (None, false, _) => Ok(Data::Absent),
-            (_, _, Some((size, expected))) if size != expected => {
-                Err(FetchError::Other(wrong_size(size, expected)))
-            }
-            (Some(loaded), _, _) => Ok(Data::Pieces(pieces, loaded)),
-        }
-    }
-
-    /// The bytes of all pieces together, which must lie inside the object and within what a chunk may have.
-    fn span_bytes(&self, pieces: &[Piece], size: Option<u64>) -> ArrayResult<usize> {
-        let mut sum = 0_u64;
-        for Span { offset, len } in pieces.iter().map(|piece| piece.span) {
-            let end = offset.checked_add(len).filter(|end| size.is_none_or(|size| *end <= size));
-            if end.is_none() {
-                let message = format!("{len} bytes at offset {offset} are not inside the object");
-                return Err(CodecError::corrupt(message).into());
-            }
-            sum = sum.saturating_add(len);
-        }
-        if sum > self.core.limits.encoded_bytes {
-            let message =
-                format!("pieces of {sum} bytes exceed the limit of {}", self.core.limits.encoded_bytes);
-            return Err(ArrayError::new(ArrayErrorKind::LimitExceeded, message));
-        }
-        Ok(usize::try_from(sum).unwrap_or(usize::MAX))
-    }
-
-    fn decode(&self, number: u64, cell: &Cell, data: Data, scratch: &mut Scratch) -> ArrayResult<()> {
-        let Some(mut dst) = self.output.take(number) else {
-            return Err(ArrayError::new(ArrayErrorKind::Panic, "a cell of the result was asked for twice"));
-        };
-        if let Data::Absent = data {
-            if self.core.missing == Missing::Error {
-                return Err(ArrayError::new(ArrayErrorKind::NotFound, "the chunk is missing"));
-            }
-            if !(self.zeroed && self.core.fill.is_zero()) {
-                dst.fill(self.core.fill.bytes())?;
-            }
+        if self.zeroed && self.core.fill.is_zero() {
             return Ok(());
         }
-        if cell.is_dense() {
-            return self.decode_part(cell, data, dst, scratch);
+        for leaf in self.plan.leaves_of(number, cell.part.shape()) {
+            self.leaf(&leaf)?.fill(self.core.fill.bytes())?;
         }
-        // Steps: the box around what is wanted, then every so manyth element of it.
+        Ok(())
+    }
+
+    /// Decodes pieces, which lie in leaves of their own.
+    fn decode_leaves(
+        &self,
+        number: u64,
+        pieces: &[Piece],
+        fetched: &Fetched,
+        scratch: &mut Scratch,
+    ) -> ArrayResult<()> {
+        let mut open: Option<(Leaf, Destination<'_>)> = None;
+        for piece in pieces {
+            let leaf = self.plan.leaf(number, &piece.at);
+            let (leaf, dst) = match &mut open {
+                Some((now, dst)) if *now == leaf => (now, dst),
+                _ => {
+                    let dst = self.leaf(&leaf)?;
+                    let (now, dst) = open.insert((leaf, dst));
+                    (now, dst)
+                }
+            };
+            let at: Dims = piece.at.iter().zip(leaf.within.start()).map(|(at, start)| at - start).collect();
+            piece.run(fetched.bytes(piece.span)?, dst.reborrow().sub(&at, &piece.shape)?, scratch)?;
+        }
+        Ok(())
+    }
+
+    /// Decodes the pieces of a cell that is not cut into leaves.
+    fn decode_pieces(
+        &self,
+        number: u64,
+        cell: &Cell,
+        pieces: &[Piece],
+        fetched: &Fetched,
+        scratch: &mut Scratch,
+    ) -> ArrayResult<()> {
+        self.through_box(number, cell, scratch, |mut dst, scratch| {
+            for piece in pieces {
+                let dst = dst.reborrow().sub(&piece.at, &piece.shape)?;
+                piece.run(fetched.bytes(piece.span)?, dst, scratch)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn decode_whole(&self, number: u64, cell: &Cell, src: &[u8], scratch: &mut Scratch) -> ArrayResult<()> {
+        let chain = &self.core.chain;
+        if self.plan.leaf_shape().is_none() {
+            return self.through_box(number, cell, scratch, |dst, scratch| {
+                Ok(chain.decode_into(src, &cell.shape, &cell.part, dst, scratch)?)
+            });
+        }
+        for leaf in self.plan.leaves_of(number, cell.part.shape()) {
+            let start: Dims =
+                leaf.within.start().iter().zip(cell.part.start()).map(|(at, start)| at + start).collect();
+            let part = Region::new(start, leaf.within.shape()).unwrap_or_default();
+            chain.decode_into(src, &cell.shape, &part, self.leaf(&leaf)?, scratch)?;
+        }
+        Ok(())
+    }
+
+    /// Decodes into the place of a cell; where steps are wanted, into the box around them first.
+    fn through_box(
+        &self,
+        number: u64,
+        cell: &Cell,
+        scratch: &mut Scratch,
+        decode: impl FnOnce(Destination<'_>, &mut Scratch) -> ArrayResult<()>,
+    ) -> ArrayResult<()> {
+        let mut dst = self.leaf(&self.plan.leaf(number, &Dims::filled(0, cell.part.rank())))?;
+        if cell.is_dense() {
+            return decode(dst, scratch);
+        }
         let size = self.core.size;
         let mut around = scratch.take(byte_len(cell.part.shape(), size)?)?;
-        let all = Destination::dense(&mut around, cell.part.shape(), size)?;
-        self.decode_part(cell, data, all, scratch)?;
+        decode(Destination::dense(&mut around, cell.part.shape(), size)?, scratch)?;
         dst.put(Source::dense(&around, cell.part.shape(), size)?.step(&cell.steps)?, Swap::NONE)?;
         scratch.give(around);
         Ok(())
-    }
-
-    fn decode_part(
-        &self,
-        cell: &Cell,
-        data: Data,
-        dst: Destination<'_>,
-        scratch: &mut Scratch,
-    ) -> ArrayResult<()> {
-        match data {
-            Data::Absent => {}
-            Data::Whole(loaded) => {
-                self.core.chain.decode_into(loaded.whole(), &cell.shape, &cell.part, dst, scratch)?;
-                loaded.give_to(scratch);
-            }
-            Data::Pieces(pieces, loaded) => {
-                let mut view = self.core.chain.encoded_view(dst)?;
-                let (mut at, mut next) = (0_usize, 0);
-                for piece in &pieces {
-                    let len = usize::try_from(piece.span.len).unwrap_or(usize::MAX);
-                    let src = match &loaded {
-                        Loaded::Scratch(buffer) => buffer.get(at..at.saturating_add(len)),
-                        Loaded::Bytes(_) if len == 0 => Some(&[][..]),
-                        Loaded::Bytes(parts) => {
-                            next += 1;
-                            parts.get(next - 1).map(|b| &b[..])
-                        }
-                    };
-                    let src = src.ok_or_else(|| wrong_size(loaded.len() as u64, (at + len) as u64))?;
-                    piece.run(src, view.reborrow().sub(&piece.at, &piece.shape)?, scratch)?;
-                    at += len;
-                }
-                loaded.give_to(scratch);
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A suffix of an object of known size, as a span.
-fn from_start(range: ByteRange, size: Option<u64>) -> ByteRange {
-    match (range, size) {
-        (ByteRange::Suffix(n), Some(size)) => {
-            let len = n.min(size);
-            ByteRange::Span { offset: size - len, len }
-        }
-        (range, _) => range,
-    }
-}
-
-/// Why the pieces of a chunk could not be fetched.
-enum FetchError {
-    /// The object is another one by now: begin again.
-    Changed,
-    Other(ArrayError),
-}
-
-impl From<zarr_traits::StoreError> for FetchError {
-    fn from(e: zarr_traits::StoreError) -> Self {
-        if e.kind() == StoreErrorKind::Changed { Self::Changed } else { Self::Other(e.into()) }
-    }
-}
-
-impl From<CodecError> for FetchError {
-    fn from(e: CodecError) -> Self {
-        Self::Other(e.into())
-    }
-}
-
-impl From<ArrayError> for FetchError {
-    fn from(e: ArrayError) -> Self {
-        Self::Other(e)
     }
 }

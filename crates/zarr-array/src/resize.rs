@@ -7,7 +7,7 @@ use zarr_meta::{ArrayMeta, Ignore};
 use zarr_traits::{Bytes, Dims, If, Outcome, Put, StoreErrorKind};
 
 use crate::array::Array;
-use crate::core::FillChunks;
+use crate::core::{FillChunks, PartialWrites};
 use crate::element::Element;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::open::OpenOptions;
@@ -139,7 +139,7 @@ impl Array {
         }
         let how = match &reply.version {
             Some(version) if self.node.capabilities().put_if => Put::IfUnchanged(version),
-            _ if self.core.single_writer => Put::Replace,
+            _ if self.core.partial_writes == PartialWrites::Unchecked => Put::Replace,
             _ => return Err(write::unsafe_update()),
         };
         let document = [Bytes::from(new.to_text())];

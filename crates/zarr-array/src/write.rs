@@ -6,12 +6,14 @@ use std::sync::Arc;
 use zarr_strided::{Destination, Input, Source, Swap};
 use zarr_traits::chain::byte_len;
 use zarr_traits::lock::KeyGuard;
-use zarr_traits::{Bytes, If, Key, Outcome, Put, Region, Scratch, Version, block_on};
+use zarr_traits::{Dims, If, Key, Outcome, Picks, Put, Region, Scratch, Version, block_on};
 
-use crate::core::{Core, FillChunks, Loaded};
+use crate::core::{Core, FillChunks, PartialWrites};
 use crate::element::Element;
+use crate::encoding::{Encoding, Value};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
-use crate::feed::{Stored, Task, run};
+use crate::feed::{SMALL, Stored, Task, caught, run};
+use crate::loaded::Loaded;
 use crate::plan::Cell;
 use crate::read::Target;
 use crate::select::Selection;
@@ -35,6 +37,8 @@ pub(crate) struct Found {
     key: Key,
     /// What is there now, where that matters.
     current: Current,
+    /// The writing of inner chunks, where the chunk is made of such.
+    encoding: Option<Encoding>,
 }
 
 enum Current {
@@ -45,6 +49,7 @@ enum Current {
 }
 
 pub(crate) struct Made {
+    chunk: Dims,
     key: Key,
     change: Change,
 }
@@ -52,7 +57,7 @@ pub(crate) struct Made {
 enum Change {
     Nothing,
     Delete(Option<Version>),
-    Put(Vec<u8>, Condition),
+    Put(Value, Condition),
 }
 
 /// [`Put`], owned.
@@ -137,7 +142,14 @@ impl Task for Write {
     }
 
     fn is_small(&self) -> bool {
-        self.cells() <= 1
+        let plan = &self.target.plan;
+        match plan.leaf_shape() {
+            Some(leaf) => {
+                let leaf = leaf.product().unwrap_or(u64::MAX).saturating_mul(self.core.size as u64);
+                plan.leaves() <= 1 || plan.leaves().saturating_mul(leaf) < SMALL
+            }
+            None => plan.cells() <= 1,
+        }
     }
 
     fn expected_bytes(&self) -> u64 {
@@ -158,7 +170,8 @@ impl Task for Write {
     async fn fetch(&self, _: u64, held: &mut Held, scratch: Option<&mut Scratch>) -> ArrayResult<Found> {
         let Some((cell, key)) = held.chunk.take() else { unreachable!("what is held is fetched once") };
         let current = self.current(&cell, &key, scratch).await?;
-        Ok(Found { cell, key, current })
+        let (encoding, current) = caught(|| self.encoding(&cell, current))?;
+        Ok(Found { cell, key, current, encoding })
     }
 
     fn bytes(found: &Found) -> u64 {
@@ -168,13 +181,28 @@ impl Task for Write {
         }
     }
 
+    fn parts(found: &Found) -> usize {
+        found.encoding.as_ref().map_or(0, Encoding::parts)
+    }
+
+    fn part(&self, number: u64, found: &Found, part: usize, scratch: &mut Scratch) -> ArrayResult<()> {
+        match &found.encoding {
+            Some(encoding) => encoding.encode(part, &self.values(number)?, scratch),
+            None => Ok(()),
+        }
+    }
+
     fn work(&self, number: u64, found: Found, scratch: &mut Scratch) -> ArrayResult<Made> {
-        let change = self.change(number, &found.cell, found.current, scratch)?;
-        Ok(Made { key: found.key, change })
+        let Found { cell, key, current, encoding } = found;
+        let change = match encoding {
+            Some(encoding) => self.join(encoding, current, scratch)?,
+            None => self.change(number, &cell, current, scratch)?,
+        };
+        Ok(Made { chunk: cell.chunk, key, change })
     }
 
     async fn store(&self, _: u64, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
-        self.apply(&made.key, made.change, scratch).await
+        self.apply(made, scratch).await
     }
 }
 
@@ -185,13 +213,79 @@ impl Write {
             return Ok(Current::Unread);
         }
         let can = self.core.storage.capabilities();
-        if !(can.put_if && can.put_create || self.core.single_writer) {
-            return Err(unsafe_update());
-        }
+        let unchecked = match self.core.partial_writes {
+            PartialWrites::RejectUnaligned => return Err(unaligned()),
+            PartialWrites::Safe if !(can.put_if && can.put_create) => return Err(unsafe_update()),
+            PartialWrites::Safe => false,
+            PartialWrites::Unchecked => true,
+        };
         match self.core.load(key, &cell.shape, If::Versioned, scratch).await? {
             None => Ok(Current::Absent),
-            Some((_, None)) if !self.core.single_writer => Err(unsafe_update()),
-            Some((loaded, version)) => Ok(Current::Present(loaded, version)),
+            Some((_, None)) if !unchecked => Err(unsafe_update()),
+            Some((loaded, version)) => {
+                Ok(Current::Present(loaded, version.filter(|_| can.put_if && !unchecked)))
+            }
+        }
+    }
+
+    /// The elements that are written to a cell.
+    fn values(&self, number: u64) -> ArrayResult<Source<'_>> {
+        let (at, shape) = self.target.plan.place(number);
+        Ok(self.input.source().sub(&at, &shape)?)
+    }
+
+    /// Begins the writing of inner chunks, where the chunk is made of such; an object that is there goes into it.
+    fn encoding(&self, cell: &Cell, current: Current) -> ArrayResult<(Option<Encoding>, Current)> {
+        let core = &*self.core;
+        let picks = Picks { part: cell.part.clone(), steps: cell.steps.clone() };
+        let Some(mut update) = core.chain.update(&cell.shape, &picks, core.inner_chunks()) else {
+            return Ok((None, current));
+        };
+        let inner = core.chain.inner_shape(cell.shape.len()).unwrap_or_default();
+        core.check_chunk(&inner)?;
+        let current = match current {
+            Current::Present(loaded, version) => {
+                update.feed(loaded.into_bytes())?;
+                Current::Present(Loaded::Bytes(Vec::new()), version)
+            }
+            other => other,
+        };
+        Ok((Some(Encoding::new(update, byte_len(&inner, core.size)?)), current))
+    }
+
+    /// The object that inner chunks make.
+    fn join(&self, encoding: Encoding, current: Current, scratch: &mut Scratch) -> ArrayResult<Change> {
+        let (value, is_empty) = encoding.join(scratch)?;
+        let condition = self.condition(&current);
+        if is_empty
+            && self.core.fill_chunks == FillChunks::Skip
+            && let Some(change) = self.absence(&condition)
+        {
+            return Ok(change);
+        }
+        Ok(Change::Put(value, condition))
+    }
+
+    fn condition(&self, current: &Current) -> Condition {
+        let create = self.core.storage.capabilities().put_create
+            && self.core.partial_writes != PartialWrites::Unchecked;
+        match current {
+            Current::Present(_, Some(version)) => Condition::IfUnchanged(version.clone()),
+            Current::Absent if create => Condition::Create,
+            _ => Condition::Replace,
+        }
+    }
+
+    /// What stores nothing: a chunk that is all fill is deleted, inside a read-modify-write only where that can be
+    /// conditional (`None`: it cannot).
+    fn absence(&self, condition: &Condition) -> Option<Change> {
+        match condition {
+            Condition::Create => Some(Change::Nothing),
+            Condition::Replace => Some(Change::Delete(None)),
+            Condition::IfUnchanged(version) => {
+                let can = self.core.storage.capabilities().delete_if;
+                can.then(|| Change::Delete(Some(version.clone())))
+            }
         }
     }
 
@@ -205,27 +299,21 @@ impl Write {
     ) -> ArrayResult<Change> {
         let core = &*self.core;
         core.check_chunk(&cell.shape)?;
-        let (at, shape) = self.target.plan.place(number);
-        let values = self.input.source().sub(&at, &shape)?;
+        let values = self.values(number)?;
+        let condition = self.condition(&current);
         if cell.is_dense() && cell.part.is_whole(&cell.shape) {
-            return self.encode(values, Condition::Replace, scratch);
+            return self.encode(values, condition, scratch);
         }
         let mut chunk = scratch.take(byte_len(&cell.shape, core.size)?)?;
         let mut whole = Destination::dense(&mut chunk, &cell.shape, core.size)?;
-        let can = core.storage.capabilities();
-        let condition = match current {
-            Current::Present(loaded, version) => {
+        match current {
+            Current::Present(loaded, _) => {
                 let all = Region::whole(&cell.shape);
                 core.chain.decode_into(loaded.whole(), &cell.shape, &all, whole.reborrow(), scratch)?;
                 loaded.give_to(scratch);
-                version.filter(|_| can.put_if).map_or(Condition::Replace, Condition::IfUnchanged)
             }
-            absent => {
-                whole.fill(core.fill.bytes())?;
-                let unread = matches!(absent, Current::Unread) || !can.put_create;
-                if unread { Condition::Replace } else { Condition::Create }
-            }
-        };
+            _ => whole.fill(core.fill.bytes())?,
+        }
         let mut part = whole.sub(cell.part.start(), cell.part.shape())?;
         if cell.is_dense() {
             part.put(values, Swap::NONE)?;
@@ -239,40 +327,37 @@ impl Write {
 
     fn encode(&self, chunk: Source<'_>, condition: Condition, scratch: &mut Scratch) -> ArrayResult<Change> {
         let core = &*self.core;
-        if core.fill_chunks == FillChunks::Skip && chunk.is_filled_with(core.fill.bytes()) {
-            // A chunk that is all fill is deleted; inside a read-modify-write only where that can be conditional.
-            match &condition {
-                Condition::Create => return Ok(Change::Nothing),
-                Condition::Replace => return Ok(Change::Delete(None)),
-                Condition::IfUnchanged(version) if core.storage.capabilities().delete_if => {
-                    return Ok(Change::Delete(Some(version.clone())));
-                }
-                Condition::IfUnchanged(_) => {}
-            }
+        if core.fill_chunks == FillChunks::Skip
+            && chunk.is_filled_with(core.fill.bytes())
+            && let Some(change) = self.absence(&condition)
+        {
+            return Ok(change);
         }
         let mut encoded = scratch.take_vec();
         core.chain.encode(chunk, &mut encoded, scratch)?;
-        Ok(Change::Put(encoded, condition))
+        Ok(Change::Put(Value::of(encoded), condition))
     }
 
-    async fn apply(&self, key: &Key, change: Change, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
+    async fn apply(&self, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
+        let Made { chunk, key, change } = made;
         let writer = self.core.storage.writer()?;
         let outcome = match change {
             Change::Nothing => return Ok(Stored::Done),
-            Change::Delete(version) => writer.delete(key, version.as_ref()).await?,
-            Change::Put(encoded, condition) => {
+            Change::Delete(version) => writer.delete(&key, version.as_ref()).await,
+            Change::Put(value, condition) => {
                 let how = match &condition {
                     Condition::Replace => Put::Replace,
                     Condition::Create => Put::Create,
                     Condition::IfUnchanged(version) => Put::IfUnchanged(version),
                 };
-                let value = [Bytes::from(encoded)];
-                let outcome = writer.put(key, &value, how).await?;
-                recycle(value, scratch);
+                let outcome = writer.put(&key, &value.parts, how).await;
+                value.recycle(scratch);
                 outcome
             }
         };
-        Ok(match outcome {
+        // Also after an error: it may have been applied.
+        self.core.indexes.forget(&chunk);
+        Ok(match outcome? {
             Outcome::Done(_) => Stored::Done,
             _ => Stored::Again,
         })
@@ -282,14 +367,10 @@ impl Write {
 /// Part of a chunk cannot be written beside other writers.
 pub(crate) fn unsafe_update() -> ArrayError {
     let message = "this store has no conditional puts, so that this cannot be written safely beside other writers; say \
-                   `single_writer` if there are none";
+                   `PartialWrites::Unchecked` if there are none";
     ArrayError::new(ArrayErrorKind::Unsupported, message)
 }
 
-/// The memory of a value that the store did not keep serves the next chunk.
-fn recycle([value]: [Bytes; 1], scratch: Option<&mut Scratch>) {
-    if let (Some(scratch), Ok(mut memory)) = (scratch, value.try_into_mut()) {
-        memory.clear();
-        scratch.give_vec(memory.into());
-    }
+fn unaligned() -> ArrayError {
+    ArrayError::invalid("the write covers a part of the chunk, and this handle writes whole chunks alone")
 }

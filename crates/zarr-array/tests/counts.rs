@@ -5,8 +5,6 @@ mod common;
 
 use common::{chains, counted, numbers};
 use zarr_array::blocking::Array;
-use zarr_array::meta::json::Value;
-use zarr_array::meta::v3::Extension;
 use zarr_array::{Selection, Storage, standard};
 use zarr_store::{Counting, Counts, MemoryStore};
 
@@ -90,47 +88,4 @@ fn creating_writes_the_document_and_the_missing_groups() {
     };
     assert_eq!(cost(&counting, || make("/a/b")).put, 3);
     assert_eq!(cost(&counting, || make("/a/c")).put, 1);
-}
-
-/// An array of shards of 8 x 8 inner chunks of 4 x 4 elements each.
-fn sharded() -> (Array, Counting) {
-    let shards = Extension::new("sharding_indexed")
-        .with("chunk_shape", Value::parse("[4, 4]").unwrap())
-        .with(
-            "codecs",
-            Value::parse(r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#).unwrap(),
-        )
-        .with(
-            "index_codecs",
-            Value::parse(r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#).unwrap(),
-        );
-    let (array, counting) = counted(&[64, 64], &[32, 32], &[shards]);
-    array.write(.., &numbers(&[64, 64])).unwrap();
-    (array, counting)
-}
-
-#[test]
-fn part_of_a_shard_is_its_index_and_the_inner_chunks_wanted() {
-    let (array, counting) = sharded();
-    let index = 16 * 64;
-    for (part, inner) in [([0..4, 0..4], 1), ([5..6, 0..32], 8), ([1..7, 1..7], 4)] {
-        let used = cost(&counting, || {
-            let values = array.read::<u16>(part.clone()).unwrap();
-            assert_eq!(
-                *values.get(&[0, 0]).unwrap(),
-                u16::try_from(part[0].start * 64 + part[1].start).unwrap()
-            );
-        });
-        assert_eq!((used.requests(), used.bytes_read), (2, index + inner * 32), "{part:?}");
-    }
-    let used = cost(&counting, || drop(array.read::<u16>([0..32, 0..32]).unwrap()));
-    assert_eq!(used.requests(), 1, "a whole shard");
-}
-
-#[test]
-fn inner_chunks_that_are_not_stored_cost_no_further_request() {
-    let (array, counting) = sharded();
-    array.write([0..16, 0..16], &[7_u16; 256]).unwrap();
-    let used = cost(&counting, || assert_eq!(array.read::<u16>([2..10, 3..9]).unwrap().into_vec(), [7; 48]));
-    assert_eq!(used.requests(), 1, "the index says that they are fill");
 }

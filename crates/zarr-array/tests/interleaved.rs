@@ -12,7 +12,7 @@ use common::{Odd, chains, meta, numbers};
 use zarr_array::blocking::Array;
 use zarr_array::traits::{ChunkGrid, ChunkGridEntry, Entry, Storage};
 use zarr_array::{
-    ArrayError, ArrayErrorKind, Cpu, FillChunks, Job, NdVec, Shrink, Spawn, block_on, standard,
+    ArrayError, ArrayErrorKind, Cpu, FillChunks, Job, NdVec, PartialWrites, Shrink, Spawn, block_on, standard,
 };
 use zarr_store::MemoryStore;
 
@@ -64,7 +64,7 @@ fn an_update_that_cannot_be_conditional_is_refused() {
         odd.before_put("c/0", move || same.write(3..4, &[99_u16]).unwrap());
         let other = open(&odd.storage());
         assert_eq!(kind(other.write(0..1, &[50_u16])), ArrayErrorKind::Unsupported, "{missing}");
-        other.clone().single_writer().write(0..1, &[50_u16]).unwrap();
+        other.clone().with_partial_writes(PartialWrites::Unchecked).write(0..1, &[50_u16]).unwrap();
         assert_eq!(other.read::<u16>(0).unwrap().into_vec(), [50]);
     }
 }
@@ -78,7 +78,7 @@ fn an_append_that_cannot_be_conditional_leaves_the_shape() {
     let values = || NdVec::new([2], vec![1_u16, 2]).unwrap();
     assert_eq!(kind(open(&odd.storage()).append(0, values())), ArrayErrorKind::Unsupported);
     assert_eq!(open(&storage).shape(), [4]);
-    open(&odd.storage()).single_writer().append(0, values()).unwrap();
+    open(&odd.storage()).with_partial_writes(PartialWrites::Unchecked).append(0, values()).unwrap();
     assert_eq!(open(&storage).shape(), [6]);
 }
 
@@ -163,7 +163,7 @@ fn a_setting_of_a_handle_does_not_part_it_from_the_locks() {
     let array = create(&storage, "/", 64, 64);
     let mut odd = Odd::new(&storage);
     (odd.capabilities.put_if, odd.in_flight, odd.delay) = (false, Some(4), Duration::from_micros(200));
-    let one = open(&odd.storage()).single_writer();
+    let one = open(&odd.storage()).with_partial_writes(PartialWrites::Unchecked);
     let two = one.clone().with_in_flight(2, 1 << 20);
     std::thread::scope(|threads| {
         for (handle, start) in [(&one, 0), (&two, 1)] {

@@ -9,9 +9,9 @@ use common::numbers;
 use zarr_array::blocking::Array;
 use zarr_array::meta::v3::Extension;
 use zarr_array::traits::{
-    ArrayArrayCodec, ArrayBytesCodec, ByteRange, Bytes, BytesBytesCodec, Chain, ChunkRead, Codec, CodecEntry,
-    CodecError, CodecKind, CodecResult, Destination, Dims, EncodedSize, Entry, FillValue, Hints, Job, Piece,
-    Region, Repr, Scratch, Source, Span, Swap,
+    ArrayArrayCodec, ArrayBytesCodec, ByteRange, BytesBytesCodec, Chain, ChunkRead, Codec, CodecEntry,
+    CodecError, CodecKind, CodecResult, Destination, Dims, EncodedSize, Entry, FillValue, Hints, Job, Known,
+    Piece, Region, Repr, Scratch, Source, Span, Swap,
 };
 use zarr_array::{ArrayErrorKind, ArrayMeta, DataType, Registry, Storage, block_on, standard};
 use zarr_store::{Counting, MemoryStore};
@@ -110,11 +110,11 @@ impl ArrayBytesCodec for Rows {
         mut dst: Destination<'_>,
         scratch: &mut Scratch,
     ) -> CodecResult<()> {
-        let mut read = self.partial(shape, part, Hints { gap: 0, span: 0 }).unwrap();
+        let mut read = self.partial(shape, part, Hints { gap: 0, span: 0, whole: 0 }, None).unwrap();
         let index = src
             .get(..8 * usize::try_from(shape[0]).unwrap())
             .ok_or_else(|| CodecError::corrupt("no index"))?;
-        read.feed(&[Bytes::copy_from_slice(index)], None)?;
+        read.feed(&[index], None)?;
         let mut pieces = Vec::new();
         read.pieces(&mut pieces)?;
         for piece in pieces {
@@ -143,7 +143,13 @@ impl ArrayBytesCodec for Rows {
         EncodedSize::Exact(shape[0] * (8 + shape[1] * self.1 as u64))
     }
 
-    fn partial(&self, shape: &[u64], part: &Region, _: Hints) -> Option<Box<dyn ChunkRead>> {
+    fn partial(
+        &self,
+        shape: &[u64],
+        part: &Region,
+        _: Hints,
+        _: Option<&Known>,
+    ) -> Option<Box<dyn ChunkRead>> {
         Some(Box::new(RowsRead {
             chain: self.0.clone(),
             shape: shape.into(),
@@ -159,8 +165,8 @@ impl ChunkRead for RowsRead {
     fn wants(&self) -> &[ByteRange] {
         &self.wants
     }
-    fn feed(&mut self, bytes: &[Bytes], _: Option<u64>) -> CodecResult<()> {
-        self.index = index_of(&bytes[0]);
+    fn feed(&mut self, bytes: &[&[u8]], _: Option<u64>) -> CodecResult<()> {
+        self.index = index_of(bytes[0]);
         self.wants.clear();
         Ok(())
     }
@@ -173,6 +179,8 @@ impl ChunkRead for RowsRead {
                 at: [i, 0].into(),
                 shape: [1, shape[1]].into(),
                 job: Job::Chain {
+                    number: [start[0] + i, 0].into(),
+                    order: None,
                     chain: self.chain.clone(),
                     chunk: [1, self.shape[1]].into(),
                     part: Region::new([0, start[1]], [1, shape[1]]).unwrap(),

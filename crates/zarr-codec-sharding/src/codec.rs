@@ -1,16 +1,17 @@
-//! The codec: shards to elements and back.
+//! The codec: shards to elements and back, whole.
 
 use std::sync::Arc;
 
 use zarr_traits::strided::zeroed;
 use zarr_traits::{
-    ArrayBytesCodec, Chain, ChunkRead, CodecError, CodecErrorKind, CodecResult, Destination, Dims,
-    EncodedSize, FillValue, Hints, Region, Scratch, Source, Span,
+    ArrayBytesCodec, Chain, ChunkRead, ChunkUpdate, CodecError, CodecErrorKind, CodecResult, Destination,
+    Dims, EncodedSize, FillValue, Hints, InnerChunks, Known, Picks, Region, Scratch, Source, Span,
 };
 
-use crate::index::{Layout, MISSING, in_chunk, inside};
+use crate::index::{Layout, MISSING};
 use crate::inner::{Overlap, Touched};
 use crate::read::ShardRead;
+use crate::update::ShardUpdate;
 
 /// What the codec and its readers share.
 #[derive(Debug)]
@@ -27,6 +28,8 @@ pub(crate) struct Shard {
     pub(crate) at_start: bool,
     /// Bytes that an index may have, decoded.
     pub(crate) index_limit: u64,
+    /// Bytes that an object may have.
+    pub(crate) object_limit: u64,
 }
 
 #[derive(Debug)]
@@ -50,18 +53,18 @@ impl ArrayBytesCodec for Sharding {
         let layout = shard.layout(shape)?;
         let index = shard.index_of(src, &layout)?;
         let touched = Touched::by(part, &shard.chunk);
-        let entries = shard.entries(index, &layout, &touched, scratch)?;
+        let entries = shard.entries(index, &layout, touched.clone(), scratch)?;
         let room = shard.room(&layout, Some(src.len() as u64));
-        for (position, entry) in touched.positions().zip(entries.chunks_exact(2)) {
+        for position in touched.positions() {
             let number = touched.chunk(&position);
             let overlap = Overlap::of(part, &number, &shard.chunk).ok_or_else(outside)?;
             let mut dst = dst.reborrow().sub(&overlap.at, overlap.within.shape())?;
-            match room.span(&number, [entry[0], entry[1]])? {
+            match room.span(&number, entries.of(&number))? {
                 None => dst.fill(shard.fill.bytes())?,
                 Some(span) => {
                     let bytes = slice(src, span).ok_or_else(outside)?;
                     let decoded = shard.inner.decode_into(bytes, &shard.chunk, &overlap.within, dst, scratch);
-                    decoded.map_err(|e| in_chunk(&number, e))?;
+                    decoded.map_err(|e| e.in_inner_chunk(&number))?;
                 }
             }
         }
@@ -78,8 +81,7 @@ impl ArrayBytesCodec for Sharding {
             out.try_reserve(len).map_err(|_| no_memory(len))?;
             out.resize(start + len, 0);
         }
-        let all = Touched { first: Dims::filled(0, layout.chunks.len()), count: layout.chunks.clone() };
-        for (number, entry) in all.positions().zip(entries.chunks_exact_mut(2)) {
+        for (number, entry) in Touched::all(&layout.chunks).positions().zip(entries.chunks_exact_mut(2)) {
             let at: Dims = number.iter().zip(&shard.chunk).map(|(number, len)| number * len).collect();
             let chunk = src.sub(&at, &shard.chunk)?;
             if chunk.is_filled_with(shard.fill.bytes()) {
@@ -87,75 +89,69 @@ impl ArrayBytesCodec for Sharding {
                 continue;
             }
             let before = out.len();
-            shard.inner.encode(chunk, out, scratch).map_err(|e| in_chunk(&number, e))?;
+            shard.inner.encode(chunk, out, scratch).map_err(|e| e.in_inner_chunk(&number))?;
             entry[0] = (before - start) as u64; // from the first byte of the shard, wherever the index is (D7.5)
             entry[1] = (out.len() - before) as u64;
         }
-        let entries = Source::of(&entries, &layout.index)?;
+        if !shard.at_start {
+            return shard.encode_index(&entries, &layout, out, scratch);
+        }
         let mut index = scratch.take_vec();
-        shard
-            .index
-            .encode(entries, &mut index, scratch)
-            .map_err(|e| inside("in the index of the shard", e))?;
-        if index.len() as u64 != layout.index_len {
-            let message =
-                format!("index_codecs made {} bytes and had promised {}", index.len(), layout.index_len);
-            return Err(CodecError::new(CodecErrorKind::Unsupported, message));
-        }
-        if shard.at_start {
-            out[start..start + index.len()].copy_from_slice(&index);
-        } else {
-            out.try_reserve(index.len()).map_err(|_| no_memory(index.len()))?;
-            out.extend_from_slice(&index);
-        }
+        shard.encode_index(&entries, &layout, &mut index, scratch)?;
+        out[start..start + index.len()].copy_from_slice(&index);
         scratch.give_vec(index);
         Ok(())
     }
 
     /// Never exact: inner chunks that hold nothing but the fill value are left out.
     fn encoded_size(&self, shape: &[u64]) -> EncodedSize {
-        let Ok(layout) = self.0.layout(shape) else { return EncodedSize::Unknown };
-        let chunks =
-            self.0.inner.encoded_size(&self.0.chunk).bound().and_then(|one| one.checked_mul(layout.len()));
-        match chunks.and_then(|chunks| chunks.checked_add(layout.index_len)) {
-            Some(most) => EncodedSize::AtMost(most),
-            None => EncodedSize::Unknown,
-        }
+        let bound = self.0.layout(shape).ok().and_then(|layout| self.0.object_bound(&layout));
+        bound.map_or(EncodedSize::Unknown, EncodedSize::AtMost)
     }
 
-    fn partial(&self, shape: &[u64], part: &Region, _: Hints) -> Option<Box<dyn ChunkRead>> {
-        if part.is_whole(shape) || !part.is_inside(shape) {
-            return None;
-        }
-        let layout = self.0.layout(shape).ok()?;
-        Some(Box::new(ShardRead::new(self.0.clone(), layout, part.clone())))
+    fn inner_shape(&self) -> Option<&[u64]> {
+        Some(&self.0.chunk)
+    }
+
+    fn partial(
+        &self,
+        shape: &[u64],
+        part: &Region,
+        hints: Hints,
+        known: Option<&Known>,
+    ) -> Option<Box<dyn ChunkRead>> {
+        let layout = self.0.layout(shape).ok().filter(|_| part.is_inside(shape))?;
+        Some(Box::new(ShardRead::new(self.0.clone(), layout, part.clone(), hints, known)))
+    }
+
+    fn update(&self, shape: &[u64], picks: &Picks, how: InnerChunks) -> Option<Box<dyn ChunkUpdate>> {
+        let layout = self.0.layout(shape).ok().filter(|_| picks.part.is_inside(shape))?;
+        Some(Box::new(ShardUpdate::new(self.0.clone(), layout, picks, how)?))
     }
 }
 
 impl Shard {
-    /// The bytes of the index in those of a whole shard.
-    fn index_of<'a>(&self, src: &'a [u8], layout: &Layout) -> CodecResult<&'a [u8]> {
-        let split = to_usize(layout.index_len).and_then(|len| {
-            if self.at_start { src.get(..len) } else { src.get(src.len().checked_sub(len)?..) }
-        });
-        split.ok_or_else(|| self.too_short(src.len(), layout))
+    /// Bytes that a shard has at most.
+    pub(crate) fn object_bound(&self, layout: &Layout) -> Option<u64> {
+        let one = self.inner.encoded_size(&self.chunk).bound()?;
+        one.checked_mul(layout.len())?.checked_add(layout.index_len)
     }
 }
 
-fn slice(src: &[u8], span: Span) -> Option<&[u8]> {
+pub(crate) fn slice(src: &[u8], span: Span) -> Option<&[u8]> {
     let start = to_usize(span.offset)?;
     src.get(start..start.checked_add(to_usize(span.len)?)?)
 }
 
-fn to_usize(n: u64) -> Option<usize> {
+pub(crate) fn to_usize(n: u64) -> Option<usize> {
     usize::try_from(n).ok()
 }
 
-fn no_memory(len: usize) -> CodecError {
+pub(crate) fn no_memory(len: usize) -> CodecError {
     CodecError::new(CodecErrorKind::LimitExceeded, format!("no memory for {len} bytes"))
 }
 
 /// What the checks before rule out.
-fn outside() -> CodecError {
+pub(crate) fn outside() -> CodecError {
     CodecError::new(CodecErrorKind::InvalidArgument, "the part is not inside of the shard")
 }

@@ -2,7 +2,7 @@
 
 use zarr_traits::strided::{bytes_of_mut, zeroed};
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Destination, Dims, EncodedSize, Region, Scratch, Span,
+    CodecError, CodecErrorKind, CodecResult, Destination, Dims, EncodedSize, Region, Scratch, Source, Span,
 };
 
 use crate::codec::Shard;
@@ -10,6 +10,9 @@ use crate::inner::Touched;
 
 /// Both numbers of the entry of an inner chunk that is not stored (D7.6).
 pub(crate) const MISSING: u64 = u64::MAX;
+
+/// What errors call the index.
+const IN_INDEX: &str = "in the index of the shard";
 
 /// Bytes of an entry, decoded.
 const ENTRY_SIZE: u64 = 16;
@@ -67,20 +70,47 @@ impl Shard {
         &self,
         src: &[u8],
         layout: &Layout,
-        touched: &Touched,
+        touched: Touched,
         scratch: &mut Scratch,
-    ) -> CodecResult<Vec<u64>> {
+    ) -> CodecResult<Entries> {
         let (mut start, mut shape) = (touched.first.clone(), touched.count.clone());
         start.push(0);
         shape.push(2);
         let wrong = || CodecError::new(CodecErrorKind::InvalidArgument, "no part of the shard");
         let len = shape.product().and_then(|n| usize::try_from(n).ok()).ok_or_else(wrong)?;
-        let mut entries = zeroed::<u64>(len)?;
-        let dst = Destination::dense(bytes_of_mut(&mut entries), &shape, size_of::<u64>())?;
+        let mut values = zeroed::<u64>(len)?;
+        let dst = Destination::dense(bytes_of_mut(&mut values), &shape, size_of::<u64>())?;
         let part = Region::new(start, shape).ok_or_else(wrong)?;
         let decoded = self.index.decode_into(src, &layout.index, &part, dst, scratch);
-        decoded.map_err(|e| inside("in the index of the shard", e))?;
-        Ok(entries)
+        decoded.map_err(|e| e.inside(IN_INDEX))?;
+        Ok(Entries { touched, values })
+    }
+
+    /// The bytes of the index in those of a whole shard.
+    pub(crate) fn index_of<'a>(&self, src: &'a [u8], layout: &Layout) -> CodecResult<&'a [u8]> {
+        let split = usize::try_from(layout.index_len).ok().and_then(|len| {
+            if self.at_start { src.get(..len) } else { src.get(src.len().checked_sub(len)?..) }
+        });
+        split.ok_or_else(|| self.too_short(src.len(), layout))
+    }
+
+    /// Appends the encoded index.
+    pub(crate) fn encode_index(
+        &self,
+        entries: &[u64],
+        layout: &Layout,
+        out: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> CodecResult<()> {
+        let before = out.len();
+        let entries = Source::of(entries, &layout.index)?;
+        self.index.encode(entries, out, scratch).map_err(|e| e.inside(IN_INDEX))?;
+        let made = (out.len() - before) as u64;
+        if made == layout.index_len {
+            return Ok(());
+        }
+        let message = format!("index_codecs made {made} bytes and had promised {}", layout.index_len);
+        Err(CodecError::new(CodecErrorKind::Unsupported, message))
     }
 
     /// Where inner chunks may lie in an object of `size` bytes, as far as that is known.
@@ -95,6 +125,27 @@ impl Shard {
     /// The error about an object of `len` bytes that has no room for its index (D7.t13).
     pub(crate) fn too_short(&self, len: usize, layout: &Layout) -> CodecError {
         CodecError::corrupt(format!("{len} bytes are too few for an index of {}", layout.index_len))
+    }
+}
+
+/// The entries of the inner chunks in a box of their grid.
+#[derive(Debug)]
+pub(crate) struct Entries {
+    touched: Touched,
+    values: Vec<u64>,
+}
+
+impl Entries {
+    /// Offset and number of bytes of the inner chunk `number`, as the index has them; missing where it is outside of the
+    /// box.
+    pub(crate) fn of(&self, number: &[u64]) -> [u64; 2] {
+        let place = self.touched.place(number).and_then(|place| self.values.get(2 * place..2 * place + 2));
+        place.map_or([MISSING; 2], |entry| [entry[0], entry[1]])
+    }
+
+    /// Bytes of memory.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&self.values[..]) + size_of::<Self>()
     }
 }
 
@@ -129,14 +180,4 @@ impl Room {
             _ => Ok(Some(Span { offset, len })),
         }
     }
-}
-
-/// Names the place in the shard at which an inner chain failed.
-pub(crate) fn inside(place: &str, e: CodecError) -> CodecError {
-    CodecError::new(e.kind(), place.to_owned()).with_source(e)
-}
-
-/// Names the inner chunk whose chain failed.
-pub(crate) fn in_chunk(number: &[u64], e: CodecError) -> CodecError {
-    CodecError::new(e.kind(), format!("in inner chunk {number:?}")).with_source(e)
 }

@@ -3,7 +3,7 @@
 use zarr_traits::{Dims, Region};
 
 /// The inner chunks that a part touches: a box of the grid of inner chunks.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Touched {
     /// The first of them.
     pub(crate) first: Dims,
@@ -22,6 +22,26 @@ impl Touched {
             .map(|((end, len), (chunk, first))| if *len == 0 { 0 } else { end.div_ceil(*chunk) - first })
             .collect();
         Self { first, count }
+    }
+
+    /// All of a grid.
+    pub(crate) fn all(chunks: &Dims) -> Self {
+        Self { first: Dims::filled(0, chunks.len()), count: chunks.clone() }
+    }
+
+    /// How many they are; the index has been checked to fit into memory.
+    pub(crate) fn len(&self) -> u64 {
+        self.count.product().unwrap_or(u64::MAX)
+    }
+
+    /// Where the inner chunk `number` stands among them, in C order; `None` when it is not touched.
+    pub(crate) fn place(&self, number: &[u64]) -> Option<usize> {
+        let mut place = 0;
+        for (dim, number) in number.iter().enumerate() {
+            let at = number.checked_sub(self.first[dim]).filter(|at| *at < self.count[dim])?;
+            place = place * self.count[dim] + at;
+        }
+        usize::try_from(place).ok()
     }
 
     /// Positions among those touched, in C order.

@@ -5,6 +5,7 @@ mod index;
 mod inner;
 mod open;
 mod read;
+mod update;
 
 use zarr_traits::{CodecEntry, CodecKind, Entry};
 

@@ -51,5 +51,6 @@ pub(crate) fn build(
         index,
         at_start,
         index_limit: context.limits.chunk_bytes,
+        object_limit: context.limits.encoded_bytes,
     })))))
 }

@@ -1,40 +1,207 @@
-//! Reading part of a shard: first the index, then only the inner chunks that the part touches.
+//! Reading part of a shard: first its index, then only the inner chunks that the part touches. Inner chunks that can be
+//! read in part themselves (shards in shards, uncompressed ones) are asked the same way, in place.
 
 use std::sync::Arc;
 
 use zarr_traits::{
-    ByteRange, Bytes, ChunkRead, CodecError, CodecErrorKind, CodecResult, Job, Piece, Region, Scratch, Span,
+    ByteRange, ChunkRead, CodecError, CodecErrorKind, CodecResult, Dims, Hints, Job, Known, Piece, Region,
+    Scratch, Span,
 };
 
 use crate::NAME;
-use crate::codec::Shard;
-use crate::index::Layout;
+use crate::codec::{Shard, outside};
+use crate::index::{Entries, Layout};
 use crate::inner::{Overlap, Touched};
+
+/// A read that wants at least this share of the inner chunks takes the object whole.
+const MOST: (u64, u64) = (3, 4);
+
+/// Of an index of at most this many entries all are decoded, so that they serve other reads as well.
+const REMEMBERED: u64 = 1 << 16;
 
 #[derive(Debug)]
 pub(crate) struct ShardRead {
     shard: Arc<Shard>,
     layout: Layout,
     part: Region,
+    hints: Hints,
     touched: Touched,
-    /// The index, until it was fed.
+    /// The index, or the object; then what inner chunks want.
     wants: Vec<ByteRange>,
-    /// The entries of the inner chunks touched.
-    entries: Vec<u64>,
+    index: Option<Arc<Index>>,
+    /// The inner chunks that are read in part, in the order of the positions.
+    nested: Vec<Nested>,
+}
+
+/// What is known of a shard once its index was read.
+#[derive(Debug)]
+struct Index {
+    entries: Entries,
     /// The size of the object, where the store tells it; else it is the store that refuses what lies outside.
     size: Option<u64>,
+    /// Whether all entries are there.
+    all: bool,
+}
+
+/// An inner chunk that is read in part.
+#[derive(Debug)]
+struct Nested {
+    number: Dims,
+    span: Span,
+    read: Box<dyn ChunkRead>,
 }
 
 impl ShardRead {
-    pub(crate) fn new(shard: Arc<Shard>, layout: Layout, part: Region) -> Self {
-        let index = if shard.at_start {
-            ByteRange::Span { offset: 0, len: layout.index_len }
-        } else {
-            ByteRange::Suffix(layout.index_len)
-        };
-        let wants = if part.is_empty() { Vec::new() } else { vec![index] };
+    pub(crate) fn new(
+        shard: Arc<Shard>,
+        layout: Layout,
+        part: Region,
+        hints: Hints,
+        known: Option<&Known>,
+    ) -> Self {
         let touched = Touched::by(&part, &shard.chunk);
-        Self { shard, layout, part, touched, wants, entries: Vec::new(), size: None }
+        let index = known.and_then(Known::get::<Index>);
+        let wants = match &index {
+            _ if part.is_empty() => Vec::new(),
+            Some(_) => Vec::new(),
+            None if shard.is_better_whole(&layout, &touched, hints) => vec![ByteRange::All],
+            None if shard.at_start => vec![ByteRange::Span { offset: 0, len: layout.index_len }],
+            None => vec![ByteRange::Suffix(layout.index_len)],
+        };
+        let mut read = Self { shard, layout, part, hints, touched, wants, index, nested: Vec::new() };
+        if read.index.is_some() && read.look_inside().is_err() {
+            // What is broken is reported with the pieces, by then inner chunks that are not read in part.
+            (read.nested, read.wants) = (Vec::new(), Vec::new());
+        }
+        read
+    }
+
+    /// Begins the reads of inner chunks that need not be read whole.
+    fn look_inside(&mut self) -> CodecResult<()> {
+        for position in self.touched.positions() {
+            let (number, overlap) = self.inner_chunk(&position)?;
+            let Some(span) = self.span(&number)? else { continue };
+            if overlap.within.is_whole(&self.shard.chunk) {
+                continue;
+            }
+            let read = self.shard.inner.partial(&self.shard.chunk, &overlap.within, self.hints, None);
+            let Some(read) = read.filter(|read| read.wants() != [ByteRange::All]) else { continue };
+            if let Some(size) = read.object_size()
+                && size != span.len
+            {
+                let message = format!("it has {} bytes, expected {size}", span.len);
+                return Err(CodecError::corrupt(message).in_inner_chunk(&number));
+            }
+            self.nested.push(Nested { number, span, read });
+        }
+        self.ask_nested()
+    }
+
+    /// Gathers what inner chunks want, as ranges of the object.
+    fn ask_nested(&mut self) -> CodecResult<()> {
+        self.wants.clear();
+        for nested in &self.nested {
+            for want in nested.read.wants() {
+                let range = want.resolve(nested.span.len).map_err(|_| {
+                    let message = format!("its {} bytes are too few", nested.span.len);
+                    CodecError::corrupt(message).in_inner_chunk(&nested.number)
+                })?;
+                let offset = nested.span.offset.checked_add(range.start).ok_or_else(outside)?;
+                self.wants.push(ByteRange::Span { offset, len: range.end - range.start });
+            }
+        }
+        Ok(())
+    }
+
+    fn feed_nested(&mut self, mut bytes: &[&[u8]]) -> CodecResult<()> {
+        for nested in &mut self.nested {
+            let count = nested.read.wants().len();
+            if count == 0 {
+                continue;
+            }
+            let (own, rest) = bytes.split_at_checked(count).ok_or_else(misused)?;
+            nested.read.feed(own, Some(nested.span.len)).map_err(|e| e.in_inner_chunk(&nested.number))?;
+            bytes = rest;
+        }
+        self.ask_nested()
+    }
+
+    fn feed_index(&mut self, bytes: &[u8], size: Option<u64>) -> CodecResult<()> {
+        let whole = self.wants == [ByteRange::All];
+        let (index, size) = match whole {
+            true => (self.shard.index_of(bytes, &self.layout)?, Some(bytes.len() as u64)),
+            false => (bytes, size),
+        };
+        // a suffix of a shorter object is all of it
+        if index.len() as u64 != self.layout.index_len {
+            return Err(self.shard.too_short(index.len(), &self.layout));
+        }
+        let all = self.layout.len() <= REMEMBERED;
+        let touched = if all { Touched::all(&self.layout.chunks) } else { self.touched.clone() };
+        let entries = self.shard.entries(index, &self.layout, touched, &mut Scratch::new())?;
+        self.index = Some(Arc::new(Index { entries, size, all }));
+        self.wants.clear();
+        if whole { Ok(()) } else { self.look_inside() }
+    }
+
+    /// The inner chunk at a position, and what it has in common with the part.
+    fn inner_chunk(&self, position: &[u64]) -> CodecResult<(Dims, Overlap)> {
+        let number = self.touched.chunk(position);
+        let overlap = Overlap::of(&self.part, &number, &self.shard.chunk).ok_or_else(outside)?;
+        Ok((number, overlap))
+    }
+
+    /// Where an inner chunk lies; `None` when it is not stored.
+    fn span(&self, number: &[u64]) -> CodecResult<Option<Span>> {
+        let index = self.index.as_ref().ok_or_else(misused)?;
+        self.shard.room(&self.layout, index.size).span(number, index.entries.of(number))
+    }
+
+    fn all_pieces(&self, out: &mut Vec<Piece>) -> CodecResult<()> {
+        let mut nested = self.nested.iter().peekable();
+        for position in self.touched.positions() {
+            let (number, overlap) = self.inner_chunk(&position)?;
+            let span = self.span(&number)?;
+            if let Some(inner) = nested.next_if(|inner| inner.number == number) {
+                let first = out.len();
+                inner.read.pieces(out).map_err(|e| e.in_inner_chunk(&number))?;
+                for piece in &mut out[first..] {
+                    piece.span.offset =
+                        piece.span.offset.checked_add(inner.span.offset).ok_or_else(outside)?;
+                    let inside =
+                        piece.span.end().zip(inner.span.end()).is_some_and(|(end, last)| end <= last);
+                    if piece.span.len > 0 && !inside {
+                        let message = format!("a part of it lies outside of its {} bytes", inner.span.len);
+                        return Err(CodecError::corrupt(message).in_inner_chunk(&number));
+                    }
+                    piece.at = piece.at.iter().zip(&overlap.at).map(|(at, first)| at + first).collect();
+                }
+                continue;
+            }
+            let shape = overlap.within.shape().into();
+            let job = match span {
+                None => Job::Fill(self.shard.fill.clone()),
+                Some(_) => Job::Chain {
+                    number,
+                    chain: self.shard.inner.clone(),
+                    chunk: self.shard.chunk.clone(),
+                    part: overlap.within,
+                    order: None,
+                },
+            };
+            let span = span.unwrap_or(Span { offset: 0, len: 0 });
+            out.push(Piece { span, at: overlap.at, shape, job });
+        }
+        Ok(())
+    }
+}
+
+impl Shard {
+    /// Whether one request for the whole object beats two for a part of it.
+    fn is_better_whole(&self, layout: &Layout, touched: &Touched, hints: Hints) -> bool {
+        let most = touched.len().saturating_mul(MOST.1) >= layout.len().saturating_mul(MOST.0);
+        let small = self.object_bound(layout).is_some_and(|bound| bound <= hints.whole);
+        hints.whole > 0 && (most || small)
     }
 }
 
@@ -43,53 +210,32 @@ impl ChunkRead for ShardRead {
         &self.wants
     }
 
-    fn feed(&mut self, bytes: &[Bytes], size: Option<u64>) -> CodecResult<()> {
-        let ([index], false) = (bytes, self.wants.is_empty()) else {
-            return Err(misused());
+    fn feed(&mut self, bytes: &[&[u8]], size: Option<u64>) -> CodecResult<()> {
+        let fed = match (bytes, &self.index) {
+            _ if bytes.len() != self.wants.len() => Err(misused()),
+            (bytes, Some(_)) => self.feed_nested(bytes),
+            ([bytes], None) => self.feed_index(bytes, size),
+            _ => Err(misused()),
         };
-        // a suffix of a shorter object is all of it
-        if index.len() as u64 != self.layout.index_len {
-            return Err(self.shard.too_short(index.len(), &self.layout).in_codec(NAME, "decode"));
-        }
-        let entries = self.shard.entries(index, &self.layout, &self.touched, &mut Scratch::new());
-        self.entries = entries.map_err(|e| e.in_codec(NAME, "decode"))?;
-        self.wants.clear();
-        self.size = size;
-        Ok(())
+        fed.map_err(|e| e.in_codec(NAME, "decode"))
+    }
+
+    fn known(&self) -> Option<Known> {
+        let index = self.index.as_ref().filter(|index| index.all)?;
+        Some(Known::new(index.clone(), index.entries.bytes()))
     }
 
     fn pieces(&self, out: &mut Vec<Piece>) -> CodecResult<()> {
         if !self.wants.is_empty() {
-            return Err(misused());
+            return Err(misused().in_codec(NAME, "decode"));
         }
-        let mut pieces = Vec::new();
-        let room = self.shard.room(&self.layout, self.size);
-        for (position, entry) in self.touched.positions().zip(self.entries.chunks_exact(2)) {
-            let number = self.touched.chunk(&position);
-            let overlap = Overlap::of(&self.part, &number, &self.shard.chunk).ok_or_else(misused)?;
-            let span = room.span(&number, [entry[0], entry[1]]).map_err(|e| e.in_codec(NAME, "decode"))?;
-            let shape = overlap.within.shape().into();
-            let job = match span {
-                None => Job::Fill(self.shard.fill.clone()),
-                Some(_) => Job::Chain {
-                    chain: self.shard.inner.clone(),
-                    chunk: self.shard.chunk.clone(),
-                    part: overlap.within,
-                },
-            };
-            let span = span.unwrap_or(Span { offset: 0, len: 0 });
-            pieces.push(Piece { span, at: overlap.at, shape, job });
-        }
-        pieces.sort_by_key(|piece| piece.span.offset);
-        out.append(&mut pieces);
-        Ok(())
+        self.all_pieces(out).map_err(|e| e.in_codec(NAME, "decode"))
     }
 }
 
 fn misused() -> CodecError {
     CodecError::new(
         CodecErrorKind::InvalidArgument,
-        "a shard is fed its index once, and then asked for pieces",
+        "a shard is fed what it wants, and then asked for pieces",
     )
-    .in_codec(NAME, "decode")
 }

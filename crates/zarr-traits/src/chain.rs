@@ -2,19 +2,24 @@
 
 mod decode;
 mod encode;
+mod plain;
+mod reorder;
 
 use std::sync::Arc;
 
-use zarr_strided::{Destination, Dims};
+use zarr_strided::Dims;
 
 use crate::codec::{
     ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecKind, Configuration, Context, EncodedSize,
     Note, Repr,
 };
 use crate::error::{CodecError, CodecErrorKind, CodecResult};
-use crate::partial::{ChunkRead, Hints, PlainRead};
-use crate::region::{Region, permute};
+use crate::partial::{ChunkRead, Hints, Known};
+use crate::region::{Region, inverse, permute};
 use crate::registry::{Spec, alias};
+use crate::update::{ChunkUpdate, InnerChunks, Picks};
+use plain::PlainRead;
+use reorder::{ReorderedRead, ReorderedUpdate, is_same};
 
 /// Codecs in the order of the document: array → array, one array → bytes, bytes → bytes (checklist A21).
 #[derive(Debug)]
@@ -159,49 +164,59 @@ impl Chain {
 
     /// How many bytes a chunk of `shape` becomes.
     pub fn encoded_size(&self, shape: &[u64]) -> EncodedSize {
-        match self.inner_shape(shape) {
+        match self.encoded_shape(shape) {
             Ok(shape) => self.size_after(&shape, self.bytes_bytes.len()),
             Err(_) => EncodedSize::Unknown,
         }
     }
 
-    /// A way to read the `part` of a chunk of `shape` without reading the whole object; `None`: read it whole and call
-    /// [`decode_into`](Self::decode_into). The pieces go into what [`encoded_view`](Self::encoded_view) makes of the
-    /// destination.
-    pub fn partial(&self, shape: &[u64], part: &Region, hints: Hints) -> Option<Box<dyn ChunkRead>> {
+    /// The shape of the inner chunks that chunks are made of, where each can be read and written by itself.
+    pub fn inner_shape(&self, rank: usize) -> Option<Dims> {
+        let inner = self.array_bytes.codec.inner_shape().filter(|_| self.bytes_bytes.is_empty())?;
+        permute(inner, &inverse(&self.order(rank)?)?)
+    }
+
+    /// A way to read the `part` of a chunk of `shape` by its pieces, each of which lies in one
+    /// [inner chunk](Self::inner_shape) where there are such; `None`: read the object whole and call
+    /// [`decode_into`](Self::decode_into). `known` is what an earlier read has learnt of the same version of the object.
+    pub fn partial(
+        &self,
+        shape: &[u64],
+        part: &Region,
+        hints: Hints,
+        known: Option<&Known>,
+    ) -> Option<Box<dyn ChunkRead>> {
         if !self.bytes_bytes.is_empty() || !part.is_inside(shape) {
             return None;
         }
-        let (mut shape, mut part): (Dims, _) = (shape.into(), part.clone());
-        for named in &self.array_array {
-            let order = named.codec.as_layout()?;
-            (shape, part) = (permute(&shape, order)?, part.permute(order)?);
+        let codec = &self.array_bytes.codec;
+        if part.is_whole(shape) && codec.inner_shape().is_none() {
+            return None;
         }
-        match self.array_bytes.codec.plain() {
-            Some(swap) => Some(Box::new(PlainRead { shape, part, size: *self.sizes.last()?, swap, hints })),
-            None => self.array_bytes.codec.partial(&shape, &part, hints),
-        }
+        let order = self.order(shape.len())?;
+        let (shape, part) = (permute(shape, &order)?, part.permute(&order)?);
+        let read: Box<dyn ChunkRead> = match codec.plain() {
+            Some(swap) => Box::new(PlainRead { shape, part, size: *self.sizes.last()?, swap, hints }),
+            None => codec.partial(&shape, &part, hints, known)?,
+        };
+        Some(if is_same(&order) { read } else { Box::new(ReorderedRead { read, order }) })
     }
 
-    /// `dst` with its dimensions in the order in which the array → bytes codec sees them.
-    ///
-    /// # Errors
-    /// When there are array → array codecs that do more than reorder; [`partial`](Self::partial) is `None` then.
-    pub fn encoded_view<'a>(&self, mut dst: Destination<'a>) -> CodecResult<Destination<'a>> {
-        for named in &self.array_array {
-            let order = named.codec.as_layout().ok_or_else(|| {
-                CodecError::new(CodecErrorKind::Unsupported, "no view through a codec that changes elements")
-            })?;
-            dst = dst.permute(order)?;
+    /// A way to write elements of a chunk of `shape` by its inner chunks; `None`: [`encode`](Self::encode) it whole.
+    pub fn update(&self, shape: &[u64], picks: &Picks, how: InnerChunks) -> Option<Box<dyn ChunkUpdate>> {
+        if !self.bytes_bytes.is_empty() || !self.skipped.is_empty() || !picks.part.is_inside(shape) {
+            return None;
         }
-        Ok(dst)
+        let order = self.order(shape.len())?;
+        let update = self.array_bytes.codec.update(&permute(shape, &order)?, &picks.permute(&order)?, how)?;
+        Some(if is_same(&order) { update } else { Box::new(ReorderedUpdate { update, order }) })
     }
 
     fn only_layouts(&self) -> bool {
         self.array_array.iter().all(|named| named.codec.as_layout().is_some())
     }
 
-    fn inner_shape(&self, shape: &[u64]) -> CodecResult<Dims> {
+    fn encoded_shape(&self, shape: &[u64]) -> CodecResult<Dims> {
         self.array_array.iter().try_fold(shape.into(), |shape: Dims, named| named.codec.encoded_shape(&shape))
     }
 

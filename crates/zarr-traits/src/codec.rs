@@ -63,10 +63,11 @@ use crate::dtype::{DataType, Layout};
 use crate::error::{CodecError, CodecErrorKind, CodecResult};
 use crate::fill::FillValue;
 use crate::limits::Limits;
-use crate::partial::{ChunkRead, Hints};
+use crate::partial::{ChunkRead, Hints, Known};
 use crate::region::Region;
 use crate::registry::Registry;
 use crate::scratch::Scratch;
+use crate::update::{ChunkUpdate, InnerChunks, Picks};
 
 /// What reaches a codec: everything about a chunk but its shape and its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -254,9 +255,27 @@ pub trait ArrayBytesCodec: Debug + Send + Sync {
     /// How many bytes a chunk of `shape` becomes.
     fn encoded_size(&self, shape: &[u64]) -> EncodedSize;
 
-    /// A way to read the `part` of a chunk of `shape` without reading the whole object; `None`: read it whole.
-    fn partial(&self, shape: &[u64], part: &Region, hints: Hints) -> Option<Box<dyn ChunkRead>> {
-        let _ = (shape, part, hints);
+    /// The shape of inner chunks, where chunks are made of such: each can be read and written by itself.
+    fn inner_shape(&self) -> Option<&[u64]> {
+        None
+    }
+
+    /// A way to read the `part` of a chunk of `shape` by its pieces, each of which lies in one inner chunk; `None`: read
+    /// it whole. `known` is what an earlier read has learnt of the same version of the object.
+    fn partial(
+        &self,
+        shape: &[u64],
+        part: &Region,
+        hints: Hints,
+        known: Option<&Known>,
+    ) -> Option<Box<dyn ChunkRead>> {
+        let _ = (shape, part, hints, known);
+        None
+    }
+
+    /// A way to write elements of a chunk of `shape` by its inner chunks; `None`: encode it whole.
+    fn update(&self, shape: &[u64], picks: &Picks, how: InnerChunks) -> Option<Box<dyn ChunkUpdate>> {
+        let _ = (shape, picks, how);
         None
     }
 }

@@ -173,6 +173,18 @@ impl CodecError {
         self
     }
 
+    /// Names the place inside of a chunk at which a chain of its own failed.
+    #[must_use]
+    pub fn inside(self, place: impl Into<String>) -> Self {
+        Self::new(self.kind, place).with_source(self)
+    }
+
+    /// Names the inner chunk whose chain failed.
+    #[must_use]
+    pub fn in_inner_chunk(self, number: &[u64]) -> Self {
+        self.inside(format!("in inner chunk {number:?}"))
+    }
+
     /// Puts `prefix` before the JSON pointer to the member at fault; the one who knows more of the document calls last.
     #[must_use]
     pub fn at(mut self, prefix: &str) -> Self {

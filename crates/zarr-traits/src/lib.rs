@@ -20,6 +20,7 @@ mod scratch;
 mod storage;
 pub mod store;
 mod transformer;
+pub mod update;
 mod version;
 
 pub use bytes::Bytes;
@@ -40,9 +41,9 @@ pub use grid::{BuildGrid, ChunkGrid, ChunkGridEntry, RegularGrid};
 pub use key::{Key, Prefix, SEGMENT_MAX};
 pub use key_encoding::{CoreKeyEncoding, KeyEncoding, KeyEncodingEntry};
 pub use limits::Limits;
-pub use partial::{ChunkRead, Hints, Job, Piece, Span};
+pub use partial::{ChunkRead, Hints, Job, Known, Piece, Span};
 pub use range::ByteRange;
-pub use region::{Region, permute};
+pub use region::{Region, inverse, permute};
 pub use registry::{Entry, Registry, Spec};
 pub use scratch::{Buffer, Scratch};
 pub use storage::Storage;
@@ -50,4 +51,5 @@ pub use store::{
     Capabilities, Dir, Drive, Filled, If, ListStore, Outcome, Page, Put, ReadStore, Reply, Stat, WriteStore,
 };
 pub use transformer::{StorageTransformer, TransformerEntry};
+pub use update::{ChunkUpdate, Encoded, InnerChunks, InnerOrder, Joined, Picks};
 pub use version::Version;

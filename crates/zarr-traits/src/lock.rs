@@ -86,6 +86,11 @@ struct GateState {
 }
 
 impl GateState {
+    fn fits(&self, bytes: u64) -> bool {
+        let idle = self.requests == 0 && self.bytes == 0;
+        idle || (self.requests < self.max_requests && self.bytes.saturating_add(bytes) <= self.max_bytes)
+    }
+
     fn wake_first(&mut self) -> Option<Waker> {
         self.queue.front_mut().and_then(|(_, waker)| waker.take())
     }
@@ -119,20 +124,32 @@ impl Gate {
         unpoisoned(&self.0).max_requests
     }
 
+    /// How many bytes may be in flight at once.
+    pub fn most_bytes(&self) -> u64 {
+        unpoisoned(&self.0).max_bytes
+    }
+
+    /// Room for one request that is expected to bring `bytes`, if there is some at once.
+    pub fn try_enter(&self, bytes: u64) -> Option<Permit> {
+        let mut state = unpoisoned(&self.0);
+        let enters = state.queue.is_empty() && state.fits(bytes);
+        enters.then(|| self.admit(&mut state, bytes))
+    }
+
+    fn admit(&self, state: &mut GateState, bytes: u64) -> Permit {
+        state.requests += 1;
+        state.bytes = state.bytes.saturating_add(bytes);
+        Permit { gate: self.clone(), flying: true, bytes }
+    }
+
     /// Waits for room for one request that is expected to bring `bytes`.
     pub async fn enter(&self, bytes: u64) -> Permit {
         let mut place = Place { gate: self, ticket: None };
         poll_fn(|context| {
             let mut state = unpoisoned(&self.0);
-            let idle = state.requests == 0 && state.bytes == 0;
-            let fits = idle
-                || (state.requests < state.max_requests
-                    && state.bytes.saturating_add(bytes) <= state.max_bytes);
             let first = state.queue.front().is_none_or(|(ticket, _)| Some(*ticket) == place.ticket);
-            if fits && first {
-                state.requests += 1;
-                state.bytes = state.bytes.saturating_add(bytes);
-                return Poll::Ready(Permit { gate: self.clone(), flying: true, bytes });
+            if first && state.fits(bytes) {
+                return Poll::Ready(self.admit(&mut state, bytes));
             }
             let ticket = *place.ticket.get_or_insert_with(|| {
                 state.tickets += 1;
@@ -263,5 +280,8 @@ mod tests {
         let mut landed = block_on(gate.enter(100));
         landed.landed(10);
         assert!(!pending(90), "what has landed counts with its bytes alone");
+        assert!(gate.try_enter(91).is_none());
+        let third = gate.try_enter(90);
+        assert!(third.is_some() && gate.try_enter(1).is_none(), "all bytes are given away");
     }
 }

@@ -90,6 +90,18 @@ pub fn permute(values: &[u64], order: &[u64]) -> Option<Dims> {
         .collect()
 }
 
+/// The order that takes [`permute`] back; `None` when `order` is no permutation.
+pub fn inverse(order: &[u64]) -> Option<Dims> {
+    let mut back = Dims::filled(u64::MAX, order.len());
+    for (i, from) in (0..).zip(order) {
+        let slot = back.get_mut(usize::try_from(*from).ok()?)?;
+        if std::mem::replace(slot, i) != u64::MAX {
+            return None;
+        }
+    }
+    Some(back)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,6 +114,11 @@ mod tests {
         assert_eq!(r.permute(&[2, 0, 1]).unwrap(), Region::new([3, 1, 2], [6, 4, 5]).unwrap());
         for bad in [&[0, 1][..], &[0, 0, 1], &[0, 1, 3]] {
             assert!(r.permute(bad).is_none());
+        }
+        assert_eq!(inverse(&[0, 0, 1]).or(inverse(&[0, 3])), None);
+        for order in [&[0, 1, 2][..], &[2, 0, 1], &[1, 0, 2]] {
+            let there = r.permute(order).unwrap();
+            assert_eq!(there.permute(&inverse(order).unwrap()).unwrap(), r);
         }
         assert_eq!(Region::new([0, 0], [u64::MAX, 2]).unwrap().len(), None);
         assert!(Region::whole(&[]).is_whole(&[]));

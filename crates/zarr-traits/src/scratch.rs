@@ -4,6 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
+use bytes::Bytes;
 use zarr_strided::zeroed;
 
 use crate::error::{CodecError, CodecErrorKind, CodecResult};
@@ -100,6 +101,13 @@ impl Buffer {
     /// Shortens it to `len` bytes, for a decoder that wrote less than there was room for.
     pub fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
+    }
+
+    /// The same bytes, to be shared; the memory does not come back to the scratch by itself.
+    pub fn into_bytes(self) -> Bytes {
+        let mut bytes = Bytes::from(self.memory);
+        bytes.truncate(self.len);
+        bytes
     }
 }
 

@@ -92,6 +92,14 @@ impl Drive {
             Self::Remote { merge_gap, .. } => merge_gap,
         }
     }
+
+    /// An object of at most this many bytes is cheaper read whole than in two steps.
+    pub fn whole(self) -> u64 {
+        match self {
+            Self::Inline => 16 << 10,
+            Self::Remote { merge_gap, .. } => merge_gap,
+        }
+    }
 }
 
 /// Which version a read is about.

@@ -27,6 +27,12 @@ impl Version {
         self
     }
 
+    /// The same version without what keeps it alive: to be kept for long, and compared.
+    #[must_use]
+    pub fn unpinned(&self) -> Self {
+        Self { token: self.token.clone(), pin: None }
+    }
+
     /// The bytes that are compared.
     pub fn token(&self) -> &[u8] {
         &self.token

@@ -227,3 +227,20 @@ impl WriteStore for Odd {
         Box::pin(async move { self.inner.writer()?.sync().await })
     }
 }
+
+/// Shards of inner chunks of this shape, uncompressed, with a checksum over the index.
+pub(crate) fn sharded(inner: &[u64], location: &str) -> Vec<Extension> {
+    sharded_with(inner, location, &[Extension::new("bytes").with("endian", "little")])
+}
+
+pub(crate) fn sharded_with(inner: &[u64], location: &str, codecs: &[Extension]) -> Vec<Extension> {
+    let index = [Extension::new("bytes").with("endian", "little"), Extension::new("crc32c")];
+    let list = |codecs: &[Extension]| codecs.iter().map(Extension::to_value).collect::<Value>();
+    vec![
+        Extension::new("sharding_indexed")
+            .with("chunk_shape", inner.iter().copied().collect::<Value>())
+            .with("codecs", list(codecs))
+            .with("index_codecs", list(&index))
+            .with("index_location", location),
+    ]
+}

@@ -1,0 +1,104 @@
+//! Inner chunks on their way into one object: encoded by several threads, each into a buffer of its own.
+
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use zarr_traits::{Bytes, ChunkUpdate, Encoded, Joined, Scratch, Source};
+
+use crate::error::ArrayResult;
+
+/// Decoded bytes of inner chunks that one thread encodes at once, at least.
+const PART: usize = 64 << 10;
+
+/// The writing of the inner chunks of one chunk.
+pub(crate) struct Encoding {
+    update: Box<dyn ChunkUpdate>,
+    /// Those that are encoded together by one thread at once.
+    parts: Vec<Range<usize>>,
+    done: Mutex<Done>,
+}
+
+/// What was encoded so far.
+struct Done {
+    /// Buffers that nobody appends to right now, with their numbers.
+    idle: Vec<(usize, Vec<u8>)>,
+    buffers: usize,
+    encoded: Vec<Option<Encoded>>,
+}
+
+/// What is put.
+pub(crate) struct Value {
+    pub(crate) parts: Vec<Bytes>,
+    /// The buffers that the parts lie in, which may be used again.
+    pub(crate) buffers: Vec<Bytes>,
+}
+
+impl Encoding {
+    /// Of inner chunks of `bytes` decoded bytes each.
+    pub(crate) fn new(update: Box<dyn ChunkUpdate>, bytes: usize) -> Self {
+        let (count, together) = (update.count(), (PART / bytes.max(1)).max(1));
+        let parts = (0..count).step_by(together).map(|first| first..count.min(first + together)).collect();
+        let done = Done { idle: Vec::new(), buffers: 0, encoded: vec![None; count] };
+        Self { update, parts, done: Mutex::new(done) }
+    }
+
+    /// How many parts can be encoded by themselves.
+    pub(crate) fn parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    fn done(&self) -> MutexGuard<'_, Done> {
+        self.done.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Encodes the inner chunks of a part. `src` are all the elements that are written.
+    pub(crate) fn encode(&self, part: usize, src: &Source<'_>, scratch: &mut Scratch) -> ArrayResult<()> {
+        let part = self.parts[part].clone();
+        let (buffer, mut out) = self.take_buffer(scratch);
+        let mut encoded = Vec::with_capacity(part.len());
+        for number in part.clone() {
+            let start = out.len();
+            let stored = self.update.encode(number, src, &mut out, scratch)?;
+            encoded.push(stored.then(|| Encoded { buffer, start, len: out.len() - start }));
+        }
+        let mut done = self.done();
+        done.encoded[part].copy_from_slice(&encoded);
+        done.idle.push((buffer, out));
+        Ok(())
+    }
+
+    fn take_buffer(&self, scratch: &mut Scratch) -> (usize, Vec<u8>) {
+        let mut done = self.done();
+        if let Some(idle) = done.idle.pop() {
+            return idle;
+        }
+        done.buffers += 1;
+        (done.buffers - 1, scratch.take_vec())
+    }
+
+    /// The object that they make, and whether there is nothing in it but fill value.
+    pub(crate) fn join(self, scratch: &mut Scratch) -> ArrayResult<(Value, bool)> {
+        let Done { mut idle, encoded, .. } = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        idle.sort_unstable_by_key(|(buffer, _)| *buffer);
+        let buffers: Vec<Bytes> = idle.into_iter().map(|(_, out)| Bytes::from(out)).collect();
+        let Joined { parts, is_empty } = self.update.join(&buffers, &encoded, scratch)?;
+        Ok((Value { parts, buffers }, is_empty))
+    }
+}
+
+impl Value {
+    /// One object in one buffer.
+    pub(crate) fn of(buffer: Vec<u8>) -> Self {
+        let bytes = Bytes::from(buffer);
+        Self { parts: vec![bytes.clone()], buffers: vec![bytes] }
+    }
+
+    /// The memory of a value that the store did not keep serves the next chunks.
+    pub(crate) fn recycle(self, scratch: Option<&mut Scratch>) {
+        let Some(scratch) = scratch else { return };
+        drop(self.parts);
+        for memory in self.buffers.into_iter().filter_map(|buffer| buffer.try_into_mut().ok()) {
+            scratch.give_vec(memory.into());
+        }
+    }
+}

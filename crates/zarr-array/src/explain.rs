@@ -1,0 +1,197 @@
+//! What a read would ask of the store, without reading data: the same plan, the same decisions, and only indexes read.
+
+use zarr_traits::{Dims, Drive, Job, Piece, Region, Span};
+
+use crate::array::Array;
+use crate::core::Core;
+use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
+use crate::fetch::{FetchError, Tally, Wish, pieces_of};
+use crate::plan::Cell;
+use crate::read::Target;
+use crate::select::Selection;
+
+/// What reading a selection costs, of a handle that remembers no indexes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Explanation {
+    /// Chunks (of a sharded array: shards) that the selection touches.
+    pub chunks: u64,
+    /// Those of them that are stored.
+    pub chunks_stored: u64,
+    /// Inner chunks that it touches; 0 where there are none.
+    pub inner_chunks: u64,
+    /// Calls of the store: what is wanted of one object is wanted at once.
+    pub requests: u64,
+    /// Ranges that are wanted, one by one: of inner chunks, or of rows of an uncompressed chunk; and of indexes.
+    pub ranges_wanted: u64,
+    /// Ranges that are read, once those that lie close together are one.
+    pub ranges: u64,
+    /// Bytes that are read, of indexes and gaps as well.
+    pub bytes: u64,
+    /// Bytes that hold what is wanted, as it is stored.
+    pub bytes_useful: u64,
+    /// Bytes of the result.
+    pub bytes_result: u64,
+    /// Bytes of memory that a read needs at its peak, about: the result, and on each thread what is fetched and decoded.
+    pub peak_memory: u64,
+}
+
+/// Where an inner chunk of a stored chunk lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InnerChunk {
+    /// Its first element, relative to the chunk.
+    pub start: Vec<u64>,
+    /// Its shape.
+    pub shape: Vec<u64>,
+    /// Its bytes in the object; `None`: it is not stored, all of it is fill value.
+    pub span: Option<Span>,
+}
+
+impl Array {
+    /// What [`read`](Self::read) of a selection asks of the store. Reads indexes and asks for sizes, and no data.
+    ///
+    /// # Errors
+    /// When the selection is not inside the array, an index is broken, and those of the store.
+    pub async fn explain(&self, selection: impl Into<Selection>) -> ArrayResult<Explanation> {
+        let core = &*self.core;
+        let target = Target::new(core, &selection.into())?;
+        let plan = &target.plan;
+        let mut sum = Explanation {
+            chunks: plan.cells(),
+            inner_chunks: if plan.leaf_shape().is_some() { plan.leaves() } else { 0 },
+            bytes_result: target.full.product().unwrap_or(u64::MAX).saturating_mul(core.size as u64),
+            ..Explanation::default()
+        };
+        let mut largest = 0;
+        for number in 0..plan.cells() {
+            let cell = plan.cell(number);
+            let one = core.explain(&cell).await;
+            let one = one.map_err(|e| core.locate(plan, number, e).in_array(self.path()))?;
+            sum.chunks_stored += one.chunks_stored;
+            sum.requests += one.requests;
+            sum.ranges_wanted += one.ranges_wanted;
+            sum.ranges += one.ranges;
+            sum.bytes += one.bytes;
+            sum.bytes_useful += one.bytes_useful;
+            largest = largest.max(one.bytes.saturating_add(one.peak_memory));
+        }
+        let width = core.cpu.pool().map_or(1, |pool| pool.width() as u64).min(plan.cells());
+        sum.peak_memory = sum.bytes_result.saturating_add(largest.saturating_mul(width));
+        Ok(sum)
+    }
+
+    /// Where the inner chunks of the chunk at `index` of the grid lie, in C order; none of a chunk that is not made of
+    /// such. `None`: the chunk is not stored. Reads the index of the shard.
+    ///
+    /// # Errors
+    /// When there is no such chunk, its index is broken, and those of the store.
+    pub async fn inner_chunks(&self, index: &[u64]) -> ArrayResult<Option<Vec<InnerChunk>>> {
+        let core = &*self.core;
+        let shape = self.chunk_shape(index);
+        let shape = shape.ok_or_else(|| ArrayError::invalid(format!("there is no chunk {index:?}")));
+        let pieces = async {
+            let shape = shape?;
+            let key = core.key(index)?;
+            let mut looking = core.clone();
+            looking.fetching.whole = 0;
+            let (chunk, all, mut tally) = (Dims::from(index), Region::whole(&shape), Tally::default());
+            let wish = looking.wish(&chunk, &shape, &all, &key, false, &mut tally).await;
+            match wish? {
+                Wish::Absent => Ok(None),
+                Wish::Whole(_) => Ok(core.storage.reader().size(&key).await?.map(|_| Vec::new())),
+                Wish::Pieces(read, _) => Ok(Some(pieces_of(&*read)?)),
+            }
+        };
+        let pieces = pieces.await.map_err(|e: ArrayError| e.in_array(self.path()))?;
+        let inner = |piece: Piece| InnerChunk {
+            start: piece.at.to_vec(),
+            shape: piece.shape.to_vec(),
+            span: (!matches!(piece.job, Job::Fill(_))).then_some(piece.span),
+        };
+        Ok(pieces.map(|pieces| pieces.into_iter().map(inner).collect()))
+    }
+}
+
+impl Core {
+    /// What a read of one cell costs; as its peak, the memory that its decoding needs besides what is fetched.
+    async fn explain(&self, cell: &Cell) -> ArrayResult<Explanation> {
+        let key = self.key(&cell.chunk)?;
+        let mut tally = Tally::default();
+        let wish = self.wish(&cell.chunk, &cell.shape, &cell.part, &key, false, &mut tally).await;
+        let mut one = Explanation {
+            requests: tally.requests,
+            ranges: tally.ranges,
+            ranges_wanted: tally.ranges,
+            bytes: tally.bytes,
+            ..Explanation::default()
+        };
+        let decoded = |shape: &[u64]| Dims::from(shape).product().unwrap_or(u64::MAX);
+        match wish? {
+            Wish::Absent => {}
+            Wish::Whole(_) => {
+                let size = self.storage.reader().size(&key).await?.map(|stat| stat.size);
+                let requests = self.load_requests(&cell.shape, size);
+                one.requests += requests.0;
+                (one.ranges, one.ranges_wanted) = (one.ranges + requests.1, one.ranges_wanted + requests.1);
+                let size = size.inspect(|_| one.chunks_stored = 1).unwrap_or(0);
+                (one.bytes, one.bytes_useful) = (one.bytes + size, size);
+                let unit = self.chain.inner_shape(cell.shape.len());
+                one.peak_memory = decoded(unit.as_deref().unwrap_or(&cell.shape)) * self.size as u64;
+            }
+            Wish::Pieces(read, seen) => {
+                let pieces = pieces_of(&*read)?;
+                let merged = self.fetching.merge(&pieces)?;
+                if !seen.there {
+                    // Nothing of it was read so far; it may not be there.
+                    one.requests += 1;
+                    one.ranges += merged.len() as u64;
+                    if self.storage.reader().size(&key).await?.is_none() {
+                        one.ranges_wanted = one.ranges;
+                        return Ok(one);
+                    }
+                } else if !merged.is_empty() {
+                    one.requests += 1;
+                    one.ranges += merged.len() as u64;
+                }
+                one.chunks_stored = 1;
+                one.bytes += merged.iter().map(|span| span.len).sum::<u64>();
+                for piece in pieces.iter().filter(|piece| piece.span.len > 0) {
+                    one.ranges_wanted += 1;
+                    one.bytes_useful += match &piece.job {
+                        Job::Strided { .. } => decoded(&piece.shape) * self.size as u64,
+                        _ => piece.span.len,
+                    };
+                    if let Job::Chain { chunk, .. } = &piece.job {
+                        one.peak_memory = one.peak_memory.max(decoded(chunk) * self.size as u64);
+                    }
+                }
+            }
+        }
+        Ok(one)
+    }
+
+    /// Requests and ranges that loading an object of `size` bytes takes; `None`: it is not there.
+    fn load_requests(&self, shape: &[u64], size: Option<u64>) -> (u64, u64) {
+        if self.storage.capabilities().drive != Drive::Inline {
+            return (1, 1);
+        }
+        match (self.room(self.chain.encoded_size(shape)), size) {
+            (None, None) => (1, 0),
+            (None, Some(_)) => (2, 1),
+            (Some(room), Some(size)) if size > room as u64 => (2, 2),
+            (Some(_), _) => (1, 1),
+        }
+    }
+}
+
+impl From<FetchError> for ArrayError {
+    fn from(e: FetchError) -> Self {
+        match e {
+            FetchError::Other(e) => e,
+            FetchError::Changed => {
+                Self::new(ArrayErrorKind::Conflict, "the object was changed while its index was read")
+            }
+        }
+    }
+}

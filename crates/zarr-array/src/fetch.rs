@@ -1,0 +1,372 @@
+//! Getting the bytes of a chunk, or of its pieces, with as few requests as can be: first what tells where the pieces are
+//! (the index of a shard, which is remembered), then all of them at once, those that lie close together as one range.
+
+use zarr_traits::{
+    ByteRange, Bytes, ChunkRead, CodecError, CodecErrorKind, Dims, EncodedSize, If, Key, Piece, Region,
+    Reply, Scratch, Span, StoreErrorKind, Version,
+};
+
+use crate::core::Core;
+use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
+use crate::feed::caught;
+use crate::loaded::{Fetched, Loaded};
+
+/// What a read of a part of a chunk brought.
+pub(crate) enum Data {
+    Absent,
+    /// The object, of which the part is decoded at once.
+    Whole(Loaded),
+    /// The pieces, and the bytes they are made of.
+    Pieces(Vec<Piece>, Fetched),
+}
+
+/// What is to be read of an object, once that is known.
+pub(crate) enum Wish {
+    Absent,
+    /// All of it; taken apart by this, if by anything.
+    Whole(Option<Box<dyn ChunkRead>>),
+    Pieces(Box<dyn ChunkRead>, Seen),
+}
+
+/// What has been seen of an object.
+#[derive(Default)]
+pub(crate) struct Seen {
+    version: Option<Version>,
+    pub(crate) size: Option<u64>,
+    /// Whether it is there.
+    pub(crate) there: bool,
+}
+
+/// What it took to know that.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Tally {
+    pub(crate) requests: u64,
+    pub(crate) ranges: u64,
+    pub(crate) bytes: u64,
+}
+
+/// How often the reading of one object begins again because it was changed meanwhile.
+const RESTARTS: usize = 4;
+
+/// Up to this bound of its size an object is read without asking for its size first: the memory for it is taken from the
+/// system piece by piece, as bytes arrive.
+const BLIND: u64 = 128 << 20;
+
+impl Core {
+    /// The `part` of the chunk at `index`, of shape `shape`, which lies at `key`.
+    pub(crate) async fn fetch(
+        &self,
+        index: &Dims,
+        shape: &[u64],
+        part: &Region,
+        key: &Key,
+        mut scratch: Option<&mut Scratch>,
+    ) -> ArrayResult<Data> {
+        for _ in 0..RESTARTS {
+            let wish = self.wish(index, shape, part, key, true, &mut Tally::default()).await;
+            let done = match wish {
+                Ok(Wish::Absent) => Ok(Data::Absent),
+                Ok(Wish::Whole(read)) => self.fetch_whole(key, shape, read, scratch.as_deref_mut()).await,
+                Ok(Wish::Pieces(read, seen)) => {
+                    self.fetch_pieces(key, read, seen, scratch.as_deref_mut()).await
+                }
+                Err(e) => Err(e),
+            };
+            match done {
+                Err(FetchError::Changed) => self.indexes.forget(index),
+                Err(FetchError::Other(e)) => return Err(e),
+                Ok(data) => return Ok(data),
+            }
+        }
+        Err(ArrayError::new(
+            ArrayErrorKind::Conflict,
+            "the object was changed while it was read, several times",
+        ))
+    }
+
+    /// Finds out what is to be read, which may take reading an index; one that is `remembered` will do.
+    pub(crate) async fn wish(
+        &self,
+        index: &Dims,
+        shape: &[u64],
+        part: &Region,
+        key: &Key,
+        remembered: bool,
+        tally: &mut Tally,
+    ) -> Result<Wish, FetchError> {
+        let (mut seen, mut known) = (Seen::default(), None);
+        if let Some(entry) = self.indexes.get(index).filter(|_| remembered) {
+            known = Some(entry.known);
+            seen = Seen { version: Some(entry.version), size: entry.size, there: true };
+        }
+        let hints = self.fetching.hints();
+        let Some(mut read) = caught(|| Ok(self.chain.partial(shape, part, hints, known.as_ref())))? else {
+            return Ok(Wish::Whole(None));
+        };
+        let reader = self.storage.reader();
+        while !read.wants().is_empty() {
+            if read.wants() == [ByteRange::All] {
+                return Ok(Wish::Whole(Some(read)));
+            }
+            let mut wants = read.wants().to_vec();
+            if !self.storage.capabilities().suffix {
+                // Without suffix ranges the size must be known first, of the version that is then read.
+                if seen.size.is_none() {
+                    tally.requests += 1;
+                    let Some(stat) = reader.size(key).await? else { return Ok(Wish::Absent) };
+                    seen = Seen { version: stat.version, size: Some(stat.size), there: true };
+                }
+                wants.iter_mut().for_each(|want| *want = from_start(*want, seen.size));
+            }
+            self.check_sum(wants.iter().map(|want| wanted_bytes(*want)))?;
+            tally.requests += 1;
+            tally.ranges += wants.len() as u64;
+            let condition = seen.version.as_ref().map_or(If::Versioned, If::Pinned);
+            let Some(Reply { bytes, size, version }) = reader.get_ranges(key, &wants, condition).await?
+            else {
+                return if seen.there { Err(FetchError::Changed) } else { Ok(Wish::Absent) };
+            };
+            let slices: Vec<&[u8]> = bytes.iter().map(|b| &b[..]).collect();
+            tally.bytes += slices.iter().map(|b| b.len() as u64).sum::<u64>();
+            seen = Seen { version: seen.version.or(version), size: seen.size.or(size), there: true };
+            caught(|| Ok(read.feed(&slices, seen.size)?))?;
+        }
+        if let (true, None, Some(version)) = (remembered, known, &seen.version)
+            && let Some(known) = read.known()
+        {
+            self.indexes.keep(index, known, version, seen.size);
+        }
+        Ok(Wish::Pieces(read, seen))
+    }
+
+    async fn fetch_whole(
+        &self,
+        key: &Key,
+        shape: &[u64],
+        read: Option<Box<dyn ChunkRead>>,
+        scratch: Option<&mut Scratch>,
+    ) -> Result<Data, FetchError> {
+        let Some((loaded, _)) = self.load(key, shape, If::Any, scratch).await? else {
+            return Ok(Data::Absent);
+        };
+        let Some(mut read) = read else {
+            self.check_chunk(shape)?;
+            return Ok(Data::Whole(loaded));
+        };
+        let (object, size) = (loaded.whole(), loaded.len() as u64);
+        let pieces = caught(|| {
+            read.feed(&[object], Some(size))?;
+            pieces_of(&*read)
+        })?;
+        check_inside(pieces.iter().map(|piece| piece.span), Some(size))?;
+        Ok(Data::Pieces(pieces, Fetched::new(loaded, [Span { offset: 0, len: size }])))
+    }
+
+    async fn fetch_pieces(
+        &self,
+        key: &Key,
+        read: Box<dyn ChunkRead>,
+        seen: Seen,
+        scratch: Option<&mut Scratch>,
+    ) -> Result<Data, FetchError> {
+        let reader = self.storage.reader();
+        let pieces = caught(|| pieces_of(&*read))?;
+        let expected = read.object_size();
+        let ranges = self.fetching.merge(&pieces)?;
+        check_inside(ranges.iter().copied(), seen.size)?;
+        let len = self.check_sum(ranges.iter().map(|span| span.len))?;
+        if ranges.is_empty() && seen.there {
+            return Ok(Data::Pieces(pieces, Fetched::new(Loaded::Bytes(Vec::new()), [])));
+        }
+        let wants: Vec<ByteRange> = ranges.iter().map(|span| ByteRange::from(*span)).collect();
+        let condition = seen.version.as_ref().map_or(If::Any, If::Pinned);
+        let (loaded, size) = match scratch {
+            Some(scratch) => {
+                let mut buffer = scratch.take(len)?;
+                match reader.read_into(key, &wants, condition, &mut buffer).await? {
+                    Some(filled) => (Some(Loaded::Scratch(buffer)), filled.size),
+                    None => (None, None),
+                }
+            }
+            None => match reader.get_ranges(key, &wants, condition).await? {
+                Some(reply) => (Some(Loaded::Bytes(reply.bytes)), reply.size),
+                None => (None, None),
+            },
+        };
+        match (loaded, seen.there, size.zip(expected)) {
+            (None, true, _) => Err(FetchError::Changed),
+            (None, false, _) => Ok(Data::Absent),
+            (_, _, Some((size, expected))) if size != expected => {
+                Err(FetchError::Other(wrong_size(size, expected)))
+            }
+            (Some(loaded), _, _) => Ok(Data::Pieces(pieces, Fetched::new(loaded, ranges))),
+        }
+    }
+
+    /// The whole object at `key`, of a chunk of `shape`.
+    pub(crate) async fn load(
+        &self,
+        key: &Key,
+        shape: &[u64],
+        condition: If<'_>,
+        scratch: Option<&mut Scratch>,
+    ) -> ArrayResult<Option<(Loaded, Option<Version>)>> {
+        let expected = self.chain.encoded_size(shape);
+        let Some(scratch) = scratch else {
+            let Some(Reply { bytes, version, .. }) =
+                self.storage.reader().get_ranges(key, &[ByteRange::All], condition).await?
+            else {
+                return Ok(None);
+            };
+            let len: usize = bytes.iter().map(Bytes::len).sum();
+            self.check_size(len as u64, expected)?;
+            return Ok(Some((Loaded::Bytes(bytes), version)));
+        };
+        let mut room = match self.room(expected) {
+            Some(room) => room,
+            // Too much to take on the word of a document: the object says how large it is.
+            None => {
+                let Some(stat) = self.storage.reader().size(key).await? else { return Ok(None) };
+                self.check_size(stat.size, expected)?;
+                in_memory(stat.size)
+            }
+        };
+        loop {
+            let mut buffer = scratch.take(room)?;
+            let filled =
+                self.storage.reader().read_into(key, &[ByteRange::All], condition, &mut buffer).await;
+            let Some(filled) = filled? else {
+                scratch.give(buffer);
+                return Ok(None);
+            };
+            let size = filled.size.unwrap_or(filled.len as u64);
+            self.check_size(size, expected)?;
+            if size <= room as u64 {
+                buffer.truncate(filled.len);
+                return Ok(Some((Loaded::Scratch(buffer), filled.version)));
+            }
+            scratch.give(buffer);
+            room = in_memory(size);
+        }
+    }
+
+    /// The memory to read an object of this size into that nobody has asked for its size; `None`: ask it.
+    pub(crate) fn room(&self, expected: EncodedSize) -> Option<usize> {
+        match expected {
+            EncodedSize::Exact(exact) if exact <= self.limits.chunk_bytes => Some(in_memory(exact)),
+            EncodedSize::AtMost(bound) if bound <= BLIND => Some(in_memory(bound)),
+            EncodedSize::Unknown => Some(64 << 10),
+            _ => None,
+        }
+    }
+
+    /// Refuses an object that cannot be a chunk, before memory is taken for it.
+    fn check_size(&self, size: u64, expected: EncodedSize) -> ArrayResult<()> {
+        let most = match expected {
+            EncodedSize::Exact(exact) if size == exact => return Ok(()),
+            EncodedSize::Exact(exact) => return Err(wrong_size(size, exact)),
+            // another encoder may do worse than ours, within reason
+            EncodedSize::AtMost(bound) => bound.saturating_mul(4).max(1 << 20).min(self.limits.encoded_bytes),
+            EncodedSize::Unknown => self.limits.encoded_bytes,
+        };
+        if size <= most {
+            return Ok(());
+        }
+        Err(ArrayError::new(
+            ArrayErrorKind::LimitExceeded,
+            format!("the object has {size} bytes, a chunk of this array may have {most}"),
+        ))
+    }
+
+    /// The sum of some bytes that are to be read, which must be within what a chunk may have.
+    fn check_sum(&self, bytes: impl Iterator<Item = u64>) -> ArrayResult<usize> {
+        let sum = bytes.fold(0_u64, u64::saturating_add);
+        if sum > self.limits.encoded_bytes {
+            let message = format!("pieces of {sum} bytes exceed the limit of {}", self.limits.encoded_bytes);
+            return Err(ArrayError::new(ArrayErrorKind::LimitExceeded, message));
+        }
+        Ok(in_memory(sum))
+    }
+
+    /// Refuses to decode a chunk that is larger than the limits allow.
+    pub(crate) fn check_chunk(&self, shape: &[u64]) -> ArrayResult<()> {
+        let bytes = zarr_traits::chain::byte_len(shape, self.size)? as u64;
+        if bytes <= self.limits.chunk_bytes {
+            return Ok(());
+        }
+        let message = format!("a chunk of {bytes} bytes exceeds the limit of {}", self.limits.chunk_bytes);
+        Err(CodecError::new(CodecErrorKind::LimitExceeded, message).into())
+    }
+}
+
+pub(crate) fn pieces_of(read: &dyn ChunkRead) -> ArrayResult<Vec<Piece>> {
+    let mut pieces = Vec::new();
+    read.pieces(&mut pieces)?;
+    Ok(pieces)
+}
+
+/// A suffix of an object of known size, as a span.
+fn from_start(range: ByteRange, size: Option<u64>) -> ByteRange {
+    match (range, size) {
+        (ByteRange::Suffix(n), Some(size)) => {
+            let len = n.min(size);
+            ByteRange::Span { offset: size - len, len }
+        }
+        (range, _) => range,
+    }
+}
+
+fn wanted_bytes(range: ByteRange) -> u64 {
+    match range {
+        ByteRange::All => 0,
+        ByteRange::Span { len, .. } | ByteRange::Suffix(len) => len,
+    }
+}
+
+fn check_inside(spans: impl Iterator<Item = Span>, size: Option<u64>) -> ArrayResult<()> {
+    let Some(size) = size else { return Ok(()) };
+    for span in spans {
+        if span.end().is_none_or(|end| end > size) {
+            return Err(outside(span));
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn outside(Span { offset, len }: Span) -> ArrayError {
+    CodecError::corrupt(format!("{len} bytes at offset {offset} are not inside the object")).into()
+}
+
+/// A number of bytes that memory is asked for; what exceeds it will be refused.
+pub(crate) fn in_memory(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+pub(crate) fn wrong_size(size: u64, expected: u64) -> ArrayError {
+    ArrayError::new(ArrayErrorKind::Corrupt, format!("the object has {size} bytes, expected {expected}"))
+}
+
+/// Why an object could not be fetched.
+pub(crate) enum FetchError {
+    /// It is another one by now: begin again.
+    Changed,
+    Other(ArrayError),
+}
+
+impl From<zarr_traits::StoreError> for FetchError {
+    fn from(e: zarr_traits::StoreError) -> Self {
+        if e.kind() == StoreErrorKind::Changed { Self::Changed } else { Self::Other(e.into()) }
+    }
+}
+
+impl From<CodecError> for FetchError {
+    fn from(e: CodecError) -> Self {
+        Self::Other(e.into())
+    }
+}
+
+impl From<ArrayError> for FetchError {
+    fn from(e: ArrayError) -> Self {
+        Self::Other(e)
+    }
+}

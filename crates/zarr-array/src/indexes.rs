@@ -1,0 +1,144 @@
+//! The indexes of shards that were read before, as far as they fit: each with the version of the object that it was read
+//! from, which a read by means of it must find again.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use zarr_traits::partial::Known;
+use zarr_traits::{Dims, Version};
+
+/// Bytes of indexes that an array keeps unless told otherwise.
+pub(crate) const BYTES: usize = 32 << 20;
+
+/// Bytes that an entry takes besides its index, about.
+const OVERHEAD: usize = 256;
+
+/// Shared by the clones of a handle.
+pub(crate) struct Indexes {
+    most: usize,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    entries: HashMap<Dims, Slot>,
+    /// In the order in which they are looked at when room is needed: one that was used since gets a second chance.
+    queue: VecDeque<Dims>,
+    bytes: usize,
+}
+
+struct Slot {
+    entry: Entry,
+    used: bool,
+}
+
+/// What is known of one object.
+#[derive(Clone)]
+pub(crate) struct Entry {
+    pub(crate) known: Known,
+    pub(crate) version: Version,
+    pub(crate) size: Option<u64>,
+}
+
+impl Indexes {
+    /// Keeps up to `most` bytes; none for 0.
+    pub(crate) fn new(most: usize) -> Self {
+        Self { most, kept: Mutex::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is known of the chunk at `index`.
+    pub(crate) fn get(&self, index: &Dims) -> Option<Entry> {
+        if self.most == 0 {
+            return None;
+        }
+        let mut kept = self.lock();
+        let slot = kept.entries.get_mut(index)?;
+        slot.used = true;
+        Some(slot.entry.clone())
+    }
+
+    /// Remembers what is known of the chunk at `index`, and forgets others for it.
+    pub(crate) fn keep(&self, index: &Dims, known: Known, version: &Version, size: Option<u64>) {
+        let bytes = known.bytes().saturating_add(OVERHEAD);
+        if bytes > self.most {
+            return;
+        }
+        // The pin would keep a file open, and show what was in it for ever.
+        let entry = Entry { known, version: version.unpinned(), size };
+        let mut kept = self.lock();
+        kept.remove(index);
+        while kept.bytes + bytes > self.most {
+            let Some(oldest) = kept.queue.pop_front() else { break };
+            match kept.entries.get_mut(&oldest) {
+                Some(slot) if slot.used => {
+                    slot.used = false;
+                    kept.queue.push_back(oldest);
+                }
+                _ => kept.remove(&oldest),
+            }
+        }
+        kept.bytes += bytes;
+        kept.queue.push_back(index.clone());
+        kept.entries.insert(index.clone(), Slot { entry, used: false });
+    }
+
+    /// Forgets the chunk at `index`, which was changed.
+    pub(crate) fn forget(&self, index: &Dims) {
+        if self.most > 0 {
+            self.lock().remove(index);
+        }
+    }
+}
+
+impl Kept {
+    /// The place in the queue stays until its turn comes, unless there are too many such.
+    fn remove(&mut self, index: &Dims) {
+        if let Some(slot) = self.entries.remove(index) {
+            self.bytes -= slot.entry.known.bytes().saturating_add(OVERHEAD);
+            if self.queue.len() > 2 * self.entries.len() + 16 {
+                let entries = &self.entries;
+                self.queue.retain(|index| entries.contains_key(index));
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Indexes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kept = self.lock();
+        write!(f, "Indexes({} of {} bytes, {} shards)", kept.bytes, self.most, kept.entries.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn the_least_used_go_when_room_is_needed_and_a_version_is_kept_without_its_pin() {
+        let indexes = Indexes::new(3 * (OVERHEAD + 100));
+        let version = Version::new(&b"v"[..]).with_pin(Arc::new(7_u8));
+        let keep = |i: u64| indexes.keep(&[i][..].into(), Known::new(Arc::new(i), 100), &version, None);
+        let has = |i: u64| indexes.get(&[i][..].into()).is_some();
+        (0..3).for_each(keep);
+        assert!(has(0));
+        keep(3);
+        assert_eq!([0, 1, 2, 3].map(has), [true, false, true, true], "0 was used");
+        assert!(indexes.get(&[3][..].into()).unwrap().version.pin::<u8>().is_none());
+        for i in 0..1000 {
+            keep(i);
+            indexes.forget(&[i][..].into());
+        }
+        assert!(indexes.lock().queue.len() < 40, "what is forgotten leaves no trace");
+        indexes.keep(&[9][..].into(), Known::new(Arc::new(0), 10_000), &version, None);
+        assert!(!has(9), "one that is too large is not kept");
+        assert!(Indexes::new(0).get(&[0][..].into()).is_none());
+    }
+}

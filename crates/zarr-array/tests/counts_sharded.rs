@@ -1,0 +1,190 @@
+//! How many requests reading and writing shards costs, and that `explain` knows it beforehand.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+mod common;
+
+use common::{counted, numbers, sharded};
+use proptest::prelude::*;
+use proptest::sample::Index;
+use zarr_array::blocking::Array;
+use zarr_array::{Cpu, FillChunks, Selection, standard};
+use zarr_store::{Counting, Counts};
+
+fn cost(counting: &Counting, work: impl FnOnce()) -> Counts {
+    let before = counting.counts();
+    work();
+    counting.counts() - before
+}
+
+/// 512 x 512 in shards of 256 x 256, of 16 x 16 inner chunks of 16 x 16: indexes of 4100 bytes.
+fn shards() -> (Array, Counting) {
+    let (array, counting) = counted(&[512, 512], &[256, 256], &sharded(&[16, 16], "end"));
+    array.write(.., &numbers(&[512, 512])).unwrap();
+    (array, counting)
+}
+
+const INDEX: u64 = 16 * 256 + 4;
+
+#[test]
+fn parts_of_a_shard_cost_two_requests_and_one_once_its_index_is_known() {
+    type Part = [std::ops::Range<u64>; 2];
+    // parts, and the inner chunks and ranges that they take
+    let parts: [(Part, u64, u64); 4] = [
+        ([0..16, 16..32], 1, 1),
+        ([20..21, 0..256], 16, 1), // 16 neighbours
+        ([3..4, 30..40], 2, 1),
+        ([0..64, 16..32], 4, 1), // a column: the gaps of 7 KiB are read over by nobody
+    ];
+    for (part, inner, _) in &parts {
+        let (array, counting) = shards();
+        let read = |array: &Array| cost(&counting, || drop(array.read::<u16>(part.clone()).unwrap()));
+        let cold = read(&array);
+        assert_eq!(cold.requests(), 2, "{part:?}, cold");
+        let warm = read(&array.clone());
+        assert_eq!(warm.requests(), 1, "{part:?}, warm: clones share what is known");
+        assert_eq!(cold.bytes_read - warm.bytes_read, INDEX, "{part:?}");
+        assert!(warm.bytes_read <= inner * 512, "{part:?}: {} bytes", warm.bytes_read);
+        let off = array.with_index_cache(0);
+        assert_eq!([read(&off).requests(), read(&off).requests()], [2, 2], "{part:?}, nothing is remembered");
+    }
+}
+
+#[test]
+fn neighbouring_inner_chunks_are_one_range() {
+    let (array, counting) = shards();
+    let used = cost(&counting, || drop(array.read::<u16>([16..32, 0..256]).unwrap()));
+    assert_eq!((used.requests(), used.ranges), (2, 2), "the index, and 16 inner chunks at once");
+    let used = cost(&counting, || drop(array.read::<u16>([0..64, 16..32]).unwrap()));
+    assert_eq!((used.requests(), used.ranges), (1, 4), "gaps of 7 KiB are not worth reading");
+    let mut fetching = array.fetching();
+    fetching.gap = 8 << 10;
+    let patient = array.with_fetching(fetching);
+    let used = cost(&counting, || drop(patient.read::<u16>([0..64, 16..32]).unwrap()));
+    assert_eq!((used.requests(), used.ranges), (1, 1), "unless they are");
+}
+
+#[test]
+fn a_shard_that_is_small_or_wanted_for_the_most_part_is_one_request() {
+    let (array, counting) = shards();
+    for most in [[0..256, 0..256], [256..512, 0..200]] {
+        let used = cost(&counting, || drop(array.read::<u16>(most).unwrap()));
+        assert_eq!(used.requests(), 1);
+    }
+    let (small, counting) = counted(&[64, 64], &[32, 32], &sharded(&[4, 4], "start"));
+    small.write(.., &numbers(&[64, 64])).unwrap();
+    let used = cost(&counting, || drop(small.read::<u16>([0..1, 0..1]).unwrap()));
+    assert_eq!(used.requests(), 1, "3 KiB are not worth two");
+}
+
+#[test]
+fn a_row_through_64_shards_is_two_requests_each() {
+    let (array, counting) = counted(&[64, 64 * 64], &[64, 64], &sharded(&[1, 64], "end"));
+    array.write(.., &numbers(&[64, 64 * 64])).unwrap();
+    let mut fetching = array.fetching();
+    fetching.whole = 1; // they are small ones
+    let array = array.with_fetching(fetching);
+    let used = cost(&counting, || drop(array.read::<u16>([9..10, 0..64 * 64]).unwrap()));
+    assert_eq!(used.requests(), 128);
+    let used = cost(&counting, || drop(array.read::<u16>([10..11, 0..64 * 64]).unwrap()));
+    assert_eq!(used.requests(), 64);
+}
+
+#[test]
+fn an_inner_chunk_of_a_shard_in_a_shard_is_three_requests() {
+    let inner = sharded(&[16, 16], "end").remove(0);
+    let nested = common::sharded_with(&[128, 128], "end", &[inner]);
+    let (array, counting) = counted(&[512, 512], &[512, 512], &nested);
+    array.write(.., &numbers(&[512, 512])).unwrap();
+    let used = cost(&counting, || {
+        assert_eq!(array.read::<u16>([100..101, 300..301]).unwrap().into_vec(), [100 * 512 + 300]);
+    });
+    assert_eq!(used.requests(), 3);
+}
+
+#[test]
+fn what_is_not_stored_costs_no_further_request() {
+    let (array, counting) = shards();
+    array.write([0..64, 0..64], &[7_u16; 64 * 64]).unwrap();
+    let used =
+        cost(&counting, || assert_eq!(array.read::<u16>([2..34, 3..35]).unwrap().into_vec(), [7; 1024]));
+    assert_eq!((used.requests(), used.bytes_read), (1, INDEX), "the index says that they are fill");
+    array.write([0..256, 0..256], &[7_u16; 256 * 256]).unwrap();
+    let used = cost(&counting, || assert_eq!(array.read::<u16>([0..1, 0..1]).unwrap().into_vec(), [7]));
+    assert_eq!((used.requests(), used.bytes_read), (1, 0), "the shard is gone");
+}
+
+#[test]
+fn an_index_that_somebody_has_changed_is_read_again() {
+    let (array, counting) = shards();
+    let read = |expected: u16| {
+        cost(&counting, || assert_eq!(array.read::<u16>([5..6, 5..6]).unwrap().into_vec(), [expected]))
+    };
+    assert_eq!(read(5 * 512 + 5).requests(), 2);
+    array.write([5..6, 5..6], &[1_u16]).unwrap();
+    assert_eq!(read(1).requests(), 2, "we know of our own writes");
+    let other = Array::open(array.storage().clone(), "/a", &standard()).unwrap();
+    other.write([5..6, 5..6], &[2_u16]).unwrap();
+    assert_eq!(read(2).requests(), 3, "and notice those of others: one request finds out");
+    assert_eq!(read(2).requests(), 1);
+}
+
+#[test]
+fn part_of_a_shard_is_read_once_and_put_once_and_a_whole_one_only_put() {
+    let (array, counting) = shards();
+    let used = cost(&counting, || array.write([5..9, 7..8], &[1_u16; 4]).unwrap());
+    assert_eq!((used.reads(), used.size, used.put, used.requests()), (1, 0, 1, 2));
+    let used = cost(&counting, || array.write([0..512, 0..256], &numbers(&[512, 256])).unwrap());
+    assert_eq!((used.put, used.requests()), (2, 2));
+    // the array ends inside of its shards: what covers them as far as it goes covers them
+    let (array, counting) = counted(&[300, 100], &[256, 256], &sharded(&[16, 16], "end"));
+    let used = cost(&counting, || array.write(.., &numbers(&[300, 100])).unwrap());
+    assert_eq!((used.put, used.requests()), (2, 2));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// 200 selections of arrays that are sharded, nested, uncompressed, compressed, with missing chunks and inner chunks.
+    #[test]
+    fn explain_predicts_what_the_store_sees(
+        kind in 0_usize..6,
+        corners in [any::<[Index; 2]>(), any::<[Index; 2]>()],
+        step in prop_oneof![3 => Just(1_u64), 1 => Just(3_u64)],
+        holes in any::<[Index; 4]>(),
+    ) {
+        let chains = common::chains();
+        let codecs = match kind {
+            0 => sharded(&[4, 8], "end"),
+            1 => sharded(&[16, 16], "start"),
+            2 => common::sharded_with(&[32, 32], "end", &[sharded(&[8, 8], "end").remove(0)]),
+            kind => chains[[0, 2, 4][kind - 3]].clone(),
+        };
+        let (array, counting) = counted(&[300, 200], &[128, 128], &codecs);
+        array.write(.., &numbers(&[300, 200])).unwrap();
+        // a hole, of whole chunks or parts of such
+        let hole = [0, 1].map(|dim| {
+            let length = [300, 200][dim];
+            let start = holes[dim].index(length) as u64;
+            start..(start + holes[dim + 2].index(200) as u64).min(length as u64)
+        });
+        let count = hole.iter().map(|range| range.end - range.start).product::<u64>();
+        array.clone().with_fill_chunks(FillChunks::Skip)
+            .write(hole, &vec![7_u16; usize::try_from(count).unwrap()]).unwrap();
+        let axes = [0, 1].map(|dim| {
+            let length = [300, 200][dim];
+            let start = corners[dim][0].index(length) as u64;
+            let end = start + corners[dim][1].index(length + 1 - usize::try_from(start).unwrap()) as u64;
+            zarr_array::Axis::step(start..end, if dim == 0 { step } else { 1 })
+        });
+        let selection = Selection::new(axes.to_vec());
+        let array = array.with_index_cache(0).with_cpu(Cpu::threads(2));
+        let told = array.explain(selection.clone()).unwrap();
+        let mut got = 0;
+        let used = cost(&counting, || got = array.read::<u16>(selection).unwrap().as_slice().len());
+        prop_assert_eq!(
+            (told.requests, told.ranges, told.bytes, told.bytes_result),
+            (used.requests(), used.ranges, used.bytes_read, got as u64 * 2)
+        );
+        prop_assert!(told.ranges <= told.ranges_wanted && told.bytes_useful <= told.bytes, "{told:?}");
+    }
+}

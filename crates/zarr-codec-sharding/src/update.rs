@@ -1,0 +1,303 @@
+//! Writing a shard, or a part of one: inner chunks that are written are encoded, all others keep their bytes.
+
+use std::sync::Arc;
+
+use zarr_traits::chain::byte_len;
+use zarr_traits::strided::zeroed;
+use zarr_traits::{
+    Bytes, ChunkUpdate, CodecError, CodecErrorKind, CodecResult, Destination, Dims, Encoded, InnerChunks,
+    InnerOrder, Joined, Picks, Region, Scratch, Source, Span, Swap,
+};
+
+use crate::NAME;
+use crate::codec::{Shard, outside, slice, to_usize};
+use crate::index::{Entries, Layout, MISSING};
+use crate::inner::Touched;
+
+#[derive(Debug)]
+pub(crate) struct ShardUpdate {
+    shard: Arc<Shard>,
+    layout: Layout,
+    how: InnerChunks,
+    steps: Dims,
+    /// Per dimension, the inner chunks that are written.
+    written: Vec<Vec<Share>>,
+    count: usize,
+    old: Option<Old>,
+}
+
+/// What is written of an inner chunk in one dimension.
+#[derive(Debug, Clone, Copy)]
+struct Share {
+    /// The number of the inner chunk.
+    number: u64,
+    /// The first element that is written, from its begin.
+    start: u64,
+    /// How many.
+    count: u64,
+    /// Where they begin in what is written.
+    at: u64,
+}
+
+/// The shard as it was.
+#[derive(Debug)]
+struct Old {
+    object: Bytes,
+    entries: Entries,
+}
+
+/// What is written of one inner chunk.
+struct Written {
+    number: Dims,
+    /// Where it begins in what is written.
+    at: Dims,
+    /// How many elements in each dimension.
+    count: Dims,
+    /// Where they lie in the inner chunk.
+    picks: Picks,
+}
+
+/// Bytes of the new object: of one of the buffers, or of what it was.
+#[derive(PartialEq, Eq, Clone, Copy)]
+enum Origin {
+    Buffer(usize),
+    Old,
+}
+
+impl ShardUpdate {
+    pub(crate) fn new(shard: Arc<Shard>, layout: Layout, picks: &Picks, how: InnerChunks) -> Option<Self> {
+        let counts = picks.counts();
+        let written: Vec<Vec<Share>> = (0..counts.len())
+            .map(|dim| shares(picks.part.start()[dim], counts[dim], picks.steps[dim], shard.chunk[dim]))
+            .collect();
+        let count = written.iter().try_fold(1_usize, |count, shares| count.checked_mul(shares.len()))?;
+        Some(Self { shard, layout, how, steps: picks.steps.clone(), written, count, old: None })
+    }
+
+    /// The inner chunk of this number among those written, in C order.
+    fn written(&self, number: usize) -> CodecResult<Written> {
+        let rank = self.written.len();
+        let [mut chunk, mut at, mut count, mut start, mut extent] =
+            std::array::from_fn(|_| Dims::filled(0, rank));
+        let mut rest = number;
+        for dim in (0..rank).rev() {
+            let shares = &self.written[dim];
+            let share = shares[rest % shares.len()];
+            rest /= shares.len();
+            (chunk[dim], at[dim], count[dim], start[dim]) =
+                (share.number, share.at, share.count, share.start);
+            extent[dim] = (share.count - 1) * self.steps[dim] + 1;
+        }
+        let part = Region::new(start, extent).ok_or_else(outside)?;
+        Ok(Written { number: chunk, at, count, picks: Picks { part, steps: self.steps.clone() } })
+    }
+
+    /// Where an inner chunk stands among those written; `None`: it is not.
+    fn place(&self, number: &[u64]) -> Option<usize> {
+        self.written.iter().zip(number).try_fold(0, |place, (shares, number)| {
+            let at = shares.binary_search_by_key(number, |share| share.number).ok()?;
+            Some(place * shares.len() + at)
+        })
+    }
+
+    /// Where an inner chunk lay before; `None` when it was not stored.
+    fn old_span(&self, number: &[u64]) -> CodecResult<Option<(&Old, Span)>> {
+        let Some(old) = &self.old else { return Ok(None) };
+        let room = self.shard.room(&self.layout, Some(old.object.len() as u64));
+        Ok(room.span(number, old.entries.of(number))?.map(|span| (old, span)))
+    }
+
+    fn encode_inner(
+        &self,
+        written: &Written,
+        src: &Source<'_>,
+        out: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> CodecResult<bool> {
+        let shard = &*self.shard;
+        let covered = written.count == shard.chunk;
+        let values = src.sub(&written.at, &written.count)?;
+        let old = if covered { None } else { self.old_span(&written.number)? };
+        let old = old.map(|(old, span)| old.object.slice_ref(slice(&old.object, span).unwrap_or_default()));
+        if let Some(mut inner) = shard.inner.update(&shard.chunk, &written.picks, self.how) {
+            if let Some(old) = old {
+                inner.feed(old)?;
+            }
+            return append(&*inner, self.how.store_fill, &values, out, scratch);
+        }
+        if covered {
+            return self.encode_whole(values, out, scratch);
+        }
+        let mut buffer = scratch.take(byte_len(&shard.chunk, src.size())?)?;
+        let mut chunk = Destination::dense(&mut buffer, &shard.chunk, src.size())?;
+        match old {
+            Some(old) => {
+                let all = Region::whole(&shard.chunk);
+                shard.inner.decode_into(&old, &shard.chunk, &all, chunk.reborrow(), scratch)?;
+            }
+            None => chunk.fill(shard.fill.bytes())?,
+        }
+        let part = &written.picks.part;
+        chunk.sub(part.start(), part.shape())?.step(&self.steps)?.put(values, Swap::NONE)?;
+        let stored = self.encode_whole(Source::dense(&buffer, &shard.chunk, src.size())?, out, scratch);
+        scratch.give(buffer);
+        stored
+    }
+
+    fn encode_whole(&self, chunk: Source<'_>, out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<bool> {
+        if !self.how.store_fill && chunk.is_filled_with(self.shard.fill.bytes()) {
+            return Ok(false);
+        }
+        self.shard.inner.encode(chunk, out, scratch)?;
+        Ok(true)
+    }
+
+    fn join_all(
+        &self,
+        buffers: &[Bytes],
+        encoded: &[Option<Encoded>],
+        scratch: &mut Scratch,
+    ) -> CodecResult<Joined> {
+        let shard = &*self.shard;
+        let mut entries = zeroed::<u64>(self.layout.index.product().and_then(to_usize).ok_or_else(outside)?)?;
+        entries.fill(MISSING);
+        let all = Touched::all(&self.layout.chunks);
+        let mut runs: Vec<(Origin, u64, u64)> = Vec::new();
+        let mut end = if shard.at_start { self.layout.index_len } else { 0 };
+        for number in self.order(&all) {
+            let (origin, start, len) = match self.place(&number) {
+                Some(place) => match encoded.get(place).ok_or_else(outside)? {
+                    Some(e) => (Origin::Buffer(e.buffer), e.start as u64, e.len as u64),
+                    None => continue,
+                },
+                None => match self.old_span(&number)? {
+                    Some((_, span)) => (Origin::Old, span.offset, span.len),
+                    None => continue,
+                },
+            };
+            let place = 2 * all.place(&number).ok_or_else(outside)?;
+            entries[place..place + 2].copy_from_slice(&[end, len]);
+            end = end.checked_add(len).filter(|end| *end <= shard.object_limit).ok_or_else(|| {
+                let message = format!("the shard would exceed the limit of {} bytes", shard.object_limit);
+                CodecError::new(CodecErrorKind::LimitExceeded, message)
+            })?;
+            match runs.last_mut() {
+                Some(run) if run.0 == origin && run.1 + run.2 == start => run.2 += len,
+                _ => runs.push((origin, start, len)),
+            }
+        }
+        let is_empty = entries.iter().all(|entry| *entry == MISSING);
+        let mut index = Vec::new();
+        shard.encode_index(&entries, &self.layout, &mut index, scratch)?;
+        let mut parts = Vec::with_capacity(runs.len() + 1);
+        for (origin, start, len) in runs {
+            let bytes = match origin {
+                Origin::Buffer(buffer) => buffers.get(buffer),
+                Origin::Old => self.old.as_ref().map(|old| &old.object),
+            };
+            let bytes = bytes.ok_or_else(outside)?;
+            parts.push(bytes.slice_ref(slice(bytes, Span { offset: start, len }).ok_or_else(outside)?));
+        }
+        parts.insert(if shard.at_start { 0 } else { parts.len() }, index.into());
+        Ok(Joined { parts, is_empty })
+    }
+
+    /// All inner chunks, in the order in which they are to lie in the object.
+    fn order(&self, all: &Touched) -> Vec<Dims> {
+        let mut numbers: Vec<Dims> = all.positions().collect();
+        if self.how.order == InnerOrder::Morton {
+            numbers.sort_unstable_by(|a, b| along_curve(a, b));
+        }
+        numbers
+    }
+}
+
+/// The shares of inner chunks of length `chunk` in `count` elements from `start` on, `step` apart.
+fn shares(start: u64, count: u64, step: u64, chunk: u64) -> Vec<Share> {
+    let mut shares = Vec::new();
+    let mut done = 0;
+    while done < count {
+        let position = start + done * step;
+        let number = position / chunk;
+        let within = position % chunk;
+        let here = (chunk - within).div_ceil(step).min(count - done);
+        shares.push(Share { number, start: within, count: here, at: done });
+        done += here;
+    }
+    shares
+}
+
+/// Compares two places on a Z-shaped curve: the dimension whose numbers differ in the highest bit decides, of several
+/// the first one.
+fn along_curve(a: &[u64], b: &[u64]) -> std::cmp::Ordering {
+    let mut decides = (0, std::cmp::Ordering::Equal);
+    for (a, b) in a.iter().zip(b) {
+        let differ = a ^ b;
+        // the highest bit of `differ` is above that of the best so far
+        if decides.0 < differ && decides.0 < (decides.0 ^ differ) {
+            decides = (differ, a.cmp(b));
+        }
+    }
+    decides.1
+}
+
+/// Encodes all of an inner update in place: appends the object that it makes.
+fn append(
+    update: &dyn ChunkUpdate,
+    store_fill: bool,
+    src: &Source<'_>,
+    out: &mut Vec<u8>,
+    scratch: &mut Scratch,
+) -> CodecResult<bool> {
+    let mut buffer = scratch.take_vec();
+    let mut encoded = Vec::with_capacity(update.count());
+    for number in 0..update.count() {
+        let start = buffer.len();
+        let stored = update.encode(number, src, &mut buffer, scratch)?;
+        encoded.push(stored.then(|| Encoded { buffer: 0, start, len: buffer.len() - start }));
+    }
+    let Joined { parts, is_empty } = update.join(&[buffer.into()], &encoded, scratch)?;
+    if is_empty && !store_fill {
+        return Ok(false);
+    }
+    parts.iter().for_each(|part| out.extend_from_slice(part));
+    Ok(true)
+}
+
+impl ChunkUpdate for ShardUpdate {
+    fn feed(&mut self, object: Bytes) -> CodecResult<()> {
+        let all = Touched::all(&self.layout.chunks);
+        let entries = self
+            .shard
+            .index_of(&object, &self.layout)
+            .and_then(|index| self.shard.entries(index, &self.layout, all, &mut Scratch::new()))
+            .map_err(|e| e.in_codec(NAME, "decode"))?;
+        self.old = Some(Old { object, entries });
+        Ok(())
+    }
+
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    fn encode(
+        &self,
+        number: usize,
+        src: &Source<'_>,
+        out: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> CodecResult<bool> {
+        let written = self.written(number)?;
+        let stored = self.encode_inner(&written, src, out, scratch);
+        stored.map_err(|e| e.in_inner_chunk(&written.number).in_codec(NAME, "encode"))
+    }
+
+    fn join(
+        &self,
+        buffers: &[Bytes],
+        encoded: &[Option<Encoded>],
+        scratch: &mut Scratch,
+    ) -> CodecResult<Joined> {
+        self.join_all(buffers, encoded, scratch).map_err(|e| e.in_codec(NAME, "encode"))
+    }
+}

@@ -1,0 +1,142 @@
+//! Reading part of a chunk whose encoded form is just its elements.
+
+use zarr_strided::{Dims, Swap};
+
+use crate::error::{CodecError, CodecResult};
+use crate::partial::{ChunkRead, Hints, Job, Piece, Span};
+use crate::region::Region;
+
+/// The reading of part of a chunk whose encoded form is just its elements.
+#[derive(Debug)]
+pub(crate) struct PlainRead {
+    pub(crate) shape: Dims,
+    pub(crate) part: Region,
+    pub(crate) size: usize,
+    pub(crate) swap: Swap,
+    pub(crate) hints: Hints,
+}
+
+impl ChunkRead for PlainRead {
+    fn object_size(&self) -> Option<u64> {
+        self.shape.product()?.checked_mul(self.size as u64)
+    }
+
+    fn pieces(&self, out: &mut Vec<Piece>) -> CodecResult<()> {
+        if self.part.is_empty() {
+            return Ok(());
+        }
+        let strides = self.strides().ok_or_else(|| CodecError::corrupt("the chunk is larger than memory"))?;
+        let part = self.part.shape();
+        // From the last dimension outwards: a dimension joins the span as long as the gaps in it are small and the span
+        // does not grow too long. `split` is the first dimension that is wholly inside the span.
+        let mut covered = self.size as u64;
+        let mut split = part.len();
+        while let Some(dim) = split.checked_sub(1) {
+            let longer = (part[dim] - 1) * strides[dim] + covered;
+            let gap = if part[dim] == 1 { 0 } else { strides[dim] - covered };
+            if gap > self.hints.gap || (longer > self.hints.span && gap > 0) {
+                break;
+            }
+            covered = longer;
+            split = dim;
+        }
+        let mut shape: Dims = part.into();
+        shape[..split].fill(1);
+        // The dimension before the split may still be taken several rows at a time, up to the length of a span.
+        let mut group = 1;
+        if let Some(dim) = split.checked_sub(1)
+            && part[dim] > 1
+            && strides[dim] - covered <= self.hints.gap
+        {
+            group = (self.hints.span.saturating_sub(covered) / strides[dim] + 1).min(part[dim]);
+        }
+        let start: u64 = self.part.start().iter().zip(&strides[..]).map(|(s, stride)| s * stride).sum();
+        let signed: Vec<i64> = strides.iter().map(|s| i64::try_from(*s).unwrap_or(i64::MAX)).collect();
+        let mut at = Dims::filled(0, part.len());
+        loop {
+            let offset = start + at.iter().zip(&strides[..]).map(|(i, stride)| i * stride).sum::<u64>();
+            let mut len = covered;
+            if let Some(dim) = split.checked_sub(1) {
+                shape[dim] = group.min(part[dim] - at[dim]);
+                len += (shape[dim] - 1) * strides[dim];
+            }
+            out.push(Piece {
+                span: Span { offset, len },
+                at: at.clone(),
+                shape: shape.clone(),
+                job: Job::Strided { strides: signed.clone(), swap: self.swap },
+            });
+            // the next position, as an odometer over the dimensions before the split
+            let mut dim = split;
+            loop {
+                let Some(d) = dim.checked_sub(1) else { return Ok(()) };
+                at[d] += if d + 1 == split { group } else { 1 };
+                if at[d] < part[d] {
+                    break;
+                }
+                at[d] = 0;
+                dim = d;
+            }
+        }
+    }
+}
+
+impl PlainRead {
+    /// Bytes from one element to the next; `None` when the chunk does not fit into memory.
+    fn strides(&self) -> Option<Dims> {
+        self.object_size().filter(|n| i64::try_from(*n).is_ok())?;
+        let mut strides = Dims::filled(self.size as u64, self.shape.len());
+        for dim in (1..self.shape.len()).rev() {
+            strides[dim - 1] = strides[dim].checked_mul(self.shape[dim])?;
+        }
+        Some(strides)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zarr_strided::{Destination, Source};
+
+    use super::*;
+    use crate::scratch::Scratch;
+
+    /// The spans that a read of `part` wants, and the check that running them gives what the whole chunk has there.
+    fn spans(shape: &[u64], start: &[u64], part: &[u64], hints: Hints) -> Vec<(u64, u64)> {
+        let part = Region::new(start, part).unwrap();
+        let read = PlainRead { shape: shape.into(), part: part.clone(), size: 2, swap: Swap::NONE, hints };
+        let chunk: Vec<u16> =
+            (0..shape.iter().product::<u64>()).map(|i| u16::try_from(i % 65_521).unwrap()).collect();
+        let bytes = zarr_strided::bytes_of(&chunk);
+        let mut pieces = Vec::new();
+        read.pieces(&mut pieces).unwrap();
+        let mut got = vec![0u16; usize::try_from(part.len().unwrap()).unwrap()];
+        for piece in &pieces {
+            let at = usize::try_from(piece.span.offset).unwrap();
+            let src = &bytes[at..at + usize::try_from(piece.span.len).unwrap()];
+            let dst = Destination::of(&mut got, part.shape()).unwrap().sub(&piece.at, &piece.shape).unwrap();
+            piece.run(src, dst, &mut Scratch::new()).unwrap();
+        }
+        let mut whole = Vec::new();
+        let source = Source::of(&chunk, shape).unwrap().sub(start, part.shape()).unwrap();
+        source.append_to(&mut whole, Swap::NONE).unwrap();
+        assert_eq!(zarr_strided::bytes_of(&got), whole);
+        pieces.iter().map(|p| (p.span.offset, p.span.len)).collect()
+    }
+
+    #[test]
+    fn rows_are_merged_by_gap_and_cut_by_length() {
+        let hints = |gap, span| Hints { gap, span, whole: 0 };
+        // an 8 x 8 x 8 box of a 128^3 chunk: one span a plane
+        let boxes = spans(&[128, 128, 128], &[3, 4, 5], &[8, 8, 8], hints(4096, 1 << 20));
+        assert_eq!((boxes.len(), boxes[0]), (8, (2 * ((3 * 128 + 4) * 128 + 5), 7 * 256 + 16)));
+        // without gaps every row by itself; with large ones everything at once
+        assert_eq!(spans(&[8, 8, 8], &[1, 1, 1], &[3, 3, 3], hints(0, 1 << 20)).len(), 9);
+        assert_eq!(spans(&[8, 8, 8], &[1, 1, 1], &[3, 3, 3], hints(1 << 20, 1 << 20)).len(), 1);
+        // whole rows are no gaps; a contiguous chunk is one span however long
+        assert_eq!(spans(&[8, 8], &[2, 0], &[3, 8], hints(0, 8)), [(32, 48)]);
+        // a long column is cut into groups of rows
+        assert_eq!(spans(&[64, 8], &[0, 3], &[64, 1], hints(16, 64)).len(), 16);
+        assert_eq!(spans(&[], &[], &[], hints(0, 0)), [(0, 2)]);
+        assert_eq!(spans(&[4, 4], &[0, 0], &[0, 4], hints(0, 0)), []);
+    }
+}

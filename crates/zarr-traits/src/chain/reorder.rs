@@ -1,0 +1,100 @@
+//! Parts of chunks through codecs that only reorder dimensions: what is inside sees another order than what is outside.
+
+use bytes::Bytes;
+use zarr_strided::{Dims, Source};
+
+use super::Chain;
+use crate::error::{CodecError, CodecErrorKind, CodecResult};
+use crate::partial::{ChunkRead, Known, Piece};
+use crate::range::ByteRange;
+use crate::region::permute;
+use crate::scratch::Scratch;
+use crate::update::{ChunkUpdate, Encoded, Joined};
+
+impl Chain {
+    /// In which order the array → bytes codec sees the dimensions, where the codecs before it do nothing but reorder
+    /// them: its dimension `i` is dimension `order[i]` of the chunk.
+    pub(super) fn order(&self, rank: usize) -> Option<Dims> {
+        let same: Dims = (0..rank as u64).collect();
+        self.array_array.iter().try_fold(same, |order, named| permute(&order, named.codec.as_layout()?))
+    }
+}
+
+/// Whether an order changes nothing.
+pub(super) fn is_same(order: &[u64]) -> bool {
+    order.iter().zip(0..).all(|(dim, i)| *dim == i)
+}
+
+fn no_order() -> CodecError {
+    CodecError::new(CodecErrorKind::InvalidArgument, "a piece has other dimensions than its chunk")
+}
+
+/// A read whose pieces are told in the order of the chunk.
+#[derive(Debug)]
+pub(super) struct ReorderedRead {
+    pub(super) read: Box<dyn ChunkRead>,
+    pub(super) order: Dims,
+}
+
+impl ChunkRead for ReorderedRead {
+    fn wants(&self) -> &[ByteRange] {
+        self.read.wants()
+    }
+
+    fn feed(&mut self, bytes: &[&[u8]], size: Option<u64>) -> CodecResult<()> {
+        self.read.feed(bytes, size)
+    }
+
+    fn known(&self) -> Option<Known> {
+        self.read.known()
+    }
+
+    fn object_size(&self) -> Option<u64> {
+        self.read.object_size()
+    }
+
+    fn pieces(&self, out: &mut Vec<Piece>) -> CodecResult<()> {
+        let mut inner = Vec::new();
+        self.read.pieces(&mut inner)?;
+        for piece in inner {
+            out.push(piece.reordered(&self.order).ok_or_else(no_order)?);
+        }
+        Ok(())
+    }
+}
+
+/// An update whose elements come in the order of the chunk.
+#[derive(Debug)]
+pub(super) struct ReorderedUpdate {
+    pub(super) update: Box<dyn ChunkUpdate>,
+    pub(super) order: Dims,
+}
+
+impl ChunkUpdate for ReorderedUpdate {
+    fn feed(&mut self, object: Bytes) -> CodecResult<()> {
+        self.update.feed(object)
+    }
+
+    fn count(&self) -> usize {
+        self.update.count()
+    }
+
+    fn encode(
+        &self,
+        number: usize,
+        src: &Source<'_>,
+        out: &mut Vec<u8>,
+        scratch: &mut Scratch,
+    ) -> CodecResult<bool> {
+        self.update.encode(number, &src.permute(&self.order)?, out, scratch)
+    }
+
+    fn join(
+        &self,
+        buffers: &[Bytes],
+        encoded: &[Option<Encoded>],
+        scratch: &mut Scratch,
+    ) -> CodecResult<Joined> {
+        self.update.join(buffers, encoded, scratch)
+    }
+}
