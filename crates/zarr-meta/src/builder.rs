@@ -8,6 +8,7 @@ use crate::fill::{self, Fill};
 use crate::json::{Object, Value};
 use crate::model::ArrayMeta;
 use crate::names::{Role, role};
+use crate::v3::sharding::Sharding;
 use crate::v3::{ArrayDocument, Extension, writable};
 
 /// Makes the metadata of a new array; see [`ArrayMeta::builder`].
@@ -210,7 +211,7 @@ impl ArrayBuilder {
         self.check_usual(&codecs)?;
         let codecs: Vec<Extension> = codecs.into_iter().map(|c| self.complete(c)).collect();
         match (&self.shards, &self.chunks) {
-            (Some(_), Some(chunks)) => Ok(vec![sharding(chunks, codecs)]),
+            (Some(_), Some(chunks)) => Ok(vec![Sharding::new(chunks.as_slice(), codecs).to_extension()]),
             _ => Ok(codecs),
         }
     }
@@ -239,7 +240,7 @@ impl ArrayBuilder {
             let message = format!("codec {:?} says must_understand, which most readers refuse", codec.name());
             return Err(MetaError::argument(message));
         }
-        let shard = codecs.iter().position(|c| c.name() == "sharding_indexed");
+        let shard = codecs.iter().position(|c| c.name() == Sharding::NAME);
         if let Some(behind) = shard.and_then(|i| codecs.get(i + 1)) {
             let message =
                 format!("codec {:?} behind a shard keeps readers from reading parts of it", behind.name());
@@ -283,16 +284,6 @@ impl Sink for NoNul {
 
 fn regular(chunk_shape: &[u64]) -> Extension {
     Extension::new("regular").with("chunk_shape", chunk_shape.iter().copied().collect::<Value>())
-}
-
-/// Checklist D7.1, with the members in full.
-fn sharding(chunk_shape: &[u64], codecs: Vec<Extension>) -> Extension {
-    let index = vec![Extension::new("bytes").with("endian", "little"), Extension::new("crc32c")];
-    Extension::new("sharding_indexed")
-        .with("chunk_shape", chunk_shape.iter().copied().collect::<Value>())
-        .with("codecs", codecs)
-        .with("index_codecs", index)
-        .with("index_location", "end")
 }
 
 fn is_empty_order(codec: &Extension) -> bool {

@@ -1,6 +1,8 @@
 //! What the rest of the workspace sees of an array's metadata, whatever the version of its documents.
 
-use zarr_traits::{DataType, Limits, Registry};
+use std::sync::Arc;
+
+use zarr_traits::{DataType, KeyEncoding, Limits, Registry};
 
 use crate::builder::ArrayBuilder;
 use crate::diagnostic::Sink;
@@ -57,6 +59,14 @@ impl ArrayMeta {
     /// refused and for codecs out of order; and what `sink` answers.
     pub fn resolve(&self, registry: &Registry, limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Resolved> {
         resolve::resolve(&self.document, registry, limits, sink)
+    }
+
+    /// Looks up the key encoding alone: where chunks lie is known also when what is in them is not.
+    ///
+    /// # Errors
+    /// As [`resolve`](Self::resolve).
+    pub fn key_encoding(&self, registry: &Registry, limits: &Limits) -> MetaResult<Arc<dyn KeyEncoding>> {
+        resolve::key_encoding_alone(&self.document, registry, limits)
     }
 
     /// The document.

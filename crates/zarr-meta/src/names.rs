@@ -1,6 +1,9 @@
 //! What registered codec names stand for, as of the registry of extensions of July 2026 (checklist EXT).
 //!
-//! Reading never looks here: there the registry of the caller decides. Only the builder does, to complete a list.
+//! Reading never looks here: there the registry of the caller decides. The builder does, to complete a list, and what
+//! describes shards without a registry.
+
+use crate::v3::sharding::Sharding;
 
 /// Which end of a chain a codec stands at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,8 +28,17 @@ pub(crate) fn role(name: &str) -> Option<Role> {
         | "numcodecs.fixedscaleoffset"
         | "numcodecs.packbits"
         | "numcodecs.quantize" => Role::ArrayArray,
-        "bytes" | "sharding_indexed" | "vlen-utf8" | "vlen-bytes" | "packbits" | "optional"
-        | "n5_default" | "zfp" | "pcodec" | "numcodecs.pcodec" | "numcodecs.zfpy" => Role::ArrayBytes,
+        "bytes"
+        | Sharding::NAME
+        | "vlen-utf8"
+        | "vlen-bytes"
+        | "packbits"
+        | "optional"
+        | "n5_default"
+        | "zfp"
+        | "pcodec"
+        | "numcodecs.pcodec"
+        | "numcodecs.zfpy" => Role::ArrayBytes,
         "gzip"
         | "blosc"
         | "zstd"

@@ -7,7 +7,7 @@ use zarr_traits::{
     NoteKind, Registry, Repr, Spec, StorageTransformer,
 };
 
-use crate::diagnostic::{Below, Capped, Code, Diagnostic, Sink};
+use crate::diagnostic::{Below, Capped, Code, Diagnostic, Ignore, Sink};
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
 use crate::fill;
 use crate::json::pointer;
@@ -92,6 +92,15 @@ fn meaningless_waiver(extension: &Extension, place: &str) -> MetaResult<(Spec, O
     let waived = (!spec.must_understand)
         .then(|| Diagnostic::new(Code::MeaninglessWaiver, pointer::join(place, "must_understand"), message));
     Ok((spec, waived))
+}
+
+/// The key encoding of an array, whatever its data type and codecs are.
+pub(crate) fn key_encoding_alone(
+    array: &ArrayDocument,
+    registry: &Registry,
+    limits: &Limits,
+) -> MetaResult<Arc<dyn KeyEncoding>> {
+    key_encoding(array, &Context { registry, limits, depth: 0 }, &mut Ignore)
 }
 
 /// Checklist C.3; an unknown encoding is never taken for the default (C36).

@@ -6,7 +6,7 @@ mod common;
 
 use common::Verdict::{Fine, Tolerated, Unresolved};
 use common::{base, check, open};
-use zarr_meta::{Code, Diagnostic};
+use zarr_meta::{ArrayMeta, Code, Diagnostic, Ignore, Limits, Registry};
 
 fn grid(configuration: &str) -> String {
     format!(r#"{{"name":"regular","configuration":{configuration}}}"#)
@@ -114,4 +114,17 @@ fn c3_key_encodings() {
     assert_eq!(key("[]", "[]", r#"{"name":"v2"}"#, &[]), "0", "C.t34");
     assert_eq!(key("[]", "[]", "\"default\"", &[]), "c", "C30");
     assert_eq!(key("[4]", "[2]", r#"{"name":"v2","configuration":{"separator":"/"}}"#, &[1]), "1", "C.t35");
+}
+
+#[test]
+fn keys_are_known_where_codecs_are_not() {
+    let keys = |encoding: &str| {
+        let text = base(&[("codecs", "[\"foo\"]"), ("chunk_key_encoding", encoding)]);
+        let meta = ArrayMeta::parse(text.as_bytes(), &Limits::default(), &mut Ignore).unwrap();
+        meta.key_encoding(&Registry::core(), &Limits::default())
+    };
+    let mut key = String::new();
+    keys(r#"{"name":"default","separator":"."}"#).unwrap().encode(&[1], &mut key);
+    assert_eq!(key, "c.1");
+    assert_eq!(keys("\"foo\"").unwrap_err().pointer(), "/chunk_key_encoding");
 }

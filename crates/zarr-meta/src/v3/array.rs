@@ -208,7 +208,7 @@ impl ArrayDocument {
 }
 
 /// A list of extensions; what is no string and no object is refused (checklist L75).
-fn extensions(
+pub(super) fn extensions(
     value: &Value,
     place: &str,
     limits: &Limits,

@@ -10,6 +10,7 @@ mod extension;
 mod group;
 mod lint;
 mod node;
+pub mod sharding;
 
 pub use array::ArrayDocument;
 pub use extension::Extension;
