@@ -4,14 +4,15 @@
 //! hidden directory beside the destination and takes its name when it is complete. Until then it has no documents: what a
 //! killed process leaves is no node.
 
+mod change;
 mod codecs;
 mod document;
 mod place;
 mod plan;
 mod work;
+mod written;
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::ValueEnum;
 use zarr_array::Cpu;
@@ -21,15 +22,19 @@ use crate::progress::Progress;
 use crate::stdout::print;
 use crate::table::bytes;
 use crate::target::Target;
+use change::{Change, Lengths, Shards};
 use codecs::Codecs;
 use place::Place;
-use plan::{Change, Kind, Plan};
+use plan::{Kind, Plan};
 
 /// Copy an array or a hierarchy.
 ///
-/// The copy keeps shape, data type, fill value, dimension names and attributes, and what no option changes: chunks and
-/// codecs. Its metadata is written in the form that every implementation reads. Chunks that are not stored, or hold
+/// The copy keeps shape, data type, fill value, dimension names and attributes, and what no option changes: chunks, shards
+/// and codecs. Its metadata is written in the form that every implementation reads. Chunks that are not stored, or hold
 /// nothing but the fill value, are not stored in the copy. Consolidated metadata is left out.
+///
+/// Chunks and codecs of an array with shards are those inside of the shards. A copy with other chunks or codecs has
+/// shards only if --shards says which.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -42,16 +47,16 @@ pub(crate) struct Args {
     /// The format of the copy.
     #[arg(long, value_name = "3|2", value_parser = ["3", "2"])]
     zarr_format: Option<String>,
-    /// The codecs of all arrays: a list like `zstd:5`, `blosc:lz4:5:shuffle`, `transpose(1,0),bytes:big,gzip:6,crc32c`,
-    /// or `none`; or the JSON of the member `codecs`.
+    /// The codecs of the chunks of all arrays: a list like `zstd:5`, `blosc:lz4:5:shuffle`,
+    /// `transpose(1,0),bytes:big,gzip:6,crc32c`, or `none`; or the JSON of the member `codecs`.
     #[arg(long, value_name = "LIST|JSON")]
     codecs: Option<String>,
     /// The shape of chunks; "" is that of a scalar. In a hierarchy, arrays of another rank keep theirs.
     #[arg(long, value_name = "A,B,…", allow_hyphen_values = true)]
     chunks: Option<Lengths>,
-    /// The shape of shards.
-    #[arg(long, value_name = "A,B,…", allow_hyphen_values = true)]
-    shards: Option<Lengths>,
+    /// The shape of shards: objects that chunks are packed into, a multiple of theirs. `none`: every chunk is an object.
+    #[arg(long, value_name = "A,B,…|none", allow_hyphen_values = true)]
+    shards: Option<Shards>,
     /// What to do if there is something at DST. Only a Zarr node is ever replaced, once the copy is complete.
     #[arg(long, value_enum, default_value_t = IfExists::Fail)]
     if_exists: IfExists,
@@ -67,6 +72,8 @@ const EXAMPLES: &str = "\
 Examples:
   zarr copy weather.zarr backup.zarr --verify
   zarr copy weather.zarr/t2m series.zarr --chunks 1000,10,10 --codecs zstd:5
+  zarr copy many-files.zarr few-files.zarr --chunks 100,100 --shards 5000,5000
+  zarr copy sharded.zarr plain.zarr --shards none
   zarr copy big-endian.zarr little.zarr --codecs 'bytes:little,blosc:zstd:5:bitshuffle'
   zarr copy a.zarr b.zarr --codecs '[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}},{\"name\":\"crc32c\"}]'
   zarr copy a.zarr a.zarr --chunks 100,100 --if-exists replace";
@@ -79,37 +86,21 @@ enum IfExists {
     Replace,
 }
 
-/// Lengths, one a dimension.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Lengths(Vec<u64>);
-
-impl FromStr for Lengths {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text.trim().is_empty() {
-            return Ok(Self(Vec::new()));
-        }
-        let length = |part: &str| match part.trim().parse() {
-            Ok(n @ 1..) => Ok(n),
-            _ => Err(format!("{part:?} is no length above 0")),
-        };
-        text.split(',').map(length).collect::<Result<_, _>>().map(Self)
-    }
-}
-
 pub(crate) fn run(args: &Args) -> Outcome {
     if args.zarr_format.as_deref() == Some("2") {
         return Err(Failure::unsupported("writing Zarr format 2 is not supported yet"));
     }
-    if args.shards.is_some() {
-        return Err(Failure::unsupported("writing shards is not supported yet"));
-    }
     let codecs = args.codecs.as_deref().map(str::parse::<Codecs>).transpose();
     let codecs = codecs.map_err(|e| Failure::usage(format!("--codecs: {e}")))?;
+    if let (Some(Lengths(chunks)), Some(Shards::Of(Lengths(shards)))) = (&args.chunks, &args.shards)
+        && chunks.len() != shards.len()
+    {
+        let [chunks, shards] = [chunks.len(), shards.len()];
+        return Err(Failure::usage(format!("--chunks is of rank {chunks}, --shards of rank {shards}")));
+    }
     let source = Target::find(&args.source)?;
     let place = Place::find(&args.destination, args.if_exists == IfExists::Replace, &source.directory)?;
-    let change = Change { codecs, chunks: args.chunks.as_ref().map(|c| c.0.clone()) };
+    let change = Change { codecs, chunks: args.chunks.clone(), shards: args.shards.clone() };
     let plan = Plan::new(&source, &change)?;
     plan.notes.iter().for_each(|note| say(&format!("note: {note}")));
     let rounds = if args.verify { 2 } else { 1 };
@@ -167,18 +158,4 @@ fn summary(plan: &Plan, args: &Args) -> String {
     };
     let equal = if args.verify { ", read back and equal" } else { "" };
     format!("copied {nodes}, {} of elements{equal}\n", bytes(plan.elements()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lengths_are_above_zero() {
-        assert_eq!("1, 20".parse(), Ok(Lengths(vec![1, 20])));
-        assert_eq!("".parse(), Ok(Lengths(vec![])));
-        for bad in ["0", "-1", "a", "1,", "1.0", "18446744073709551616"] {
-            assert!(bad.parse::<Lengths>().is_err(), "{bad}");
-        }
-    }
 }

@@ -14,6 +14,7 @@ mod render;
 mod select;
 mod slabs;
 mod stdout;
+mod stored;
 mod table;
 mod target;
 mod validate;

@@ -1,11 +1,10 @@
-//! Codecs as the user writes them, and codecs as they are written to a document.
+//! Codecs as the user writes them.
 
 use std::str::FromStr;
 
 use zarr_array::meta::diagnostic::Ignore;
-use zarr_array::meta::json::{Object, Value};
+use zarr_array::meta::json::Value;
 use zarr_array::meta::v3::Extension;
-use zarr_array::{DataType, Registry, traits::Layout};
 
 /// The argument of `--codecs`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,95 +118,6 @@ fn short(text: &str) -> Result<Extension, String> {
     }
 }
 
-/// The codec as it is written (checklist A52, A54): an object under its registered name, with the members that some reader
-/// insists on, spelled as specified. `None` for what a document does better without.
-///
-/// A codec that is not known is kept as it is, or left out where reading leaves it out.
-pub(crate) fn written(
-    codec: &Extension,
-    data_type: &DataType,
-    rank: usize,
-    registry: &Registry,
-) -> Option<Extension> {
-    let entry = registry.codec(codec.name());
-    if entry.is_err() && !codec.must_understand() {
-        return None;
-    }
-    let name = entry.map_or(codec.name(), |entry| entry.name);
-    let given = codec.configuration();
-    let plain = Extension::new(name);
-    let (size, unit) = match data_type.layout() {
-        Layout::Fixed { size, unit } => (size, unit),
-        _ => (1, 1),
-    };
-    Some(match name {
-        // Order means nothing to single bytes.
-        "bytes" if unit <= 1 => plain,
-        "bytes" => with(plain, &given, &["endian"]),
-        "transpose" => {
-            let order =
-                match given.get("order").as_ref().and_then(|o| o.to_text().ok().map(|o| o.into_owned())) {
-                    Some(order) if order == "F" => (0..rank).rev().collect::<Value>(),
-                    Some(_) => (0..rank).collect(),
-                    None => given
-                        .get("order")
-                        .map(|order| integers(&order))
-                        .unwrap_or_else(|| Vec::<Value>::new().into()),
-                };
-            plain.with("order", order)
-        }
-        "gzip" => plain.with("level", integer(&given, "level").unwrap_or_else(|| 5.into())),
-        "zstd" => {
-            let level = integer(&given, "level").unwrap_or_else(|| 0.into());
-            plain.with("level", level).with("checksum", given.get("checksum").unwrap_or_else(|| false.into()))
-        }
-        "blosc" => blosc(with(plain, &given, &["cname"]), &given, size),
-        "crc32c" => plain,
-        _ if given.is_empty() => plain,
-        _ => plain.with_configuration(&given),
-    })
-}
-
-/// Spec: [blosc codec](https://zarr-specs.readthedocs.io/en/latest/v3/codecs/blosc/index.html); what is missing, as
-/// zarr-codecs-core reads it (checklist D.4).
-fn blosc(codec: Extension, given: &Object, size: usize) -> Extension {
-    let automatic = if size == 1 { "bitshuffle" } else { "shuffle" };
-    let shuffle = given.get("shuffle");
-    let number = shuffle.as_ref().and_then(|s| s.as_number()?.to_integer());
-    let shuffle: Value = match (number, shuffle) {
-        (Some(0), _) => "noshuffle".into(),
-        (Some(1), _) => "shuffle".into(),
-        (Some(2), _) => "bitshuffle".into(),
-        (None, Some(name)) => name,
-        _ => automatic.into(),
-    };
-    let typesize = integer(given, "typesize").filter(|n| n.as_raw() != "0").unwrap_or_else(|| size.into());
-    codec
-        .with("clevel", integer(given, "clevel").unwrap_or_else(|| 5.into()))
-        .with("shuffle", shuffle)
-        .with("typesize", typesize)
-        .with("blocksize", integer(given, "blocksize").unwrap_or_else(|| 0.into()))
-}
-
-/// With the members of `given` that have these names.
-fn with(codec: Extension, given: &Object, names: &[&str]) -> Extension {
-    let present = names.iter().filter_map(|name| given.get(name).map(|value| (name, value)));
-    present.fold(codec, |codec, (name, value)| codec.with(name, value))
-}
-
-/// A member, spelled as an integer if it is one.
-fn integer(given: &Object, name: &str) -> Option<Value> {
-    given.get(name).map(|value| spelled(&value))
-}
-
-fn integers(list: &Value) -> Value {
-    list.elements().map_or_else(|| list.clone(), |elements| elements.map(|e| spelled(&e)).collect())
-}
-
-fn spelled(value: &Value) -> Value {
-    value.as_number().and_then(|n| n.to_integer()).map_or_else(|| value.clone(), Value::from)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -259,47 +169,5 @@ mod tests {
         ] {
             assert!(parsed(bad).starts_with("error: "), "{bad}: {}", parsed(bad));
         }
-    }
-
-    #[test]
-    fn documents_get_the_full_form() {
-        let full = |json: &str, data_type: DataType| {
-            let Codecs(codecs) = format!("[{json}]").parse().unwrap();
-            let registry = crate::target::registry();
-            written(&codecs[0], &data_type, 2, &registry)
-                .map(|c| c.to_value().to_compact())
-                .unwrap_or_default()
-        };
-        let float = DataType::Float32;
-        for (json, codec) in [
-            (r#""crc32c""#, r#"{"name":"crc32c"}"#),
-            (
-                r#"{"name":"endian","configuration":{"endian":"big","x":1}}"#,
-                r#"{"name":"bytes","configuration":{"endian":"big"}}"#,
-            ),
-            (
-                r#"{"name":"gzip","configuration":{"level":5.0},"must_understand":true}"#,
-                r#"{"name":"gzip","configuration":{"level":5}}"#,
-            ),
-            (r#""zstd""#, r#"{"name":"zstd","configuration":{"level":0,"checksum":false}}"#),
-            (
-                r#"{"name":"transpose","configuration":{"order":"F"}}"#,
-                r#"{"name":"transpose","configuration":{"order":[1,0]}}"#,
-            ),
-            (
-                r#"{"name":"blosc","configuration":{"cname":"lz4","clevel":1,"shuffle":1}}"#,
-                r#"{"name":"blosc","configuration":{"cname":"lz4","clevel":1,"shuffle":"shuffle","typesize":4,"blocksize":0}}"#,
-            ),
-            (
-                r#"{"name":"blosc","configuration":{"cname":"lz4","clevel":1,"shuffle":"noshuffle","typesize":0,"blocksize":256}}"#,
-                r#"{"name":"blosc","configuration":{"cname":"lz4","clevel":1,"shuffle":"noshuffle","typesize":4,"blocksize":256}}"#,
-            ),
-            (r#"{"name":"foo","must_understand":false}"#, ""),
-            (r#"{"name":"foo","configuration":{"a":1}}"#, r#"{"name":"foo","configuration":{"a":1}}"#),
-        ] {
-            assert_eq!(full(json, float.clone()), codec, "{json}");
-        }
-        let null = r#"{"name":"bytes","configuration":{"endian":null}}"#;
-        assert_eq!(full(null, DataType::UInt8), r#"{"name":"bytes"}"#);
     }
 }

@@ -2,52 +2,35 @@
 
 use zarr_array::blocking::Array;
 use zarr_array::meta::ArrayMeta;
-use zarr_array::meta::diagnostic::Ignore;
 use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::path::DOCUMENT;
 use zarr_array::meta::v3::{ArrayDocument, Extension, GroupDocument};
 use zarr_array::traits::{Bytes, Outcome, Prefix, Put};
-use zarr_array::{DataType, Limits, Storage, block_on};
+use zarr_array::{Limits, Storage, block_on};
 
-use super::codecs::written;
-use super::plan::Change;
+use super::change::Layout;
+use super::written::written;
+
 use crate::exit::{Exit, Failure};
 use crate::target::registry;
-
-/// The codecs of the chunks inside of a shard, however deep; any other codec as it is.
-fn unsharded(codec: &Extension) -> Vec<Extension> {
-    if codec.name() != "sharding_indexed" {
-        return vec![codec.clone()];
-    }
-    let inner = codec.configuration().get("codecs").and_then(|codecs| codecs.elements());
-    let inner = inner.into_iter().flatten().filter_map(|value| Extension::parse(&value, &mut Ignore).ok());
-    inner.flat_map(|codec| unsharded(&codec)).collect()
-}
 
 /// The metadata of the copy of an array.
 ///
 /// Attributes, and members that may be ignored, are kept as they are spelled.
-pub(crate) fn array(source: &Array, change: &Change) -> Result<ArrayMeta, Failure> {
+pub(crate) fn array(source: &Array, layout: &Layout) -> Result<ArrayMeta, Failure> {
     let document = source.metadata().document();
     let (shape, data_type) = (source.shape(), source.data_type());
-    let codecs: Vec<Extension> = match (&change.codecs, &change.chunks) {
-        (Some(codecs), _) => codecs.0.clone(),
-        // New chunks are no shards: what was inside of shards becomes the codecs of the chunks.
-        (None, Some(_)) => document.codecs().iter().flat_map(unsharded).collect(),
-        (None, None) => document.codecs().to_vec(),
-    };
-    let registry = registry();
-    let codecs: Vec<Extension> =
-        codecs.iter().filter_map(|codec| written(codec, data_type, shape.len(), &registry)).collect();
     let mut builder = ArrayMeta::builder(shape, data_type.clone())
         .fill(source.fill().clone())
         .chunk_key_encoding(key_encoding(document))
-        .codecs(codecs.into_iter().map(|codec| with_order(codec, source.data_type())));
-    builder = match (&change.chunks, chunk_shape(source)) {
-        (Some(chunks), _) if chunks.len() == shape.len() => builder.chunks(chunks.clone()),
-        (_, Some(chunks)) => builder.chunks(chunks),
-        (_, None) => builder.chunk_grid(as_object(document.chunk_grid())),
+        .codecs(written(&layout.codecs, data_type, shape.len(), &registry()));
+    builder = match &layout.chunks {
+        Some(chunks) => builder.chunks(chunks.clone()),
+        None => builder.chunk_grid(as_object(document.chunk_grid())),
     };
+    if let Some(shards) = &layout.shards {
+        builder = builder.shards(shards.clone());
+    }
     if let Some(names) = document.dimension_names() {
         builder = builder.dimension_names(names.to_vec());
     }
@@ -80,21 +63,6 @@ fn keep(root: &mut Object, attributes: &Object, additional: impl Iterator<Item =
     for (name, value) in additional.filter(|(_, value)| !value.is_null()) {
         root.set(&name, value);
     }
-}
-
-/// Little-endian, where the user leaves it open and it matters.
-fn with_order(codec: Extension, data_type: &DataType) -> Extension {
-    let is_open = codec.name() == "bytes" && !codec.configuration().contains("endian");
-    if is_open && !data_type.swap().is_none() { codec.with("endian", "little") } else { codec }
-}
-
-/// The shape of a chunk, where all chunks have the same.
-fn chunk_shape(source: &Array) -> Option<Vec<u64>> {
-    if source.metadata().document().chunk_grid().name() != "regular" {
-        return None;
-    }
-    let grid = source.chunk_grid();
-    (0..grid.rank()).map(|dim| grid.lengths(dim).first().copied()).collect()
 }
 
 /// With its separator in its place, and said.

@@ -6,20 +6,13 @@ use zarr_array::meta::v3::NodeDocument;
 use zarr_array::traits::{ChunkGrid, Prefix};
 use zarr_array::{Cpu, Limits, Storage};
 
-use super::codecs::Codecs;
+use super::change::Change;
 use super::document;
 use super::work::Work;
 use crate::exit::{Exit, Failure, say};
 use crate::table::bytes;
 use crate::target::{Target, registry};
 use crate::walk::{Found, Visit, walk};
-
-/// What the copy shall have that the source has not.
-#[derive(Debug)]
-pub(crate) struct Change {
-    pub(crate) codecs: Option<Codecs>,
-    pub(crate) chunks: Option<Vec<u64>>,
-}
 
 /// All nodes of the copy, parents before children.
 #[derive(Debug)]
@@ -91,15 +84,15 @@ impl Plan {
         Err(Failure::new(exit, last.message()))
     }
 
-    /// Chunks that fit no array at all are a mistake.
+    /// A shape that fits no array at all is a mistake.
     fn check_rank(&self, change: &Change) -> Result<(), Failure> {
-        let Some(rank) = change.chunks.as_ref().map(Vec::len) else { return Ok(()) };
+        let Some((what, rank)) = change.shape() else { return Ok(()) };
         let fits =
             |node: &Node| matches!(&node.kind, Kind::Array(array) if array.source.shape().len() == rank);
         if self.nodes.iter().any(fits) {
             return Ok(());
         }
-        Err(Failure::usage(format!("the chunk shape is of rank {rank}, there is no array of that rank")))
+        Err(Failure::usage(format!("the {what} shape is of rank {rank}, there is no array of that rank")))
     }
 
     fn add(&mut self, source: &Target, start: &Prefix, visit: Visit, change: &Change) -> Result<(), Failure> {
@@ -142,23 +135,33 @@ impl Plan {
         change: &Change,
     ) -> Result<Planned, Failure> {
         let rank = source.shape().len();
-        if let Some(chunks) = change.chunks.as_ref().filter(|chunks| chunks.len() != rank) {
-            let (path, given) = (source.path(), chunks.len());
+        if let Some((what, given)) = change.shape().filter(|(_, given)| *given != rank) {
+            let path = source.path();
             if is_alone {
-                let message = format!("array {path:?} is of rank {rank}, the chunk shape of rank {given}");
+                let message = format!("array {path:?} is of rank {rank}, the {what} shape of rank {given}");
                 return Err(Failure::usage(message));
             }
             self.notes.push(format!("array {path:?} is of rank {rank}, not {given}: it keeps its chunks"));
         }
-        let meta = document::array(&source, change).map_err(|e| in_copy(e, &source, change))?;
+        let in_copy = |e| in_copy(e, &source, change);
+        let layout = change.layout(&source).map_err(in_copy)?;
+        let meta = document::array(&source, &layout).map_err(in_copy)?;
         let limits = Limits::default();
-        let resolved = meta
-            .resolve(&registry(), &limits, &mut Vec::new())
-            .map_err(|e| in_copy(e.into(), &source, change))?;
+        let resolved = meta.resolve(&registry(), &limits, &mut Vec::new()).map_err(|e| in_copy(e.into()))?;
         // Chunks that are kept are not necessarily stored.
-        if change.chunks.as_ref().is_some_and(|chunks| chunks.len() == rank) {
-            check_size(&*resolved.grid, source.data_type().size(), limits.chunk_bytes)
-                .map_err(|e| in_copy(e, &source, change))?;
+        if change.shape().is_some_and(|(_, given)| given == rank) {
+            let what = if layout.shards.is_some() { "shard" } else { "chunk" };
+            check_size(what, &*resolved.grid, source.data_type().size(), limits.chunk_bytes)
+                .map_err(in_copy)?;
+        }
+        if change.loses_shards(&source, &layout) {
+            let shards: Vec<u64> =
+                (0..rank).filter_map(|dim| source.chunk_grid().lengths(dim).pop()).collect();
+            let shards = shards.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+            let path = source.path();
+            self.notes.push(format!(
+                "array {path:?}: the copy has no shards; those of the source are --shards {shards}"
+            ));
         }
         let work = Work::new(&source, &target.store, &*resolved.grid)?;
         Ok(Planned { source, meta, work })
@@ -189,20 +192,19 @@ fn is_worth_telling(note: &zarr_array::Diagnostic) -> bool {
         || matches!(note.code, Code::ReservedName | Code::OddName)
 }
 
-/// Refuses chunks that nobody could read back.
-fn check_size(grid: &dyn ChunkGrid, element: Option<usize>, limit: u64) -> Result<(), Failure> {
+/// Refuses chunks or shards that nobody could read back.
+fn check_size(what: &str, grid: &dyn ChunkGrid, element: Option<usize>, limit: u64) -> Result<(), Failure> {
     let longest = |dim| u128::from(grid.lengths(dim).into_iter().max().unwrap_or(1));
     let size = (0..grid.rank()).map(longest).fold(element.unwrap_or(1) as u128, u128::saturating_mul);
     if size <= u128::from(limit) {
         return Ok(());
     }
     let [size, limit] = [size, limit.into()].map(bytes);
-    Err(Failure::new(Exit::Io, format!("chunks of {size} exceed the limit of {limit} per chunk")))
+    Err(Failure::new(Exit::Io, format!("{what}s of {size} exceed the limit of {limit} per {what}")))
 }
 
 /// An error in metadata that does not exist yet; that is the fault of the command line if it changed something.
 fn in_copy(e: Failure, source: &Array, change: &Change) -> Failure {
-    let asked = change.codecs.is_some() || change.chunks.is_some();
-    let exit = if asked && e.exit() == Exit::Invalid { Exit::Usage } else { e.exit() };
+    let exit = if change.is_any() && e.exit() == Exit::Invalid { Exit::Usage } else { e.exit() };
     Failure::new(exit, e.message()).within(format_args!("copy of array {:?}", source.path()))
 }

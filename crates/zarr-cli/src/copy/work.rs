@@ -1,20 +1,21 @@
 //! The elements of one array, block by block.
 //!
-//! A block is a box of whole chunks of the copy that fits into memory, so that every chunk is written once and never
-//! read. Blocks in which the source stores nothing are left out where there are too many of them to look at each.
+//! A block is a box of whole chunks or shards of the copy that fits into memory, so that every one is written once and
+//! never read. Blocks in which the source stores nothing are left out where there are too many of them to look at each.
 //! A block of very many chunks of the source is read in parts, because a read remembers something of every chunk.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use zarr_array::Selection;
 use zarr_array::blocking::Array;
-use zarr_array::traits::{ChunkGrid, KeyEncoding, Prefix};
-use zarr_array::{Selection, Storage, block_on};
+use zarr_array::traits::ChunkGrid;
 
 use crate::cat::booleans;
 use crate::exit::{Exit, Failure};
 use crate::select::Pick;
 use crate::slabs::{Budget, Slabs};
+use crate::stored::Stored;
 
 /// Bytes of elements in a block, as long as a chunk has less.
 const BLOCK: u64 = 128 << 20;
@@ -136,15 +137,15 @@ impl Work {
     /// The blocks that the stored chunks of `source` lie in.
     fn stored(&self, source: &Array) -> Result<BTreeSet<Vec<u64>>, Failure> {
         let mut blocks = BTreeSet::new();
-        let prefix = Prefix::of_node(source.path())?;
-        stored_chunks(source.storage(), &prefix, source.key_encoding(), self.shape.len(), &mut |chunk| {
+        for object in Stored::of(source)? {
+            // What is no chunk of the grid is no part of the array.
+            let Ok(chunk) = object?.chunk else { continue };
             let spans = chunk.iter().enumerate().map(|(dim, i)| {
                 let span = source.chunk_grid().span(dim, *i)?;
                 let end = span.end.min(self.shape[dim]);
                 (span.start < end).then(|| (span.start / self.block[dim], (end - 1) / self.block[dim]))
             });
-            // A chunk outside of the array is no part of it.
-            let Some(spans) = spans.collect::<Option<Vec<_>>>() else { return Ok(()) };
+            let Some(spans) = spans.collect::<Option<Vec<_>>>() else { continue };
             let counts: Vec<u64> = spans.iter().map(|(first, last)| last - first + 1).collect();
             if product(&counts) > MANY {
                 let message = format!("chunk {chunk:?} is too large to be cut into chunks that small");
@@ -153,8 +154,8 @@ impl Work {
             indices(&counts, |index| {
                 blocks.insert(index.iter().zip(&spans).map(|(i, (first, _))| first + i).collect());
                 Ok(())
-            })
-        })?;
+            })?;
+        }
         Ok(blocks)
     }
 }
@@ -199,29 +200,6 @@ fn indices(counts: &[u64], mut each: impl FnMut(&[u64]) -> Result<(), Failure>) 
         };
         index[dim] += 1;
         index[dim + 1..].fill(0);
-    }
-}
-
-/// Calls `each` with the index of every chunk that is stored.
-fn stored_chunks(
-    storage: &Storage,
-    prefix: &Prefix,
-    keys: &dyn KeyEncoding,
-    rank: usize,
-    each: &mut dyn FnMut(&[u64]) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    let mut last = None;
-    loop {
-        let mut page = block_on(storage.lister()?.list(prefix, last.as_ref()))?;
-        for key in &page.keys {
-            if let Some(index) = prefix.strip(key).and_then(|name| keys.decode(name, rank)) {
-                each(&index)?;
-            }
-        }
-        last = page.keys.pop();
-        if !page.more || last.is_none() {
-            return Ok(());
-        }
     }
 }
 

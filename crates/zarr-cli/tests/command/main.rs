@@ -6,5 +6,6 @@ mod cat;
 mod copy;
 mod harness;
 mod info;
+mod shards;
 mod usage;
 mod validate;

@@ -1,0 +1,129 @@
+//! What is stored of an array: the objects below its node, in the order of their keys, a page at a time.
+
+use zarr_array::blocking::Array;
+use zarr_array::meta::path::DOCUMENT;
+use zarr_array::traits::{Dims, Key, KeyEncoding, Prefix, StoreResult};
+use zarr_array::{Storage, block_on};
+
+/// The objects of an array, without its document.
+#[derive(Debug)]
+pub(crate) struct Stored<'a> {
+    storage: &'a Storage,
+    prefix: Prefix,
+    keys: &'a dyn KeyEncoding,
+    /// How many chunks there are in each dimension.
+    counts: Vec<u64>,
+    page: std::vec::IntoIter<Key>,
+    last: Option<Key>,
+    more: bool,
+}
+
+/// An object, and what it is to the array.
+#[derive(Debug)]
+pub(crate) struct Object {
+    pub(crate) key: Key,
+    /// The index of a chunk in the grid, or why it is none.
+    pub(crate) chunk: Result<Dims, &'static str>,
+}
+
+impl<'a> Stored<'a> {
+    /// The objects below `prefix`, in a grid of so many chunks in each dimension.
+    pub(crate) fn new(
+        storage: &'a Storage,
+        prefix: Prefix,
+        keys: &'a dyn KeyEncoding,
+        counts: Vec<u64>,
+    ) -> Self {
+        Self { storage, prefix, keys, counts, page: Vec::new().into_iter(), last: None, more: true }
+    }
+
+    /// The objects of an array that is open.
+    pub(crate) fn of(array: &'a Array) -> StoreResult<Self> {
+        let prefix = Prefix::of_node(array.path())?;
+        Ok(Self::new(array.storage(), prefix, array.key_encoding(), array.chunk_counts()))
+    }
+
+    fn turn(&mut self) -> StoreResult<()> {
+        self.more = false;
+        let page = block_on(self.storage.lister()?.list(&self.prefix, self.last.as_ref()))?;
+        self.last = page.keys.last().cloned();
+        self.more = page.more && self.last.is_some();
+        self.page = page.keys.into_iter();
+        Ok(())
+    }
+
+    /// What lies at a key; `None`: the document of the array.
+    fn object(&self, key: Key) -> Option<Object> {
+        let name = self.prefix.strip(&key).unwrap_or_default();
+        if name == DOCUMENT {
+            return None;
+        }
+        let is_inside = |index: &Dims| index.iter().zip(&self.counts).all(|(i, count)| i < count);
+        let chunk = match self.keys.decode(name, self.counts.len()) {
+            None => Err("not the key of a chunk"),
+            Some(index) if is_inside(&index) => Ok(index),
+            Some(_) => Err("a chunk outside of the array"),
+        };
+        Some(Object { key, chunk })
+    }
+}
+
+/// After an error there is nothing more.
+impl Iterator for Stored<'_> {
+    type Item = StoreResult<Object>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            while let Some(key) = self.page.next() {
+                if let Some(object) = self.object(key) {
+                    return Some(Ok(object));
+                }
+            }
+            if !self.more {
+                return None;
+            }
+            if let Err(e) = self.turn() {
+                return Some(Err(e));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zarr_array::{ArrayMeta, DataType};
+    use zarr_store_fs::FsStore;
+
+    use super::*;
+
+    #[test]
+    fn all_pages_are_listed_and_what_is_no_chunk_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = FsStore::create(folder.path()).unwrap().with_page(2);
+        let meta = ArrayMeta::builder([5, 3], DataType::UInt8).chunks([1, 3]).build().unwrap();
+        let array = Array::create(store, "/", meta, &crate::target::registry()).unwrap();
+        array.write(.., &[1_u8; 15]).unwrap();
+        for stray in ["c/5/0", "c/1/0.bak", "notes.txt"] {
+            let key = Key::new(stray).unwrap();
+            block_on(array.storage().put(&key, vec![0])).unwrap();
+        }
+        let found: Vec<(String, Result<Vec<u64>, _>)> = Stored::of(&array)
+            .unwrap()
+            .map(|object| object.unwrap())
+            .map(|object| (object.key.as_str().to_owned(), object.chunk.map(|index| index.to_vec())))
+            .collect();
+        let chunk = |i: u64| (format!("c/{i}/0"), Ok(vec![i, 0]));
+        let stray = |key: &str, why| (key.to_owned(), Err(why));
+        let wanted = [
+            chunk(0),
+            chunk(1),
+            stray("c/1/0.bak", "not the key of a chunk"),
+            chunk(2),
+            chunk(3),
+            chunk(4),
+            stray("c/5/0", "a chunk outside of the array"),
+            stray("notes.txt", "not the key of a chunk"),
+        ];
+        assert_eq!(found, wanted);
+    }
+}
