@@ -1,4 +1,4 @@
-//! Columns.
+//! What people read: columns, sizes, shapes.
 
 /// Rows of cells, each column as wide as it needs to be.
 #[derive(Debug, Default)]
@@ -26,6 +26,27 @@ impl Table {
         }
         text
     }
+}
+
+/// `24 × 721 × 1440`
+pub(crate) fn dimensions(lengths: &[u64]) -> String {
+    if lengths.is_empty() {
+        return "scalar".to_owned();
+    }
+    lengths.iter().map(u64::to_string).collect::<Vec<_>>().join(" × ")
+}
+
+/// `None` from 2^128 on.
+pub(crate) fn product(lengths: &[u64]) -> Option<u128> {
+    if lengths.contains(&0) {
+        return Some(0);
+    }
+    lengths.iter().try_fold(1_u128, |n, len| n.checked_mul(u128::from(*len)))
+}
+
+/// How many there are, so many in each dimension.
+pub(crate) fn number(counts: &[u64]) -> String {
+    product(counts).map_or("2^128 or more".to_owned(), |n| n.to_string())
 }
 
 /// A number of bytes for people.

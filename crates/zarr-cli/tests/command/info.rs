@@ -200,3 +200,95 @@ fn the_numbers_of_a_huge_array_are_exact_or_said_to_be_more() {
     let page = info(&folder, "c.zarr");
     assert!(page.contains(" = 0 of them\n") && page.contains("size        0 bytes"), "{page}");
 }
+
+/// The codecs of shards of `chunk_shape`.
+fn sharded(chunk_shape: &[u64], codecs: &Value) -> Value {
+    let index = json!([{ "name": "bytes", "configuration": { "endian": "little" } }, { "name": "crc32c" }]);
+    let configuration = json!({ "chunk_shape": chunk_shape, "codecs": codecs, "index_codecs": index });
+    json!([{ "name": "sharding_indexed", "configuration": configuration }])
+}
+
+#[test]
+fn shards_are_described_with_what_is_inside() {
+    let folder = Folder::new();
+    let plain = base()["codecs"].clone();
+    let grid = json!({ "name": "regular", "configuration": { "chunk_shape": [8, 6] } });
+    let transposed = {
+        let mut codecs = sharded(&[3, 2], &plain);
+        let order = json!({ "name": "transpose", "configuration": { "order": [1, 0] } });
+        codecs.as_array_mut().unwrap().insert(0, order);
+        codecs
+    };
+    let nested = sharded(&[4, 6], &sharded(&[2, 3], &plain));
+    for (name, codecs, rows, inner, between) in [
+        (
+            "plain",
+            plain,
+            &["chunks      8 × 6, 2 × 2 = 4 of them", "stored      2 chunks"][..],
+            json!(null),
+            json!(null),
+        ),
+        (
+            "sharded",
+            transposed,
+            &[
+                "shards        8 × 6, 2 × 2 = 4 of them",
+                "inner chunks  2 × 3, 4 × 2 = 8 in each shard",
+                "stored        2 shards",
+            ],
+            json!([2, 3]),
+            json!(null),
+        ),
+        (
+            "nested",
+            nested,
+            &["inner shards  4 × 6, 2 × 1 = 2 in each shard", "inner chunks  2 × 3, 2 × 2 = 4 in each shard"],
+            json!([2, 3]),
+            json!([[4, 6]]),
+        ),
+    ] {
+        let document = with(base(), &json!({ "shape": [9, 12], "chunk_grid": grid, "codecs": codecs }));
+        folder.node(name, &document);
+        // Listing reads nothing; what is no chunk of the grid is not counted.
+        for object in ["c/0/0", "c/1/1", "c/2/0", "c/0.bak", "notes"] {
+            folder.write(&format!("{name}/{object}"), "");
+        }
+        let page = info(&folder, name);
+        for row in rows {
+            assert!(page.lines().any(|line| line == *row), "{row:?} is missing in\n{page}");
+        }
+        let json = info_json(&folder, name);
+        let shard = if inner.is_null() { json!(null) } else { json!([8, 6]) };
+        assert_eq!((&json["shard_shape"], &json["inner_chunk_shape"]), (&shard, &inner), "{name}");
+        assert_eq!((&json["nested_shard_shapes"], &json["stored_chunks"]), (&between, &json!(2)), "{name}");
+        assert_eq!(json["chunk_shape"], json!([8, 6]));
+    }
+}
+
+#[test]
+fn what_is_stored_is_counted_where_that_can_be() {
+    let folder = Folder::new();
+    folder.base("a.zarr");
+    assert!(info(&folder, "a.zarr").contains("\nstored      1 chunk\n"));
+    // Where chunks lie does not depend on codecs, and may be said in the form of a draft.
+    let changes = json!({ "codecs": ["foo"], "chunk_key_encoding": { "name": "default", "separator": "." } });
+    folder.node("a.zarr", &with(base(), &changes));
+    folder.write("a.zarr/c.1", "");
+    assert_eq!(info_json(&folder, "a.zarr")["stored_chunks"], json!(1));
+    zarr(args!["info", "--count", folder.join("a.zarr")]).ok();
+
+    folder.node("b.zarr", &with(base(), &json!({ "chunk_key_encoding": { "name": "foo" } })));
+    let json = info_json(&folder, "b.zarr");
+    assert_eq!(json["stored_chunks"], json!(null));
+    assert!(json["stored_chunks_unknown_because"].as_str().unwrap().contains("\"foo\""), "{json}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_array_that_cannot_be_listed_is_described_all_the_same() {
+    let folder = Folder::new();
+    folder.base("a.zarr");
+    std::os::unix::fs::symlink("..", folder.join("a.zarr/c/loop")).unwrap();
+    let page = info(&folder, "a.zarr");
+    assert!(page.contains("\nstored      not known: ") && page.contains("\nfill value  7\n"), "{page}");
+}

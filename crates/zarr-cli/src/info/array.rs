@@ -1,0 +1,289 @@
+//! What `zarr info` says of an array.
+
+use std::sync::Arc;
+
+use zarr_array::meta::json::{Object, Value};
+use zarr_array::meta::v3::sharding::inner_chunk_shapes;
+use zarr_array::meta::v3::{ArrayDocument, Extension};
+use zarr_array::meta::{ArrayMeta, MetaResult};
+use zarr_array::traits::{ChunkGrid, Context, KeyEncoding, Spec};
+use zarr_array::{DataType, Diagnostic, Limits};
+
+use super::{diagnostics, end, head};
+use crate::exit::Failure;
+use crate::json;
+use crate::stored::Stored;
+use crate::table::{Table, bytes, dimensions, number, product};
+use crate::target::{Target, registry};
+
+/// Objects that are listed to count chunks, unless all are asked for: some tenths of a second on a local disk.
+const LISTED: usize = 100_000;
+
+/// An array's document, and what of it is understood: one unknown codec leaves the rest readable.
+pub(super) struct ArrayInfo {
+    document: ArrayDocument,
+    notes: Vec<Diagnostic>,
+    data_type: Option<DataType>,
+    grid: Option<Arc<dyn ChunkGrid>>,
+    stored: Count,
+    /// Why elements cannot be read, if they cannot.
+    unreadable: Option<String>,
+}
+
+/// How many chunks of the grid are stored.
+enum Count {
+    Exactly(u64),
+    AtLeast(u64),
+    /// And why.
+    Unknown(String),
+}
+
+impl ArrayInfo {
+    /// Looks up what the document names, and counts chunks: all, or as far as that is quick.
+    pub(super) fn new(
+        target: &Target,
+        document: ArrayDocument,
+        mut notes: Vec<Diagnostic>,
+        count_all: bool,
+    ) -> Self {
+        let (registry, limits) = (registry(), Limits::default());
+        let meta = ArrayMeta::from(document.clone());
+        let resolved = meta.resolve(&registry, &limits, &mut notes);
+        let context = Context { registry: &registry, limits: &limits, depth: 0 };
+        let data_type =
+            spec(document.data_type()).ok().and_then(|spec| registry.data_type(&spec, &context).ok());
+        let grid = spec(document.chunk_grid()).ok();
+        let grid = grid.and_then(|spec| registry.chunk_grid(&spec, document.shape(), &context).ok());
+        let mut info = Self {
+            document,
+            notes,
+            data_type: data_type.map(|(data_type, _)| data_type),
+            grid: grid.map(|(grid, _)| grid),
+            stored: Count::Unknown("the chunk grid is not known".to_owned()),
+            unreadable: resolved.err().map(|e| e.to_string()),
+        };
+        if let Some(counts) = info.chunk_counts() {
+            let most = if count_all { usize::MAX } else { LISTED };
+            let keys = meta.key_encoding(&registry, &limits).map_err(Failure::from);
+            let counted = keys.and_then(|keys| count(target, &*keys, counts, most));
+            info.stored = counted.unwrap_or_else(|e| Count::Unknown(e.message().to_owned()));
+        }
+        info
+    }
+
+    /// The shape of a chunk, where all chunks have the same.
+    fn chunk_shape(&self) -> Option<Vec<u64>> {
+        let grid = self.grid.as_ref()?;
+        let length = |dim| match grid.lengths(dim)[..] {
+            [length] => Some(length),
+            _ => None,
+        };
+        (0..grid.rank()).map(length).collect()
+    }
+
+    fn chunk_counts(&self) -> Option<Vec<u64>> {
+        let grid = self.grid.as_ref()?;
+        Some(self.document.shape().iter().enumerate().map(|(dim, length)| grid.count(dim, *length)).collect())
+    }
+
+    /// The shapes of the chunks inside of shards, from the outermost in; none where there are no shards.
+    fn inner_shapes(&self) -> Vec<Vec<u64>> {
+        let fits = |shape: &Vec<u64>| shape.len() == self.document.shape().len() && !shape.contains(&0);
+        inner_chunk_shapes(self.document.codecs())
+            .filter(|shapes| shapes.iter().all(fits))
+            .unwrap_or_default()
+    }
+
+    /// Bytes of all elements, where that is known and below 2^128.
+    fn size(&self) -> Option<u128> {
+        product(self.document.shape())?.checked_mul(self.data_type.as_ref()?.size()? as u128)
+    }
+
+    pub(super) fn print(&self, target: &Target, as_json: bool) -> String {
+        if as_json { json::pretty(&self.to_json(target)) } else { self.page(target) }
+    }
+
+    fn to_json(&self, target: &Target) -> Value {
+        let d = &self.document;
+        let extensions = |list: &[Extension]| list.iter().map(Extension::to_value).collect::<Value>();
+        let mut nested = self.inner_shapes();
+        let innermost = nested.pop();
+        let mut info = json::object([
+            ("path", (&target.path).into()),
+            ("zarr_format", 3.into()),
+            ("node_type", "array".into()),
+            ("shape", d.shape().iter().copied().collect()),
+            ("data_type", d.data_type().to_value()),
+            (
+                "dimension_names",
+                d.dimension_names().map(|n| n.iter().map(Option::as_deref).collect::<Value>()).into(),
+            ),
+            ("chunk_grid", d.chunk_grid().to_value()),
+            ("chunk_shape", self.chunk_shape().into()),
+            ("chunk_counts", self.chunk_counts().into()),
+            ("shard_shape", self.chunk_shape().filter(|_| innermost.is_some()).into()),
+            ("inner_chunk_shape", innermost.into()),
+            ("stored_chunks", self.stored.exactly().into()),
+            ("chunk_key_encoding", d.chunk_key_encoding().to_value()),
+            ("codecs", extensions(d.codecs())),
+            ("fill_value", d.fill_value().clone()),
+            ("uncompressed_bytes", self.size().into()),
+            ("readable", self.unreadable.is_none().into()),
+        ]);
+        if !nested.is_empty() {
+            info.set("nested_shard_shapes", nested);
+        }
+        match &self.stored {
+            Count::Exactly(_) => {}
+            Count::AtLeast(n) => info.set("stored_chunks_at_least", *n),
+            Count::Unknown(why) => info.set("stored_chunks_unknown_because", why),
+        }
+        if let Some(why) = &self.unreadable {
+            info.set("unreadable_because", why);
+        }
+        if !d.storage_transformers().is_empty() {
+            info.set("storage_transformers", extensions(d.storage_transformers()));
+        }
+        info.set("attributes", d.attributes());
+        info.set("diagnostics", diagnostics(&self.notes));
+        info.into()
+    }
+
+    fn page(&self, target: &Target) -> String {
+        let d = &self.document;
+        let mut table = head(target, "array");
+        table.row(["shape", &dimensions(d.shape())]);
+        if let Some(names) = d.dimension_names() {
+            let name =
+                |name: &Option<String>| name.as_ref().map_or("-".to_owned(), |name| format!("{name:?}"));
+            table.row(["dimensions", &names.iter().map(name).collect::<Vec<_>>().join(", ")]);
+        }
+        table.row(["data type", &extension(d.data_type())]);
+        match (self.chunk_shape(), self.chunk_counts()) {
+            (Some(shape), Some(counts)) => self.chunk_rows(shape, &counts, &mut table),
+            _ => table.row(["chunk grid", &extension(d.chunk_grid())]),
+        }
+        table.row(["chunk keys", &extension(d.chunk_key_encoding())]);
+        table.row(["codecs", &d.codecs().iter().map(extension).collect::<Vec<_>>().join(" > ")]);
+        if !d.storage_transformers().is_empty() {
+            let list: Vec<_> = d.storage_transformers().iter().map(extension).collect();
+            table.row(["transformers", &list.join(" > ")]);
+        }
+        table.row(["fill value", &d.fill_value().to_compact()]);
+        if self.data_type.as_ref().is_some_and(|data_type| data_type.size().is_some()) {
+            let size = self.size().unwrap_or(u128::MAX);
+            table.row(["size", &format!("{} uncompressed", bytes(size))]);
+        }
+        if let Some(why) = &self.unreadable {
+            table.row(["unreadable", why]);
+        }
+        end(table, &d.attributes(), &self.notes)
+    }
+
+    /// The chunks, or the shards with the chunks inside; and how many there are of them.
+    fn chunk_rows(&self, mut shape: Vec<u64>, counts: &[u64], table: &mut Table) {
+        let chunks = |shape: &[u64], counts: &[u64], end| {
+            let product = if counts.len() > 1 { format!("{} = ", dimensions(counts)) } else { String::new() };
+            format!("{}, {product}{} {end}", dimensions(shape), number(counts))
+        };
+        let inner = self.inner_shapes();
+        let what = if inner.is_empty() { "chunks" } else { "shards" };
+        table.row([what, &chunks(&shape, counts, "of them")]);
+        for (level, inner_shape) in inner.iter().enumerate() {
+            let counts: Vec<u64> =
+                shape.iter().zip(inner_shape).map(|(outer, inner)| outer / inner).collect();
+            let name = if level + 1 == inner.len() { "inner chunks" } else { "inner shards" };
+            table.row([name, &chunks(inner_shape, &counts, "in each shard")]);
+            shape.clone_from(inner_shape);
+        }
+        let stored = match &self.stored {
+            Count::Exactly(n) => format!("{n} {}", if *n == 1 { &what[..5] } else { what }),
+            Count::AtLeast(n) => format!("{n} {what} or more; --count counts all"),
+            Count::Unknown(why) => format!("not known: {why}"),
+        };
+        table.row(["stored", &stored]);
+    }
+}
+
+impl Count {
+    fn exactly(&self) -> Option<u64> {
+        if let Self::Exactly(n) = self { Some(*n) } else { None }
+    }
+}
+
+/// Counts the stored chunks, listing no more objects than `most`.
+fn count(target: &Target, keys: &dyn KeyEncoding, counts: Vec<u64>, most: usize) -> Result<Count, Failure> {
+    let mut chunks = 0;
+    for (listed, object) in Stored::new(&target.storage, target.prefix()?, keys, counts).enumerate() {
+        if listed == most {
+            return Ok(Count::AtLeast(chunks));
+        }
+        chunks += u64::from(object?.chunk.is_ok());
+    }
+    Ok(Count::Exactly(chunks))
+}
+
+/// The extension as a registry wants it.
+fn spec(extension: &Extension) -> MetaResult<Spec> {
+    let configuration = extension.configuration().to_serde()?;
+    Ok(Spec {
+        name: extension.name().to_owned(),
+        configuration,
+        must_understand: extension.must_understand(),
+    })
+}
+
+/// `zstd(level=5, checksum=false)`
+fn extension(extension: &Extension) -> String {
+    called(extension.name(), &extension.configuration())
+}
+
+fn called(name: &str, configuration: &Object) -> String {
+    let members: Vec<String> =
+        configuration.members().map(|m| format!("{}={}", m.name_lossy(), shown(&m.value()))).collect();
+    if members.is_empty() { name.to_owned() } else { format!("{name}({})", members.join(", ")) }
+}
+
+/// A value for people: text without quotes, extensions inside of extensions like those outside.
+fn shown(value: &Value) -> String {
+    if let Some(elements) = value.elements() {
+        return format!("[{}]", elements.map(|e| shown(&e)).collect::<Vec<_>>().join(", "));
+    }
+    let object = value.as_object();
+    let name = object.as_ref().and_then(|object| object.get("name"));
+    match (value.to_text(), name.as_ref().map(Value::to_text)) {
+        (Ok(text), _) => text.into_owned(),
+        (_, Some(Ok(name))) => {
+            let configuration = object.and_then(|object| object.get("configuration")?.as_object());
+            called(&name, &configuration.unwrap_or_default())
+        }
+        _ => value.to_compact(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use zarr_array::traits::CoreKeyEncoding;
+
+    use super::*;
+
+    #[test]
+    fn no_more_is_listed_than_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("c")).unwrap();
+        for name in ["zarr.json", "c/0", "c/1", "c/2", "c/x"] {
+            fs::write(folder.path().join(name), r#"{"zarr_format":3,"node_type":"group"}"#).unwrap();
+        }
+        let target = Target::find(folder.path()).unwrap();
+        let keys = CoreKeyEncoding::default_with('/');
+        for (most, exactly, at_least) in
+            [(0, None, 0), (2, None, 2), (3, None, 3), (4, Some(3), 3), (9, Some(3), 3)]
+        {
+            let count = count(&target, &keys, vec![9], most).unwrap();
+            assert_eq!(count.exactly(), exactly, "{most}");
+            assert!(exactly.is_some() || matches!(count, Count::AtLeast(n) if n == at_least), "{most}");
+        }
+    }
+}
