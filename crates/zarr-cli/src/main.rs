@@ -3,6 +3,7 @@
 //! One file per verb; [`exit`] has the exit codes and the one place that prints errors.
 
 mod cat;
+mod chunks;
 mod copy;
 mod exit;
 mod info;
@@ -48,6 +49,7 @@ Exit codes: 0 ok, 1 invalid or different, 2 usage, 3 not found, 4 input or outpu
 enum Verb {
     Info(info::Args),
     Cat(cat::Args),
+    Chunks(chunks::Args),
     Copy(copy::Args),
     Validate(validate::Args),
 }
@@ -69,6 +71,7 @@ fn run(cli: Cli) -> Outcome {
     match (cli.verb, cli.array_path) {
         (Some(Verb::Info(args)), _) => info::run(&args),
         (Some(Verb::Cat(args)), _) => cat::run(&args),
+        (Some(Verb::Chunks(args)), _) => chunks::run(&args),
         (Some(Verb::Copy(args)), _) => copy::run(&args),
         (Some(Verb::Validate(args)), _) => validate::run(&args),
         (None, Some(path)) => cat::run(&cat::Args::lines_of(path)),

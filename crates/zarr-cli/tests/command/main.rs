@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod cat;
+mod chunks;
 mod copy;
 mod harness;
 mod info;
