@@ -3,6 +3,7 @@
 use std::ops::Deref;
 
 use zarr_meta::ArrayMeta;
+use zarr_meta::json::Object;
 use zarr_traits::{InnerOrder, Limits, Registry, Storage, block_on};
 
 use crate::core::{FillChunks, Missing, PartialWrites};
@@ -137,6 +138,14 @@ impl Array {
     /// As there.
     pub fn append<T: Element>(&mut self, axis: usize, values: NdVec<T>) -> ArrayResult<()> {
         block_on(self.0.append_with(axis, values, true))
+    }
+
+    /// As [`zarr_array::Array::edit_attributes`](crate::Array::edit_attributes).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn edit_attributes(&mut self, change: impl Fn(&mut Object)) -> ArrayResult<()> {
+        block_on(self.0.edit_attributes(change))
     }
 
     /// As [`zarr_array::Array::explain`](crate::Array::explain).

@@ -39,7 +39,7 @@ pub(crate) enum Stored {
 pub(crate) const SMALL: u64 = 256 << 10;
 
 /// How often a cell begins again before that is an error.
-const ATTEMPTS: u32 = 20;
+pub(crate) const ATTEMPTS: u32 = 20;
 
 /// A read or a write, as three steps per cell: fetch, work, store. Work may have parts, which run at once. Whoever holds the last clone of a task gets its result out of it.
 pub(crate) trait Task: Send + Sync + 'static {
@@ -177,6 +177,14 @@ fn back_off(first: Duration, attempt: u32) -> Duration {
     // A fresh hasher is keyed at random.
     let random = RandomState::new().hash_one(attempt) % 1000;
     most * u32::try_from(random).unwrap_or(0) / 1000
+}
+
+/// The wait after a lost race about an object of this store.
+pub(crate) fn back_off_at(storage: &Storage, attempt: u32) -> Duration {
+    match storage.capabilities().drive {
+        Drive::Inline => back_off(LOCAL, attempt),
+        Drive::Remote { .. } => back_off(REMOTE, attempt),
+    }
 }
 
 pub(crate) fn caught<R>(work: impl FnOnce() -> ArrayResult<R>) -> ArrayResult<R> {

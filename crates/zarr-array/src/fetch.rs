@@ -35,6 +35,8 @@ pub(crate) struct Seen {
     pub(crate) size: Option<u64>,
     /// Whether it is there.
     pub(crate) there: bool,
+    /// Whether all of that is remembered, and has to be confirmed.
+    remembered: bool,
 }
 
 /// What it took to know that.
@@ -97,7 +99,7 @@ impl Core {
         let (mut seen, mut known) = (Seen::default(), None);
         if let Some(entry) = self.indexes.get(index).filter(|_| remembered) {
             known = Some(entry.known);
-            seen = Seen { version: Some(entry.version), size: entry.size, there: true };
+            seen = Seen { version: Some(entry.version), size: entry.size, there: true, remembered: true };
         }
         let hints = self.fetching.hints();
         let Some(mut read) = caught(|| Ok(self.chain.partial(shape, part, hints, known.as_ref())))? else {
@@ -114,7 +116,8 @@ impl Core {
                 if seen.size.is_none() {
                     tally.requests += 1;
                     let Some(stat) = reader.size(key).await? else { return Ok(Wish::Absent) };
-                    seen = Seen { version: stat.version, size: Some(stat.size), there: true };
+                    seen =
+                        Seen { version: stat.version, size: Some(stat.size), there: true, remembered: false };
                 }
                 wants.iter_mut().for_each(|want| *want = from_start(*want, seen.size));
             }
@@ -128,7 +131,12 @@ impl Core {
             };
             let slices: Vec<&[u8]> = bytes.iter().map(|b| &b[..]).collect();
             tally.bytes += slices.iter().map(|b| b.len() as u64).sum::<u64>();
-            seen = Seen { version: seen.version.or(version), size: seen.size.or(size), there: true };
+            seen = Seen {
+                version: seen.version.or(version),
+                size: seen.size.or(size),
+                there: true,
+                remembered: false,
+            };
             caught(|| Ok(read.feed(&slices, seen.size)?))?;
         }
         if let (true, None, Some(version)) = (remembered, known, &seen.version)
@@ -170,12 +178,20 @@ impl Core {
         scratch: Option<&mut Scratch>,
     ) -> Result<Data, FetchError> {
         let reader = self.storage.reader();
-        let pieces = caught(|| pieces_of(&*read))?;
         let expected = read.object_size();
-        let ranges = self.fetching.merge(&pieces)?;
-        check_inside(ranges.iter().copied(), seen.size)?;
-        let len = self.check_sum(ranges.iter().map(|span| span.len))?;
+        let planned = self.plan_ranges(read, &seen);
+        // What is remembered may be of an object that has been replaced: only what is read now can be at fault.
+        let (pieces, ranges, len) = match planned {
+            Err(_) if seen.remembered => return Err(FetchError::Changed),
+            planned => planned?,
+        };
         if ranges.is_empty() && seen.there {
+            if seen.remembered {
+                let version = reader.size(key).await?.and_then(|stat| stat.version);
+                if version.is_none() || version != seen.version {
+                    return Err(FetchError::Changed);
+                }
+            }
             return Ok(Data::Pieces(pieces, Fetched::new(Loaded::Bytes(Vec::new()), [])));
         }
         let wants: Vec<ByteRange> = ranges.iter().map(|span| ByteRange::from(*span)).collect();
@@ -201,6 +217,19 @@ impl Core {
             }
             (Some(loaded), _, _) => Ok(Data::Pieces(pieces, Fetched::new(loaded, ranges))),
         }
+    }
+
+    /// The pieces of a read, the ranges that hold them, and how many bytes these are.
+    fn plan_ranges(
+        &self,
+        read: Box<dyn ChunkRead>,
+        seen: &Seen,
+    ) -> ArrayResult<(Vec<Piece>, Vec<Span>, usize)> {
+        let pieces = caught(|| pieces_of(&*read))?;
+        let ranges = self.fetching.merge(&pieces)?;
+        check_inside(ranges.iter().copied(), seen.size)?;
+        let len = self.check_sum(ranges.iter().map(|span| span.len))?;
+        Ok((pieces, ranges, len))
     }
 
     /// The whole object at `key`, of a chunk of `shape`.

@@ -14,6 +14,7 @@ mod fetch;
 mod fetching;
 mod indexes;
 mod loaded;
+mod metadata;
 mod open;
 mod plan;
 mod read;

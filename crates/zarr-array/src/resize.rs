@@ -1,16 +1,15 @@
 //! Changing the shape, and appending.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use zarr_meta::path::DOCUMENT;
-use zarr_meta::{ArrayMeta, Ignore};
-use zarr_traits::{Bytes, Dims, If, Outcome, Put, StoreErrorKind};
+use zarr_meta::ArrayMeta;
+use zarr_traits::{Dims, StoreErrorKind};
 
 use crate::array::Array;
-use crate::core::{FillChunks, PartialWrites};
+use crate::core::FillChunks;
 use crate::element::Element;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
-use crate::open::OpenOptions;
 use crate::select::Selection;
 use crate::values::{NdVec, check_element};
 use crate::write;
@@ -31,8 +30,8 @@ impl Array {
     /// Gives the array another shape, of as many dimensions. Elements outside of a smaller shape are deleted.
     ///
     /// # Errors
-    /// [`Conflict`](ArrayErrorKind::Conflict) when the metadata has been changed since this handle was opened; those of
-    /// the store. When deleting fails the array has its new shape already.
+    /// [`Conflict`](ArrayErrorKind::Conflict) when somebody else has changed the shape since this handle was opened, and as
+    /// [`edit_attributes`](Self::edit_attributes). When deleting fails the array has its new shape already.
     pub async fn resize(&mut self, shape: impl Into<Vec<u64>>) -> ArrayResult<()> {
         self.resize_with(shape, Shrink::default()).await
     }
@@ -48,11 +47,11 @@ impl Array {
     /// Makes dimension `axis` longer by that of `values` and writes them there. Their other dimensions are those of the
     /// array.
     ///
-    /// The longer shape is recorded first, so that two writers who append at once get places of their own; whoever comes
-    /// second gets [`Conflict`](ArrayErrorKind::Conflict) and may open the array again.
+    /// The longer shape is recorded first: any number of threads and processes may append at once, and each gets places of
+    /// its own, behind what the array has in the store by then. Until the values are written they read as the fill value.
     ///
     /// # Errors
-    /// As [`resize`](Self::resize) and [`write`](Self::write).
+    /// As [`edit_attributes`](Self::edit_attributes) and [`write`](Self::write); the latter leave the array longer.
     pub async fn append<T: Element>(&mut self, axis: usize, values: NdVec<T>) -> ArrayResult<()> {
         self.append_with(axis, values, false).await
     }
@@ -63,32 +62,20 @@ impl Array {
         values: NdVec<T>,
         may_block: bool,
     ) -> ArrayResult<()> {
-        check_element::<T>(self.data_type()).map_err(|e| e.in_array(self.path()))?;
-        let old: Dims = self.shape().into();
-        let fits = axis < old.len()
-            && values.shape().len() == old.len()
-            && (0..old.len()).all(|dim| dim == axis || values.shape()[dim] == old[dim]);
-        let longer = old.get(axis).zip(values.shape().get(axis)).and_then(|(a, b)| a.checked_add(*b));
-        let Some(longer) = longer.filter(|_| fits) else {
-            let message = format!(
-                "values of shape {:?} cannot be appended along dimension {axis} of shape {:?}",
-                values.shape(),
-                &old[..]
-            );
-            return Err(ArrayError::invalid(message).in_array(self.path()));
+        let path = self.path().to_owned();
+        let appended = async {
+            check_element::<T>(self.data_type())?;
+            let range = self.edit_metadata(|meta| reserve(meta, axis, values.shape())).await?;
+            let selection: Vec<_> = (0..)
+                .zip(self.shape())
+                .map(|(dim, n)| if dim == axis { range.clone() } else { 0..*n })
+                .collect();
+            // Others may append behind these values before they are written: the last chunk may be theirs as well.
+            let mut core = (*self.core).clone();
+            core.beside = true;
+            write::write(&Arc::new(core), selection.into(), values, may_block).await
         };
-        let mut shape = old.to_vec();
-        shape[axis] = longer;
-        self.change_shape(&shape, Shrink::Keep, may_block).await?;
-        let axes = shape.iter().zip(old.iter()).enumerate();
-        let selection: Selection = axes
-            .map(|(dim, (new, old))| if dim == axis { *old..*new } else { 0..*new })
-            .collect::<Vec<_>>()
-            .into();
-        // Others may append behind these values before they are written: the last chunk may be theirs as well.
-        let mut core = (*self.core).clone();
-        core.beside = true;
-        write::write(&Arc::new(core), selection, values, may_block).await
+        appended.await.map_err(|e: ArrayError| e.in_array(&path))
     }
 
     pub(crate) async fn change_shape(
@@ -99,54 +86,22 @@ impl Array {
     ) -> ArrayResult<()> {
         let path = self.path().to_owned();
         let changed = async {
-            let mut meta = (*self.meta).clone();
-            meta.set_shape(shape)?;
-            let new = OpenOptions::new().limits(self.core.limits.clone()).resolve(
-                self.node.clone(),
-                self.core.prefix.clone(),
-                meta,
-                &self.registry,
-                Vec::new(),
-            )?;
-            self.store_metadata(&new.meta).await?;
-            let mut core = (*self.core).clone();
-            (core.shape, core.grid) = (new.core.shape.clone(), new.core.grid.clone());
-            let old = std::mem::replace(&mut self.core, Arc::new(core));
-            self.meta = new.meta;
+            let old = self.clone();
+            self.edit_metadata(|meta| {
+                // Whoever has given it another shape has not been asked about this one.
+                if meta.shape() != old.shape() && meta.shape() != shape {
+                    let message = format!("somebody else has given the array the shape {:?}", meta.shape());
+                    return Err(ArrayError::new(ArrayErrorKind::Conflict, message));
+                }
+                Ok(meta.set_shape(shape)?)
+            })
+            .await?;
             if shrink == Shrink::Delete {
-                let old = Self { core: old, ..self.clone() };
                 old.forget_outside(shape, may_block).await?;
             }
             Ok(())
         };
         changed.await.map_err(|e: ArrayError| e.in_array(&path))
-    }
-
-    /// Replaces the document that this handle was opened from; a document that says something else by now is a conflict.
-    async fn store_metadata(&self, new: &ArrayMeta) -> ArrayResult<()> {
-        let changed =
-            || ArrayError::new(ArrayErrorKind::Conflict, "the metadata was changed by somebody else");
-        let key = self.core.prefix.key(DOCUMENT)?;
-        let _lock = self.node.lock(&key).await;
-        let all = [zarr_traits::ByteRange::All];
-        let reply = self.node.reader().get_ranges(&key, &all, If::Versioned).await?.ok_or_else(changed)?;
-        let same = reply.bytes.first().is_some_and(|bytes| {
-            ArrayMeta::parse(bytes, &self.core.limits, &mut Ignore)
-                .is_ok_and(|now| now.to_text() == self.meta.to_text())
-        });
-        if !same {
-            return Err(changed());
-        }
-        let how = match &reply.version {
-            Some(version) if self.node.capabilities().put_if => Put::IfUnchanged(version),
-            _ if self.core.partial_writes == PartialWrites::Unchecked => Put::Replace,
-            _ => return Err(write::unsafe_update()),
-        };
-        let document = [Bytes::from(new.to_text())];
-        match self.node.writer()?.put(&key, &document, how).await? {
-            Outcome::Done(_) => Ok(()),
-            _ => Err(changed()),
-        }
     }
 
     /// Deletes what `shape` leaves outside of this, the larger array.
@@ -190,4 +145,22 @@ impl Array {
         }
         Ok(())
     }
+}
+
+/// Makes dimension `axis` longer by that of values of a shape: which places are theirs alone.
+fn reserve(meta: &mut ArrayMeta, axis: usize, values: &[u64]) -> ArrayResult<Range<u64>> {
+    let mut shape = meta.shape().to_vec();
+    let fits = axis < shape.len()
+        && values.len() == shape.len()
+        && (0..shape.len()).all(|dim| dim == axis || values[dim] == shape[dim]);
+    let longer = shape.get(axis).zip(values.get(axis)).and_then(|(a, b)| a.checked_add(*b));
+    let Some(longer) = longer.filter(|_| fits) else {
+        let message = format!(
+            "values of shape {values:?} cannot be appended along dimension {axis} of shape {shape:?}"
+        );
+        return Err(ArrayError::invalid(message));
+    };
+    let start = std::mem::replace(&mut shape[axis], longer);
+    meta.set_shape(&shape)?;
+    Ok(start..longer)
 }

@@ -43,6 +43,42 @@ fn parts_of_one_chunk_written_by_many_threads_are_all_there() {
 }
 
 #[test]
+fn appends_and_edits_of_many_are_all_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || Storage::from(FsStore::open(folder.path()).unwrap());
+    let all = Storage::from(MemoryStore::new());
+    let memory = || all.clone();
+    let stores: [&(dyn Fn() -> Storage + Sync); 2] = [&memory, &open];
+    for store in stores {
+        let meta = meta(&[0, 3], &[8, 3], &chains()[4]);
+        Array::create(store(), "/", meta, &standard()).unwrap();
+        // values of two rows each, so that every chunk is shared
+        thread::scope(|threads| {
+            for i in 0..4_u16 {
+                threads.spawn(move || {
+                    let mut array = Array::open(store(), "/", &standard()).unwrap();
+                    for k in 0..20 {
+                        let values = NdVec::new([2, 3], vec![100 * i + k; 6]).unwrap();
+                        array.append(0, values).unwrap();
+                        let name = format!("{i}/{k}");
+                        array.edit_attributes(|attributes| attributes.set(&name, 1)).unwrap();
+                    }
+                });
+            }
+        });
+        let array = Array::open(store(), "/", &standard()).unwrap();
+        assert_eq!(array.shape(), [160, 3]);
+        assert_eq!(array.metadata().attributes().len(), 80, "no edit is lost");
+        let values = array.read::<u16>(..).unwrap().into_vec();
+        let mut found: Vec<u16> = values.chunks(6).map(|two| two[0]).collect();
+        assert!(values.chunks(6).all(|two| two.iter().all(|value| *value == two[0])), "no row is torn");
+        found.sort_unstable();
+        let expected: Vec<u16> = (0..4).flat_map(|i| (0..20).map(move |k| 100 * i + k)).collect();
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
 fn a_store_that_is_written_by_others_is_never_read_half() {
     let folder = tempfile::tempdir().unwrap();
     let array = {

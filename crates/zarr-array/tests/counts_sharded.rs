@@ -108,6 +108,8 @@ fn what_is_not_stored_costs_no_further_request() {
     let used =
         cost(&counting, || assert_eq!(array.read::<u16>([2..34, 3..35]).unwrap().into_vec(), [7; 1024]));
     assert_eq!((used.requests(), used.bytes_read), (1, INDEX), "the index says that they are fill");
+    let used = cost(&counting, || assert_eq!(array.read::<u16>([9..10, 3..35]).unwrap().into_vec(), [7; 32]));
+    assert_eq!((used.size, used.requests()), (1, 1), "what is remembered is confirmed");
     array.write([0..256, 0..256], &[7_u16; 256 * 256]).unwrap();
     let used = cost(&counting, || assert_eq!(array.read::<u16>([0..1, 0..1]).unwrap().into_vec(), [7]));
     assert_eq!((used.requests(), used.bytes_read), (1, 0), "the shard is gone");
@@ -126,6 +128,11 @@ fn an_index_that_somebody_has_changed_is_read_again() {
     other.write([5..6, 5..6], &[2_u16]).unwrap();
     assert_eq!(read(2).requests(), 3, "and notice those of others: one request finds out");
     assert_eq!(read(2).requests(), 1);
+    // an inner chunk that was fill, as far as we remember
+    array.write([0..64, 0..64], &[7_u16; 64 * 64]).unwrap();
+    assert_eq!(read(7).requests(), 1);
+    other.write([5..6, 5..6], &[3_u16]).unwrap();
+    assert_eq!(read(3).requests(), 3);
 }
 
 #[test]

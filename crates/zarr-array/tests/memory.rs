@@ -5,11 +5,15 @@
 mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 
 use common::{chains, meta, numbers};
 use zarr_array::blocking::Array;
+use zarr_array::meta::v3::Extension;
+use zarr_array::traits::{
+    BytesBytesCodec, Codec, CodecEntry, CodecKind, CodecResult, EncodedSize, Entry, Scratch,
+};
 use zarr_array::{Cpu, NdVec, standard};
 use zarr_store_fs::FsStore;
 
@@ -102,6 +106,66 @@ fn a_steady_write_of_100_chunks_allocates_nothing_the_size_of_a_chunk() {
         let made = LARGE_ONES.load(Relaxed) - before;
         assert!(made <= 16, "chain {codecs}: {made} large allocations for 100 chunks");
     }
+}
+
+/// A bytes → bytes codec that changes nothing and counts what goes through it.
+#[derive(Debug)]
+struct Tally;
+
+static DECODED: AtomicUsize = AtomicUsize::new(0);
+static ENCODED: AtomicUsize = AtomicUsize::new(0);
+
+impl BytesBytesCodec for Tally {
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> CodecResult<usize> {
+        DECODED.fetch_add(src.len(), Relaxed);
+        dst.get_mut(..src.len()).ok_or_else(zarr_array::traits::too_large)?.copy_from_slice(src);
+        Ok(src.len())
+    }
+    fn encode(&self, src: &[u8], out: &mut Vec<u8>, _: &mut Scratch) -> CodecResult<()> {
+        ENCODED.fetch_add(src.len(), Relaxed);
+        out.extend_from_slice(src);
+        Ok(())
+    }
+    fn encoded_size(&self, decoded: u64) -> EncodedSize {
+        EncodedSize::Exact(decoded)
+    }
+}
+
+const TALLY: Entry = Entry::Codec(CodecEntry {
+    name: "tally",
+    aliases: &[],
+    kind: CodecKind::BytesBytes,
+    build: |_, _, _| Ok(Codec::BytesBytes(Arc::new(Tally))),
+});
+
+#[test]
+fn part_of_an_inner_chunk_is_written_at_the_cost_of_that_inner_chunk() {
+    let _turn = TURN.lock();
+    // 512 inner chunks of 64 KiB in one shard of 32 MiB
+    const SHARD: usize = 32 << 20;
+    let inner = [Extension::new("bytes").with("endian", "little"), Extension::new("tally")];
+    let codecs = common::sharded_with(&[32, 32, 32], "end", &inner);
+    let meta = meta(&[256, 256, 256], &[256, 256, 256], &codecs);
+    let folder = tempfile::tempdir().unwrap();
+    let store = FsStore::open(folder.path()).unwrap();
+    let array = Array::create(store, "/", meta, &standard().with(&[TALLY]).unwrap()).unwrap();
+    array.write(.., &numbers(&[256, 256, 256])).unwrap();
+    let values: Vec<u16> = (0..8 * 8 * 8).collect();
+    for at in [[0, 0, 0], [40, 100, 200], [248, 248, 248]] {
+        let (decoded, encoded, before) = (DECODED.load(Relaxed), ENCODED.load(Relaxed), LIVE.load(Relaxed));
+        PEAK.store(before, Relaxed);
+        let part = at.map(|start| start..start + 8);
+        array.write(part.clone(), &values).unwrap();
+        let peak = PEAK.load(Relaxed) - before;
+        assert_eq!(DECODED.load(Relaxed) - decoded, 64 << 10, "{at:?}: only that inner chunk is decoded");
+        assert_eq!(ENCODED.load(Relaxed) - encoded, 64 << 10, "{at:?}: only that inner chunk is encoded");
+        assert!(peak < SHARD * 3 / 2 + (16 << 20), "{at:?}: {peak} bytes at once");
+        assert_eq!(array.read::<u16>(part).unwrap().into_vec(), values);
+    }
+    // what covers an inner chunk does not decode it
+    let decoded = DECODED.load(Relaxed);
+    array.write([32..64, 0..32, 0..32], &vec![1_u16; 32 << 10]).unwrap();
+    assert_eq!(DECODED.load(Relaxed), decoded);
 }
 
 #[test]
