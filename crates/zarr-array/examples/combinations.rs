@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use zarr_array::blocking::Array;
 use zarr_array::meta::ArrayMeta;
 use zarr_array::traits::Limits;
-use zarr_array::{Storage, meta, standard};
+use zarr_array::{InnerOrder, Storage, meta, standard};
 use zarr_store_fs::FsStore;
 
 /// Data type, bytes of an element, shape, chunks, chunk key encoding, fill value and codecs.
@@ -29,10 +29,12 @@ fn combinations() -> Vec<Combination> {
             {"cname": cname, "clevel": 5, "shuffle": shuffle, "typesize": typesize, "blocksize": 0}})
     };
     let crc = || json!({"name": "crc32c"});
-    let sharded = |inner: &[u64], codecs: Value| {
+    let sharded_at = |location: &str, index: Value, inner: &[u64], codecs: Value| {
         json!({"name": "sharding_indexed", "configuration": {"chunk_shape": inner, "codecs": codecs,
-            "index_codecs": [bytes("little"), {"name": "crc32c"}], "index_location": "end"}})
+            "index_codecs": index, "index_location": location}})
     };
+    let checked = || json!([bytes("little"), crc()]);
+    let sharded = |inner: &[u64], codecs: Value| sharded_at("end", checked(), inner, codecs);
     let order = |order: &[u64]| json!({"name": "transpose", "configuration": {"order": order}});
     vec![
         ("bool", 1, vec![7, 9], vec![4, 4], slash(), json!(true), json!([single()])),
@@ -154,6 +156,51 @@ fn combinations() -> Vec<Combination> {
             json!([sharded(&[2, 4, 1], json!([bytes("big"), gzip(1), crc()]))]),
         ),
         (
+            "int32",
+            4,
+            vec![11, 13],
+            vec![6, 8],
+            slash(),
+            json!(7),
+            json!([sharded_at("start", checked(), &[3, 2], json!([bytes("little"), zstd(1, true), crc()]))]),
+        ),
+        (
+            "uint32",
+            4,
+            vec![9, 20],
+            vec![8, 8],
+            slash(),
+            json!(1),
+            json!([sharded_at(
+                "end",
+                json!([bytes("big")]),
+                &[2, 8],
+                json!([bytes("little"), blosc("lz4", "shuffle", 4)])
+            )]),
+        ),
+        (
+            "float32",
+            4,
+            vec![20, 20],
+            vec![16, 16],
+            slash(),
+            json!(-1.0),
+            json!([sharded(&[8, 8], json!([sharded(&[4, 2], json!([bytes("little"), zstd(1, false)]))]))]),
+        ),
+        (
+            "int16",
+            2,
+            vec![10, 14, 6],
+            vec![8, 8, 4],
+            slash(),
+            json!(-5),
+            json!([
+                order(&[2, 0, 1]),
+                sharded(&[2, 4, 4], json!([order(&[1, 2, 0]), bytes("little"), gzip(1)]))
+            ]),
+        ),
+        ("uint8", 1, vec![], vec![], slash(), json!(9), json!([sharded(&[], json!([single()]))])),
+        (
             "float16",
             2,
             vec![12, 12],
@@ -207,7 +254,19 @@ fn main() -> Result<(), Box<dyn Error>> {
         } else {
             return Err("a little-endian machine is needed".into());
         };
-        array.write_bytes(.., native)?;
+        match shape.first() {
+            // Every other array is written row by row: updates of parts of chunks and shards.
+            Some(rows) if i % 2 == 1 => {
+                let array = array.with_inner_order(InnerOrder::Morton);
+                let row = native.len() / usize::try_from(*rows)?;
+                for (at, row) in (0..).zip(native.chunks(row)) {
+                    let mut part: Vec<_> = shape.iter().map(|length| 0..*length).collect();
+                    part[0] = at..at + 1;
+                    array.write_bytes(part, row.to_vec())?;
+                }
+            }
+            _ => array.write_bytes(.., native)?,
+        }
         std::fs::write(folder.join(format!("{name}.raw")), values)?;
     }
     println!("{} arrays in {}", combinations().len(), folder.display());
