@@ -202,7 +202,9 @@ impl Array {
         self.with(|core| core.limits = limits)
     }
 
-    /// The same array with room for `requests` and `bytes` in flight at once, over all reads of this handle.
+    /// The same array with room for `requests` and `bytes` in flight at once, over all reads and writes of this handle.
+    /// In a local store it bounds the chunks (shards) that one read or write works on at once: so many `bytes` decoded, and
+    /// one chunk in any case.
     #[must_use]
     pub fn with_in_flight(self, requests: usize, bytes: u64) -> Self {
         self.with(|core| core.storage = core.storage.with_in_flight(requests, bytes))

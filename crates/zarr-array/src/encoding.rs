@@ -93,11 +93,12 @@ impl Value {
         Self { parts: vec![bytes.clone()], buffers: vec![bytes] }
     }
 
-    /// The memory of a value that the store did not keep serves the next chunks.
+    /// The memory of a value that the store did not keep serves the next chunk: one buffer of it, as many as a worker
+    /// takes for a chunk.
     pub(crate) fn recycle(self, scratch: Option<&mut Scratch>) {
-        let Some(scratch) = scratch else { return };
         drop(self.parts);
-        for memory in self.buffers.into_iter().filter_map(|buffer| buffer.try_into_mut().ok()) {
+        let buffer = self.buffers.into_iter().next().and_then(|buffer| buffer.try_into_mut().ok());
+        if let (Some(scratch), Some(memory)) = (scratch, buffer) {
             scratch.give_vec(memory.into());
         }
     }

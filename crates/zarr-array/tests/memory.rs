@@ -169,6 +169,32 @@ fn part_of_an_inner_chunk_is_written_at_the_cost_of_that_inner_chunk() {
 }
 
 #[test]
+fn shards_that_are_written_whole_take_no_more_memory_than_the_setting_allows() {
+    let _turn = TURN.lock();
+    const SHARD: usize = 8 << 20;
+    let inner = [Extension::new("bytes").with("endian", "little")];
+    let codecs = common::sharded_with(&[64, 64], "end", &inner);
+    let folder = tempfile::tempdir().unwrap();
+    let store = FsStore::open(folder.path()).unwrap();
+    let array =
+        Array::create(store, "/", meta(&[2048, 16_384], &[2048, 2048], &codecs), &standard()).unwrap();
+    let array = array.with_cpu(Cpu::threads(4)).with_in_flight(usize::MAX, SHARD as u64);
+    let values = numbers(&[2048, 16_384]);
+    let before = LIVE.load(Relaxed);
+    PEAK.store(before, Relaxed);
+    array.write(.., &values).unwrap();
+    let peak = PEAK.load(Relaxed) - before;
+    // one shard at a time, in buffers of four threads that grow by doubling
+    assert!(peak < SHARD * 5 / 2 + (4 << 20), "{peak} bytes for shards of {SHARD}");
+    PEAK.store(before, Relaxed);
+    let mut read = vec![0_u16; values.len()];
+    array.read_into(.., &mut read).unwrap();
+    assert_eq!(read, values);
+    let peak = PEAK.load(Relaxed) - before - 2 * values.len();
+    assert!(peak < SHARD * 5 / 2 + (4 << 20), "{peak} bytes to read shards of {SHARD}");
+}
+
+#[test]
 fn a_typed_read_needs_little_more_than_its_result() {
     let _turn = TURN.lock();
     for codecs in 0..chains().len() {

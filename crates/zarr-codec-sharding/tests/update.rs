@@ -1,0 +1,127 @@
+//! Writing parts of shards: what is not written keeps its bytes, and what is written lies where it was asked for.
+#![allow(clippy::unwrap_used, reason = "tests only")]
+
+mod common;
+
+use common::*;
+use zarr_traits::serde_json::json;
+use zarr_traits::{
+    Bytes, Chain, CodecResult, Encoded, InnerChunks, InnerOrder, Joined, Picks, Region, Scratch, Source,
+};
+
+/// Follows the protocol as an engine does, with a buffer for every other inner chunk.
+fn update(
+    chain: &Chain,
+    shape: &[u64],
+    old: Option<&[u8]>,
+    picks: &Picks,
+    values: &[u8],
+    how: InnerChunks,
+) -> CodecResult<Joined> {
+    let mut scratch = Scratch::new();
+    let mut update = chain.update(shape, picks, how).unwrap();
+    if let Some(old) = old {
+        update.feed(Bytes::copy_from_slice(old))?;
+    }
+    let mut buffers = [Vec::new(), Vec::new()];
+    let mut encoded = vec![None; update.count()];
+    for number in (0..update.count()).rev() {
+        let buffer = number % 2;
+        let start = buffers[buffer].len();
+        let src = Source::dense(values, &picks.counts(), 1).unwrap();
+        let stored = update.encode(number, &src, &mut buffers[buffer], &mut scratch)?;
+        let len = buffers[buffer].len() - start;
+        encoded[number] = stored.then_some(Encoded { buffer, start, len });
+    }
+    update.join(&buffers.map(Bytes::from), &encoded, &mut scratch)
+}
+
+fn whole(shape: &[u64]) -> Picks {
+    Picks::all(Region::whole(shape))
+}
+
+/// 4 x 4 inner chunks of one element each.
+fn squares() -> Chain {
+    chain(&json!([sharding(&[1, 1], &json!([{"name": "bytes"}]), &checked(), "end")]), "uint8", &[0], 2)
+}
+
+#[test]
+fn d7_8_inner_chunks_lie_in_the_order_asked_for() {
+    let values: Vec<u8> = (1..=16).collect();
+    let mut how = InnerChunks::default();
+    let c = update(&squares(), &[4, 4], None, &whole(&[4, 4]), &values, how).unwrap();
+    how.order = InnerOrder::Morton;
+    let morton = update(&squares(), &[4, 4], None, &whole(&[4, 4]), &values, how).unwrap();
+    for (joined, order) in [
+        (c, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]),
+        (morton, [1, 2, 5, 6, 3, 4, 7, 8, 9, 10, 13, 14, 11, 12, 15, 16]),
+    ] {
+        let object = joined.parts.concat();
+        assert_eq!(object[..16], order);
+        assert_eq!(decode(&squares(), &[4, 4], &object).unwrap(), values, "readers need not know");
+    }
+}
+
+#[test]
+fn d7_15_inner_chunks_of_fill_are_left_out_or_stored() {
+    let values = [0, 5, 0, 0];
+    let chain =
+        chain(&json!([sharding(&[1], &json!([{"name": "bytes"}]), &checked(), "start")]), "uint8", &[0], 1);
+    let mut how = InnerChunks::default();
+    let few = update(&chain, &[4], None, &whole(&[4]), &values, how).unwrap();
+    assert_eq!((few.parts.concat().len(), few.is_empty), (68 + 1, false));
+    assert!(update(&chain, &[4], None, &whole(&[4]), &[0; 4], how).unwrap().is_empty);
+    how.store_fill = true;
+    let all = update(&chain, &[4], None, &whole(&[4]), &values, how).unwrap();
+    assert_eq!((all.parts.concat().len(), all.is_empty), (68 + 4, false));
+    assert_eq!(decode(&chain, &[4], &all.parts.concat()).unwrap(), values);
+}
+
+#[test]
+fn what_is_not_written_keeps_its_bytes() {
+    // zstd of another level than ours: were an inner chunk encoded again, its bytes would be others
+    let zstd = |level| json!([{"name": "bytes"}, {"name": "zstd", "configuration": {"level": level, "checksum": true}}]);
+    let with = |level| chain(&json!([sharding(&[64], &zstd(level), &checked(), "end")]), "uint8", &[0], 1);
+    let (theirs, ours) = (with(19), with(1));
+    let mut noise = Noise(7);
+    let values: Vec<u8> = (0..256).map(|_| u8::try_from(noise.below(5)).unwrap()).collect();
+    let old = encode(&theirs, &[256], &values);
+    let picks = Picks::all(Region::new([70], [3]).unwrap());
+    let new =
+        update(&ours, &[256], Some(&old), &picks, &[9, 9, 9], InnerChunks::default()).unwrap().parts.concat();
+    let mut expected = values.clone();
+    expected[70..73].fill(9);
+    assert_eq!(decode(&ours, &[256], &new).unwrap(), expected);
+    let inner = |chain: &Chain, object: &[u8], number: u64| {
+        let (_, asked) =
+            partial(chain, &[256], &Region::new([64 * number], [1]).unwrap(), object).unwrap().unwrap();
+        let (offset, len) = asked.pieces[0];
+        object[usize::try_from(offset).unwrap()..usize::try_from(offset + len).unwrap()].to_vec()
+    };
+    for number in [0, 2, 3] {
+        assert_eq!(inner(&ours, &new, number), inner(&theirs, &old, number), "inner chunk {number}");
+    }
+    assert_ne!(inner(&ours, &new, 1), inner(&theirs, &old, 1));
+}
+
+#[test]
+fn what_is_written_with_steps_touches_only_the_inner_chunks_that_it_hits() {
+    let old: Vec<u8> = (1..=16).collect();
+    let object = encode(&squares(), &[4, 4], &old);
+    let picks = Picks { part: Region::new([0, 1], [4, 3]).unwrap(), steps: [3, 2][..].into() };
+    assert_eq!(&picks.counts()[..], [2, 2]);
+    assert_eq!(squares().update(&[4, 4], &picks, InnerChunks::default()).unwrap().count(), 4);
+    let how = InnerChunks::default();
+    let new =
+        update(&squares(), &[4, 4], Some(&object), &picks, &[21, 22, 23, 24], how).unwrap().parts.concat();
+    let expected = [1, 21, 3, 22, 5, 6, 7, 8, 9, 10, 11, 12, 13, 23, 15, 24];
+    assert_eq!(decode(&squares(), &[4, 4], &new).unwrap(), expected);
+}
+
+#[test]
+fn a_shard_behind_another_codec_is_written_whole() {
+    let inner = sharding(&[1], &json!([{"name": "bytes"}]), &checked(), "end");
+    let outer = chain(&json!([inner, {"name": "crc32c"}]), "uint8", &[0], 1);
+    assert!(outer.update(&[4], &whole(&[4]), InnerChunks::default()).is_none(), "D7.14");
+    assert_eq!(outer.inner_shape(1), None);
+}
