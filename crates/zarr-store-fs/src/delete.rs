@@ -7,7 +7,8 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::{Errno, Result};
 use zarr_traits::{Key, Outcome, Prefix, StoreResult, Version};
 
-use crate::path::{check, failed, present};
+use crate::lock::{Unlocked, discard};
+use crate::path::{LOCK, check, failed, is_hidden, present};
 use crate::store::FsStore;
 
 impl FsStore {
@@ -17,7 +18,15 @@ impl FsStore {
         let Some(parent) = parent.map_err(|e| failed(e, "cannot open the directory"))? else {
             return Ok(Outcome::Done(None));
         };
-        let lock = self.shared.lock(key.as_str());
+        let error = |e| failed(e, "cannot delete");
+        // What is not there needs no lock, and a directory that cannot be written has no place for it.
+        if !is_there(parent.as_fd(), key.name()).map_err(error)? {
+            return Ok(Outcome::Done(None));
+        }
+        let unlocked = if version.is_some() { Unlocked::Fails } else { Unlocked::GoesIfFull };
+        let Some(lock) = self.lock(parent.as_fd(), key.as_str(), key.name().as_bytes(), unlocked)? else {
+            return Ok(Outcome::Done(None));
+        };
         if let Some(version) = version {
             match self.version(key)? {
                 None => return Ok(Outcome::Done(None)),
@@ -25,7 +34,7 @@ impl FsStore {
                 Some(_) => {}
             }
         }
-        let removed = unlink(parent.as_fd(), key.name()).map_err(|e| failed(e, "cannot delete"))?;
+        let removed = unlink(parent.as_fd(), key.name()).map_err(error)?;
         drop(lock);
         if removed == Removed::Yes {
             self.settle(parent.as_fd())?;
@@ -39,7 +48,7 @@ impl FsStore {
         let error = |e| failed(e, "cannot delete the directory");
         let Some(path) = prefix.as_str().strip_suffix('/') else {
             let root = self.root.directory("").map_err(error)?;
-            self.remove_below(root.as_fd(), "").map_err(error)?;
+            self.remove_below(root.as_fd(), "")?;
             return self.settle(root.as_fd());
         };
         let (above, name) = path.rfind('/').map_or(("", path), |at| path.split_at(at + 1));
@@ -48,7 +57,7 @@ impl FsStore {
         };
         match open_here(parent.as_fd(), name) {
             Ok(dir) => {
-                self.remove_below(dir.as_fd(), prefix.as_str()).map_err(error)?;
+                self.remove_below(dir.as_fd(), prefix.as_str())?;
                 remove_if_empty(parent.as_fd(), name).map_err(error)?;
             }
             Err(Errno::NOENT) => return Ok(()),
@@ -65,29 +74,39 @@ impl FsStore {
         self.settle(parent.as_fd())
     }
 
-    /// Deletes what is in `dir`, which has the given path. Leftovers and links go too; what a link leads to stays.
-    fn remove_below(&self, dir: BorrowedFd<'_>, path: &str) -> Result<()> {
-        for (name, kind) in entries(dir)? {
+    /// Deletes what is in `dir`, which has the given path. Leftovers and links go too; what a link leads to stays, and so
+    /// does what a writer at work has locked for itself.
+    fn remove_below(&self, dir: BorrowedFd<'_>, path: &str) -> StoreResult<()> {
+        let error = |e| failed(e, "cannot delete the directory");
+        for (name, kind) in entries(dir).map_err(error)? {
             let path = format!("{path}{}", name.to_string_lossy());
-            let removed = match kind {
-                FileType::Directory => Removed::Directory,
-                _ => {
-                    // A conditional put that looks at this object right now goes first, or sees it gone.
-                    let _lock = self.shared.lock(&path);
-                    unlink(dir, &name)?
-                }
-            };
-            if removed != Removed::Directory {
+            if kind != FileType::Directory {
+                self.remove_file(dir, &path, &name, kind)?;
                 continue;
             }
             match open_here(dir, &name) {
                 Ok(below) => self.remove_below(below.as_fd(), &format!("{path}/"))?,
                 // Somebody else was faster, or put a file in its place after we looked.
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => continue,
-                Err(e) => return Err(e),
+                Err(e) => return Err(error(e)),
             }
-            remove_if_empty(dir, &name)?;
+            remove_if_empty(dir, &name).map_err(error)?;
         }
+        Ok(())
+    }
+
+    fn remove_file(&self, dir: BorrowedFd<'_>, path: &str, name: &CStr, kind: FileType) -> StoreResult<()> {
+        let error = |e| failed(e, "cannot delete");
+        if path.ends_with(LOCK) && kind == FileType::RegularFile {
+            return discard(dir, name.to_bytes()).map(|_| ()).map_err(error);
+        }
+        // A hidden name is no key, so that there is no lock of it.
+        let lock = match is_hidden(path) {
+            true => None,
+            false => self.lock(dir, path, name.to_bytes(), Unlocked::GoesIfFull)?,
+        };
+        unlink(dir, name).map_err(error)?;
+        drop(lock);
         Ok(())
     }
 }
@@ -138,19 +157,32 @@ pub(crate) fn remove_empty(dir: BorrowedFd<'_>, name: impl rustix::path::Arg + C
         && rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR).is_ok()
 }
 
-fn open_here(dir: BorrowedFd<'_>, name: impl rustix::path::Arg) -> Result<OwnedFd> {
+pub(crate) fn open_here(dir: BorrowedFd<'_>, name: impl rustix::path::Arg) -> Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::openat(dir, name, flags, Mode::empty())
 }
 
-/// The names in a directory. Of a file system that does not tell the kinds, they are all [`FileType::Unknown`].
-fn entries(dir: BorrowedFd<'_>) -> Result<Vec<(CString, FileType)>> {
+fn is_there(dir: BorrowedFd<'_>, name: impl rustix::path::Arg) -> Result<bool> {
+    Ok(present(rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW))?.is_some())
+}
+
+/// The names in a directory, with what they are.
+pub(crate) fn entries(dir: BorrowedFd<'_>) -> Result<Vec<(CString, FileType)>> {
     let mut names = Vec::new();
     for entry in Dir::read_from(dir)? {
         let entry = entry?;
-        if !is_dot(entry.file_name()) {
-            names.push((entry.file_name().to_owned(), entry.file_type()));
+        let name = entry.file_name();
+        if is_dot(name) {
+            continue;
         }
+        let kind = match entry.file_type() {
+            FileType::Unknown => match present(rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW))? {
+                Some(stat) => FileType::from_raw_mode(stat.st_mode),
+                None => continue,
+            },
+            kind => kind,
+        };
+        names.push((name.to_owned(), kind));
     }
     Ok(names)
 }

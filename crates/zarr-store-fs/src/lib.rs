@@ -3,9 +3,12 @@
 
 mod delete;
 mod list;
+mod lock;
 mod path;
 mod read;
 mod store;
+mod temporary;
+mod turn;
 mod write;
 
 pub use store::{Durability, FsStore};

@@ -11,7 +11,10 @@ use zarr_traits::{Key, StoreError, StoreErrorKind, StoreResult, Version};
 
 /// Files with these endings are at work or left over by a writer that died: ours and TensorStore's (`.__lock`), and
 /// zarr-python's (`.partial`). They are not listed, and no key may look like one (checklist E30).
-const HIDDEN: [&str; 2] = [".__lock", ".partial"];
+const HIDDEN: [&str; 2] = [LOCK, ".partial"];
+
+/// The ending of lock files and temporaries.
+pub(crate) const LOCK: &str = ".__lock";
 
 /// The directory that keys are relative to, open, so that it is found once.
 #[derive(Debug, Clone)]

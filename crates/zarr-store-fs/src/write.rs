@@ -1,31 +1,28 @@
-//! Writing: a temporary beside the object, which takes its place once it is whole.
+//! Writing: a temporary beside the object, which takes its place under the lock once it is whole.
 //!
-//! `put` of `a/b` in system calls: create `a/b_<16 hex>.__lock` (and the directory, if it is missing), write, rename it to
-//! `a/b`, close. TensorStore hides files of that name, and so do we.
+//! `put` of `a/b` in system calls: open the directory, create `a/b_<16 hex>.__lock` (and the directory, if it is missing),
+//! lock it and write; take the lock of the object ([`lock`](crate::lock)), look whether the condition holds, rename, end
+//! the lock, close. TensorStore hides files of that name, and so do we.
 
 use std::fs::File;
 use std::io::{IoSlice, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-#[cfg(any(target_os = "linux", target_os = "android"))]
-use rustix::fs::RenameFlags;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::fs::Mode;
 use rustix::io::Errno;
 use zarr_traits::{
     BoxFuture, Bytes, Key, Outcome, Prefix, Put, StoreError, StoreErrorKind, StoreResult, Version, WriteStore,
 };
 
-use crate::delete::remove_empty;
+use crate::lock::Unlocked;
 use crate::path::{check, failed, is_object, size_of, version_of};
 use crate::read::Opened;
 use crate::store::{Durability, FsStore};
+use crate::temporary::{Published, Temporary};
 
-/// How often a put starts again because its directory was deleted under it.
-const ATTEMPTS: usize = 8;
-
-/// The part of an object's name that its temporary keeps: with the rest it stays a legal name everywhere.
-const STEM: usize = 100;
+/// How often a put starts again because its directory, or its temporary, was deleted under it.
+pub(crate) const ATTEMPTS: usize = 8;
 
 /// Parts that one system call writes.
 const VECTOR: usize = 64;
@@ -33,23 +30,18 @@ const VECTOR: usize = 64;
 impl FsStore {
     fn replace(&self, key: &Key, parts: &[Bytes], how: Put<'_>) -> StoreResult<Outcome> {
         check(key.as_str())?;
-        let prefix = key.parent();
+        // To create is exclusive by itself, and the last to replace wins.
+        let unlocked = match how {
+            Put::Replace | Put::Create => Unlocked::Goes,
+            _ => Unlocked::Fails,
+        };
         for _ in 0..ATTEMPTS {
             // A conflict that can be seen now costs no write.
             if !self.allows(key, how)? {
                 return Ok(Outcome::Conflict);
             }
-            // The directory is opened where that is needed: to look no further than the root, and to be made durable.
-            let parent = match self.root.is_confined() || self.durability == Durability::Durable {
-                true => Some(self.parent(key)?),
-                false => None,
-            };
-            let (dir, within) = match &parent {
-                Some(parent) => (parent.as_fd(), ""),
-                None => (self.root.fd().as_fd(), prefix.as_str()),
-            };
-            let Some((mut temporary, file)) = Temporary::create(self, dir, within, key.name())? else {
-                self.make(&prefix)?;
+            let parent = self.parent(key)?;
+            let Some((mut temporary, file)) = Temporary::create(self, parent.as_fd(), key.name())? else {
                 continue;
             };
             write_all(&file, parts, self.durability)?;
@@ -58,7 +50,9 @@ impl FsStore {
                 Put::Replace => None,
                 _ => Some(pinned(file)?),
             };
-            let lock = self.shared.lock(key.as_str());
+            let Some(lock) = self.lock(parent.as_fd(), key.as_str(), key.name().as_bytes(), unlocked)? else {
+                continue;
+            };
             if !self.allows(key, how)? {
                 return Ok(Outcome::Conflict);
             }
@@ -66,13 +60,11 @@ impl FsStore {
             drop(lock);
             match published {
                 Published::Yes => {
-                    if let Some(parent) = &parent {
-                        self.settle(parent.as_fd())?;
-                    }
+                    self.settle(parent.as_fd())?;
                     return Ok(Outcome::Done(version));
                 }
                 Published::Exists => return Ok(Outcome::Conflict),
-                Published::Gone => self.make(&prefix)?,
+                Published::Gone => {}
             }
         }
         Err(StoreError::new(StoreErrorKind::Io, "the directory was deleted again and again during the write"))
@@ -103,7 +95,10 @@ impl FsStore {
             match self.root.directory(prefix.as_str()) {
                 Ok(dir) => return Ok(dir),
                 Err(Errno::NOENT) => self.make(&prefix)?,
-                Err(Errno::NOTDIR) => return Err(below_object()),
+                Err(Errno::NOTDIR) => {
+                    let message = "a part of this key is an object, and a directory cannot take its place";
+                    return Err(StoreError::new(StoreErrorKind::Io, message));
+                }
                 Err(e) => return Err(failed(e, "cannot open the directory")),
             }
         }
@@ -152,111 +147,8 @@ impl FsStore {
     }
 }
 
-fn below_object() -> StoreError {
-    let message = "a part of this key is an object, and a directory cannot take its place";
-    StoreError::new(StoreErrorKind::Io, message)
-}
-
 fn uncertain(e: Errno, message: &str) -> StoreError {
     StoreError::new(StoreErrorKind::Uncertain, message).with_source(std::io::Error::from(e))
-}
-
-/// The name of a file that nobody sees yet. The file is deleted when this is dropped before it was published.
-struct Temporary<'a> {
-    dir: BorrowedFd<'a>,
-    /// The directory of the object in `dir`: empty, or ending in `/`.
-    within: &'a str,
-    /// In `dir`; empty once it was published.
-    name: String,
-}
-
-enum Published {
-    Yes,
-    /// There is an object, and it was to be created.
-    Exists,
-    /// The directory, and the temporary in it, were deleted.
-    Gone,
-}
-
-impl<'a> Temporary<'a> {
-    /// A new file beside `object`; `None` when the directory has been deleted.
-    fn create(
-        store: &FsStore,
-        dir: BorrowedFd<'a>,
-        within: &'a str,
-        object: &str,
-    ) -> StoreResult<Option<(Self, File)>> {
-        let end = (0..=STEM.min(object.len())).rev().find(|at| object.is_char_boundary(*at)).unwrap_or(0);
-        // Readable, because the version that the put reports pins it.
-        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
-        loop {
-            let name = format!("{within}{}_{:016x}.__lock", &object[..end], store.shared.unique());
-            match rustix::fs::openat(dir, &name, flags, Mode::from_raw_mode(0o666)) {
-                Ok(file) => return Ok(Some((Self { dir, within, name }, file.into()))),
-                Err(Errno::EXIST) => {}
-                Err(Errno::NOENT) => return Ok(None),
-                Err(Errno::NOTDIR) => return Err(below_object()),
-                Err(e) => return Err(failed(e, "cannot create a file")),
-            }
-        }
-    }
-
-    /// Makes the file the object of this name.
-    fn publish(&mut self, object: &str, create: bool) -> StoreResult<Published> {
-        let object = &*format!("{}{object}", self.within);
-        for _ in 0..ATTEMPTS {
-            let done = if create { self.link(object) } else { self.rename(object) };
-            match done {
-                Ok(()) => {
-                    self.name.clear();
-                    return Ok(Published::Yes);
-                }
-                Err(Errno::NOENT) => return Ok(Published::Gone),
-                Err(Errno::EXIST | Errno::ISDIR | Errno::NOTEMPTY) => {}
-                Err(e) => return Err(failed(e, "cannot put the file in its place")),
-            }
-            // Something is there. A directory without files is nothing to a store, and gives way.
-            let Ok(stat) = rustix::fs::statat(self.dir, object, AtFlags::SYMLINK_NOFOLLOW) else {
-                continue;
-            };
-            if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
-                return Ok(Published::Exists);
-            }
-            if !remove_empty(self.dir, object) {
-                return Err(failed(
-                    Errno::ISDIR,
-                    "this key is a part of other keys, and their directory is in its place",
-                ));
-            }
-        }
-        Err(failed(Errno::EXIST, "cannot put the file in its place"))
-    }
-
-    fn rename(&self, object: &str) -> rustix::io::Result<()> {
-        rustix::fs::renameat(self.dir, &self.name, self.dir, object)
-    }
-
-    /// Renames unless there is something at `object`, also for other processes.
-    fn link(&self, object: &str) -> rustix::io::Result<()> {
-        #[cfg(any(target_os = "linux", target_os = "android"))]
-        match rustix::fs::renameat_with(self.dir, &self.name, self.dir, object, RenameFlags::NOREPLACE) {
-            Err(Errno::INVAL | Errno::NOSYS) => {}
-            done => return done,
-        }
-        rustix::fs::linkat(self.dir, &self.name, self.dir, object, AtFlags::empty())?;
-        // The object is there under both names. If this one cannot go, it is a hidden leftover.
-        let _ = rustix::fs::unlinkat(self.dir, &self.name, AtFlags::empty());
-        Ok(())
-    }
-}
-
-impl Drop for Temporary<'_> {
-    fn drop(&mut self) {
-        if !self.name.is_empty() {
-            // What remains is hidden from listings; there is nobody to tell.
-            let _ = rustix::fs::unlinkat(self.dir, &self.name, AtFlags::empty());
-        }
-    }
 }
 
 /// Writes all of `parts`.

@@ -44,6 +44,11 @@ fn durable() {
 }
 
 #[test]
+fn single_writer() {
+    suite(|store| store.single_writer().into());
+}
+
+#[test]
 fn prefixed() {
     suite(|store| Prefixed::over(&store.into(), Prefix::new("two/levels/").unwrap()));
 }

@@ -1,0 +1,65 @@
+//! Turns: threads of this process that change one object go one after the other.
+//!
+//! The lock file would keep them apart as well, but only by asking again and again. Here the next one is woken.
+
+use std::collections::HashSet;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// The objects that are being changed, by their paths.
+#[derive(Default)]
+pub(crate) struct Turns {
+    taken: Mutex<HashSet<String>>,
+    ended: Condvar,
+}
+
+/// The right to change an object, among those who ask the same [`Turns`]. It ends when this is dropped.
+pub(crate) struct Turn<'a> {
+    turns: &'a Turns,
+    path: String,
+}
+
+impl Turns {
+    /// Waits for the turn; `None` if it does not come in time.
+    pub(crate) fn wait(&self, path: &str, longest: Duration) -> Option<Turn<'_>> {
+        let is_taken = |taken: &mut HashSet<String>| taken.contains(path);
+        let waited = self.ended.wait_timeout_while(self.taken(), longest, is_taken);
+        let (mut taken, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        taken.insert(path.to_owned()).then(|| Turn { turns: self, path: path.to_owned() })
+    }
+
+    /// A set is whole whenever it is unlocked, so that a thread that panicked left it right.
+    fn taken(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.turns.taken().remove(&self.path);
+        self.turns.ended.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(600);
+
+    #[test]
+    fn the_next_is_woken_and_others_do_not_wait() {
+        let turns = Turns::default();
+        let first = turns.wait("a", LONG).unwrap();
+        assert!(turns.wait("a", Duration::ZERO).is_none());
+        assert!(turns.wait("b", Duration::ZERO).is_some());
+        thread::scope(|scope| {
+            let waiting = [(); 3].map(|()| scope.spawn(|| turns.wait("a", LONG).is_some()));
+            drop(first);
+            assert!(waiting.into_iter().all(|thread| thread.join().unwrap()));
+        });
+        assert!(turns.taken().is_empty(), "what ended is forgotten");
+    }
+}

@@ -1,0 +1,222 @@
+//! Lock files: what may lie in their place, what dead writers leave, and doing without.
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+#![cfg(target_os = "linux")]
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use nix::fcntl::{FcntlArg, fcntl};
+use nix::libc;
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use tempfile::TempDir;
+use zarr_store_fs::FsStore;
+use zarr_traits::{
+    ByteRange, If, Key, Outcome, Prefix, Put, ReadStore, StoreErrorKind, StoreResult, WriteStore, block_on,
+};
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+struct Fixture {
+    dir: TempDir,
+    store: FsStore,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let dir = TempDir::new().unwrap();
+        let store = FsStore::open(dir.path()).unwrap().with_lock_timeout(Duration::from_millis(50));
+        Self { dir, store }
+    }
+
+    /// A file of a writer, which died long ago.
+    fn leftover(&self, name: &str, content: &str) -> File {
+        let path = self.dir.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+        let file = File::options().write(true).open(path).unwrap();
+        file.set_modified(SystemTime::now() - 2 * HOUR).unwrap();
+        file
+    }
+
+    /// The same of a writer that lives, as long as the file is open.
+    fn locked(&self, name: &str) -> File {
+        let file = self.leftover(name, "");
+        let whole = libc::flock { l_type: 1, l_whence: 0, l_start: 0, l_len: 0, l_pid: 0 };
+        fcntl(&file, FcntlArg::F_OFD_SETLK(&whole)).unwrap();
+        file
+    }
+
+    fn names(&self, dir: &str) -> BTreeSet<String> {
+        let entries = fs::read_dir(self.dir.path().join(dir)).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.dir.path().join(name)).unwrap()
+    }
+
+    fn delete_prefix(&self, prefix: &str) -> StoreResult<()> {
+        block_on(self.store.delete_prefix(&Prefix::new(prefix).unwrap()))
+    }
+}
+
+fn key(key: &str) -> Key {
+    Key::new(key).unwrap()
+}
+
+fn put(store: &FsStore, name: &str, value: &str) -> StoreResult<Outcome> {
+    block_on(store.put(&key(name), &[value.to_owned().into()], Put::Replace))
+}
+
+fn set<const N: usize>(names: [&str; N]) -> BTreeSet<String> {
+    names.map(str::to_owned).into()
+}
+
+/// TensorStore renames its lock file: one that it leaves with data gets into the next value that it writes.
+#[test]
+fn a_lock_file_that_a_dead_writer_left_is_taken_over_with_nothing_of_its_content() {
+    let at = Fixture::new();
+    for content in [String::new(), "stale".repeat(1000)] {
+        at.leftover("a/k.__lock", &content);
+        let _ = put(&at.store, "a/k", "value").unwrap();
+        assert_eq!(at.read("a/k"), "value");
+        assert_eq!(at.names("a"), set(["k"]));
+    }
+    at.leftover("a/k.__lock", "stale");
+    let _ = block_on(at.store.delete(&key("a/k"), None)).unwrap();
+    assert!(at.names("a").is_empty());
+}
+
+/// A hostile directory makes others hang, or write elsewhere.
+#[test]
+fn a_lock_that_is_no_regular_file_is_an_error() {
+    let at = Fixture::new();
+    let root = at.dir.path();
+    at.leftover("precious", "precious");
+    for name in ["dir", "pipe", "link", "nowhere"] {
+        at.leftover(name, "old");
+    }
+    fs::create_dir(root.join("dir.__lock")).unwrap();
+    mknodat(CWD, root.join("pipe.__lock"), FileType::Fifo, Mode::RWXU, 0).unwrap();
+    symlink("precious", root.join("link.__lock")).unwrap();
+    symlink("new", root.join("nowhere.__lock")).unwrap();
+    // With a reader, a pipe can be opened for writing.
+    let reader = || File::options().read(true).write(true).open(root.join("pipe.__lock")).unwrap();
+    for reader in [None, Some(reader())] {
+        for name in ["dir", "pipe", "link", "nowhere"] {
+            let delete = || block_on(at.store.delete(&key(name), None));
+            for e in [put(&at.store, name, "new").unwrap_err(), delete().unwrap_err()] {
+                assert_eq!(e.kind(), StoreErrorKind::Io, "{e}");
+                assert!(e.to_string().contains(&format!("{name}.__lock is no regular file")), "{e}");
+            }
+            assert_eq!(at.read(name), "old");
+        }
+        drop(reader);
+    }
+    assert_eq!(at.read("precious"), "precious");
+    assert!(!root.join("new").exists());
+}
+
+#[test]
+fn what_is_not_there_is_deleted_without_a_lock() {
+    let at = Fixture::new();
+    let _held = at.locked("a/k.__lock");
+    let _ = block_on(at.store.delete(&key("a/k"), None)).unwrap();
+    let _ = block_on(at.store.delete(&key("b/k"), None)).unwrap();
+    assert_eq!(at.names(""), set(["a"]), "no directory is made");
+}
+
+#[test]
+fn a_single_writer_makes_no_lock_files_and_waits_for_none() {
+    let at = Fixture::new();
+    let single = at.store.clone().single_writer();
+    let _held = at.locked("a/k.__lock");
+    assert!(put(&at.store, "a/k", "value").is_err());
+    let _ = put(&single, "a/k", "value").unwrap();
+    let reply = block_on(single.get_ranges(&key("a/k"), &[ByteRange::All], If::Versioned)).unwrap().unwrap();
+    let unchanged = Put::IfUnchanged(reply.version.as_ref().unwrap());
+    let update = || block_on(single.put(&key("a/k"), &["new".into()], unchanged)).unwrap();
+    assert_ne!(update(), Outcome::Conflict);
+    assert_eq!(update(), Outcome::Conflict);
+    assert_eq!(at.names("a"), set(["k", "k.__lock"]));
+    let _ = block_on(single.delete(&key("a/k"), None)).unwrap();
+    assert_eq!(at.names("a"), set(["k.__lock"]));
+}
+
+/// The names of a lock file and of what it locks cannot both be legal then.
+#[test]
+fn a_name_too_long_for_a_lock_file_can_be_put_but_not_updated() {
+    let at = Fixture::new();
+    let key = key(&format!("a/{}", "x".repeat(250)));
+    let put = |store: &FsStore, how| block_on(store.put(&key, &["v".into()], how));
+    let Outcome::Done(Some(version)) = put(&at.store, Put::Create).unwrap() else {
+        panic!("nothing is there")
+    };
+    assert_eq!(put(&at.store, Put::Create).unwrap(), Outcome::Conflict);
+    let _ = put(&at.store, Put::Replace).unwrap();
+    let version = block_on(at.store.size(&key)).unwrap().and_then(|stat| stat.version).unwrap_or(version);
+    let e = put(&at.store, Put::IfUnchanged(&version)).unwrap_err();
+    assert_eq!(e.kind(), StoreErrorKind::Unsupported, "{e}");
+    let e = block_on(at.store.delete(&key, Some(&version))).unwrap_err();
+    assert_eq!(e.kind(), StoreErrorKind::Unsupported, "{e}");
+    assert_ne!(
+        put(&at.store.clone().single_writer(), Put::IfUnchanged(&version)).unwrap(),
+        Outcome::Conflict
+    );
+    let _ = block_on(at.store.delete(&key, None)).unwrap();
+    assert!(at.names("a").is_empty());
+}
+
+#[test]
+fn deleting_a_prefix_waits_for_writers_and_leaves_their_files_alone() {
+    let at = Fixture::new();
+    let _ = put(&at.store, "a/b/k", "value").unwrap();
+    let _ = put(&at.store, "a/c/k", "value").unwrap();
+    at.leftover("a/c/gone.__lock", "");
+    at.leftover("a/c/gone_00c0ffee00c0ffee.__lock", "half of a val");
+    let held = at.locked("a/b/k.__lock");
+    let e = at.delete_prefix("a/").unwrap_err();
+    assert!(e.to_string().contains("a/b/k.__lock"), "{e}");
+    assert_eq!(at.read("a/b/k"), "value");
+    drop(held);
+
+    let first = at.locked("a/b/first.__lock");
+    // The name of a temporary and of the lock of another key.
+    let second = at.locked("a/b/k_00c0ffee00c0ffee.__lock");
+    at.delete_prefix("a/").unwrap();
+    assert_eq!(at.names("a"), set(["b"]));
+    assert_eq!(at.names("a/b"), set(["first.__lock", "k_00c0ffee00c0ffee.__lock"]));
+    drop((first, second));
+    at.delete_prefix("a/").unwrap();
+    assert!(at.names("").is_empty());
+}
+
+/// Also by one who takes no locks.
+#[test]
+fn a_directory_deleted_under_the_lock_is_made_again() {
+    let at = Fixture::new();
+    let store = FsStore::open(at.dir.path()).unwrap();
+    thread::scope(|scope| {
+        let writers = [(); 2].map(|()| {
+            scope.spawn(|| {
+                for i in 0..300 {
+                    match put(&store, &format!("a/b/{}", i % 3), "value") {
+                        Ok(outcome) => assert_ne!(outcome, Outcome::Conflict),
+                        Err(e) => assert!(e.to_string().contains("again and again"), "{e}"),
+                    }
+                }
+            })
+        });
+        while !writers.iter().all(|writer| writer.is_finished()) {
+            let _ = fs::remove_dir_all(at.dir.path().join("a"));
+        }
+    });
+    let start = Instant::now();
+    let _ = put(&store, "a/b/0", "last").unwrap();
+    assert!(start.elapsed() < Duration::from_secs(5));
+    at.delete_prefix("a/").unwrap();
+    assert!(at.names("").is_empty());
+}

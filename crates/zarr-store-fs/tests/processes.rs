@@ -1,0 +1,220 @@
+//! Writers in several processes, and some of them die.
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+#![cfg(target_os = "linux")]
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::fcntl::{FcntlArg, fcntl};
+use nix::libc;
+use tempfile::TempDir;
+use zarr_store_fs::FsStore;
+use zarr_traits::{
+    ByteRange, Bytes, If, Key, Outcome, Put, ReadStore, StoreErrorKind, StoreResult, Version, WriteStore,
+    block_on,
+};
+
+/// Tells a process that a test has started its directory.
+const DIR: &str = "DIRECTORY_OF_A_TEST";
+/// And which of several it is.
+const NUMBER: &str = "NUMBER_OF_A_PROCESS";
+
+fn key() -> Key {
+    Key::new("a/k").unwrap()
+}
+
+fn put(store: &FsStore, value: impl Into<Bytes>, how: Put<'_>) -> StoreResult<Outcome> {
+    block_on(store.put(&key(), &[value.into()], how))
+}
+
+fn read(store: &FsStore) -> (Bytes, Version) {
+    let reply = block_on(store.get_ranges(&key(), &[ByteRange::All], If::Versioned)).unwrap().unwrap();
+    (reply.bytes[0].clone(), reply.version.unwrap())
+}
+
+fn names(dir: &Path) -> BTreeSet<String> {
+    fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+fn random(below: u64) -> u64 {
+    RandomState::new().build_hasher().finish() % below
+}
+
+/// Runs this test once more, in a process of its own, where [`role`] is not `None`.
+fn start(test: &str, dir: &Path, number: usize) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test]).env(DIR, dir).env(NUMBER, number.to_string());
+    command.stdout(Stdio::null()).spawn().unwrap()
+}
+
+fn role() -> Option<(PathBuf, usize)> {
+    Some((std::env::var_os(DIR)?.into(), std::env::var(NUMBER).unwrap().parse().unwrap()))
+}
+
+fn wait_for(file: &Path) {
+    while !file.exists() {
+        thread::sleep(Duration::from_micros(200));
+    }
+}
+
+/// Adds one to one of the counters in the object, as often as it takes; what it was before.
+fn count(store: &FsStore, number: usize) -> u8 {
+    loop {
+        let (value, version) = read(store);
+        let mut counters = value.to_vec();
+        counters[number] += 1;
+        if put(store, counters, Put::IfUnchanged(&version)).unwrap() != Outcome::Conflict {
+            return value[number];
+        }
+    }
+}
+
+/// Two programs that update parts of one chunk: each has a store of its own.
+#[test]
+fn stores_of_one_directory_lose_no_update() {
+    let dir = TempDir::new().unwrap();
+    let _ = put(&FsStore::open(dir.path()).unwrap(), vec![0; 4], Put::Replace).unwrap();
+    thread::scope(|scope| {
+        for number in 0..4 {
+            let store = FsStore::open(dir.path()).unwrap();
+            scope.spawn(move || {
+                for i in 0..250 {
+                    assert_eq!(count(&store, number), i, "an update of {number} was lost");
+                }
+            });
+        }
+    });
+    assert_eq!(read(&FsStore::open(dir.path()).unwrap()).0, [250; 4][..]);
+    assert_eq!(names(&dir.path().join("a")), BTreeSet::from(["k".to_owned()]));
+}
+
+/// The same with processes, which are killed and go on.
+#[test]
+fn processes_lose_no_update_when_some_are_killed() {
+    const UPDATES: u8 = 200;
+    if let Some((dir, number)) = role() {
+        let store = FsStore::open(dir.join("store")).unwrap();
+        // As long as the number of updates that are known to be done.
+        let path = dir.join(number.to_string());
+        let mut log = OpenOptions::new().create(true).append(true).open(&path).unwrap();
+        let done = u8::try_from(fs::metadata(path).unwrap().len()).unwrap();
+        let counted = read(&store).0[number];
+        assert!([done, done + 1].contains(&counted), "{counted} updates of {number} where {done} were done");
+        // It was killed after an update, before it had noted that.
+        (done..counted).for_each(|_| log.write_all(b"x").unwrap());
+        for i in counted..UPDATES {
+            assert_eq!(count(&store, number), i, "an update of {number} was lost");
+            log.write_all(b"x").unwrap();
+        }
+        return;
+    }
+    let dir = TempDir::new().unwrap();
+    let store = FsStore::create(dir.path().join("store")).unwrap();
+    let _ = put(&store, vec![0; 4], Put::Replace).unwrap();
+    let start = |number| start("processes_lose_no_update_when_some_are_killed", dir.path(), number);
+    let mut processes: Vec<_> = (0..4).map(start).collect();
+    for _ in 0..16 {
+        thread::sleep(Duration::from_millis(5 + random(20)));
+        let number = usize::try_from(random(4)).unwrap();
+        let process = &mut processes[number];
+        if process.try_wait().unwrap().is_none_or(|status| !status.success()) {
+            process.kill().unwrap();
+            process.wait().unwrap();
+        }
+        *process = start(number);
+    }
+    for mut process in processes {
+        assert!(process.wait().unwrap().success());
+    }
+    assert_eq!(read(&store).0, [UPDATES; 4][..]);
+}
+
+#[test]
+fn a_writer_killed_at_any_time_leaves_a_whole_value_and_hinders_nobody() {
+    const SIZE: usize = 20_000;
+    if let Some((dir, _)) = role() {
+        let store = FsStore::open(&dir).unwrap();
+        for i in 0_u8.. {
+            let _ = put(&store, vec![i; SIZE + usize::from(i)], Put::Replace).unwrap();
+            File::create(dir.join("started")).unwrap();
+        }
+    }
+    let dir = TempDir::new().unwrap();
+    let store = FsStore::open(dir.path()).unwrap();
+    for _ in 0..100 {
+        let mut writer =
+            start("a_writer_killed_at_any_time_leaves_a_whole_value_and_hinders_nobody", dir.path(), 0);
+        wait_for(&dir.path().join("started"));
+        thread::sleep(Duration::from_micros(random(1000)));
+        writer.kill().unwrap();
+        writer.wait().unwrap();
+
+        let (value, version) = read(&store);
+        assert_eq!(value, vec![value[0]; SIZE + usize::from(value[0])]);
+        let start = Instant::now();
+        assert_ne!(put(&store, "next", Put::IfUnchanged(&version)).unwrap(), Outcome::Conflict);
+        assert!(start.elapsed() < Duration::from_secs(5));
+        assert_eq!(read(&store).0, "next");
+        fs::remove_file(dir.path().join("started")).unwrap();
+    }
+    assert!(!dir.path().join("a/k.__lock").exists());
+}
+
+/// A laptop that sleeps, a debugger, a network that hangs: a process stops while it has the lock.
+#[test]
+fn a_process_that_stopped_with_the_lock_is_waited_for_and_its_death_releases_us() {
+    if let Some((dir, _)) = role() {
+        let file = File::create(dir.join("a/k.__lock")).unwrap();
+        let whole = libc::flock { l_type: 1, l_whence: 0, l_start: 0, l_len: 0, l_pid: 0 };
+        fcntl(&file, FcntlArg::F_OFD_SETLK(&whole)).unwrap();
+        File::create(dir.join("held")).unwrap();
+        thread::sleep(Duration::from_secs(60));
+    }
+    let dir = TempDir::new().unwrap();
+    let store = FsStore::open(dir.path()).unwrap();
+    let _ = put(&store, "old", Put::Replace).unwrap();
+    let mut holder =
+        start("a_process_that_stopped_with_the_lock_is_waited_for_and_its_death_releases_us", dir.path(), 0);
+    wait_for(&dir.path().join("held"));
+
+    let hasty = store.clone().with_lock_timeout(Duration::from_millis(100));
+    let version = read(&store).1;
+    for how in [Put::Replace, Put::IfUnchanged(&version)] {
+        let e = put(&hasty, "hasty", how).unwrap_err();
+        let file = dir.path().join("a/k.__lock");
+        let expected = format!("waited 100ms in vain: some process holds the lock file {}", file.display());
+        assert_eq!((e.kind(), e.key()), (StoreErrorKind::Io, Some("a/k")));
+        assert!(e.to_string().contains(&expected), "{e}");
+    }
+    for version in [None, Some(&version)] {
+        let e = block_on(hasty.delete(&key(), version)).unwrap_err();
+        assert_eq!(e.kind(), StoreErrorKind::Io, "{e}");
+    }
+    assert_eq!(read(&store).0, "old");
+    assert_eq!(names(&dir.path().join("a")), BTreeSet::from(["k".to_owned(), "k.__lock".to_owned()]));
+
+    thread::scope(|scope| {
+        let writers = [(); 2].map(|()| scope.spawn(|| put(&store, "new", Put::Replace)));
+        thread::sleep(Duration::from_millis(100));
+        assert!(writers.iter().all(|writer| !writer.is_finished()));
+        // Nobody waits for the lock of another object.
+        let other = Key::new("a/other").unwrap();
+        let _ = block_on(hasty.put(&other, &["v".into()], Put::Replace)).unwrap();
+
+        holder.kill().unwrap();
+        holder.wait().unwrap();
+        let start = Instant::now();
+        for writer in writers {
+            let _ = writer.join().unwrap().unwrap();
+        }
+        assert!(start.elapsed() < Duration::from_secs(5));
+    });
+    assert_eq!(read(&store).0, "new");
+    assert_eq!(names(&dir.path().join("a")), BTreeSet::from(["k".to_owned(), "other".to_owned()]));
+}
