@@ -7,6 +7,7 @@ mod lock;
 mod path;
 mod read;
 mod store;
+mod sweep;
 mod temporary;
 mod turn;
 mod write;

@@ -220,3 +220,50 @@ fn a_directory_deleted_under_the_lock_is_made_again() {
     at.delete_prefix("a/").unwrap();
     assert!(at.names("").is_empty());
 }
+
+#[test]
+fn sweeping_deletes_what_dead_writers_left_and_nothing_else() {
+    let at = Fixture::new();
+    let leftovers = ["k.__lock", "a/b/k_00c0ffee00c0ffee.__lock", "a/long.__lock"];
+    for name in leftovers {
+        at.leftover(name, "half of a val");
+    }
+    for name in ["a/b/k", "a/of_zarr_python.partial"] {
+        at.leftover(name, "value");
+    }
+    let held = at.locked("a/held.__lock");
+    let young = at.leftover("a/young.__lock", "");
+    young.set_modified(SystemTime::now()).unwrap();
+    let outside = TempDir::new().unwrap();
+    fs::write(outside.path().join("theirs.__lock"), "").unwrap();
+    symlink(outside.path(), at.dir.path().join("link")).unwrap();
+
+    assert_eq!(at.store.sweep(3 * HOUR).unwrap(), 0);
+    assert_eq!(at.store.sweep(HOUR).unwrap(), 3);
+    assert_eq!(at.names(""), set(["a", "link"]));
+    assert_eq!(at.names("a"), set(["b", "held.__lock", "of_zarr_python.partial", "young.__lock"]));
+    assert_eq!(at.names("a/b"), set(["k"]));
+    assert!(outside.path().join("theirs.__lock").exists());
+    drop(held);
+    assert_eq!(at.store.sweep(Duration::ZERO).unwrap(), 2);
+    assert_eq!(at.store.sweep(Duration::MAX).unwrap(), 0);
+}
+
+/// A put takes place, also when somebody took its temporary for a leftover.
+#[test]
+fn sweeping_costs_a_writer_at_work_nothing() {
+    let at = Fixture::new();
+    let store = FsStore::open(at.dir.path()).unwrap();
+    thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            for i in 0..300 {
+                let _ = put(&store, "a/k", &i.to_string()).unwrap();
+            }
+        });
+        while !writer.is_finished() {
+            at.store.sweep(Duration::ZERO).unwrap();
+        }
+    });
+    assert_eq!(at.read("a/k"), "299");
+    assert_eq!(at.names("a"), set(["k"]));
+}
