@@ -226,3 +226,19 @@ fn a_conflict_that_does_not_end_names_the_chunk() {
     let e = open(&odd.storage()).write(0..1, &[9_u16]).unwrap_err();
     assert_eq!((e.kind(), e.key()), (ArrayErrorKind::Conflict, Some("c/0")));
 }
+
+#[test]
+fn a_handle_can_be_told_to_write_whole_chunks_alone() {
+    let storage = memory();
+    let array = create(&storage, "/", 7, 4);
+    array.write(.., &numbers(&[7])).unwrap();
+    let aligned = array.clone().with_partial_writes(PartialWrites::RejectUnaligned);
+    for (part, values) in [(0..3, 3), (2..6, 4), (4..6, 2)] {
+        let e = aligned.write(part, &vec![9_u16; values]).unwrap_err();
+        assert_eq!(e.kind(), ArrayErrorKind::InvalidArgument);
+        assert!(e.to_string().contains("covers a part of the chunk"), "{e}");
+    }
+    assert_eq!(array.read::<u16>(..).unwrap().into_vec(), numbers(&[7]));
+    aligned.write(4..7, &[9_u16; 3]).unwrap();
+    assert_eq!(array.read::<u16>(3..).unwrap().into_vec(), [3, 9, 9, 9]);
+}

@@ -165,7 +165,8 @@ fn make_parents(parent: &Path) -> Result<(), Failure> {
 impl Growing {
     /// A store for the node that lies `below` the copy.
     pub(crate) fn store(&self, below: &Prefix) -> Result<Storage, Failure> {
-        Ok(FsStore::create(self.directory.join(below.as_str()))?.into())
+        // Nobody else knows of this directory yet.
+        Ok(FsStore::create(self.directory.join(below.as_str()))?.single_writer().into())
     }
 
     /// Takes the document of the node `below` away again: what is not complete is no node.
