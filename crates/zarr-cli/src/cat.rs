@@ -10,7 +10,7 @@ use crate::exit::{Exit, Failure, Outcome};
 use crate::nested::Nested;
 use crate::npy;
 use crate::render::{self, Render};
-use crate::select::{Pick, Select};
+use crate::select::{Part, Pick};
 use crate::slabs::{Budget, Slabs};
 use crate::stdout::Stdout;
 use crate::target::Target;
@@ -25,16 +25,8 @@ pub(crate) struct Args {
     /// How to print them.
     #[arg(short, long, value_enum, default_value_t = Format::Raw)]
     format: Format,
-    /// Which part, as Python slices: one entry a dimension, an index drops it.
-    #[arg(
-        short,
-        long,
-        value_name = "SELECTION",
-        default_value = "...",
-        hide_default_value = true,
-        allow_hyphen_values = true
-    )]
-    select: Select,
+    #[command(flatten)]
+    part: Part,
 }
 
 const EXAMPLES: &str = "\
@@ -61,7 +53,7 @@ enum Format {
 impl Args {
     /// All elements of the array at `store`, one per line.
     pub(crate) fn lines_of(store: PathBuf) -> Self {
-        Self { store, format: Format::Text, select: Select::default() }
+        Self { store, format: Format::Text, part: Part::default() }
     }
 }
 
@@ -69,7 +61,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let target = Target::find(&args.store)?;
     let array = target.array()?;
     let in_array = |e: Failure| target.fail(e.within(format_args!("array {:?}", array.path())));
-    let picks = args.select.resolve(array.shape()).map_err(in_array)?;
+    let picks = args.part.select.resolve(array.shape()).map_err(in_array)?;
     let printer = Printer::new(args.format, array.data_type(), &picks).map_err(in_array)?;
     print(&array, &picks, printer).map_err(|e| if e.exit() == Exit::Ok { e } else { target.fail(e) })?;
     Ok(Exit::Ok)

@@ -3,7 +3,24 @@
 use std::num::IntErrorKind;
 use std::str::FromStr;
 
+use zarr_array::{Axis, Selection};
+
 use crate::exit::Failure;
+
+/// The option of the verbs that are about a part of an array.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Part {
+    /// Which part, as Python slices: one entry a dimension, an index drops it.
+    #[arg(
+        short,
+        long,
+        value_name = "SELECTION",
+        default_value = "...",
+        hide_default_value = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) select: Select,
+}
 
 /// A selection as it is spelled: one entry a dimension, like `0:24,:,5`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,6 +53,17 @@ impl Pick {
     pub(crate) fn position(&self, i: u64) -> u64 {
         self.start + i * self.step
     }
+
+    /// The range of its dimension that it is, which is kept even if one element is picked.
+    fn axis(&self) -> Axis {
+        let end = self.count.checked_sub(1).map_or(self.start, |last| self.position(last) + 1);
+        Axis::step(self.start..end, self.step)
+    }
+}
+
+/// The part of the array that is picked.
+pub(crate) fn selection(picks: impl IntoIterator<Item = Pick>) -> Selection {
+    Selection::new(picks.into_iter().map(|pick| pick.axis()).collect())
 }
 
 impl FromStr for Select {

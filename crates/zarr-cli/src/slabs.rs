@@ -1,9 +1,9 @@
 //! An array in parts that fit into memory: in C order for printing, along the chunks for copying.
 
+use zarr_array::Selection;
 use zarr_array::traits::ChunkGrid;
-use zarr_array::{Axis, Selection};
 
-use crate::select::Pick;
+use crate::select::{Pick, selection};
 
 /// What one part may be.
 #[derive(Debug, Clone, Copy)]
@@ -31,11 +31,12 @@ impl Slab {
     /// The part of the array that it is.
     pub(crate) fn selection(&self, picks: &[Pick]) -> Selection {
         let boxes = self.start.iter().zip(&self.count);
-        let axis = |(pick, (start, count)): (&Pick, (&u64, &u64))| {
-            let first = pick.position(*start);
-            Axis::step(first..first + (count - 1) * pick.step + 1, pick.step)
+        let cut = |(pick, (start, count)): (&Pick, (&u64, &u64))| Pick {
+            start: pick.position(*start),
+            count: *count,
+            ..*pick
         };
-        Selection::new(picks.iter().zip(boxes).map(axis).collect())
+        selection(picks.iter().zip(boxes).map(cut))
     }
 }
 
