@@ -1,54 +1,69 @@
 //! `zarr chunks`: what is stored of an array, object by object.
 
+mod inside;
+mod rows;
+
 use std::path::PathBuf;
 
 use zarr_array::block_on;
 use zarr_array::blocking::Array;
-use zarr_array::meta::v3::sharding::inner_chunk_shapes;
 use zarr_array::traits::{Dims, Key};
 
-use crate::exit::{Exit, Failure, Outcome, line};
+use crate::exit::{Failure, Outcome};
 use crate::json;
 use crate::stdout::Stdout;
 use crate::stored::{Object, Stored};
-use crate::table::{bytes, number};
 use crate::target::Target;
+use inside::{Inside, is_sharded};
+use rows::{Rows, Sum};
 
 /// List the stored chunks or shards of an array.
 ///
-/// Each with its key, its index in the grid and its size in bytes, in the order of the keys. What lies among them and is no
-/// chunk of the array is listed as stray. Nothing is decoded.
+/// Each with its key, its index in the grid and its size in bytes, in the order of the keys; a shard with the inner chunks
+/// that its index lists. What lies among them and is no chunk of the array is listed as stray. No elements are read. A
+/// shard with a broken index is listed with what is wrong, and the command goes on and exits with 5 in the end.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The array: a directory with a zarr.json.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
-    /// Print one JSON object a line for each stored object.
+    /// Print one JSON object a line for each stored object; of a shard with all inner chunks.
     #[arg(long)]
     json: bool,
+    /// List the stored inner chunks of each shard as well: where in the shard they begin, their size and place.
+    #[arg(long)]
+    inner: bool,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   zarr chunks weather.zarr/t2m
+  zarr chunks --inner sharded.zarr
   zarr chunks --json weather.zarr/t2m | jq -s 'map(.bytes) | add'
-  zarr chunks --json weather.zarr/t2m | jq -r 'select(.stray).key'";
+  zarr chunks --json weather.zarr/t2m | jq -r 'select(.stray).key'
+  zarr chunks --json sharded.zarr | jq -r 'select(.error) | .key, .error'";
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let target = Target::find(&args.store)?;
     let array = target.array()?;
-    let entries = entries(&array).map_err(|e| target.fail(e))?.map(|entry| entry.map_err(|e| target.fail(e)));
+    let rows = if args.json { None } else { Some(Rows::of(&array, args.inner).map_err(|e| target.fail(e))?) };
     let mut out = Stdout::new();
-    if args.json {
-        for entry in entries {
-            out.write(entry?.to_json().as_bytes())?;
-        }
-    } else {
-        print(&array, entries, &mut out)?;
+    let mut sum = Sum::default();
+    if let Some(rows) = &rows {
+        out.write(rows.head().as_bytes())?;
+    }
+    for entry in entries(&array).map_err(|e| target.fail(e))? {
+        let entry = entry.map_err(|e| target.fail(e))?;
+        sum.add(&entry);
+        let text = rows.as_ref().map_or_else(|| entry.to_json(), |rows| rows.of_entry(&entry));
+        out.write(text.as_bytes())?;
+    }
+    if rows.is_some() {
+        out.write(sum.to_text(&array).as_bytes())?;
     }
     out.flush()?;
-    Ok(Exit::Ok)
+    sum.outcome().map_err(|e| target.fail(e.within(format_args!("array {:?}", array.path()))))
 }
 
 /// A stored object.
@@ -57,18 +72,29 @@ struct Entry {
     /// The index of a chunk, or why it is stray.
     chunk: Result<Dims, &'static str>,
     bytes: u64,
+    /// What is inside, of a shard.
+    inside: Option<Inside>,
 }
 
 /// What is stored of the array. What is deleted while it is listed is left out.
 fn entries(array: &Array) -> Result<impl Iterator<Item = Result<Entry, Failure>>, Failure> {
-    let sized = |Object { key, chunk }| {
-        let stat = block_on(array.storage().reader().size(&key))?;
-        Ok(stat.map(|stat| Entry { key, chunk, bytes: stat.size }))
+    let is_sharded = is_sharded(array);
+    let entry = move |Object { key, chunk }| -> Result<Option<Entry>, Failure> {
+        let Some(stat) = block_on(array.storage().reader().size(&key))? else { return Ok(None) };
+        let inside = match &chunk {
+            Ok(index) if is_sharded => match Inside::of(array, index) {
+                None => return Ok(None),
+                inside => inside,
+            },
+            _ => None,
+        };
+        Ok(Some(Entry { key, chunk, bytes: stat.size, inside }))
     };
-    Ok(Stored::of(array)?.filter_map(move |object| object.map_err(Failure::from).and_then(sized).transpose()))
+    Ok(Stored::of(array)?.filter_map(move |object| object.map_err(Failure::from).and_then(entry).transpose()))
 }
 
 impl Entry {
+    /// One line.
     fn to_json(&self) -> String {
         let mut object = json::object([("key", self.key.as_str().into())]);
         match &self.chunk {
@@ -76,57 +102,9 @@ impl Entry {
             Err(why) => object.set("stray", *why),
         }
         object.set("bytes", self.bytes);
+        if let Some(inside) = &self.inside {
+            inside.set_members(&mut object);
+        }
         format!("{}\n", object.to_value().to_compact())
-    }
-}
-
-/// Prints a table, line by line, and what it sums up to.
-fn print(
-    array: &Array,
-    entries: impl Iterator<Item = Result<Entry, Failure>>,
-    out: &mut Stdout,
-) -> Result<(), Failure> {
-    let counts = array.chunk_counts();
-    let (mut chunks, mut size, mut strays) = (0_u64, 0_u128, 0_u64);
-    let columns = Columns::of(array, &counts)?;
-    out.write(columns.row("key", "index", "size").as_bytes())?;
-    for entry in entries {
-        let Entry { key, chunk, bytes: length } = entry?;
-        let row = match chunk {
-            Ok(index) => {
-                chunks += 1;
-                size += u128::from(length);
-                columns.row(key.as_str(), &format!("{index:?}"), &bytes(length.into()))
-            }
-            Err(why) => {
-                strays += 1;
-                columns.row(key.as_str(), "stray", &format!("{}, {why}", bytes(length.into())))
-            }
-        };
-        out.write(row.as_bytes())?;
-    }
-    let is_sharded = inner_chunk_shapes(array.metadata().document().codecs()).is_none_or(|s| !s.is_empty());
-    let what = if is_sharded { "shards" } else { "chunks" };
-    let strays = if strays > 0 { format!("; {strays} stray") } else { String::new() };
-    let sum = format!("{chunks} of {} {what} stored, {}{strays}\n", number(&counts), bytes(size));
-    out.write(sum.as_bytes())
-}
-
-/// The widths of key and index, known before there is a row: those of the last chunk.
-struct Columns {
-    key: usize,
-    index: usize,
-}
-
-impl Columns {
-    fn of(array: &Array, counts: &[u64]) -> Result<Self, Failure> {
-        let last: Vec<u64> = counts.iter().map(|count| count.saturating_sub(1)).collect();
-        let key = array.chunk_key(&last)?.as_str().chars().count();
-        Ok(Self { key: key.max("key".len()), index: format!("{last:?}").len().max("index".len()) })
-    }
-
-    fn row(&self, key: &str, index: &str, size: &str) -> String {
-        let Self { key: wide, index: narrow } = self;
-        format!("{:wide$}  {index:narrow$}  {size}\n", line(key))
     }
 }

@@ -44,17 +44,85 @@ a/notes\\n  stray    0 bytes, not the key of a chunk
     assert_eq!(lines(&folder, "h.zarr/a"), wanted);
 }
 
+/// An array of 2 × 8 numbers in two shards of 2 × 4, with inner chunks of 1 × 2, of which the first shard has two.
+fn shards(folder: &Folder) {
+    let codecs = json!([{ "name": "bytes" }]);
+    folder.node("raw.zarr", &array(&[2, 8], "uint8", &[2, 8], &json!(0), &codecs));
+    folder.write("raw.zarr/c/0/0", [0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 9, 10, 11, 12]);
+    let (from, to) = (folder.join("raw.zarr"), folder.join("a.zarr"));
+    zarr(args!["copy", "-q", from, to, "--shards", "2,4", "--chunks", "1,2"]).ok();
+}
+
 #[test]
-fn shards_are_counted_as_such() {
+fn a_shard_tells_which_inner_chunks_it_has_and_where() {
     let folder = Folder::new();
-    folder.base("a.zarr");
-    zarr(args!["copy", "-q", folder.join("a.zarr"), folder.join("b.zarr"), "--shards", "4", "--chunks", "1"])
-        .ok();
-    // Two inner chunks of four bytes and an index of four entries with its checksum.
-    assert_eq!(
-        table(&folder, "b.zarr"),
-        "key  index  size\nc/0  [0]    76 bytes\n1 of 1 shards stored, 76 bytes\n"
-    );
+    shards(&folder);
+    // Inner chunks of two bytes, an index of four entries, its checksum.
+    let wanted = "\
+key    index   size        inner chunks
+c/0/0  [0, 0]  72 bytes    2 of 4
+c/0/1  [0, 1]  76 bytes    4 of 4
+2 of 2 shards stored, 148 bytes; 6 of 8 inner chunks in them
+";
+    assert_eq!(table(&folder, "a.zarr"), wanted);
+    let wanted = "\
+key    index   size        inner chunks
+c/0/0  [0, 0]  72 bytes    2 of 4
+    [0, 2]  2 bytes  at byte 0
+    [1, 0]  2 bytes  at byte 2
+c/0/1  [0, 1]  76 bytes    4 of 4
+    [0, 0]  2 bytes  at byte 0
+    [0, 2]  2 bytes  at byte 2
+    [1, 0]  2 bytes  at byte 4
+    [1, 2]  2 bytes  at byte 6
+2 of 2 shards stored, 148 bytes; 6 of 8 inner chunks in them
+";
+    assert_eq!(zarr(args!["chunks", "--inner", folder.join("a.zarr")]).ok().text(), wanted);
+    let inner =
+        |start: [u64; 2], offset| json!({ "start": start, "shape": [1, 2], "offset": offset, "length": 2 });
+    let first = json!({
+        "key": "c/0/0", "index": [0, 0], "bytes": 72,
+        "inner_chunks": [inner([0, 2], 0), inner([1, 0], 2)], "missing_inner_chunks": 2
+    });
+    assert_eq!(lines(&folder, "a.zarr")[0], first);
+}
+
+#[test]
+fn a_shard_with_a_broken_index_says_so_and_does_not_hide_the_others() {
+    let folder = Folder::new();
+    shards(&folder);
+    folder.write("a.zarr/c/0/0", [0; 72]);
+    let done = zarr(args!["chunks", "--inner", folder.join("a.zarr")]).exits(5);
+    done.says(&["zarr: store ", "array \"/\": the inner chunks of 1 shard cannot be told\n"]);
+    let rows: Vec<&str> = done.text().lines().collect();
+    assert!(rows[1].starts_with("c/0/0  [0, 0]  72 bytes    unreadable: codec "), "{}", rows[1]);
+    assert!(rows[1].contains("in the index of the shard") && rows[1].contains("checksum"), "{}", rows[1]);
+    assert_eq!(rows[2], "c/0/1  [0, 1]  76 bytes    4 of 4");
+    assert_eq!(rows[7], "2 of 2 shards stored, 148 bytes; 4 of 4 inner chunks in them; 1 unreadable");
+
+    let done = zarr(args!["chunks", "--json", folder.join("a.zarr")]).exits(5);
+    let lines: Vec<Value> = done.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(lines[0]["error"].as_str().unwrap().contains("checksum"), "{}", lines[0]);
+    assert_eq!((&lines[0]["bytes"], &lines[0]["inner_chunks"]), (&json!(72), &Value::Null));
+    assert_eq!(lines[1]["inner_chunks"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn what_a_codec_around_a_shard_hides_is_not_taken_for_missing() {
+    let folder = Folder::new();
+    shards(&folder);
+    let mut document = folder.document("a.zarr");
+    document["codecs"].as_array_mut().unwrap().push(json!({ "name": "crc32c" }));
+    folder.node("b.zarr", &document);
+    folder.write("b.zarr/c/0/0", [0; 76]);
+    let wanted = "\
+key    index   size        inner chunks
+c/0/0  [0, 0]  76 bytes    hidden by a codec around the shard
+1 of 2 shards stored, 76 bytes
+";
+    assert_eq!(table(&folder, "b.zarr"), wanted);
+    let wanted = json!({ "key": "c/0/0", "index": [0, 0], "bytes": 76, "inner_chunks": null });
+    assert_eq!(lines(&folder, "b.zarr"), [wanted]);
 }
 
 #[test]

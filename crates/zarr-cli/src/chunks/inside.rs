@@ -1,0 +1,110 @@
+//! What is inside of a shard, as its index says.
+
+use zarr_array::InnerChunk;
+use zarr_array::blocking::Array;
+use zarr_array::meta::json::Object;
+use zarr_array::meta::v3::sharding::inner_chunk_shapes;
+use zarr_array::traits::Span;
+
+use crate::exit::Failure;
+use crate::json;
+use crate::table::{Table, bytes};
+
+/// Whether the chunks of an array are shards.
+pub(super) fn is_sharded(array: &Array) -> bool {
+    inner_chunk_shapes(array.metadata().document().codecs()).is_none_or(|shapes| !shapes.is_empty())
+}
+
+/// What is known of the inside of a shard.
+pub(super) enum Inside {
+    /// Inner chunks that are stored, and how many are not.
+    Known { stored: Vec<Inner>, missing: u64 },
+    /// Nothing without decoding all of it: there are other codecs around the shard.
+    Hidden,
+    /// Nothing, because of this: a broken index, or one that cannot be read.
+    Unreadable(Failure),
+}
+
+/// A stored inner chunk.
+pub(super) struct Inner {
+    start: Vec<u64>,
+    shape: Vec<u64>,
+    span: Span,
+}
+
+impl Inside {
+    /// Reads the index of a shard; `None`: there is no such object any more.
+    pub(super) fn of(array: &Array, index: &[u64]) -> Option<Self> {
+        let chunks = match array.inner_chunks(index) {
+            Ok(chunks) => chunks?,
+            // The row says which shard of which array it is.
+            Err(e) => {
+                let (text, array) = (e.to_string(), format!("array {:?}: ", array.path()));
+                let message = text.strip_prefix(&array).unwrap_or(&text);
+                return Some(Self::Unreadable(Failure::new(Failure::from(e).exit(), message)));
+            }
+        };
+        if chunks.is_empty() {
+            return Some(Self::Hidden);
+        }
+        let all = chunks.len() as u64;
+        let inner =
+            |chunk: InnerChunk| Some(Inner { start: chunk.start, shape: chunk.shape, span: chunk.span? });
+        let stored: Vec<Inner> = chunks.into_iter().filter_map(inner).collect();
+        let missing = all - stored.len() as u64;
+        Some(Self::Known { stored, missing })
+    }
+
+    /// How many inner chunks are stored, of how many.
+    pub(super) fn count(&self) -> Option<(u64, u64)> {
+        let Self::Known { stored, missing } = self else { return None };
+        Some((stored.len() as u64, stored.len() as u64 + missing))
+    }
+
+    /// Adds what is known to the JSON of the shard.
+    pub(super) fn set_members(&self, object: &mut Object) {
+        match self {
+            Self::Known { stored, missing } => {
+                object.set("inner_chunks", stored.iter().map(Inner::to_json).collect::<Vec<_>>());
+                object.set("missing_inner_chunks", *missing);
+            }
+            Self::Hidden => object.set("inner_chunks", None::<u64>),
+            Self::Unreadable(e) => object.set("error", e.message()),
+        }
+    }
+
+    /// One cell of a table.
+    pub(super) fn summary(&self) -> String {
+        match self {
+            Self::Unreadable(e) => format!("unreadable: {}", e.message()),
+            known => {
+                known.count().map_or("hidden by a codec around the shard".to_owned(), |(stored, all)| {
+                    format!("{stored} of {all}")
+                })
+            }
+        }
+    }
+
+    /// A row for each stored inner chunk.
+    pub(super) fn to_text(&self) -> String {
+        let mut table = Table::default();
+        if let Self::Known { stored, .. } = self {
+            for Inner { start, span, .. } in stored {
+                let place = format!("at byte {}", span.offset);
+                table.row([&format!("{start:?}"), &bytes(span.len.into()), &place]);
+            }
+        }
+        table.to_text("    ")
+    }
+}
+
+impl Inner {
+    fn to_json(&self) -> Object {
+        json::object([
+            ("start", self.start.clone().into()),
+            ("shape", self.shape.clone().into()),
+            ("offset", self.span.offset.into()),
+            ("length", self.span.len.into()),
+        ])
+    }
+}
