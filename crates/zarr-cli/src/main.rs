@@ -6,6 +6,7 @@ mod cat;
 mod chunks;
 mod copy;
 mod exit;
+mod explain;
 mod info;
 mod json;
 mod nested;
@@ -50,6 +51,7 @@ enum Verb {
     Info(info::Args),
     Cat(cat::Args),
     Chunks(chunks::Args),
+    Explain(explain::Args),
     Copy(copy::Args),
     Validate(validate::Args),
 }
@@ -72,6 +74,7 @@ fn run(cli: Cli) -> Outcome {
         (Some(Verb::Info(args)), _) => info::run(&args),
         (Some(Verb::Cat(args)), _) => cat::run(&args),
         (Some(Verb::Chunks(args)), _) => chunks::run(&args),
+        (Some(Verb::Explain(args)), _) => explain::run(&args),
         (Some(Verb::Copy(args)), _) => copy::run(&args),
         (Some(Verb::Validate(args)), _) => validate::run(&args),
         (None, Some(path)) => cat::run(&cat::Args::lines_of(path)),

@@ -5,6 +5,7 @@
 mod cat;
 mod chunks;
 mod copy;
+mod explain;
 mod harness;
 mod info;
 mod shards;

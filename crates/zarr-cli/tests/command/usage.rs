@@ -7,7 +7,7 @@ use crate::harness::{Folder, zarr, zarr_in};
 
 #[test]
 fn help_and_version_are_no_errors_and_show_examples() {
-    for verb in ["info", "cat", "chunks", "copy", "validate"] {
+    for verb in ["info", "cat", "chunks", "explain", "copy", "validate"] {
         let help = zarr([verb, "--help"]).ok();
         assert!(
             help.text().contains("Examples:") && help.text().contains(&format!("zarr {verb} ")),
@@ -27,6 +27,8 @@ fn a_wrong_command_line_exits_with_2() {
         &["cat", "x", "--format", "xml"],
         &["cat", "x", "-s", "1:2:0"],
         &["chunks"],
+        &["explain"],
+        &["explain", "x", "-s", "1:2:0"],
         &["copy", "a", "b", "--chunks", "0"],
         &["copy", "a", "b", "--shards", "0"],
         &["copy", "a", "b", "--shards", "nothing"],
@@ -57,7 +59,7 @@ fn what_is_not_there_is_named_with_what_is() {
 fn an_array_of_an_older_format_is_named_as_what_it_is() {
     let folder = Folder::new();
     folder.write("old.zarr/.zarray", "{}");
-    for verb in ["info", "cat", "chunks", "validate"] {
+    for verb in ["info", "cat", "chunks", "explain", "validate"] {
         zarr(args![verb, folder.join("old.zarr")]).fails(6, &["format 2", "not supported yet"]);
     }
 }

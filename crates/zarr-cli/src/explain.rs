@@ -1,0 +1,131 @@
+//! `zarr explain`: what reading a part of an array would ask of the store.
+
+use std::path::PathBuf;
+
+use zarr_array::Explanation;
+use zarr_array::blocking::Array;
+use zarr_array::meta::json::Value;
+use zarr_array::meta::v3::sharding::inner_chunk_shapes;
+
+use crate::exit::{Exit, Failure, Outcome};
+use crate::json;
+use crate::select::{Part, Pick, selection};
+use crate::stdout::print;
+use crate::table::{Table, bytes, dimensions, product};
+use crate::target::Target;
+
+/// Tell what reading a part of an array costs, without reading it.
+///
+/// Which chunks or shards it touches, how often the store is asked, how many bytes are fetched and how many of them are
+/// of use. It is the plan of the read itself, of which only sizes are asked and indexes of shards are read.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The array: a directory with a zarr.json.
+    #[arg(value_name = "STORE[/PATH]")]
+    store: PathBuf,
+    #[command(flatten)]
+    part: Part,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  zarr explain weather.zarr/t2m
+  zarr explain -s 0:24,:,5 weather.zarr/t2m
+  zarr explain --json -s ':, 20, 30' weather.zarr/t2m | jq '.bytes / .bytes_result'
+
+It is told of one read with nothing remembered from others. `zarr cat` reads large parts one after the other.";
+
+pub(crate) fn run(args: &Args) -> Outcome {
+    let target = Target::find(&args.store)?;
+    let array = target.array()?;
+    let in_array = |e: Failure| target.fail(e.within(format_args!("array {:?}", array.path())));
+    let picks = args.part.select.resolve(array.shape()).map_err(in_array)?;
+    let told = array.explain(selection(picks.iter().copied())).map_err(|e| target.fail(e))?;
+    let text = if args.json { json::pretty(&to_json(&told)) } else { page(&array, &picks, &told) };
+    print(&text)?;
+    Ok(Exit::Ok)
+}
+
+/// With the names that the library has.
+fn to_json(told: &Explanation) -> Value {
+    json::object([
+        ("chunks", told.chunks.into()),
+        ("chunks_stored", told.chunks_stored.into()),
+        ("inner_chunks", told.inner_chunks.into()),
+        ("requests", told.requests.into()),
+        ("ranges_wanted", told.ranges_wanted.into()),
+        ("ranges", told.ranges.into()),
+        ("bytes", told.bytes.into()),
+        ("bytes_useful", told.bytes_useful.into()),
+        ("bytes_result", told.bytes_result.into()),
+        ("peak_memory", told.peak_memory.into()),
+    ])
+    .into()
+}
+
+fn page(array: &Array, picks: &[Pick], told: &Explanation) -> String {
+    let inner = inner_chunk_shapes(array.metadata().document().codecs());
+    let what = if inner.as_ref().is_none_or(|inner| !inner.is_empty()) { "shards" } else { "chunks" };
+    let shape: Vec<u64> = picks.iter().filter(|pick| pick.keep).map(|pick| pick.count).collect();
+    let size = |n: u64| bytes(n.into());
+    let mut table = Table::default();
+    table.row(["result", &format!("{}, {}", dimensions(&shape), size(told.bytes_result))]);
+    table.row([what, &format!("{} touched, {} of them stored", told.chunks, told.chunks_stored)]);
+    if told.inner_chunks > 0 {
+        table.row(["inner chunks", &format!("{} touched", told.inner_chunks)]);
+    }
+    table.row(["requests", &told.requests.to_string()]);
+    table.row([
+        "ranges",
+        &match told.ranges_wanted {
+            wanted if wanted == told.ranges => wanted.to_string(),
+            wanted => format!("{wanted} wanted, {} once those that lie close together are one", told.ranges),
+        },
+    ]);
+    table.row([
+        "fetched",
+        &match (u128::from(told.bytes_useful) * 100).checked_div(told.bytes.into()) {
+            Some(percent) => {
+                format!("{}, of which {} are of use ({percent} %)", size(told.bytes), size(told.bytes_useful))
+            }
+            None => "nothing".to_owned(),
+        },
+    ]);
+    table.row(["peak memory", &format!("about {}", size(told.peak_memory))]);
+    let hint = inner.and_then(|inner| hint(array, picks, told, &inner)).unwrap_or_default();
+    table.to_text("") + &hint
+}
+
+/// Smaller chunks than this are not worth a word: a store answers as fast for less.
+const LARGE: u128 = 64 << 10;
+
+/// How many times the result is fetched before there is a word.
+const WASTE: u64 = 8;
+
+/// What to do about chunks that are much larger than what is wanted of them. Where a step leaves elements out, or there are
+/// shards in shards, it is not certain that another shape helps; and what indexes take is not the fault of inner chunks.
+fn hint(array: &Array, picks: &[Pick], told: &Explanation, inner: &[Vec<u64>]) -> Option<String> {
+    let fetched = if inner.is_empty() { told.bytes } else { told.bytes_useful };
+    if picks.iter().any(|pick| pick.step > 1) || fetched / WASTE <= told.bytes_result {
+        return None;
+    }
+    let (count, shape, what) = match inner {
+        [] => (told.chunks, array.chunk_shape(&vec![0; picks.len()])?, "chunk"),
+        [shape] if told.inner_chunks > 0 => (told.inner_chunks, shape.clone(), "inner chunk"),
+        [_] => (told.chunks, array.chunk_shape(&vec![0; picks.len()])?, "shard"),
+        _ => return None,
+    };
+    let chunk = product(&shape)?.checked_mul(array.data_type().size()? as u128)?;
+    if chunk < LARGE {
+        return None;
+    }
+    let (chunk, result) = (bytes(chunk), bytes(told.bytes_result.into()));
+    let end = if count == 1 { "" } else { "s" };
+    Some(format!(
+        "hint: the selection touches {count} {what}{end} of {chunk} for {result} of result; smaller {what}s would help\n"
+    ))
+}

@@ -1,0 +1,155 @@
+//! What `zarr explain` tells, without reading data.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::args;
+use crate::harness::{Folder, array, zarr};
+
+/// Arrays of 256 × 256 bytes: one plain chunk, one with a checksum (which is read whole), shards of 256 × 256 with chunks of
+/// 64 × 64 that have a checksum, and chunks of 64 × 64 of which two are missing.
+fn arrays() -> Folder {
+    let folder = Folder::new();
+    let plain = json!([{ "name": "bytes" }]);
+    let sum = r#"["bytes","crc32c"]"#;
+    folder.node("plain", &array(&[256, 256], "uint8", &[256, 256], &json!(0), &plain));
+    folder.write("plain/c/0/0", vec![1; 1 << 16]);
+    for (name, options) in [
+        ("whole", &["--codecs", sum][..]),
+        ("shards", &["--chunks", "64,64", "--shards", "256,256", "--codecs", sum]),
+        ("holes", &["--chunks", "64,64", "--codecs", sum]),
+    ] {
+        let mut args = args!["copy", "-q", folder.join("plain"), folder.join(name)].to_vec();
+        args.extend(options.iter().map(Into::into));
+        zarr(args).ok();
+    }
+    for hole in ["holes/c/0/0", "holes/c/1/1"] {
+        fs::remove_file(folder.join(hole)).unwrap();
+    }
+    folder
+}
+
+fn text(folder: &Folder, path: &str, selection: &str) -> String {
+    zarr(args!["explain", "-s", selection, folder.join(path)]).ok().text().to_owned()
+}
+
+#[test]
+fn a_program_learns_what_a_read_asks_of_the_store() {
+    let folder = arrays();
+    let names = [
+        "chunks",
+        "chunks_stored",
+        "inner_chunks",
+        "requests",
+        "ranges_wanted",
+        "ranges",
+        "bytes",
+        "bytes_useful",
+        "bytes_result",
+    ];
+    for (path, selection, wanted) in [
+        // Two rows of three as one range, with what is between them.
+        ("plain", "0:2,0:3", [1, 1, 0, 1, 1, 1, 259, 6, 6]),
+        ("plain", "...", [1, 1, 0, 1, 1, 1, 1 << 16, 1 << 16, 1 << 16]),
+        ("whole", "0,0", [1, 1, 0, 1, 1, 1, (1 << 16) + 4, (1 << 16) + 4, 1]),
+        // The index of 16 entries and its checksum; then two inner chunks that touch each other.
+        ("shards", "0:10,60:70", [1, 1, 2, 2, 3, 2, 260 + 2 * 4100, 2 * 4100, 100]),
+        ("holes", "0:128,0:128", [4, 2, 0, 4, 4, 4, 2 * 4100, 2 * 4100, 1 << 14]),
+        ("holes", "5:5", [0; 9]),
+        ("shards", "5:5", [0; 9]),
+    ] {
+        let done = zarr(args!["explain", "--json", "-s", selection, folder.join(path)]).ok();
+        let told = done.json();
+        let numbers: Vec<Value> = names.iter().map(|name| told[name].clone()).collect();
+        assert_eq!(json!(numbers), json!(wanted), "{path} {selection}");
+        assert!(told["peak_memory"].as_u64() >= told["bytes_result"].as_u64(), "{path} {selection}");
+        assert_eq!(told.as_object().unwrap().len(), names.len() + 1);
+    }
+}
+
+#[test]
+fn people_read_words_and_what_would_help() {
+    let folder = arrays();
+    let wanted = "\
+result       scalar, 1 bytes
+chunks       1 touched, 1 of them stored
+requests     1
+ranges       1
+fetched      64.0 KiB, of which 64.0 KiB are of use (100 %)
+peak memory  about 128 KiB
+hint: the selection touches 1 chunk of 64.0 KiB for 1 bytes of result; smaller chunks would help
+";
+    assert_eq!(text(&folder, "whole", "0,0"), wanted);
+    let wanted = "\
+result        10 × 10, 100 bytes
+shards        1 touched, 1 of them stored
+inner chunks  2 touched
+requests      2
+ranges        3 wanted, 2 once those that lie close together are one
+fetched       8.26 KiB, of which 8.00 KiB are of use (96 %)
+peak memory   about 12.3 KiB
+";
+    assert_eq!(text(&folder, "shards", "0:10,60:70"), wanted);
+    let wanted = "\
+result       0 × 256, 0 bytes
+chunks       0 touched, 0 of them stored
+requests     0
+ranges       0
+fetched      nothing
+peak memory  about 0 bytes
+";
+    assert_eq!(text(&folder, "holes", "5:5"), wanted);
+}
+
+#[test]
+fn there_is_a_hint_only_where_another_shape_is_sure_to_help() {
+    let folder = arrays();
+    let sum = r#"["bytes","crc32c"]"#;
+    let copy = |name: &str, options: [&str; 4]| {
+        let mut args = args!["copy", "-q", folder.join("plain"), folder.join(name), "--codecs", sum].to_vec();
+        args.extend(options.map(Into::into));
+        zarr(args).ok();
+    };
+    copy("large", ["--chunks", "256,256", "--shards", "512,256"]);
+    for (path, selection, hint) in [
+        (
+            "large",
+            "3:5,3",
+            Some("touches 1 inner chunk of 64.0 KiB for 2 bytes of result; smaller inner chunks"),
+        ),
+        // Only rows are skipped where nothing is compressed.
+        ("plain", ":,0", Some("touches 1 chunk of 64.0 KiB for 256 bytes of result; smaller chunks")),
+        // Most of the chunk is wanted, or a part of it is read, or chunks are small, or none is stored.
+        ("whole", "0:64", None),
+        ("plain", "0,0", None),
+        ("holes", "1,200", None),
+        ("holes", "0,0", None),
+        // Smaller chunks would be touched all the same.
+        ("whole", "::128,::128", None),
+    ] {
+        let text = text(&folder, path, selection);
+        let found = text.lines().find(|line| line.starts_with("hint: "));
+        assert_eq!(found.is_some(), hint.is_some(), "{path} {selection}: {text}");
+        assert!(found.unwrap_or_default().contains(hint.unwrap_or_default()), "{text}");
+    }
+}
+
+#[test]
+fn what_cannot_be_told_is_an_error_as_in_cat() {
+    let folder = arrays();
+    let shard = folder.join("shards/c/0/0");
+    let mut bytes = fs::read(&shard).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(shard, bytes).unwrap();
+    let explain = |path: &str, selection: &str| zarr(args!["explain", "-s", selection, folder.join(path)]);
+    explain("shards", "0,0").fails(5, &["array \"/\", chunk [0, 0] (key \"c/0/0\")", "index", "checksum"]);
+    explain("plain", "256").fails(2, &["array \"/\"", "index 256 is not inside dimension 0"]);
+    explain("plain", "0,0,0").fails(2, &["the selection has 3 dimensions, the array has 2"]);
+    explain("plain", "::0").exits(2);
+    folder.group("group");
+    explain("group", "0").fails(3, &["there is a group, not an array"]);
+    // No data is read: chunks may be anything.
+    fs::write(folder.join("holes/c/3/3"), "?").unwrap();
+    explain("holes", "-1,-1").ok();
+}
