@@ -1,11 +1,11 @@
 //! What a read would ask of the store, without reading data: the same plan, the same decisions, and only indexes read.
 
-use zarr_traits::{Dims, Drive, Job, Piece, Region, Span};
+use zarr_traits::{Dims, Drive, Hints, Job, Piece, Region, Span};
 
 use crate::array::Array;
 use crate::core::Core;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
-use crate::fetch::{FetchError, Tally, Wish, pieces_of};
+use crate::fetch::{ChunkPart, FetchError, Tally, Wish, pieces_of};
 use crate::plan::Cell;
 use crate::read::Target;
 use crate::select::Selection;
@@ -18,11 +18,11 @@ pub struct Explanation {
     pub chunks: u64,
     /// Those of them that are stored.
     pub chunks_stored: u64,
-    /// Inner chunks that it touches; 0 where there are none.
+    /// Inner chunks of those that are read, stored or not; 0 where chunks are not made of such.
     pub inner_chunks: u64,
     /// Calls of the store: what is wanted of one object is wanted at once.
     pub requests: u64,
-    /// Ranges that are wanted, one by one: of inner chunks, or of rows of an uncompressed chunk; and of indexes.
+    /// Ranges that are wanted, one by one: of inner chunks, or of neighbouring rows of an uncompressed chunk; and of indexes.
     pub ranges_wanted: u64,
     /// Ranges that are read, once those that lie close together are one.
     pub ranges: u64,
@@ -59,7 +59,6 @@ impl Array {
         let plan = &target.plan;
         let mut sum = Explanation {
             chunks: plan.cells(),
-            inner_chunks: if plan.leaf_shape().is_some() { plan.leaves() } else { 0 },
             bytes_result: target.full.product().unwrap_or(u64::MAX).saturating_mul(core.size as u64),
             ..Explanation::default()
         };
@@ -69,6 +68,7 @@ impl Array {
             let one = core.explain(&cell).await;
             let one = one.map_err(|e| core.locate(plan, number, e).in_array(self.path()))?;
             sum.chunks_stored += one.chunks_stored;
+            sum.inner_chunks = sum.inner_chunks.saturating_add(one.inner_chunks);
             sum.requests += one.requests;
             sum.ranges_wanted += one.ranges_wanted;
             sum.ranges += one.ranges;
@@ -89,19 +89,12 @@ impl Array {
     pub async fn inner_chunks(&self, index: &[u64]) -> ArrayResult<Option<Vec<InnerChunk>>> {
         let core = &*self.core;
         let shape = self.chunk_shape(index);
-        let shape = shape.ok_or_else(|| ArrayError::invalid(format!("there is no chunk {index:?}")));
         let pieces = async {
-            let shape = shape?;
-            let key = core.key(index)?;
-            let mut looking = core.clone();
-            looking.fetching.whole = 0;
-            let (chunk, all, mut tally) = (Dims::from(index), Region::whole(&shape), Tally::default());
-            let wish = looking.wish(&chunk, &shape, &all, &key, false, &mut tally).await;
-            match wish? {
-                Wish::Absent => Ok(None),
-                Wish::Whole(_) => Ok(core.storage.reader().size(&key).await?.map(|_| Vec::new())),
-                Wish::Pieces(read, _) => Ok(Some(pieces_of(&*read)?)),
-            }
+            let shape = shape.ok_or_else(|| ArrayError::invalid(format!("there is no chunk {index:?}")))?;
+            let (chunk, part, key) = (Dims::from(index), Region::whole(&shape), core.key(index)?);
+            let part = ChunkPart { index: &chunk, shape: &shape, part: &part, key: &key };
+            let pieces = core.index_pieces(part).await;
+            pieces.map_err(|e| e.in_chunk(&chunk, &key))
         };
         let pieces = pieces.await.map_err(|e: ArrayError| e.in_array(self.path()))?;
         let inner = |piece: Piece| InnerChunk {
@@ -114,30 +107,56 @@ impl Array {
 }
 
 impl Core {
+    /// The pieces of a part of a chunk, as the index of the object tells them; none where there is no index. `None`: the
+    /// object is not there.
+    async fn index_pieces(&self, part: ChunkPart<'_>) -> ArrayResult<Option<Vec<Piece>>> {
+        let hints = Hints { whole: 0, ..self.fetching.hints() };
+        match self.wish(part, hints, false, &mut Tally::default()).await? {
+            Wish::Absent => Ok(None),
+            Wish::Whole(_) => Ok(self.storage.reader().size(part.key).await?.map(|_| Vec::new())),
+            Wish::Pieces(read, _) => Ok(Some(pieces_of(&*read)?)),
+        }
+    }
+
+    /// How many inner chunks a part of a chunk touches.
+    fn inner_touched(&self, part: &Region) -> u64 {
+        let Some(inner) = self.chain.inner_shape(part.rank()) else { return 0 };
+        let touched = part.start().iter().zip(part.shape()).zip(&inner);
+        let touched = touched.map(|((start, len), inner)| (start + len).div_ceil(*inner) - start / inner);
+        touched.fold(1, u64::saturating_mul)
+    }
+
     /// What a read of one cell costs; as its peak, the memory that its decoding needs besides what is fetched.
     async fn explain(&self, cell: &Cell) -> ArrayResult<Explanation> {
         let key = self.key(&cell.chunk)?;
         let mut tally = Tally::default();
-        let wish = self.wish(&cell.chunk, &cell.shape, &cell.part, &key, false, &mut tally).await;
+        let wish = self.wish(cell.at(&key), self.fetching.hints(), false, &mut tally).await;
         let mut one = Explanation {
+            inner_chunks: self.inner_touched(&cell.part),
             requests: tally.requests,
             ranges: tally.ranges,
             ranges_wanted: tally.ranges,
             bytes: tally.bytes,
             ..Explanation::default()
         };
-        let decoded = |shape: &[u64]| Dims::from(shape).product().unwrap_or(u64::MAX);
+        let decoded =
+            |shape: &[u64]| Dims::from(shape).product().unwrap_or(u64::MAX).saturating_mul(self.size as u64);
         match wish? {
             Wish::Absent => {}
-            Wish::Whole(_) => {
+            Wish::Whole(read) => {
                 let size = self.storage.reader().size(&key).await?.map(|stat| stat.size);
                 let requests = self.load_requests(&cell.shape, size);
                 one.requests += requests.0;
                 (one.ranges, one.ranges_wanted) = (one.ranges + requests.1, one.ranges_wanted + requests.1);
                 let size = size.inspect(|_| one.chunks_stored = 1).unwrap_or(0);
                 (one.bytes, one.bytes_useful) = (one.bytes + size, size);
+                // Its index tells how much of that is wanted.
+                if read.is_some() && one.chunks_stored > 0 {
+                    let pieces = self.index_pieces(cell.at(&key)).await?.unwrap_or_default();
+                    one.bytes_useful = pieces.iter().map(|piece| self.useful(piece)).sum();
+                }
                 let unit = self.chain.inner_shape(cell.shape.len());
-                one.peak_memory = decoded(unit.as_deref().unwrap_or(&cell.shape)) * self.size as u64;
+                one.peak_memory = decoded(unit.as_deref().unwrap_or(&cell.shape));
             }
             Wish::Pieces(read, seen) => {
                 let pieces = pieces_of(&*read)?;
@@ -158,17 +177,22 @@ impl Core {
                 one.bytes += merged.iter().map(|span| span.len).sum::<u64>();
                 for piece in pieces.iter().filter(|piece| piece.span.len > 0) {
                     one.ranges_wanted += 1;
-                    one.bytes_useful += match &piece.job {
-                        Job::Strided { .. } => decoded(&piece.shape) * self.size as u64,
-                        _ => piece.span.len,
-                    };
+                    one.bytes_useful += self.useful(piece);
                     if let Job::Chain { chunk, .. } = &piece.job {
-                        one.peak_memory = one.peak_memory.max(decoded(chunk) * self.size as u64);
+                        one.peak_memory = one.peak_memory.max(decoded(chunk));
                     }
                 }
             }
         }
         Ok(one)
+    }
+
+    /// Bytes of a piece that hold what is wanted.
+    fn useful(&self, piece: &Piece) -> u64 {
+        match &piece.job {
+            Job::Strided { .. } => piece.shape.product().unwrap_or(u64::MAX).saturating_mul(self.size as u64),
+            _ => piece.span.len,
+        }
     }
 
     /// Requests and ranges that loading an object of `size` bytes takes; `None`: it is not there.

@@ -2,8 +2,8 @@
 //! (the index of a shard, which is remembered), then all of them at once, those that lie close together as one range.
 
 use zarr_traits::{
-    ByteRange, Bytes, ChunkRead, CodecError, CodecErrorKind, Dims, EncodedSize, If, Key, Piece, Region,
-    Reply, Scratch, Span, StoreErrorKind, Version,
+    ByteRange, Bytes, ChunkRead, CodecError, CodecErrorKind, Dims, EncodedSize, Hints, If, Key, Piece,
+    Region, Reply, Scratch, Span, StoreErrorKind, Version,
 };
 
 use crate::core::Core;
@@ -18,6 +18,18 @@ pub(crate) enum Data {
     Whole(Loaded),
     /// The pieces, and the bytes they are made of.
     Pieces(Vec<Piece>, Fetched),
+}
+
+/// A part of a chunk.
+#[derive(Clone, Copy)]
+pub(crate) struct ChunkPart<'a> {
+    /// The place of the chunk in the grid.
+    pub(crate) index: &'a Dims,
+    /// Its shape.
+    pub(crate) shape: &'a [u64],
+    pub(crate) part: &'a Region,
+    /// The key of its object.
+    pub(crate) key: &'a Key,
 }
 
 /// What is to be read of an object, once that is known.
@@ -55,27 +67,25 @@ const RESTARTS: usize = 4;
 const BLIND: u64 = 128 << 20;
 
 impl Core {
-    /// The `part` of the chunk at `index`, of shape `shape`, which lies at `key`.
+    /// Fetches a part of a chunk.
     pub(crate) async fn fetch(
         &self,
-        index: &Dims,
-        shape: &[u64],
-        part: &Region,
-        key: &Key,
+        chunk: ChunkPart<'_>,
         mut scratch: Option<&mut Scratch>,
     ) -> ArrayResult<Data> {
+        let hints = self.fetching.hints();
         for _ in 0..RESTARTS {
-            let wish = self.wish(index, shape, part, key, true, &mut Tally::default()).await;
+            let wish = self.wish(chunk, hints, true, &mut Tally::default()).await;
             let done = match wish {
                 Ok(Wish::Absent) => Ok(Data::Absent),
-                Ok(Wish::Whole(read)) => self.fetch_whole(key, shape, read, scratch.as_deref_mut()).await,
+                Ok(Wish::Whole(read)) => self.fetch_whole(chunk, read, scratch.as_deref_mut()).await,
                 Ok(Wish::Pieces(read, seen)) => {
-                    self.fetch_pieces(key, read, seen, scratch.as_deref_mut()).await
+                    self.fetch_pieces(chunk.key, read, seen, scratch.as_deref_mut()).await
                 }
                 Err(e) => Err(e),
             };
             match done {
-                Err(FetchError::Changed) => self.indexes.forget(index),
+                Err(FetchError::Changed) => self.indexes.forget(chunk.index),
                 Err(FetchError::Other(e)) => return Err(e),
                 Ok(data) => return Ok(data),
             }
@@ -89,10 +99,8 @@ impl Core {
     /// Finds out what is to be read, which may take reading an index; one that is `remembered` will do.
     pub(crate) async fn wish(
         &self,
-        index: &Dims,
-        shape: &[u64],
-        part: &Region,
-        key: &Key,
+        ChunkPart { index, shape, part, key }: ChunkPart<'_>,
+        hints: Hints,
         remembered: bool,
         tally: &mut Tally,
     ) -> Result<Wish, FetchError> {
@@ -101,7 +109,6 @@ impl Core {
             known = Some(entry.known);
             seen = Seen { version: Some(entry.version), size: entry.size, there: true, remembered: true };
         }
-        let hints = self.fetching.hints();
         let Some(mut read) = caught(|| Ok(self.chain.partial(shape, part, hints, known.as_ref())))? else {
             return Ok(Wish::Whole(None));
         };
@@ -149,8 +156,7 @@ impl Core {
 
     async fn fetch_whole(
         &self,
-        key: &Key,
-        shape: &[u64],
+        ChunkPart { key, shape, .. }: ChunkPart<'_>,
         read: Option<Box<dyn ChunkRead>>,
         scratch: Option<&mut Scratch>,
     ) -> Result<Data, FetchError> {

@@ -1,9 +1,10 @@
 //! The plan of a read or a write: which chunks, which part of each, and where it goes. Pure arithmetic.
 
 use zarr_strided::Cuts;
-use zarr_traits::{ChunkGrid, Dims, Region};
+use zarr_traits::{ChunkGrid, Dims, Key, Region};
 
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
+use crate::fetch::ChunkPart;
 use crate::select::Picked;
 
 /// A selection cut at the borders of chunks: a grid of cells, each of which lies in one chunk. Every dimension is cut by
@@ -75,6 +76,11 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
+    /// What is wanted of the chunk, whose object has this key.
+    pub(crate) fn at<'a>(&'a self, key: &'a Key) -> ChunkPart<'a> {
+        ChunkPart { index: &self.chunk, shape: &self.shape, part: &self.part, key }
+    }
+
     /// Whether every element of the part is wanted.
     pub(crate) fn is_dense(&self) -> bool {
         self.steps.iter().all(|s| *s == 1)

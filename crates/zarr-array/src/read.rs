@@ -202,7 +202,7 @@ impl Task for Read {
             // the box around what is wanted is held in memory, however little of it is wanted
             self.core.check_chunk(cell.part.shape())?;
         }
-        let data = self.core.fetch(&cell.chunk, &cell.shape, &cell.part, &key, scratch).await?;
+        let data = self.core.fetch(cell.at(&key), scratch).await?;
         let parts = match &data {
             Data::Pieces(pieces, _) => {
                 self.check_pieces(&cell, pieces)?;

@@ -1,5 +1,7 @@
 //! What is inside of a shard, as its index says.
 
+use std::error::Error;
+
 use zarr_array::InnerChunk;
 use zarr_array::blocking::Array;
 use zarr_array::meta::json::Object;
@@ -39,8 +41,7 @@ impl Inside {
             Ok(chunks) => chunks?,
             // The row says which shard of which array it is.
             Err(e) => {
-                let (text, array) = (e.to_string(), format!("array {:?}: ", array.path()));
-                let message = text.strip_prefix(&array).unwrap_or(&text);
+                let message = e.source().map_or_else(|| e.to_string(), ToString::to_string);
                 return Some(Self::Unreadable(Failure::new(Failure::from(e).exit(), message)));
             }
         };
