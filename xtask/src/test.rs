@@ -29,7 +29,7 @@ struct Step {
 }
 
 /// In the order in which they run; the first failure ends the run.
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     Step { name: "fmt", about: "the sources are formatted", run: fmt },
     Step { name: "clippy", about: "no warning of the compiler or of clippy, in any target", run: clippy },
     Step { name: "minimal", about: "each library compiles without its default features", run: minimal },
@@ -40,6 +40,11 @@ const STEPS: [Step; 8] = [
         name: "fixtures",
         about: "the zarr command reads what other implementations wrote",
         run: recorded,
+    },
+    Step {
+        name: "race",
+        about: "writers in several processes lose nothing, also when they are killed",
+        run: race,
     },
     Step { name: "package", about: "each published crate can be packed", run: package },
 ];
@@ -115,6 +120,21 @@ fn doc() -> Result<()> {
 
 fn recorded() -> Result<()> {
     fixtures::run(&fixtures::Args::default())
+}
+
+fn race() -> Result<()> {
+    start(&mut cargo([
+        "run",
+        "--quiet",
+        "--locked",
+        "-p",
+        "conformance-race",
+        "--",
+        "--writes",
+        "60",
+        "--kills",
+        "3",
+    ]))
 }
 
 fn package() -> Result<()> {
