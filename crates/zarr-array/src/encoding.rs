@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use zarr_traits::{Bytes, ChunkUpdate, Encoded, Joined, Scratch, Source};
+use zarr_traits::{Buffer, Bytes, ChunkUpdate, Encoded, Joined, Scratch, Source};
 
 use crate::error::ArrayResult;
 
@@ -29,8 +29,15 @@ struct Done {
 /// What is put.
 pub(crate) struct Value {
     pub(crate) parts: Vec<Bytes>,
-    /// The buffers that the parts lie in, which may be used again.
-    pub(crate) buffers: Vec<Bytes>,
+    /// What the parts lie in, which may be used again.
+    memory: Memory,
+}
+
+enum Memory {
+    /// What was encoded.
+    Encoded(Vec<Bytes>),
+    /// A chunk as it was read, and changed.
+    Patched(Bytes),
 }
 
 impl Encoding {
@@ -82,24 +89,34 @@ impl Encoding {
         idle.sort_unstable_by_key(|(buffer, _)| *buffer);
         let buffers: Vec<Bytes> = idle.into_iter().map(|(_, out)| Bytes::from(out)).collect();
         let Joined { parts, is_empty } = self.update.join(&buffers, &encoded, scratch)?;
-        Ok((Value { parts, buffers }, is_empty))
+        Ok((Value { parts, memory: Memory::Encoded(buffers) }, is_empty))
     }
 }
 
 impl Value {
     /// One object in one buffer.
-    pub(crate) fn of(buffer: Vec<u8>) -> Self {
+    pub(crate) fn encoded(buffer: Vec<u8>) -> Self {
         let bytes = Bytes::from(buffer);
-        Self { parts: vec![bytes.clone()], buffers: vec![bytes] }
+        Self { parts: vec![bytes.clone()], memory: Memory::Encoded(vec![bytes]) }
+    }
+
+    /// An object that was changed in place.
+    pub(crate) fn patched(buffer: Buffer) -> Self {
+        let bytes = buffer.into_bytes();
+        Self { parts: vec![bytes.clone()], memory: Memory::Patched(bytes) }
     }
 
     /// The memory of a value that the store did not keep serves the next chunk: one buffer of it, as many as a worker
     /// takes for a chunk.
     pub(crate) fn recycle(self, scratch: Option<&mut Scratch>) {
         drop(self.parts);
-        let buffer = self.buffers.into_iter().next().and_then(|buffer| buffer.try_into_mut().ok());
-        if let (Some(scratch), Some(memory)) = (scratch, buffer) {
-            scratch.give_vec(memory.into());
+        let Some(scratch) = scratch else { return };
+        let vec = |bytes: Bytes| bytes.try_into_mut().ok().map(Vec::from);
+        match self.memory {
+            Memory::Encoded(buffers) => {
+                buffers.into_iter().next().and_then(vec).into_iter().for_each(|v| scratch.give_vec(v));
+            }
+            Memory::Patched(bytes) => vec(bytes).into_iter().for_each(|v| scratch.give(v.into())),
         }
     }
 }

@@ -3,10 +3,12 @@
 
 use std::sync::Arc;
 
-use zarr_strided::{Destination, Input, Source, Swap};
+use zarr_strided::{Destination, Input, Source, Swap, swap_in_place};
 use zarr_traits::chain::byte_len;
 use zarr_traits::lock::KeyGuard;
-use zarr_traits::{Dims, If, Key, Outcome, Picks, Put, Region, Scratch, Version, block_on};
+use zarr_traits::{
+    Buffer, Dims, If, Key, Outcome, Picks, Put, Region, Scratch, Version, block_on, inverse, permute,
+};
 
 use crate::core::{Core, FillChunks, PartialWrites};
 use crate::element::Element;
@@ -304,6 +306,12 @@ impl Write {
         if cell.is_dense() && cell.part.is_whole(&cell.shape) {
             return self.encode(values, condition, scratch);
         }
+        let current = match (current, core.chain.plain(cell.shape.len())) {
+            (Current::Present(Loaded::Scratch(chunk), _), Some(plain)) => {
+                return self.patch(chunk, plain, cell, values, condition);
+            }
+            (current, _) => current,
+        };
         let mut chunk = scratch.take(byte_len(&cell.shape, core.size)?)?;
         let mut whole = Destination::dense(&mut chunk, &cell.shape, core.size)?;
         match current {
@@ -314,15 +322,35 @@ impl Write {
             }
             _ => whole.fill(core.fill.bytes())?,
         }
-        let mut part = whole.sub(cell.part.start(), cell.part.shape())?;
-        if cell.is_dense() {
-            part.put(values, Swap::NONE)?;
-        } else {
-            part.step(&cell.steps)?.put(values, Swap::NONE)?;
-        }
+        put_part(whole, cell, values, Swap::NONE)?;
         let change = self.encode(Source::dense(&chunk, &cell.shape, core.size)?, condition, scratch)?;
         scratch.give(chunk);
         Ok(change)
+    }
+
+    /// What an uncompressed chunk becomes: the object that was read, with the elements changed in it.
+    fn patch(
+        &self,
+        mut object: Buffer,
+        (order, swap): (Dims, Swap),
+        cell: &Cell,
+        values: Source<'_>,
+        condition: Condition,
+    ) -> ArrayResult<Change> {
+        let core = &*self.core;
+        let no_order = || ArrayError::invalid("the codecs give the dimensions no order");
+        let stored = permute(&cell.shape, &order).ok_or_else(no_order)?;
+        let back = inverse(&order).ok_or_else(no_order)?;
+        put_part(Destination::dense(&mut object, &stored, core.size)?.permute(&back)?, cell, values, swap)?;
+        if core.fill_chunks == FillChunks::Skip {
+            let mut fill = core.fill.bytes().to_vec();
+            swap_in_place(&mut fill, swap);
+            let is_fill = Source::dense(&object, &stored, core.size)?.is_filled_with(&fill);
+            if let Some(change) = is_fill.then(|| self.absence(&condition)).flatten() {
+                return Ok(change);
+            }
+        }
+        Ok(Change::Put(Value::patched(object), condition))
     }
 
     fn encode(&self, chunk: Source<'_>, condition: Condition, scratch: &mut Scratch) -> ArrayResult<Change> {
@@ -335,7 +363,7 @@ impl Write {
         }
         let mut encoded = scratch.take_vec();
         core.chain.encode(chunk, &mut encoded, scratch)?;
-        Ok(Change::Put(Value::of(encoded), condition))
+        Ok(Change::Put(Value::encoded(encoded), condition))
     }
 
     async fn apply(&self, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
@@ -362,6 +390,13 @@ impl Write {
             _ => Stored::Again,
         })
     }
+}
+
+/// Puts the elements that are written to a cell into its chunk.
+fn put_part(chunk: Destination<'_>, cell: &Cell, values: Source<'_>, swap: Swap) -> ArrayResult<()> {
+    let part = chunk.sub(cell.part.start(), cell.part.shape())?;
+    let mut part = if cell.is_dense() { part } else { part.step(&cell.steps)? };
+    Ok(part.put(values, swap)?)
 }
 
 /// Part of a chunk cannot be written beside other writers.

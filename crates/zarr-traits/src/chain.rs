@@ -7,7 +7,7 @@ mod reorder;
 
 use std::sync::Arc;
 
-use zarr_strided::Dims;
+use zarr_strided::{Dims, Swap};
 
 use crate::codec::{
     ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecKind, Configuration, Context, EncodedSize,
@@ -168,6 +168,13 @@ impl Chain {
             Ok(shape) => self.size_after(&shape, self.bytes_bytes.len()),
             Err(_) => EncodedSize::Unknown,
         }
+    }
+
+    /// Where the encoded form of a chunk of so many dimensions is just its elements: dimension `i` there is dimension
+    /// `order[i]` of the chunk, and bytes are swapped so.
+    pub fn plain(&self, rank: usize) -> Option<(Dims, Swap)> {
+        let swap = self.array_bytes.codec.plain().filter(|_| self.bytes_bytes.is_empty())?;
+        Some((self.order(rank)?, swap))
     }
 
     /// The shape of the inner chunks that chunks are made of, where each can be read and written by itself.

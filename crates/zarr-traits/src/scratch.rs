@@ -111,6 +111,13 @@ impl Buffer {
     }
 }
 
+impl From<Vec<u8>> for Buffer {
+    fn from(memory: Vec<u8>) -> Self {
+        let len = memory.len();
+        Self { memory, len }
+    }
+}
+
 impl Deref for Buffer {
     type Target = [u8];
 
