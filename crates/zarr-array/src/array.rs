@@ -164,8 +164,9 @@ impl Array {
 
     /// Writes `values` to a selection of the same shape.
     ///
-    /// Chunks that are written whole (as far as they lie inside the array, as this handle knows it) are not read. A part
-    /// of a chunk is a read-modify-write: put only if the object is still what was read, else done again.
+    /// Chunks that are written whole are not read, nor are those at the edge of the array of which all that lies inside is
+    /// written, unless there is an object already: others may have made the array longer. A part of a chunk is a
+    /// read-modify-write: put only if the object is still what was read, else done again.
     ///
     /// That loses no write of anybody, in this process or another, in a store with conditional puts (a directory, memory,
     /// most buckets); see [`PartialWrites`] for the other ways. Of a shard only the inner chunks that are written are

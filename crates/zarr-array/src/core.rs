@@ -64,6 +64,8 @@ pub(crate) struct Core {
     pub(crate) grid: Arc<dyn ChunkGrid>,
     pub(crate) keys: Arc<dyn KeyEncoding>,
     pub(crate) chain: Arc<Chain>,
+    /// Whether chunks are made of inner chunks, between which there may be anything.
+    pub(crate) has_inner: bool,
     pub(crate) limits: Limits,
     pub(crate) cpu: Cpu,
     pub(crate) missing: Missing,

@@ -94,6 +94,11 @@ impl Encoding {
 }
 
 impl Value {
+    /// The number of bytes.
+    pub(crate) fn len(&self) -> u64 {
+        self.parts.iter().map(|part| part.len() as u64).sum()
+    }
+
     /// One object in one buffer.
     pub(crate) fn encoded(buffer: Vec<u8>) -> Self {
         let bytes = Bytes::from(buffer);

@@ -73,7 +73,7 @@ impl Array {
             sum.ranges_wanted += one.ranges_wanted;
             sum.ranges += one.ranges;
             sum.bytes += one.bytes;
-            sum.bytes_useful += one.bytes_useful;
+            sum.bytes_useful = sum.bytes_useful.saturating_add(one.bytes_useful);
             largest = largest.max(one.bytes.saturating_add(one.peak_memory));
         }
         let width = core.cpu.pool().map_or(1, |pool| pool.width() as u64).min(plan.cells());
@@ -153,14 +153,14 @@ impl Core {
                 // Its index tells how much of that is wanted.
                 if read.is_some() && one.chunks_stored > 0 {
                     let pieces = self.index_pieces(cell.at(&key)).await?.unwrap_or_default();
-                    one.bytes_useful = pieces.iter().map(|piece| self.useful(piece)).sum();
+                    one.bytes_useful =
+                        pieces.iter().map(|piece| self.useful(piece)).fold(0, u64::saturating_add);
                 }
                 let unit = self.chain.inner_shape(cell.shape.len());
                 one.peak_memory = decoded(unit.as_deref().unwrap_or(&cell.shape));
             }
             Wish::Pieces(read, seen) => {
-                let pieces = pieces_of(&*read)?;
-                let merged = self.fetching.merge(&pieces)?;
+                let (pieces, merged, fetched) = self.plan_ranges(read, &seen)?;
                 if !seen.there {
                     // Nothing of it was read so far; it may not be there.
                     one.requests += 1;
@@ -174,12 +174,12 @@ impl Core {
                     one.ranges += merged.len() as u64;
                 }
                 one.chunks_stored = 1;
-                one.bytes += merged.iter().map(|span| span.len).sum::<u64>();
+                one.bytes += fetched as u64;
                 for piece in pieces.iter().filter(|piece| piece.span.len > 0) {
                     one.ranges_wanted += 1;
-                    one.bytes_useful += self.useful(piece);
-                    if let Job::Chain { chunk, .. } = &piece.job {
-                        one.peak_memory = one.peak_memory.max(decoded(chunk));
+                    one.bytes_useful = one.bytes_useful.saturating_add(self.useful(piece));
+                    if let Job::Chain(inner) = &piece.job {
+                        one.peak_memory = one.peak_memory.max(decoded(&inner.chunk));
                     }
                 }
             }

@@ -15,7 +15,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use zarr_traits::{Drive, MaybeSend, Scratch, Storage};
 
@@ -31,8 +31,10 @@ use strands::{Strands, strands};
 pub(crate) enum Stored {
     /// The cell is done.
     Done,
-    /// Someone else was faster: begin again with the fetch.
+    /// Someone else was faster: begin again with the fetch, after a while.
     Again,
+    /// It turns out that more has to be fetched: begin again.
+    AtOnce,
 }
 
 /// Decoded bytes below which other threads are not worth waking.
@@ -58,6 +60,9 @@ pub(crate) trait Task: Send + Sync + 'static {
     /// Whether handing cells to other threads would cost more than it gains.
     fn is_small(&self) -> bool;
 
+    /// Whether the work of a cell may have parts.
+    fn shares(&self) -> bool;
+
     /// How many bytes a fetch is expected to bring.
     fn expected_bytes(&self) -> u64;
 
@@ -77,6 +82,9 @@ pub(crate) trait Task: Send + Sync + 'static {
 
     /// How many bytes were brought.
     fn bytes(found: &Self::Found) -> u64;
+
+    /// How many bytes are to be stored.
+    fn made_bytes(made: &Self::Made) -> u64;
 
     /// How many parts of the work can be done by themselves, on any thread.
     fn parts(found: &Self::Found) -> usize;
@@ -136,6 +144,7 @@ async fn inline<T: Task>(
 ) -> ArrayResult<()> {
     let steps = async {
         for attempt in 0..ATTEMPTS {
+            let begun = Instant::now();
             let mut held = task.hold(cell).await?;
             let found = task.fetch(cell, &mut held, Some(scratch)).await?;
             let made = match (T::parts(&found), team) {
@@ -151,11 +160,14 @@ async fn inline<T: Task>(
                     caught(|| task.work(cell, found, scratch))?
                 }
             };
-            if let Stored::Done = task.store(cell, made, Some(scratch)).await? {
-                return Ok(());
-            }
+            let stored = task.store(cell, made, Some(scratch)).await?;
             drop(held);
-            thread::sleep(back_off(LOCAL, attempt));
+            match stored {
+                Stored::Done => return Ok(()),
+                Stored::AtOnce => continue,
+                Stored::Again => {}
+            }
+            thread::sleep(back_off(LOCAL, attempt, begun));
         }
         Err(conflict())
     };
@@ -171,19 +183,20 @@ fn conflict() -> ArrayError {
 const LOCAL: Duration = Duration::from_micros(100);
 const REMOTE: Duration = Duration::from_millis(10);
 
-/// A wait of random length, so that those who raced do not race again.
-fn back_off(first: Duration, attempt: u32) -> Duration {
-    let most = first * (1 << attempt.min(7)).min(100);
+/// A wait of random length after an attempt that began then, so that those who raced do not race again: up to the time that
+/// an attempt takes, or more.
+fn back_off(first: Duration, attempt: u32, begun: Instant) -> Duration {
+    let most = (first * (1 << attempt.min(7)).min(100)).max(begun.elapsed());
     // A fresh hasher is keyed at random.
     let random = RandomState::new().hash_one(attempt) % 1000;
     most * u32::try_from(random).unwrap_or(0) / 1000
 }
 
 /// The wait after a lost race about an object of this store.
-pub(crate) fn back_off_at(storage: &Storage, attempt: u32) -> Duration {
+pub(crate) fn back_off_at(storage: &Storage, attempt: u32, begun: Instant) -> Duration {
     match storage.capabilities().drive {
-        Drive::Inline => back_off(LOCAL, attempt),
-        Drive::Remote { .. } => back_off(REMOTE, attempt),
+        Drive::Inline => back_off(LOCAL, attempt, begun),
+        Drive::Remote { .. } => back_off(REMOTE, attempt, begun),
     }
 }
 

@@ -206,12 +206,19 @@ impl Core {
             Some(scratch) => {
                 let mut buffer = scratch.take(len)?;
                 match reader.read_into(key, &wants, condition, &mut buffer).await? {
+                    Some(filled) if filled.len != len => return Err(short(filled.len, len)),
                     Some(filled) => (Some(Loaded::Scratch(buffer)), filled.size),
                     None => (None, None),
                 }
             }
             None => match reader.get_ranges(key, &wants, condition).await? {
-                Some(reply) => (Some(Loaded::Bytes(reply.bytes)), reply.size),
+                Some(reply) => {
+                    let got: usize = reply.bytes.iter().map(Bytes::len).sum();
+                    if got != len {
+                        return Err(short(got, len));
+                    }
+                    (Some(Loaded::Bytes(reply.bytes)), reply.size)
+                }
                 None => (None, None),
             },
         };
@@ -221,12 +228,14 @@ impl Core {
             (_, _, Some((size, expected))) if size != expected => {
                 Err(FetchError::Other(wrong_size(size, expected)))
             }
+            // A store without versions: this is not the object whose index was read.
+            _ if size.zip(seen.size).is_some_and(|(now, then)| now != then) => Err(FetchError::Changed),
             (Some(loaded), _, _) => Ok(Data::Pieces(pieces, Fetched::new(loaded, ranges))),
         }
     }
 
     /// The pieces of a read, the ranges that hold them, and how many bytes these are.
-    fn plan_ranges(
+    pub(crate) fn plan_ranges(
         &self,
         read: Box<dyn ChunkRead>,
         seen: &Seen,
@@ -301,6 +310,7 @@ impl Core {
             EncodedSize::Exact(exact) if size == exact => return Ok(()),
             EncodedSize::Exact(exact) => return Err(wrong_size(size, exact)),
             // another encoder may do worse than ours, within reason
+            EncodedSize::AtMost(_) if self.has_inner => self.limits.encoded_bytes,
             EncodedSize::AtMost(bound) => bound.saturating_mul(4).max(1 << 20).min(self.limits.encoded_bytes),
             EncodedSize::Unknown => self.limits.encoded_bytes,
         };
@@ -375,6 +385,12 @@ pub(crate) fn outside(Span { offset, len }: Span) -> ArrayError {
 /// A number of bytes that memory is asked for; what exceeds it will be refused.
 pub(crate) fn in_memory(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+/// The store has broken its contract.
+fn short(got: usize, expected: usize) -> FetchError {
+    let message = format!("the store has answered with {got} bytes where {expected} were asked for");
+    ArrayError::new(ArrayErrorKind::Io, message).into()
 }
 
 pub(crate) fn wrong_size(size: u64, expected: u64) -> ArrayError {

@@ -65,11 +65,9 @@ impl Indexes {
     /// Remembers what is known of the chunk at `index`, and forgets others for it.
     pub(crate) fn keep(&self, index: &Dims, known: Known, version: &Version, size: Option<u64>) {
         let bytes = known.bytes().saturating_add(OVERHEAD);
-        if bytes > self.most {
-            return;
-        }
         // The pin would keep a file open, and show what was in it for ever.
-        let entry = Entry { known, version: version.unpinned(), size };
+        let Some(version) = version.unpinned().filter(|_| bytes <= self.most) else { return };
+        let entry = Entry { known, version, size };
         let mut kept = self.lock();
         kept.remove(index);
         while kept.bytes + bytes > self.most {
@@ -139,6 +137,8 @@ mod tests {
         assert!(indexes.lock().queue.len() < 40, "what is forgotten leaves no trace");
         indexes.keep(&[9][..].into(), Known::new(Arc::new(0), 10_000), &version, None);
         assert!(!has(9), "one that is too large is not kept");
+        indexes.keep(&[9][..].into(), Known::new(Arc::new(0), 100), &version.young(), None);
+        assert!(!has(9), "nor one of an object so young that the next may look the same");
         assert!(Indexes::new(0).get(&[0][..].into()).is_none());
     }
 }

@@ -2,6 +2,7 @@
 //! read.
 
 use std::thread;
+use std::time::Instant;
 
 use zarr_meta::json::Object;
 use zarr_meta::path::DOCUMENT;
@@ -45,6 +46,7 @@ impl Array {
     ) -> ArrayResult<R> {
         let key = self.core.prefix.key(DOCUMENT)?;
         for attempt in 0..ATTEMPTS {
+            let begun = Instant::now();
             let lock = self.node.lock(&key).await;
             let all = [zarr_traits::ByteRange::All];
             let reply =
@@ -71,7 +73,7 @@ impl Array {
                 return Ok(result);
             }
             drop(lock);
-            let wait = back_off_at(&self.node, attempt);
+            let wait = back_off_at(&self.node, attempt, begun);
             self.core.cpu.run(move || thread::sleep(wait)).await?;
         }
         Err(ArrayError::new(ArrayErrorKind::Conflict, "others keep changing the metadata"))

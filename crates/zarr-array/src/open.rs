@@ -104,6 +104,7 @@ impl OpenOptions {
             fill: resolved.fill,
             grid: resolved.grid,
             keys: resolved.key_encoding,
+            has_inner: resolved.chain.inner_shape(meta.shape().len()).is_some(),
             chain: resolved.chain,
             limits: self.limits.clone(),
             missing: Missing::default(),

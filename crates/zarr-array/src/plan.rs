@@ -22,6 +22,9 @@ pub(crate) struct Plan {
 /// Chunks along one dimension that a plan may have: it holds a few numbers for each.
 const MAX_PIECES: u64 = 1 << 26;
 
+/// Leaves that are told apart: before the last chunk along a dimension, in all, and in a cell.
+const MAX_LEAVES: (u64, u64, u64) = (1 << 20, 1 << 26, 1 << 16);
+
 /// What one chunk holds of one dimension.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
@@ -96,6 +99,15 @@ impl Plan {
         grid: &dyn ChunkGrid,
         inner: Option<Dims>,
     ) -> ArrayResult<Self> {
+        let plan = Self::cut(picked, shape, grid, inner)?;
+        // Leaves so small that their number is a burden are not worth being told apart.
+        let many = plan.dims.iter().flatten().any(|piece| piece.leaf >= MAX_LEAVES.0)
+            || plan.leaves() > MAX_LEAVES.1
+            || plan.cell_leaves() > MAX_LEAVES.2;
+        if many && plan.inner.is_some() { Self::cut(picked, shape, grid, None) } else { Ok(plan) }
+    }
+
+    fn cut(picked: &[Picked], shape: &[u64], grid: &dyn ChunkGrid, inner: Option<Dims>) -> ArrayResult<Self> {
         let empty = picked.iter().any(|p| p.count == 0);
         let inner = inner.filter(|_| picked.iter().all(|p| p.step == 1));
         let mut dims = Vec::with_capacity(picked.len());
@@ -146,13 +158,19 @@ impl Plan {
         Cuts::new(self.dims.iter().zip(inner).map(cut).collect())
     }
 
+    /// How many leaves a cell may have.
+    fn cell_leaves(&self) -> u64 {
+        let most = |pieces: &Vec<Piece>| pieces.iter().map(|piece| piece.leaves).max().unwrap_or(0);
+        self.dims.iter().map(most).fold(1, u64::saturating_mul)
+    }
+
     /// How many leaves there are.
     pub(crate) fn leaves(&self) -> u64 {
         let last = |pieces: &Vec<Piece>| pieces.last().map_or(0, |piece| piece.leaf + piece.leaves);
         self.dims.iter().map(last).fold(1, u64::saturating_mul)
     }
 
-    /// The elements of a leaf that is not at a border of the selection, at most.
+    /// The shape of a leaf that is not at a border of the selection.
     pub(crate) fn leaf_shape(&self) -> Option<&Dims> {
         self.inner.as_ref()
     }

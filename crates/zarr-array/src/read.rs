@@ -146,7 +146,11 @@ fn task(core: &Arc<Core>, plan: Plan, output: Output, zeroed: bool) -> Arc<Read>
     };
     let plain = core.chain.is_plain();
     let decoded = if plain { bytes } else { leaf.saturating_mul(plan.leaves()) };
-    let chunk_bytes = if plain { bytes / plan.cells().max(1) } else { core.chunk_bytes(&plan) };
+    let chunk_bytes = match plan.leaf_shape() {
+        None if !plain => core.chunk_bytes(&plan),
+        // Not all of a shard, or of an uncompressed chunk, need be read.
+        _ => core.chunk_bytes(&plan).min(decoded / plan.cells().max(1)),
+    };
     Arc::new(Read { core: core.clone(), plan, output, decoded, chunk_bytes, zeroed })
 }
 
@@ -181,6 +185,14 @@ impl Task for Read {
     fn is_small(&self) -> bool {
         let (cells, leaves) = (self.plan.cells(), self.plan.leaves());
         leaves <= 1 || self.decoded < SMALL || (cells <= 2 && self.core.chain.is_plain())
+    }
+
+    fn shares(&self) -> bool {
+        self.plan.leaf_shape().is_some()
+    }
+
+    fn made_bytes((): &()) -> u64 {
+        0
     }
 
     fn expected_bytes(&self) -> u64 {
@@ -259,17 +271,23 @@ impl Task for Read {
 }
 
 impl Read {
-    /// Refuses pieces that are none of this part, and inner chunks that are larger than the limits allow.
+    /// Refuses pieces that are not just this part, and inner chunks that are larger than the limits allow.
     fn check_pieces(&self, cell: &Cell, pieces: &[Piece]) -> ArrayResult<()> {
+        let mut covered = 0_u64;
         for piece in pieces {
             let place = Region::new(piece.at.clone(), piece.shape.clone());
-            if !place.is_some_and(|place| place.is_inside(cell.part.shape())) {
-                let message = "a codec has made a piece that lies outside of what was asked for";
-                return Err(CodecError::new(CodecErrorKind::InvalidArgument, message).into());
+            covered = match place.filter(|place| place.is_inside(cell.part.shape())).and_then(|p| p.len()) {
+                Some(len) => covered.saturating_add(len),
+                None => {
+                    return Err(strange("a codec has made a piece that lies outside of what was asked for"));
+                }
+            };
+            if let Job::Chain(inner) = &piece.job {
+                self.core.check_chunk(&inner.chunk)?;
             }
-            if let Job::Chain { chunk, .. } = &piece.job {
-                self.core.check_chunk(chunk)?;
-            }
+        }
+        if cell.part.len() != Some(covered) {
+            return Err(strange("a codec has made pieces that are not all of what was asked for"));
         }
         Ok(())
     }
@@ -286,7 +304,7 @@ impl Read {
             }
             last = Some(leaf);
             let decoded = match &piece.job {
-                Job::Chain { chunk, .. } => chunk.product(),
+                Job::Chain(inner) => inner.chunk.product(),
                 _ => piece.shape.product(),
             };
             bytes = bytes.saturating_add(decoded.unwrap_or(u64::MAX).saturating_mul(self.core.size as u64));
@@ -362,18 +380,12 @@ impl Read {
 
     fn decode_whole(&self, number: u64, cell: &Cell, src: &[u8], scratch: &mut Scratch) -> ArrayResult<()> {
         let chain = &self.core.chain;
-        if self.plan.leaf_shape().is_none() {
-            return self.through_box(number, cell, scratch, |dst, scratch| {
-                Ok(chain.decode_into(src, &cell.shape, &cell.part, dst, scratch)?)
-            });
+        if self.plan.leaf_shape().is_some() {
+            return Err(strange("a codec of inner chunks does not read them one by one"));
         }
-        for leaf in self.plan.leaves_of(number, cell.part.shape()) {
-            let start: Dims =
-                leaf.within.start().iter().zip(cell.part.start()).map(|(at, start)| at + start).collect();
-            let part = Region::new(start, leaf.within.shape()).unwrap_or_default();
-            chain.decode_into(src, &cell.shape, &part, self.leaf(&leaf)?, scratch)?;
-        }
-        Ok(())
+        self.through_box(number, cell, scratch, |dst, scratch| {
+            Ok(chain.decode_into(src, &cell.shape, &cell.part, dst, scratch)?)
+        })
     }
 
     /// Decodes into the place of a cell; where steps are wanted, into the box around them first.
@@ -395,4 +407,9 @@ impl Read {
         scratch.give(around);
         Ok(())
     }
+}
+
+/// A codec does what it must not.
+fn strange(message: &str) -> ArrayError {
+    CodecError::new(CodecErrorKind::InvalidArgument, message).into()
 }

@@ -27,7 +27,8 @@ pub enum Shrink {
 }
 
 impl Array {
-    /// Gives the array another shape, of as many dimensions. Elements outside of a smaller shape are deleted.
+    /// Gives the array another shape, of as many dimensions. Elements outside of a smaller shape are deleted; what others
+    /// append there while that is done may be deleted with them.
     ///
     /// # Errors
     /// [`Conflict`](ArrayErrorKind::Conflict) when somebody else has changed the shape since this handle was opened, and as

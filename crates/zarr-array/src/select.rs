@@ -56,7 +56,9 @@ impl Axis {
                 "index {start} of dimension {dim} is not inside its length {length}"
             )));
         }
-        Ok(Picked { start, count, step: self.step, keep: self.keep })
+        // Of a single element the step says nothing.
+        let step = if count <= 1 { 1 } else { self.step };
+        Ok(Picked { start, count, step, keep: self.keep })
     }
 }
 

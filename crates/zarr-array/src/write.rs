@@ -1,7 +1,8 @@
 //! Writing: whole chunks are encoded and put without a read; a part of a chunk is a read-modify-write under the lock of
 //! its key, put only if the object is still the version that was read.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use zarr_strided::{Destination, Input, Source, Swap, swap_in_place};
 use zarr_traits::chain::byte_len;
@@ -25,6 +26,8 @@ struct Write {
     core: Arc<Core>,
     target: Target,
     input: Input,
+    /// Cells that could not be [claimed](Condition::Claim).
+    taken: Mutex<HashSet<u64>>,
 }
 
 /// What a cell holds while it is written.
@@ -37,17 +40,13 @@ pub(crate) struct Held {
 pub(crate) struct Found {
     cell: Cell,
     key: Key,
-    /// What is there now, where that matters.
-    current: Current,
+    /// The object as it is, where some of it is kept; not of inner chunks, the writing of which has it.
+    object: Option<Loaded>,
+    /// Its size in bytes.
+    bytes: u64,
+    condition: Condition,
     /// The writing of inner chunks, where the chunk is made of such.
     encoding: Option<Encoding>,
-}
-
-enum Current {
-    /// The chunk is written whole, whatever is there.
-    Unread,
-    Absent,
-    Present(Loaded, Option<Version>),
 }
 
 pub(crate) struct Made {
@@ -58,14 +57,21 @@ pub(crate) struct Made {
 
 enum Change {
     Nothing,
+    /// What is there has to be known first.
+    Look,
     Delete(Option<Version>),
     Put(Value, Condition),
 }
 
-/// [`Put`], owned.
+/// On what condition a chunk is changed.
 enum Condition {
+    /// On none.
     Replace,
+    /// Nothing is there, as far as anybody knows who has not looked.
+    Claim,
+    /// Nothing was there.
     Create,
+    /// It is still what was read.
     IfUnchanged(Version),
 }
 
@@ -121,7 +127,8 @@ pub(crate) async fn write_fill(core: &Arc<Core>, selection: Selection, may_block
 }
 
 async fn write_input(core: &Arc<Core>, target: Target, input: Input, may_block: bool) -> ArrayResult<()> {
-    let task = Arc::new(Write { core: core.clone(), target, input });
+    core.chain.check_writable().map_err(|e| ArrayError::from(e).in_array(&core.path))?;
+    let task = Arc::new(Write { core: core.clone(), target, input, taken: Mutex::default() });
     run(&task, &core.place(may_block)).await.map_err(|e| e.in_array(&core.path))
 }
 
@@ -169,16 +176,25 @@ impl Task for Write {
         Ok(Held { chunk: Some((cell, key)), _lock: lock })
     }
 
-    async fn fetch(&self, _: u64, held: &mut Held, scratch: Option<&mut Scratch>) -> ArrayResult<Found> {
+    async fn fetch(&self, number: u64, held: &mut Held, scratch: Option<&mut Scratch>) -> ArrayResult<Found> {
         let Some((cell, key)) = held.chunk.take() else { unreachable!("what is held is fetched once") };
-        let current = self.current(&cell, &key, scratch).await?;
-        let (encoding, current) = caught(|| self.encoding(&cell, current))?;
-        Ok(Found { cell, key, current, encoding })
+        let (mut object, condition) = self.current(number, &cell, &key, scratch).await?;
+        let bytes = object.as_ref().map_or(0, |object| object.len() as u64);
+        let encoding = caught(|| self.encoding(&cell, &mut object))?;
+        Ok(Found { cell, key, object, bytes, condition, encoding })
     }
 
     fn bytes(found: &Found) -> u64 {
-        match &found.current {
-            Current::Present(loaded, _) => loaded.len() as u64,
+        found.bytes
+    }
+
+    fn shares(&self) -> bool {
+        self.core.has_inner
+    }
+
+    fn made_bytes(made: &Made) -> u64 {
+        match &made.change {
+            Change::Put(value, _) => value.len(),
             _ => 0,
         }
     }
@@ -195,39 +211,59 @@ impl Task for Write {
     }
 
     fn work(&self, number: u64, found: Found, scratch: &mut Scratch) -> ArrayResult<Made> {
-        let Found { cell, key, current, encoding } = found;
+        let Found { cell, key, object, condition, encoding, .. } = found;
         let change = match encoding {
-            Some(encoding) => self.join(encoding, current, scratch)?,
-            None => self.change(number, &cell, current, scratch)?,
+            Some(encoding) => self.join(encoding, condition, scratch)?,
+            None => self.change(number, &cell, object, condition, scratch)?,
         };
         Ok(Made { chunk: cell.chunk, key, change })
     }
 
-    async fn store(&self, _: u64, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
-        self.apply(made, scratch).await
+    async fn store(&self, number: u64, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
+        self.apply(number, made, scratch).await
     }
 }
 
 impl Write {
-    async fn current(&self, cell: &Cell, key: &Key, scratch: Option<&mut Scratch>) -> ArrayResult<Current> {
-        let whole = cell.is_dense() && cell.part.is_whole(&cell.shape);
-        if whole || (cell.complete && !self.core.beside) {
-            return Ok(Current::Unread);
+    /// The object as far as it is kept, and on what condition it is changed.
+    async fn current(
+        &self,
+        number: u64,
+        cell: &Cell,
+        key: &Key,
+        scratch: Option<&mut Scratch>,
+    ) -> ArrayResult<(Option<Loaded>, Condition)> {
+        let (core, can) = (&*self.core, self.core.storage.capabilities());
+        let (safe, able) = (core.partial_writes == PartialWrites::Safe, can.put_if && can.put_create);
+        if cell.is_dense() && cell.part.is_whole(&cell.shape) {
+            return Ok((None, Condition::Replace));
         }
-        let can = self.core.storage.capabilities();
-        let unchecked = match self.core.partial_writes {
-            PartialWrites::RejectUnaligned => return Err(unaligned()),
-            PartialWrites::Safe if !(can.put_if && can.put_create) => return Err(unsafe_update()),
-            PartialWrites::Safe => false,
-            PartialWrites::Unchecked => true,
-        };
-        match self.core.load(key, &cell.shape, If::Versioned, scratch).await? {
-            None => Ok(Current::Absent),
-            Some((_, None)) if !unchecked => Err(unsafe_update()),
-            Some((loaded, version)) => {
-                Ok(Current::Present(loaded, version.filter(|_| can.put_if && !unchecked)))
+        if cell.complete && !core.beside {
+            // All of the chunk that lies inside the array, as this handle knows it. Somebody may have made the array
+            // longer meanwhile, and written the rest.
+            if !(safe && able) {
+                return Ok((None, Condition::Replace));
+            }
+            if !self.taken().contains(&number) {
+                return Ok((None, Condition::Claim));
             }
         }
+        match core.partial_writes {
+            PartialWrites::RejectUnaligned => return Err(unaligned()),
+            PartialWrites::Safe if !able => return Err(unsafe_update()),
+            _ => {}
+        }
+        Ok(match core.load(key, &cell.shape, If::Versioned, scratch).await? {
+            None if safe => (None, Condition::Create),
+            None => (None, Condition::Replace),
+            Some((_, None)) if safe => return Err(unsafe_update()),
+            Some((object, Some(version))) if safe => (Some(object), Condition::IfUnchanged(version)),
+            Some((object, _)) => (Some(object), Condition::Replace),
+        })
+    }
+
+    fn taken(&self) -> MutexGuard<'_, HashSet<u64>> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The elements that are written to a cell.
@@ -237,51 +273,34 @@ impl Write {
     }
 
     /// Begins the writing of inner chunks, where the chunk is made of such; an object that is there goes into it.
-    fn encoding(&self, cell: &Cell, current: Current) -> ArrayResult<(Option<Encoding>, Current)> {
+    fn encoding(&self, cell: &Cell, object: &mut Option<Loaded>) -> ArrayResult<Option<Encoding>> {
         let core = &*self.core;
         let picks = Picks { part: cell.part.clone(), steps: cell.steps.clone() };
         let Some(mut update) = core.chain.update(&cell.shape, &picks, core.inner_chunks()) else {
-            return Ok((None, current));
+            return Ok(None);
         };
         let inner = core.chain.inner_shape(cell.shape.len()).unwrap_or_default();
         core.check_chunk(&inner)?;
-        let current = match current {
-            Current::Present(loaded, version) => {
-                update.feed(loaded.into_bytes())?;
-                Current::Present(Loaded::Bytes(Vec::new()), version)
-            }
-            other => other,
-        };
-        Ok((Some(Encoding::new(update, byte_len(&inner, core.size)?)), current))
+        if let Some(object) = object.take() {
+            update.feed(object.into_bytes())?;
+        }
+        Ok(Some(Encoding::new(update, byte_len(&inner, core.size)?)))
     }
 
     /// The object that inner chunks make.
-    fn join(&self, encoding: Encoding, current: Current, scratch: &mut Scratch) -> ArrayResult<Change> {
-        let (value, is_empty) = encoding.join(scratch)?;
-        let condition = self.condition(&current);
-        if is_empty
-            && self.core.fill_chunks == FillChunks::Skip
-            && let Some(change) = self.absence(&condition)
-        {
-            return Ok(change);
-        }
-        Ok(Change::Put(value, condition))
+    fn join(&self, encoding: Encoding, condition: Condition, scratch: &mut Scratch) -> ArrayResult<Change> {
+        let (value, is_fill) = encoding.join(scratch)?;
+        Ok(self.absence(is_fill, &condition).unwrap_or(Change::Put(value, condition)))
     }
 
-    fn condition(&self, current: &Current) -> Condition {
-        let create = self.core.storage.capabilities().put_create
-            && self.core.partial_writes != PartialWrites::Unchecked;
-        match current {
-            Current::Present(_, Some(version)) => Condition::IfUnchanged(version.clone()),
-            Current::Absent if create => Condition::Create,
-            _ => Condition::Replace,
+    /// What stores nothing of a chunk that is all fill: it is deleted, inside a read-modify-write only where that can be
+    /// conditional. `None`: it is stored.
+    fn absence(&self, is_fill: bool, condition: &Condition) -> Option<Change> {
+        if !is_fill || self.core.fill_chunks == FillChunks::Store {
+            return None;
         }
-    }
-
-    /// What stores nothing: a chunk that is all fill is deleted, inside a read-modify-write only where that can be
-    /// conditional (`None`: it cannot).
-    fn absence(&self, condition: &Condition) -> Option<Change> {
         match condition {
+            Condition::Claim => Some(Change::Look),
             Condition::Create => Some(Change::Nothing),
             Condition::Replace => Some(Change::Delete(None)),
             Condition::IfUnchanged(version) => {
@@ -296,31 +315,31 @@ impl Write {
         &self,
         number: u64,
         cell: &Cell,
-        current: Current,
+        object: Option<Loaded>,
+        condition: Condition,
         scratch: &mut Scratch,
     ) -> ArrayResult<Change> {
         let core = &*self.core;
         core.check_chunk(&cell.shape)?;
         let values = self.values(number)?;
-        let condition = self.condition(&current);
         if cell.is_dense() && cell.part.is_whole(&cell.shape) {
             return self.encode(values, condition, scratch);
         }
-        let current = match (current, core.chain.plain(cell.shape.len())) {
-            (Current::Present(Loaded::Scratch(chunk), _), Some(plain)) => {
-                return self.patch(chunk, plain, cell, values, condition);
+        let object = match (object, core.chain.plain(cell.shape.len())) {
+            (Some(Loaded::Scratch(object)), Some(plain)) => {
+                return self.patch(object, plain, cell, values, condition);
             }
-            (current, _) => current,
+            (object, _) => object,
         };
         let mut chunk = scratch.take(byte_len(&cell.shape, core.size)?)?;
         let mut whole = Destination::dense(&mut chunk, &cell.shape, core.size)?;
-        match current {
-            Current::Present(loaded, _) => {
+        match object {
+            Some(object) => {
                 let all = Region::whole(&cell.shape);
-                core.chain.decode_into(loaded.whole(), &cell.shape, &all, whole.reborrow(), scratch)?;
-                loaded.give_to(scratch);
+                core.chain.decode_into(object.whole(), &cell.shape, &all, whole.reborrow(), scratch)?;
+                object.give_to(scratch);
             }
-            _ => whole.fill(core.fill.bytes())?,
+            None => whole.fill(core.fill.bytes())?,
         }
         put_part(whole, cell, values, Swap::NONE)?;
         let change = self.encode(Source::dense(&chunk, &cell.shape, core.size)?, condition, scratch)?;
@@ -342,23 +361,18 @@ impl Write {
         let stored = permute(&cell.shape, &order).ok_or_else(no_order)?;
         let back = inverse(&order).ok_or_else(no_order)?;
         put_part(Destination::dense(&mut object, &stored, core.size)?.permute(&back)?, cell, values, swap)?;
-        if core.fill_chunks == FillChunks::Skip {
-            let mut fill = core.fill.bytes().to_vec();
-            swap_in_place(&mut fill, swap);
-            let is_fill = Source::dense(&object, &stored, core.size)?.is_filled_with(&fill);
-            if let Some(change) = is_fill.then(|| self.absence(&condition)).flatten() {
-                return Ok(change);
-            }
+        let mut fill = core.fill.bytes().to_vec();
+        swap_in_place(&mut fill, swap);
+        let is_fill = Source::dense(&object, &stored, core.size)?.is_filled_with(&fill);
+        if let Some(change) = self.absence(is_fill, &condition) {
+            return Ok(change);
         }
         Ok(Change::Put(Value::patched(object), condition))
     }
 
     fn encode(&self, chunk: Source<'_>, condition: Condition, scratch: &mut Scratch) -> ArrayResult<Change> {
         let core = &*self.core;
-        if core.fill_chunks == FillChunks::Skip
-            && chunk.is_filled_with(core.fill.bytes())
-            && let Some(change) = self.absence(&condition)
-        {
+        if let Some(change) = self.absence(chunk.is_filled_with(core.fill.bytes()), &condition) {
             return Ok(change);
         }
         let mut encoded = scratch.take_vec();
@@ -366,16 +380,18 @@ impl Write {
         Ok(Change::Put(Value::encoded(encoded), condition))
     }
 
-    async fn apply(&self, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
+    async fn apply(&self, number: u64, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
         let Made { chunk, key, change } = made;
         let writer = self.core.storage.writer()?;
+        let claims = matches!(change, Change::Look | Change::Put(_, Condition::Claim));
         let outcome = match change {
             Change::Nothing => return Ok(Stored::Done),
+            Change::Look => Ok(Outcome::Conflict),
             Change::Delete(version) => writer.delete(&key, version.as_ref()).await,
             Change::Put(value, condition) => {
                 let how = match &condition {
                     Condition::Replace => Put::Replace,
-                    Condition::Create => Put::Create,
+                    Condition::Claim | Condition::Create => Put::Create,
                     Condition::IfUnchanged(version) => Put::IfUnchanged(version),
                 };
                 let outcome = writer.put(&key, &value.parts, how).await;
@@ -385,10 +401,14 @@ impl Write {
         };
         // Also after an error: it may have been applied.
         self.core.indexes.forget(&chunk);
-        Ok(match outcome? {
-            Outcome::Done(_) => Stored::Done,
-            _ => Stored::Again,
-        })
+        match outcome? {
+            Outcome::Done(_) => Ok(Stored::Done),
+            _ if claims => {
+                self.taken().insert(number);
+                Ok(Stored::AtOnce)
+            }
+            _ => Ok(Stored::Again),
+        }
     }
 }
 

@@ -177,3 +177,21 @@ fn a_waiting_writer_that_is_dropped_lets_others_on() {
     array.write([0..1, 0..1], &[2_u16]).unwrap();
     assert_eq!(array.read::<u16>((0, 0)).unwrap().as_slice(), [2]);
 }
+
+/// What counts is what is read, not the size of the shards that it is read from.
+#[test]
+fn small_parts_of_many_large_shards_fly_together() {
+    let memory = Storage::from(MemoryStore::new());
+    let meta = meta(&[8 * 256, 256], &[256, 256], &common::sharded(&[16, 16], "end"));
+    let made = Array::create(memory.clone(), "/", meta, &standard()).unwrap();
+    made.write(.., &numbers(&[8 * 256, 256])).unwrap();
+    let mut odd = Odd::new(&memory);
+    (odd.in_flight, odd.delay) = (Some(8), Duration::from_millis(20));
+    // room for one shard, decoded
+    let array = Array::open(odd.storage(), "/", &standard()).unwrap().with_in_flight(8, 128 << 10);
+    let mut fetching = array.fetching();
+    (fetching.whole, fetching.gap) = (1, 0);
+    array.with_fetching(fetching).read::<u16>((.., 3)).unwrap();
+    let most = odd.most_reads.load(std::sync::atomic::Ordering::SeqCst);
+    assert!(most >= 6, "at most {most} of 8 requests were in flight at once");
+}

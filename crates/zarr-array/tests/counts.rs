@@ -5,7 +5,7 @@ mod common;
 
 use common::{chains, counted, numbers};
 use zarr_array::blocking::Array;
-use zarr_array::{Selection, Storage, standard};
+use zarr_array::{PartialWrites, Selection, Storage, standard};
 use zarr_store::{Counting, Counts, MemoryStore};
 
 /// What `work` asks of the store.
@@ -62,8 +62,17 @@ fn whole_chunks_are_written_without_a_read() {
         let (array, counting) = counted(&[5, 7], &[2, 4], &codecs);
         let used = cost(&counting, || array.write(.., &numbers(&[5, 7])).unwrap());
         assert_eq!((used.reads(), used.size, used.put), (0, 0, 6));
+        let again = cost(&counting, || array.write([0..2, 0..4], &[1_u16; 8]).unwrap());
+        assert_eq!((again.reads(), again.put), (0, 1), "a whole chunk, over what is there");
         let used = cost(&counting, || array.write([4..5, 4..7], &[1_u16; 3]).unwrap());
-        assert_eq!((used.reads(), used.put), (0, 1), "the corner");
+        assert_eq!(
+            (used.reads(), used.put),
+            (1, 2),
+            "the corner: there is an object, which others may have made longer meanwhile"
+        );
+        let alone = array.clone().with_partial_writes(PartialWrites::Unchecked);
+        let used = cost(&counting, || alone.write([4..5, 4..7], &[1_u16; 3]).unwrap());
+        assert_eq!((used.reads(), used.put), (0, 1), "a single writer need not look");
         let used = cost(&counting, || array.write([0..1, 0..2], &[1_u16; 2]).unwrap());
         assert_eq!((used.reads(), used.put), (1, 1), "a part is read, changed and written");
     }

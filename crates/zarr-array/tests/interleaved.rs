@@ -47,6 +47,23 @@ fn two_appends_into_one_chunk_are_both_there() {
 }
 
 #[test]
+fn a_handle_that_does_not_know_of_an_append_does_not_undo_it() {
+    let array = create(&memory(), "/", 10, 8);
+    array.write(.., &numbers(&[10])).unwrap();
+    for old in [array.clone(), open(array.storage())] {
+        let length = open(array.storage()).shape()[0];
+        open(array.storage()).append(0, NdVec::new([2], vec![60_u16, 70]).unwrap()).unwrap();
+        // all of its last chunk, as far as this handle knows; values, and fill, which would be deleted
+        for values in [[20_u16, 30], [7, 7]] {
+            old.write(8..10, &values).unwrap();
+            let now = open(array.storage()).read::<u16>(8..).unwrap().into_vec();
+            assert_eq!(now[..2], values);
+            assert_eq!(now[usize::try_from(length).unwrap() - 8..], [60, 70]);
+        }
+    }
+}
+
+#[test]
 fn an_update_that_cannot_be_conditional_is_refused() {
     for (missing, stored) in [("versions", true), ("put_if", true), ("put_create", false)] {
         let storage = memory();
@@ -204,6 +221,30 @@ fn a_pool_that_drops_its_jobs_is_an_error_and_no_hang() {
         let array = open(&storage).into_async().with_cpu(Cpu::with(Closed));
         assert_eq!(kind(block_on(array.read::<u16>(..))), ArrayErrorKind::Panic);
     }
+}
+
+/// A pool of one thread each that panics when it is asked how busy it is.
+#[derive(Debug)]
+struct Nervous;
+
+impl Spawn for Nervous {
+    fn spawn(&self, job: Job) {
+        std::thread::spawn(job);
+    }
+    fn width(&self) -> usize {
+        2
+    }
+    fn is_busy(&self) -> bool {
+        panic!("asked, as the test wants")
+    }
+}
+
+#[test]
+fn a_pool_that_panics_is_an_error_and_no_hang() {
+    let storage = memory();
+    create(&storage, "/", 64, 4).write(.., &numbers(&[64])).unwrap();
+    let array = open(&storage).into_async().with_cpu(Cpu::with(Nervous));
+    assert_eq!(kind(block_on(array.read::<u16>(..))), ArrayErrorKind::Panic);
 }
 
 #[test]

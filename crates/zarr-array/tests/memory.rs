@@ -14,7 +14,8 @@ use zarr_array::meta::v3::Extension;
 use zarr_array::traits::{
     BytesBytesCodec, Codec, CodecEntry, CodecKind, CodecResult, EncodedSize, Entry, Scratch,
 };
-use zarr_array::{Cpu, NdVec, standard};
+use zarr_array::{Cpu, NdVec, Storage, block_on, standard};
+use zarr_store::MemoryStore;
 use zarr_store_fs::FsStore;
 
 /// Allocations of this many bytes count as large: a quarter of a chunk.
@@ -192,6 +193,65 @@ fn shards_that_are_written_whole_take_no_more_memory_than_the_setting_allows() {
     assert_eq!(read, values);
     let peak = PEAK.load(Relaxed) - before - 2 * values.len();
     assert!(peak < SHARD * 5 / 2 + (4 << 20), "{peak} bytes to read shards of {SHARD}");
+}
+
+/// What a document or an index asks for costs memory in proportion to what is wanted, not to how small it is cut.
+#[test]
+fn many_tiny_inner_chunks_cost_no_multiple_of_the_result() {
+    let _turn = TURN.lock();
+    const MANY: u64 = 1 << 20;
+    let inner = [Extension::new("bytes").with("endian", "little")];
+    let codecs = common::sharded_with(&[1], "end", &inner);
+    let memory = MemoryStore::new();
+    let array = Array::create(memory.clone(), "/", meta(&[MANY], &[MANY], &codecs), &standard()).unwrap();
+    let peak_of = |work: &mut dyn FnMut()| {
+        let before = LIVE.load(Relaxed);
+        PEAK.store(before, Relaxed);
+        work();
+        PEAK.load(Relaxed) - before
+    };
+    // the result takes 2 MiB, the index 16 MiB
+    let absent = peak_of(&mut || assert_eq!(array.read::<u16>(..).unwrap().as_slice()[9], 7));
+    assert!(absent < 32 << 20, "{absent} bytes for an array of nothing");
+    let index = vec![0xff; 16 * usize::try_from(MANY).unwrap()];
+    let checksum = crc32c(&index).to_le_bytes();
+    block_on(array.storage().put(&array.chunk_key(&[0]).unwrap(), [&index[..], &checksum].concat())).unwrap();
+    let empty = peak_of(&mut || assert_eq!(array.read::<u16>(..).unwrap().as_slice()[9], 7));
+    assert!(empty < 64 << 20, "{empty} bytes for an index of 16 MiB and a result of 2 MiB");
+    let update = peak_of(&mut || array.write(5..6, &[1_u16]).unwrap());
+    assert!(update < 112 << 20, "{update} bytes to change one element, with an index of 16 MiB");
+    assert_eq!(array.read::<u16>(4..7).unwrap().into_vec(), [7, 1, 7]);
+    // a column of an uncompressed chunk that is not there
+    let plain = meta(&[1 << 18, 4096], &[1 << 18, 4096], &inner);
+    let array = Array::create(MemoryStore::new(), "/", plain, &standard()).unwrap();
+    let column = peak_of(&mut || assert_eq!(array.read::<u16>((.., 4)).unwrap().as_slice()[9], 7));
+    assert!(column < 128 << 20, "{column} bytes for a column of 512 KiB");
+}
+
+/// CRC-32C, bit by bit: slow, and enough for one index.
+fn crc32c(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| (crc >> 1) ^ (0x82f6_3b78 & 0_u32.wrapping_sub(crc & 1)))
+    })
+}
+
+#[test]
+fn updates_of_many_shards_behind_a_network_hold_as_many_as_are_allowed() {
+    let _turn = TURN.lock();
+    const SHARD: usize = 2 << 20;
+    let codecs = common::sharded(&[64, 64], "end");
+    let memory = Storage::from(MemoryStore::new());
+    let made =
+        Array::create(memory.clone(), "/", meta(&[16 * 1024, 1024], &[1024, 1024], &codecs), &standard());
+    made.unwrap().write(.., &numbers(&[16 * 1024, 1024])).unwrap();
+    let slow = common::Odd::slow(&memory, std::time::Duration::from_millis(5), 16);
+    let array = Array::open(slow, "/", &standard()).unwrap().with_in_flight(16, 3 * SHARD as u64);
+    let values = vec![1_u16; 16 * 1024];
+    let before = LIVE.load(Relaxed);
+    PEAK.store(before, Relaxed);
+    array.write((.., 3..4), &values).unwrap();
+    let peak = PEAK.load(Relaxed) - before;
+    assert!(peak < 8 * SHARD, "{peak} bytes for 16 shards of {SHARD}, with room for three");
 }
 
 #[test]

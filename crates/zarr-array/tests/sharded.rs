@@ -44,7 +44,7 @@ struct Case {
 enum Kind {
     Memory,
     Remote,
-    /// Without suffix ranges, conditional deletes and versions.
+    /// Without suffix ranges, conditions and versions.
     Poor,
 }
 
@@ -187,6 +187,7 @@ fn open(case: &Case) -> Array {
         Kind::Remote => (odd.in_flight, odd.delay) = (Some(4), Duration::ZERO),
         Kind::Poor => {
             (odd.capabilities.suffix, odd.capabilities.delete_if) = (false, false);
+            (odd.capabilities.put_if, odd.versions) = (false, false);
         }
     }
     let array = Array::create(odd.storage(), "/a", meta.build().unwrap(), &standard()).unwrap();
@@ -197,6 +198,10 @@ fn open(case: &Case) -> Array {
     // the default would read these small shards whole
     let mut fetching = array.fetching();
     (fetching.whole, fetching.gap) = if case.morton { (0, 3) } else { (fetching.whole, 0) };
+    let array = match case.store {
+        Kind::Poor => array.with_partial_writes(PartialWrites::Unchecked),
+        _ => array,
+    };
     let array = array.with_fetching(fetching);
     if case.cache { array } else { array.with_index_cache(0) }
 }

@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use zarr_traits::strided::zeroed;
 use zarr_traits::{
     ArrayBytesCodec, Chain, ChunkRead, ChunkUpdate, CodecError, CodecErrorKind, CodecResult, Destination,
     Dims, EncodedSize, FillValue, Hints, InnerChunks, Known, Picks, Region, Scratch, Source, Span,
 };
 
-use crate::index::{Layout, MISSING};
+use crate::index::Layout;
 use crate::inner::{Overlap, Touched};
 use crate::read::ShardRead;
-use crate::update::ShardUpdate;
+use crate::update::{ShardUpdate, append};
 
 /// What the codec and its readers share.
 #[derive(Debug)]
@@ -31,6 +30,9 @@ pub(crate) struct Shard {
     /// Bytes that an object may have.
     pub(crate) object_limit: u64,
 }
+
+/// Inner chunks that are read one by one; of more the shard is decoded as it comes.
+const MOST_PIECES: u64 = 1 << 16;
 
 #[derive(Debug)]
 pub(crate) struct Sharding(pub(crate) Arc<Shard>);
@@ -71,36 +73,14 @@ impl ArrayBytesCodec for Sharding {
         Ok(())
     }
 
+    /// For codecs around the shard; an engine that writes a shard as it is encodes inner chunks by way of
+    /// [`update`](Self::update).
     fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
-        let shard = &*self.0;
-        let layout = shard.layout(src.shape())?;
-        let mut entries = zeroed::<u64>(layout.index.product().and_then(to_usize).ok_or_else(outside)?)?;
-        let start = out.len();
-        if shard.at_start {
-            let len = to_usize(layout.index_len).ok_or_else(outside)?;
-            out.try_reserve(len).map_err(|_| no_memory(len))?;
-            out.resize(start + len, 0);
-        }
-        for (number, entry) in Touched::all(&layout.chunks).positions().zip(entries.chunks_exact_mut(2)) {
-            let at: Dims = number.iter().zip(&shard.chunk).map(|(number, len)| number * len).collect();
-            let chunk = src.sub(&at, &shard.chunk)?;
-            if chunk.is_filled_with(shard.fill.bytes()) {
-                entry.fill(MISSING);
-                continue;
-            }
-            let before = out.len();
-            shard.inner.encode(chunk, out, scratch).map_err(|e| e.in_inner_chunk(&number))?;
-            entry[0] = (before - start) as u64; // from the first byte of the shard, wherever the index is (D7.5)
-            entry[1] = (out.len() - before) as u64;
-        }
-        if !shard.at_start {
-            return shard.encode_index(&entries, &layout, out, scratch);
-        }
-        let mut index = scratch.take_vec();
-        shard.encode_index(&entries, &layout, &mut index, scratch)?;
-        out[start..start + index.len()].copy_from_slice(&index);
-        scratch.give_vec(index);
-        Ok(())
+        let all = Picks::all(Region::whole(src.shape()));
+        let layout = self.0.layout(src.shape())?;
+        let update =
+            ShardUpdate::new(self.0.clone(), layout, &all, InnerChunks::default()).ok_or_else(outside)?;
+        append(&update, true, &src, out, scratch).map(drop)
     }
 
     /// Never exact: inner chunks that hold nothing but the fill value are left out.
@@ -121,6 +101,9 @@ impl ArrayBytesCodec for Sharding {
         known: Option<&Known>,
     ) -> Option<Box<dyn ChunkRead>> {
         let layout = self.0.layout(shape).ok().filter(|_| part.is_inside(shape))?;
+        if Touched::by(part, &self.0.chunk).len() > MOST_PIECES {
+            return None;
+        }
         Some(Box::new(ShardRead::new(self.0.clone(), layout, part.clone(), hints, known)))
     }
 
@@ -145,10 +128,6 @@ pub(crate) fn slice(src: &[u8], span: Span) -> Option<&[u8]> {
 
 pub(crate) fn to_usize(n: u64) -> Option<usize> {
     usize::try_from(n).ok()
-}
-
-pub(crate) fn no_memory(len: usize) -> CodecError {
-    CodecError::new(CodecErrorKind::LimitExceeded, format!("no memory for {len} bytes"))
 }
 
 /// What the checks before rule out.

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use zarr_traits::{
-    ByteRange, ChunkRead, CodecError, CodecErrorKind, CodecResult, Dims, Hints, Job, Known, Piece, Region,
-    Scratch, Span,
+    ByteRange, ChunkRead, CodecError, CodecErrorKind, CodecResult, Dims, Hints, InnerPart, Job, Known, Piece,
+    Region, Scratch, Span,
 };
 
 use crate::NAME;
@@ -17,7 +17,7 @@ use crate::inner::{Overlap, Touched};
 const MOST: (u64, u64) = (3, 4);
 
 /// Of an index of at most this many entries all are decoded, so that they serve other reads as well.
-const REMEMBERED: u64 = 1 << 16;
+const REMEMBERED: u64 = 1 << 20;
 
 #[derive(Debug)]
 pub(crate) struct ShardRead {
@@ -181,13 +181,13 @@ impl ShardRead {
             let shape = overlap.within.shape().into();
             let job = match span {
                 None => Job::Fill(self.shard.fill.clone()),
-                Some(_) => Job::Chain {
+                Some(_) => Job::Chain(Box::new(InnerPart {
                     number,
                     chain: self.shard.inner.clone(),
                     chunk: self.shard.chunk.clone(),
                     part: overlap.within,
                     order: None,
-                },
+                })),
             };
             let span = span.unwrap_or(Span { offset: 0, len: 0 });
             out.push(Piece { span, at: overlap.at, shape, job });

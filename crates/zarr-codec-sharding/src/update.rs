@@ -164,7 +164,13 @@ impl ShardUpdate {
         let all = Touched::all(&self.layout.chunks);
         let mut runs: Vec<(Origin, u64, u64)> = Vec::new();
         let mut end = if shard.at_start { self.layout.index_len } else { 0 };
-        for number in self.order(&all) {
+        let mut numbers: Box<dyn Iterator<Item = Dims>> = Box::new(all.positions());
+        if self.how.order == InnerOrder::Morton {
+            let mut sorted: Vec<Dims> = numbers.collect();
+            sorted.sort_unstable_by(|a, b| along_curve(a, b));
+            numbers = Box::new(sorted.into_iter());
+        }
+        for number in numbers {
             let (origin, start, len) = match self.place(&number) {
                 Some(place) => match encoded.get(place).ok_or_else(outside)? {
                     Some(e) => (Origin::Buffer(e.buffer), e.start as u64, e.len as u64),
@@ -201,15 +207,6 @@ impl ShardUpdate {
         parts.insert(if shard.at_start { 0 } else { parts.len() }, index.into());
         Ok(Joined { parts, is_empty })
     }
-
-    /// All inner chunks, in the order in which they are to lie in the object.
-    fn order(&self, all: &Touched) -> Vec<Dims> {
-        let mut numbers: Vec<Dims> = all.positions().collect();
-        if self.how.order == InnerOrder::Morton {
-            numbers.sort_unstable_by(|a, b| along_curve(a, b));
-        }
-        numbers
-    }
 }
 
 /// The shares of inner chunks of length `chunk` in `count` elements from `start` on, `step` apart.
@@ -241,8 +238,8 @@ fn along_curve(a: &[u64], b: &[u64]) -> std::cmp::Ordering {
     decides.1
 }
 
-/// Encodes all of an inner update in place: appends the object that it makes.
-fn append(
+/// Does all of an update where we are: appends the object that it makes, or says that there is nothing in it.
+pub(crate) fn append(
     update: &dyn ChunkUpdate,
     store_fill: bool,
     src: &Source<'_>,
@@ -256,12 +253,15 @@ fn append(
         let stored = update.encode(number, src, &mut buffer, scratch)?;
         encoded.push(stored.then(|| Encoded { buffer: 0, start, len: buffer.len() - start }));
     }
-    let Joined { parts, is_empty } = update.join(&[buffer.into()], &encoded, scratch)?;
-    if is_empty && !store_fill {
-        return Ok(false);
+    let buffer = Bytes::from(buffer);
+    let Joined { parts, is_empty } = update.join(std::slice::from_ref(&buffer), &encoded, scratch)?;
+    let stored = store_fill || !is_empty;
+    if stored {
+        parts.iter().for_each(|part| out.extend_from_slice(part));
     }
-    parts.iter().for_each(|part| out.extend_from_slice(part));
-    Ok(true)
+    drop(parts);
+    buffer.try_into_mut().into_iter().for_each(|memory| scratch.give_vec(memory.into()));
+    Ok(stored)
 }
 
 impl ChunkUpdate for ShardUpdate {

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::IoSliceMut;
 use std::ops::Deref;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::buffer::spare_capacity;
 use rustix::io::{Errno, pread, preadv, retry_on_intr};
@@ -15,6 +16,9 @@ use zarr_traits::{
 
 use crate::path::{check, failed, is_object, size_of, version_of};
 use crate::store::FsStore;
+
+/// More than a tick of the clock that files get their times from.
+const TICK: Duration = Duration::from_millis(20);
 
 /// A regular file, open; the pin of a [`Version`].
 #[derive(Debug)]
@@ -61,6 +65,7 @@ impl FsStore {
         }
         let opened = Arc::new(opened);
         let version = version_of(&stat).with_pin(opened.clone());
+        let version = if is_young(&stat) { version.young() } else { version };
         match condition {
             If::Pinned(wanted) if *wanted != version => {
                 Err(StoreError::new(StoreErrorKind::Changed, "the file is no longer the version asked for"))
@@ -115,6 +120,15 @@ impl FsStore {
         }
         Ok(Some(Filled { len, size, version }))
     }
+}
+
+/// Whether a file was written so lately that the next one may have the same time: clocks of file systems tick every few
+/// milliseconds, and inodes are used again at once.
+fn is_young(stat: &rustix::fs::Stat) -> bool {
+    let seconds = u64::try_from(stat.st_mtime).unwrap_or(0);
+    let written = UNIX_EPOCH + Duration::new(seconds, u32::try_from(stat.st_mtime_nsec).unwrap_or(0));
+    // One from the future may be of any age.
+    SystemTime::now().duration_since(written).map_or(true, |age| age < TICK)
 }
 
 impl Opened {

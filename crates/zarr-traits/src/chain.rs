@@ -173,7 +173,8 @@ impl Chain {
     /// Where the encoded form of a chunk of so many dimensions is just its elements: dimension `i` there is dimension
     /// `order[i]` of the chunk, and bytes are swapped so.
     pub fn plain(&self, rank: usize) -> Option<(Dims, Swap)> {
-        let swap = self.array_bytes.codec.plain().filter(|_| self.bytes_bytes.is_empty())?;
+        let known = self.bytes_bytes.is_empty() && self.skipped.is_empty();
+        let swap = self.array_bytes.codec.plain().filter(|_| known)?;
         Some((self.order(rank)?, swap))
     }
 

@@ -41,7 +41,7 @@ pub use grid::{BuildGrid, ChunkGrid, ChunkGridEntry, RegularGrid};
 pub use key::{Key, Prefix, SEGMENT_MAX};
 pub use key_encoding::{CoreKeyEncoding, KeyEncoding, KeyEncodingEntry};
 pub use limits::Limits;
-pub use partial::{ChunkRead, Hints, Job, Known, Piece, Span};
+pub use partial::{ChunkRead, Hints, InnerPart, Job, Known, Piece, Span};
 pub use range::ByteRange;
 pub use region::{Region, inverse, permute};
 pub use registry::{Entry, Registry, Spec};

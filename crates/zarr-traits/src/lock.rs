@@ -144,17 +144,30 @@ impl Gate {
 
     /// Waits for room for one request that is expected to bring `bytes`.
     pub async fn enter(&self, bytes: u64) -> Permit {
+        self.pass(bytes, false).await
+    }
+
+    /// Waits until one more request may fly, of somebody whose bytes are counted already: before those who have none yet.
+    pub async fn enter_again(&self) -> Permit {
+        self.pass(0, true).await
+    }
+
+    async fn pass(&self, bytes: u64, again: bool) -> Permit {
         let mut place = Place { gate: self, ticket: None };
         poll_fn(|context| {
             let mut state = unpoisoned(&self.0);
             let first = state.queue.front().is_none_or(|(ticket, _)| Some(*ticket) == place.ticket);
-            if first && state.fits(bytes) {
+            let flies = again && state.requests < state.max_requests;
+            if flies || (first && state.fits(bytes)) {
                 return Poll::Ready(self.admit(&mut state, bytes));
             }
             let ticket = *place.ticket.get_or_insert_with(|| {
                 state.tickets += 1;
                 let ticket = state.tickets;
-                state.queue.push_back((ticket, None));
+                match again {
+                    true => state.queue.push_front((ticket, None)),
+                    false => state.queue.push_back((ticket, None)),
+                }
                 ticket
             });
             if let Some((_, waker)) = state.queue.iter_mut().find(|(t, _)| *t == ticket) {
@@ -280,6 +293,13 @@ mod tests {
         let mut landed = block_on(gate.enter(100));
         landed.landed(10);
         assert!(!pending(90), "what has landed counts with its bytes alone");
+        {
+            // Who holds all bytes and waits to send them passes those who wait for bytes.
+            let full = block_on(gate.enter(90));
+            assert!(pending(1));
+            drop(block_on(gate.enter_again()));
+            drop(full);
+        }
         assert!(gate.try_enter(91).is_none());
         let third = gate.try_enter(90);
         assert!(third.is_some() && gate.try_enter(1).is_none(), "all bytes are given away");

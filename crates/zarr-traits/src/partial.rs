@@ -133,33 +133,33 @@ pub struct Piece {
 
 /// How the bytes of a piece become elements.
 #[derive(Debug, Clone)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "most pieces are inner chunks, and a box for each would cost more"
-)]
 pub enum Job {
     /// They are the elements, `strides` bytes apart in each dimension, with their bytes swapped.
     Strided {
         /// Bytes from one element to the next, per dimension.
-        strides: Vec<i64>,
+        strides: Arc<[i64]>,
         /// The swap to do on the way.
         swap: Swap,
     },
     /// They are a chunk of its own (an inner chunk), of which a part is wanted.
-    Chain {
-        /// Which of the inner chunks it is: what errors call it.
-        number: Dims,
-        /// The codecs of the inner chunk.
-        chain: Arc<Chain>,
-        /// The shape of the inner chunk.
-        chunk: Dims,
-        /// The part of it that the piece gives.
-        part: Region,
-        /// Dimension `i` of the inner chunk is dimension `order[i]` of the piece; none: they are in the same order.
-        order: Option<Dims>,
-    },
+    Chain(Box<InnerPart>),
     /// There are none (the span is empty): every element is this one.
     Fill(FillValue),
+}
+
+/// A part of an inner chunk.
+#[derive(Debug, Clone)]
+pub struct InnerPart {
+    /// Which of the inner chunks it is: what errors call it.
+    pub number: Dims,
+    /// The codecs of the inner chunk.
+    pub chain: Arc<Chain>,
+    /// The shape of the inner chunk.
+    pub chunk: Dims,
+    /// The part of it that the piece gives.
+    pub part: Region,
+    /// Dimension `i` of the inner chunk is dimension `order[i]` of the piece; none: they are in the same order.
+    pub order: Option<Dims>,
 }
 
 impl Piece {
@@ -174,7 +174,8 @@ impl Piece {
                 let elements = elements.map_err(|e| CodecError::corrupt(e.to_string()))?;
                 Ok(dst.put(elements, *swap)?)
             }
-            Job::Chain { number, chain, chunk, part, order } => {
+            Job::Chain(inner) => {
+                let InnerPart { number, chain, chunk, part, order } = &**inner;
                 let dst = match order {
                     Some(order) => dst.permute(order)?,
                     None => dst,
@@ -198,9 +199,9 @@ impl Piece {
                     .map(|i| strides.get(usize::try_from(*i).ok()?).copied())
                     .collect::<Option<_>>()?;
             }
-            Job::Chain { order: inner, .. } => {
-                *inner = Some(match inner {
-                    Some(inner) => permute(order, inner)?,
+            Job::Chain(inner) => {
+                inner.order = Some(match &inner.order {
+                    Some(inside) => permute(order, inside)?,
                     None => order.into(),
                 });
             }

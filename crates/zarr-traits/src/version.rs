@@ -12,12 +12,13 @@ use std::sync::Arc;
 pub struct Version {
     token: Arc<[u8]>,
     pin: Option<Arc<dyn Any + Send + Sync>>,
+    young: bool,
 }
 
 impl Version {
     /// A version from the bytes that tell it from every other version of the same object.
     pub fn new(token: impl Into<Arc<[u8]>>) -> Self {
-        Self { token: token.into(), pin: None }
+        Self { token: token.into(), pin: None, young: false }
     }
 
     /// Adds what keeps the version alive.
@@ -27,10 +28,17 @@ impl Version {
         self
     }
 
-    /// The same version without what keeps it alive: to be kept for long, and compared.
+    /// Says that a later version may have the same token unless the pin keeps this one alive: an object that was written
+    /// within the last tick of its store's clock.
     #[must_use]
-    pub fn unpinned(&self) -> Self {
-        Self { token: self.token.clone(), pin: None }
+    pub fn young(mut self) -> Self {
+        self.young = true;
+        self
+    }
+
+    /// The same version without what keeps it alive: to be kept for long, and compared. `None` where that is not safe.
+    pub fn unpinned(&self) -> Option<Self> {
+        (!self.young).then(|| Self { token: self.token.clone(), pin: None, young: false })
     }
 
     /// The bytes that are compared.

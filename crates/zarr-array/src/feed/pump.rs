@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::thread;
+use std::time::Instant;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -37,6 +38,7 @@ async fn remote<T: Task>(task: Arc<T>, cell: u64, place: Place, queued: Gate) ->
     let steps = async {
         let gate = place.storage.gate();
         for attempt in 0..ATTEMPTS {
+            let begun = Instant::now();
             // Locks come before the gate: whoever is inside must not wait for someone who is not.
             let mut held = task.hold(cell).await?;
             let mut permit = gate.enter(task.expected_bytes()).await;
@@ -44,13 +46,18 @@ async fn remote<T: Task>(task: Arc<T>, cell: u64, place: Place, queued: Gate) ->
             permit.landed(T::bytes(&found));
             let turn = queued.enter(0).await;
             let made = shared_work(&task, cell, found, &place).await?;
-            drop((turn, permit));
-            let permit = if T::STORES { Some(gate.enter(task.expected_bytes()).await) } else { None };
-            if let Stored::Done = task.store(cell, made, None).await? {
-                return Ok(());
+            drop(turn);
+            // What is to be stored is held until it is.
+            permit.landed(T::made_bytes(&made));
+            let flying = if T::STORES { Some(gate.enter_again().await) } else { None };
+            let stored = task.store(cell, made, None).await?;
+            drop((flying, permit, held));
+            match stored {
+                Stored::Done => return Ok(()),
+                Stored::AtOnce => continue,
+                Stored::Again => {}
             }
-            drop((permit, held));
-            let wait = back_off(REMOTE, attempt);
+            let wait = back_off(REMOTE, attempt, begun);
             place.cpu.run(move || thread::sleep(wait)).await?;
         }
         Err(conflict())

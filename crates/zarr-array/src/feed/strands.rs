@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
-use zarr_traits::block_on;
 use zarr_traits::lock::Gate;
+use zarr_traits::{Scratch, block_on};
 
 use super::batch::Batch;
 use super::scratches::Scratches;
@@ -24,7 +24,7 @@ pub(super) struct Strands<T: Task> {
     pool: Arc<dyn Spawn>,
     /// Work that is open to all.
     batches: Mutex<Vec<Arc<Batch<T>>>>,
-    /// Bounds the cells that are open at once, where all strands together might hold too much.
+    /// Bounds the cells that are open at once, where all strands together might hold too much and can help each other.
     room: Option<Gate>,
 }
 
@@ -45,8 +45,33 @@ impl<T: Task> Strands<T> {
         };
         for _ in 0..more {
             let turn = Turn(Some(self.clone()));
-            self.pool.spawn(Box::new(move || turn.take()));
+            self.pool.spawn(Box::new(move || turn.run(false)));
         }
+    }
+
+    /// Does a part of an open batch, or else a cell; `false`: there is none to be had.
+    fn step(self: &Arc<Self>, scratch: &mut Scratch) -> bool {
+        if let Some(batch) = self.open_batch() {
+            // An error is told to who has opened the batch.
+            batch.help(&*self.task, scratch);
+            return true;
+        }
+        let room = self.room.as_ref().map(|gate| gate.try_enter(self.task.expected_bytes()));
+        if let Some(None) = room {
+            // Whoever has the room goes on, and asks for help where that is of use.
+            return false;
+        }
+        let cell = self.next.fetch_add(1, Ordering::Relaxed);
+        if cell >= self.task.cells() {
+            return false;
+        }
+        let done =
+            catch_unwind(AssertUnwindSafe(|| block_on(inline(&*self.task, cell, scratch, Some(self)))));
+        match done.unwrap_or_else(|_| Err(ArrayError::new(ArrayErrorKind::Panic, "a store panicked"))) {
+            Ok(()) => {}
+            Err(e) => self.end.fail(e),
+        }
+        true
     }
 
     /// A batch with parts that nobody has begun.
@@ -82,17 +107,16 @@ pub(super) async fn strands<T: Task>(task: &Arc<T>, place: &Place, pool: &Arc<dy
         scratches: place.storage.shared::<Scratches>(),
         pool: pool.clone(),
         batches: Mutex::default(),
-        room: (task.expected_bytes().saturating_mul(width) > gate.most_bytes())
+        room: (task.shares() && task.expected_bytes().saturating_mul(width) > gate.most_bytes())
             .then(|| Gate::new(usize::MAX, gate.most_bytes())),
     });
     let ended = StopOnDrop(end);
     for _ in usize::from(place.may_block)..count {
-        let strands = strands.clone();
-        let turn = Turn(Some(strands));
-        pool.spawn(Box::new(move || turn.take()));
+        let turn = Turn(Some(strands.clone()));
+        pool.spawn(Box::new(move || turn.run(false)));
     }
     if place.may_block {
-        strand(strands, true);
+        Turn(Some(strands)).run(true);
     } else {
         drop(strands);
     }
@@ -107,13 +131,28 @@ pub(super) async fn strands<T: Task>(task: &Arc<T>, place: &Place, pool: &Arc<dy
     .await
 }
 
-/// A strand that waits in the queue of a pool. A pool that drops it instead of running it ends the task with an error.
+/// A strand, in the queue of a pool or at work. One that is dropped on the way, by a pool that shuts down or by a panic, ends
+/// the task with an error.
 struct Turn<T: Task>(Option<Arc<Strands<T>>>);
 
 impl<T: Task> Turn<T> {
-    fn take(mut self) {
+    /// Helps with what others have open, then takes cell after cell. On a worker it steps back to the tail of the queue
+    /// while others wait, so that a small read beside a large one waits for one chunk and not for all.
+    fn run(mut self, on_caller: bool) {
+        let Some(strands) = &self.0 else { return };
+        let mut scratch = strands.scratches.take();
+        while !strands.end.stop.load(Ordering::Relaxed) && strands.step(&mut scratch) {
+            if !on_caller && strands.pool.is_busy() {
+                strands.scratches.give(scratch);
+                let pool = strands.pool.clone();
+                return pool.spawn(Box::new(move || self.run(false)));
+            }
+        }
+        strands.scratches.give(scratch);
         if let Some(strands) = self.0.take() {
-            strand(strands, false);
+            let end = strands.end.clone();
+            drop(strands);
+            end.leave();
         }
     }
 }
@@ -127,50 +166,6 @@ impl<T: Task> Drop for Turn<T> {
             end.leave();
         }
     }
-}
-
-/// Helps with what others have open, then takes cell after cell. On a worker it steps back to the tail of the queue while
-/// others wait, so that a small read beside a large one waits for one chunk and not for all.
-fn strand<T: Task>(strands: Arc<Strands<T>>, on_caller: bool) {
-    let mut scratch = strands.scratches.take();
-    let end = strands.end.clone();
-    let cells = strands.task.cells();
-    while !end.stop.load(Ordering::Relaxed) {
-        let done = if let Some(batch) = strands.open_batch() {
-            // An error is told to who has opened the batch.
-            batch.help(&*strands.task, &mut scratch);
-            Ok(())
-        } else {
-            let room = match &strands.room {
-                Some(gate) => gate.try_enter(strands.task.expected_bytes()),
-                None => None,
-            };
-            // Whoever has the room goes on, and asks for help where that is of use.
-            if room.is_none() && strands.room.is_some() {
-                break;
-            }
-            let cell = strands.next.fetch_add(1, Ordering::Relaxed);
-            if cell >= cells {
-                break;
-            }
-            let task = &*strands.task;
-            catch_unwind(AssertUnwindSafe(|| block_on(inline(task, cell, &mut scratch, Some(&strands)))))
-                .unwrap_or_else(|_| Err(ArrayError::new(ArrayErrorKind::Panic, "a store panicked")))
-        };
-        match done {
-            Ok(()) if !on_caller && strands.pool.is_busy() => {
-                strands.scratches.give(scratch);
-                let pool = strands.pool.clone();
-                let turn = Turn(Some(strands));
-                return pool.spawn(Box::new(move || turn.take()));
-            }
-            Ok(()) => {}
-            Err(e) => end.fail(e),
-        }
-    }
-    strands.scratches.give(scratch);
-    drop(strands);
-    end.leave();
 }
 
 impl End {

@@ -80,6 +80,8 @@ pub(crate) struct Odd {
     pub(crate) before_put: Hook,
     puts: Arc<AtomicUsize>,
     pub(crate) most_puts: Arc<AtomicUsize>,
+    reads: Arc<AtomicUsize>,
+    pub(crate) most_reads: Arc<AtomicUsize>,
 }
 
 type Hook = Arc<Mutex<Option<(&'static str, Box<dyn FnOnce() + Send>)>>>;
@@ -101,6 +103,8 @@ impl Odd {
             before_put: Arc::default(),
             puts: Arc::default(),
             most_puts: Arc::default(),
+            reads: Arc::default(),
+            most_reads: Arc::default(),
         }
     }
 
@@ -156,7 +160,10 @@ impl ReadStore for Odd {
     ) -> BoxFuture<'a, StoreResult<Option<Reply>>> {
         Box::pin(async move {
             assert!(self.capabilities.suffix || !ranges.iter().any(|r| matches!(r, ByteRange::Suffix(_))));
+            let now = self.reads.fetch_add(1, Ordering::SeqCst) + 1;
+            self.most_reads.fetch_max(now, Ordering::SeqCst);
             self.wait().await;
+            self.reads.fetch_sub(1, Ordering::SeqCst);
             let reply = self.inner.reader().get_ranges(key, ranges, condition).await?;
             Ok(reply.map(|r| Reply { version: r.version.filter(|_| self.versions), ..r }))
         })

@@ -14,13 +14,19 @@ impl Chain {
     /// # Errors
     /// That of the codec at fault, with its name; [`CodecErrorKind::Unsupported`] when a codec was skipped.
     pub fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
-        if let Some(name) = self.skipped.first() {
-            let message = format!(
-                "codec {name:?} is unknown and was skipped, what is written without it would be wrong"
-            );
-            return Err(CodecError::new(CodecErrorKind::Unsupported, message));
-        }
+        self.check_writable()?;
         self.encode_array(0, src, out, scratch)
+    }
+
+    /// Whether chunks can be written.
+    ///
+    /// # Errors
+    /// [`CodecErrorKind::Unsupported`] when a codec was skipped.
+    pub fn check_writable(&self) -> CodecResult<()> {
+        let Some(name) = self.skipped.first() else { return Ok(()) };
+        let message =
+            format!("codec {name:?} is unknown and was skipped, what is written without it would be wrong");
+        Err(CodecError::new(CodecErrorKind::Unsupported, message))
     }
 
     fn encode_array(

@@ -1,10 +1,15 @@
 //! Reading part of a chunk whose encoded form is just its elements.
 
+use std::sync::Arc;
+
 use zarr_strided::{Dims, Swap};
 
-use crate::error::{CodecError, CodecResult};
+use crate::error::{CodecError, CodecErrorKind, CodecResult};
 use crate::partial::{ChunkRead, Hints, Job, Piece, Span};
 use crate::region::Region;
+
+/// Pieces that are listed at once; each takes some two hundred bytes.
+const MOST: u64 = 1 << 20;
 
 /// The reading of part of a chunk whose encoded form is just its elements.
 #[derive(Debug)]
@@ -50,8 +55,15 @@ impl ChunkRead for PlainRead {
         {
             group = (self.hints.span.saturating_sub(covered) / strides[dim] + 1).min(part[dim]);
         }
+        let pieces =
+            part[..split].iter().try_fold(1_u64, |n, len| n.checked_mul(*len)).map(|n| n / group.max(1));
+        if pieces.is_none_or(|pieces| pieces > MOST) {
+            let message =
+                format!("the part lies in more than {MOST} pieces of the chunk, read less of it at once");
+            return Err(CodecError::new(CodecErrorKind::LimitExceeded, message));
+        }
         let start: u64 = self.part.start().iter().zip(&strides[..]).map(|(s, stride)| s * stride).sum();
-        let signed: Vec<i64> = strides.iter().map(|s| i64::try_from(*s).unwrap_or(i64::MAX)).collect();
+        let signed: Arc<[i64]> = strides.iter().map(|s| i64::try_from(*s).unwrap_or(i64::MAX)).collect();
         let mut at = Dims::filled(0, part.len());
         loop {
             let offset = start + at.iter().zip(&strides[..]).map(|(i, stride)| i * stride).sum::<u64>();
