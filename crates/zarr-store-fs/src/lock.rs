@@ -10,10 +10,10 @@
 //! - *No data is ever in it*, unlike with TensorStore, which renames its lock file: what a dead writer of theirs has left
 //!   in there gets into no object of ours.
 //! - *The temporary is written before the lock is taken.* So a slow disk, or a process that is stopped, rarely keeps others
-//!   waiting; and if the directory is deleted and made again between, the temporary is gone with it, and the rename
-//!   under a lock that is no longer the right one fails.
-//! - *Every temporary is locked by its writer*, so that of all files `*.__lock` one rule holds: what can be locked belongs to
-//!   nobody.
+//!   waiting; and if the directory is deleted and made again between, a rename or a link in the old one fails, under a
+//!   lock that is no longer the right one.
+//! - *Every temporary that has a name is locked by its writer*, so that of all files `*.__lock` one rule holds: what can be
+//!   locked belongs to nobody.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::thread;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::hash::BuildHasher;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use zarr_traits::StoreResult;
@@ -43,10 +43,13 @@ pub enum Durability {
 }
 
 /// What all clones of a store share.
+#[derive(Default)]
 pub(crate) struct Shared {
     random: RandomState,
     counter: AtomicU64,
     pub(crate) turns: Turns,
+    /// How many of the next temporaries get a name at once.
+    named: AtomicU32,
 }
 
 impl FsStore {
@@ -58,8 +61,6 @@ impl FsStore {
     /// # Errors
     /// When there is no such directory, or it cannot be read.
     pub fn open(path: impl AsRef<Path>) -> StoreResult<Self> {
-        let shared =
-            Shared { random: RandomState::new(), counter: AtomicU64::new(0), turns: Turns::default() };
         let root = Root::open(path.as_ref())?;
         Ok(Self {
             root,
@@ -67,7 +68,7 @@ impl FsStore {
             page: PAGE,
             patience: PATIENCE,
             single_writer: false,
-            shared: Arc::new(shared),
+            shared: Arc::default(),
         })
     }
 
@@ -139,6 +140,16 @@ impl Shared {
     /// same numbers; files of these names are created exclusively.)
     pub(crate) fn unique(&self) -> u64 {
         self.random.hash_one(self.counter.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Whether the next temporary gets a name at once.
+    pub(crate) fn is_to_be_named(&self) -> bool {
+        self.named.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok()
+    }
+
+    /// Lets so many of the next temporaries get a name at once.
+    pub(crate) fn name_next(&self, temporaries: u32) {
+        self.named.fetch_max(temporaries, Ordering::Relaxed);
     }
 }
 

@@ -1,15 +1,19 @@
-//! Writing: a temporary beside the object, which takes its place under the lock once it is whole.
+//! Writing: a temporary in the directory of the object, which takes its place under the lock once it is whole.
 //!
-//! `put` of `a/b` in system calls: open the directory, create `a/b_<16 hex>.__lock` (and the directory, if it is missing),
-//! lock it and write; take the lock of the object ([`lock`](crate::lock)), look whether the condition holds, rename, end
-//! the lock, close. TensorStore hides files of that name, and so do we.
+//! `put` of a new `a/b` in system calls: open the directory (which is made if it is missing), create a file in it that has no
+//! name, and write; take the lock of the object ([`lock`](crate::lock)), look whether the condition holds, link, end the
+//! lock, close. To replace `a/b`, the file is `a/b_<16 hex>.__lock`, locked and renamed. TensorStore hides files of that name,
+//! and so do we. Which of both, [`temporary`](crate::temporary) decides.
+//!
+//! No directory is kept open for the next put. To know that it still is where its path leads costs nearly as much as to open
+//! it: whoever moves a directory moves what is put into the one that is open.
 
 use std::fs::File;
 use std::io::{IoSlice, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-use rustix::fs::Mode;
+use rustix::fs::{Mode, Stat};
 use rustix::io::Errno;
 use zarr_traits::{
     BoxFuture, Bytes, Key, Outcome, Prefix, Put, StoreError, StoreErrorKind, StoreResult, Version, WriteStore,
@@ -46,22 +50,24 @@ impl FsStore {
             };
             write_all(&file, parts, self.durability)?;
             // Only who puts on a condition is told the version, and may want to keep it.
-            let version = match how {
+            let written = match how {
                 Put::Replace => None,
-                _ => Some(pinned(file)?),
+                _ => Some(rustix::fs::fstat(&file).map_err(|e| failed(e, "cannot inspect"))?),
             };
             let Some(lock) = self.lock(parent.as_fd(), key.as_str(), key.name().as_bytes(), unlocked)? else {
                 continue;
             };
-            if !self.allows(key, how)? {
+            let is_new = matches!(how, Put::Create);
+            // What creates sees by itself whether it may.
+            if !is_new && !self.allows(key, how)? {
                 return Ok(Outcome::Conflict);
             }
-            let published = temporary.publish(key.name(), matches!(how, Put::Create))?;
+            let published = temporary.publish(&file, is_new)?;
             drop(lock);
             match published {
                 Published::Yes => {
                     self.settle(parent.as_fd())?;
-                    return Ok(Outcome::Done(version));
+                    return Ok(Outcome::Done(written.map(|stat| pinned(&stat, file))));
                 }
                 Published::Exists => return Ok(Outcome::Conflict),
                 Published::Gone => {}
@@ -181,11 +187,9 @@ fn write_all(mut file: &File, parts: &[Bytes], durability: Durability) -> StoreR
     Ok(())
 }
 
-/// The version that a file has once it is written, with the file.
-fn pinned(file: File) -> StoreResult<Version> {
-    let stat = rustix::fs::fstat(&file).map_err(|e| failed(e, "cannot inspect"))?;
-    let size = size_of(&stat);
-    Ok(version_of(&stat).with_pin(Arc::new(Opened { file, size })))
+/// The version of a file that was written, with the file.
+fn pinned(stat: &Stat, file: File) -> Version {
+    version_of(stat).with_pin(Arc::new(Opened { file, size: size_of(stat) }))
 }
 
 impl WriteStore for FsStore {

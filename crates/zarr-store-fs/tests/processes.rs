@@ -167,6 +167,46 @@ fn a_writer_killed_at_any_time_leaves_a_whole_value_and_hinders_nobody() {
     assert_eq!(names(&dir.path().join("a")), BTreeSet::from(["k".to_owned()]));
 }
 
+/// Only the lock file of the one that was being put, which the next writer takes over.
+#[test]
+fn a_writer_of_new_objects_that_is_killed_leaves_no_temporary() {
+    const SIZE: usize = 500_000;
+    if let Some((dir, number)) = role() {
+        let store = FsStore::open(&dir).unwrap();
+        for i in 0.. {
+            let key = Key::new(format!("a/{number}.{i}")).unwrap();
+            let _ = block_on(store.put(&key, &[vec![1; SIZE].into()], Put::Replace)).unwrap();
+            File::create(dir.join("started")).unwrap();
+        }
+    }
+    let dir = TempDir::new().unwrap();
+    if !links_unnamed(dir.path()) {
+        return;
+    }
+    for number in 0..30 {
+        let mut writer =
+            start("a_writer_of_new_objects_that_is_killed_leaves_no_temporary", dir.path(), number);
+        wait_for(&dir.path().join("started"));
+        thread::sleep(Duration::from_micros(random(1000)));
+        writer.kill().unwrap();
+        writer.wait().unwrap();
+        fs::remove_file(dir.path().join("started")).unwrap();
+    }
+    for name in names(&dir.path().join("a")) {
+        match name.strip_suffix(".__lock") {
+            Some(object) => assert!(!object.contains('_'), "{name} is a temporary"),
+            None => assert_eq!(fs::metadata(dir.path().join("a").join(name)).unwrap().len(), SIZE as u64),
+        }
+    }
+}
+
+/// Whether the file system has files without a name, and the kernel lets us link them.
+fn links_unnamed(dir: &Path) -> bool {
+    use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
+    let file = open(dir, OFlags::TMPFILE | OFlags::WRONLY, Mode::RWXU);
+    file.is_ok_and(|file| linkat(file, "", CWD, dir.join("linked"), AtFlags::EMPTY_PATH).is_ok())
+}
+
 /// A laptop that sleeps, a debugger, a network that hangs: a process stops while it has the lock.
 #[test]
 fn a_process_that_stopped_with_the_lock_is_waited_for_and_its_death_releases_us() {
