@@ -1,67 +1,90 @@
-"""A writer of the race with another implementation: the same writes as ours (src/plan.rs), one line for each.
-
-  python writer.py --with tensorstore|zarr-python|zarrs STORE WRITERS WRITER FIRST END
-"""
+"""A writer of `conformance-race` with another implementation than ours. Same protocol and cells as src/writer.rs and
+src/plan.rs; started by the program, see README.md."""
+import argparse
 import sys
+import time
 
-SIDE = 64
-MASK = 2**64 - 1
-
-
-def mix(seed):
-    z = (seed + 0x9E3779B97F4A7C15) & MASK
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
-    return z ^ (z >> 31)
+SIDE, SQUARE, MASK = 64, 2, (1 << 64) - 1
 
 
-def write(writers, writer, number):
-    """Rows, columns and value of one write."""
-    random = mix(writer * 1_000_000 + number)
-    own = SIDE // writers
-    row = random % SIDE
-    height = min(1 + (random >> 8) % 3, SIDE - row)
-    first = (random >> 16) % own
-    count = min(1 + (random >> 24) % 4, own - first)
-    column = writer + first * writers
-    columns = slice(column, column + (count - 1) * writers + 1, writers)
-    return slice(row, row + height), columns, ((writer + 1) << 32) + number + 1
+class Random:
+    """splitmix64"""
+
+    def __init__(self, state):
+        self.state = state
+
+    def below(self, n):
+        self.state = (self.state + 0x9E3779B97F4A7C15) & MASK
+        z = self.state
+        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & MASK
+        z = (z ^ z >> 27) * 0x94D049BB133111EB & MASK
+        return (z ^ z >> 31) % n
 
 
-def with_tensorstore(store):
-    import numpy
+def part(seed, writers, writer, number):
+    """The rows and columns of a write."""
+    random = Random(seed << 48 | writer << 32 | number)
+    squares = SIDE // SQUARE
+    row = random.below(squares)
+    first = (writer - row) % writers
+    column = first + writers * random.below((squares - 1 - first) // writers + 1)
+    row, column = SQUARE * row, SQUARE * column
+    r, c = row + random.below(SQUARE), column + random.below(SQUARE)
+    step = SQUARE * writers
+    one = lambda at: slice(at, at + 1, 1)
+    side = lambda at: slice(at, at + SQUARE, 1)
+    some = lambda at: slice(at, min(SIDE, at + 3 * step + 1), step)
+    shapes = (one(r), one(c)), (one(r), side(column)), (side(row), side(column)), (one(r), some(c)), (some(r), one(c))
+    return shapes[random.below(5)]
+
+
+def with_tensorstore(path):
     import tensorstore
 
-    spec = {"driver": "zarr3", "kvstore": {"driver": "file", "path": store + "/"}}
-    array = tensorstore.open(spec, write=True, read=True).result()
-    return lambda rows, columns, value: array[rows, columns].write(numpy.int64(value)).result()
+    spec = {"driver": "zarr3", "kvstore": {"driver": "file", "path": path + "/"}}
+    array = tensorstore.open(spec, open=True).result()
+    return lambda part, value: array[part].write(value).result()
 
 
-def with_zarr_python(store):
+def with_zarr_python(path):
     import zarr
 
-    array = zarr.open_array(store, mode="r+")
-
-    def put(rows, columns, value):
-        array[rows, columns] = value
-
-    return put
+    return zarr.open_array(path, mode="r+").__setitem__
 
 
-def with_zarrs(store):
+def with_zarrs(path):
     import zarr
-    import zarrs  # noqa: F401
+    import zarrs  # registers its pipeline
 
     zarr.config.set({"codec_pipeline.path": "zarrs.ZarrsCodecPipeline"})
-    return with_zarr_python(store)
+    return zarr.open_array(path, mode="r+").__setitem__
 
 
-def main(kind, store, writers, writer, first, end):
-    put = {"tensorstore": with_tensorstore, "zarr-python": with_zarr_python, "zarrs": with_zarrs}[kind](store)
-    for number in range(int(first), int(end)):
-        put(*write(int(writers), int(writer), number))
-        print(number, flush=True)
+WITH = {"tensorstore": with_tensorstore, "zarr-python": with_zarr_python, "zarrs": with_zarrs}
+
+
+def main():
+    import numpy
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--with", dest="library", choices=WITH, required=True)
+    parser.add_argument("--store", required=True)
+    for name in ("--seed", "--writers", "--writer"):
+        parser.add_argument(name, type=int, required=True)
+    args = parser.parse_args()
+    write = WITH[args.library](args.store)
+    print("ready", flush=True)
+    for line in sys.stdin:
+        first, last = map(int, line.split())
+        for number in range(first, last + 1):
+            cells = part(args.seed, args.writers, args.writer, number)
+            begun = time.perf_counter()
+            try:
+                write(cells, numpy.uint32(args.writer << 24 | number))
+                print("done", int((time.perf_counter() - begun) * 1e6), flush=True)
+            except Exception as error:
+                print("failed", type(error).__name__, *str(error).split(), flush=True)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[2:])
+    main()

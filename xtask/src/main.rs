@@ -25,7 +25,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// The one test command: format, lints, features, tests, docs, tidy, fixtures, packages
+    /// The one test command: format, lints, features, tests, docs, tidy, fixtures, race, packages
     Test(test::Args),
     /// What a program can check of the design: dependency edges, invariants, what each crate carries
     Tidy,

@@ -122,19 +122,10 @@ fn recorded() -> Result<()> {
     fixtures::run(&fixtures::Args::default())
 }
 
+/// A short race, which ends with an error after two minutes; it takes some seconds.
 fn race() -> Result<()> {
-    start(&mut cargo([
-        "run",
-        "--quiet",
-        "--locked",
-        "-p",
-        "conformance-race",
-        "--",
-        "--writes",
-        "60",
-        "--kills",
-        "3",
-    ]))
+    let options = ["--writes=60", "--kill=20", "--timeout=120"];
+    start(cargo(["run", "--quiet", "--locked", "-p", "conformance-race", "--"]).args(options))
 }
 
 fn package() -> Result<()> {

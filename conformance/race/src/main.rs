@@ -1,95 +1,96 @@
-//! Whether writers in several processes lose each other's updates of parts of the same chunks and shards.
-//!
-//! `plan` says what each writer writes, in a way that the writers of other implementations can repeat; `writer` does it;
-//! `reader` looks for torn and stale values meanwhile; `driver` starts, kills and restarts them, and counts what is lost;
-//! `report` prints it.
+//! Writers in several processes, and whether they lose each other's updates: see README.md.
 
-mod driver;
+mod array;
+mod ledger;
+mod outcome;
 mod plan;
+mod process;
+mod race;
+mod racer;
 mod reader;
 mod report;
-mod store;
 mod writer;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use array::Layout;
 use clap::{Parser, Subcommand, ValueEnum};
 
-/// Races writers in several processes over the same chunks and shards of a directory, and counts what is lost.
+/// Lets several processes update parts of the same chunks of an array on the file system, and counts what gets lost.
 #[derive(Debug, Parser)]
-#[command(name = "race", args_conflicts_with_subcommands = true)]
+#[command(args_conflicts_with_subcommands = true)]
 struct Cli {
-    #[command(flatten)]
-    race: Race,
     #[command(subcommand)]
-    verb: Option<Verb>,
-}
-
-/// A race.
-#[derive(Debug, clap::Args)]
-struct Race {
-    /// Writes of each writer
-    #[arg(long, default_value_t = 500)]
-    writes: u64,
-    /// The writers: ours, tensorstore, zarr-python or zarrs, in any mixture
-    #[arg(long, value_delimiter = ',', default_value = "ours,ours,ours,ours")]
-    writers: Vec<Kind>,
-    /// What they write to
-    #[arg(long, value_delimiter = ',', default_value = "chunk,shard")]
-    layout: Vec<Layout>,
-    /// How often each of our writers is killed and started again
-    #[arg(long, default_value_t = 5)]
-    kills: u64,
-    /// Give up after so many seconds
-    #[arg(long, default_value_t = 600)]
-    patience: u64,
-    /// The Python of the writers that need one
-    #[arg(long, default_value = "python3")]
-    python: PathBuf,
-    /// Where the arrays are written [default: a folder that is removed at the end]
+    role: Option<Role>,
+    #[command(flatten)]
+    race: race::Args,
+    /// How the array is stored
+    #[arg(long, value_enum, default_value = "both")]
+    layout: Layouts,
+    /// Where the arrays are created, and stay, in place of a temporary directory
     #[arg(long)]
     dir: Option<PathBuf>,
-    /// Print one JSON object for each race
+    /// Print the figures as JSON, a line for each layout
     #[arg(long)]
     json: bool,
 }
 
-/// An implementation that writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Kind {
-    Ours,
-    Tensorstore,
-    ZarrPython,
-    Zarrs,
-}
-
-/// How the array is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Layout {
-    Chunk,
-    Shard,
-}
-
 #[derive(Debug, Subcommand)]
-enum Verb {
-    /// One of our writers, as the race starts it
+enum Role {
+    /// A writer process, which this program starts
     #[command(hide = true)]
     Write(writer::Args),
 }
 
-fn main() -> Result<ExitCode> {
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Layouts {
+    Chunk,
+    Shard,
+    Both,
+}
+
+impl Layouts {
+    fn each(self) -> &'static [Layout] {
+        match self {
+            Self::Chunk => &[Layout::Chunk],
+            Self::Shard => &[Layout::Shard],
+            Self::Both => &[Layout::Chunk, Layout::Shard],
+        }
+    }
+}
+
+fn main() -> ExitCode {
     let cli = Cli::parse();
-    if let Some(Verb::Write(args)) = &cli.verb {
-        writer::run(args)?;
-        return Ok(ExitCode::SUCCESS);
+    let done = match &cli.role {
+        Some(Role::Write(args)) => writer::run(args).map(|()| true),
+        None => race(&cli),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
     }
-    let mut clean = true;
-    for layout in &cli.race.layout {
-        let result = driver::run(&cli.race, *layout)?;
-        report::print(&cli.race, *layout, &result);
-        clean &= result.is_clean();
+}
+
+/// Whether all went as it must. Where a writer takes part that is known to lose updates, anything may.
+fn race(cli: &Cli) -> Result<bool> {
+    cli.race.check()?;
+    let temporary = tempfile::tempdir()?;
+    let dir = cli.dir.as_deref().unwrap_or(temporary.path());
+    let mut is_good = true;
+    for layout in cli.layout.each() {
+        let report = race::run(&cli.race, *layout, &dir.join(format!("{}.zarr", layout.name())))?;
+        if cli.json {
+            println!("{}", report.json());
+        } else {
+            println!("{report}");
+        }
+        is_good &= report.is_clean() || !cli.race.is_safe();
     }
-    Ok(if clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(is_good)
 }

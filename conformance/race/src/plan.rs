@@ -1,88 +1,132 @@
-//! What each writer writes: columns of its own, between those of the others, so that no write is aligned to a chunk and all
-//! chunks are everybody's. `writer.py` has the same rules.
+//! The array, who owns which of its cells, and what is written to them: `writer.py` has the same in Python.
 
-use std::ops::Range;
+use std::collections::BTreeSet;
 
-/// Rows and columns of the array.
+use zarr_array::{Axis, Selection};
+
+/// The array has as many rows and columns.
 pub(crate) const SIDE: u64 = 64;
+/// Rows and columns of a chunk, or of a shard.
+pub(crate) const CHUNK: u64 = 32;
+/// Rows and columns of a chunk inside of a shard.
+pub(crate) const INNER: u64 = 8;
+/// Cells are owned in squares of this side, which lie inside one inner chunk.
+const SQUARE: u64 = 2;
+/// With more writers some inner chunks would not have cells of all of them.
+pub(crate) const MOST_WRITERS: usize = 7;
 
-/// All that is written.
-#[derive(Debug, Clone, Copy)]
+/// What all processes of a run know.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
+    pub(crate) seed: u16,
     pub(crate) writers: u64,
-    /// Of each writer.
-    pub(crate) writes: u64,
 }
 
-/// One write: some rows of some of the columns of a writer, all with the same value.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Write {
-    pub(crate) rows: Range<u64>,
-    /// From the first to behind the last; each [`Plan::writers`]th of them.
-    pub(crate) columns: Range<u64>,
-    pub(crate) value: i64,
+/// Every `step`-th from `start` to before `stop`, as a slice in Python.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub(crate) start: u64,
+    pub(crate) stop: u64,
+    pub(crate) step: u64,
+}
+
+/// A part of the array: some of its rows and columns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub(crate) rows: Span,
+    pub(crate) columns: Span,
 }
 
 impl Plan {
-    /// Write number `number` of a writer.
-    pub(crate) fn write(self, writer: u64, number: u64) -> Write {
-        let random = mix(writer * 1_000_000 + number);
-        let own = SIDE / self.writers;
-        let row = random % SIDE;
-        let height = (1 + (random >> 8) % 3).min(SIDE - row);
-        let first = (random >> 16) % own;
-        let count = (1 + (random >> 24) % 4).min(own - first);
-        let column = writer + first * self.writers;
-        let end = column + (count - 1) * self.writers + 1;
-        Write { rows: row..row + height, columns: column..end, value: value(writer, number) }
+    /// The writer that owns a cell, and is the only one that writes to it.
+    pub(crate) fn owner(self, (row, column): (u64, u64)) -> u64 {
+        (row / SQUARE + column / SQUARE) % self.writers
     }
 
-    /// Whether a value may stand in a cell: that of a write of its owner which covers it, or nothing yet.
-    pub(crate) fn is_possible(self, row: u64, column: u64, value: i64) -> bool {
-        let Some((writer, number)) = parts(value) else { return value == 0 };
-        let owner = column % self.writers;
-        let write = self.write(owner, number);
-        writer == owner
-            && column / self.writers < SIDE / self.writers
-            && number < self.writes
-            && write.rows.contains(&row)
-            && write.columns.contains(&column)
-    }
-
-    /// What must be there at the end, row by row.
-    pub(crate) fn outcome(self) -> Vec<i64> {
-        let mut cells = vec![0; usize::try_from(SIDE * SIDE).unwrap_or(0)];
-        for writer in 0..self.writers {
-            for number in 0..self.writes {
-                let write = self.write(writer, number);
-                for row in write.rows {
-                    for column in write.columns.clone().step_by(usize::try_from(self.writers).unwrap_or(1)) {
-                        cells[usize::try_from(row * SIDE + column).unwrap_or(0)] = write.value;
-                    }
-                }
-            }
-        }
-        cells
+    /// Where the `number`-th write of a writer goes. There is no state, so that a writer can go on anywhere.
+    pub(crate) fn part(self, writer: u64, number: u64) -> Part {
+        let mut random = Random(u64::from(self.seed) << 48 | writer << 32 | number);
+        let squares = SIDE / SQUARE;
+        // One of the squares of the writer.
+        let row = random.below(squares);
+        let first = (writer + squares * self.writers - row) % self.writers;
+        let column = first + self.writers * random.below((squares - 1 - first) / self.writers + 1);
+        let (row, column) = (SQUARE * row, SQUARE * column);
+        // One of the cells in it. So many steps further begins the next square of the writer.
+        let (r, c) = (row + random.below(SQUARE), column + random.below(SQUARE));
+        let step = SQUARE * self.writers;
+        let one = |at| Span { start: at, stop: at + 1, step: 1 };
+        let side = |at| Span { start: at, stop: at + SQUARE, step: 1 };
+        let some = |at| Span { start: at, stop: SIDE.min(at + 3 * step + 1), step };
+        let (rows, columns) = match random.below(5) {
+            0 => (one(r), one(c)),
+            1 => (one(r), side(column)),
+            2 => (side(row), side(column)),
+            3 => (one(r), some(c)),
+            _ => (some(r), one(c)),
+        };
+        Part { rows, columns }
     }
 }
 
-/// A value tells who has written it, and when.
-fn value(writer: u64, number: u64) -> i64 {
-    i64::try_from(((writer + 1) << 32) + number + 1).unwrap_or(-1)
+/// What a write puts into each of its cells.
+pub(crate) fn value(writer: u64, number: u64) -> u32 {
+    u32::try_from(writer << 24 | number).unwrap_or(u32::MAX)
 }
 
-/// The writer and the number of its write.
-pub(crate) fn parts(value: i64) -> Option<(u64, u64)> {
-    let value = u64::try_from(value).ok()?;
-    Some(((value >> 32).checked_sub(1)?, (value & 0xffff_ffff).checked_sub(1)?))
+/// The writer and the number of the write that put a value there; number 0 is for a cell that was not written.
+pub(crate) fn origin(value: u32) -> (u64, u64) {
+    (u64::from(value >> 24), u64::from(value & 0xFF_FFFF))
+}
+
+impl Span {
+    fn iter(self) -> impl Iterator<Item = u64> {
+        (self.start..self.stop).step_by(usize::try_from(self.step).unwrap_or(usize::MAX))
+    }
+
+    fn has(self, at: u64) -> bool {
+        (self.start..self.stop).contains(&at) && (at - self.start).is_multiple_of(self.step)
+    }
+}
+
+impl Part {
+    pub(crate) const ALL: Self = {
+        let all = Span { start: 0, stop: SIDE, step: 1 };
+        Self { rows: all, columns: all }
+    };
+
+    /// Row and column of each cell, in C order.
+    pub(crate) fn cells(self) -> impl Iterator<Item = (u64, u64)> {
+        self.rows.iter().flat_map(move |row| self.columns.iter().map(move |column| (row, column)))
+    }
+
+    pub(crate) fn has(self, (row, column): (u64, u64)) -> bool {
+        self.rows.has(row) && self.columns.has(column)
+    }
+
+    /// In how many chunks or shards it has cells.
+    pub(crate) fn chunks(self) -> usize {
+        self.cells().map(|(row, column)| (row / CHUNK, column / CHUNK)).collect::<BTreeSet<_>>().len()
+    }
+
+    pub(crate) fn selection(self) -> Selection {
+        let axis = |span: Span| Axis::step(span.start..span.stop, span.step);
+        Selection::new(vec![axis(self.rows), axis(self.columns)])
+    }
 }
 
 /// splitmix64.
-fn mix(seed: u64) -> u64 {
-    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+#[derive(Debug)]
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (z ^ (z >> 31)) % n
+    }
 }
 
 #[cfg(test)]
@@ -90,18 +134,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_outcome_is_possible_and_a_value_in_a_strange_cell_is_not() {
-        let plan = Plan { writers: 4, writes: 100 };
-        let outcome = plan.outcome();
-        for (cell, value) in (0..).zip(&outcome) {
-            assert!(plan.is_possible(cell / SIDE, cell % SIDE, *value), "cell {cell}: {value}");
+    fn writers_write_to_their_own_cells_alone() {
+        for writers in 1..=MOST_WRITERS as u64 {
+            let plan = Plan { seed: 3, writers };
+            for (writer, number) in (0..writers).flat_map(|w| (1..500).map(move |n| (w, n))) {
+                let part = plan.part(writer, number);
+                assert!(part.cells().all(|cell| plan.owner(cell) == writer && part.has(cell)));
+                assert!((1..=4).contains(&part.cells().count()));
+                assert!(part.rows.stop <= SIDE && part.columns.stop <= SIDE);
+                assert_eq!(origin(value(writer, number)), (writer, number));
+            }
         }
-        let written = (0..).zip(&outcome).find(|(_, value)| **value != 0);
-        let (cell, value) = written.expect("something was written");
-        assert!(
-            !plan.is_possible(cell / SIDE, cell % SIDE + 1, *value),
-            "the next column is another writer's"
-        );
-        assert!(!plan.is_possible(cell / SIDE, cell % SIDE, value + 1000), "a write that does not exist");
+    }
+
+    #[test]
+    fn all_writers_have_cells_in_every_inner_chunk() {
+        let plan = Plan { seed: 0, writers: MOST_WRITERS as u64 };
+        for (row, column) in (0..SIDE).step_by(8).flat_map(|r| (0..SIDE).step_by(8).map(move |c| (r, c))) {
+            let cells = (row..row + INNER).flat_map(|r| (column..column + INNER).map(move |c| (r, c)));
+            let owners: BTreeSet<u64> = cells.map(|cell| plan.owner(cell)).collect();
+            assert_eq!(owners.len(), MOST_WRITERS);
+        }
     }
 }

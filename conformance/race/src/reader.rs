@@ -1,57 +1,82 @@
-//! The reader beside the writers: every value that it sees must be possible, and none older than one it has seen.
+//! Reads the array over and over while others write to it.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::Result;
+use zarr_array::blocking::Array;
 
-use crate::plan::{Plan, SIDE, parts};
-use crate::store;
+use crate::ledger::{Ledger, Wrong, index};
+use crate::plan::{Part, Random, SIDE, Span};
 
-/// What it has seen.
+/// So many parts are read after each pass over the whole array.
+const PARTS: usize = 8;
+
+/// What was read, and how many of the reads showed what they must not.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
-    pub(crate) reads: u64,
-    /// Reads that failed, with the first error.
+pub(crate) struct Reads {
+    pub(crate) passes: u64,
+    pub(crate) parts: u64,
+    /// The array could not be read.
     pub(crate) errors: u64,
+    /// A value that nobody wrote to that cell.
+    pub(crate) foreign: u64,
+    /// A value older than one that had been acknowledged, or seen, when the read began.
+    pub(crate) old: u64,
     pub(crate) first_error: Option<String>,
-    /// Values that nobody has written to their cell.
-    pub(crate) torn: u64,
-    /// Values older than what was there before.
-    pub(crate) stale: u64,
 }
 
-/// Reads until it is told to stop: all of the array, and parts of it.
-pub(crate) fn watch(directory: &Path, plan: Plan, stop: &AtomicBool) -> Result<Seen> {
-    let array = store::open(directory)?;
-    let mut seen = Seen::default();
-    let mut last = vec![0; usize::try_from(SIDE * SIDE)?];
-    while !stop.load(Ordering::Relaxed) {
-        let part = match seen.reads % 4 {
-            0 => [0..SIDE, 0..SIDE],
-            n => [n * 9..n * 9 + 11, n * 13..n * 13 + 7],
-        };
-        seen.reads += 1;
-        let values = match array.read::<i64>(part.clone()) {
-            Ok(values) => values.into_vec(),
-            Err(e) => {
-                seen.errors += 1;
-                seen.first_error.get_or_insert_with(|| e.to_string());
-                continue;
-            }
-        };
-        let cells = part[0].clone().flat_map(|row| part[1].clone().map(move |column| (row, column)));
-        for ((row, column), value) in cells.zip(values) {
-            let before = &mut last[usize::try_from(row * SIDE + column)?];
-            let number = |value| parts(value).map_or(0, |(_, number)| number + 1);
-            if !plan.is_possible(row, column, value) {
-                seen.torn += 1;
-            } else if number(value) < number(*before) {
-                seen.stale += 1;
-            } else {
-                *before = value;
-            }
+/// Reads until the others are done, and then once more.
+pub(crate) fn run(array: &Array, ledger: &Ledger, done: &AtomicBool) -> Reads {
+    let mut reader = Reader { array, ledger, oldest: ledger.snapshot(), reads: Reads::default() };
+    let mut random = Random(0);
+    let mut span = || {
+        let start = random.below(SIDE);
+        Span { start, stop: start + 1 + random.below(SIDE - start), step: 1 + random.below(3) }
+    };
+    loop {
+        let is_last = done.load(Ordering::SeqCst);
+        reader.read(Part::ALL);
+        reader.reads.passes += 1;
+        for _ in 0..PARTS {
+            reader.read(Part { rows: span(), columns: span() });
+            reader.reads.parts += 1;
+        }
+        if is_last {
+            return reader.reads;
         }
     }
-    Ok(seen)
+}
+
+struct Reader<'a> {
+    array: &'a Array,
+    ledger: &'a Ledger,
+    /// For each cell the oldest write that may be seen.
+    oldest: Vec<u64>,
+    reads: Reads,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, part: Part) {
+        for (oldest, acknowledged) in self.oldest.iter_mut().zip(self.ledger.snapshot()) {
+            *oldest = acknowledged.max(*oldest);
+        }
+        let values = match self.array.read::<u32>(part.selection()) {
+            Ok(values) => values,
+            Err(e) => {
+                self.reads.errors += 1;
+                self.reads.first_error.get_or_insert_with(|| e.to_string());
+                return;
+            }
+        };
+        let (mut foreign, mut old) = (false, false);
+        for (cell, value) in part.cells().zip(values.as_slice()) {
+            let oldest = &mut self.oldest[index(cell)];
+            match self.ledger.check(cell, *value, *oldest) {
+                Ok(number) => *oldest = number,
+                Err(Wrong::Foreign) => foreign = true,
+                Err(Wrong::Old) => old = true,
+            }
+        }
+        self.reads.foreign += u64::from(foreign);
+        self.reads.old += u64::from(old);
+    }
 }

@@ -1,40 +1,53 @@
-//! One of our writers: does its writes one after the other, and says so of each that is done.
+//! A writer process of ours: `writer.py` is the same with other implementations.
+//!
+//! It says `ready`, reads lines with the first and the last number of the writes to do, and answers each write with a line
+//! once it is done: `done MICROSECONDS CONFLICTS` or `failed WHY`.
 
-use std::io::Write as _;
+use std::io::{BufRead, Write, stdin, stdout};
 use std::path::PathBuf;
+use std::time::Instant;
 
-use anyhow::Result;
-use zarr_array::{Axis, Selection};
+use anyhow::{Context as _, Result};
+use zarr_store::Counting;
 
-use crate::plan::Plan;
-use crate::store;
+use crate::array::{open, storage};
+use crate::plan::{Plan, value};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    #[arg(long)]
     store: PathBuf,
-    /// How many writers there are
+    #[arg(long)]
+    seed: u16,
+    #[arg(long)]
     writers: u64,
-    /// Which of them this is
+    #[arg(long)]
     writer: u64,
-    /// The first write
-    first: u64,
-    /// Behind the last write
-    end: u64,
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let array = store::open(&args.store)?;
-    let plan = Plan { writers: args.writers, writes: args.end };
-    let mut out = std::io::stdout();
-    for number in args.first..args.end {
-        let write = plan.write(args.writer, number);
-        let columns = Axis::step(write.columns.clone(), args.writers);
-        let count = (write.rows.end - write.rows.start)
-            * (write.columns.end - write.columns.start).div_ceil(args.writers);
-        let values = vec![write.value; usize::try_from(count)?];
-        array.write(Selection::new(vec![Axis::step(write.rows, 1), columns]), &values)?;
-        writeln!(out, "{number}")?;
-        out.flush()?;
+    let plan = Plan { seed: args.seed, writers: args.writers };
+    let (storage, counting) = Counting::over(&storage(&args.store)?);
+    let array = open(storage)?;
+    // Every line is one call of the system: what a killed process has said is whole.
+    let say = |line: String| stdout().lock().write_all(format!("{line}\n").as_bytes());
+    say("ready".to_owned())?;
+    for line in stdin().lock().lines() {
+        let line = line?;
+        let (first, last) = line.split_once(' ').context("two numbers are wanted")?;
+        for number in first.parse()?..=last.parse()? {
+            let part = plan.part(args.writer, number);
+            let values = vec![value(args.writer, number); part.cells().count()];
+            let (before, begun) = (counting.counts(), Instant::now());
+            let written = array.write(part.selection(), &values);
+            let took = begun.elapsed().as_micros();
+            // A put that found another value than the one that was read is made again.
+            let conflicts = (counting.counts() - before).put.saturating_sub(part.chunks() as u64);
+            say(match written {
+                Ok(()) => format!("done {took} {conflicts}"),
+                Err(e) => format!("failed {}", e.to_string().replace('\n', " ")),
+            })?;
+        }
     }
     Ok(())
 }

@@ -8,13 +8,14 @@ use super::Finding;
 use crate::workspace::{Package, Workspace};
 
 /// The documents of the workspace. Those of the crates are checked by rustdoc.
-const DOCUMENTS: [&str; 6] = [
+const DOCUMENTS: [&str; 7] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/ARCHITECTURE.md",
     "docs/decisions/README.md",
     "conformance/README.md",
     "conformance/demo/README.md",
+    "conformance/race/README.md",
 ];
 
 const CODE_MAP: &str = "docs/ARCHITECTURE.md";

@@ -67,7 +67,7 @@ impl Source {
         source
     }
 
-    /// The crate's folder: `crates/name`, `bench/name` or `xtask`.
+    /// The crate's folder: `crates/name`, `bench/name`, `conformance/name` or `xtask`.
     pub(crate) fn package(&self) -> &str {
         let end =
             self.path.find("/src/").or_else(|| self.path.find("/tests/")).or(self.path.find("/benches/"));

@@ -1,0 +1,123 @@
+//! One race: an array, writer processes that update it in parts, a reader beside them, and what has become of it.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, anyhow};
+
+use crate::array::{Layout, create};
+use crate::ledger::Ledger;
+use crate::plan::{MOST_WRITERS, Plan};
+use crate::racer::{Kind, Racer};
+use crate::report::Report;
+use crate::{outcome, reader};
+
+/// All writers begin so many writes together: the quick ones do not finish before the slow ones have well begun.
+const ROUND: u64 = 20;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// How many writes each writer makes
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..1 << 24))]
+    writes: u64,
+    /// The writers, each a process
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "ours,ours,ours,ours")]
+    writers: Vec<Kind>,
+    /// Kill each of our writers about once in so many writes, at most every 20; 0: never
+    #[arg(long, value_name = "N", default_value_t = 25)]
+    kill: u64,
+    /// Kill those of other implementations as well
+    #[arg(long)]
+    kill_others: bool,
+    /// What the writes depend on
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u16,
+    /// Give up after so many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    timeout: u64,
+    /// The Python that has the other implementations
+    #[arg(long, default_value = "python3")]
+    python: PathBuf,
+}
+
+impl Args {
+    /// What is wrong with them.
+    pub(crate) fn check(&self) -> Result<()> {
+        if (1..=MOST_WRITERS).contains(&self.writers.len()) {
+            return Ok(());
+        }
+        Err(anyhow!("from 1 to {MOST_WRITERS} writers can be had"))
+    }
+
+    /// Whether nothing may be lost: what TensorStore promises holds as long as nobody kills it.
+    pub(crate) fn is_safe(&self) -> bool {
+        let is_safe = |kind| match kind {
+            Kind::Ours => true,
+            Kind::Tensorstore => !self.kill_others || self.kill == 0,
+            Kind::ZarrPython | Kind::Zarrs => false,
+        };
+        self.writers.iter().copied().all(is_safe)
+    }
+}
+
+/// Runs one in the directory `store`, which is created.
+pub(crate) fn run(args: &Args, layout: Layout, store: &Path) -> Result<Report> {
+    let plan = Plan { seed: args.seed, writers: args.writers.len() as u64 };
+    let array = create(store, layout)?;
+    let ledger = Ledger::new(plan);
+    let deadline = Instant::now() + Duration::from_secs(args.timeout);
+
+    let kill = |kind: Kind| if kind == Kind::Ours || args.kill_others { args.kill } else { 0 };
+    let started = (0..)
+        .zip(&args.writers)
+        .map(|(number, &kind)| Racer::start(plan, number, kind, store, &args.python, kill(kind)));
+    let mut racers = started.collect::<Result<Vec<_>>>()?;
+    racers.iter().try_for_each(|racer| racer.ready(deadline))?;
+
+    let begun = Instant::now();
+    let done = AtomicBool::new(false);
+    let (reads, written) = thread::scope(|scope| {
+        let reader = scope.spawn(|| reader::run(&array, &ledger, &done));
+        let written = write(&mut racers, args.writes, &ledger, deadline);
+        done.store(true, Ordering::SeqCst);
+        (reader.join(), written)
+    });
+    written.with_context(|| {
+        let writes: u64 = racers.iter().map(|racer| racer.figures.done + racer.figures.failed).sum();
+        let all = args.writes * plan.writers;
+        format!(
+            "{layout}: {writes} of {all} writes were answered in {:.1} s",
+            begun.elapsed().as_secs_f64(),
+            layout = layout.name()
+        )
+    })?;
+    let reads = reads.map_err(|_| anyhow!("the reader panicked"))?;
+    let took = begun.elapsed();
+
+    let cells = outcome::cells(&array, &ledger, plan, racers.len());
+    let left_over = outcome::left_over(store)?;
+    let usable = outcome::use_it(store);
+    let racers = racers.into_iter().map(|racer| (racer.kind, racer.figures)).zip(cells);
+    Ok(Report::new(layout, args.writes, took, racers, reads, left_over, usable))
+}
+
+/// Has all writers write, round by round.
+fn write(racers: &mut [Racer], writes: u64, ledger: &Ledger, deadline: Instant) -> Result<()> {
+    let mut next = 1;
+    while next <= writes {
+        let round = next..=writes.min(next + ROUND - 1);
+        next = round.end() + 1;
+        thread::scope(|scope| {
+            let begin = |racer| {
+                let round = round.clone();
+                scope.spawn(move || Racer::write(racer, round, ledger, deadline))
+            };
+            let all: Vec<_> = racers.iter_mut().map(begin).collect();
+            let ended = all.into_iter().map(|one| one.join().map_err(|_| anyhow!("a thread panicked"))?);
+            ended.collect::<Vec<_>>().into_iter().collect::<Result<()>>()
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,182 @@
+//! One of the writers, as the program that drives it sees it: its process, which may be killed and started again, and what
+//! it has done so far.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::ledger::Ledger;
+use crate::plan::{Plan, Random};
+use crate::process::Process;
+
+/// Longer than this a writer that is to be killed is not left alone.
+const LONGEST_GRACE: u64 = 100_000;
+
+/// Which implementation writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+pub(crate) enum Kind {
+    Ours,
+    Tensorstore,
+    ZarrPython,
+    Zarrs,
+}
+
+impl Kind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Ours => "ours",
+            Self::Tensorstore => "tensorstore",
+            Self::ZarrPython => "zarr-python",
+            Self::Zarrs => "zarrs",
+        }
+    }
+
+    /// The command for a writer process.
+    fn command(self, python: &Path) -> Result<Command> {
+        if self == Self::Ours {
+            let mut command = Command::new(std::env::current_exe()?);
+            command.arg("write");
+            return Ok(command);
+        }
+        let mut command = Command::new(python);
+        command.arg(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("writer.py"));
+        command.args(["--with", self.name()]);
+        Ok(command)
+    }
+}
+
+/// What a writer has done.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Figures {
+    pub(crate) done: u64,
+    pub(crate) failed: u64,
+    pub(crate) first_failure: Option<String>,
+    pub(crate) kills: u64,
+    /// Of all writes that were done.
+    pub(crate) micros: u64,
+    pub(crate) longest: u64,
+    /// Where the writer knows of them.
+    pub(crate) conflicts: Option<u64>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Racer {
+    pub(crate) kind: Kind,
+    pub(crate) figures: Figures,
+    number: u64,
+    command: Command,
+    process: Process,
+    /// It is killed about once in so many writes; 0: never.
+    kill: u64,
+    random: Random,
+}
+
+impl Racer {
+    /// Starts its process, which is at work once it is [`ready`](Self::ready).
+    pub(crate) fn start(
+        plan: Plan,
+        number: u64,
+        kind: Kind,
+        store: &Path,
+        python: &Path,
+        kill: u64,
+    ) -> Result<Self> {
+        let mut command = kind.command(python)?;
+        command.arg("--store").arg(store).args(["--seed", &plan.seed.to_string()]);
+        command.args(["--writers", &plan.writers.to_string(), "--writer", &number.to_string()]);
+        let process = Process::start(&mut command)?;
+        // Apart from the numbers by which the writes are chosen.
+        let random = Random(!(u64::from(plan.seed) << 48 | number));
+        Ok(Self { kind, figures: Figures::default(), number, command, process, kill, random })
+    }
+
+    pub(crate) fn ready(&self, deadline: Instant) -> Result<()> {
+        match self.answer(deadline)? {
+            Some(line) if line == "ready" => Ok(()),
+            Some(line) => bail!("{self} begins with {line:?}"),
+            None => bail!("{self} ended before it began"),
+        }
+    }
+
+    /// Has some writes done, each until it is acknowledged or has failed, and perhaps kills it meanwhile.
+    pub(crate) fn write(
+        &mut self,
+        writes: RangeInclusive<u64>,
+        ledger: &Ledger,
+        deadline: Instant,
+    ) -> Result<()> {
+        let (mut next, last) = (*writes.start(), *writes.end());
+        let length = last + 1 - next;
+        let mut doomed = (self.kill > 0 && self.random.below(self.kill.max(length)) < length)
+            .then(|| next + self.random.below(length));
+        self.process.ask(&format!("{next} {last}"))?;
+        while next <= last {
+            if doomed.take_if(|number| *number == next).is_some() {
+                next = self.kill(next, ledger, deadline)?;
+                if next <= last {
+                    self.process.ask(&format!("{next} {last}"))?;
+                }
+                continue;
+            }
+            match self.answer(deadline)? {
+                Some(line) => self.note(next, &line, ledger)?,
+                None => bail!("{self} ended by itself in write {next}"),
+            }
+            next += 1;
+        }
+        Ok(())
+    }
+
+    /// Kills the process after a while, as long as two writes take at most, and starts another; returns the first write
+    /// that was not answered, which may have been done all the same, or in part.
+    fn kill(&mut self, mut next: u64, ledger: &Ledger, deadline: Instant) -> Result<u64> {
+        let writes = (self.figures.done + self.figures.failed).max(1);
+        let grace = self.random.below((2 * self.figures.micros / writes).clamp(1, LONGEST_GRACE));
+        thread::sleep(Duration::from_micros(grace));
+        self.process.kill()?;
+        self.figures.kills += 1;
+        while let Some(line) = self.answer(deadline)? {
+            self.note(next, &line, ledger)?;
+            next += 1;
+        }
+        self.process = Process::start(&mut self.command)?;
+        self.ready(deadline)?;
+        Ok(next)
+    }
+
+    fn answer(&self, deadline: Instant) -> Result<Option<String>> {
+        self.process.answer(deadline).with_context(|| format!("waiting for {self}"))
+    }
+
+    /// Takes down the answer to a write.
+    fn note(&mut self, number: u64, line: &str, ledger: &Ledger) -> Result<()> {
+        let figures = &mut self.figures;
+        if let Some(why) = line.strip_prefix("failed ") {
+            figures.failed += 1;
+            figures.first_failure.get_or_insert_with(|| why.to_owned());
+            return Ok(());
+        }
+        let mut words = line.split(' ');
+        let (done, micros) = (words.next(), words.next().and_then(|word| word.parse::<u64>().ok()));
+        let (Some("done"), Some(micros)) = (done, micros) else { bail!("{self} answers {line:?}") };
+        ledger.acknowledge(self.number, number);
+        figures.done += 1;
+        figures.micros += micros;
+        figures.longest = figures.longest.max(micros);
+        if let Some(conflicts) = words.next() {
+            *figures.conflicts.get_or_insert(0) += conflicts.parse::<u64>()?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Racer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "writer {} ({})", self.number, self.kind.name())
+    }
+}
