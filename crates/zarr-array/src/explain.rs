@@ -5,7 +5,7 @@ use zarr_traits::{Dims, Drive, Hints, Job, Piece, Region, Span};
 use crate::array::Array;
 use crate::core::Core;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
-use crate::fetch::{ChunkPart, FetchError, Tally, Wish, pieces_of};
+use crate::fetch::{ChunkPart, FetchError, Tally, Wish};
 use crate::plan::Cell;
 use crate::read::Target;
 use crate::select::Selection;
@@ -92,7 +92,8 @@ impl Array {
         let pieces = async {
             let shape = shape.ok_or_else(|| ArrayError::invalid(format!("there is no chunk {index:?}")))?;
             let (chunk, part, key) = (Dims::from(index), Region::whole(&shape), core.key(index)?);
-            let part = ChunkPart { index: &chunk, shape: &shape, part: &part, key: &key };
+            let steps = Dims::filled(1, shape.len());
+            let part = ChunkPart { index: &chunk, shape: &shape, part: &part, steps: &steps, key: &key };
             let pieces = core.index_pieces(part).await;
             pieces.map_err(|e| e.in_chunk(&chunk, &key))
         };
@@ -110,19 +111,22 @@ impl Core {
     /// The pieces of a part of a chunk, as the index of the object tells them; none where there is no index. `None`: the
     /// object is not there.
     async fn index_pieces(&self, part: ChunkPart<'_>) -> ArrayResult<Option<Vec<Piece>>> {
-        let hints = Hints { whole: 0, ..self.fetching.hints() };
+        let hints = Hints { whole: 0, ..self.hints(part) };
         match self.wish(part, hints, false, &mut Tally::default()).await? {
             Wish::Absent => Ok(None),
             Wish::Whole(_) => Ok(self.storage.reader().size(part.key).await?.map(|_| Vec::new())),
-            Wish::Pieces(read, _) => Ok(Some(pieces_of(&*read)?)),
+            Wish::Pieces(read, _) => Ok(Some(self.pieces_of(&*read, part)?)),
         }
     }
 
-    /// How many inner chunks a part of a chunk touches.
-    fn inner_touched(&self, part: &Region) -> u64 {
+    /// In how many inner chunks every so manyth element of a part lies.
+    fn inner_touched(&self, part: &Region, steps: &[u64]) -> u64 {
         let Some(inner) = self.chain.inner_shape(part.rank()) else { return 0 };
-        let touched = part.start().iter().zip(part.shape()).zip(&inner);
-        let touched = touched.map(|((start, len), inner)| (start + len).div_ceil(*inner) - start / inner);
+        let dims = part.start().iter().zip(part.shape()).zip(steps.iter().zip(&inner));
+        let touched = dims.map(|((start, len), (step, inner))| match step > inner {
+            true => len.div_ceil(*step),
+            false => (start + len).div_ceil(*inner) - start / inner,
+        });
         touched.fold(1, u64::saturating_mul)
     }
 
@@ -130,9 +134,9 @@ impl Core {
     async fn explain(&self, cell: &Cell) -> ArrayResult<Explanation> {
         let key = self.key(&cell.chunk)?;
         let mut tally = Tally::default();
-        let wish = self.wish(cell.at(&key), self.fetching.hints(), false, &mut tally).await;
+        let wish = self.wish(cell.at(&key), self.hints(cell.at(&key)), false, &mut tally).await;
         let mut one = Explanation {
-            inner_chunks: self.inner_touched(&cell.part),
+            inner_chunks: self.inner_touched(&cell.part, &cell.steps),
             requests: tally.requests,
             ranges: tally.ranges,
             ranges_wanted: tally.ranges,
@@ -160,7 +164,7 @@ impl Core {
                 one.peak_memory = decoded(unit.as_deref().unwrap_or(&cell.shape));
             }
             Wish::Pieces(read, seen) => {
-                let (pieces, merged, fetched) = self.plan_ranges(read, &seen)?;
+                let (pieces, merged, fetched) = self.plan_ranges(read, cell.at(&key), &seen)?;
                 if !seen.there {
                     // Nothing of it was read so far; it may not be there.
                     one.requests += 1;

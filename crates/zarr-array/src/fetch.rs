@@ -2,7 +2,7 @@
 //! (the index of a shard, which is remembered), then all of them at once, those that lie close together as one range.
 
 use zarr_traits::{
-    ByteRange, Bytes, ChunkRead, CodecError, CodecErrorKind, Dims, EncodedSize, Hints, If, Key, Piece,
+    ByteRange, Bytes, ChunkRead, CodecError, CodecErrorKind, Dims, EncodedSize, Hints, If, Job, Key, Piece,
     Region, Reply, Scratch, Span, StoreErrorKind, Version,
 };
 
@@ -28,6 +28,8 @@ pub(crate) struct ChunkPart<'a> {
     /// Its shape.
     pub(crate) shape: &'a [u64],
     pub(crate) part: &'a Region,
+    /// What is wanted of the part: every so manyth element.
+    pub(crate) steps: &'a [u64],
     /// The key of its object.
     pub(crate) key: &'a Key,
 }
@@ -73,14 +75,14 @@ impl Core {
         chunk: ChunkPart<'_>,
         mut scratch: Option<&mut Scratch>,
     ) -> ArrayResult<Data> {
-        let hints = self.fetching.hints();
+        let hints = self.hints(chunk);
         for _ in 0..RESTARTS {
             let wish = self.wish(chunk, hints, true, &mut Tally::default()).await;
             let done = match wish {
                 Ok(Wish::Absent) => Ok(Data::Absent),
                 Ok(Wish::Whole(read)) => self.fetch_whole(chunk, read, scratch.as_deref_mut()).await,
                 Ok(Wish::Pieces(read, seen)) => {
-                    self.fetch_pieces(chunk.key, read, seen, scratch.as_deref_mut()).await
+                    self.fetch_pieces(chunk, read, seen, scratch.as_deref_mut()).await
                 }
                 Err(e) => Err(e),
             };
@@ -99,7 +101,7 @@ impl Core {
     /// Finds out what is to be read, which may take reading an index; one that is `remembered` will do.
     pub(crate) async fn wish(
         &self,
-        ChunkPart { index, shape, part, key }: ChunkPart<'_>,
+        ChunkPart { index, shape, part, key, .. }: ChunkPart<'_>,
         hints: Hints,
         remembered: bool,
         tally: &mut Tally,
@@ -156,21 +158,21 @@ impl Core {
 
     async fn fetch_whole(
         &self,
-        ChunkPart { key, shape, .. }: ChunkPart<'_>,
+        chunk: ChunkPart<'_>,
         read: Option<Box<dyn ChunkRead>>,
         scratch: Option<&mut Scratch>,
     ) -> Result<Data, FetchError> {
-        let Some((loaded, _)) = self.load(key, shape, If::Any, scratch).await? else {
+        let Some((loaded, _)) = self.load(chunk.key, chunk.shape, If::Any, scratch).await? else {
             return Ok(Data::Absent);
         };
         let Some(mut read) = read else {
-            self.check_chunk(shape)?;
+            self.check_chunk(chunk.shape)?;
             return Ok(Data::Whole(loaded));
         };
         let (object, size) = (loaded.whole(), loaded.len() as u64);
         let pieces = caught(|| {
             read.feed(&[object], Some(size))?;
-            pieces_of(&*read)
+            self.pieces_of(&*read, chunk)
         })?;
         check_inside(pieces.iter().map(|piece| piece.span), Some(size))?;
         Ok(Data::Pieces(pieces, Fetched::new(loaded, [Span { offset: 0, len: size }])))
@@ -178,14 +180,15 @@ impl Core {
 
     async fn fetch_pieces(
         &self,
-        key: &Key,
+        chunk: ChunkPart<'_>,
         read: Box<dyn ChunkRead>,
         seen: Seen,
         scratch: Option<&mut Scratch>,
     ) -> Result<Data, FetchError> {
         let reader = self.storage.reader();
         let expected = read.object_size();
-        let planned = self.plan_ranges(read, &seen);
+        let key = chunk.key;
+        let planned = self.plan_ranges(read, chunk, &seen);
         // What is remembered may be of an object that has been replaced: only what is read now can be at fault.
         let (pieces, ranges, len) = match planned {
             Err(_) if seen.remembered => return Err(FetchError::Changed),
@@ -234,13 +237,50 @@ impl Core {
         }
     }
 
+    /// How a part is best fetched: where steps skip inner chunks, not whole.
+    pub(crate) fn hints(&self, chunk: ChunkPart<'_>) -> Hints {
+        let mut hints = self.fetching.hints();
+        if let Some(inner) = self.chain.inner_shape(chunk.steps.len())
+            && chunk.steps.iter().zip(&inner).any(|(step, inner)| step > inner)
+        {
+            hints.whole = 0;
+        }
+        hints
+    }
+
+    /// The pieces of a part that hold something that is wanted. Refused are pieces that are not just that part, and inner
+    /// chunks that are larger than the limits allow.
+    pub(crate) fn pieces_of(&self, read: &dyn ChunkRead, chunk: ChunkPart<'_>) -> ArrayResult<Vec<Piece>> {
+        let mut pieces = Vec::new();
+        read.pieces(&mut pieces)?;
+        let mut covered = 0_u64;
+        for piece in &pieces {
+            let place = Region::new(piece.at.clone(), piece.shape.clone());
+            let place = place.filter(|place| place.is_inside(chunk.part.shape())).and_then(|p| p.len());
+            let len = place
+                .ok_or_else(|| strange("a codec has made a piece that lies outside of what was asked for"))?;
+            covered = covered.saturating_add(len);
+            if let Job::Chain(inner) = &piece.job {
+                self.check_chunk(&inner.chunk)?;
+            }
+        }
+        if chunk.part.len() != Some(covered) {
+            return Err(strange("a codec has made pieces that are not all of what was asked for"));
+        }
+        if chunk.steps.iter().any(|step| *step > 1) {
+            pieces.retain(|piece| is_hit(piece, chunk.steps));
+        }
+        Ok(pieces)
+    }
+
     /// The pieces of a read, the ranges that hold them, and how many bytes these are.
     pub(crate) fn plan_ranges(
         &self,
         read: Box<dyn ChunkRead>,
+        chunk: ChunkPart<'_>,
         seen: &Seen,
     ) -> ArrayResult<(Vec<Piece>, Vec<Span>, usize)> {
-        let pieces = caught(|| pieces_of(&*read))?;
+        let pieces = caught(|| self.pieces_of(&*read, chunk))?;
         let ranges = self.fetching.merge(&pieces)?;
         check_inside(ranges.iter().copied(), seen.size)?;
         let len = self.check_sum(ranges.iter().map(|span| span.len))?;
@@ -344,10 +384,15 @@ impl Core {
     }
 }
 
-pub(crate) fn pieces_of(read: &dyn ChunkRead) -> ArrayResult<Vec<Piece>> {
-    let mut pieces = Vec::new();
-    read.pieces(&mut pieces)?;
-    Ok(pieces)
+/// Whether a piece holds one of every so manyth element of its part.
+fn is_hit(piece: &Piece, steps: &[u64]) -> bool {
+    let dims = piece.at.iter().zip(&piece.shape).zip(steps);
+    dims.into_iter().all(|((at, len), step)| at.div_ceil(*step) * step < at + len)
+}
+
+/// A codec does what it must not.
+pub(crate) fn strange(message: &str) -> ArrayError {
+    CodecError::new(CodecErrorKind::InvalidArgument, message).into()
 }
 
 /// A suffix of an object of known size, as a span.

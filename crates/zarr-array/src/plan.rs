@@ -81,7 +81,7 @@ pub(crate) struct Cell {
 impl Cell {
     /// What is wanted of the chunk, whose object has this key.
     pub(crate) fn at<'a>(&'a self, key: &'a Key) -> ChunkPart<'a> {
-        ChunkPart { index: &self.chunk, shape: &self.shape, part: &self.part, key }
+        ChunkPart { index: &self.chunk, shape: &self.shape, part: &self.part, steps: &self.steps, key }
     }
 
     /// Whether every element of the part is wanted.

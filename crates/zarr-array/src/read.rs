@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use zarr_strided::{Destination, Output, Source, Swap};
 use zarr_traits::chain::byte_len;
-use zarr_traits::{CodecError, CodecErrorKind, Dims, Job, Piece, Region, Scratch, block_on};
+use zarr_traits::{Dims, Job, Piece, Scratch, block_on};
 
 use crate::core::{Core, Missing};
 use crate::element::Element;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::{SMALL, Stored, Task, run};
-use crate::fetch::Data;
+use crate::fetch::{Data, strange};
 use crate::loaded::Fetched;
 use crate::plan::{Cell, Leaf, Plan};
 use crate::select::Selection;
@@ -216,10 +216,7 @@ impl Task for Read {
         }
         let data = self.core.fetch(cell.at(&key), scratch).await?;
         let parts = match &data {
-            Data::Pieces(pieces, _) => {
-                self.check_pieces(&cell, pieces)?;
-                if self.plan.leaf_shape().is_some() { self.divide(number, pieces) } else { Vec::new() }
-            }
+            Data::Pieces(pieces, _) if self.plan.leaf_shape().is_some() => self.divide(number, pieces),
             _ => Vec::new(),
         };
         Ok(Found { cell, data, parts })
@@ -271,27 +268,6 @@ impl Task for Read {
 }
 
 impl Read {
-    /// Refuses pieces that are not just this part, and inner chunks that are larger than the limits allow.
-    fn check_pieces(&self, cell: &Cell, pieces: &[Piece]) -> ArrayResult<()> {
-        let mut covered = 0_u64;
-        for piece in pieces {
-            let place = Region::new(piece.at.clone(), piece.shape.clone());
-            covered = match place.filter(|place| place.is_inside(cell.part.shape())).and_then(|p| p.len()) {
-                Some(len) => covered.saturating_add(len),
-                None => {
-                    return Err(strange("a codec has made a piece that lies outside of what was asked for"));
-                }
-            };
-            if let Job::Chain(inner) = &piece.job {
-                self.core.check_chunk(&inner.chunk)?;
-            }
-        }
-        if cell.part.len() != Some(covered) {
-            return Err(strange("a codec has made pieces that are not all of what was asked for"));
-        }
-        Ok(())
-    }
-
     /// Takes pieces together that are decoded by one thread at once: those of one leaf, and small leaves.
     fn divide(&self, number: u64, pieces: &[Piece]) -> Vec<Range<usize>> {
         let mut parts = Vec::new();
@@ -407,9 +383,4 @@ impl Read {
         scratch.give(around);
         Ok(())
     }
-}
-
-/// A codec does what it must not.
-fn strange(message: &str) -> ArrayError {
-    CodecError::new(CodecErrorKind::InvalidArgument, message).into()
 }

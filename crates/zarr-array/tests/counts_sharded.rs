@@ -102,6 +102,25 @@ fn an_inner_chunk_of_a_shard_in_a_shard_is_three_requests() {
 }
 
 #[test]
+fn steps_over_inner_chunks_read_only_those_that_they_hit() {
+    let (array, counting) = shards();
+    let mut fetching = array.fetching();
+    fetching.gap = 0;
+    let array = array.with_fetching(fetching);
+    let rows = zarr_array::Axis::step(5..250, 64);
+    let columns = zarr_array::Axis::step(3..256, 100);
+    let told = array.clone().with_index_cache(0).explain((rows.clone(), columns.clone())).unwrap();
+    let used = cost(&counting, || {
+        let values = array.read::<u16>((rows.clone(), columns.clone())).unwrap();
+        assert_eq!(values.shape(), [4, 3]);
+        assert_eq!(*values.get(&[1, 2]).unwrap(), 69_u16.wrapping_mul(512).wrapping_add(203));
+    });
+    assert_eq!((used.requests(), told.inner_chunks), (2, 12));
+    assert!(used.bytes_read <= INDEX + 12 * 512, "{} bytes of a shard of 128 KiB", used.bytes_read);
+    assert_eq!((told.requests, told.bytes), (used.requests(), used.bytes_read));
+}
+
+#[test]
 fn what_is_not_stored_costs_no_further_request() {
     let (array, counting) = shards();
     array.write([0..64, 0..64], &[7_u16; 64 * 64]).unwrap();
