@@ -7,7 +7,7 @@ use zarr_meta::ArrayMeta;
 use zarr_traits::{Dims, StoreErrorKind};
 
 use crate::array::Array;
-use crate::core::FillChunks;
+use crate::core::{FillChunks, PartialWrites};
 use crate::element::Element;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::select::Selection;
@@ -136,6 +136,10 @@ impl Array {
             }
         }
         let mut all = (**core).clone();
+        if all.partial_writes == PartialWrites::RejectUnaligned {
+            // Whoever cuts an array knows that the edge cuts chunks.
+            all.partial_writes = PartialWrites::Safe;
+        }
         (all.shape, all.fill_chunks) = (reach.clone(), FillChunks::Skip);
         let all = Arc::new(all);
         for dim in shrunk.into_iter().filter(|dim| shape[*dim] < reach[*dim]) {

@@ -234,7 +234,7 @@ impl Write {
         scratch: Option<&mut Scratch>,
     ) -> ArrayResult<(Option<Loaded>, Condition)> {
         let (core, can) = (&*self.core, self.core.storage.capabilities());
-        let (safe, able) = (core.partial_writes == PartialWrites::Safe, can.put_if && can.put_create);
+        let (safe, able) = (core.partial_writes != PartialWrites::Unchecked, can.put_if && can.put_create);
         if cell.is_dense() && cell.part.is_whole(&cell.shape) {
             return Ok((None, Condition::Replace));
         }
@@ -248,10 +248,11 @@ impl Write {
                 return Ok((None, Condition::Claim));
             }
         }
-        match core.partial_writes {
-            PartialWrites::RejectUnaligned => return Err(unaligned()),
-            PartialWrites::Safe if !able => return Err(unsafe_update()),
-            _ => {}
+        if core.partial_writes == PartialWrites::RejectUnaligned && !cell.complete {
+            return Err(unaligned());
+        }
+        if safe && !able {
+            return Err(unsafe_update());
         }
         Ok(match core.load(key, &cell.shape, If::Versioned, scratch).await? {
             None if safe => (None, Condition::Create),

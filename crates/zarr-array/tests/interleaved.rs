@@ -282,4 +282,12 @@ fn a_handle_can_be_told_to_write_whole_chunks_alone() {
     assert_eq!(array.read::<u16>(..).unwrap().into_vec(), numbers(&[7]));
     aligned.write(4..7, &[9_u16; 3]).unwrap();
     assert_eq!(array.read::<u16>(3..).unwrap().into_vec(), [3, 9, 9, 9]);
+    // what the edge cuts is no fault of the caller
+    let mut growing = aligned.clone();
+    growing.resize([8]).unwrap();
+    growing.append(0, NdVec::new([3], vec![5_u16; 3]).unwrap()).unwrap();
+    assert_eq!(growing.read::<u16>(3..).unwrap().into_vec(), [3, 9, 9, 9, 7, 5, 5, 5]);
+    growing.resize([5]).unwrap();
+    growing.resize([7]).unwrap();
+    assert_eq!(growing.read::<u16>(3..).unwrap().into_vec(), [3, 9, 7, 7]);
 }
