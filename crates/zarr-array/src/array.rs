@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use zarr_meta::{ArrayMeta, Diagnostic};
 use zarr_traits::{
-    Chain, ChunkGrid, DataType, FillValue, InnerOrder, Key, KeyEncoding, Limits, Registry, Storage,
+    Chain, ChunkGrid, DataType, FillValue, Hints, InnerOrder, Key, KeyEncoding, Limits, Registry, Storage,
     StoreResult,
 };
 
@@ -12,7 +12,6 @@ use crate::core::{Core, FillChunks, Missing, PartialWrites};
 use crate::cpu::Cpu;
 use crate::element::Element;
 use crate::error::ArrayResult;
-use crate::fetching::Fetching;
 use crate::indexes::Indexes;
 use crate::select::Selection;
 use crate::values::{AnyArray, NdVec, for_data_type};
@@ -236,7 +235,7 @@ impl Array {
     }
 
     /// How parts of objects are fetched.
-    pub fn fetching(&self) -> Fetching {
+    pub fn fetching(&self) -> Hints {
         self.core.fetching
     }
 
@@ -250,7 +249,7 @@ impl Array {
     /// # }
     /// ```
     #[must_use]
-    pub fn with_fetching(self, fetching: Fetching) -> Self {
+    pub fn with_fetching(self, fetching: Hints) -> Self {
         self.with(|core| core.fetching = fetching)
     }
 

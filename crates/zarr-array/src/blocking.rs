@@ -4,14 +4,13 @@ use std::ops::Deref;
 
 use zarr_meta::ArrayMeta;
 use zarr_meta::json::Object;
-use zarr_traits::{InnerOrder, Limits, Registry, Storage, block_on};
+use zarr_traits::{Hints, InnerOrder, Limits, Registry, Storage, block_on};
 
 use crate::core::{FillChunks, Missing, PartialWrites};
 use crate::cpu::Cpu;
 use crate::element::Element;
 use crate::error::ArrayResult;
 use crate::explain::{Explanation, InnerChunk};
-use crate::fetching::Fetching;
 use crate::resize::Shrink;
 use crate::select::Selection;
 use crate::values::{AnyArray, NdVec};
@@ -208,7 +207,7 @@ impl Array {
 
     /// As [`zarr_array::Array::with_fetching`](crate::Array::with_fetching).
     #[must_use]
-    pub fn with_fetching(self, fetching: Fetching) -> Self {
+    pub fn with_fetching(self, fetching: Hints) -> Self {
         Self(self.0.with_fetching(fetching))
     }
 

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use zarr_traits::{
-    Chain, ChunkGrid, DataType, Dims, FillValue, InnerChunks, InnerOrder, Key, KeyEncoding, Limits, Prefix,
-    Storage, StoreResult,
+    Chain, ChunkGrid, DataType, Dims, FillValue, Hints, InnerChunks, InnerOrder, Key, KeyEncoding, Limits,
+    Prefix, Storage, StoreResult,
 };
 
 use crate::cpu::Cpu;
 use crate::error::ArrayError;
 use crate::feed::Place;
-use crate::fetching::Fetching;
 use crate::indexes::Indexes;
 use crate::plan::Plan;
 
@@ -64,15 +63,13 @@ pub(crate) struct Core {
     pub(crate) grid: Arc<dyn ChunkGrid>,
     pub(crate) keys: Arc<dyn KeyEncoding>,
     pub(crate) chain: Arc<Chain>,
-    /// Whether chunks are made of inner chunks, between which there may be anything.
-    pub(crate) has_inner: bool,
     pub(crate) limits: Limits,
     pub(crate) cpu: Cpu,
     pub(crate) missing: Missing,
     pub(crate) fill_chunks: FillChunks,
     pub(crate) inner_order: InnerOrder,
     pub(crate) partial_writes: PartialWrites,
-    pub(crate) fetching: Fetching,
+    pub(crate) fetching: Hints,
     pub(crate) indexes: Arc<Indexes>,
     /// Whether others may have made the array longer meanwhile: what lies beyond its edge is not ours to fill.
     pub(crate) beside: bool,
@@ -81,6 +78,11 @@ pub(crate) struct Core {
 impl Core {
     pub(crate) fn place(&self, may_block: bool) -> Place {
         Place { storage: self.storage.clone(), cpu: self.cpu.clone(), may_block }
+    }
+
+    /// Whether chunks are made of inner chunks, between which there may be anything.
+    pub(crate) fn has_inner(&self) -> bool {
+        self.chain.inner_shape(self.shape.len()).is_some()
     }
 
     /// How inner chunks are stored.

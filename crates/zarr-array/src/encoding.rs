@@ -6,13 +6,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use zarr_traits::{Buffer, Bytes, ChunkUpdate, Encoded, Joined, Scratch, Source};
 
 use crate::error::ArrayResult;
-
-/// Decoded bytes of inner chunks that one thread encodes at once, at least.
-const PART: usize = 64 << 10;
+use crate::feed::PART;
 
 /// The writing of the inner chunks of one chunk.
 pub(crate) struct Encoding {
     update: Box<dyn ChunkUpdate>,
+    /// The scratch memory of the object that it was fed, if any.
+    object: Option<Bytes>,
     /// Those that are encoded together by one thread at once.
     parts: Vec<Range<usize>>,
     done: Mutex<Done>,
@@ -29,24 +29,20 @@ struct Done {
 /// What is put.
 pub(crate) struct Value {
     pub(crate) parts: Vec<Bytes>,
-    /// What the parts lie in, which may be used again.
-    memory: Memory,
-}
-
-enum Memory {
-    /// What was encoded.
-    Encoded(Vec<Bytes>),
-    /// A chunk as it was read, and changed.
-    Patched(Bytes),
+    /// The scratch memory that the object was read into, which the parts may lie in.
+    object: Option<Bytes>,
+    /// What was encoded, in as many buffers as threads took part.
+    encoded: Vec<Bytes>,
 }
 
 impl Encoding {
-    /// Of inner chunks of `bytes` decoded bytes each.
-    pub(crate) fn new(update: Box<dyn ChunkUpdate>, bytes: usize) -> Self {
-        let (count, together) = (update.count(), (PART / bytes.max(1)).max(1));
+    /// Of inner chunks of `bytes` decoded bytes each, by an update that was fed an object in this memory.
+    pub(crate) fn new(update: Box<dyn ChunkUpdate>, object: Option<Bytes>, bytes: usize) -> Self {
+        let count = update.count();
+        let together = usize::try_from(PART).unwrap_or(usize::MAX).checked_div(bytes).unwrap_or(1).max(1);
         let parts = (0..count).step_by(together).map(|first| first..count.min(first + together)).collect();
         let done = Done { idle: Vec::new(), buffers: 0, encoded: vec![None; count] };
-        Self { update, parts, done: Mutex::new(done) }
+        Self { update, object, parts, done: Mutex::new(done) }
     }
 
     /// How many parts can be encoded by themselves.
@@ -89,7 +85,7 @@ impl Encoding {
         idle.sort_unstable_by_key(|(buffer, _)| *buffer);
         let buffers: Vec<Bytes> = idle.into_iter().map(|(_, out)| Bytes::from(out)).collect();
         let Joined { parts, is_empty } = self.update.join(&buffers, &encoded, scratch)?;
-        Ok((Value { parts, memory: Memory::Encoded(buffers) }, is_empty))
+        Ok((Value { parts, object: self.object, encoded: buffers }, is_empty))
     }
 }
 
@@ -102,26 +98,26 @@ impl Value {
     /// One object in one buffer.
     pub(crate) fn encoded(buffer: Vec<u8>) -> Self {
         let bytes = Bytes::from(buffer);
-        Self { parts: vec![bytes.clone()], memory: Memory::Encoded(vec![bytes]) }
+        Self { parts: vec![bytes.clone()], object: None, encoded: vec![bytes] }
     }
 
     /// An object that was changed in place.
     pub(crate) fn patched(buffer: Buffer) -> Self {
-        let bytes = buffer.into_bytes();
-        Self { parts: vec![bytes.clone()], memory: Memory::Patched(bytes) }
+        let (bytes, memory) = buffer.into_bytes();
+        Self { parts: vec![bytes], object: Some(memory), encoded: Vec::new() }
     }
 
-    /// The memory of a value that the store did not keep serves the next chunk: one buffer of it, as many as a worker
-    /// takes for a chunk.
+    /// The memory of a value that the store did not keep serves the next chunk: that of the object, and one buffer of
+    /// what was encoded, as many as a worker takes for a chunk.
     pub(crate) fn recycle(self, scratch: Option<&mut Scratch>) {
         drop(self.parts);
         let Some(scratch) = scratch else { return };
         let vec = |bytes: Bytes| bytes.try_into_mut().ok().map(Vec::from);
-        match self.memory {
-            Memory::Encoded(buffers) => {
-                buffers.into_iter().next().and_then(vec).into_iter().for_each(|v| scratch.give_vec(v));
-            }
-            Memory::Patched(bytes) => vec(bytes).into_iter().for_each(|v| scratch.give(v.into())),
+        if let Some(object) = self.object.and_then(vec) {
+            scratch.give(object.into());
+        }
+        if let Some(buffer) = self.encoded.into_iter().next().and_then(vec) {
+            scratch.give_vec(buffer);
         }
     }
 }

@@ -40,10 +40,14 @@ pub(crate) enum Stored {
 /// Decoded bytes below which other threads are not worth waking.
 pub(crate) const SMALL: u64 = 256 << 10;
 
+/// Decoded bytes of inner chunks that one thread works on at once, at least.
+pub(crate) const PART: u64 = 64 << 10;
+
 /// How often a cell begins again before that is an error.
 pub(crate) const ATTEMPTS: u32 = 20;
 
-/// A read or a write, as three steps per cell: fetch, work, store. Work may have parts, which run at once. Whoever holds the last clone of a task gets its result out of it.
+/// A read or a write, as three steps per cell: fetch, work, store. Work may have parts, which run at once. Whoever holds
+/// the last clone of a task gets its result out of it.
 pub(crate) trait Task: Send + Sync + 'static {
     /// What the store gave.
     type Found: Send + Sync + 'static;

@@ -10,6 +10,7 @@ use crate::core::Core;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::caught;
 use crate::loaded::{Fetched, Loaded};
+use crate::merge::merge;
 
 /// What a read of a part of a chunk brought.
 pub(crate) enum Data {
@@ -239,7 +240,7 @@ impl Core {
 
     /// How a part is best fetched: where steps skip inner chunks, not whole.
     pub(crate) fn hints(&self, chunk: ChunkPart<'_>) -> Hints {
-        let mut hints = self.fetching.hints();
+        let mut hints = self.fetching;
         if let Some(inner) = self.chain.inner_shape(chunk.steps.len())
             && chunk.steps.iter().zip(&inner).any(|(step, inner)| step > inner)
         {
@@ -255,9 +256,8 @@ impl Core {
         read.pieces(&mut pieces)?;
         let mut covered = 0_u64;
         for piece in &pieces {
-            let place = Region::new(piece.at.clone(), piece.shape.clone());
-            let place = place.filter(|place| place.is_inside(chunk.part.shape())).and_then(|p| p.len());
-            let len = place
+            let len = piece.shape.product().filter(|_| is_within(piece, chunk.part.shape()));
+            let len = len
                 .ok_or_else(|| strange("a codec has made a piece that lies outside of what was asked for"))?;
             covered = covered.saturating_add(len);
             if let Job::Chain(inner) = &piece.job {
@@ -281,7 +281,7 @@ impl Core {
         seen: &Seen,
     ) -> ArrayResult<(Vec<Piece>, Vec<Span>, usize)> {
         let pieces = caught(|| self.pieces_of(&*read, chunk))?;
-        let ranges = self.fetching.merge(&pieces)?;
+        let ranges = merge(&pieces, self.fetching)?;
         check_inside(ranges.iter().copied(), seen.size)?;
         let len = self.check_sum(ranges.iter().map(|span| span.len))?;
         Ok((pieces, ranges, len))
@@ -350,7 +350,7 @@ impl Core {
             EncodedSize::Exact(exact) if size == exact => return Ok(()),
             EncodedSize::Exact(exact) => return Err(wrong_size(size, exact)),
             // another encoder may do worse than ours, within reason
-            EncodedSize::AtMost(_) if self.has_inner => self.limits.encoded_bytes,
+            EncodedSize::AtMost(_) if self.has_inner() => self.limits.encoded_bytes,
             EncodedSize::AtMost(bound) => bound.saturating_mul(4).max(1 << 20).min(self.limits.encoded_bytes),
             EncodedSize::Unknown => self.limits.encoded_bytes,
         };
@@ -382,6 +382,17 @@ impl Core {
         let message = format!("a chunk of {bytes} bytes exceeds the limit of {}", self.limits.chunk_bytes);
         Err(CodecError::new(CodecErrorKind::LimitExceeded, message).into())
     }
+}
+
+/// Whether a piece lies in a part of `shape`.
+fn is_within(piece: &Piece, shape: &[u64]) -> bool {
+    let (at, len) = (&piece.at, &piece.shape);
+    (at.len(), len.len()) == (shape.len(), shape.len())
+        && at
+            .iter()
+            .zip(len)
+            .zip(shape)
+            .all(|((at, len), most)| at.checked_add(*len).is_some_and(|end| end <= *most))
 }
 
 /// Whether a piece holds one of every so manyth element of its part.

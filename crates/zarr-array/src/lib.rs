@@ -11,9 +11,9 @@ mod error;
 mod explain;
 mod feed;
 mod fetch;
-mod fetching;
 mod indexes;
 mod loaded;
+mod merge;
 mod metadata;
 mod open;
 mod plan;
@@ -24,7 +24,9 @@ mod values;
 mod write;
 
 pub use zarr_meta::{self as meta, ArrayMeta, Diagnostic};
-pub use zarr_traits::{self as traits, DataType, FillValue, InnerOrder, Limits, Registry, Storage, block_on};
+pub use zarr_traits::{
+    self as traits, DataType, FillValue, Hints, InnerOrder, Limits, Registry, Storage, block_on,
+};
 
 pub use array::Array;
 pub use core::{FillChunks, Missing, PartialWrites};
@@ -32,7 +34,6 @@ pub use cpu::{Cpu, Job, Spawn};
 pub use element::Element;
 pub use error::{ArrayError, ArrayErrorKind, ArrayResult};
 pub use explain::{Explanation, InnerChunk};
-pub use fetching::Fetching;
 pub use open::OpenOptions;
 pub use resize::Shrink;
 pub use select::{Axis, Selection};

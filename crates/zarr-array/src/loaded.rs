@@ -43,11 +43,14 @@ impl Loaded {
         }
     }
 
-    /// As [`whole`](Self::whole), to be shared.
-    pub(crate) fn into_bytes(self) -> Bytes {
+    /// As [`whole`](Self::whole), to be shared, and the scratch memory that the bytes lie in, if they do.
+    pub(crate) fn into_bytes(self) -> (Bytes, Option<Bytes>) {
         match self {
-            Self::Scratch(buffer) => buffer.into_bytes(),
-            Self::Bytes(parts) => parts.into_iter().next().unwrap_or_default(),
+            Self::Scratch(buffer) => {
+                let (bytes, memory) = buffer.into_bytes();
+                (bytes, Some(memory))
+            }
+            Self::Bytes(parts) => (parts.into_iter().next().unwrap_or_default(), None),
         }
     }
 

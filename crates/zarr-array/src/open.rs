@@ -11,7 +11,6 @@ use crate::array::Array;
 use crate::core::{Core, FillChunks, Missing, PartialWrites};
 use crate::cpu::Cpu;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
-use crate::fetching::Fetching;
 use crate::indexes::{self, Indexes};
 
 /// How an array is opened, where the defaults will not do.
@@ -104,14 +103,13 @@ impl OpenOptions {
             fill: resolved.fill,
             grid: resolved.grid,
             keys: resolved.key_encoding,
-            has_inner: resolved.chain.inner_shape(meta.shape().len()).is_some(),
             chain: resolved.chain,
             limits: self.limits.clone(),
             missing: Missing::default(),
             fill_chunks: FillChunks::default(),
             inner_order: InnerOrder::default(),
             partial_writes: PartialWrites::default(),
-            fetching: Fetching::of(chunks.capabilities().drive),
+            fetching: chunks.capabilities().drive.hints(),
             indexes: Arc::new(Indexes::new(indexes::BYTES)),
             beside: false,
             storage: chunks,

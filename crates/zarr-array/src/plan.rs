@@ -175,22 +175,30 @@ impl Plan {
         self.inner.as_ref()
     }
 
+    /// The pieces that the cell of this number is made of, with their dimensions, the last one first.
+    fn pieces_of(&self, cell: u64) -> impl Iterator<Item = (usize, &Piece)> {
+        let mut rest = cell;
+        self.dims.iter().enumerate().rev().map(move |(dim, pieces)| {
+            let len = pieces.len() as u64;
+            let piece = &pieces[usize::try_from(rest % len).unwrap_or(0)];
+            rest /= len;
+            (dim, piece)
+        })
+    }
+
     /// The leaf in which the element `at` of a cell lies, relative to the part of the chunk that is wanted.
     pub(crate) fn leaf(&self, cell: u64, at: &[u64]) -> Leaf {
         let rank = self.dims.len();
         let (mut start, mut shape) = (Dims::filled(0, rank), Dims::filled(0, rank));
-        let (mut number, mut scale, mut rest) = (0, 1, cell);
-        for dim in (0..rank).rev() {
-            let pieces = &self.dims[dim];
-            let piece = pieces[usize::try_from(rest % pieces.len() as u64).unwrap_or(0)];
-            rest /= pieces.len() as u64;
+        let (mut number, mut scale) = (0, 1);
+        for (dim, piece) in self.pieces_of(cell) {
             let (leaf, begin, end) = match &self.inner {
                 Some(inner) => piece.leaf_at(at[dim], inner[dim]),
                 None => (0, 0, (piece.count - 1) * self.steps[dim] + 1),
             };
             (start[dim], shape[dim]) = (begin, end - begin);
             number += (piece.leaf + leaf) * scale;
-            scale *= pieces.last().map_or(1, |last| last.leaf + last.leaves);
+            scale *= self.dims[dim].last().map_or(1, |last| last.leaf + last.leaves);
         }
         Leaf { number, within: Region::new(start, shape).unwrap_or_default() }
     }
@@ -222,12 +230,7 @@ impl Plan {
         let rank = self.dims.len();
         let [mut chunk, mut shape, mut start, mut extent] = std::array::from_fn(|_| Dims::filled(0, rank));
         let mut complete = true;
-        let mut rest = number;
-        for dim in (0..rank).rev() {
-            let pieces = &self.dims[dim];
-            let len = pieces.len() as u64;
-            let piece = pieces[usize::try_from(rest % len).unwrap_or(0)];
-            rest /= len;
+        for (dim, piece) in self.pieces_of(number) {
             chunk[dim] = piece.chunk;
             shape[dim] = piece.length;
             start[dim] = piece.offset;
@@ -243,14 +246,8 @@ impl Plan {
     pub(crate) fn place(&self, number: u64) -> (Dims, Dims) {
         let rank = self.dims.len();
         let (mut at, mut shape) = (Dims::filled(0, rank), Dims::filled(0, rank));
-        let mut rest = number;
-        for dim in (0..rank).rev() {
-            let pieces = &self.dims[dim];
-            let len = pieces.len() as u64;
-            let i = usize::try_from(rest % len).unwrap_or(0);
-            rest /= len;
-            shape[dim] = pieces[i].count;
-            at[dim] = pieces[i].at;
+        for (dim, piece) in self.pieces_of(number) {
+            (at[dim], shape[dim]) = (piece.at, piece.count);
         }
         (at, shape)
     }

@@ -10,15 +10,12 @@ use zarr_traits::{Dims, Job, Piece, Scratch, block_on};
 use crate::core::{Core, Missing};
 use crate::element::Element;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
-use crate::feed::{SMALL, Stored, Task, run};
+use crate::feed::{PART, SMALL, Stored, Task, run};
 use crate::fetch::{Data, strange};
 use crate::loaded::Fetched;
 use crate::plan::{Cell, Leaf, Plan};
 use crate::select::Selection;
 use crate::values::{NdVec, check_element, fresh};
-
-/// Decoded bytes that are one part of the work, at least.
-const PART: u64 = 64 << 10;
 
 struct Read {
     core: Arc<Core>,

@@ -189,7 +189,7 @@ impl Task for Write {
     }
 
     fn shares(&self) -> bool {
-        self.core.has_inner
+        self.core.has_inner()
     }
 
     fn made_bytes(made: &Made) -> u64 {
@@ -282,22 +282,25 @@ impl Write {
         };
         let inner = core.chain.inner_shape(cell.shape.len()).unwrap_or_default();
         core.check_chunk(&inner)?;
+        let mut memory = None;
         if let Some(object) = object.take() {
-            update.feed(object.into_bytes())?;
+            let bytes;
+            (bytes, memory) = object.into_bytes();
+            update.feed(bytes)?;
         }
-        Ok(Some(Encoding::new(update, byte_len(&inner, core.size)?)))
+        Ok(Some(Encoding::new(update, memory, byte_len(&inner, core.size)?)))
     }
 
     /// The object that inner chunks make.
     fn join(&self, encoding: Encoding, condition: Condition, scratch: &mut Scratch) -> ArrayResult<Change> {
         let (value, is_fill) = encoding.join(scratch)?;
-        Ok(self.absence(is_fill, &condition).unwrap_or(Change::Put(value, condition)))
+        Ok(self.absence(|| is_fill, &condition).unwrap_or(Change::Put(value, condition)))
     }
 
     /// What stores nothing of a chunk that is all fill: it is deleted, inside a read-modify-write only where that can be
     /// conditional. `None`: it is stored.
-    fn absence(&self, is_fill: bool, condition: &Condition) -> Option<Change> {
-        if !is_fill || self.core.fill_chunks == FillChunks::Store {
+    fn absence(&self, is_fill: impl FnOnce() -> bool, condition: &Condition) -> Option<Change> {
+        if self.core.fill_chunks == FillChunks::Store || !is_fill() {
             return None;
         }
         match condition {
@@ -364,8 +367,8 @@ impl Write {
         put_part(Destination::dense(&mut object, &stored, core.size)?.permute(&back)?, cell, values, swap)?;
         let mut fill = core.fill.bytes().to_vec();
         swap_in_place(&mut fill, swap);
-        let is_fill = Source::dense(&object, &stored, core.size)?.is_filled_with(&fill);
-        if let Some(change) = self.absence(is_fill, &condition) {
+        let whole = Source::dense(&object, &stored, core.size)?;
+        if let Some(change) = self.absence(|| whole.is_filled_with(&fill), &condition) {
             return Ok(change);
         }
         Ok(Change::Put(Value::patched(object), condition))
@@ -373,7 +376,7 @@ impl Write {
 
     fn encode(&self, chunk: Source<'_>, condition: Condition, scratch: &mut Scratch) -> ArrayResult<Change> {
         let core = &*self.core;
-        if let Some(change) = self.absence(chunk.is_filled_with(core.fill.bytes()), &condition) {
+        if let Some(change) = self.absence(|| chunk.is_filled_with(core.fill.bytes()), &condition) {
             return Ok(change);
         }
         let mut encoded = scratch.take_vec();

@@ -14,7 +14,7 @@ use zarr_array::meta::v3::Extension;
 use zarr_array::traits::{
     BytesBytesCodec, Codec, CodecEntry, CodecKind, CodecResult, EncodedSize, Entry, Scratch,
 };
-use zarr_array::{Cpu, NdVec, Storage, block_on, standard};
+use zarr_array::{Axis, Cpu, NdVec, Selection, Storage, block_on, standard};
 use zarr_store::MemoryStore;
 use zarr_store_fs::FsStore;
 
@@ -107,6 +107,26 @@ fn a_steady_write_of_100_chunks_allocates_nothing_the_size_of_a_chunk() {
         let made = LARGE_ONES.load(Relaxed) - before;
         assert!(made <= 16, "chain {codecs}: {made} large allocations for 100 chunks");
     }
+}
+
+#[test]
+fn a_steady_update_of_100_shards_allocates_nothing_the_size_of_a_shard() {
+    let _turn = TURN.lock();
+    let folder = tempfile::tempdir().unwrap();
+    let meta = meta(&SHAPE, &CHUNKS, &common::sharded(&[20, 64], "end"));
+    let array = Array::create(FsStore::open(folder.path()).unwrap(), "/", meta, &standard()).unwrap();
+    let array = array.with_cpu(Cpu::threads(2));
+    array.write(.., &numbers(&SHAPE)).unwrap();
+    // a row of each shard
+    let rows = || Selection::new(vec![Axis::step(5..SHAPE[0], CHUNKS[0]), Axis::from(..)]);
+    let values = numbers(&[SHAPE[0] / CHUNKS[0], SHAPE[1]]);
+    for _ in 0..3 {
+        array.write(rows(), &values).unwrap();
+    }
+    let before = LARGE_ONES.load(Relaxed);
+    array.write(rows(), &values).unwrap();
+    let made = LARGE_ONES.load(Relaxed) - before;
+    assert!(made <= 16, "{made} large allocations for 100 shards");
 }
 
 /// A bytes → bytes codec that changes nothing and counts what goes through it.

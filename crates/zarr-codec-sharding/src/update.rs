@@ -192,9 +192,9 @@ impl ShardUpdate {
                 _ => runs.push((origin, start, len)),
             }
         }
-        let is_empty = entries.iter().all(|entry| *entry == MISSING);
         let mut index = Vec::new();
         shard.encode_index(&entries, &self.layout, &mut index, scratch)?;
+        let is_empty = runs.is_empty();
         let mut parts = Vec::with_capacity(runs.len() + 1);
         for (origin, start, len) in runs {
             let bytes = match origin {

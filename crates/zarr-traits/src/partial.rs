@@ -15,15 +15,17 @@ use crate::range::ByteRange;
 use crate::region::{Region, inverse, permute};
 use crate::scratch::Scratch;
 
-/// What a store would like reads to look like.
+/// How parts of objects are best fetched. The defaults are those of the kind of store: [`Drive::hints`](crate::Drive::hints).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hints {
-    /// Ranges at most this many bytes apart are cheaper read as one.
+    /// Ranges of one object at most this many bytes apart are read as one: 4 KiB in a store on this machine, what the
+    /// store asks for otherwise.
     pub gap: u64,
-    /// Bytes that one range should not exceed where there are gaps in it.
+    /// Bytes that a range may have on account of gaps in it; 1 MiB on this machine, 16 times the gap otherwise. Ranges
+    /// that touch each other are one in any case.
     pub span: u64,
-    /// An object of at most this many bytes is cheaper read whole than in two steps, and one of any size where most of it
-    /// is wanted; 0: it must not be read whole.
+    /// An object of at most this many bytes is read whole rather than in two steps (a small shard), and one of any size
+    /// where most of it is wanted; 16 KiB on this machine, as much as the gap otherwise. 0: never.
     pub whole: u64,
 }
 

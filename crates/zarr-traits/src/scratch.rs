@@ -103,11 +103,11 @@ impl Buffer {
         self.len = self.len.min(len);
     }
 
-    /// The same bytes, to be shared; the memory does not come back to the scratch by itself.
-    pub fn into_bytes(self) -> Bytes {
-        let mut bytes = Bytes::from(self.memory);
-        bytes.truncate(self.len);
-        bytes
+    /// The same bytes, to be shared, and all the memory that they lie in: once nothing else refers to it, it can be
+    /// [given](Scratch::give) back.
+    pub fn into_bytes(self) -> (Bytes, Bytes) {
+        let memory = Bytes::from(self.memory);
+        (memory.slice(..self.len), memory)
     }
 }
 

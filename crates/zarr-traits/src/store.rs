@@ -33,6 +33,7 @@ use bytes::Bytes;
 use crate::error::StoreResult;
 use crate::future::{BoxFuture, MaybeSend, MaybeSync};
 use crate::key::{Key, Prefix};
+use crate::partial::Hints;
 use crate::range::ByteRange;
 use crate::version::Version;
 
@@ -85,19 +86,11 @@ pub enum Drive {
 }
 
 impl Drive {
-    /// Ranges at most this many bytes apart are cheaper read as one.
-    pub fn merge_gap(self) -> u64 {
+    /// How parts of objects are best fetched from such a store.
+    pub fn hints(self) -> Hints {
         match self {
-            Self::Inline => 4 << 10,
-            Self::Remote { merge_gap, .. } => merge_gap,
-        }
-    }
-
-    /// An object of at most this many bytes is cheaper read whole than in two steps.
-    pub fn whole(self) -> u64 {
-        match self {
-            Self::Inline => 16 << 10,
-            Self::Remote { merge_gap, .. } => merge_gap,
+            Self::Inline => Hints { gap: 4 << 10, span: 1 << 20, whole: 16 << 10 },
+            Self::Remote { merge_gap: gap, .. } => Hints { gap, span: gap.saturating_mul(16), whole: gap },
         }
     }
 }

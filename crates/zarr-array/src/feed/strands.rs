@@ -67,9 +67,9 @@ impl<T: Task> Strands<T> {
         }
         let done =
             catch_unwind(AssertUnwindSafe(|| block_on(inline(&*self.task, cell, scratch, Some(self)))));
-        match done.unwrap_or_else(|_| Err(ArrayError::new(ArrayErrorKind::Panic, "a store panicked"))) {
-            Ok(()) => {}
-            Err(e) => self.end.fail(e),
+        let panicked = || ArrayError::new(ArrayErrorKind::Panic, "a store panicked");
+        if let Err(e) = done.unwrap_or_else(|_| Err(panicked())) {
+            self.end.fail(e);
         }
         true
     }
