@@ -7,8 +7,9 @@
 //! | `endian` | `"little"` or `"big"`; may be left out where a unit of byte order is one byte |
 //!
 //! An absent `endian` is never guessed: int32 without one is an error (D1.t4). `null` is read as absent, with a note
-//! (D1.t3). The name `endian`, which the codec had in drafts, is read and never written (D1.3). Types of variable
-//! length are refused (D.10). Booleans are passed as they are stored; whoever knows the type judges them (D1.t7).
+//! (D1.t3); only the historic type `structured` was always little endian without saying so (B.t66). The name `endian`,
+//! which the codec had in drafts, is read and never written (D1.3). Types of variable length are refused (D.10). Booleans
+//! are passed as they are stored; whoever knows the type judges them (D1.t7).
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use zarr_traits::chain::byte_len;
 use zarr_traits::serde_json::Value;
 use zarr_traits::{
     ArrayBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration,
-    Context, Destination, EncodedSize, Entry, Region, Repr, Scratch, Source, Swap,
+    Context, DataType, Destination, EncodedSize, Entry, Layout, Region, Repr, Scratch, Source, Swap,
 };
 
 /// The row of this codec in a registry.
@@ -27,6 +28,8 @@ pub const ENTRY: Entry =
 struct Bytes {
     size: usize,
     swap: Swap,
+    /// The type whose parts are turned over one by one, where `swap` cannot do that.
+    packed: Option<DataType>,
 }
 
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
@@ -41,9 +44,22 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) ->
         Some(other) => return Err(wrong(format!("endian is {other}, it must be \"little\" or \"big\""))),
         None => None,
     };
+    let native = |big: bool| big == cfg!(target_endian = "big");
+    if let Layout::Packed { .. } = repr.data_type.layout() {
+        let big = match big {
+            Some(big) => big,
+            None if repr.data_type.name() == "structured" => {
+                configuration.note("endian", "endian is missing, read as \"little\"");
+                false
+            }
+            None => return Err(missing(repr)),
+        };
+        let packed = (!native(big)).then(|| repr.data_type.clone());
+        return Ok(Codec::ArrayBytes(Arc::new(Bytes { size, swap: Swap::NONE, packed })));
+    }
     let swap = match big {
         _ if unit <= 1 => Swap::NONE,
-        None => return Err(wrong(format!("endian is missing, data type {} needs it", repr.data_type))),
+        None => return Err(missing(repr)),
         Some(big) => {
             let unit = Swap::units(unit).filter(|_| size.is_multiple_of(unit)).ok_or_else(|| {
                 let message = format!(
@@ -52,10 +68,14 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) ->
                 );
                 CodecError::new(CodecErrorKind::Unsupported, message)
             })?;
-            if big == cfg!(target_endian = "big") { Swap::NONE } else { unit }
+            if native(big) { Swap::NONE } else { unit }
         }
     };
-    Ok(Codec::ArrayBytes(Arc::new(Bytes { size, swap })))
+    Ok(Codec::ArrayBytes(Arc::new(Bytes { size, swap, packed: None })))
+}
+
+fn missing(repr: &Repr) -> CodecError {
+    wrong(format!("endian is missing, data type {} needs it", repr.data_type))
 }
 
 fn wrong(message: String) -> CodecError {
@@ -64,7 +84,7 @@ fn wrong(message: String) -> CodecError {
 
 impl ArrayBytesCodec for Bytes {
     fn plain(&self) -> Option<Swap> {
-        Some(self.swap)
+        self.packed.is_none().then_some(self.swap)
     }
 
     fn decode_into(
@@ -73,18 +93,31 @@ impl ArrayBytesCodec for Bytes {
         shape: &[u64],
         part: &Region,
         mut dst: Destination<'_>,
-        _: &mut Scratch,
+        scratch: &mut Scratch,
     ) -> CodecResult<()> {
         let expected = byte_len(shape, self.size)?;
         if src.len() != expected {
             return Err(CodecError::corrupt(format!("got {} bytes, expected {expected}", src.len())));
+        }
+        if let Some(packed) = &self.packed {
+            let mut turned = scratch.take(expected)?;
+            turned.copy_from_slice(src);
+            packed.swap_bytes(&mut turned);
+            dst.put(Source::dense(&turned, shape, self.size)?.sub(part.start(), part.shape())?, Swap::NONE)?;
+            scratch.give(turned);
+            return Ok(());
         }
         let chunk = Source::dense(src, shape, self.size)?;
         Ok(dst.put(chunk.sub(part.start(), part.shape())?, self.swap)?)
     }
 
     fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, _: &mut Scratch) -> CodecResult<()> {
-        Ok(src.append_to(out, self.swap)?)
+        let start = out.len();
+        src.append_to(out, self.swap)?;
+        if let Some(packed) = &self.packed {
+            packed.swap_bytes(&mut out[start..]);
+        }
+        Ok(())
     }
 
     fn encoded_size(&self, shape: &[u64]) -> EncodedSize {

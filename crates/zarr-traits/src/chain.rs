@@ -77,7 +77,7 @@ impl Chain {
         let mut array_array = Vec::new();
         let mut array_bytes = None;
         let mut bytes_bytes = Vec::new();
-        let mut sizes = vec![repr.fixed().map_or(0, |(size, _)| size)];
+        let mut sizes = vec![repr.data_type.memory_size()];
         let mut reprs = vec![repr];
         let mut skipped = Vec::new();
         for (i, spec) in specs.iter().enumerate() {
@@ -120,7 +120,7 @@ impl Chain {
             match built {
                 Codec::ArrayArray(codec) => {
                     let next = codec.encoded_repr().map_err(|e| e.in_codec(&name, "open").at(&here))?;
-                    sizes.push(next.fixed().map_or(0, |(size, _)| size));
+                    sizes.push(next.data_type.memory_size());
                     reprs.push(next);
                     array_array.push(Named { name, codec });
                 }

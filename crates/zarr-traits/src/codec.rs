@@ -62,6 +62,7 @@ pub use crate::configuration::{Configuration, Note, NoteKind};
 use crate::dtype::{DataType, Layout};
 use crate::error::{CodecError, CodecErrorKind, CodecResult};
 use crate::fill::FillValue;
+use crate::heap::Slot;
 use crate::limits::Limits;
 use crate::partial::{ChunkRead, Hints, Known};
 use crate::region::Region;
@@ -81,17 +82,27 @@ pub struct Repr {
 }
 
 impl Repr {
-    /// Size and unit of an element; an error that says so for a type of variable length (checklist D.10).
+    /// Size and unit of an element, 1 for a packed one; an error that says so for a type of variable length (checklist
+    /// D.10).
     ///
     /// # Errors
     /// [`CodecErrorKind::Unsupported`].
     pub fn fixed(&self) -> CodecResult<(usize, usize)> {
         match self.data_type.layout() {
             Layout::Fixed { size, unit } => Ok((size, unit)),
+            Layout::Packed { size } => Ok((size, 1)),
             Layout::Variable => Err(CodecError::new(
                 CodecErrorKind::Unsupported,
                 format!("data type {:?} has elements of variable length", self.data_type.name()),
             )),
+        }
+    }
+
+    /// The fill value as it lies in the memory of a chunk.
+    pub fn fill_element(&self) -> FillValue {
+        match self.data_type.layout() {
+            Layout::Variable => Slot::fill(&self.fill).to_element(),
+            _ => self.fill.clone(),
         }
     }
 }

@@ -6,11 +6,12 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use zarr_strided::Swap;
+use zarr_strided::{Swap, swap_in_place};
 
 use crate::codec::{Configuration, Context};
 use crate::error::CodecResult;
 use crate::fill::FillValue;
+use crate::heap::Slot;
 
 /// How one element lies in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +24,13 @@ pub enum Layout {
         /// Bytes of a unit of byte order: half the size for complex numbers.
         unit: usize,
     },
-    /// Elements differ in length (strings).
+    /// Every element has `size` bytes, in parts each of which has a byte order of its own unit (structs):
+    /// [`ExtensionType::swap`] turns them over.
+    Packed {
+        /// Bytes of an element.
+        size: usize,
+    },
+    /// Elements differ in length (strings). In the memory of chunks there is a [`Slot`](crate::heap::Slot) for each.
     Variable,
 }
 
@@ -61,13 +68,17 @@ pub enum DataType {
     Complex128,
     /// `r<N>`: this many opaque bytes (N / 8).
     Raw(u32),
+    /// `string`: UTF-8 of any length (checklist B31).
+    String,
+    /// `bytes`: bytes of any length (checklist B32).
+    Bytes,
     /// A type from a registry.
     Extension(Arc<dyn ExtensionType>),
 }
 
 impl DataType {
     /// The fixed list of types that need no registry, without `r<N>`.
-    pub const CORE: [Self; 14] = [
+    pub const CORE: [Self; 16] = [
         Self::Bool,
         Self::Int8,
         Self::Int16,
@@ -82,6 +93,8 @@ impl DataType {
         Self::Float64,
         Self::Complex64,
         Self::Complex128,
+        Self::String,
+        Self::Bytes,
     ];
 
     /// The core type of this name; `None` for every other name, also for an ill-formed `r<N>` (checklist B6, B.t46).
@@ -111,6 +124,8 @@ impl DataType {
             Self::Float64 => "float64",
             Self::Complex64 => "complex64",
             Self::Complex128 => "complex128",
+            Self::String => "string",
+            Self::Bytes => "bytes",
             Self::Raw(bytes) => return Cow::Owned(format!("r{}", u64::from(*bytes) * 8)),
             Self::Extension(t) => t.name(),
         })
@@ -126,6 +141,7 @@ impl DataType {
             Self::Complex64 => (8, 4),
             Self::Complex128 => (16, 8),
             Self::Raw(bytes) => (*bytes as usize, 1),
+            Self::String | Self::Bytes => return Layout::Variable,
             Self::Extension(t) => return t.layout(),
         };
         Layout::Fixed { size, unit }
@@ -134,16 +150,30 @@ impl DataType {
     /// Bytes of an element; `None` when elements differ in length.
     pub fn size(&self) -> Option<usize> {
         match self.layout() {
-            Layout::Fixed { size, .. } => Some(size),
+            Layout::Fixed { size, .. } | Layout::Packed { size } => Some(size),
             Layout::Variable => None,
         }
     }
 
-    /// The swap between the byte order of this machine and the other one.
+    /// Bytes that an element takes in the memory of a chunk: those of the element, or of the slot of one that differs in
+    /// length from others.
+    pub fn memory_size(&self) -> usize {
+        self.size().unwrap_or(Slot::SIZE)
+    }
+
+    /// Turns the byte order of dense elements over: from that of this machine to the other one, and back.
+    pub fn swap_bytes(&self, elements: &mut [u8]) {
+        match self {
+            Self::Extension(t) if matches!(t.layout(), Layout::Packed { .. }) => t.swap(elements),
+            _ => swap_in_place(elements, self.swap()),
+        }
+    }
+
+    /// The swap between the byte order of this machine and the other one, where all of an element has the same unit.
     pub fn swap(&self) -> Swap {
         match self.layout() {
             Layout::Fixed { unit, .. } => Swap::units(unit).unwrap_or(Swap::NONE),
-            Layout::Variable => Swap::NONE,
+            Layout::Packed { .. } | Layout::Variable => Swap::NONE,
         }
     }
 }
@@ -179,7 +209,13 @@ pub trait ExtensionType: Debug + Send + Sync {
     /// How one element lies in memory.
     fn layout(&self) -> Layout;
 
-    /// The element that `fill_value` of a document stands for.
+    /// Turns the byte order of dense elements over, for a type of [`Layout::Packed`].
+    fn swap(&self, elements: &mut [u8]) {
+        let _ = elements;
+    }
+
+    /// The element that `fill_value` of a document stands for (for a type of variable length: its content). Elements are
+    /// shown to users with [`fill_to_json`](Self::fill_to_json), which is its inverse.
     ///
     /// # Errors
     /// When it is no fill value of this type.
@@ -224,7 +260,7 @@ mod tests {
     fn layouts_follow_the_table() {
         let fixed = |t: &DataType| match t.layout() {
             Layout::Fixed { size, unit } => (size, unit),
-            Layout::Variable => unreachable!(),
+            _ => unreachable!(),
         };
         assert_eq!(fixed(&DataType::Complex64), (8, 4)); // B5
         assert_eq!(fixed(&DataType::Bool), (1, 1)); // B1

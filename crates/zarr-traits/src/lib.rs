@@ -8,6 +8,7 @@ mod error;
 mod fill;
 mod future;
 mod grid;
+pub mod heap;
 mod key;
 mod key_encoding;
 mod limits;
@@ -38,6 +39,7 @@ pub use error::{CodecError, CodecErrorKind, CodecResult, StoreError, StoreErrorK
 pub use fill::FillValue;
 pub use future::{BoxFuture, MaybeSend, MaybeSync, block_on, ready};
 pub use grid::{BuildGrid, ChunkGrid, ChunkGridEntry, RegularGrid};
+pub use heap::{Heap, Slot};
 pub use key::{Key, Prefix, SEGMENT_MAX};
 pub use key_encoding::{CoreKeyEncoding, KeyEncoding, KeyEncodingEntry};
 pub use limits::Limits;

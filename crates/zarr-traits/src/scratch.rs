@@ -3,11 +3,13 @@
 use std::any::Any;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use zarr_strided::zeroed;
 
 use crate::error::{CodecError, CodecErrorKind, CodecResult};
+use crate::heap::Heap;
 
 /// The scratch memory of one worker: buffers and whatever codecs keep (contexts of compressors). Passed down by `&mut`.
 #[derive(Default)]
@@ -15,6 +17,7 @@ pub struct Scratch {
     buffers: Vec<Vec<u8>>,
     vectors: Vec<Vec<u8>>,
     slots: Vec<Box<dyn Any + Send>>,
+    heap: Option<Arc<Heap>>,
 }
 
 /// Buffers that one worker keeps.
@@ -68,6 +71,24 @@ impl Scratch {
             vector.clear();
             self.vectors.push(vector);
         }
+    }
+
+    /// Gives the worker the heap of the read or write that it takes part in; none where elements have one size.
+    pub fn set_heap(&mut self, heap: Option<Arc<Heap>>) {
+        self.heap = heap;
+    }
+
+    /// The heap that elements of variable length lie in.
+    ///
+    /// # Errors
+    /// [`CodecErrorKind::InvalidArgument`] when the engine gave none.
+    pub fn heap(&self) -> CodecResult<&Heap> {
+        self.heap.as_deref().ok_or_else(|| {
+            CodecError::new(
+                CodecErrorKind::InvalidArgument,
+                "there is no heap for elements of variable length",
+            )
+        })
     }
 
     /// The `T` of this worker, made when it is first asked for: where a codec keeps its context.

@@ -1,0 +1,233 @@
+//! Elements of variable length: the memory of a chunk holds a [`Slot`] for each, and what they contain lies in a [`Heap`].
+//! **For codec and engine authors.**
+//!
+//! So everything that moves elements (planning, reordering, sharding, steps) moves slots of one size and needs to know
+//! nothing of what they mean. Only a codec from elements to bytes looks into the heap, which the engine puts into the
+//! [`Scratch`] of the worker that calls it: [`decode`] and [`each`] are all that such a codec needs.
+//!
+//! An element that equals the fill value always has the slot of the fill value, so that a chunk is full of fill values
+//! exactly if its slots are.
+
+use std::ops::Range;
+use std::sync::{PoisonError, RwLock};
+
+use bytes::Bytes;
+use zarr_strided::{Destination, Source, Swap};
+
+use crate::chain::byte_len;
+use crate::error::{CodecError, CodecErrorKind, CodecResult};
+use crate::fill::FillValue;
+use crate::region::Region;
+use crate::scratch::Scratch;
+
+/// Where an element lies in a [`Heap`]: the number of a block, and a range of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slot {
+    block: u32,
+    len: u32,
+    start: u64,
+}
+
+impl Slot {
+    /// Bytes that a slot takes in the memory of a chunk.
+    pub const SIZE: usize = 16;
+
+    /// The slot of the fill value: block 0 of every heap.
+    pub fn fill(fill: &FillValue) -> Self {
+        Self { block: 0, len: u32::try_from(fill.bytes().len()).unwrap_or(u32::MAX), start: 0 }
+    }
+
+    /// Its bytes in the memory of a chunk.
+    pub fn to_bytes(self) -> [u8; Self::SIZE] {
+        let mut bytes = [0; Self::SIZE];
+        bytes[..4].copy_from_slice(&self.block.to_ne_bytes());
+        bytes[4..8].copy_from_slice(&self.len.to_ne_bytes());
+        bytes[8..].copy_from_slice(&self.start.to_ne_bytes());
+        bytes
+    }
+
+    /// The slot that lies in the memory of a chunk as these bytes.
+    pub fn from_bytes(bytes: [u8; Self::SIZE]) -> Self {
+        let [b0, b1, b2, b3, l0, l1, l2, l3, start @ ..] = bytes;
+        Self {
+            block: u32::from_ne_bytes([b0, b1, b2, b3]),
+            len: u32::from_ne_bytes([l0, l1, l2, l3]),
+            start: u64::from_ne_bytes(start),
+        }
+    }
+
+    /// The slot as an element that memory can be filled with.
+    pub fn to_element(self) -> FillValue {
+        FillValue::from_bytes(self.to_bytes())
+    }
+
+    /// What it refers to.
+    ///
+    /// # Errors
+    /// [`CodecErrorKind::InvalidArgument`] when it is a slot of another heap.
+    pub fn of(self, blocks: &[Bytes]) -> CodecResult<&[u8]> {
+        let start = usize::try_from(self.start).ok();
+        let end = start.and_then(|start| start.checked_add(self.len as usize));
+        let range = start.zip(end).map(|(start, end)| start..end);
+        let block = blocks.get(self.block as usize);
+        block.zip(range).and_then(|(block, range)| block.get(range)).ok_or_else(|| {
+            CodecError::new(CodecErrorKind::InvalidArgument, "an element refers to another heap")
+        })
+    }
+}
+
+/// What the elements of one read or write contain, shared by all who take part in it.
+#[derive(Debug)]
+pub struct Heap {
+    fill: FillValue,
+    limit: u64,
+    inner: RwLock<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    blocks: Vec<Bytes>,
+    bytes: u64,
+}
+
+impl Heap {
+    /// A heap that holds nothing but the fill value, and may come to hold `limit` bytes.
+    pub fn new(fill: FillValue, limit: u64) -> Self {
+        let blocks = vec![Bytes::copy_from_slice(fill.bytes())];
+        Self { fill, limit, inner: RwLock::new(Inner { blocks, bytes: 0 }) }
+    }
+
+    /// Adds a block, and gives the slots of those ranges of it that are elements, one after the other.
+    ///
+    /// # Errors
+    /// [`CodecErrorKind::LimitExceeded`]; [`CodecErrorKind::InvalidArgument`] for a range that is not inside the block.
+    pub fn add(
+        &self,
+        block: impl Into<Bytes>,
+        elements: impl Iterator<Item = Range<usize>>,
+        mut slot: impl FnMut(Slot),
+    ) -> CodecResult<()> {
+        let block: Bytes = block.into();
+        let number = {
+            let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+            inner.bytes = inner.bytes.saturating_add(block.len() as u64);
+            if inner.bytes > self.limit {
+                let message = format!("elements of more than {} bytes exceed the limit", self.limit);
+                return Err(CodecError::new(CodecErrorKind::LimitExceeded, message));
+            }
+            inner.blocks.push(block.clone());
+            u32::try_from(inner.blocks.len() - 1)
+        };
+        let outside =
+            || CodecError::new(CodecErrorKind::InvalidArgument, "an element is not inside its block");
+        let number = number.map_err(|_| outside())?;
+        let fill = (Slot::fill(&self.fill), self.fill.bytes());
+        for range in elements {
+            let content = block.get(range.clone()).ok_or_else(outside)?;
+            slot(if content == fill.1 {
+                fill.0
+            } else {
+                let len = u32::try_from(content.len()).map_err(|_| outside())?;
+                Slot { block: number, len, start: range.start as u64 }
+            });
+        }
+        Ok(())
+    }
+
+    /// Runs `look` with all blocks, in which [`Slot::of`] finds what slots refer to. It must not add any.
+    pub fn with<R>(&self, look: impl FnOnce(&[Bytes]) -> R) -> R {
+        look(&self.inner.read().unwrap_or_else(PoisonError::into_inner).blocks)
+    }
+}
+
+/// Puts the elements of a chunk of `shape` that are ranges of `block`, in C order, into the `part` of it that is wanted.
+///
+/// # Errors
+/// [`CodecErrorKind::Corrupt`] when there are not as many as the chunk has elements; as [`Heap::add`].
+pub fn decode(
+    block: Vec<u8>,
+    elements: &[Range<usize>],
+    shape: &[u64],
+    part: &Region,
+    mut dst: Destination<'_>,
+    scratch: &mut Scratch,
+) -> CodecResult<()> {
+    let bytes = byte_len(shape, Slot::SIZE)?;
+    if elements.len() != bytes / Slot::SIZE {
+        let message = format!("it holds {} elements, expected {}", elements.len(), bytes / Slot::SIZE);
+        return Err(CodecError::corrupt(message));
+    }
+    let mut slots = scratch.take_vec();
+    slots.try_reserve(bytes).map_err(|_| crate::scratch::no_memory(bytes))?;
+    scratch.heap()?.add(block, elements.iter().cloned(), |slot| slots.extend_from_slice(&slot.to_bytes()))?;
+    dst.put(Source::dense(&slots, shape, Slot::SIZE)?.sub(part.start(), part.shape())?, Swap::NONE)?;
+    scratch.give_vec(slots);
+    Ok(())
+}
+
+/// Calls `visit` with what each element of a chunk contains, in C order.
+///
+/// # Errors
+/// Those of `visit`.
+pub fn each(
+    src: Source<'_>,
+    scratch: &mut Scratch,
+    mut visit: impl FnMut(&[u8]) -> CodecResult<()>,
+) -> CodecResult<()> {
+    let mut slots = scratch.take_vec();
+    src.append_to(&mut slots, Swap::NONE)?;
+    let visited = scratch.heap()?.with(|blocks| {
+        let (slots, _) = slots.as_chunks::<{ Slot::SIZE }>();
+        slots.iter().try_for_each(|slot| visit(Slot::from_bytes(*slot).of(blocks)?))
+    });
+    scratch.give_vec(slots);
+    visited
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_chunk_is_decoded_and_every_element_is_found_again() {
+        fn run(scratch: &mut Scratch, memory: &mut [u8], elements: &[Range<usize>]) -> CodecResult<()> {
+            let part = Region::new([0, 1], [2, 1]).unwrap();
+            let dst = Destination::dense(memory, &[2, 1], Slot::SIZE).unwrap();
+            decode(b"abcde".to_vec(), elements, &[2, 2], &part, dst, scratch)
+        }
+        let fill = FillValue::from_bytes(*b"b");
+        let mut scratch = Scratch::new();
+        let mut memory = [0; 2 * Slot::SIZE];
+        let elements = [0..1, 1..2, 2..2, 2..5];
+        let kind = |result: CodecResult<()>| result.unwrap_err().kind();
+        assert!(run(&mut scratch, &mut memory, &elements).is_err(), "without a heap");
+        scratch.set_heap(Some(Arc::new(Heap::new(fill.clone(), 8))));
+        assert_eq!(kind(run(&mut scratch, &mut memory, &elements[1..])), CodecErrorKind::Corrupt);
+        run(&mut scratch, &mut memory, &elements).unwrap();
+        let slot = Slot::fill(&fill).to_bytes();
+        assert_eq!(memory[..Slot::SIZE], slot, "what equals the fill value has its slot");
+        let mut found = Vec::new();
+        let src = Source::dense(&memory, &[2, 1], Slot::SIZE).unwrap();
+        each(src, &mut scratch, |content| {
+            found.push(content.to_vec());
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(found, [b"b".to_vec(), b"cde".to_vec()]);
+        assert_eq!(kind(run(&mut scratch, &mut memory, &elements)), CodecErrorKind::LimitExceeded);
+    }
+
+    #[test]
+    fn a_slot_of_another_heap_is_an_error() {
+        let heap = Heap::new(FillValue::from_bytes(*b"fill"), 8);
+        let stray = Slot { block: 3, len: 1, start: 0 };
+        assert!(heap.with(|blocks| stray.of(blocks).is_err()));
+        let long = Slot { block: 0, len: 5, start: 0 };
+        assert!(heap.with(|blocks| long.of(blocks).is_err()));
+        let huge = Slot { block: 0, len: 1, start: u64::MAX };
+        assert!(heap.with(|blocks| huge.of(blocks).is_err()));
+        assert_eq!(Slot::from_bytes(long.to_bytes()), long);
+    }
+}
