@@ -10,6 +10,7 @@ mod model;
 mod names;
 pub mod path;
 mod resolve;
+pub mod types;
 pub mod v3;
 
 pub use zarr_traits::{DataType, FillValue, Limits, Registry};
@@ -20,3 +21,4 @@ pub use error::{MetaError, MetaErrorKind, MetaResult, Position};
 pub use fill::Fill;
 pub use model::ArrayMeta;
 pub use resolve::Resolved;
+pub use types::DATA_TYPES;
