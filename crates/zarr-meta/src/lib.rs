@@ -14,7 +14,11 @@ mod names;
 mod node;
 pub mod path;
 mod resolve;
+<<<<<<< HEAD
 mod v2;
+=======
+pub mod types;
+>>>>>>> types
 pub mod v3;
 
 pub use zarr_traits::{DataType, FillValue, Limits, Registry};
@@ -28,3 +32,4 @@ pub use group::GroupMeta;
 pub use model::ArrayMeta;
 pub use node::NodeMeta;
 pub use resolve::Resolved;
+pub use types::DATA_TYPES;
