@@ -14,11 +14,8 @@ mod names;
 mod node;
 pub mod path;
 mod resolve;
-<<<<<<< HEAD
-mod v2;
-=======
 pub mod types;
->>>>>>> types
+mod v2;
 pub mod v3;
 
 pub use zarr_traits::{DataType, FillValue, Limits, Registry};
