@@ -53,7 +53,7 @@ impl StructType {
         let bytes = fill::from_base64(value).filter(|bytes| bytes.len() == self.size);
         let mut bytes = bytes.ok_or_else(expected)?;
         if cfg!(target_endian = "big") {
-            self.swap(&mut bytes);
+            self.swap(&mut bytes, &vec![true; self.parts()]);
         }
         if self.form == Form::Struct {
             let message = "expected an object with all fields, found a string, read as base64";

@@ -151,11 +151,18 @@ impl ExtensionType for StructType {
         }
     }
 
-    fn swap(&self, elements: &mut [u8]) {
+    fn parts(&self) -> usize {
+        self.fields.iter().map(|field| field.data_type.parts()).sum()
+    }
+
+    fn swap(&self, elements: &mut [u8], turn: &[bool]) {
         for element in elements.chunks_exact_mut(self.size) {
+            let mut turn = turn;
             for field in &self.fields {
+                let Some((here, rest)) = turn.split_at_checked(field.data_type.parts()) else { return };
+                turn = rest;
                 if let Some(bytes) = element.get_mut(field.offset..field.offset + field.size) {
-                    field.data_type.swap_bytes(bytes);
+                    field.data_type.swap_parts(bytes, here);
                 }
             }
         }
