@@ -62,6 +62,15 @@ impl StructType {
         Ok(bytes)
     }
 
+    /// The bytes of the element in base64, little-endian (checklist B36: zarr-python 3.1 reads nothing else).
+    pub(crate) fn write_base64(&self, fill: &FillValue) -> MetaResult<Value> {
+        let mut bytes = of_size(fill, self.size).map_err(refused)?.to_vec();
+        if cfg!(target_endian = "big") {
+            self.swap(&mut bytes);
+        }
+        Ok(fill::base64::encode(&bytes).into())
+    }
+
     /// The element as a JSON object, without padding.
     pub(super) fn show(&self, fill: &FillValue) -> CodecResult<Serde> {
         let element = of_size(fill, self.size)?;

@@ -100,6 +100,11 @@ impl StructType {
         &self.fields
     }
 
+    /// Whether it is written under its older name.
+    pub(crate) fn is_legacy(&self) -> bool {
+        self.form == Form::Structured
+    }
+
     fn needs_private_name(&self) -> bool {
         self.fields.iter().any(|field| field.is_padding() || !field.shape.is_empty())
     }
