@@ -66,7 +66,7 @@ impl StructType {
     pub(crate) fn write_base64(&self, fill: &FillValue) -> MetaResult<Value> {
         let mut bytes = of_size(fill, self.size).map_err(refused)?.to_vec();
         if cfg!(target_endian = "big") {
-            self.swap(&mut bytes);
+            self.swap(&mut bytes, &vec![true; self.parts()]);
         }
         Ok(fill::base64::encode(&bytes).into())
     }
