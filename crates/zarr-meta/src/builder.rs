@@ -220,7 +220,9 @@ impl ArrayBuilder {
     fn serializer(&self) -> MetaResult<Extension> {
         match self.data_type.layout() {
             Layout::Fixed { unit: 1, .. } => Ok(Extension::new("bytes")),
-            Layout::Fixed { .. } => Ok(Extension::new("bytes").with("endian", "little")),
+            Layout::Fixed { .. } | Layout::Packed { .. } => {
+                Ok(Extension::new("bytes").with("endian", "little"))
+            }
             Layout::Variable => match &*self.data_type.name() {
                 "string" => Ok(Extension::new("vlen-utf8")),
                 "bytes" => Ok(Extension::new("vlen-bytes")),

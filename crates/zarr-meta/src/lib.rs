@@ -14,6 +14,7 @@ mod names;
 mod node;
 pub mod path;
 mod resolve;
+pub mod types;
 mod v2;
 pub mod v3;
 
@@ -28,3 +29,4 @@ pub use group::GroupMeta;
 pub use model::ArrayMeta;
 pub use node::NodeMeta;
 pub use resolve::Resolved;
+pub use types::DATA_TYPES;

@@ -1,6 +1,7 @@
 //! Data types: a name, and apart from it how an element lies in memory, so that a codec that only moves bytes works with
 //! every type it has never heard of. **For type authors.**
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -198,8 +199,8 @@ impl std::fmt::Display for DataType {
     }
 }
 
-/// A data type that the core does not know.
-pub trait ExtensionType: Debug + Send + Sync {
+/// A data type that the core does not know. Whoever knows it gets at what else it has by a downcast.
+pub trait ExtensionType: Any + Debug + Send + Sync {
     /// The name in metadata documents.
     fn name(&self) -> &str;
 

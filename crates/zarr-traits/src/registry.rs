@@ -176,8 +176,11 @@ impl Registry {
     /// # Errors
     /// [`CodecErrorKind::UnknownExtension`], or what its configuration is refused for.
     pub fn data_type(&self, spec: &Spec, context: &Context<'_>) -> CodecResult<(DataType, Vec<Note>)> {
-        if let Some(core) = DataType::core(&spec.name) {
-            return Ok((core, Configuration::new(&spec.configuration).finish()));
+        let name = core_name(&spec.name);
+        if let Some(core) = DataType::core(name) {
+            let mut notes = Configuration::new(&spec.configuration).finish();
+            notes.extend(alias(&spec.name, name, ""));
+            return Ok((core, notes));
         }
         match self.find(Point::DataType, &spec.name)? {
             Entry::DataType(entry) => {
@@ -240,6 +243,14 @@ impl Registry {
     }
 }
 
+/// The core type that is written under another name (checklist B42); any other name is its own.
+fn core_name(name: &str) -> &str {
+    match name {
+        "variable_length_bytes" | "binary" => "bytes",
+        other => other,
+    }
+}
+
 fn build<T>(
     spec: &Spec,
     build: impl FnOnce(&mut Configuration<'_>) -> CodecResult<T>,
@@ -280,6 +291,10 @@ mod tests {
         assert_eq!(e.to_string(), "unknown chunk key encoding \"regular\""); // C.t33
         let (_, notes) = registry.data_type(&Spec::new("int32", json!({"x": 1})), &context).unwrap();
         assert_eq!(notes.len(), 1);
+        for (name, aliases) in [("bytes", 0), ("binary", 1), ("variable_length_bytes", 1)] {
+            let (data_type, notes) = registry.data_type(&Spec::new(name, json!({})), &context).unwrap();
+            assert_eq!((data_type, notes.len()), (DataType::Bytes, aliases)); // B.t71, B.t72
+        }
         let dash = Spec::new("default", json!({"separator": "-"}));
         assert!(registry.key_encoding(&dash, &context).is_err()); // C.t31
     }
