@@ -15,6 +15,7 @@ mod node;
 pub mod path;
 mod resolve;
 pub mod types;
+mod v1;
 mod v2;
 pub mod v3;
 
