@@ -156,7 +156,8 @@ impl Array {
     /// of the selection.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// As [`read`](Self::read); [`Unsupported`](crate::ArrayErrorKind::Unsupported) for elements of variable length, which
+    /// are read as `Vec<u8>`.
     pub async fn read_bytes(&self, selection: impl Into<Selection>) -> ArrayResult<(Vec<u64>, Vec<u8>)> {
         read::read_bytes(&self.core, selection.into(), false).await
     }
@@ -275,6 +276,10 @@ impl Array {
             };
         }
         Ok(for_data_type!(self.data_type(), typed, {
+            if self.data_type().size().is_none() {
+                let contents = read::read(&self.core, selection, may_block).await?;
+                return Ok(AnyArray::Variable { data_type: self.data_type().clone(), contents });
+            }
             let (shape, bytes) = read::read_bytes(&self.core, selection, may_block).await?;
             AnyArray::Other { data_type: self.data_type().clone(), shape, bytes }
         }))

@@ -32,7 +32,7 @@ impl Array {
     /// it; [`Unsupported`](ArrayErrorKind::Unsupported) in a store without conditional puts; those of the store.
     pub async fn edit_attributes(&mut self, change: impl Fn(&mut Object)) -> ArrayResult<()> {
         let edited = self.edit_metadata(|meta| {
-            meta.edit_attributes(&change);
+            meta.edit_attributes(&change)?;
             Ok(())
         });
         let edited = edited.await;

@@ -87,19 +87,15 @@ impl OpenOptions {
     ) -> ArrayResult<Array> {
         let sink: &mut dyn Sink = if self.strict { &mut Strict } else { &mut diagnostics };
         let resolved = meta.resolve(registry, &self.limits, sink)?;
-        let Some(size) = resolved.data_type.size() else {
-            let message =
-                format!("data type {:?} has elements of variable length", resolved.data_type.name());
-            return Err(ArrayError::new(ArrayErrorKind::Unsupported, message));
-        };
         let chunks = resolved.transformers.iter().fold(storage.clone(), |inner, t| t.wrap(&inner, &prefix));
         let core = Core {
             path: prefix.node_path(),
             prefix,
             cpu: Cpu::of(&storage),
             shape: meta.shape().into(),
+            size: resolved.data_type.memory_size(),
+            fill_element: resolved.chain.repr().fill_element(),
             data_type: resolved.data_type,
-            size,
             fill: resolved.fill,
             grid: resolved.grid,
             keys: resolved.key_encoding,

@@ -132,6 +132,31 @@ codes! {
         "A member that the specification does not define is discouraged, also where must_understand: false waives it; zarr-python up to 3.1.6 refuses it in groups. Put it into attributes.";
     NulInText "ZM078" Warning "U+0000 in a name"
         "A member or dimension name holds the character U+0000, which many programs cut or refuse.";
+
+    TwoFormats "ZM080" Error "documents of two formats"
+        "A node has a zarr.json and a document of format 2. The zarr.json is read, as zarr-python does; other readers may take the other one.";
+    ArrayAndGroup "ZM081" Error "array and group at one path"
+        "A node of format 2 is an array and a group at once. It is read as an array.";
+    GroupMember "ZM082" Error "additional member in a group of format 2"
+        "The document of a group of format 2 has zarr_format only; netCDF-C and zarr-python add members of their own. They are kept and ignored.";
+    BrokenAttributes "ZM083" Error "attributes that cannot be read"
+        "The document with the attributes of a node of format 1 or 2 is not a JSON object. The node is opened without attributes; changing them fails.";
+    MissingMember "ZM084" Error "missing member of an array of format 2"
+        "compressor, filters, fill_value and order are required in an array of format 2. Missing ones are read as null, null, null and \"C\".";
+    NullSeparator "ZM085" Error "dimension_separator is null"
+        "dimension_separator must be \".\" or \"/\". null is read as if it were absent: \".\".";
+    DtypeSpelling "ZM086" Error "unusual spelling of a dtype"
+        "The dtype is not spelled as the specification has it, such as float32 in place of a type string, or a number of several bytes without byte order, which is read as little-endian.";
+    OldFill "ZM087" Error "fill value in an unusual form"
+        "The fill value of an array of format 1 or 2 is not of the form that the specification gives to its dtype: a short base64 string, 0 for a string, \"NaT\", a bool for a number. The message says how it was read.";
+    UndefinedFill "ZM088" Warning "fill value null"
+        "The fill value is null, so what is not stored is undefined; it reads as zero, an empty string or NaT.";
+    OrderOfVersion1 "ZM089" Warning "order F in format 1"
+        "zarr-python 1 stored arrays of order \"F\" in C order unless the compression was blosc, against the specification. They are read as they were written; an option reads them by the letter.";
+    CompressionAlias "ZM090" Error "compression under another name"
+        "In format 1 the compression gzip is an alias of zlib, and null one of none. Neither is written in documents.";
+    MissingAttributes "ZM091" Error "no attributes in format 1"
+        "An array of format 1 must have a document with attributes, be they empty. It is read as empty.";
 }
 
 impl Code {

@@ -24,12 +24,13 @@ pub use write::remove_inline;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::documents::DocumentName;
 use crate::json::Value;
-use crate::path::DOCUMENT;
 
-const ARRAY2: &str = ".zarray";
-const GROUP2: &str = ".zgroup";
-const ATTRIBUTES2: &str = ".zattrs";
+const DOCUMENT: &str = DocumentName::Node.as_str();
+const ARRAY2: &str = DocumentName::Array2.as_str();
+const GROUP2: &str = DocumentName::Group2.as_str();
+const ATTRIBUTES2: &str = DocumentName::Attributes2.as_str();
 
 /// The name of the object that holds the consolidated metadata of a hierarchy of version 2, below its root.
 pub const OBJECT2: &str = ".zmetadata";

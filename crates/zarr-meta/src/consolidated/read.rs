@@ -4,11 +4,10 @@ use std::borrow::Cow;
 
 use zarr_traits::Limits;
 
-use super::{Form, Index, key_of};
+use super::{DOCUMENT, Form, Index, key_of};
 use crate::diagnostic::{Capped, Code, Diagnostic, MOST_REPORTS, Sink};
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
 use crate::json::{Document, Object, Value, pointer};
-use crate::path::DOCUMENT;
 
 /// Bytes of a path: more than any store holds.
 const LONGEST_PATH: usize = 4 << 10;

@@ -1,10 +1,9 @@
 //! Writing either form: in a settled order, with every group in between.
 
-use super::{Form, GROUP2, Index, node_of};
+use super::{DOCUMENT, Form, GROUP2, Index, node_of};
 use crate::diagnostic::Ignore;
 use crate::error::{MetaError, MetaResult};
 use crate::json::{Document, Object, Value};
-use crate::path::DOCUMENT;
 use crate::v3::GroupDocument;
 use zarr_traits::Limits;
 

@@ -1,0 +1,19 @@
+//! Documents of Zarr version 2 (checklist H), and what version 1 shares with them.
+
+mod array;
+mod attributes;
+mod group;
+
+pub(crate) use array::Array;
+pub(crate) use attributes::Attributes;
+pub(crate) use group::Group;
+
+use crate::diagnostic::Sink;
+use crate::error::MetaResult;
+use crate::json::Object;
+use crate::v3;
+
+/// Checks `zarr_format` (checklist H.t1).
+pub(crate) fn format(members: &Object, expected: u8, sink: &mut dyn Sink) -> MetaResult<()> {
+    v3::integer_format(&v3::required(members, "/zarr_format")?, expected, sink)
+}
