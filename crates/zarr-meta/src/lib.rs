@@ -2,6 +2,7 @@
 
 mod builder;
 mod code;
+pub mod consolidated;
 pub mod diagnostic;
 mod documents;
 mod error;
