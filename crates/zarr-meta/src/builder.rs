@@ -195,7 +195,7 @@ impl ArrayBuilder {
             None => Ok(fill::default(&self.data_type)),
             Some(fill) => fill.bits(&self.data_type),
         };
-        bits.and_then(|bits| fill::write(&self.data_type, &bits)).map_err(|e| e.at("/fill_value"))
+        bits.and_then(|bits| fill::for_document(&self.data_type, &bits)).map_err(|e| e.at("/fill_value"))
     }
 
     /// The codecs of the document, with what was left out put in.

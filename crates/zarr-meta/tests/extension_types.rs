@@ -315,6 +315,9 @@ fn b36_structured() {
     assert_eq!(old.name(), "structured", "B.t66: the codec bytes knows it by this name");
     assert_ne!(old, new);
     golden(&old, "\"AACAPwI=\"", "0000803f 02", r#"{"x":1.0,"y":2}"#);
+    let element = read(&old, "\"AACAPwI=\"").unwrap();
+    let meta = ArrayMeta::builder([2], old.clone()).chunks([2]).fill(element).build().unwrap();
+    assert_eq!(meta.document().fill_value(), &Value::from("AACAPwI="), "older readers know no other form");
     let DataType::Extension(extension) = &old else { panic!("{old}") };
     assert_eq!(Serde::Object(extension.configuration()), configuration);
     for fields in [

@@ -162,11 +162,27 @@ impl DataType {
         self.size().unwrap_or(Slot::SIZE)
     }
 
+    /// How many parts of an element have a byte order of their own: more than one in [packed](Layout::Packed) types alone.
+    pub fn parts(&self) -> usize {
+        match self {
+            Self::Extension(t) => t.parts(),
+            _ => 1,
+        }
+    }
+
     /// Turns the byte order of dense elements over: from that of this machine to the other one, and back.
     pub fn swap_bytes(&self, elements: &mut [u8]) {
+        self.swap_parts(elements, &vec![true; self.parts()]);
+    }
+
+    /// Turns over those [parts](Self::parts) of dense elements for which `turn` says so.
+    pub fn swap_parts(&self, elements: &mut [u8], turn: &[bool]) {
         match self {
-            Self::Extension(t) if matches!(t.layout(), Layout::Packed { .. }) => t.swap(elements),
-            _ => swap_in_place(elements, self.swap()),
+            Self::Extension(t) if matches!(t.layout(), Layout::Packed { .. }) => t.swap(elements, turn),
+            _ if turn.first() == Some(&true) => {
+                swap_in_place(elements, self.swap());
+            }
+            _ => {}
         }
     }
 
@@ -210,9 +226,16 @@ pub trait ExtensionType: Any + Debug + Send + Sync {
     /// How one element lies in memory.
     fn layout(&self) -> Layout;
 
-    /// Turns the byte order of dense elements over, for a type of [`Layout::Packed`].
-    fn swap(&self, elements: &mut [u8]) {
-        let _ = elements;
+    /// How many parts an element has that have a byte order of their own: with [`Layout::Packed`], the fields, and those
+    /// of fields that have such themselves.
+    fn parts(&self) -> usize {
+        1
+    }
+
+    /// Turns the byte order of those parts of dense elements over for which `turn` says so, for a type of
+    /// [`Layout::Packed`].
+    fn swap(&self, elements: &mut [u8], turn: &[bool]) {
+        let _ = (elements, turn);
     }
 
     /// The element that `fill_value` of a document stands for (for a type of variable length: its content). Elements are

@@ -114,6 +114,14 @@ pub fn write(data_type: &DataType, fill: &FillValue) -> MetaResult<Value> {
     }
 }
 
+/// Writes a `fill_value` into a document: as [`write()`] does, in base64 where the readers of an old type know no other form.
+pub(crate) fn for_document(data_type: &DataType, fill: &FillValue) -> MetaResult<Value> {
+    match StructType::of(data_type) {
+        Some(fields) if fields.is_legacy() => fields.write_base64(fill),
+        _ => write(data_type, fill),
+    }
+}
+
 /// The fill value that is recorded when the user gives none (checklist B7): all bits zero, which is false, 0, or an empty
 /// string.
 pub(crate) fn default(data_type: &DataType) -> FillValue {

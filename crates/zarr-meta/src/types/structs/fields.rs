@@ -55,31 +55,28 @@ struct Given<'a> {
 
 fn given(form: Form, item: &Value) -> CodecResult<Given<'_>> {
     let wrong = |message: &str| CodecError::configuration(message);
-    let (given, name) = match (form, item) {
-        (Form::Structured, Value::Array(pair)) => match &pair[..] {
-            [name, data_type] => {
-                (Given { name: "", name_at: "/0", data_type, type_at: "/1", shape: None }, name)
-            }
-            _ => return Err(wrong("a field must be a list of a name and a data type")),
-        },
-        (Form::Struct | Form::Private, Value::Object(members)) => {
-            let member = |name: &str| members.get(name).ok_or_else(|| wrong(&format!("{name} is missing")));
-            let (name, data_type) = (member("name")?, member("data_type")?);
-            let shape = members.get("shape").filter(|_| form == Form::Private);
-            // Nothing else is ignored: it might be an offset.
-            let known = |key: &str| matches!(key, "name" | "data_type") || key == "shape" && shape.is_some();
-            if let Some(key) = members.keys().find(|key| !known(key)) {
-                return Err(wrong(&format!("unknown member {key:?} of a field")));
-            }
-            (Given { name: "", name_at: "/name", data_type, type_at: "/data_type", shape }, name)
+    let (name, name_at, data_type, type_at, shape) = if form == Form::Structured {
+        let Some([name, data_type]) = item.as_array().map(Vec::as_slice) else {
+            return Err(wrong("a field must be a list of a name and a data type"));
+        };
+        (name, "/0", data_type, "/1", None)
+    } else {
+        let Some(members) = item.as_object() else {
+            return Err(wrong("a field must be an object with name and data_type"));
+        };
+        let member = |name: &str| members.get(name).ok_or_else(|| wrong(&format!("{name} is missing")));
+        let shape = members.get("shape").filter(|_| form == Form::Private);
+        // Nothing else is ignored: it might be an offset.
+        let known = |key: &str| matches!(key, "name" | "data_type") || key == "shape" && shape.is_some();
+        if let Some(key) = members.keys().find(|key| !known(key)) {
+            return Err(wrong(&format!("unknown member {key:?} of a field")));
         }
-        (Form::Structured, _) => return Err(wrong("a field must be a list of a name and a data type")),
-        _ => return Err(wrong("a field must be an object with name and data_type")),
+        (member("name")?, "/name", member("data_type")?, "/data_type", shape)
     };
     match name.as_str() {
-        Some("") if form != Form::Private => Err(wrong("the name of a field is empty").at(given.name_at)),
-        Some(name) => Ok(Given { name, ..given }),
-        None => Err(wrong("the name of a field must be a string").at(given.name_at)),
+        Some("") if form != Form::Private => Err(wrong("the name of a field is empty").at(name_at)),
+        Some(name) => Ok(Given { name, name_at, data_type, type_at, shape }),
+        None => Err(wrong("the name of a field must be a string").at(name_at)),
     }
 }
 
@@ -96,16 +93,8 @@ fn place_at(offset: usize, given: &Given<'_>, data_type: DataType, limits: &Limi
     let count = shape.iter().try_fold(1_u64, |count, n| count.checked_mul(*n));
     let bytes = count.and_then(|count| count.checked_mul(size as u64));
     let end = element_size(bytes.and_then(|bytes| bytes.checked_add(offset as u64)), limits)?;
-    // It has at least one byte an element, so there are fewer elements than bytes.
-    let size_of_all = end - offset;
-    Ok(Field {
-        name: given.name.to_owned(),
-        data_type,
-        shape,
-        count: size_of_all / size,
-        offset,
-        size: size_of_all,
-    })
+    let bytes = end - offset;
+    Ok(Field { name: given.name.to_owned(), data_type, shape, count: bytes / size, offset, size: bytes })
 }
 
 /// Bytes of an element, which has some, of a byte order that can be turned over (checklist B.t64).

@@ -53,13 +53,22 @@ impl StructType {
         let bytes = fill::from_base64(value).filter(|bytes| bytes.len() == self.size);
         let mut bytes = bytes.ok_or_else(expected)?;
         if cfg!(target_endian = "big") {
-            self.swap(&mut bytes);
+            self.swap(&mut bytes, &vec![true; self.parts()]);
         }
         if self.form == Form::Struct {
             let message = "expected an object with all fields, found a string, read as base64";
             sink.report(Diagnostic::new(Code::Base64Fill, "", message))?;
         }
         Ok(bytes)
+    }
+
+    /// The bytes of the element in base64, little-endian (checklist B36: zarr-python 3.1 reads nothing else).
+    pub(crate) fn write_base64(&self, fill: &FillValue) -> MetaResult<Value> {
+        let mut bytes = of_size(fill, self.size).map_err(refused)?.to_vec();
+        if cfg!(target_endian = "big") {
+            self.swap(&mut bytes, &vec![true; self.parts()]);
+        }
+        Ok(fill::base64::encode(&bytes).into())
     }
 
     /// The element as a JSON object, without padding.

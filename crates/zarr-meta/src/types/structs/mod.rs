@@ -100,6 +100,11 @@ impl StructType {
         &self.fields
     }
 
+    /// Whether it is written under its older name.
+    pub(crate) fn is_legacy(&self) -> bool {
+        self.form == Form::Structured
+    }
+
     fn needs_private_name(&self) -> bool {
         self.fields.iter().any(|field| field.is_padding() || !field.shape.is_empty())
     }
@@ -151,11 +156,18 @@ impl ExtensionType for StructType {
         }
     }
 
-    fn swap(&self, elements: &mut [u8]) {
+    fn parts(&self) -> usize {
+        self.fields.iter().map(|field| field.data_type.parts()).sum()
+    }
+
+    fn swap(&self, elements: &mut [u8], turn: &[bool]) {
         for element in elements.chunks_exact_mut(self.size) {
+            let mut turn = turn;
             for field in &self.fields {
+                let Some((here, rest)) = turn.split_at_checked(field.data_type.parts()) else { return };
+                turn = rest;
                 if let Some(bytes) = element.get_mut(field.offset..field.offset + field.size) {
-                    field.data_type.swap_bytes(bytes);
+                    field.data_type.swap_parts(bytes, here);
                 }
             }
         }
