@@ -42,8 +42,11 @@ pub use resize::Shrink;
 pub use select::{Axis, Selection};
 pub use values::{AnyArray, NdVec};
 
-/// A registry of everything that this crate brings: the core and, with the feature `standard`, the standard codecs.
+/// A registry of everything that this crate brings: the core, the data types of zarr-meta and the standard codecs.
 #[cfg(feature = "standard")]
 pub fn standard() -> Registry {
-    Registry::core().overriding(zarr_codecs_core::CODECS).overriding(&[zarr_codec_sharding::ENTRY])
+    Registry::core()
+        .overriding(zarr_meta::DATA_TYPES)
+        .overriding(zarr_codecs_core::CODECS)
+        .overriding(&[zarr_codec_sharding::ENTRY])
 }

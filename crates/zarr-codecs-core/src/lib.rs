@@ -39,6 +39,8 @@ pub const CODECS: &[Entry] = &[
     blosc::ENTRY,
     #[cfg(feature = "bytes")]
     bytes::ENTRY,
+    #[cfg(feature = "bytes")]
+    bytes::FIELDS,
     #[cfg(feature = "crc32c")]
     crc32c::ENTRY,
     #[cfg(feature = "gzip")]

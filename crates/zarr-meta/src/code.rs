@@ -99,8 +99,8 @@ codes! {
         "The fill value of a bool array is a number. 0 is read as false and 1 as true; nothing else is accepted.";
     NumericStringFill "ZM042" Error "number in a string as fill value"
         "The fill value of a floating point type is a decimal number in a string. It is read as that number.";
-    Base64Fill "ZM043" Error "base64 fill value of a raw type"
-        "The fill value of an r* type is an array of N/8 integers. TensorStore reads base64 instead, which is understood.";
+    Base64Fill "ZM043" Error "base64 fill value"
+        "The fill value of an r* type is an array of N/8 integers, that of a struct an object with all fields. TensorStore (r*) and zarr-python (struct) read base64 as well, which is understood.";
 
     CodecConfiguration "ZM050" Error "codec configuration that a codec tolerates"
         "A codec's configuration is not of the specified form, and the codec knows what is meant; the message says what and how it was taken.";

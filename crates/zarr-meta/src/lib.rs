@@ -15,6 +15,8 @@ mod names;
 mod node;
 pub mod path;
 mod resolve;
+pub mod types;
+mod v1;
 mod v2;
 pub mod v3;
 
@@ -29,3 +31,4 @@ pub use group::GroupMeta;
 pub use model::ArrayMeta;
 pub use node::NodeMeta;
 pub use resolve::Resolved;
+pub use types::DATA_TYPES;

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use zarr_traits::{DataType, KeyEncoding, Limits, Registry};
 
 use crate::builder::ArrayBuilder;
-use crate::diagnostic::Sink;
+use crate::diagnostic::{Code, Diagnostic, Sink};
 use crate::documents::{DocumentName, Format};
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
 use crate::json::{Object, Root, Value};
 use crate::lower::{self, Lowered};
 use crate::resolve::{self, Resolved};
-use crate::v2::{self, Attributes};
+use crate::v1;
+use crate::v2::{self, Attributes, Strings};
 use crate::v3::ArrayDocument;
 
 /// The metadata of an array: documents, kept as they are spelled, with the model of version 3 on top.
@@ -78,7 +79,7 @@ impl ArrayMeta {
     ) -> MetaResult<Self> {
         let (root, array) = v2::Array::parse(array, limits, sink)?;
         let attributes = Attributes::parse(DocumentName::Attributes2, attributes, limits, sink)?;
-        let (document, lowered) = lower::lower(&array, &attributes.object(), limits, sink)?;
+        let (document, lowered) = lower::lower(&array, &attributes.object(), Strings::Base64, limits, sink)?;
         let old = Old { format: Format::V2, array: root, attributes, lowered };
         Ok(Self { document, old: Some(Box::new(old)) })
     }
@@ -90,13 +91,21 @@ impl ArrayMeta {
     /// # Errors
     /// When `array` is no valid document of an array of format 1 (checklist I), exceeds `limits`, or `sink` says so.
     pub fn parse_v1(
-        _array: &[u8],
-        _attributes: Option<&[u8]>,
-        _literal: bool,
-        _limits: &Limits,
-        _sink: &mut dyn Sink,
+        array: &[u8],
+        attributes: Option<&[u8]>,
+        literal: bool,
+        limits: &Limits,
+        sink: &mut dyn Sink,
     ) -> MetaResult<Self> {
-        Err(MetaError::new(MetaErrorKind::Unsupported, "format 1 is not supported yet"))
+        let (root, array) = v1::parse(array, literal, limits, sink)?;
+        if attributes.is_none() {
+            let message = format!("there is no {}, read as {{}}", DocumentName::Attributes1);
+            sink.report(Diagnostic::new(Code::MissingAttributes, "/attributes", message))?;
+        }
+        let attributes = Attributes::parse(DocumentName::Attributes1, attributes, limits, sink)?;
+        let (document, lowered) = lower::lower(&array, &attributes.object(), Strings::Unknown, limits, sink)?;
+        let old = Old { format: Format::V1, array: root, attributes, lowered };
+        Ok(Self { document, old: Some(Box::new(old)) })
     }
 
     /// The version of the format.
@@ -112,10 +121,13 @@ impl ArrayMeta {
     /// must be understood; of kind [`Invalid`](crate::MetaErrorKind::Invalid) for a configuration or a fill value that is
     /// refused and for codecs out of order; and what `sink` answers.
     pub fn resolve(&self, registry: &Registry, limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Resolved> {
-        if let Some(refusal) = self.old.as_ref().and_then(|old| old.lowered.refusal.as_ref()) {
-            return Err(refusal.clone());
+        match &self.old {
+            None => resolve::resolve(&self.document, &registry.public(), limits, sink),
+            Some(old) => match &old.lowered.refusal {
+                None => resolve::resolve(&self.document, registry, limits, sink),
+                Some(refusal) => Err(refusal.clone()),
+            },
         }
-        resolve::resolve(&self.document, registry, limits, sink)
     }
 
     /// Looks up the key encoding alone: where chunks lie is known also when what is in them is not.
@@ -183,11 +195,9 @@ impl ArrayMeta {
     /// are there [cannot be read](Self::attributes_error). Arrays of format 1 are not changed.
     pub fn set_attributes(&mut self, attributes: impl Into<Value>) -> MetaResult<()> {
         self.check_writable()?;
-        let attributes = attributes.into();
-        if let Some(old) = &mut self.old {
-            old.attributes.set(&attributes)?;
-        }
-        self.document.set_attributes(attributes)
+        let Some(old) = &mut self.old else { return self.document.set_attributes(attributes) };
+        old.attributes.set(&attributes.into())?;
+        self.follow_attributes()
     }
 
     /// Changes the attributes; what the change does not touch keeps its bytes.
@@ -198,8 +208,19 @@ impl ArrayMeta {
         self.check_writable()?;
         let Some(old) = &mut self.old else { return Ok(self.document.edit_attributes(change)) };
         let result = old.attributes.edit(change)?;
-        self.document.edit_attributes(|model| *model = old.attributes.object());
+        self.follow_attributes()?;
         Ok(result)
+    }
+
+    /// Gives the model the attributes of the older document, and the names of dimensions that are among them.
+    fn follow_attributes(&mut self) -> MetaResult<()> {
+        let Some(old) = &self.old else { return Ok(()) };
+        let attributes = old.attributes.object();
+        let rank = self.document.shape().len();
+        let names = lower::dimension_names(&attributes, rank);
+        let names = names.map_or(vec![None; rank], |names| names.into_iter().map(Some).collect());
+        self.document.edit_attributes(|model| *model = attributes);
+        self.document.set_dimension_names(&names)
     }
 
     /// Checklist I: format 1 is read, never written.

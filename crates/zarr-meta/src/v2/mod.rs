@@ -2,10 +2,17 @@
 
 mod array;
 mod attributes;
+pub(crate) mod codecs;
+pub(crate) mod dtype;
+pub(crate) mod fill;
 mod group;
+mod time;
 
-pub(crate) use array::Array;
+pub(crate) use array::{Array, Codec, Order, order, shapes};
 pub(crate) use attributes::Attributes;
+pub(crate) use codecs::Objects;
+pub(crate) use dtype::Dtype;
+pub(crate) use fill::Strings;
 pub(crate) use group::Group;
 
 use crate::diagnostic::Sink;
