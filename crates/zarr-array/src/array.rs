@@ -13,6 +13,7 @@ use crate::cpu::Cpu;
 use crate::element::Element;
 use crate::error::ArrayResult;
 use crate::indexes::Indexes;
+use crate::node::Consolidated;
 use crate::select::Selection;
 use crate::values::{AnyArray, NdVec, for_data_type};
 use crate::{read, write};
@@ -37,6 +38,7 @@ pub struct Array {
     pub(crate) registry: Registry,
     /// Where the metadata document lies.
     pub(crate) node: Storage,
+    pub(crate) consolidated: Consolidated,
     pub(crate) diagnostics: Arc<[Diagnostic]>,
 }
 
@@ -156,7 +158,8 @@ impl Array {
     /// of the selection.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// As [`read`](Self::read); [`Unsupported`](crate::ArrayErrorKind::Unsupported) for elements of variable length, which
+    /// are read as `Vec<u8>`.
     pub async fn read_bytes(&self, selection: impl Into<Selection>) -> ArrayResult<(Vec<u64>, Vec<u8>)> {
         read::read_bytes(&self.core, selection.into(), false).await
     }
@@ -263,6 +266,14 @@ impl Array {
         self.with(|core| core.indexes = Arc::new(Indexes::new(bytes)))
     }
 
+    /// The same array, whose changes of metadata do something else to consolidated metadata in the groups above it. By
+    /// default that is kept up to date.
+    #[must_use]
+    pub fn with_consolidated(mut self, consolidated: Consolidated) -> Self {
+        self.consolidated = consolidated;
+        self
+    }
+
     fn with(mut self, change: impl FnOnce(&mut Core)) -> Self {
         change(Arc::make_mut(&mut self.core));
         self
@@ -275,6 +286,10 @@ impl Array {
             };
         }
         Ok(for_data_type!(self.data_type(), typed, {
+            if self.data_type().size().is_none() {
+                let contents = read::read(&self.core, selection, may_block).await?;
+                return Ok(AnyArray::Variable { data_type: self.data_type().clone(), contents });
+            }
             let (shape, bytes) = read::read_bytes(&self.core, selection, may_block).await?;
             AnyArray::Other { data_type: self.data_type().clone(), shape, bytes }
         }))

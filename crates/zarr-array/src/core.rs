@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use zarr_traits::{
-    Chain, ChunkGrid, DataType, Dims, FillValue, Hints, InnerChunks, InnerOrder, Key, KeyEncoding, Limits,
-    Prefix, Storage, StoreResult,
+    Chain, ChunkGrid, DataType, Dims, FillValue, Heap, Hints, InnerChunks, InnerOrder, Key, KeyEncoding,
+    Limits, Prefix, Scratch, Storage, StoreResult,
 };
 
 use crate::cpu::Cpu;
-use crate::error::ArrayError;
+use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::Place;
 use crate::indexes::Indexes;
 use crate::plan::Plan;
@@ -58,8 +58,11 @@ pub(crate) struct Core {
     pub(crate) storage: Storage,
     pub(crate) shape: Dims,
     pub(crate) data_type: DataType,
+    /// Bytes of an element in memory.
     pub(crate) size: usize,
     pub(crate) fill: FillValue,
+    /// The fill value as it lies in memory.
+    pub(crate) fill_element: FillValue,
     pub(crate) grid: Arc<dyn ChunkGrid>,
     pub(crate) keys: Arc<dyn KeyEncoding>,
     pub(crate) chain: Arc<Chain>,
@@ -78,6 +81,21 @@ pub(crate) struct Core {
 impl Core {
     pub(crate) fn place(&self, may_block: bool) -> Place {
         Place { storage: self.storage.clone(), cpu: self.cpu.clone(), may_block }
+    }
+
+    /// What the elements of one read or write will contain, where they differ in length: not more than `limit` bytes.
+    pub(crate) fn heap(&self, limit: u64) -> Option<Arc<Heap>> {
+        let variable = self.data_type.size().is_none();
+        variable.then(|| Arc::new(Heap::new(self.fill.clone(), limit)))
+    }
+
+    /// Whether elements have a size, so that they can be handed out as bytes.
+    pub(crate) fn check_fixed(&self) -> ArrayResult<()> {
+        if self.data_type.size().is_some() {
+            return Ok(());
+        }
+        let message = format!("elements of data type {} differ in length", self.data_type);
+        Err(ArrayError::new(ArrayErrorKind::Unsupported, message).in_array(&self.path))
     }
 
     /// Whether chunks are made of inner chunks, between which there may be anything.
@@ -113,4 +131,16 @@ impl Core {
         let elements = if plan.cells() > 0 { plan.cell(0).shape.product() } else { Some(0) };
         elements.unwrap_or(u64::MAX).saturating_mul(self.size as u64)
     }
+}
+
+/// Runs `work` with scratch that knows the heap of this read or write, and no longer: what elements contain is not kept.
+pub(crate) fn with_heap<R>(
+    heap: Option<&Arc<Heap>>,
+    scratch: &mut Scratch,
+    work: impl FnOnce(&mut Scratch) -> R,
+) -> R {
+    scratch.set_heap(heap.cloned());
+    let result = work(scratch);
+    scratch.set_heap(None);
+    result
 }

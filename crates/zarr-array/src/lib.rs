@@ -15,6 +15,7 @@ mod indexes;
 mod loaded;
 mod merge;
 mod metadata;
+pub mod node;
 mod open;
 mod plan;
 mod read;
@@ -23,7 +24,7 @@ mod select;
 mod values;
 mod write;
 
-pub use zarr_meta::{self as meta, ArrayMeta, Diagnostic};
+pub use zarr_meta::{self as meta, ArrayMeta, Diagnostic, Format};
 pub use zarr_traits::{
     self as traits, DataType, FillValue, Hints, InnerOrder, Limits, Registry, Storage, block_on,
 };
@@ -31,16 +32,21 @@ pub use zarr_traits::{
 pub use array::Array;
 pub use core::{FillChunks, Missing, PartialWrites};
 pub use cpu::{Cpu, Job, Spawn};
+pub use create::CreateOptions;
 pub use element::Element;
 pub use error::{ArrayError, ArrayErrorKind, ArrayResult};
 pub use explain::{Explanation, InnerChunk};
+pub use node::{Consolidated, Existing};
 pub use open::OpenOptions;
 pub use resize::Shrink;
 pub use select::{Axis, Selection};
 pub use values::{AnyArray, NdVec};
 
-/// A registry of everything that this crate brings: the core and, with the feature `standard`, the standard codecs.
+/// A registry of everything that this crate brings: the core, the data types of zarr-meta and the standard codecs.
 #[cfg(feature = "standard")]
 pub fn standard() -> Registry {
-    Registry::core().overriding(zarr_codecs_core::CODECS).overriding(&[zarr_codec_sharding::ENTRY])
+    Registry::core()
+        .overriding(zarr_meta::DATA_TYPES)
+        .overriding(zarr_codecs_core::CODECS)
+        .overriding(&[zarr_codec_sharding::ENTRY])
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use zarr_strided::{Destination, Output, Source, Swap};
 use zarr_traits::chain::byte_len;
-use zarr_traits::{Dims, Job, Piece, Scratch, block_on};
+use zarr_traits::{Dims, Heap, Job, Piece, Scratch, block_on};
 
-use crate::core::{Core, Missing};
+use crate::core::{Core, Missing, with_heap};
 use crate::element::Element;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::{PART, SMALL, Stored, Task, run};
@@ -27,6 +27,8 @@ struct Read {
     chunk_bytes: u64,
     /// Whether the result is known to be zero where nothing is written.
     zeroed: bool,
+    /// What elements of variable length contain.
+    heap: Option<Arc<Heap>>,
 }
 
 pub(crate) struct Found {
@@ -67,8 +69,9 @@ pub(crate) async fn read<T: Element>(
     let memory = fresh::<T::Memory>(&full, core.limits.result_bytes).map_err(|e| e.in_array(&core.path))?;
     let cuts = plan.cuts(&full);
     let output = Output::new(memory, &full, cuts)?;
-    let memory = fill(core, plan, output, true, may_block).await?;
-    Ok(NdVec::assume(kept, T::from_memory(memory)))
+    let (memory, heap) = fill(core, plan, output, true, may_block).await?;
+    let elements = T::from_memory(memory, heap.as_deref()).map_err(|e| e.in_array(&core.path))?;
+    Ok(NdVec::assume(kept, elements))
 }
 
 /// Reads the bytes of elements of any data type, in the byte order of this machine, into new memory.
@@ -77,13 +80,14 @@ pub(crate) async fn read_bytes(
     selection: Selection,
     may_block: bool,
 ) -> ArrayResult<(Vec<u64>, Vec<u8>)> {
+    core.check_fixed()?;
     let Target { plan, mut full, kept } = Target::new(core, &selection)?;
     let rank = full.len();
     full.push(core.size as u64);
     let memory = fresh::<u8>(&full, core.limits.result_bytes).map_err(|e| e.in_array(&core.path))?;
     let full = &full[..rank];
     let output = Output::sized(memory, core.size, full, plan.cuts(full))?;
-    Ok((kept, fill(core, plan, output, true, may_block).await?))
+    Ok((kept, fill(core, plan, output, true, may_block).await?.0))
 }
 
 /// Reads into memory that the caller gives away and gets back.
@@ -102,9 +106,10 @@ pub(crate) async fn read_into<T: Element>(
     if T::as_memory_mut(&mut values).is_none() {
         return read(core, selection, may_block).await;
     }
-    let memory = T::into_memory(values);
+    let memory = T::into_memory(values, None)?;
     let output = Output::new(memory, &full, plan.cuts(&full))?;
-    Ok(NdVec::assume(kept, T::from_memory(fill(core, plan, output, false, may_block).await?)))
+    let (memory, heap) = fill(core, plan, output, false, may_block).await?;
+    Ok(NdVec::assume(kept, T::from_memory(memory, heap.as_deref())?))
 }
 
 /// Reads into borrowed memory: only a blocking caller may lend it.
@@ -120,7 +125,7 @@ pub(crate) fn read_into_slice<T: Element>(
     }
     let Some(memory) = T::as_memory_mut(values) else {
         let read = block_on(read::<T>(core, selection.clone(), true))?;
-        values.copy_from_slice(read.as_slice());
+        values.clone_from_slice(read.as_slice());
         return Ok(());
     };
     let cuts = plan.cuts(&full);
@@ -148,22 +153,23 @@ fn task(core: &Arc<Core>, plan: Plan, output: Output, zeroed: bool) -> Arc<Read>
         // Not all of a shard, or of an uncompressed chunk, need be read.
         _ => core.chunk_bytes(&plan).min(decoded / plan.cells().max(1)),
     };
-    Arc::new(Read { core: core.clone(), plan, output, decoded, chunk_bytes, zeroed })
+    let heap = core.heap(core.limits.result_bytes);
+    Arc::new(Read { core: core.clone(), plan, output, decoded, chunk_bytes, zeroed, heap })
 }
 
-/// Runs the read, and takes the memory back out of it.
+/// Runs the read, and takes the memory back out of it, and the heap.
 async fn fill<M: zarr_strided::Plain>(
     core: &Arc<Core>,
     plan: Plan,
     output: Output,
     zeroed: bool,
     may_block: bool,
-) -> ArrayResult<Vec<M>> {
+) -> ArrayResult<(Vec<M>, Option<Arc<Heap>>)> {
     let task = task(core, plan, output, zeroed);
     run(&task, &core.place(may_block)).await.map_err(|e| e.in_array(&core.path))?;
-    let output = Arc::into_inner(task).map(|task| task.output);
-    match output.map(Output::into_vec) {
-        Some(Ok(memory)) => Ok(memory),
+    let done = Arc::into_inner(task).map(|task| (task.output.into_vec(), task.heap));
+    match done {
+        Some((Ok(memory), heap)) => Ok((memory, heap)),
         _ => unreachable!("a task that has run is held by nobody else"),
     }
 }
@@ -233,16 +239,16 @@ impl Task for Read {
 
     fn part(&self, number: u64, found: &Found, part: usize, scratch: &mut Scratch) -> ArrayResult<()> {
         match &found.data {
-            Data::Pieces(pieces, fetched) => {
+            Data::Pieces(pieces, fetched) => with_heap(self.heap.as_ref(), scratch, |scratch| {
                 self.decode_leaves(number, &pieces[found.parts[part].clone()], fetched, scratch)
-            }
+            }),
             _ => Ok(()),
         }
     }
 
     fn work(&self, number: u64, found: Found, scratch: &mut Scratch) -> ArrayResult<()> {
         let Found { cell, data, parts } = found;
-        match data {
+        with_heap(self.heap.as_ref(), scratch, |scratch| match data {
             Data::Absent => self.fill(number, &cell),
             Data::Whole(loaded) => {
                 self.decode_whole(number, &cell, loaded.whole(), scratch)?;
@@ -256,7 +262,7 @@ impl Task for Read {
                 fetched.give_to(scratch);
                 Ok(())
             }
-        }
+        })
     }
 
     async fn store(&self, _: u64, (): (), _: Option<&mut Scratch>) -> ArrayResult<Stored> {
@@ -299,11 +305,11 @@ impl Read {
         if self.core.missing == Missing::Error {
             return Err(ArrayError::new(ArrayErrorKind::NotFound, "the chunk is missing"));
         }
-        if self.zeroed && self.core.fill.is_zero() {
+        if self.zeroed && self.core.fill_element.is_zero() {
             return Ok(());
         }
         for leaf in self.plan.leaves_of(number, cell.part.shape()) {
-            self.leaf(&leaf)?.fill(self.core.fill.bytes())?;
+            self.leaf(&leaf)?.fill(self.core.fill_element.bytes())?;
         }
         Ok(())
     }

@@ -146,6 +146,17 @@ pub enum AnyArray {
     Float32(NdVec<f32>),
     /// `float64`.
     Float64(NdVec<f64>),
+    /// `string`.
+    String(NdVec<String>),
+    /// `bytes`.
+    Bytes(NdVec<Vec<u8>>),
+    /// Every other type of variable length: what its elements contain.
+    Variable {
+        /// The data type.
+        data_type: DataType,
+        /// What the elements contain.
+        contents: NdVec<Vec<u8>>,
+    },
     /// Every other type: the bytes of its elements, in the byte order of this machine.
     Other {
         /// The data type.
@@ -172,6 +183,8 @@ macro_rules! for_data_type {
             DataType::UInt64 => $typed!(UInt64, u64),
             DataType::Float32 => $typed!(Float32, f32),
             DataType::Float64 => $typed!(Float64, f64),
+            DataType::String => $typed!(String, String),
+            DataType::Bytes => $typed!(Bytes, Vec<u8>),
             _ => $other,
         }
     };
@@ -193,6 +206,8 @@ impl AnyArray {
             Self::UInt64(v) => v.shape(),
             Self::Float32(v) => v.shape(),
             Self::Float64(v) => v.shape(),
+            Self::String(v) => v.shape(),
+            Self::Bytes(v) | Self::Variable { contents: v, .. } => v.shape(),
             Self::Other { shape, .. } => shape,
         }
     }
@@ -200,7 +215,7 @@ impl AnyArray {
 
 /// Checks that `T` is the element of `data_type`.
 pub(crate) fn check_element<T: Element>(data_type: &DataType) -> ArrayResult<()> {
-    if T::is(data_type) && data_type.size() == Some(size_of::<T::Memory>()) {
+    if T::is(data_type) && data_type.memory_size() == size_of::<T::Memory>() {
         return Ok(());
     }
     Err(ArrayError::invalid(format!("the array has data type {data_type}, not {}", T::NAME)))

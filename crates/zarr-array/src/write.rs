@@ -8,10 +8,10 @@ use zarr_strided::{Destination, Input, Source, Swap, swap_in_place};
 use zarr_traits::chain::byte_len;
 use zarr_traits::lock::KeyGuard;
 use zarr_traits::{
-    Buffer, Dims, If, Key, Outcome, Picks, Put, Region, Scratch, Version, block_on, inverse, permute,
+    Buffer, Dims, Heap, If, Key, Outcome, Picks, Put, Region, Scratch, Version, block_on, inverse, permute,
 };
 
-use crate::core::{Core, FillChunks, PartialWrites};
+use crate::core::{Core, FillChunks, PartialWrites, with_heap};
 use crate::element::Element;
 use crate::encoding::{Encoding, Value};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
@@ -26,6 +26,8 @@ struct Write {
     core: Arc<Core>,
     target: Target,
     input: Input,
+    /// What elements of variable length contain.
+    heap: Option<Arc<Heap>>,
     /// Cells that could not be [claimed](Condition::Claim).
     taken: Mutex<HashSet<u64>>,
 }
@@ -85,8 +87,10 @@ pub(crate) async fn write<T: Element>(
     check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
     let target = Target::new(core, &selection)?;
     check_shape(&target, values.shape()).map_err(|e| e.in_array(&core.path))?;
-    let input = Input::new(T::into_memory(values.into_vec()), &target.full)?;
-    write_input(core, target, input, may_block).await
+    let heap = core.heap(u64::MAX);
+    let memory = T::into_memory(values.into_vec(), heap.as_deref()).map_err(|e| e.in_array(&core.path))?;
+    let input = Input::new(memory, &target.full)?;
+    write_input(core, target, input, heap, may_block).await
 }
 
 /// Writes borrowed elements: only a blocking caller may lend them.
@@ -102,8 +106,9 @@ pub(crate) fn write_slice<T: Element>(
         return Err(ArrayError::invalid(message).in_array(&core.path));
     }
     let full = target.full.clone();
-    let memory = T::as_memory(values);
-    Input::lend(&memory, &full, |input| block_on(write_input(core, target, input, true)))?
+    let heap = core.heap(u64::MAX);
+    let memory = T::as_memory(values, heap.as_deref()).map_err(|e| e.in_array(&core.path))?;
+    Input::lend(&memory, &full, |input| block_on(write_input(core, target, input, heap, true)))?
 }
 
 /// Writes the bytes of elements of any data type, in the byte order of this machine.
@@ -113,22 +118,29 @@ pub(crate) async fn write_bytes(
     bytes: Vec<u8>,
     may_block: bool,
 ) -> ArrayResult<()> {
+    core.check_fixed()?;
     let target = Target::new(core, &selection)?;
     let input =
         Input::sized(bytes, core.size, &target.full).map_err(|e| ArrayError::from(e).in_array(&core.path))?;
-    write_input(core, target, input, may_block).await
+    write_input(core, target, input, None, may_block).await
 }
 
 /// Writes the fill value.
 pub(crate) async fn write_fill(core: &Arc<Core>, selection: Selection, may_block: bool) -> ArrayResult<()> {
     let target = Target::new(core, &selection)?;
-    let input = Input::repeat(core.fill.bytes().to_vec(), &target.full)?;
-    write_input(core, target, input, may_block).await
+    let input = Input::repeat(core.fill_element.bytes().to_vec(), &target.full)?;
+    write_input(core, target, input, core.heap(u64::MAX), may_block).await
 }
 
-async fn write_input(core: &Arc<Core>, target: Target, input: Input, may_block: bool) -> ArrayResult<()> {
+async fn write_input(
+    core: &Arc<Core>,
+    target: Target,
+    input: Input,
+    heap: Option<Arc<Heap>>,
+    may_block: bool,
+) -> ArrayResult<()> {
     core.chain.check_writable().map_err(|e| ArrayError::from(e).in_array(&core.path))?;
-    let task = Arc::new(Write { core: core.clone(), target, input, taken: Mutex::default() });
+    let task = Arc::new(Write { core: core.clone(), target, input, heap, taken: Mutex::default() });
     run(&task, &core.place(may_block)).await.map_err(|e| e.in_array(&core.path))
 }
 
@@ -205,7 +217,9 @@ impl Task for Write {
 
     fn part(&self, number: u64, found: &Found, part: usize, scratch: &mut Scratch) -> ArrayResult<()> {
         match &found.encoding {
-            Some(encoding) => encoding.encode(part, &self.values(number)?, scratch),
+            Some(encoding) => with_heap(self.heap.as_ref(), scratch, |scratch| {
+                encoding.encode(part, &self.values(number)?, scratch)
+            }),
             None => Ok(()),
         }
     }
@@ -214,7 +228,9 @@ impl Task for Write {
         let Found { cell, key, object, condition, encoding, .. } = found;
         let change = match encoding {
             Some(encoding) => self.join(encoding, condition, scratch)?,
-            None => self.change(number, &cell, object, condition, scratch)?,
+            None => with_heap(self.heap.as_ref(), scratch, |scratch| {
+                self.change(number, &cell, object, condition, scratch)
+            })?,
         };
         Ok(Made { chunk: cell.chunk, key, change })
     }
@@ -343,7 +359,7 @@ impl Write {
                 core.chain.decode_into(object.whole(), &cell.shape, &all, whole.reborrow(), scratch)?;
                 object.give_to(scratch);
             }
-            None => whole.fill(core.fill.bytes())?,
+            None => whole.fill(core.fill_element.bytes())?,
         }
         put_part(whole, cell, values, Swap::NONE)?;
         let change = self.encode(Source::dense(&chunk, &cell.shape, core.size)?, condition, scratch)?;
@@ -365,7 +381,7 @@ impl Write {
         let stored = permute(&cell.shape, &order).ok_or_else(no_order)?;
         let back = inverse(&order).ok_or_else(no_order)?;
         put_part(Destination::dense(&mut object, &stored, core.size)?.permute(&back)?, cell, values, swap)?;
-        let mut fill = core.fill.bytes().to_vec();
+        let mut fill = core.fill_element.bytes().to_vec();
         swap_in_place(&mut fill, swap);
         let whole = Source::dense(&object, &stored, core.size)?;
         if let Some(change) = self.absence(|| whole.is_filled_with(&fill), &condition) {
@@ -376,7 +392,7 @@ impl Write {
 
     fn encode(&self, chunk: Source<'_>, condition: Condition, scratch: &mut Scratch) -> ArrayResult<Change> {
         let core = &*self.core;
-        if let Some(change) = self.absence(|| chunk.is_filled_with(core.fill.bytes()), &condition) {
+        if let Some(change) = self.absence(|| chunk.is_filled_with(core.fill_element.bytes()), &condition) {
             return Ok(change);
         }
         let mut encoded = scratch.take_vec();

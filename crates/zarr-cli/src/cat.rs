@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use zarr_array::DataType;
 use zarr_array::blocking::Array;
-use zarr_array::{DataType, traits::Layout};
 
+use crate::elements::Elements;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::nested::Nested;
 use crate::npy;
-use crate::render::{self, Render};
+use crate::render::Render;
 use crate::select::{Part, Pick};
 use crate::slabs::{Budget, Slabs};
 use crate::stdout::Stdout;
@@ -69,10 +70,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
 
 /// Part after part. Nothing is printed before the first part has been read, so that most errors leave no output.
 fn print(array: &Array, picks: &[Pick], mut printer: Printer) -> Result<(), Failure> {
-    let size = array.data_type().size().unwrap_or(1);
+    let size = array.data_type().memory_size();
     for slab in Slabs::new(picks, array.chunk_grid(), size, Budget::DEFAULT) {
-        let (_, elements) = array.read_bytes(slab.selection(picks))?;
-        printer.elements(elements)?;
+        printer.elements(Elements::read(array, slab.selection(picks))?)?;
     }
     printer.end()
 }
@@ -101,43 +101,47 @@ impl Printer {
         let unknown =
             || Failure::unsupported(format!("data type {data_type} cannot be printed in this format"));
         let (header, form) = match format {
+            Format::Raw if data_type.size().is_none() => {
+                let message =
+                    format!("elements of data type {data_type} differ in length, use --format json");
+                return Err(Failure::unsupported(message));
+            }
             Format::Raw => (Vec::new(), Form::Bytes),
             Format::Npy => (npy::header(data_type, &shape).ok_or_else(unknown)?, Form::Bytes),
-            Format::Text => (Vec::new(), Form::Lines(render::text(data_type).ok_or_else(unknown)?)),
+            Format::Text => (Vec::new(), Form::Lines(Render::text(data_type).ok_or_else(unknown)?)),
             Format::Json => {
-                let render = render::json(data_type).ok_or_else(unknown)?;
+                let render = Render::json(data_type).ok_or_else(unknown)?;
                 (Vec::new(), Form::Lists(render, Nested::new(&shape)))
             }
         };
         Ok(Self { out: Stdout::new(), header, form, data_type: data_type.clone() })
     }
 
-    fn elements(&mut self, mut elements: Vec<u8>) -> Result<(), Failure> {
+    fn elements(&mut self, elements: Elements) -> Result<(), Failure> {
         self.out.write(&std::mem::take(&mut self.header))?;
-        let size = self.data_type.size().unwrap_or(1).max(1);
+        let size = self.data_type.memory_size();
+        let out = &mut self.out;
         let mut text = Vec::with_capacity(PIECE + 64);
         match &mut self.form {
             Form::Bytes => {
-                booleans(&self.data_type, &mut elements);
-                little_endian(&self.data_type, &mut elements);
-                return self.out.write(&elements);
-            }
-            Form::Lines(render) => {
-                for element in elements.chunks_exact(size) {
-                    render(element, &mut text);
-                    text.push(b'\n');
-                    flush_at(PIECE, &mut self.out, &mut text)?;
+                let Elements::Fixed(mut bytes) = elements else { return Ok(()) };
+                if cfg!(target_endian = "big") {
+                    self.data_type.swap_bytes(&mut bytes);
                 }
+                return out.write(&bytes);
             }
-            Form::Lists(render, lists) => {
-                for element in elements.chunks_exact(size) {
-                    lists.before(&mut text);
-                    render(element, &mut text);
-                    flush_at(PIECE, &mut self.out, &mut text)?;
-                }
-            }
+            Form::Lines(render) => elements.each(size, |element| {
+                render.element(element, &mut text)?;
+                text.push(b'\n');
+                flush_at(PIECE, out, &mut text)
+            })?,
+            Form::Lists(render, lists) => elements.each(size, |element| {
+                lists.before(&mut text);
+                render.element(element, &mut text)?;
+                flush_at(PIECE, out, &mut text)
+            })?,
         }
-        flush_at(0, &mut self.out, &mut text)
+        flush_at(0, out, &mut text)
     }
 
     fn end(&mut self) -> Result<(), Failure> {
@@ -164,20 +168,4 @@ fn flush_at(length: usize, out: &mut Stdout, text: &mut Vec<u8>) -> Result<(), F
         text.clear();
     }
     Ok(())
-}
-
-/// Booleans become bytes 0 and 1: any byte but 0 is true (checklist L78).
-pub(crate) fn booleans(data_type: &DataType, elements: &mut [u8]) {
-    if *data_type == DataType::Bool {
-        elements.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
-    }
-}
-
-/// From the byte order of this machine.
-fn little_endian(data_type: &DataType, elements: &mut [u8]) {
-    if cfg!(target_endian = "big")
-        && let Layout::Fixed { unit, .. } = data_type.layout()
-    {
-        elements.chunks_exact_mut(unit.max(1)).for_each(<[u8]>::reverse);
-    }
 }

@@ -5,6 +5,7 @@
 mod cat;
 mod chunks;
 mod copy;
+mod elements;
 mod exit;
 mod explain;
 mod info;

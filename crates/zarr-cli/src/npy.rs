@@ -11,7 +11,7 @@ pub(crate) fn header(data_type: &DataType, shape: &[u64]) -> Option<Vec<u8>> {
     if shape.len() > 1 {
         tuple.truncate(tuple.len() - 2);
     }
-    let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}), }}", tuple.trim_end());
+    let dict = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({}), }}", tuple.trim_end());
     // Everything up to the elements is a multiple of 64 bytes, and ends in a line feed.
     let length = (10 + dict.len() + 1).next_multiple_of(64) - 10;
     let mut header = b"\x93NUMPY\x01\x00".to_vec();
@@ -20,8 +20,9 @@ pub(crate) fn header(data_type: &DataType, shape: &[u64]) -> Option<Vec<u8>> {
     Some(header)
 }
 
+/// The type as NumPy spells it, in the syntax of Python.
 fn descr(data_type: &DataType) -> Option<String> {
-    Some(match data_type {
+    let name = match data_type {
         DataType::Bool => "|b1".to_owned(),
         DataType::Int8 => "|i1".to_owned(),
         DataType::UInt8 => "|u1".to_owned(),
@@ -30,8 +31,31 @@ fn descr(data_type: &DataType) -> Option<String> {
         DataType::Float16 | DataType::Float32 | DataType::Float64 => format!("<f{}", data_type.size()?),
         DataType::Complex64 | DataType::Complex128 => format!("<c{}", data_type.size()?),
         DataType::Raw(bytes) => format!("|V{bytes}"),
+        DataType::Extension(extension) => {
+            let size = data_type.size()?;
+            let time = || {
+                let configuration = extension.configuration();
+                let (unit, scale) =
+                    (configuration.get("unit")?.as_str()?, configuration.get("scale_factor")?);
+                let unit = if unit == "μs" { "us" } else { unit };
+                Some(match unit {
+                    "generic" => String::new(),
+                    unit if scale == 1 => format!("[{unit}]"),
+                    unit => format!("[{scale}{unit}]"),
+                })
+            };
+            match extension.name() {
+                "fixed_length_utf32" => format!("<U{}", size / 4),
+                "null_terminated_bytes" => format!("|S{size}"),
+                "raw_bytes" => format!("|V{size}"),
+                "numpy.datetime64" => format!("<M8{}", time()?),
+                "numpy.timedelta64" => format!("<m8{}", time()?),
+                _ => return None,
+            }
+        }
         _ => return None,
-    })
+    };
+    Some(format!("'{name}'"))
 }
 
 #[cfg(test)]

@@ -1,23 +1,76 @@
 //! One element as text.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use half::f16;
-use zarr_array::DataType;
+use zarr_array::meta::json::Value;
+use zarr_array::traits::{ExtensionType, serde_json};
+use zarr_array::{DataType, FillValue};
+
+use crate::exit::{Exit, Failure};
+
+/// How the elements of a data type are printed.
+pub(crate) enum Render {
+    Core(Append),
+    /// As the type spells its fill values, which is how it says what an element is.
+    Extension {
+        data_type: Arc<dyn ExtensionType>,
+        /// Strings stand in text as they are, without quotes.
+        bare: bool,
+    },
+}
 
 /// Appends an element, given as its bytes in the byte order of this machine.
-pub(crate) type Render = fn(&[u8], &mut Vec<u8>);
+type Append = fn(&[u8], &mut Vec<u8>);
 
-/// As a JSON value: numbers with their exact value, so that they are equal whatever reads them; non-finite numbers as the
-/// strings of the specification, complex numbers as pairs, raw bytes as base64.
-pub(crate) fn json(data_type: &DataType) -> Option<Render> {
+impl Render {
+    /// As a JSON value: numbers with their exact value, so that they are equal whatever reads them; non-finite numbers as
+    /// the strings of the specification, complex numbers as pairs, byte strings as base64.
+    pub(crate) fn json(data_type: &DataType) -> Option<Self> {
+        Self::new(data_type, false, json)
+    }
+
+    /// For people: numbers with as few digits as tell them apart in their width, complex numbers as Python writes them,
+    /// byte strings in hexadecimal.
+    pub(crate) fn text(data_type: &DataType) -> Option<Self> {
+        Self::new(data_type, true, text)
+    }
+
+    fn new(data_type: &DataType, bare: bool, core: fn(&DataType) -> Option<Append>) -> Option<Self> {
+        match data_type {
+            DataType::Extension(data_type) => Some(Self::Extension { data_type: data_type.clone(), bare }),
+            core_type => core(core_type).map(Self::Core),
+        }
+    }
+
+    /// Appends an element: its bytes in the byte order of this machine, or what it contains.
+    pub(crate) fn element(&self, element: &[u8], out: &mut Vec<u8>) -> Result<(), Failure> {
+        match self {
+            Self::Core(append) => append(element, out),
+            Self::Extension { data_type, bare } => {
+                let value = data_type.fill_to_json(&FillValue::from_bytes(element));
+                match value.map_err(|e| Failure::new(Exit::Corrupt, e.to_string()))? {
+                    serde_json::Value::String(text) if *bare => out.extend_from_slice(text.as_bytes()),
+                    value => put(out, format_args!("{value}")),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn json(data_type: &DataType) -> Option<Append> {
     Some(match data_type {
         DataType::Float16 => |e, out| json_float(f64::from(half(e)), out),
         DataType::Float32 => |e, out| json_float(f64::from(f32::from_ne_bytes(array(e))), out),
         DataType::Float64 => |e, out| json_float(f64::from_ne_bytes(array(e)), out),
         DataType::Complex64 => |e, out| json_pair(e, |e| f64::from(f32::from_ne_bytes(array(e))), out),
         DataType::Complex128 => |e, out| json_pair(e, |e| f64::from_ne_bytes(array(e)), out),
-        DataType::Raw(_) => |e, out| {
+        DataType::String => {
+            |e, out| put(out, format_args!("{}", Value::from(&*String::from_utf8_lossy(e)).as_raw()))
+        }
+        DataType::Raw(_) | DataType::Bytes => |e, out| {
             out.push(b'"');
             base64(e, out);
             out.push(b'"');
@@ -26,9 +79,7 @@ pub(crate) fn json(data_type: &DataType) -> Option<Render> {
     })
 }
 
-/// For people: numbers with as few digits as tell them apart in their width, complex numbers as Python writes them, raw
-/// bytes in hexadecimal.
-pub(crate) fn text(data_type: &DataType) -> Option<Render> {
+fn text(data_type: &DataType) -> Option<Append> {
     Some(match data_type {
         DataType::Float16 => |e, out| put(out, format_args!("{}", shortest_half(half(e)))),
         DataType::Float32 => |e, out| text_float32(f32::from_ne_bytes(array(e)), out),
@@ -39,13 +90,16 @@ pub(crate) fn text(data_type: &DataType) -> Option<Render> {
         DataType::Complex128 => {
             |e, out| text_pair(e, |e, out| text_float(f64::from_ne_bytes(array(e)), out), out)
         }
-        DataType::Raw(_) => |e, out| e.iter().for_each(|byte| put(out, format_args!("{byte:02x}"))),
+        DataType::String => |e, out| out.extend_from_slice(e),
+        DataType::Raw(_) | DataType::Bytes => {
+            |e, out| e.iter().for_each(|byte| put(out, format_args!("{byte:02x}")))
+        }
         other => return whole(other),
     })
 }
 
 /// What is spelled the same in both.
-fn whole(data_type: &DataType) -> Option<Render> {
+fn whole(data_type: &DataType) -> Option<Append> {
     macro_rules! integer {
         ($t:ty) => {
             |e, out| put(out, format_args!("{}", <$t>::from_ne_bytes(array(e))))
@@ -117,7 +171,7 @@ fn json_pair(element: &[u8], part: fn(&[u8]) -> f64, out: &mut Vec<u8>) {
 }
 
 /// `1.0-2.0j`, which Python's `complex` reads.
-fn text_pair(element: &[u8], part: Render, out: &mut Vec<u8>) {
+fn text_pair(element: &[u8], part: Append, out: &mut Vec<u8>) {
     let (real, imaginary) = element.split_at(element.len() / 2);
     part(real, out);
     let sign = out.len();
@@ -155,7 +209,7 @@ fn base64(bytes: &[u8], out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    fn render(render: Option<Render>, element: &[u8]) -> String {
+    fn render(render: Option<Append>, element: &[u8]) -> String {
         let mut out = Vec::new();
         render.unwrap()(element, &mut out);
         String::from_utf8(out).unwrap()

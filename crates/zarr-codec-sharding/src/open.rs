@@ -46,7 +46,7 @@ pub(crate) fn build(
     }
     Ok(Codec::ArrayBytes(Arc::new(Sharding(Arc::new(Shard {
         chunk,
-        fill: repr.fill.clone(),
+        fill: repr.fill_element(),
         inner: Arc::new(inner),
         index,
         at_start,

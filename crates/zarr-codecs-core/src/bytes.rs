@@ -10,6 +10,9 @@
 //! (D1.t3); only the historic type `structured` was always little endian without saying so (B.t66). The name `endian`,
 //! which the codec had in drafts, is read and never written (D1.3). Types of variable length are refused (D.10). Booleans
 //! are passed as they are stored; whoever knows the type judges them (D1.t7).
+//!
+//! `bytes:fields` is a private name: what documents of format 2 can say of structs, and no registered codec can. There
+//! `endian` is a list, with one byte order for each [part](DataType::parts) of an element.
 
 use std::sync::Arc;
 
@@ -24,12 +27,20 @@ use zarr_traits::{
 pub const ENTRY: Entry =
     Entry::Codec(CodecEntry { name: "bytes", aliases: &["endian"], kind: CodecKind::ArrayBytes, build });
 
+/// The row of `bytes:fields` in a registry.
+pub const FIELDS: Entry = Entry::Codec(CodecEntry {
+    name: "bytes:fields",
+    aliases: &[],
+    kind: CodecKind::ArrayBytes,
+    build: build_fields,
+});
+
 #[derive(Debug)]
 struct Bytes {
     size: usize,
     swap: Swap,
-    /// The type whose parts are turned over one by one, where `swap` cannot do that.
-    packed: Option<DataType>,
+    /// The type whose parts are turned over one by one, and which of them, where `swap` cannot do that.
+    packed: Option<(DataType, Vec<bool>)>,
 }
 
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
@@ -44,7 +55,6 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) ->
         Some(other) => return Err(wrong(format!("endian is {other}, it must be \"little\" or \"big\""))),
         None => None,
     };
-    let native = |big: bool| big == cfg!(target_endian = "big");
     if let Layout::Packed { .. } = repr.data_type.layout() {
         let big = match big {
             Some(big) => big,
@@ -54,8 +64,7 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) ->
             }
             None => return Err(missing(repr)),
         };
-        let packed = (!native(big)).then(|| repr.data_type.clone());
-        return Ok(Codec::ArrayBytes(Arc::new(Bytes { size, swap: Swap::NONE, packed })));
+        return Ok(fields(repr, size, vec![!native(big); repr.data_type.parts()]));
     }
     let swap = match big {
         _ if unit <= 1 => Swap::NONE,
@@ -72,6 +81,35 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) ->
         }
     };
     Ok(Codec::ArrayBytes(Arc::new(Bytes { size, swap, packed: None })))
+}
+
+fn build_fields(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
+    let (size, _) = repr.fixed()?;
+    let parts = repr.data_type.parts();
+    let order = |order: &Value| match order.as_str()? {
+        "little" => Some(!native(false)),
+        "big" => Some(!native(true)),
+        _ => None,
+    };
+    let orders = configuration.get("endian").and_then(Value::as_array);
+    let turn: Option<Vec<bool>> = orders.and_then(|orders| orders.iter().map(order).collect());
+    let turn = turn.filter(|turn| turn.len() == parts);
+    Ok(fields(
+        repr,
+        size,
+        turn.ok_or_else(|| wrong(format!("endian must be a list of {parts} byte orders")))?,
+    ))
+}
+
+/// Of a type whose parts are turned over, if any is.
+fn fields(repr: &Repr, size: usize, turn: Vec<bool>) -> Codec {
+    let packed = turn.contains(&true).then(|| (repr.data_type.clone(), turn));
+    Codec::ArrayBytes(Arc::new(Bytes { size, swap: Swap::NONE, packed }))
+}
+
+/// Whether this machine has that order.
+fn native(big: bool) -> bool {
+    big == cfg!(target_endian = "big")
 }
 
 fn missing(repr: &Repr) -> CodecError {
@@ -99,10 +137,10 @@ impl ArrayBytesCodec for Bytes {
         if src.len() != expected {
             return Err(CodecError::corrupt(format!("got {} bytes, expected {expected}", src.len())));
         }
-        if let Some(packed) = &self.packed {
+        if let Some((data_type, turn)) = &self.packed {
             let mut turned = scratch.take(expected)?;
             turned.copy_from_slice(src);
-            packed.swap_bytes(&mut turned);
+            data_type.swap_parts(&mut turned, turn);
             dst.put(Source::dense(&turned, shape, self.size)?.sub(part.start(), part.shape())?, Swap::NONE)?;
             scratch.give(turned);
             return Ok(());
@@ -114,8 +152,8 @@ impl ArrayBytesCodec for Bytes {
     fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, _: &mut Scratch) -> CodecResult<()> {
         let start = out.len();
         src.append_to(out, self.swap)?;
-        if let Some(packed) = &self.packed {
-            packed.swap_bytes(&mut out[start..]);
+        if let Some((data_type, turn)) = &self.packed {
+            data_type.swap_parts(&mut out[start..], turn);
         }
         Ok(())
     }

@@ -12,6 +12,12 @@ pub mod crc32c;
 pub mod gzip;
 #[cfg(feature = "transpose")]
 pub mod transpose;
+#[cfg(any(feature = "vlen-bytes", feature = "vlen-utf8"))]
+mod vlen;
+#[cfg(feature = "vlen-bytes")]
+pub mod vlen_bytes;
+#[cfg(feature = "vlen-utf8")]
+pub mod vlen_utf8;
 #[cfg(feature = "zstd")]
 pub mod zstd;
 
@@ -33,18 +39,31 @@ pub const CODECS: &[Entry] = &[
     blosc::ENTRY,
     #[cfg(feature = "bytes")]
     bytes::ENTRY,
+    #[cfg(feature = "bytes")]
+    bytes::FIELDS,
     #[cfg(feature = "crc32c")]
     crc32c::ENTRY,
     #[cfg(feature = "gzip")]
     gzip::ENTRY,
     #[cfg(feature = "transpose")]
     transpose::ENTRY,
+    #[cfg(feature = "vlen-bytes")]
+    vlen_bytes::ENTRY,
+    #[cfg(feature = "vlen-utf8")]
+    vlen_utf8::ENTRY,
     #[cfg(feature = "zstd")]
     zstd::ENTRY,
 ];
 
 /// Room for `n` more bytes, or an error instead of an abort.
-#[cfg(any(feature = "blosc", feature = "crc32c", feature = "gzip", feature = "zstd"))]
+#[cfg(any(
+    feature = "blosc",
+    feature = "crc32c",
+    feature = "gzip",
+    feature = "vlen-bytes",
+    feature = "vlen-utf8",
+    feature = "zstd"
+))]
 fn reserve(out: &mut Vec<u8>, n: usize) -> zarr_traits::CodecResult<()> {
     use zarr_traits::{CodecError, CodecErrorKind};
     out.try_reserve(n)

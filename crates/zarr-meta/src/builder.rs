@@ -195,7 +195,7 @@ impl ArrayBuilder {
             None => Ok(fill::default(&self.data_type)),
             Some(fill) => fill.bits(&self.data_type),
         };
-        bits.and_then(|bits| fill::write(&self.data_type, &bits)).map_err(|e| e.at("/fill_value"))
+        bits.and_then(|bits| fill::for_document(&self.data_type, &bits)).map_err(|e| e.at("/fill_value"))
     }
 
     /// The codecs of the document, with what was left out put in.
@@ -220,7 +220,9 @@ impl ArrayBuilder {
     fn serializer(&self) -> MetaResult<Extension> {
         match self.data_type.layout() {
             Layout::Fixed { unit: 1, .. } => Ok(Extension::new("bytes")),
-            Layout::Fixed { .. } => Ok(Extension::new("bytes").with("endian", "little")),
+            Layout::Fixed { .. } | Layout::Packed { .. } => {
+                Ok(Extension::new("bytes").with("endian", "little"))
+            }
             Layout::Variable => match &*self.data_type.name() {
                 "string" => Ok(Extension::new("vlen-utf8")),
                 "bytes" => Ok(Extension::new("vlen-bytes")),

@@ -74,6 +74,10 @@ codes! {
         "zarr-python 3.0.0 to 3.1.3 wrote null into groups that have no consolidated metadata. It is read as if the member were absent.";
     ConsolidatedForm "ZM017" Error "consolidated_metadata is not of the specified form"
         "The specification wants exactly kind: \"inline\", must_understand: false and metadata. A missing must_understand or further members are tolerated; an unknown kind with must_understand: false is ignored.";
+    ConsolidatedKey "ZM018" Error "path in consolidated metadata"
+        "A key of consolidated metadata must be the path of a node below the group, without a slash at either end, and occur once. A slash is left out, of repeated ones the last counts, and what can be no path is ignored. zarr-python says that the group does not exist.";
+    ImplicitGroup "ZM019" Error "group without a document"
+        "Nodes lie below a path that has no document of its own. Pre-release software took such a path for a group; since 3.1 it is no node. It is reported, and the nodes below it open by their paths.";
 
     ExtensionMember "ZM020" Error "unknown member of an extension object"
         "An extension object has name, configuration and must_understand, and nothing else. The further member is ignored.";
@@ -95,8 +99,8 @@ codes! {
         "The fill value of a bool array is a number. 0 is read as false and 1 as true; nothing else is accepted.";
     NumericStringFill "ZM042" Error "number in a string as fill value"
         "The fill value of a floating point type is a decimal number in a string. It is read as that number.";
-    Base64Fill "ZM043" Error "base64 fill value of a raw type"
-        "The fill value of an r* type is an array of N/8 integers. TensorStore reads base64 instead, which is understood.";
+    Base64Fill "ZM043" Error "base64 fill value"
+        "The fill value of an r* type is an array of N/8 integers, that of a struct an object with all fields. TensorStore (r*) and zarr-python (struct) read base64 as well, which is understood.";
 
     CodecConfiguration "ZM050" Error "codec configuration that a codec tolerates"
         "A codec's configuration is not of the specified form, and the codec knows what is meant; the message says what and how it was taken.";
@@ -128,6 +132,31 @@ codes! {
         "A member that the specification does not define is discouraged, also where must_understand: false waives it; zarr-python up to 3.1.6 refuses it in groups. Put it into attributes.";
     NulInText "ZM078" Warning "U+0000 in a name"
         "A member or dimension name holds the character U+0000, which many programs cut or refuse.";
+
+    TwoFormats "ZM080" Error "documents of two formats"
+        "A node has a zarr.json and a document of format 2. The zarr.json is read, as zarr-python does; other readers may take the other one.";
+    ArrayAndGroup "ZM081" Error "array and group at one path"
+        "A node of format 2 is an array and a group at once. It is read as an array.";
+    GroupMember "ZM082" Error "additional member in a group of format 2"
+        "The document of a group of format 2 has zarr_format only; netCDF-C and zarr-python add members of their own. They are kept and ignored.";
+    BrokenAttributes "ZM083" Error "attributes that cannot be read"
+        "The document with the attributes of a node of format 1 or 2 is not a JSON object. The node is opened without attributes; changing them fails.";
+    MissingMember "ZM084" Error "missing member of an array of format 2"
+        "compressor, filters, fill_value and order are required in an array of format 2. Missing ones are read as null, null, null and \"C\".";
+    NullSeparator "ZM085" Error "dimension_separator is null"
+        "dimension_separator must be \".\" or \"/\". null is read as if it were absent: \".\".";
+    DtypeSpelling "ZM086" Error "unusual spelling of a dtype"
+        "The dtype is not spelled as the specification has it, such as float32 in place of a type string, or a number of several bytes without byte order, which is read as little-endian.";
+    OldFill "ZM087" Error "fill value in an unusual form"
+        "The fill value of an array of format 1 or 2 is not of the form that the specification gives to its dtype: a short base64 string, 0 for a string, \"NaT\", a bool for a number. The message says how it was read.";
+    UndefinedFill "ZM088" Warning "fill value null"
+        "The fill value is null, so what is not stored is undefined; it reads as zero, an empty string or NaT.";
+    OrderOfVersion1 "ZM089" Warning "order F in format 1"
+        "zarr-python 1 stored arrays of order \"F\" in C order unless the compression was blosc, against the specification. They are read as they were written; an option reads them by the letter.";
+    CompressionAlias "ZM090" Error "compression under another name"
+        "In format 1 the compression gzip is an alias of zlib, and null one of none. Neither is written in documents.";
+    MissingAttributes "ZM091" Error "no attributes in format 1"
+        "An array of format 1 must have a document with attributes, be they empty. It is read as empty.";
 }
 
 impl Code {

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::diagnostic::{Code, Diagnostic};
 
@@ -37,15 +38,17 @@ pub struct Position {
 }
 
 /// An error in a metadata document, with the node and the member it is about.
+#[derive(Clone)]
 pub struct MetaError(Box<Inner>);
 
+#[derive(Clone)]
 struct Inner {
     kind: MetaErrorKind,
     node: Option<String>,
     pointer: String,
     position: Option<Position>,
     message: String,
-    source: Option<Box<dyn Error + Send + Sync>>,
+    source: Option<Arc<dyn Error + Send + Sync>>,
 }
 
 /// The result of a metadata operation.
@@ -103,7 +106,7 @@ impl MetaError {
     /// Adds the cause.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        self.0.source = Some(source.into());
+        self.0.source = Some(Arc::from(source.into()));
         self
     }
 

@@ -2,21 +2,33 @@
 
 mod builder;
 mod code;
+pub mod consolidated;
 pub mod diagnostic;
+mod documents;
 mod error;
 pub mod fill;
+mod group;
 pub mod json;
+mod lower;
 mod model;
 mod names;
+mod node;
 pub mod path;
 mod resolve;
+pub mod types;
+mod v1;
+mod v2;
 pub mod v3;
 
 pub use zarr_traits::{DataType, FillValue, Limits, Registry};
 
 pub use builder::ArrayBuilder;
 pub use diagnostic::{Code, Diagnostic, Ignore, Severity, Sink, Strict};
+pub use documents::{DocumentName, Documents, Format};
 pub use error::{MetaError, MetaErrorKind, MetaResult, Position};
 pub use fill::Fill;
+pub use group::GroupMeta;
 pub use model::ArrayMeta;
+pub use node::NodeMeta;
 pub use resolve::Resolved;
+pub use types::DATA_TYPES;

@@ -5,19 +5,34 @@ use std::sync::Arc;
 use zarr_traits::{DataType, KeyEncoding, Limits, Registry};
 
 use crate::builder::ArrayBuilder;
-use crate::diagnostic::Sink;
-use crate::error::MetaResult;
-use crate::json::{Object, Value};
+use crate::diagnostic::{Code, Diagnostic, Sink};
+use crate::documents::{DocumentName, Format};
+use crate::error::{MetaError, MetaErrorKind, MetaResult};
+use crate::json::{Object, Root, Value};
+use crate::lower::{self, Lowered};
 use crate::resolve::{self, Resolved};
+use crate::v1;
+use crate::v2::{self, Attributes, Strings};
 use crate::v3::ArrayDocument;
 
-/// The metadata of an array: a document, kept as it is spelled, with the model of version 3 on top.
+/// The metadata of an array: documents, kept as they are spelled, with the model of version 3 on top.
 ///
 /// [`builder`](Self::builder) makes new metadata, [`parse`](Self::parse) reads stored metadata, and
-/// [`resolve`](Self::resolve) looks up what it names.
+/// [`resolve`](Self::resolve) looks up what it names. An array of format 1 or 2 keeps its own documents, and beside them
+/// what they mean as a [`document`](Self::document) of format 3.
 #[derive(Debug, Clone)]
 pub struct ArrayMeta {
     document: ArrayDocument,
+    old: Option<Box<Old>>,
+}
+
+/// What an array of format 1 or 2 has in the store, and what its model does not say.
+#[derive(Debug, Clone)]
+struct Old {
+    format: Format,
+    array: Root,
+    attributes: Attributes,
+    lowered: Lowered,
 }
 
 impl ArrayMeta {
@@ -50,6 +65,54 @@ impl ArrayMeta {
         ArrayDocument::parse(bytes, limits, sink).map(Self::from)
     }
 
+    /// Reads the documents of an array of format 2, `.zarray` and, where there is one, `.zattrs`, tolerantly; what was
+    /// tolerated is reported to `sink`. A dtype, codec or fill value that cannot be understood is an error of
+    /// [`resolve`](Self::resolve).
+    ///
+    /// # Errors
+    /// When `array` is no valid document of an array of format 2 (checklist H.1), exceeds `limits`, or `sink` says so.
+    pub fn parse_v2(
+        array: &[u8],
+        attributes: Option<&[u8]>,
+        limits: &Limits,
+        sink: &mut dyn Sink,
+    ) -> MetaResult<Self> {
+        let (root, array) = v2::Array::parse(array, limits, sink)?;
+        let attributes = Attributes::parse(DocumentName::Attributes2, attributes, limits, sink)?;
+        let (document, lowered) = lower::lower(&array, &attributes.object(), Strings::Base64, limits, sink)?;
+        let old = Old { format: Format::V2, array: root, attributes, lowered };
+        Ok(Self { document, old: Some(Box::new(old)) })
+    }
+
+    /// Reads the documents of an array of format 1, `meta` and `attrs`, tolerantly; what was tolerated is reported to
+    /// `sink`. Arrays of order `"F"` whose compression is not blosc are read as zarr-python 1 has written them, in C
+    /// order, unless they are to be taken by the letter: `literal` (checklist I8).
+    ///
+    /// # Errors
+    /// When `array` is no valid document of an array of format 1 (checklist I), exceeds `limits`, or `sink` says so.
+    pub fn parse_v1(
+        array: &[u8],
+        attributes: Option<&[u8]>,
+        literal: bool,
+        limits: &Limits,
+        sink: &mut dyn Sink,
+    ) -> MetaResult<Self> {
+        let (root, array) = v1::parse(array, literal, limits, sink)?;
+        if attributes.is_none() {
+            let message = format!("there is no {}, read as {{}}", DocumentName::Attributes1);
+            sink.report(Diagnostic::new(Code::MissingAttributes, "/attributes", message))?;
+        }
+        let attributes = Attributes::parse(DocumentName::Attributes1, attributes, limits, sink)?;
+        let (document, lowered) = lower::lower(&array, &attributes.object(), Strings::Unknown, limits, sink)?;
+        let old = Old { format: Format::V1, array: root, attributes, lowered };
+        Ok(Self { document, old: Some(Box::new(old)) })
+    }
+
+    /// The version of the format.
+    pub fn format(&self) -> Format {
+        self.old.as_ref().map_or(Format::V3, |old| old.format)
+    }
+
     /// Looks up the data type, chunk grid, key encoding, codecs and storage transformers, and reads the fill value. What
     /// was tolerated is reported to `sink`.
     ///
@@ -58,7 +121,13 @@ impl ArrayMeta {
     /// must be understood; of kind [`Invalid`](crate::MetaErrorKind::Invalid) for a configuration or a fill value that is
     /// refused and for codecs out of order; and what `sink` answers.
     pub fn resolve(&self, registry: &Registry, limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Resolved> {
-        resolve::resolve(&self.document, registry, limits, sink)
+        match &self.old {
+            None => resolve::resolve(&self.document, &registry.public(), limits, sink),
+            Some(old) => match &old.lowered.refusal {
+                None => resolve::resolve(&self.document, registry, limits, sink),
+                Some(refusal) => Err(refusal.clone()),
+            },
+        }
     }
 
     /// Looks up the key encoding alone: where chunks lie is known also when what is in them is not.
@@ -69,9 +138,21 @@ impl ArrayMeta {
         resolve::key_encoding_alone(&self.document, registry, limits)
     }
 
-    /// The document.
+    /// The document of format 3, or what an older one means as such. The latter may use names that documents of format 3
+    /// cannot, see [`v3_obstacles`](Self::v3_obstacles).
     pub fn document(&self) -> &ArrayDocument {
         &self.document
+    }
+
+    /// Whether the content of what is not stored is undefined: the fill value of format 1 or 2 is null. It reads as zero,
+    /// an empty string or NaT, and a chunk of nothing else must be stored nevertheless (checklist H.3, G11).
+    pub fn fill_is_undefined(&self) -> bool {
+        self.old.as_ref().is_some_and(|old| old.lowered.fill_is_undefined)
+    }
+
+    /// Why this array cannot become one of format 3 by new metadata alone; nothing when it can (checklist H.9).
+    pub fn v3_obstacles(&self) -> &[String] {
+        self.old.as_ref().map_or(&[], |old| &old.lowered.obstacles)
     }
 
     /// The length of each dimension, in elements; none for a scalar.
@@ -82,9 +163,14 @@ impl ArrayMeta {
     /// Gives the array another shape.
     ///
     /// # Errors
-    /// When the number of dimensions is another one.
+    /// When the number of dimensions is another one. Arrays of format 1 are not changed (checklist I).
     pub fn set_shape(&mut self, shape: &[u64]) -> MetaResult<()> {
-        self.document.set_shape(shape)
+        self.check_writable()?;
+        self.document.set_shape(shape)?;
+        if let Some(old) = &mut self.old {
+            old.array.members.set("shape", shape.iter().copied().collect::<Value>());
+        }
+        Ok(())
     }
 
     /// The name of each dimension; `None` when there are no names.
@@ -92,32 +178,95 @@ impl ArrayMeta {
         self.document.dimension_names()
     }
 
-    /// The attributes; empty when there are none.
+    /// The attributes; empty when there are none, or when they [cannot be read](Self::attributes_error).
     pub fn attributes(&self) -> Object {
         self.document.attributes()
+    }
+
+    /// Why the attributes cannot be read: before format 3 they have a document of their own (checklist H.t8).
+    pub fn attributes_error(&self) -> Option<&MetaError> {
+        self.old.as_ref()?.attributes.error()
     }
 
     /// Gives the array other attributes, an object.
     ///
     /// # Errors
-    /// When `attributes` is no object, or holds what JSON cannot: a bare `NaN`, a lone surrogate.
+    /// When `attributes` is no object, or holds what JSON cannot: a bare `NaN`, a lone surrogate; and when those that
+    /// are there [cannot be read](Self::attributes_error). Arrays of format 1 are not changed.
     pub fn set_attributes(&mut self, attributes: impl Into<Value>) -> MetaResult<()> {
-        self.document.set_attributes(attributes)
+        self.check_writable()?;
+        let Some(old) = &mut self.old else { return self.document.set_attributes(attributes) };
+        old.attributes.set(&attributes.into())?;
+        self.follow_attributes()
     }
 
     /// Changes the attributes; what the change does not touch keeps its bytes.
-    pub fn edit_attributes<R>(&mut self, change: impl FnOnce(&mut Object) -> R) -> R {
-        self.document.edit_attributes(change)
+    ///
+    /// # Errors
+    /// When the attributes [cannot be read](Self::attributes_error). Arrays of format 1 are not changed.
+    pub fn edit_attributes<R>(&mut self, change: impl FnOnce(&mut Object) -> R) -> MetaResult<R> {
+        self.check_writable()?;
+        let Some(old) = &mut self.old else { return Ok(self.document.edit_attributes(change)) };
+        let result = old.attributes.edit(change)?;
+        self.follow_attributes()?;
+        Ok(result)
     }
 
-    /// The text of the document; every byte that was not edited is as it was read.
+    /// Gives the model the attributes of the older document, and the names of dimensions that are among them.
+    fn follow_attributes(&mut self) -> MetaResult<()> {
+        let Some(old) = &self.old else { return Ok(()) };
+        let attributes = old.attributes.object();
+        let rank = self.document.shape().len();
+        let names = lower::dimension_names(&attributes, rank);
+        let names = names.map_or(vec![None; rank], |names| names.into_iter().map(Some).collect());
+        self.document.edit_attributes(|model| *model = attributes);
+        self.document.set_dimension_names(&names)
+    }
+
+    /// Checklist I: format 1 is read, never written.
+    fn check_writable(&self) -> MetaResult<()> {
+        match self.format() {
+            Format::V1 => {
+                let message = "arrays of Zarr format 1 are read only, convert it first";
+                Err(MetaError::new(MetaErrorKind::Unsupported, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// All documents of the array as they would be stored now, with `None` for one that must not exist. Attributes that
+    /// cannot be read are left out: what is stored may stay.
+    pub fn documents(&self) -> Vec<(DocumentName, Option<String>)> {
+        let (array, attributes) = match self.format() {
+            Format::V3 => (DocumentName::Node, None),
+            Format::V2 => (DocumentName::Array2, Some(DocumentName::Attributes2)),
+            Format::V1 => (DocumentName::Array1, Some(DocumentName::Attributes1)),
+        };
+        let attributes =
+            attributes.zip(self.old.as_ref()).and_then(|(name, old)| old.attributes.document(name));
+        [(array, Some(self.to_text()))].into_iter().chain(attributes).collect()
+    }
+
+    /// The text of the document that makes the array, without one of attributes; every byte that was not edited is as it
+    /// was read.
     pub fn to_text(&self) -> String {
-        self.document.to_text()
+        self.old.as_ref().map_or_else(|| self.document.to_text(), |old| old.array.to_text())
+    }
+
+    /// Reports what is valid, but unwise: advice of [`Severity::Warning`](crate::Severity::Warning).
+    ///
+    /// # Errors
+    /// What `sink` answers.
+    pub fn lint(&self, sink: &mut dyn Sink) -> MetaResult<()> {
+        match &self.old {
+            None => self.document.lint(sink),
+            Some(old) => old.attributes.lint(sink),
+        }
     }
 }
 
 impl From<ArrayDocument> for ArrayMeta {
     fn from(document: ArrayDocument) -> Self {
-        Self { document }
+        Self { document, old: None }
     }
 }

@@ -39,7 +39,7 @@ impl Resolved {
     }
 }
 
-/// Resolves a document.
+/// Resolves a document of format 3, or the model of an older one with a registry that knows private names.
 pub(crate) fn resolve(
     array: &ArrayDocument,
     registry: &Registry,

@@ -153,7 +153,7 @@ fn a4_extension_objects() {
     let text = base(&[codecs(r#"[{"name":"foo"}]"#), ("data_type", "\"what\""), ("fill_value", "{\"x\":1}")]);
     let mut meta = parse(&text).unwrap();
     assert_eq!(meta.document().data_type().name(), "what");
-    meta.edit_attributes(|a| a.set("k", 1));
+    meta.edit_attributes(|a| a.set("k", 1)).unwrap();
     assert_eq!(meta.to_text(), text.replace("\"attributes\":{}", "\"attributes\":{\"k\":1}"));
     // A.t54, K5, L67.
     let text = base(&[codecs(

@@ -31,7 +31,7 @@ fn a6_additional_members() {
     // A29: kept, and not mistaken for something else.
     let text = base(&[("foo", r#"{ "must_understand":false, "a":1.0 }"#)]);
     let mut meta = parse(&text).unwrap();
-    meta.edit_attributes(|a| a.set("k", 1));
+    meta.edit_attributes(|a| a.set("k", 1)).unwrap();
     meta.set_shape(&[8]).unwrap();
     assert_eq!(
         meta.to_text(),

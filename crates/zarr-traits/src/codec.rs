@@ -114,7 +114,7 @@ pub struct Context<'a> {
     pub registry: &'a Registry,
     /// What stored data may make us do.
     pub limits: &'a Limits,
-    /// How many chains this one lies in.
+    /// How many chains, or data types, this one lies in.
     pub depth: usize,
 }
 

@@ -5,8 +5,12 @@ use zarr_strided::Dims;
 
 use crate::chain::Chain;
 use crate::codec::{Context, Repr};
+use crate::dtype::DataType;
 use crate::error::{CodecError, CodecErrorKind, CodecResult};
 use crate::registry::Spec;
+
+/// Types inside types: how deep structs may be nested.
+const TYPE_DEPTH: usize = 32;
 
 /// What sort of deviation a [`Note`] is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,14 +90,62 @@ impl<'a> Configuration<'a> {
         let (mut specs, mut notes) = (Vec::with_capacity(list.len()), Vec::new());
         for (i, item) in list.iter().enumerate() {
             let here = format!("/{i}");
-            specs.push(codec_spec(item, &here, &mut notes).map_err(|e| e.at(&here).at(&place))?);
+            specs.push(extension(item, "codec", &here, &mut notes).map_err(|e| e.at(&here).at(&place))?);
         }
         let inside = Context { depth: context.depth.saturating_add(1), ..*context };
         let built = Chain::build(&specs, repr, &inside, &mut notes);
+        self.take_notes(&place, notes);
+        built.map_err(|e| e.at(&place))
+    }
+
+    /// The data type that `value` names, for a type that is made of others. `value` stands at `place`, a JSON pointer
+    /// relative to this configuration; what was tolerated in it is noted there. It lies one deeper than this type.
+    ///
+    /// # Errors
+    /// When it names no data type, or is nested deeper than 32 types. Pointers of errors begin with `place`.
+    pub fn data_type(&mut self, value: &Value, place: &str, context: &Context<'_>) -> CodecResult<DataType> {
+        let place = format!("/configuration{place}");
+        let inside = Context { depth: context.depth.saturating_add(1), ..*context };
+        if inside.depth > TYPE_DEPTH {
+            let message = format!("data types are nested deeper than {TYPE_DEPTH} levels");
+            return Err(CodecError::new(CodecErrorKind::LimitExceeded, message).at(&place));
+        }
+        let mut notes = Vec::new();
+        let built = extension(value, "data type", "", &mut notes).and_then(|spec| {
+            if !spec.must_understand {
+                let message = "must_understand: false is not supported on a data type";
+                return Err(CodecError::configuration(message).at("/must_understand"));
+            }
+            context.registry.data_type(&spec, &inside)
+        });
+        let (data_type, more) = built.map_err(|e| e.at(&place))?;
+        notes.extend(more);
+        self.take_notes(&place, notes);
+        Ok(data_type)
+    }
+
+    /// Refuses members that nobody has asked for, where ignoring one would change what the others mean.
+    ///
+    /// # Errors
+    /// When there is such a member.
+    pub fn no_more(&self) -> CodecResult<()> {
+        match self.unknown().next() {
+            None => Ok(()),
+            Some(name) => {
+                Err(CodecError::configuration(format!("unknown member {name:?}")).at(&pointer(name)))
+            }
+        }
+    }
+
+    fn unknown(&self) -> impl Iterator<Item = &'a String> {
+        self.members.keys().filter(|k| !self.used.contains(&k.as_str()))
+    }
+
+    /// Takes over the notes of an extension that is described at `place`.
+    fn take_notes(&mut self, place: &str, notes: Vec<Note>) {
         self.notes.extend(
             notes.into_iter().map(|note| Note { pointer: format!("{place}{}", note.pointer), ..note }),
         );
-        built.map_err(|e| e.at(&place))
     }
 
     pub(crate) fn note_as(&mut self, kind: NoteKind, member: &str, message: impl Into<String>) {
@@ -168,8 +220,7 @@ impl<'a> Configuration<'a> {
 
     /// What was tolerated, with a note for every member that nobody has asked for (checklist D.08).
     pub fn finish(mut self) -> Vec<Note> {
-        let unknown: Vec<&String> =
-            self.members.keys().filter(|k| !self.used.contains(&k.as_str())).collect();
+        let unknown: Vec<&String> = self.unknown().collect();
         for name in unknown {
             self.note_as(NoteKind::UnknownMember, name, format!("unknown member {name:?}, ignored"));
         }
@@ -195,21 +246,22 @@ impl<'a> Configuration<'a> {
     }
 }
 
-/// A codec as a document names it (checklist A12, A13, A20), at `here` in its list.
-fn codec_spec(item: &Value, here: &str, notes: &mut Vec<Note>) -> CodecResult<Spec> {
+/// An extension as a document names it (checklist A12, A13, A20), a `what`, at `here` in its surroundings.
+fn extension(item: &Value, what: &str, here: &str, notes: &mut Vec<Note>) -> CodecResult<Spec> {
     let members = match item {
         Value::String(name) => return Ok(Spec::new(name, Value::Null)),
         Value::Object(members) => members,
-        _ => return Err(CodecError::configuration("a codec must be an object with a name")),
+        _ => return Err(CodecError::configuration(format!("a {what} must be an object with a name"))),
     };
     let Some(Value::String(name)) = members.get("name") else {
-        return Err(CodecError::configuration("the name of a codec must be a string").at("/name"));
+        let message = format!("the name of a {what} must be a string");
+        return Err(CodecError::configuration(message).at("/name"));
     };
     let configuration = match members.get("configuration") {
         None => Map::new(),
         Some(Value::Object(configuration)) => configuration.clone(),
         Some(_) => {
-            let message = format!("the configuration of codec {name:?} must be an object");
+            let message = format!("the configuration of {what} {name:?} must be an object");
             return Err(CodecError::configuration(message).at("/configuration"));
         }
     };
@@ -260,6 +312,36 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_type_inside_of_a_type_is_noted_and_refused_at_its_place() {
+        let (registry, limits) = (crate::Registry::core(), crate::Limits::default());
+        let context = Context { registry: &registry, limits: &limits, depth: 0 };
+        let members = Map::new();
+        let mut c = Configuration::new(&members);
+        for value in [json!("int32"), json!({"name": "int32"})] {
+            assert_eq!(c.data_type(&value, "/of", &context).unwrap(), DataType::Int32); // B.t63
+        }
+        assert_eq!(
+            c.data_type(&json!({"name": "binary", "x": 1}), "/of", &context).unwrap(),
+            DataType::Bytes
+        );
+        let pointers: Vec<_> = c.notes.iter().map(|n| &*n.pointer).collect();
+        assert_eq!(pointers, ["/configuration/of/x", "/configuration/of/name"]);
+        for (value, pointer) in [
+            (json!(null), ""),
+            (json!({}), "/name"),
+            (json!({"name": "int32", "configuration": 1}), "/configuration"),
+            (json!({"name": "int32", "must_understand": false}), "/must_understand"),
+            (json!("Int32"), ""),
+        ] {
+            let e = c.data_type(&value, "/of", &context).unwrap_err();
+            assert_eq!(e.pointer(), format!("/configuration/of{pointer}"), "{e}");
+        }
+        let deep = Context { depth: TYPE_DEPTH, ..context };
+        let e = c.data_type(&json!("int32"), "/of", &deep).unwrap_err();
+        assert_eq!(e.kind(), CodecErrorKind::LimitExceeded);
+    }
+
+    #[test]
     fn members_are_read_by_their_form_and_deviations_noted() {
         let value = json!({"level": 5.0, "name": "x", "shape": [1, 2.0], "mis/spelt": 1});
         let members = value.as_object().unwrap();
@@ -273,8 +355,14 @@ mod tests {
         assert_eq!(c.optional_string("name").unwrap(), Some("x"));
         assert!(c.optional_bool("name").is_err());
         assert_eq!(c.lengths("shape").unwrap()[..], [1, 2]);
+        assert_eq!(c.no_more().unwrap_err().pointer(), "/configuration/mis~1spelt");
         let pointers: Vec<_> = c.finish().into_iter().map(|n| n.pointer).collect();
         assert_eq!(pointers.last().unwrap(), "/configuration/mis~1spelt");
+        let mut complete = Configuration::new(members);
+        for name in ["level", "name", "shape", "mis/spelt"] {
+            complete.get(name);
+        }
+        assert!(complete.no_more().is_ok());
         for bad in [json!("5"), json!(5.5), json!(null), json!(1e300), json!(u64::MAX), json!(true)] {
             let value = json!({ "level": bad });
             assert!(Configuration::new(value.as_object().unwrap()).integer("level", 0..=i64::MAX).is_err());

@@ -1,6 +1,7 @@
 //! Data types: a name, and apart from it how an element lies in memory, so that a codec that only moves bytes works with
 //! every type it has never heard of. **For type authors.**
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -161,11 +162,27 @@ impl DataType {
         self.size().unwrap_or(Slot::SIZE)
     }
 
+    /// How many parts of an element have a byte order of their own: more than one in [packed](Layout::Packed) types alone.
+    pub fn parts(&self) -> usize {
+        match self {
+            Self::Extension(t) => t.parts(),
+            _ => 1,
+        }
+    }
+
     /// Turns the byte order of dense elements over: from that of this machine to the other one, and back.
     pub fn swap_bytes(&self, elements: &mut [u8]) {
+        self.swap_parts(elements, &vec![true; self.parts()]);
+    }
+
+    /// Turns over those [parts](Self::parts) of dense elements for which `turn` says so.
+    pub fn swap_parts(&self, elements: &mut [u8], turn: &[bool]) {
         match self {
-            Self::Extension(t) if matches!(t.layout(), Layout::Packed { .. }) => t.swap(elements),
-            _ => swap_in_place(elements, self.swap()),
+            Self::Extension(t) if matches!(t.layout(), Layout::Packed { .. }) => t.swap(elements, turn),
+            _ if turn.first() == Some(&true) => {
+                swap_in_place(elements, self.swap());
+            }
+            _ => {}
         }
     }
 
@@ -198,8 +215,8 @@ impl std::fmt::Display for DataType {
     }
 }
 
-/// A data type that the core does not know.
-pub trait ExtensionType: Debug + Send + Sync {
+/// A data type that the core does not know. Whoever knows it gets at what else it has by a downcast.
+pub trait ExtensionType: Any + Debug + Send + Sync {
     /// The name in metadata documents.
     fn name(&self) -> &str;
 
@@ -209,9 +226,16 @@ pub trait ExtensionType: Debug + Send + Sync {
     /// How one element lies in memory.
     fn layout(&self) -> Layout;
 
-    /// Turns the byte order of dense elements over, for a type of [`Layout::Packed`].
-    fn swap(&self, elements: &mut [u8]) {
-        let _ = elements;
+    /// How many parts an element has that have a byte order of their own: with [`Layout::Packed`], the fields, and those
+    /// of fields that have such themselves.
+    fn parts(&self) -> usize {
+        1
+    }
+
+    /// Turns the byte order of those parts of dense elements over for which `turn` says so, for a type of
+    /// [`Layout::Packed`].
+    fn swap(&self, elements: &mut [u8], turn: &[bool]) {
+        let _ = (elements, turn);
     }
 
     /// The element that `fill_value` of a document stands for (for a type of variable length: its content). Elements are

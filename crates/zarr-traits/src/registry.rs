@@ -109,13 +109,17 @@ impl Entry {
 /// # Ok::<(), CodecError>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Registry(Arc<[HashMap<&'static str, Entry>; 5]>);
+pub struct Registry {
+    tables: Arc<[HashMap<&'static str, Entry>; 5]>,
+    /// Whether private names are unknown.
+    public: bool,
+}
 
 impl Registry {
     /// What the core specification names and needs no further crate: the `regular` grid, the `default` and `v2` chunk key
     /// encodings, and the core data types (which are always known).
     pub fn core() -> Self {
-        Self(Arc::default()).overriding(&[
+        Self { tables: Arc::default(), public: false }.overriding(&[
             Entry::ChunkGrid(RegularGrid::ENTRY),
             Entry::KeyEncoding(CoreKeyEncoding::DEFAULT),
             Entry::KeyEncoding(CoreKeyEncoding::V2),
@@ -129,7 +133,8 @@ impl Registry {
     pub fn with(&self, table: &[Entry]) -> CodecResult<Self> {
         let mut grown = self.clone();
         for entry in table {
-            if let Some(name) = entry.names().find(|name| grown.0[entry.point() as usize].contains_key(name))
+            if let Some(name) =
+                entry.names().find(|name| grown.tables[entry.point() as usize].contains_key(name))
             {
                 return Err(CodecError::new(
                     CodecErrorKind::InvalidArgument,
@@ -144,17 +149,24 @@ impl Registry {
     /// This registry with the entries of `table`, which take the place of those with the same name.
     #[must_use]
     pub fn overriding(&self, table: &[Entry]) -> Self {
-        let mut tables = (*self.0).clone();
+        let mut tables = (*self.tables).clone();
         for entry in table {
             tables[entry.point() as usize].extend(entry.names().map(|name| (name, *entry)));
         }
-        Self(Arc::new(tables))
+        Self { tables: Arc::new(tables), ..*self }
+    }
+
+    /// This registry as documents of format 3 see it: private names, which have a `:` and are no URL, are unknown. What
+    /// they name can only be said by older formats.
+    #[must_use]
+    pub fn public(&self) -> Self {
+        Self { public: true, ..self.clone() }
     }
 
     /// The names of the codecs known, sorted, without aliases.
     pub fn codec_names(&self) -> Vec<&'static str> {
         let canonical = |entry: &Entry| if let Entry::Codec(e) = entry { Some(e.name) } else { None };
-        let mut names: Vec<_> = self.0[Point::Codec as usize].values().filter_map(canonical).collect();
+        let mut names: Vec<_> = self.tables[Point::Codec as usize].values().filter_map(canonical).collect();
         names.sort_unstable();
         names.dedup();
         names
@@ -176,8 +188,11 @@ impl Registry {
     /// # Errors
     /// [`CodecErrorKind::UnknownExtension`], or what its configuration is refused for.
     pub fn data_type(&self, spec: &Spec, context: &Context<'_>) -> CodecResult<(DataType, Vec<Note>)> {
-        if let Some(core) = DataType::core(&spec.name) {
-            return Ok((core, Configuration::new(&spec.configuration).finish()));
+        let name = core_name(&spec.name);
+        if let Some(core) = DataType::core(name) {
+            let mut notes = Configuration::new(&spec.configuration).finish();
+            notes.extend(alias(&spec.name, name, ""));
+            return Ok((core, notes));
         }
         match self.find(Point::DataType, &spec.name)? {
             Entry::DataType(entry) => {
@@ -236,7 +251,21 @@ impl Registry {
     }
 
     fn find(&self, point: Point, name: &str) -> CodecResult<&Entry> {
-        self.0[point as usize].get(name).ok_or_else(|| unknown(point, name))
+        let entry = self.tables[point as usize].get(name).filter(|_| !(self.public && is_private(name)));
+        entry.ok_or_else(|| unknown(point, name))
+    }
+}
+
+/// Whether a name is one that no document of format 3 can use (checklist B46 has those that it can).
+fn is_private(name: &str) -> bool {
+    name.contains(':') && !name.contains("://") && !name.starts_with("urn:")
+}
+
+/// The core type that is written under another name (checklist B42); any other name is its own.
+fn core_name(name: &str) -> &str {
+    match name {
+        "variable_length_bytes" | "binary" => "bytes",
+        other => other,
     }
 }
 
@@ -280,6 +309,10 @@ mod tests {
         assert_eq!(e.to_string(), "unknown chunk key encoding \"regular\""); // C.t33
         let (_, notes) = registry.data_type(&Spec::new("int32", json!({"x": 1})), &context).unwrap();
         assert_eq!(notes.len(), 1);
+        for (name, aliases) in [("bytes", 0), ("binary", 1), ("variable_length_bytes", 1)] {
+            let (data_type, notes) = registry.data_type(&Spec::new(name, json!({})), &context).unwrap();
+            assert_eq!((data_type, notes.len()), (DataType::Bytes, aliases)); // B.t71, B.t72
+        }
         let dash = Spec::new("default", json!({"separator": "-"}));
         assert!(registry.key_encoding(&dash, &context).is_err()); // C.t31
     }
@@ -289,7 +322,20 @@ mod tests {
         let registry = Registry::core();
         let again = [Entry::ChunkGrid(RegularGrid::ENTRY)];
         assert!(registry.with(&again).is_err()); // K8
-        assert!(Registry(Arc::default()).with(&[again[0], again[0]]).is_err());
+        let empty = Registry { tables: Arc::default(), public: false };
+        assert!(empty.with(&[again[0], again[0]]).is_err());
         let _ = registry.overriding(&again);
+    }
+
+    #[test]
+    fn private_names_are_for_older_formats() {
+        let named = |name| Entry::KeyEncoding(KeyEncodingEntry { name, ..CoreKeyEncoding::DEFAULT });
+        let all = Registry::core().overriding(&[named("a:b"), named("https://a.b/c"), named("urn:x:y")]);
+        for (name, public) in [("default", true), ("a:b", false), ("https://a.b/c", true), ("urn:x:y", true)]
+        {
+            assert!(all.find(Point::KeyEncoding, name).is_ok());
+            assert_eq!(all.public().find(Point::KeyEncoding, name).is_ok(), public, "{name}");
+            assert_eq!(all.public().overriding(&[]).find(Point::KeyEncoding, name).is_ok(), public, "{name}");
+        }
     }
 }

@@ -11,7 +11,7 @@ use zarr_array::Selection;
 use zarr_array::blocking::Array;
 use zarr_array::traits::ChunkGrid;
 
-use crate::cat::booleans;
+use crate::elements::Elements;
 use crate::exit::{Exit, Failure};
 use crate::select::Pick;
 use crate::slabs::{Budget, Slabs};
@@ -50,7 +50,7 @@ impl Work {
     /// Plans the copy of `source`, an array of `store`, into chunks of `grid`.
     pub(crate) fn new(source: &Array, store: &Path, grid: &dyn ChunkGrid) -> Result<Self, Failure> {
         let shape = source.shape().to_vec();
-        let size = source.data_type().size().unwrap_or(1) as u64;
+        let size = source.data_type().memory_size() as u64;
         let block = block(&shape, source.chunk_grid(), grid, size);
         let places = [format!("store {store:?}"), format!("copy of array {:?}", source.path())];
         let mut work = Self { shape, block, only: None, bytes: 0, elements: 0, size, places };
@@ -71,7 +71,7 @@ impl Work {
     pub(crate) fn copy(&self, source: &Array, copy: &Array, done: &dyn Fn(u64)) -> Result<(), Failure> {
         self.each(|index| {
             let elements = self.read(source, index).map_err(|e| e.within(&self.places[0]))?;
-            copy.write_bytes(self.selection(index), elements).map_err(|e| self.in_copy(e))?;
+            elements.write(copy, self.selection(index)).map_err(|e| self.in_copy(e))?;
             done(self.length(index));
             Ok(())
         })
@@ -91,11 +91,8 @@ impl Work {
         })
     }
 
-    fn read(&self, array: &Array, index: &[u64]) -> Result<Vec<u8>, Failure> {
-        let spans = index.iter().enumerate().map(|(dim, i)| self.span(dim, *i));
-        let mut elements = read(array, spans, READ)?;
-        booleans(array.data_type(), &mut elements);
-        Ok(elements)
+    fn read(&self, array: &Array, index: &[u64]) -> Result<Elements, Failure> {
+        read(array, self.spans(index), READ)
     }
 
     pub(crate) fn in_copy(&self, e: impl Into<Failure>) -> Failure {
@@ -124,14 +121,16 @@ impl Work {
         start..start.saturating_add(self.block[dim]).min(self.shape[dim])
     }
 
+    fn spans(&self, index: &[u64]) -> impl Iterator<Item = std::ops::Range<u64>> {
+        index.iter().enumerate().map(|(dim, i)| self.span(dim, *i))
+    }
+
     fn selection(&self, index: &[u64]) -> Selection {
-        index.iter().enumerate().map(|(dim, i)| self.span(dim, *i)).collect::<Vec<_>>().into()
+        self.spans(index).collect::<Vec<_>>().into()
     }
 
     fn length(&self, index: &[u64]) -> u64 {
-        let lengths =
-            index.iter().enumerate().map(|(dim, i)| self.span(dim, *i)).map(|span| span.end - span.start);
-        lengths.fold(self.size, u64::saturating_mul)
+        self.spans(index).map(|span| span.end - span.start).fold(self.size, u64::saturating_mul)
     }
 
     /// The blocks that the stored chunks of `source` lie in.
@@ -165,7 +164,7 @@ fn read(
     array: &Array,
     spans: impl Iterator<Item = std::ops::Range<u64>>,
     budget: Budget,
-) -> Result<Vec<u8>, Failure> {
+) -> Result<Elements, Failure> {
     let pick = |span: std::ops::Range<u64>| Pick {
         start: span.start,
         count: span.end - span.start,
@@ -173,12 +172,10 @@ fn read(
         keep: true,
     };
     let picks: Vec<Pick> = spans.map(pick).collect();
-    let size = array.data_type().size().unwrap_or(1);
-    let mut elements = Vec::new();
+    let size = array.data_type().memory_size();
+    let mut elements = Elements::none(array.data_type());
     for slab in Slabs::new(&picks, array.chunk_grid(), size, budget) {
-        let (_, mut part) = array.read_bytes(slab.selection(&picks))?;
-        // Mostly there is one.
-        if elements.is_empty() { elements = part } else { elements.append(&mut part) }
+        elements.append(Elements::read(array, slab.selection(&picks))?);
     }
     Ok(elements)
 }
@@ -277,7 +274,11 @@ mod tests {
         let (_, whole) = array.read_bytes([1..7, 2..9]).unwrap();
         for chunks in [1, 2, 6, 7, 8, 14, 1000] {
             let budget = Budget { chunks, ..READ };
-            assert_eq!(read(&array, [1..7, 2..9].into_iter(), budget).unwrap(), whole, "{chunks}");
+            assert_eq!(
+                read(&array, [1..7, 2..9].into_iter(), budget).unwrap(),
+                Elements::Fixed(whole.clone()),
+                "{chunks}"
+            );
             let picks = [(1, 6), (2, 7)].map(|(start, count)| Pick { start, count, step: 1, keep: true });
             for slab in Slabs::new(&picks, array.chunk_grid(), 2, budget) {
                 let first = slab.start[0].div_ceil(2);

@@ -28,13 +28,14 @@ fn one(codec: &Extension, data_type: &DataType, rank: usize, registry: &Registry
     let name = entry.map_or(codec.name(), |entry| entry.name);
     let given = codec.configuration();
     let plain = Extension::new(name);
-    let (size, unit) = match data_type.layout() {
-        Layout::Fixed { size, unit } => (size, unit),
-        _ => (1, 1),
+    let (size, ordered) = match data_type.layout() {
+        Layout::Fixed { size, unit } => (size, unit > 1),
+        Layout::Packed { size } => (size, true),
+        _ => (1, false),
     };
     Some(match name {
         // Order means nothing to single bytes.
-        "bytes" if unit <= 1 => plain,
+        "bytes" if !ordered => plain,
         // Little-endian, where the user leaves it open.
         "bytes" if !given.contains("endian") => plain.with("endian", "little"),
         "bytes" => with(plain, &given, &["endian"]),

@@ -1,7 +1,22 @@
-//! Base64 (RFC 4648, section 4), as TensorStore writes the fill values of raw types.
+//! Base64 (RFC 4648, section 4): how bytes stand in documents.
+
+const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// The text for `bytes`, padded.
+pub(crate) fn encode(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let bits = (0..3).fold(0, |bits, i| bits << 8 | u32::from(group.get(i).copied().unwrap_or(0)));
+        for i in 0..4 {
+            let digit = DIGITS[(bits >> (18 - 6 * i) & 0x3F) as usize];
+            out.push(if i <= group.len() { char::from(digit) } else { '=' });
+        }
+    }
+    out
+}
 
 /// The bytes of `text`, which must be padded and have no stray bits.
-pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let text = text.as_bytes();
     if !text.len().is_multiple_of(4) {
         return None;
@@ -32,9 +47,16 @@ pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn decodes_only_what_is_canonical() {
-        for (text, bytes) in [("", &b""[..]), ("AQI=", &[1, 2]), ("AQ==", &[1]), ("//79", &[255, 254, 253])] {
+    fn encodes_and_decodes_only_what_is_canonical() {
+        for (text, bytes) in [
+            ("", &b""[..]),
+            ("AQI=", &[1, 2]),
+            ("AQ==", &[1]),
+            ("//79", &[255, 254, 253]),
+            ("+/8AAQ==", &[251, 255, 0, 1]),
+        ] {
             assert_eq!(super::decode(text).as_deref(), Some(bytes), "{text}");
+            assert_eq!(super::encode(bytes), text);
         }
         for bad in ["A", "AQI", "AQI!", "AR==", "A===", "AQ=I", "===="] {
             assert_eq!(super::decode(bad), None, "{bad}");

@@ -1,11 +1,11 @@
-//! Fill values: from the JSON forms of each core data type to exact bits, and back (checklist B.1 to B.4).
+//! Fill values: from the JSON forms of each core data type to exact bits, and back (checklist B.1 to B.5).
 //!
 //! Nothing passes through a wider or narrower number on its way. Integers are read from their digits, decimal fractions
 //! are rounded once, straight to the width of the type, and NaN payloads are bits from end to end.
 //!
-//! The fill value of an extension type is the business of that type.
+//! The fill value of an extension type is the business of that type. Only structs are read here, field by field.
 
-mod base64;
+pub(crate) mod base64;
 mod float;
 mod given;
 
@@ -17,6 +17,7 @@ use self::float::Format;
 use crate::diagnostic::{Code, Diagnostic, Sink};
 use crate::error::{MetaError, MetaResult};
 use crate::json::{Kind, Value, pointer};
+use crate::types::StructType;
 
 /// Reads a `fill_value`. Pointers of errors and reports are relative to it.
 ///
@@ -30,6 +31,9 @@ pub fn read(data_type: &DataType, value: &Value, sink: &mut dyn Sink) -> MetaRes
             let range = || value.expected(&format!("an integer from {} to {}", <$t>::MIN, <$t>::MAX));
             Ok(FillValue::from_bytes(<$t>::try_from(number).map_err(|_| range())?.to_ne_bytes()))
         }};
+    }
+    if let Some(fields) = StructType::of(data_type) {
+        return fields.read_fill(value, sink);
     }
     match data_type {
         DataType::Bool => boolean(value, sink).map(|b| FillValue::from_bytes([u8::from(b)])),
@@ -47,6 +51,8 @@ pub fn read(data_type: &DataType, value: &Value, sink: &mut dyn Sink) -> MetaRes
         DataType::Complex64 => complex(Format::SINGLE, value, sink),
         DataType::Complex128 => complex(Format::DOUBLE, value, sink),
         DataType::Raw(size) => raw(*size as usize, value, sink),
+        DataType::String => Ok(FillValue::from_bytes(value.to_text()?.as_bytes())),
+        DataType::Bytes => bytes(value, sink),
         DataType::Extension(extension) => extension.fill_from_json(&value.to_serde()?).map_err(|e| {
             MetaError::invalid(format!("no fill value of data type {data_type}")).with_source(e)
         }),
@@ -94,11 +100,25 @@ pub fn write(data_type: &DataType, fill: &FillValue) -> MetaResult<Value> {
         DataType::Complex64 => pair(Format::SINGLE),
         DataType::Complex128 => pair(Format::DOUBLE),
         DataType::Raw(n) if bytes.len() == *n as usize => Ok(bytes.iter().copied().collect()),
+        DataType::String => {
+            let text = std::str::from_utf8(bytes);
+            text.map(Value::from).map_err(|e| MetaError::argument("a string is not UTF-8").with_source(e))
+        }
+        // L43: zarr-python reads base64 only.
+        DataType::Bytes => Ok(base64::encode(bytes).into()),
         DataType::Extension(extension) => {
             let refused = || MetaError::argument(format!("not a fill value of data type {data_type}"));
             extension.fill_to_json(fill).map(Value::from).map_err(|e| refused().with_source(e))
         }
         _ => Err(size()),
+    }
+}
+
+/// Writes a `fill_value` into a document: as [`write()`] does, in base64 where the readers of an old type know no other form.
+pub(crate) fn for_document(data_type: &DataType, fill: &FillValue) -> MetaResult<Value> {
+    match StructType::of(data_type) {
+        Some(fields) if fields.is_legacy() => fields.write_base64(fill),
+        _ => write(data_type, fill),
     }
 }
 
@@ -186,19 +206,7 @@ fn complex(format: Format, value: &Value, sink: &mut dyn Sink) -> MetaResult<Fil
 /// Checklist B.t43 to B.t47, L60: `size` integers from 0 to 255; base64 is tolerated.
 fn raw(size: usize, value: &Value, sink: &mut dyn Sink) -> MetaResult<FillValue> {
     let expected = || value.expected(&format!("an array of {size} integers from 0 to 255"));
-    let bytes = match value.kind() {
-        Kind::Array => {
-            let mut bytes = Vec::new();
-            for (i, element) in value.elements().into_iter().flatten().enumerate() {
-                let place = pointer::element("", i);
-                let byte = u8::try_from(integer(&element, &place, sink)?);
-                bytes.push(byte.map_err(|_| element.expected("an integer from 0 to 255").at(&place))?);
-            }
-            bytes
-        }
-        Kind::String => base64::decode(&value.to_text()?).ok_or_else(expected)?,
-        _ => return Err(expected()),
-    };
+    let bytes = byte_list(value, sink)?.or_else(|| from_base64(value)).ok_or_else(expected)?;
     if bytes.len() != size {
         return Err(MetaError::invalid(format!("expected {size} bytes, found {}", bytes.len())));
     }
@@ -207,4 +215,28 @@ fn raw(size: usize, value: &Value, sink: &mut dyn Sink) -> MetaResult<FillValue>
         sink.report(Diagnostic::new(Code::Base64Fill, "", message))?;
     }
     Ok(FillValue::from_bytes(bytes))
+}
+
+/// Checklist B32, B.t70: base64, or integers from 0 to 255.
+fn bytes(value: &Value, sink: &mut dyn Sink) -> MetaResult<FillValue> {
+    let expected = || value.expected("a string in base64 or an array of integers from 0 to 255");
+    let bytes = byte_list(value, sink)?.or_else(|| from_base64(value)).ok_or_else(expected)?;
+    Ok(FillValue::from_bytes(bytes))
+}
+
+/// The bytes of an array of integers; `None` when it is no array.
+fn byte_list(value: &Value, sink: &mut dyn Sink) -> MetaResult<Option<Vec<u8>>> {
+    let Some(elements) = value.elements() else { return Ok(None) };
+    let mut bytes = Vec::new();
+    for (i, element) in elements.enumerate() {
+        let place = pointer::element("", i);
+        let byte = u8::try_from(integer(&element, &place, sink)?);
+        bytes.push(byte.map_err(|_| element.expected("an integer from 0 to 255").at(&place))?);
+    }
+    Ok(Some(bytes))
+}
+
+/// The bytes of a string in base64; `None` when it is anything else.
+pub(crate) fn from_base64(value: &Value) -> Option<Vec<u8>> {
+    base64::decode(&value.to_text().ok()?)
 }

@@ -20,6 +20,7 @@ mod layout;
 mod number;
 mod object;
 pub(crate) mod pointer;
+mod root;
 mod scan;
 mod split;
 mod string;
@@ -28,6 +29,7 @@ mod value;
 pub(crate) use number::Decimal;
 pub use number::Number;
 pub use object::{Member, Object};
+pub(crate) use root::Root;
 pub(crate) use value::DEPTH;
 pub use value::{Elements, Kind, Value};
 

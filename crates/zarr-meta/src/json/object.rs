@@ -283,6 +283,18 @@ impl Object {
     }
 }
 
+/// Members one after the other, without white space.
+impl<N: AsRef<str>, V: Into<Value>> FromIterator<(N, V)> for Object {
+    fn from_iter<I: IntoIterator<Item = (N, V)>>(members: I) -> Self {
+        let member = |(name, value): (N, V)| {
+            let mut quoted = String::new();
+            string::quote(name.as_ref(), &mut quoted);
+            Member::new("", &quoted, ":", &value.into().to_compact(), "")
+        };
+        Self { members: members.into_iter().map(member).collect(), ..Self::default() }
+    }
+}
+
 impl PartialEq for Object {
     fn eq(&self, other: &Self) -> bool {
         self.to_value() == other.to_value()

@@ -160,6 +160,13 @@ impl Value {
         Self::from_valid(&self.to_pretty())
     }
 
+    /// The same value, laid out with `spaces` for each level.
+    pub(crate) fn laid_out_by(&self, spaces: usize) -> Self {
+        let mut out = String::with_capacity(2 * (self.end - self.start));
+        layout::pretty(self.as_raw(), Indent { base: "", unit: &" ".repeat(spaces) }, &mut out);
+        Self::from_valid(&out)
+    }
+
     /// An error that says what was expected in the place of this value.
     pub(crate) fn expected(&self, what: &str) -> MetaError {
         MetaError::invalid(format!("expected {what}, found {}", self.summary()))

@@ -95,7 +95,7 @@ fn additional(name: &str, sink: &mut dyn Sink) -> MetaResult<()> {
 }
 
 /// Walks all attributes, without recursion.
-fn attributes(attributes: &Object, sink: &mut dyn Sink) -> MetaResult<()> {
+pub(crate) fn attributes(attributes: &Object, sink: &mut dyn Sink) -> MetaResult<()> {
     let mut todo: Vec<(String, Value)> = vec![("/attributes".to_owned(), attributes.to_value())];
     while let Some((place, value)) = todo.pop() {
         match value.kind() {

@@ -15,5 +15,6 @@ pub mod sharding;
 pub use array::ArrayDocument;
 pub use extension::Extension;
 pub use group::GroupDocument;
+pub(crate) use lint::attributes as lint_attributes;
 pub use node::NodeDocument;
-pub(crate) use node::writable;
+pub(crate) use node::{integer_format, lengths, required, writable};

@@ -197,7 +197,7 @@ pub(super) fn waived(value: &Value) -> bool {
 }
 
 /// The member of the root at `place`, which must be there.
-pub(super) fn required(members: &Object, place: &str) -> MetaResult<Value> {
+pub(crate) fn required(members: &Object, place: &str) -> MetaResult<Value> {
     let name = place.trim_start_matches('/');
     members.get(name).ok_or_else(|| MetaError::invalid("this member is missing").at(place))
 }
@@ -212,7 +212,7 @@ pub(crate) fn writable(attributes: &Value) -> MetaResult<Value> {
 }
 
 /// At most `most` integers from zero on; a fraction of zero is tolerated (checklist A.t21).
-pub(super) fn lengths(value: &Value, place: &str, most: usize, sink: &mut dyn Sink) -> MetaResult<Vec<u64>> {
+pub(crate) fn lengths(value: &Value, place: &str, most: usize, sink: &mut dyn Sink) -> MetaResult<Vec<u64>> {
     let elements = value.elements().ok_or_else(|| value.expected("an array of integers").at(place))?;
     let mut lengths = Vec::new();
     for (i, element) in elements.enumerate() {
@@ -252,18 +252,25 @@ fn version(members: &Object, sink: &mut dyn Sink) -> MetaResult<()> {
     if value.to_text().is_ok_and(|text| text.contains("zarr/spec")) {
         return draft();
     }
+    integer_format(&value, 3, sink)
+}
+
+/// Checks that `zarr_format` is the number `expected`.
+pub(crate) fn integer_format(value: &Value, expected: u8, sink: &mut dyn Sink) -> MetaResult<()> {
+    const PLACE: &str = "/zarr_format";
     let number = value.as_number();
+    let unsupported = |message: String| Err(MetaError::new(MetaErrorKind::Unsupported, message).at(PLACE));
     match number.and_then(|n| n.to_integer()) {
-        Some(3) => {}
-        Some(n @ 1..=2) => {
-            return unsupported(format!("this document is of Zarr version {n}, expected version 3"));
+        Some(n) if n == i128::from(expected) => {}
+        Some(n @ 1..=3) => {
+            return unsupported(format!("this document is of Zarr version {n}, expected version {expected}"));
         }
         Some(n) => return unsupported(format!("unsupported version {n} of Zarr")),
-        None => return Err(value.expected("the number 3").at("/zarr_format")),
+        None => return Err(value.expected(&format!("the number {expected}")).at(PLACE)),
     }
     if number.is_some_and(|n| !n.is_plain_integer()) {
-        let message = format!("the integer 3 is written as {}", value.as_raw());
-        sink.report(Diagnostic::new(Code::FormatSpelling, "/zarr_format", message))?;
+        let message = format!("the integer {expected} is written as {}", value.as_raw());
+        sink.report(Diagnostic::new(Code::FormatSpelling, PLACE, message))?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The checklist's `BASE` document, edits of it, a registry with stand-ins for the core codecs, and verdicts.
+//! The checklist's `BASE` document, edits of it, a registry with our types and stand-ins for the core codecs, and verdicts.
 
 #![allow(
     dead_code,
@@ -10,12 +10,12 @@
 use std::sync::Arc;
 
 use zarr_meta::{
-    ArrayMeta, Code, Diagnostic, Limits, MetaError, MetaErrorKind, MetaResult, Registry, Resolved, Severity,
-    Sink, Strict,
+    ArrayMeta, Code, DATA_TYPES, Diagnostic, Limits, MetaError, MetaErrorKind, MetaResult, Registry,
+    Resolved, Severity, Sink, Strict,
 };
 use zarr_traits::{
     ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind,
-    CodecKind, CodecResult, Destination, Dims, EncodedSize, Entry, Region, Repr, Scratch, Source,
+    CodecKind, CodecResult, Destination, Dims, EncodedSize, Entry, Layout, Region, Repr, Scratch, Source,
 };
 
 pub const BASE: [(&str, &str); 9] = [
@@ -134,6 +134,7 @@ pub fn registry() -> Registry {
         &zarr_traits::Context<'_>,
     ) -> CodecResult<Codec> = |c, repr, _| {
         let (_, unit) = repr.fixed()?;
+        let unit = if matches!(repr.data_type.layout(), Layout::Packed { .. }) { 2 } else { unit };
         match c.optional_string("endian")? {
             Some("little" | "big") => {}
             None if unit == 1 => {}
@@ -142,8 +143,15 @@ pub fn registry() -> Registry {
         Ok(Codec::ArrayBytes(Arc::new(Nothing)))
     };
     Registry::core()
+        .overriding(DATA_TYPES)
         .with(&[
             codec("bytes", &["endian"], CodecKind::ArrayBytes, bytes),
+            codec("vlen-utf8", &[], CodecKind::ArrayBytes, |_, _, _| {
+                Ok(Codec::ArrayBytes(Arc::new(Nothing)))
+            }),
+            codec("vlen-bytes", &[], CodecKind::ArrayBytes, |_, _, _| {
+                Ok(Codec::ArrayBytes(Arc::new(Nothing)))
+            }),
             codec("gzip", &["https://example.org/gzip"], CodecKind::BytesBytes, |c, _, _| {
                 c.integer("level", 0..=9)?;
                 Ok(Codec::BytesBytes(Arc::new(Nothing)))

@@ -1,0 +1,64 @@
+//! Elements of any data type on their way through the command.
+
+use zarr_array::blocking::Array;
+use zarr_array::{DataType, Selection};
+
+use crate::exit::Failure;
+
+/// Elements in C order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Elements {
+    /// Of one size: their bytes, in the byte order of this machine.
+    Fixed(Vec<u8>),
+    /// That differ in length: what each contains.
+    Variable(Vec<Vec<u8>>),
+}
+
+impl Elements {
+    /// None, of a data type.
+    pub(crate) fn none(data_type: &DataType) -> Self {
+        if data_type.size().is_some() { Self::Fixed(Vec::new()) } else { Self::Variable(Vec::new()) }
+    }
+
+    /// Those of a selection. Booleans are bytes 0 and 1: any byte but 0 is true (checklist L78).
+    pub(crate) fn read(array: &Array, selection: Selection) -> Result<Self, Failure> {
+        if array.data_type().size().is_none() {
+            return Ok(Self::Variable(array.read::<Vec<u8>>(selection)?.into_vec()));
+        }
+        let (_, mut bytes) = array.read_bytes(selection)?;
+        if *array.data_type() == DataType::Bool {
+            bytes.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
+        }
+        Ok(Self::Fixed(bytes))
+    }
+
+    /// Writes them to a selection of as many.
+    pub(crate) fn write(self, array: &Array, selection: Selection) -> Result<(), Failure> {
+        Ok(match self {
+            Self::Fixed(bytes) => array.write_bytes(selection, bytes)?,
+            Self::Variable(contents) => array.write(selection, &contents[..])?,
+        })
+    }
+
+    /// Puts more behind them, of the same data type.
+    pub(crate) fn append(&mut self, more: Self) {
+        match (self, more) {
+            (Self::Fixed(bytes), Self::Fixed(more)) if bytes.is_empty() => *bytes = more,
+            (Self::Fixed(bytes), Self::Fixed(mut more)) => bytes.append(&mut more),
+            (Self::Variable(contents), Self::Variable(mut more)) => contents.append(&mut more),
+            (elements, more) => *elements = more,
+        }
+    }
+
+    /// Calls `visit` with each; `size` is that of one, where they have one.
+    pub(crate) fn each(
+        &self,
+        size: usize,
+        mut visit: impl FnMut(&[u8]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        match self {
+            Self::Fixed(bytes) => bytes.chunks_exact(size.max(1)).try_for_each(visit),
+            Self::Variable(contents) => contents.iter().try_for_each(|content| visit(content)),
+        }
+    }
+}

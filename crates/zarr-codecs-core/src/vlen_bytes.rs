@@ -1,0 +1,20 @@
+//! `vlen-bytes`: byte strings, one after the other, each behind its length.
+//!
+//! Spec: [vlen-bytes codec](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/vlen-bytes). Checklist D.8.
+//!
+//! It has no configuration and takes the data type `bytes`.
+
+use std::sync::Arc;
+
+use zarr_traits::{Codec, CodecEntry, CodecKind, CodecResult, Configuration, Context, DataType, Entry, Repr};
+
+use crate::vlen::{Vlen, only};
+
+/// The row of this codec in a registry.
+pub const ENTRY: Entry =
+    Entry::Codec(CodecEntry { name: "vlen-bytes", aliases: &[], kind: CodecKind::ArrayBytes, build });
+
+fn build(_: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
+    only(&DataType::Bytes, repr)?;
+    Ok(Codec::ArrayBytes(Arc::new(Vlen { check: |_| Ok(()) })))
+}

@@ -1,0 +1,34 @@
+//! A document whose value is an object.
+
+use super::{Document, Object, Value};
+use crate::error::MetaResult;
+
+/// A document whose value is an object, to be edited member by member.
+#[derive(Debug, Clone)]
+pub(crate) struct Root {
+    document: Document,
+    pub(crate) members: Object,
+}
+
+impl Root {
+    /// # Errors
+    /// When the value is no object.
+    pub(crate) fn new(document: Document) -> MetaResult<Self> {
+        let members = document.root.as_object().ok_or_else(|| document.root.expected("an object"))?;
+        Ok(Self { document, members })
+    }
+
+    /// An object that was made here, laid out as Python's writers of formats 1 and 2 do: four spaces for each level.
+    pub(crate) fn laid_out(object: &Value) -> Self {
+        let document = Document::from(object.laid_out_by(4));
+        let members = document.root.as_object().unwrap_or_default();
+        Self { document, members }
+    }
+
+    /// The text of the document; every byte that was not edited is as it was read.
+    pub(crate) fn to_text(&self) -> String {
+        let mut document = self.document.clone();
+        document.root = self.members.to_value();
+        document.to_text()
+    }
+}

@@ -1,0 +1,111 @@
+//! From the documents of formats 1 and 2 to the model of format 3 (checklist H.9).
+
+use zarr_traits::Limits;
+
+use crate::diagnostic::{Below, Capped, Code, Diagnostic, Ignore, Sink};
+use crate::error::{MetaError, MetaResult};
+use crate::json::{Object, Value};
+use crate::v2::{self, Array, Dtype, Objects, Strings};
+use crate::v3::{ArrayDocument, Extension};
+
+/// Where xarray keeps the names of dimensions before format 3 (checklist J2).
+pub(crate) const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
+
+/// What a model of format 3 does not say about the array that it was made from.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Lowered {
+    /// The fill value is null (checklist G11).
+    pub(crate) fill_is_undefined: bool,
+    /// What keeps the model from being a document of format 3.
+    pub(crate) obstacles: Vec<String>,
+    /// Why the chunks cannot be read; the model then has the dtype and the fill value as they stand.
+    pub(crate) refusal: Option<MetaError>,
+}
+
+/// The members of the model that depend on the dtype.
+struct Meaning {
+    data_type: Value,
+    fill_value: Value,
+    codecs: Vec<Extension>,
+    obstacles: Vec<String>,
+}
+
+/// The model of an array of format 1 or 2. What of its dtype, codecs and fill value cannot be understood does not hide
+/// the array.
+pub(crate) fn lower(
+    array: &Array,
+    attributes: &Object,
+    strings: Strings,
+    limits: &Limits,
+    sink: &mut dyn Sink,
+) -> MetaResult<(ArrayDocument, Lowered)> {
+    let mut notes: Vec<Diagnostic> = Vec::new();
+    let (meaning, refusal) = match meaning(array, strings, limits, &mut Capped::new(&mut notes)) {
+        Ok(meaning) => (meaning, None),
+        Err(e) => (as_it_stands(array), Some(e)),
+    };
+    notes.into_iter().try_for_each(|note| sink.report(note))?;
+    let fill_is_undefined = array.fill_value.is_null();
+    if fill_is_undefined {
+        let message = "what is not stored is undefined, and reads as zero";
+        sink.report(Diagnostic::new(Code::UndefinedFill, "/fill_value", message))?;
+    }
+
+    let lengths = |lengths: &[u64]| lengths.iter().copied().collect::<Value>();
+    let mut model = Object::new();
+    model.set("zarr_format", 3);
+    model.set("node_type", "array");
+    model.set("shape", lengths(&array.shape));
+    model.set("data_type", meaning.data_type);
+    model.set("chunk_grid", Extension::new("regular").with("chunk_shape", lengths(&array.chunks)));
+    let separator = array.separator.to_string();
+    model.set("chunk_key_encoding", Extension::new("v2").with("separator", separator));
+    model.set("fill_value", meaning.fill_value);
+    model.set("codecs", meaning.codecs);
+    model.set("attributes", attributes);
+    if let Some(names) = dimension_names(attributes, array.shape.len()) {
+        model.set("dimension_names", names);
+    }
+    let document = ArrayDocument::new(&model.to_value(), limits, &mut Ignore)?;
+    Ok((document, Lowered { fill_is_undefined, obstacles: meaning.obstacles, refusal }))
+}
+
+/// The names of the dimensions, when attributes of an array of `rank` dimensions have one for each (checklist J2).
+pub(crate) fn dimension_names(attributes: &Object, rank: usize) -> Option<Vec<String>> {
+    let names = attributes.get(DIMENSIONS)?;
+    let names = names.elements()?.map(|name| Some(name.to_text().ok()?.into_owned()));
+    let names = names.take(rank + 1).collect::<Option<Vec<_>>>()?;
+    (rank > 0 && names.len() == rank).then_some(names)
+}
+
+fn meaning(array: &Array, strings: Strings, limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Meaning> {
+    let dtype = Dtype::parse(&array.dtype, limits, &mut Below::member("/dtype", &mut *sink));
+    let dtype = dtype.map_err(|e| e.at("/dtype"))?;
+    let codecs = v2::codecs::lower(array, &dtype, limits, sink)?;
+    let (fill, sink) = (&array.fill_value, &mut Below::member("/fill_value", sink));
+    let (fill_value, data_type, private) = match codecs.objects {
+        None => {
+            let (data_type, private) = dtype.data_type();
+            (v2::fill::lower(&dtype, fill, strings, sink), data_type, private)
+        }
+        Some(Objects::Text) => (v2::fill::lower_text(fill, sink).map(Value::from), "string".into(), false),
+        Some(Objects::Bytes) => (v2::fill::lower_bytes(fill, sink), "bytes".into(), false),
+        Some(Objects::Any) => (Ok(fill.clone()), Extension::new("numcodecs:object").into(), true),
+    };
+    let mut obstacles = codecs.obstacles;
+    if private {
+        obstacles.push(format!("no registered data type is like {}", array.dtype.summary()));
+    }
+    let fill_value = fill_value.map_err(|e| e.at("/fill_value"))?;
+    Ok(Meaning { data_type, fill_value, codecs: codecs.list, obstacles })
+}
+
+fn as_it_stands(array: &Array) -> Meaning {
+    let dtype = array.dtype.to_text().map_or_else(|_| array.dtype.to_compact(), |text| text.into_owned());
+    Meaning {
+        data_type: dtype.into(),
+        fill_value: array.fill_value.clone(),
+        codecs: Vec::new(),
+        obstacles: vec!["the array cannot be understood".to_owned()],
+    }
+}

@@ -1,0 +1,63 @@
+//! `raw_bytes`: so many opaque bytes (checklist B41). Not registered; zarr-python writes it where the specification has `r<N>`.
+//!
+//! | member | value |
+//! |---|---|
+//! | `length_bytes` | from 1 on |
+//!
+//! Fill values are base64 of all bytes. The list of integers that `r<N>` has is read as well.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use zarr_traits::{
+    CodecResult, Configuration, Context, DataTypeEntry, Entry, ExtensionType, FillValue, Layout,
+};
+
+use super::{length_bytes, of_size, unexpected, with_length};
+use crate::fill::base64;
+
+/// The row of this type in a registry.
+pub(super) const ENTRY: Entry = Entry::DataType(DataTypeEntry { name: "raw_bytes", aliases: &[], build });
+
+#[derive(Debug)]
+struct RawBytes {
+    size: usize,
+}
+
+fn build(
+    configuration: &mut Configuration<'_>,
+    context: &Context<'_>,
+) -> CodecResult<Arc<dyn ExtensionType>> {
+    Ok(Arc::new(RawBytes { size: length_bytes(configuration, 1, context)? }))
+}
+
+impl ExtensionType for RawBytes {
+    fn name(&self) -> &str {
+        "raw_bytes"
+    }
+
+    fn configuration(&self) -> Map<String, Value> {
+        with_length(self.size)
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::Fixed { size: self.size, unit: 1 }
+    }
+
+    fn fill_from_json(&self, value: &Value) -> CodecResult<FillValue> {
+        let bytes = match value {
+            Value::String(text) => base64::decode(text),
+            Value::Array(list) => {
+                list.iter().map(|byte| byte.as_u64().and_then(|byte| u8::try_from(byte).ok())).collect()
+            }
+            _ => None,
+        };
+        let bytes = bytes.filter(|bytes| bytes.len() == self.size);
+        let expected = || unexpected(&format!("a string in base64 of {} bytes", self.size), value);
+        Ok(FillValue::from_bytes(bytes.ok_or_else(expected)?))
+    }
+
+    fn fill_to_json(&self, fill: &FillValue) -> CodecResult<Value> {
+        Ok(base64::encode(of_size(fill, self.size)?).into())
+    }
+}

@@ -1,0 +1,92 @@
+//! Documents of Zarr version 1, which are read and never written (checklist I).
+
+use zarr_traits::Limits;
+
+use crate::diagnostic::{Capped, Code, Diagnostic, Sink};
+use crate::error::{MetaError, MetaErrorKind, MetaResult};
+use crate::json::{Document, Kind, Object, Root, Value};
+use crate::v2::{self, Array, Codec, Order};
+use crate::v3::required;
+
+/// Reads `meta`, as the array of format 2 that has the same chunks. Members that format 1 does not define mean nothing
+/// (checklist I2).
+pub(crate) fn parse(
+    bytes: &[u8],
+    literal: bool,
+    limits: &Limits,
+    sink: &mut dyn Sink,
+) -> MetaResult<(Root, Array)> {
+    let root = Root::new(Document::parse(bytes, limits, sink)?)?;
+    let sink: &mut dyn Sink = &mut Capped::new(sink);
+    let members = &root.members;
+    v2::format(members, 1, sink)?;
+    let (shape, chunks) = v2::shapes(members, limits, sink)?;
+    if shape.is_empty() {
+        // I7: the key of the only chunk would be empty.
+        let message = "arrays of format 1 without dimensions have no place for their element";
+        return Err(MetaError::new(MetaErrorKind::Unsupported, message).at("/shape"));
+    }
+    let compression = required(members, "/compression")?;
+    let compressor = compressor(&compression, &required(members, "/compression_opts")?, sink)?;
+    let mut order = v2::order(&required(members, "/order")?)?;
+    let dtype = required(members, "/dtype")?;
+    let fill_value = required(members, "/fill_value")?;
+    let blosc = compressor.as_ref().is_some_and(|c| c.id == "blosc");
+    if order == Order::F && shape.len() > 1 && !blosc {
+        // I8: zarr-python 1 gave the compressors a copy in C order, and said F.
+        if !literal {
+            order = Order::C;
+        }
+        let how = if literal { "F, as the specification says" } else { "C, as zarr-python 1 wrote it" };
+        let message = format!("order \"F\" with compression {compression}, read as {how}");
+        sink.report(Diagnostic::new(Code::OrderOfVersion1, "/order", message))?;
+    }
+    let array =
+        Array { shape, chunks, dtype, compressor, fill_value, order, filters: Vec::new(), separator: '.' };
+    Ok((root, array))
+}
+
+/// The compressor of format 2 that gives the same bytes (checklist I, table of compressions).
+fn compressor(name: &Value, options: &Value, sink: &mut dyn Sink) -> MetaResult<Option<Codec>> {
+    const PLACE: &str = "/compression";
+    let mut alias = |message: &str| sink.report(Diagnostic::new(Code::CompressionAlias, PLACE, message));
+    if name.is_null() {
+        alias("expected \"none\", found null")?;
+        return Ok(None);
+    }
+    let id = name.to_text().map_err(|e| e.at(PLACE))?;
+    let id = match &*id {
+        "none" => return Ok(None),
+        "gzip" => {
+            alias("\"gzip\" stands for \"zlib\"")?;
+            "zlib"
+        }
+        other => other,
+    };
+    let configuration = options_of(id, options).map_err(|e| e.at("/compression_opts"))?;
+    Ok(Some(Codec { id: id.to_owned(), configuration }))
+}
+
+/// The options as members, with the defaults of zarr-python 1.
+fn options_of(id: &str, options: &Value) -> MetaResult<Object> {
+    let mut configuration = Object::new();
+    match (id, options.kind()) {
+        ("zlib" | "bz2", Kind::Null) => configuration.set("level", 1),
+        ("zlib" | "bz2", Kind::Number) => configuration.set("level", options),
+        ("zlib" | "bz2", _) => return Err(options.expected("a level")),
+        (_, Kind::Null) => {}
+        (_, Kind::Object) => configuration = options.as_object().unwrap_or_default(),
+        // A compression that nobody knows: what its options mean either.
+        ("blosc" | "lzma", _) => return Err(options.expected("null or an object")),
+        _ => configuration.set("compression_opts", options),
+    }
+    if id == "lzma" {
+        let plain = configuration.get("filters").is_none_or(|f| f.is_null());
+        for (name, value) in [("format", 1), ("check", 0), ("preset", 1)] {
+            if !configuration.contains(name) && (plain || name != "preset") {
+                configuration.set(name, value);
+            }
+        }
+    }
+    Ok(configuration)
+}

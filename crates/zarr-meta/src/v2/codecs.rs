@@ -1,0 +1,270 @@
+//! Filters and compressors, from format 2 to the codecs of format 3 (checklist H.5 to H.7, H20 to H23).
+//!
+//! Filters and compressors of format 2 turn a buffer into a buffer. The first of them see numbers, and become array → array
+//! codecs as long as each takes the numbers as they are. From the first on that does not, all work on bytes: one that
+//! wants numbers then views the bytes as such, for which there is no codec in format 3. It gets a private name.
+
+use zarr_traits::Limits;
+
+use super::array::{Array, Codec, Order};
+use super::dtype::{ByteOrder, Core, Dtype, Kind, Scalar};
+use crate::diagnostic::{Code, Diagnostic, Ignore, Sink};
+use crate::error::{MetaError, MetaErrorKind, MetaResult};
+use crate::json::{Kind as JsonKind, Object, Value, pointer};
+use crate::names::{Role, role};
+use crate::v3::Extension;
+
+/// The codecs of an array.
+#[derive(Debug, Default)]
+pub(crate) struct Codecs {
+    /// In the order of encoding.
+    pub(crate) list: Vec<Extension>,
+    /// The data type of an array of objects, which its codec decides.
+    pub(crate) objects: Option<Objects>,
+    /// What no document of format 3 can say.
+    pub(crate) obstacles: Vec<String>,
+}
+
+/// What objects are, by the codec that turns them to bytes (checklist H.6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Objects {
+    Text,
+    Bytes,
+    /// Whatever Python can hold.
+    Any,
+}
+
+/// What reaches the next codec.
+enum Stage {
+    /// An array that `bytes` would store as this.
+    Array(Dtype),
+    /// A buffer with items of so many bytes.
+    Buffer(u64),
+}
+
+struct Chain<'a> {
+    codecs: Codecs,
+    stage: Stage,
+    limits: &'a Limits,
+}
+
+/// Lowers the codecs of an array of elements of `dtype`.
+pub(crate) fn lower(
+    array: &Array,
+    dtype: &Dtype,
+    limits: &Limits,
+    sink: &mut dyn Sink,
+) -> MetaResult<Codecs> {
+    let mut chain = Chain { codecs: Codecs::default(), stage: Stage::Array(dtype.clone()), limits };
+    let rank = array.shape.len();
+    if array.order == Order::F && rank > 1 {
+        chain.push(Extension::new("transpose").with("order", (0..rank).rev().collect::<Value>()));
+    }
+    let mut filters = array.filters.iter().enumerate();
+    if *dtype == Dtype::Object {
+        let first = filters.next().ok_or_else(no_object_codec)?;
+        chain.object_codec(first.1).map_err(|e| e.at("/filters/0"))?;
+    }
+    for (i, filter) in filters {
+        let place = pointer::element("/filters", i);
+        chain.codec(filter, &place, sink).map_err(|e| e.at(&place))?;
+    }
+    if let Some(compressor) = &array.compressor {
+        chain.codec(compressor, "/compressor", sink).map_err(|e| e.at("/compressor"))?;
+    }
+    chain.to_bytes();
+    Ok(chain.codecs)
+}
+
+fn no_object_codec() -> MetaError {
+    let message = "an array of objects needs an object codec as its first filter, there is none";
+    MetaError::new(MetaErrorKind::Unsupported, message).at("/filters")
+}
+
+impl Chain<'_> {
+    fn push(&mut self, codec: Extension) {
+        self.codecs.list.push(codec);
+    }
+
+    fn obstacle(&mut self, what: String) {
+        self.codecs.obstacles.push(what);
+    }
+
+    /// The codec that turns objects to bytes.
+    fn object_codec(&mut self, filter: &Codec) -> MetaResult<()> {
+        let (objects, codec, items) = match &*filter.id {
+            "vlen-utf8" => (Objects::Text, Extension::new("vlen-utf8"), 1),
+            "vlen-bytes" => (Objects::Bytes, Extension::new("vlen-bytes"), 1),
+            "categorize" => {
+                let codes = self.dtype_of(filter, "astype").map_or(1, |scalar| u64::from(scalar.size));
+                (Objects::Text, private(filter), codes)
+            }
+            "vlen-array" | "json2" | "msgpack2" | "pickle" => (Objects::Any, private(filter), 1),
+            _ => return Err(no_object_codec()),
+        };
+        if codec.name().contains(':') {
+            self.obstacle(format!("filter {:?} of objects has no counterpart", filter.id));
+        }
+        self.codecs.objects = Some(objects);
+        self.push(codec);
+        self.stage = Stage::Buffer(items);
+        Ok(())
+    }
+
+    fn codec(&mut self, codec: &Codec, place: &str, sink: &mut dyn Sink) -> MetaResult<()> {
+        match &*codec.id {
+            "delta" | "fixedscaleoffset" | "quantize" => self.typed(codec, "dtype", "astype"),
+            "astype" => self.typed(codec, "decode_dtype", "encode_dtype"),
+            "categorize" => self.typed(codec, "dtype", "astype"),
+            "bitround" => self.bitround(codec),
+            "packbits" => {
+                self.to_bytes();
+                self.viewing(codec, 1);
+            }
+            _ => {
+                let items = self.to_bytes();
+                let lowered = byte_codec(codec, items, place, sink)?;
+                if role(lowered.name()) != Some(Role::BytesBytes) {
+                    self.obstacle(format!("codec {:?} has no counterpart", codec.id));
+                }
+                self.push(lowered);
+                self.stage = Stage::Buffer(1);
+            }
+        }
+        Ok(())
+    }
+
+    /// A filter that takes numbers of one dtype, given as its member `from`, and gives those of another, its member `to`.
+    fn typed(&mut self, codec: &Codec, from: &str, to: &str) {
+        let wanted = self.dtype_of(codec, from);
+        let given = if codec.configuration.contains(to) { self.dtype_of(codec, to) } else { wanted };
+        match (&self.stage, wanted, given) {
+            // Byte order included: a filter views the bytes as its own dtype.
+            (Stage::Array(Dtype::Scalar(now)), Some(wanted), Some(given)) if *now == wanted => {
+                let mut configuration = codec.configuration.clone();
+                for (name, dtype) in [(from, wanted), (to, given)] {
+                    // The order of bytes means nothing to an array; readers of format 3 take it for that of their machine.
+                    if configuration.contains(name) {
+                        configuration.set(name, dtype.little().to_string());
+                    }
+                }
+                let lowered =
+                    Extension::new(format!("numcodecs.{}", codec.id)).with_configuration(&configuration);
+                if role(lowered.name()) != Some(Role::ArrayArray) {
+                    self.obstacle(format!("filter {:?} has no counterpart", codec.id));
+                }
+                self.push(lowered);
+                self.stage = Stage::Array(Dtype::Scalar(given));
+            }
+            _ => {
+                self.to_bytes();
+                self.viewing(codec, given.map_or(1, |dtype| u64::from(dtype.size)));
+            }
+        }
+    }
+
+    /// Checklist D.9b: it takes the floats that reach it, and names no dtype.
+    fn bitround(&mut self, codec: &Codec) {
+        if let Stage::Array(Dtype::Scalar(Scalar { kind: Kind::Core(Core::Float), .. })) = self.stage {
+            self.push(Extension::new("numcodecs.bitround").with_configuration(&codec.configuration));
+        } else {
+            let items = self.to_bytes();
+            self.viewing(codec, items);
+        }
+    }
+
+    /// A filter that views bytes as numbers, and gives items of so many bytes.
+    fn viewing(&mut self, codec: &Codec, items: u64) {
+        self.obstacle(format!("filter {:?} works on the bytes of numbers", codec.id));
+        self.push(private(codec));
+        self.stage = Stage::Buffer(items);
+    }
+
+    /// Turns an array to bytes, if it is one still, and gives the bytes of an item.
+    fn to_bytes(&mut self) -> u64 {
+        let dtype = match &self.stage {
+            Stage::Buffer(items) => return *items,
+            Stage::Array(dtype) => dtype.clone(),
+        };
+        let codec = match dtype.byte_order() {
+            ByteOrder::None => Extension::new("bytes"),
+            ByteOrder::One(endian) => Extension::new("bytes").with("endian", endian.name()),
+            ByteOrder::Mixed(fields) => {
+                self.obstacle("the fields are of different byte orders".to_owned());
+                let orders: Value = fields.into_iter().map(|e| e.name()).collect();
+                Extension::new("bytes:fields").with("endian", orders)
+            }
+        };
+        self.push(codec);
+        let items = dtype.size(self.limits).unwrap_or(1);
+        self.stage = Stage::Buffer(items);
+        items
+    }
+
+    /// The dtype that a member of a filter names, if it is one of single values.
+    fn dtype_of(&self, codec: &Codec, member: &str) -> Option<Scalar> {
+        let value = codec.configuration.get(member)?;
+        let text = value.to_text().ok()?;
+        Scalar::parse(&text, self.limits, &mut Ignore).ok()
+    }
+}
+
+/// A codec under a name that documents of format 3 cannot use.
+fn private(codec: &Codec) -> Extension {
+    Extension::new(format!("numcodecs:{}", codec.id)).with_configuration(&codec.configuration)
+}
+
+/// A codec that takes any bytes; `items` is the size of an item of the buffer that reaches it (checklist H.7, D4.6).
+fn byte_codec(codec: &Codec, items: u64, place: &str, sink: &mut dyn Sink) -> MetaResult<Extension> {
+    let given = &codec.configuration;
+    let or = |name: &str, default: Value| given.get(name).unwrap_or(default);
+    let level = |default: i32, sink: &mut dyn Sink| level(given, default, place, sink);
+    Ok(match &*codec.id {
+        "zstd" => {
+            let zstd = Extension::new("zstd").with("level", level(0, sink)?);
+            zstd.with("checksum", or("checksum", false.into()))
+        }
+        "gzip" => Extension::new("gzip").with("level", level(1, sink)?),
+        "zlib" | "bz2" => {
+            let mut configuration = given.clone();
+            configuration.set("level", level(1, sink)?);
+            Extension::new(format!("numcodecs.{}", codec.id)).with_configuration(&configuration)
+        }
+        "blosc" => blosc(given, items)?,
+        "crc32c" if or("location", "end".into()) == "end".into() => Extension::new("crc32c"),
+        id => Extension::new(format!("numcodecs.{id}")).with_configuration(given),
+    })
+}
+
+/// Checklist D.09: a level in a string is read as the number that it is.
+fn level(given: &Object, default: i32, place: &str, sink: &mut dyn Sink) -> MetaResult<Value> {
+    let Some(level) = given.get("level") else { return Ok(default.into()) };
+    if level.kind() != JsonKind::String {
+        return Ok(level);
+    }
+    let number = level.to_text()?.parse::<i32>().map_err(|_| level.expected("an integer").at("/level"))?;
+    let message = format!("expected an integer, found {level}");
+    sink.report(Diagnostic::new(Code::CodecConfiguration, pointer::join(place, "level"), message))?;
+    Ok(number.into())
+}
+
+/// Checklist D4.6.
+fn blosc(given: &Object, items: u64) -> MetaResult<Extension> {
+    let or = |name: &str, default: Value| given.get(name).unwrap_or(default);
+    let shuffle = or("shuffle", 1.into());
+    let name = match shuffle.as_raw() {
+        "0" => "noshuffle",
+        "1" => "shuffle",
+        "2" => "bitshuffle",
+        "-1" if items == 1 => "bitshuffle",
+        "-1" => "shuffle",
+        _ => return Err(shuffle.expected("0, 1, 2 or -1").at("/shuffle")),
+    };
+    let typesize = given.get("typesize").filter(|t| !t.is_null()).unwrap_or_else(|| items.into());
+    Ok(Extension::new("blosc")
+        .with("cname", or("cname", "lz4".into()))
+        .with("clevel", or("clevel", 5.into()))
+        .with("shuffle", name)
+        .with("typesize", typesize)
+        .with("blocksize", or("blocksize", 0.into())))
+}

@@ -1,0 +1,26 @@
+//! Documents of Zarr version 2 (checklist H), and what version 1 shares with them.
+
+mod array;
+mod attributes;
+pub(crate) mod codecs;
+pub(crate) mod dtype;
+pub(crate) mod fill;
+mod group;
+mod time;
+
+pub(crate) use array::{Array, Codec, Order, order, shapes};
+pub(crate) use attributes::Attributes;
+pub(crate) use codecs::Objects;
+pub(crate) use dtype::Dtype;
+pub(crate) use fill::Strings;
+pub(crate) use group::Group;
+
+use crate::diagnostic::Sink;
+use crate::error::MetaResult;
+use crate::json::Object;
+use crate::v3;
+
+/// Checks `zarr_format` (checklist H.t1).
+pub(crate) fn format(members: &Object, expected: u8, sink: &mut dyn Sink) -> MetaResult<()> {
+    v3::integer_format(&v3::required(members, "/zarr_format")?, expected, sink)
+}
