@@ -13,6 +13,7 @@ use crate::cpu::Cpu;
 use crate::element::Element;
 use crate::error::ArrayResult;
 use crate::indexes::Indexes;
+use crate::node::Consolidated;
 use crate::select::Selection;
 use crate::values::{AnyArray, NdVec, for_data_type};
 use crate::{read, write};
@@ -37,6 +38,7 @@ pub struct Array {
     pub(crate) registry: Registry,
     /// Where the metadata document lies.
     pub(crate) node: Storage,
+    pub(crate) consolidated: Consolidated,
     pub(crate) diagnostics: Arc<[Diagnostic]>,
 }
 
@@ -262,6 +264,14 @@ impl Array {
     #[must_use]
     pub fn with_index_cache(self, bytes: usize) -> Self {
         self.with(|core| core.indexes = Arc::new(Indexes::new(bytes)))
+    }
+
+    /// The same array, whose changes of metadata do something else to consolidated metadata in the groups above it. By
+    /// default that is kept up to date.
+    #[must_use]
+    pub fn with_consolidated(mut self, consolidated: Consolidated) -> Self {
+        self.consolidated = consolidated;
+        self
     }
 
     fn with(mut self, change: impl FnOnce(&mut Core)) -> Self {

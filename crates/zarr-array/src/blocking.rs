@@ -8,9 +8,12 @@ use zarr_traits::{Hints, InnerOrder, Limits, Registry, Storage, block_on};
 
 use crate::core::{FillChunks, Missing, PartialWrites};
 use crate::cpu::Cpu;
+use crate::create::CreateOptions;
 use crate::element::Element;
 use crate::error::ArrayResult;
 use crate::explain::{Explanation, InnerChunk};
+use crate::node::Consolidated;
+use crate::open::OpenOptions;
 use crate::resize::Shrink;
 use crate::select::Selection;
 use crate::values::{AnyArray, NdVec};
@@ -65,6 +68,33 @@ impl Array {
         registry: &Registry,
     ) -> ArrayResult<Self> {
         block_on(crate::Array::replace(storage, path, meta, registry)).map(Self)
+    }
+
+    /// As [`OpenOptions::open`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn open_with(
+        storage: impl Into<Storage>,
+        path: &str,
+        registry: &Registry,
+        options: &OpenOptions,
+    ) -> ArrayResult<Self> {
+        block_on(options.open(storage, path, registry)).map(Self)
+    }
+
+    /// As [`CreateOptions::create`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn create_with(
+        storage: impl Into<Storage>,
+        path: &str,
+        meta: ArrayMeta,
+        registry: &Registry,
+        options: &CreateOptions,
+    ) -> ArrayResult<Self> {
+        block_on(options.create(storage, path, meta, registry)).map(Self)
     }
 
     /// As [`zarr_array::Array::read`](crate::Array::read).
@@ -215,6 +245,12 @@ impl Array {
     #[must_use]
     pub fn with_index_cache(self, bytes: usize) -> Self {
         Self(self.0.with_index_cache(bytes))
+    }
+
+    /// As [`zarr_array::Array::with_consolidated`](crate::Array::with_consolidated).
+    #[must_use]
+    pub fn with_consolidated(self, consolidated: Consolidated) -> Self {
+        Self(self.0.with_consolidated(consolidated))
     }
 
     /// The async handle.

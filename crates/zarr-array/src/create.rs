@@ -1,21 +1,107 @@
-//! Creating: the document of the array, after the groups that it lies in.
+//! Creating: the documents of the array, after the groups that it lies in.
 
-use zarr_meta::ArrayMeta;
-use zarr_meta::path::DOCUMENT;
-use zarr_meta::v3::{GroupDocument, NodeDocument};
-use zarr_traits::{Bytes, Key, Limits, Outcome, Prefix, Put, Registry, Storage};
+use zarr_meta::{ArrayMeta, NodeMeta};
+use zarr_traits::{Limits, Prefix, Registry, Storage};
 
 use crate::array::Array;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
+use crate::metadata::same_array;
+use crate::node::{self, Consolidated, Existing, Writing};
 use crate::open::OpenOptions;
+
+/// How an array is created, where the defaults will not do.
+///
+/// ```
+/// # use zarr_array::{Array, ArrayMeta, ArrayResult, CreateOptions, Existing, Registry, Storage};
+/// # async fn example(storage: Storage, meta: ArrayMeta, registry: &Registry) -> ArrayResult<()> {
+/// // Any number of processes may say this at once, and all get the same array.
+/// let options = CreateOptions::new().existing(Existing::Open);
+/// let array = options.create(storage, "/t2m", meta, registry).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct CreateOptions {
+    existing: Existing,
+    writing: Writing,
+}
+
+impl CreateOptions {
+    /// Nothing may be there, consolidated metadata above the array is kept up to date, and the default limits.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What becomes of a node that is there already.
+    #[must_use]
+    pub fn existing(mut self, existing: Existing) -> Self {
+        self.existing = existing;
+        self
+    }
+
+    /// What becomes of consolidated metadata in the groups above the array.
+    #[must_use]
+    pub fn consolidated(mut self, consolidated: Consolidated) -> Self {
+        self.writing.consolidated = consolidated;
+        self
+    }
+
+    /// The limits on what stored data may make us do.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.writing.limits = limits;
+        self
+    }
+
+    /// Creates the array at `path`.
+    ///
+    /// # Errors
+    /// As [`Array::create`].
+    pub async fn create(
+        &self,
+        storage: impl Into<Storage>,
+        path: &str,
+        meta: ArrayMeta,
+        registry: &Registry,
+    ) -> ArrayResult<Array> {
+        let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
+        let path = prefix.node_path();
+        self.make(&storage, prefix, meta, registry).await.map_err(|e| e.in_array(&path))
+    }
+
+    /// Everything that can be refused is refused before anything is deleted.
+    async fn make(
+        &self,
+        storage: &Storage,
+        prefix: Prefix,
+        meta: ArrayMeta,
+        registry: &Registry,
+    ) -> ArrayResult<Array> {
+        let options = OpenOptions::new().limits(self.writing.limits.clone());
+        let node = NodeMeta::Array(meta.clone());
+        let array = options.resolve(storage.clone(), prefix.clone(), meta, registry, Vec::new())?;
+        if let Some(skipped) = array.codecs().skipped().first() {
+            let message = format!("codec {skipped:?} is unknown, an array that uses it cannot be created");
+            return Err(ArrayError::new(ArrayErrorKind::UnknownExtension, message));
+        }
+        let array = match node::create(storage, &prefix, &node, self.existing, &self.writing).await? {
+            None => array,
+            Some(NodeMeta::Array(there)) if same_array(&there, array.metadata()) => {
+                options.resolve(storage.clone(), prefix, there, registry, Vec::new())?
+            }
+            Some(_) => return Err(ArrayError::new(ArrayErrorKind::Exists, "there is another node already")),
+        };
+        Ok(array.with_consolidated(self.writing.consolidated))
+    }
+}
 
 impl Array {
     /// Creates an array at `path` and writes its metadata; no chunk is written. Groups that it lies in and that are not
     /// there are created first (checklist F11), so that an interrupted creation leaves empty groups, no half array.
     ///
     /// # Errors
-    /// [`Exists`](ArrayErrorKind::Exists) when there is a node at `path`, or an array above it;
-    /// [`UnknownExtension`](ArrayErrorKind::UnknownExtension) when `registry` does not know what `meta` uses; and those
+    /// [`Exists`](ArrayErrorKind::Exists) when there is a node at `path`, or an array or a group of another format above
+    /// it; [`UnknownExtension`](ArrayErrorKind::UnknownExtension) when `registry` does not know what `meta` uses; and those
     /// of the store.
     pub async fn create(
         storage: impl Into<Storage>,
@@ -23,10 +109,7 @@ impl Array {
         meta: ArrayMeta,
         registry: &Registry,
     ) -> ArrayResult<Self> {
-        let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
-        Self::make(&storage, &prefix, meta, registry, false)
-            .await
-            .map_err(|e| e.in_array(&prefix.node_path()))
+        CreateOptions::new().create(storage, path, meta, registry).await
     }
 
     /// Creates an array at `path` in the place of whatever is there: all of it is deleted, its metadata first, so that
@@ -40,72 +123,6 @@ impl Array {
         meta: ArrayMeta,
         registry: &Registry,
     ) -> ArrayResult<Self> {
-        let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
-        Self::make(&storage, &prefix, meta, registry, true).await.map_err(|e| e.in_array(&prefix.node_path()))
+        CreateOptions::new().existing(Existing::Replace).create(storage, path, meta, registry).await
     }
-
-    /// Everything that can be refused is refused before anything is deleted.
-    async fn make(
-        storage: &Storage,
-        prefix: &Prefix,
-        meta: ArrayMeta,
-        registry: &Registry,
-        replace: bool,
-    ) -> ArrayResult<Self> {
-        zarr_meta::path::check_new_path(&prefix.node_path())?;
-        let document = meta.to_text();
-        let key = prefix.key(DOCUMENT)?;
-        let array =
-            OpenOptions::new().resolve(storage.clone(), prefix.clone(), meta, registry, Vec::new())?;
-        if let Some(skipped) = array.codecs().skipped().first() {
-            let message = format!("codec {skipped:?} is unknown, an array that uses it cannot be created");
-            return Err(ArrayError::new(ArrayErrorKind::UnknownExtension, message));
-        }
-        ancestors(storage, prefix).await?;
-        if replace {
-            let _ = storage.writer()?.delete(&key, None).await?;
-            storage.writer()?.delete_prefix(prefix).await?;
-        }
-        if put_new(storage, &key, document).await? {
-            return Ok(array);
-        }
-        Err(ArrayError::new(ArrayErrorKind::Exists, "there is a node already"))
-    }
-}
-
-/// Creates the groups above `prefix` that are missing, the root first.
-async fn ancestors(storage: &Storage, prefix: &Prefix) -> ArrayResult<()> {
-    let path = prefix.as_str();
-    let ends = path.char_indices().filter(|(_, c)| *c == '/').map(|(i, _)| i + 1);
-    let above = std::iter::once(0).chain(ends).filter(|end| *end < path.len());
-    for end in above {
-        let group = Prefix::new(&path[..end])?;
-        let key = group.key(DOCUMENT)?;
-        match storage.get(&key).await? {
-            None => {
-                let _ = put_new(storage, &key, GroupDocument::new().to_text()).await?;
-            }
-            Some(document) => {
-                let node = NodeDocument::parse(&document, &Limits::default(), &mut zarr_meta::Ignore);
-                if let Ok(NodeDocument::Array(_)) = node {
-                    let message = format!("{:?} is an array, nothing can lie below it", group.node_path());
-                    return Err(ArrayError::new(ArrayErrorKind::Exists, message));
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Puts a document where there is none; false when there is one.
-async fn put_new(storage: &Storage, key: &Key, document: String) -> ArrayResult<bool> {
-    let how = if storage.capabilities().put_create {
-        Put::Create
-    } else if storage.reader().size(key).await?.is_some() {
-        return Ok(false);
-    } else {
-        Put::Replace
-    };
-    let outcome = storage.writer()?.put(key, &[Bytes::from(document)], how).await?;
-    Ok(matches!(outcome, Outcome::Done(_)))
 }

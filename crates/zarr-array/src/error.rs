@@ -73,6 +73,12 @@ impl ArrayError {
         self
     }
 
+    /// The same error, which happened while something else was wanted.
+    pub(crate) fn while_doing(mut self, what: String) -> Self {
+        self.0.message = if self.0.message.is_empty() { what } else { format!("{what}: {}", self.0.message) };
+        self
+    }
+
     pub(crate) fn in_chunk(mut self, index: &Dims, key: &Key) -> Self {
         if let Some(store) = self.0.source.as_mut().and_then(|e| e.downcast_mut::<StoreError>()) {
             // the line names it once

@@ -15,6 +15,7 @@ mod indexes;
 mod loaded;
 mod merge;
 mod metadata;
+pub mod node;
 mod open;
 mod plan;
 mod read;
@@ -23,7 +24,7 @@ mod select;
 mod values;
 mod write;
 
-pub use zarr_meta::{self as meta, ArrayMeta, Diagnostic};
+pub use zarr_meta::{self as meta, ArrayMeta, Diagnostic, Format};
 pub use zarr_traits::{
     self as traits, DataType, FillValue, Hints, InnerOrder, Limits, Registry, Storage, block_on,
 };
@@ -31,9 +32,11 @@ pub use zarr_traits::{
 pub use array::Array;
 pub use core::{FillChunks, Missing, PartialWrites};
 pub use cpu::{Cpu, Job, Spawn};
+pub use create::CreateOptions;
 pub use element::Element;
 pub use error::{ArrayError, ArrayErrorKind, ArrayResult};
 pub use explain::{Explanation, InnerChunk};
+pub use node::{Consolidated, Existing};
 pub use open::OpenOptions;
 pub use resize::Shrink;
 pub use select::{Axis, Selection};

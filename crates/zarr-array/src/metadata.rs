@@ -1,24 +1,17 @@
-//! Changing the metadata document beside others who change it as well: it is read, changed, and put if it is still what was
-//! read.
-
-use std::thread;
-use std::time::Instant;
+//! Changing the metadata of an array beside others who change it as well.
 
 use zarr_meta::json::Object;
-use zarr_meta::path::DOCUMENT;
-use zarr_meta::{ArrayMeta, Ignore};
-use zarr_traits::{Bytes, If, Outcome, Put};
+use zarr_meta::{ArrayMeta, NodeMeta};
 
 use crate::array::Array;
-use crate::core::PartialWrites;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
-use crate::feed::{ATTEMPTS, back_off_at};
+use crate::node::{self, Writing};
 use crate::open::OpenOptions;
-use crate::write::unsafe_update;
 
 impl Array {
     /// Changes the attributes, as they are in the store by now. `change` may be called again when somebody else was
-    /// faster; what it does not touch keeps its bytes.
+    /// faster; what it does not touch keeps its bytes. Consolidated metadata above the array is kept in step; see
+    /// [`with_consolidated`](Self::with_consolidated).
     ///
     /// ```
     /// # use zarr_array::{Array, ArrayResult};
@@ -29,7 +22,8 @@ impl Array {
     ///
     /// # Errors
     /// [`Conflict`](ArrayErrorKind::Conflict) when the document is that of another array by now, or others keep changing
-    /// it; [`Unsupported`](ArrayErrorKind::Unsupported) in a store without conditional puts; those of the store.
+    /// it; [`Unsupported`](ArrayErrorKind::Unsupported) in a store without conditional puts; those of the store. When
+    /// consolidated metadata above the array cannot be kept in step the array has been changed already.
     pub async fn edit_attributes(&mut self, change: impl Fn(&mut Object)) -> ArrayResult<()> {
         let edited = self.edit_metadata(|meta| {
             meta.edit_attributes(&change)?;
@@ -39,49 +33,39 @@ impl Array {
         edited.map_err(|e| e.in_array(self.path()))
     }
 
-    /// Changes the document as it is in the store by now, which this handle then has as well.
+    /// Changes the metadata as it is in the store by now, which this handle then has as well.
     pub(crate) async fn edit_metadata<R>(
         &mut self,
         change: impl Fn(&mut ArrayMeta) -> ArrayResult<R>,
     ) -> ArrayResult<R> {
-        let key = self.core.prefix.key(DOCUMENT)?;
-        for attempt in 0..ATTEMPTS {
-            let begun = Instant::now();
-            let lock = self.node.lock(&key).await;
-            let all = [zarr_traits::ByteRange::All];
-            let reply =
-                self.node.reader().get_ranges(&key, &all, If::Versioned).await?.ok_or_else(replaced)?;
-            let now = reply.bytes.first().map_or(&[][..], |bytes| bytes);
-            let mut meta = ArrayMeta::parse(now, &self.core.limits, &mut Ignore)?;
-            if !same_array(&meta, &self.meta) {
+        let options = OpenOptions::new().limits(self.core.limits.clone());
+        let prefix = &self.core.prefix;
+        let (mut how, format) = (Writing::default(), self.meta.format());
+        how.limits = self.core.limits.clone();
+        (how.partial_writes, how.consolidated) = (self.core.partial_writes, self.consolidated);
+        let edited = node::edit(&self.node, prefix, format, &how, |node| {
+            let NodeMeta::Array(meta) = node else { return Err(replaced()) };
+            if !same_array(meta, &self.meta) {
                 return Err(replaced());
             }
-            let result = change(&mut meta)?;
-            let options = OpenOptions::new().limits(self.core.limits.clone());
-            let prefix = self.core.prefix.clone();
-            let new = options.resolve(self.node.clone(), prefix, meta, &self.registry, Vec::new())?;
-            let how = match &reply.version {
-                _ if self.core.partial_writes == PartialWrites::Unchecked => Put::Replace,
-                Some(version) if self.node.capabilities().put_if => Put::IfUnchanged(version),
-                _ => return Err(unsafe_update()),
-            };
-            let document = [Bytes::from(new.meta.to_text())];
-            if let Outcome::Done(_) = self.node.writer()?.put(&key, &document, how).await? {
-                let mut core = (*self.core).clone();
-                (core.shape, core.grid) = (new.core.shape.clone(), new.core.grid.clone());
-                (self.core, self.meta) = (core.into(), new.meta);
-                return Ok(result);
-            }
-            drop(lock);
-            let wait = back_off_at(&self.node, attempt, begun);
-            self.core.cpu.run(move || thread::sleep(wait)).await?;
-        }
-        Err(ArrayError::new(ArrayErrorKind::Conflict, "others keep changing the metadata"))
+            let result = change(meta)?;
+            let storage = self.node.clone();
+            let new = options.resolve(storage, prefix.clone(), meta.clone(), &self.registry, Vec::new())?;
+            Ok((new, result))
+        });
+        let (_, (new, result)) = edited.await.map_err(|e| match e.kind() {
+            ArrayErrorKind::NotFound => replaced(),
+            _ => e,
+        })?;
+        let mut core = (*self.core).clone();
+        (core.shape, core.grid) = (new.core.shape.clone(), new.core.grid.clone());
+        (self.core, self.meta) = (core.into(), new.meta);
+        Ok(result)
     }
 }
 
 /// Whether chunks mean the same: all but shape and attributes is as it was.
-fn same_array(now: &ArrayMeta, ours: &ArrayMeta) -> bool {
+pub(crate) fn same_array(now: &ArrayMeta, ours: &ArrayMeta) -> bool {
     let (now, ours) = (now.document(), ours.document());
     now.shape().len() == ours.shape().len()
         && now.data_type() == ours.data_type()

@@ -1,10 +1,8 @@
-//! Opening: one document, resolved against a registry.
+//! Opening: the documents of an array, resolved against a registry.
 
 use std::sync::Arc;
 
-use zarr_meta::path::DOCUMENT;
-use zarr_meta::v3::NodeDocument;
-use zarr_meta::{ArrayMeta, Diagnostic, Sink, Strict};
+use zarr_meta::{ArrayMeta, Diagnostic, Format, NodeMeta, Sink, Strict};
 use zarr_traits::{InnerOrder, Limits, Prefix, Registry, Storage};
 
 use crate::array::Array;
@@ -12,6 +10,7 @@ use crate::core::{Core, FillChunks, Missing, PartialWrites};
 use crate::cpu::Cpu;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::indexes::{self, Indexes};
+use crate::node::{self, Consolidated};
 
 /// How an array is opened, where the defaults will not do.
 ///
@@ -26,6 +25,7 @@ use crate::indexes::{self, Indexes};
 pub struct OpenOptions {
     strict: bool,
     limits: Limits,
+    format: Option<Format>,
 }
 
 impl OpenOptions {
@@ -48,7 +48,15 @@ impl OpenOptions {
         self
     }
 
-    /// Opens the array at `path`: one request, and one more for a good message if it is not there.
+    /// The format of the array, when it is known. By default format 3 is looked for first, then 2; format 1 is read only
+    /// when it is named here.
+    #[must_use]
+    pub fn format(mut self, format: impl Into<Option<Format>>) -> Self {
+        self.format = format.into();
+        self
+    }
+
+    /// Opens the array at `path`: one request when it is of format 3, else those for the documents of format 2, at once.
     ///
     /// # Errors
     /// As [`Array::open`].
@@ -62,18 +70,33 @@ impl OpenOptions {
         let prefix = Prefix::of_node(path)?;
         let path = prefix.node_path();
         let opened = async {
-            let Some(document) = storage.get(&prefix.key(DOCUMENT)?).await? else {
-                return Err(not_found(&storage, &prefix).await);
-            };
-            let mut diagnostics = Vec::new();
-            let sink: &mut dyn Sink = if self.strict { &mut Strict } else { &mut diagnostics };
-            let meta = match NodeDocument::parse(&document, &self.limits, sink)? {
-                NodeDocument::Array(document) => ArrayMeta::from(document),
-                _ => return Err(ArrayError::new(ArrayErrorKind::NotFound, "there is a group, not an array")),
-            };
-            self.resolve(storage.clone(), prefix, meta, registry, diagnostics)
+            let found = node::read(&storage, &prefix, self.format, &self.limits, self.strict).await?;
+            let not_found = |what| Err(ArrayError::new(ArrayErrorKind::NotFound, what));
+            match found {
+                None => not_found(node::absent("array", self.format)),
+                Some((NodeMeta::Group(_), _)) => not_found("there is a group, not an array".to_owned()),
+                Some((NodeMeta::Array(meta), diagnostics)) => {
+                    self.with_metadata(storage.clone(), prefix, meta, diagnostics, registry)
+                }
+            }
         };
         opened.await.map_err(|e| e.in_array(&path))
+    }
+
+    /// The array at `prefix` with metadata that was read already, without a request.
+    ///
+    /// # Errors
+    /// As [`Array::open`], but for those of the store.
+    pub fn with_metadata(
+        &self,
+        storage: impl Into<Storage>,
+        prefix: Prefix,
+        meta: ArrayMeta,
+        diagnostics: Vec<Diagnostic>,
+        registry: &Registry,
+    ) -> ArrayResult<Array> {
+        let path = prefix.node_path();
+        self.resolve(storage.into(), prefix, meta, registry, diagnostics).map_err(|e| e.in_array(&path))
     }
 
     /// From metadata that is there already.
@@ -87,6 +110,11 @@ impl OpenOptions {
     ) -> ArrayResult<Array> {
         let sink: &mut dyn Sink = if self.strict { &mut Strict } else { &mut diagnostics };
         let resolved = meta.resolve(registry, &self.limits, sink)?;
+        let fill_chunks = match meta.fill_is_undefined() {
+            // What is not stored may read as anything, so that everything is stored (checklist G11).
+            true => FillChunks::Store,
+            false => FillChunks::default(),
+        };
         let chunks = resolved.transformers.iter().fold(storage.clone(), |inner, t| t.wrap(&inner, &prefix));
         let core = Core {
             path: prefix.node_path(),
@@ -102,7 +130,7 @@ impl OpenOptions {
             chain: resolved.chain,
             limits: self.limits.clone(),
             missing: Missing::default(),
-            fill_chunks: FillChunks::default(),
+            fill_chunks,
             inner_order: InnerOrder::default(),
             partial_writes: PartialWrites::default(),
             fetching: chunks.capabilities().drive.hints(),
@@ -115,6 +143,7 @@ impl OpenOptions {
             meta: Arc::new(meta),
             registry: registry.clone(),
             node: storage,
+            consolidated: Consolidated::default(),
             diagnostics: diagnostics.into(),
         })
     }
@@ -129,20 +158,5 @@ impl Array {
     /// uses; and those of the store.
     pub async fn open(storage: impl Into<Storage>, path: &str, registry: &Registry) -> ArrayResult<Self> {
         OpenOptions::new().open(storage, path, registry).await
-    }
-}
-
-/// The error for an array that is not there; one more request tells whether an older format is.
-async fn not_found(storage: &Storage, prefix: &Prefix) -> ArrayError {
-    let (name, what) = zarr_meta::path::OLD_ARRAY;
-    let old = match prefix.key(name) {
-        Ok(key) => storage.reader().size(&key).await.ok().flatten(),
-        Err(_) => None,
-    };
-    match old {
-        None => ArrayError::new(ArrayErrorKind::NotFound, "there is no zarr.json"),
-        Some(_) => {
-            ArrayError::new(ArrayErrorKind::Unsupported, format!("{what}, which is not supported yet"))
-        }
     }
 }

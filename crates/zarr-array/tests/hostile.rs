@@ -127,12 +127,16 @@ fn documents_that_are_no_array_say_what_they_are() {
         block_on(OpenOptions::new().open(storage, "/", &standard())).unwrap_err()
     };
     let group = r#"{"zarr_format":3,"node_type":"group"}"#;
-    assert_eq!(open(&[]).to_string(), "array \"/\": there is no zarr.json");
+    assert_eq!(
+        open(&[]).to_string(),
+        "array \"/\": there is no array: no zarr.json, and no document of format 2"
+    );
     assert_eq!(open(&[("zarr.json", group)]).to_string(), "array \"/\": there is a group, not an array");
     assert_eq!(
-        open(&[(".zarray", "{}")]).to_string(),
-        "array \"/\": there is an array of Zarr format 2, which is not supported yet"
+        open(&[(".zgroup", r#"{"zarr_format":2}"#)]).to_string(),
+        "array \"/\": there is a group, not an array"
     );
+    assert_eq!(open(&[(".zarray", "{}")]).kind(), ArrayErrorKind::Metadata);
     for (text, kind) in [
         ("", ArrayErrorKind::Metadata),
         ("{", ArrayErrorKind::Metadata),

@@ -74,6 +74,10 @@ codes! {
         "zarr-python 3.0.0 to 3.1.3 wrote null into groups that have no consolidated metadata. It is read as if the member were absent.";
     ConsolidatedForm "ZM017" Error "consolidated_metadata is not of the specified form"
         "The specification wants exactly kind: \"inline\", must_understand: false and metadata. A missing must_understand or further members are tolerated; an unknown kind with must_understand: false is ignored.";
+    ConsolidatedKey "ZM018" Error "path in consolidated metadata"
+        "A key of consolidated metadata must be the path of a node below the group, without a slash at either end, and occur once. A slash is left out, of repeated ones the last counts, and what can be no path is ignored. zarr-python says that the group does not exist.";
+    ImplicitGroup "ZM019" Error "group without a document"
+        "Nodes lie below a path that has no document of its own. Pre-release software took such a path for a group; since 3.1 it is no node. It is reported, and the nodes below it open by their paths.";
 
     ExtensionMember "ZM020" Error "unknown member of an extension object"
         "An extension object has name, configuration and must_understand, and nothing else. The further member is ignored.";

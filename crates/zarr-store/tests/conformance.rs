@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use zarr_conformance::store::check;
-use zarr_store::{Counting, MemoryStore, Prefixed};
-use zarr_traits::{Prefix, Storage};
+use zarr_store::{Consolidated, Counting, MemoryStore, Prefixed};
+use zarr_traits::{Key, Prefix, Storage};
 
 fn memory() -> Storage {
     Storage::from(MemoryStore::new())
@@ -25,4 +25,11 @@ fn prefixed() {
 #[test]
 fn counting() {
     check(|| Counting::over(&memory()).0).unwrap();
+}
+
+#[test]
+fn consolidated() {
+    for covers in [|_: &Key| true, |key: &Key| key.name() == "zarr.json", |_: &Key| false] {
+        check(|| Consolidated::over(&memory(), Prefix::root(), [], covers).0).unwrap();
+    }
 }

@@ -81,6 +81,16 @@ impl Storage {
         Self::new(layer, list, write)
     }
 
+    /// As [`layer`](Self::layer), for a layer that leaves keys as they are: locks, gate and what is shared remain those of
+    /// this storage.
+    #[must_use]
+    pub fn overlay<L: ReadStore + ListStore + WriteStore>(&self, layer: L) -> Self {
+        let layer = Arc::new(layer);
+        let list = self.0.list.is_some().then(|| layer.clone() as Arc<dyn ListStore>);
+        let write = self.0.write.is_some().then(|| layer.clone() as Arc<dyn WriteStore>);
+        Self(Arc::new(Inner { read: layer, list, write, ..(*self.0).clone() }))
+    }
+
     /// The same storage without the means to write.
     #[must_use]
     pub fn read_only(&self) -> Self {

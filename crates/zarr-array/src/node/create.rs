@@ -1,0 +1,158 @@
+//! Creating a node: its documents, after the groups that it lies in.
+
+use futures_util::future::try_join_all;
+use zarr_meta::{DocumentName, Format, GroupMeta, Ignore, NodeMeta};
+use zarr_traits::{Bytes, Key, Outcome, Prefix, Put, Storage};
+
+use super::erase::delete_node;
+use super::{MAKERS, Writing, above, bare, refresh, stored};
+use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
+
+/// What becomes of a node that is there already where one is to be created (checklist F17).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Existing {
+    /// It is an error of kind [`Exists`](ArrayErrorKind::Exists).
+    #[default]
+    Fail,
+    /// It is deleted with everything below it, its metadata first, so that an interruption leaves no node and not a node
+    /// without its chunks.
+    Replace,
+    /// It is opened, when it is of the same kind; an array must mean the same by its chunks.
+    Open,
+}
+
+/// Creates the node at `prefix`, after the groups above it that are not there (checklist F11, H40): an interrupted creation
+/// leaves empty groups, no half node. Gives the node that is there instead when that is what `existing` wants.
+///
+/// With all groups there the cost is a read for each of them, three reads at once that look for a node of the other format, and a put,
+/// or two in format 2 with attributes; and what [`refresh`] costs.
+///
+/// # Errors
+/// [`Exists`](ArrayErrorKind::Exists) when there is a node, an array above it, or a group of another format above it;
+/// [`InvalidArgument`](ArrayErrorKind::InvalidArgument) for a name that must not be created; those of the store. When
+/// consolidated metadata cannot be kept in step the node has been created already.
+pub async fn create(
+    storage: &Storage,
+    prefix: &Prefix,
+    node: &NodeMeta,
+    existing: Existing,
+    how: &Writing,
+) -> ArrayResult<Option<NodeMeta>> {
+    zarr_meta::path::check_new_path(&prefix.node_path())?;
+    let format = node.format();
+    let mut documents: Vec<(DocumentName, String)> =
+        node.documents().into_iter().filter_map(|(name, text)| Some((name, text?))).collect();
+    // The document that makes the node decides who has created it; only then attributes are put.
+    documents.sort_by_key(|(name, _)| !name.makes_node());
+    if format == Format::V1 || documents.is_empty() {
+        return Err(ArrayError::new(ArrayErrorKind::Unsupported, "nodes of format 1 are read, not written"));
+    }
+    let others = MAKERS.into_iter().chain([DocumentName::Attributes2]).filter(|name| *name != documents[0].0);
+    let beside = stored(storage, prefix, &others.collect::<Vec<_>>()).await?;
+    let attributes = beside.iter().any(|beside| !beside.name.makes_node());
+    let mut written = create_above(storage, prefix, format, how).await?;
+    if existing == Existing::Replace {
+        delete_node(storage, prefix, &MAKERS).await?;
+    } else if beside.iter().any(|beside| beside.name.makes_node()) {
+        return found(storage, prefix, existing, how).await;
+    }
+    let mut documents = documents.into_iter();
+    for (name, text) in documents.by_ref().take(1) {
+        if !put_new(storage, &prefix.key(name.as_str())?, text).await? {
+            return found(storage, prefix, existing, how).await;
+        }
+    }
+    if attributes && documents.len() == 0 && format == Format::V2 {
+        // Nobody's so far: left behind.
+        let _ = storage.writer()?.delete(&prefix.key(DocumentName::Attributes2.as_str())?, None).await?;
+    }
+    for (name, text) in documents {
+        storage.put(&prefix.key(name.as_str())?, text).await?;
+    }
+    written.push(prefix.clone());
+    refresh(storage, &written, format, how).await?;
+    Ok(None)
+}
+
+/// What comes of a node that is there already.
+async fn found(
+    storage: &Storage,
+    prefix: &Prefix,
+    existing: Existing,
+    how: &Writing,
+) -> ArrayResult<Option<NodeMeta>> {
+    let exists = || ArrayError::new(ArrayErrorKind::Exists, "there is a node already");
+    if existing != Existing::Open {
+        return Err(exists());
+    }
+    let names: Vec<DocumentName> = MAKERS.into_iter().chain([DocumentName::Attributes2]).collect();
+    let stored = stored(storage, prefix, &names).await?;
+    NodeMeta::parse(&bare(&stored), &how.limits, &mut Ignore)?.ok_or_else(exists).map(Some)
+}
+
+/// Creates the groups above `prefix` that are missing, the root first, and says which. Consolidated metadata is not touched.
+///
+/// # Errors
+/// [`Exists`](ArrayErrorKind::Exists) when one of them is an array or of another format, and those of the store.
+pub async fn create_above(
+    storage: &Storage,
+    prefix: &Prefix,
+    format: Format,
+    how: &Writing,
+) -> ArrayResult<Vec<Prefix>> {
+    let groups = above(prefix);
+    let looks = groups.iter().map(|group| look(storage, group, format, how));
+    let missing: Vec<bool> = try_join_all(looks).await?;
+    let mut created = Vec::new();
+    for (group, _) in groups.into_iter().zip(missing).filter(|(_, missing)| *missing) {
+        for (name, text) in GroupMeta::new(format)?.documents() {
+            if let Some(text) = text {
+                // Somebody else may have created it meanwhile.
+                let _ = put_new(storage, &group.key(name.as_str())?, text).await?;
+            }
+        }
+        created.push(group);
+    }
+    Ok(created)
+}
+
+/// Whether there is no group of this format.
+async fn look(storage: &Storage, group: &Prefix, format: Format, how: &Writing) -> ArrayResult<bool> {
+    let (ours, others): (Vec<_>, Vec<_>) = MAKERS.into_iter().partition(|name| name.format() == format);
+    let found = stored(storage, group, &ours).await?;
+    let path = group.node_path();
+    if !found.is_empty() {
+        // A document that is broken is not ours to judge.
+        let node = NodeMeta::parse(&bare(&found), &how.limits, &mut Ignore);
+        return match node {
+            Ok(Some(NodeMeta::Array(_))) => Err(in_the_way(format!("{path:?} is an array"))),
+            _ => Ok(false),
+        };
+    }
+    match stored(storage, group, &others).await?.first() {
+        None => Ok(true),
+        Some(other) => {
+            let message =
+                format!("{path:?} is a node of format {}, and this one of {format}", other.name.format());
+            Err(in_the_way(message))
+        }
+    }
+}
+
+fn in_the_way(what: String) -> ArrayError {
+    ArrayError::new(ArrayErrorKind::Exists, format!("{what}, nothing can be created below it"))
+}
+
+/// Puts a document where there is none; false when there is one.
+async fn put_new(storage: &Storage, key: &Key, document: String) -> ArrayResult<bool> {
+    let how = if storage.capabilities().put_create {
+        Put::Create
+    } else if storage.reader().size(key).await?.is_some() {
+        return Ok(false);
+    } else {
+        Put::Replace
+    };
+    let outcome = storage.writer()?.put(key, &[Bytes::from(document)], how).await?;
+    Ok(matches!(outcome, Outcome::Done(_)))
+}

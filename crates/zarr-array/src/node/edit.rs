@@ -1,0 +1,148 @@
+//! Changing the documents of a node beside others who change them as well: they are read, changed, and put if they are still
+//! what was read.
+
+use std::thread;
+use std::time::Instant;
+
+use zarr_meta::{DocumentName, Documents, Format, Ignore, NodeMeta};
+use zarr_traits::{ByteRange, Bytes, If, Key, Outcome, Prefix, Put, Storage, Version};
+
+use super::{Stored, Writing, bare, refresh, stored};
+use crate::core::PartialWrites;
+use crate::cpu::Cpu;
+use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
+use crate::feed::{ATTEMPTS, back_off_at};
+use crate::write::unsafe_update;
+
+/// Changes the node at `prefix`, as it is in the store by now, and gives its new metadata. `change` may be called again when
+/// somebody else was faster; what it does not touch keeps its bytes, and a document that remains the same is not put.
+///
+/// In format 3 that is a read and a put, in format 2 three reads at once and a put; and what [`refresh`] costs.
+///
+/// # Errors
+/// [`NotFound`](ArrayErrorKind::NotFound) when there is no node of this format, [`Conflict`](ArrayErrorKind::Conflict) when
+/// others keep changing it, [`Unsupported`](ArrayErrorKind::Unsupported) in a store without conditional puts, those of
+/// `change` and of the store. When consolidated metadata cannot be kept in step the node has been changed already.
+pub async fn edit<R>(
+    storage: &Storage,
+    prefix: &Prefix,
+    format: Format,
+    how: &Writing,
+    change: impl Fn(&mut NodeMeta) -> ArrayResult<R>,
+) -> ArrayResult<(NodeMeta, R)> {
+    let names: Vec<DocumentName> = Documents::steps(Some(format)).concat();
+    for attempt in 0..ATTEMPTS {
+        let begun = Instant::now();
+        let lock = storage.lock(&prefix.key(names[0].as_str())?).await;
+        let stored = stored(storage, prefix, &names).await?;
+        let node = NodeMeta::parse(&bare(&stored), &how.limits, &mut Ignore)?;
+        let mut node = node.ok_or_else(|| ArrayError::new(ArrayErrorKind::NotFound, "there is no node"))?;
+        let result = change(&mut node)?;
+        if put_changed(storage, prefix, &node, &stored, how).await? {
+            drop(lock);
+            refresh(storage, std::slice::from_ref(prefix), format, how).await?;
+            return Ok((node, result));
+        }
+        drop(lock);
+        wait(storage, attempt, begun).await?;
+    }
+    Err(ArrayError::new(ArrayErrorKind::Conflict, "others keep changing the metadata"))
+}
+
+/// Changes one object, as it is in the store by now: `change` is given what is there, if anything, and says what shall be
+/// there, if anything. It may be called again when somebody else was faster.
+///
+/// # Errors
+/// [`Conflict`](ArrayErrorKind::Conflict) when others keep changing it,
+/// [`Unsupported`](ArrayErrorKind::Unsupported) in a store without conditional puts, those of `change` and of the store.
+pub async fn edit_document(
+    storage: &Storage,
+    key: &Key,
+    how: &Writing,
+    change: impl Fn(Option<&[u8]>) -> ArrayResult<Option<String>>,
+) -> ArrayResult<()> {
+    for attempt in 0..ATTEMPTS {
+        let begun = Instant::now();
+        let lock = storage.lock(key).await;
+        let reply = storage.reader().get_ranges(key, &[ByteRange::All], If::Versioned).await?;
+        let old = reply.as_ref().map(|reply| reply.bytes.first().map_or(&[][..], |bytes| bytes));
+        let version = reply.as_ref().map(|reply| reply.version.as_ref());
+        let done = match (change(old)?, version) {
+            (Some(text), _) if old == Some(text.as_bytes()) => true,
+            (Some(text), version) => put(storage, key, text, version, how).await?,
+            (None, Some(version)) => delete(storage, key, version, how).await?,
+            (None, None) => true,
+        };
+        if done {
+            return Ok(());
+        }
+        drop(lock);
+        wait(storage, attempt, begun).await?;
+    }
+    Err(ArrayError::new(ArrayErrorKind::Conflict, "others keep changing the object"))
+}
+
+/// Waits after a lost race, off the caller's thread.
+pub(super) async fn wait(storage: &Storage, attempt: u32, begun: Instant) -> ArrayResult<()> {
+    let wait = back_off_at(storage, attempt, begun);
+    Cpu::of(storage).run(move || thread::sleep(wait)).await
+}
+
+/// Puts the documents that have changed; false when somebody else was faster.
+async fn put_changed(
+    storage: &Storage,
+    prefix: &Prefix,
+    node: &NodeMeta,
+    stored: &[Stored],
+    how: &Writing,
+) -> ArrayResult<bool> {
+    for (name, text) in node.documents() {
+        let old = stored.iter().find(|stored| stored.name == name);
+        let key = prefix.key(name.as_str())?;
+        let done = match (text, old) {
+            (Some(text), Some(old)) if text.as_bytes() == old.bytes => true,
+            (Some(text), old) => put(storage, &key, text, old.map(|old| old.version.as_ref()), how).await?,
+            (None, Some(old)) => delete(storage, &key, old.version.as_ref(), how).await?,
+            (None, None) => true,
+        };
+        if !done {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Puts a document where there was none, or in the place of a version; false when it is another one by now.
+pub(super) async fn put(
+    storage: &Storage,
+    key: &Key,
+    text: String,
+    old: Option<Option<&Version>>,
+    how: &Writing,
+) -> ArrayResult<bool> {
+    let can = storage.capabilities();
+    let put = match old {
+        _ if how.partial_writes == PartialWrites::Unchecked => Put::Replace,
+        None if can.put_create => Put::Create,
+        Some(Some(version)) if can.put_if => Put::IfUnchanged(version),
+        _ => return Err(unsafe_update()),
+    };
+    let outcome = storage.writer()?.put(key, &[Bytes::from(text)], put).await?;
+    Ok(matches!(outcome, Outcome::Done(_)))
+}
+
+/// Deletes a document; where the store cannot make that conditional an empty one takes its place.
+pub(super) async fn delete(
+    storage: &Storage,
+    key: &Key,
+    old: Option<&Version>,
+    how: &Writing,
+) -> ArrayResult<bool> {
+    let version = match old {
+        _ if how.partial_writes == PartialWrites::Unchecked => None,
+        Some(version) if storage.capabilities().delete_if => Some(version),
+        _ => return put(storage, key, "{}".to_owned(), Some(old), how).await,
+    };
+    let outcome = storage.writer()?.delete(key, version).await?;
+    Ok(matches!(outcome, Outcome::Done(_)))
+}

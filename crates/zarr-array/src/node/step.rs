@@ -1,0 +1,183 @@
+//! Keeping consolidated metadata in step with the documents (checklist F44).
+
+use std::time::Instant;
+
+use futures_util::future::try_join_all;
+use futures_util::{StreamExt, TryStreamExt, stream};
+use zarr_meta::consolidated::{self, Index};
+use zarr_meta::json::{Document, Value};
+use zarr_meta::v3::GroupDocument;
+use zarr_meta::{DocumentName, Documents, Format, Ignore};
+use zarr_traits::{ByteRange, Bytes, If, Key, Prefix, Reply, Storage};
+
+use super::edit::{delete, put, wait};
+use super::{Writing, at_once, stored};
+use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
+use crate::feed::ATTEMPTS;
+
+/// What becomes of consolidated metadata above a node that is created, changed or erased. Readers trust it: left alone, it
+/// hides the change from them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Consolidated {
+    /// It is brought up to date.
+    #[default]
+    Update,
+    /// It is removed; readers then look at the documents themselves.
+    Drop,
+    /// It is left as it is: for who makes many changes and consolidates again at the end.
+    Keep,
+}
+
+/// The groups above a node, the root first.
+pub fn above(prefix: &Prefix) -> Vec<Prefix> {
+    let path = prefix.as_str();
+    let ends = path.char_indices().filter(|(_, c)| *c == '/').map(|(i, _)| i + 1);
+    let ends = std::iter::once(0).chain(ends).filter(|end| *end < path.len());
+    ends.filter_map(|end| Prefix::new(&path[..end]).ok()).collect()
+}
+
+/// Makes consolidated metadata above some nodes say what their documents in the store say by now, as `how` wants it. All
+/// nodes must lie in the same groups: they are one node, or what a change of one has touched above or below it.
+///
+/// The cost is a read for each group above the nodes. For each one that has consolidated metadata two more reads, one read
+/// of each node, and a put.
+///
+/// # Errors
+/// When consolidated metadata cannot be written: it is stale then, and the message says so.
+pub async fn refresh(storage: &Storage, nodes: &[Prefix], format: Format, how: &Writing) -> ArrayResult<()> {
+    let deepest = nodes.iter().max_by_key(|prefix| prefix.as_str().matches('/').count());
+    if how.consolidated == Consolidated::Keep || format == Format::V1 {
+        return Ok(());
+    }
+    let groups = deepest.map(above).unwrap_or_default();
+    let holders = groups.iter().map(async |group| {
+        let key = holder(group, format)?;
+        let holds = versioned(storage, &key).await?.is_some_and(|reply| holds(&reply, format, how));
+        Ok::<_, ArrayError>(holds.then_some(key))
+    });
+    for (group, key) in groups.iter().zip(try_join_all(holders).await?) {
+        let Some(key) = key else { continue };
+        let below: Vec<&Prefix> = nodes.iter().filter(|node| is_below(group, node)).collect();
+        if !below.is_empty() {
+            let updated = update(storage, group, &key, &below, format, how).await;
+            updated.map_err(|e| {
+                e.while_doing(format!("the consolidated metadata in {:?} is stale", key.as_str()))
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Where the consolidated metadata of a group lies.
+fn holder(group: &Prefix, format: Format) -> ArrayResult<Key> {
+    Ok(match format {
+        Format::V3 => group.key(DocumentName::Node.as_str())?,
+        _ => group.key(consolidated::OBJECT2)?,
+    })
+}
+
+fn is_below(group: &Prefix, node: &Prefix) -> bool {
+    node.as_str().len() > group.as_str().len() && node.as_str().starts_with(group.as_str())
+}
+
+async fn versioned(storage: &Storage, key: &Key) -> ArrayResult<Option<Reply>> {
+    Ok(storage.reader().get_ranges(key, &[ByteRange::All], If::Versioned).await?)
+}
+
+fn bytes_of(reply: &Reply) -> &[u8] {
+    reply.bytes.first().map_or(&[], |bytes| bytes)
+}
+
+/// Whether there is consolidated metadata. A document of a group that cannot be read holds none that anybody trusts.
+fn holds(reply: &Reply, format: Format, how: &Writing) -> bool {
+    format != Format::V3
+        || GroupDocument::parse(bytes_of(reply), &how.limits, &mut Ignore)
+            .is_ok_and(|group| group.consolidated().is_some())
+}
+
+/// Brings the consolidated metadata of one group up to date.
+///
+/// The nodes are read after the document that is to be replaced: whoever writes one of them later finds this document
+/// changed, or changes it afterwards. So the last word is that of the last writer.
+async fn update(
+    storage: &Storage,
+    group: &Prefix,
+    key: &Key,
+    nodes: &[&Prefix],
+    format: Format,
+    how: &Writing,
+) -> ArrayResult<()> {
+    for attempt in 0..ATTEMPTS {
+        let begun = Instant::now();
+        let lock = storage.lock(key).await;
+        let Some(reply) = versioned(storage, key).await? else { return Ok(()) };
+        let version = reply.version.as_ref();
+        let done = match changed(storage, group, nodes, format, how, bytes_of(&reply)).await? {
+            None => true,
+            Some(Some(text)) => put(storage, key, text, Some(version), how).await?,
+            Some(None) => delete(storage, key, version, how).await?,
+        };
+        if done {
+            return Ok(());
+        }
+        drop(lock);
+        wait(storage, attempt, begun).await?;
+    }
+    Err(ArrayError::new(ArrayErrorKind::Conflict, "others keep changing it"))
+}
+
+/// The new text of the document that holds consolidated metadata: nothing when it remains as it is, and within that
+/// nothing when it shall go.
+async fn changed(
+    storage: &Storage,
+    group: &Prefix,
+    nodes: &[&Prefix],
+    format: Format,
+    how: &Writing,
+    old: &[u8],
+) -> ArrayResult<Option<Option<String>>> {
+    if how.consolidated == Consolidated::Drop {
+        return Ok(Some(match format {
+            Format::V3 => Some(consolidated::remove_inline(old, &how.limits)?),
+            _ => None,
+        }));
+    }
+    let index = match format {
+        Format::V3 => {
+            let document = GroupDocument::parse(old, &how.limits, &mut Ignore)?;
+            let Some(metadata) = document.consolidated() else { return Ok(None) };
+            Index::inline(&metadata, &mut Ignore)?
+        }
+        _ => Index::parse(old, &how.limits, &mut Ignore)?,
+    };
+    let mut new = index.clone();
+    let names: Vec<DocumentName> = Documents::steps(Some(format)).concat();
+    let found = stream::iter(nodes.iter().map(|node| stored(storage, node, &names)));
+    let found: Vec<_> = found.buffered(at_once(storage)).try_collect().await?;
+    for (node, documents) in nodes.iter().zip(found) {
+        let path = node.as_str()[group.as_str().len()..].trim_end_matches('/');
+        if !documents.iter().any(|document| document.name.makes_node()) {
+            new.remove_subtree(path);
+            continue;
+        }
+        for name in &names {
+            let key = format!("{path}/{name}");
+            match documents.iter().find(|document| document.name == *name) {
+                Some(document) => new.insert(&key, parsed(&document.bytes, how)?),
+                None => drop(new.remove(&key)),
+            }
+        }
+    }
+    if index.documents().eq(new.documents()) {
+        return Ok(None);
+    }
+    Ok(Some(Some(match format {
+        Format::V3 => new.write_into(old, &how.limits)?,
+        _ => new.to_text(),
+    })))
+}
+
+fn parsed(bytes: &Bytes, how: &Writing) -> ArrayResult<Value> {
+    Ok(Document::parse(bytes, &how.limits, &mut Ignore)?.root)
+}

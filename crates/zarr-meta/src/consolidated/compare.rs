@@ -1,0 +1,129 @@
+//! Whether consolidated metadata still says what the documents say.
+
+use super::write::{is_group, without_member};
+use super::{ATTRIBUTES2, Form, Index, key_of};
+use crate::json::{Kind, Object, Value};
+
+/// How consolidated metadata and the documents in the store differ about one node. Paths are relative to the group.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Difference {
+    /// The node has documents in the store, and none in the consolidated metadata: readers do not see it.
+    Missing(String),
+    /// The node has documents in the consolidated metadata, and none in the store.
+    Gone(String),
+    /// The two say different things.
+    Changed(String),
+}
+
+impl Difference {
+    /// The path of the node, relative to the group.
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Missing(path) | Self::Gone(path) | Self::Changed(path) => path,
+        }
+    }
+}
+
+impl Index {
+    /// In what this, which was consolidated, differs from `stored`, which was read from the documents themselves. The
+    /// differences are ordered by path.
+    pub fn differences(&self, stored: &Index) -> Vec<Difference> {
+        let mut all: Vec<&str> = self.paths().chain(stored.paths()).collect();
+        all.sort_unstable();
+        all.dedup();
+        let differ = |path: &str| match (self.has_node(path), stored.has_node(path)) {
+            (false, false) => None,
+            (false, true) => Some(Difference::Missing(path.to_owned())),
+            (true, false) => Some(Difference::Gone(path.to_owned())),
+            (true, true) => (!self.same_node(stored, path)).then(|| Difference::Changed(path.to_owned())),
+        };
+        all.into_iter().filter_map(differ).collect()
+    }
+
+    fn same_node(&self, other: &Index, path: &str) -> bool {
+        self.form.names().iter().all(|name| {
+            let key = key_of(path, name);
+            match (self.comparable(&key), other.comparable(&key)) {
+                (Some(ours), Some(theirs)) => same(&ours, &theirs),
+                (None, None) => true,
+                // No attributes are the same as empty ones (checklist F52).
+                (Some(one), None) | (None, Some(one)) => {
+                    *name == ATTRIBUTES2 && one.as_object().is_some_and(|members| members.is_empty())
+                }
+            }
+        })
+    }
+
+    /// A document without what says nothing about the node: consolidated metadata inside of it, attributes that are empty.
+    fn comparable(&self, key: &str) -> Option<Value> {
+        let document = self.get(key)?;
+        if self.form == Form::Inline && !is_group(document) {
+            return Some(without_empty_attributes(document));
+        }
+        Some(without_empty_attributes(&without_member(document)))
+    }
+}
+
+fn without_empty_attributes(document: &Value) -> Value {
+    let Some(mut members) = document.as_object() else { return document.clone() };
+    let empty =
+        |value: Value| value.is_null() || value.as_object().is_some_and(|attributes| attributes.is_empty());
+    if members.get("attributes").is_some_and(empty) {
+        members.remove("attributes");
+    }
+    members.into()
+}
+
+/// Whether two JSON values say the same, however they are spelled: the order of members, escapes and the spelling of
+/// numbers do not count.
+pub fn same(a: &Value, b: &Value) -> bool {
+    if a.as_raw() == b.as_raw() {
+        return true;
+    }
+    match (a.kind(), b.kind()) {
+        (Kind::Object, Kind::Object) => {
+            let (a, b) = (a.as_object().unwrap_or_default(), b.as_object().unwrap_or_default());
+            same_members(&a, &b)
+        }
+        (Kind::Array, Kind::Array) => {
+            let (mut a, mut b) = (a.elements().into_iter().flatten(), b.elements().into_iter().flatten());
+            loop {
+                match (a.next(), b.next()) {
+                    (None, None) => return true,
+                    (Some(a), Some(b)) if same(&a, &b) => {}
+                    _ => return false,
+                }
+            }
+        }
+        (Kind::String, Kind::String) => {
+            matches!((a.to_text(), b.to_text()), (Ok(a), Ok(b)) if a == b)
+        }
+        (Kind::Number, Kind::Number) => same_number(a, b),
+        _ => false,
+    }
+}
+
+fn same_members(a: &Object, b: &Object) -> bool {
+    let sorted = |object: &Object| {
+        let mut members: Vec<(String, Value)> =
+            object.members().map(|m| (m.name_lossy().into_owned(), m.value())).collect();
+        // Of repeated members the last one counts: it comes first, and is kept.
+        members.reverse();
+        members.sort_by(|a, b| a.0.cmp(&b.0));
+        members.dedup_by(|later, first| later.0 == first.0);
+        members
+    };
+    let (a, b) = (sorted(a), sorted(b));
+    a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| a.0 == b.0 && same(&a.1, &b.1))
+}
+
+/// Integers are compared exactly, other numbers as the nearest float of 64 bits.
+fn same_number(a: &Value, b: &Value) -> bool {
+    let (Some(a), Some(b)) = (a.as_number(), b.as_number()) else { return false };
+    match (a.to_integer(), b.to_integer()) {
+        (Some(a), Some(b)) => a == b,
+        _ => {
+            matches!((a.as_str().parse::<f64>(), b.as_str().parse::<f64>()), (Ok(a), Ok(b)) if a == b && a.is_finite())
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! Documents that are known beforehand are answered from memory: the read layer of consolidated metadata.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Bound;
+use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
+
+use zarr_traits::{
+    BoxFuture, ByteRange, Bytes, Capabilities, Dir, Filled, If, Key, ListStore, Outcome, Page, Prefix, Put,
+    ReadStore, Reply, Stat, Storage, StoreError, StoreErrorKind, StoreResult, Version, WriteStore,
+    store::copy_into,
+};
+
+/// The layer that holds the documents of a part of a store. Its clones share them.
+///
+/// They are trusted (checklist F43): what the layer covers and does not hold is not there, without a look into the store.
+/// Two things go on to the store nevertheless. Who asks for a version of a document wants to change it, and gets the real
+/// one. And a document that was written or deleted through the layer is read from the store from then on, so that nobody
+/// sees less than what he has written himself. Chunks and listings are none of this layer's business.
+///
+/// ```
+/// # use zarr_store::{Consolidated, MemoryStore};
+/// # use zarr_traits::{Key, Prefix, Storage, block_on};
+/// let known = [(Key::new("a/zarr.json")?, "{}".into())];
+/// let store = Storage::from(MemoryStore::new());
+/// let (storage, layer) = Consolidated::over(&store, Prefix::root(), known, |key| key.name() == "zarr.json");
+/// assert!(block_on(storage.get(&Key::new("a/zarr.json")?))?.is_some());
+/// assert_eq!(layer.children(&Prefix::root())?, [Prefix::new("a/")?]);
+/// # Ok::<(), zarr_traits::StoreError>(())
+/// ```
+#[derive(Clone)]
+pub struct Consolidated {
+    storage: Storage,
+    prefix: Prefix,
+    /// Which keys below the prefix are documents.
+    covers: fn(&Key) -> bool,
+    documents: Arc<RwLock<Documents>>,
+}
+
+type Documents = BTreeMap<String, Known>;
+
+/// What is known about a document that the layer covers.
+#[derive(Clone)]
+enum Known {
+    /// Its bytes.
+    Is(Bytes),
+    /// It was put through the layer: the store has to be asked.
+    Written,
+    /// It was deleted through the layer; the store has to be asked nevertheless.
+    Deleted,
+}
+
+impl Consolidated {
+    /// `storage` with all keys below `prefix` that `covers` answered from `documents`, and the layer itself. Locks, pool and
+    /// what is in flight are those of `storage`.
+    pub fn over(
+        storage: &Storage,
+        prefix: Prefix,
+        documents: impl IntoIterator<Item = (Key, Bytes)>,
+        covers: fn(&Key) -> bool,
+    ) -> (Storage, Self) {
+        let known = documents.into_iter().map(|(key, bytes)| (key.into(), Known::Is(bytes)));
+        let documents = Arc::new(RwLock::new(known.collect()));
+        let layer = Self { storage: storage.clone(), prefix, covers, documents };
+        (storage.overlay(layer.clone()), layer)
+    }
+
+    /// The storage below the layer.
+    pub fn inner(&self) -> &Storage {
+        &self.storage
+    }
+
+    /// The prefixes directly below `prefix` below which there are documents, in ascending order.
+    ///
+    /// # Errors
+    /// None that a store could have caused.
+    pub fn children(&self, prefix: &Prefix) -> StoreResult<Vec<Prefix>> {
+        let documents = self.documents.read().unwrap_or_else(PoisonError::into_inner);
+        let mut children: Vec<Prefix> = Vec::new();
+        let mut start = Bound::Included(prefix.as_str().to_owned());
+        let known = |from| {
+            let mut range = documents.range::<String, _>((from, Bound::Unbounded));
+            range.find(|(_, known)| !matches!(known, Known::Deleted))
+        };
+        while let Some((key, _)) = known(start.clone()) {
+            let Some(below) = key.strip_prefix(prefix.as_str()) else { break };
+            start = match below.split_once('/') {
+                Some((name, _)) => {
+                    children.push(prefix.child(name)?);
+                    // '0' comes right after '/': behind everything below this child.
+                    Bound::Included(format!("{prefix}{name}0"))
+                }
+                None => Bound::Excluded(key.clone()),
+            };
+        }
+        Ok(children)
+    }
+
+    /// What is known about a key: nothing when the store has to be asked.
+    fn known(&self, key: &Key) -> Option<Option<Bytes>> {
+        if self.prefix.strip(key).is_none() || !(self.covers)(key) {
+            return None;
+        }
+        let documents = self.documents.read().unwrap_or_else(PoisonError::into_inner);
+        match documents.get(key.as_str()) {
+            Some(Known::Is(bytes)) => Some(Some(bytes.clone())),
+            Some(Known::Written | Known::Deleted) => None,
+            None => Some(None),
+        }
+    }
+
+    fn answer(
+        &self,
+        key: &Key,
+        ranges: &[ByteRange],
+        condition: If<'_>,
+    ) -> Option<StoreResult<Option<Reply>>> {
+        if !matches!(condition, If::Any) {
+            return None;
+        }
+        let document = self.known(key)?;
+        Some(document.map(|bytes| slices(&bytes, ranges).map_err(|e| e.with_key(key))).transpose())
+    }
+
+    /// From now on the store is asked for this key.
+    fn ask(&self, key: &Key, known: Known) {
+        if self.prefix.strip(key).is_some() && (self.covers)(key) {
+            self.write().insert(key.to_string(), known);
+        }
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Documents> {
+        self.documents.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn slices(bytes: &Bytes, ranges: &[ByteRange]) -> StoreResult<Reply> {
+    let size = bytes.len() as u64;
+    let slice = |range: &ByteRange| {
+        let range = range.resolve(size)?;
+        let end = |at: u64| {
+            usize::try_from(at).map_err(|_| StoreError::new(StoreErrorKind::LimitExceeded, "too large"))
+        };
+        Ok(bytes.slice(end(range.start)?..end(range.end)?))
+    };
+    let bytes = ranges.iter().map(slice).collect::<StoreResult<_>>()?;
+    Ok(Reply { bytes, size: Some(size), version: None })
+}
+
+impl fmt::Debug for Consolidated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let documents = self.documents.read().unwrap_or_else(PoisonError::into_inner).len();
+        f.debug_struct("Consolidated")
+            .field("storage", &self.storage)
+            .field("prefix", &self.prefix)
+            .field("documents", &documents)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ReadStore for Consolidated {
+    fn capabilities(&self) -> Capabilities {
+        self.storage.capabilities()
+    }
+
+    fn get_ranges<'a>(
+        &'a self,
+        key: &'a Key,
+        ranges: &'a [ByteRange],
+        condition: If<'a>,
+    ) -> BoxFuture<'a, StoreResult<Option<Reply>>> {
+        match self.answer(key, ranges, condition) {
+            Some(reply) => zarr_traits::ready(reply),
+            None => self.storage.reader().get_ranges(key, ranges, condition),
+        }
+    }
+
+    fn read_into<'a>(
+        &'a self,
+        key: &'a Key,
+        ranges: &'a [ByteRange],
+        condition: If<'a>,
+        into: &'a mut [u8],
+    ) -> BoxFuture<'a, StoreResult<Option<Filled>>> {
+        match self.answer(key, ranges, condition) {
+            Some(reply) => {
+                let filled =
+                    |reply: Option<Reply>| reply.map(|reply| copy_into(reply, ranges, into)).transpose();
+                zarr_traits::ready(reply.and_then(filled).map_err(|e| e.with_key(key)))
+            }
+            None => self.storage.reader().read_into(key, ranges, condition, into),
+        }
+    }
+
+    fn size<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, StoreResult<Option<Stat>>> {
+        match self.known(key) {
+            Some(document) => {
+                let stat = document.map(|bytes| Stat { size: bytes.len() as u64, version: None });
+                zarr_traits::ready(Ok(stat))
+            }
+            None => self.storage.reader().size(key),
+        }
+    }
+}
+
+impl ListStore for Consolidated {
+    fn list<'a>(&'a self, prefix: &'a Prefix, after: Option<&'a Key>) -> BoxFuture<'a, StoreResult<Page>> {
+        Box::pin(async move { self.storage.lister()?.list(prefix, after).await })
+    }
+
+    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<Dir>> {
+        Box::pin(async move { self.storage.lister()?.list_dir(prefix).await })
+    }
+}
+
+impl WriteStore for Consolidated {
+    fn put<'a>(
+        &'a self,
+        key: &'a Key,
+        parts: &'a [Bytes],
+        how: Put<'a>,
+    ) -> BoxFuture<'a, StoreResult<Outcome>> {
+        self.ask(key, Known::Written);
+        Box::pin(async move { self.storage.writer()?.put(key, parts, how).await })
+    }
+
+    fn delete<'a>(
+        &'a self,
+        key: &'a Key,
+        version: Option<&'a Version>,
+    ) -> BoxFuture<'a, StoreResult<Outcome>> {
+        self.ask(key, Known::Deleted);
+        Box::pin(async move { self.storage.writer()?.delete(key, version).await })
+    }
+
+    fn delete_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<()>> {
+        for (key, document) in
+            self.write().range_mut::<str, _>((Bound::Included(prefix.as_str()), Bound::Unbounded))
+        {
+            if !key.starts_with(prefix.as_str()) {
+                break;
+            }
+            *document = Known::Deleted;
+        }
+        Box::pin(async move { self.storage.writer()?.delete_prefix(prefix).await })
+    }
+
+    fn sync(&self) -> BoxFuture<'_, StoreResult<()>> {
+        Box::pin(async move { self.storage.writer()?.sync().await })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zarr_traits::block_on;
+
+    use super::*;
+    use crate::{Counting, MemoryStore};
+
+    fn key(key: &str) -> Key {
+        Key::new(key).unwrap()
+    }
+
+    /// `a` and `a/x` are known, and so is that there is no other node below the root.
+    fn subject() -> (Storage, Consolidated, Counting) {
+        let (store, counting) = Counting::over(&Storage::from(MemoryStore::new()));
+        block_on(store.put(&key("b/zarr.json"), "real")).unwrap();
+        block_on(store.put(&key("a/c/0"), "chunk")).unwrap();
+        let known =
+            ["a", "a/x", "a-b", "i/j"].map(|n| (key(&format!("{n}/zarr.json")), Bytes::from("known")));
+        let (storage, layer) =
+            Consolidated::over(&store, Prefix::root(), known, |key| key.name() == "zarr.json");
+        (storage, layer, counting)
+    }
+
+    #[test]
+    fn what_is_covered_costs_no_request_and_is_trusted() {
+        let (storage, _, counting) = subject();
+        let before = counting.counts();
+        block_on(async {
+            assert_eq!(storage.get(&key("a/zarr.json")).await?.unwrap(), "known");
+            assert!(storage.get(&key("b/zarr.json")).await?.is_none(), "F43");
+            assert_eq!(storage.reader().size(&key("a/zarr.json")).await?.unwrap().size, 5);
+            let mut into = [0; 3];
+            let span = [ByteRange::Suffix(3)];
+            storage.reader().read_into(&key("a/zarr.json"), &span, If::Any, &mut into).await?;
+            assert_eq!(&into, b"own");
+            assert_eq!((counting.counts() - before).requests(), 0);
+            assert_eq!(storage.get(&key("a/c/0")).await?.unwrap(), "chunk");
+            Ok::<_, StoreError>(())
+        })
+        .unwrap();
+    }
+
+    #[test]
+    fn who_asks_for_a_version_gets_the_real_document() {
+        let (storage, _, _) = subject();
+        let get = |name: &str| {
+            block_on(storage.reader().get_ranges(&key(name), &[ByteRange::All], If::Versioned)).unwrap()
+        };
+        assert!(get("a/zarr.json").is_none());
+        let real = get("b/zarr.json").unwrap();
+        assert!(real.version.is_some() && real.bytes == ["real"]);
+    }
+
+    #[test]
+    fn what_was_written_through_the_layer_is_seen() {
+        let (storage, layer, _) = subject();
+        let get = |name: &str| block_on(storage.get(&key(name))).unwrap();
+        block_on(storage.put(&key("n/zarr.json"), "new")).unwrap();
+        assert_eq!(get("n/zarr.json").unwrap(), "new");
+        block_on(storage.put(&key("a/zarr.json"), "newer")).unwrap();
+        assert_eq!(get("a/zarr.json").unwrap(), "newer");
+        block_on(storage.writer().unwrap().delete_prefix(&Prefix::new("a/").unwrap())).unwrap();
+        assert!(get("a/zarr.json").is_none() && get("a/x/zarr.json").is_none());
+        assert!(get("a-b/zarr.json").is_some());
+        let names: Vec<_> =
+            layer.children(&Prefix::root()).unwrap().iter().map(ToString::to_string).collect();
+        assert_eq!(names, ["a-b/", "i/", "n/"]);
+        assert_eq!(layer.children(&Prefix::new("i/").unwrap()).unwrap().len(), 1);
+        assert_eq!(layer.children(&Prefix::new("none/").unwrap()).unwrap(), []);
+    }
+
+    #[test]
+    fn nothing_outside_of_the_prefix_is_covered() {
+        let store = Storage::from(MemoryStore::new());
+        block_on(store.put(&key("b/zarr.json"), "real")).unwrap();
+        let (storage, _) = Consolidated::over(&store, Prefix::new("a/").unwrap(), [], |_| true);
+        assert!(block_on(storage.get(&key("b/zarr.json"))).unwrap().is_some());
+    }
+}
