@@ -143,7 +143,7 @@ impl ArrayBytesCodec for Variable {
         places.push(0..0);
         let mut elements = Vec::with_capacity(src.len() / size);
         self.0.each(src, scratch, |place| elements.push(places[place].clone()))?;
-        heap::decode(block, &elements, shape, part, dst, scratch)
+        heap::decode(&block, &elements, shape, part, dst, scratch)
     }
 
     fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {

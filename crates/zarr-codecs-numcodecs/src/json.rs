@@ -74,7 +74,7 @@ impl ArrayBytesCodec for Json {
         })?;
         reader.end()?;
         let (text, elements) = items.elements(self.layout, shape)?;
-        heap::decode(text, &elements, shape, part, dst, scratch)
+        heap::decode(&text, &elements, shape, part, dst, scratch)
     }
 
     fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {

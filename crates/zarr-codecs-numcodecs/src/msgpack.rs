@@ -81,7 +81,7 @@ impl ArrayBytesCodec for MsgPack {
             return Err(CodecError::corrupt(format!("{} bytes after the list", unpacker.rest.len())));
         }
         let (text, elements) = items.elements(self.layout, shape)?;
-        heap::decode(text, &elements, shape, part, dst, scratch)
+        heap::decode(&text, &elements, shape, part, dst, scratch)
     }
 
     fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {

@@ -185,7 +185,7 @@ impl ArrayBytesCodec for VlenArray {
         if !rest.is_empty() {
             return Err(CodecError::corrupt(format!("{} bytes after the last list", rest.len())));
         }
-        heap::decode(text, &elements, shape, part, dst, scratch)
+        heap::decode(&text, &elements, shape, part, dst, scratch)
     }
 
     fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
