@@ -171,7 +171,10 @@ fn filters_of_numbers() {
             "<U3",
             "C",
             r#"[{"id": "categorize", "labels": ["a"], "dtype": "<U3", "astype": "|u1"}]"#,
-            r#"{"numcodecs.categorize":{"labels":["a"],"dtype":"<U3","astype":"|u1"}} {"bytes"}"#,
+            concat!(
+                r#"{"bytes":{"endian":"little"}} "#,
+                r#"{"numcodecs:categorize_fixed":{"labels":["a"],"dtype":"<U3","astype":"|u1"}}"#
+            ),
             1,
         ),
         (

@@ -35,7 +35,7 @@ pub(crate) struct Node {
 
 #[derive(Debug)]
 pub(crate) enum Kind {
-    Group(GroupMeta),
+    Group(Box<GroupMeta>),
     Array(Box<Planned>),
 }
 
@@ -132,7 +132,7 @@ impl Plan {
                 if group.consolidated().is_some() {
                     self.notes.push(format!("group {path:?}: the copy has no consolidated metadata"));
                 }
-                Kind::Group(document::group(&group, change.format_of(group.format()))?)
+                Kind::Group(Box::new(document::group(&group, change.format_of(group.format()))?))
             }
             Found::Invalid(e) => return Err(e.into()),
             Found::Unreadable(e) => return Err(Failure::from(e).within(format_args!("node {path:?}"))),

@@ -105,10 +105,7 @@ impl Chain<'_> {
         let (objects, codec, items) = match &*filter.id {
             "vlen-utf8" => (Objects::Text, Extension::new("vlen-utf8"), 1),
             "vlen-bytes" => (Objects::Bytes, Extension::new("vlen-bytes"), 1),
-            "categorize" => {
-                let codes = self.dtype_of(filter, "astype").map_or(1, |scalar| u64::from(scalar.size));
-                (Objects::Text, private(filter), codes)
-            }
+            "categorize" => (Objects::Text, private(filter), self.codes(filter)),
             "vlen-array" | "json2" | "msgpack2" | "pickle" => (Objects::Any, private(filter), 1),
             _ => return Err(no_object_codec()),
         };
@@ -123,7 +120,14 @@ impl Chain<'_> {
 
     fn codec(&mut self, codec: &Codec, place: &str, sink: &mut dyn Sink) -> MetaResult<()> {
         match &*codec.id {
-            "delta" | "fixedscaleoffset" | "quantize" | "categorize" => self.typed(codec, "dtype", "astype"),
+            "delta" | "fixedscaleoffset" | "quantize" => self.typed(codec, "dtype", "astype"),
+            "categorize" => {
+                self.serialize();
+                self.obstacle("filter \"categorize\" has no counterpart".to_owned());
+                let fixed = Extension::new("numcodecs:categorize_fixed");
+                self.push(fixed.with_configuration(&codec.configuration));
+                self.stage = Stage::Buffer(self.codes(codec));
+            }
             "astype" => self.typed(codec, "decode_dtype", "encode_dtype"),
             "bitround" => self.bitround(codec),
             "packbits" => {
@@ -158,7 +162,6 @@ impl Chain<'_> {
         let wanted = self.dtype_of(codec, from);
         let given = match codec.configuration.contains(to) {
             true => self.dtype_of(codec, to),
-            false if codec.id == "categorize" => Scalar::by_name("uint8"),
             false => wanted,
         };
         match (&self.stage, wanted, given) {
@@ -171,11 +174,7 @@ impl Chain<'_> {
                         configuration.set(name, dtype.little().to_string());
                     }
                 }
-                let lowered = public(codec, &configuration);
-                if role(lowered.name()) != Some(Role::ArrayArray) {
-                    self.obstacle(format!("filter {:?} has no counterpart", codec.id));
-                }
-                self.push(lowered);
+                self.push(public(codec, &configuration));
                 self.stage = Stage::Array(Dtype::Scalar(given));
             }
             _ => {
@@ -183,6 +182,11 @@ impl Chain<'_> {
                 self.viewing(codec, given.map_or(1, |dtype| u64::from(dtype.size)));
             }
         }
+    }
+
+    /// Bytes of one of the numbers that `categorize` makes.
+    fn codes(&self, codec: &Codec) -> u64 {
+        self.dtype_of(codec, "astype").map_or(1, |scalar| u64::from(scalar.size))
     }
 
     /// Checklist D.9b: it takes the floats that reach it, and names no dtype.
@@ -248,10 +252,10 @@ fn byte_codec(codec: &Codec, items: u64, place: &str, sink: &mut dyn Sink) -> Me
     let level = |default: i32, sink: &mut dyn Sink| level(given, default, place, sink);
     Ok(match &*codec.id {
         "zstd" => {
-            let zstd = Extension::new("zstd").with("level", level(0, sink)?);
+            let zstd = Extension::new("zstd").with("level", at_most(22, level(0, sink)?));
             zstd.with("checksum", or("checksum", false.into()))
         }
-        "gzip" => Extension::new("gzip").with("level", level(1, sink)?),
+        "gzip" => Extension::new("gzip").with("level", or_default(level(1, sink)?)),
         "zlib" | "bz2" => {
             let mut configuration = given.clone();
             configuration.set("level", level(1, sink)?);
@@ -273,6 +277,17 @@ fn level(given: &Object, default: i32, place: &str, sink: &mut dyn Sink) -> Meta
     let message = format!("expected an integer, found {level}");
     sink.report(Diagnostic::new(Code::CodecConfiguration, pointer::join(place, "level"), message))?;
     Ok(number.into())
+}
+
+/// A level that is too high is the highest, as numcodecs has it.
+fn at_most(most: i32, level: Value) -> Value {
+    let number = level.as_number().and_then(|n| n.to_integer());
+    if number.is_some_and(|n| n > most.into()) { most.into() } else { level }
+}
+
+/// -1 is the default of zlib, which format 3 says as a number.
+fn or_default(level: Value) -> Value {
+    if level.as_raw() == "-1" { 6.into() } else { level }
 }
 
 /// Checklist D4.6.
