@@ -16,6 +16,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use zarr_array::Cpu;
+use zarr_array::meta::Format;
 
 use crate::exit::{Exit, Failure, Outcome, say};
 use crate::progress::Progress;
@@ -87,9 +88,7 @@ enum IfExists {
 }
 
 pub(crate) fn run(args: &Args) -> Outcome {
-    if args.zarr_format.as_deref() == Some("2") {
-        return Err(Failure::unsupported("writing Zarr format 2 is not supported yet"));
-    }
+    let format = args.zarr_format.as_deref().and_then(|number| Format::of(number.parse().ok()?));
     let codecs = args.codecs.as_deref().map(str::parse::<Codecs>).transpose();
     let codecs = codecs.map_err(|e| Failure::usage(format!("--codecs: {e}")))?;
     if let (Some(Lengths(chunks)), Some(Shards::Of(Lengths(shards)))) = (&args.chunks, &args.shards)
@@ -100,7 +99,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     }
     let source = Target::find(&args.source)?;
     let place = Place::find(&args.destination, args.if_exists == IfExists::Replace, &source.directory)?;
-    let change = Change { codecs, chunks: args.chunks.clone(), shards: args.shards.clone() };
+    let change = Change { format, codecs, chunks: args.chunks.clone(), shards: args.shards.clone() };
     let plan = Plan::new(&source, &change)?;
     plan.notes.iter().for_each(|note| say(&format!("note: {note}")));
     let rounds = if args.verify { 2 } else { 1 };
@@ -121,7 +120,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         return Err(Failure::silent(exit));
     }
     // Children before parents.
-    place.publish(plan.nodes.iter().rev().map(|node| (&node.below, node.document())))?;
+    place.publish(plan.nodes.iter().rev().map(|node| (&node.below, node.documents())))?;
     if !args.quiet {
         print(&summary(&plan, args))?;
     }
@@ -140,7 +139,7 @@ fn copy(
     progress.at(&node.path);
     let done = |bytes| progress.add(bytes);
     let copy = array.create(place.store(&node.below)?, cpu)?;
-    place.hide(&node.below).map_err(|e| array.work.in_copy(e))?;
+    place.hide(&node.below, &node.documents()).map_err(|e| array.work.in_copy(e))?;
     array.work.copy(&array.source, &copy, &done)?;
     if verify {
         array.work.compare(&array.source, &copy, &done)?;

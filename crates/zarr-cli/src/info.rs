@@ -7,9 +7,9 @@ use std::path::PathBuf;
 
 use zarr_array::Diagnostic;
 use zarr_array::meta::json::{Object, Value};
-use zarr_array::meta::v3::NodeDocument;
+use zarr_array::meta::{Format, NodeMeta};
 
-use crate::exit::{Exit, Failure, Outcome, line};
+use crate::exit::{Exit, Outcome, line};
 use crate::json;
 use crate::stdout::print;
 use crate::table::Table;
@@ -43,23 +43,20 @@ Examples:
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let target = Target::find(&args.store)?;
-    let (document, notes) = target.document()?;
-    let text = match document {
-        NodeDocument::Array(document) => {
-            ArrayInfo::new(&target, document, notes, args.count).print(&target, args.json)
-        }
-        NodeDocument::Group(document) => GroupInfo::new(&target, document, notes)?.print(&target, args.json),
-        _ => return Err(target.fail(Failure::unsupported("this kind of node is not known"))),
+    let (node, notes) = target.node()?;
+    let text = match node {
+        NodeMeta::Array(meta) => ArrayInfo::new(&target, meta, notes, args.count).print(&target, args.json),
+        NodeMeta::Group(meta) => GroupInfo::new(&target, meta, notes)?.print(&target, args.json),
     };
     print(&text)?;
     Ok(Exit::Ok)
 }
 
-fn head(target: &Target, kind: &str) -> Table {
+fn head(target: &Target, kind: &str, format: Format) -> Table {
     let mut table = Table::default();
     table.row(["name", &target.path]);
     table.row(["store", &target.store.display().to_string()]);
-    table.row(["kind", &format!("{kind}, Zarr format 3")]);
+    table.row(["kind", &format!("{kind}, Zarr format {format}")]);
     table
 }
 

@@ -1,11 +1,11 @@
 //! What is stored of an array: the objects below its node, in the order of their keys, a page at a time.
 
 use zarr_array::blocking::Array;
-use zarr_array::meta::path::DOCUMENT;
+use zarr_array::meta::DocumentName;
 use zarr_array::traits::{Dims, Key, KeyEncoding, Prefix, StoreResult};
 use zarr_array::{Storage, block_on};
 
-/// The objects of an array, without its document.
+/// The objects of an array, without its documents.
 #[derive(Debug)]
 pub(crate) struct Stored<'a> {
     storage: &'a Storage,
@@ -52,10 +52,10 @@ impl<'a> Stored<'a> {
         Ok(())
     }
 
-    /// What lies at a key; `None`: the document of the array.
+    /// What lies at a key; `None`: a document of the array.
     fn object(&self, key: Key) -> Option<Object> {
         let name = self.prefix.strip(&key).unwrap_or_default();
-        if name == DOCUMENT {
+        if DocumentName::of(name).is_some() {
             return None;
         }
         let is_inside = |index: &Dims| index.iter().zip(&self.counts).all(|(i, count)| i < count);

@@ -9,13 +9,13 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use zarr_array::blocking::Array;
-use zarr_array::meta::path::{DOCUMENT, OLD_ARRAY};
-use zarr_array::meta::v3::NodeDocument;
+use zarr_array::meta::{DocumentName, Format, Ignore, NodeMeta};
 use zarr_array::traits::Prefix;
-use zarr_array::{Diagnostic, Limits, Registry, Storage, block_on};
+use zarr_array::{ArrayMeta, ArrayResult, Diagnostic, Limits, OpenOptions, Registry, Storage, block_on};
 use zarr_store_fs::FsStore;
 
 use crate::exit::{Exit, Failure};
+use crate::walk::{self, Found};
 
 /// A node that is there.
 #[derive(Debug, Clone)]
@@ -27,6 +27,8 @@ pub(crate) struct Target {
     pub(crate) directory: PathBuf,
     /// The directory of the store, as it is named in messages.
     pub(crate) store: PathBuf,
+    /// The format, where it has to be named.
+    pub(crate) format: Option<Format>,
 }
 
 impl Target {
@@ -42,9 +44,11 @@ impl Target {
             Ok(_) => return Err(Failure::new(Exit::NotFound, format!("{given:?} is no directory"))),
             Err(e) => return Err(missing(given, &e)),
         }
-        if !given.join(DOCUMENT).is_file() {
-            return Err(no_node(given));
-        }
+        let format = match (is_node(given), is_old_array(given)) {
+            (true, _) => None,
+            (false, true) => Some(Format::V1),
+            (false, false) => return Err(no_node(given)),
+        };
         let (store, names) = hierarchy(given);
         let path = format!("/{}", names.join("/"));
         let opened = |directory: &Path| {
@@ -58,9 +62,10 @@ impl Target {
                 path: "/".to_owned(),
                 directory: given.to_owned(),
                 store: given.to_owned(),
+                format,
             });
         }
-        Ok(Self { storage: opened(&store)?.into(), path, directory: given.to_owned(), store })
+        Ok(Self { storage: opened(&store)?.into(), path, directory: given.to_owned(), store, format })
     }
 
     /// The prefix of the node's keys.
@@ -68,20 +73,26 @@ impl Target {
         Prefix::of_node(&self.path).map_err(|e| self.fail(e))
     }
 
-    /// The document of the node, not resolved, with what was tolerated.
-    pub(crate) fn document(&self) -> Result<(NodeDocument, Vec<Diagnostic>), Failure> {
-        let key = self.prefix()?.key(DOCUMENT).map_err(|e| self.fail(e))?;
-        let bytes = block_on(self.storage.get(&key)).map_err(|e| self.fail(e))?;
-        let bytes = bytes.ok_or_else(|| no_node(&self.directory))?;
+    /// The metadata of the node, not resolved, with what was tolerated.
+    pub(crate) fn node(&self) -> Result<(NodeMeta, Vec<Diagnostic>), Failure> {
         let mut notes = Vec::new();
-        let document = NodeDocument::parse(&bytes, &Limits::default(), &mut notes)
-            .map_err(|e| self.fail(e.with_node(&self.path)))?;
-        Ok((document, notes))
+        match walk::look_for(&self.storage, &self.prefix()?, self.format, &mut notes) {
+            Found::Node(node) => Ok((node, notes)),
+            Found::Invalid(e) => Err(self.fail(e)),
+            Found::Unreadable(e) => Err(self.fail(e)),
+            Found::NoNode(_) => Err(no_node(&self.directory)),
+        }
     }
 
     /// The array that the node is.
     pub(crate) fn array(&self) -> Result<Array, Failure> {
-        Array::open(self.storage.clone(), &self.path, &registry()).map_err(|e| self.fail(e))
+        self.open(&self.path).map_err(|e| self.fail(e))
+    }
+
+    /// The array at a path of the store.
+    pub(crate) fn open(&self, path: &str) -> ArrayResult<Array> {
+        let options = OpenOptions::new().format(self.format);
+        block_on(options.open(self.storage.clone(), path, &registry())).map(Array::from)
     }
 
     /// An error of a library, with the store it happened in.
@@ -92,7 +103,21 @@ impl Target {
 
 /// Everything that this command knows.
 pub(crate) fn registry() -> Registry {
-    zarr_array::standard()
+    zarr_array::standard().overriding(zarr_codecs_numcodecs::CODECS)
+}
+
+/// Whether a directory has a document that makes it a node.
+pub(crate) fn is_node(directory: &Path) -> bool {
+    use DocumentName::{Array2, Group2, Node};
+    [Node, Array2, Group2].iter().any(|name| directory.join(name.as_str()).is_file())
+}
+
+/// Whether a directory is a whole store of format 1. Its names are those of ordinary files, so that what is in it decides
+/// (checklist I5).
+fn is_old_array(directory: &Path) -> bool {
+    let document = fs::read(directory.join(DocumentName::Array1.as_str()));
+    document
+        .is_ok_and(|text| ArrayMeta::parse_v1(&text, None, false, &Limits::default(), &mut Ignore).is_ok())
 }
 
 /// The topmost directory above `given` up to which every directory has a document, and the names of those below it.
@@ -103,7 +128,7 @@ fn hierarchy(given: &Path) -> (PathBuf, Vec<String>) {
     if directory.components().any(|c| c == Component::ParentDir) {
         return (shown, names);
     }
-    while let Some(parent) = directory.parent().filter(|p| p.join(DOCUMENT).is_file()) {
+    while let Some(parent) = directory.parent().filter(|p| is_node(p)) {
         let Some(name) = directory.file_name().and_then(OsStr::to_str) else { break };
         names.insert(0, name.to_owned());
         // What the user typed, as long as that reaches; then the path from the root of the file system.
@@ -118,7 +143,7 @@ fn hierarchy(given: &Path) -> (PathBuf, Vec<String>) {
 
 /// The error for a path that does not exist, with the node above it, if there is one.
 fn missing(given: &Path, e: &io::Error) -> Failure {
-    let above = given.ancestors().skip(1).find(|p| p.join(DOCUMENT).is_file());
+    let above = given.ancestors().skip(1).find(|p| is_node(p));
     match above {
         Some(node) if e.kind() == io::ErrorKind::NotFound => {
             let rest = given.strip_prefix(node).unwrap_or(given);
@@ -131,16 +156,12 @@ fn missing(given: &Path, e: &io::Error) -> Failure {
     }
 }
 
-/// The error for a directory without a document.
+/// The error for a directory that is no node.
 fn no_node(directory: &Path) -> Failure {
-    let (old, what) = OLD_ARRAY;
-    if directory.join(old).is_file() {
-        return Failure::unsupported(format!("{directory:?}: {what}, which is not supported yet"));
-    }
     let mut below: Vec<String> = fs::read_dir(directory)
         .into_iter()
         .flatten()
-        .filter_map(|entry| entry.ok().filter(|e| e.path().join(DOCUMENT).is_file()))
+        .filter_map(|entry| entry.ok().filter(|e| is_node(&e.path())))
         .map(|entry| format!("{:?}", entry.file_name()))
         .collect();
     below.sort_unstable();
@@ -149,7 +170,7 @@ fn no_node(directory: &Path) -> Failure {
         [one] => format!(", but there is one in {one} below it"),
         [first, ..] => format!(", but there are {} in directories below it, such as {first}", below.len()),
     };
-    Failure::new(Exit::NotFound, format!("{directory:?}: there is no zarr.json{hint}"))
+    Failure::new(Exit::NotFound, format!("{directory:?}: there is no node{hint}"))
 }
 
 #[cfg(test)]
@@ -162,7 +183,7 @@ mod tests {
         let root = temporary.path().join("h.zarr");
         fs::create_dir_all(root.join("a/b")).unwrap();
         for node in [&root, &root.join("a"), &root.join("a/b")] {
-            fs::write(node.join(DOCUMENT), r#"{"zarr_format":3,"node_type":"group"}"#).unwrap();
+            fs::write(node.join("zarr.json"), r#"{"zarr_format":3,"node_type":"group"}"#).unwrap();
         }
         let found = Target::find(&root.join("a/b/")).unwrap();
         assert_eq!((found.path.as_str(), &found.store), ("/a/b", &root));
@@ -176,7 +197,7 @@ mod tests {
         let temporary = tempfile::tempdir().unwrap();
         let root = temporary.path();
         fs::create_dir_all(root.join("g/x")).unwrap();
-        fs::write(root.join("g").join(DOCUMENT), r#"{"zarr_format":3,"node_type":"group"}"#).unwrap();
+        fs::write(root.join("g/zarr.json"), r#"{"zarr_format":3,"node_type":"group"}"#).unwrap();
         let fails = |path: &Path| {
             let e = Target::find(path).unwrap_err();
             (e.exit(), e.message().to_owned())
@@ -186,11 +207,9 @@ mod tests {
         assert!(message.ends_with("there is no node \"nope\""), "{message}");
         let (exit, message) = fails(root);
         assert_eq!(exit, Exit::NotFound);
-        assert!(message.ends_with("there is no zarr.json, but there is one in \"g\" below it"), "{message}");
+        assert!(message.ends_with("there is no node, but there is one in \"g\" below it"), "{message}");
         assert_eq!(fails(&root.join("g/x")).0, Exit::NotFound);
         assert_eq!(fails(&root.join("g/zarr.json")).0, Exit::NotFound);
-        fs::write(root.join("g/x").join(OLD_ARRAY.0), "{}").unwrap();
-        assert_eq!(fails(&root.join("g/x")).0, Exit::Unsupported);
         assert_eq!(fails(Path::new("s3://bucket/x.zarr")).0, Exit::Unsupported);
     }
 }

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use zarr_array::meta::json::{Object, Value};
-use zarr_array::meta::v3::NodeDocument;
-use zarr_array::meta::{ArrayMeta, MetaError, MetaErrorKind, Severity};
+use zarr_array::meta::{MetaError, MetaErrorKind, NodeMeta, Severity};
 use zarr_array::{Diagnostic, Limits};
 
 use crate::exit::{Exit, Outcome, line};
@@ -37,7 +36,7 @@ Examples:
 pub(crate) fn run(args: &Args) -> Outcome {
     let target = Target::find(&args.store)?;
     let mut report = Report::default();
-    walk(&target.storage, target.prefix()?, &mut |visit| {
+    walk(&target.storage, target.prefix()?, target.format, &mut |visit| {
         report.add(visit);
         Ok(())
     })?;
@@ -78,9 +77,9 @@ impl Report {
         let mut notes = visit.notes;
         let kind = match visit.found {
             Found::NoNode(why) => return self.others.push((path, why)),
-            Found::Node(document) => {
-                let kind = if let NodeDocument::Array(_) = document { "array" } else { "group" };
-                findings.extend(judge(document, &mut notes));
+            Found::Node(node) => {
+                let kind = if let NodeMeta::Array(_) = node { "array" } else { "group" };
+                findings.extend(judge(&node, &mut notes));
                 kind
             }
             Found::Invalid(e) => {
@@ -167,14 +166,16 @@ impl Report {
     }
 }
 
-/// What a document means, and what is unwise in it: more notes, and the error that keeps it from being read.
-fn judge(document: NodeDocument, notes: &mut Vec<Diagnostic>) -> Option<Finding> {
+/// What metadata mean, and what is unwise in them: more notes, and the errors that keep them from being read.
+fn judge(node: &NodeMeta, notes: &mut Vec<Diagnostic>) -> Vec<Finding> {
     // A list of notes takes everything.
-    let _ = document.lint(notes);
-    let NodeDocument::Array(array) = document else { return None };
-    let meta = ArrayMeta::from(array);
-    let e = meta.resolve(&registry(), &Limits::default(), notes).err()?;
-    Some(Finding::of_error(&e, None))
+    let _ = node.lint(notes);
+    let broken = node.attributes_error().map(|e| Finding::of_error(e, None));
+    let unresolved = match node {
+        NodeMeta::Array(meta) => meta.resolve(&registry(), &Limits::default(), notes).err(),
+        NodeMeta::Group(_) => None,
+    };
+    broken.into_iter().chain(unresolved.map(|e| Finding::of_error(&e, None))).collect()
 }
 
 impl Finding {

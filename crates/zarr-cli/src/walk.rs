@@ -1,10 +1,9 @@
 //! All nodes of a hierarchy, parents before children (checklist F.3).
 
-use zarr_array::meta::MetaError;
-use zarr_array::meta::path::{DOCUMENT, Listed, OLD_ARRAY, listed};
-use zarr_array::meta::v3::NodeDocument;
-use zarr_array::traits::{Key, Prefix, StoreError};
-use zarr_array::{Diagnostic, Limits, Storage, block_on};
+use zarr_array::meta::path::{Listed, listed};
+use zarr_array::meta::{Format, MetaError, NodeMeta};
+use zarr_array::traits::{Prefix, StoreError};
+use zarr_array::{ArrayError, Diagnostic, Limits, Storage, block_on, node};
 
 use crate::exit::Failure;
 
@@ -20,11 +19,11 @@ pub(crate) struct Visit {
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 pub(crate) enum Found {
-    Node(NodeDocument),
+    Node(NodeMeta),
     /// The document is no valid metadata.
     Invalid(MetaError),
     /// The document or the list of children cannot be read.
-    Unreadable(StoreError),
+    Unreadable(ArrayError),
     /// A directory of a group that is no node, and why.
     NoNode(&'static str),
 }
@@ -36,23 +35,27 @@ impl Visit {
     }
 }
 
-/// Visits the node at `start` and all below it; what is wrong with one does not keep from others.
+/// Visits the node at `start`, of a format that may have to be named, and all below it; what is wrong with one does not
+/// keep from others.
 pub(crate) fn walk(
     storage: &Storage,
     start: Prefix,
+    format: Option<Format>,
     visit: &mut dyn FnMut(Visit) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut stack = vec![(start, Vec::new())];
-    while let Some((prefix, notes)) = stack.pop() {
-        let visited = look(storage, prefix.clone(), notes);
-        let is_group = matches!(visited.found, Found::Node(NodeDocument::Group(_)));
+    let mut format = format;
+    while let Some((prefix, mut notes)) = stack.pop() {
+        let found = look_for(storage, &prefix, format.take(), &mut notes);
+        let visited = Visit { prefix: prefix.clone(), notes, found };
+        let is_group = matches!(visited.found, Found::Node(NodeMeta::Group(_)));
         visit(visited)?;
         if !is_group {
             continue;
         }
         match children(storage, &prefix) {
             Ok(children) => stack.extend(children.into_iter().rev()),
-            Err(e) => visit(Visit { prefix, notes: Vec::new(), found: Found::Unreadable(e) })?,
+            Err(e) => visit(Visit { prefix, notes: Vec::new(), found: Found::Unreadable(e.into()) })?,
         }
     }
     Ok(())
@@ -75,27 +78,26 @@ pub(crate) fn children(
     Ok(judged.collect())
 }
 
-/// Reads the document at `prefix`.
+/// Reads the documents at `prefix`.
 pub(crate) fn look(storage: &Storage, prefix: Prefix, mut notes: Vec<Diagnostic>) -> Visit {
-    let found = document(storage, &prefix, &mut notes);
+    let found = look_for(storage, &prefix, None, &mut notes);
     Visit { prefix, notes, found }
 }
 
-fn document(storage: &Storage, prefix: &Prefix, notes: &mut Vec<Diagnostic>) -> Found {
-    let get = |name| -> Result<_, StoreError> {
-        let key: Key = prefix.key(name)?;
-        block_on(storage.get(&key))
+/// What is at `prefix`, of any format but the first, unless that is asked for.
+pub(crate) fn look_for(
+    storage: &Storage,
+    prefix: &Prefix,
+    format: Option<Format>,
+    notes: &mut Vec<Diagnostic>,
+) -> Found {
+    let documents = match block_on(node::documents(storage, prefix, format)) {
+        Ok(documents) => documents,
+        Err(e) => return Found::Unreadable(e),
     };
-    match get(DOCUMENT) {
-        Err(e) => Found::Unreadable(e),
-        Ok(Some(bytes)) => match NodeDocument::parse(&bytes, &Limits::default(), notes) {
-            Ok(document) => Found::Node(document),
-            Err(e) => Found::Invalid(e.with_node(prefix.node_path())),
-        },
-        Ok(None) => {
-            let (old, what) = OLD_ARRAY;
-            let is_old = matches!(get(old), Ok(Some(_)));
-            Found::NoNode(if is_old { what } else { "there is no zarr.json, so this is no node" })
-        }
+    match NodeMeta::parse(&documents, &Limits::default(), notes) {
+        Ok(Some(node)) => Found::Node(node),
+        Ok(None) => Found::NoNode("there is no zarr.json, so this is no node"),
+        Err(e) => Found::Invalid(e.with_node(prefix.node_path())),
     }
 }

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use zarr_array::blocking::Array;
+use zarr_array::meta::Format;
 use zarr_array::meta::v3::Extension;
 use zarr_array::meta::v3::sharding::{Sharding, inner_chunk_shapes, inner_codecs};
 
@@ -12,6 +13,8 @@ use crate::exit::Failure;
 /// What the copy shall have that the source has not.
 #[derive(Debug, Default)]
 pub(crate) struct Change {
+    /// The format of all nodes; `None`: that which each has.
+    pub(crate) format: Option<Format>,
     pub(crate) codecs: Option<Codecs>,
     pub(crate) chunks: Option<Lengths>,
     pub(crate) shards: Option<Shards>,

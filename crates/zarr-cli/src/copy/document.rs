@@ -1,10 +1,9 @@
 //! The documents of a copy: what the source says, in the form that every implementation reads (checklist A.8).
 
 use zarr_array::blocking::Array;
-use zarr_array::meta::ArrayMeta;
 use zarr_array::meta::json::{Object, Value};
-use zarr_array::meta::path::DOCUMENT;
 use zarr_array::meta::v3::{ArrayDocument, Extension, GroupDocument};
+use zarr_array::meta::{ArrayMeta, DocumentName, Format, GroupMeta};
 use zarr_array::traits::{Bytes, Outcome, Prefix, Put};
 use zarr_array::{Limits, Storage, block_on};
 
@@ -40,22 +39,31 @@ pub(crate) fn array(source: &Array, layout: &Layout) -> Result<ArrayMeta, Failur
     Ok(ArrayMeta::parse(root.to_value().to_pretty().as_bytes(), &Limits::unlimited(), &mut Vec::new())?)
 }
 
-/// The document of the copy of a group. Consolidated metadata is left out: it describes documents that are others now.
-pub(crate) fn group(source: &GroupDocument) -> Result<String, Failure> {
-    let mut root = GroupDocument::new().to_value().as_object().unwrap_or_default();
-    keep(&mut root, &source.attributes(), source.additional());
+/// The metadata of the copy of a group. Consolidated metadata is left out: it describes documents that are others now.
+pub(crate) fn group(source: &GroupMeta, format: Format) -> Result<GroupMeta, Failure> {
+    let mut group = GroupMeta::new(format)?;
+    let Some(new) = group.document() else {
+        group.edit_attributes(|attributes| *attributes = source.attributes())?;
+        return Ok(group);
+    };
+    let mut root = new.to_value().as_object().unwrap_or_default();
+    let additional: Vec<_> = source.document().into_iter().flat_map(GroupDocument::additional).collect();
+    keep(&mut root, &source.attributes(), additional.into_iter());
     let text = root.to_value().to_pretty();
-    GroupDocument::parse(text.as_bytes(), &Limits::unlimited(), &mut Vec::new())?;
-    Ok(text)
+    Ok(GroupDocument::parse(text.as_bytes(), &Limits::unlimited(), &mut Vec::new())?.into())
 }
 
-/// Puts a document where there is none.
-pub(crate) fn put(storage: &Storage, document: Bytes) -> Result<(), Failure> {
-    let key = Prefix::root().key(DOCUMENT)?;
-    match block_on(storage.writer()?.put(&key, &[document], Put::Create))? {
-        Outcome::Done(_) => Ok(()),
-        _ => Err(Failure::new(Exit::Io, "somebody else has written the document of the copy")),
+/// Puts documents where there are none.
+pub(crate) fn put(storage: &Storage, documents: Vec<(DocumentName, Option<String>)>) -> Result<(), Failure> {
+    for (name, text) in documents {
+        let Some(text) = text else { continue };
+        let key = Prefix::root().key(name.as_str())?;
+        match block_on(storage.writer()?.put(&key, &[Bytes::from(text)], Put::Create))? {
+            Outcome::Done(_) => {}
+            _ => return Err(Failure::new(Exit::Io, "somebody else has written the document of the copy")),
+        }
     }
+    Ok(())
 }
 
 fn keep(root: &mut Object, attributes: &Object, additional: impl Iterator<Item = (String, Value)>) {

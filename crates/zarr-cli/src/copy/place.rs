@@ -7,14 +7,14 @@ use std::path::{Component, Path, PathBuf};
 
 use zarr_array::meta::diagnostic::Ignore;
 use zarr_array::meta::json::Document;
-use zarr_array::meta::path::{DOCUMENT, OLD_ARRAY};
-use zarr_array::meta::v3::{GroupDocument, NodeDocument};
-use zarr_array::traits::{Bytes, Prefix};
+use zarr_array::meta::{DocumentName, Documents, GroupMeta, NodeMeta};
+use zarr_array::traits::Prefix;
 use zarr_array::{Limits, Storage};
 use zarr_store_fs::FsStore;
 
 use super::document;
 use crate::exit::{Exit, Failure, say};
+use crate::target::is_node;
 
 /// A destination that may be written.
 #[derive(Debug)]
@@ -114,7 +114,7 @@ fn check_replaceable(given: &Path, destination: &Path, replace: bool, source: &P
         let message = format!("{given:?} is there already; `--if-exists replace` puts the copy in its place");
         return Err(Failure::usage(message));
     }
-    if ![DOCUMENT, OLD_ARRAY.0].iter().any(|name| destination.join(name).is_file()) {
+    if !is_node(destination) {
         return Err(Failure::usage(format!("{given:?} is no Zarr node, and is not replaced")));
     }
     let source =
@@ -132,20 +132,27 @@ fn is_array(directory: &Path) -> bool {
         let kind = document.root.as_object()?.get("node_type")?;
         kind.to_text().ok().map(|kind| kind == "array")
     };
-    let document = fs::read(directory.join(DOCUMENT));
-    document.is_ok_and(|bytes| is_array(&bytes).unwrap_or(false)) || directory.join(OLD_ARRAY.0).is_file()
+    let document = fs::read(directory.join(DocumentName::Node.as_str()));
+    document.is_ok_and(|bytes| is_array(&bytes).unwrap_or(false))
+        || directory.join(DocumentName::Array2.as_str()).is_file()
 }
 
 /// The nodes that the destination lies in, the nearest first.
-fn nodes_above(destination: &Path) -> Vec<(PathBuf, NodeDocument)> {
+fn nodes_above(destination: &Path) -> Vec<(PathBuf, NodeMeta)> {
     let above = destination.ancestors().skip(1);
-    let above = above.skip_while(|p| !p.exists()).take_while(|p| p.join(DOCUMENT).is_file());
-    let node = |directory: &Path| {
-        let bytes = fs::read(directory.join(DOCUMENT)).ok()?;
-        let document = NodeDocument::parse(&bytes, &Limits::default(), &mut Ignore).ok()?;
-        Some((directory.to_owned(), document))
-    };
-    above.filter_map(node).collect()
+    let above = above.skip_while(|p| !p.exists()).take_while(|p| is_node(p));
+    above.filter_map(|directory| Some((directory.to_owned(), node(directory)?))).collect()
+}
+
+/// The node that a directory is, if it can be read.
+fn node(directory: &Path) -> Option<NodeMeta> {
+    let mut documents = Documents::new();
+    for name in Documents::steps(None).iter().copied().flatten() {
+        if let Ok(bytes) = fs::read(directory.join(name.as_str())) {
+            documents.insert(*name, bytes);
+        }
+    }
+    NodeMeta::parse(&documents, &Limits::default(), &mut Ignore).ok().flatten()
 }
 
 /// Makes the directories above the copy that are missing. Below a group they become groups, because every node above a
@@ -155,8 +162,10 @@ fn make_parents(parent: &Path) -> Result<(), Failure> {
     for directory in missing.into_iter().rev() {
         let failed = |e: io::Error| Failure::io(&e, format_args!("cannot create {directory:?}"));
         fs::create_dir(directory).map_err(failed)?;
-        if directory.parent().is_some_and(|p| p.join(DOCUMENT).is_file()) {
-            fs::write(directory.join(DOCUMENT), GroupDocument::new().to_text()).map_err(failed)?;
+        let Some(above) = directory.parent().and_then(node) else { continue };
+        for (name, text) in GroupMeta::new(above.format())?.documents() {
+            let written = text.map_or(Ok(()), |text| fs::write(directory.join(name.as_str()), text));
+            written.map_err(failed)?;
         }
     }
     Ok(())
@@ -169,19 +178,27 @@ impl Growing {
         Ok(FsStore::create(self.directory.join(below.as_str()))?.single_writer().into())
     }
 
-    /// Takes the document of the node `below` away again: what is not complete is no node.
-    pub(crate) fn hide(&self, below: &Prefix) -> Result<(), Failure> {
-        let document = self.directory.join(below.as_str()).join(DOCUMENT);
-        fs::remove_file(&document).map_err(|e| Failure::io(&e, format_args!("cannot remove {document:?}")))
+    /// Takes the documents of the node `below` away again: what is not complete is no node.
+    pub(crate) fn hide(
+        &self,
+        below: &Prefix,
+        documents: &[(DocumentName, Option<String>)],
+    ) -> Result<(), Failure> {
+        for (name, _) in documents.iter().filter(|(_, text)| text.is_some()) {
+            let document = self.directory.join(below.as_str()).join(name.as_str());
+            fs::remove_file(&document)
+                .map_err(|e| Failure::io(&e, format_args!("cannot remove {document:?}")))?;
+        }
+        Ok(())
     }
 
     /// Writes the documents, in this order, and gives the copy the name of the destination.
     pub(crate) fn publish<'a>(
         mut self,
-        documents: impl Iterator<Item = (&'a Prefix, String)>,
+        nodes: impl Iterator<Item = (&'a Prefix, Vec<(DocumentName, Option<String>)>)>,
     ) -> Result<(), Failure> {
-        for (below, text) in documents {
-            document::put(&self.store(below)?, Bytes::from(text))
+        for (below, documents) in nodes {
+            document::put(&self.store(below)?, documents)
                 .map_err(|e| e.within(format_args!("copy in {:?}", self.directory.join(below.as_str()))))?;
         }
         let Place { destination, replaces, .. } = &self.place;
@@ -200,13 +217,15 @@ impl Growing {
             }
             self.published = true;
             // First of all it stops being a node; if that fails, so does the rest.
-            let _ = fs::remove_file(old.join(DOCUMENT));
+            for name in Documents::steps(None).iter().copied().flatten() {
+                let _ = fs::remove_file(old.join(name.as_str()));
+            }
             if let Err(e) = fs::remove_dir_all(&old) {
                 say(&format!("note: what was replaced is left in {old:?}: {e}"));
             }
         }
         for (above, node) in nodes_above(destination) {
-            if let NodeDocument::Group(group) = node
+            if let NodeMeta::Group(group) = node
                 && group.consolidated().is_some()
             {
                 say(&format!("note: the consolidated metadata of {above:?} does not know the copy"));

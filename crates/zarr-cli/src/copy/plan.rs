@@ -1,8 +1,7 @@
 //! What is to be copied, known before anything is written.
 
 use zarr_array::blocking::Array;
-use zarr_array::meta::ArrayMeta;
-use zarr_array::meta::v3::NodeDocument;
+use zarr_array::meta::{ArrayMeta, DocumentName, GroupMeta, NodeMeta};
 use zarr_array::traits::{ChunkGrid, Prefix};
 use zarr_array::{Cpu, Limits, Storage};
 
@@ -33,8 +32,7 @@ pub(crate) struct Node {
 
 #[derive(Debug)]
 pub(crate) enum Kind {
-    /// With its document.
-    Group(String),
+    Group(GroupMeta),
     Array(Box<Planned>),
 }
 
@@ -47,11 +45,11 @@ pub(crate) struct Planned {
 }
 
 impl Node {
-    /// The document of the copy.
-    pub(crate) fn document(&self) -> String {
+    /// The documents of the copy.
+    pub(crate) fn documents(&self) -> Vec<(DocumentName, Option<String>)> {
         match &self.kind {
-            Kind::Group(document) => document.clone(),
-            Kind::Array(array) => array.meta.to_text(),
+            Kind::Group(meta) => meta.documents(),
+            Kind::Array(array) => array.meta.documents(),
         }
     }
 }
@@ -70,7 +68,7 @@ impl Plan {
         let mut plan = Self { nodes: Vec::new(), notes: Vec::new() };
         let mut failures = Vec::new();
         let start = source.prefix()?;
-        walk(&source.storage, start.clone(), &mut |visit| {
+        walk(&source.storage, start.clone(), source.format, &mut |visit| {
             if let Err(e) = plan.add(source, &start, visit, change) {
                 failures.push(source.fail(e));
             }
@@ -101,19 +99,17 @@ impl Plan {
             visit.notes.iter().filter(|n| is_worth_telling(n)).map(|n| format!("node {path:?}: {n}")),
         );
         let kind = match visit.found {
-            Found::Node(NodeDocument::Array(_)) => {
+            Found::Node(NodeMeta::Array(_)) => {
                 // From the storage once more, so that this is the one way to open an array.
-                let array = Array::open(source.storage.clone(), &path, &registry())?;
+                let array = source.open(&path)?;
                 Kind::Array(Box::new(self.array(array, source, &visit.prefix == start, change)?))
             }
-            Found::Node(NodeDocument::Group(group)) => {
+            Found::Node(NodeMeta::Group(group)) => {
                 if group.consolidated().is_some() {
                     self.notes.push(format!("group {path:?}: the copy has no consolidated metadata"));
                 }
-                Kind::Group(document::group(&group)?)
-            }
-            Found::Node(_) => {
-                return Err(Failure::unsupported(format!("node {path:?}: this kind of node is not known")));
+                let format = change.format.unwrap_or(group.format());
+                Kind::Group(document::group(&group, format)?)
             }
             Found::Invalid(e) => return Err(e.into()),
             Found::Unreadable(e) => return Err(Failure::from(e).within(format_args!("node {path:?}"))),

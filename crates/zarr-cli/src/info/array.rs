@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use zarr_array::meta::json::{Object, Value};
+use zarr_array::meta::v3::Extension;
 use zarr_array::meta::v3::sharding::inner_chunk_shapes;
-use zarr_array::meta::v3::{ArrayDocument, Extension};
 use zarr_array::meta::{ArrayMeta, MetaResult};
 use zarr_array::traits::{ChunkGrid, Context, KeyEncoding, Spec};
 use zarr_array::{DataType, Diagnostic, Limits};
@@ -19,9 +19,9 @@ use crate::target::{Target, registry};
 /// Objects that are listed to count chunks, unless all are asked for: some tenths of a second on a local disk.
 const LISTED: usize = 100_000;
 
-/// An array's document, and what of it is understood: one unknown codec leaves the rest readable.
+/// An array's metadata, and what of it is understood: one unknown codec leaves the rest readable.
 pub(super) struct ArrayInfo {
-    document: ArrayDocument,
+    meta: ArrayMeta,
     notes: Vec<Diagnostic>,
     data_type: Option<DataType>,
     grid: Option<Arc<dyn ChunkGrid>>,
@@ -40,14 +40,9 @@ enum Count {
 
 impl ArrayInfo {
     /// Looks up what the document names, and counts chunks: all, or as far as that is quick.
-    pub(super) fn new(
-        target: &Target,
-        document: ArrayDocument,
-        mut notes: Vec<Diagnostic>,
-        count_all: bool,
-    ) -> Self {
+    pub(super) fn new(target: &Target, meta: ArrayMeta, mut notes: Vec<Diagnostic>, count_all: bool) -> Self {
         let (registry, limits) = (registry(), Limits::default());
-        let meta = ArrayMeta::from(document.clone());
+        let document = meta.document();
         let resolved = meta.resolve(&registry, &limits, &mut notes);
         let context = Context { registry: &registry, limits: &limits, depth: 0 };
         let data_type =
@@ -55,7 +50,7 @@ impl ArrayInfo {
         let grid = spec(document.chunk_grid()).ok();
         let grid = grid.and_then(|spec| registry.chunk_grid(&spec, document.shape(), &context).ok());
         let mut info = Self {
-            document,
+            meta,
             notes,
             data_type: data_type.map(|(data_type, _)| data_type),
             grid: grid.map(|(grid, _)| grid),
@@ -64,7 +59,7 @@ impl ArrayInfo {
         };
         if let Some(counts) = info.chunk_counts() {
             let most = if count_all { usize::MAX } else { LISTED };
-            let keys = meta.key_encoding(&registry, &limits).map_err(Failure::from);
+            let keys = info.meta.key_encoding(&registry, &limits).map_err(Failure::from);
             let counted = keys.and_then(|keys| count(target, &*keys, counts, most));
             info.stored = counted.unwrap_or_else(|e| Count::Unknown(e.message().to_owned()));
         }
@@ -83,20 +78,29 @@ impl ArrayInfo {
 
     fn chunk_counts(&self) -> Option<Vec<u64>> {
         let grid = self.grid.as_ref()?;
-        Some(self.document.shape().iter().enumerate().map(|(dim, length)| grid.count(dim, *length)).collect())
+        Some(
+            self.meta
+                .document()
+                .shape()
+                .iter()
+                .enumerate()
+                .map(|(dim, length)| grid.count(dim, *length))
+                .collect(),
+        )
     }
 
     /// The shapes of the chunks inside of shards, from the outermost in; none where there are no shards.
     fn inner_shapes(&self) -> Vec<Vec<u64>> {
-        let fits = |shape: &Vec<u64>| shape.len() == self.document.shape().len() && !shape.contains(&0);
-        inner_chunk_shapes(self.document.codecs())
+        let fits =
+            |shape: &Vec<u64>| shape.len() == self.meta.document().shape().len() && !shape.contains(&0);
+        inner_chunk_shapes(self.meta.document().codecs())
             .filter(|shapes| shapes.iter().all(fits))
             .unwrap_or_default()
     }
 
     /// Bytes of all elements, where that is known and below 2^128.
     fn size(&self) -> Option<u128> {
-        product(self.document.shape())?.checked_mul(self.data_type.as_ref()?.size()? as u128)
+        product(self.meta.document().shape())?.checked_mul(self.data_type.as_ref()?.size()? as u128)
     }
 
     pub(super) fn print(&self, target: &Target, as_json: bool) -> String {
@@ -104,13 +108,13 @@ impl ArrayInfo {
     }
 
     fn to_json(&self, target: &Target) -> Value {
-        let d = &self.document;
+        let d = self.meta.document();
         let extensions = |list: &[Extension]| list.iter().map(Extension::to_value).collect::<Value>();
         let mut nested = self.inner_shapes();
         let innermost = nested.pop();
         let mut info = json::object([
             ("path", (&target.path).into()),
-            ("zarr_format", 3.into()),
+            ("zarr_format", self.meta.format().number().into()),
             ("node_type", "array".into()),
             ("shape", d.shape().iter().copied().collect()),
             ("data_type", d.data_type().to_value()),
@@ -150,8 +154,8 @@ impl ArrayInfo {
     }
 
     fn page(&self, target: &Target) -> String {
-        let d = &self.document;
-        let mut table = head(target, "array");
+        let d = self.meta.document();
+        let mut table = head(target, "array", self.meta.format());
         table.row(["shape", &dimensions(d.shape())]);
         if let Some(names) = d.dimension_names() {
             let name =

@@ -2,7 +2,7 @@
 
 use zarr_array::Diagnostic;
 use zarr_array::meta::json::Value;
-use zarr_array::meta::v3::{GroupDocument, NodeDocument};
+use zarr_array::meta::{GroupMeta, NodeMeta};
 
 use super::{diagnostics, end, head};
 use crate::exit::Failure;
@@ -11,9 +11,9 @@ use crate::table::{Table, dimensions};
 use crate::target::Target;
 use crate::walk::{Found, children, look};
 
-/// A group's document, and what lies directly in the group.
+/// A group's metadata, and what lies directly in the group.
 pub(super) struct GroupInfo {
-    document: GroupDocument,
+    meta: GroupMeta,
     notes: Vec<Diagnostic>,
     children: Vec<Child>,
 }
@@ -28,11 +28,7 @@ struct Child {
 }
 
 impl GroupInfo {
-    pub(super) fn new(
-        target: &Target,
-        document: GroupDocument,
-        notes: Vec<Diagnostic>,
-    ) -> Result<Self, Failure> {
+    pub(super) fn new(target: &Target, meta: GroupMeta, notes: Vec<Diagnostic>) -> Result<Self, Failure> {
         let prefix = target.prefix()?;
         let found = children(&target.storage, &prefix).map_err(|e| target.fail(e))?;
         let children = found.into_iter().filter_map(|(child, odd)| {
@@ -42,9 +38,9 @@ impl GroupInfo {
                 |kind| Child { name: name.clone(), kind, shape: None, data_type: None, problem: None };
             let unreadable = |problem| Child { problem: Some(problem), ..of_kind("unreadable") };
             match look(&target.storage, child, odd).found {
-                Found::Node(NodeDocument::Array(array)) => Some(Child {
+                Found::Node(NodeMeta::Array(array)) => Some(Child {
                     shape: Some(array.shape().to_vec()),
-                    data_type: Some(array.data_type().to_value()),
+                    data_type: Some(array.document().data_type().to_value()),
                     ..of_kind("array")
                 }),
                 Found::Node(_) => Some(of_kind("group")),
@@ -54,7 +50,7 @@ impl GroupInfo {
             }
         });
         let children = children.collect();
-        Ok(Self { document, notes, children })
+        Ok(Self { meta, notes, children })
     }
 
     pub(super) fn print(&self, target: &Target, as_json: bool) -> String {
@@ -75,28 +71,28 @@ impl GroupInfo {
             }
             object
         };
-        let consolidated = self.document.consolidated().map(|nodes| nodes.len());
+        let consolidated = self.meta.consolidated().map(|nodes| nodes.len());
         json::object([
             ("path", (&target.path).into()),
-            ("zarr_format", 3.into()),
+            ("zarr_format", self.meta.format().number().into()),
             ("node_type", "group".into()),
             ("children", self.children.iter().map(child).collect()),
             ("consolidated_nodes", consolidated.into()),
-            ("attributes", self.document.attributes().into()),
+            ("attributes", self.meta.attributes().into()),
             ("diagnostics", diagnostics(&self.notes)),
         ])
         .into()
     }
 
     fn page(&self, target: &Target) -> String {
-        let mut table = head(target, "group");
-        if let Some(nodes) = self.document.consolidated() {
+        let mut table = head(target, "group", self.meta.format());
+        if let Some(nodes) = self.meta.consolidated() {
             table.row(["consolidated", &format!("metadata of {} nodes", nodes.len())]);
         }
         if self.children.is_empty() {
             table.row(["children", "none"]);
         }
-        let mut text = end(table, &self.document.attributes(), &self.notes);
+        let mut text = end(table, &self.meta.attributes(), &self.notes);
         if !self.children.is_empty() {
             text.push_str("children\n");
         }

@@ -333,11 +333,7 @@ fn a_copy_into_a_hierarchy_is_a_node_of_it() {
 fn what_is_to_come_is_refused_with_a_message() {
     let folder = Folder::new();
     folder.base("a.zarr");
-    copy(&folder, "a.zarr", "b.zarr", &["--zarr-format", "2"]).fails(6, &["format 2 is not supported yet"]);
     zarr(args!["copy", folder.join("a.zarr"), "s3://bucket/b.zarr"]).fails(6, &["local directory"]);
-    let options = ["--zarr-format", "2", "--codecs", r#"{"compressor":null}"#];
-    copy(&folder, "a.zarr", "b.zarr", &options).fails(6, &["format 2 is not supported yet"]);
-    copy(&folder, "a.zarr", "b.zarr", &options[2..]).fails(2, &["--codecs: ", "format 2"]);
     let unknown = r#"[{"name":"bytes","configuration":{"endian":"little"}},{"name":"foo"}]"#;
     copy(&folder, "a.zarr", "c.zarr", &["--codecs", unknown]).fails(6, &["unknown codec \"foo\""]);
     copy(&folder, "a.zarr", "c.zarr", &["--codecs", "transpose(1,0)"])

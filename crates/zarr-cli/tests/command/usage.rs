@@ -50,18 +50,43 @@ fn what_is_not_there_is_named_with_what_is() {
     zarr(args!["info", folder.join("nope")]).fails(3, &["there is no directory", "nope"]);
     zarr(args!["cat", folder.join("h.zarr/x/y")]).fails(3, &["h.zarr", "there is no node \"x/y\""]);
     zarr(args!["info", folder.join("h.zarr/a")])
-        .fails(3, &["there is no zarr.json, but there is one in \"b\" below it"]);
+        .fails(3, &["there is no node, but there is one in \"b\" below it"]);
     zarr(args!["cat", folder.join("h.zarr")]).fails(3, &["array \"/\"", "there is a group, not an array"]);
     zarr(args!["info", "s3://bucket/x.zarr"]).fails(6, &["\"s3\" is not supported yet"]);
 }
 
 #[test]
-fn an_array_of_an_older_format_is_named_as_what_it_is() {
+fn arrays_of_older_formats_are_read_like_any_other() {
     let folder = Folder::new();
-    folder.write("old.zarr/.zarray", "{}");
-    for verb in ["info", "cat", "chunks", "explain", "validate"] {
-        zarr(args![verb, folder.join("old.zarr")]).fails(6, &["format 2", "not supported yet"]);
+    let two = r#"{"zarr_format":2,"shape":[4],"chunks":[2],"dtype":">i4","compressor":null,"filters":null,"fill_value":7,"order":"C"}"#;
+    let one = r#"{"zarr_format":1,"shape":[4],"chunks":[2],"dtype":">i4","compression":"none","compression_opts":null,"fill_value":7,"order":"C"}"#;
+    for (name, document, attributes, format) in
+        [("a.zarr", ".zarray", ".zattrs", 2), ("b.zarr", "meta", "attrs", 1)]
+    {
+        let at = |file: &str| format!("{name}/{file}");
+        folder.write(&at(document), if format == 2 { two } else { one });
+        folder.write(&at(attributes), r#"{"unit":"K"}"#);
+        folder.write(&at("0"), [0, 0, 0, 1, 0, 0, 0, 2]);
+        let run = |verb: &str, options: &[&str]| {
+            let args = args![verb, folder.join(name)].into_iter();
+            zarr(args.chain(options.iter().map(Into::into))).ok()
+        };
+        assert_eq!(run("cat", &["--format", "json"]).text(), "[1,2,7,7]\n", "{name}");
+        let info = run("info", &["--json"]).json();
+        assert_eq!([&info["zarr_format"], &info["stored_chunks"]], [format, 1], "{name}");
+        assert_eq!(
+            (&info["data_type"], &info["attributes"]["unit"]),
+            (&"int32".into(), &"K".into()),
+            "{name}"
+        );
+        assert!(run("info", &[]).text().contains(&format!("array, Zarr format {format}")), "{name}");
+        assert!(run("chunks", &[]).text().contains("1 of 2"), "{name}: {}", run("chunks", &[]).text());
+        run("explain", &[]);
+        run("validate", &[]);
     }
+    // What lies in a file of an ordinary name need not be an array.
+    folder.write("c.zarr/meta", "{}");
+    zarr(args!["info", folder.join("c.zarr")]).fails(3, &["there is no node"]);
 }
 
 #[test]

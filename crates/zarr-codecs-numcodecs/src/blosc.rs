@@ -1,0 +1,79 @@
+//! `numcodecs.blosc`: the frames of [`zarr_codecs_core::blosc`].
+//!
+//! | member | value |
+//! |---|---|
+//! | `cname` | `"lz4"` (when absent), `"lz4hc"`, `"blosclz"`, `"zstd"`, `"snappy"` or `"zlib"` |
+//! | `clevel` | 0 (stored) to 9; 5 when absent |
+//! | `shuffle` | 0 none, 1 bytes (when absent), 2 bits, −1 bits for elements of one byte and else bytes |
+//! | `blocksize` | bytes of a block; 0 (when absent) leaves it to c-blosc |
+//! | `typesize` | bytes of an element; `null` (when absent) is that of the data type |
+//!
+//! Frames describe themselves, so a reader needs none of that.
+
+use zarr_codecs_core::blosc;
+use zarr_traits::serde_json::Value;
+use zarr_traits::{Codec, CodecEntry, CodecKind, CodecResult, Configuration, Context, Entry, Repr};
+
+/// The row of this codec in a registry.
+pub const ENTRY: Entry =
+    Entry::Codec(CodecEntry { name: "numcodecs.blosc", aliases: &[], kind: CodecKind::BytesBytes, build });
+
+fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'_>) -> CodecResult<Codec> {
+    let cname = configuration.optional_string("cname")?.unwrap_or("lz4");
+    let clevel = configuration.optional_integer("clevel", 0..=9)?.unwrap_or(5);
+    let shuffle = configuration.optional_integer("shuffle", -1..=2)?.unwrap_or(1);
+    let blocksize = configuration.optional_integer("blocksize", 0..=i64::MAX)?.unwrap_or(0);
+    let typesize = match configuration.get("typesize") {
+        None | Some(Value::Null) => repr.fixed().map_or(1, |(size, _)| size.max(1)).into(),
+        Some(_) => configuration.integer("typesize", 1..=i64::MAX)?.into(),
+    };
+    let members = [
+        ("cname", cname.into()),
+        ("clevel", clevel.into()),
+        ("shuffle", shuffle.into()),
+        ("blocksize", blocksize.into()),
+        ("typesize", typesize),
+    ];
+    crate::reuse::codec(&blosc::ENTRY, members, repr, context)
+}
+
+#[cfg(test)]
+mod tests {
+    use zarr_traits::serde_json::json;
+
+    use crate::testing::{bytes_codec, decodes, encode, hex, refused, sixteen};
+
+    #[test]
+    fn h7_frames_of_numcodecs() {
+        let full = json!({"cname": "zstd", "clevel": 3, "shuffle": 2, "blocksize": 0, "typesize": null});
+        for (configuration, encoded) in [
+            (
+                json!({}),
+                "0201330440000000400000005000000000000000010000000200000003000000040000000500000006000000 \
+                 0700000008000000090000000a0000000b0000000c0000000d0000000e0000000f000000",
+            ),
+            (
+                full,
+                "0201960440000000400000005000000000000000010000000200000003000000040000000500000006000000 \
+                 0700000008000000090000000a0000000b0000000c0000000d0000000e0000000f000000",
+            ),
+            (
+                json!({"cname": "zlib", "shuffle": 0}),
+                "0201720440000000400000005000000000000000010000000200000003000000040000000500000006000000 \
+                 0700000008000000090000000a0000000b0000000c0000000d0000000e0000000f000000",
+            ),
+            (
+                json!({"shuffle": -1}),
+                "0201330440000000400000005000000000000000010000000200000003000000040000000500000006000000 \
+                 0700000008000000090000000a0000000b0000000c0000000d0000000e0000000f000000",
+            ),
+        ] {
+            let codec = bytes_codec("numcodecs.blosc", &configuration);
+            decodes(&*codec, &hex(encoded), &sixteen());
+            assert_eq!(encode(&*codec, &sixteen())[3], 4, "the type size is that of the data type");
+        }
+        for bad in [json!({"cname": "lzma"}), json!({"shuffle": "shuffle"}), json!({"typesize": 0})] {
+            refused("numcodecs.blosc", &bad);
+        }
+    }
+}

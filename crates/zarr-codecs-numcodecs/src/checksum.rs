@@ -1,0 +1,115 @@
+//! What the checksums have in common: four bytes, little endian, before or behind what they cover.
+//!
+//! A mismatch is an error of kind [`CodecErrorKind::Checksum`]. A part of a chunk is verified like the whole: all bytes
+//! are there, and reading them costs less than wrong data.
+
+use std::fmt::Debug;
+use std::ops::Range;
+use std::sync::Arc;
+
+use zarr_traits::{
+    BytesBytesCodec, Codec, CodecError, CodecErrorKind, CodecResult, Configuration, EncodedSize, Scratch,
+    too_large,
+};
+
+use crate::stream::reserve;
+
+/// Bytes of a checksum.
+const SIZE: usize = 4;
+
+/// How a checksum is computed.
+pub(crate) trait Sum: Debug + Send + Sync + 'static {
+    fn of(&self, data: &[u8]) -> u32;
+}
+
+impl Sum for fn(&[u8]) -> u32 {
+    fn of(&self, data: &[u8]) -> u32 {
+        self(data)
+    }
+}
+
+/// A checksum, and where it stands.
+#[derive(Debug)]
+struct Checksum<S> {
+    sum: S,
+    at_start: bool,
+}
+
+/// The codec of a checksum.
+pub(crate) fn codec(sum: impl Sum, at_start: bool) -> Codec {
+    Codec::BytesBytes(Arc::new(Checksum { sum, at_start }))
+}
+
+impl<S: Sum> Checksum<S> {
+    /// What the checksum covers, if it is right.
+    fn verified<'a>(&self, src: &'a [u8]) -> CodecResult<&'a [u8]> {
+        let split = match self.at_start {
+            true => src.split_first_chunk::<SIZE>().map(|(stored, data)| (data, stored)),
+            false => src.split_last_chunk::<SIZE>(),
+        };
+        let Some((data, stored)) = split else {
+            let message = format!("{} bytes are too few for a checksum of {SIZE}", src.len());
+            return Err(CodecError::corrupt(message));
+        };
+        let (stored, computed) = (u32::from_le_bytes(*stored), self.sum.of(data));
+        if stored == computed {
+            return Ok(data);
+        }
+        let message = format!("the stored checksum is {stored:08x}, that of the data is {computed:08x}");
+        Err(CodecError::new(CodecErrorKind::Checksum, message))
+    }
+}
+
+/// The member `location`: whether the checksum stands before the data.
+///
+/// # Errors
+/// When it is neither `"start"` nor `"end"`.
+#[cfg(any(feature = "adler32", feature = "crc32", feature = "crc32c"))]
+pub(crate) fn at_start(configuration: &mut Configuration<'_>, default: bool) -> CodecResult<bool> {
+    match configuration.optional_string("location")? {
+        None => Ok(default),
+        Some("start") => Ok(true),
+        Some("end") => Ok(false),
+        Some(other) => {
+            let message = format!("location is {other:?}, it must be \"start\" or \"end\"");
+            Err(CodecError::configuration(message).at("/configuration/location"))
+        }
+    }
+}
+
+impl<S: Sum> BytesBytesCodec for Checksum<S> {
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> CodecResult<usize> {
+        let data = self.verified(src)?;
+        dst.get_mut(..data.len()).ok_or_else(too_large)?.copy_from_slice(data);
+        Ok(data.len())
+    }
+
+    fn decode_span(
+        &self,
+        src: &[u8],
+        size: usize,
+        span: Range<usize>,
+        dst: &mut [u8],
+        _: &mut Scratch,
+    ) -> CodecResult<bool> {
+        let data = self.verified(src)?;
+        let (true, Some(wanted)) = (data.len() == size, data.get(span)) else {
+            return Err(CodecError::corrupt(format!("it decodes to {} bytes, expected {size}", data.len())));
+        };
+        dst.get_mut(..wanted.len()).ok_or_else(too_large)?.copy_from_slice(wanted);
+        Ok(true)
+    }
+
+    fn encode(&self, src: &[u8], out: &mut Vec<u8>, _: &mut Scratch) -> CodecResult<()> {
+        reserve(out, src.len().saturating_add(SIZE))?;
+        let sum = self.sum.of(src).to_le_bytes();
+        let (first, second) = if self.at_start { (&sum[..], src) } else { (src, &sum[..]) };
+        out.extend_from_slice(first);
+        out.extend_from_slice(second);
+        Ok(())
+    }
+
+    fn encoded_size(&self, decoded: u64) -> EncodedSize {
+        EncodedSize::Exact(decoded.saturating_add(SIZE as u64))
+    }
+}

@@ -1,0 +1,68 @@
+//! `numcodecs.fletcher32`: the Fletcher-32 of HDF5, behind the data. It has no configuration.
+//!
+//! The sums are of big-endian numbers of two bytes, modulo 65535; a last odd byte is the upper half of one. No bytes at
+//! all have the sum 0.
+
+use zarr_traits::{Codec, CodecEntry, CodecKind, CodecResult, Configuration, Context, Entry, Repr};
+
+use crate::checksum;
+
+/// The row of this codec in a registry.
+pub const ENTRY: Entry = Entry::Codec(CodecEntry {
+    name: "numcodecs.fletcher32",
+    aliases: &[],
+    kind: CodecKind::BytesBytes,
+    build,
+});
+
+/// So many numbers can be added before sums of 32 bits overflow.
+const BLOCK: usize = 360;
+
+fn build(_: &mut Configuration<'_>, _: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
+    let sum: fn(&[u8]) -> u32 = fletcher32;
+    Ok(checksum::codec(sum, false))
+}
+
+fn fletcher32(data: &[u8]) -> u32 {
+    let (mut first, mut second) = (0_u32, 0_u32);
+    // folding keeps 65535 where a remainder would give 0: the two are the same sum, but not the same checksum
+    let fold = |sum: u32| (sum & 0xffff) + (sum >> 16);
+    for block in data.chunks(2 * BLOCK) {
+        for pair in block.chunks(2) {
+            let low = pair.get(1).copied().unwrap_or(0);
+            first += u32::from(u16::from_be_bytes([pair[0], low]));
+            second += first;
+        }
+        (first, second) = (fold(first), fold(second));
+    }
+    fold(second) << 16 | fold(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use zarr_traits::serde_json::json;
+
+    use crate::testing::{bytes_codec, decodes, encode, four, hex, survives, to_hex};
+
+    #[test]
+    fn h7_golden() {
+        for (configuration, decoded, encoded) in [
+            (json!({}), four(), "01000000020000000300000004000000000a0028"),
+            (json!({}), (1..8).collect(), "010203040506070c10201e"),
+            (json!({}), vec![255; 11], "ffffffffffffffffffffff00ff00ff"),
+            (json!({}), Vec::new(), "00000000"),
+        ] {
+            let codec = bytes_codec("numcodecs.fletcher32", &configuration);
+            assert_eq!(to_hex(&encode(&*codec, &decoded)), encoded);
+            decodes(&*codec, &hex(encoded), &decoded);
+            survives(&*codec, &hex(encoded), &decoded, false);
+        }
+        let long: Vec<u8> = (0..5001_u32).map(|i| (i * 7 + 3).to_le_bytes()[0]).collect();
+        let codec = bytes_codec("numcodecs.fletcher32", &json!({}));
+        assert_eq!(
+            to_hex(&encode(&*codec, &long)[5001..]),
+            "a1f6c122",
+            "sums are folded before they overflow"
+        );
+    }
+}

@@ -1,0 +1,131 @@
+//! `numcodecs.jenkins_lookup3`: the hash `lookup3` of Bob Jenkins, as HDF5 computes it, behind the data.
+//!
+//! | member | value |
+//! |---|---|
+//! | `initval` | an unsigned number of 32 bits; 0 when absent |
+//! | `prefix` | a list of bytes that are hashed before the data, but not stored; `null` when absent |
+
+use zarr_traits::serde_json::Value;
+use zarr_traits::{
+    Codec, CodecEntry, CodecError, CodecKind, CodecResult, Configuration, Context, Entry, Repr,
+};
+
+use crate::checksum::{self, Sum};
+
+/// The row of this codec in a registry.
+pub const ENTRY: Entry = Entry::Codec(CodecEntry {
+    name: "numcodecs.jenkins_lookup3",
+    aliases: &[],
+    kind: CodecKind::BytesBytes,
+    build,
+});
+
+#[derive(Debug)]
+struct Jenkins {
+    seed: u32,
+    prefix: Vec<u8>,
+}
+
+fn build(configuration: &mut Configuration<'_>, _: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
+    let seed = configuration.optional_integer("initval", 0..=u32::MAX.into())?.unwrap_or(0);
+    let prefix = match configuration.get("prefix") {
+        None | Some(Value::Null) => Some(Vec::new()),
+        Some(Value::Array(list)) => list.iter().map(byte).collect(),
+        Some(_) => None,
+    };
+    let wrong = || CodecError::configuration("prefix must be a list of bytes").at("/configuration/prefix");
+    let prefix = prefix.ok_or_else(wrong)?;
+    Ok(checksum::codec(Jenkins { seed: u32::try_from(seed).unwrap_or(0), prefix }, false))
+}
+
+fn byte(value: &Value) -> Option<u8> {
+    value.as_u64().and_then(|byte| u8::try_from(byte).ok())
+}
+
+impl Sum for Jenkins {
+    fn of(&self, data: &[u8]) -> u32 {
+        lookup3(&self.prefix, data, self.seed)
+    }
+}
+
+/// The hash of two pieces as if they were one.
+fn lookup3(prefix: &[u8], data: &[u8], seed: u32) -> u32 {
+    let len = prefix.len() + data.len();
+    // the hash takes the length modulo 2^32
+    #[allow(clippy::cast_possible_truncation, reason = "modulo 2^32 is what is wanted")]
+    let start = 0xdead_beef_u32.wrapping_add(len as u32).wrapping_add(seed);
+    let mut state = [start; 3];
+    if len == 0 {
+        return start;
+    }
+    let mut block = [0_u8; 12];
+    for (at, byte) in prefix.iter().chain(data).enumerate() {
+        let place = at % 12;
+        if place == 0 && at > 0 {
+            add(&mut state, &block);
+            mix(&mut state);
+            block = [0; 12];
+        }
+        block[place] = *byte;
+    }
+    add(&mut state, &block);
+    finish(state)
+}
+
+fn add(state: &mut [u32; 3], block: &[u8; 12]) {
+    for (sum, word) in state.iter_mut().zip(block.as_chunks().0) {
+        *sum = sum.wrapping_add(u32::from_le_bytes(*word));
+    }
+}
+
+/// In each step the three numbers change places, and after six they are where they were.
+fn mix(state: &mut [u32; 3]) {
+    let [mut a, mut b, mut c] = *state;
+    for rotation in [4, 6, 8, 16, 19, 4] {
+        a = a.wrapping_sub(c) ^ c.rotate_left(rotation);
+        c = c.wrapping_add(b);
+        (a, b, c) = (b, c, a);
+    }
+    *state = [a, b, c];
+}
+
+/// The number that the last step has changed.
+fn finish([mut a, mut b, mut c]: [u32; 3]) -> u32 {
+    for rotation in [14, 11, 25, 16, 4, 14, 24] {
+        c = (c ^ b).wrapping_sub(b.rotate_left(rotation));
+        (a, b, c) = (b, c, a);
+    }
+    b
+}
+
+#[cfg(test)]
+mod tests {
+    use zarr_traits::serde_json::json;
+
+    use crate::testing::{bytes_codec, decodes, encode, four, hex, refused, survives, to_hex};
+
+    #[test]
+    fn h7_golden() {
+        for (configuration, decoded, encoded) in [
+            (json!({}), four(), "0100000002000000030000000400000046124966"),
+            (json!({"initval": 7, "prefix": null}), (0..13).collect(), "000102030405060708090a0b0cf2a34362"),
+            (
+                json!({"initval": 1, "prefix": [97, 98, 99]}),
+                (0..12).collect(),
+                "000102030405060708090a0b082b3a7b",
+            ),
+            (json!({}), Vec::new(), "efbeadde"),
+        ] {
+            let codec = bytes_codec("numcodecs.jenkins_lookup3", &configuration);
+            assert_eq!(to_hex(&encode(&*codec, &decoded)), encoded);
+            decodes(&*codec, &hex(encoded), &decoded);
+            survives(&*codec, &hex(encoded), &decoded, false);
+        }
+        let long: Vec<u8> = (0..5001_u32).map(|i| (i * 7 + 3).to_le_bytes()[0]).collect();
+        let codec = bytes_codec("numcodecs.jenkins_lookup3", &json!({}));
+        assert_eq!(to_hex(&encode(&*codec, &long)[5001..]), "406d69fe");
+        for bad in [json!({"initval": -1}), json!({"prefix": "abc"}), json!({"prefix": [256]})] {
+            refused("numcodecs.jenkins_lookup3", &bad);
+        }
+    }
+}

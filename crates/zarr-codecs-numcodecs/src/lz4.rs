@@ -1,0 +1,108 @@
+//! `numcodecs.lz4`: the uncompressed size as a little-endian `u32`, then one LZ4 block.
+//!
+//! | member | value |
+//! |---|---|
+//! | `acceleration` | an integer, 1 when absent; a hint for the encoder that ours does not need |
+//!
+//! The size is compared with the destination before anything else (checklist L104), and must be right. `lz4` is read as
+//! another name (checklist D10.4).
+
+use std::sync::Arc;
+
+use lz4_flex::block::{DecompressError, compress_into, decompress_into, get_maximum_output_size};
+use zarr_traits::{
+    BytesBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration,
+    Context, EncodedSize, Entry, Repr, Scratch, too_large,
+};
+
+use crate::stream::reserve;
+
+/// The row of this codec in a registry.
+pub const ENTRY: Entry =
+    Entry::Codec(CodecEntry { name: "numcodecs.lz4", aliases: &["lz4"], kind: CodecKind::BytesBytes, build });
+
+/// Bytes before the block.
+const HEADER: usize = 4;
+
+#[derive(Debug)]
+struct Lz4;
+
+fn build(configuration: &mut Configuration<'_>, _: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
+    configuration.optional_integer("acceleration", i64::MIN..=i64::MAX)?;
+    Ok(Codec::BytesBytes(Arc::new(Lz4)))
+}
+
+impl BytesBytesCodec for Lz4 {
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> CodecResult<usize> {
+        let cut = || CodecError::corrupt(format!("{} bytes are no LZ4 block", src.len()));
+        let (size, block) = src.split_first_chunk::<HEADER>().ok_or_else(cut)?;
+        let size = usize::try_from(u32::from_le_bytes(*size)).map_err(|_| too_large())?;
+        let dst = dst.get_mut(..size).ok_or_else(too_large)?;
+        let damaged = |e: DecompressError| CodecError::corrupt("the LZ4 block is damaged").with_source(e);
+        let made = decompress_into(block, dst).map_err(damaged)?;
+        if made != size {
+            return Err(CodecError::corrupt(format!("an LZ4 block of {made} bytes says it has {size}")));
+        }
+        Ok(made)
+    }
+
+    fn encode(&self, src: &[u8], out: &mut Vec<u8>, _: &mut Scratch) -> CodecResult<()> {
+        // the most that the reference implementation takes
+        let size = i32::try_from(src.len()).ok().filter(|size| *size <= 0x7e00_0000);
+        let too_many = || {
+            CodecError::new(
+                CodecErrorKind::LimitExceeded,
+                format!("{} bytes are too many for an LZ4 block", src.len()),
+            )
+        };
+        let header = size.ok_or_else(too_many)?.to_le_bytes();
+        let most = HEADER + get_maximum_output_size(src.len());
+        reserve(out, most)?;
+        let start = out.len();
+        out.extend_from_slice(&header);
+        out.resize(start + most, 0);
+        let made = compress_into(src, &mut out[start + HEADER..]).map_err(|_| too_many())?;
+        out.truncate(start + HEADER + made);
+        Ok(())
+    }
+
+    fn encoded_size(&self, decoded: u64) -> EncodedSize {
+        match usize::try_from(decoded) {
+            Ok(n) if n <= 0x7e00_0000 => EncodedSize::AtMost((HEADER + get_maximum_output_size(n)) as u64),
+            _ => EncodedSize::Unknown,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zarr_traits::CodecErrorKind;
+    use zarr_traits::serde_json::json;
+
+    use crate::testing::{bytes_codec, decode, decodes, hex, refused, sixteen, survives};
+
+    #[test]
+    fn h7_blocks_of_numcodecs() {
+        let codec = bytes_codec("lz4", &json!({"acceleration": 1})); // D10.4
+        let zeros = hex("1000000016000100500000000000");
+        decodes(&*codec, &zeros, &[0; 16]);
+        survives(&*codec, &zeros, &[0; 16], true);
+        let encoded =
+            hex("40000000f0310000000001000000020000000300000004000000050000000600000007000000080000000900 \
+             00000a0000000b0000000c0000000d0000000e0000000f000000");
+        decodes(&*codec, &encoded, &sixteen());
+        survives(&*codec, &encoded, &sixteen(), true);
+        decodes(&*codec, &hex("0000000000"), &[]);
+        refused("numcodecs.lz4", &json!({"acceleration": 1.5}));
+    }
+
+    #[test]
+    fn l104_the_size_in_front_is_not_believed() {
+        let codec = bytes_codec("numcodecs.lz4", &json!({}));
+        let kind = |encoded: &str| decode(&*codec, &hex(encoded), 16).unwrap_err().kind();
+        assert_eq!(kind("ffffffff16000100500000000000"), CodecErrorKind::TooLarge);
+        assert_eq!(kind("1100000016000100500000000000"), CodecErrorKind::TooLarge);
+        assert_eq!(kind("0f00000016000100500000000000"), CodecErrorKind::Corrupt);
+        assert_eq!(kind("100000"), CodecErrorKind::Corrupt);
+    }
+}

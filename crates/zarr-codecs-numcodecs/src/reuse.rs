@@ -1,0 +1,18 @@
+//! Codecs of zarr-codecs-core under the names that numcodecs gives them: only configurations differ.
+
+use zarr_traits::serde_json::{Map, Value};
+use zarr_traits::{Codec, CodecError, CodecResult, Configuration, Context, Entry, Repr};
+
+/// The codec of `entry` with these members for a configuration.
+pub(crate) fn codec(
+    entry: &Entry,
+    members: impl IntoIterator<Item = (&'static str, Value)>,
+    repr: &Repr,
+    context: &Context<'_>,
+) -> CodecResult<Codec> {
+    let members: Map<String, Value> = members.into_iter().map(|(name, value)| (name.into(), value)).collect();
+    match entry {
+        Entry::Codec(entry) => (entry.build)(&mut Configuration::new(&members), repr, context),
+        _ => Err(CodecError::configuration("it is no codec")),
+    }
+}

@@ -1,0 +1,105 @@
+//! `numcodecs.shuffle`: the first bytes of all elements, then their second bytes, and so on.
+//!
+//! | member | value |
+//! |---|---|
+//! | `elementsize` | bytes of an element; that of the data type when `null` or absent; 0 and 1 change nothing |
+//!
+//! Bytes that are not whole elements are an error.
+
+use std::sync::Arc;
+
+use zarr_traits::{
+    BytesBytesCodec, Codec, CodecEntry, CodecError, CodecKind, CodecResult, Configuration, Context,
+    EncodedSize, Entry, Repr, Scratch, too_large,
+};
+
+use crate::stream::reserve;
+
+/// The row of this codec in a registry.
+pub const ENTRY: Entry =
+    Entry::Codec(CodecEntry { name: "numcodecs.shuffle", aliases: &[], kind: CodecKind::BytesBytes, build });
+
+#[derive(Debug)]
+struct Shuffle {
+    size: usize,
+}
+
+fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
+    let size = match configuration.get("elementsize") {
+        None | Some(zarr_traits::serde_json::Value::Null) => repr.fixed().map_or(4, |(size, _)| size),
+        Some(_) => usize::try_from(configuration.integer("elementsize", 0..=i64::MAX)?).unwrap_or(usize::MAX),
+    };
+    Ok(Codec::BytesBytes(Arc::new(Shuffle { size: size.max(1) })))
+}
+
+impl Shuffle {
+    /// The number of elements in so many bytes.
+    fn elements(&self, len: usize) -> CodecResult<usize> {
+        if len.is_multiple_of(self.size) {
+            return Ok(len / self.size);
+        }
+        Err(CodecError::corrupt(format!("{len} bytes are no elements of {} bytes", self.size)))
+    }
+}
+
+/// A transposition: byte `j` of row `i` of `src` becomes byte `i` of row `j` of `dst`.
+fn transpose(src: &[u8], dst: &mut [u8], rows: usize, columns: usize) {
+    for (i, row) in src.chunks_exact(columns.max(1)).enumerate() {
+        for (byte, target) in row.iter().zip(dst[i..].iter_mut().step_by(rows.max(1))) {
+            *target = *byte;
+        }
+    }
+}
+
+impl BytesBytesCodec for Shuffle {
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> CodecResult<usize> {
+        let elements = self.elements(src.len())?;
+        let dst = dst.get_mut(..src.len()).ok_or_else(too_large)?;
+        transpose(src, dst, self.size, elements);
+        Ok(src.len())
+    }
+
+    fn encode(&self, src: &[u8], out: &mut Vec<u8>, _: &mut Scratch) -> CodecResult<()> {
+        let elements = self.elements(src.len())?;
+        reserve(out, src.len())?;
+        let start = out.len();
+        out.resize(start + src.len(), 0);
+        transpose(src, &mut out[start..], elements, self.size);
+        Ok(())
+    }
+
+    fn encoded_size(&self, decoded: u64) -> EncodedSize {
+        EncodedSize::Exact(decoded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zarr_traits::Scratch;
+    use zarr_traits::serde_json::json;
+
+    use crate::testing::{bytes_codec, decode, decodes, encode, four, hex, refused, survives, to_hex};
+
+    #[test]
+    fn h7_golden() {
+        for (configuration, decoded, encoded) in [
+            (json!({"elementsize": 4}), four(), "01020304000000000000000000000000"),
+            (json!({}), four(), "01020304000000000000000000000000"),
+            (json!({"elementsize": null}), four(), "01020304000000000000000000000000"),
+            (json!({"elementsize": 3}), (0..12).collect(), "000306090104070a0205080b"),
+            (json!({"elementsize": 0}), four(), "01000000020000000300000004000000"),
+            (json!({"elementsize": 1}), four(), "01000000020000000300000004000000"),
+            (json!({"elementsize": 4}), Vec::new(), ""),
+        ] {
+            let codec = bytes_codec("numcodecs.shuffle", &configuration);
+            assert_eq!(to_hex(&encode(&*codec, &decoded)), encoded);
+            decodes(&*codec, &hex(encoded), &decoded);
+            survives(&*codec, &hex(encoded), &decoded, true);
+        }
+        let codec = bytes_codec("numcodecs.shuffle", &json!({"elementsize": 3}));
+        assert!(codec.encode(&four(), &mut Vec::new(), &mut Scratch::new()).is_err());
+        let huge = bytes_codec("numcodecs.shuffle", &json!({"elementsize": i64::MAX}));
+        assert!(decode(&*huge, &four(), 16).is_err());
+        refused("numcodecs.shuffle", &json!({"elementsize": -1}));
+    }
+}

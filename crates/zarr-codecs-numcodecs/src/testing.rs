@@ -1,0 +1,117 @@
+//! What the tests of all codecs need: codecs from configurations, bytes from hexadecimal, damage.
+#![allow(dead_code, clippy::unwrap_used, reason = "tests only; which features are on decides what is used")]
+
+use std::sync::Arc;
+
+use zarr_traits::serde_json::Value;
+use zarr_traits::{
+    BytesBytesCodec, Codec, CodecError, CodecErrorKind, CodecResult, Configuration, Context, DataType,
+    FillValue, Limits, Registry, Repr, Scratch,
+};
+
+use crate::CODECS;
+
+/// A representation of one dimension with a fill value of zeros.
+pub(crate) fn repr(data_type: DataType) -> Repr {
+    let fill = FillValue::from_bytes(vec![0; data_type.size().unwrap_or(0)]);
+    Repr { data_type, fill, rank: 1 }
+}
+
+/// A codec by itself.
+pub(crate) fn build(name: &str, configuration: &Value, repr: &Repr) -> CodecResult<Codec> {
+    let registry = Registry::core().with(CODECS).unwrap();
+    let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
+    let entry = registry.codec(name).unwrap();
+    (entry.build)(&mut Configuration::new(configuration.as_object().unwrap()), repr, &context)
+}
+
+/// A bytes → bytes codec by itself.
+pub(crate) fn bytes_codec(name: &str, configuration: &Value) -> Arc<dyn BytesBytesCodec> {
+    match build(name, configuration, &repr(DataType::Int32)).unwrap() {
+        Codec::BytesBytes(codec) => codec,
+        other => unreachable!("{other:?}"),
+    }
+}
+
+/// The error that a configuration is refused with.
+pub(crate) fn refused(name: &str, configuration: &Value) -> CodecError {
+    let e = build(name, configuration, &repr(DataType::Int32)).unwrap_err();
+    assert_eq!(e.kind(), CodecErrorKind::Configuration, "{configuration}: {e}");
+    e
+}
+
+pub(crate) fn encode(codec: &dyn BytesBytesCodec, decoded: &[u8]) -> Vec<u8> {
+    let mut out = vec![0xee];
+    codec.encode(decoded, &mut out, &mut Scratch::new()).unwrap();
+    assert_eq!(out.remove(0), 0xee, "what was there before is kept");
+    let bound = codec.encoded_size(decoded.len() as u64).bound();
+    assert!(bound.is_none_or(|bound| out.len() as u64 <= bound), "{bound:?}");
+    out
+}
+
+/// Decodes into room for just `len` bytes, and looks behind it.
+pub(crate) fn decode(codec: &dyn BytesBytesCodec, encoded: &[u8], len: usize) -> CodecResult<Vec<u8>> {
+    let mut room = vec![0xaa; len + 8];
+    let (dst, behind) = room.split_at_mut(len);
+    let result = codec.decode_into(encoded, dst, &mut Scratch::new());
+    assert_eq!(behind, [0xaa; 8], "nothing is written behind the destination");
+    result.map(|made| {
+        room.truncate(made);
+        room
+    })
+}
+
+/// These bytes decode to `decoded`; less room is an error, and so is less of them.
+pub(crate) fn decodes(codec: &dyn BytesBytesCodec, encoded: &[u8], decoded: &[u8]) {
+    assert_eq!(decode(codec, encoded, decoded.len()).unwrap(), decoded);
+    assert_eq!(decode(codec, encoded, decoded.len() + 3).unwrap(), decoded, "more room than needed");
+    if !decoded.is_empty() {
+        let e = decode(codec, encoded, decoded.len() - 1).unwrap_err();
+        assert!(matches!(e.kind(), CodecErrorKind::TooLarge | CodecErrorKind::Corrupt), "{e}"); // L101
+    }
+    assert_eq!(decode(codec, &encode(codec, decoded), decoded.len()).unwrap(), decoded, "the way round");
+}
+
+/// Whatever is done to `encoded`, there is an answer; other bytes than `decoded` only where `lenient`: without a checksum
+/// damage may go unseen.
+pub(crate) fn survives(codec: &dyn BytesBytesCodec, encoded: &[u8], decoded: &[u8], lenient: bool) {
+    // the chain compares lengths
+    let seen = |made: &[u8]| made.len() != decoded.len() || made == decoded;
+    for len in 0..encoded.len() {
+        match decode(codec, &encoded[..len], decoded.len()) {
+            Err(_) => {}
+            Ok(made) => assert!(lenient || seen(&made), "cut to {len} of {}", encoded.len()),
+        }
+    }
+    let mut damaged = encoded.to_vec();
+    for at in 0..encoded.len() {
+        for bit in 0..8 {
+            damaged[at] ^= 1 << bit;
+            match decode(codec, &damaged, decoded.len()) {
+                Err(_) => {}
+                Ok(made) => assert!(lenient || seen(&made), "bit {bit} of byte {at}"),
+            }
+            damaged[at] ^= 1 << bit;
+        }
+    }
+}
+
+pub(crate) fn hex(digits: &str) -> Vec<u8> {
+    let digits: String = digits.split_whitespace().collect();
+    let pair = |at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap();
+    (0..digits.len()).step_by(2).map(pair).collect()
+}
+
+pub(crate) fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The input that most golden bytes are of: int32 1 to 4, little endian.
+pub(crate) fn four() -> Vec<u8> {
+    (1..=4_i32).flat_map(i32::to_le_bytes).collect()
+}
+
+/// int32 0 to 15, little endian.
+pub(crate) fn sixteen() -> Vec<u8> {
+    (0..16_i32).flat_map(i32::to_le_bytes).collect()
+}

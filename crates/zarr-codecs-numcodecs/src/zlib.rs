@@ -1,0 +1,138 @@
+//! `numcodecs.zlib`: one DEFLATE stream with a zlib header ([RFC 1950](https://www.rfc-editor.org/rfc/rfc1950)).
+//!
+//! | member | value |
+//! |---|---|
+//! | `level` | 0 (stored) to 9, −1 for the default of zlib; 1 when absent |
+//!
+//! The checksum is verified. Streams of other writers may use any window and no dictionary. `zlib` is read as another
+//! name (checklist D10.4).
+
+use std::sync::Arc;
+
+use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
+use zarr_traits::{
+    BytesBytesCodec, Codec, CodecEntry, CodecError, CodecKind, CodecResult, Configuration, Context,
+    EncodedSize, Entry, Repr, Scratch, too_large,
+};
+
+use crate::stream::{bound, count, decode_all, encode_within, piece};
+
+/// The row of this codec in a registry.
+pub const ENTRY: Entry = Entry::Codec(CodecEntry {
+    name: "numcodecs.zlib",
+    aliases: &["zlib"],
+    kind: CodecKind::BytesBytes,
+    build,
+});
+
+#[derive(Debug)]
+struct Zlib {
+    level: u32,
+}
+
+fn build(configuration: &mut Configuration<'_>, _: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
+    let level = configuration.optional_integer("level", -1..=9)?.unwrap_or(1);
+    Ok(Codec::BytesBytes(Arc::new(Zlib { level: u32::try_from(level).unwrap_or(6) })))
+}
+
+/// The decoder of a worker.
+#[derive(Default)]
+struct Decoder(Option<Decompress>);
+
+impl BytesBytesCodec for Zlib {
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<usize> {
+        let state = scratch.slot::<Decoder>().0.get_or_insert_with(|| Decompress::new(true));
+        decode_all(src, dst, |src, dst| inflate(state, src, dst))
+    }
+
+    fn encode(&self, src: &[u8], out: &mut Vec<u8>, _: &mut Scratch) -> CodecResult<()> {
+        encode_within(src.len(), out, |out| {
+            let mut state = Compress::new(Compression::new(self.level), true);
+            loop {
+                let before = (state.total_in(), out.len());
+                let (piece, last) = piece(&src[count(before.0)..]);
+                let flush = if last { FlushCompress::Finish } else { FlushCompress::None };
+                match state.compress_vec(piece, out, flush) {
+                    Ok(Status::StreamEnd) => return Ok(true),
+                    Ok(_) if before != (state.total_in(), out.len()) => {}
+                    _ => return Ok(false),
+                }
+            }
+        })
+    }
+
+    fn encoded_size(&self, decoded: u64) -> EncodedSize {
+        EncodedSize::AtMost(bound(decoded))
+    }
+}
+
+/// Decodes one stream; how many bytes that took, and how many it made.
+fn inflate(state: &mut Decompress, src: &[u8], dst: &mut [u8]) -> CodecResult<(usize, usize)> {
+    state.reset(true);
+    loop {
+        let before = (count(state.total_in()), count(state.total_out()));
+        let status = state
+            .decompress(&src[before.0..], &mut dst[before.1..], FlushDecompress::Finish)
+            .map_err(|e| CodecError::corrupt("the zlib stream is damaged").with_source(e))?;
+        let (used, made) = (count(state.total_in()), count(state.total_out()));
+        if matches!(status, Status::StreamEnd) {
+            return Ok((used, made));
+        }
+        if before == (used, made) {
+            let full = made == dst.len() && used < src.len();
+            let cut = || CodecError::corrupt("unexpected end of zlib stream");
+            return Err(if full { too_large() } else { cut() });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zarr_traits::CodecErrorKind;
+    use zarr_traits::serde_json::json;
+
+    use crate::testing::{bytes_codec, decode, decodes, encode, hex, refused, sixteen, survives};
+
+    #[test]
+    fn h7_streams_of_numcodecs() {
+        for (level, encoded) in [
+            (1, "78010dc30912c0101000b075548be2ffbf95cc242222992d561f9baf9fdde1f477b93d5e0ae00079"),
+            (9, "78da0dc30912c0101000b075548be2ffbf95cc242222992d561f9baf9fdde1f477b93d5e0ae00079"),
+            (
+                0,
+                "7801014000bfff00000000010000000200000003000000040000000500000006000000070000000800000009 \
+                 0000000a0000000b0000000c0000000d0000000e0000000f0000000ae00079",
+            ),
+            (-1, "789c0dc30912c0101000b075548be2ffbf95cc242222992d561f9baf9fdde1f477b93d5e0ae00079"),
+        ] {
+            let codec = bytes_codec("zlib", &json!({ "level": level })); // D10.4
+            decodes(&*codec, &hex(encoded), &sixteen());
+            survives(&*codec, &hex(encoded), &sixteen(), false);
+        }
+        let codec = bytes_codec("numcodecs.zlib", &json!({}));
+        decodes(&*codec, &hex("7801636080000000080001"), &[0; 8]);
+        decodes(&*codec, &encode(&*codec, &[]), &[]);
+        for bad in [json!({"level": 10}), json!({"level": -2}), json!({"level": "1"})] {
+            refused("numcodecs.zlib", &bad);
+        }
+    }
+
+    #[test]
+    fn streams_in_a_row_are_one_and_padding_is_ignored() {
+        let codec = bytes_codec("numcodecs.zlib", &json!({}));
+        let (one, two) = (encode(&*codec, b"abc"), encode(&*codec, b"de"));
+        decodes(&*codec, &[&one[..], &two, &[0; 3]].concat(), b"abcde");
+        assert_eq!(
+            decode(&*codec, &[&one[..], b"x"].concat(), 9).unwrap_err().kind(),
+            CodecErrorKind::Corrupt
+        );
+        assert_eq!(decode(&*codec, &[], 0).unwrap_err().kind(), CodecErrorKind::Corrupt); // D.07
+    }
+
+    #[test]
+    fn a_bomb_stops_where_the_destination_ends() {
+        let codec = bytes_codec("numcodecs.zlib", &json!({}));
+        let bomb = encode(&*codec, &[0; 1 << 20]);
+        assert_eq!(decode(&*codec, &bomb, 100).unwrap_err().kind(), CodecErrorKind::TooLarge); // L101
+    }
+}

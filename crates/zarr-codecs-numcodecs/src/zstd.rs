@@ -1,0 +1,48 @@
+//! `numcodecs.zstd`: the frames of [`zarr_codecs_core::zstd`].
+//!
+//! | member | value |
+//! |---|---|
+//! | `level` | any integer: what exceeds the range of the library is its end; 0, its default, when absent |
+//! | `checksum` | whether frames get a checksum of their content; false when absent |
+
+use zarr_codecs_core::zstd;
+use zarr_traits::{Codec, CodecEntry, CodecKind, CodecResult, Configuration, Context, Entry, Repr};
+
+/// The row of this codec in a registry.
+pub const ENTRY: Entry =
+    Entry::Codec(CodecEntry { name: "numcodecs.zstd", aliases: &[], kind: CodecKind::BytesBytes, build });
+
+fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'_>) -> CodecResult<Codec> {
+    let level = configuration.optional_integer("level", i64::MIN..=i64::MAX)?.unwrap_or(0);
+    let checksum = configuration.optional_bool("checksum")?.unwrap_or(false);
+    let members = [("level", level.clamp(-131_072, 22).into()), ("checksum", checksum.into())];
+    crate::reuse::codec(&zstd::ENTRY, members, repr, context)
+}
+
+#[cfg(test)]
+mod tests {
+    use zarr_traits::serde_json::json;
+
+    use crate::testing::{bytes_codec, decodes, encode, hex, refused, sixteen};
+
+    #[test]
+    fn h7_frames_of_numcodecs() {
+        for (configuration, encoded) in [
+            (
+                json!({"level": 0}),
+                "28b52ffd2040ed00000244068e52111111111111106f675f574f473f372f271f170f07bf0f00",
+            ),
+            (
+                json!({"level": 3, "checksum": true}),
+                "28b52ffd2440ed00000244068e52111111111111106f675f574f473f372f271f170f07bf0f00786c97ed",
+            ),
+        ] {
+            decodes(&*bytes_codec("numcodecs.zstd", &configuration), &hex(encoded), &sixteen());
+        }
+        for level in [-200_000, -1, 100] {
+            let codec = bytes_codec("numcodecs.zstd", &json!({ "level": level }));
+            decodes(&*codec, &encode(&*codec, &sixteen()), &sixteen());
+        }
+        refused("numcodecs.zstd", &json!({"level": "1"}));
+    }
+}
