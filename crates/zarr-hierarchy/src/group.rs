@@ -254,12 +254,17 @@ impl Group {
         Ok(node::documents(storage, &self.below(path)?, *only).await?.make_node())
     }
 
-    /// Opens the group at a path.
+    /// Opens the group at a path, with its own consolidated metadata when this group has none.
     ///
     /// # Errors
     /// [`NotFound`](zarr_array::ArrayErrorKind::NotFound) when there is no group, and as [`node`](Self::node).
     pub async fn group(&self, path: &str) -> HierarchyResult<Self> {
         let prefix = self.below(path)?;
+        if self.shared.layer.is_none() {
+            let (storage, registry) = (self.shared.storage.clone(), &self.shared.registry);
+            let opened = self.shared.options.open_at(storage, &prefix, registry).await;
+            return opened.map_err(|e| e.at(&prefix.node_path()));
+        }
         let group = async {
             match self.shared.read(&prefix, self.shared.only).await? {
                 Some((NodeMeta::Group(meta), notes)) => Ok(Self::at(&self.shared, &prefix, meta, notes)),
