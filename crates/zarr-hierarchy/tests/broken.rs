@@ -115,7 +115,7 @@ fn no_change_of_a_byte_makes_anything_panic() {
 fn consolidated_metadata_stays_within_the_limits() {
     let (storage, _) = store(&[("zarr.json", GROUP), ("x/zarr.json", ARRAY)]);
     let mut limits = Limits::default();
-    limits.metadata_bytes = 450;
+    limits.metadata_bytes = 380;
     let mut root = open_with(&storage, GroupOptions::new().limits(limits));
     let e = root.consolidate().unwrap_err();
     assert_eq!(e.kind(), zarr_hierarchy::HierarchyErrorKind::LimitExceeded);

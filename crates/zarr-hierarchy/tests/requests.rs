@@ -164,6 +164,29 @@ fn documents_are_asked_for_many_at_once_and_not_more() {
     }
 }
 
+/// A tree of many small groups is not walked one group after the other.
+#[test]
+fn a_walk_looks_ahead_and_asks_for_nothing_twice() {
+    let names: Vec<String> =
+        (0..4).flat_map(|g| [format!("g{g}"), format!("g{g}/a"), format!("g{g}/b")]).collect();
+    let keys: Vec<String> = names.iter().map(|name| format!("{name}/zarr.json")).collect();
+    let mut objects: Vec<(&str, &str)> = keys.iter().map(|key| (&key[..], GROUP)).collect();
+    objects.push(("zarr.json", GROUP));
+    let (storage, counting) = store(&objects);
+    let slow = Slow { storage: storage.clone(), now: Arc::default(), most: Arc::default() };
+    let root = open_with(
+        &Storage::new(Arc::new(slow.clone()), Some(Arc::new(slow.clone())), None),
+        GroupOptions::new(),
+    );
+    let mut paths = Vec::new();
+    let used = cost(&counting, || paths.extend(root.walk().map(|child| child.path()[1..].to_owned())));
+    assert_eq!(paths, names, "in the order of a walk");
+    assert_eq!((used.list_dir, used.get_ranges), (1 + 4 + 8, 4 + 8));
+    assert_eq!(slow.most.load(Ordering::SeqCst), 8, "and not more than the store wants at once");
+    assert_eq!(root.walk().levels(1).count(), 4);
+    assert_eq!(cost(&counting, || root.walk().levels(1).count()).requests(), 1 + 4);
+}
+
 /// An executor with threads takes these futures.
 #[test]
 fn futures_can_be_sent() {
