@@ -186,8 +186,7 @@ impl Group {
     }
 
     fn unlayered(&self, options: GroupOptions) -> Arc<Shared> {
-        let (storage, registry) = (self.store().clone(), self.registry().clone());
-        Arc::new(Shared { storage, layer: None, only: None, registry, options })
+        Arc::new(Shared::new(self.store().clone(), self.registry(), &options))
     }
 
     fn insert(&self, index: &mut Index, prefix: &Prefix, meta: &NodeMeta) -> HierarchyResult<()> {

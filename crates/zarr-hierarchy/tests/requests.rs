@@ -15,7 +15,7 @@ use zarr_hierarchy::zarr_array::{Registry, Storage, blocking::Array, standard};
 use zarr_hierarchy::{Formats, Group, GroupOptions, UseConsolidated};
 
 /// A root with `k` arrays, in a store, with the counter.
-fn flat(k: usize, group: (&str, &str), array: (&str, &str)) -> (Storage, zarr_store::Counting) {
+fn flat(k: u64, group: (&str, &str), array: (&str, &str)) -> (Storage, zarr_store::Counting) {
     let names: Vec<String> = (0..k).map(|i| format!("x{i}/{}", array.0)).collect();
     let mut objects: Vec<(&str, &str)> = names.iter().map(|name| (&name[..], array.1)).collect();
     objects.push(group);
@@ -34,11 +34,12 @@ fn opening_is_one_request() {
 
 #[test]
 fn k_children_are_k_and_one_requests() {
-    let (storage, counting) = flat(K as usize, ("zarr.json", GROUP), ("zarr.json", ARRAY));
+    let (storage, counting) = flat(K, ("zarr.json", GROUP), ("zarr.json", ARRAY));
     let root = open(&storage);
     let used = cost(&counting, || root.children().unwrap());
     assert_eq!((used.list_dir, used.get_ranges, used.requests()), (1, K, K + 1));
-    let opened = cost(&counting, || root.children().unwrap().into_iter().map(|c| c.array().unwrap()).count());
+    let opened =
+        cost(&counting, || root.children().unwrap().into_iter().for_each(|c| drop(c.array().unwrap())));
     assert_eq!(opened.requests(), K + 1, "opening what was listed costs no more");
     let both = open_with(&storage, GroupOptions::new().formats(Formats::Both));
     assert_eq!(cost(&counting, || both.children().unwrap()).requests(), K + 1, "where all is of version 3");
@@ -54,7 +55,7 @@ fn k_children_are_k_and_one_requests() {
 
 #[test]
 fn version_2_has_three_documents_to_a_node() {
-    let (storage, counting) = flat(K as usize, (".zgroup", GROUP2), (".zarray", ARRAY2));
+    let (storage, counting) = flat(K, (".zgroup", GROUP2), (".zarray", ARRAY2));
     let root = open(&storage);
     assert_eq!(cost(&counting, || root.children().unwrap()).requests(), 3 * K + 1);
     open(&storage).consolidate().unwrap();
@@ -153,14 +154,37 @@ impl ListStore for Slow {
 
 #[test]
 fn documents_are_asked_for_many_at_once_and_not_more() {
-    let (storage, _) = flat(K as usize, ("zarr.json", GROUP), ("zarr.json", ARRAY));
+    let (storage, _) = flat(K, ("zarr.json", GROUP), ("zarr.json", ARRAY));
     for (options, most) in [(GroupOptions::new(), 8), (GroupOptions::new().at_once(3), 3)] {
         let slow = Slow { storage: storage.clone(), now: Arc::default(), most: Arc::default() };
         let root =
             open_with(&Storage::new(Arc::new(slow.clone()), Some(Arc::new(slow.clone())), None), options);
-        assert_eq!(root.children().unwrap().len(), K as usize);
+        assert_eq!(root.children().unwrap().len() as u64, K);
         assert_eq!(slow.most.load(Ordering::SeqCst), most);
     }
+}
+
+/// A tree of many small groups is not walked one group after the other.
+#[test]
+fn a_walk_looks_ahead_and_asks_for_nothing_twice() {
+    let names: Vec<String> =
+        (0..4).flat_map(|g| [format!("g{g}"), format!("g{g}/a"), format!("g{g}/b")]).collect();
+    let keys: Vec<String> = names.iter().map(|name| format!("{name}/zarr.json")).collect();
+    let mut objects: Vec<(&str, &str)> = keys.iter().map(|key| (&key[..], GROUP)).collect();
+    objects.push(("zarr.json", GROUP));
+    let (storage, counting) = store(&objects);
+    let slow = Slow { storage: storage.clone(), now: Arc::default(), most: Arc::default() };
+    let root = open_with(
+        &Storage::new(Arc::new(slow.clone()), Some(Arc::new(slow.clone())), None),
+        GroupOptions::new(),
+    );
+    let mut paths = Vec::new();
+    let used = cost(&counting, || paths.extend(root.walk().map(|child| child.path()[1..].to_owned())));
+    assert_eq!(paths, names, "in the order of a walk");
+    assert_eq!((used.list_dir, used.get_ranges), (1 + 4 + 8, 4 + 8));
+    assert_eq!(slow.most.load(Ordering::SeqCst), 8, "and not more than the store wants at once");
+    assert_eq!(root.walk().levels(1).count(), 4);
+    assert_eq!(cost(&counting, || root.walk().levels(1).count()).requests(), 1 + 4);
 }
 
 /// An executor with threads takes these futures.

@@ -1,5 +1,7 @@
 //! Filters and compressors of format 2, and the codecs that they become (checklist H.5 to H.7, H20 to H23).
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 use zarr_meta::{ArrayMeta, Ignore, Limits};
 
 /// The codecs, one after the other without white space, and the number of obstacles to a document of format 3.

@@ -48,10 +48,13 @@ struct Chain<'a> {
     limits: &'a Limits,
 }
 
+/// The ids of codecs of any object that Python has; `json` and `msgpack` are those of numcodecs before 0.6.
+const OF_ANY_OBJECT: [&str; 6] = ["vlen-array", "json2", "json", "msgpack2", "msgpack", "pickle"];
+
 /// Whether an `id` is that of a codec that turns objects to bytes (checklist H.6).
 pub(crate) fn is_object_codec(id: &Value) -> bool {
-    let known = ["vlen-utf8", "vlen-bytes", "vlen-array", "json2", "msgpack2", "pickle", "categorize"];
-    id.to_text().is_ok_and(|id| known.contains(&&*id))
+    let strings = ["vlen-utf8", "vlen-bytes", "categorize"];
+    id.to_text().is_ok_and(|id| strings.contains(&&*id) || OF_ANY_OBJECT.contains(&&*id))
 }
 
 /// Lowers the codecs of an array of elements of `dtype`.
@@ -105,8 +108,11 @@ impl Chain<'_> {
         let (objects, codec, items) = match &*filter.id {
             "vlen-utf8" => (Objects::Text, Extension::new("vlen-utf8"), 1),
             "vlen-bytes" => (Objects::Bytes, Extension::new("vlen-bytes"), 1),
-            "categorize" => (Objects::Text, private(filter), self.codes(filter)),
-            "vlen-array" | "json2" | "msgpack2" | "pickle" => (Objects::Any, private(filter), 1),
+            "categorize" => {
+                let codes = self.dtype_of(filter, "astype").map_or(1, |scalar| u64::from(scalar.size));
+                (Objects::Text, private(filter, "categorize"), codes)
+            }
+            id if OF_ANY_OBJECT.contains(&id) => (Objects::Any, private(filter, id), 1),
             _ => return Err(no_object_codec()),
         };
         if codec.name().contains(':') {
@@ -121,23 +127,22 @@ impl Chain<'_> {
     fn codec(&mut self, codec: &Codec, place: &str, sink: &mut dyn Sink) -> MetaResult<()> {
         match &*codec.id {
             "delta" | "fixedscaleoffset" | "quantize" => self.typed(codec, "dtype", "astype"),
-            "categorize" => {
-                self.serialize();
-                self.obstacle("filter \"categorize\" has no counterpart".to_owned());
-                let fixed = Extension::new("numcodecs:categorize_fixed");
-                self.push(fixed.with_configuration(&codec.configuration));
-                self.stage = Stage::Buffer(self.codes(codec));
-            }
             "astype" => self.typed(codec, "decode_dtype", "encode_dtype"),
             "bitround" => self.bitround(codec),
             "packbits" => {
                 self.serialize();
-                self.viewing(codec, 1);
+                self.viewing(codec, "packbits", 1);
+            }
+            // Texts of a fixed length: those of any length are objects.
+            "categorize" => {
+                let codes = self.dtype_of(codec, "astype").map_or(1, |scalar| u64::from(scalar.size));
+                self.serialize();
+                self.viewing(codec, "categorize_fixed", codes);
             }
             // These write down numbers and texts as well as objects.
-            "json2" | "msgpack2" if self.is_array() => {
-                self.obstacle(format!("filter {:?} has no counterpart", codec.id));
-                self.push(private(codec));
+            id @ ("json2" | "json" | "msgpack2" | "msgpack") if self.is_array() => {
+                self.obstacle(format!("filter {id:?} has no counterpart"));
+                self.push(private(codec, id));
                 self.stage = Stage::Buffer(1);
             }
             "pcodec" | "zfpy" if self.is_array() => {
@@ -160,10 +165,7 @@ impl Chain<'_> {
     /// A filter that takes numbers of one dtype, given as its member `from`, and gives those of another, its member `to`.
     fn typed(&mut self, codec: &Codec, from: &str, to: &str) {
         let wanted = self.dtype_of(codec, from);
-        let given = match codec.configuration.contains(to) {
-            true => self.dtype_of(codec, to),
-            false => wanted,
-        };
+        let given = if codec.configuration.contains(to) { self.dtype_of(codec, to) } else { wanted };
         match (&self.stage, wanted, given) {
             // Byte order included: a filter views the bytes as its own dtype.
             (Stage::Array(Dtype::Scalar(now)), Some(wanted), Some(given)) if *now == wanted => {
@@ -179,14 +181,9 @@ impl Chain<'_> {
             }
             _ => {
                 self.serialize();
-                self.viewing(codec, given.map_or(1, |dtype| u64::from(dtype.size)));
+                self.viewing(codec, &codec.id, given.map_or(1, |dtype| u64::from(dtype.size)));
             }
         }
-    }
-
-    /// Bytes of one of the numbers that `categorize` makes.
-    fn codes(&self, codec: &Codec) -> u64 {
-        self.dtype_of(codec, "astype").map_or(1, |scalar| u64::from(scalar.size))
     }
 
     /// Checklist D.9b: it takes the floats that reach it, and names no dtype.
@@ -195,14 +192,14 @@ impl Chain<'_> {
             self.push(public(codec, &codec.configuration));
         } else {
             let items = self.serialize();
-            self.viewing(codec, items);
+            self.viewing(codec, &codec.id, items);
         }
     }
 
-    /// A filter that views bytes as numbers, and gives items of so many bytes.
-    fn viewing(&mut self, codec: &Codec, items: u64) {
-        self.obstacle(format!("filter {:?} works on the bytes of numbers", codec.id));
-        self.push(private(codec));
+    /// A filter that views bytes as elements, and gives items of so many bytes.
+    fn viewing(&mut self, codec: &Codec, name: &str, items: u64) {
+        self.obstacle(format!("filter {:?} works on the bytes of elements", codec.id));
+        self.push(private(codec, name));
         self.stage = Stage::Buffer(items);
     }
 
@@ -241,8 +238,8 @@ fn public(codec: &Codec, configuration: &Object) -> Extension {
 }
 
 /// A codec under a name that documents of format 3 cannot use.
-fn private(codec: &Codec) -> Extension {
-    Extension::new(format!("numcodecs:{}", codec.id)).with_configuration(&codec.configuration)
+fn private(codec: &Codec, name: &str) -> Extension {
+    Extension::new(format!("numcodecs:{name}")).with_configuration(&codec.configuration)
 }
 
 /// A codec that takes any bytes; `items` is the size of an item of the buffer that reaches it (checklist H.7, D4.6).
