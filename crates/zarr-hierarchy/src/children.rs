@@ -46,8 +46,8 @@ pub(crate) async fn children(
         }
     });
     let looks = candidates.map(|(child, note)| look(shared, child, note, format));
-    let children = stream::iter(looks).buffered(shared.at_once());
-    children.try_filter_map(async |child| Ok(child)).try_collect().await
+    let children: Vec<_> = stream::iter(looks).buffered(shared.at_once()).try_collect().await?;
+    Ok(children.into_iter().flatten().collect())
 }
 
 async fn list(shared: &Shared, prefix: &Prefix) -> HierarchyResult<Vec<Prefix>> {
