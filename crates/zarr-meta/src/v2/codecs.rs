@@ -249,10 +249,14 @@ fn byte_codec(codec: &Codec, items: u64, place: &str, sink: &mut dyn Sink) -> Me
     let level = |default: i32, sink: &mut dyn Sink| level(given, default, place, sink);
     Ok(match &*codec.id {
         "zstd" => {
-            let zstd = Extension::new("zstd").with("level", level(0, sink)?);
+            // numcodecs takes every level beyond for the highest.
+            let beyond = |n| n > 22;
+            let level = replace(level(0, sink)?, beyond, 22);
+            let zstd = Extension::new("zstd").with("level", level);
             zstd.with("checksum", or("checksum", false.into()))
         }
-        "gzip" => Extension::new("gzip").with("level", level(1, sink)?),
+        // The default of the library has another number in format 3.
+        "gzip" => Extension::new("gzip").with("level", replace(level(1, sink)?, |n| n == -1, 6)),
         "zlib" | "bz2" => {
             let mut configuration = given.clone();
             configuration.set("level", level(1, sink)?);
@@ -274,6 +278,12 @@ fn level(given: &Object, default: i32, place: &str, sink: &mut dyn Sink) -> Meta
     let message = format!("expected an integer, found {level}");
     sink.report(Diagnostic::new(Code::CodecConfiguration, pointer::join(place, "level"), message))?;
     Ok(number.into())
+}
+
+/// `with` in place of an integer that `is` so.
+fn replace(level: Value, is: impl Fn(i128) -> bool, with: i32) -> Value {
+    let number = level.as_number().and_then(|n| n.to_integer());
+    if number.is_some_and(is) { with.into() } else { level }
 }
 
 /// Checklist D4.6.
