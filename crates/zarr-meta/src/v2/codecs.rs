@@ -249,10 +249,14 @@ fn byte_codec(codec: &Codec, items: u64, place: &str, sink: &mut dyn Sink) -> Me
     let level = |default: i32, sink: &mut dyn Sink| level(given, default, place, sink);
     Ok(match &*codec.id {
         "zstd" => {
-            let zstd = Extension::new("zstd").with("level", at_most(22, level(0, sink)?));
+            // numcodecs takes every level beyond for the highest.
+            let beyond = |n| n > 22;
+            let level = replace(level(0, sink)?, beyond, 22);
+            let zstd = Extension::new("zstd").with("level", level);
             zstd.with("checksum", or("checksum", false.into()))
         }
-        "gzip" => Extension::new("gzip").with("level", or_default(level(1, sink)?)),
+        // The default of the library has another number in format 3.
+        "gzip" => Extension::new("gzip").with("level", replace(level(1, sink)?, |n| n == -1, 6)),
         "zlib" | "bz2" => {
             let mut configuration = given.clone();
             configuration.set("level", level(1, sink)?);
@@ -276,15 +280,10 @@ fn level(given: &Object, default: i32, place: &str, sink: &mut dyn Sink) -> Meta
     Ok(number.into())
 }
 
-/// A level that is too high is the highest, as numcodecs has it.
-fn at_most(most: i32, level: Value) -> Value {
+/// `with` in place of an integer that `is` so.
+fn replace(level: Value, is: impl Fn(i128) -> bool, with: i32) -> Value {
     let number = level.as_number().and_then(|n| n.to_integer());
-    if number.is_some_and(|n| n > most.into()) { most.into() } else { level }
-}
-
-/// -1 is the default of zlib, which format 3 says as a number.
-fn or_default(level: Value) -> Value {
-    if level.as_raw() == "-1" { 6.into() } else { level }
+    if number.is_some_and(is) { with.into() } else { level }
 }
 
 /// Checklist D4.6.
