@@ -86,6 +86,7 @@ pub mod shuffle;
     feature = "base64",
     feature = "bitround",
     feature = "bz2",
+    feature = "categorize",
     feature = "crc32",
     feature = "crc32c",
     feature = "delta",
@@ -146,7 +147,7 @@ pub const CODECS: &[Entry] = &[
     #[cfg(feature = "categorize")]
     categorize::ENTRY,
     #[cfg(feature = "categorize")]
-    categorize::FIXED_ENTRY,
+    categorize::BYTES_ENTRY,
     #[cfg(feature = "crc32")]
     crc32::ENTRY,
     #[cfg(feature = "crc32c")]

@@ -211,7 +211,10 @@ mod tests {
     }
 
     fn bytes_filter(name: &str, configuration: &Value) -> Arc<dyn BytesBytesCodec> {
-        let name = format!("numcodecs:{name}");
+        let name = match name {
+            "categorize" => "numcodecs:categorize_fixed".to_owned(),
+            name => format!("numcodecs:{name}"),
+        };
         match build(&name, configuration, &repr(DataType::UInt8)).unwrap() {
             Codec::BytesBytes(codec) => codec,
             other => unreachable!("{other:?}"),
@@ -236,7 +239,7 @@ mod tests {
         for (name, configuration, [decoded, encoded, again]) in vectors() {
             let member = ["dtype", "decode_dtype"].into_iter().find_map(|member| configuration.get(member));
             let decoded_type = match member.and_then(Value::as_str) {
-                Some(text) if text.starts_with('>') => continue,
+                Some(text) if text.starts_with('>') || text.contains('U') => continue,
                 Some(text) => NumberType::parse(text).unwrap(),
                 None => NumberType::native(Kind::Bool),
             };
