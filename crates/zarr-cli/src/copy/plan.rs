@@ -4,6 +4,7 @@ use zarr_array::blocking::Array;
 use zarr_array::meta::{ArrayMeta, DocumentName, GroupMeta, NodeMeta};
 use zarr_array::traits::{ChunkGrid, Prefix};
 use zarr_array::{Cpu, Limits, Storage};
+use zarr_hierarchy::Found;
 
 use super::change::Change;
 use super::document;
@@ -11,7 +12,7 @@ use super::work::Work;
 use crate::exit::{Exit, Failure, say};
 use crate::table::bytes;
 use crate::target::{Target, registry};
-use crate::walk::{Found, Visit, walk};
+use crate::walk::{NO_NODE, Source, Visit, reason, walk};
 
 /// All nodes of the copy, parents before children.
 #[derive(Debug)]
@@ -68,12 +69,11 @@ impl Plan {
         let mut plan = Self { nodes: Vec::new(), notes: Vec::new() };
         let mut failures = Vec::new();
         let start = source.prefix()?;
-        walk(&source.storage, start.clone(), source.format, &mut |visit| {
+        for visit in walk(source, Source::DOCUMENTS, usize::MAX)? {
             if let Err(e) = plan.add(source, &start, visit, change) {
                 failures.push(source.fail(e));
             }
-            Ok(())
-        })?;
+        }
         let Some(last) = failures.pop() else {
             return plan.check_rank(change).map_err(|e| source.fail(e)).map(|()| plan);
         };
@@ -111,10 +111,12 @@ impl Plan {
                 let format = change.format.unwrap_or(group.format());
                 Kind::Group(document::group(&group, format)?)
             }
-            Found::Invalid(e) => return Err(e.into()),
-            Found::Unreadable(e) => return Err(Failure::from(e).within(format_args!("node {path:?}"))),
-            Found::NoNode(why) => {
-                self.notes.push(format!("{path:?} is not copied: {why}"));
+            Found::Broken(e) | Found::Unlisted(e) => {
+                let message = format!("node {path:?}: {}", reason(&e, &path));
+                return Err(Failure::new(e.kind().into(), message));
+            }
+            _ => {
+                self.notes.push(format!("{path:?} is not copied: {NO_NODE}"));
                 return Ok(());
             }
         };
