@@ -107,14 +107,14 @@ async fn copy_at(
     documents.sort_by_cached_key(|key| std::cmp::Reverse(key.as_str().matches('/').count()));
     let mut created = node::create_above(to, target, format, &options.writing).await?;
     let most = options.at_once.unwrap_or_else(|| node::at_once(from).max(node::at_once(to)).min(16));
-    let one = async |key: &Key| transfer(from, source, to, target, key).await;
     let mut copied = Copied { objects: objects.len() as u64, documents: documents.len() as u64, bytes: 0 };
-    let mut sizes = stream::iter(objects.iter().map(&one)).buffer_unordered(most);
+    let transfers = objects.into_iter().map(|key| transfer(from, source, to, target, key));
+    let mut sizes = stream::iter(transfers).buffer_unordered(most);
     while let Some(size) = sizes.try_next().await.map_err(at_target)? {
         copied.bytes += size;
     }
     for key in &documents {
-        copied.bytes += one(key).await.map_err(at_target)?;
+        copied.bytes += transfer(from, source, to, target, key.clone()).await.map_err(at_target)?;
     }
     let nodes = documents.iter().map(|key| moved(source, target, &key.parent()));
     created.extend(nodes.collect::<HierarchyResult<Vec<_>>>()?);
@@ -178,14 +178,14 @@ async fn transfer(
     source: &Prefix,
     to: &Storage,
     target: &Prefix,
-    key: &Key,
+    key: Key,
 ) -> HierarchyResult<u64> {
-    let Some(bytes) = from.get(key).await? else {
+    let Some(bytes) = from.get(&key).await? else {
         // Deleted since it was listed.
         return Ok(0);
     };
     let size = bytes.len() as u64;
-    to.put(&target.key(source.strip(key).unwrap_or_default())?, bytes).await?;
+    to.put(&target.key(source.strip(&key).unwrap_or_default())?, bytes).await?;
     Ok(size)
 }
 

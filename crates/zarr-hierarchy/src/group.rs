@@ -6,6 +6,7 @@ use zarr_array::meta::consolidated::{self, Index};
 use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::path::normalize;
 use zarr_array::meta::{DocumentName, GroupMeta, Ignore, NodeMeta};
+use zarr_array::traits::lock::Gate;
 use zarr_array::traits::{Bytes, Key, Prefix};
 use zarr_array::{Array, Diagnostic, Format, OpenOptions, Registry, Storage, node};
 use zarr_store::Consolidated;
@@ -49,6 +50,8 @@ pub(crate) struct Shared {
     pub(crate) only: Option<Format>,
     pub(crate) registry: Registry,
     pub(crate) options: GroupOptions,
+    /// Bounds what a listing asks for at once.
+    pub(crate) gate: Gate,
 }
 
 impl GroupOptions {
@@ -106,9 +109,8 @@ impl GroupOptions {
             }
         };
         let only = layer.is_some().then(|| meta.format());
-        let shared = Shared { storage, layer, only, registry: registry.clone(), options: self.clone() };
-        let (meta, diagnostics) = (Arc::new(meta), diagnostics.into());
-        Ok(Group { shared: Arc::new(shared), prefix: prefix.clone(), meta, diagnostics })
+        let shared = Shared { layer, only, ..Shared::new(storage, registry, self) };
+        Ok(Group::at(&shared.into(), prefix, meta, diagnostics))
     }
 
     /// What to make of a path without a document (checklist F13).
@@ -254,12 +256,17 @@ impl Group {
         Ok(node::documents(storage, &self.below(path)?, *only).await?.make_node())
     }
 
-    /// Opens the group at a path.
+    /// Opens the group at a path, with its own consolidated metadata when this group has none.
     ///
     /// # Errors
     /// [`NotFound`](zarr_array::ArrayErrorKind::NotFound) when there is no group, and as [`node`](Self::node).
     pub async fn group(&self, path: &str) -> HierarchyResult<Self> {
         let prefix = self.below(path)?;
+        if self.shared.layer.is_none() {
+            let (storage, registry) = (self.shared.storage.clone(), &self.shared.registry);
+            let opened = self.shared.options.open_at(storage, &prefix, registry).await;
+            return opened.map_err(|e| e.at(&prefix.node_path()));
+        }
         let group = async {
             match self.shared.read(&prefix, self.shared.only).await? {
                 Some((NodeMeta::Group(meta), notes)) => Ok(Self::at(&self.shared, &prefix, meta, notes)),
@@ -357,6 +364,13 @@ impl Group {
 }
 
 impl Shared {
+    /// What is remembered where there is no consolidated metadata.
+    pub(crate) fn new(storage: Storage, registry: &Registry, options: &GroupOptions) -> Self {
+        let at_once = options.at_once.unwrap_or_else(|| node::at_once(&storage));
+        let (registry, options) = (registry.clone(), options.clone());
+        Self { storage, layer: None, only: None, registry, options, gate: Gate::new(at_once, u64::MAX) }
+    }
+
     /// The storage below the layer of consolidated metadata.
     pub(crate) fn store(&self) -> &Storage {
         self.layer.as_ref().map_or(&self.storage, Consolidated::inner)
@@ -364,7 +378,7 @@ impl Shared {
 
     /// How many documents are asked for at once.
     pub(crate) fn at_once(&self) -> usize {
-        self.options.at_once.unwrap_or_else(|| node::at_once(&self.storage))
+        self.gate.width()
     }
 
     pub(crate) fn array_options(&self) -> OpenOptions {

@@ -120,6 +120,14 @@ pub(super) async fn put(
     old: Option<Option<&Version>>,
     how: &Writing,
 ) -> ArrayResult<bool> {
+    if text.len() as u64 > how.limits.metadata_bytes {
+        let most = how.limits.metadata_bytes;
+        let message = format!(
+            "the document would have {} bytes, more than {most}, and nobody could read it",
+            text.len()
+        );
+        return Err(ArrayError::new(ArrayErrorKind::LimitExceeded, message));
+    }
     let can = storage.capabilities();
     let put = match old {
         _ if how.partial_writes == PartialWrites::Unchecked => Put::Replace,

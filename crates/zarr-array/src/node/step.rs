@@ -51,11 +51,7 @@ pub async fn refresh(storage: &Storage, nodes: &[Prefix], format: Format, how: &
         return Ok(());
     }
     let groups = deepest.map(above).unwrap_or_default();
-    let holders = groups.iter().map(async |group| {
-        let key = holder(group, format)?;
-        let holds = versioned(storage, &key).await?.is_some_and(|reply| holds(&reply, format, how));
-        Ok::<_, ArrayError>(holds.then_some(key))
-    });
+    let holders = groups.iter().map(|group| holder(storage, group, format, how));
     for (group, key) in groups.iter().zip(try_join_all(holders).await?) {
         let Some(key) = key else { continue };
         let below: Vec<&Prefix> = nodes.iter().filter(|node| is_below(group, node)).collect();
@@ -69,12 +65,19 @@ pub async fn refresh(storage: &Storage, nodes: &[Prefix], format: Format, how: &
     Ok(())
 }
 
-/// Where the consolidated metadata of a group lies.
-fn holder(group: &Prefix, format: Format) -> ArrayResult<Key> {
-    Ok(match format {
+/// Where the consolidated metadata of a group lies, if it has some.
+async fn holder(
+    storage: &Storage,
+    group: &Prefix,
+    format: Format,
+    how: &Writing,
+) -> ArrayResult<Option<Key>> {
+    let key = match format {
         Format::V3 => group.key(DocumentName::Node.as_str())?,
         _ => group.key(consolidated::OBJECT2)?,
-    })
+    };
+    let holds = versioned(storage, &key).await?.is_some_and(|reply| holds(&reply, format, how));
+    Ok(holds.then_some(key))
 }
 
 fn is_below(group: &Prefix, node: &Prefix) -> bool {
@@ -153,8 +156,8 @@ async fn changed(
     };
     let mut new = index.clone();
     let names: Vec<DocumentName> = Documents::steps(Some(format)).concat();
-    let found = stream::iter(nodes.iter().map(|node| stored(storage, node, &names)));
-    let found: Vec<_> = found.buffered(at_once(storage)).try_collect().await?;
+    let found: Vec<_> = nodes.iter().map(|node| stored(storage, node, &names)).collect();
+    let found: Vec<_> = stream::iter(found).buffered(at_once(storage)).try_collect().await?;
     for (node, documents) in nodes.iter().zip(found) {
         let path = node.as_str()[group.as_str().len()..].trim_end_matches('/');
         if !documents.iter().any(|document| document.name.makes_node()) {

@@ -7,6 +7,7 @@ mod cat;
 mod chunks;
 mod copy;
 mod explain;
+mod formats;
 mod harness;
 mod info;
 mod ls;

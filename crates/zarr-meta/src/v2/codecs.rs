@@ -48,6 +48,15 @@ struct Chain<'a> {
     limits: &'a Limits,
 }
 
+/// The ids of codecs of any object that Python has; `json` and `msgpack` are those of numcodecs before 0.6.
+const OF_ANY_OBJECT: [&str; 6] = ["vlen-array", "json2", "json", "msgpack2", "msgpack", "pickle"];
+
+/// Whether an `id` is that of a codec that turns objects to bytes (checklist H.6).
+pub(crate) fn is_object_codec(id: &Value) -> bool {
+    let strings = ["vlen-utf8", "vlen-bytes", "categorize"];
+    id.to_text().is_ok_and(|id| strings.contains(&&*id) || OF_ANY_OBJECT.contains(&&*id))
+}
+
 /// Lowers the codecs of an array of elements of `dtype`.
 pub(crate) fn lower(
     array: &Array,
@@ -62,7 +71,7 @@ pub(crate) fn lower(
     }
     let mut filters = array.filters.iter().enumerate();
     if *dtype == Dtype::Object {
-        let first = filters.next().ok_or_else(no_object_codec)?;
+        let first = filters.next().ok_or_else(|| no_object_codec().at("/filters"))?;
         chain.object_codec(first.1).map_err(|e| e.at("/filters/0"))?;
     }
     for (i, filter) in filters {
@@ -72,16 +81,20 @@ pub(crate) fn lower(
     if let Some(compressor) = &array.compressor {
         chain.codec(compressor, "/compressor", sink).map_err(|e| e.at("/compressor"))?;
     }
-    chain.to_bytes();
+    chain.serialize();
     Ok(chain.codecs)
 }
 
 fn no_object_codec() -> MetaError {
     let message = "an array of objects needs an object codec as its first filter, there is none";
-    MetaError::new(MetaErrorKind::Unsupported, message).at("/filters")
+    MetaError::new(MetaErrorKind::Unsupported, message)
 }
 
 impl Chain<'_> {
+    fn is_array(&self) -> bool {
+        matches!(self.stage, Stage::Array(_))
+    }
+
     fn push(&mut self, codec: Extension) {
         self.codecs.list.push(codec);
     }
@@ -97,9 +110,9 @@ impl Chain<'_> {
             "vlen-bytes" => (Objects::Bytes, Extension::new("vlen-bytes"), 1),
             "categorize" => {
                 let codes = self.dtype_of(filter, "astype").map_or(1, |scalar| u64::from(scalar.size));
-                (Objects::Text, private(filter), codes)
+                (Objects::Text, private(filter, "categorize"), codes)
             }
-            "vlen-array" | "json2" | "msgpack2" | "pickle" => (Objects::Any, private(filter), 1),
+            id if OF_ANY_OBJECT.contains(&id) => (Objects::Any, private(filter, id), 1),
             _ => return Err(no_object_codec()),
         };
         if codec.name().contains(':') {
@@ -115,14 +128,29 @@ impl Chain<'_> {
         match &*codec.id {
             "delta" | "fixedscaleoffset" | "quantize" => self.typed(codec, "dtype", "astype"),
             "astype" => self.typed(codec, "decode_dtype", "encode_dtype"),
-            "categorize" => self.typed(codec, "dtype", "astype"),
             "bitround" => self.bitround(codec),
             "packbits" => {
-                self.to_bytes();
-                self.viewing(codec, 1);
+                self.serialize();
+                self.viewing(codec, "packbits", 1);
+            }
+            // Texts of a fixed length: those of any length are objects.
+            "categorize" => {
+                let codes = self.dtype_of(codec, "astype").map_or(1, |scalar| u64::from(scalar.size));
+                self.serialize();
+                self.viewing(codec, "categorize_fixed", codes);
+            }
+            // These write down numbers and texts as well as objects.
+            id @ ("json2" | "json" | "msgpack2" | "msgpack") if self.is_array() => {
+                self.obstacle(format!("filter {id:?} has no counterpart"));
+                self.push(private(codec, id));
+                self.stage = Stage::Buffer(1);
+            }
+            "pcodec" | "zfpy" if self.is_array() => {
+                self.push(public(codec, &codec.configuration));
+                self.stage = Stage::Buffer(1);
             }
             _ => {
-                let items = self.to_bytes();
+                let items = self.serialize();
                 let lowered = byte_codec(codec, items, place, sink)?;
                 if role(lowered.name()) != Some(Role::BytesBytes) {
                     self.obstacle(format!("codec {:?} has no counterpart", codec.id));
@@ -148,17 +176,12 @@ impl Chain<'_> {
                         configuration.set(name, dtype.little().to_string());
                     }
                 }
-                let lowered =
-                    Extension::new(format!("numcodecs.{}", codec.id)).with_configuration(&configuration);
-                if role(lowered.name()) != Some(Role::ArrayArray) {
-                    self.obstacle(format!("filter {:?} has no counterpart", codec.id));
-                }
-                self.push(lowered);
+                self.push(public(codec, &configuration));
                 self.stage = Stage::Array(Dtype::Scalar(given));
             }
             _ => {
-                self.to_bytes();
-                self.viewing(codec, given.map_or(1, |dtype| u64::from(dtype.size)));
+                self.serialize();
+                self.viewing(codec, &codec.id, given.map_or(1, |dtype| u64::from(dtype.size)));
             }
         }
     }
@@ -166,22 +189,22 @@ impl Chain<'_> {
     /// Checklist D.9b: it takes the floats that reach it, and names no dtype.
     fn bitround(&mut self, codec: &Codec) {
         if let Stage::Array(Dtype::Scalar(Scalar { kind: Kind::Core(Core::Float), .. })) = self.stage {
-            self.push(Extension::new("numcodecs.bitround").with_configuration(&codec.configuration));
+            self.push(public(codec, &codec.configuration));
         } else {
-            let items = self.to_bytes();
-            self.viewing(codec, items);
+            let items = self.serialize();
+            self.viewing(codec, &codec.id, items);
         }
     }
 
-    /// A filter that views bytes as numbers, and gives items of so many bytes.
-    fn viewing(&mut self, codec: &Codec, items: u64) {
-        self.obstacle(format!("filter {:?} works on the bytes of numbers", codec.id));
-        self.push(private(codec));
+    /// A filter that views bytes as elements, and gives items of so many bytes.
+    fn viewing(&mut self, codec: &Codec, name: &str, items: u64) {
+        self.obstacle(format!("filter {:?} works on the bytes of elements", codec.id));
+        self.push(private(codec, name));
         self.stage = Stage::Buffer(items);
     }
 
     /// Turns an array to bytes, if it is one still, and gives the bytes of an item.
-    fn to_bytes(&mut self) -> u64 {
+    fn serialize(&mut self) -> u64 {
         let dtype = match &self.stage {
             Stage::Buffer(items) => return *items,
             Stage::Array(dtype) => dtype.clone(),
@@ -209,9 +232,14 @@ impl Chain<'_> {
     }
 }
 
+/// A codec under the name that zarr-python gives it in documents of format 3 (checklist D10.1).
+fn public(codec: &Codec, configuration: &Object) -> Extension {
+    Extension::new(format!("numcodecs.{}", codec.id)).with_configuration(configuration)
+}
+
 /// A codec under a name that documents of format 3 cannot use.
-fn private(codec: &Codec) -> Extension {
-    Extension::new(format!("numcodecs:{}", codec.id)).with_configuration(&codec.configuration)
+fn private(codec: &Codec, name: &str) -> Extension {
+    Extension::new(format!("numcodecs:{name}")).with_configuration(&codec.configuration)
 }
 
 /// A codec that takes any bytes; `items` is the size of an item of the buffer that reaches it (checklist H.7, D4.6).
@@ -221,18 +249,22 @@ fn byte_codec(codec: &Codec, items: u64, place: &str, sink: &mut dyn Sink) -> Me
     let level = |default: i32, sink: &mut dyn Sink| level(given, default, place, sink);
     Ok(match &*codec.id {
         "zstd" => {
-            let zstd = Extension::new("zstd").with("level", level(0, sink)?);
+            // numcodecs takes every level beyond for the highest.
+            let beyond = |n| n > 22;
+            let level = replace(level(0, sink)?, beyond, 22);
+            let zstd = Extension::new("zstd").with("level", level);
             zstd.with("checksum", or("checksum", false.into()))
         }
-        "gzip" => Extension::new("gzip").with("level", level(1, sink)?),
+        // The default of the library has another number in format 3.
+        "gzip" => Extension::new("gzip").with("level", replace(level(1, sink)?, |n| n == -1, 6)),
         "zlib" | "bz2" => {
             let mut configuration = given.clone();
             configuration.set("level", level(1, sink)?);
-            Extension::new(format!("numcodecs.{}", codec.id)).with_configuration(&configuration)
+            public(codec, &configuration)
         }
         "blosc" => blosc(given, items)?,
         "crc32c" if or("location", "end".into()) == "end".into() => Extension::new("crc32c"),
-        id => Extension::new(format!("numcodecs.{id}")).with_configuration(given),
+        _ => public(codec, given),
     })
 }
 
@@ -246,6 +278,12 @@ fn level(given: &Object, default: i32, place: &str, sink: &mut dyn Sink) -> Meta
     let message = format!("expected an integer, found {level}");
     sink.report(Diagnostic::new(Code::CodecConfiguration, pointer::join(place, "level"), message))?;
     Ok(number.into())
+}
+
+/// `with` in place of an integer that `is` so.
+fn replace(level: Value, is: impl Fn(i128) -> bool, with: i32) -> Value {
+    let number = level.as_number().and_then(|n| n.to_integer());
+    if number.is_some_and(is) { with.into() } else { level }
 }
 
 /// Checklist D4.6.
