@@ -73,6 +73,8 @@ mod number;
 pub mod object;
 #[cfg(feature = "packbits")]
 pub mod packbits;
+#[cfg(feature = "pcodec")]
+pub mod pcodec;
 pub mod pickle;
 #[cfg(feature = "quantize")]
 pub mod quantize;
@@ -184,6 +186,8 @@ pub const CODECS: &[Entry] = &[
     #[cfg(feature = "packbits")]
     packbits::BYTES_ENTRY,
     pickle::ENTRY,
+    #[cfg(feature = "pcodec")]
+    pcodec::ENTRY,
     #[cfg(feature = "quantize")]
     quantize::ENTRY,
     #[cfg(feature = "quantize")]
