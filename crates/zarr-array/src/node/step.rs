@@ -57,7 +57,12 @@ pub async fn refresh(
     }
     let groups = above(node);
     let holders = groups.iter().map(|group| holder(storage, group, format, how));
-    for (group, key) in groups.iter().zip(try_join_all(holders).await?) {
+    let holders = try_join_all(holders).await.map_err(|e| {
+        let message = "the groups above the node that was changed cannot be searched for consolidated metadata, which \
+                       `Consolidated::Keep` does without";
+        e.while_doing(message.to_owned())
+    })?;
+    for (group, key) in groups.iter().zip(holders) {
         let Some(key) = key else { continue };
         let below: Vec<&Prefix> = touched.iter().filter(|node| is_below(group, node)).collect();
         if !below.is_empty() {

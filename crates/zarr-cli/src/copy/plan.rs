@@ -4,6 +4,7 @@ use zarr_array::blocking::Array;
 use zarr_array::meta::{ArrayMeta, DocumentName, GroupMeta, NodeMeta};
 use zarr_array::traits::{ChunkGrid, Prefix};
 use zarr_array::{Cpu, Limits, Storage};
+use zarr_hierarchy::Found;
 
 use super::change::Change;
 use super::document;
@@ -12,7 +13,7 @@ use super::work::Work;
 use crate::exit::{Exit, Failure, say};
 use crate::table::bytes;
 use crate::target::{Target, registry};
-use crate::walk::{Found, Visit, walk};
+use crate::walk::{NO_NODE, Source, Visit, reason, walk};
 
 /// All nodes of the copy, parents before children.
 #[derive(Debug)]
@@ -71,21 +72,20 @@ impl Plan {
         let mut plan = Self { nodes: Vec::new(), on_the_way: Vec::new(), notes: Vec::new() };
         let mut failures = Vec::new();
         let start = source.prefix()?;
-        walk(&source.storage, start.clone(), source.format, &mut |visit| {
+        for visit in walk(source, Source::DOCUMENTS, usize::MAX)? {
             let below = visit.prefix.as_str().strip_prefix(start.as_str()).unwrap_or_default();
             let is_group = matches!(visit.found, Found::Node(NodeMeta::Group(_)));
             let taken = filter.takes(below);
             // A group that is not wanted itself may be on the way to what is.
             if !(taken || is_group) {
-                return Ok(());
+                continue;
             }
             match plan.add(source, &start, visit, change) {
                 Ok(()) if taken => {}
                 Ok(()) => plan.on_the_way.push(plan.nodes.len() - 1),
                 Err(e) => failures.push(source.fail(e)),
             }
-            Ok(())
-        })?;
+        }
         plan.drop_empty();
         let Some(last) = failures.pop() else {
             return plan.check_rank(change).map_err(|e| source.fail(e)).map(|()| plan);
@@ -134,10 +134,12 @@ impl Plan {
                 }
                 Kind::Group(Box::new(document::group(&group, change.format_of(group.format()))?))
             }
-            Found::Invalid(e) => return Err(e.into()),
-            Found::Unreadable(e) => return Err(Failure::from(e).within(format_args!("node {path:?}"))),
-            Found::NoNode(why) => {
-                self.notes.push(format!("{path:?} is not copied: {why}"));
+            Found::Broken(e) | Found::Unlisted(e) => {
+                let message = format!("node {path:?}: {}", reason(&e, &path));
+                return Err(Failure::new(e.kind().into(), message));
+            }
+            _ => {
+                self.notes.push(format!("{path:?} is not copied: {NO_NODE}"));
                 return Ok(());
             }
         };

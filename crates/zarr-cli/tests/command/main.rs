@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
+mod broken;
 mod cat;
 mod chunks;
 mod copy;
@@ -9,6 +10,8 @@ mod explain;
 mod formats;
 mod harness;
 mod info;
+mod ls;
 mod shards;
+mod tree;
 mod usage;
 mod validate;
