@@ -22,6 +22,7 @@ mod object;
 pub(crate) mod pointer;
 mod root;
 mod scan;
+mod source;
 mod split;
 mod string;
 mod value;
@@ -33,9 +34,12 @@ pub(crate) use root::Root;
 pub(crate) use value::DEPTH;
 pub use value::{Elements, Kind, Value};
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_traits::Limits;
+
+use self::source::Source;
 
 use crate::diagnostic::{Code, Diagnostic, Ignore, Sink};
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
@@ -70,8 +74,8 @@ impl Document {
         }
         let bytes = marked.unwrap_or(bytes);
         let text = std::str::from_utf8(bytes).map_err(|e| not_utf8(bytes, e.valid_up_to(), limits))?;
-        let (start, end) = scan::scan(text, limits.json_depth, sink)?;
-        let source: Arc<str> = text.into();
+        let scan::Scanned { value: Range { start, end }, long } = scan::scan(text, limits.json_depth, sink)?;
+        let source = Arc::new(Source::new(text, long));
         let (before, after) = (text[..start].to_owned(), text[end..].to_owned());
         Ok(Self { before, root: Value::slice(&source, start, end), after })
     }

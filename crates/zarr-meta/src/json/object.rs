@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::layout::{self, Indent};
+use super::source::Source;
 use super::split::{self, Parts};
 use super::string;
 use super::value::{Value, text_of};
@@ -13,7 +14,7 @@ use crate::error::MetaResult;
 /// One member of an object, with the white space around it.
 #[derive(Clone)]
 pub struct Member {
-    source: Arc<str>,
+    source: Arc<Source>,
     parts: Parts,
 }
 
@@ -70,7 +71,7 @@ impl Member {
         let start = name_end + colon.len();
         let value_end = start + value.len();
         let end = value_end + trail.len();
-        let source = [lead, quoted, colon, value, trail].concat().into();
+        let source = Arc::new(Source::from(&*[lead, quoted, colon, value, trail].concat()));
         let escaped = quoted.contains('\\');
         Self { source, parts: Parts { lead: 0, name, name_end, escaped, value: start, value_end, end } }
     }
@@ -157,7 +158,7 @@ impl Object {
     }
 
     /// The object that starts at `start` of `source`, which has been scanned.
-    pub(super) fn read(source: &Arc<str>, start: usize) -> Self {
+    pub(super) fn read(source: &Arc<Source>, start: usize) -> Self {
         let (members, tail, end) = split::members(source, start);
         let member = |parts| Member { source: Arc::clone(source), parts };
         Self {

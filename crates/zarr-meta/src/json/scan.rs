@@ -5,6 +5,8 @@
 
 mod token;
 
+use std::ops::Range;
+
 use super::pointer;
 use super::string;
 use crate::diagnostic::{Capped, Code, Diagnostic, Sink};
@@ -13,10 +15,23 @@ use crate::error::{MetaError, MetaErrorKind, MetaResult, Position};
 /// Objects up to this size are searched for duplicates pair by pair, larger ones are sorted.
 const PAIRWISE: usize = 16;
 
-/// Checks `text` and returns where its value starts and ends.
-pub(super) fn scan(text: &str, depth: usize, sink: &mut dyn Sink) -> MetaResult<(usize, usize)> {
-    let (bytes, stack, keys) = (text.as_bytes(), Vec::new(), Vec::new());
-    Scanner { text, bytes, at: 0, depth, stack, keys, naming: false, sink: Capped::new(sink) }.document()
+/// From this many bytes on, an array or object is remembered.
+const LONG: usize = 256;
+
+/// What the scanner has found out about a text.
+pub(super) struct Scanned {
+    /// Where its value lies.
+    pub(super) value: Range<usize>,
+    /// Where the long arrays and objects lie, in the order of their beginnings, so that nobody has to read to the end of
+    /// one to get behind it.
+    pub(super) long: Vec<Range<usize>>,
+}
+
+/// Checks `text`.
+pub(super) fn scan(text: &str, depth: usize, sink: &mut dyn Sink) -> MetaResult<Scanned> {
+    let (bytes, stack, keys, long) = (text.as_bytes(), Vec::new(), Vec::new(), Vec::new());
+    let sink = Capped::new(sink);
+    Scanner { text, bytes, at: 0, depth, stack, long, keys, naming: false, sink }.document()
 }
 
 /// The line and column of byte `at`.
@@ -34,6 +49,8 @@ struct Scanner<'t, 's> {
     at: usize,
     depth: usize,
     stack: Vec<Frame>,
+    /// Containers that are open, or closed and long.
+    long: Vec<Range<usize>>,
     /// The names of all open objects; those of one object from `Frame::first` on.
     keys: Vec<Name>,
     /// A member name is being read: the place to speak of is the object, not its member before.
@@ -46,6 +63,8 @@ struct Frame {
     object: bool,
     /// Object: where its names start in `keys`. Array: how many elements came before.
     first: usize,
+    /// Its place in `long`.
+    place: usize,
 }
 
 /// A member name: its place between the quotes, and whether it holds escapes.
@@ -57,7 +76,7 @@ struct Name {
 }
 
 impl Scanner<'_, '_> {
-    fn document(mut self) -> MetaResult<(usize, usize)> {
+    fn document(mut self) -> MetaResult<Scanned> {
         self.space();
         if self.at == self.bytes.len() {
             return Err(self.error("the document is empty"));
@@ -69,7 +88,7 @@ impl Scanner<'_, '_> {
         if self.at < self.bytes.len() {
             return Err(self.error(format!("expected the end of the document, found {}", self.found())));
         }
-        Ok((start, end))
+        Ok(Scanned { value: start..end, long: self.long })
     }
 
     /// One value with everything inside it.
@@ -80,8 +99,7 @@ impl Scanner<'_, '_> {
                 Some(b'{') => {
                     self.open(true)?;
                     if self.peek() == Some(b'}') {
-                        self.at += 1;
-                        self.stack.pop();
+                        self.close();
                     } else {
                         self.name()?;
                         continue;
@@ -90,8 +108,7 @@ impl Scanner<'_, '_> {
                 Some(b'[') => {
                     self.open(false)?;
                     if self.peek() == Some(b']') {
-                        self.at += 1;
-                        self.stack.pop();
+                        self.close();
                     } else {
                         continue;
                     }
@@ -143,13 +160,9 @@ impl Scanner<'_, '_> {
                     let first = frame.first;
                     self.duplicates(first)?;
                     self.keys.truncate(first);
-                    self.at += 1;
-                    self.stack.pop();
+                    self.close();
                 }
-                (Some(b']'), false) => {
-                    self.at += 1;
-                    self.stack.pop();
-                }
+                (Some(b']'), false) => self.close(),
                 (_, true) => return Err(self.error(format!("expected ',' or '}}', found {}", self.found()))),
                 (_, false) => return Err(self.error(format!("expected ',' or ']', found {}", self.found()))),
             }
@@ -161,10 +174,23 @@ impl Scanner<'_, '_> {
             let e = MetaError::limit(format!("nested more than {} levels deep", self.depth));
             return Err(e.at(&self.pointer()).with_position(position(self.bytes, self.at)));
         }
-        self.stack.push(Frame { object, first: if object { self.keys.len() } else { 0 } });
+        let first = if object { self.keys.len() } else { 0 };
+        self.stack.push(Frame { object, first, place: self.long.len() });
+        self.long.push(self.at..self.at);
         self.at += 1;
         self.space();
         Ok(())
+    }
+
+    /// Behind the bracket or brace under the cursor.
+    fn close(&mut self) {
+        self.at += 1;
+        let Some(Frame { place, .. }) = self.stack.pop() else { return };
+        match self.long.get_mut(place) {
+            Some(range) if self.at - range.start >= LONG => range.end = self.at,
+            // What is in a short one is shorter still, and was forgotten before.
+            _ => self.long.truncate(place),
+        }
     }
 
     /// A member name and its colon.

@@ -1,5 +1,7 @@
 //! Finding the parts of a container in text that the scanner has proved: one level, looking only at delimiters.
 
+use super::source::Source;
+
 /// The places of one member `lead "name" : value trail`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parts {
@@ -20,7 +22,7 @@ pub(super) struct Parts {
 }
 
 /// The members of the object that starts at `start`, and where the white space before its brace starts and ends.
-pub(super) fn members(text: &str, start: usize) -> (Vec<Parts>, usize, usize) {
+pub(super) fn members(text: &Source, start: usize) -> (Vec<Parts>, usize, usize) {
     let bytes = text.as_bytes();
     let mut members = Vec::with_capacity(12);
     let mut lead = start + 1;
@@ -32,7 +34,7 @@ pub(super) fn members(text: &str, start: usize) -> (Vec<Parts>, usize, usize) {
         let name_end = string(bytes, name);
         let escaped = bytes[name..name_end].contains(&b'\\');
         let value = space(bytes, space(bytes, name_end) + 1);
-        let value_end = skip(bytes, value);
+        let value_end = behind(text, value);
         let next = space(bytes, value_end);
         if bytes.get(next) != Some(&b',') {
             members.push(Parts { lead, name, name_end, escaped, value, value_end, end: value_end });
@@ -44,7 +46,7 @@ pub(super) fn members(text: &str, start: usize) -> (Vec<Parts>, usize, usize) {
 }
 
 /// The element of an array that comes at or after `at`, which is behind the bracket or behind the element before.
-pub(super) fn element(text: &str, at: usize) -> Option<(usize, usize)> {
+pub(super) fn element(text: &Source, at: usize) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
     let mut start = space(bytes, at);
     if bytes.get(start) == Some(&b',') {
@@ -52,7 +54,7 @@ pub(super) fn element(text: &str, at: usize) -> Option<(usize, usize)> {
     }
     match bytes.get(start) {
         None | Some(b']') => None,
-        Some(_) => Some((start, skip(bytes, start))),
+        Some(_) => Some((start, behind(text, start))),
     }
 }
 
@@ -75,6 +77,11 @@ pub(super) fn string(bytes: &[u8], mut at: usize) -> usize {
             None => return bytes.len(),
         }
     }
+}
+
+/// Behind the value at `at`, which need not be read if it is long.
+fn behind(text: &Source, at: usize) -> usize {
+    text.end_of(at).unwrap_or_else(|| skip(text.as_bytes(), at))
 }
 
 /// Behind the value at `at`.

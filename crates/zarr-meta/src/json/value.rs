@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::layout::{self, Indent};
 use super::number::Number;
 use super::object::Object;
+use super::source::Source;
 use super::{scan, split, string};
 use crate::diagnostic::Strict;
 use crate::error::{MetaError, MetaResult};
@@ -42,20 +43,20 @@ pub enum Kind {
 /// counts.
 #[derive(Clone)]
 pub struct Value {
-    source: Arc<str>,
+    source: Arc<Source>,
     start: usize,
     end: usize,
 }
 
 impl Value {
     /// A part of `source` that has been scanned.
-    pub(super) fn slice(source: &Arc<str>, start: usize, end: usize) -> Self {
+    pub(super) fn slice(source: &Arc<Source>, start: usize, end: usize) -> Self {
         Self { source: Arc::clone(source), start, end }
     }
 
     /// A text that is valid because of how it was made.
     pub(super) fn from_valid(text: &str) -> Self {
-        let source: Arc<str> = text.into();
+        let source = Arc::new(Source::from(text));
         Self { start: 0, end: source.len(), source }
     }
 
@@ -70,8 +71,8 @@ impl Value {
 
     /// [`parse`](Self::parse) with another limit of nesting.
     pub(crate) fn parse_within(text: &str, depth: usize) -> MetaResult<Self> {
-        let (start, end) = scan::scan(text, depth, &mut Strict)?;
-        Ok(Self::slice(&text.into(), start, end))
+        let scan::Scanned { value, long } = scan::scan(text, depth, &mut Strict)?;
+        Ok(Self::slice(&Arc::new(Source::new(text, long)), value.start, value.end))
     }
 
     /// A number.
@@ -196,7 +197,7 @@ pub(super) fn text_of(inner: &str) -> MetaResult<Cow<'_, str>> {
 /// The elements of an array, in order.
 #[derive(Debug, Clone)]
 pub struct Elements {
-    source: Arc<str>,
+    source: Arc<Source>,
     at: usize,
 }
 
