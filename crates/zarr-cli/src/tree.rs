@@ -10,7 +10,7 @@ use crate::listed::{Listed, list};
 use crate::progress::Progress;
 use crate::stdout::print;
 use crate::stored::Size;
-use crate::table::{Table, bytes};
+use crate::table::{Table, bytes, count};
 use crate::target::Target;
 use crate::walk::Source;
 
@@ -140,23 +140,19 @@ fn branches(tree: &[Entry]) -> Vec<String> {
 
 fn summary(tree: &[Entry]) -> String {
     let others = tree.iter().filter(|entry| entry.node.kind == "none").count();
-    let mut text = count((tree.len() - others) as u64, "node");
+    let mut text = count(tree.len() - others, "node");
     match broken(tree) {
         0 => {}
         broken => text.push_str(&format!(", {broken} of them broken")),
     }
     if others > 0 {
-        text.push_str(&format!("; {} without a document", count(others as u64, "folder")));
+        text.push_str(&format!("; {} without a document", count(others, "folder")));
     }
     text
 }
 
 fn broken(tree: &[Entry]) -> usize {
     tree.iter().filter(|entry| entry.node.is_broken()).count()
-}
-
-fn count(n: u64, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 fn to_json(tree: &[Entry]) -> Object {

@@ -5,6 +5,7 @@
 mod broken;
 mod cat;
 mod chunks;
+mod consolidate;
 mod copy;
 mod explain;
 mod formats;

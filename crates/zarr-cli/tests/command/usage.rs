@@ -7,7 +7,20 @@ use crate::harness::{Folder, zarr, zarr_in};
 
 #[test]
 fn help_and_version_are_no_errors_and_show_examples() {
-    for verb in ["info", "tree", "ls", "cat", "chunks", "explain", "copy", "validate"] {
+    for verb in [
+        "info",
+        "tree",
+        "ls",
+        "cat",
+        "chunks",
+        "explain",
+        "copy",
+        "create",
+        "attrs",
+        "rm",
+        "consolidate",
+        "validate",
+    ] {
         let help = zarr([verb, "--help"]).ok();
         assert!(
             help.text().contains("Examples:") && help.text().contains(&format!("zarr {verb} ")),
@@ -35,6 +48,9 @@ fn a_wrong_command_line_exits_with_2() {
         &["copy", "a", "b", "--chunks", "2", "--shards", "4,4"],
         &["copy", "a", "b", "--codecs", "zip"],
         &["copy", "a", "b", "--zarr-format", "4"],
+        &["ls", "-l", "--json", "a"],
+        &["tree", "-L", "-1", "a"],
+        &["consolidate", "a", "--check", "--remove"],
         &[],
     ] {
         let done = zarr(args).exits(2);
