@@ -2,6 +2,7 @@
 //!
 //! One file per verb; [`exit`] has the exit codes and the one place that prints errors.
 
+mod attrs;
 mod cat;
 mod chunks;
 mod consolidate;
@@ -61,6 +62,7 @@ enum Verb {
     Chunks(chunks::Args),
     Explain(explain::Args),
     Copy(copy::Args),
+    Attrs(attrs::Args),
     Consolidate(consolidate::Args),
     Validate(validate::Args),
 }
@@ -87,6 +89,7 @@ fn run(cli: Cli) -> Outcome {
         (Some(Verb::Chunks(args)), _) => chunks::run(&args),
         (Some(Verb::Explain(args)), _) => explain::run(&args),
         (Some(Verb::Copy(args)), _) => copy::run(&args),
+        (Some(Verb::Attrs(args)), _) => attrs::run(&args),
         (Some(Verb::Consolidate(args)), _) => consolidate::run(&args),
         (Some(Verb::Validate(args)), _) => validate::run(&args),
         (None, Some(path)) => cat::run(&cat::Args::lines_of(path)),

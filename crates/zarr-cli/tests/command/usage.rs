@@ -50,6 +50,8 @@ fn a_wrong_command_line_exits_with_2() {
         &["copy", "a", "b", "--zarr-format", "4"],
         &["ls", "-l", "--json", "a"],
         &["tree", "-L", "-1", "a"],
+        &["attrs", "set", "a", "x"],
+        &["attrs", "rm", "a"],
         &["consolidate", "a", "--check", "--remove"],
         &[],
     ] {
