@@ -19,6 +19,7 @@ mod nested;
 mod npy;
 mod progress;
 mod render;
+mod rm;
 mod select;
 mod slabs;
 mod stdout;
@@ -63,6 +64,7 @@ enum Verb {
     Explain(explain::Args),
     Copy(copy::Args),
     Attrs(attrs::Args),
+    Rm(rm::Args),
     Consolidate(consolidate::Args),
     Validate(validate::Args),
 }
@@ -90,6 +92,7 @@ fn run(cli: Cli) -> Outcome {
         (Some(Verb::Explain(args)), _) => explain::run(&args),
         (Some(Verb::Copy(args)), _) => copy::run(&args),
         (Some(Verb::Attrs(args)), _) => attrs::run(&args),
+        (Some(Verb::Rm(args)), _) => rm::run(&args),
         (Some(Verb::Consolidate(args)), _) => consolidate::run(&args),
         (Some(Verb::Validate(args)), _) => validate::run(&args),
         (None, Some(path)) => cat::run(&cat::Args::lines_of(path)),

@@ -13,6 +13,7 @@ mod formats;
 mod harness;
 mod info;
 mod ls;
+mod rm;
 mod shards;
 mod tree;
 mod usage;
