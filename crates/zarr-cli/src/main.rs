@@ -7,6 +7,7 @@ mod cat;
 mod chunks;
 mod consolidate;
 mod copy;
+mod create;
 mod elements;
 mod exit;
 mod explain;
@@ -63,6 +64,7 @@ enum Verb {
     Chunks(chunks::Args),
     Explain(explain::Args),
     Copy(copy::Args),
+    Create(create::Args),
     Attrs(attrs::Args),
     Rm(rm::Args),
     Consolidate(consolidate::Args),
@@ -91,6 +93,7 @@ fn run(cli: Cli) -> Outcome {
         (Some(Verb::Chunks(args)), _) => chunks::run(&args),
         (Some(Verb::Explain(args)), _) => explain::run(&args),
         (Some(Verb::Copy(args)), _) => copy::run(&args),
+        (Some(Verb::Create(args)), _) => create::run(&args),
         (Some(Verb::Attrs(args)), _) => attrs::run(&args),
         (Some(Verb::Rm(args)), _) => rm::run(&args),
         (Some(Verb::Consolidate(args)), _) => consolidate::run(&args),

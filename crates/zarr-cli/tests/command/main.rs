@@ -8,6 +8,7 @@ mod cat;
 mod chunks;
 mod consolidate;
 mod copy;
+mod create;
 mod explain;
 mod formats;
 mod harness;
