@@ -4,11 +4,11 @@
 //! | member | value |
 //! |---|---|
 //! | `labels` | a list of strings |
-//! | `dtype` | type of the strings: `\|O`, or one such as `<U8` for bytes |
+//! | `dtype` | type of the strings: `\|O`, or one such as `<U8` |
 //! | `astype` | type of the numbers, one of integers; `\|u1` when absent |
 //!
-//! Both codecs are for data of format 2. `numcodecs:categorize` is for strings of any length, the data type `string`;
-//! `numcodecs:categorize_fixed` views bytes as the strings of fixed length that numpy calls `U`.
+//! Both codecs are for data of format 2. `numcodecs:categorize` makes bytes of strings of any length, the data type
+//! `string`; `numcodecs.categorize` makes numbers of strings of fixed length, the data type `fixed_length_utf32`.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -16,13 +16,12 @@ use std::sync::Arc;
 
 use zarr_traits::serde_json::Value;
 use zarr_traits::{
-    ArrayBytesCodec, BytesBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult,
-    Configuration, Context, DataType, Destination, Dims, EncodedSize, Entry, Region, Repr, Scratch, Source,
-    heap, too_large,
+    ArrayArrayCodec, ArrayBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult,
+    Configuration, Context, DataType, Destination, Dims, EncodedSize, Entry, FillValue, Region, Repr,
+    Scratch, Slot, Source, Swap, heap,
 };
 
 use crate::number::{Kind, Number, NumberType, Wide, with_number};
-use crate::stream::reserve;
 
 /// The row of this codec for strings of any length.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry {
@@ -32,13 +31,16 @@ pub const ENTRY: Entry = Entry::Codec(CodecEntry {
     build: build_variable,
 });
 
-/// The row of this codec for bytes that are strings of fixed length.
-pub const BYTES_ENTRY: Entry = Entry::Codec(CodecEntry {
-    name: "numcodecs:categorize_fixed",
+/// The row of this codec for strings of fixed length.
+pub const FIXED_ENTRY: Entry = Entry::Codec(CodecEntry {
+    name: "numcodecs.categorize",
     aliases: &[],
-    kind: CodecKind::BytesBytes,
+    kind: CodecKind::ArrayArray,
     build: build_fixed,
 });
+
+/// Bytes of a code point.
+const UNIT: usize = 4;
 
 /// Labels as stored, and the type of their numbers.
 #[derive(Debug)]
@@ -125,7 +127,7 @@ impl ArrayBytesCodec for Variable {
         src: &[u8],
         shape: &[u64],
         part: &Region,
-        dst: Destination<'_>,
+        mut dst: Destination<'_>,
         scratch: &mut Scratch,
     ) -> CodecResult<()> {
         let size = self.0.numbers.kind.size();
@@ -143,7 +145,13 @@ impl ArrayBytesCodec for Variable {
         places.push(0..0);
         let mut elements = Vec::with_capacity(src.len() / size);
         self.0.each(src, scratch, |place| elements.push(places[place].clone()))?;
-        heap::decode(&block, &elements, shape, part, dst, scratch)
+        let mut slots = scratch.take_vec();
+        let slot = |slot: Slot| slots.extend_from_slice(&slot.to_bytes());
+        scratch.heap()?.add(block, elements.into_iter(), slot)?;
+        let chunk = Source::dense(&slots, shape, Slot::SIZE)?;
+        dst.put(chunk.sub(part.start(), part.shape())?, Swap::NONE)?;
+        scratch.give_vec(slots);
+        Ok(())
     }
 
     fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
@@ -158,80 +166,87 @@ impl ArrayBytesCodec for Variable {
     }
 }
 
-/// Strings of one length, as the code points of their stored bytes.
+/// Strings of one length, padded with zeros.
 #[derive(Debug)]
 struct Fixed {
+    /// Labels as code points in the byte order of this machine.
     categories: Categories<Vec<u8>>,
     /// Bytes of a string.
     size: usize,
+    encoded_repr: Repr,
 }
 
-fn build_fixed(configuration: &mut Configuration<'_>, _: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
+fn build_fixed(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
     let dtype = configuration.optional_string("dtype")?.unwrap_or_default();
-    let wrong = || {
-        let message = format!("dtype is {dtype:?}, it must be one such as \"<U8\"");
-        CodecError::configuration(message).at("/configuration/dtype")
-    };
-    let (big, characters) = match dtype.split_at_checked(2) {
-        Some(("<U", digits)) => (false, digits),
-        Some((">U", digits)) => (true, digits),
-        _ => return Err(wrong()),
-    };
-    let characters: usize = characters.parse().map_err(|_| wrong())?;
-    let size = characters.checked_mul(4).filter(|size| *size > 0).ok_or_else(wrong)?;
+    let size = repr.fixed().map_or(0, |(size, _)| size);
+    let characters = dtype.strip_prefix(['<', '>']).and_then(|dtype| dtype.strip_prefix('U')?.parse().ok());
+    let characters = characters.filter(|characters: &usize| characters.checked_mul(UNIT) == Some(size));
+    if characters.is_none() || size == 0 || repr.data_type.name() != "fixed_length_utf32" {
+        let message = format!("dtype is {dtype:?}, what reaches it is {} of {size} bytes", repr.data_type);
+        return Err(CodecError::configuration(message).at("/configuration/dtype"));
+    }
     let Categories { labels, numbers } = categories(configuration)?;
-    // a string that is longer than elements are is none of them, but decodes to its beginning
-    let stored = |label: String| -> Vec<u8> {
-        let points = label.trim_end_matches('\0').chars().map(u32::from);
-        points.flat_map(|point| if big { point.to_be_bytes() } else { point.to_le_bytes() }).collect()
+    // elements lie in the byte order of this machine
+    let numbers = NumberType::native(numbers.kind);
+    let points = |label: String| {
+        label.trim_end_matches('\0').chars().flat_map(|c| u32::from(c).to_ne_bytes()).collect()
     };
-    let labels = labels.into_iter().map(stored).collect();
-    Ok(Codec::BytesBytes(Arc::new(Fixed { categories: Categories { labels, numbers }, size })))
+    let categories = Categories { labels: labels.into_iter().map(points).collect(), numbers };
+    let mut fill = Vec::new();
+    categories.put(code(&categories.codes(), repr.fill.bytes()), &mut fill)?;
+    let encoded_repr =
+        Repr { data_type: numbers.kind.data_type(), fill: FillValue::from_bytes(fill), rank: repr.rank };
+    Ok(Codec::ArrayArray(Arc::new(Fixed { categories, size, encoded_repr })))
 }
 
-/// How many elements of `size` bytes are in `len`.
-fn elements(len: usize, size: usize) -> CodecResult<usize> {
-    if len.is_multiple_of(size) {
-        return Ok(len / size);
-    }
-    Err(CodecError::corrupt(format!("{len} bytes are no elements of {size}")))
+/// The number of a padded string.
+fn code(codes: &HashMap<&[u8], usize>, string: &[u8]) -> usize {
+    let last = string.as_chunks::<UNIT>().0.iter().rposition(|point| *point != [0; UNIT]);
+    codes.get(&string[..last.map_or(0, |last| UNIT * (last + 1))]).copied().unwrap_or(0)
 }
 
-impl BytesBytesCodec for Fixed {
-    fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<usize> {
-        let elements = elements(src.len(), self.categories.numbers.kind.size())?;
-        let len = elements.checked_mul(self.size).ok_or_else(too_large)?;
-        let dst = dst.get_mut(..len).ok_or_else(too_large)?;
-        let mut strings = dst.chunks_exact_mut(self.size);
-        self.categories.each(src, scratch, |place| {
-            let Some(string) = strings.next() else { return };
-            let label = self
-                .categories
-                .labels
-                .get(place)
-                .map_or(&[][..], |label| &label[..label.len().min(self.size)]);
-            string[..label.len()].copy_from_slice(label);
-            string[label.len()..].fill(0);
-        })?;
-        Ok(len)
+impl ArrayArrayCodec for Fixed {
+    fn encoded_repr(&self) -> CodecResult<Repr> {
+        Ok(self.encoded_repr.clone())
     }
 
-    fn encode(&self, src: &[u8], out: &mut Vec<u8>, _: &mut Scratch) -> CodecResult<()> {
-        let elements = elements(src.len(), self.size)?;
-        reserve(out, elements.saturating_mul(self.categories.numbers.kind.size()))?;
-        let codes = self.categories.codes();
-        for string in src.chunks_exact(self.size) {
-            let characters = string.as_chunks::<4>().0.iter().rposition(|point| *point != [0; 4]);
-            let string = &string[..characters.map_or(0, |last| 4 * (last + 1))];
-            self.categories.put(codes.get(string).copied().unwrap_or(0), out)?;
+    fn encoded_shape(&self, shape: &[u64]) -> CodecResult<Dims> {
+        Ok(shape.into())
+    }
+
+    fn map_part(&self, _: &[u64], part: &Region) -> Option<Region> {
+        Some(part.clone())
+    }
+
+    fn decode(&self, src: Source<'_>, mut dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()> {
+        let mut numbers = scratch.take_vec();
+        src.append_to(&mut numbers, Swap::NONE)?;
+        let shape = Dims::from(src.shape());
+        let mut strings = scratch.take(zarr_traits::chain::byte_len(&shape, self.size)?)?;
+        for (string, code) in strings.chunks_exact_mut(self.size).zip(self.categories.codes_in(&numbers)) {
+            let label = self.categories.labels.get(code.wrapping_sub(1)).map_or(&[][..], Vec::as_slice);
+            // numpy cuts labels that are too long
+            let len = label.len().min(string.len());
+            string[..len].copy_from_slice(&label[..len]);
+            string[len..].fill(0);
         }
+        dst.put(Source::dense(&strings, &shape, self.size)?, Swap::NONE)?;
+        scratch.give(strings);
+        scratch.give_vec(numbers);
         Ok(())
     }
 
-    fn encoded_size(&self, decoded: u64) -> EncodedSize {
-        let (from, to) = (self.size as u64, self.categories.numbers.kind.size() as u64);
-        let size = decoded.is_multiple_of(from).then(|| (decoded / from).checked_mul(to)).flatten();
-        size.map_or(EncodedSize::Unknown, EncodedSize::Exact)
+    fn encode(&self, src: Source<'_>, mut dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()> {
+        let (mut strings, mut numbers) = (scratch.take_vec(), scratch.take_vec());
+        src.append_to(&mut strings, Swap::NONE)?;
+        let codes = self.categories.codes();
+        for string in strings.chunks_exact(self.size) {
+            self.categories.put(code(&codes, string), &mut numbers)?;
+        }
+        dst.put(Source::dense(&numbers, src.shape(), dst.size())?, Swap::NONE)?;
+        scratch.give_vec(strings);
+        scratch.give_vec(numbers);
+        Ok(())
     }
 }
 
@@ -240,7 +255,7 @@ mod tests {
     use zarr_traits::serde_json::json;
 
     use super::*;
-    use crate::testing::{Variable, build, bytes_codec, decode, hex, repr};
+    use crate::testing::{Variable, build, hex, repr, texts};
 
     const NAME: &str = "numcodecs:categorize";
 
@@ -271,22 +286,58 @@ mod tests {
 
     #[test]
     fn configurations() {
-        let fixed = "numcodecs:categorize_fixed";
-        for (name, configuration, data_type) in [
-            (NAME, json!({"labels": ["a"], "dtype": "|O"}), DataType::UInt8),
-            (NAME, json!({"dtype": "|O"}), DataType::String),
-            (NAME, json!({"labels": [1], "dtype": "|O"}), DataType::String),
-            (NAME, json!({"labels": [], "dtype": "|O", "astype": "<f4"}), DataType::String),
-            (fixed, json!({"labels": [], "dtype": "|O"}), DataType::String),
-            (fixed, json!({"labels": [], "dtype": "<U0"}), DataType::String),
-            (fixed, json!({"labels": [], "dtype": "<S4"}), DataType::String),
-            (fixed, json!({"labels": [], "dtype": "<U99999999999999999999"}), DataType::String),
+        let fixed = "numcodecs.categorize";
+        for (name, configuration, repr) in [
+            (NAME, json!({"labels": ["a"], "dtype": "|O"}), repr(DataType::UInt8)),
+            (NAME, json!({"dtype": "|O"}), repr(DataType::String)),
+            (NAME, json!({"labels": [1], "dtype": "|O"}), repr(DataType::String)),
+            (NAME, json!({"labels": [], "dtype": "|O", "astype": "<f4"}), repr(DataType::String)),
+            (fixed, json!({"labels": [], "dtype": "|O"}), repr(DataType::String)),
+            (fixed, json!({"labels": [], "dtype": "|O"}), texts(16)),
+            (fixed, json!({"labels": [], "dtype": "<U5"}), texts(16)),
+            (fixed, json!({"labels": [], "dtype": "<S16"}), texts(16)),
+            (fixed, json!({"labels": [], "dtype": "<U99999999999999999999"}), texts(16)),
+            (fixed, json!({"labels": [], "dtype": "<U4"}), repr(DataType::Complex128)),
         ] {
-            let e = build(name, &configuration, &repr(data_type)).unwrap_err();
+            let e = build(name, &configuration, &repr).unwrap_err();
             assert_eq!(e.kind(), CodecErrorKind::Configuration, "{configuration}: {e}");
         }
-        let huge = json!({"labels": ["a"], "dtype": "<U4611686018427387903"});
-        let codec = bytes_codec(fixed, &huge);
-        assert_eq!(decode(&*codec, &[1], 16).unwrap_err().kind(), CodecErrorKind::TooLarge);
+    }
+
+    #[test]
+    fn h7_strings_of_fixed_length() {
+        let strings = |texts: &[&str]| -> Vec<u8> {
+            let padded =
+                |text: &&str| [text.chars().collect(), vec!['\0'; 4 - text.chars().count()]].concat();
+            texts.iter().flat_map(padded).flat_map(|c| u32::from(c).to_ne_bytes()).collect()
+        };
+        let labels = ["ƒöõ", "a", "b", "longer than 4", "b"];
+        let configuration = json!({"labels": labels, "dtype": ">U4", "astype": ">i2"});
+        let Codec::ArrayArray(codec) = build("numcodecs.categorize", &configuration, &texts(16)).unwrap()
+        else {
+            unreachable!()
+        };
+        assert_eq!(
+            codec.encoded_repr().unwrap(),
+            Repr { data_type: DataType::Int16, ..repr(DataType::Int16) }
+        );
+        let (decoded, mut encoded) = (strings(&["a", "b", "x", "", "ƒöõ", "long"]), [0_i16; 6]);
+        let mut scratch = Scratch::new();
+        let dst = Destination::of(&mut encoded, &[2, 3]).unwrap();
+        codec.encode(Source::dense(&decoded, &[2, 3], 16).unwrap(), dst, &mut scratch).unwrap();
+        assert_eq!(encoded, [2, 5, 0, 0, 1, 0]);
+        let mut back = vec![0xaa; 8 * 16];
+        let dst = Destination::dense(&mut back, &[8], 16).unwrap();
+        let encoded = [2, 5, 3, 0, 1, 4, 6, -1_i16];
+        codec.decode(Source::of(&encoded, &[8]).unwrap(), dst, &mut scratch).unwrap();
+        assert_eq!(back, strings(&["a", "b", "b", "", "ƒöõ", "long", "", ""]));
+    }
+
+    #[test]
+    fn l100_a_long_label_is_in_memory_once() {
+        let label = "x".repeat(1 << 19);
+        let configuration = json!({"labels": [label], "dtype": "|O"});
+        let mut codec = Variable::new(NAME, &configuration, &repr(DataType::String));
+        assert_eq!(codec.decode(&[1; 50], &[50]).unwrap()[49].len(), 1 << 19);
     }
 }

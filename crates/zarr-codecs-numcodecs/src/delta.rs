@@ -11,8 +11,8 @@
 
 use zarr_traits::{Codec, CodecEntry, CodecKind, CodecResult, Configuration, Context, Entry, Repr, Scratch};
 
-use crate::number::{Number, NumberType, cast, with_number};
-use crate::typed::{self, Filter, converted};
+use crate::number::{Number, NumberType, cast, converted, with_number};
+use crate::typed::{self, Filter};
 
 /// The row of this codec in a registry, for format 3.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry {

@@ -15,8 +15,8 @@ use zarr_traits::{
     Codec, CodecEntry, CodecError, CodecKind, CodecResult, Configuration, Context, Entry, Repr, Scratch,
 };
 
-use crate::number::{Kind, Number, NumberType, Wide, cast, with_number};
-use crate::typed::{self, Filter, converted};
+use crate::number::{Kind, Number, NumberType, Wide, cast, converted, with_number};
+use crate::typed::{self, Filter};
 
 /// The row of this codec in a registry, for format 3.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry {

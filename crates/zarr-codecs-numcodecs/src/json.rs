@@ -6,7 +6,7 @@
 //! | `ensure_ascii` | whether what is encoded has nothing but ASCII; true when absent |
 //! | `skipkeys` `check_circular` `allow_nan` `sort_keys` `indent` `separators` `strict` | ignored: they are about values of Python, or white space |
 //!
-//! The data type is `numcodecs:object`. The floats that are not finite, which Python writes without quotes, are read as
+//! The data type is `numcodecs:object`. Numbers and strings of fixed length can be read too, but not written. The floats that are not finite, which Python writes without quotes, are read as
 //! strings, and so they are written. `numcodecs:json` is the same without the shape, as numcodecs wrote it before 0.6.
 
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use zarr_traits::{
     Context, Destination, EncodedSize, Entry, Region, Repr, Scratch, Source, heap,
 };
 
+use crate::elements::Elements;
 use crate::json_text::{Reader, Style};
 use crate::nested::{Brackets, Items, Layout};
-use crate::object;
 
 /// The row of this codec in a registry.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry {
@@ -40,10 +40,11 @@ pub const OLD_ENTRY: Entry = Entry::Codec(CodecEntry {
 struct Json {
     style: Style,
     layout: Layout,
+    elements: Elements,
 }
 
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, layout: Layout) -> CodecResult<Codec> {
-    object::check(repr)?;
+    let elements = Elements::of(repr)?;
     let encoding = configuration.optional_string("encoding")?.unwrap_or("utf-8").to_ascii_lowercase();
     if !matches!(&*encoding, "utf-8" | "utf8" | "utf_8" | "ascii" | "us-ascii") {
         let message = format!("encoding is {encoding:?}, it must be \"utf-8\"");
@@ -54,7 +55,11 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, layout: Layout) -> 
     {
         configuration.get(ignored);
     }
-    Ok(Codec::ArrayBytes(Arc::new(Json { style: if ascii { Style::Ascii } else { Style::Plain }, layout })))
+    Ok(Codec::ArrayBytes(Arc::new(Json {
+        style: if ascii { Style::Ascii } else { Style::Plain },
+        layout,
+        elements,
+    })))
 }
 
 impl ArrayBytesCodec for Json {
@@ -73,11 +78,11 @@ impl ArrayBytesCodec for Json {
             items.push(place)
         })?;
         reader.end()?;
-        let (text, elements) = items.elements(self.layout, shape)?;
-        heap::decode(&text, &elements, shape, part, dst, scratch)
+        self.elements.put(items.elements(self.layout, shape)?, shape, part, dst, scratch)
     }
 
     fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
+        self.elements.check_encode()?;
         let shape: Vec<u64> = src.shape().to_vec();
         let brackets = Brackets::new(&shape);
         let mut i = 0;
@@ -124,9 +129,10 @@ fn copy(content: &[u8], style: Style, out: &mut Vec<u8>) -> CodecResult<()> {
 mod tests {
     use zarr_traits::DataType;
     use zarr_traits::serde_json::json;
+    use zarr_traits::strided::bytes_of;
 
     use super::*;
-    use crate::testing::{Variable, build, objects, repr};
+    use crate::testing::{Variable, build, decode_fixed, objects, repr, texts};
 
     const TEXTS: [&str; 18] = [
         r#""a""#,
@@ -208,6 +214,39 @@ mod tests {
         let e = json2.encode(&["no text"], &[1]).unwrap_err();
         assert_eq!(e.kind(), CodecErrorKind::InvalidArgument);
         assert!(json2.encode(&["1 2"], &[1]).is_err());
+    }
+
+    #[test]
+    fn numbers_and_strings_of_fixed_length_are_read() {
+        let read = |text: &str, repr: &Repr| {
+            decode_fixed("numcodecs:json2", &json!({}), repr, text.as_bytes(), &[2])
+        };
+        let integers = repr(DataType::Int16);
+        assert_eq!(read(r#"[1,-2,"<i2",[2]]"#, &integers).unwrap(), bytes_of(&[1_i16, -2]));
+        let floats = repr(DataType::Float32);
+        assert_eq!(
+            read(r#"[0.1,-Infinity,"<f4",[2]]"#, &floats).unwrap(),
+            bytes_of(&[0.1, f32::NEG_INFINITY])
+        );
+        let strings = ["é", "", "a", "b"].map(|text| text.chars().next().map_or(0, u32::from));
+        assert_eq!(read(r#"["\u00e9","ab","<U2",[2]]"#, &texts(8)).unwrap(), bytes_of(&strings));
+        for (text, repr) in [
+            (r#"[1,40000,"<i2",[2]]"#, &integers),
+            (r#"[1,1.5,"<i2",[2]]"#, &integers),
+            (r#"[1,"a","<i2",[2]]"#, &integers),
+            (r#"[1,"<i2",[1]]"#, &integers),
+            (r#"["abc","","<U3",[2]]"#, &texts(8)),
+            (r#"[1,"","<U2",[2]]"#, &texts(8)),
+            (r#"["\ud800","","<U2",[2]]"#, &texts(8)),
+        ] {
+            assert_eq!(read(text, repr).unwrap_err().kind(), CodecErrorKind::Corrupt, "{text}");
+        }
+        let Codec::ArrayBytes(codec) = build("numcodecs:json2", &json!({}), &integers).unwrap() else {
+            unreachable!()
+        };
+        let src = Source::of(&[1_i16], &[1]).unwrap();
+        let e = codec.encode(src, &mut Vec::new(), &mut Scratch::new()).unwrap_err();
+        assert_eq!(e.kind(), CodecErrorKind::Unsupported);
     }
 
     #[test]

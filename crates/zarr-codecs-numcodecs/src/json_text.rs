@@ -14,7 +14,6 @@ pub(crate) enum Style {
     /// UTF-8.
     Plain,
     /// Everything but ASCII escaped.
-    #[cfg_attr(not(feature = "json"), allow(dead_code, reason = "only json writes text"))]
     Ascii,
 }
 

@@ -32,6 +32,8 @@ pub mod crc32;
 pub mod crc32c;
 #[cfg(feature = "delta")]
 pub mod delta;
+#[cfg(any(feature = "json", feature = "msgpack"))]
+mod elements;
 #[cfg(feature = "fixedscaleoffset")]
 pub mod fixedscaleoffset;
 #[cfg(feature = "fletcher32")]
@@ -42,7 +44,10 @@ pub mod gzip;
 pub mod jenkins_lookup3;
 #[cfg(feature = "json")]
 pub mod json;
+#[cfg(any(feature = "json", feature = "msgpack", feature = "vlen-array"))]
+mod json_number;
 #[cfg(any(feature = "json", feature = "msgpack"))]
+#[allow(dead_code, reason = "each codec uses some of it")]
 mod json_text;
 #[cfg(feature = "lz4")]
 pub mod lz4;
@@ -58,13 +63,18 @@ mod nested;
     feature = "categorize",
     feature = "delta",
     feature = "fixedscaleoffset",
+    feature = "json",
+    feature = "msgpack",
     feature = "quantize",
     feature = "vlen-array"
 ))]
+#[allow(dead_code, unused_imports, reason = "each codec uses some of it")]
 mod number;
 pub mod object;
 #[cfg(feature = "packbits")]
 pub mod packbits;
+#[cfg(feature = "pcodec")]
+pub mod pcodec;
 pub mod pickle;
 #[cfg(feature = "quantize")]
 pub mod quantize;
@@ -78,7 +88,6 @@ pub mod shuffle;
     feature = "base64",
     feature = "bitround",
     feature = "bz2",
-    feature = "categorize",
     feature = "crc32",
     feature = "crc32c",
     feature = "delta",
@@ -109,6 +118,8 @@ pub mod zlib;
 pub mod zstd;
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod testing;
 
 /// Every codec whose feature is on, and the data type of objects.
@@ -137,7 +148,7 @@ pub const CODECS: &[Entry] = &[
     #[cfg(feature = "categorize")]
     categorize::ENTRY,
     #[cfg(feature = "categorize")]
-    categorize::BYTES_ENTRY,
+    categorize::FIXED_ENTRY,
     #[cfg(feature = "crc32")]
     crc32::ENTRY,
     #[cfg(feature = "crc32c")]
@@ -174,6 +185,8 @@ pub const CODECS: &[Entry] = &[
     #[cfg(feature = "packbits")]
     packbits::BYTES_ENTRY,
     pickle::ENTRY,
+    #[cfg(feature = "pcodec")]
+    pcodec::ENTRY,
     #[cfg(feature = "quantize")]
     quantize::ENTRY,
     #[cfg(feature = "quantize")]

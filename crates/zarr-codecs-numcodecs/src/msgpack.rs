@@ -6,7 +6,7 @@
 //! | `use_single_float` | whether floats are written as `float32`; false when absent |
 //! | `use_bin_type` | false leaves out `str 8` in what is written; true when absent |
 //!
-//! The data type is `numcodecs:object`. Bytes are read as base64, and since nobody can tell them from strings then, they
+//! The data type is `numcodecs:object`. Numbers and strings of fixed length can be read too, but not written. Bytes are read as base64, and since nobody can tell them from strings then, they
 //! are written as strings; with `raw` nothing can be written. Extension types, and keys that are neither strings nor
 //! bytes, are refused, as numcodecs does. `numcodecs:msgpack` is the same without the shape, as numcodecs wrote it before
 //! 0.6.
@@ -22,6 +22,7 @@ use zarr_traits::{
     Context, Destination, EncodedSize, Entry, Region, Repr, Scratch, Source, heap,
 };
 
+use crate::elements::Elements;
 use crate::json_text::{DEPTH, Style, write_character};
 use crate::nested::{Brackets, Items, Layout};
 use crate::{base64_text, object};
@@ -48,15 +49,17 @@ struct MsgPack {
     single: bool,
     short_strings: bool,
     layout: Layout,
+    elements: Elements,
 }
 
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, layout: Layout) -> CodecResult<Codec> {
-    object::check(repr)?;
+    let elements = Elements::of(repr)?;
     Ok(Codec::ArrayBytes(Arc::new(MsgPack {
         raw: configuration.optional_bool("raw")?.unwrap_or(false),
         single: configuration.optional_bool("use_single_float")?.unwrap_or(false),
         short_strings: configuration.optional_bool("use_bin_type")?.unwrap_or(true),
         layout,
+        elements,
     })))
 }
 
@@ -80,11 +83,11 @@ impl ArrayBytesCodec for MsgPack {
         if !unpacker.rest.is_empty() {
             return Err(CodecError::corrupt(format!("{} bytes after the list", unpacker.rest.len())));
         }
-        let (text, elements) = items.elements(self.layout, shape)?;
-        heap::decode(&text, &elements, shape, part, dst, scratch)
+        self.elements.put(items.elements(self.layout, shape)?, shape, part, dst, scratch)
     }
 
     fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
+        self.elements.check_encode()?;
         if self.raw {
             let message = "with raw, strings cannot be told from bytes";
             return Err(CodecError::new(CodecErrorKind::Unsupported, message));

@@ -3,7 +3,7 @@
 //! Arithmetic stays in its type, as in numpy: integers wrap around, `float16` is rounded after each step.
 
 use half::f16;
-use zarr_traits::{CodecError, CodecResult, Configuration, DataType};
+use zarr_traits::{Buffer, CodecError, CodecErrorKind, CodecResult, Configuration, DataType, Scratch};
 
 /// A type of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -230,6 +230,15 @@ pub(crate) fn cast(from: Kind, src: &[u8], to: Kind, dst: &mut [u8]) {
         return;
     }
     with_number!(from, S => with_number!(to, D => D::put(S::each(src).map(|number| D::of(number.wide())), dst)));
+}
+
+/// Numbers as those of another type, in scratch.
+pub(crate) fn converted(from: Kind, src: &[u8], to: Kind, scratch: &mut Scratch) -> CodecResult<Buffer> {
+    let too_many = || CodecError::new(CodecErrorKind::LimitExceeded, "the numbers exceed memory");
+    let len = (src.len() / from.size()).checked_mul(to.size()).ok_or_else(too_many)?;
+    let mut numbers = scratch.take(len)?;
+    cast(from, src, to, &mut numbers);
+    Ok(numbers)
 }
 
 /// A truth value: any byte but 0 is true.

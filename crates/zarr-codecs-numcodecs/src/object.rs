@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use zarr_traits::serde_json::{Map, Value, from_slice};
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, DataTypeEntry, Entry, ExtensionType, FillValue, Layout, Repr,
+    CodecError, CodecErrorKind, CodecResult, DataTypeEntry, Entry, ExtensionType, FillValue, Layout,
 };
 
 /// The name of the data type.
@@ -58,7 +58,7 @@ pub(crate) fn parse(content: &[u8]) -> CodecResult<Value> {
 /// # Errors
 /// When it is anything else.
 #[cfg(any(feature = "json", feature = "msgpack", feature = "vlen-array"))]
-pub(crate) fn check(repr: &Repr) -> CodecResult<()> {
+pub(crate) fn check(repr: &zarr_traits::Repr) -> CodecResult<()> {
     if repr.data_type.name() == NAME {
         return Ok(());
     }

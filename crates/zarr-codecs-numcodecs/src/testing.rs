@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
-use zarr_traits::serde_json::Value;
+use zarr_traits::serde_json::{Map, Value};
 use zarr_traits::{
     ArrayBytesCodec, BytesBytesCodec, Codec, CodecError, CodecErrorKind, CodecResult, Configuration, Context,
-    DataType, Destination, FillValue, Heap, Limits, Region, Registry, Repr, Scratch, Slot, Source, Spec,
+    DataType, Destination, ExtensionType, FillValue, Heap, Layout, Limits, Region, Registry, Repr, Scratch,
+    Slot, Source, Spec,
 };
 
 use crate::CODECS;
@@ -116,6 +117,21 @@ pub(crate) fn sixteen() -> Vec<u8> {
     (0..16_i32).flat_map(i32::to_le_bytes).collect()
 }
 
+/// Decodes elements of fixed size through a codec from array to bytes.
+pub(crate) fn decode_fixed(
+    name: &str,
+    configuration: &Value,
+    repr: &Repr,
+    encoded: &[u8],
+    shape: &[u64],
+) -> CodecResult<Vec<u8>> {
+    let Codec::ArrayBytes(codec) = build(name, configuration, repr).unwrap() else { unreachable!() };
+    let size = repr.fixed().unwrap().0;
+    let mut memory = vec![0xaa; usize::try_from(shape.iter().product::<u64>()).unwrap() * size];
+    let dst = Destination::dense(&mut memory, shape, size).unwrap();
+    codec.decode_into(encoded, shape, &Region::whole(shape), dst, &mut Scratch::new()).map(|()| memory)
+}
+
 /// A codec for elements of variable length, and what it takes to run it.
 #[derive(Debug)]
 pub(crate) struct Variable {
@@ -130,6 +146,37 @@ pub(crate) fn objects() -> Repr {
     let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
     let spec = Spec::new("numcodecs:object", Value::Null);
     repr(registry.data_type(&spec, &context).unwrap().0)
+}
+
+/// The representation of strings of fixed length, as zarr-meta has it.
+pub(crate) fn texts(size: usize) -> Repr {
+    let fill = FillValue::from_bytes(vec![0; size]);
+    Repr { data_type: DataType::Extension(Arc::new(Texts(size))), fill, rank: 1 }
+}
+
+#[derive(Debug)]
+struct Texts(usize);
+
+impl ExtensionType for Texts {
+    fn name(&self) -> &str {
+        "fixed_length_utf32"
+    }
+
+    fn configuration(&self) -> Map<String, Value> {
+        Map::new()
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::Fixed { size: self.0, unit: 4 }
+    }
+
+    fn fill_from_json(&self, _: &Value) -> CodecResult<FillValue> {
+        unreachable!("no test asks for it")
+    }
+
+    fn fill_to_json(&self, _: &FillValue) -> CodecResult<Value> {
+        unreachable!("no test asks for it")
+    }
 }
 
 impl Variable {

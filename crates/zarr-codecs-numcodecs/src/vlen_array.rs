@@ -8,7 +8,6 @@
 //! data type is `numcodecs:object`: a list of numbers, floats that are not finite as strings. A missing value (`null`,
 //! `0`, `""`) is encoded as the empty list.
 
-use std::io::Write;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -18,8 +17,8 @@ use zarr_traits::{
     Context, Destination, Dims, EncodedSize, Entry, Region, Repr, Scratch, Source, heap,
 };
 
-use crate::number::{Kind, Number, NumberType, Wide, with_number};
-use crate::object;
+use crate::number::NumberType;
+use crate::{json_number, object};
 
 /// The row of this codec in a registry.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry {
@@ -63,14 +62,13 @@ impl VlenArray {
         let mut numbers = scratch.take(stored.len())?;
         numbers.copy_from_slice(stored);
         self.numbers.swap(&mut numbers);
-        let kind = self.numbers.kind;
-        let single = matches!(kind, Kind::F16 | Kind::F32);
         text.push(b'[');
-        with_number!(kind, T => for (i, number) in T::each(&numbers).enumerate() {
-            if i > 0 {
+        let start = text.len();
+        json_number::each(self.numbers.kind, &numbers, |number| {
+            if text.len() > start {
                 text.push(b',');
             }
-            write_number(number.wide(), kind == Kind::Bool, single, text);
+            text.extend_from_slice(number.as_bytes());
         });
         text.push(b']');
         scratch.give(numbers);
@@ -90,67 +88,13 @@ impl VlenArray {
         out.extend_from_slice(&[0; 4]);
         let size = self.numbers.kind.size();
         for value in &list {
-            let wide = read_number(value).ok_or_else(|| no_number(value))?;
-            let mut bytes = [0; 8];
-            let exact = with_number!(self.numbers.kind, T => {
-                T::put([T::of(wide)].into_iter(), &mut bytes);
-                self.numbers.kind.is_float() || is_same(T::of(wide).wide(), wide)
-            });
-            if !exact {
-                return Err(no_number(value));
-            }
+            let mut bytes = json_number::read(value, self.numbers.kind).ok_or_else(|| no_number(value))?;
             self.numbers.swap(&mut bytes[..size]);
             out.extend_from_slice(&bytes[..size]);
         }
         let len = u32::try_from(out.len() - start).map_err(|_| too_long())?;
         out[start - 4..start].copy_from_slice(&len.to_le_bytes());
         Ok(())
-    }
-}
-
-/// Appends a number as JSON, as short as its type allows.
-#[allow(clippy::cast_possible_truncation, reason = "it was a float32")]
-fn write_number(number: Wide, truth: bool, single: bool, text: &mut Vec<u8>) {
-    // a vector takes everything
-    let _ = match number {
-        Wide::Unsigned(n) if truth => write!(text, "{}", n != 0),
-        Wide::Unsigned(n) => write!(text, "{n}"),
-        Wide::Signed(n) => write!(text, "{n}"),
-        Wide::Float(x) if x.is_nan() => write!(text, "\"NaN\""),
-        Wide::Float(x) if x.is_infinite() => write!(text, "\"{}Infinity\"", if x < 0.0 { "-" } else { "" }),
-        Wide::Float(x) if single => write!(text, "{:?}", x as f32),
-        Wide::Float(x) => write!(text, "{x:?}"),
-    };
-}
-
-fn read_number(value: &Value) -> Option<Wide> {
-    match value {
-        Value::Bool(truth) => Some(Wide::Unsigned((*truth).into())),
-        Value::Number(n) => n
-            .as_u64()
-            .map(Wide::Unsigned)
-            .or_else(|| n.as_i64().map(Wide::Signed))
-            .or_else(|| n.as_f64().map(Wide::Float)),
-        Value::String(s) => match s.as_str() {
-            "NaN" => Some(Wide::Float(f64::NAN)),
-            "Infinity" => Some(Wide::Float(f64::INFINITY)),
-            "-Infinity" => Some(Wide::Float(f64::NEG_INFINITY)),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// Whether two numbers are the same, of whatever type they are.
-#[allow(clippy::cast_precision_loss, reason = "equal afterwards as floats: whole numbers below 2^53 count")]
-fn is_same(a: Wide, b: Wide) -> bool {
-    match (a, b) {
-        (Wide::Signed(a), Wide::Unsigned(b)) | (Wide::Unsigned(b), Wide::Signed(a)) => {
-            u64::try_from(a) == Ok(b)
-        }
-        (Wide::Signed(a), Wide::Float(b)) => a as f64 == b,
-        (Wide::Unsigned(a), Wide::Float(b)) => a as f64 == b,
-        (a, b) => a == b,
     }
 }
 

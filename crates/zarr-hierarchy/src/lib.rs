@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod attributes;
 pub mod blocking;
 mod child;
 mod children;
@@ -9,6 +10,7 @@ mod create;
 mod erase;
 mod error;
 mod group;
+mod open;
 mod options;
 mod walk;
 

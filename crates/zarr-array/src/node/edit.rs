@@ -40,7 +40,7 @@ pub async fn edit<R>(
         let result = change(&mut node)?;
         if put_changed(storage, prefix, &node, &stored, how).await? {
             drop(lock);
-            refresh(storage, std::slice::from_ref(prefix), format, how).await?;
+            refresh(storage, prefix, std::slice::from_ref(prefix), format, how).await?;
             return Ok((node, result));
         }
         drop(lock);
