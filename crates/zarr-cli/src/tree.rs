@@ -53,11 +53,16 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let text = if args.json {
         json::pretty(&to_json(&tree).into())
     } else {
-        let root = if target.path == "/" { target.store.display().to_string() } else { target.path.clone() };
-        format!("{}{}\n", drawing(&tree, &root), summary(&tree))
+        format!("{}{}\n", drawing(&tree, &root(&target)), summary(&tree))
     };
     print(&text)?;
     Ok(Exit::Ok)
+}
+
+/// The name of the topmost node: short, so that the columns are where they can be read.
+fn root(target: &Target) -> String {
+    let name = target.store.file_name().unwrap_or(target.store.as_os_str());
+    if target.path == "/" { name.to_string_lossy().into_owned() } else { target.path.clone() }
 }
 
 /// A node of the tree.

@@ -4,7 +4,6 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::args;
 use crate::harness::{Done, Folder, base, base2, with, zarr_in};
 
 fn consolidate(folder: &Folder, args: &[&str]) -> Done {

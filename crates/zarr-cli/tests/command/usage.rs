@@ -148,3 +148,14 @@ fn what_the_system_refuses_exits_with_4() {
     std::os::unix::fs::symlink("0", folder.join("a.zarr/c/0")).unwrap();
     zarr(args!["cat", folder.join("a.zarr")]).fails(4, &["chunk [0]", "cannot open"]);
 }
+
+#[test]
+fn a_name_that_no_terminal_should_see_is_escaped() {
+    let folder = Folder::new();
+    folder.group("h.zarr");
+    folder.base("h.zarr/a\u{1b}[2J");
+    for args in [&["tree"][..], &["ls"], &["ls", "-l"], &["rm", "-r", "--dry-run"]] {
+        let done = zarr([args, &[folder.join("h.zarr").to_str().unwrap()]].concat()).ok();
+        assert!(done.text().contains("a\\u{1b}[2J") && !done.text().contains('\u{1b}'), "{args:?}");
+    }
+}
