@@ -25,11 +25,14 @@ use crate::progress::Progress;
 use crate::stdout::print;
 use crate::table::bytes;
 use crate::target::Target;
-use change::{Change, Lengths, Shards};
-use codecs::Codecs;
+use change::{Change, Shards};
+pub(crate) use change::{Layout, Lengths};
+pub(crate) use codecs::Codecs;
 use filter::Filter;
+pub(crate) use old::changed;
 use place::Place;
 use plan::{Kind, Plan};
+pub(crate) use written::written;
 
 /// Copy an array or a hierarchy.
 ///

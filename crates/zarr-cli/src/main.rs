@@ -1,10 +1,13 @@
-//! `zarr`: look into Zarr stores, print what they hold, copy and check them.
+//! `zarr`: look into Zarr stores, print what they hold, create, change, copy and check them.
 //!
 //! One file per verb; [`exit`] has the exit codes and the one place that prints errors.
 
+mod attrs;
 mod cat;
 mod chunks;
+mod consolidate;
 mod copy;
+mod create;
 mod elements;
 mod exit;
 mod explain;
@@ -17,6 +20,7 @@ mod nested;
 mod npy;
 mod progress;
 mod render;
+mod rm;
 mod select;
 mod slabs;
 mod stdout;
@@ -34,7 +38,7 @@ use clap::{Parser, Subcommand};
 
 use exit::{Exit, Outcome};
 
-/// Look into Zarr stores, print what they hold, copy and check them.
+/// Look into Zarr stores, print what they hold, create, change, copy and check them.
 #[derive(Debug, Parser)]
 #[command(name = "zarr", version, arg_required_else_help = true, args_conflicts_with_subcommands = true, after_help = EXIT_CODES)]
 struct Cli {
@@ -60,6 +64,10 @@ enum Verb {
     Chunks(chunks::Args),
     Explain(explain::Args),
     Copy(copy::Args),
+    Create(create::Args),
+    Attrs(attrs::Args),
+    Rm(rm::Args),
+    Consolidate(consolidate::Args),
     Validate(validate::Args),
 }
 
@@ -85,6 +93,10 @@ fn run(cli: Cli) -> Outcome {
         (Some(Verb::Chunks(args)), _) => chunks::run(&args),
         (Some(Verb::Explain(args)), _) => explain::run(&args),
         (Some(Verb::Copy(args)), _) => copy::run(&args),
+        (Some(Verb::Create(args)), _) => create::run(&args),
+        (Some(Verb::Attrs(args)), _) => attrs::run(&args),
+        (Some(Verb::Rm(args)), _) => rm::run(&args),
+        (Some(Verb::Consolidate(args)), _) => consolidate::run(&args),
         (Some(Verb::Validate(args)), _) => validate::run(&args),
         (None, Some(path)) => cat::run(&cat::Args::lines_of(path)),
         (None, None) => Err(exit::Failure::usage("nothing to do; see zarr --help")),

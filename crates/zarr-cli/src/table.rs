@@ -33,6 +33,12 @@ impl Table {
     }
 }
 
+/// `1 node`, `2 nodes`
+pub(crate) fn count(n: impl TryInto<u64>, what: &str) -> String {
+    let n = n.try_into().unwrap_or(u64::MAX);
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
 /// `24 × 721 × 1440`
 pub(crate) fn dimensions(lengths: &[u64]) -> String {
     if lengths.is_empty() {

@@ -156,7 +156,7 @@ fn is_old_array(directory: &Path) -> bool {
 }
 
 /// The topmost directory above `given` up to which every directory has a document, and the names of those below it.
-fn hierarchy(given: &Path) -> (PathBuf, Vec<String>) {
+pub(crate) fn hierarchy(given: &Path) -> (PathBuf, Vec<String>) {
     let mut names = Vec::new();
     let mut shown = given.to_owned();
     let Ok(mut directory) = std::path::absolute(given) else { return (shown, names) };

@@ -10,7 +10,7 @@ use crate::listed::{Listed, list};
 use crate::progress::Progress;
 use crate::stdout::print;
 use crate::stored::Size;
-use crate::table::{Table, bytes};
+use crate::table::{Table, bytes, count};
 use crate::target::Target;
 use crate::walk::Source;
 
@@ -53,11 +53,16 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let text = if args.json {
         json::pretty(&to_json(&tree).into())
     } else {
-        let root = if target.path == "/" { target.store.display().to_string() } else { target.path.clone() };
-        format!("{}{}\n", drawing(&tree, &root), summary(&tree))
+        format!("{}{}\n", drawing(&tree, &root(&target)), summary(&tree))
     };
     print(&text)?;
     Ok(Exit::Ok)
+}
+
+/// The name of the topmost node: short, so that the columns are where they can be read.
+fn root(target: &Target) -> String {
+    let name = target.store.file_name().unwrap_or(target.store.as_os_str());
+    if target.path == "/" { name.to_string_lossy().into_owned() } else { target.path.clone() }
 }
 
 /// A node of the tree.
@@ -140,23 +145,19 @@ fn branches(tree: &[Entry]) -> Vec<String> {
 
 fn summary(tree: &[Entry]) -> String {
     let others = tree.iter().filter(|entry| entry.node.kind == "none").count();
-    let mut text = count((tree.len() - others) as u64, "node");
+    let mut text = count(tree.len() - others, "node");
     match broken(tree) {
         0 => {}
         broken => text.push_str(&format!(", {broken} of them broken")),
     }
     if others > 0 {
-        text.push_str(&format!("; {} without a document", count(others as u64, "folder")));
+        text.push_str(&format!("; {} without a document", count(others, "folder")));
     }
     text
 }
 
 fn broken(tree: &[Entry]) -> usize {
     tree.iter().filter(|entry| entry.node.is_broken()).count()
-}
-
-fn count(n: u64, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 fn to_json(tree: &[Entry]) -> Object {

@@ -13,6 +13,7 @@ use zarr_hierarchy::{Difference, Found, GroupOptions, HierarchyError, UseConsoli
 use crate::exit::{Exit, Outcome, line};
 use crate::json;
 use crate::stdout::print;
+use crate::table::count;
 use crate::target::{Target, registry};
 use crate::walk::{NO_NODE, Source, Visit, reason, walk};
 
@@ -134,7 +135,6 @@ impl Report {
             text.push_str(&format!("{} (no node)\n  note: {NO_NODE}\n", line(path)));
         }
         let [errors, warnings] = [Severity::Error, Severity::Warning].map(|s| self.count(s));
-        let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
         let [nodes, errors, warnings] =
             [count(self.nodes.len(), "node"), count(errors, "error"), count(warnings, "warning")];
         text + &format!("{nodes}, {errors}, {warnings}\n")
@@ -200,13 +200,14 @@ fn consolidated(target: &Target, path: &str, format: Format) -> Vec<Finding> {
 
 /// A difference in words.
 pub(crate) fn differs(difference: &Difference) -> String {
-    let path = difference.path();
+    let node = match difference.path() {
+        "" => "the group itself".to_owned(),
+        path => format!("the node {path:?}"),
+    };
     match difference {
-        Difference::Missing(_) => format!("the node {path:?} is missing in the consolidated metadata"),
-        Difference::Gone(_) => {
-            format!("the node {path:?} is in the consolidated metadata, and not in the store")
-        }
-        Difference::Changed(_) => format!("the node {path:?} is another one in the consolidated metadata"),
+        Difference::Missing(_) => format!("{node} is missing in the consolidated metadata"),
+        Difference::Gone(_) => format!("{node} is in the consolidated metadata, and not in the store"),
+        Difference::Changed(_) => format!("{node} is another one in the consolidated metadata"),
     }
 }
 

@@ -8,7 +8,7 @@ use super::{diagnostics, end, head};
 use crate::exit::Failure;
 use crate::json;
 use crate::listed::{Listed, list};
-use crate::table::Table;
+use crate::table::{Table, count};
 use crate::target::Target;
 use crate::walk::Source;
 
@@ -112,7 +112,7 @@ impl GroupInfo {
 
 impl Consolidated {
     fn to_text(&self) -> String {
-        let mut text = format!("metadata of {} nodes", self.nodes);
+        let mut text = format!("metadata of {}", count(self.nodes, "node"));
         let mut differs = |names: &[String], what| match names {
             [] => {}
             [name] => text.push_str(&format!(", {what} {name:?}")),

@@ -148,7 +148,7 @@ fn a_group_lists_its_children_also_when_one_is_broken() {
     assert_eq!(json["consolidated_lacks"], json!(["__xarray_dataarray_variable__", "broken", "g"]));
     let page = info(&folder, "h.zarr");
     let says =
-        "consolidated  metadata of 1 nodes, without 3 children such as \"__xarray_dataarray_variable__\"\n";
+        "consolidated  metadata of 1 node, without 3 children such as \"__xarray_dataarray_variable__\"\n";
     assert!(page.contains(says) && page.ends_with("children\n  a  array  int32  4\n"), "{page}");
     let page = zarr(args!["info", "--no-consolidated", folder.join("h.zarr")]).ok().text().to_owned();
     assert!(page.contains("\n  a                              array       int32  4\n"), "{page}");

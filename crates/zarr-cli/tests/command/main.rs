@@ -2,15 +2,19 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
+mod attrs;
 mod broken;
 mod cat;
 mod chunks;
+mod consolidate;
 mod copy;
+mod create;
 mod explain;
 mod formats;
 mod harness;
 mod info;
 mod ls;
+mod rm;
 mod shards;
 mod tree;
 mod usage;

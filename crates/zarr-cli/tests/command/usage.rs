@@ -7,7 +7,20 @@ use crate::harness::{Folder, zarr, zarr_in};
 
 #[test]
 fn help_and_version_are_no_errors_and_show_examples() {
-    for verb in ["info", "tree", "ls", "cat", "chunks", "explain", "copy", "validate"] {
+    for verb in [
+        "info",
+        "tree",
+        "ls",
+        "cat",
+        "chunks",
+        "explain",
+        "copy",
+        "create",
+        "attrs",
+        "rm",
+        "consolidate",
+        "validate",
+    ] {
         let help = zarr([verb, "--help"]).ok();
         assert!(
             help.text().contains("Examples:") && help.text().contains(&format!("zarr {verb} ")),
@@ -35,6 +48,14 @@ fn a_wrong_command_line_exits_with_2() {
         &["copy", "a", "b", "--chunks", "2", "--shards", "4,4"],
         &["copy", "a", "b", "--codecs", "zip"],
         &["copy", "a", "b", "--zarr-format", "4"],
+        &["ls", "-l", "--json", "a"],
+        &["tree", "-L", "-1", "a"],
+        &["create", "a"],
+        &["create", "a", "--group", "--shape", "1"],
+        &["create", "a", "--shape", "1"],
+        &["attrs", "set", "a", "x"],
+        &["attrs", "rm", "a"],
+        &["consolidate", "a", "--check", "--remove"],
         &[],
     ] {
         let done = zarr(args).exits(2);
@@ -126,4 +147,15 @@ fn what_the_system_refuses_exits_with_4() {
     fs::remove_file(folder.join("a.zarr/c/0")).unwrap();
     std::os::unix::fs::symlink("0", folder.join("a.zarr/c/0")).unwrap();
     zarr(args!["cat", folder.join("a.zarr")]).fails(4, &["chunk [0]", "cannot open"]);
+}
+
+#[test]
+fn a_name_that_no_terminal_should_see_is_escaped() {
+    let folder = Folder::new();
+    folder.group("h.zarr");
+    folder.base("h.zarr/a\u{1b}[2J");
+    for args in [&["tree"][..], &["ls"], &["ls", "-l"], &["rm", "-r", "--dry-run"]] {
+        let done = zarr([args, &[folder.join("h.zarr").to_str().unwrap()]].concat()).ok();
+        assert!(done.text().contains("a\\u{1b}[2J") && !done.text().contains('\u{1b}'), "{args:?}");
+    }
 }

@@ -1,0 +1,183 @@
+//! `zarr attrs`: the attributes of a node.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use zarr_array::block_on;
+use zarr_array::meta::json::{Object, Value};
+use zarr_array::node::{self, Writing};
+
+use crate::exit::{Exit, Failure, Outcome};
+use crate::json;
+use crate::stdout::print;
+use crate::target::Target;
+
+/// Print or change the attributes of an array or a group.
+///
+/// The document is changed as it is by then, and put only if nobody else has changed it meanwhile; what is not touched keeps
+/// its bytes. Consolidated metadata above is kept in step. A node with an unknown codec or data type will do as well.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  zarr attrs get weather.zarr/t2m
+  zarr attrs get weather.zarr/t2m units
+  zarr attrs get weather.zarr /history/0/date
+  zarr attrs set weather.zarr/t2m units K scale_factor 0.1 valid_range '[200, 330]'
+  zarr attrs merge weather.zarr '{\"title\": \"ERA5\", \"version\": 2}'
+  zarr attrs merge weather.zarr @attributes.json
+  zarr attrs rm weather.zarr/t2m scale_factor";
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Print all attributes as JSON, or one of them.
+    Get {
+        #[arg(value_name = "STORE[/PATH]")]
+        store: PathBuf,
+        /// The name of an attribute; or a JSON pointer, which begins with a slash.
+        name: Option<String>,
+    },
+    /// Set attributes.
+    Set {
+        #[arg(value_name = "STORE[/PATH]")]
+        store: PathBuf,
+        /// Names and values in turn. What is no JSON is a string.
+        #[arg(value_name = "NAME VALUE", num_args = 2.., required = true, allow_negative_numbers = true)]
+        pairs: Vec<String>,
+    },
+    /// Set the attributes that an object has, and leave the others.
+    Merge {
+        #[arg(value_name = "STORE[/PATH]")]
+        store: PathBuf,
+        /// A JSON object; `@FILE` reads it from a file, `-` from standard input.
+        #[arg(value_name = "JSON|-|@FILE")]
+        object: String,
+    },
+    /// Remove attributes.
+    Rm {
+        #[arg(value_name = "STORE[/PATH]")]
+        store: PathBuf,
+        #[arg(value_name = "NAME", required = true)]
+        names: Vec<String>,
+    },
+}
+
+pub(crate) fn run(args: &Args) -> Outcome {
+    match &args.action {
+        Action::Get { store, name } => get(&Target::find(store)?, name.as_deref()),
+        Action::Set { store, pairs } => {
+            let mut changes = Vec::new();
+            for pair in pairs.chunks(2) {
+                let [name, value] = pair else {
+                    return Err(Failure::usage(format!("the attribute {:?} has no value", pair[0])));
+                };
+                changes.push((name.clone(), Some(given(value))));
+            }
+            change(&Target::find(store)?, &changes)
+        }
+        Action::Merge { store, object } => {
+            let members = object_of(object)?;
+            let changes: Vec<_> =
+                members.members().map(|m| (m.name_lossy().into_owned(), Some(m.value()))).collect();
+            change(&Target::find(store)?, &changes)
+        }
+        Action::Rm { store, names } => {
+            let changes: Vec<_> = names.iter().map(|name| (name.clone(), None)).collect();
+            change(&Target::find(store)?, &changes)
+        }
+    }
+}
+
+/// A value as the user gives it: JSON, or else a string.
+pub(crate) fn given(text: &str) -> Value {
+    Value::parse(text).unwrap_or_else(|_| text.into())
+}
+
+/// The object that an argument is, or names.
+pub(crate) fn object_of(argument: &str) -> Result<Object, Failure> {
+    let (text, place) = match argument.strip_prefix('@') {
+        Some(file) => {
+            let text = fs::read_to_string(file);
+            (text.map_err(|e| Failure::io(&e, format_args!("cannot read {file:?}")))?, file.to_owned())
+        }
+        None if argument == "-" => {
+            let mut text = String::new();
+            let read = io::stdin().lock().read_to_string(&mut text);
+            read.map_err(|e| Failure::io(&e, "cannot read standard input"))?;
+            (text, "standard input".to_owned())
+        }
+        None => (argument.to_owned(), "the argument".to_owned()),
+    };
+    let value = Value::parse(&text).map_err(|e| Failure::usage(format!("{place}: {e}")))?;
+    value.as_object().ok_or_else(|| Failure::usage(format!("{place}: attributes are a JSON object")))
+}
+
+fn get(target: &Target, name: Option<&str>) -> Outcome {
+    let (node, _) = target.node()?;
+    let place = |e: Failure| target.fail(e.within(format_args!("node {:?}", target.path)));
+    if let Some(e) = node.attributes_error() {
+        return Err(place(e.clone().into()));
+    }
+    let attributes = node.attributes();
+    let value = match name {
+        None => Some(attributes.to_value()),
+        Some(name) => attributes.get(name).or_else(|| pointed(&attributes.to_value(), name)),
+    };
+    match (value, name) {
+        (Some(value), _) => print(&json::pretty(&value))?,
+        (None, name) => {
+            let message = format!("there is no attribute {:?}", name.unwrap_or_default());
+            return Err(place(Failure::new(Exit::NotFound, message)));
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+/// What a JSON pointer leads to (RFC 6901).
+fn pointed(value: &Value, pointer: &str) -> Option<Value> {
+    let mut value = value.clone();
+    for token in pointer.strip_prefix('/')?.split('/') {
+        let name = token.replace("~1", "/").replace("~0", "~");
+        value = match value.elements() {
+            Some(mut elements) => elements.nth(name.parse().ok()?)?,
+            None => value.as_object()?.get(&name)?,
+        };
+    }
+    Some(value)
+}
+
+/// Sets attributes, or removes those without a value, all of them or none.
+fn change(target: &Target, changes: &[(String, Option<Value>)]) -> Outcome {
+    let (storage, prefix) = (&target.storage, target.prefix()?);
+    let place = |e: Failure| target.fail(e.within(format_args!("node {:?}", target.path)));
+    let format = target.node()?.0.format();
+    let edit = |attributes: &mut Object| {
+        let absent = changes.iter().find(|(name, value)| value.is_none() && !attributes.contains(name));
+        if let Some((name, _)) = absent {
+            return Some(name.clone());
+        }
+        for (name, value) in changes {
+            match value {
+                Some(value) => attributes.set(name, value),
+                None => drop(attributes.remove(name)),
+            }
+        }
+        None
+    };
+    let how = Writing::default();
+    let edited = node::edit(storage, &prefix, format, &how, |node| Ok(node.edit_attributes(edit)?));
+    match block_on(edited).map_err(|e| place(e.into()))?.1 {
+        None => Ok(Exit::Ok),
+        Some(name) => {
+            let message = format!("there is no attribute {name:?}, nothing was removed");
+            Err(place(Failure::new(Exit::NotFound, message)))
+        }
+    }
+}

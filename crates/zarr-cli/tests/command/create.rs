@@ -1,0 +1,110 @@
+//! What `zarr create` makes.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::args;
+use crate::harness::{Folder, zarr, zarr_in};
+
+fn json_file(folder: &Folder, path: &str) -> Value {
+    serde_json::from_str(&fs::read_to_string(folder.join(path)).unwrap()).unwrap()
+}
+
+#[test]
+fn an_array_is_created_with_the_groups_above_it() {
+    let folder = Folder::new();
+    let run = |args: &[&str]| zarr_in(folder.path(), [&["create"], args].concat());
+    run(&["--group", "h.zarr", "--attrs", "{\"title\": \"t\"}"]).ok();
+    let array =
+        "h.zarr/g/a --shape 10,20 --dtype float32 --chunks 5,10 --shards 10,20 --codecs gzip:1 --fill NaN";
+    let options = ["--dimension-names", "y,", "--attrs", "{\"units\": \"K\"}"];
+    run(&[&array.split(' ').collect::<Vec<_>>()[..], &options].concat()).ok();
+    assert_eq!(folder.files("h.zarr"), ["g/a/zarr.json", "g/zarr.json", "zarr.json"]);
+    let made = folder.document("h.zarr/g/a");
+    assert_eq!((&made["shape"], &made["data_type"]), (&json!([10, 20]), &json!("float32")));
+    assert_eq!((&made["fill_value"], &made["dimension_names"]), (&json!("NaN"), &json!(["y", null])));
+    assert_eq!(made["attributes"], json!({ "units": "K" }));
+    assert_eq!(made["chunk_grid"]["configuration"]["chunk_shape"], json!([10, 20]));
+    let inside = &made["codecs"][0]["configuration"];
+    assert_eq!((&inside["chunk_shape"], &inside["codecs"][1]["name"]), (&json!([5, 10]), &json!("gzip")));
+    assert_eq!(folder.document("h.zarr")["attributes"], json!({ "title": "t" }));
+    // A scalar, with everything left out.
+    run(&["s.zarr", "--shape", "", "--dtype", ">i2"]).ok();
+    let codecs = folder.document("s.zarr")["codecs"].clone();
+    assert_eq!(codecs[0]["configuration"]["endian"], "big");
+    assert_eq!(zarr_in(folder.path(), ["cat", "s.zarr", "--format", "json"]).ok().text(), "0\n");
+}
+
+#[test]
+fn an_array_of_format_2_is_created_in_a_group_of_format_2() {
+    let folder = Folder::new();
+    let run = |args: &[&str]| zarr_in(folder.path(), [&["create"], args].concat());
+    run(&["--group", "h.zarr", "--zarr-format", "2"]).ok();
+    let codecs = "{\"compressor\": {\"id\": \"zlib\", \"level\": 1}}";
+    run(&["h.zarr/g/a", "--shape", "4", "--dtype", ">i4", "--codecs", codecs, "--fill", "-1"]).ok();
+    assert_eq!(folder.files("h.zarr"), [".zgroup", "g/.zgroup", "g/a/.zarray"]);
+    let made = json_file(&folder, "h.zarr/g/a/.zarray");
+    assert_eq!((&made["dtype"], &made["fill_value"]), (&json!(">i4"), &json!(-1)));
+    assert_eq!((&made["chunks"], &made["compressor"]["id"]), (&json!([4]), &json!("zlib")));
+    run(&["h.zarr/b", "--shape", "4", "--dtype", "<f8", "--dimension-names", "x", "--codecs", "zstd:1"]).ok();
+    assert_eq!(json_file(&folder, "h.zarr/b/.zarray")["compressor"]["id"], "zstd");
+    assert_eq!(json_file(&folder, "h.zarr/b/.zattrs"), json!({ "_ARRAY_DIMENSIONS": ["x"] }));
+    assert_eq!(
+        zarr(args!["cat", folder.join("h.zarr/g/a"), "--format", "json"]).ok().text(),
+        "[-1,-1,-1,-1]\n"
+    );
+    zarr(args!["validate", folder.join("h.zarr")]).ok();
+    // Formats are not mixed.
+    run(&["h.zarr/c", "--shape", "4", "--dtype", "int8", "--zarr-format", "3"]).fails(2, &["format 2"]);
+    run(&["h.zarr/c", "--shape", "4", "--dtype", "int8", "--chunks", "2", "--shards", "4"])
+        .fails(6, &["shard"]);
+}
+
+#[test]
+fn what_is_there_is_replaced_only_if_asked_for_and_only_if_it_is_a_node() {
+    let folder = Folder::new();
+    folder.group("h.zarr");
+    folder.base("h.zarr/a");
+    folder.write("h.zarr/files/notes.txt", "");
+    let run = |args: &[&str]| {
+        let all = [&["create"], args, &["--shape", "3", "--dtype", "uint8"]].concat();
+        zarr_in(folder.path(), all)
+    };
+    run(&["h.zarr/a"]).fails(2, &["h.zarr", "\"/a\"", "there is a node already"]);
+    assert!(folder.join("h.zarr/a/c/0").exists());
+    run(&["h.zarr/a", "--if-exists", "replace"]).ok();
+    assert_eq!(folder.files("h.zarr/a"), ["zarr.json"]);
+    run(&["h.zarr/files", "--if-exists", "replace"]).ok();
+    assert_eq!(folder.files("h.zarr/files"), ["notes.txt", "zarr.json"]);
+    run(&["h.zarr/a/b"]).fails(2, &["\"/a\" is an array"]);
+}
+
+#[test]
+fn what_cannot_be_created_leaves_nothing() {
+    let folder = Folder::new();
+    let run = |text: &str| zarr_in(folder.path(), [vec!["create"], text.split(' ').collect()].concat());
+    run("a.zarr --shape 3 --dtype floaty").fails(2, &["--dtype", "floaty"]);
+    run("a.zarr --shape 3 --dtype |O").exits(6);
+    run("a.zarr --shape 3 --dtype int8 --chunks 2,2").fails(2, &["1 dimensions", "chunk shape 2"]);
+    run("a.zarr --shape 3 --dtype int8 --fill 300").fails(2, &["/fill_value"]);
+    run("a.zarr --shape 3 --dtype int8 --codecs zip").fails(2, &["--codecs"]);
+    run("a.zarr --shape 3 --dtype int8 --attrs []").fails(2, &["JSON object"]);
+    run("a.zarr --shape 3 --dtype int8 --attrs @none").fails(3, &["cannot read", "none"]);
+    // Not a store that nobody meant.
+    run("new.zarr/a --shape 3 --dtype int8").fails(3, &["new.zarr", "zarr create --group"]);
+    run("../up/../a --group").exits(2);
+    assert!(folder.files("").is_empty());
+    run("h.zarr --group").ok();
+    run("h.zarr/__x --group").fails(2, &["reserved"]);
+}
+
+#[test]
+fn consolidated_metadata_knows_what_is_created() {
+    let folder = Folder::new();
+    folder.group("h.zarr");
+    zarr(args!["consolidate", folder.join("h.zarr")]).ok();
+    zarr(args!["create", folder.join("h.zarr/g/a"), "--shape", "3", "--dtype", "int8"]).ok();
+    zarr(args!["consolidate", "--check", folder.join("h.zarr")]).ok();
+    assert_eq!(zarr(args!["ls", "-R", folder.join("h.zarr")]).ok().text(), "g\ng/a\n");
+}

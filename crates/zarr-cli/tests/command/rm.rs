@@ -1,0 +1,89 @@
+//! What `zarr rm` erases, and what it does not.
+
+use serde_json::json;
+
+use crate::args;
+use crate::harness::{Done, Folder, base2, zarr, zarr_in};
+
+fn rm(folder: &Folder, args: &[&str]) -> Done {
+    zarr_in(folder.path(), [&["rm"], args].concat())
+}
+
+/// `h.zarr` of format 3 and `i.zarr` of format 2, with an array, and a group with an array, consolidated.
+fn stores(folder: &Folder) {
+    folder.group("h.zarr");
+    folder.base("h.zarr/a");
+    folder.group("h.zarr/g");
+    folder.base("h.zarr/g/b");
+    folder.group2("i.zarr");
+    folder.array2("i.zarr/a", &base2());
+    folder.group2("i.zarr/g");
+    folder.array2("i.zarr/g/b", &base2());
+    for store in ["h.zarr", "i.zarr"] {
+        zarr(args!["consolidate", folder.join(store)]).ok();
+    }
+}
+
+#[test]
+fn a_node_is_erased_and_consolidated_metadata_follows() {
+    let folder = Folder::new();
+    stores(&folder);
+    for store in ["h.zarr", "i.zarr"] {
+        assert_eq!(rm(&folder, &[&format!("{store}/a")]).ok().text(), "erased 1 node\n");
+        zarr(args!["consolidate", "--check", folder.join(store)]).ok();
+        let group = format!("{store}/g");
+        rm(&folder, &[&group]).fails(2, &[store, "\"/g\"", "1 node would go with it; -r"]);
+        assert_eq!(rm(&folder, &["-r", "--dry-run", &group]).ok().text(), "/g\n/g/b\n");
+        assert!(folder.join(&group).exists());
+        assert_eq!(rm(&folder, &["-r", &group]).ok().text(), "erased 2 nodes\n");
+        assert!(!folder.join(&group).exists());
+        zarr(args!["consolidate", "--check", folder.join(store)]).ok();
+        rm(&folder, &[&group]).fails(3, &["there is no node \"g\""]);
+    }
+}
+
+#[test]
+fn the_root_needs_force() {
+    let folder = Folder::new();
+    stores(&folder);
+    for store in ["h.zarr", "i.zarr"] {
+        rm(&folder, &["-r", store]).fails(2, &["root of a store", "--force"]);
+        rm(&folder, &["--force", store]).fails(2, &["3 nodes would go with it"]);
+        rm(&folder, &["-ry", store]).ok();
+        assert!(!folder.join(store).exists());
+    }
+    folder.base("a.zarr");
+    rm(&folder, &["a.zarr"]).fails(2, &["root of a store"]);
+    rm(&folder, &["-f", "a.zarr"]).ok();
+}
+
+#[test]
+fn what_is_no_node_is_not_erased_by_accident() {
+    let folder = Folder::new();
+    folder.write("data/notes.txt", "");
+    rm(&folder, &["-ry", "data"]).fails(3, &["there is no node"]);
+    folder.group("h.zarr");
+    folder.group("h.zarr/g");
+    for stranger in ["g/notes.txt", "g/folder/file", "g/.git/config"] {
+        folder.write(&format!("h.zarr/{stranger}"), "");
+        rm(&folder, &["-r", "h.zarr/g"]).fails(2, &["is no part of a node; --force"]);
+        assert!(folder.join("h.zarr").join(stranger).exists());
+    }
+    let json = rm(&folder, &["-r", "--dry-run", "--json", "h.zarr/g"]).ok().json();
+    let wanted = json!({
+        "dry_run": true, "nodes": ["/g"], "not_nodes": ["/g/.git", "/g/folder", "/g/notes.txt"]
+    });
+    assert_eq!(json, wanted);
+    rm(&folder, &["-r", "-y", "h.zarr/g"]).ok();
+    assert_eq!(folder.files("h.zarr"), ["zarr.json"]);
+}
+
+#[test]
+fn a_broken_node_can_be_erased() {
+    let folder = Folder::new();
+    folder.group("h.zarr");
+    folder.write("h.zarr/a/zarr.json", "{");
+    folder.write("h.zarr/a/c/0", "");
+    rm(&folder, &["h.zarr/a"]).ok();
+    assert_eq!(folder.files("h.zarr"), ["zarr.json"]);
+}
