@@ -404,6 +404,9 @@ fn f_t8_f44_changes_are_seen_in_the_map() {
         a.merge_attributes(serde_json::json!({ "m": null })).unwrap();
         assert_eq!(fresh().group("a").unwrap().attributes().len(), 2);
         assert_eq!(root.group("a").unwrap().attributes().len(), 0, "another handle trusts what it has read");
+        // In format 2 the documents of the group itself are in its map.
+        again().set_attributes(serde_json::json!({ "title": "t" })).unwrap();
+        assert_eq!(fresh().attributes().len(), 1);
         root.create_group("b/c").unwrap();
         assert_eq!(fresh().walk().count(), 4);
         assert_eq!(names(&root.children().unwrap()), ["a", "b"], "this one has made it");

@@ -55,7 +55,9 @@ pub async fn refresh(
     if how.consolidated == Consolidated::Keep || format == Format::V1 {
         return Ok(());
     }
-    let groups = above(node);
+    let mut groups = above(node);
+    // In format 2 the documents of a group are among those that it consolidates.
+    groups.extend((format == Format::V2).then(|| node.clone()));
     let holders = groups.iter().map(|group| holder(storage, group, format, how));
     let holders = try_join_all(holders).await.map_err(|e| {
         let message = "the groups above the node that was changed cannot be searched for consolidated metadata, which \
@@ -64,7 +66,7 @@ pub async fn refresh(
     })?;
     for (group, key) in groups.iter().zip(holders) {
         let Some(key) = key else { continue };
-        let below: Vec<&Prefix> = touched.iter().filter(|node| is_below(group, node)).collect();
+        let below: Vec<&Prefix> = touched.iter().filter(|node| is_in(group, node, format)).collect();
         if !below.is_empty() {
             let updated = update(storage, group, &key, &below, format, how).await;
             updated.map_err(|e| {
@@ -90,8 +92,9 @@ async fn holder(
     Ok(holds.then_some(key))
 }
 
-fn is_below(group: &Prefix, node: &Prefix) -> bool {
-    node.as_str().len() > group.as_str().len() && node.as_str().starts_with(group.as_str())
+/// Whether the consolidated metadata of a group has the documents of a node.
+fn is_in(group: &Prefix, node: &Prefix, format: Format) -> bool {
+    node.as_str().starts_with(group.as_str()) && (node != group || format == Format::V2)
 }
 
 async fn versioned(storage: &Storage, key: &Key) -> ArrayResult<Option<Reply>> {
@@ -175,7 +178,7 @@ async fn changed(
             continue;
         }
         for name in &names {
-            let key = format!("{path}/{name}");
+            let key = if path.is_empty() { name.to_string() } else { format!("{path}/{name}") };
             match documents.iter().find(|document| document.name == *name) {
                 Some(document) => new.insert(&key, parsed(&document.bytes, how)?),
                 None => drop(new.remove(&key)),
