@@ -4,7 +4,8 @@ use futures_util::future::try_join_all;
 use zarr_meta::{DocumentName, Format, GroupMeta, Ignore, NodeMeta};
 use zarr_traits::{Bytes, Key, Outcome, Prefix, Put, Storage};
 
-use super::{Writing, above, bare, refresh, stored};
+use super::erase::delete_node;
+use super::{MAKERS, Writing, above, bare, refresh, stored};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 
 /// What becomes of a node that is there already where one is to be created (checklist F17).
@@ -20,9 +21,6 @@ pub enum Existing {
     /// It is opened, when it is of the same kind; an array must mean the same by its chunks.
     Open,
 }
-
-/// The documents that make a node, of any format that is written.
-const MAKERS: [DocumentName; 3] = [DocumentName::Node, DocumentName::Array2, DocumentName::Group2];
 
 /// Creates the node at `prefix`, after the groups above it that are not there (checklist F11, H40): an interrupted creation
 /// leaves empty groups, no half node. Gives the node that is there instead when that is what `existing` wants.
@@ -53,9 +51,9 @@ pub async fn create(
     let others = MAKERS.into_iter().chain([DocumentName::Attributes2]).filter(|name| *name != documents[0].0);
     let beside = stored(storage, prefix, &others.collect::<Vec<_>>()).await?;
     let attributes = beside.iter().any(|beside| !beside.name.makes_node());
-    let mut written = groups_above(storage, prefix, format, how).await?;
+    let mut written = create_above(storage, prefix, format, how).await?;
     if existing == Existing::Replace {
-        erase(storage, prefix).await?;
+        delete_node(storage, prefix, &MAKERS).await?;
     } else if beside.iter().any(|beside| beside.name.makes_node()) {
         return found(storage, prefix, existing, how).await;
     }
@@ -77,15 +75,6 @@ pub async fn create(
     Ok(None)
 }
 
-/// Deletes the node at `prefix` and everything below it: what makes it a node first, then the rest (checklist F17, F30).
-async fn erase(storage: &Storage, prefix: &Prefix) -> ArrayResult<()> {
-    for name in MAKERS {
-        let _ = storage.writer()?.delete(&prefix.key(name.as_str())?, None).await?;
-    }
-    storage.writer()?.delete_prefix(prefix).await?;
-    Ok(())
-}
-
 /// What comes of a node that is there already.
 async fn found(
     storage: &Storage,
@@ -102,8 +91,11 @@ async fn found(
     NodeMeta::parse(&bare(&stored), &how.limits, &mut Ignore)?.ok_or_else(exists).map(Some)
 }
 
-/// Creates the groups above `prefix` that are missing, the root first, and says which.
-async fn groups_above(
+/// Creates the groups above `prefix` that are missing, the root first, and says which. Consolidated metadata is not touched.
+///
+/// # Errors
+/// [`Exists`](ArrayErrorKind::Exists) when one of them is an array or of another format, and those of the store.
+pub async fn create_above(
     storage: &Storage,
     prefix: &Prefix,
     format: Format,

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Instant;
 
 use zarr_meta::{DocumentName, Documents, Format, Ignore, NodeMeta};
-use zarr_traits::{Bytes, Key, Outcome, Prefix, Put, Storage, Version};
+use zarr_traits::{ByteRange, Bytes, If, Key, Outcome, Prefix, Put, Storage, Version};
 
 use super::{Stored, Writing, bare, refresh, stored};
 use crate::core::PartialWrites;
@@ -47,6 +47,39 @@ pub async fn edit<R>(
         wait(storage, attempt, begun).await?;
     }
     Err(ArrayError::new(ArrayErrorKind::Conflict, "others keep changing the metadata"))
+}
+
+/// Changes one object, as it is in the store by now: `change` is given what is there, if anything, and says what shall be
+/// there, if anything. It may be called again when somebody else was faster.
+///
+/// # Errors
+/// [`Conflict`](ArrayErrorKind::Conflict) when others keep changing it,
+/// [`Unsupported`](ArrayErrorKind::Unsupported) in a store without conditional puts, those of `change` and of the store.
+pub async fn edit_document(
+    storage: &Storage,
+    key: &Key,
+    how: &Writing,
+    change: impl Fn(Option<&[u8]>) -> ArrayResult<Option<String>>,
+) -> ArrayResult<()> {
+    for attempt in 0..ATTEMPTS {
+        let begun = Instant::now();
+        let lock = storage.lock(key).await;
+        let reply = storage.reader().get_ranges(key, &[ByteRange::All], If::Versioned).await?;
+        let old = reply.as_ref().map(|reply| reply.bytes.first().map_or(&[][..], |bytes| bytes));
+        let version = reply.as_ref().map(|reply| reply.version.as_ref());
+        let done = match (change(old)?, version) {
+            (Some(text), _) if old == Some(text.as_bytes()) => true,
+            (Some(text), version) => put(storage, key, text, version, how).await?,
+            (None, Some(version)) => delete(storage, key, version, how).await?,
+            (None, None) => true,
+        };
+        if done {
+            return Ok(());
+        }
+        drop(lock);
+        wait(storage, attempt, begun).await?;
+    }
+    Err(ArrayError::new(ArrayErrorKind::Conflict, "others keep changing the object"))
 }
 
 /// Waits after a lost race, off the caller's thread.

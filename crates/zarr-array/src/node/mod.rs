@@ -3,10 +3,12 @@
 
 mod create;
 mod edit;
+mod erase;
 mod step;
 
-pub use create::{Existing, create};
-pub use edit::edit;
+pub use create::{Existing, create, create_above};
+pub use edit::{edit, edit_document};
+pub use erase::erase;
 pub use step::{Consolidated, above, refresh};
 
 use futures_util::future::try_join_all;
@@ -16,6 +18,9 @@ use zarr_traits::{ByteRange, Bytes, Drive, If, Limits, Prefix, Storage, Version}
 
 use crate::core::PartialWrites;
 use crate::error::ArrayResult;
+
+/// The documents that make a node, of any format that is written.
+const MAKERS: [DocumentName; 3] = [DocumentName::Node, DocumentName::Array2, DocumentName::Group2];
 
 /// How documents are written beside others who write them.
 #[derive(Debug, Clone, Default)]

@@ -1,0 +1,43 @@
+//! Erasing a node with everything below it (checklist F17, F30, F31).
+
+use zarr_meta::DocumentName;
+use zarr_traits::{Prefix, Storage};
+
+use super::{MAKERS, Writing, refresh, stored};
+use crate::error::ArrayResult;
+
+/// Erases the node at `prefix` and everything below it; false, and nothing is erased, when there is no node. What makes it a
+/// node goes first: an interruption leaves no node, and not a node without its chunks.
+///
+/// The cost is three reads at once, a deletion of each document and one of the prefix; and what [`refresh`] costs.
+///
+/// # Errors
+/// Those of the store. When consolidated metadata cannot be kept in step the node has been erased already.
+pub async fn erase(storage: &Storage, prefix: &Prefix, how: &Writing) -> ArrayResult<bool> {
+    storage.writer()?;
+    let makers: Vec<DocumentName> =
+        stored(storage, prefix, &MAKERS).await?.iter().map(|one| one.name).collect();
+    if makers.is_empty() {
+        return Ok(false);
+    }
+    delete_node(storage, prefix, &makers).await?;
+    let mut formats: Vec<_> = makers.iter().map(|name| name.format()).collect();
+    formats.dedup();
+    for format in formats {
+        refresh(storage, std::slice::from_ref(prefix), format, how).await?;
+    }
+    Ok(true)
+}
+
+/// Deletes documents of a node, then everything below its prefix.
+pub(super) async fn delete_node(
+    storage: &Storage,
+    prefix: &Prefix,
+    documents: &[DocumentName],
+) -> ArrayResult<()> {
+    for name in documents {
+        let _ = storage.writer()?.delete(&prefix.key(name.as_str())?, None).await?;
+    }
+    storage.writer()?.delete_prefix(prefix).await?;
+    Ok(())
+}

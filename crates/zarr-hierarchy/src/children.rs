@@ -1,0 +1,105 @@
+//! Finding the children of a group (checklist F.3, H41).
+
+use std::sync::Arc;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use zarr_array::meta::path::{Listed, listed};
+use zarr_array::meta::{Code, GroupMeta, NodeMeta};
+use zarr_array::traits::{Prefix, StoreErrorKind};
+use zarr_array::{ArrayErrorKind, Diagnostic, Format};
+
+use crate::child::{Child, Found};
+use crate::error::{HierarchyError, HierarchyResult};
+use crate::group::{Group, Shared};
+use crate::options::{Formats, ImplicitGroups};
+
+impl Group {
+    /// The children, in the order of their names. One that is broken is among them, with its error, and hides nobody.
+    ///
+    /// That is one request for the names and one for each child, many at once; none with consolidated metadata.
+    ///
+    /// # Errors
+    /// [`Unsupported`](ArrayErrorKind::Unsupported) when the store cannot list and there is no consolidated metadata; those
+    /// of the store.
+    pub async fn children(&self) -> HierarchyResult<Vec<Child>> {
+        children(&self.shared, &self.prefix, self.format()).await.map_err(|e| e.at(&self.path()))
+    }
+}
+
+/// The children of the group at a prefix.
+pub(crate) async fn children(
+    shared: &Arc<Shared>,
+    prefix: &Prefix,
+    format: Format,
+) -> HierarchyResult<Vec<Child>> {
+    let names = match &shared.layer {
+        Some(layer) => layer.children(prefix)?,
+        None => list(shared, prefix).await?,
+    };
+    let candidates = names.into_iter().filter_map(|child| {
+        let name = child.as_str()[prefix.as_str().len()..].trim_end_matches('/');
+        // In format 2 any name will do (checklist H41).
+        match if format == Format::V3 { listed(name) } else { Listed::Node } {
+            Listed::Node => Some((child, None)),
+            Listed::Odd(note) => Some((child, Some(note))),
+            Listed::Never => None,
+        }
+    });
+    let looks = candidates.map(|(child, note)| look(shared, child, note, format));
+    let children = stream::iter(looks).buffered(shared.at_once());
+    children.try_filter_map(async |child| Ok(child)).try_collect().await
+}
+
+async fn list(shared: &Shared, prefix: &Prefix) -> HierarchyResult<Vec<Prefix>> {
+    let unable =
+        "the store cannot list, and the group has no consolidated metadata: nodes open by their paths";
+    let lister = shared.storage.lister().map_err(|e| match e.kind() {
+        StoreErrorKind::Unsupported => HierarchyError::new(ArrayErrorKind::Unsupported, unable),
+        _ => e.into(),
+    })?;
+    Ok(lister.list_dir(prefix).await?.prefixes)
+}
+
+/// Looks at one child; nothing when it is passed over.
+async fn look(
+    shared: &Arc<Shared>,
+    prefix: Prefix,
+    note: Option<Diagnostic>,
+    format: Format,
+) -> HierarchyResult<Option<Child>> {
+    let shown = match shared.options.formats {
+        Formats::Same => Some(format),
+        Formats::Both => shared.only,
+    };
+    let read = shared.read(&prefix, shown).await;
+    let read = read.and_then(|read| {
+        if let (Some(note), Some(_)) = (&note, &read) {
+            shared.tolerate(note)?;
+        }
+        Ok(read)
+    });
+    let mut notes = Vec::from_iter(note);
+    let found = match read {
+        Ok(Some((meta, more))) => {
+            notes.extend(more);
+            Found::Node(meta)
+        }
+        Ok(None) => match shared.options.implicit {
+            ImplicitGroups::Ignore => return Ok(None),
+            ImplicitGroups::Report if is_hidden(&prefix) => return Ok(None),
+            ImplicitGroups::Report => Found::Undocumented,
+            ImplicitGroups::Treat => {
+                let message = "there is no document, taken for a group";
+                notes.push(Diagnostic::new(Code::ImplicitGroup, "", message));
+                Found::Node(NodeMeta::Group(GroupMeta::new(format)?))
+            }
+        },
+        Err(e) => Found::Broken(e.at(&prefix.node_path())),
+    };
+    Ok(Some(Child { shared: shared.clone(), prefix, notes, found }))
+}
+
+fn is_hidden(prefix: &Prefix) -> bool {
+    let path = prefix.as_str().trim_end_matches('/');
+    path.rsplit('/').next().is_some_and(|name| name.starts_with('.'))
+}

@@ -1,0 +1,203 @@
+//! Writing, checking and removing consolidated metadata (checklist F.5).
+
+use std::sync::Arc;
+
+use zarr_array::meta::consolidated::{self, Difference, Form, Index, remove_inline};
+use zarr_array::meta::json::{Document, Value};
+use zarr_array::meta::v3::GroupDocument;
+use zarr_array::meta::{DocumentName, Ignore, NodeMeta};
+use zarr_array::node;
+use zarr_array::traits::{Key, Prefix};
+use zarr_array::{ArrayError, ArrayErrorKind, Format};
+
+use crate::child::Found;
+use crate::error::{HierarchyError, HierarchyResult};
+use crate::group::{Group, Shared};
+use crate::options::{Formats, GroupOptions, ImplicitGroups};
+
+/// What becomes of arrays that use what the registry does not know when metadata is consolidated: one of them makes
+/// zarr-python refuse the whole group (checklist F48, F49).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Unresolved {
+    /// An error that names the first one; nothing is written. So it is with documents that are invalid.
+    #[default]
+    Refuse,
+    /// They are left out, and readers of consolidated metadata do not see them. So it is with documents that are invalid.
+    LeaveOut,
+    /// They are consolidated like the others. Documents that are invalid are left out.
+    Include,
+}
+
+/// What was consolidated.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Report {
+    /// Nodes below the group that were consolidated.
+    pub nodes: usize,
+    /// Paths of nodes that were left out, and why.
+    pub left_out: Vec<(String, HierarchyError)>,
+}
+
+impl Group {
+    /// Writes consolidated metadata of all nodes below this group: in format 3 into its document, in format 2 into an object
+    /// beside it. Nodes that are created or changed while it is collected may be missing from it.
+    ///
+    /// The cost is that of a [`walk`](Self::walk) that reads the documents themselves, a read and a put.
+    ///
+    /// # Errors
+    /// [`Unsupported`](ArrayErrorKind::Unsupported) when the store cannot list; those of [`Unresolved::Refuse`]; those of
+    /// the store.
+    pub async fn consolidate(&mut self) -> HierarchyResult<Report> {
+        self.consolidate_with(Unresolved::default()).await
+    }
+
+    /// As [`consolidate`](Self::consolidate), with a choice of what becomes of arrays that not everybody can read.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn consolidate_with(&mut self, unresolved: Unresolved) -> HierarchyResult<Report> {
+        let (index, report) = self.collect(Some(unresolved)).await?;
+        let limits = &self.shared.options.writing.limits;
+        let written = self.change_consolidated(|old| match index.form() {
+            Form::Inline => {
+                let gone = || ArrayError::from(zarr_array::meta::MetaError::invalid("the group is gone"));
+                Ok(Some(index.write_into(old.ok_or_else(gone)?, limits)?))
+            }
+            Form::Object => Ok(Some(index.to_text())),
+        });
+        written.await?;
+        self.reload().await?;
+        Ok(report)
+    }
+
+    /// In what the consolidated metadata of this group differs from the documents themselves, ordered by path; `None` when
+    /// there is no consolidated metadata.
+    ///
+    /// # Errors
+    /// [`Unsupported`](ArrayErrorKind::Unsupported) when the store cannot list;
+    /// [`Metadata`](ArrayErrorKind::Metadata) when the consolidated metadata cannot be read; those of the store.
+    pub async fn check_consolidated(&self) -> HierarchyResult<Option<Vec<Difference>>> {
+        let Some(bytes) = self.store().get(&self.holder()?).await? else { return Ok(None) };
+        let limits = &self.shared.options.writing.limits;
+        let consolidated = match self.form() {
+            Form::Object => Index::parse(&bytes, limits, &mut Ignore)?,
+            Form::Inline => match GroupDocument::parse(&bytes, limits, &mut Ignore)?.consolidated() {
+                Some(metadata) => Index::inline(&metadata, &mut Ignore)?,
+                None => return Ok(None),
+            },
+        };
+        let (stored, _) = self.collect(None).await?;
+        Ok(Some(consolidated.differences(&stored)))
+    }
+
+    /// Takes the consolidated metadata of this group away; nothing happens when there is none.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn remove_consolidated(&mut self) -> HierarchyResult<()> {
+        let limits = &self.shared.options.writing.limits;
+        let form = self.form();
+        let removed = self.change_consolidated(|old| match (form, old) {
+            (Form::Inline, Some(old)) => Ok(Some(remove_inline(old, limits)?)),
+            _ => Ok(None),
+        });
+        removed.await?;
+        self.reload().await
+    }
+
+    fn form(&self) -> Form {
+        if self.format() == Format::V3 { Form::Inline } else { Form::Object }
+    }
+
+    /// Where the consolidated metadata of this group lies.
+    fn holder(&self) -> HierarchyResult<Key> {
+        Ok(self.prefix.key(match self.form() {
+            Form::Inline => zarr_array::meta::path::DOCUMENT,
+            Form::Object => consolidated::OBJECT2,
+        })?)
+    }
+
+    async fn change_consolidated(
+        &self,
+        change: impl Fn(Option<&[u8]>) -> Result<Option<String>, ArrayError>,
+    ) -> HierarchyResult<()> {
+        let edited =
+            node::edit_document(self.storage(), &self.holder()?, &self.shared.options.writing, change).await;
+        edited.map_err(|e| HierarchyError::from(e).at(&self.path()))
+    }
+
+    /// The documents of all nodes below this group, as they are in the store.
+    async fn collect(&self, unresolved: Option<Unresolved>) -> HierarchyResult<(Index, Report)> {
+        let real = self.real();
+        let (mut index, mut report) = (Index::new(self.form()), Report::default());
+        let limits = &self.shared.options.writing.limits;
+        if index.form() == Form::Object
+            && let Some((own, _)) =
+                node::read(self.store(), &self.prefix, Some(self.format()), limits, false).await?
+        {
+            self.insert(&mut index, &self.prefix, &own)?;
+        }
+        let mut walk = real.walk();
+        while let Some(child) = walk.next().await {
+            let problem = match &child.found {
+                Found::Undocumented => continue,
+                Found::Unlisted(_) => return Err(child.open().err().unwrap_or_else(unreadable)),
+                // What the store refuses to tell is no property of the node.
+                Found::Broken(e) if matches!(e.kind(), ArrayErrorKind::Io | ArrayErrorKind::Uncertain) => {
+                    return Err(child.open().err().unwrap_or_else(unreadable));
+                }
+                Found::Broken(_) => true,
+                Found::Node(NodeMeta::Array(meta)) => {
+                    let must = !matches!(unresolved, None | Some(Unresolved::Include));
+                    must && meta.resolve(self.registry(), limits, &mut Ignore).is_err()
+                }
+                Found::Node(NodeMeta::Group(_)) => false,
+            };
+            match (child.metadata(), unresolved) {
+                (Some(meta), _) if !problem => {
+                    self.insert(&mut index, &child.prefix, meta)?;
+                    report.nodes += 1;
+                }
+                // There is a node, and it is none that any consolidated document could be the same as.
+                (_, None) => {
+                    let path = &child.prefix.as_str()[self.prefix.as_str().len()..];
+                    let name =
+                        if self.format() == Format::V3 { DocumentName::Node } else { DocumentName::Group2 };
+                    index.insert(&format!("{path}{name}"), Value::from(None::<bool>));
+                }
+                (_, Some(Unresolved::Refuse)) => return Err(child.open().err().unwrap_or_else(unreadable)),
+                (_, Some(_)) => {
+                    let path = child.path();
+                    report.left_out.push((path, child.open().err().unwrap_or_else(unreadable)));
+                }
+            }
+        }
+        Ok((index, report))
+    }
+
+    /// This group, looking at the documents themselves.
+    fn real(&self) -> Self {
+        let options = GroupOptions { strict: false, ..self.shared.options.clone() };
+        let options = options.formats(Formats::Same).implicit_groups(ImplicitGroups::Ignore);
+        let (storage, registry) = (self.store().clone(), self.registry().clone());
+        let shared = Arc::new(Shared { storage, layer: None, only: None, registry, options });
+        Self { shared, ..self.clone() }
+    }
+
+    fn insert(&self, index: &mut Index, prefix: &Prefix, meta: &NodeMeta) -> HierarchyResult<()> {
+        let path = &prefix.as_str()[self.prefix.as_str().len()..];
+        for (name, text) in meta.documents() {
+            if let Some(text) = text {
+                let limits = &self.shared.options.writing.limits;
+                let document = Document::parse(text.as_bytes(), limits, &mut Ignore)?;
+                index.insert(&format!("{path}{name}"), document.root);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn unreadable() -> HierarchyError {
+    HierarchyError::invalid("the node cannot be read")
+}

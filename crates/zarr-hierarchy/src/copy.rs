@@ -1,0 +1,213 @@
+//! Copying and moving nodes with all that is below them, object by object (checklist F32).
+
+use std::sync::Arc;
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use zarr_array::meta::path::check_new_path;
+use zarr_array::meta::{Documents, Format};
+use zarr_array::node::{self, Writing};
+use zarr_array::traits::{Key, Prefix, StoreErrorKind};
+use zarr_array::{ArrayErrorKind, Consolidated, Existing, Storage};
+
+use crate::erase::{EraseOptions, erase};
+use crate::error::{HierarchyError, HierarchyResult};
+use crate::group::Group;
+
+/// How nodes are copied.
+#[derive(Debug, Clone, Default)]
+pub struct CopyOptions {
+    existing: Existing,
+    at_once: Option<usize>,
+    writing: Writing,
+}
+
+impl CopyOptions {
+    /// Nothing may be at the destination, and consolidated metadata above it is kept up to date.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What becomes of a node at the destination: an error, or replaced.
+    #[must_use]
+    pub fn existing(mut self, existing: Existing) -> Self {
+        self.existing = existing;
+        self
+    }
+
+    /// How many objects are copied at once, each of them in memory; by default as many as the stores say are worth it, 16
+    /// at most.
+    #[must_use]
+    pub fn at_once(mut self, objects: usize) -> Self {
+        self.at_once = Some(objects.max(1));
+        self
+    }
+
+    /// What becomes of consolidated metadata above the destination.
+    #[must_use]
+    pub fn consolidated(mut self, consolidated: Consolidated) -> Self {
+        self.writing.consolidated = consolidated;
+        self
+    }
+}
+
+/// What was copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Copied {
+    /// Documents of nodes.
+    pub documents: u64,
+    /// Other objects: chunks, and whatever else lies there.
+    pub objects: u64,
+    /// Bytes of all of them.
+    pub bytes: u64,
+}
+
+/// Copies the node at `path` with everything below it to `to_path`, object by object, within a store or to another one.
+/// Nothing is decoded, and what is not understood is copied as well.
+///
+/// The documents come last, and that of the node itself as the last one: an interrupted copy leaves no half node.
+///
+/// # Errors
+/// [`NotFound`](ArrayErrorKind::NotFound) when there is no node; [`Exists`](ArrayErrorKind::Exists) when there is one at
+/// the destination, and as [`Group::create_group`]; [`InvalidArgument`](ArrayErrorKind::InvalidArgument) when one of the
+/// paths lies in the other one, in one storage; [`Unsupported`](ArrayErrorKind::Unsupported) when the source cannot list
+/// or the destination cannot be written; those of the stores.
+pub async fn copy(
+    storage: impl Into<Storage>,
+    path: &str,
+    to: impl Into<Storage>,
+    to_path: &str,
+    options: &CopyOptions,
+) -> HierarchyResult<Copied> {
+    let (from, to) = (storage.into(), to.into());
+    let (source, target) = (Prefix::of_node(path)?, Prefix::of_node(to_path)?);
+    copy_at(&from, &source, &to, &target, options).await
+}
+
+async fn copy_at(
+    from: &Storage,
+    source: &Prefix,
+    to: &Storage,
+    target: &Prefix,
+    options: &CopyOptions,
+) -> HierarchyResult<Copied> {
+    let at_target = |e: HierarchyError| e.at(&target.node_path());
+    let format = source_format(from, source).await.map_err(|e| e.at(&source.node_path()))?;
+    prepare(from, source, to, target, options).await.map_err(at_target)?;
+    let keys = from.list_all(source).await.map_err(|e| match e.kind() {
+        StoreErrorKind::Unsupported => HierarchyError::new(
+            ArrayErrorKind::Unsupported,
+            "the store cannot list, so that what belongs to the node is not known",
+        ),
+        _ => e.into(),
+    });
+    let (mut documents, objects): (Vec<Key>, Vec<Key>) =
+        keys.map_err(|e| e.at(&source.node_path()))?.into_iter().partition(node::is_document);
+    // The deepest first, the node itself last.
+    documents.sort_by_cached_key(|key| std::cmp::Reverse(key.as_str().matches('/').count()));
+    let mut created = node::create_above(to, target, format, &options.writing).await?;
+    let most = options.at_once.unwrap_or_else(|| node::at_once(from).max(node::at_once(to)).min(16));
+    let one = async |key: &Key| transfer(from, source, to, target, key).await;
+    let mut copied = Copied { objects: objects.len() as u64, documents: documents.len() as u64, bytes: 0 };
+    let mut sizes = stream::iter(objects.iter().map(&one)).buffer_unordered(most);
+    while let Some(size) = sizes.try_next().await.map_err(at_target)? {
+        copied.bytes += size;
+    }
+    for key in &documents {
+        copied.bytes += one(key).await.map_err(at_target)?;
+    }
+    let nodes = documents.iter().map(|key| moved(source, target, &key.parent()));
+    created.extend(nodes.collect::<HierarchyResult<Vec<_>>>()?);
+    created.dedup();
+    node::refresh(to, &created, format, &options.writing).await?;
+    Ok(copied)
+}
+
+/// The format of the node at the source.
+async fn source_format(from: &Storage, source: &Prefix) -> HierarchyResult<Format> {
+    let documents = node::documents(from, source, None).await?;
+    let names = Documents::steps(None).concat();
+    let maker = names.into_iter().find(|name| name.makes_node() && documents.get(*name).is_some());
+    let maker = maker.ok_or_else(|| HierarchyError::not_found("there is no node"))?;
+    Ok(maker.format())
+}
+
+/// Whatever can be refused is refused before anything is erased.
+async fn prepare(
+    from: &Storage,
+    source: &Prefix,
+    to: &Storage,
+    target: &Prefix,
+    options: &CopyOptions,
+) -> HierarchyResult<()> {
+    to.writer()?;
+    from.lister()?;
+    check_new_path(&target.node_path())?;
+    let nested = source.as_str().starts_with(target.as_str()) || target.as_str().starts_with(source.as_str());
+    if nested && is_one(from, to) {
+        let message = format!("{:?} and the destination lie one in the other", source.node_path());
+        return Err(HierarchyError::invalid(message));
+    }
+    let there = node::documents(to, target, None).await?.make_node();
+    match options.existing {
+        _ if !there => Ok(()),
+        Existing::Replace => {
+            let options = EraseOptions::new().root(true).consolidated(options.writing.consolidated);
+            erase(to.clone(), &target.node_path(), &options).await
+        }
+        _ => Err(HierarchyError::new(ArrayErrorKind::Exists, "there is a node already")),
+    }
+}
+
+/// Whether two handles are of one storage.
+fn is_one(a: &Storage, b: &Storage) -> bool {
+    /// What handles of one storage share.
+    #[derive(Default)]
+    struct Identity;
+    Arc::ptr_eq(&a.shared::<Identity>(), &b.shared::<Identity>())
+}
+
+/// The place of something below the source at the destination.
+fn moved(source: &Prefix, target: &Prefix, inner: &Prefix) -> HierarchyResult<Prefix> {
+    Ok(Prefix::new(format!("{target}{}", &inner.as_str()[source.as_str().len()..]))?)
+}
+
+/// Copies one object and gives its size.
+async fn transfer(
+    from: &Storage,
+    source: &Prefix,
+    to: &Storage,
+    target: &Prefix,
+    key: &Key,
+) -> HierarchyResult<u64> {
+    let Some(bytes) = from.get(key).await? else {
+        // Deleted since it was listed.
+        return Ok(0);
+    };
+    let size = bytes.len() as u64;
+    to.put(&target.key(source.strip(key).unwrap_or_default())?, bytes).await?;
+    Ok(size)
+}
+
+impl Group {
+    /// Copies a node below this group, with everything below it, to a path below another group, in whatever store.
+    ///
+    /// # Errors
+    /// As [`copy`].
+    pub async fn copy_to(&self, path: &str, to: &Group, to_path: &str) -> HierarchyResult<Copied> {
+        let options = CopyOptions { writing: to.shared.options.writing.clone(), ..CopyOptions::new() };
+        copy_at(self.store(), &self.below(path)?, to.storage(), &to.child(to_path)?, &options).await
+    }
+
+    /// Moves a node below this group, with everything below it, to a path below another group: a copy that is followed by
+    /// erasing the original.
+    ///
+    /// # Errors
+    /// As [`copy`] and [`erase`]. When erasing fails there are both.
+    pub async fn move_to(&self, path: &str, to: &Group, to_path: &str) -> HierarchyResult<Copied> {
+        self.child(path)?;
+        let copied = self.copy_to(path, to, to_path).await?;
+        self.erase(path).await?;
+        Ok(copied)
+    }
+}

@@ -1,0 +1,134 @@
+//! Creating groups and arrays.
+
+use zarr_array::meta::{ArrayMeta, GroupMeta, NodeMeta};
+use zarr_array::traits::Prefix;
+use zarr_array::{Array, ArrayErrorKind, CreateOptions, Existing, Format, Registry, Storage, node};
+
+use crate::error::{HierarchyError, HierarchyResult};
+use crate::group::Group;
+use crate::options::GroupOptions;
+
+impl GroupOptions {
+    /// Creates a group at `path`, after the groups above it that are not there, in the format of `meta`.
+    ///
+    /// The cost is a read for each group above it, three reads at once that look for a node of the other format, and a put;
+    /// and two reads, a read of each group that was created, and a put for each group above it with consolidated metadata.
+    ///
+    /// # Errors
+    /// [`Exists`](ArrayErrorKind::Exists) when there is a node and `existing` does not want it, or an array or a group of
+    /// another format above it; [`InvalidArgument`](ArrayErrorKind::InvalidArgument) for a name that must not be created;
+    /// those of the store.
+    pub async fn create(
+        &self,
+        storage: impl Into<Storage>,
+        path: &str,
+        meta: GroupMeta,
+        existing: Existing,
+        registry: &Registry,
+    ) -> HierarchyResult<Group> {
+        let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
+        let meta = self.create_at(&storage, &prefix, meta, existing).await?;
+        let shared = crate::group::Shared {
+            storage,
+            layer: None,
+            only: None,
+            registry: registry.clone(),
+            options: self.clone(),
+        };
+        Ok(Group::at(&shared.into(), &prefix, meta, Vec::new()))
+    }
+
+    async fn create_at(
+        &self,
+        storage: &Storage,
+        prefix: &Prefix,
+        meta: GroupMeta,
+        existing: Existing,
+    ) -> HierarchyResult<GroupMeta> {
+        let node = NodeMeta::Group(meta.clone());
+        let there = node::create(storage, prefix, &node, existing, &self.writing).await;
+        match there.map_err(|e| HierarchyError::from(e).at(&prefix.node_path()))? {
+            None => Ok(meta),
+            Some(NodeMeta::Group(meta)) => Ok(meta),
+            Some(NodeMeta::Array(_)) => {
+                let e = HierarchyError::new(ArrayErrorKind::Exists, "there is an array already");
+                Err(e.at(&prefix.node_path()))
+            }
+        }
+    }
+}
+
+impl Group {
+    /// Creates a group of format 3 without attributes at `path`, after the groups above it that are not there; see
+    /// [`GroupOptions::create`] for more.
+    ///
+    /// # Errors
+    /// As there; [`Exists`](ArrayErrorKind::Exists) when there is a node.
+    pub async fn create(
+        storage: impl Into<Storage>,
+        path: &str,
+        registry: &Registry,
+    ) -> HierarchyResult<Self> {
+        let meta = GroupMeta::new(Format::V3)?;
+        GroupOptions::new().create(storage, path, meta, Existing::Fail, registry).await
+    }
+
+    /// Creates a group without attributes below this one, in its format.
+    ///
+    /// # Errors
+    /// As [`create_group_with`](Self::create_group_with).
+    pub async fn create_group(&self, path: &str) -> HierarchyResult<Self> {
+        self.create_group_with(path, GroupMeta::new(self.format())?, Existing::Fail).await
+    }
+
+    /// Creates a group below this one, and those in between that are not there.
+    ///
+    /// # Errors
+    /// As [`GroupOptions::create`].
+    pub async fn create_group_with(
+        &self,
+        path: &str,
+        meta: GroupMeta,
+        existing: Existing,
+    ) -> HierarchyResult<Self> {
+        let prefix = self.child(path)?;
+        let meta = self.shared.options.create_at(&self.shared.storage, &prefix, meta, existing).await?;
+        Ok(Self::at(&self.shared, &prefix, meta, Vec::new()))
+    }
+
+    /// Creates an array below this group, and groups in between that are not there. No chunk is written.
+    ///
+    /// # Errors
+    /// As [`Array::create`].
+    pub async fn create_array(&self, path: &str, meta: ArrayMeta) -> HierarchyResult<Array> {
+        self.create_array_with(path, meta, Existing::Fail).await
+    }
+
+    /// As [`create_array`](Self::create_array), with a choice of what becomes of a node that is there.
+    ///
+    /// # Errors
+    /// As [`Array::create`].
+    pub async fn create_array_with(
+        &self,
+        path: &str,
+        meta: ArrayMeta,
+        existing: Existing,
+    ) -> HierarchyResult<Array> {
+        let (prefix, writing) = (self.child(path)?, &self.shared.options.writing);
+        let options = CreateOptions::new()
+            .existing(existing)
+            .consolidated(writing.consolidated)
+            .limits(writing.limits.clone());
+        let (storage, path) = (self.shared.storage.clone(), prefix.node_path());
+        Ok(options.create(storage, &path, meta, &self.shared.registry).await?)
+    }
+
+    /// The prefix of a node below this group, not of the group itself.
+    pub(crate) fn child(&self, path: &str) -> HierarchyResult<Prefix> {
+        let prefix = self.below(path)?;
+        if prefix == self.prefix {
+            return Err(HierarchyError::invalid("the path is that of the group itself").at(&self.path()));
+        }
+        Ok(prefix)
+    }
+}

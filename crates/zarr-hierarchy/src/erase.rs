@@ -1,0 +1,71 @@
+//! Erasing nodes (checklist F30, F31).
+
+use zarr_array::node::{self, Writing};
+use zarr_array::traits::Prefix;
+use zarr_array::{Consolidated, Storage};
+
+use crate::error::{HierarchyError, HierarchyResult};
+use crate::group::Group;
+
+/// How a node is erased.
+#[derive(Debug, Clone, Default)]
+pub struct EraseOptions {
+    root: bool,
+    writing: Writing,
+}
+
+impl EraseOptions {
+    /// Not the root, and consolidated metadata above the node is kept up to date.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether the root may be erased, and with it everything that is in the store.
+    #[must_use]
+    pub fn root(mut self, root: bool) -> Self {
+        self.root = root;
+        self
+    }
+
+    /// What becomes of consolidated metadata above the node.
+    #[must_use]
+    pub fn consolidated(mut self, consolidated: Consolidated) -> Self {
+        self.writing.consolidated = consolidated;
+        self
+    }
+}
+
+/// Erases the node at `path` with everything below it; its documents go first, so that an interruption leaves no half node.
+///
+/// # Errors
+/// [`NotFound`](zarr_array::ArrayErrorKind::NotFound) when there is no node, and nothing is erased;
+/// [`InvalidArgument`](zarr_array::ArrayErrorKind::InvalidArgument) for the root, unless the options allow it;
+/// [`Unsupported`](zarr_array::ArrayErrorKind::Unsupported) when the store is read-only; those of the store.
+pub async fn erase(storage: impl Into<Storage>, path: &str, options: &EraseOptions) -> HierarchyResult<()> {
+    erase_at(&storage.into(), &Prefix::of_node(path)?, options).await
+}
+
+async fn erase_at(storage: &Storage, prefix: &Prefix, options: &EraseOptions) -> HierarchyResult<()> {
+    let erased = async {
+        if prefix.is_root() && !options.root {
+            let message = "this is the root: erasing it erases all that is in the store, and has to be allowed explicitly";
+            return Err(HierarchyError::invalid(message));
+        }
+        match node::erase(storage, prefix, &options.writing).await? {
+            true => Ok(()),
+            false => Err(HierarchyError::not_found("there is no node, nothing was erased")),
+        }
+    };
+    erased.await.map_err(|e| e.at(&prefix.node_path()))
+}
+
+impl Group {
+    /// Erases a node below this group, with everything below it.
+    ///
+    /// # Errors
+    /// As [`erase`].
+    pub async fn erase(&self, path: &str) -> HierarchyResult<()> {
+        let options = EraseOptions { root: false, writing: self.shared.options.writing.clone() };
+        erase_at(&self.shared.storage, &self.child(path)?, &options).await
+    }
+}

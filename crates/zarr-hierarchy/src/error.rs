@@ -1,0 +1,100 @@
+//! Errors of hierarchies: a kind chosen by what the caller can do, and the node it is about.
+
+use std::error::Error;
+use std::fmt;
+
+use zarr_array::meta::MetaError;
+use zarr_array::traits::StoreError;
+use zarr_array::{ArrayError, ArrayErrorKind};
+
+/// An error of an operation on a hierarchy, with the node it is about. Its kinds are those of arrays.
+pub struct HierarchyError(Box<Inner>);
+
+struct Inner {
+    kind: ArrayErrorKind,
+    node: Option<String>,
+    message: String,
+    source: Option<ArrayError>,
+}
+
+/// The result of an operation on a hierarchy.
+pub type HierarchyResult<T> = Result<T, HierarchyError>;
+
+impl HierarchyError {
+    pub(crate) fn new(kind: ArrayErrorKind, message: impl Into<String>) -> Self {
+        Self(Box::new(Inner { kind, node: None, message: message.into(), source: None }))
+    }
+
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self::new(ArrayErrorKind::NotFound, message)
+    }
+
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::new(ArrayErrorKind::InvalidArgument, message)
+    }
+
+    /// Names the node, unless that is done already.
+    pub(crate) fn at(mut self, path: &str) -> Self {
+        let named = self.0.source.as_ref().is_some_and(|source| source.array().is_some());
+        if !named {
+            self.0.node.get_or_insert_with(|| path.to_owned());
+        }
+        self
+    }
+
+    /// What the caller can do about it.
+    pub fn kind(&self) -> ArrayErrorKind {
+        self.0.kind
+    }
+
+    /// The path of the node at fault.
+    pub fn node(&self) -> Option<&str> {
+        self.0.node.as_deref().or_else(|| self.0.source.as_ref()?.array())
+    }
+}
+
+impl From<ArrayError> for HierarchyError {
+    fn from(e: ArrayError) -> Self {
+        Self(Box::new(Inner { kind: e.kind(), node: None, message: String::new(), source: Some(e) }))
+    }
+}
+
+impl From<StoreError> for HierarchyError {
+    fn from(e: StoreError) -> Self {
+        ArrayError::from(e).into()
+    }
+}
+
+impl From<MetaError> for HierarchyError {
+    fn from(e: MetaError) -> Self {
+        ArrayError::from(e).into()
+    }
+}
+
+impl fmt::Display for HierarchyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { node, message, source, .. } = &*self.0;
+        if let Some(node) = node {
+            write!(f, "node {node:?}: ")?;
+        }
+        f.write_str(message)?;
+        match source {
+            None => Ok(()),
+            Some(e) if message.is_empty() => write!(f, "{e}"),
+            Some(e) => write!(f, ": {e}"),
+        }
+    }
+}
+
+/// The kind and the message: what a `main` that returns the error prints.
+impl fmt::Debug for HierarchyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {self}", self.0.kind)
+    }
+}
+
+impl Error for HierarchyError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source.as_ref().map(|e| e as _)
+    }
+}

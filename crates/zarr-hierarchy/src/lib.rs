@@ -1,0 +1,31 @@
+#![doc = include_str!("../README.md")]
+
+pub mod blocking;
+mod child;
+mod children;
+mod consolidate;
+mod copy;
+mod create;
+mod erase;
+mod error;
+mod group;
+mod options;
+mod walk;
+
+pub use zarr_array::{
+    self, ArrayErrorKind as HierarchyErrorKind, Consolidated, Existing, Format,
+    meta::consolidated::Difference,
+    meta::{ArrayMeta, GroupMeta, NodeMeta},
+};
+
+pub use child::{Child, Found, Kind, Node};
+pub use consolidate::{Report, Unresolved};
+pub use copy::{Copied, CopyOptions, copy};
+pub use erase::{EraseOptions, erase};
+pub use error::{HierarchyError, HierarchyResult};
+pub use group::Group;
+pub use options::{Formats, GroupOptions, ImplicitGroups, UseConsolidated};
+pub use walk::Walk;
+
+#[cfg(feature = "standard")]
+pub use zarr_array::standard;
