@@ -1,11 +1,11 @@
 //! Metadata for new arrays, in the form that every implementation reads (checklist A.8, L.2).
 
-use zarr_traits::{DataType, Layout, Limits, RegularGrid};
+use zarr_traits::{DataType, Layout, Limits, RegularGrid, is_private};
 
 use crate::diagnostic::{Code, Diagnostic, Sink, Strict};
 use crate::error::{MetaError, MetaResult};
 use crate::fill::{self, Fill};
-use crate::json::{Object, Value};
+use crate::json::{Object, Value, pointer};
 use crate::model::ArrayMeta;
 use crate::names::{Role, role};
 use crate::v3::sharding::Sharding;
@@ -140,6 +140,7 @@ impl ArrayBuilder {
         let root = Value::parse(root.to_value().as_raw())?;
         let document = ArrayDocument::new(&root, &Limits::unlimited(), &mut Strict)?;
         document.lint(&mut NoNul)?;
+        check_public(&document)?;
         Ok(document.into())
     }
 
@@ -282,6 +283,16 @@ impl Sink for NoNul {
             _ => Ok(()),
         }
     }
+}
+
+/// Refuses what only older formats can say.
+fn check_public(document: &ArrayDocument) -> MetaResult<()> {
+    let codecs = document.codecs().iter().enumerate().map(|(i, c)| (pointer::element("/codecs", i), c));
+    let all = [("/data_type".to_owned(), document.data_type())].into_iter().chain(codecs);
+    all.filter(|(_, extension)| is_private(extension.name())).try_for_each(|(place, extension)| {
+        let message = format!("format 3 has nothing like {:?} of older formats", extension.name());
+        Err(MetaError::argument(message).at(&place))
+    })
 }
 
 fn regular(chunk_shape: &[u64]) -> Extension {

@@ -102,6 +102,17 @@ impl GroupMeta {
         }
     }
 
+    /// This group as one of that format, without consolidated metadata.
+    ///
+    /// # Errors
+    /// Format 1 has no groups (checklist I1), and attributes that cannot be read cannot be written either.
+    pub fn to_format(&self, format: Format) -> MetaResult<Self> {
+        self.attributes_error().map_or(Ok(()), |e| Err(e.clone()))?;
+        let mut group = Self::new(format)?;
+        group.edit_attributes(|attributes| *attributes = self.attributes())?;
+        Ok(group)
+    }
+
     /// The inline consolidated metadata of format 3; see [`GroupDocument::consolidated`].
     pub fn consolidated(&self) -> Option<Object> {
         self.document()?.consolidated()

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod builder;
+mod builder2;
 mod code;
 pub mod consolidated;
 pub mod diagnostic;
@@ -14,6 +15,7 @@ mod model;
 mod names;
 mod node;
 pub mod path;
+mod raise;
 mod resolve;
 pub mod types;
 mod v1;
@@ -23,6 +25,7 @@ pub mod v3;
 pub use zarr_traits::{DataType, FillValue, Limits, Registry};
 
 pub use builder::ArrayBuilder;
+pub use builder2::ArrayBuilder2;
 pub use diagnostic::{Code, Diagnostic, Ignore, Severity, Sink, Strict};
 pub use documents::{DocumentName, Documents, Format};
 pub use error::{MetaError, MetaErrorKind, MetaResult, Position};

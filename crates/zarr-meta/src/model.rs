@@ -5,15 +5,17 @@ use std::sync::Arc;
 use zarr_traits::{DataType, KeyEncoding, Limits, Registry};
 
 use crate::builder::ArrayBuilder;
+use crate::builder2::ArrayBuilder2;
 use crate::diagnostic::{Code, Diagnostic, Sink};
 use crate::documents::{DocumentName, Format};
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
 use crate::json::{Object, Root, Value};
 use crate::lower::{self, Lowered};
+use crate::raise;
 use crate::resolve::{self, Resolved};
 use crate::v1;
 use crate::v2::{self, Attributes, Strings};
-use crate::v3::ArrayDocument;
+use crate::v3::{ArrayDocument, Extension};
 
 /// The metadata of an array: documents, kept as they are spelled, with the model of version 3 on top.
 ///
@@ -57,6 +59,26 @@ impl ArrayMeta {
         ArrayBuilder::new(shape.into(), data_type)
     }
 
+    /// Metadata for a new array of format 2. The data type and the fill value are given as in format 3, filters and
+    /// compressor as in format 2.
+    ///
+    /// ```
+    /// use zarr_meta::{ArrayMeta, DocumentName, v3::Extension};
+    /// use serde_json::json;
+    ///
+    /// let meta = ArrayMeta::builder_v2([1000, 1000], Extension::new("float32"))
+    ///     .chunks([100, 100])
+    ///     .fill_value("NaN")
+    ///     .compressor(json!({ "id": "zstd", "level": 3 }))
+    ///     .dimension_names(["y", "x"])
+    ///     .build()?;
+    /// assert_eq!(meta.documents()[0].0, DocumentName::Array2);
+    /// # Ok::<(), zarr_meta::MetaError>(())
+    /// ```
+    pub fn builder_v2(shape: impl Into<Vec<u64>>, data_type: impl Into<Extension>) -> ArrayBuilder2 {
+        ArrayBuilder2::new(shape.into(), data_type.into())
+    }
+
     /// Reads a `zarr.json`, tolerantly; what was tolerated is reported to `sink`.
     ///
     /// # Errors
@@ -79,7 +101,17 @@ impl ArrayMeta {
     ) -> MetaResult<Self> {
         let (root, array) = v2::Array::parse(array, limits, sink)?;
         let attributes = Attributes::parse(DocumentName::Attributes2, attributes, limits, sink)?;
-        let (document, lowered) = lower::lower(&array, &attributes.object(), Strings::Base64, limits, sink)?;
+        Self::of_v2(root, &array, attributes, limits, sink)
+    }
+
+    pub(crate) fn of_v2(
+        root: Root,
+        array: &v2::Array,
+        attributes: Attributes,
+        limits: &Limits,
+        sink: &mut dyn Sink,
+    ) -> MetaResult<Self> {
+        let (document, lowered) = lower::lower(array, &attributes.object(), Strings::Base64, limits, sink)?;
         let old = Old { format: Format::V2, array: root, attributes, lowered };
         Ok(Self { document, old: Some(Box::new(old)) })
     }
@@ -121,12 +153,56 @@ impl ArrayMeta {
     /// must be understood; of kind [`Invalid`](crate::MetaErrorKind::Invalid) for a configuration or a fill value that is
     /// refused and for codecs out of order; and what `sink` answers.
     pub fn resolve(&self, registry: &Registry, limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Resolved> {
-        match &self.old {
+        match self.old.as_ref().map(|old| &old.lowered.refusal) {
             None => resolve::resolve(&self.document, &registry.public(), limits, sink),
-            Some(old) => match &old.lowered.refusal {
-                None => resolve::resolve(&self.document, registry, limits, sink),
-                Some(refusal) => Err(refusal.clone()),
-            },
+            Some(None) => resolve::resolve(&self.document, registry, limits, sink),
+            Some(Some(refusal)) => Err(refusal.clone()),
+        }
+    }
+
+    /// This array as one of format 3, chunks untouched. The names of dimensions that format 2 has among the attributes
+    /// become `dimension_names`; the attribute is kept beside them where `keep_attribute` says so (checklist H.9).
+    ///
+    /// A [fill value that is undefined](Self::fill_is_undefined) becomes zero, an empty string or NaT.
+    ///
+    /// # Errors
+    /// The first of the [obstacles](Self::v3_obstacles), and what makes the array or its attributes unreadable.
+    pub fn to_v3(&self, keep_attribute: bool) -> MetaResult<Self> {
+        self.attributes_error().map_or(Ok(()), |e| Err(e.clone()))?;
+        let mut meta = self.clone().understood()?;
+        if let Some(obstacle) = self.v3_obstacles().first() {
+            let message = format!("cannot become an array of format 3 without new chunks: {obstacle}");
+            return Err(MetaError::new(MetaErrorKind::Unsupported, message));
+        }
+        if meta.old.take().is_some() && meta.dimension_names().is_some() && !keep_attribute {
+            meta.document.edit_attributes(|attributes| attributes.remove(lower::DIMENSIONS));
+        }
+        Ok(meta)
+    }
+
+    /// This array as one of format 2, chunks untouched. The names of dimensions become an attribute (checklist J2).
+    ///
+    /// # Errors
+    /// What format 2 cannot say: shards, a chunk grid that is not regular, data types and codecs that it lacks, and the
+    /// chunk key encoding `default`, whose chunks have other keys.
+    pub fn to_v2(&self) -> MetaResult<Self> {
+        if self.format() == Format::V2 {
+            return Ok(self.clone());
+        }
+        self.attributes_error().map_or(Ok(()), |e| Err(e.clone()))?;
+        let meta = self.clone().understood()?;
+        let mut builder = raise::raise(&meta.document)?.attributes_as_they_are(self.attributes());
+        if self.fill_is_undefined() {
+            builder = builder.undefined_fill();
+        }
+        builder.build()
+    }
+
+    /// Itself, unless its dtype, codecs or fill value were refused.
+    pub(crate) fn understood(self) -> MetaResult<Self> {
+        match self.old.as_ref().and_then(|old| old.lowered.refusal.as_ref()) {
+            Some(refusal) => Err(refusal.clone()),
+            None => Ok(self),
         }
     }
 

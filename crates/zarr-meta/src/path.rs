@@ -85,6 +85,17 @@ pub fn normalize(path: &str) -> MetaResult<String> {
     Ok(format!("/{inner}"))
 }
 
+/// The normal form of a path in a hierarchy of format 2, where backslashes stand for slashes and repeated slashes for one
+/// (checklist F5).
+///
+/// # Errors
+/// When a segment is `.` or `..`.
+pub fn normalize_v2(path: &str) -> MetaResult<String> {
+    let slashed = path.replace('\\', "/");
+    let segments: Vec<&str> = slashed.split('/').filter(|s| !s.is_empty()).collect();
+    normalize(&segments.join("/"))
+}
+
 fn bad(path: &str, what: &str) -> MetaError {
     MetaError::argument(format!("expected a path like \"/foo/bar\", found {what} in {path:?}"))
 }
@@ -159,6 +170,12 @@ mod tests {
         }
         for bad in ["//", "foo//bar", "/foo//", "foo/./bar", "..", "/../x", "."] {
             assert!(normalize(bad).is_err(), "F4 {bad:?}");
+        }
+        for (path, normal) in [("", "/"), ("\\", "/"), ("//foo\\bar///baz//", "/foo/bar/baz")] {
+            assert_eq!(normalize_v2(path).unwrap(), normal, "F5 {path:?}");
+        }
+        for bad in ["..", "foo\\..\\bar", "/./x"] {
+            assert!(normalize_v2(bad).is_err(), "F5 {bad:?}");
         }
         assert!(check_new_path("/foo/__bar").is_err());
         assert_eq!(check_new_path("foo/bar/").unwrap(), "/foo/bar");

@@ -46,7 +46,7 @@ pub use limits::Limits;
 pub use partial::{ChunkRead, Hints, InnerPart, Job, Known, Piece, Span};
 pub use range::ByteRange;
 pub use region::{Region, inverse, permute};
-pub use registry::{Entry, Registry, Spec};
+pub use registry::{Entry, Registry, Spec, is_private};
 pub use scratch::{Buffer, Scratch};
 pub use storage::Storage;
 pub use store::{

@@ -256,8 +256,9 @@ impl Registry {
     }
 }
 
-/// Whether a name is one that no document of format 3 can use (checklist B46 has those that it can).
-fn is_private(name: &str) -> bool {
+/// Whether a name is private: it has a `:` and is no URL, so that no document of format 3 can use it (checklist B46 has
+/// names that it can).
+pub fn is_private(name: &str) -> bool {
     name.contains(':') && !name.contains("://") && !name.starts_with("urn:")
 }
 

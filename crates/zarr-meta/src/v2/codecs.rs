@@ -48,6 +48,12 @@ struct Chain<'a> {
     limits: &'a Limits,
 }
 
+/// Whether an `id` is that of a codec that turns objects to bytes (checklist H.6).
+pub(crate) fn is_object_codec(id: &Value) -> bool {
+    let known = ["vlen-utf8", "vlen-bytes", "vlen-array", "json2", "msgpack2", "pickle", "categorize"];
+    id.to_text().is_ok_and(|id| known.contains(&&*id))
+}
+
 /// Lowers the codecs of an array of elements of `dtype`.
 pub(crate) fn lower(
     array: &Array,
@@ -62,7 +68,7 @@ pub(crate) fn lower(
     }
     let mut filters = array.filters.iter().enumerate();
     if *dtype == Dtype::Object {
-        let first = filters.next().ok_or_else(no_object_codec)?;
+        let first = filters.next().ok_or_else(|| no_object_codec().at("/filters"))?;
         chain.object_codec(first.1).map_err(|e| e.at("/filters/0"))?;
     }
     for (i, filter) in filters {
@@ -72,16 +78,20 @@ pub(crate) fn lower(
     if let Some(compressor) = &array.compressor {
         chain.codec(compressor, "/compressor", sink).map_err(|e| e.at("/compressor"))?;
     }
-    chain.to_bytes();
+    chain.serialize();
     Ok(chain.codecs)
 }
 
 fn no_object_codec() -> MetaError {
     let message = "an array of objects needs an object codec as its first filter, there is none";
-    MetaError::new(MetaErrorKind::Unsupported, message).at("/filters")
+    MetaError::new(MetaErrorKind::Unsupported, message)
 }
 
 impl Chain<'_> {
+    fn is_array(&self) -> bool {
+        matches!(self.stage, Stage::Array(_))
+    }
+
     fn push(&mut self, codec: Extension) {
         self.codecs.list.push(codec);
     }
@@ -113,16 +123,25 @@ impl Chain<'_> {
 
     fn codec(&mut self, codec: &Codec, place: &str, sink: &mut dyn Sink) -> MetaResult<()> {
         match &*codec.id {
-            "delta" | "fixedscaleoffset" | "quantize" => self.typed(codec, "dtype", "astype"),
+            "delta" | "fixedscaleoffset" | "quantize" | "categorize" => self.typed(codec, "dtype", "astype"),
             "astype" => self.typed(codec, "decode_dtype", "encode_dtype"),
-            "categorize" => self.typed(codec, "dtype", "astype"),
             "bitround" => self.bitround(codec),
             "packbits" => {
-                self.to_bytes();
+                self.serialize();
                 self.viewing(codec, 1);
             }
+            // These write down numbers and texts as well as objects.
+            "json2" | "msgpack2" if self.is_array() => {
+                self.obstacle(format!("filter {:?} has no counterpart", codec.id));
+                self.push(private(codec));
+                self.stage = Stage::Buffer(1);
+            }
+            "pcodec" | "zfpy" if self.is_array() => {
+                self.push(public(codec, &codec.configuration));
+                self.stage = Stage::Buffer(1);
+            }
             _ => {
-                let items = self.to_bytes();
+                let items = self.serialize();
                 let lowered = byte_codec(codec, items, place, sink)?;
                 if role(lowered.name()) != Some(Role::BytesBytes) {
                     self.obstacle(format!("codec {:?} has no counterpart", codec.id));
@@ -137,7 +156,11 @@ impl Chain<'_> {
     /// A filter that takes numbers of one dtype, given as its member `from`, and gives those of another, its member `to`.
     fn typed(&mut self, codec: &Codec, from: &str, to: &str) {
         let wanted = self.dtype_of(codec, from);
-        let given = if codec.configuration.contains(to) { self.dtype_of(codec, to) } else { wanted };
+        let given = match codec.configuration.contains(to) {
+            true => self.dtype_of(codec, to),
+            false if codec.id == "categorize" => Scalar::by_name("uint8"),
+            false => wanted,
+        };
         match (&self.stage, wanted, given) {
             // Byte order included: a filter views the bytes as its own dtype.
             (Stage::Array(Dtype::Scalar(now)), Some(wanted), Some(given)) if *now == wanted => {
@@ -148,8 +171,7 @@ impl Chain<'_> {
                         configuration.set(name, dtype.little().to_string());
                     }
                 }
-                let lowered =
-                    Extension::new(format!("numcodecs.{}", codec.id)).with_configuration(&configuration);
+                let lowered = public(codec, &configuration);
                 if role(lowered.name()) != Some(Role::ArrayArray) {
                     self.obstacle(format!("filter {:?} has no counterpart", codec.id));
                 }
@@ -157,7 +179,7 @@ impl Chain<'_> {
                 self.stage = Stage::Array(Dtype::Scalar(given));
             }
             _ => {
-                self.to_bytes();
+                self.serialize();
                 self.viewing(codec, given.map_or(1, |dtype| u64::from(dtype.size)));
             }
         }
@@ -166,9 +188,9 @@ impl Chain<'_> {
     /// Checklist D.9b: it takes the floats that reach it, and names no dtype.
     fn bitround(&mut self, codec: &Codec) {
         if let Stage::Array(Dtype::Scalar(Scalar { kind: Kind::Core(Core::Float), .. })) = self.stage {
-            self.push(Extension::new("numcodecs.bitround").with_configuration(&codec.configuration));
+            self.push(public(codec, &codec.configuration));
         } else {
-            let items = self.to_bytes();
+            let items = self.serialize();
             self.viewing(codec, items);
         }
     }
@@ -181,7 +203,7 @@ impl Chain<'_> {
     }
 
     /// Turns an array to bytes, if it is one still, and gives the bytes of an item.
-    fn to_bytes(&mut self) -> u64 {
+    fn serialize(&mut self) -> u64 {
         let dtype = match &self.stage {
             Stage::Buffer(items) => return *items,
             Stage::Array(dtype) => dtype.clone(),
@@ -209,6 +231,11 @@ impl Chain<'_> {
     }
 }
 
+/// A codec under the name that zarr-python gives it in documents of format 3 (checklist D10.1).
+fn public(codec: &Codec, configuration: &Object) -> Extension {
+    Extension::new(format!("numcodecs.{}", codec.id)).with_configuration(configuration)
+}
+
 /// A codec under a name that documents of format 3 cannot use.
 fn private(codec: &Codec) -> Extension {
     Extension::new(format!("numcodecs:{}", codec.id)).with_configuration(&codec.configuration)
@@ -228,11 +255,11 @@ fn byte_codec(codec: &Codec, items: u64, place: &str, sink: &mut dyn Sink) -> Me
         "zlib" | "bz2" => {
             let mut configuration = given.clone();
             configuration.set("level", level(1, sink)?);
-            Extension::new(format!("numcodecs.{}", codec.id)).with_configuration(&configuration)
+            public(codec, &configuration)
         }
         "blosc" => blosc(given, items)?,
         "crc32c" if or("location", "end".into()) == "end".into() => Extension::new("crc32c"),
-        id => Extension::new(format!("numcodecs.{id}")).with_configuration(given),
+        _ => public(codec, given),
     })
 }
 

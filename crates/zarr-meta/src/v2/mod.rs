@@ -3,6 +3,7 @@
 mod array;
 mod attributes;
 pub(crate) mod codecs;
+mod data_type;
 pub(crate) mod dtype;
 pub(crate) mod fill;
 mod group;

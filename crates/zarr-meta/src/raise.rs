@@ -1,0 +1,238 @@
+//! From the model of format 3 to documents of format 2, where it can say the same (checklist B.7, H.9 backwards).
+
+use zarr_traits::Limits;
+
+use crate::builder2::ArrayBuilder2;
+use crate::diagnostic::Ignore;
+use crate::error::{MetaError, MetaErrorKind, MetaResult};
+use crate::json::{Object, Value, pointer};
+use crate::names::{Role, role};
+use crate::v2::dtype::{ByteOrder, Core, Dtype, Endian, Kind, Scalar};
+use crate::v3::{self, ArrayDocument, Extension};
+
+/// A builder with all that the document says, but for its attributes.
+pub(crate) fn raise(array: &ArrayDocument) -> MetaResult<ArrayBuilder2> {
+    if !array.storage_transformers().is_empty() {
+        return Err(cannot("format 2 has no storage transformers").at("/storage_transformers"));
+    }
+    if let Some((name, _)) = array.additional().find(|(_, value)| !value.is_null()) {
+        return Err(cannot("format 2 has no such member").at(&pointer::join("", &name)));
+    }
+    let order = byte_order(array.codecs());
+    let dtype = Dtype::of(array.data_type(), &order, &Limits::default()).map_err(|e| e.at("/data_type"))?;
+    let mut codecs = Codecs::new(&dtype, &order)?;
+    for (i, codec) in array.codecs().iter().enumerate() {
+        let raised = if i == 0 && codec.name() == "transpose" {
+            codecs.transpose(codec, array.shape().len())
+        } else {
+            codecs.codec(codec)
+        };
+        raised.map_err(|e| e.at(&pointer::element("/codecs", i)))?;
+    }
+    let mut builder = ArrayBuilder2::new(array.shape().to_vec(), array.data_type().clone())
+        .chunks(chunks(array.chunk_grid())?)
+        .byte_order(order)
+        .separator(separator(array.chunk_key_encoding())?)
+        .fill_value(array.fill_value())
+        .filters(codecs.filters);
+    if codecs.fortran {
+        builder = builder.fortran_order();
+    }
+    if let Some(compressor) = codecs.compressor {
+        builder = builder.compressor(compressor);
+    }
+    match array.dimension_names() {
+        None => Ok(builder),
+        Some(names) => {
+            let names: Option<Vec<String>> = names.iter().cloned().collect();
+            let message = "format 2 has names for all dimensions or for none";
+            Ok(builder.dimension_names(names.ok_or_else(|| cannot(message).at("/dimension_names"))?))
+        }
+    }
+}
+
+fn cannot(message: impl Into<String>) -> MetaError {
+    MetaError::new(MetaErrorKind::Unsupported, message)
+}
+
+fn chunks(grid: &Extension) -> MetaResult<Vec<u64>> {
+    const PLACE: &str = "/chunk_grid";
+    if grid.name() != "regular" {
+        return Err(cannot(format!("format 2 has no chunk grid {:?}", grid.name())).at(PLACE));
+    }
+    let shape = grid.configuration().get("chunk_shape");
+    let shape = shape.ok_or_else(|| MetaError::invalid("chunk_shape is missing").at(PLACE))?;
+    v3::lengths(&shape, PLACE, usize::MAX, &mut Ignore)
+}
+
+fn separator(encoding: &Extension) -> MetaResult<char> {
+    const PLACE: &str = "/chunk_key_encoding";
+    if encoding.name() != "v2" {
+        let message = format!("chunks have other keys under the encoding {:?}, copy them", encoding.name());
+        return Err(cannot(message).at(PLACE));
+    }
+    match encoding.configuration().get("separator").as_ref().map(Value::as_raw) {
+        None | Some("\".\"") => Ok('.'),
+        Some("\"/\"") => Ok('/'),
+        Some(other) => Err(MetaError::invalid(format!("unknown separator {other}")).at(PLACE)),
+    }
+}
+
+/// The byte order that `bytes` gives to elements.
+fn byte_order(codecs: &[Extension]) -> ByteOrder {
+    let endian = |value: &Value| if value.as_raw() == "\"big\"" { Endian::Big } else { Endian::Little };
+    let bytes = codecs.iter().find(|c| matches!(c.name(), "bytes" | "bytes:fields"));
+    let given = bytes.and_then(|c| c.configuration().get("endian"));
+    match given.as_ref().map(|given| (given, given.elements())) {
+        None => ByteOrder::One(Endian::Little),
+        Some((_, Some(fields))) => ByteOrder::Mixed(fields.map(|f| endian(&f)).collect()),
+        Some((given, None)) => ByteOrder::One(endian(given)),
+    }
+}
+
+/// What becomes of the codecs.
+struct Codecs {
+    /// What the next filter of numbers gets, while there are some.
+    stage: Option<Scalar>,
+    /// Bytes of an item of what reaches the next codec of bytes (checklist H20).
+    items: u64,
+    endian: Endian,
+    fortran: bool,
+    filters: Vec<Value>,
+    /// The last codec, if it is a compressor.
+    compressor: Option<Value>,
+}
+
+impl Codecs {
+    fn new(dtype: &Dtype, order: &ByteOrder) -> MetaResult<Self> {
+        Ok(Self {
+            stage: if let Dtype::Scalar(scalar) = dtype { Some(*scalar) } else { None },
+            items: dtype.size(&Limits::default())?.max(1),
+            endian: if let ByteOrder::One(endian) = order { *endian } else { Endian::Little },
+            fortran: false,
+            filters: Vec::new(),
+            compressor: None,
+        })
+    }
+
+    fn transpose(&mut self, codec: &Extension, rank: usize) -> MetaResult<()> {
+        let order = codec.configuration().get("order");
+        let order = order.map_or(Ok(Vec::new()), |o| v3::lengths(&o, "/order", usize::MAX, &mut Ignore))?;
+        let rank = rank as u64;
+        let reversed = order.iter().copied().eq((0..rank).rev());
+        if !reversed && !order.iter().copied().eq(0..rank) {
+            return Err(cannot("format 2 has chunks in order C or F, and no other"));
+        }
+        self.fortran = reversed && rank > 1;
+        Ok(())
+    }
+
+    fn codec(&mut self, codec: &Extension) -> MetaResult<()> {
+        let unknown = || cannot(format!("format 2 has no codec like {:?} here", codec.name()));
+        match (codec.name(), role(codec.name())) {
+            // The bits of format 2 are in another order.
+            ("numcodecs.packbits", _) => Err(unknown()),
+            ("bytes" | "bytes:fields" | "vlen-utf8" | "vlen-bytes", _) => Ok(()),
+            ("bitround" | "numcodecs.bitround", _) => self.bitround(codec),
+            (name, Some(Role::ArrayArray)) => {
+                self.typed(name.strip_prefix("numcodecs.").ok_or_else(unknown)?, codec)
+            }
+            (name, Some(Role::BytesBytes)) => {
+                let raised = byte_codec(codec, self.items)?.ok_or_else(unknown)?;
+                // Of two compressors the first is a filter (checklist H23).
+                self.filters.extend(self.compressor.take());
+                match is_compressor(name) {
+                    true => self.compressor = Some(raised),
+                    false => self.filters.push(raised),
+                }
+                self.items = 1;
+                Ok(())
+            }
+            _ => Err(unknown()),
+        }
+    }
+
+    fn bitround(&mut self, codec: &Extension) -> MetaResult<()> {
+        match self.stage {
+            Some(Scalar { kind: Kind::Core(Core::Float), .. }) => {
+                self.filters.push(with_id("bitround", &codec.configuration()));
+                Ok(())
+            }
+            _ => Err(cannot("format 2 rounds floats only")),
+        }
+    }
+
+    /// A filter that takes numbers: in format 2 its dtypes have the byte order of the chunk.
+    fn typed(&mut self, id: &str, codec: &Extension) -> MetaResult<()> {
+        let mut configuration = codec.configuration();
+        let (from, to) = match id {
+            "astype" => ("decode_dtype", "encode_dtype"),
+            _ => ("dtype", "astype"),
+        };
+        let now = self.stage.ok_or_else(|| cannot("the filter takes numbers only"))?;
+        let read = |value: Value| -> MetaResult<Scalar> {
+            let scalar = Scalar::parse(&value.to_text()?, &Limits::default(), &mut Ignore)?;
+            Ok(if scalar.unit() > 1 { Scalar { endian: self.endian, ..scalar } } else { scalar })
+        };
+        let taken = configuration.get(from).map_or(Ok(now), read).map_err(|e| e.at("/configuration"))?;
+        if taken != now {
+            return Err(cannot(format!("the filter takes {taken}, and gets {now}")));
+        }
+        configuration.set(from, taken.to_string());
+        let given = configuration.get(to).map(read).transpose().map_err(|e| e.at("/configuration"))?;
+        if let Some(given) = given {
+            configuration.set(to, given.to_string());
+        }
+        let given = given.unwrap_or(now);
+        (self.stage, self.items) = (Some(given), u64::from(given.size));
+        self.filters.push(with_id(id, &configuration));
+        Ok(())
+    }
+}
+
+fn with_id(id: &str, configuration: &Object) -> Value {
+    let mut codec = configuration.clone();
+    codec.set("id", id);
+    codec.into()
+}
+
+/// The filter or compressor for a codec of bytes; nothing when there is none.
+fn byte_codec(codec: &Extension, items: u64) -> MetaResult<Option<Value>> {
+    let mut configuration = codec.configuration();
+    let id = match codec.name() {
+        "zstd" => {
+            // D6.t6: TensorStore and older readers do not know the member.
+            if configuration.get("checksum").and_then(|c| c.as_bool()) != Some(true) {
+                configuration.remove("checksum");
+            }
+            "zstd"
+        }
+        "gzip" => "gzip",
+        "crc32c" => "crc32c",
+        "blosc" => {
+            let shuffle = configuration.get("shuffle");
+            let number = match shuffle.as_ref().map(Value::as_raw) {
+                Some("\"noshuffle\"") => 0,
+                Some("\"shuffle\"") => 1,
+                Some("\"bitshuffle\"") => 2,
+                _ => return Err(MetaError::invalid("shuffle is missing or unknown")),
+            };
+            configuration.set("shuffle", number);
+            if configuration.get("typesize").is_some_and(|t| t == items.into()) {
+                configuration.remove("typesize");
+            }
+            "blosc"
+        }
+        name => match name.strip_prefix("numcodecs.") {
+            Some(id) => id,
+            None => return Ok(None),
+        },
+    };
+    Ok(Some(with_id(id, &configuration)))
+}
+
+/// Whether a codec of bytes makes them fewer.
+fn is_compressor(name: &str) -> bool {
+    let id = name.strip_prefix("numcodecs.").unwrap_or(name);
+    matches!(id, "zstd" | "gzip" | "blosc" | "zlib" | "bz2" | "lzma" | "lz4")
+}

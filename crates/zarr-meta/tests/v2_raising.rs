@@ -1,0 +1,263 @@
+//! From format 3 to format 2 and back (checklist B.7, H.9, H10, H14, D6.t6).
+
+use serde_json::json;
+use zarr_meta::v3::Extension;
+use zarr_meta::{
+    ArrayMeta, Code, DataType, Diagnostic, DocumentName, Format, GroupMeta, Ignore, Limits, MetaErrorKind,
+};
+
+mod common;
+use common::base;
+
+fn v3(edits: &[(&str, &str)]) -> ArrayMeta {
+    let encoding = ("chunk_key_encoding", r#"{"name":"v2","configuration":{"separator":"."}}"#);
+    let edits: Vec<_> = [encoding].into_iter().chain(edits.iter().copied()).collect();
+    ArrayMeta::parse(base(&edits).as_bytes(), &Limits::default(), &mut Ignore).unwrap()
+}
+
+fn codecs(list: &str) -> (&'static str, String) {
+    ("codecs", format!("[{list}]").replace('\'', "\""))
+}
+
+const BYTES: &str = "{'name':'bytes','configuration':{'endian':'little'}}";
+
+#[test]
+fn the_document_is_in_the_style_of_zarr_python() {
+    let list = format!(
+        "{{'name':'transpose','configuration':{{'order':[0]}}}},{BYTES},{{'name':'zstd','configuration':{{'level':3,'checksum':false}}}}"
+    );
+    let (name, list) = codecs(&list);
+    let meta = v3(&[(name, &list), ("dimension_names", "[\"x\"]"), ("attributes", "{\"a\":1}")]);
+    let old = meta.to_v2().unwrap();
+    assert_eq!(
+        old.documents(),
+        [
+            (
+                DocumentName::Array2,
+                Some(
+                    r#"{
+    "chunks": [
+        2
+    ],
+    "compressor": {
+        "id": "zstd",
+        "level": 3
+    },
+    "dimension_separator": ".",
+    "dtype": "<i4",
+    "fill_value": 7,
+    "filters": null,
+    "order": "C",
+    "shape": [
+        4
+    ],
+    "zarr_format": 2
+}"#
+                    .to_owned()
+                )
+            ),
+            (
+                DocumentName::Attributes2,
+                Some("{\n    \"a\": 1,\n    \"_ARRAY_DIMENSIONS\": [\n        \"x\"\n    ]\n}".to_owned())
+            ),
+        ],
+        "H10, D6.t6, J2"
+    );
+    // And back.
+    let again = old.to_v3(false).unwrap();
+    assert_eq!(again.format(), Format::V3);
+    assert_eq!(again.attributes(), meta.attributes());
+    assert_eq!(again.dimension_names(), meta.dimension_names());
+    assert_eq!(again.document().codecs(), &meta.document().codecs()[1..]);
+}
+
+#[test]
+fn data_types_and_fill_values_come_back() {
+    let sized = |name: &str, n: u32| format!(r#"{{"name":"{name}","configuration":{{"length_bytes":{n}}}}}"#);
+    for (data_type, fill, endian, dtype, raised) in [
+        ("\"bool\"".to_owned(), "true", None, "\"|b1\"", "true"),
+        ("\"uint64\"".to_owned(), "18446744073709551615", Some("big"), "\">u8\"", "18446744073709551615"),
+        ("\"float32\"".to_owned(), "0.1", Some("little"), "\"<f4\"", "0.1"),
+        ("\"float64\"".to_owned(), "\"NaN\"", Some("big"), "\">f8\"", "\"NaN\""),
+        ("\"complex64\"".to_owned(), "[\"-Infinity\",0.5]", Some("little"), "\"<c8\"", "[\"-Infinity\",0.5]"),
+        ("\"r24\"".to_owned(), "[1,2,3]", None, "\"|V3\"", "\"AQID\""),
+        (sized("null_terminated_bytes", 3), "\"eno=\"", None, "\"|S3\"", "\"enoA\""), // H14: full width
+        (sized("fixed_length_utf32", 8), "\"\u{e9}\"", Some("big"), "\">U2\"", "\"\u{e9}\""),
+        (
+            r#"{"name":"numpy.datetime64","configuration":{"unit":"s","scale_factor":10}}"#.to_owned(),
+            "\"NaT\"",
+            Some("little"),
+            "\"<M8[10s]\"",
+            "-9223372036854775808",
+        ),
+        (
+            concat!(
+                r#"{"name":"struct","configuration":{"fields":[{"name":"a","data_type":"int16"},"#,
+                r#"{"name":"p","data_type":{"name":"struct","configuration":{"fields":[{"name":"b","data_type":"bool"}]}}}]}}"#
+            )
+            .to_owned(),
+            r#"{"a":1,"p":{"b":true}}"#,
+            Some("big"),
+            r#"[["a",">i2"],["p",[["b","|b1"]]]]"#,
+            "\"AAEB\"",
+        ),
+    ] {
+        let endian = endian.map_or(String::new(), |e| format!(",'configuration':{{'endian':'{e}'}}"));
+        let (name, list) = codecs(&format!("{{'name':'bytes'{endian}}}"));
+        let meta = v3(&[("data_type", &data_type), ("fill_value", fill), (name, &list)]);
+        let old = meta.to_v2().unwrap_or_else(|e| panic!("{data_type}: {e}"));
+        let text: serde_json::Value = serde_json::from_str(&old.to_text()).unwrap();
+        let expected: serde_json::Value = serde_json::from_str(dtype).unwrap();
+        assert_eq!(text["dtype"], expected, "B.7 {data_type}");
+        assert_eq!(text["fill_value"].to_string(), raised, "H14 {data_type}");
+        assert_eq!(old.document().data_type(), meta.document().data_type(), "B.7 {data_type}");
+        assert_eq!(old.document().fill_value(), meta.document().fill_value(), "H14 {data_type}");
+        assert_eq!(old.document().codecs(), meta.document().codecs(), "{data_type}");
+    }
+    for (data_type, codec, fill, id) in
+        [("string", "vlen-utf8", "\"n/a\"", "vlen-utf8"), ("bytes", "vlen-bytes", "\"AQI=\"", "vlen-bytes")]
+    {
+        let (name, list) = codecs(&format!("{{'name':'{codec}'}}"));
+        let meta = v3(&[("data_type", &format!("\"{data_type}\"")), ("fill_value", fill), (name, &list)]);
+        let old = meta.to_v2().unwrap();
+        assert!(old.to_text().contains(&format!("\"id\": \"{id}\"")), "H.6");
+        assert_eq!(old.document().data_type().name(), data_type);
+        assert_eq!(old.document().fill_value().as_raw(), fill);
+    }
+}
+
+#[test]
+fn codecs_come_back() {
+    for (list, obstacle) in [
+        ("{'name':'numcodecs.delta','configuration':{'astype':'<i2','dtype':'<i4'}},BYTES", true),
+        ("BYTES,{'name':'gzip','configuration':{'level':5}}", true),
+        (
+            "BYTES,{'name':'blosc','configuration':{'cname':'zstd','clevel':1,'shuffle':'bitshuffle','typesize':4,'blocksize':0}}",
+            true,
+        ),
+        (
+            "BYTES,{'name':'numcodecs.shuffle','configuration':{'elementsize':4}},{'name':'numcodecs.zlib','configuration':{'level':1}}",
+            true,
+        ),
+        ("BYTES,{'name':'crc32c'}", true),
+        ("BYTES,{'name':'gzip','configuration':{'level':1}},{'name':'crc32c'}", true),
+        (
+            "BYTES,{'name':'zstd','configuration':{'level':1,'checksum':true}},{'name':'gzip','configuration':{'level':1}}",
+            true,
+        ),
+        ("{'name':'numcodecs.delta','configuration':{'dtype':'<i8'}},BYTES", false),
+        ("{'name':'numcodecs.packbits'},BYTES", false),
+        ("{'name':'bitround','configuration':{'keepbits':3}},BYTES", false),
+        (
+            "{'name':'transpose','configuration':{'order':[0]}},{'name':'transpose','configuration':{'order':[0]}},BYTES",
+            false,
+        ),
+        ("{'name':'sharding_indexed','configuration':{}}", false),
+        ("BYTES,{'name':'adler32'}", false),
+        ("BYTES,{'name':'foo'}", false),
+    ] {
+        let (name, given) = codecs(&list.replace("BYTES", BYTES));
+        let meta = v3(&[(name, &given)]);
+        match meta.to_v2() {
+            Ok(old) => {
+                assert_eq!((true, old.document().codecs()), (obstacle, meta.document().codecs()), "{list}")
+            }
+            Err(e) => assert_eq!((false, MetaErrorKind::Unsupported), (obstacle, e.kind()), "{list}: {e}"),
+        }
+    }
+}
+
+#[test]
+fn what_format_2_cannot_say() {
+    for (edits, message) in [
+        (&[("data_type", "\"bfloat16\"")][..], "member \"/data_type\": format 2 has no dtype"),
+        (
+            &[("chunk_key_encoding", r#"{"name":"default"}"#)],
+            "member \"/chunk_key_encoding\": chunks have other keys under the encoding \"default\"",
+        ),
+        (
+            &[("chunk_grid", r#"{"name":"rectilinear"}"#)],
+            "member \"/chunk_grid\": format 2 has no chunk grid",
+        ),
+        (&[("storage_transformers", r#"[{"name":"x"}]"#)], "member \"/storage_transformers\""),
+        (&[("dimension_names", "[null]")], "member \"/dimension_names\""),
+        (&[("extra", r#"{"must_understand": false}"#)], "member \"/extra\""),
+        (&[("data_type", "\"float32\""), ("fill_value", "\"0x7fc00001\"")], "member \"/fill_value\""),
+    ] {
+        let error = v3(edits).to_v2().unwrap_err().to_string();
+        assert!(error.starts_with(message), "{edits:?}: {error}");
+    }
+}
+
+#[test]
+fn from_parts() {
+    let meta = ArrayMeta::builder_v2([6, 4], Extension::new("float32"))
+        .chunks([3, 2])
+        .big_endian()
+        .fortran_order()
+        .separator('/')
+        .filters([json!({"id": "delta", "dtype": ">f4"})])
+        .compressor(json!({"level": 1, "id": "zlib"}))
+        .dimension_names(["y", "x"])
+        .attributes(json!({"units": "K"}))
+        .unwrap()
+        .build()
+        .unwrap();
+    assert!(meta.fill_is_undefined());
+    assert_eq!(meta.dimension_names().unwrap().len(), 2);
+    let names: Vec<_> = meta.document().codecs().iter().map(Extension::name).collect();
+    assert_eq!(names, ["transpose", "numcodecs.delta", "bytes", "numcodecs.zlib"]);
+    let text = meta.to_text();
+    for part in
+        ["\"dtype\": \">f4\"", "\"order\": \"F\"", "\"dimension_separator\": \"/\"", "\"fill_value\": null"]
+    {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    // A string needs its codec, and gets it.
+    let strings =
+        ArrayMeta::builder_v2([3], Extension::new("string")).chunks([2]).fill_value("").build().unwrap();
+    assert_eq!(strings.document().codecs()[0].name(), "vlen-utf8");
+    let objects = ArrayMeta::builder_v2([3], Extension::new("string")).chunks([2]);
+    let objects = objects.filters([json!({"id": "json2"})]).build().unwrap();
+    assert_eq!(objects.document().codecs()[0].name(), "numcodecs:json2");
+
+    let new = || ArrayMeta::builder_v2([4], Extension::new("int32")).chunks([2]);
+    assert!(ArrayMeta::builder_v2([4], Extension::new("int32")).build().is_err());
+    for (what, builder) in [
+        ("rank", ArrayMeta::builder_v2([4, 4], Extension::new("int32")).chunks([2])),
+        ("chunk 0", new().chunks([0])),
+        ("separator", new().separator('-')),
+        ("fill value", new().fill_value("x")),
+        ("compressor", new().compressor(json!({"level": 1}))),
+        ("names", new().dimension_names(["x", "y"])),
+        ("data type", ArrayMeta::builder_v2([4], Extension::new("int4")).chunks([2])),
+    ] {
+        assert!(builder.build().is_err(), "{what}");
+    }
+    assert!(new().attributes(json!([])).is_err());
+}
+
+#[test]
+fn groups() {
+    let group = GroupMeta::new(Format::V2).unwrap().with_attributes(json!({"title": "x"})).unwrap();
+    let new = group.to_format(Format::V3).unwrap();
+    assert_eq!((new.format(), new.attributes().len()), (Format::V3, 1));
+    assert_eq!(new.to_format(Format::V2).unwrap().documents(), group.documents());
+    assert!(group.to_format(Format::V1).is_err(), "I1");
+}
+
+#[test]
+fn a_built_array_can_become_one_of_format_2() {
+    let meta = ArrayMeta::builder([4], DataType::Int32)
+        .chunks([2])
+        .chunk_key_encoding(Extension::new("v2").with("separator", "/"))
+        .build()
+        .unwrap();
+    let old = meta.to_v2().unwrap();
+    let mut notes: Vec<Diagnostic> = Vec::new();
+    let documents = old.documents();
+    let text = documents[0].1.as_ref().unwrap();
+    ArrayMeta::parse_v2(text.as_bytes(), None, &Limits::default(), &mut notes).unwrap();
+    assert_eq!(notes.into_iter().map(|n| n.code).collect::<Vec<Code>>(), []);
+    assert!(old.to_v2().is_ok() && meta.to_v3(true).is_ok(), "what is there already stays");
+}
