@@ -31,6 +31,10 @@ fn codecs_of_bytes() {
         ),
         (r#"{"id": "zstd", "level": "7"}"#, r#"{"zstd":{"level":7,"checksum":false}}"#.to_owned(), 0), // D.09
         (r#"{"id": "gzip"}"#, r#"{"gzip":{"level":1}}"#.to_owned(), 0),
+        // zarr-python refuses documents of format 3 with such levels.
+        (r#"{"id": "gzip", "level": -1}"#, r#"{"gzip":{"level":6}}"#.to_owned(), 0),
+        (r#"{"id": "zstd", "level": 100}"#, r#"{"zstd":{"level":22,"checksum":false}}"#.to_owned(), 0),
+        (r#"{"id": "zstd", "level": -7}"#, r#"{"zstd":{"level":-7,"checksum":false}}"#.to_owned(), 0),
         (r#"{"id": "zlib"}"#, r#"{"numcodecs.zlib":{"level":1}}"#.to_owned(), 0),
         (r#"{"id": "bz2", "level": 9}"#, r#"{"numcodecs.bz2":{"level":9}}"#.to_owned(), 0),
         (r#"{"id": "lz4", "acceleration": 1}"#, r#"{"numcodecs.lz4":{"acceleration":1}}"#.to_owned(), 0),

@@ -4,6 +4,8 @@
 //! codecs as long as each takes the numbers as they are. From the first on that does not, all work on bytes: one that
 //! wants numbers then views the bytes as such, for which there is no codec in format 3. It gets a private name.
 
+use std::ops::RangeInclusive;
+
 use zarr_traits::Limits;
 
 use super::array::{Array, Codec, Order};
@@ -248,10 +250,10 @@ fn byte_codec(codec: &Codec, items: u64, place: &str, sink: &mut dyn Sink) -> Me
     let level = |default: i32, sink: &mut dyn Sink| level(given, default, place, sink);
     Ok(match &*codec.id {
         "zstd" => {
-            let zstd = Extension::new("zstd").with("level", level(0, sink)?);
+            let zstd = Extension::new("zstd").with("level", within(-131_072..=22, 22, level(0, sink)?));
             zstd.with("checksum", or("checksum", false.into()))
         }
-        "gzip" => Extension::new("gzip").with("level", level(1, sink)?),
+        "gzip" => Extension::new("gzip").with("level", within(0..=9, 6, level(1, sink)?)),
         "zlib" | "bz2" => {
             let mut configuration = given.clone();
             configuration.set("level", level(1, sink)?);
@@ -261,6 +263,15 @@ fn byte_codec(codec: &Codec, items: u64, place: &str, sink: &mut dyn Sink) -> Me
         "crc32c" if or("location", "end".into()) == "end".into() => Extension::new("crc32c"),
         _ => public(codec, given),
     })
+}
+
+/// A level that format 3 knows, which is `other` for those that it does not: -1 is the default of zlib, and zstd takes what is
+/// beyond its highest level for that. To decoders it is all the same.
+fn within(known: RangeInclusive<i128>, other: i32, level: Value) -> Value {
+    match level.as_number().and_then(|level| level.to_integer()) {
+        Some(number) if !known.contains(&number) => other.into(),
+        _ => level,
+    }
 }
 
 /// Checklist D.09: a level in a string is read as the number that it is.
