@@ -9,6 +9,7 @@ mod create;
 mod erase;
 mod error;
 mod group;
+pub mod migrate;
 mod options;
 mod walk;
 
