@@ -8,7 +8,10 @@ use std::io::Read;
 use anyhow::{Context, Result, bail};
 use contract::{Args, Report, grid_cells, random_boxes, unsupported};
 use zarr_array::blocking::Array;
+use zarr_array::meta::path::DOCUMENT;
 use zarr_array::{DataType, Element, NdVec, Selection, Storage, block_on, standard};
+use zarr_hierarchy::blocking::Group;
+use zarr_hierarchy::{Child, GroupOptions, NodeMeta, UseConsolidated};
 use zarr_store::MemoryStore;
 use zarr_store_fs::FsStore;
 use zarr_strided::{Plain, bytes_of, bytes_of_mut};
@@ -23,6 +26,8 @@ fn main() -> Result<()> {
     match args.op.as_str() {
         "version" => {}
         "open" => open(&args, &mut report)?,
+        "list" => list(&args, &mut report)?,
+        "walk" | "children" => walk(&args, &mut report)?,
         "read-all" | "read-grid" | "read-boxes" | "write-all" | "write-boxes" | "copy" => {
             let path = match args.op.as_str() {
                 "write-all" | "write-boxes" => format!("{}/0", args.text("out")?),
@@ -158,6 +163,61 @@ fn open(args: &Args, report: &mut Report) -> Result<()> {
         report.checksum([format!("[{}]", shape.join(",")).as_bytes()])?;
     }
     Ok(())
+}
+
+/// The paths of all nodes.
+fn list(args: &Args, report: &mut Report) -> Result<()> {
+    for _ in 0..args.number("reps", 1)? {
+        let nodes: Vec<String> = report.time(|| {
+            let storage = open_storage(args, args.text("path")?)?;
+            let keys = block_on(storage.list_all(&Default::default()))?;
+            let documents = keys.iter().filter(|key| key.name() == DOCUMENT);
+            Ok(documents
+                .map(|key| key.as_str().trim_end_matches(DOCUMENT).trim_end_matches('/').to_owned())
+                .collect())
+        })?;
+        sum_up(nodes, report)?;
+    }
+    Ok(())
+}
+
+/// All nodes, or those directly in a group, with their metadata.
+fn walk(args: &Args, report: &mut Report) -> Result<()> {
+    let consolidated = match args.number("consolidated", 0)? {
+        1 => UseConsolidated::Require,
+        _ => UseConsolidated::Ignore,
+    };
+    let all = args.op == "walk";
+    for _ in 0..args.number("reps", 1)? {
+        let nodes: Vec<Child> = report.time(|| {
+            let storage = open_storage(args, args.text("path")?)?;
+            let options = GroupOptions::new().use_consolidated(consolidated);
+            let group = Group::open_with(storage, "/", &standard(), &options)?;
+            Ok(if all { group.walk().collect() } else { group.children()? })
+        })?;
+        let line = |node: &Child| {
+            let path = node.path();
+            Ok(match node.metadata() {
+                Some(NodeMeta::Array(array)) => {
+                    let shape: Vec<String> = array.shape().iter().map(u64::to_string).collect();
+                    let data_type = array.document().data_type().name();
+                    format!("{}\tarray\t[{}]\t{data_type}", &path[1..], shape.join(","))
+                }
+                Some(NodeMeta::Group(_)) => format!("{}\tgroup", &path[1..]),
+                None => bail!("{path} is no node"),
+            })
+        };
+        let mut lines = nodes.iter().map(line).collect::<Result<Vec<String>>>()?;
+        lines.extend(all.then(|| "\tgroup".to_owned()));
+        sum_up(lines, report)?;
+    }
+    Ok(())
+}
+
+fn sum_up(mut lines: Vec<String>, report: &mut Report) -> Result<()> {
+    report.count = lines.len() as u64;
+    lines.sort_unstable();
+    report.checksum([lines.join("\n").as_bytes()])
 }
 
 fn open_array(args: &Args, path: &str) -> Result<Array> {

@@ -267,7 +267,7 @@ impl Array {
     }
 
     /// The same array, whose changes of metadata do something else to consolidated metadata in the groups above it. By
-    /// default that is kept up to date.
+    /// default that is kept up to date, for which every change looks at each of these groups: a read for each, at once.
     #[must_use]
     pub fn with_consolidated(mut self, consolidated: Consolidated) -> Self {
         self.consolidated = consolidated;

@@ -7,6 +7,8 @@
 mod change;
 mod codecs;
 mod document;
+mod filter;
+mod old;
 mod place;
 mod plan;
 mod work;
@@ -25,6 +27,7 @@ use crate::table::bytes;
 use crate::target::Target;
 use change::{Change, Lengths, Shards};
 use codecs::Codecs;
+use filter::Filter;
 use place::Place;
 use plan::{Kind, Plan};
 
@@ -45,11 +48,12 @@ pub(crate) struct Args {
     /// The directory of the copy.
     #[arg(value_name = "DST")]
     destination: PathBuf,
-    /// The format of the copy.
+    /// The format of the copy; by default that of the source, and 3 for an array of format 1.
     #[arg(long, value_name = "3|2", value_parser = ["3", "2"])]
     zarr_format: Option<String>,
     /// The codecs of the chunks of all arrays: a list like `zstd:5`, `blosc:lz4:5:shuffle`,
-    /// `transpose(1,0),bytes:big,gzip:6,crc32c`, or `none`; or the JSON of the member `codecs`.
+    /// `transpose(1,0),bytes:big,gzip:6,crc32c`, or `none`; or the JSON of the member `codecs`; for format 2 also
+    /// `{"compressor": …, "filters": …}`.
     #[arg(long, value_name = "LIST|JSON")]
     codecs: Option<String>,
     /// The shape of chunks; "" is that of a scalar. In a hierarchy, arrays of another rank keep theirs.
@@ -58,6 +62,13 @@ pub(crate) struct Args {
     /// The shape of shards: objects that chunks are packed into, a multiple of theirs. `none`: every chunk is an object.
     #[arg(long, value_name = "A,B,…|none", allow_hyphen_values = true)]
     shards: Option<Shards>,
+    /// Copy only nodes whose path below SRC fits the pattern, and all that is in them: `*` stands for anything within a
+    /// name, `**/` for any groups. May be given several times. Groups on the way to them are copied as well.
+    #[arg(long, value_name = "PATTERN")]
+    include: Vec<String>,
+    /// Leave out nodes whose path below SRC fits the pattern, and all that is in them.
+    #[arg(long, value_name = "PATTERN")]
+    exclude: Vec<String>,
     /// What to do if there is something at DST. Only a Zarr node is ever replaced, once the copy is complete.
     #[arg(long, value_enum, default_value_t = IfExists::Fail)]
     if_exists: IfExists,
@@ -75,6 +86,8 @@ Examples:
   zarr copy weather.zarr/t2m series.zarr --chunks 1000,10,10 --codecs zstd:5
   zarr copy many-files.zarr few-files.zarr --chunks 100,100 --shards 5000,5000
   zarr copy sharded.zarr plain.zarr --shards none
+  zarr copy climate.zarr small.zarr --include 'monthly/**/t2m' --exclude '**/raw'
+  zarr copy new.zarr old.zarr --zarr-format 2 --codecs '{\"compressor\": {\"id\": \"zlib\", \"level\": 5}}'
   zarr copy big-endian.zarr little.zarr --codecs 'bytes:little,blosc:zstd:5:bitshuffle'
   zarr copy a.zarr b.zarr --codecs '[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}},{\"name\":\"crc32c\"}]'
   zarr copy a.zarr a.zarr --chunks 100,100 --if-exists replace";
@@ -97,10 +110,11 @@ pub(crate) fn run(args: &Args) -> Outcome {
         let [chunks, shards] = [chunks.len(), shards.len()];
         return Err(Failure::usage(format!("--chunks is of rank {chunks}, --shards of rank {shards}")));
     }
+    let filter = Filter::new(&args.include, &args.exclude)?;
     let source = Target::find(&args.source)?;
     let place = Place::find(&args.destination, args.if_exists == IfExists::Replace, &source.directory)?;
     let change = Change { format, codecs, chunks: args.chunks.clone(), shards: args.shards.clone() };
-    let plan = Plan::new(&source, &change)?;
+    let plan = Plan::new(&source, &change, &filter)?;
     plan.notes.iter().for_each(|note| say(&format!("note: {note}")));
     let rounds = if args.verify { 2 } else { 1 };
     let progress = Progress::new(plan.bytes().saturating_mul(rounds), args.quiet);

@@ -34,10 +34,11 @@ impl Elements {
 
     /// Writes them to a selection of as many.
     pub(crate) fn write(self, array: &Array, selection: Selection) -> Result<(), Failure> {
-        Ok(match self {
+        match self {
             Self::Fixed(bytes) => array.write_bytes(selection, bytes)?,
             Self::Variable(contents) => array.write(selection, &contents[..])?,
-        })
+        }
+        Ok(())
     }
 
     /// Puts more behind them, of the same data type.

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use zarr_array::meta::{MetaError, MetaErrorKind};
 use zarr_array::traits::{StoreError, StoreErrorKind};
 use zarr_array::{ArrayError, ArrayErrorKind};
+use zarr_hierarchy::HierarchyError;
 
 /// What scripts may rely on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,17 +90,30 @@ impl Failure {
     }
 }
 
+impl From<ArrayErrorKind> for Exit {
+    fn from(kind: ArrayErrorKind) -> Self {
+        match kind {
+            ArrayErrorKind::NotFound => Self::NotFound,
+            // The user can ask for something else.
+            ArrayErrorKind::Exists => Self::Usage,
+            ArrayErrorKind::Unsupported | ArrayErrorKind::UnknownExtension => Self::Unsupported,
+            // Arguments of the user have been checked before; what is left is a consequence of the metadata.
+            ArrayErrorKind::Metadata | ArrayErrorKind::InvalidArgument => Self::Invalid,
+            ArrayErrorKind::Corrupt | ArrayErrorKind::Checksum | ArrayErrorKind::Panic => Self::Corrupt,
+            _ => Self::Io,
+        }
+    }
+}
+
 impl From<ArrayError> for Failure {
     fn from(e: ArrayError) -> Self {
-        let exit = match e.kind() {
-            ArrayErrorKind::NotFound => Exit::NotFound,
-            ArrayErrorKind::Unsupported | ArrayErrorKind::UnknownExtension => Exit::Unsupported,
-            // Arguments of the user have been checked before; what is left is a consequence of the metadata.
-            ArrayErrorKind::Metadata | ArrayErrorKind::InvalidArgument => Exit::Invalid,
-            ArrayErrorKind::Corrupt | ArrayErrorKind::Checksum | ArrayErrorKind::Panic => Exit::Corrupt,
-            _ => Exit::Io,
-        };
-        Self::new(exit, e.to_string())
+        Self::new(e.kind().into(), e.to_string())
+    }
+}
+
+impl From<HierarchyError> for Failure {
+    fn from(e: HierarchyError) -> Self {
+        Self::new(e.kind().into(), e.to_string())
     }
 }
 

@@ -14,17 +14,19 @@ use crate::json;
 use crate::stdout::print;
 use crate::table::Table;
 use crate::target::Target;
+use crate::walk::Source;
 use array::ArrayInfo;
 use group::GroupInfo;
 
 /// Describe an array or a group.
 ///
 /// A node with an unknown codec or data type is described as well; only its elements cannot be read. Stored chunks are
-/// counted as far as that is quick.
+/// counted as far as that is quick. Of a group its children are named, as consolidated metadata has them where there is
+/// some; whether these are all is said as well.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The node: a directory with a zarr.json.
+    /// The node: a directory with the documents of one.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
     /// Print one JSON object.
@@ -33,6 +35,8 @@ pub(crate) struct Args {
     /// Count all stored chunks or shards, however many there are.
     #[arg(long)]
     count: bool,
+    #[command(flatten)]
+    source: Source,
 }
 
 const EXAMPLES: &str = "\
@@ -46,7 +50,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let (node, notes) = target.node()?;
     let text = match node {
         NodeMeta::Array(meta) => ArrayInfo::new(&target, meta, notes, args.count).print(&target, args.json),
-        NodeMeta::Group(meta) => GroupInfo::new(&target, meta, notes)?.print(&target, args.json),
+        NodeMeta::Group(meta) => GroupInfo::new(&target, args.source, meta, notes)?.print(&target, args.json),
     };
     print(&text)?;
     Ok(Exit::Ok)

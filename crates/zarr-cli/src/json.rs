@@ -23,6 +23,14 @@ pub(crate) fn pretty(value: &Value) -> String {
     out
 }
 
+/// The same on one line.
+pub(crate) fn line(value: &Value) -> String {
+    let mut out = String::new();
+    write_line(value, &mut out);
+    out.push('\n');
+    out
+}
+
 /// Values from documents are nested no deeper than the limits allow, so that recursion is safe.
 fn write(value: &Value, indent: usize, out: &mut String) {
     if is_leaf(value) {

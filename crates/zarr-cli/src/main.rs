@@ -8,8 +8,11 @@ mod copy;
 mod elements;
 mod exit;
 mod explain;
+mod extension;
 mod info;
 mod json;
+mod listed;
+mod ls;
 mod nested;
 mod npy;
 mod progress;
@@ -20,6 +23,7 @@ mod stdout;
 mod stored;
 mod table;
 mod target;
+mod tree;
 mod validate;
 mod walk;
 
@@ -50,6 +54,8 @@ Exit codes: 0 ok, 1 invalid or different, 2 usage, 3 not found, 4 input or outpu
 #[derive(Debug, Subcommand)]
 enum Verb {
     Info(info::Args),
+    Tree(tree::Args),
+    Ls(ls::Args),
     Cat(cat::Args),
     Chunks(chunks::Args),
     Explain(explain::Args),
@@ -73,6 +79,8 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> Outcome {
     match (cli.verb, cli.array_path) {
         (Some(Verb::Info(args)), _) => info::run(&args),
+        (Some(Verb::Tree(args)), _) => tree::run(&args),
+        (Some(Verb::Ls(args)), _) => ls::run(&args),
         (Some(Verb::Cat(args)), _) => cat::run(&args),
         (Some(Verb::Chunks(args)), _) => chunks::run(&args),
         (Some(Verb::Explain(args)), _) => explain::run(&args),

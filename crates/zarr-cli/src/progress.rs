@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// How far a copy is, in bytes. Shows nothing unless stderr is a terminal.
+/// How far a copy is in bytes, or a listing in objects. Shows nothing unless stderr is a terminal.
 #[derive(Debug)]
 pub(crate) struct Progress(ProgressBar);
 
@@ -14,9 +14,20 @@ impl Progress {
         if quiet || !std::io::stderr().is_terminal() {
             return Self(ProgressBar::hidden());
         }
-        let bar = ProgressBar::new(total);
         let template =
             "{msg} [{bar:30}] {percent:>3}%  {bytes} of {total_bytes}  {bytes_per_sec}  {eta} left";
+        Self::styled(ProgressBar::new(total), template)
+    }
+
+    /// Of a listing whose end is not known.
+    pub(crate) fn objects() -> Self {
+        if !std::io::stderr().is_terminal() {
+            return Self(ProgressBar::hidden());
+        }
+        Self::styled(ProgressBar::no_length(), "{msg}  {pos} objects")
+    }
+
+    fn styled(bar: ProgressBar, template: &str) -> Self {
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
         }
@@ -29,8 +40,8 @@ impl Progress {
         self.0.set_message(crate::exit::line(what));
     }
 
-    pub(crate) fn add(&self, bytes: u64) {
-        self.0.inc(bytes);
+    pub(crate) fn add(&self, n: u64) {
+        self.0.inc(n);
     }
 
     /// Prints a line above the bar.

@@ -1,21 +1,100 @@
 //! What is stored of an array: the objects below its node, in the order of their keys, a page at a time.
 
 use zarr_array::blocking::Array;
-use zarr_array::meta::DocumentName;
+use zarr_array::meta::{DocumentName, Documents, Format};
 use zarr_array::traits::{Dims, Key, KeyEncoding, Prefix, StoreResult};
 use zarr_array::{Storage, block_on};
+
+use crate::progress::Progress;
+use crate::target::Target;
+
+/// All keys below a prefix. After an error there is nothing more.
+#[derive(Debug)]
+struct Keys<'a> {
+    storage: &'a Storage,
+    prefix: Prefix,
+    page: std::vec::IntoIter<Key>,
+    last: Option<Key>,
+    more: bool,
+}
+
+impl<'a> Keys<'a> {
+    fn new(storage: &'a Storage, prefix: Prefix) -> Self {
+        Self { storage, prefix, page: Vec::new().into_iter(), last: None, more: true }
+    }
+
+    fn turn(&mut self) -> StoreResult<()> {
+        self.more = false;
+        let page = block_on(self.storage.lister()?.list(&self.prefix, self.last.as_ref()))?;
+        self.last = page.keys.last().cloned();
+        self.more = page.more && self.last.is_some();
+        self.page = page.keys.into_iter();
+        Ok(())
+    }
+}
+
+impl Iterator for Keys<'_> {
+    type Item = StoreResult<Key>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(key) = self.page.next() {
+                return Some(Ok(key));
+            }
+            if !self.more {
+                return None;
+            }
+            if let Err(e) = self.turn() {
+                return Some(Err(e));
+            }
+        }
+    }
+}
+
+/// How much is stored, without documents of nodes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Size {
+    pub(crate) bytes: u128,
+    pub(crate) objects: u64,
+}
+
+impl Size {
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self { bytes: self.bytes + other.bytes, objects: self.objects + other.objects }
+    }
+
+    /// What is stored of the node at a path.
+    pub(crate) fn below(
+        target: &Target,
+        path: &str,
+        format: Option<Format>,
+        progress: &Progress,
+    ) -> StoreResult<Self> {
+        let prefix = Prefix::of_node(path)?;
+        let documents = Documents::steps(format).concat();
+        let mut sum = Self::default();
+        for key in Keys::new(&target.storage, prefix.clone()) {
+            let key = key?;
+            progress.add(1);
+            if documents.iter().any(|name| prefix.strip(&key) == Some(name.as_str())) {
+                continue;
+            }
+            // What is deleted meanwhile does not count.
+            if let Some(stat) = block_on(target.storage.reader().size(&key))? {
+                sum = sum.plus(Self { bytes: stat.size.into(), objects: 1 });
+            }
+        }
+        Ok(sum)
+    }
+}
 
 /// The objects of an array, without its documents.
 #[derive(Debug)]
 pub(crate) struct Stored<'a> {
-    storage: &'a Storage,
-    prefix: Prefix,
+    listed: Keys<'a>,
     keys: &'a dyn KeyEncoding,
     /// How many chunks there are in each dimension.
     counts: Vec<u64>,
-    page: std::vec::IntoIter<Key>,
-    last: Option<Key>,
-    more: bool,
 }
 
 /// An object, and what it is to the array.
@@ -34,7 +113,7 @@ impl<'a> Stored<'a> {
         keys: &'a dyn KeyEncoding,
         counts: Vec<u64>,
     ) -> Self {
-        Self { storage, prefix, keys, counts, page: Vec::new().into_iter(), last: None, more: true }
+        Self { listed: Keys::new(storage, prefix), keys, counts }
     }
 
     /// The objects of an array that is open.
@@ -43,18 +122,9 @@ impl<'a> Stored<'a> {
         Ok(Self::new(array.storage(), prefix, array.key_encoding(), array.chunk_counts()))
     }
 
-    fn turn(&mut self) -> StoreResult<()> {
-        self.more = false;
-        let page = block_on(self.storage.lister()?.list(&self.prefix, self.last.as_ref()))?;
-        self.last = page.keys.last().cloned();
-        self.more = page.more && self.last.is_some();
-        self.page = page.keys.into_iter();
-        Ok(())
-    }
-
     /// What lies at a key; `None`: a document of the array.
     fn object(&self, key: Key) -> Option<Object> {
-        let name = self.prefix.strip(&key).unwrap_or_default();
+        let name = self.listed.prefix.strip(&key).unwrap_or_default();
         if DocumentName::of(name).is_some() {
             return None;
         }
@@ -74,16 +144,12 @@ impl Iterator for Stored<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            while let Some(key) = self.page.next() {
-                if let Some(object) = self.object(key) {
-                    return Some(Ok(object));
-                }
-            }
-            if !self.more {
-                return None;
-            }
-            if let Err(e) = self.turn() {
-                return Some(Err(e));
+            match self.listed.next()? {
+                Ok(key) => match self.object(key) {
+                    Some(object) => return Some(Ok(object)),
+                    None => continue,
+                },
+                Err(e) => return Some(Err(e)),
             }
         }
     }

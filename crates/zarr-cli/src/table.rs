@@ -6,7 +6,12 @@ pub(crate) struct Table(Vec<Vec<String>>);
 
 impl Table {
     pub(crate) fn row<const N: usize>(&mut self, cells: [&str; N]) {
-        self.0.push(cells.iter().map(|cell| crate::exit::line(cell)).collect());
+        self.push(cells);
+    }
+
+    /// A row of any length.
+    pub(crate) fn push(&mut self, cells: impl IntoIterator<Item = impl AsRef<str>>) {
+        self.0.push(cells.into_iter().map(|cell| crate::exit::line(cell.as_ref())).collect());
     }
 
     /// The rows, each on a line of its own that begins with `indent`.

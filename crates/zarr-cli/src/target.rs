@@ -11,11 +11,15 @@ use std::path::{Component, Path, PathBuf};
 use zarr_array::blocking::Array;
 use zarr_array::meta::{DocumentName, Format, Ignore, NodeMeta};
 use zarr_array::traits::Prefix;
-use zarr_array::{ArrayMeta, ArrayResult, Diagnostic, Limits, OpenOptions, Registry, Storage, block_on};
+use zarr_array::{
+    ArrayMeta, ArrayResult, Diagnostic, Limits, OpenOptions, Registry, Storage, block_on, node,
+};
+use zarr_hierarchy::blocking::Group;
+use zarr_hierarchy::{Formats, Found, GroupOptions, HierarchyResult, UseConsolidated};
 use zarr_store_fs::FsStore;
 
-use crate::exit::{Exit, Failure};
-use crate::walk::{self, Found};
+use crate::exit::{Exit, Failure, say};
+use crate::walk::{Source, Visit};
 
 /// A node that is there.
 #[derive(Debug, Clone)]
@@ -73,15 +77,46 @@ impl Target {
         Prefix::of_node(&self.path).map_err(|e| self.fail(e))
     }
 
+    /// What is there, not resolved.
+    pub(crate) fn look(&self) -> Result<Visit, Failure> {
+        let prefix = self.prefix()?;
+        let read = block_on(node::read(&self.storage, &prefix, self.format, &Limits::default(), false));
+        let (found, notes) = match read {
+            Ok(Some((node, notes))) => (Found::Node(node), notes),
+            Ok(None) => return Err(no_node(&self.directory)),
+            Err(e) => (Found::Broken(e.into()), Vec::new()),
+        };
+        Ok(Visit { prefix, notes, found })
+    }
+
     /// The metadata of the node, not resolved, with what was tolerated.
     pub(crate) fn node(&self) -> Result<(NodeMeta, Vec<Diagnostic>), Failure> {
-        let mut notes = Vec::new();
-        match walk::look_for(&self.storage, &self.prefix()?, self.format, &mut notes) {
+        let Visit { notes, found, .. } = self.look()?;
+        match found {
             Found::Node(node) => Ok((node, notes)),
-            Found::Invalid(e) => Err(self.fail(e)),
-            Found::Unreadable(e) => Err(self.fail(e)),
-            Found::NoNode(_) => Err(no_node(&self.directory)),
+            Found::Broken(e) => Err(self.fail(Failure::from(e).within(format_args!("node {:?}", self.path)))),
+            _ => Err(no_node(&self.directory)),
         }
+    }
+
+    /// The group that the node is. Consolidated metadata that cannot be read is not used, with a note.
+    pub(crate) fn group(&self, source: Source) -> Result<Group, Failure> {
+        let trusted = match self.group_with(source.use_consolidated()) {
+            Ok(group) => return Ok(group),
+            Err(e) => e,
+        };
+        let group = self.group_with(UseConsolidated::Ignore).map_err(|e| self.fail(e))?;
+        say(&format!(
+            "note: the documents of all nodes are read, because the consolidated metadata cannot be: {}",
+            Failure::from(trusted).message()
+        ));
+        Ok(group)
+    }
+
+    fn group_with(&self, use_consolidated: UseConsolidated) -> HierarchyResult<Group> {
+        let options =
+            GroupOptions::new().use_consolidated(use_consolidated).formats(Formats::Both).format(self.format);
+        Group::open_with(self.storage.clone(), &self.path, &registry(), &options)
     }
 
     /// The array that the node is.

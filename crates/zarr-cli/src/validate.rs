@@ -1,26 +1,31 @@
 //! `zarr validate`: everything that is wrong or unwise in the metadata of a hierarchy.
 
+use std::error::Error;
+use std::iter;
 use std::path::PathBuf;
 
 use zarr_array::meta::json::{Object, Value};
-use zarr_array::meta::{MetaError, MetaErrorKind, NodeMeta, Severity};
+use zarr_array::meta::{Format, MetaError, MetaErrorKind, NodeMeta, Severity};
 use zarr_array::{Diagnostic, Limits};
+use zarr_hierarchy::blocking::Group;
+use zarr_hierarchy::{Difference, Found, GroupOptions, HierarchyError, UseConsolidated};
 
 use crate::exit::{Exit, Outcome, line};
 use crate::json;
 use crate::stdout::print;
 use crate::target::{Target, registry};
-use crate::walk::{Found, Visit, walk};
+use crate::walk::{NO_NODE, Source, Visit, reason, walk};
 
 /// Check the metadata of a node and of all nodes below it.
 ///
 /// An error is what a strict reader refuses: a deviation from the specification (also where its meaning is certain and
 /// other verbs tolerate it), and what nobody here can read. A warning is valid, but read wrongly or not at all by some
-/// implementation. Exits with 1 if there is an error. Chunks are not read.
+/// implementation. The documents are judged; where consolidated metadata says something else, that is a warning. Exits
+/// with 1 if there is an error. Chunks are not read.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The node: a directory with a zarr.json.
+    /// The node: a directory with the documents of one.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
     /// Print one JSON object.
@@ -36,10 +41,9 @@ Examples:
 pub(crate) fn run(args: &Args) -> Outcome {
     let target = Target::find(&args.store)?;
     let mut report = Report::default();
-    walk(&target.storage, target.prefix()?, target.format, &mut |visit| {
-        report.add(visit);
-        Ok(())
-    })?;
+    for visit in walk(&target, Source::DOCUMENTS, usize::MAX)? {
+        report.add(&target, visit);
+    }
     let text = if args.json { json::pretty(&report.to_json()) } else { report.to_text() };
     print(&text)?;
     Ok(if report.count(Severity::Error) == 0 { Exit::Ok } else { Exit::Invalid })
@@ -49,7 +53,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
 struct Report {
     nodes: Vec<Node>,
     /// Directories of groups that are no nodes.
-    others: Vec<(String, &'static str)>,
+    others: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -71,32 +75,34 @@ struct Finding {
 }
 
 impl Report {
-    fn add(&mut self, visit: Visit) {
+    fn add(&mut self, target: &Target, visit: Visit) {
         let path = visit.path();
-        let mut findings: Vec<Finding> = Vec::new();
         let mut notes = visit.notes;
-        let kind = match visit.found {
-            Found::NoNode(why) => return self.others.push((path, why)),
+        let (kind, found): (_, Vec<Finding>) = match visit.found {
             Found::Node(node) => {
                 let kind = if let NodeMeta::Array(_) = node { "array" } else { "group" };
-                findings.extend(judge(&node, &mut notes));
-                kind
+                let mut found = judge(&node, &mut notes);
+                if let NodeMeta::Group(group) = &node {
+                    found.extend(consolidated(target, &path, group.format()));
+                }
+                (kind, found)
             }
-            Found::Invalid(e) => {
-                findings.push(Finding::of_error(&e, Some(&path)));
-                "invalid"
+            Found::Broken(e) => {
+                let found = Finding::of_found(&e, &path);
+                (if found.code == "unreadable" { "unreadable" } else { "invalid" }, vec![found])
             }
-            Found::Unreadable(e) => {
-                findings.push(Finding::of("unreadable", String::new(), e.to_string()));
-                "unreadable"
+            // That group is the last node.
+            Found::Unlisted(e) => {
+                let found = Finding::of_found(&e, &path);
+                if let Some(node) = self.nodes.last_mut() {
+                    node.findings.push(found);
+                }
+                return;
             }
+            _ => return self.others.push(path),
         };
-        findings.splice(0..0, notes.into_iter().map(Finding::from));
-        // A group whose children cannot be listed is visited once more.
-        match self.nodes.last_mut().filter(|node| node.path == path) {
-            Some(node) => node.findings.append(&mut findings),
-            None => self.nodes.push(Node { path, kind, findings }),
-        }
+        let findings = notes.into_iter().map(Finding::from).chain(found).collect();
+        self.nodes.push(Node { path, kind, findings });
     }
 
     fn count(&self, severity: Severity) -> usize {
@@ -124,8 +130,8 @@ impl Report {
                 }
             }
         }
-        for (path, why) in &self.others {
-            text.push_str(&format!("{} (no node)\n  note: {why}\n", line(path)));
+        for path in &self.others {
+            text.push_str(&format!("{} (no node)\n  note: {NO_NODE}\n", line(path)));
         }
         let [errors, warnings] = [Severity::Error, Severity::Warning].map(|s| self.count(s));
         let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
@@ -152,8 +158,7 @@ impl Report {
                 ("findings", node.findings.iter().map(finding).collect()),
             ])
         };
-        let other =
-            |(path, why): &(String, &str)| json::object([("path", path.into()), ("message", (*why).into())]);
+        let other = |path: &String| json::object([("path", path.into()), ("message", NO_NODE.into())]);
         let errors = self.count(Severity::Error);
         json::object([
             ("valid", (errors == 0).into()),
@@ -178,6 +183,33 @@ fn judge(node: &NodeMeta, notes: &mut Vec<Diagnostic>) -> Vec<Finding> {
     broken.into_iter().chain(unresolved.map(|e| Finding::of_error(&e, None))).collect()
 }
 
+/// How the consolidated metadata of a group differs from the documents, where there is some.
+fn consolidated(target: &Target, path: &str, format: Format) -> Vec<Finding> {
+    let options = GroupOptions::new().use_consolidated(UseConsolidated::Ignore).format(format);
+    let group = Group::open_with(target.storage.clone(), path, &registry(), &options);
+    let pointer = if format == Format::V3 { "/consolidated_metadata" } else { "" };
+    let stale = |difference: &Difference| {
+        let finding = Finding::of("stale", pointer.to_owned(), differs(difference));
+        Finding { severity: Severity::Warning, ..finding }
+    };
+    match group.and_then(|group| group.check_consolidated()) {
+        Ok(differences) => differences.iter().flatten().map(stale).collect(),
+        Err(e) => vec![Finding::of_found(&e, path)],
+    }
+}
+
+/// A difference in words.
+pub(crate) fn differs(difference: &Difference) -> String {
+    let path = difference.path();
+    match difference {
+        Difference::Missing(_) => format!("the node {path:?} is missing in the consolidated metadata"),
+        Difference::Gone(_) => {
+            format!("the node {path:?} is in the consolidated metadata, and not in the store")
+        }
+        Difference::Changed(_) => format!("the node {path:?} is another one in the consolidated metadata"),
+    }
+}
+
 impl Finding {
     fn of(code: &'static str, pointer: String, message: String) -> Self {
         let (title, explanation) = match code {
@@ -196,12 +228,26 @@ impl Finding {
                 "cannot be read",
                 "The store gave an error instead of the document or of a list of children.",
             ),
+            "stale" => (
+                "stale consolidated metadata",
+                "Who trusts the consolidated metadata does not see the node, or not as it is. `zarr consolidate` writes \
+                 it again.",
+            ),
             _ => (
                 "invalid metadata",
                 "The document breaks a rule of the specification, and what it means is not certain.",
             ),
         };
         Self { severity: Severity::Error, code, title, pointer, message, explanation }
+    }
+
+    /// What is wrong with a node that was found.
+    fn of_found(e: &HierarchyError, path: &str) -> Self {
+        let mut causes = iter::successors(Some(e as &(dyn Error + 'static)), |e| (*e).source());
+        match causes.find_map(|e| e.downcast_ref::<MetaError>()) {
+            Some(e) => Self::of_error(e, Some(path)),
+            None => Self::of("unreadable", String::new(), reason(e, path)),
+        }
     }
 
     fn of_error(e: &MetaError, path: Option<&str>) -> Self {

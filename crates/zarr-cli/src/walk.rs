@@ -1,11 +1,36 @@
-//! All nodes of a hierarchy, parents before children (checklist F.3).
+//! A node and all below it, as the verbs about hierarchies meet them (checklist F.3).
 
-use zarr_array::meta::path::{Listed, listed};
-use zarr_array::meta::{Format, MetaError, NodeMeta};
-use zarr_array::traits::{Prefix, StoreError};
-use zarr_array::{ArrayError, Diagnostic, Limits, Storage, block_on, node};
+use std::iter;
+
+use zarr_array::Diagnostic;
+use zarr_array::meta::NodeMeta;
+use zarr_array::traits::Prefix;
+use zarr_hierarchy::{Child, Found, HierarchyError, UseConsolidated};
 
 use crate::exit::Failure;
+use crate::target::Target;
+
+/// Where the verbs that list nodes find them.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub(crate) struct Source {
+    /// Read the documents of all nodes, also of a group with consolidated metadata. That is trusted otherwise; when it is
+    /// stale it hides nodes, or shows what they were.
+    #[arg(long)]
+    no_consolidated: bool,
+}
+
+impl Source {
+    /// The documents themselves.
+    pub(crate) const DOCUMENTS: Self = Self { no_consolidated: true };
+
+    pub(crate) fn is_documents(self) -> bool {
+        self.no_consolidated
+    }
+
+    pub(crate) fn use_consolidated(self) -> UseConsolidated {
+        if self.no_consolidated { UseConsolidated::Ignore } else { UseConsolidated::IfPresent }
+    }
+}
 
 /// What is at a path.
 #[derive(Debug)]
@@ -16,17 +41,8 @@ pub(crate) struct Visit {
     pub(crate) found: Found,
 }
 
-#[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
-pub(crate) enum Found {
-    Node(NodeMeta),
-    /// The document is no valid metadata.
-    Invalid(MetaError),
-    /// The document or the list of children cannot be read.
-    Unreadable(ArrayError),
-    /// A directory of a group that is no node, and why.
-    NoNode(&'static str),
-}
+/// What a folder without a document is.
+pub(crate) const NO_NODE: &str = "there is no document, so this is no node";
 
 impl Visit {
     /// The path of the node: `/`, `/a/b`.
@@ -35,69 +51,34 @@ impl Visit {
     }
 }
 
-/// Visits the node at `start`, of a format that may have to be named, and all below it; what is wrong with one does not
-/// keep from others.
+impl From<Child> for Visit {
+    fn from(child: Child) -> Self {
+        let (prefix, notes) = (child.prefix().clone(), child.diagnostics().to_vec());
+        Self { prefix, notes, found: child.into_found() }
+    }
+}
+
+/// Visits the node that is meant and all below it, so many levels deep, parents before children. What is wrong with one does
+/// not keep from others; a group whose children cannot be listed comes a second time.
+///
+/// # Errors
+/// When the node that is meant is a group that cannot be opened.
 pub(crate) fn walk(
-    storage: &Storage,
-    start: Prefix,
-    format: Option<Format>,
-    visit: &mut dyn FnMut(Visit) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    let mut stack = vec![(start, Vec::new())];
-    let mut format = format;
-    while let Some((prefix, mut notes)) = stack.pop() {
-        let found = look_for(storage, &prefix, format.take(), &mut notes);
-        let visited = Visit { prefix: prefix.clone(), notes, found };
-        let is_group = matches!(visited.found, Found::Node(NodeMeta::Group(_)));
-        visit(visited)?;
-        if !is_group {
-            continue;
-        }
-        match children(storage, &prefix) {
-            Ok(children) => stack.extend(children.into_iter().rev()),
-            Err(e) => visit(Visit { prefix, notes: Vec::new(), found: Found::Unreadable(e.into()) })?,
-        }
-    }
-    Ok(())
-}
-
-/// What may be nodes directly below a group, in order, with what is odd about their names.
-pub(crate) fn children(
-    storage: &Storage,
-    group: &Prefix,
-) -> Result<Vec<(Prefix, Vec<Diagnostic>)>, StoreError> {
-    let prefixes = block_on(storage.lister()?.list_dir(group))?.prefixes;
-    let judged = prefixes.into_iter().filter_map(|prefix| {
-        let name = prefix.as_str().strip_prefix(group.as_str()).unwrap_or_default();
-        match listed(name.strip_suffix('/').unwrap_or(name)) {
-            Listed::Node => Some((prefix, Vec::new())),
-            Listed::Odd(note) => Some((prefix, vec![note])),
-            Listed::Never => None,
-        }
-    });
-    Ok(judged.collect())
-}
-
-/// Reads the documents at `prefix`.
-pub(crate) fn look(storage: &Storage, prefix: Prefix, mut notes: Vec<Diagnostic>) -> Visit {
-    let found = look_for(storage, &prefix, None, &mut notes);
-    Visit { prefix, notes, found }
-}
-
-/// What is at `prefix`, of any format but the first, unless that is asked for.
-pub(crate) fn look_for(
-    storage: &Storage,
-    prefix: &Prefix,
-    format: Option<Format>,
-    notes: &mut Vec<Diagnostic>,
-) -> Found {
-    let documents = match block_on(node::documents(storage, prefix, format)) {
-        Ok(documents) => documents,
-        Err(e) => return Found::Unreadable(e),
+    target: &Target,
+    source: Source,
+    levels: usize,
+) -> Result<impl Iterator<Item = Visit>, Failure> {
+    let start = target.look()?;
+    let below = match &start.found {
+        Found::Node(NodeMeta::Group(_)) => Some(target.group(source)?.walk().levels(levels)),
+        _ => None,
     };
-    match NodeMeta::parse(&documents, &Limits::default(), notes) {
-        Ok(Some(node)) => Found::Node(node),
-        Ok(None) => Found::NoNode("there is no zarr.json, so this is no node"),
-        Err(e) => Found::Invalid(e.with_node(prefix.node_path())),
-    }
+    Ok(iter::once(start).chain(below.into_iter().flatten().map(Visit::from)))
+}
+
+/// What is wrong with the node at a path, for a place where that path stands already.
+pub(crate) fn reason(e: &HierarchyError, path: &str) -> String {
+    let message = e.to_string();
+    let named = ["node", "array"].map(|kind| format!("{kind} {path:?}: "));
+    named.iter().find_map(|named| message.strip_prefix(named)).unwrap_or(&message).to_owned()
 }

@@ -8,8 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_traits::{
-    BytesBytesCodec, Codec, CodecError, CodecErrorKind, CodecResult, Configuration, EncodedSize, Scratch,
-    too_large,
+    BytesBytesCodec, Codec, CodecError, CodecErrorKind, CodecResult, EncodedSize, Scratch, too_large,
 };
 
 use crate::stream::reserve;
@@ -65,7 +64,10 @@ impl<S: Sum> Checksum<S> {
 /// # Errors
 /// When it is neither `"start"` nor `"end"`.
 #[cfg(any(feature = "adler32", feature = "crc32", feature = "crc32c"))]
-pub(crate) fn at_start(configuration: &mut Configuration<'_>, default: bool) -> CodecResult<bool> {
+pub(crate) fn at_start(
+    configuration: &mut zarr_traits::Configuration<'_>,
+    default: bool,
+) -> CodecResult<bool> {
     match configuration.optional_string("location")? {
         None => Ok(default),
         Some("start") => Ok(true),

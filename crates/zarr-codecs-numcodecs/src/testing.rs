@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
-use zarr_traits::serde_json::Value;
+use zarr_traits::serde_json::{Map, Value};
 use zarr_traits::{
-    BytesBytesCodec, Codec, CodecError, CodecErrorKind, CodecResult, Configuration, Context, DataType,
-    FillValue, Limits, Registry, Repr, Scratch,
+    ArrayBytesCodec, BytesBytesCodec, Codec, CodecError, CodecErrorKind, CodecResult, Configuration, Context,
+    DataType, Destination, ExtensionType, FillValue, Heap, Layout, Limits, Region, Registry, Repr, Scratch,
+    Slot, Source, Spec,
 };
 
 use crate::CODECS;
@@ -114,4 +115,122 @@ pub(crate) fn four() -> Vec<u8> {
 /// int32 0 to 15, little endian.
 pub(crate) fn sixteen() -> Vec<u8> {
     (0..16_i32).flat_map(i32::to_le_bytes).collect()
+}
+
+/// Decodes elements of fixed size through a codec from array to bytes.
+pub(crate) fn decode_fixed(
+    name: &str,
+    configuration: &Value,
+    repr: &Repr,
+    encoded: &[u8],
+    shape: &[u64],
+) -> CodecResult<Vec<u8>> {
+    let Codec::ArrayBytes(codec) = build(name, configuration, repr).unwrap() else { unreachable!() };
+    let size = repr.fixed().unwrap().0;
+    let mut memory = vec![0xaa; usize::try_from(shape.iter().product::<u64>()).unwrap() * size];
+    let dst = Destination::dense(&mut memory, shape, size).unwrap();
+    codec.decode_into(encoded, shape, &Region::whole(shape), dst, &mut Scratch::new()).map(|()| memory)
+}
+
+/// A codec for elements of variable length, and what it takes to run it.
+#[derive(Debug)]
+pub(crate) struct Variable {
+    codec: Arc<dyn ArrayBytesCodec>,
+    heap: Arc<Heap>,
+    scratch: Scratch,
+}
+
+/// The representation of objects.
+pub(crate) fn objects() -> Repr {
+    let registry = Registry::core().with(CODECS).unwrap();
+    let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
+    let spec = Spec::new("numcodecs:object", Value::Null);
+    repr(registry.data_type(&spec, &context).unwrap().0)
+}
+
+/// The representation of strings of fixed length, as zarr-meta has it.
+pub(crate) fn texts(size: usize) -> Repr {
+    let fill = FillValue::from_bytes(vec![0; size]);
+    Repr { data_type: DataType::Extension(Arc::new(Texts(size))), fill, rank: 1 }
+}
+
+#[derive(Debug)]
+struct Texts(usize);
+
+impl ExtensionType for Texts {
+    fn name(&self) -> &str {
+        "fixed_length_utf32"
+    }
+
+    fn configuration(&self) -> Map<String, Value> {
+        Map::new()
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::Fixed { size: self.0, unit: 4 }
+    }
+
+    fn fill_from_json(&self, _: &Value) -> CodecResult<FillValue> {
+        unreachable!("no test asks for it")
+    }
+
+    fn fill_to_json(&self, _: &FillValue) -> CodecResult<Value> {
+        unreachable!("no test asks for it")
+    }
+}
+
+impl Variable {
+    pub(crate) fn new(name: &str, configuration: &Value, repr: &Repr) -> Self {
+        let Codec::ArrayBytes(codec) = build(name, configuration, repr).unwrap() else { unreachable!() };
+        let heap = Arc::new(Heap::new(FillValue::from_bytes(*b"\"fill\""), 1 << 20));
+        let mut scratch = Scratch::new();
+        scratch.set_heap(Some(heap.clone()));
+        Self { codec, heap, scratch }
+    }
+
+    pub(crate) fn encode(&mut self, elements: &[&str], shape: &[u64]) -> CodecResult<Vec<u8>> {
+        let (mut memory, mut ranges, mut block) = (Vec::new(), Vec::new(), Vec::new());
+        for element in elements {
+            ranges.push(block.len()..block.len() + element.len());
+            block.extend_from_slice(element.as_bytes());
+        }
+        self.heap.add(block, ranges.into_iter(), |slot| memory.extend_from_slice(&slot.to_bytes())).unwrap();
+        let mut out = vec![0xee];
+        self.codec.encode(Source::dense(&memory, shape, Slot::SIZE).unwrap(), &mut out, &mut self.scratch)?;
+        assert_eq!(out.remove(0), 0xee, "what was there before is kept");
+        Ok(out)
+    }
+
+    pub(crate) fn decode(&mut self, encoded: &[u8], shape: &[u64]) -> CodecResult<Vec<String>> {
+        let len: u64 = shape.iter().product();
+        let mut memory = vec![0; usize::try_from(len).unwrap() * Slot::SIZE];
+        let dst = Destination::dense(&mut memory, shape, Slot::SIZE).unwrap();
+        self.codec.decode_into(encoded, shape, &Region::whole(shape), dst, &mut self.scratch)?;
+        self.heap.with(|blocks| {
+            let content = |slot: &[u8; 16]| Slot::from_bytes(*slot).of(blocks).map(<[u8]>::to_vec);
+            let text = |slot| Ok(String::from_utf8(content(slot)?).unwrap());
+            memory.as_chunks().0.iter().map(text).collect()
+        })
+    }
+
+    /// These bytes are these elements.
+    pub(crate) fn golden(&mut self, elements: &[&str], shape: &[u64], encoded: &[u8]) {
+        assert_eq!(self.decode(encoded, shape).unwrap(), elements);
+        assert_eq!(self.encode(elements, shape).unwrap(), encoded);
+    }
+
+    /// Whatever is done to `encoded`, there is an answer.
+    pub(crate) fn survives(name: &str, configuration: &Value, repr: &Repr, encoded: &[u8], shape: &[u64]) {
+        let decode = |damaged: &[u8]| Self::new(name, configuration, repr).decode(damaged, shape);
+        for len in 0..encoded.len() {
+            assert!(decode(&encoded[..len]).is_err(), "cut to {len} of {}", encoded.len());
+        }
+        assert!(decode(&[encoded, &[0x20, 0x21]].concat()).is_err());
+        let mut damaged = encoded.to_vec();
+        for bit in 0..encoded.len() * 8 {
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            let _ = decode(&damaged);
+            damaged[bit / 8] ^= 1 << (bit % 8);
+        }
+    }
 }

@@ -46,8 +46,8 @@ pub(crate) async fn children(
         }
     });
     let looks = candidates.map(|(child, note)| look(shared, child, note, format));
-    let children = stream::iter(looks).buffered(shared.at_once());
-    children.try_filter_map(async |child| Ok(child)).try_collect().await
+    let children: Vec<_> = stream::iter(looks).buffered(shared.at_once()).try_collect().await?;
+    Ok(children.into_iter().flatten().collect())
 }
 
 async fn list(shared: &Shared, prefix: &Prefix) -> HierarchyResult<Vec<Prefix>> {
@@ -57,6 +57,7 @@ async fn list(shared: &Shared, prefix: &Prefix) -> HierarchyResult<Vec<Prefix>> 
         StoreErrorKind::Unsupported => HierarchyError::new(ArrayErrorKind::Unsupported, unable),
         _ => e.into(),
     })?;
+    let _permit = shared.gate.enter(0).await;
     Ok(lister.list_dir(prefix).await?.prefixes)
 }
 
@@ -71,7 +72,9 @@ async fn look(
         Formats::Same => Some(format),
         Formats::Both => shared.only,
     };
+    let permit = shared.gate.enter(0).await;
     let read = shared.read(&prefix, shown).await;
+    drop(permit);
     let read = read.and_then(|read| {
         if let (Some(note), Some(_)) = (&note, &read) {
             shared.tolerate(note)?;

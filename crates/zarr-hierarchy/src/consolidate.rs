@@ -103,7 +103,9 @@ impl Group {
             _ => Ok(None),
         });
         removed.await?;
-        self.reload().await
+        Arc::make_mut(&mut self.meta).remove_consolidated();
+        self.shared = self.unlayered(self.shared.options.clone());
+        Ok(())
     }
 
     fn form(&self) -> Form {
@@ -180,9 +182,11 @@ impl Group {
     fn real(&self) -> Self {
         let options = GroupOptions { strict: false, ..self.shared.options.clone() };
         let options = options.formats(Formats::Same).implicit_groups(ImplicitGroups::Ignore);
-        let (storage, registry) = (self.store().clone(), self.registry().clone());
-        let shared = Arc::new(Shared { storage, layer: None, only: None, registry, options });
-        Self { shared, ..self.clone() }
+        Self { shared: self.unlayered(options), ..self.clone() }
+    }
+
+    fn unlayered(&self, options: GroupOptions) -> Arc<Shared> {
+        Arc::new(Shared::new(self.store().clone(), self.registry(), &options))
     }
 
     fn insert(&self, index: &mut Index, prefix: &Prefix, meta: &NodeMeta) -> HierarchyResult<()> {

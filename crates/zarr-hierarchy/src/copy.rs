@@ -1,10 +1,11 @@
 //! Copying and moving nodes with all that is below them, object by object (checklist F32).
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use zarr_array::meta::path::check_new_path;
-use zarr_array::meta::{Documents, Format};
+use zarr_array::meta::{DocumentName, Documents, Format};
 use zarr_array::node::{self, Writing};
 use zarr_array::traits::{Key, Prefix, StoreErrorKind};
 use zarr_array::{ArrayErrorKind, Consolidated, Existing, Storage};
@@ -103,23 +104,32 @@ async fn copy_at(
     });
     let (mut documents, objects): (Vec<Key>, Vec<Key>) =
         keys.map_err(|e| e.at(&source.node_path()))?.into_iter().partition(node::is_document);
-    // The deepest first, the node itself last.
-    documents.sort_by_cached_key(|key| std::cmp::Reverse(key.as_str().matches('/').count()));
+    // The deepest first, what makes the node itself last.
+    documents.sort_by_cached_key(|key| {
+        let makes = DocumentName::of(key.name()).is_some_and(DocumentName::makes_node);
+        (Reverse(key.as_str().matches('/').count()), makes)
+    });
+    let own = documents.pop();
     let mut created = node::create_above(to, target, format, &options.writing).await?;
     let most = options.at_once.unwrap_or_else(|| node::at_once(from).max(node::at_once(to)).min(16));
-    let one = async |key: &Key| transfer(from, source, to, target, key).await;
-    let mut copied = Copied { objects: objects.len() as u64, documents: documents.len() as u64, bytes: 0 };
-    let mut sizes = stream::iter(objects.iter().map(&one)).buffer_unordered(most);
+    let mut copied =
+        Copied { objects: objects.len() as u64, documents: documents.len() as u64 + 1, bytes: 0 };
+    let transfers = objects.into_iter().map(|key| transfer(from, source, to, target, key));
+    let mut sizes = stream::iter(transfers).buffer_unordered(most);
     while let Some(size) = sizes.try_next().await.map_err(at_target)? {
         copied.bytes += size;
     }
     for key in &documents {
-        copied.bytes += one(key).await.map_err(at_target)?;
+        copied.bytes += transfer(from, source, to, target, key.clone()).await.map_err(at_target)?;
+    }
+    if let Some(own) = own {
+        copied.bytes += last(from, to, target, &own).await.map_err(at_target)?;
+        documents.push(own);
     }
     let nodes = documents.iter().map(|key| moved(source, target, &key.parent()));
     created.extend(nodes.collect::<HierarchyResult<Vec<_>>>()?);
     created.dedup();
-    node::refresh(to, &created, format, &options.writing).await?;
+    node::refresh(to, target, &created, format, &options.writing).await?;
     Ok(copied)
 }
 
@@ -178,15 +188,26 @@ async fn transfer(
     source: &Prefix,
     to: &Storage,
     target: &Prefix,
-    key: &Key,
+    key: Key,
 ) -> HierarchyResult<u64> {
-    let Some(bytes) = from.get(key).await? else {
+    let Some(bytes) = from.get(&key).await? else {
         // Deleted since it was listed.
         return Ok(0);
     };
     let size = bytes.len() as u64;
-    to.put(&target.key(source.strip(key).unwrap_or_default())?, bytes).await?;
+    to.put(&target.key(source.strip(&key).unwrap_or_default())?, bytes).await?;
     Ok(size)
+}
+
+/// Copies the document that makes the node, unless somebody else has made one meanwhile, and gives its size.
+async fn last(from: &Storage, to: &Storage, target: &Prefix, key: &Key) -> HierarchyResult<u64> {
+    let gone = || HierarchyError::not_found("the node was erased while it was copied");
+    let bytes = from.get(key).await?.ok_or_else(gone)?;
+    let size = bytes.len() as u64;
+    match node::put_new(to, &target.key(key.name())?, bytes).await? {
+        true => Ok(size),
+        false => Err(HierarchyError::new(ArrayErrorKind::Exists, "there is a node by now")),
+    }
 }
 
 impl Group {

@@ -5,7 +5,7 @@ use zarr_array::traits::Prefix;
 use zarr_array::{Array, ArrayErrorKind, CreateOptions, Existing, Format, Registry, Storage, node};
 
 use crate::error::{HierarchyError, HierarchyResult};
-use crate::group::Group;
+use crate::group::{Group, Shared};
 use crate::options::GroupOptions;
 
 impl GroupOptions {
@@ -28,13 +28,7 @@ impl GroupOptions {
     ) -> HierarchyResult<Group> {
         let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
         let meta = self.create_at(&storage, &prefix, meta, existing).await?;
-        let shared = crate::group::Shared {
-            storage,
-            layer: None,
-            only: None,
-            registry: registry.clone(),
-            options: self.clone(),
-        };
+        let shared = Shared::new(storage, registry, self);
         Ok(Group::at(&shared.into(), &prefix, meta, Vec::new()))
     }
 

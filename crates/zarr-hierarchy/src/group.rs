@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use zarr_array::meta::consolidated::{self, Index};
-use zarr_array::meta::json::{Object, Value};
+use zarr_array::meta::json::Object;
 use zarr_array::meta::path::normalize;
-use zarr_array::meta::{DocumentName, GroupMeta, Ignore, NodeMeta};
-use zarr_array::traits::{Bytes, Key, Prefix};
+use zarr_array::meta::{GroupMeta, Ignore, NodeMeta, Sink, Strict};
+use zarr_array::traits::Prefix;
+use zarr_array::traits::lock::Gate;
 use zarr_array::{Array, Diagnostic, Format, OpenOptions, Registry, Storage, node};
 use zarr_store::Consolidated;
 
 use crate::child::Node;
 use crate::error::{HierarchyError, HierarchyResult};
-use crate::options::{GroupOptions, ImplicitGroups, UseConsolidated};
+use crate::options::GroupOptions;
 
 /// A group in a store, open: its metadata, and the way to the nodes below it. Whatever is opened through it has its registry,
 /// limits and options.
@@ -49,112 +49,8 @@ pub(crate) struct Shared {
     pub(crate) only: Option<Format>,
     pub(crate) registry: Registry,
     pub(crate) options: GroupOptions,
-}
-
-impl GroupOptions {
-    /// Opens the group at `path`.
-    ///
-    /// In format 3 that is one request, with consolidated metadata as well. In format 2 it is one for a `zarr.json`, unless
-    /// the format was named, three at once for the documents, and one for consolidated metadata.
-    ///
-    /// # Errors
-    /// As [`Group::open`].
-    pub async fn open(
-        &self,
-        storage: impl Into<Storage>,
-        path: &str,
-        registry: &Registry,
-    ) -> HierarchyResult<Group> {
-        let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
-        let opened = self.open_at(storage, &prefix, registry).await;
-        opened.map_err(|e| e.at(&prefix.node_path()))
-    }
-
-    async fn open_at(
-        &self,
-        storage: Storage,
-        prefix: &Prefix,
-        registry: &Registry,
-    ) -> HierarchyResult<Group> {
-        let limits = &self.writing.limits;
-        let found = node::read(&storage, prefix, self.format, limits, self.strict).await?;
-        let (meta, mut diagnostics) = match found {
-            Some((NodeMeta::Group(meta), diagnostics)) => (meta, diagnostics),
-            Some((NodeMeta::Array(_), _)) => {
-                return Err(HierarchyError::not_found("there is an array, not a group"));
-            }
-            None => match self.absent(&storage, prefix).await? {
-                Some(meta) => (meta, Vec::new()),
-                None => return Err(HierarchyError::not_found("there is no group")),
-            },
-        };
-        let known = self.known(&storage, prefix, &meta, &mut diagnostics).await?;
-        let (storage, layer) = match known {
-            None if self.use_consolidated == UseConsolidated::Require => {
-                return Err(HierarchyError::not_found("the group has no consolidated metadata"));
-            }
-            None => (storage, None),
-            Some(known) => {
-                let covers = match meta.format() {
-                    Format::V3 => |key: &Key| DocumentName::of(key.name()) == Some(DocumentName::Node),
-                    _ => |key: &Key| {
-                        DocumentName::of(key.name()).is_some_and(|name| name.format() == Format::V2)
-                    },
-                };
-                let (storage, layer) = Consolidated::over(&storage, prefix.clone(), known, covers);
-                (storage, Some(layer))
-            }
-        };
-        let only = layer.is_some().then(|| meta.format());
-        let shared = Shared { storage, layer, only, registry: registry.clone(), options: self.clone() };
-        let (meta, diagnostics) = (Arc::new(meta), diagnostics.into());
-        Ok(Group { shared: Arc::new(shared), prefix: prefix.clone(), meta, diagnostics })
-    }
-
-    /// What to make of a path without a document (checklist F13).
-    async fn absent(&self, storage: &Storage, prefix: &Prefix) -> HierarchyResult<Option<GroupMeta>> {
-        let Ok(lister) = storage.lister() else { return Ok(None) };
-        if lister.list_dir(prefix).await?.prefixes.is_empty() {
-            return Ok(None);
-        }
-        if self.implicit == ImplicitGroups::Treat {
-            return Ok(Some(GroupMeta::new(self.format.unwrap_or(Format::V3))?));
-        }
-        let message = "there is no group: nothing but folders is here, and without a document they make no group; \
-                       `ImplicitGroups::Treat` takes them for one, nodes below open by their paths";
-        Err(HierarchyError::not_found(message))
-    }
-
-    /// The documents that the consolidated metadata of a group holds, and those of the group itself.
-    async fn known(
-        &self,
-        storage: &Storage,
-        prefix: &Prefix,
-        meta: &GroupMeta,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) -> HierarchyResult<Option<Vec<(Key, Bytes)>>> {
-        if self.use_consolidated == UseConsolidated::Ignore {
-            return Ok(None);
-        }
-        let index = match meta.format() {
-            Format::V3 => match meta.consolidated() {
-                Some(metadata) => Index::inline(&metadata, diagnostics)?,
-                None => return Ok(None),
-            },
-            _ => match storage.get(&prefix.key(consolidated::OBJECT2)?).await? {
-                Some(bytes) => Index::parse(&bytes, &self.writing.limits, diagnostics)?,
-                None => return Ok(None),
-            },
-        };
-        // What is no legal key cannot be in the store either.
-        let keys = index.documents().filter_map(|(key, document)| {
-            Some((prefix.key(key).ok()?, Bytes::copy_from_slice(document.as_raw().as_bytes())))
-        });
-        let own = meta.documents().into_iter().filter_map(|(name, text)| Some((name, text?)));
-        let own = own.map(|(name, text)| Ok((prefix.key(name.as_str())?, Bytes::from(text))));
-        let own: Vec<_> = own.collect::<HierarchyResult<_>>()?;
-        Ok(Some(keys.chain(own).collect()))
-    }
+    /// Bounds what a listing asks for at once.
+    pub(crate) gate: Gate,
 }
 
 impl Group {
@@ -254,12 +150,17 @@ impl Group {
         Ok(node::documents(storage, &self.below(path)?, *only).await?.make_node())
     }
 
-    /// Opens the group at a path.
+    /// Opens the group at a path, with its own consolidated metadata when this group has none.
     ///
     /// # Errors
     /// [`NotFound`](zarr_array::ArrayErrorKind::NotFound) when there is no group, and as [`node`](Self::node).
     pub async fn group(&self, path: &str) -> HierarchyResult<Self> {
         let prefix = self.below(path)?;
+        if self.shared.layer.is_none() {
+            let (storage, registry) = (self.shared.storage.clone(), &self.shared.registry);
+            let opened = self.shared.options.open_at(storage, &prefix, registry).await;
+            return opened.map_err(|e| e.at(&prefix.node_path()));
+        }
         let group = async {
             match self.shared.read(&prefix, self.shared.only).await? {
                 Some((NodeMeta::Group(meta), notes)) => Ok(Self::at(&self.shared, &prefix, meta, notes)),
@@ -300,63 +201,19 @@ impl Group {
         Ok(())
     }
 
-    /// Changes the attributes, as they are in the store by now. `change` may be called again when somebody else was
-    /// faster; what it does not touch keeps its bytes. Consolidated metadata is kept in step, as the options say.
-    ///
-    /// # Errors
-    /// [`Conflict`](zarr_array::ArrayErrorKind::Conflict) when others keep changing it, or there is no group any more;
-    /// [`Unsupported`](zarr_array::ArrayErrorKind::Unsupported) in a store without conditional puts; those of the store.
-    pub async fn edit_attributes(&mut self, change: impl Fn(&mut Object)) -> HierarchyResult<()> {
-        self.edit(|meta| Ok(meta.edit_attributes(&change)?)).await
-    }
-
-    /// Gives the group these attributes, an object, in place of those that it has.
-    ///
-    /// # Errors
-    /// As [`edit_attributes`](Self::edit_attributes), and when `attributes` is no object or holds what JSON cannot.
-    pub async fn set_attributes(&mut self, attributes: impl Into<Value>) -> HierarchyResult<()> {
-        let attributes = attributes.into();
-        self.edit(|meta| Ok(meta.set_attributes(attributes.clone())?)).await
-    }
-
-    /// Sets some attributes, the members of an object, and leaves the others as they are.
-    ///
-    /// # Errors
-    /// As [`set_attributes`](Self::set_attributes).
-    pub async fn merge_attributes(&mut self, attributes: impl Into<Value>) -> HierarchyResult<()> {
-        let attributes = attributes.into();
-        let Some(members) = attributes.as_object() else {
-            return Err(HierarchyError::invalid("attributes are an object").at(&self.path()));
-        };
-        let change = |attributes: &mut Object| {
-            for member in members.members() {
-                attributes.set(&member.name_lossy(), member.value());
-            }
-        };
-        self.edit_attributes(change).await
-    }
-
-    pub(crate) async fn edit(
-        &mut self,
-        change: impl Fn(&mut NodeMeta) -> Result<(), zarr_array::ArrayError>,
-    ) -> HierarchyResult<()> {
-        let Shared { storage, options, .. } = &*self.shared;
-        let edited = node::edit(storage, &self.prefix, self.format(), &options.writing, change).await;
-        match edited.map_err(|e| HierarchyError::from(e).at(&self.path()))? {
-            (NodeMeta::Group(meta), ()) => self.meta = Arc::new(meta),
-            (NodeMeta::Array(_), ()) => {
-                return Err(HierarchyError::not_found("there is an array, not a group").at(&self.path()));
-            }
-        }
-        Ok(())
-    }
-
     pub(crate) fn at(shared: &Arc<Shared>, prefix: &Prefix, meta: GroupMeta, notes: Vec<Diagnostic>) -> Self {
         Self { shared: shared.clone(), prefix: prefix.clone(), meta: meta.into(), diagnostics: notes.into() }
     }
 }
 
 impl Shared {
+    /// What is remembered where there is no consolidated metadata.
+    pub(crate) fn new(storage: Storage, registry: &Registry, options: &GroupOptions) -> Self {
+        let at_once = options.at_once.unwrap_or_else(|| node::at_once(&storage));
+        let (registry, options) = (registry.clone(), options.clone());
+        Self { storage, layer: None, only: None, registry, options, gate: Gate::new(at_once, u64::MAX) }
+    }
+
     /// The storage below the layer of consolidated metadata.
     pub(crate) fn store(&self) -> &Storage {
         self.layer.as_ref().map_or(&self.storage, Consolidated::inner)
@@ -364,7 +221,7 @@ impl Shared {
 
     /// How many documents are asked for at once.
     pub(crate) fn at_once(&self) -> usize {
-        self.options.at_once.unwrap_or_else(|| node::at_once(&self.storage))
+        self.gate.width()
     }
 
     pub(crate) fn array_options(&self) -> OpenOptions {
@@ -382,9 +239,7 @@ impl Shared {
 
     /// An error of strict reading, or nothing: for what is odd about a name.
     pub(crate) fn tolerate(&self, note: &Diagnostic) -> HierarchyResult<()> {
-        use zarr_array::meta::Sink;
-        let sink: &mut dyn Sink =
-            if self.options.strict { &mut zarr_array::meta::Strict } else { &mut Ignore };
+        let sink: &mut dyn Sink = if self.options.strict { &mut Strict } else { &mut Ignore };
         Ok(sink.report(note.clone())?)
     }
 }

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod attributes;
 pub mod blocking;
 mod child;
 mod children;
@@ -10,6 +11,7 @@ mod erase;
 mod error;
 mod group;
 pub mod migrate;
+mod open;
 mod options;
 mod walk;
 

@@ -1,13 +1,16 @@
 //! All nodes below a group, parents before children.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use futures_util::future::join_all;
 use zarr_array::Format;
 use zarr_array::meta::NodeMeta;
 use zarr_array::traits::Prefix;
 
 use crate::child::{Child, Found};
 use crate::children::children;
+use crate::error::HierarchyResult;
 use crate::group::{Group, Shared};
 
 /// A walk over the nodes below a group, depth first: every group before its children, children in the order of their names.
@@ -28,17 +31,30 @@ pub struct Walk {
     shared: Arc<Shared>,
     /// Found, not yet handed out; the next one last.
     stack: Vec<(Child, usize)>,
-    /// The group to be descended into next, and how deep its children lie.
-    pending: Option<(Prefix, Format, usize)>,
+    /// The group to be descended into next.
+    pending: Option<Below>,
+    /// Children of groups that come later, looked for beforehand.
+    ahead: HashMap<Prefix, HierarchyResult<Vec<Child>>>,
     most: usize,
 }
 
+/// A group to be descended into.
+#[derive(Debug, Clone)]
+struct Below {
+    prefix: Prefix,
+    format: Format,
+    /// How deep its children lie.
+    depth: usize,
+}
+
 impl Group {
-    /// Walks all nodes below the group. Each group costs what [`children`](Self::children) costs; none of it with
-    /// consolidated metadata.
+    /// Walks all nodes below the group. Each group costs what [`children`](Self::children) costs, and nothing with
+    /// consolidated metadata. Behind a network the children of several groups are looked for at once, as many requests as
+    /// the options allow.
     pub fn walk(&self) -> Walk {
-        let pending = Some((self.prefix.clone(), self.format(), 1));
-        Walk { shared: self.shared.clone(), stack: Vec::new(), pending, most: usize::MAX }
+        let pending = Some(Below { prefix: self.prefix.clone(), format: self.format(), depth: 1 });
+        let (shared, stack, ahead) = (self.shared.clone(), Vec::new(), HashMap::new());
+        Walk { shared, stack, pending, ahead, most: usize::MAX }
     }
 }
 
@@ -53,21 +69,46 @@ impl Walk {
     /// The next node, or what else was found; nothing at the end. A group whose children cannot be listed comes a second
     /// time, with the error.
     pub async fn next(&mut self) -> Option<Child> {
-        if let Some((prefix, format, depth)) = self.pending.take().filter(|(_, _, depth)| *depth <= self.most)
-        {
-            match children(&self.shared, &prefix, format).await {
-                Ok(found) => self.stack.extend(found.into_iter().rev().map(|child| (child, depth))),
+        if let Some(group) = self.pending.take().filter(|group| group.depth <= self.most) {
+            match self.children(&group).await {
+                Ok(found) => self.stack.extend(found.into_iter().rev().map(|child| (child, group.depth))),
                 Err(e) => {
+                    let (shared, prefix) = (self.shared.clone(), group.prefix);
                     let found = Found::Unlisted(e.at(&prefix.node_path()));
-                    let child = Child { shared: self.shared.clone(), prefix, notes: Vec::new(), found };
-                    return Some(child);
+                    return Some(Child { shared, prefix, notes: Vec::new(), found });
                 }
             }
         }
         let (child, depth) = self.stack.pop()?;
-        if let Found::Node(NodeMeta::Group(meta)) = &child.found {
-            self.pending = Some((child.prefix.clone(), meta.format(), depth + 1));
-        }
+        self.pending = below(&child, depth);
         Some(child)
+    }
+
+    /// The children of a group, looked for together with those of the groups that come next.
+    async fn children(&mut self, group: &Below) -> HierarchyResult<Vec<Child>> {
+        if let Some(found) = self.ahead.remove(&group.prefix) {
+            return found;
+        }
+        let next = self.stack.iter().rev().filter_map(|(child, depth)| below(child, *depth));
+        let next = next.filter(|group| group.depth <= self.most && !self.ahead.contains_key(&group.prefix));
+        let groups: Vec<Below> = next.take(self.shared.at_once() - 1).collect();
+        let looks: Vec<_> = std::iter::once(group)
+            .chain(&groups)
+            .map(|group| children(&self.shared, &group.prefix, group.format))
+            .collect();
+        let mut found = join_all(looks).await.into_iter();
+        let first = found.next().unwrap_or_else(|| Ok(Vec::new()));
+        self.ahead.extend(groups.into_iter().map(|group| group.prefix).zip(found));
+        first
+    }
+}
+
+/// A group to be descended into, if a child is one.
+fn below(child: &Child, depth: usize) -> Option<Below> {
+    match &child.found {
+        Found::Node(NodeMeta::Group(meta)) => {
+            Some(Below { prefix: child.prefix.clone(), format: meta.format(), depth: depth + 1 })
+        }
+        _ => None,
     }
 }

@@ -108,9 +108,6 @@ pub fn document_key(path: &str) -> String {
     }
 }
 
-/// The name of the document of an array of an older format, and what to call it.
-pub const OLD_ARRAY: (&str, &str) = (".zarray", "there is an array of Zarr format 2");
-
 #[cfg(test)]
 mod tests {
     use super::*;

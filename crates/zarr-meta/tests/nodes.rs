@@ -1,5 +1,7 @@
 //! Nodes of any format: which documents make one, and what an edit leaves alone (checklist F14, F15, H.1, J24).
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 use zarr_meta::{Code, DocumentName, Documents, Format, GroupMeta, Ignore, Limits, NodeMeta, Strict};
 
 const ARRAY: &str = r#"{

@@ -1,5 +1,7 @@
 //! dtypes and fill values of format 2, and what they become (checklist H.2, H.3, B.7).
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 use zarr_meta::{ArrayMeta, Code, DATA_TYPES, Diagnostic, Ignore, Limits, Registry};
 
 /// The data type, the fill value and the codec that turns elements to bytes; or why not.
@@ -241,6 +243,8 @@ fn objects() {
         ("categorize", "\"\"", "\"string\"", "\"\"", private("categorize"), 1),
         ("vlen-array", "null", object, "null", private("vlen-array"), 2),
         ("json2", "{\"a\": 1}", object, "{\"a\":1}", private("json2"), 2),
+        ("json", "null", object, "null", private("json"), 2),
+        ("msgpack", "null", object, "null", private("msgpack"), 2),
         ("msgpack2", "0", object, "0", private("msgpack2"), 2),
         ("pickle", "null", object, "null", private("pickle"), 2),
     ] {

@@ -1,5 +1,7 @@
 //! From format 3 to format 2 and back (checklist B.7, H.9, H10, H14, D6.t6).
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 use serde_json::json;
 use zarr_meta::v3::Extension;
 use zarr_meta::{

@@ -2,7 +2,7 @@
 
 use futures_util::future::try_join_all;
 use zarr_meta::{DocumentName, Format, GroupMeta, Ignore, NodeMeta};
-use zarr_traits::{Bytes, Key, Outcome, Prefix, Put, Storage};
+use zarr_traits::{ByteRange, Bytes, If, Key, Outcome, Prefix, Put, Storage};
 
 use super::erase::delete_node;
 use super::{MAKERS, Writing, above, bare, refresh, stored};
@@ -54,6 +54,8 @@ pub async fn create(
     let mut written = create_above(storage, prefix, format, how).await?;
     if existing == Existing::Replace {
         delete_node(storage, prefix, &MAKERS).await?;
+        // What lay below it is gone as well.
+        refresh(storage, prefix, std::slice::from_ref(prefix), format, how).await?;
     } else if beside.iter().any(|beside| beside.name.makes_node()) {
         return found(storage, prefix, existing, how).await;
     }
@@ -71,7 +73,7 @@ pub async fn create(
         storage.put(&prefix.key(name.as_str())?, text).await?;
     }
     written.push(prefix.clone());
-    refresh(storage, &written, format, how).await?;
+    refresh(storage, prefix, &written, format, how).await?;
     Ok(None)
 }
 
@@ -145,14 +147,17 @@ fn in_the_way(what: String) -> ArrayError {
 }
 
 /// Puts a document where there is none; false when there is one.
-async fn put_new(storage: &Storage, key: &Key, document: String) -> ArrayResult<bool> {
+///
+/// # Errors
+/// Those of the store.
+pub async fn put_new(storage: &Storage, key: &Key, document: impl Into<Bytes>) -> ArrayResult<bool> {
     let how = if storage.capabilities().put_create {
         Put::Create
-    } else if storage.reader().size(key).await?.is_some() {
+    } else if storage.reader().get_ranges(key, &[ByteRange::All], If::Versioned).await?.is_some() {
         return Ok(false);
     } else {
         Put::Replace
     };
-    let outcome = storage.writer()?.put(key, &[Bytes::from(document)], how).await?;
+    let outcome = storage.writer()?.put(key, &[document.into()], how).await?;
     Ok(matches!(outcome, Outcome::Done(_)))
 }

@@ -40,7 +40,7 @@ pub async fn edit<R>(
         let result = change(&mut node)?;
         if put_changed(storage, prefix, &node, &stored, how).await? {
             drop(lock);
-            refresh(storage, std::slice::from_ref(prefix), format, how).await?;
+            refresh(storage, prefix, std::slice::from_ref(prefix), format, how).await?;
             return Ok((node, result));
         }
         drop(lock);
@@ -120,6 +120,14 @@ pub(super) async fn put(
     old: Option<Option<&Version>>,
     how: &Writing,
 ) -> ArrayResult<bool> {
+    if text.len() as u64 > how.limits.metadata_bytes {
+        let most = how.limits.metadata_bytes;
+        let message = format!(
+            "the document would have {} bytes, more than {most}, and nobody could read it",
+            text.len()
+        );
+        return Err(ArrayError::new(ArrayErrorKind::LimitExceeded, message));
+    }
     let can = storage.capabilities();
     let put = match old {
         _ if how.partial_writes == PartialWrites::Unchecked => Put::Replace,

@@ -24,7 +24,7 @@ pub async fn erase(storage: &Storage, prefix: &Prefix, how: &Writing) -> ArrayRe
     let mut formats: Vec<_> = makers.iter().map(|name| name.format()).collect();
     formats.dedup();
     for format in formats {
-        refresh(storage, std::slice::from_ref(prefix), format, how).await?;
+        refresh(storage, prefix, std::slice::from_ref(prefix), format, how).await?;
     }
     Ok(true)
 }

@@ -6,7 +6,7 @@ mod edit;
 mod erase;
 mod step;
 
-pub use create::{Existing, create, create_above};
+pub use create::{Existing, create, create_above, put_new};
 pub use edit::{edit, edit_document};
 pub use erase::erase;
 pub use step::{Consolidated, above, refresh};
@@ -14,7 +14,7 @@ pub use step::{Consolidated, above, refresh};
 use futures_util::future::try_join_all;
 use zarr_meta::path::DOCUMENT;
 use zarr_meta::{Diagnostic, DocumentName, Documents, Format, NodeMeta, Sink, Strict};
-use zarr_traits::{ByteRange, Bytes, Drive, If, Limits, Prefix, Storage, Version};
+use zarr_traits::{ByteRange, Bytes, Drive, If, Limits, Prefix, Reply, Storage, StoreResult, Version};
 
 use crate::core::PartialWrites;
 use crate::error::ArrayResult;
@@ -42,7 +42,7 @@ pub struct Writing {
 pub async fn documents(storage: &Storage, prefix: &Prefix, format: Option<Format>) -> ArrayResult<Documents> {
     let mut documents = Documents::new();
     for step in Documents::steps(format) {
-        let gets = step.iter().map(async |name| storage.get(&prefix.key(name.as_str())?).await);
+        let gets = step.iter().map(|name| get(storage, prefix, *name));
         for (name, bytes) in step.iter().zip(try_join_all(gets).await?) {
             if let Some(bytes) = bytes {
                 documents.insert(*name, bytes);
@@ -53,6 +53,10 @@ pub async fn documents(storage: &Storage, prefix: &Prefix, format: Option<Format
         }
     }
     Ok(documents)
+}
+
+async fn get(storage: &Storage, prefix: &Prefix, name: DocumentName) -> StoreResult<Option<Bytes>> {
+    storage.get(&prefix.key(name.as_str())?).await
 }
 
 /// Reads the metadata of the node at `prefix`, and what was tolerated about it; nothing when there is no node. A `strict`
@@ -103,12 +107,14 @@ struct Stored {
     version: Option<Version>,
 }
 
+async fn versioned(storage: &Storage, prefix: &Prefix, name: DocumentName) -> StoreResult<Option<Reply>> {
+    let key = prefix.key(name.as_str())?;
+    storage.reader().get_ranges(&key, &[ByteRange::All], If::Versioned).await
+}
+
 /// Those of the named documents that are there, past any layer that answers from memory.
 async fn stored(storage: &Storage, prefix: &Prefix, names: &[DocumentName]) -> ArrayResult<Vec<Stored>> {
-    let gets = names.iter().map(async |name| {
-        let key = prefix.key(name.as_str())?;
-        storage.reader().get_ranges(&key, &[ByteRange::All], If::Versioned).await
-    });
+    let gets = names.iter().map(|name| versioned(storage, prefix, *name));
     let replies = names.iter().zip(try_join_all(gets).await?);
     let there = replies.filter_map(|(name, reply)| {
         let reply = reply?;

@@ -37,28 +37,34 @@ pub fn above(prefix: &Prefix) -> Vec<Prefix> {
     ends.filter_map(|end| Prefix::new(&path[..end]).ok()).collect()
 }
 
-/// Makes consolidated metadata above some nodes say what their documents in the store say by now, as `how` wants it. All
-/// nodes must lie in the same groups: they are one node, or what a change of one has touched above or below it.
+/// Makes consolidated metadata in the groups above `node` say what documents in the store say by now, as `how` wants it:
+/// those of `touched`, which are the node itself and what a change of it has touched above and below it.
 ///
-/// The cost is a read for each group above the nodes. For each one that has consolidated metadata two more reads, one read
-/// of each node, and a put.
+/// The cost is a read for each group above the node; and for each one of them that has consolidated metadata another one, a
+/// read of each node that was touched (of each of its documents in format 2), and a put.
 ///
 /// # Errors
 /// When consolidated metadata cannot be written: it is stale then, and the message says so.
-pub async fn refresh(storage: &Storage, nodes: &[Prefix], format: Format, how: &Writing) -> ArrayResult<()> {
-    let deepest = nodes.iter().max_by_key(|prefix| prefix.as_str().matches('/').count());
+pub async fn refresh(
+    storage: &Storage,
+    node: &Prefix,
+    touched: &[Prefix],
+    format: Format,
+    how: &Writing,
+) -> ArrayResult<()> {
     if how.consolidated == Consolidated::Keep || format == Format::V1 {
         return Ok(());
     }
-    let groups = deepest.map(above).unwrap_or_default();
-    let holders = groups.iter().map(async |group| {
-        let key = holder(group, format)?;
-        let holds = versioned(storage, &key).await?.is_some_and(|reply| holds(&reply, format, how));
-        Ok::<_, ArrayError>(holds.then_some(key))
-    });
-    for (group, key) in groups.iter().zip(try_join_all(holders).await?) {
+    let groups = above(node);
+    let holders = groups.iter().map(|group| holder(storage, group, format, how));
+    let holders = try_join_all(holders).await.map_err(|e| {
+        let message = "the groups above the node that was changed cannot be searched for consolidated metadata, which \
+                       `Consolidated::Keep` does without";
+        e.while_doing(message.to_owned())
+    })?;
+    for (group, key) in groups.iter().zip(holders) {
         let Some(key) = key else { continue };
-        let below: Vec<&Prefix> = nodes.iter().filter(|node| is_below(group, node)).collect();
+        let below: Vec<&Prefix> = touched.iter().filter(|node| is_below(group, node)).collect();
         if !below.is_empty() {
             let updated = update(storage, group, &key, &below, format, how).await;
             updated.map_err(|e| {
@@ -69,12 +75,19 @@ pub async fn refresh(storage: &Storage, nodes: &[Prefix], format: Format, how: &
     Ok(())
 }
 
-/// Where the consolidated metadata of a group lies.
-fn holder(group: &Prefix, format: Format) -> ArrayResult<Key> {
-    Ok(match format {
+/// Where the consolidated metadata of a group lies, if it has some.
+async fn holder(
+    storage: &Storage,
+    group: &Prefix,
+    format: Format,
+    how: &Writing,
+) -> ArrayResult<Option<Key>> {
+    let key = match format {
         Format::V3 => group.key(DocumentName::Node.as_str())?,
         _ => group.key(consolidated::OBJECT2)?,
-    })
+    };
+    let holds = versioned(storage, &key).await?.is_some_and(|reply| holds(&reply, format, how));
+    Ok(holds.then_some(key))
 }
 
 fn is_below(group: &Prefix, node: &Prefix) -> bool {
@@ -153,8 +166,8 @@ async fn changed(
     };
     let mut new = index.clone();
     let names: Vec<DocumentName> = Documents::steps(Some(format)).concat();
-    let found = stream::iter(nodes.iter().map(|node| stored(storage, node, &names)));
-    let found: Vec<_> = found.buffered(at_once(storage)).try_collect().await?;
+    let found: Vec<_> = nodes.iter().map(|node| stored(storage, node, &names)).collect();
+    let found: Vec<_> = stream::iter(found).buffered(at_once(storage)).try_collect().await?;
     for (node, documents) in nodes.iter().zip(found) {
         let path = node.as_str()[group.as_str().len()..].trim_end_matches('/');
         if !documents.iter().any(|document| document.name.makes_node()) {

@@ -7,7 +7,7 @@ use zarr_array::meta::Format;
 use zarr_array::meta::v3::Extension;
 use zarr_array::meta::v3::sharding::{Sharding, inner_chunk_shapes, inner_codecs};
 
-use super::codecs::Codecs;
+use super::codecs::{Codecs, OldCodecs};
 use crate::exit::Failure;
 
 /// What the copy shall have that the source has not.
@@ -39,6 +39,8 @@ pub(crate) struct Layout {
     /// The shape of the shards that chunks and codecs are inside of.
     pub(crate) shards: Option<Vec<u64>>,
     pub(crate) codecs: Vec<Extension>,
+    /// The encoding that format 2 shall have, where it is said in its terms.
+    pub(crate) old: Option<OldCodecs>,
 }
 
 impl Change {
@@ -56,23 +58,39 @@ impl Change {
         self.codecs.is_some() || self.chunks.is_some() || self.shards.is_some()
     }
 
+    /// The format of the copy of a node of a format: a format that is only read becomes the newest.
+    pub(crate) fn format_of(&self, source: Format) -> Format {
+        self.format.unwrap_or(if source == Format::V1 { Format::V3 } else { source })
+    }
+
     /// The layout of the copy of `source`. An array of another rank keeps its shapes.
     ///
     /// Chunks and codecs are those that work on elements: inside of shards, where there are any. Whoever changes one of
-    /// them says how the copy is stored, so that it has shards if and only if they are asked for.
+    /// them says how the copy is stored, so that it has shards if and only if they are asked for. Format 2 has none.
     pub(crate) fn layout(&self, source: &Array) -> Result<Layout, Failure> {
         let codecs = source.metadata().document().codecs();
+        let to_old = self.format_of(source.metadata().format()) == Format::V2;
         let fits = |lengths: &&Lengths| lengths.0.len() == source.shape().len();
         let chunks = self.chunks.as_ref().filter(fits).map(|lengths| lengths.0.clone());
         let shards = match &self.shards {
+            Some(Shards::Of(_)) if to_old => return Err(Failure::usage("format 2 has no shards")),
             Some(Shards::Of(lengths)) => Some(lengths).filter(fits).map(|lengths| lengths.0.clone()),
             _ => None,
         };
-        let unsharded = self.shards == Some(Shards::None);
-        if self.codecs.is_none() && chunks.is_none() && shards.is_none() && !unsharded {
-            return Ok(Layout { chunks: grid_shape(source), shards: None, codecs: codecs.to_vec() });
+        let (given, old) = match &self.codecs {
+            None => (None, None),
+            Some(Codecs::List(codecs)) => (Some(codecs.clone()), None),
+            // What is said in the terms of format 2 comes on top of elements as they are.
+            Some(Codecs::Old(old)) if to_old => (Some(Vec::new()), Some(old.clone())),
+            Some(Codecs::Old(_)) => {
+                let message = "--codecs: codecs of format 3 are a list, this is an object of format 2";
+                return Err(Failure::usage(message));
+            }
+        };
+        let unsharded = self.shards == Some(Shards::None) || to_old;
+        if given.is_none() && chunks.is_none() && shards.is_none() && !unsharded {
+            return Ok(Layout { chunks: grid_shape(source), shards: None, codecs: codecs.to_vec(), old });
         }
-        let given = self.codecs.as_ref().map(|codecs| codecs.0.clone());
         // Codecs with shards of their own are those of the whole grid.
         let chunks = match chunks {
             None if shards.is_none() && given.as_deref().is_some_and(has_shards) => grid_shape(source),
@@ -82,12 +100,13 @@ impl Change {
         if let (None, Some(shards)) = (&self.chunks, &shards) {
             check_kept(chunks.as_deref(), shards)?;
         }
-        Ok(Layout { chunks, shards, codecs: given.unwrap_or_else(|| inner_codecs(codecs)) })
+        Ok(Layout { chunks, shards, codecs: given.unwrap_or_else(|| inner_codecs(codecs)), old })
     }
 
     /// Whether the copy of `source` has lost its shards without the user saying so.
     pub(crate) fn loses_shards(&self, source: &Array, layout: &Layout) -> bool {
         self.shards != Some(Shards::None)
+            && self.format_of(source.metadata().format()) == Format::V3
             && has_shards(source.metadata().document().codecs())
             && !(layout.shards.is_some() || has_shards(&layout.codecs))
     }

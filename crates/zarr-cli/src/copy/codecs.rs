@@ -7,8 +7,20 @@ use zarr_array::meta::json::Value;
 use zarr_array::meta::v3::Extension;
 
 /// The argument of `--codecs`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Codecs(pub(crate) Vec<Extension>);
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Codecs {
+    /// As format 3 has them.
+    List(Vec<Extension>),
+    /// As format 2 has them.
+    Old(OldCodecs),
+}
+
+/// The members of an array's document of format 2 that say how chunks are encoded.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct OldCodecs {
+    pub(crate) compressor: Value,
+    pub(crate) filters: Value,
+}
 
 impl FromStr for Codecs {
     type Err = String;
@@ -16,13 +28,24 @@ impl FromStr for Codecs {
     fn from_str(text: &str) -> Result<Self, String> {
         let text = text.trim();
         match text.as_bytes().first() {
-            Some(b'[') => from_json(text).map(Self),
-            Some(b'{') => Err("codecs of format 3 are a list, this is an object of format 2".to_owned()),
+            Some(b'[') => from_json(text).map(Self::List),
+            Some(b'{') => old(text).map(Self::Old),
             None => Err("the list is empty; `none` stands for elements as they are".to_owned()),
-            _ if text == "none" => Ok(Self(Vec::new())),
-            _ => split(text)?.into_iter().map(short).collect::<Result<_, _>>().map(Self),
+            _ if text == "none" => Ok(Self::List(Vec::new())),
+            _ => split(text)?.into_iter().map(short).collect::<Result<_, _>>().map(Self::List),
         }
     }
+}
+
+fn old(text: &str) -> Result<OldCodecs, String> {
+    let object = Value::parse(text).map_err(|e| e.to_string())?.as_object().unwrap_or_default();
+    let unknown = object.members().find(|m| !matches!(&*m.name_lossy(), "compressor" | "filters"));
+    if let Some(member) = unknown {
+        let message = "codecs of format 2 are {\"compressor\": …, \"filters\": …}, found the member";
+        return Err(format!("{message} {:?}", member.name_lossy()));
+    }
+    let member = |name: &str| object.get(name).unwrap_or_else(|| None::<bool>.into());
+    Ok(OldCodecs { compressor: member("compressor"), filters: member("filters") })
 }
 
 fn from_json(text: &str) -> Result<Vec<Extension>, String> {
@@ -124,8 +147,11 @@ mod tests {
 
     fn parsed(text: &str) -> String {
         match text.parse::<Codecs>() {
-            Ok(Codecs(codecs)) => {
+            Ok(Codecs::List(codecs)) => {
                 codecs.iter().map(|c| c.to_value().to_compact()).collect::<Vec<_>>().join(" ")
+            }
+            Ok(Codecs::Old(OldCodecs { compressor, filters })) => {
+                format!("{} {}", compressor.to_compact(), filters.to_compact())
             }
             Err(e) => format!("error: {e}"),
         }
@@ -149,6 +175,7 @@ mod tests {
             ),
             ("bytes", r#"{"name":"bytes"}"#),
             (r#"["bytes", {"name": "gzip"}]"#, r#""bytes" {"name":"gzip"}"#),
+            (r#"{"compressor": {"id": "zlib"}}"#, r#"{"id":"zlib"} null"#),
         ] {
             assert_eq!(parsed(text), codecs, "{text}");
         }
@@ -165,7 +192,8 @@ mod tests {
             "none,gzip",
             "[",
             "[1]",
-            r#"{"compressor":null}"#,
+            r#"{"compressor":null,"id":"zlib"}"#,
+            r#"{"compressor":"#,
         ] {
             assert!(parsed(bad).starts_with("error: "), "{bad}: {}", parsed(bad));
         }

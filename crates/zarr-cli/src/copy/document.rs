@@ -8,6 +8,7 @@ use zarr_array::traits::{Bytes, Outcome, Prefix, Put};
 use zarr_array::{Limits, Storage, block_on};
 
 use super::change::Layout;
+use super::old;
 use super::written::written;
 
 use crate::exit::{Exit, Failure};
@@ -16,13 +17,46 @@ use crate::target::registry;
 /// The metadata of the copy of an array.
 ///
 /// Attributes, and members that may be ignored, are kept as they are spelled.
-pub(crate) fn array(source: &Array, layout: &Layout) -> Result<ArrayMeta, Failure> {
+pub(crate) fn array(source: &Array, layout: &Layout, format: Format) -> Result<ArrayMeta, Failure> {
+    let meta = source.metadata();
+    match (format, meta.format()) {
+        (Format::V3, from) => {
+            let document = meta.document();
+            let keys = match from {
+                Format::V3 => key_encoding(document),
+                _ => Extension::new("default").with("separator", "/"),
+            };
+            let attributes = attributes(meta);
+            new(source, layout, keys, &attributes, document.additional())
+        }
+        // Its documents as they are, but for what is changed.
+        (Format::V2, Format::V2) => old::changed(meta, layout),
+        (Format::V2, _) => {
+            let keys = Extension::new("v2").with("separator", ".");
+            let made = new(source, layout, keys, &meta.attributes(), std::iter::empty())?;
+            old::changed(&made.to_v2()?, layout)
+        }
+        _ => Err(Failure::unsupported("arrays of format 1 are read, and not written")),
+    }
+}
+
+/// New metadata of format 3.
+fn new(
+    source: &Array,
+    layout: &Layout,
+    keys: Extension,
+    attributes: &Object,
+    additional: impl Iterator<Item = (String, Value)>,
+) -> Result<ArrayMeta, Failure> {
     let document = source.metadata().document();
     let (shape, data_type) = (source.shape(), source.data_type());
+    // What only models of older formats have: the elements are there, whatever they were encoded by.
+    let is_public = |codec: &&Extension| !codec.name().contains(':');
+    let codecs: Vec<Extension> = layout.codecs.iter().filter(is_public).cloned().collect();
     let mut builder = ArrayMeta::builder(shape, data_type.clone())
         .fill(source.fill().clone())
-        .chunk_key_encoding(key_encoding(document))
-        .codecs(written(&layout.codecs, data_type, shape.len(), &registry()));
+        .chunk_key_encoding(keys)
+        .codecs(written(&codecs, data_type, shape.len(), &registry()));
     builder = match &layout.chunks {
         Some(chunks) => builder.chunks(chunks.clone()),
         None => builder.chunk_grid(as_object(document.chunk_grid())),
@@ -35,17 +69,23 @@ pub(crate) fn array(source: &Array, layout: &Layout) -> Result<ArrayMeta, Failur
     }
     let made = builder.build()?;
     let mut root = made.document().to_value().as_object().unwrap_or_default();
-    keep(&mut root, &document.attributes(), document.additional());
+    keep(&mut root, attributes, additional);
     Ok(ArrayMeta::parse(root.to_value().to_pretty().as_bytes(), &Limits::unlimited(), &mut Vec::new())?)
+}
+
+/// The attributes that an array has in format 3.
+fn attributes(meta: &ArrayMeta) -> Object {
+    // What cannot be put into format 3 as it is has attributes nevertheless.
+    meta.to_v3(false).map_or_else(|_| meta.attributes(), |new| new.attributes())
 }
 
 /// The metadata of the copy of a group. Consolidated metadata is left out: it describes documents that are others now.
 pub(crate) fn group(source: &GroupMeta, format: Format) -> Result<GroupMeta, Failure> {
-    let mut group = GroupMeta::new(format)?;
-    let Some(new) = group.document() else {
-        group.edit_attributes(|attributes| *attributes = source.attributes())?;
-        return Ok(group);
-    };
+    if format == Format::V2 && source.format() == Format::V2 {
+        return Ok(source.clone());
+    }
+    let group = source.to_format(format)?;
+    let Some(new) = group.document() else { return Ok(group) };
     let mut root = new.to_value().as_object().unwrap_or_default();
     let additional: Vec<_> = source.document().into_iter().flat_map(GroupDocument::additional).collect();
     keep(&mut root, &source.attributes(), additional.into_iter());

@@ -4,19 +4,23 @@ use zarr_array::blocking::Array;
 use zarr_array::meta::{ArrayMeta, DocumentName, GroupMeta, NodeMeta};
 use zarr_array::traits::{ChunkGrid, Prefix};
 use zarr_array::{Cpu, Limits, Storage};
+use zarr_hierarchy::Found;
 
 use super::change::Change;
 use super::document;
+use super::filter::Filter;
 use super::work::Work;
 use crate::exit::{Exit, Failure, say};
 use crate::table::bytes;
 use crate::target::{Target, registry};
-use crate::walk::{Found, Visit, walk};
+use crate::walk::{NO_NODE, Source, Visit, reason, walk};
 
 /// All nodes of the copy, parents before children.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) nodes: Vec<Node>,
+    /// Those of them that are copied only for what is in them.
+    on_the_way: Vec<usize>,
     /// What the user should know.
     pub(crate) notes: Vec<String>,
 }
@@ -32,7 +36,7 @@ pub(crate) struct Node {
 
 #[derive(Debug)]
 pub(crate) enum Kind {
-    Group(GroupMeta),
+    Group(Box<GroupMeta>),
     Array(Box<Planned>),
 }
 
@@ -64,22 +68,42 @@ impl Planned {
 
 impl Plan {
     /// Plans the copy of `source`. Every node that cannot be copied is named; then the first of them is the error.
-    pub(crate) fn new(source: &Target, change: &Change) -> Result<Self, Failure> {
-        let mut plan = Self { nodes: Vec::new(), notes: Vec::new() };
+    pub(crate) fn new(source: &Target, change: &Change, filter: &Filter) -> Result<Self, Failure> {
+        let mut plan = Self { nodes: Vec::new(), on_the_way: Vec::new(), notes: Vec::new() };
         let mut failures = Vec::new();
         let start = source.prefix()?;
-        walk(&source.storage, start.clone(), source.format, &mut |visit| {
-            if let Err(e) = plan.add(source, &start, visit, change) {
-                failures.push(source.fail(e));
+        for visit in walk(source, Source::DOCUMENTS, usize::MAX)? {
+            let below = visit.prefix.as_str().strip_prefix(start.as_str()).unwrap_or_default();
+            let is_group = matches!(visit.found, Found::Node(NodeMeta::Group(_)));
+            let taken = filter.takes(below);
+            // A group that is not wanted itself may be on the way to what is.
+            if !(taken || is_group) {
+                continue;
             }
-            Ok(())
-        })?;
+            match plan.add(source, &start, visit, change) {
+                Ok(()) if taken => {}
+                Ok(()) => plan.on_the_way.push(plan.nodes.len() - 1),
+                Err(e) => failures.push(source.fail(e)),
+            }
+        }
+        plan.drop_empty();
         let Some(last) = failures.pop() else {
             return plan.check_rank(change).map_err(|e| source.fail(e)).map(|()| plan);
         };
         let exit = failures.first().map_or(last.exit(), Failure::exit);
         failures.iter().for_each(|e| say(e.message()));
         Err(Failure::new(exit, last.message()))
+    }
+
+    /// Takes out groups that are on the way to nothing.
+    fn drop_empty(&mut self) {
+        // The last ones first: what is in a group comes behind it.
+        for at in std::mem::take(&mut self.on_the_way).into_iter().rev() {
+            let below = self.nodes[at].below.as_str();
+            if !self.nodes[at + 1..].iter().any(|node| node.below.as_str().starts_with(below)) {
+                self.nodes.remove(at);
+            }
+        }
     }
 
     /// A shape that fits no array at all is a mistake.
@@ -108,13 +132,14 @@ impl Plan {
                 if group.consolidated().is_some() {
                     self.notes.push(format!("group {path:?}: the copy has no consolidated metadata"));
                 }
-                let format = change.format.unwrap_or(group.format());
-                Kind::Group(document::group(&group, format)?)
+                Kind::Group(Box::new(document::group(&group, change.format_of(group.format()))?))
             }
-            Found::Invalid(e) => return Err(e.into()),
-            Found::Unreadable(e) => return Err(Failure::from(e).within(format_args!("node {path:?}"))),
-            Found::NoNode(why) => {
-                self.notes.push(format!("{path:?} is not copied: {why}"));
+            Found::Broken(e) | Found::Unlisted(e) => {
+                let message = format!("node {path:?}: {}", reason(&e, &path));
+                return Err(Failure::new(e.kind().into(), message));
+            }
+            _ => {
+                self.notes.push(format!("{path:?} is not copied: {NO_NODE}"));
                 return Ok(());
             }
         };
@@ -141,7 +166,8 @@ impl Plan {
         }
         let in_copy = |e| in_copy(e, &source, change);
         let layout = change.layout(&source).map_err(in_copy)?;
-        let meta = document::array(&source, &layout).map_err(in_copy)?;
+        let format = change.format_of(source.metadata().format());
+        let meta = document::array(&source, &layout, format).map_err(in_copy)?;
         let limits = Limits::default();
         let resolved = meta.resolve(&registry(), &limits, &mut Vec::new()).map_err(|e| in_copy(e.into()))?;
         // Chunks that are kept are not necessarily stored.

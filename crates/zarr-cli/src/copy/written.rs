@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn documents_get_the_full_form() {
         let full = |json: &str, data_type: DataType| {
-            let Codecs(codecs) = format!("[{json}]").parse().unwrap();
+            let Ok(Codecs::List(codecs)) = format!("[{json}]").parse() else { panic!("{json}") };
             let registry = crate::target::registry();
             written(&codecs, &data_type, 2, &registry)
                 .iter()

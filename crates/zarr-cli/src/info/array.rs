@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use zarr_array::meta::json::{Object, Value};
+use zarr_array::meta::ArrayMeta;
+use zarr_array::meta::json::Value;
 use zarr_array::meta::v3::Extension;
 use zarr_array::meta::v3::sharding::inner_chunk_shapes;
-use zarr_array::meta::{ArrayMeta, MetaResult};
-use zarr_array::traits::{ChunkGrid, Context, KeyEncoding, Spec};
+use zarr_array::traits::{ChunkGrid, Context, KeyEncoding};
 use zarr_array::{DataType, Diagnostic, Limits};
 
 use super::{diagnostics, end, head};
 use crate::exit::Failure;
+use crate::extension::{self, spec};
 use crate::json;
 use crate::stored::Stored;
 use crate::table::{Table, bytes, dimensions, number, product};
@@ -162,15 +163,15 @@ impl ArrayInfo {
                 |name: &Option<String>| name.as_ref().map_or("-".to_owned(), |name| format!("{name:?}"));
             table.row(["dimensions", &names.iter().map(name).collect::<Vec<_>>().join(", ")]);
         }
-        table.row(["data type", &extension(d.data_type())]);
+        table.row(["data type", &extension::text(d.data_type())]);
         match (self.chunk_shape(), self.chunk_counts()) {
             (Some(shape), Some(counts)) => self.chunk_rows(shape, &counts, &mut table),
-            _ => table.row(["chunk grid", &extension(d.chunk_grid())]),
+            _ => table.row(["chunk grid", &extension::text(d.chunk_grid())]),
         }
-        table.row(["chunk keys", &extension(d.chunk_key_encoding())]);
-        table.row(["codecs", &d.codecs().iter().map(extension).collect::<Vec<_>>().join(" > ")]);
+        table.row(["chunk keys", &extension::text(d.chunk_key_encoding())]);
+        table.row(["codecs", &d.codecs().iter().map(extension::text).collect::<Vec<_>>().join(" > ")]);
         if !d.storage_transformers().is_empty() {
-            let list: Vec<_> = d.storage_transformers().iter().map(extension).collect();
+            let list: Vec<_> = d.storage_transformers().iter().map(extension::text).collect();
             table.row(["transformers", &list.join(" > ")]);
         }
         table.row(["fill value", &d.fill_value().to_compact()]);
@@ -225,44 +226,6 @@ fn count(target: &Target, keys: &dyn KeyEncoding, counts: Vec<u64>, most: usize)
         chunks += u64::from(object?.chunk.is_ok());
     }
     Ok(Count::Exactly(chunks))
-}
-
-/// The extension as a registry wants it.
-fn spec(extension: &Extension) -> MetaResult<Spec> {
-    let configuration = extension.configuration().to_serde()?;
-    Ok(Spec {
-        name: extension.name().to_owned(),
-        configuration,
-        must_understand: extension.must_understand(),
-    })
-}
-
-/// `zstd(level=5, checksum=false)`
-fn extension(extension: &Extension) -> String {
-    called(extension.name(), &extension.configuration())
-}
-
-fn called(name: &str, configuration: &Object) -> String {
-    let members: Vec<String> =
-        configuration.members().map(|m| format!("{}={}", m.name_lossy(), shown(&m.value()))).collect();
-    if members.is_empty() { name.to_owned() } else { format!("{name}({})", members.join(", ")) }
-}
-
-/// A value for people: text without quotes, extensions inside of extensions like those outside.
-fn shown(value: &Value) -> String {
-    if let Some(elements) = value.elements() {
-        return format!("[{}]", elements.map(|e| shown(&e)).collect::<Vec<_>>().join(", "));
-    }
-    let object = value.as_object();
-    let name = object.as_ref().and_then(|object| object.get("name"));
-    match (value.to_text(), name.as_ref().map(Value::to_text)) {
-        (Ok(text), _) => text.into_owned(),
-        (_, Some(Ok(name))) => {
-            let configuration = object.and_then(|object| object.get("configuration")?.as_object());
-            called(&name, &configuration.unwrap_or_default())
-        }
-        _ => value.to_compact(),
-    }
 }
 
 #[cfg(test)]

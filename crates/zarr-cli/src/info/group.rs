@@ -1,56 +1,60 @@
 //! What `zarr info` says of a group.
 
 use zarr_array::Diagnostic;
+use zarr_array::meta::GroupMeta;
 use zarr_array::meta::json::Value;
-use zarr_array::meta::{GroupMeta, NodeMeta};
 
 use super::{diagnostics, end, head};
 use crate::exit::Failure;
 use crate::json;
-use crate::table::{Table, dimensions};
+use crate::listed::{Listed, list};
+use crate::table::Table;
 use crate::target::Target;
-use crate::walk::{Found, children, look};
+use crate::walk::Source;
 
 /// A group's metadata, and what lies directly in the group.
 pub(super) struct GroupInfo {
     meta: GroupMeta,
     notes: Vec<Diagnostic>,
-    children: Vec<Child>,
+    children: Vec<Listed>,
+    consolidated: Option<Consolidated>,
 }
 
-struct Child {
-    name: String,
-    kind: &'static str,
-    shape: Option<Vec<u64>>,
-    data_type: Option<Value>,
-    /// What is wrong with it.
-    problem: Option<String>,
+/// What consolidated metadata knows, and how that differs from the children that the store has.
+struct Consolidated {
+    nodes: usize,
+    missing: Vec<String>,
+    gone: Vec<String>,
 }
 
 impl GroupInfo {
-    pub(super) fn new(target: &Target, meta: GroupMeta, notes: Vec<Diagnostic>) -> Result<Self, Failure> {
-        let prefix = target.prefix()?;
-        let found = children(&target.storage, &prefix).map_err(|e| target.fail(e))?;
-        let children = found.into_iter().filter_map(|(child, odd)| {
-            let name = child.as_str().strip_prefix(prefix.as_str()).unwrap_or_default();
-            let name = name.strip_suffix('/').unwrap_or(name).to_owned();
-            let of_kind =
-                |kind| Child { name: name.clone(), kind, shape: None, data_type: None, problem: None };
-            let unreadable = |problem| Child { problem: Some(problem), ..of_kind("unreadable") };
-            match look(&target.storage, child, odd).found {
-                Found::Node(NodeMeta::Array(array)) => Some(Child {
-                    shape: Some(array.shape().to_vec()),
-                    data_type: Some(array.document().data_type().to_value()),
-                    ..of_kind("array")
-                }),
-                Found::Node(_) => Some(of_kind("group")),
-                Found::Invalid(e) => Some(unreadable(e.to_string())),
-                Found::Unreadable(e) => Some(unreadable(e.to_string())),
-                Found::NoNode(_) => None,
-            }
-        });
-        let children = children.collect();
-        Ok(Self { meta, notes, children })
+    pub(super) fn new(
+        target: &Target,
+        source: Source,
+        meta: GroupMeta,
+        notes: Vec<Diagnostic>,
+    ) -> Result<Self, Failure> {
+        let children = |source| -> Result<Vec<Listed>, Failure> {
+            let mut all = list(target, source, 1)?;
+            all.remove(0);
+            all.retain(|child| child.kind != "none");
+            Ok(all)
+        };
+        let group = target.group(Source::default())?;
+        let stored = children(Source::DOCUMENTS)?;
+        if !group.is_consolidated() {
+            return Ok(Self { meta, notes, children: stored, consolidated: None });
+        }
+        let known = children(Source::default())?;
+        let without = |some: &[Listed], others: &[Listed]| -> Vec<String> {
+            let absent = |child: &&Listed| !others.iter().any(|other| other.path == child.path);
+            some.iter().filter(absent).map(|child| child.below(&target.path).to_owned()).collect()
+        };
+        let nodes = group.walk().filter(|child| child.kind().is_some()).count();
+        let consolidated =
+            Some(Consolidated { nodes, missing: without(&stored, &known), gone: without(&known, &stored) });
+        let children = if source.is_documents() { stored } else { known };
+        Ok(Self { meta, notes, children, consolidated })
     }
 
     pub(super) fn print(&self, target: &Target, as_json: bool) -> String {
@@ -58,36 +62,34 @@ impl GroupInfo {
     }
 
     fn to_json(&self, target: &Target) -> Value {
-        let child = |child: &Child| {
-            let mut object = json::object([("name", (&child.name).into()), ("node_type", child.kind.into())]);
-            if let Some(shape) = &child.shape {
-                object.set("shape", shape.clone());
-            }
-            if let Some(data_type) = &child.data_type {
-                object.set("data_type", data_type);
-            }
-            if let Some(problem) = &child.problem {
-                object.set("unreadable_because", problem);
+        let child = |child: &Listed| {
+            let mut object = json::object([("name", child.below(&target.path).into())]);
+            for member in child.to_json().members().skip(1) {
+                object.set(&member.name_lossy(), member.value());
             }
             object
         };
-        let consolidated = self.meta.consolidated().map(|nodes| nodes.len());
-        json::object([
+        let consolidated = self.consolidated.as_ref();
+        let mut info = json::object([
             ("path", (&target.path).into()),
             ("zarr_format", self.meta.format().number().into()),
             ("node_type", "group".into()),
             ("children", self.children.iter().map(child).collect()),
-            ("consolidated_nodes", consolidated.into()),
-            ("attributes", self.meta.attributes().into()),
-            ("diagnostics", diagnostics(&self.notes)),
-        ])
-        .into()
+            ("consolidated_nodes", consolidated.map(|known| known.nodes).into()),
+        ]);
+        if let Some(known) = consolidated {
+            info.set("consolidated_lacks", known.missing.iter().collect::<Value>());
+            info.set("consolidated_names_absent", known.gone.iter().collect::<Value>());
+        }
+        info.set("attributes", self.meta.attributes());
+        info.set("diagnostics", diagnostics(&self.notes));
+        info.into()
     }
 
     fn page(&self, target: &Target) -> String {
         let mut table = head(target, "group", self.meta.format());
-        if let Some(nodes) = self.meta.consolidated() {
-            table.row(["consolidated", &format!("metadata of {} nodes", nodes.len())]);
+        if let Some(known) = &self.consolidated {
+            table.row(["consolidated", &known.to_text()]);
         }
         if self.children.is_empty() {
             table.row(["children", "none"]);
@@ -98,18 +100,29 @@ impl GroupInfo {
         }
         let mut table = Table::default();
         for child in &self.children {
-            let name = &child.name;
-            match (&child.shape, &child.data_type, &child.problem) {
-                (Some(shape), Some(data_type), _) => {
-                    let data_type =
-                        data_type.to_text().map_or_else(|_| data_type.to_compact(), |t| t.into_owned());
-                    table.row([name, child.kind, &data_type, &dimensions(shape)]);
-                }
-                // In the last column, which may be of any width.
-                (_, _, Some(problem)) => table.row([name, child.kind, "", problem]),
-                _ => table.row([name, child.kind]),
-            }
+            let [data_type, shape] =
+                child.array.as_ref().map(|array| [array.data_type(), array.shape()]).unwrap_or_default();
+            // In the last column, which may be of any width.
+            let problem = child.problem.as_deref().unwrap_or_default();
+            table.row([child.below(&target.path), child.kind(), &data_type, &shape, problem]);
         }
         text + &table.to_text("  ")
+    }
+}
+
+impl Consolidated {
+    fn to_text(&self) -> String {
+        let mut text = format!("metadata of {} nodes", self.nodes);
+        let mut differs = |names: &[String], what| match names {
+            [] => {}
+            [name] => text.push_str(&format!(", {what} {name:?}")),
+            [name, ..] => text.push_str(&format!(", {what} {} children such as {name:?}", names.len())),
+        };
+        differs(&self.missing, "without");
+        differs(&self.gone, "with the absent");
+        if self.missing.is_empty() && self.gone.is_empty() {
+            text.push_str(", the same children");
+        }
+        text
     }
 }

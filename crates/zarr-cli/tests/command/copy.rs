@@ -204,7 +204,7 @@ fn a_hierarchy_is_copied_with_groups_and_odd_names() {
         "ZM060",
     ]);
     done.says(&["array \"/a\" is of rank 1, not 2: it keeps its chunks"]);
-    done.says(&["\"/stray\" is not copied: there is no zarr.json"]);
+    done.says(&["\"/stray\" is not copied: there is no document"]);
     for array in ["a", "g/c", "__xarray_dataarray_variable__"] {
         assert_eq!(cat(&folder, &format!("i.zarr/{array}")), le(&[1, 2, 7, 7]), "{array}");
     }

@@ -138,6 +138,19 @@ impl Folder {
         self.node(path, &base())
     }
 
+    /// A group of format 2.
+    pub(crate) fn group2(&self, path: &str) -> PathBuf {
+        self.write(&format!("{path}/.zgroup"), r#"{"zarr_format": 2}"#);
+        self.join(path)
+    }
+
+    /// An array of format 2 of this document, with the chunk of [`Folder::base`].
+    pub(crate) fn array2(&self, path: &str, document: &Value) -> PathBuf {
+        self.write(&format!("{path}/.zarray"), document.to_string());
+        self.write(&format!("{path}/0"), [0, 0, 0, 1, 0, 0, 0, 2]);
+        self.join(path)
+    }
+
     pub(crate) fn document(&self, path: &str) -> Value {
         let text = fs::read_to_string(self.join(path).join("zarr.json")).unwrap();
         serde_json::from_str(&text).unwrap()
@@ -206,4 +219,12 @@ pub(crate) fn le(numbers: &[i32]) -> Vec<u8> {
 #[macro_export]
 macro_rules! args {
     ($($arg:expr),* $(,)?) => { [$(std::ffi::OsString::from($arg)),*] };
+}
+
+/// The document of an array of format 2 like [`base`], in big-endian order.
+pub(crate) fn base2() -> Value {
+    json!({
+        "zarr_format": 2, "shape": [4], "chunks": [2], "dtype": ">i4", "compressor": null, "filters": null,
+        "fill_value": 7, "order": "C"
+    })
 }

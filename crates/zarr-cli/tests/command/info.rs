@@ -126,9 +126,9 @@ fn a_group_lists_its_children_also_when_one_is_broken() {
     folder.base("h.zarr/__xarray_dataarray_variable__");
     folder.write("h.zarr/broken/zarr.json", "{");
     folder.write("h.zarr/stray/file", "");
-    let json = info_json(&folder, "h.zarr");
+    let json = zarr(args!["info", "--json", "--no-consolidated", folder.join("h.zarr")]).ok().json();
     assert_eq!((&json["node_type"], &json["zarr_format"]), (&json!("group"), &json!(3)));
-    assert_eq!((&json["attributes"], &json["consolidated_nodes"]), (&json!({ "t": "x" }), &json!(2)));
+    assert_eq!((&json["attributes"], &json["consolidated_nodes"]), (&json!({ "t": "x" }), &json!(1)));
     let children: Vec<_> = json["children"]
         .as_array()
         .unwrap()
@@ -144,7 +144,13 @@ fn a_group_lists_its_children_also_when_one_is_broken() {
             ("g", "group")
         ]
     );
+    // What consolidated metadata hides is said.
+    assert_eq!(json["consolidated_lacks"], json!(["__xarray_dataarray_variable__", "broken", "g"]));
     let page = info(&folder, "h.zarr");
+    let says =
+        "consolidated  metadata of 1 nodes, without 3 children such as \"__xarray_dataarray_variable__\"\n";
+    assert!(page.contains(says) && page.ends_with("children\n  a  array  int32  4\n"), "{page}");
+    let page = zarr(args!["info", "--no-consolidated", folder.join("h.zarr")]).ok().text().to_owned();
     assert!(page.contains("\n  a                              array       int32  4\n"), "{page}");
     assert!(page.contains("\n  g                              group\n"), "{page}");
     assert!(info(&folder, "h.zarr/g").contains("name        /g\n"));

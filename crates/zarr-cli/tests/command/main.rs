@@ -2,12 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
+mod broken;
 mod cat;
 mod chunks;
 mod copy;
 mod explain;
+mod formats;
 mod harness;
 mod info;
+mod ls;
 mod shards;
+mod tree;
 mod usage;
 mod validate;

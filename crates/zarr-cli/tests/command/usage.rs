@@ -7,7 +7,7 @@ use crate::harness::{Folder, zarr, zarr_in};
 
 #[test]
 fn help_and_version_are_no_errors_and_show_examples() {
-    for verb in ["info", "cat", "chunks", "explain", "copy", "validate"] {
+    for verb in ["info", "tree", "ls", "cat", "chunks", "explain", "copy", "validate"] {
         let help = zarr([verb, "--help"]).ok();
         assert!(
             help.text().contains("Examples:") && help.text().contains(&format!("zarr {verb} ")),

@@ -77,7 +77,7 @@ fn one_broken_node_does_not_hide_another() {
         "/c (array)\n  error unknown-extension at /codecs/0: cannot be understood: unknown codec \"foo\"\n",
         "/d (array)\n  error invalid at /fill_value: ",
         "/__e (array)\n  error ZM060: ",
-        "/stray (no node)\n  note: there is no zarr.json",
+        "/stray (no node)\n  note: there is no document",
         "6 nodes, 5 errors, 0 warnings\n",
     ] {
         assert!(text.contains(part), "{part:?} is missing in\n{text}");

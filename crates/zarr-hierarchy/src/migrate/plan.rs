@@ -91,13 +91,12 @@ impl Plan {
     pub async fn run(&self, done: &(dyn Fn(&Step) + Sync)) -> HierarchyResult<()> {
         self.check()?;
         self.stages.take(&self.storage, self.at_once, done).await?;
-        if !self.prefix.is_root() {
-            let touched: Vec<Prefix> = self.steps().map(|step| step.key().parent()).collect();
-            let mut how = Writing::default();
-            how.limits = self.limits.clone();
-            for format in [Format::V3, Format::V2] {
-                node::refresh(&self.storage, &touched, format, &how).await?;
-            }
+        let touched: HashSet<Prefix> = self.steps().map(|step| step.key().parent()).collect();
+        let touched = Vec::from_iter(touched);
+        let mut how = Writing::default();
+        how.limits = self.limits.clone();
+        for format in [Format::V3, Format::V2] {
+            node::refresh(&self.storage, &self.prefix, &touched, format, &how).await?;
         }
         Ok(())
     }

@@ -4,8 +4,6 @@
 //! codecs as long as each takes the numbers as they are. From the first on that does not, all work on bytes: one that
 //! wants numbers then views the bytes as such, for which there is no codec in format 3. It gets a private name.
 
-use std::ops::RangeInclusive;
-
 use zarr_traits::Limits;
 
 use super::array::{Array, Codec, Order};
@@ -50,10 +48,13 @@ struct Chain<'a> {
     limits: &'a Limits,
 }
 
+/// The ids of codecs of any object that Python has; `json` and `msgpack` are those of numcodecs before 0.6.
+const OF_ANY_OBJECT: [&str; 6] = ["vlen-array", "json2", "json", "msgpack2", "msgpack", "pickle"];
+
 /// Whether an `id` is that of a codec that turns objects to bytes (checklist H.6).
 pub(crate) fn is_object_codec(id: &Value) -> bool {
-    let known = ["vlen-utf8", "vlen-bytes", "vlen-array", "json2", "msgpack2", "pickle", "categorize"];
-    id.to_text().is_ok_and(|id| known.contains(&&*id))
+    let strings = ["vlen-utf8", "vlen-bytes", "categorize"];
+    id.to_text().is_ok_and(|id| strings.contains(&&*id) || OF_ANY_OBJECT.contains(&&*id))
 }
 
 /// Lowers the codecs of an array of elements of `dtype`.
@@ -109,9 +110,9 @@ impl Chain<'_> {
             "vlen-bytes" => (Objects::Bytes, Extension::new("vlen-bytes"), 1),
             "categorize" => {
                 let codes = self.dtype_of(filter, "astype").map_or(1, |scalar| u64::from(scalar.size));
-                (Objects::Text, private(filter), codes)
+                (Objects::Text, private(filter, "categorize"), codes)
             }
-            "vlen-array" | "json2" | "msgpack2" | "pickle" => (Objects::Any, private(filter), 1),
+            id if OF_ANY_OBJECT.contains(&id) => (Objects::Any, private(filter, id), 1),
             _ => return Err(no_object_codec()),
         };
         if codec.name().contains(':') {
@@ -125,17 +126,23 @@ impl Chain<'_> {
 
     fn codec(&mut self, codec: &Codec, place: &str, sink: &mut dyn Sink) -> MetaResult<()> {
         match &*codec.id {
-            "delta" | "fixedscaleoffset" | "quantize" | "categorize" => self.typed(codec, "dtype", "astype"),
+            "delta" | "fixedscaleoffset" | "quantize" => self.typed(codec, "dtype", "astype"),
             "astype" => self.typed(codec, "decode_dtype", "encode_dtype"),
             "bitround" => self.bitround(codec),
             "packbits" => {
                 self.serialize();
-                self.viewing(codec, 1);
+                self.viewing(codec, "packbits", 1);
+            }
+            // Texts of a fixed length: those of any length are objects.
+            "categorize" => {
+                let codes = self.dtype_of(codec, "astype").map_or(1, |scalar| u64::from(scalar.size));
+                self.serialize();
+                self.viewing(codec, "categorize_fixed", codes);
             }
             // These write down numbers and texts as well as objects.
-            "json2" | "msgpack2" if self.is_array() => {
-                self.obstacle(format!("filter {:?} has no counterpart", codec.id));
-                self.push(private(codec));
+            id @ ("json2" | "json" | "msgpack2" | "msgpack") if self.is_array() => {
+                self.obstacle(format!("filter {id:?} has no counterpart"));
+                self.push(private(codec, id));
                 self.stage = Stage::Buffer(1);
             }
             "pcodec" | "zfpy" if self.is_array() => {
@@ -158,11 +165,7 @@ impl Chain<'_> {
     /// A filter that takes numbers of one dtype, given as its member `from`, and gives those of another, its member `to`.
     fn typed(&mut self, codec: &Codec, from: &str, to: &str) {
         let wanted = self.dtype_of(codec, from);
-        let given = match codec.configuration.contains(to) {
-            true => self.dtype_of(codec, to),
-            false if codec.id == "categorize" => Scalar::by_name("uint8"),
-            false => wanted,
-        };
+        let given = if codec.configuration.contains(to) { self.dtype_of(codec, to) } else { wanted };
         match (&self.stage, wanted, given) {
             // Byte order included: a filter views the bytes as its own dtype.
             (Stage::Array(Dtype::Scalar(now)), Some(wanted), Some(given)) if *now == wanted => {
@@ -173,16 +176,12 @@ impl Chain<'_> {
                         configuration.set(name, dtype.little().to_string());
                     }
                 }
-                let lowered = public(codec, &configuration);
-                if role(lowered.name()) != Some(Role::ArrayArray) {
-                    self.obstacle(format!("filter {:?} has no counterpart", codec.id));
-                }
-                self.push(lowered);
+                self.push(public(codec, &configuration));
                 self.stage = Stage::Array(Dtype::Scalar(given));
             }
             _ => {
                 self.serialize();
-                self.viewing(codec, given.map_or(1, |dtype| u64::from(dtype.size)));
+                self.viewing(codec, &codec.id, given.map_or(1, |dtype| u64::from(dtype.size)));
             }
         }
     }
@@ -193,14 +192,14 @@ impl Chain<'_> {
             self.push(public(codec, &codec.configuration));
         } else {
             let items = self.serialize();
-            self.viewing(codec, items);
+            self.viewing(codec, &codec.id, items);
         }
     }
 
-    /// A filter that views bytes as numbers, and gives items of so many bytes.
-    fn viewing(&mut self, codec: &Codec, items: u64) {
-        self.obstacle(format!("filter {:?} works on the bytes of numbers", codec.id));
-        self.push(private(codec));
+    /// A filter that views bytes as elements, and gives items of so many bytes.
+    fn viewing(&mut self, codec: &Codec, name: &str, items: u64) {
+        self.obstacle(format!("filter {:?} works on the bytes of elements", codec.id));
+        self.push(private(codec, name));
         self.stage = Stage::Buffer(items);
     }
 
@@ -239,8 +238,8 @@ fn public(codec: &Codec, configuration: &Object) -> Extension {
 }
 
 /// A codec under a name that documents of format 3 cannot use.
-fn private(codec: &Codec) -> Extension {
-    Extension::new(format!("numcodecs:{}", codec.id)).with_configuration(&codec.configuration)
+fn private(codec: &Codec, name: &str) -> Extension {
+    Extension::new(format!("numcodecs:{name}")).with_configuration(&codec.configuration)
 }
 
 /// A codec that takes any bytes; `items` is the size of an item of the buffer that reaches it (checklist H.7, D4.6).
@@ -250,10 +249,14 @@ fn byte_codec(codec: &Codec, items: u64, place: &str, sink: &mut dyn Sink) -> Me
     let level = |default: i32, sink: &mut dyn Sink| level(given, default, place, sink);
     Ok(match &*codec.id {
         "zstd" => {
-            let zstd = Extension::new("zstd").with("level", within(-131_072..=22, 22, level(0, sink)?));
+            // numcodecs takes every level beyond for the highest.
+            let beyond = |n| n > 22;
+            let level = replace(level(0, sink)?, beyond, 22);
+            let zstd = Extension::new("zstd").with("level", level);
             zstd.with("checksum", or("checksum", false.into()))
         }
-        "gzip" => Extension::new("gzip").with("level", within(0..=9, 6, level(1, sink)?)),
+        // The default of the library has another number in format 3.
+        "gzip" => Extension::new("gzip").with("level", replace(level(1, sink)?, |n| n == -1, 6)),
         "zlib" | "bz2" => {
             let mut configuration = given.clone();
             configuration.set("level", level(1, sink)?);
@@ -263,15 +266,6 @@ fn byte_codec(codec: &Codec, items: u64, place: &str, sink: &mut dyn Sink) -> Me
         "crc32c" if or("location", "end".into()) == "end".into() => Extension::new("crc32c"),
         _ => public(codec, given),
     })
-}
-
-/// A level that format 3 knows, which is `other` for those that it does not: -1 is the default of zlib, and zstd takes what is
-/// beyond its highest level for that. To decoders it is all the same.
-fn within(known: RangeInclusive<i128>, other: i32, level: Value) -> Value {
-    match level.as_number().and_then(|level| level.to_integer()) {
-        Some(number) if !known.contains(&number) => other.into(),
-        _ => level,
-    }
 }
 
 /// Checklist D.09: a level in a string is read as the number that it is.
@@ -284,6 +278,12 @@ fn level(given: &Object, default: i32, place: &str, sink: &mut dyn Sink) -> Meta
     let message = format!("expected an integer, found {level}");
     sink.report(Diagnostic::new(Code::CodecConfiguration, pointer::join(place, "level"), message))?;
     Ok(number.into())
+}
+
+/// `with` in place of an integer that `is` so.
+fn replace(level: Value, is: impl Fn(i128) -> bool, with: i32) -> Value {
+    let number = level.as_number().and_then(|n| n.to_integer());
+    if number.is_some_and(is) { with.into() } else { level }
 }
 
 /// Checklist D4.6.

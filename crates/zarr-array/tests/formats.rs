@@ -1,0 +1,130 @@
+//! Arrays of format 2 beside those of format 3, and what becomes of their documents (checklist F, G10, G11, H1).
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use zarr_array::blocking::Array;
+use zarr_array::meta::{DocumentName, Ignore};
+use zarr_array::traits::{Key, Prefix, block_on};
+use zarr_array::{
+    ArrayErrorKind, ArrayMeta, CreateOptions, DataType, Existing, Format, Limits, OpenOptions, Storage,
+    standard,
+};
+use zarr_store::MemoryStore;
+
+const ARRAY2: &str = r#"{"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "<i4", "compressor": null,
+    "fill_value": null, "order": "C", "filters": null, "unknown": 1.50}"#;
+
+fn old(text: &str, attributes: Option<&str>) -> ArrayMeta {
+    let attributes = attributes.map(str::as_bytes);
+    ArrayMeta::parse_v2(text.as_bytes(), attributes, &Limits::default(), &mut Ignore).unwrap()
+}
+
+fn new() -> ArrayMeta {
+    ArrayMeta::builder([4], DataType::Int32).chunks([2]).build().unwrap()
+}
+
+fn storage() -> Storage {
+    Storage::from(MemoryStore::new())
+}
+
+fn keys(storage: &Storage) -> Vec<String> {
+    block_on(storage.list_all(&Prefix::root())).unwrap().iter().map(ToString::to_string).collect()
+}
+
+fn text(storage: &Storage, key: &str) -> String {
+    let bytes = block_on(storage.get(&Key::new(key).unwrap())).unwrap().unwrap();
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn arrays_of_version_2_are_created_with_their_groups() {
+    let storage = storage();
+    let array = Array::create(storage.clone(), "g/x", old(ARRAY2, Some(r#"{"a":1}"#)), &standard()).unwrap();
+    assert_eq!(keys(&storage), [".zgroup", "g/.zgroup", "g/x/.zarray", "g/x/.zattrs"], "H40");
+    array.write(.., &[1, 2, 3, 4]).unwrap();
+    let again = Array::open(storage.clone(), "g/x", &standard()).unwrap();
+    assert_eq!(again.read::<i32>(..).unwrap().as_slice(), [1, 2, 3, 4]);
+    assert_eq!(again.metadata().format(), Format::V2);
+    let open =
+        |format| Array::open_with(storage.clone(), "g/x", &standard(), &OpenOptions::new().format(format));
+    assert!(open(Format::V2).is_ok());
+    assert_eq!(open(Format::V3).unwrap_err().kind(), ArrayErrorKind::NotFound);
+}
+
+#[test]
+fn an_edit_touches_the_document_that_it_is_about() {
+    let storage = storage();
+    let mut array = Array::create(storage.clone(), "/", old(ARRAY2, None), &standard()).unwrap();
+    assert_eq!(keys(&storage), [".zarray"], "no attributes, no document");
+    array.edit_attributes(|attributes| attributes.set("units", "K")).unwrap();
+    assert_eq!(
+        (&text(&storage, ".zattrs")[..], &text(&storage, ".zarray")[..]),
+        ("{\n    \"units\": \"K\"\n}", ARRAY2)
+    );
+    array.edit_attributes(|attributes| drop(attributes.remove("units"))).unwrap();
+    assert_eq!(keys(&storage), [".zarray"], "nor when they are cleared");
+    array.resize([6]).unwrap();
+    let text = text(&storage, ".zarray");
+    assert!(text.contains("[6]") && text.contains("1.50"), "what is not understood stays: {text}");
+    assert_eq!(Array::open(storage, "/", &standard()).unwrap().shape(), [6]);
+}
+
+/// G11: what is not stored may read as anything.
+#[test]
+fn without_a_fill_value_every_chunk_is_stored() {
+    let storage = storage();
+    let array = Array::create(storage.clone(), "/", old(ARRAY2, None), &standard()).unwrap();
+    array.write(.., &[0; 4]).unwrap();
+    assert_eq!(keys(&storage), [".zarray", "0", "1"]);
+    let zero = old(&ARRAY2.replace("\"fill_value\": null", "\"fill_value\": 0"), None);
+    let array = Array::replace(storage.clone(), "/", zero, &standard()).unwrap();
+    array.write(.., &[0; 4]).unwrap();
+    assert_eq!(keys(&storage), [".zarray"]);
+}
+
+/// F17, and no node hides one of another format.
+#[test]
+fn what_is_there_is_seen_whatever_its_format() {
+    let storage = storage();
+    let create = |meta, existing| {
+        let options = CreateOptions::new().existing(existing);
+        Array::create_with(storage.clone(), "x", meta, &standard(), &options)
+    };
+    create(old(ARRAY2, Some(r#"{"a":1}"#)), Existing::Fail).unwrap();
+    assert_eq!(create(old(ARRAY2, None), Existing::Fail).unwrap_err().kind(), ArrayErrorKind::Exists);
+    let e = create(new(), Existing::Fail).unwrap_err();
+    assert_eq!(e.kind(), ArrayErrorKind::Exists);
+    let opened = create(old(ARRAY2, None), Existing::Open).unwrap();
+    assert_eq!(opened.metadata().attributes().len(), 1, "the one that is there");
+    let other = old(&ARRAY2.replace("<i4", "<i8"), None);
+    assert_eq!(create(other, Existing::Open).unwrap_err().kind(), ArrayErrorKind::Exists);
+    let e = create(new(), Existing::Replace).unwrap_err();
+    assert!(e.to_string().contains("is a node of format 2"), "{e}");
+    assert!(keys(&storage).contains(&"x/.zarray".to_owned()), "refused before anything is deleted");
+}
+
+#[test]
+fn attributes_that_are_left_behind_are_nobodys() {
+    let storage = storage();
+    let key = Key::new(DocumentName::Attributes2.as_str()).unwrap();
+    block_on(storage.put(&key, r#"{"old":1}"#)).unwrap();
+    Array::create(storage.clone(), "/", old(ARRAY2, None), &standard()).unwrap();
+    assert!(Array::open(storage, "/", &standard()).unwrap().metadata().attributes().is_empty());
+}
+
+/// Any number of processes may start with the same call.
+#[test]
+fn many_who_open_or_create_get_the_same_array() {
+    let storage = storage();
+    std::thread::scope(|scope| {
+        for i in 0..8 {
+            let storage = storage.clone();
+            scope.spawn(move || {
+                let options = CreateOptions::new().existing(Existing::Open);
+                let array = Array::create_with(storage, "a/b/x", new(), &standard(), &options).unwrap();
+                array.write([i % 4..i % 4 + 1], &[7]).unwrap();
+            });
+        }
+    });
+    let array = Array::open(storage, "a/b/x", &standard()).unwrap();
+    assert_eq!(array.read::<i32>(..).unwrap().as_slice(), [7; 4]);
+}

@@ -1,0 +1,182 @@
+//! What lists of nodes say of each: read from its documents, and looked up as far as it takes to know whether it can be used.
+
+use zarr_array::meta::json::{Object, Value};
+use zarr_array::meta::v3::Extension;
+use zarr_array::meta::v3::sharding::{Sharding, inner_chunk_shapes};
+use zarr_array::meta::{ArrayMeta, Format, Ignore, NodeMeta};
+use zarr_array::{Limits, Registry};
+use zarr_hierarchy::Found;
+
+use crate::exit::Failure;
+use crate::extension;
+use crate::json;
+use crate::table::dimensions;
+use crate::target::{Target, registry};
+use crate::walk::{NO_NODE, Source, Visit, reason, walk};
+
+/// A node, or what else was found.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    /// The path in the store: `/`, `/a/b`.
+    pub(crate) path: String,
+    /// As the member `node_type` says it: `array`, `group`; `unreadable`, and `none` for a folder that is no node.
+    pub(crate) kind: &'static str,
+    pub(crate) format: Option<Format>,
+    pub(crate) array: Option<Layout>,
+    /// What is wrong with it, or why it is no node.
+    pub(crate) problem: Option<String>,
+}
+
+/// Of an array, what fits into a line.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    shape: Vec<u64>,
+    data_type: Extension,
+    dimension_names: Option<Vec<Option<String>>>,
+    /// The shape of the chunks of the grid, where that is regular.
+    chunk_shape: Option<Vec<u64>>,
+    /// The shape of the chunks in shards, where there are shards.
+    inner_chunk_shape: Option<Vec<u64>>,
+    codecs: Vec<Extension>,
+}
+
+/// Lists the node that is meant, and what is below it, so many levels deep.
+///
+/// # Errors
+/// When the node that is meant cannot be read, or listed.
+pub(crate) fn list(target: &Target, source: Source, levels: usize) -> Result<Vec<Listed>, Failure> {
+    let registry = registry();
+    let mut all: Vec<Listed> = Vec::new();
+    for visit in walk(target, source, levels)? {
+        match visit.found {
+            Found::Broken(e) if all.is_empty() => {
+                return Err(target.fail(Failure::from(e).within(format_args!("node {:?}", target.path))));
+            }
+            Found::Unlisted(e) if all.len() == 1 => return Err(target.fail(e)),
+            Found::Unlisted(e) => {
+                if let Some(group) = all.last_mut() {
+                    group.problem = Some(reason(&e, &group.path));
+                }
+            }
+            found => all.push(Listed::new(Visit { found, ..visit }, &registry)),
+        }
+    }
+    Ok(all)
+}
+
+impl Listed {
+    fn new(Visit { prefix, found, .. }: Visit, registry: &Registry) -> Self {
+        let path = prefix.node_path();
+        let (kind, problem) = match &found {
+            Found::Node(node @ NodeMeta::Array(meta)) => ("array", unusable(node, Some(meta), registry)),
+            Found::Node(node) => ("group", unusable(node, None, registry)),
+            Found::Broken(e) | Found::Unlisted(e) => ("unreadable", Some(reason(e, &path))),
+            _ => ("none", Some(NO_NODE.to_owned())),
+        };
+        let node = if let Found::Node(node) = found { Some(node) } else { None };
+        let format = node.as_ref().map(NodeMeta::format);
+        let array = node.and_then(NodeMeta::array).map(|meta| Layout::new(&meta));
+        Self { path, kind, format, array, problem }
+    }
+
+    /// Whether it is a node that cannot be used as it should be.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.kind != "none" && self.problem.is_some()
+    }
+
+    /// The kind, for people.
+    pub(crate) fn kind(&self) -> &'static str {
+        if self.kind == "none" { "no node" } else { self.kind }
+    }
+
+    /// The path relative to a node above it, given by its path.
+    pub(crate) fn below(&self, above: &str) -> &str {
+        self.path.strip_prefix(above).unwrap_or(&self.path).trim_start_matches('/')
+    }
+
+    pub(crate) fn to_json(&self) -> Object {
+        let mut object = json::object([("path", (&self.path).into()), ("node_type", self.kind.into())]);
+        if let Some(format) = self.format {
+            object.set("zarr_format", format.number());
+        }
+        if let Some(array) = &self.array {
+            object.set("shape", array.shape.clone());
+            object.set("data_type", array.data_type.to_value());
+            object.set("dimension_names", array.names());
+            object.set("chunk_shape", array.chunk_shape.clone());
+            object.set("inner_chunk_shape", array.inner_chunk_shape.clone());
+            object.set("codecs", array.codecs.iter().map(Extension::to_value).collect::<Value>());
+        }
+        if let Some(problem) = &self.problem {
+            object.set("unreadable_because", problem);
+        }
+        object
+    }
+}
+
+/// Why elements or attributes of a node cannot be had.
+fn unusable(node: &NodeMeta, array: Option<&ArrayMeta>, registry: &Registry) -> Option<String> {
+    let unresolved = array.and_then(|meta| meta.resolve(registry, &Limits::default(), &mut Ignore).err());
+    unresolved.as_ref().or(node.attributes_error()).map(ToString::to_string)
+}
+
+impl Layout {
+    fn new(meta: &ArrayMeta) -> Self {
+        let document = meta.document();
+        let grid = document.chunk_grid();
+        let lengths = grid.configuration().get("chunk_shape").filter(|_| grid.name() == "regular");
+        let length = |value: Value| value.as_number()?.to_integer()?.try_into().ok();
+        Self {
+            shape: document.shape().to_vec(),
+            data_type: document.data_type().clone(),
+            dimension_names: document.dimension_names().map(<[_]>::to_vec),
+            chunk_shape: lengths.and_then(|lengths| lengths.elements()?.map(length).collect()),
+            inner_chunk_shape: inner_chunk_shapes(document.codecs()).and_then(|mut shapes| shapes.pop()),
+            codecs: document.codecs().to_vec(),
+        }
+    }
+
+    fn names(&self) -> Value {
+        self.dimension_names.as_ref().map(|n| n.iter().map(Option::as_deref).collect::<Value>()).into()
+    }
+
+    pub(crate) fn data_type(&self) -> String {
+        extension::text(&self.data_type)
+    }
+
+    pub(crate) fn shape(&self) -> String {
+        dimensions(&self.shape)
+    }
+
+    /// `time, -, x`; empty where there are no names, or they are long.
+    pub(crate) fn dimension_names(&self) -> String {
+        const LONGEST: usize = 60;
+        let names = self.dimension_names.iter().flatten().map(|name| name.as_deref().unwrap_or("-"));
+        let names = names.collect::<Vec<_>>().join(", ");
+        if names.chars().count() <= LONGEST { names } else { String::new() }
+    }
+
+    /// `8 × 6`, `2 × 3 in 8 × 6`
+    pub(crate) fn chunks(&self) -> String {
+        let shape = |shape: &Vec<u64>| if shape.is_empty() { "-".to_owned() } else { dimensions(shape) };
+        let outer = self.chunk_shape.as_ref().map_or("irregular".to_owned(), shape);
+        match &self.inner_chunk_shape {
+            Some(inner) => format!("{} in {outer}", shape(inner)),
+            None => outer,
+        }
+    }
+
+    /// `bytes > zstd`
+    pub(crate) fn codecs(&self) -> String {
+        short(&self.codecs)
+    }
+}
+
+/// The names of codecs, of shards with those inside.
+fn short(codecs: &[Extension]) -> String {
+    let name = |codec: &Extension| match Sharding::parse(codec) {
+        Ok(Some(sharding)) => format!("{}({})", codec.name(), short(&sharding.codecs)),
+        _ => codec.name().to_owned(),
+    };
+    codecs.iter().map(name).collect::<Vec<_>>().join(" > ")
+}

@@ -1,0 +1,172 @@
+//! `zarr tree`: a hierarchy as a drawing.
+
+use std::path::PathBuf;
+
+use zarr_array::meta::json::Object;
+
+use crate::exit::{Exit, Failure, Outcome};
+use crate::json;
+use crate::listed::{Listed, list};
+use crate::progress::Progress;
+use crate::stdout::print;
+use crate::stored::Size;
+use crate::table::{Table, bytes};
+use crate::target::Target;
+use crate::walk::Source;
+
+/// Draw a hierarchy.
+///
+/// Arrays are shown with data type, shape and dimension names. A node that cannot be read stands in its place with what is
+/// wrong, and so does a folder that is no node. That is no error: the last line counts them, `zarr validate` judges.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The node: a directory with the documents of one.
+    #[arg(value_name = "STORE[/PATH]")]
+    store: PathBuf,
+    /// So many levels; 1 are the children.
+    #[arg(short = 'L', long, value_name = "LEVELS", default_value_t = usize::MAX, hide_default_value = true)]
+    depth: usize,
+    /// List the store: how many bytes and objects there are of each array, and in each group. Documents do not count.
+    #[arg(long)]
+    sizes: bool,
+    /// Print one JSON object: the nodes as a list, parents before children.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    source: Source,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  zarr tree weather.zarr
+  zarr tree -L 1 --sizes weather.zarr
+  zarr tree --json weather.zarr | jq -r '.nodes[] | select(.unreadable_because).path'";
+
+pub(crate) fn run(args: &Args) -> Outcome {
+    let target = Target::find(&args.store)?;
+    let mut tree = tree(&target, args)?;
+    if args.sizes {
+        measure(&target, &mut tree)?;
+        tree.retain(|entry| entry.depth <= args.depth);
+    }
+    let text = if args.json {
+        json::pretty(&to_json(&tree).into())
+    } else {
+        let root = if target.path == "/" { target.store.display().to_string() } else { target.path.clone() };
+        format!("{}{}\n", drawing(&tree, &root), summary(&tree))
+    };
+    print(&text)?;
+    Ok(Exit::Ok)
+}
+
+/// A node of the tree.
+struct Entry {
+    node: Listed,
+    /// Below the node that is drawn.
+    depth: usize,
+    size: Option<Size>,
+}
+
+fn tree(target: &Target, args: &Args) -> Result<Vec<Entry>, Failure> {
+    // What lies deeper than is shown has a size as well.
+    let levels = if args.sizes { usize::MAX } else { args.depth };
+    let all = list(target, args.source, levels)?;
+    let entry = |node: Listed| {
+        let depth = node.below(&target.path).split('/').filter(|name| !name.is_empty()).count();
+        Entry { node, depth, size: None }
+    };
+    Ok(all.into_iter().map(entry).collect())
+}
+
+/// Finds out what is stored of each node, in a group of all nodes that are listed below it.
+fn measure(target: &Target, tree: &mut [Entry]) -> Result<(), Failure> {
+    let progress = Progress::objects();
+    // The sums at each depth of what has no group yet, from the end: children come after their group.
+    let mut sums = Vec::new();
+    for Entry { node, depth, size } in tree.iter_mut().rev() {
+        sums.resize(sums.len().max(*depth + 2), Size::default());
+        let below: Size = sums.drain(*depth + 1..).fold(Size::default(), Size::plus);
+        let own = if node.kind == "group" {
+            below
+        } else {
+            progress.at(&node.path);
+            Size::below(target, &node.path, node.format, &progress).map_err(|e| target.fail(e))?
+        };
+        sums[*depth] = sums[*depth].plus(own);
+        *size = Some(own);
+    }
+    Ok(())
+}
+
+fn drawing(tree: &[Entry], root: &str) -> String {
+    let mut table = Table::default();
+    for (Entry { node, depth, size }, branch) in tree.iter().zip(branches(tree)) {
+        let name = if *depth == 0 { root } else { node.path.rsplit('/').next().unwrap_or_default() };
+        let mut cells = vec![format!("{branch}{name}"), node.kind().to_owned()];
+        if let Some(size) = size {
+            cells.extend([bytes(size.bytes), count(size.objects, "object")]);
+        }
+        cells.extend(match &node.array {
+            Some(array) => [array.data_type(), array.shape(), array.dimension_names()],
+            None => Default::default(),
+        });
+        // In the last column, which may be of any width.
+        cells.extend(node.problem.clone());
+        table.push(cells);
+    }
+    table.to_text("")
+}
+
+/// The lines in front of each name.
+fn branches(tree: &[Entry]) -> Vec<String> {
+    // Whether another one comes at each depth, from the end.
+    let mut more: Vec<bool> = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
+    for Entry { depth, .. } in tree.iter().rev() {
+        more.resize(depth + 1, false);
+        let above = more.iter().take(*depth).skip(1).map(|more| if *more { "│   " } else { "    " });
+        let own = match (depth, more[*depth]) {
+            (0, _) => "",
+            (_, true) => "├── ",
+            (_, false) => "└── ",
+        };
+        lines.push(above.chain([own]).collect());
+        more[*depth] = true;
+    }
+    lines.reverse();
+    lines
+}
+
+fn summary(tree: &[Entry]) -> String {
+    let others = tree.iter().filter(|entry| entry.node.kind == "none").count();
+    let mut text = count((tree.len() - others) as u64, "node");
+    match broken(tree) {
+        0 => {}
+        broken => text.push_str(&format!(", {broken} of them broken")),
+    }
+    if others > 0 {
+        text.push_str(&format!("; {} without a document", count(others as u64, "folder")));
+    }
+    text
+}
+
+fn broken(tree: &[Entry]) -> usize {
+    tree.iter().filter(|entry| entry.node.is_broken()).count()
+}
+
+fn count(n: u64, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+fn to_json(tree: &[Entry]) -> Object {
+    let entry = |Entry { node, size, .. }: &Entry| {
+        let mut object = node.to_json();
+        if let Some(size) = size {
+            object.set("stored_bytes", size.bytes);
+            object.set("stored_objects", size.objects);
+        }
+        object
+    };
+    json::object([("nodes", tree.iter().map(entry).collect()), ("broken", broken(tree).into())])
+}

@@ -1,0 +1,174 @@
+//! Copies from one format to another, and of parts of hierarchies.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::args;
+use crate::harness::{Done, Folder, base, le, with, zarr};
+
+fn copy(folder: &Folder, source: &str, destination: &str, options: &[&str]) -> Done {
+    let args = args!["copy", "-q", "--verify", folder.join(source), folder.join(destination)].into_iter();
+    zarr(args.chain(options.iter().map(Into::into)))
+}
+
+fn cat(folder: &Folder, path: &str) -> String {
+    zarr(args!["cat", "--format", "json", folder.join(path)]).ok().text().to_owned()
+}
+
+fn read(folder: &Folder, path: &str) -> Value {
+    serde_json::from_slice(&fs::read(folder.join(path)).unwrap()).unwrap()
+}
+
+/// A group of format 2 with a compressed big-endian array in order F that xarray might have written, and one of strings.
+fn old(folder: &Folder) {
+    let text = |value: Value| value.to_string();
+    folder.write("old/.zgroup", r#"{"zarr_format":2}"#);
+    folder.write("old/.zattrs", r#"{"title":"old"}"#);
+    let array = json!({
+        "zarr_format": 2, "shape": [2, 3], "chunks": [2, 3], "dtype": ">i2", "compressor": null, "filters": null,
+        "fill_value": 7, "order": "F", "mine": [1.50]
+    });
+    folder.write("old/a/.zarray", text(array));
+    folder.write("old/a/.zattrs", r#"{"_ARRAY_DIMENSIONS":["y","x"],"units":"K"}"#);
+    folder.write("old/a/0.0", [0, 1, 0, 4, 0, 2, 0, 5, 0, 3, 0, 6]);
+    let strings = json!({
+        "zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "|O", "compressor": null,
+        "filters": [{ "id": "vlen-utf8" }], "fill_value": "", "order": "C", "dimension_separator": "/"
+    });
+    folder.write("old/s/.zarray", text(strings));
+    folder.write("old/s/0", b"\x02\0\0\0\x01\0\0\0a\x02\0\0\0\xc3\xa9");
+}
+
+const A: &str = "[[1,2,3],\n [4,5,6]]\n";
+
+#[test]
+fn format_2_becomes_3() {
+    let folder = Folder::new();
+    old(&folder);
+    copy(&folder, "old", "new", &["--zarr-format", "3"]).ok();
+    assert_eq!([cat(&folder, "new/a"), cat(&folder, "new/s")], [A, "[\"a\",\"é\"]\n"]);
+    assert_eq!(folder.files("new"), ["a/c/0/0", "a/zarr.json", "s/c/0", "s/zarr.json", "zarr.json"]);
+    assert_eq!(folder.document("new")["attributes"], json!({ "title": "old" }));
+    let a = folder.document("new/a");
+    let codecs = json!([
+        { "name": "transpose", "configuration": { "order": [1, 0] } },
+        { "name": "bytes", "configuration": { "endian": "big" } }
+    ]);
+    // J2, J3: names of dimensions are no attribute any more.
+    assert_eq!([&a["codecs"], &a["dimension_names"]], [&codecs, &json!(["y", "x"])]);
+    assert_eq!(a["attributes"]["units"], "K");
+    assert!(a["attributes"].get("_ARRAY_DIMENSIONS").is_none());
+    let options = ["--zarr-format", "3", "--chunks", "1,3", "--shards", "2,3", "--codecs", "zstd"];
+    copy(&folder, "old/a", "sharded", &options).ok();
+    assert_eq!(cat(&folder, "sharded"), A);
+}
+
+#[test]
+fn format_2_stays_2_and_keeps_its_documents() {
+    let folder = Folder::new();
+    old(&folder);
+    copy(&folder, "old", "same", &[]).ok();
+    for document in [".zgroup", ".zattrs", "a/.zarray", "a/.zattrs", "a/0.0", "s/.zarray", "s/0"] {
+        let bytes = |root: &str| fs::read(folder.join(root).join(document)).unwrap();
+        assert_eq!(bytes("same"), bytes("old"), "{document}");
+    }
+    let zlib = r#"{"compressor":{"id":"zlib","level":1},"filters":[{"id":"shuffle","elementsize":2}]}"#;
+    copy(&folder, "old/a", "a", &["--chunks", "1,2", "--codecs", zlib]).ok();
+    assert_eq!(cat(&folder, "a"), A);
+    let document = read(&folder, "a/.zarray");
+    assert_eq!([&document["chunks"], &document["mine"]], [&json!([1, 2]), &json!([1.5])]);
+    assert_eq!([&document["dtype"], &document["order"]], [">i2", "F"]);
+    assert_eq!(document["compressor"]["id"], "zlib");
+    // What makes bytes of strings stays, whatever the others are.
+    copy(&folder, "old/s", "s", &["--codecs", r#"{"compressor":{"id":"gzip","level":1}}"#]).ok();
+    assert_eq!(
+        (cat(&folder, "s"), &read(&folder, "s/.zarray")["filters"]),
+        ("[\"a\",\"é\"]\n".to_owned(), &json!([{ "id": "vlen-utf8" }]))
+    );
+}
+
+#[test]
+fn format_3_becomes_2_where_that_can_say_the_same() {
+    let folder = Folder::new();
+    folder.group("h");
+    folder.node("h/a", &with(base(), &json!({ "dimension_names": ["x"], "attributes": { "u": 1 } })));
+    folder.write("h/a/c/0", le(&[1, 2]));
+    copy(&folder, "h", "old", &["--zarr-format", "2"]).ok();
+    assert_eq!(folder.files("old"), [".zgroup", "a/.zarray", "a/.zattrs", "a/0"]);
+    assert_eq!(cat(&folder, "old/a"), "[1,2,7,7]\n");
+    assert_eq!(read(&folder, "old/a/.zattrs"), json!({ "u": 1, "_ARRAY_DIMENSIONS": ["x"] }));
+    // Inner chunks of shards become chunks.
+    copy(&folder, "h/a", "sharded", &["--chunks", "1", "--shards", "4", "--codecs", "zstd:3"]).ok();
+    copy(&folder, "sharded", "flat", &["--zarr-format", "2"]).ok();
+    let flat = read(&folder, "flat/.zarray");
+    assert_eq!((&flat["chunks"], &flat["compressor"]), (&json!([1]), &json!({ "id": "zstd", "level": 3 })));
+    assert_eq!(cat(&folder, "flat"), "[1,2,7,7]\n");
+
+    folder.node(
+        "names",
+        &with(
+            base(),
+            &json!({ "shape": [4, 4], "dimension_names": ["y", null],
+        "chunk_grid": { "name": "regular", "configuration": { "chunk_shape": [2, 2] } } }),
+        ),
+    );
+    copy(&folder, "names", "no", &["--zarr-format", "2"]).fails(6, &["names for all dimensions or for none"]);
+    copy(&folder, "h/a", "no", &["--zarr-format", "2", "--shards", "4"])
+        .fails(2, &["format 2 has no shards"]);
+    let object = r#"{"compressor":null}"#;
+    copy(&folder, "h/a", "no", &["--codecs", object]).fails(2, &["--codecs", "format 2"]);
+    copy(&folder, "h/a", "no", &["--codecs", r#"{"compressors":[]}"#]).fails(2, &["\"compressors\""]);
+    assert!(!folder.join("no").exists());
+}
+
+#[test]
+fn format_1_becomes_3() {
+    let folder = Folder::new();
+    let meta = json!({
+        "zarr_format": 1, "shape": [2, 2], "chunks": [2, 2], "dtype": "<i2", "compression": "none",
+        "compression_opts": null, "fill_value": 0, "order": "F"
+    });
+    folder.write("one/meta", meta.to_string());
+    folder.write("one/attrs", r#"{"a":1}"#);
+    folder.write("one/0.0", [1, 0, 2, 0, 3, 0, 4, 0]);
+    copy(&folder, "one", "new", &[]).ok();
+    // I8: without blosc the order is that of C, whatever the document says.
+    assert_eq!(cat(&folder, "new"), "[[1,2],\n [3,4]]\n");
+    assert_eq!(folder.document("new")["attributes"], json!({ "a": 1 }));
+    copy(&folder, "one", "old", &["--zarr-format", "2"]).ok();
+    assert_eq!(
+        (cat(&folder, "old"), &read(&folder, "old/.zarray")["order"]),
+        (cat(&folder, "new"), &json!("C"))
+    );
+}
+
+#[test]
+fn parts_of_a_hierarchy_are_copied_with_the_groups_around_them() {
+    let folder = Folder::new();
+    for group in ["h", "h/day", "h/month", "h/month/raw", "h/empty"] {
+        folder.group(group);
+    }
+    for array in ["h/day/t2m", "h/month/t2m", "h/month/raw/t2m", "h/month/u10"] {
+        folder.base(array);
+    }
+    for (name, options, nodes) in [
+        (
+            "a",
+            &["--include", "month"][..],
+            &["month", "month/raw", "month/raw/t2m", "month/t2m", "month/u10"][..],
+        ),
+        ("b", &["--include", "**/t2m", "--exclude", "*/raw"], &["day", "day/t2m", "month", "month/t2m"]),
+        ("c", &["--exclude", "{day,month}"], &["empty"]),
+        ("d", &["--include", "nothing"], &[]),
+    ] {
+        copy(&folder, "h", name, options).ok();
+        let documents: Vec<String> =
+            folder.files(name).into_iter().filter(|file| file.ends_with("zarr.json")).collect();
+        let mut wanted: Vec<String> = nodes.iter().map(|node| format!("{node}/zarr.json")).collect();
+        wanted.push("zarr.json".to_owned());
+        wanted.sort();
+        assert_eq!(documents, wanted, "{options:?}");
+    }
+    copy(&folder, "h", "e", &["--include", "a["]).fails(2, &["--include"]);
+}

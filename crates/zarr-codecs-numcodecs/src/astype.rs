@@ -1,0 +1,61 @@
+//! `numcodecs.astype`: numbers of another type.
+//!
+//! | member | value |
+//! |---|---|
+//! | `encode_dtype` | type of the encoded numbers |
+//! | `decode_dtype` | type of the decoded numbers; in format 3 that of the data type when absent |
+//!
+//! Casts are those of C: integers wrap around, floats are rounded, fractions are cut off.
+
+use zarr_traits::{Codec, CodecEntry, CodecKind, CodecResult, Configuration, Context, Entry, Repr, Scratch};
+
+use crate::number::{NumberType, cast};
+use crate::typed::{self, Filter};
+
+/// The row of this codec in a registry, for format 3.
+pub const ENTRY: Entry = Entry::Codec(CodecEntry {
+    name: "numcodecs.astype",
+    aliases: &[],
+    kind: CodecKind::ArrayArray,
+    build: |configuration, repr, _: &Context<'_>| {
+        typed::array_codec(filter(configuration, typed::native(repr))?, repr)
+    },
+});
+
+/// The row of this codec for bytes of format 2.
+pub const BYTES_ENTRY: Entry = Entry::Codec(CodecEntry {
+    name: "numcodecs:astype",
+    aliases: &[],
+    kind: CodecKind::BytesBytes,
+    build: |configuration, _: &Repr, _: &Context<'_>| -> CodecResult<Codec> {
+        Ok(typed::bytes_codec(filter(configuration, None)?))
+    },
+});
+
+#[derive(Debug)]
+struct AsType {
+    decoded: NumberType,
+    encoded: NumberType,
+}
+
+fn filter(configuration: &mut Configuration<'_>, default: Option<NumberType>) -> CodecResult<AsType> {
+    let encoded = NumberType::member(configuration, "encode_dtype", None)?;
+    let decoded = NumberType::member(configuration, "decode_dtype", default)?;
+    Ok(AsType { decoded, encoded })
+}
+
+impl Filter for AsType {
+    fn types(&self) -> [NumberType; 2] {
+        [self.decoded, self.encoded]
+    }
+
+    fn encode(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> CodecResult<()> {
+        cast(self.decoded.kind, src, self.encoded.kind, dst);
+        Ok(())
+    }
+
+    fn decode(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> CodecResult<()> {
+        cast(self.encoded.kind, src, self.decoded.kind, dst);
+        Ok(())
+    }
+}

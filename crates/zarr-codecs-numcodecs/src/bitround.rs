@@ -1,0 +1,103 @@
+//! `numcodecs.bitround`: floats with fewer bits of mantissa, so that they compress better. Checklist D.9b.
+//!
+//! | member | value |
+//! |---|---|
+//! | `keepbits` | bits of mantissa that are kept, from 0 on; all of them change nothing |
+//!
+//! Halves are rounded to the even neighbour. Infinities stay, and so do NaNs, which numcodecs may make infinite. Decoding
+//! changes nothing.
+//!
+//! The codec for bytes has a member `dtype` that numcodecs has not: without it bytes can be decoded, but not encoded.
+
+use zarr_traits::{
+    Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration, Context, Entry,
+    Repr, Scratch,
+};
+
+use crate::number::{Kind, Number, NumberType};
+use crate::typed::{self, Filter};
+
+/// The row of this codec in a registry, for format 3.
+pub const ENTRY: Entry = Entry::Codec(CodecEntry {
+    name: "numcodecs.bitround",
+    aliases: &[],
+    kind: CodecKind::ArrayArray,
+    build: |configuration, repr, _: &Context<'_>| {
+        let numbers = typed::native(repr).ok_or_else(only_floats)?;
+        typed::array_codec(filter(configuration, Some(numbers))?, repr)
+    },
+});
+
+/// The row of this codec for bytes of format 2.
+pub const BYTES_ENTRY: Entry = Entry::Codec(CodecEntry {
+    name: "numcodecs:bitround",
+    aliases: &[],
+    kind: CodecKind::BytesBytes,
+    build: |configuration, _: &Repr, _: &Context<'_>| -> CodecResult<Codec> {
+        let numbers = match configuration.get("dtype") {
+            None => None,
+            Some(_) => Some(NumberType::member(configuration, "dtype", None)?),
+        };
+        Ok(typed::bytes_codec(filter(configuration, numbers)?))
+    },
+});
+
+#[derive(Debug)]
+struct BitRound {
+    keep: u32,
+    /// `None`: nobody has said.
+    numbers: Option<NumberType>,
+}
+
+fn filter(configuration: &mut Configuration<'_>, numbers: Option<NumberType>) -> CodecResult<BitRound> {
+    let keep = configuration.integer("keepbits", 0..=i64::from(u32::MAX))?;
+    if numbers.is_some_and(|numbers| !numbers.kind.is_float()) {
+        return Err(only_floats());
+    }
+    Ok(BitRound { keep: u32::try_from(keep).unwrap_or(u32::MAX), numbers })
+}
+
+fn only_floats() -> CodecError {
+    CodecError::configuration("it works on floats alone")
+}
+
+/// Rounds the mantissa, which is the last `mantissa` of the bits of a float, unless the float is infinite or none.
+macro_rules! round {
+    ($U:ty, $mantissa:expr, $infinity:expr, $keep:expr, $numbers:expr) => {
+        if let Some(drop) = u32::checked_sub($mantissa, $keep).filter(|drop| *drop > 0) {
+            let infinity: $U = $infinity;
+            <$U>::update($numbers, |bits| {
+                if bits & infinity == infinity {
+                    return bits;
+                }
+                let to_even = (bits >> drop & 1) + ((1 << (drop - 1)) - 1);
+                bits.plus(to_even) >> drop << drop
+            });
+        }
+    };
+}
+
+impl Filter for BitRound {
+    fn types(&self) -> [NumberType; 2] {
+        [self.numbers.unwrap_or(NumberType::native(Kind::U8)); 2]
+    }
+
+    fn encode(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> CodecResult<()> {
+        dst.copy_from_slice(src);
+        match self.numbers.map(|numbers| numbers.kind) {
+            Some(Kind::F16) => round!(u16, 10, 0x7c00, self.keep, dst),
+            Some(Kind::F32) => round!(u32, 23, 0x7f80_0000, self.keep, dst),
+            Some(Kind::F64) => round!(u64, 52, 0x7ff0_0000_0000_0000, self.keep, dst),
+            _ => {
+                let message = "which type the bytes have is not known, so they cannot be rounded";
+                return Err(CodecError::new(CodecErrorKind::Unsupported, message));
+            }
+        }
+        Ok(())
+    }
+
+    fn decode(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> CodecResult<()> {
+        dst.copy_from_slice(src);
+        Ok(())
+    }
+}

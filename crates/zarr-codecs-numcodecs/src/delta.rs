@@ -1,0 +1,84 @@
+//! `numcodecs.delta`: the first number, then the difference of each number to the one before it.
+//!
+//! | member | value |
+//! |---|---|
+//! | `dtype` | type of the numbers; in format 3 that of the data type when absent |
+//! | `astype` | type of the differences, `dtype` when absent |
+//!
+//! Differences are computed in `dtype`, where integers wrap around, and then cast. Sums are computed in the type that
+//! numpy promotes the two to, and then cast. Differences of truth values say whether they differ, and sums whether any
+//! was true: as in numcodecs, they do not get back what was encoded.
+
+use zarr_traits::{Codec, CodecEntry, CodecKind, CodecResult, Configuration, Context, Entry, Repr, Scratch};
+
+use crate::number::{Number, NumberType, cast, converted, with_number};
+use crate::typed::{self, Filter};
+
+/// The row of this codec in a registry, for format 3.
+pub const ENTRY: Entry = Entry::Codec(CodecEntry {
+    name: "numcodecs.delta",
+    aliases: &[],
+    kind: CodecKind::ArrayArray,
+    build: |configuration, repr, _: &Context<'_>| {
+        typed::array_codec(filter(configuration, typed::native(repr))?, repr)
+    },
+});
+
+/// The row of this codec for bytes of format 2.
+pub const BYTES_ENTRY: Entry = Entry::Codec(CodecEntry {
+    name: "numcodecs:delta",
+    aliases: &[],
+    kind: CodecKind::BytesBytes,
+    build: |configuration, _: &Repr, _: &Context<'_>| -> CodecResult<Codec> {
+        Ok(typed::bytes_codec(filter(configuration, None)?))
+    },
+});
+
+#[derive(Debug)]
+struct Delta {
+    decoded: NumberType,
+    encoded: NumberType,
+}
+
+fn filter(configuration: &mut Configuration<'_>, default: Option<NumberType>) -> CodecResult<Delta> {
+    let decoded = NumberType::member(configuration, "dtype", default)?;
+    let encoded = NumberType::member(configuration, "astype", Some(decoded))?;
+    Ok(Delta { decoded, encoded })
+}
+
+impl Filter for Delta {
+    fn types(&self) -> [NumberType; 2] {
+        [self.decoded, self.encoded]
+    }
+
+    fn is_elementwise(&self) -> bool {
+        false
+    }
+
+    fn encode(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<()> {
+        let kind = self.decoded.kind;
+        let mut numbers = converted(kind, src, kind, scratch)?;
+        with_number!(kind, T => {
+            let mut before = None;
+            T::update(&mut numbers, |number| {
+                let last = before.replace(number);
+                last.map_or(number, |last| number.minus(last))
+            });
+        });
+        cast(kind, &numbers, self.encoded.kind, dst);
+        scratch.give(numbers);
+        Ok(())
+    }
+
+    fn decode(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<()> {
+        let kind = self.decoded.kind.promote(self.encoded.kind);
+        let mut numbers = converted(self.encoded.kind, src, kind, scratch)?;
+        with_number!(kind, T => {
+            let mut sum = None;
+            T::update(&mut numbers, |number| *sum.insert(sum.map_or(number, |sum: T| sum.plus(number))));
+        });
+        cast(kind, &numbers, self.decoded.kind, dst);
+        scratch.give(numbers);
+        Ok(())
+    }
+}

@@ -1,0 +1,103 @@
+//! What the elements that `json2` and `msgpack2` write down are: objects, or numbers and strings of fixed length.
+
+use std::ops::Range;
+
+use zarr_traits::serde_json::{Value, from_slice};
+use zarr_traits::{
+    CodecError, CodecErrorKind, CodecResult, Destination, Region, Repr, Scratch, Source, Swap, heap,
+};
+
+use crate::number::Kind;
+use crate::{json_number, object};
+
+/// The type of elements.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Elements {
+    /// Of any length: `numcodecs:object`.
+    Objects,
+    Numbers(Kind),
+    /// Code points in so many bytes: `fixed_length_utf32`.
+    Strings(usize),
+}
+
+impl Elements {
+    /// Those that reach a codec.
+    ///
+    /// # Errors
+    /// When it cannot work on them.
+    pub(crate) fn of(repr: &Repr) -> CodecResult<Self> {
+        if let Some(kind) = Kind::of(&repr.data_type) {
+            return Ok(Self::Numbers(kind));
+        }
+        if repr.data_type.name() == "fixed_length_utf32" {
+            return Ok(Self::Strings(repr.fixed()?.0));
+        }
+        object::check(repr).map(|()| Self::Objects)
+    }
+
+    /// That elements can be written: they can if they are objects. Of others numcodecs writes the byte order down and
+    /// takes it for that of the array, which is not known here.
+    ///
+    /// # Errors
+    /// When they are others.
+    pub(crate) fn check_encode(self) -> CodecResult<()> {
+        match self {
+            Self::Objects => Ok(()),
+            _ => Err(CodecError::new(CodecErrorKind::Unsupported, "it can write nothing but objects")),
+        }
+    }
+
+    /// Puts the elements whose JSON texts are at `places` of `text` into the `part` of a chunk that is wanted.
+    ///
+    /// # Errors
+    /// When one of them is none of the type.
+    pub(crate) fn put(
+        self,
+        (text, places): (Vec<u8>, Vec<Range<usize>>),
+        shape: &[u64],
+        part: &Region,
+        mut dst: Destination<'_>,
+        scratch: &mut Scratch,
+    ) -> CodecResult<()> {
+        let size = match self {
+            Self::Objects => return heap::decode(&text, &places, shape, part, dst, scratch),
+            Self::Numbers(kind) => kind.size(),
+            Self::Strings(size) => size,
+        };
+        let mut memory = scratch.take(zarr_traits::chain::byte_len(shape, size)?)?;
+        if places.len().checked_mul(size) != Some(memory.len()) {
+            return Err(CodecError::corrupt(format!(
+                "{} elements do not have shape {shape:?}",
+                places.len()
+            )));
+        }
+        for (element, place) in memory.chunks_exact_mut(size.max(1)).zip(places) {
+            let text = &text[place];
+            let wrong =
+                || CodecError::corrupt(format!("{} is no such element", String::from_utf8_lossy(text)));
+            let value: Value = from_slice(text).map_err(|_| wrong())?;
+            self.write(&value, element).ok_or_else(wrong)?;
+        }
+        dst.put(Source::dense(&memory, shape, size)?.sub(part.start(), part.shape())?, Swap::NONE)?;
+        scratch.give(memory);
+        Ok(())
+    }
+
+    /// Writes an element of fixed size, if `value` is one.
+    fn write(self, value: &Value, element: &mut [u8]) -> Option<()> {
+        match self {
+            Self::Objects => None,
+            Self::Numbers(kind) => {
+                element.copy_from_slice(&json_number::read(value, kind)?[..element.len()]);
+                Some(())
+            }
+            Self::Strings(_) => {
+                let mut characters = value.as_str()?.trim_end_matches('\0').chars();
+                for point in element.as_chunks_mut().0 {
+                    *point = characters.next().map_or(0, u32::from).to_ne_bytes();
+                }
+                characters.next().is_none().then_some(())
+            }
+        }
+    }
+}

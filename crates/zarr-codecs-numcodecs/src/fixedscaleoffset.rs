@@ -1,0 +1,114 @@
+//! `numcodecs.fixedscaleoffset`: `(x - offset) * scale`, rounded to whole numbers.
+//!
+//! | member | value |
+//! |---|---|
+//! | `offset`, `scale` | numbers; it matters whether they are written as integers |
+//! | `dtype` | type of the numbers; in format 3 that of the data type when absent |
+//! | `astype` | type of the encoded numbers, `dtype` when absent |
+//!
+//! Types may be names too (checklist D10.5). Encoding computes as numpy does: floats in their own type, integers in theirs
+//! as long as they meet integers that fit into it, else in `float64`. Halves are rounded to the even neighbour. Decoding
+//! is `y / scale + offset` in the type of encoded floats, or in `float64` for encoded integers.
+
+use zarr_traits::serde_json::Value;
+use zarr_traits::{
+    Codec, CodecEntry, CodecError, CodecKind, CodecResult, Configuration, Context, Entry, Repr, Scratch,
+};
+
+use crate::number::{Kind, Number, NumberType, Wide, cast, converted, with_number};
+use crate::typed::{self, Filter};
+
+/// The row of this codec in a registry, for format 3.
+pub const ENTRY: Entry = Entry::Codec(CodecEntry {
+    name: "numcodecs.fixedscaleoffset",
+    aliases: &[],
+    kind: CodecKind::ArrayArray,
+    build: |configuration, repr, _: &Context<'_>| {
+        typed::array_codec(filter(configuration, typed::native(repr))?, repr)
+    },
+});
+
+/// The row of this codec for bytes of format 2.
+pub const BYTES_ENTRY: Entry = Entry::Codec(CodecEntry {
+    name: "numcodecs:fixedscaleoffset",
+    aliases: &[],
+    kind: CodecKind::BytesBytes,
+    build: |configuration, _: &Repr, _: &Context<'_>| -> CodecResult<Codec> {
+        Ok(typed::bytes_codec(filter(configuration, None)?))
+    },
+});
+
+#[derive(Debug)]
+struct FixedScaleOffset {
+    offset: Wide,
+    scale: Wide,
+    decoded: NumberType,
+    encoded: NumberType,
+}
+
+fn filter(
+    configuration: &mut Configuration<'_>,
+    default: Option<NumberType>,
+) -> CodecResult<FixedScaleOffset> {
+    let offset = number(configuration, "offset")?;
+    let scale = number(configuration, "scale")?;
+    let decoded = NumberType::member(configuration, "dtype", default)?;
+    let encoded = NumberType::member(configuration, "astype", Some(decoded))?;
+    Ok(FixedScaleOffset { offset, scale, decoded, encoded })
+}
+
+fn number(configuration: &mut Configuration<'_>, name: &'static str) -> CodecResult<Wide> {
+    let value = configuration.get(name);
+    let integer = value.and_then(Value::as_i64).map(Wide::Signed);
+    integer.or_else(|| value.and_then(Value::as_f64).map(Wide::Float)).ok_or_else(|| {
+        let message = format!("{name} must be a number");
+        CodecError::configuration(message).at(&format!("/configuration/{name}"))
+    })
+}
+
+/// The type in which numbers of `kind` meet a number of Python.
+fn arithmetic(kind: Kind, number: Wide) -> Kind {
+    let fits = || {
+        with_number!(kind, T => match (T::of(number).wide(), number) {
+            (Wide::Unsigned(n), Wide::Signed(m)) => u64::try_from(m) == Ok(n),
+            (n, m) => n == m,
+        })
+    };
+    match number {
+        _ if kind.is_float() => kind,
+        Wide::Float(_) => Kind::F64,
+        _ if kind != Kind::Bool && fits() => kind,
+        _ => Kind::I64,
+    }
+}
+
+impl Filter for FixedScaleOffset {
+    fn types(&self) -> [NumberType; 2] {
+        [self.decoded, self.encoded]
+    }
+
+    fn encode(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<()> {
+        let first = arithmetic(self.decoded.kind, self.offset);
+        let second = arithmetic(first, self.scale);
+        let mut shifted = converted(self.decoded.kind, src, first, scratch)?;
+        with_number!(first, T => T::update(&mut shifted, |x| x.minus(T::of(self.offset))));
+        let mut scaled = converted(first, &shifted, second, scratch)?;
+        with_number!(second, T => T::update(&mut scaled, |x| x.times(T::of(self.scale)).rounded()));
+        cast(second, &scaled, self.encoded.kind, dst);
+        scratch.give(shifted);
+        scratch.give(scaled);
+        Ok(())
+    }
+
+    fn decode(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<()> {
+        let encoded = self.encoded.kind;
+        let kind = if encoded.is_float() { encoded } else { Kind::F64 };
+        let mut numbers = converted(encoded, src, kind, scratch)?;
+        with_number!(kind, T => {
+            T::update(&mut numbers, |y| y.over(T::of(self.scale)).plus(T::of(self.offset)));
+        });
+        cast(kind, &numbers, self.decoded.kind, dst);
+        scratch.give(numbers);
+        Ok(())
+    }
+}

@@ -1,0 +1,66 @@
+//! Numbers as JSON, those that are not finite as strings.
+
+use zarr_traits::serde_json::Value;
+
+use crate::number::{Kind, Number, Wide, with_number};
+
+/// Calls `visit` with the text of each number in `bytes`, as short as its type allows.
+#[cfg(feature = "vlen-array")]
+pub(crate) fn each(kind: Kind, bytes: &[u8], mut visit: impl FnMut(&str)) {
+    let short = matches!(kind, Kind::F16 | Kind::F32);
+    with_number!(kind, T => for number in T::each(bytes) {
+        visit(&write(number.wide(), kind == Kind::Bool, short));
+    });
+}
+
+#[cfg(feature = "vlen-array")]
+#[allow(clippy::cast_possible_truncation, reason = "it was a float32")]
+fn write(number: Wide, truth: bool, short: bool) -> String {
+    match number {
+        Wide::Unsigned(n) if truth => (n != 0).to_string(),
+        Wide::Unsigned(n) => n.to_string(),
+        Wide::Signed(n) => n.to_string(),
+        Wide::Float(x) if x.is_nan() => "\"NaN\"".into(),
+        Wide::Float(x) if x.is_infinite() => format!("\"{}Infinity\"", if x < 0.0 { "-" } else { "" }),
+        Wide::Float(x) if short => format!("{:?}", x as f32),
+        Wide::Float(x) => format!("{x:?}"),
+    }
+}
+
+/// The bytes of a number, at the start of the array; `None` if it is none of this type.
+pub(crate) fn read(value: &Value, kind: Kind) -> Option<[u8; 8]> {
+    let number = match value {
+        Value::Bool(truth) => Wide::Unsigned((*truth).into()),
+        Value::Number(n) => {
+            let whole = n.as_u64().map(Wide::Unsigned).or_else(|| n.as_i64().map(Wide::Signed));
+            whole.or_else(|| n.as_f64().map(Wide::Float))?
+        }
+        Value::String(s) => Wide::Float(match s.as_str() {
+            "NaN" => f64::NAN,
+            "Infinity" => f64::INFINITY,
+            "-Infinity" => f64::NEG_INFINITY,
+            _ => return None,
+        }),
+        _ => return None,
+    };
+    let mut bytes = [0; 8];
+    let fits = with_number!(kind, T => {
+        let cast = T::of(number);
+        T::put([cast].into_iter(), &mut bytes[..kind.size()]);
+        kind.is_float() || is_same(cast.wide(), number)
+    });
+    fits.then_some(bytes)
+}
+
+/// Whether an integer is the same number as another, of whatever type that is.
+#[allow(clippy::cast_precision_loss, reason = "a float that equals one is whole")]
+fn is_same(integer: Wide, number: Wide) -> bool {
+    match (integer, number) {
+        (Wide::Signed(a), Wide::Unsigned(b)) | (Wide::Unsigned(b), Wide::Signed(a)) => {
+            u64::try_from(a) == Ok(b)
+        }
+        (Wide::Signed(a), Wide::Float(b)) => a as f64 == b,
+        (Wide::Unsigned(a), Wide::Float(b)) => a as f64 == b,
+        (a, b) => a == b,
+    }
+}

@@ -1,0 +1,135 @@
+//! What `json2` and `msgpack2` have in common: one list of all elements, in lists of lists if there are more dimensions,
+//! and behind them the type and the shape.
+
+use std::ops::Range;
+
+use zarr_traits::serde_json::from_slice;
+use zarr_traits::{CodecError, CodecResult, Dims};
+
+use crate::json_text::{Reader, Style};
+
+/// Whether the shape stands behind the type: numcodecs before 0.6 left it out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    TypeAndShape,
+    TypeOnly,
+}
+
+/// The items of the outermost list, as JSON text.
+#[derive(Debug)]
+pub(crate) struct Items {
+    pub(crate) text: Vec<u8>,
+    pub(crate) places: Vec<Range<usize>>,
+    /// Items that there may be.
+    most: usize,
+}
+
+impl Items {
+    /// None yet, for a chunk of `shape`.
+    pub(crate) fn new(shape: &[u64]) -> Self {
+        let elements = Dims::from(shape).product().and_then(|n| usize::try_from(n).ok());
+        Self { text: Vec::new(), places: Vec::new(), most: elements.unwrap_or(usize::MAX).saturating_add(2) }
+    }
+
+    /// One more item, which lies at `place` of the text.
+    ///
+    /// # Errors
+    /// When there are more than the chunk has.
+    pub(crate) fn push(&mut self, place: Range<usize>) -> CodecResult<()> {
+        if self.places.len() == self.most {
+            return Err(CodecError::corrupt("there are more elements than the chunk has"));
+        }
+        self.places.push(place);
+        Ok(())
+    }
+
+    /// The text, and where in it the elements of a chunk of `shape` lie.
+    ///
+    /// # Errors
+    /// When lists are not as the shape has it that stands behind them.
+    pub(crate) fn elements(
+        mut self,
+        layout: Layout,
+        shape: &[u64],
+    ) -> CodecResult<(Vec<u8>, Vec<Range<usize>>)> {
+        let wrong = |what: &str| CodecError::corrupt(format!("{what} does not stand behind the elements"));
+        let stored: Vec<u64> = match layout {
+            Layout::TypeOnly => shape.to_vec(),
+            Layout::TypeAndShape => {
+                let place = self.places.pop().ok_or_else(|| wrong("a shape"))?;
+                from_slice(&self.text[place]).map_err(|_| wrong("a shape"))?
+            }
+        };
+        let place = self.places.pop().ok_or_else(|| wrong("a type"))?;
+        if self.text[place].first() != Some(&b'"') {
+            return Err(wrong("a type"));
+        }
+        if stored.contains(&0) {
+            self.places.clear();
+        }
+        for _ in 1..stored.len() {
+            let lists = std::mem::take(&mut self.places);
+            for list in lists {
+                self.open(list)?;
+            }
+        }
+        let elements = Dims::from(&stored[..]).product();
+        if elements != Some(self.places.len() as u64) {
+            return Err(CodecError::corrupt(format!(
+                "{} elements have no shape {stored:?}",
+                self.places.len()
+            )));
+        }
+        Ok((self.text, self.places))
+    }
+
+    /// Puts the items of a list in its place.
+    fn open(&mut self, list: Range<usize>) -> CodecResult<()> {
+        let text = std::mem::take(&mut self.text);
+        let mut reader = Reader::new(&text[list.clone()])?;
+        let mut skipped = Vec::new();
+        reader.list(|reader| {
+            let start = reader.position();
+            skipped.clear();
+            reader.value(Style::Plain, &mut skipped)?;
+            self.push(list.start + start..list.start + reader.position())
+        })?;
+        self.text = text;
+        Ok(())
+    }
+}
+
+/// Where lists of lists begin and end.
+#[derive(Debug)]
+pub(crate) struct Brackets {
+    shape: Vec<u64>,
+}
+
+impl Brackets {
+    /// For a chunk of `shape`.
+    pub(crate) fn new(shape: &[u64]) -> Self {
+        Self { shape: shape.to_vec() }
+    }
+
+    /// The lengths of the lists that begin with element `i`, from the outside in, without the outermost one.
+    pub(crate) fn opening(&self, i: u64) -> impl Iterator<Item = u64> {
+        (1..self.shape.len()).filter(move |k| i.is_multiple_of(self.elements(*k))).map(|k| self.shape[k])
+    }
+
+    /// How many lists end behind element `i`.
+    #[cfg(feature = "json")]
+    pub(crate) fn closing(&self, i: u64) -> usize {
+        self.opening(i + 1).count()
+    }
+
+    /// Items of the outermost list, without the type and the shape.
+    #[cfg(feature = "msgpack")]
+    pub(crate) fn items(&self) -> u64 {
+        if self.shape.contains(&0) { 0 } else { self.shape.first().copied().unwrap_or(1) }
+    }
+
+    /// Elements in a list at depth `k`.
+    fn elements(&self, k: usize) -> u64 {
+        self.shape[k..].iter().product()
+    }
+}

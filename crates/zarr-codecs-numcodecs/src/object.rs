@@ -1,0 +1,93 @@
+//! The data type `numcodecs:object`: what arrays of Python objects in format 2 hold.
+//!
+//! The content of an element is the JSON text of its value, without white space. What JSON has not is a string, as in
+//! fill values: `"NaN"`, `"Infinity"` and `"-Infinity"` for floats that are not finite, base64 for bytes. There is no
+//! configuration.
+
+use std::sync::Arc;
+
+use zarr_traits::serde_json::{Map, Value, from_slice};
+use zarr_traits::{
+    CodecError, CodecErrorKind, CodecResult, DataTypeEntry, Entry, ExtensionType, FillValue, Layout,
+};
+
+/// The name of the data type.
+const NAME: &str = "numcodecs:object";
+
+/// The row of this data type in a registry.
+pub const ENTRY: Entry =
+    Entry::DataType(DataTypeEntry { name: NAME, aliases: &[], build: |_, _| Ok(Arc::new(Object)) });
+
+#[derive(Debug)]
+struct Object;
+
+impl ExtensionType for Object {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn configuration(&self) -> Map<String, Value> {
+        Map::new()
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::Variable
+    }
+
+    fn fill_from_json(&self, value: &Value) -> CodecResult<FillValue> {
+        Ok(FillValue::from_bytes(value.to_string().into_bytes()))
+    }
+
+    fn fill_to_json(&self, fill: &FillValue) -> CodecResult<Value> {
+        parse(fill.bytes())
+    }
+}
+
+/// The value of an element.
+///
+/// # Errors
+/// [`CodecErrorKind::InvalidArgument`] when it is no JSON text.
+pub(crate) fn parse(content: &[u8]) -> CodecResult<Value> {
+    from_slice(content).map_err(|e| {
+        CodecError::new(CodecErrorKind::InvalidArgument, "an element is no JSON text").with_source(e)
+    })
+}
+
+/// That what reaches a codec is objects.
+///
+/// # Errors
+/// When it is anything else.
+#[cfg(any(feature = "json", feature = "msgpack", feature = "vlen-array"))]
+pub(crate) fn check(repr: &zarr_traits::Repr) -> CodecResult<()> {
+    if repr.data_type.name() == NAME {
+        return Ok(());
+    }
+    let message = format!("it works on {NAME}, what reaches it is {}", repr.data_type);
+    Err(CodecError::configuration(message))
+}
+
+#[cfg(test)]
+mod tests {
+    use zarr_traits::serde_json::json;
+    use zarr_traits::{Context, DataType, Limits, Registry, Spec};
+
+    use super::*;
+    use crate::CODECS;
+
+    #[test]
+    fn fill_values_are_texts() {
+        let registry = Registry::core().with(CODECS).unwrap();
+        let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
+        let (data_type, notes) = registry.data_type(&Spec::new(NAME, Value::Null), &context).unwrap();
+        assert_eq!((data_type.layout(), notes.len()), (Layout::Variable, 0));
+        let DataType::Extension(objects) = data_type else { unreachable!() };
+        for (value, content) in
+            [(json!(null), "null"), (json!({"b": [1.5, "é"], "a": 0}), r#"{"b":[1.5,"é"],"a":0}"#)]
+        {
+            let fill = objects.fill_from_json(&value).unwrap();
+            assert_eq!(fill.bytes(), content.as_bytes());
+            assert_eq!(objects.fill_to_json(&fill).unwrap(), value);
+        }
+        assert!(objects.fill_to_json(&FillValue::from_bytes(*b"")).is_err());
+    }
+}

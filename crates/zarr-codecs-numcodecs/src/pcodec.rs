@@ -1,0 +1,286 @@
+//! `numcodecs.pcodec`: numbers in the standalone format of Pcodec.
+//!
+//! Format: [pcodec](https://github.com/pcodec/pcodec). Checklist D10.1.
+//!
+//! | member | value |
+//! |---|---|
+//! | `level` | 0 to 12; 8 when absent |
+//! | `mode_spec` | `"auto"`, `"classic"` |
+//! | `delta_spec` | `"auto"`, `"none"`, `"no_op"`, `"try_consecutive"`, `"try_lookback"` |
+//! | `delta_encoding_order` | of `"try_consecutive"`: 0 to 7 |
+//! | `paging_spec` | `"equal_pages_up_to"` |
+//! | `equal_pages_up_to` | numbers in a page; 262144 when absent |
+//!
+//! Elements are integers and floats of 2, 4 and 8 bytes, those of one byte for reading alone: older readers of the format do
+//! not know them. Only a writer looks at the members.
+
+use std::sync::Arc;
+
+use half::f16;
+use pco::data_types::Number;
+use pco::standalone::{simple_compress, simple_decompress_into};
+use pco::{ChunkConfig, DeltaSpec, ModeSpec, PagingSpec};
+use zarr_traits::chain::byte_len;
+use zarr_traits::{
+    ArrayBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration,
+    Context, DataType, Destination, EncodedSize, Entry, Region, Repr, Scratch, Source, Swap, too_large,
+};
+
+/// The row of this codec in a registry.
+pub const ENTRY: Entry =
+    Entry::Codec(CodecEntry { name: "numcodecs.pcodec", aliases: &[], kind: CodecKind::ArrayBytes, build });
+
+#[derive(Debug)]
+struct Pcodec {
+    data_type: DataType,
+    size: usize,
+    config: ChunkConfig,
+}
+
+fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
+    let wrong = |member: &str, found: &str| {
+        let message = format!("{member} is {found:?}, which is not known");
+        CodecError::configuration(message).at(&format!("/configuration/{member}"))
+    };
+    let level = configuration.optional_integer("level", 0..=12)?.unwrap_or(8);
+    let mode = match configuration.optional_string("mode_spec")? {
+        None | Some("auto") => ModeSpec::Auto,
+        Some("classic") => ModeSpec::Classic,
+        Some(other) => return Err(wrong("mode_spec", other)),
+    };
+    // What is null says nothing.
+    let order = match configuration.get("delta_encoding_order") {
+        Some(order) if !order.is_null() => Some(configuration.integer("delta_encoding_order", 0..=7)?),
+        _ => None,
+    };
+    let consecutive = |order: i64| DeltaSpec::TryConsecutive(usize::try_from(order).unwrap_or(1));
+    let delta = match (configuration.optional_string("delta_spec")?, order) {
+        (Some("try_consecutive"), order) => consecutive(order.unwrap_or(1)),
+        (None | Some("auto"), None) => DeltaSpec::Auto,
+        (None | Some("auto"), Some(order)) => consecutive(order),
+        (Some("none" | "no_op"), _) => DeltaSpec::NoOp,
+        (Some("try_lookback"), _) => DeltaSpec::TryLookback,
+        (Some(other), _) => return Err(wrong("delta_spec", other)),
+    };
+    match configuration.optional_string("paging_spec")? {
+        None | Some("equal_pages_up_to") => {}
+        Some(other) => return Err(wrong("paging_spec", other)),
+    }
+    let page = configuration.optional_integer("equal_pages_up_to", 1..=1 << 24)?.unwrap_or(1 << 18);
+    let config = ChunkConfig::default()
+        .with_compression_level(usize::try_from(level).unwrap_or(8))
+        .with_mode_spec(mode)
+        .with_delta_spec(delta)
+        .with_paging_spec(PagingSpec::EqualPagesUpTo(usize::try_from(page).unwrap_or(1 << 18)));
+    let (size, _) = repr.fixed()?;
+    let codec = Pcodec { data_type: repr.data_type.clone(), size, config };
+    // What it cannot work on it refuses now.
+    codec.run(&mut Check)?;
+    Ok(Codec::ArrayBytes(Arc::new(codec)))
+}
+
+/// What is done with numbers once their type is known.
+trait Work {
+    fn run<T: Number + Default>(&mut self, codec: &Pcodec, bytes: Bytes<T>) -> CodecResult<()>;
+}
+
+/// A number as its bytes, in the order of this machine, and back.
+struct Bytes<T> {
+    from: fn(&[u8]) -> T,
+    put: fn(T, &mut [u8]),
+}
+
+struct Check;
+
+struct Decode<'a> {
+    src: &'a [u8],
+    dst: &'a mut [u8],
+}
+
+struct Encode<'a> {
+    src: &'a [u8],
+    out: &'a mut Vec<u8>,
+}
+
+impl Pcodec {
+    fn run(&self, work: &mut impl Work) -> CodecResult<()> {
+        macro_rules! of {
+            ($t:ty) => {{
+                let from = |bytes: &[u8]| <$t>::from_ne_bytes(bytes.try_into().unwrap_or_default());
+                let put = |number: $t, bytes: &mut [u8]| bytes.copy_from_slice(&number.to_ne_bytes());
+                work.run(self, Bytes { from, put })
+            }};
+        }
+        match self.data_type {
+            DataType::Int8 => of!(i8),
+            DataType::Int16 => of!(i16),
+            DataType::Int32 => of!(i32),
+            DataType::Int64 => of!(i64),
+            DataType::UInt8 => of!(u8),
+            DataType::UInt16 => of!(u16),
+            DataType::UInt32 => of!(u32),
+            DataType::UInt64 => of!(u64),
+            DataType::Float16 => of!(f16),
+            DataType::Float32 => of!(f32),
+            DataType::Float64 => of!(f64),
+            _ => Err(CodecError::new(
+                CodecErrorKind::Unsupported,
+                format!("data type {} is none of numbers", self.data_type),
+            )),
+        }
+    }
+}
+
+impl Work for Check {
+    fn run<T: Number + Default>(&mut self, _: &Pcodec, _: Bytes<T>) -> CodecResult<()> {
+        Ok(())
+    }
+}
+
+impl Work for Decode<'_> {
+    fn run<T: Number + Default>(&mut self, codec: &Pcodec, bytes: Bytes<T>) -> CodecResult<()> {
+        let mut numbers = vec![T::default(); self.dst.len() / codec.size];
+        let failed = |e| CodecError::corrupt("the numbers cannot be decoded").with_source(e);
+        let progress = simple_decompress_into(self.src, &mut numbers).map_err(failed)?;
+        if progress.n_processed != numbers.len() {
+            let (got, expected) = (progress.n_processed, numbers.len());
+            return Err(CodecError::corrupt(format!("it holds {got} numbers, expected {expected}")));
+        }
+        if !progress.finished {
+            return Err(too_large());
+        }
+        let elements = self.dst.chunks_exact_mut(codec.size);
+        elements.zip(numbers).for_each(|(element, number)| (bytes.put)(number, element));
+        Ok(())
+    }
+}
+
+impl Work for Encode<'_> {
+    fn run<T: Number + Default>(&mut self, codec: &Pcodec, bytes: Bytes<T>) -> CodecResult<()> {
+        let numbers: Vec<T> = self.src.chunks_exact(codec.size).map(bytes.from).collect();
+        let failed =
+            |e| CodecError::new(CodecErrorKind::Value, "the numbers cannot be encoded").with_source(e);
+        self.out.extend_from_slice(&simple_compress(&numbers, &codec.config).map_err(failed)?);
+        Ok(())
+    }
+}
+
+impl ArrayBytesCodec for Pcodec {
+    fn decode_into(
+        &self,
+        src: &[u8],
+        shape: &[u64],
+        part: &Region,
+        mut dst: Destination<'_>,
+        scratch: &mut Scratch,
+    ) -> CodecResult<()> {
+        let mut chunk = scratch.take(byte_len(shape, self.size)?)?;
+        self.run(&mut Decode { src, dst: &mut chunk })?;
+        dst.put(Source::dense(&chunk, shape, self.size)?.sub(part.start(), part.shape())?, Swap::NONE)?;
+        scratch.give(chunk);
+        Ok(())
+    }
+
+    fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
+        let mut dense = scratch.take_vec();
+        src.append_to(&mut dense, Swap::NONE)?;
+        self.run(&mut Encode { src: &dense, out })?;
+        scratch.give_vec(dense);
+        Ok(())
+    }
+
+    fn encoded_size(&self, _: &[u64]) -> EncodedSize {
+        EncodedSize::Unknown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zarr_traits::serde_json::{Value, json};
+    use zarr_traits::strided::bytes_of;
+
+    use super::*;
+    use crate::testing::{build, hex, repr};
+
+    fn codec(data_type: DataType, configuration: &Value) -> CodecResult<Arc<dyn ArrayBytesCodec>> {
+        match build("numcodecs.pcodec", configuration, &repr(data_type))? {
+            Codec::ArrayBytes(codec) => Ok(codec),
+            other => unreachable!("{other:?}"),
+        }
+    }
+
+    fn decode(codec: &dyn ArrayBytesCodec, src: &[u8], len: usize, size: usize) -> CodecResult<Vec<u8>> {
+        let shape = [len as u64];
+        let mut out = vec![0xaa; len * size];
+        let dst = Destination::dense(&mut out, &shape, size)?;
+        codec.decode_into(src, &shape, &Region::whole(&shape), dst, &mut Scratch::new())?;
+        Ok(out)
+    }
+
+    /// What numcodecs 0.16.6 made of some numbers.
+    const GOLDEN: &str = "70636f2103008201040103050000001000d8ffffff3b0086032291060000";
+
+    #[test]
+    fn d10_1_golden() {
+        let ints = bytes_of(&[1_i32, 2, 3, 4, 100, -5]).to_vec();
+        let floats = bytes_of(&[1.5_f64, 2.5, -3.5, 0.25]).to_vec();
+        let halves: Vec<u8> =
+            [1., 2., 0.5].into_iter().flat_map(|n| f16::from_f32(n).to_ne_bytes()).collect();
+        let longs = bytes_of(&[1_u64 << 63, 1, 2]).to_vec();
+        let f8 = "70636f2103000201040106030000004200e0ffffffffff7ffe0700000000000000f42f00000000000000fc5f0000000000000004c000c60000";
+        let u8 = "70636f210300c104010202000000220030000000000000002000000000000000002000290800";
+        for (data_type, elements, encoded) in [
+            (DataType::Int32, ints, GOLDEN),
+            (DataType::Float64, floats, f8),
+            (DataType::Float16, halves, "70636f210300c104010902000000100000c065000480000000"),
+            (DataType::UInt64, longs, u8),
+        ] {
+            let size = data_type.size().unwrap();
+            let codec = codec(data_type.clone(), &json!({})).unwrap();
+            let len = elements.len() / size;
+            assert_eq!(decode(&*codec, &hex(encoded), len, size).unwrap(), elements, "{data_type}");
+            let mut ours = Vec::new();
+            let src = Source::dense(&elements, &[len as u64], size).unwrap();
+            codec.encode(src, &mut ours, &mut Scratch::new()).unwrap();
+            assert_eq!(decode(&*codec, &ours, len, size).unwrap(), elements, "{data_type}");
+        }
+    }
+
+    #[test]
+    fn damage_and_other_counts_are_errors() {
+        let codec = codec(DataType::Int32, &json!({})).unwrap();
+        let encoded = hex(GOLDEN);
+        for len in [5, 7] {
+            assert!(decode(&*codec, &encoded, len, 4).is_err(), "{len} numbers");
+        }
+        for len in 0..encoded.len() - 1 {
+            assert!(decode(&*codec, &encoded[..len], 6, 4).is_err(), "{len} bytes of it");
+        }
+        for bit in 0..encoded.len() * 8 {
+            let mut damaged = encoded.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            let _ = decode(&*codec, &damaged, 6, 4);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_said_when_it_is_opened() {
+        assert!(codec(DataType::Complex64, &json!({})).is_err());
+        assert!(codec(DataType::String, &json!({})).is_err());
+        for bad in [
+            json!({"level": 13}),
+            json!({"mode_spec": "other"}),
+            json!({"delta_spec": 1}),
+            json!({"paging_spec": "exact"}),
+            json!({"delta_encoding_order": 8}),
+            json!({"equal_pages_up_to": 0}),
+        ] {
+            assert!(codec(DataType::Int32, &bad).is_err(), "{bad}");
+        }
+        let written = json!({
+            "level": 8, "mode_spec": "auto", "delta_spec": "auto", "paging_spec": "equal_pages_up_to",
+            "delta_encoding_order": null, "equal_pages_up_to": 262_144
+        });
+        assert!(codec(DataType::Int32, &written).is_ok(), "as zarr-python writes it");
+    }
+}

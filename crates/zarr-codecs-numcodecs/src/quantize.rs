@@ -1,0 +1,78 @@
+//! `numcodecs.quantize`: floats with as few bits as so many decimal digits need.
+//!
+//! | member | value |
+//! |---|---|
+//! | `digits` | decimal digits behind the point, −300 to 300 |
+//! | `dtype` | type of the numbers; in format 3 that of the data type when absent |
+//! | `astype` | type of the encoded numbers, `dtype` when absent |
+//!
+//! What is encoded is the nearest multiple of a power of two, computed in `dtype`; decoding is a cast.
+
+use zarr_traits::{
+    Codec, CodecEntry, CodecError, CodecKind, CodecResult, Configuration, Context, Entry, Repr, Scratch,
+};
+
+use crate::number::{Number, NumberType, Wide, cast, converted, with_number};
+use crate::typed::{self, Filter};
+
+/// The row of this codec in a registry, for format 3.
+pub const ENTRY: Entry = Entry::Codec(CodecEntry {
+    name: "numcodecs.quantize",
+    aliases: &[],
+    kind: CodecKind::ArrayArray,
+    build: |configuration, repr, _: &Context<'_>| {
+        typed::array_codec(filter(configuration, typed::native(repr))?, repr)
+    },
+});
+
+/// The row of this codec for bytes of format 2.
+pub const BYTES_ENTRY: Entry = Entry::Codec(CodecEntry {
+    name: "numcodecs:quantize",
+    aliases: &[],
+    kind: CodecKind::BytesBytes,
+    build: |configuration, _: &Repr, _: &Context<'_>| -> CodecResult<Codec> {
+        Ok(typed::bytes_codec(filter(configuration, None)?))
+    },
+});
+
+#[derive(Debug)]
+struct Quantize {
+    /// A power of two.
+    scale: f64,
+    decoded: NumberType,
+    encoded: NumberType,
+}
+
+fn filter(configuration: &mut Configuration<'_>, default: Option<NumberType>) -> CodecResult<Quantize> {
+    let digits = i32::try_from(configuration.integer("digits", -300..=300)?).unwrap_or(0);
+    let decoded = NumberType::member(configuration, "dtype", default)?;
+    let encoded = NumberType::member(configuration, "astype", Some(decoded))?;
+    if !decoded.kind.is_float() || !encoded.kind.is_float() {
+        return Err(CodecError::configuration("dtype and astype must be types of floats"));
+    }
+    let bits = (f64::from(digits) * std::f64::consts::LOG2_10).ceil();
+    Ok(Quantize { scale: bits.exp2(), decoded, encoded })
+}
+
+impl Filter for Quantize {
+    fn types(&self) -> [NumberType; 2] {
+        [self.decoded, self.encoded]
+    }
+
+    fn encode(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<()> {
+        let kind = self.decoded.kind;
+        let mut numbers = converted(kind, src, kind, scratch)?;
+        with_number!(kind, T => {
+            let scale = T::of(Wide::Float(self.scale));
+            T::update(&mut numbers, |x| x.times(scale).rounded().over(scale));
+        });
+        cast(kind, &numbers, self.encoded.kind, dst);
+        scratch.give(numbers);
+        Ok(())
+    }
+
+    fn decode(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> CodecResult<()> {
+        cast(self.encoded.kind, src, self.decoded.kind, dst);
+        Ok(())
+    }
+}

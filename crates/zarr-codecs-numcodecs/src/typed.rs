@@ -1,0 +1,336 @@
+//! Filters of typed numbers: each is one kernel, which is used in two ways.
+//!
+//! In documents of format 3 it is a codec from array to array: the data type must be that of the filter, elements lie in
+//! the byte order of this machine, and the byte order that the configuration names counts for nothing.
+//!
+//! In data of format 2 a filter sees bytes, whatever they were before, and views them as the type of its configuration,
+//! byte order included (checklist H20): there it is a codec from bytes to bytes, under a name of ours with a colon.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use zarr_traits::{
+    ArrayArrayCodec, BytesBytesCodec, Codec, CodecError, CodecResult, Destination, Dims, EncodedSize,
+    FillValue, Region, Repr, Scratch, Source, Swap, too_large,
+};
+
+use crate::number::{Kind, NumberType};
+use crate::stream::reserve;
+
+/// A kernel. Both slices hold as many whole numbers, in the byte order of this machine.
+pub(crate) trait Filter: Debug + Send + Sync + 'static {
+    /// The types of decoded and of encoded numbers.
+    fn types(&self) -> [NumberType; 2];
+
+    /// Whether each number is encoded by itself.
+    fn is_elementwise(&self) -> bool {
+        true
+    }
+
+    /// Encodes numbers.
+    ///
+    /// # Errors
+    /// When there is no memory, or it cannot encode at all.
+    fn encode(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<()>;
+
+    /// Decodes numbers.
+    ///
+    /// # Errors
+    /// When there is no memory.
+    fn decode(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<()>;
+}
+
+/// The type of what reaches a filter that does not say itself what it works on.
+pub(crate) fn native(repr: &Repr) -> Option<NumberType> {
+    Kind::of(&repr.data_type).map(NumberType::native)
+}
+
+/// The filter as a codec from array to array.
+///
+/// # Errors
+/// When it does not work on what reaches it.
+pub(crate) fn array_codec(filter: impl Filter, repr: &Repr) -> CodecResult<Codec> {
+    let [decoded, encoded] = filter.types();
+    if Kind::of(&repr.data_type) != Some(decoded.kind) {
+        return Err(CodecError::configuration(format!(
+            "it works on {}, what reaches it is {}",
+            decoded.kind.data_type(),
+            repr.data_type
+        )));
+    }
+    let mut fill = vec![0; encoded.kind.size()];
+    filter.encode(repr.fill.bytes(), &mut fill, &mut Scratch::new())?;
+    let data_type = encoded.kind.data_type();
+    let encoded_repr = Repr { data_type, fill: FillValue::from_bytes(fill), rank: repr.rank };
+    Ok(Codec::ArrayArray(Arc::new(ArrayFilter { filter, encoded_repr })))
+}
+
+/// The filter as a codec from bytes to bytes.
+pub(crate) fn bytes_codec(filter: impl Filter) -> Codec {
+    Codec::BytesBytes(Arc::new(BytesFilter { filter }))
+}
+
+#[derive(Debug)]
+struct ArrayFilter<F> {
+    filter: F,
+    encoded_repr: Repr,
+}
+
+/// One direction of a kernel.
+type Step<'a> = &'a dyn Fn(&[u8], &mut [u8], &mut Scratch) -> CodecResult<()>;
+
+/// Runs `step` over views, by way of scratch where their elements do not lie in C order.
+fn run(src: &Source<'_>, mut dst: Destination<'_>, scratch: &mut Scratch, step: Step<'_>) -> CodecResult<()> {
+    let mut gathered = scratch.take_vec();
+    let numbers = match src.as_dense() {
+        Some(dense) => dense,
+        None => {
+            src.append_to(&mut gathered, Swap::NONE)?;
+            &gathered
+        }
+    };
+    if let Some(target) = dst.as_dense_mut() {
+        step(numbers, target, scratch)?;
+    } else {
+        let len = usize::try_from(dst.len()).unwrap_or(usize::MAX).saturating_mul(dst.size());
+        let mut made = scratch.take(len)?;
+        step(numbers, &mut made, scratch)?;
+        let (shape, size) = (Dims::from(dst.shape()), dst.size());
+        dst.put(Source::dense(&made, &shape, size)?, Swap::NONE)?;
+        scratch.give(made);
+    }
+    scratch.give_vec(gathered);
+    Ok(())
+}
+
+impl<F: Filter> ArrayArrayCodec for ArrayFilter<F> {
+    fn encoded_repr(&self) -> CodecResult<Repr> {
+        Ok(self.encoded_repr.clone())
+    }
+
+    fn encoded_shape(&self, shape: &[u64]) -> CodecResult<Dims> {
+        Ok(shape.into())
+    }
+
+    fn map_part(&self, _: &[u64], part: &Region) -> Option<Region> {
+        self.filter.is_elementwise().then(|| part.clone())
+    }
+
+    fn decode(&self, src: Source<'_>, dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()> {
+        run(&src, dst, scratch, &|src, dst, scratch| self.filter.decode(src, dst, scratch))
+    }
+
+    fn encode(&self, src: Source<'_>, dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()> {
+        run(&src, dst, scratch, &|src, dst, scratch| self.filter.encode(src, dst, scratch))
+    }
+}
+
+#[derive(Debug)]
+struct BytesFilter<F> {
+    filter: F,
+}
+
+/// How many bytes the numbers in `len` bytes of one type take as another.
+fn resized(len: u64, from: NumberType, to: NumberType) -> Option<u64> {
+    let size = from.kind.size() as u64;
+    len.is_multiple_of(size).then(|| len / size)?.checked_mul(to.kind.size() as u64)
+}
+
+/// As [`resized`], in memory.
+fn room(len: usize, from: NumberType, to: NumberType) -> CodecResult<usize> {
+    let room = resized(len as u64, from, to).and_then(|n| usize::try_from(n).ok());
+    room.ok_or_else(|| CodecError::corrupt(format!("{len} bytes are no {}", from.kind.data_type())))
+}
+
+/// Views stored bytes as numbers of this machine, makes others of them with `step`, and these stored bytes in `dst`.
+fn view(
+    src: &[u8],
+    [from, to]: [NumberType; 2],
+    dst: &mut [u8],
+    scratch: &mut Scratch,
+    step: Step<'_>,
+) -> CodecResult<()> {
+    if from.foreign {
+        let mut numbers = scratch.take(src.len())?;
+        numbers.copy_from_slice(src);
+        from.swap(&mut numbers);
+        step(&numbers, dst, scratch)?;
+        scratch.give(numbers);
+    } else {
+        step(src, dst, scratch)?;
+    }
+    to.swap(dst);
+    Ok(())
+}
+
+impl<F: Filter> BytesBytesCodec for BytesFilter<F> {
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<usize> {
+        let [decoded, encoded] = self.filter.types();
+        let len = room(src.len(), encoded, decoded)?;
+        let dst = dst.get_mut(..len).ok_or_else(too_large)?;
+        let step: Step<'_> = &|src, dst, scratch| self.filter.decode(src, dst, scratch);
+        view(src, [encoded, decoded], dst, scratch, step)?;
+        Ok(len)
+    }
+
+    fn encode(&self, src: &[u8], out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
+        let [decoded, encoded] = self.filter.types();
+        let len = room(src.len(), decoded, encoded)?;
+        reserve(out, len)?;
+        let start = out.len();
+        out.resize(start + len, 0);
+        let step: Step<'_> = &|src, dst, scratch| self.filter.encode(src, dst, scratch);
+        view(src, [decoded, encoded], &mut out[start..], scratch, step)
+    }
+
+    fn encoded_size(&self, size: u64) -> EncodedSize {
+        let [decoded, encoded] = self.filter.types();
+        resized(size, decoded, encoded).map_or(EncodedSize::Unknown, EncodedSize::Exact)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zarr_traits::serde_json::{Value, from_str, json};
+    use zarr_traits::{CodecErrorKind, DataType};
+
+    use super::*;
+    use crate::testing::{build, decode, decodes, encode, hex, repr, survives, to_hex};
+
+    /// What numcodecs makes of numbers: name, configuration, decoded, encoded, and decoded again.
+    const VECTORS: &str = include_str!("../testdata/typed.txt");
+
+    fn vectors() -> impl Iterator<Item = (&'static str, Value, [Vec<u8>; 3])> {
+        VECTORS.lines().filter(|line| !line.starts_with('#')).map(|line| {
+            let (name, rest) = line.split_once(' ').unwrap();
+            let mut fields = rest.rsplitn(4, ' ');
+            let mut bytes = || hex(fields.next().unwrap().trim_start_matches('-'));
+            let (again, encoded, decoded) = (bytes(), bytes(), bytes());
+            (name, from_str(fields.next().unwrap()).unwrap(), [decoded, encoded, again])
+        })
+    }
+
+    fn bytes_filter(name: &str, configuration: &Value) -> Arc<dyn BytesBytesCodec> {
+        let name = match name {
+            "categorize" => "numcodecs:categorize_fixed".to_owned(),
+            name => format!("numcodecs:{name}"),
+        };
+        match build(&name, configuration, &repr(DataType::UInt8)).unwrap() {
+            Codec::BytesBytes(codec) => codec,
+            other => unreachable!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn h7_bytes_are_filtered_bit_for_bit_as_numcodecs_does() {
+        for (name, configuration, [decoded, encoded, again]) in vectors() {
+            let codec = bytes_filter(name, &configuration);
+            let case = format!("{name} {configuration} {}", to_hex(&decoded));
+            assert_eq!(to_hex(&encode(&*codec, &decoded)), to_hex(&encoded), "encoding {case}");
+            let back = decode(&*codec, &encoded, again.len()).unwrap();
+            assert_eq!(to_hex(&back), to_hex(&again), "decoding {case}");
+            survives(&*codec, &encoded, &again, true);
+        }
+    }
+
+    #[test]
+    #[cfg(target_endian = "little")]
+    fn d10_1_arrays_are_filtered_alike() {
+        for (name, configuration, [decoded, encoded, again]) in vectors() {
+            let member = ["dtype", "decode_dtype"].into_iter().find_map(|member| configuration.get(member));
+            let decoded_type = match member.and_then(Value::as_str) {
+                Some(text) if text.starts_with('>') || text.contains('U') => continue,
+                Some(text) => NumberType::parse(text).unwrap(),
+                None => NumberType::native(Kind::Bool),
+            };
+            let mut implied = configuration.clone();
+            if name != "delta" {
+                // the type is that of the array when nobody says otherwise
+                implied
+                    .as_object_mut()
+                    .unwrap()
+                    .retain(|member, _| member != "dtype" && member != "decode_dtype");
+                if configuration.get("astype") != configuration.get("dtype") && name != "astype" {
+                    implied = configuration.clone();
+                }
+            }
+            let data_type = decoded_type.kind.data_type();
+            let codec = build(&format!("numcodecs.{name}"), &implied, &repr(data_type)).unwrap();
+            let Codec::ArrayArray(codec) = codec else { unreachable!() };
+            let n = (decoded.len() / decoded_type.kind.size()) as u64;
+            let encoded_shape = codec.encoded_shape(&[n]).unwrap();
+            let size = codec.encoded_repr().unwrap().data_type.size().unwrap();
+            let mut made = vec![0; encoded.len()];
+            let mut scratch = Scratch::new();
+            let dst = Destination::dense(&mut made, &encoded_shape, size).unwrap();
+            let src = |bytes| Source::dense(bytes, &[n], decoded_type.kind.size()).unwrap();
+            codec.encode(src(&decoded), dst, &mut scratch).unwrap();
+            assert_eq!(to_hex(&made), to_hex(&encoded), "{name} {configuration}");
+            let mut back = vec![0; again.len()];
+            let dst = Destination::dense(&mut back, &[n], decoded_type.kind.size()).unwrap();
+            let src = Source::dense(&encoded, &encoded_shape, size).unwrap();
+            codec.decode(src, dst, &mut scratch).unwrap();
+            assert_eq!(to_hex(&back), to_hex(&again), "{name} {configuration}");
+        }
+    }
+
+    #[test]
+    fn h7_golden() {
+        let delta = bytes_filter("delta", &json!({"dtype": "<i4", "astype": "<i2"}));
+        decodes(&*delta, &hex("0a000200fdff"), &hex("0a0000000c00000009000000"));
+        let scaled = json!({"offset": 1000, "scale": 10, "dtype": "<f8", "astype": "|u1"});
+        let numbers: Vec<u8> = [1000_f64, 1000.5, 1001.2].into_iter().flat_map(f64::to_le_bytes).collect();
+        decodes(&*bytes_filter("fixedscaleoffset", &scaled), &hex("00050c"), &numbers);
+        let rounded = bytes_filter("bitround", &json!({"keepbits": 3, "dtype": "float32"}));
+        let numbers: Vec<u8> = [1.2345_f32, 3.1].into_iter().flat_map(f32::to_le_bytes).collect();
+        assert_eq!(to_hex(&encode(&*rounded, &numbers)), "0000a03f00004040"); // D.9b
+        let nan = f32::from_bits(0x7fff_ffff).to_le_bytes();
+        assert_eq!(encode(&*rounded, &nan), nan, "no NaN becomes infinite");
+        let unknown = bytes_filter("bitround", &json!({"keepbits": 3}));
+        assert_eq!(decode(&*unknown, &numbers, 8).unwrap(), numbers);
+        assert!(unknown.encode(&numbers, &mut Vec::new(), &mut Scratch::new()).is_err());
+        let packed = bytes_filter("packbits", &json!({}));
+        decodes(&*packed, &hex("078080"), &[1, 0, 0, 0, 0, 0, 0, 0, 1]);
+        for bad in ["", "01", "08ff", "ffffff"] {
+            assert_eq!(decode(&*packed, &hex(bad), 99).unwrap_err().kind(), CodecErrorKind::Corrupt);
+        }
+    }
+
+    #[test]
+    fn a_filter_for_another_type_is_refused_when_the_array_is_opened() {
+        for (name, configuration, data_type) in [
+            ("delta", json!({"dtype": "<i4"}), DataType::Int16),
+            ("delta", json!({"dtype": "<i4"}), DataType::UInt32),
+            ("delta", json!({"dtype": "<i4", "astype": "|O"}), DataType::Int32),
+            ("delta", json!({"dtype": "|i4"}), DataType::Int32),
+            ("delta", json!({}), DataType::String),
+            ("astype", json!({}), DataType::Int32),
+            ("astype", json!({"encode_dtype": "<c8"}), DataType::Int32),
+            ("astype", json!({"encode_dtype": 4}), DataType::Int32),
+            ("quantize", json!({"digits": 1}), DataType::Int32),
+            ("quantize", json!({"digits": 400}), DataType::Float32),
+            ("fixedscaleoffset", json!({"offset": 1}), DataType::Float32),
+            ("fixedscaleoffset", json!({"offset": 1, "scale": "2"}), DataType::Float32),
+            ("bitround", json!({"keepbits": 1}), DataType::Int32),
+            ("bitround", json!({"keepbits": -1}), DataType::Float32),
+            ("packbits", json!({}), DataType::UInt8),
+        ] {
+            let e = build(&format!("numcodecs.{name}"), &configuration, &repr(data_type)).unwrap_err();
+            assert_eq!(e.kind(), CodecErrorKind::Configuration, "{name} {configuration}: {e}");
+        }
+        let big = build("numcodecs.delta", &json!({"dtype": ">i4"}), &repr(DataType::Int32));
+        assert!(big.is_ok(), "byte order counts for nothing");
+    }
+
+    #[test]
+    fn d05_fill_values_are_encoded() {
+        let scaled = json!({"offset": 1000, "scale": 10, "astype": "int16"}); // D10.5
+        let fill = FillValue::of(999.9_f64);
+        let repr = Repr { data_type: DataType::Float64, fill, rank: 2 };
+        let Codec::ArrayArray(codec) = build("numcodecs.fixedscaleoffset", &scaled, &repr).unwrap() else {
+            unreachable!()
+        };
+        let encoded = codec.encoded_repr().unwrap();
+        assert_eq!(encoded, Repr { data_type: DataType::Int16, fill: FillValue::of(-1_i16), rank: 2 });
+    }
+}

@@ -1,0 +1,65 @@
+//! Changing the attributes of a group beside others who change them as well.
+
+use std::sync::Arc;
+
+use zarr_array::meta::json::{Object, Value};
+use zarr_array::meta::{GroupMeta, MetaError, NodeMeta};
+use zarr_array::{ArrayError, node};
+
+use crate::error::{HierarchyError, HierarchyResult};
+use crate::group::{Group, Shared};
+
+impl Group {
+    /// Changes the attributes, as they are in the store by now. `change` may be called again when somebody else was
+    /// faster; what it does not touch keeps its bytes. Consolidated metadata is kept in step, as the options say.
+    ///
+    /// # Errors
+    /// [`Conflict`](zarr_array::ArrayErrorKind::Conflict) when others keep changing it, or there is no group any more;
+    /// [`Unsupported`](zarr_array::ArrayErrorKind::Unsupported) in a store without conditional puts; those of the store.
+    pub async fn edit_attributes(&mut self, change: impl Fn(&mut Object)) -> HierarchyResult<()> {
+        self.edit(|meta| Ok(meta.edit_attributes(&change)?)).await
+    }
+
+    /// Gives the group these attributes, an object, in place of those that it has.
+    ///
+    /// # Errors
+    /// As [`edit_attributes`](Self::edit_attributes), and when `attributes` is no object or holds what JSON cannot.
+    pub async fn set_attributes(&mut self, attributes: impl Into<Value>) -> HierarchyResult<()> {
+        let attributes = attributes.into();
+        self.edit(|meta| Ok(meta.set_attributes(attributes.clone())?)).await
+    }
+
+    /// Sets some attributes, the members of an object, and leaves the others as they are.
+    ///
+    /// # Errors
+    /// As [`set_attributes`](Self::set_attributes).
+    pub async fn merge_attributes(&mut self, attributes: impl Into<Value>) -> HierarchyResult<()> {
+        let attributes = attributes.into();
+        let Some(members) = attributes.as_object() else {
+            return Err(HierarchyError::invalid("attributes are an object").at(&self.path()));
+        };
+        let change = |attributes: &mut Object| {
+            for member in members.members() {
+                attributes.set(&member.name_lossy(), member.value());
+            }
+        };
+        self.edit_attributes(change).await
+    }
+
+    async fn edit(
+        &mut self,
+        change: impl Fn(&mut GroupMeta) -> Result<(), ArrayError>,
+    ) -> HierarchyResult<()> {
+        let Shared { storage, options, .. } = &*self.shared;
+        let edited = node::edit(storage, &self.prefix, self.format(), &options.writing, |node| match node {
+            NodeMeta::Array(_) => Err(MetaError::invalid("there is an array by now, not a group").into()),
+            NodeMeta::Group(group) => {
+                change(group)?;
+                Ok(group.clone())
+            }
+        });
+        let (_, group) = edited.await.map_err(|e| HierarchyError::from(e).at(&self.path()))?;
+        self.meta = Arc::new(group);
+        Ok(())
+    }
+}

@@ -1,0 +1,123 @@
+//! Broken nodes hide nobody, and no bytes make anything panic.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+mod common;
+
+use common::{ARRAY, GROUP, consolidated, open, open_with, store};
+use zarr_hierarchy::blocking::Group;
+use zarr_hierarchy::zarr_array::meta::Limits;
+use zarr_hierarchy::zarr_array::standard;
+use zarr_hierarchy::{GroupOptions, Kind, Unresolved};
+
+/// Documents that are no metadata, each in another way.
+const BROKEN: &[&str] = &[
+    "",
+    "{",
+    "null",
+    "[]",
+    "17",
+    "\u{feff}",
+    r#"{"zarr_format":3}"#,
+    r#"{"zarr_format":4,"node_type":"group"}"#,
+    r#"{"zarr_format":2,"shape":[4],"chunks":[2]}"#,
+    r#"{"zarr_format":3,"node_type":"table"}"#,
+    r#"{"zarr_format":3,"node_type":"array"}"#,
+    r#"{"zarr_format":3,"node_type":"group","unknown":{}}"#,
+    r#"{"zarr_format":3,"node_type":"group","attributes":[]}"#,
+    r#"{"zarr_format":3,"node_type":"group","consolidated_metadata":{"kind":"?"}}"#,
+];
+
+#[test]
+fn every_third_node_is_broken_and_the_others_are_listed() {
+    let deep = format!("{}1{}", "[".repeat(500), "]".repeat(500));
+    let long =
+        format!(r#"{{"zarr_format":3,"node_type":"group","attributes":{{"a":"{}"}}}}"#, "a".repeat(50_000));
+    let broken: Vec<&str> = BROKEN.iter().copied().chain([&deep[..], &long]).collect();
+    let mut objects = vec![("zarr.json".to_owned(), GROUP)];
+    for (i, text) in broken.iter().enumerate() {
+        objects.push((format!("{i:02}a/zarr.json"), GROUP));
+        objects.push((format!("{i:02}b/zarr.json"), text));
+        objects.push((format!("{i:02}c/zarr.json"), ARRAY));
+        // The children of what is broken are not looked for.
+        objects.push((format!("{i:02}b/x/zarr.json"), ARRAY));
+    }
+    let objects: Vec<(&str, &str)> = objects.iter().map(|(key, text)| (&key[..], *text)).collect();
+    let (storage, _) = store(&objects);
+    let mut limits = Limits::default();
+    limits.metadata_bytes = 40 << 10;
+    let mut root = open_with(&storage, GroupOptions::new().limits(limits));
+    let children = root.children().unwrap();
+    assert_eq!(children.len(), 3 * broken.len());
+    for (i, child) in children.iter().enumerate() {
+        match i % 3 {
+            0 => assert_eq!(child.kind(), Some(Kind::Group), "{}", child.path()),
+            1 => assert_eq!(child.error().unwrap().node(), Some(&child.path()[..])),
+            _ => assert_eq!(child.kind(), Some(Kind::Array), "{}", child.path()),
+        }
+    }
+    assert_eq!(root.walk().count(), children.len());
+    assert!(root.consolidate().is_err());
+    let report = root.consolidate_with(Unresolved::LeaveOut).unwrap();
+    assert_eq!((report.nodes, report.left_out.len()), (2 * broken.len(), broken.len()));
+    assert_eq!(root.children().unwrap().len(), 2 * broken.len());
+    assert_eq!(root.check_consolidated().unwrap().unwrap().len(), broken.len(), "and that is said");
+}
+
+/// F48: in consolidated metadata as well.
+#[test]
+fn broken_documents_in_a_map_hide_nobody() {
+    let json = BROKEN[2..].iter().filter(|text| **text != "\u{feff}");
+    let entries: Vec<String> =
+        json.enumerate().map(|(i, text)| format!(r#""{i:02}b":{text},"{i:02}c":{ARRAY}"#)).collect();
+    let map = consolidated(&format!("{{{}}}", entries.join(",")));
+    let root = open(&store(&[("zarr.json", &map)]).0);
+    let children = root.children().unwrap();
+    assert_eq!(children.len(), 2 * entries.len());
+    for pair in children.chunks(2) {
+        assert!(pair[0].error().is_some() && pair[1].kind() == Some(Kind::Array), "{}", pair[0].path());
+    }
+}
+
+#[test]
+fn no_change_of_a_byte_makes_anything_panic() {
+    let map = consolidated(&format!(r#"{{"a":{GROUP},"a/x":{ARRAY}}}"#));
+    let old = r#"{"zarr_consolidated_format":1,"metadata":{".zgroup":{"zarr_format":2},"a/.zgroup":{"zarr_format":2}}}"#;
+    let look = |name: &str, text: &[u8], beside: &[(&str, &str)]| {
+        let (storage, _) = store(beside);
+        let key = common::key(name);
+        zarr_hierarchy::zarr_array::block_on(storage.put(&key, text.to_vec())).unwrap();
+        if let Ok(mut root) = Group::open(storage, "/", &standard()) {
+            for child in root.walk() {
+                let _ = child.open();
+            }
+            let _ = root.check_consolidated();
+            let _ = root.create_group("n");
+            let _ = root.remove_consolidated();
+        }
+    };
+    for (name, text, beside) in [
+        ("zarr.json", map.as_bytes(), &[][..]),
+        (".zmetadata", old.as_bytes(), &[(".zgroup", common::GROUP2)]),
+    ] {
+        for at in 0..text.len() {
+            look(name, &text[..at], beside);
+            for bit in [0, 2, 5, 7] {
+                let mut text = text.to_vec();
+                text[at] ^= 1 << bit;
+                look(name, &text, beside);
+            }
+        }
+    }
+}
+
+/// A document that is too long to be read is not written.
+#[test]
+fn consolidated_metadata_stays_within_the_limits() {
+    let (storage, _) = store(&[("zarr.json", GROUP), ("x/zarr.json", ARRAY)]);
+    let mut limits = Limits::default();
+    limits.metadata_bytes = 380;
+    let mut root = open_with(&storage, GroupOptions::new().limits(limits));
+    let e = root.consolidate().unwrap_err();
+    assert_eq!(e.kind(), zarr_hierarchy::HierarchyErrorKind::LimitExceeded);
+    assert_eq!(common::text(&storage, "zarr.json"), GROUP);
+}

@@ -1,0 +1,466 @@
+//! Checklist F, one test for each rule that can be tested by itself.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+mod common;
+
+use common::{
+    ARRAY, ARRAY2, GROUP, GROUP2, array_meta, consolidated, cost, json, key, keys, names, open, open_with,
+    store, text, unlisted,
+};
+use zarr_hierarchy::blocking::{Group, erase};
+use zarr_hierarchy::zarr_array::meta::Code;
+use zarr_hierarchy::zarr_array::traits::block_on;
+use zarr_hierarchy::zarr_array::{NdVec, standard};
+use zarr_hierarchy::{
+    EraseOptions, Existing, Formats, Found, GroupMeta, GroupOptions, HierarchyErrorKind as Kind,
+    ImplicitGroups, UseConsolidated,
+};
+
+#[test]
+fn f1_f3_names_that_must_not_be_created_are_refused() {
+    let (storage, _) = store(&[("zarr.json", GROUP)]);
+    let root = open(&storage);
+    for bad in ["__x", "a/__zarr", "...", "zarr.json", "a/../b", "a//b", "", "/"] {
+        assert_eq!(root.create_group(bad).unwrap_err().kind(), Kind::InvalidArgument, "{bad:?}");
+        assert_eq!(
+            root.create_array(bad, array_meta()).unwrap_err().kind(),
+            Kind::InvalidArgument,
+            "{bad:?}"
+        );
+    }
+    assert_eq!(keys(&storage), ["zarr.json"]);
+    for good in ["é", "a b", ".hidden", "c", "0", "A", "a"] {
+        root.create_group(good).unwrap();
+    }
+    assert_eq!(root.children().unwrap().len(), 7);
+}
+
+#[test]
+fn f2a_reserved_names_that_are_there_are_listed_and_open() {
+    let name = "__xarray_dataarray_variable__";
+    let (storage, _) = store(&[
+        ("zarr.json", GROUP),
+        (&format!("{name}/zarr.json"), ARRAY),
+        ("__zarr_x/zarr.json", ARRAY),
+        ("__empty/0", ""),
+    ]);
+    let root = open(&storage);
+    let children = root.children().unwrap();
+    assert_eq!(names(&children), ["__empty", name]);
+    assert_eq!(children[1].diagnostics()[0].code, Code::ReservedName);
+    assert_eq!(root.array(name).unwrap().shape(), [4]);
+    let strict = open_with(&storage, GroupOptions::new().strict(true));
+    assert!(strict.children().unwrap()[1].error().is_some());
+}
+
+#[test]
+fn f4_paths_may_have_a_slash_at_either_end() {
+    let (storage, _) = store(&[("zarr.json", GROUP), ("a/zarr.json", GROUP), ("a/x/zarr.json", ARRAY)]);
+    let root = open(&storage);
+    for path in ["a/x", "/a/x", "a/x/"] {
+        assert_eq!(root.array(path).unwrap().path(), "/a/x");
+    }
+    assert_eq!(root.group("a").unwrap().array("x").unwrap().path(), "/a/x", "relative to the group");
+    assert_eq!(root.group("").unwrap().path(), "/");
+    assert!(root.array("a/./x").is_err());
+}
+
+#[test]
+fn f10_f13_folders_are_no_groups_and_are_reported() {
+    let objects = [
+        ("zarr.json", GROUP),
+        ("i/j/zarr.json", ARRAY),
+        ("stray/file", ""),
+        (".git/HEAD", ""),
+        ("x/zarr.json", ARRAY),
+    ];
+    let (storage, _) = store(&objects);
+    let list = |implicit| {
+        let root = open_with(&storage, GroupOptions::new().implicit_groups(implicit));
+        root.walk().map(|child| (child.path(), child.kind().is_some())).collect::<Vec<_>>()
+    };
+    let says = |all: &[(&str, bool)]| all.iter().map(|(p, n)| (p.to_string(), *n)).collect::<Vec<_>>();
+    assert_eq!(list(ImplicitGroups::Report), says(&[("/i", false), ("/stray", false), ("/x", true)]));
+    assert_eq!(list(ImplicitGroups::Ignore), says(&[("/x", true)]));
+    let treated = says(&[("/.git", true), ("/i", true), ("/i/j", true), ("/stray", true), ("/x", true)]);
+    assert_eq!(list(ImplicitGroups::Treat), treated);
+    let root = open(&storage);
+    assert_eq!(root.array("i/j").unwrap().shape(), [4], "a node opens by its path");
+    let e = root.group("i").unwrap_err();
+    assert_eq!(e.kind(), Kind::NotFound);
+    assert!(e.to_string().contains("ImplicitGroups::Treat"), "with a hint: {e}");
+    assert!(!root.exists("i").unwrap() && root.exists("i/j").unwrap());
+}
+
+#[test]
+fn f11_h40_groups_above_come_first() {
+    for (group, document) in [(GROUP, "zarr.json"), (GROUP2, ".zgroup")] {
+        let (storage, _) = store(&[(document, group)]);
+        let root = open(&storage);
+        root.create_group("a/b/c").unwrap();
+        let mut wanted: Vec<String> = ["", "a/", "a/b/", "a/b/c/"].map(|p| format!("{p}{document}")).into();
+        wanted.sort();
+        assert_eq!(keys(&storage), wanted);
+        assert_eq!(root.group("a/b").unwrap().format(), root.format());
+    }
+}
+
+#[test]
+fn f12_nothing_is_created_below_an_array() {
+    let (storage, _) = store(&[("zarr.json", GROUP), ("x/zarr.json", ARRAY)]);
+    let e = open(&storage).create_group("x/y/z").unwrap_err();
+    assert_eq!(e.kind(), Kind::Exists);
+    assert!(e.to_string().contains("\"/x\" is an array"), "{e}");
+    assert_eq!(keys(&storage).len(), 2);
+}
+
+#[test]
+fn f14_f16_formats_side_by_side() {
+    let objects = [
+        ("zarr.json", GROUP),
+        ("both/zarr.json", ARRAY),
+        ("both/.zarray", ARRAY2),
+        ("old/.zgroup", GROUP2),
+        ("old/x/.zarray", ARRAY2),
+        ("new/zarr.json", GROUP),
+    ];
+    let (storage, _) = store(&objects);
+    let kinds = |formats| {
+        let root = open_with(&storage, GroupOptions::new().formats(formats));
+        root.walk().filter_map(|c| Some((c.path(), c.metadata()?.format().number()))).collect::<Vec<_>>()
+    };
+    let says = |all: &[(&str, u8)]| all.iter().map(|(p, n)| (p.to_string(), *n)).collect::<Vec<_>>();
+    assert_eq!(kinds(Formats::Same), says(&[("/both", 3), ("/new", 3)]));
+    assert_eq!(kinds(Formats::Both), says(&[("/both", 3), ("/new", 3), ("/old", 2), ("/old/x", 2)]));
+    let old = open(&storage).group("old").unwrap();
+    assert_eq!(names(&old.children().unwrap()), ["x"], "H41");
+    // A hierarchy that is written has one format.
+    let e = old.create_group_with("n", GroupMeta::new(zarr_hierarchy::Format::V3).unwrap(), Existing::Fail);
+    assert_eq!(e.unwrap_err().kind(), Kind::Exists);
+    let e = open(&storage).create_group("old").unwrap_err();
+    assert_eq!(e.kind(), Kind::Exists, "a node of another format is a node");
+}
+
+#[test]
+fn f15_version_3_is_looked_for_first() {
+    let (storage, counting) = store(&[(".zgroup", GROUP2), (".zattrs", r#"{"a":1}"#)]);
+    let used = cost(&counting, || open(&storage));
+    assert_eq!(used.requests(), 1 + 3 + 1, "one, then three at once, then consolidated metadata");
+    assert_eq!(open(&storage).attributes().get("a").unwrap().as_raw(), "1");
+}
+
+#[test]
+fn f17_what_becomes_of_a_node_that_is_there() {
+    let (storage, _) = store(&[("zarr.json", GROUP)]);
+    let root = open(&storage);
+    let array = root.create_array("x", array_meta()).unwrap();
+    array.write(.., &[1, 2, 3, 4]).unwrap();
+    assert_eq!(root.create_array("x", array_meta()).unwrap_err().kind(), Kind::Exists);
+    assert_eq!(root.create_group("x").unwrap_err().kind(), Kind::Exists);
+    let again = root.create_array_with("x", array_meta(), Existing::Open).unwrap();
+    assert_eq!(again.read::<i32>(..).unwrap().as_slice(), [1, 2, 3, 4]);
+    let e = root.create_group_with("x", GroupMeta::new(root.format()).unwrap(), Existing::Open).unwrap_err();
+    assert_eq!(e.kind(), Kind::Exists, "another kind of node");
+    let new = root.create_array_with("x", array_meta(), Existing::Replace).unwrap();
+    assert_eq!(new.read::<i32>(..).unwrap().as_slice(), [7; 4]);
+}
+
+#[test]
+fn f20_f22_e34_only_documents_make_children_and_arrays_have_none() {
+    let objects = [
+        ("zarr.json", GROUP),
+        ("Thumbs.db", ""),
+        ("x/zarr.json", ARRAY),
+        ("x/c/0", "chunk"),
+        ("x/deep/zarr.json", GROUP),
+        ("c/zarr.json", GROUP),
+        ("0/zarr.json", GROUP),
+    ];
+    let (storage, _) = store(&objects);
+    let paths: Vec<_> = open(&storage).walk().map(|child| child.path()).collect();
+    assert_eq!(paths, ["/0", "/c", "/x"]);
+}
+
+#[test]
+fn f23_a_store_that_cannot_list_says_so_and_opens_by_path() {
+    let (storage, _) = store(&[("zarr.json", GROUP), ("x/zarr.json", ARRAY)]);
+    let root = open(&unlisted(&storage));
+    let e = root.children().unwrap_err();
+    assert_eq!(e.kind(), Kind::Unsupported);
+    assert!(e.to_string().contains("cannot list"), "{e}");
+    assert_eq!(root.array("x").unwrap().shape(), [4]);
+    let found: Vec<_> = root.walk().collect();
+    assert!(matches!(found[0].found(), Found::Unlisted(_)) && found.len() == 1);
+    open(&storage).consolidate().unwrap();
+    assert_eq!(names(&open(&unlisted(&storage)).children().unwrap()), ["x"], "but for consolidated metadata");
+}
+
+#[test]
+fn f30_erasing_takes_all_that_is_below_and_the_root_only_explicitly() {
+    let objects = [
+        ("zarr.json", GROUP),
+        ("a/zarr.json", GROUP),
+        ("a/x/zarr.json", ARRAY),
+        ("a/x/c/0", "chunk"),
+        ("ab/zarr.json", GROUP),
+        ("i/0", ""),
+    ];
+    let (storage, _) = store(&objects);
+    let root = open(&storage);
+    root.erase("a").unwrap();
+    assert_eq!(keys(&storage), ["ab/zarr.json", "i/0", "zarr.json"]);
+    assert_eq!(root.erase("a").unwrap_err().kind(), Kind::NotFound);
+    assert_eq!(root.erase("i").unwrap_err().kind(), Kind::NotFound, "no node, and nothing is erased");
+    assert_eq!(root.erase("").unwrap_err().kind(), Kind::InvalidArgument);
+    let e = erase(storage.clone(), "/", &EraseOptions::new()).unwrap_err();
+    assert_eq!(e.kind(), Kind::InvalidArgument);
+    erase(storage.clone(), "/", &EraseOptions::new().root(true)).unwrap();
+    assert!(keys(&storage).is_empty());
+}
+
+#[test]
+fn f31_a_store_that_cannot_be_written_is_left_alone() {
+    let (storage, counting) = store(&[("zarr.json", GROUP), ("a/zarr.json", GROUP)]);
+    let root = open(&storage.read_only());
+    let used = cost(&counting, || {
+        assert_eq!(root.erase("a").unwrap_err().kind(), Kind::Unsupported);
+        assert_eq!(root.move_to("a", &root, "b").unwrap_err().kind(), Kind::Unsupported);
+    });
+    assert_eq!((used.put, used.delete, used.delete_prefix), (0, 0, 0));
+}
+
+#[test]
+fn f32_moves_carry_everything_along() {
+    let (storage, _) = store(&[("zarr.json", GROUP), ("g/zarr.json", GROUP), ("g/extra.txt", "kept")]);
+    let mut root = open(&storage);
+    let x = root.create_array("g/x", array_meta()).unwrap();
+    x.write(.., &[1, 2, 3, 4]).unwrap();
+    root.consolidate().unwrap();
+    let copied = root.move_to("g", &root, "h/i").unwrap();
+    assert_eq!((copied.documents, copied.objects), (2, 3));
+    let values: NdVec<i32> = root.array("h/i/x").unwrap().read(..).unwrap();
+    assert_eq!(values.as_slice(), [1, 2, 3, 4]);
+    assert_eq!(text(&storage, "h/i/extra.txt"), "kept");
+    assert!(!root.exists("g").unwrap());
+    let paths: Vec<_> = open(&storage).walk().map(|child| child.path()).collect();
+    assert_eq!(paths, ["/h", "/h/i", "/h/i/x"], "in consolidated metadata as well");
+    assert_eq!(root.check_consolidated().unwrap().unwrap(), []);
+    assert_eq!(root.copy_to("h", &root, "h/j").unwrap_err().kind(), Kind::InvalidArgument, "into itself");
+    assert_eq!(root.copy_to("h", &root, "h/i").unwrap_err().kind(), Kind::InvalidArgument);
+    let (other, _) = store(&[("zarr.json", GROUP), ("here/zarr.json", GROUP)]);
+    assert_eq!(root.copy_to("h", &open(&other), "here").unwrap_err().kind(), Kind::Exists);
+    root.copy_to("", &open(&other), "all").unwrap();
+    assert_eq!(open(&other).array("all/h/i/x").unwrap().read::<i32>(..).unwrap().as_slice(), [1, 2, 3, 4]);
+}
+
+#[test]
+fn f40_f45_a28_historic_forms_are_tolerated() {
+    let with =
+        |member: &str| format!(r#"{{"zarr_format":3,"node_type":"group","consolidated_metadata":{member}}}"#);
+    for (member, uses) in [
+        ("null", false),                                        // F.t6, F45
+        (r#"{"kind":"other","must_understand":false}"#, false), // F.t5
+        (r#"{"kind":"inline","metadata":{},"x":1}"#, true),     // F49
+    ] {
+        let (storage, _) = store(&[("zarr.json", &with(member)), ("x/zarr.json", ARRAY)]);
+        let root = open(&storage);
+        assert_eq!(root.is_consolidated(), uses, "{member}");
+        assert_eq!(root.children().unwrap().len(), usize::from(!uses));
+    }
+    let (storage, _) = store(&[("zarr.json", &with(r#"{"kind":"other"}"#))]);
+    assert_eq!(Group::open(storage, "/", &standard()).unwrap_err().kind(), Kind::UnknownExtension, "A24");
+}
+
+#[test]
+fn f43_consolidated_metadata_can_be_ignored_or_required() {
+    let (storage, _) = store(&[("zarr.json", GROUP), ("x/zarr.json", ARRAY)]);
+    let open =
+        |u| Group::open_with(storage.clone(), "/", &standard(), &GroupOptions::new().use_consolidated(u));
+    assert_eq!(open(UseConsolidated::Require).unwrap_err().kind(), Kind::NotFound);
+    open(UseConsolidated::IfPresent).unwrap().consolidate().unwrap();
+    assert!(open(UseConsolidated::Require).unwrap().is_consolidated());
+    assert!(!open(UseConsolidated::Ignore).unwrap().is_consolidated());
+}
+
+#[test]
+fn f47_a_group_in_between_covers_what_is_below_it() {
+    let (storage, _) = store(&[
+        ("zarr.json", GROUP),
+        ("a/zarr.json", GROUP),
+        ("a/x/zarr.json", ARRAY),
+        ("b/zarr.json", GROUP),
+    ]);
+    open(&storage).group("a").unwrap().consolidate().unwrap();
+    let a = Group::open(storage.clone(), "a", &standard()).unwrap();
+    assert!(a.is_consolidated());
+    assert_eq!(names(&a.children().unwrap()), ["x"]);
+    assert!(!json(&storage, "zarr.json").as_object().unwrap().contains("consolidated_metadata"));
+    assert_eq!(a.array("x").unwrap().path(), "/a/x");
+}
+
+#[test]
+fn f48_f49_what_others_cannot_read_is_not_consolidated_unsaid() {
+    use zarr_hierarchy::Unresolved;
+    let unknown = ARRAY.replace("\"bytes\"", "\"unheard-of\"");
+    let (storage, _) = store(&[
+        ("zarr.json", GROUP),
+        ("a/zarr.json", &unknown),
+        ("b/zarr.json", ARRAY),
+        ("bad/zarr.json", "{"),
+    ]);
+    let mut root = open(&storage);
+    let e = root.consolidate().unwrap_err();
+    assert_eq!((e.kind(), e.node()), (Kind::UnknownExtension, Some("/a")));
+    assert_eq!(text(&storage, "zarr.json"), GROUP, "nothing was written");
+    let report = root.consolidate_with(Unresolved::LeaveOut).unwrap();
+    assert_eq!((report.nodes, report.left_out.len()), (1, 2));
+    let report = root.consolidate_with(Unresolved::Include).unwrap();
+    assert_eq!((report.nodes, &report.left_out[0].0[..]), (2, "/bad"));
+    assert_eq!(names(&open(&storage).children().unwrap()), ["a", "b"]);
+}
+
+#[test]
+fn f_t1_a_tree_in_one_document_needs_no_other_request() {
+    let map = format!(r#"{{"a":{GROUP},"a/x":{ARRAY}}}"#);
+    let (storage, counting) = store(&[("zarr.json", &consolidated(&map))]);
+    let used = cost(&counting, || {
+        let root = open(&storage);
+        assert_eq!(names(&root.children().unwrap()), ["a"]);
+        let a = root.group("a").unwrap();
+        assert_eq!(names(&a.children().unwrap()), ["x"]);
+        assert_eq!(a.array("x").unwrap().shape(), [4]);
+        assert!(root.exists("a/x").unwrap() && !root.exists("b").unwrap());
+        assert_eq!(root.walk().count(), 2);
+    });
+    assert_eq!(used.requests(), 1);
+}
+
+#[test]
+fn f_t2_a_node_that_is_gone_opens_and_reads_as_fill() {
+    let (storage, _) = store(&[("zarr.json", &consolidated(&format!(r#"{{"gone":{ARRAY}}}"#)))]);
+    let gone = open(&storage).array("gone").unwrap();
+    assert_eq!(gone.read::<i32>(..).unwrap().as_slice(), [7; 4]);
+}
+
+#[test]
+fn f_t3_a_node_that_is_not_in_the_map_is_not_seen() {
+    let (storage, _) = store(&[("zarr.json", &consolidated("{}")), ("x/zarr.json", ARRAY)]);
+    let root = open(&storage);
+    assert!(root.children().unwrap().is_empty());
+    assert_eq!(root.array("x").unwrap_err().kind(), Kind::NotFound);
+    let real = open_with(&storage, GroupOptions::new().use_consolidated(UseConsolidated::Ignore));
+    assert_eq!(names(&real.children().unwrap()), ["x"]);
+    assert_eq!(root.check_consolidated().unwrap().unwrap().len(), 1);
+}
+
+#[test]
+fn f_t4_slashes_around_paths_name_the_same_node() {
+    let map = format!(r#"{{"/a":{GROUP},"a":{GROUP},"b/":{ARRAY}}}"#);
+    let (storage, _) = store(&[("zarr.json", &consolidated(&map))]);
+    let root = open(&storage);
+    assert_eq!(names(&root.children().unwrap()), ["a", "b"]);
+    assert_eq!(root.diagnostics().len(), 3);
+    assert!(root.diagnostics().iter().all(|d| d.code == Code::ConsolidatedKey));
+}
+
+#[test]
+fn f_t7_another_version_of_the_old_form_is_an_error() {
+    let (storage, _) =
+        store(&[(".zgroup", GROUP2), (".zmetadata", r#"{"zarr_consolidated_format":2,"metadata":{}}"#)]);
+    assert_eq!(Group::open(storage.clone(), "/", &standard()).unwrap_err().kind(), Kind::Unsupported);
+    open_with(&storage, GroupOptions::new().use_consolidated(UseConsolidated::Ignore));
+}
+
+#[test]
+fn f_t8_f44_changes_are_seen_in_the_map() {
+    for (group, array, group_name, array_name) in
+        [(GROUP, ARRAY, "zarr.json", "zarr.json"), (GROUP2, ARRAY2, ".zgroup", ".zarray")]
+    {
+        let objects =
+            [(group_name, group), (&format!("a/{group_name}"), group), (&format!("a/x/{array_name}"), array)];
+        let (storage, _) = store(&objects);
+        let mut root = open(&storage);
+        root.consolidate().unwrap();
+        let again = || open_with(&storage, GroupOptions::new().use_consolidated(UseConsolidated::Require));
+        let fresh = || {
+            let root = again();
+            assert_eq!(root.check_consolidated().unwrap().unwrap(), []);
+            root
+        };
+        // By a handle that was opened on its own, as well as through the group.
+        let mut x =
+            zarr_hierarchy::zarr_array::blocking::Array::open(storage.clone(), "a/x", &standard()).unwrap();
+        x.edit_attributes(|attributes| attributes.set("units", "K")).unwrap();
+        assert_eq!(
+            fresh().array("a/x").unwrap().metadata().attributes().get("units").unwrap().as_raw(),
+            "\"K\""
+        );
+        x.resize([6]).unwrap();
+        assert_eq!(fresh().array("a/x").unwrap().shape(), [6]);
+        x.edit_attributes(|attributes| drop(attributes.remove("units"))).unwrap();
+        assert!(fresh().array("a/x").unwrap().metadata().attributes().is_empty());
+        let mut a = fresh().group("a").unwrap();
+        a.set_attributes(serde_json::json!({ "n": [1, 2] })).unwrap();
+        a.merge_attributes(serde_json::json!({ "m": null })).unwrap();
+        assert_eq!(fresh().group("a").unwrap().attributes().len(), 2);
+        assert_eq!(root.group("a").unwrap().attributes().len(), 0, "another handle trusts what it has read");
+        root.create_group("b/c").unwrap();
+        assert_eq!(fresh().walk().count(), 4);
+        assert_eq!(names(&root.children().unwrap()), ["a", "b"], "this one has made it");
+        fresh().erase("a").unwrap();
+        assert_eq!(fresh().walk().map(|c| c.path()).collect::<Vec<_>>(), ["/b", "/b/c"]);
+        let drops = GroupOptions::new().consolidated(zarr_hierarchy::Consolidated::Drop);
+        open_with(&storage, drops).create_group("d").unwrap();
+        assert!(!open(&storage).is_consolidated());
+        open(&storage).consolidate().unwrap();
+        let keeps = GroupOptions::new().consolidated(zarr_hierarchy::Consolidated::Keep);
+        open_with(&storage, keeps).create_group("e").unwrap();
+        assert_eq!(again().check_consolidated().unwrap().unwrap().len(), 1, "as was asked for");
+        again().remove_consolidated().unwrap();
+        assert!(!open(&storage).is_consolidated());
+        assert_eq!(open(&storage).check_consolidated().unwrap(), None);
+    }
+}
+
+#[test]
+fn f_t9_one_array_that_nobody_knows_blocks_nobody() {
+    for unknown in
+        [ARRAY.replace("\"int32\"", "\"unheard-of\""), ARRAY.replace("\"bytes\"", "\"unheard-of\"")]
+    {
+        let map = format!(r#"{{"a":{unknown},"b":{ARRAY},"c":17}}"#);
+        let objects =
+            [("zarr.json", GROUP), ("a/zarr.json", &unknown), ("b/zarr.json", ARRAY), ("c/zarr.json", "17")];
+        for root in [open(&store(&[("zarr.json", &consolidated(&map))]).0), open(&store(&objects).0)] {
+            let children = root.children().unwrap();
+            assert_eq!(names(&children), ["a", "b", "c"]);
+            assert_eq!(children[0].metadata().unwrap().attributes().len(), 0, "its attributes are readable");
+            assert_eq!(children[2].error().unwrap().kind(), Kind::Metadata);
+            let mut children = children.into_iter();
+            assert_eq!(children.next().unwrap().open().unwrap_err().kind(), Kind::UnknownExtension);
+            let b =
+                zarr_hierarchy::zarr_array::blocking::Array::from(children.next().unwrap().array().unwrap());
+            assert_eq!(b.read::<i32>(..).unwrap().as_slice(), [7; 4]);
+        }
+    }
+}
+
+#[test]
+fn f_t10_a_group_missing_in_between_is_implicit() {
+    let (storage, _) = store(&[("zarr.json", &consolidated(&format!(r#"{{"a/b":{ARRAY}}}"#)))]);
+    let root = open(&storage);
+    assert_eq!(root.diagnostics()[0].code, Code::ImplicitGroup);
+    let children = root.children().unwrap();
+    assert!(matches!(children[0].found(), Found::Undocumented) && children[0].name() == "a");
+    assert_eq!(root.array("a/b").unwrap().shape(), [4]);
+    let treat = open_with(&storage, GroupOptions::new().implicit_groups(ImplicitGroups::Treat));
+    assert_eq!(treat.walk().map(|c| c.path()).collect::<Vec<_>>(), ["/a", "/a/b"]);
+}
+
+#[test]
+fn f24_a_document_that_vanishes_is_no_child() {
+    let (storage, _) = store(&[("zarr.json", GROUP), ("x/c/0", "chunk of an array that is being erased")]);
+    let root = open(&storage);
+    assert!(matches!(root.children().unwrap()[0].found(), Found::Undocumented));
+    let _ = block_on(storage.writer().unwrap().delete(&key("x/c/0"), None)).unwrap();
+    assert!(root.children().unwrap().is_empty());
+}

@@ -1,0 +1,111 @@
+//! Small hierarchies.
+#![allow(dead_code, reason = "each test uses some of it")]
+
+use zarr_hierarchy::blocking::Group;
+use zarr_hierarchy::zarr_array::meta::json::Value;
+use zarr_hierarchy::zarr_array::traits::{Key, block_on};
+use zarr_hierarchy::zarr_array::{DataType, Storage, standard};
+use zarr_hierarchy::{ArrayMeta, Child, GroupOptions};
+use zarr_store::{Counting, Counts, MemoryStore};
+
+pub(crate) const GROUP: &str = r#"{"zarr_format":3,"node_type":"group","attributes":{}}"#;
+pub(crate) const ARRAY: &str = r#"{"zarr_format":3,"node_type":"array","shape":[4],"data_type":"int32",
+"chunk_grid":{"name":"regular","configuration":{"chunk_shape":[2]}},
+"chunk_key_encoding":{"name":"default","configuration":{"separator":"/"}},
+"fill_value":7,"codecs":[{"name":"bytes","configuration":{"endian":"little"}}],"attributes":{}}"#;
+pub(crate) const GROUP2: &str = r#"{"zarr_format":2}"#;
+pub(crate) const ARRAY2: &str = r#"{"zarr_format":2,"shape":[4],"chunks":[2],"dtype":"<i4","compressor":null,"fill_value":7,
+"order":"C","filters":null}"#;
+
+pub(crate) fn key(key: &str) -> Key {
+    Key::new(key).unwrap()
+}
+
+/// A store that holds these objects, and the counter of what is asked of it.
+pub(crate) fn store(objects: &[(&str, &str)]) -> (Storage, Counting) {
+    let memory = Storage::from(MemoryStore::new());
+    for (name, text) in objects {
+        block_on(memory.put(&key(name), text.to_string())).unwrap();
+    }
+    Counting::over(&memory)
+}
+
+/// A store with only some of its sides, as a web server has it.
+pub(crate) fn unlisted(storage: &Storage) -> Storage {
+    #[derive(Debug)]
+    struct Reader(Storage);
+    use zarr_hierarchy::zarr_array::traits::{
+        BoxFuture, ByteRange, Capabilities, Filled, If, ReadStore, Reply, Stat, StoreResult,
+    };
+    impl ReadStore for Reader {
+        fn capabilities(&self) -> Capabilities {
+            self.0.capabilities()
+        }
+        fn get_ranges<'a>(
+            &'a self,
+            key: &'a Key,
+            ranges: &'a [ByteRange],
+            condition: If<'a>,
+        ) -> BoxFuture<'a, StoreResult<Option<Reply>>> {
+            self.0.reader().get_ranges(key, ranges, condition)
+        }
+        fn read_into<'a>(
+            &'a self,
+            key: &'a Key,
+            ranges: &'a [ByteRange],
+            condition: If<'a>,
+            into: &'a mut [u8],
+        ) -> BoxFuture<'a, StoreResult<Option<Filled>>> {
+            self.0.reader().read_into(key, ranges, condition, into)
+        }
+        fn size<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, StoreResult<Option<Stat>>> {
+            self.0.reader().size(key)
+        }
+    }
+    Storage::reading(Reader(storage.clone()))
+}
+
+/// A group of format 3 with consolidated metadata, an object of paths and documents.
+pub(crate) fn consolidated(metadata: &str) -> String {
+    format!(
+        r#"{{"zarr_format":3,"node_type":"group","attributes":{{}},
+        "consolidated_metadata":{{"kind":"inline","must_understand":false,"metadata":{metadata}}}}}"#
+    )
+}
+
+pub(crate) fn open(storage: &Storage) -> Group {
+    Group::open(storage.clone(), "/", &standard()).unwrap()
+}
+
+pub(crate) fn open_with(storage: &Storage, options: GroupOptions) -> Group {
+    Group::open_with(storage.clone(), "/", &standard(), &options).unwrap()
+}
+
+pub(crate) fn text(storage: &Storage, name: &str) -> String {
+    let bytes = block_on(storage.get(&key(name))).unwrap().unwrap_or_else(|| panic!("no {name}"));
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+pub(crate) fn json(storage: &Storage, name: &str) -> Value {
+    Value::parse(&text(storage, name)).unwrap()
+}
+
+pub(crate) fn keys(storage: &Storage) -> Vec<String> {
+    let keys = block_on(storage.list_all(&zarr_hierarchy::zarr_array::traits::Prefix::root())).unwrap();
+    keys.iter().map(ToString::to_string).collect()
+}
+
+pub(crate) fn names(children: &[Child]) -> Vec<&str> {
+    children.iter().map(Child::name).collect()
+}
+
+pub(crate) fn array_meta() -> ArrayMeta {
+    ArrayMeta::builder([4], DataType::Int32).chunks([2]).fill(7).build().unwrap()
+}
+
+/// What `work` asks of the store.
+pub(crate) fn cost<R>(counting: &Counting, work: impl FnOnce() -> R) -> Counts {
+    let before = counting.counts();
+    drop(work());
+    counting.counts() - before
+}

@@ -1,0 +1,70 @@
+//! Hierarchies in a directory, where folders are there without objects.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+mod common;
+
+use common::{array_meta, names, open, open_with, store};
+use std::fs;
+use zarr_hierarchy::blocking::{Group, copy};
+use zarr_hierarchy::zarr_array::{Storage, standard};
+use zarr_hierarchy::{CopyOptions, Existing, GroupOptions, HierarchyErrorKind as Kind};
+use zarr_store_fs::FsStore;
+
+#[test]
+fn e34_e36_what_lies_about_in_a_directory_is_no_node() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = Storage::from(FsStore::open(folder.path()).unwrap());
+    let root = Group::create(storage.clone(), "/", &standard()).unwrap();
+    root.create_array("a/x", array_meta()).unwrap().write(.., &[1, 2, 3, 4]).unwrap();
+    for file in [".DS_Store", ".git/HEAD", "a/Thumbs.db", "a/x/.nfs0001"] {
+        fs::create_dir_all(folder.path().join(file).parent().unwrap()).unwrap();
+        fs::write(folder.path().join(file), "").unwrap();
+    }
+    fs::create_dir_all(folder.path().join("empty/inside")).unwrap();
+    assert_eq!(names(&root.walk().collect::<Vec<_>>()), ["a", "x"]);
+    root.move_to("a", &root, "b").unwrap();
+    assert!(!folder.path().join("a").exists(), "E36: no empty folder remains");
+    assert_eq!(open(&storage).array("b/x").unwrap().read::<i32>(..).unwrap().as_slice(), [1, 2, 3, 4]);
+}
+
+#[test]
+fn hierarchies_are_copied_between_stores() {
+    let (memory, _) = store(&[]);
+    let mut root = Group::create(memory.clone(), "/", &standard()).unwrap();
+    root.create_array("a/x", array_meta()).unwrap().write(.., &[1, 2, 3, 4]).unwrap();
+    root.consolidate().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let disk = Storage::from(FsStore::open(folder.path()).unwrap());
+    let copied = copy(memory.clone(), "/", disk.clone(), "/", &CopyOptions::new()).unwrap();
+    assert_eq!((copied.documents, copied.objects), (3, 2));
+    let there = open(&disk);
+    assert!(there.is_consolidated() && there.check_consolidated().unwrap().unwrap().is_empty());
+    assert_eq!(there.array("a/x").unwrap().read::<i32>(..).unwrap().as_slice(), [1, 2, 3, 4]);
+    let again = |options: &CopyOptions| copy(memory.clone(), "a", disk.clone(), "a", options);
+    assert_eq!(again(&CopyOptions::new()).unwrap_err().kind(), Kind::Exists);
+    again(&CopyOptions::new().existing(Existing::Replace)).unwrap();
+    assert_eq!(open(&disk).check_consolidated().unwrap().unwrap(), []);
+    let e = copy(memory.clone(), "none", disk.clone(), "b", &CopyOptions::new()).unwrap_err();
+    assert_eq!((e.kind(), e.node()), (Kind::NotFound, Some("/none")));
+}
+
+/// Several processes share nothing but the directory: each has a handle of its own.
+#[test]
+fn handles_of_their_own_keep_one_map_in_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let handle = || Storage::from(FsStore::open(folder.path()).unwrap());
+    Group::create(handle(), "/", &standard()).unwrap().consolidate().unwrap();
+    std::thread::scope(|scope| {
+        for i in 0..4 {
+            let root = open(&handle());
+            scope.spawn(move || {
+                for n in 0..5 {
+                    root.create_array(&format!("g{}/x{i}{n}", n % 2), array_meta()).unwrap();
+                }
+            });
+        }
+    });
+    let root = open_with(&handle(), GroupOptions::new());
+    assert_eq!(root.check_consolidated().unwrap().unwrap(), []);
+    assert_eq!(root.walk().count(), 2 + 20);
+}
