@@ -13,9 +13,12 @@ mod info;
 mod json;
 mod listed;
 mod ls;
+mod migrate;
 mod nested;
 mod npy;
+mod planned;
 mod progress;
+mod remove_metadata;
 mod render;
 mod select;
 mod slabs;
@@ -60,6 +63,8 @@ enum Verb {
     Chunks(chunks::Args),
     Explain(explain::Args),
     Copy(copy::Args),
+    Migrate(migrate::Args),
+    RemoveMetadata(remove_metadata::Args),
     Validate(validate::Args),
 }
 
@@ -85,6 +90,8 @@ fn run(cli: Cli) -> Outcome {
         (Some(Verb::Chunks(args)), _) => chunks::run(&args),
         (Some(Verb::Explain(args)), _) => explain::run(&args),
         (Some(Verb::Copy(args)), _) => copy::run(&args),
+        (Some(Verb::Migrate(args)), _) => migrate::run(&args),
+        (Some(Verb::RemoveMetadata(args)), _) => remove_metadata::run(&args),
         (Some(Verb::Validate(args)), _) => validate::run(&args),
         (None, Some(path)) => cat::run(&cat::Args::lines_of(path)),
         (None, None) => Err(exit::Failure::usage("nothing to do; see zarr --help")),

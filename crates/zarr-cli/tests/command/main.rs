@@ -11,6 +11,7 @@ mod formats;
 mod harness;
 mod info;
 mod ls;
+mod migrate;
 mod shards;
 mod tree;
 mod usage;
