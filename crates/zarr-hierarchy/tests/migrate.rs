@@ -13,7 +13,7 @@ use zarr_array::traits::{
 use zarr_array::{Storage, block_on};
 use zarr_hierarchy::migrate::{MigrateOptions, Plan, RemoveOptions, State, Step};
 use zarr_hierarchy::{Format, HierarchyErrorKind, zarr_array};
-use zarr_store::MemoryStore;
+use zarr_store::{Counting, MemoryStore};
 
 /// A storage that refuses to write when nothing is left of a number of puts and deletions.
 #[derive(Debug, Clone)]
@@ -202,6 +202,21 @@ fn children_come_before_parents_and_the_root_comes_last() {
     run(&plan).unwrap();
     let left: Vec<_> = all(&storage).into_iter().map(|(key, _)| key).collect();
     assert_eq!(left, ["a/0", "a/zarr.json", "g/b/zarr.json", "g/zarr.json", "zarr.json"]);
+}
+
+/// Four documents of each of four nodes, all at once; of two groups what is in them, and whether they are consolidated.
+#[test]
+fn a_plan_costs_some_requests_for_each_node_and_none_for_chunks() {
+    let (storage, counting) = Counting::over(&hierarchy());
+    let planned = plan(&storage, &MigrateOptions::new());
+    let before = counting.counts();
+    assert_eq!(before.requests(), 4 * 4 + 2 * 2);
+    run(&planned).unwrap();
+    assert_eq!(
+        (counting.counts() - before).requests(),
+        4 + 1,
+        "a put for each node, and one to make them last"
+    );
 }
 
 /// H.9, J2, J3, J.2, F41: what a user finds in the new documents.
