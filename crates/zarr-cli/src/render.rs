@@ -39,6 +39,10 @@ impl Render {
 
     fn new(data_type: &DataType, bare: bool, core: fn(&DataType) -> Option<Append>) -> Option<Self> {
         match data_type {
+            // Elements are JSON already, but for the words of Python in it, which are not to be mistaken for strings.
+            DataType::Extension(objects) if objects.name() == "numcodecs:object" => {
+                Some(Self::Core(|content, out| out.extend_from_slice(content)))
+            }
             DataType::Extension(data_type) => Some(Self::Extension { data_type: data_type.clone(), bare }),
             core_type => core(core_type).map(Self::Core),
         }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use zarr_traits::serde_json::{Value, from_slice};
+use zarr_traits::serde_json::Value;
 use zarr_traits::{
     CodecError, CodecErrorKind, CodecResult, Destination, Region, Repr, Scratch, Source, Swap, heap,
 };
@@ -75,7 +75,7 @@ impl Elements {
             let text = &text[place];
             let wrong =
                 || CodecError::corrupt(format!("{} is no such element", String::from_utf8_lossy(text)));
-            let value: Value = from_slice(text).map_err(|_| wrong())?;
+            let value = object::parse(text).map_err(|_| wrong())?;
             self.write(&value, element).ok_or_else(wrong)?;
         }
         dst.put(Source::dense(&memory, shape, size)?.sub(part.start(), part.shape())?, Swap::NONE)?;

@@ -141,9 +141,9 @@ mod tests {
         "true",
         "-5",
         "1.5",
-        r#""NaN""#,
-        r#""Infinity""#,
-        r#""-Infinity""#,
+        "NaN",
+        "Infinity",
+        "-Infinity",
         r#"{"b":[1,{}],"a":"é"}"#,
         "[]",
         r#""é😀\n\"\\""#,
@@ -160,9 +160,7 @@ mod tests {
     fn h6_texts_of_numcodecs() {
         let mut json2 = Variable::new("numcodecs:json2", &json!({}), &objects());
         assert_eq!(json2.decode(ASCII.as_bytes(), &[18]).unwrap(), TEXTS);
-        // only what JSON has not differs
-        let quoted = ASCII.replace("NaN,Infinity,-Infinity", r#""NaN","Infinity","-Infinity""#);
-        assert_eq!(String::from_utf8(json2.encode(&TEXTS, &[18]).unwrap()).unwrap(), quoted);
+        assert_eq!(String::from_utf8(json2.encode(&TEXTS, &[18]).unwrap()).unwrap(), ASCII);
         let full = json!({"allow_nan": true, "check_circular": true, "encoding": "utf-8", "ensure_ascii": false,
             "indent": true, "separators": [",", ":"], "skipkeys": false, "sort_keys": true, "strict": true});
         let mut plain = Variable::new("numcodecs:json2", &full, &objects());

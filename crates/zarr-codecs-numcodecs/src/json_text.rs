@@ -1,7 +1,7 @@
 //! JSON text, read without making values of it: what is copied is the same text, as short as it can be.
 //!
-//! Numbers keep their digits, however many there are. Python's `NaN`, `Infinity` and `-Infinity` become strings. A
-//! surrogate without a partner, which Python can write, stays escaped.
+//! Numbers keep their digits, however many there are. Python's words `NaN`, `Infinity` and `-Infinity` are kept, or become
+//! strings. A surrogate without a partner, which Python can write, stays escaped.
 
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult};
 
@@ -15,6 +15,11 @@ pub(crate) enum Style {
     Plain,
     /// Everything but ASCII escaped.
     Ascii,
+    /// As JSON that every reader takes: words become strings that say the same.
+    Strict,
+    /// The same, without being mistaken for other strings: a U+0000 stands in front of the words, and one more in front of
+    /// strings that begin with it.
+    Marked,
 }
 
 /// Reads a text from its beginning.
@@ -94,7 +99,7 @@ impl<'a> Reader<'a> {
             }
             Some(b'{') => self.object(style, inside?, out),
             Some(b'"') => self.string(style, out),
-            _ => self.scalar(out),
+            _ => self.scalar(style, out),
         }
     }
 
@@ -120,7 +125,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A number, or one of the words.
-    fn scalar(&mut self, out: &mut Vec<u8>) -> CodecResult<()> {
+    fn scalar(&mut self, style: Style, out: &mut Vec<u8>) -> CodecResult<()> {
         let rest = &self.text.as_bytes()[self.at..];
         let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
         let len = rest.iter().position(|byte| !is_part(byte)).unwrap_or(rest.len());
@@ -128,9 +133,12 @@ impl<'a> Reader<'a> {
         match word {
             b"true" | b"false" | b"null" => out.extend_from_slice(word),
             b"NaN" | b"Infinity" | b"-Infinity" => {
-                out.push(b'"');
-                out.extend_from_slice(word);
-                out.push(b'"');
+                let (open, close): (&[u8], &[u8]) = match style {
+                    Style::Plain | Style::Ascii => (b"", b""),
+                    Style::Strict => (b"\"", b"\""),
+                    Style::Marked => (b"\"\\u0000", b"\""),
+                };
+                out.extend_from_slice(&[open, word, close].concat());
             }
             _ if is_number(word) => out.extend_from_slice(word),
             _ => return Err(self.wrong()),
@@ -145,8 +153,12 @@ impl<'a> Reader<'a> {
         }
         self.at += 1;
         out.push(b'"');
+        let start = out.len();
         loop {
             match self.character()? {
+                Piece::Character('\0') if style == Style::Marked && out.len() == start => {
+                    out.extend_from_slice(b"\\u0000\\u0000");
+                }
                 Piece::End => break,
                 Piece::Character(c) => write_character(c, style, out),
                 Piece::Lone(surrogate) => escape(surrogate, out),
@@ -302,7 +314,7 @@ mod tests {
             ("[ ]", "[]"),
             ("{ }", "{}"),
             ("{\"b\": {\"a\" : [[]]}, \"b\": 1}", "{\"b\":{\"a\":[[]]},\"b\":1}"),
-            ("[NaN, Infinity, -Infinity, \"NaN\"]", "[\"NaN\",\"Infinity\",\"-Infinity\",\"NaN\"]"),
+            ("[NaN, Infinity, -Infinity, \"NaN\"]", "[NaN,Infinity,-Infinity,\"NaN\"]"),
             ("123456789012345678901234567890", "123456789012345678901234567890"),
             (r#""\u00e9\/\ud83d\ude00\u0001\n\"""#, "\"é/😀\\u0001\\n\\\"\""),
             (r#""\ud800x\udc00\ud800\ud83d\ude00""#, "\"\\ud800x\\udc00\\ud800😀\""),
@@ -310,6 +322,10 @@ mod tests {
             assert_eq!(copied(text, Style::Plain).unwrap(), plain);
         }
         assert_eq!(copied("\"é😀a\"", Style::Ascii).unwrap(), r#""\u00e9\ud83d\ude00a""#);
+        let words = r#"[NaN,"NaN",-Infinity,"\u0000NaN"]"#;
+        assert_eq!(copied(words, Style::Strict).unwrap(), r#"["NaN","NaN","-Infinity","\u0000NaN"]"#);
+        let marked = r#"["\u0000NaN","NaN","\u0000-Infinity","\u0000\u0000NaN"]"#;
+        assert_eq!(copied(words, Style::Marked).unwrap(), marked);
     }
 
     #[test]

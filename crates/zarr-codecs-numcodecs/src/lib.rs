@@ -46,7 +46,6 @@ pub mod jenkins_lookup3;
 pub mod json;
 #[cfg(any(feature = "json", feature = "msgpack", feature = "vlen-array"))]
 mod json_number;
-#[cfg(any(feature = "json", feature = "msgpack"))]
 #[allow(dead_code, reason = "each codec uses some of it")]
 mod json_text;
 #[cfg(feature = "lz4")]

@@ -1,8 +1,8 @@
 //! The data type `numcodecs:object`: what arrays of Python objects in format 2 hold.
 //!
-//! The content of an element is the JSON text of its value, without white space. What JSON has not is a string, as in
-//! fill values: `"NaN"`, `"Infinity"` and `"-Infinity"` for floats that are not finite, base64 for bytes. There is no
-//! configuration.
+//! The content of an element is the JSON text of its value, without white space. Floats that are not finite are the words
+//! that Python writes, `NaN`, `Infinity` and `-Infinity`, so that they are not mistaken for strings; in fill values, where
+//! JSON has to be what every reader takes, they are strings. Bytes are base64. There is no configuration.
 
 use std::sync::Arc;
 
@@ -10,6 +10,8 @@ use zarr_traits::serde_json::{Map, Value, from_slice};
 use zarr_traits::{
     CodecError, CodecErrorKind, CodecResult, DataTypeEntry, Entry, ExtensionType, FillValue, Layout,
 };
+
+use crate::json_text::{Reader, Style};
 
 /// The name of the data type.
 const NAME: &str = "numcodecs:object";
@@ -43,14 +45,32 @@ impl ExtensionType for Object {
     }
 }
 
-/// The value of an element.
+/// The value of an element, with strings in place of the words that JSON has not.
 ///
 /// # Errors
 /// [`CodecErrorKind::InvalidArgument`] when it is no JSON text.
 pub(crate) fn parse(content: &[u8]) -> CodecResult<Value> {
-    from_slice(content).map_err(|e| {
-        CodecError::new(CodecErrorKind::InvalidArgument, "an element is no JSON text").with_source(e)
-    })
+    parse_as(Style::Strict, content)
+}
+
+/// The value of an element, in which words and strings are [marked](Style::Marked).
+///
+/// # Errors
+/// As [`parse`].
+#[cfg(feature = "msgpack")]
+pub(crate) fn parse_marked(content: &[u8]) -> CodecResult<Value> {
+    parse_as(Style::Marked, content)
+}
+
+fn parse_as(style: Style, content: &[u8]) -> CodecResult<Value> {
+    let wrong = || CodecError::new(CodecErrorKind::InvalidArgument, "an element is no JSON text");
+    let mut strict = Vec::with_capacity(content.len());
+    let read = Reader::new(content).and_then(|mut reader| {
+        reader.value(style, &mut strict)?;
+        reader.end()
+    });
+    read.map_err(|e| wrong().with_source(e))?;
+    from_slice(&strict).map_err(|e| wrong().with_source(e))
 }
 
 /// That what reaches a codec is objects.
@@ -89,5 +109,7 @@ mod tests {
             assert_eq!(objects.fill_to_json(&fill).unwrap(), value);
         }
         assert!(objects.fill_to_json(&FillValue::from_bytes(*b"")).is_err());
+        let words = FillValue::from_bytes(*b"[NaN,-Infinity]");
+        assert_eq!(objects.fill_to_json(&words).unwrap(), json!(["NaN", "-Infinity"]));
     }
 }

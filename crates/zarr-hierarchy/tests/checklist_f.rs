@@ -464,3 +464,15 @@ fn f24_a_document_that_vanishes_is_no_child() {
     let _ = block_on(storage.writer().unwrap().delete(&key("x/c/0"), None)).unwrap();
     assert!(root.children().unwrap().is_empty());
 }
+
+/// F44: never stale unsaid.
+#[test]
+fn f44_a_map_that_cannot_be_kept_in_step_is_an_error_that_says_so() {
+    let unknown = r#"{"zarr_consolidated_format":2,"metadata":{}}"#;
+    let (storage, _) = store(&[(".zgroup", GROUP2), (".zmetadata", unknown), ("a/.zgroup", GROUP2)]);
+    let mut a = Group::open(storage.clone(), "a", &standard()).unwrap();
+    let e = a.edit_attributes(|attributes| attributes.set("n", 1)).unwrap_err();
+    assert!(e.to_string().contains("\".zmetadata\" is stale"), "{e}");
+    assert!(text(&storage, "a/.zattrs").contains("\"n\""), "the change itself was made");
+    assert_eq!(text(&storage, ".zmetadata"), unknown);
+}
