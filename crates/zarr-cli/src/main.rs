@@ -16,9 +16,12 @@ mod info;
 mod json;
 mod listed;
 mod ls;
+mod migrate;
 mod nested;
 mod npy;
+mod planned;
 mod progress;
+mod remove_metadata;
 mod render;
 mod rm;
 mod select;
@@ -68,6 +71,8 @@ enum Verb {
     Attrs(attrs::Args),
     Rm(rm::Args),
     Consolidate(consolidate::Args),
+    Migrate(migrate::Args),
+    RemoveMetadata(remove_metadata::Args),
     Validate(validate::Args),
 }
 
@@ -97,6 +102,8 @@ fn run(cli: Cli) -> Outcome {
         (Some(Verb::Attrs(args)), _) => attrs::run(&args),
         (Some(Verb::Rm(args)), _) => rm::run(&args),
         (Some(Verb::Consolidate(args)), _) => consolidate::run(&args),
+        (Some(Verb::Migrate(args)), _) => migrate::run(&args),
+        (Some(Verb::RemoveMetadata(args)), _) => remove_metadata::run(&args),
         (Some(Verb::Validate(args)), _) => validate::run(&args),
         (None, Some(path)) => cat::run(&cat::Args::lines_of(path)),
         (None, None) => Err(exit::Failure::usage("nothing to do; see zarr --help")),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// How far a copy is in bytes, or a listing in objects. Shows nothing unless stderr is a terminal.
+/// How far a copy is in bytes, a listing in objects, a change of metadata in documents. Shows nothing unless stderr is a terminal.
 #[derive(Debug)]
 pub(crate) struct Progress(ProgressBar);
 
@@ -25,6 +25,14 @@ impl Progress {
             return Self(ProgressBar::hidden());
         }
         Self::styled(ProgressBar::no_length(), "{msg}  {pos} objects")
+    }
+
+    /// Of a change of metadata.
+    pub(crate) fn documents(total: usize, quiet: bool) -> Self {
+        if quiet || !std::io::stderr().is_terminal() {
+            return Self(ProgressBar::hidden());
+        }
+        Self::styled(ProgressBar::new(total as u64), "[{bar:30}] {pos} of {len} documents")
     }
 
     fn styled(bar: ProgressBar, template: &str) -> Self {

@@ -10,6 +10,7 @@ mod create;
 mod erase;
 mod error;
 mod group;
+pub mod migrate;
 mod open;
 mod options;
 mod walk;

@@ -21,6 +21,7 @@ pub mod types;
 mod v1;
 mod v2;
 pub mod v3;
+pub mod xarray;
 
 pub use zarr_traits::{DataType, FillValue, Limits, Registry};
 

@@ -174,7 +174,13 @@ impl ArrayMeta {
             let message = format!("cannot become an array of format 3 without new chunks: {obstacle}");
             return Err(MetaError::new(MetaErrorKind::Unsupported, message));
         }
-        if meta.old.take().is_some() && meta.dimension_names().is_some() && !keep_attribute {
+        let old = meta.old.take();
+        // The names of no dimensions are an empty list there, and nothing in format 3.
+        let named = match meta.shape() {
+            [] => meta.attributes().get(lower::DIMENSIONS).is_some_and(|names| names.as_raw() == "[]"),
+            _ => meta.dimension_names().is_some(),
+        };
+        if old.is_some() && named && !keep_attribute {
             meta.document.edit_attributes(|attributes| attributes.remove(lower::DIMENSIONS));
         }
         Ok(meta)

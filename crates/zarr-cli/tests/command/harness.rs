@@ -177,6 +177,14 @@ impl Folder {
     }
 }
 
+impl Folder {
+    /// All files below `path` with what is in them.
+    pub(crate) fn contents(&self, path: &str) -> Vec<(String, Vec<u8>)> {
+        let files = self.files(path).into_iter();
+        files.map(|file| (file.clone(), fs::read(self.join(path).join(file)).unwrap())).collect()
+    }
+}
+
 /// The document of [`Folder::base`].
 pub(crate) fn base() -> Value {
     array(

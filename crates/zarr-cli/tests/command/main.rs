@@ -14,6 +14,7 @@ mod formats;
 mod harness;
 mod info;
 mod ls;
+mod migrate;
 mod rm;
 mod shards;
 mod tree;

@@ -1,0 +1,102 @@
+//! `zarr migrate`: from formats 2 and 1 to format 3 by metadata alone.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use zarr_array::Storage;
+use zarr_array::meta::Format;
+use zarr_hierarchy::migrate::{MigrateOptions, blocking};
+use zarr_store::MemoryStore;
+use zarr_store_fs::FsStore;
+
+use crate::exit::{Failure, Outcome};
+use crate::planned::How;
+use crate::target::Target;
+
+/// Convert a hierarchy to format 3 by new metadata alone, with the chunks where they are.
+///
+/// Writes a zarr.json for every array and group; metadata of format 2 or 1 stays unless --remove-v2-metadata is given.
+/// Nothing is written if any node cannot be converted. The zarr.json of INPUT itself comes last: a run that was interrupted
+/// has changed nothing for readers, and can be repeated. What is consolidated remains so.
+///
+/// The names of dimensions move from attributes to where format 3 has them, and arrays of xarray get the attribute by which
+/// it knows missing values.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The format to convert to.
+    #[arg(value_name = "v3", value_parser = ["v3"])]
+    to: String,
+    /// The node to convert, with all that is below it.
+    #[arg(value_name = "INPUT")]
+    input: PathBuf,
+    /// A directory for the new metadata, empty or as an earlier run has left it. No chunks are written there. By default
+    /// metadata is written to INPUT.
+    #[arg(value_name = "OUTPUT")]
+    output: Option<PathBuf>,
+    /// Print what would be written and deleted, and change nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Remove zarr.json files that are there already and say something else before the migration starts.
+    #[arg(long)]
+    overwrite: bool,
+    /// With --overwrite: remove them also where there is no metadata of format 2.
+    #[arg(long, requires = "overwrite")]
+    force: bool,
+    /// Remove metadata of format 2, if any, from where the new metadata is, when that is complete.
+    #[arg(long)]
+    remove_v2_metadata: bool,
+    /// Convert what can be converted, and leave the other nodes and all that is in such groups as they are.
+    #[arg(long)]
+    keep_going: bool,
+    /// Keep the attribute _ARRAY_DIMENSIONS beside the new dimension names.
+    #[arg(long)]
+    keep_array_dimensions: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+    /// No progress bar, no notes and no summary.
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  zarr migrate v3 weather.zarr --dry-run
+  zarr migrate v3 weather.zarr
+  zarr migrate v3 weather.zarr --remove-v2-metadata
+  zarr migrate v3 weather.zarr new-metadata.zarr";
+
+pub(crate) fn run(args: &Args) -> Outcome {
+    let source = Target::find(&args.input)?;
+    let options = MigrateOptions::new()
+        .format(source.format.unwrap_or(Format::V2))
+        .overwrite(args.overwrite)
+        .force(args.force)
+        .remove_old(args.remove_v2_metadata)
+        .keep_going(args.keep_going)
+        .keep_dimensions(args.keep_array_dimensions);
+    let how = How { dry_run: args.dry_run, json: args.json, quiet: args.quiet };
+    let Some(output) = &args.output else {
+        let plan = blocking::plan(source.storage.clone(), &source.path, &options);
+        return how.carry_out(&plan.map_err(|e| source.fail(e))?, &source.store);
+    };
+    let is_new = !output.exists();
+    let to = destination(output, args.dry_run)?;
+    let plan = blocking::plan_into(source.storage.clone(), &source.path, to, "/", &options);
+    let done = plan.map_err(|e| source.fail(e)).and_then(|plan| how.carry_out(&plan, output));
+    if is_new && done.is_err() {
+        // It goes if there is nothing in it.
+        let _ = fs::remove_dir(output);
+    }
+    done
+}
+
+/// The store at a directory, which is made unless this is a dry run.
+fn destination(directory: &Path, dry_run: bool) -> Result<Storage, Failure> {
+    if dry_run && !directory.exists() {
+        return Ok(MemoryStore::new().into());
+    }
+    let opened = if dry_run { FsStore::open(directory) } else { FsStore::create(directory) };
+    opened.map(Storage::from).map_err(|e| Failure::from(e).within(format_args!("store {directory:?}")))
+}

@@ -1,0 +1,112 @@
+//! Carrying out a planned change of metadata, and telling of it.
+
+use std::path::Path;
+
+use zarr_array::meta::json::{Object, Value};
+use zarr_hierarchy::migrate::{Plan, PlannedNode, State, Step, blocking};
+use zarr_hierarchy::{HierarchyError, Kind};
+
+use crate::exit::{Exit, Failure, Outcome, say};
+use crate::json::{self, object};
+use crate::progress::Progress;
+use crate::stdout::print;
+
+/// How a plan is carried out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct How {
+    pub(crate) dry_run: bool,
+    pub(crate) json: bool,
+    pub(crate) quiet: bool,
+}
+
+impl How {
+    /// Carries a plan out, or says what it would do, to the store in a directory.
+    pub(crate) fn carry_out(self, plan: &Plan, directory: &Path) -> Outcome {
+        let possible = plan.check().is_ok();
+        if possible && !self.dry_run {
+            self.run(plan).map_err(|e| Failure::from(e).within(format_args!("store {directory:?}")))?;
+        }
+        if self.json {
+            print(&json::pretty(&report(plan, possible && !self.dry_run)))?;
+        } else {
+            self.tell(plan, possible)?;
+        }
+        let blocked = plan.nodes().iter().filter(|node| node.state == State::Blocked);
+        let obstacles: Vec<_> =
+            blocked.flat_map(|node| node.obstacles.iter().map(|o| (&node.path, o))).collect();
+        let Some((_, first)) = obstacles.first() else { return Ok(Exit::Ok) };
+        for (path, obstacle) in &obstacles {
+            say(&format!("node {path:?}: {obstacle}"));
+        }
+        if !possible {
+            say("nothing was changed");
+        }
+        Err(Failure::silent(first.kind().into()))
+    }
+
+    fn tell(self, plan: &Plan, possible: bool) -> Result<(), Failure> {
+        if !self.quiet {
+            for node in plan.nodes() {
+                node.notes.iter().for_each(|note| say(&format!("note: node {:?}: {note}", node.path)));
+            }
+        }
+        match (possible, self.dry_run) {
+            (true, true) => {
+                let lines = plan.steps().map(|step| format!("{} {}\n", verb(step), step.key()));
+                print(&lines.collect::<String>())
+            }
+            (true, false) if !self.quiet => print(&summary(plan)),
+            _ => Ok(()),
+        }
+    }
+
+    fn run(self, plan: &Plan) -> Result<(), HierarchyError> {
+        let progress = Progress::documents(plan.steps().count(), self.quiet || self.json);
+        blocking::run(plan, &|_| progress.add(1))
+    }
+}
+
+fn verb(step: &Step) -> &'static str {
+    match step {
+        Step::Delete(_) => "delete",
+        _ => "write",
+    }
+}
+
+fn summary(plan: &Plan) -> String {
+    let nodes = |state| plan.nodes().iter().filter(|node| node.state == state).count();
+    let (changed, done) = (nodes(State::Changes), nodes(State::Done));
+    let deleted = plan.steps().filter(|step| verb(step) == "delete").count();
+    let written = plan.steps().count() - deleted;
+    let noun = if changed == 1 { "node" } else { "nodes" };
+    format!(
+        "{changed} {noun} changed, {done} as they should be; {written} documents written, {deleted} deleted\n"
+    )
+}
+
+fn report(plan: &Plan, changed: bool) -> Value {
+    let steps =
+        plan.steps().map(|step| object([("action", verb(step).into()), ("key", step.key().as_str().into())]));
+    object([
+        ("changed", changed.into()),
+        ("nodes", plan.nodes().iter().map(node).collect()),
+        ("steps", steps.collect()),
+    ])
+    .into()
+}
+
+fn node(node: &PlannedNode) -> Object {
+    let kind = node.kind.map(|kind| if kind == Kind::Array { "array" } else { "group" });
+    let state = match node.state {
+        State::Changes => "changes",
+        State::Done => "done",
+        State::Blocked => "blocked",
+    };
+    object([
+        ("path", (&node.path).into()),
+        ("kind", kind.into()),
+        ("state", state.into()),
+        ("obstacles", node.obstacles.iter().map(ToString::to_string).collect()),
+        ("notes", node.notes.iter().collect()),
+    ])
+}

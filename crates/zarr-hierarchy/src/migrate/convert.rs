@@ -1,0 +1,69 @@
+//! One node, from an older format to format 3 (checklist H.9).
+
+use zarr_array::meta::path::{Listed, listed};
+use zarr_array::meta::{NodeMeta, xarray};
+use zarr_array::{ArrayErrorKind, ArrayMeta, Format};
+
+use super::MigrateOptions;
+use super::survey::Place;
+use crate::error::HierarchyError;
+
+/// A node as one of format 3, and what was tolerated or is not the same any more; or why it cannot become one.
+pub(super) type Converted = Result<(NodeMeta, Vec<String>), Vec<HierarchyError>>;
+
+/// Converts the node that the older documents of a place make; nothing when they make none.
+pub(super) fn convert(place: &Place, options: &MigrateOptions) -> Option<Converted> {
+    let (node, tolerated) = match place.node(place.old, &options.limits) {
+        Ok(found) => found?,
+        Err(e) => return Some(Err(vec![e.into()])),
+    };
+    let mut notes: Vec<String> = tolerated.iter().map(ToString::to_string).collect();
+    let converted = match &node {
+        NodeMeta::Group(group) => {
+            group.to_format(Format::V3).map(NodeMeta::Group).map_err(|e| vec![e.into()])
+        }
+        NodeMeta::Array(meta) => array(meta, options, &mut notes),
+    };
+    let name = place.prefix.as_str().trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    match if name.is_empty() { Listed::Node } else { listed(name) } {
+        Listed::Node => {}
+        Listed::Odd(note) => notes.push(note.to_string()),
+        Listed::Never => {
+            let mut all = vec![unsupported("no node of format 3 can have this name")];
+            all.extend(converted.err().into_iter().flatten());
+            return Some(Err(all));
+        }
+    }
+    Some(converted.map(|node| (node, notes)))
+}
+
+fn array(
+    array: &ArrayMeta,
+    options: &MigrateOptions,
+    notes: &mut Vec<String>,
+) -> Result<NodeMeta, Vec<HierarchyError>> {
+    let mut converted = array.to_v3(options.keep_dimensions).map_err(|e| {
+        // The error is the first obstacle.
+        let others = array.v3_obstacles().iter().skip(1).map(|obstacle| unsupported(obstacle));
+        [e.into()].into_iter().chain(others).collect::<Vec<_>>()
+    })?;
+    let missing = xarray::missing_value(array).filter(|_| options.fill_attribute);
+    if let Some(missing) = missing {
+        let data_type = converted.document().data_type().clone();
+        match xarray::fill_value_attribute(&data_type, &missing) {
+            Some(attribute) => {
+                let set = converted.edit_attributes(|all| all.set(xarray::FILL_VALUE, attribute));
+                set.map_err(|e| vec![e.into()])?;
+            }
+            None => notes.push(format!(
+                "elements that are equal to the fill value are no missing ones to xarray any more, which has no mask for {}",
+                data_type.name()
+            )),
+        }
+    }
+    Ok(NodeMeta::Array(converted))
+}
+
+fn unsupported(message: &str) -> HierarchyError {
+    HierarchyError::new(ArrayErrorKind::Unsupported, message)
+}

@@ -1,0 +1,210 @@
+//! The documents of format 3 of all nodes, and what is in their way.
+
+use std::collections::HashSet;
+
+use zarr_array::meta::consolidated::{Form, Index, remove_inline, same};
+use zarr_array::meta::json::{Document, Value};
+use zarr_array::meta::v3::GroupDocument;
+use zarr_array::meta::{DocumentName, Ignore, MetaResult, NodeMeta};
+use zarr_array::traits::{Key, Prefix};
+use zarr_array::{ArrayErrorKind, Format, Limits, node};
+
+use super::MigrateOptions;
+use super::convert::convert;
+use super::steps::Step;
+use super::survey::Place;
+use crate::child::Kind;
+use crate::error::{HierarchyError, HierarchyResult};
+
+/// What is to become of a node.
+#[derive(Debug)]
+pub(super) struct Draft<'a> {
+    /// Where the node is.
+    pub(super) from: &'a Place,
+    /// Where its document of format 3 goes.
+    pub(super) to: &'a Place,
+    pub(super) kind: Option<Kind>,
+    /// The document of format 3.
+    pub(super) text: Option<String>,
+    /// A document of format 3 is in the way, and deleted first.
+    pub(super) stale: bool,
+    pub(super) obstacles: Vec<HierarchyError>,
+    pub(super) notes: Vec<String>,
+}
+
+impl Draft<'_> {
+    /// Whether there will be a node of format 3.
+    pub(super) fn lives(&self) -> bool {
+        self.text.is_some() && self.obstacles.is_empty()
+    }
+
+    /// The document that is there and stays.
+    pub(super) fn kept(&self) -> Option<&[u8]> {
+        self.to.document().filter(|_| !self.stale)
+    }
+
+    /// Takes a stale document away.
+    pub(super) fn clear(&self) -> HierarchyResult<Option<Step>> {
+        let clears = self.stale && self.obstacles.is_empty();
+        Ok(if clears { Some(Step::Delete(self.key()?)) } else { None })
+    }
+
+    /// Writes the new document, unless it is there.
+    pub(super) fn write(&self, limits: &Limits) -> HierarchyResult<Option<Step>> {
+        let Some(text) = self.text.as_ref().filter(|_| self.lives()) else { return Ok(None) };
+        Ok(match self.kept() {
+            None => Some(Step::Write(self.key()?, text.clone())),
+            Some(there) if same(&parsed(there, limits)?, &parsed(text.as_bytes(), limits)?) => None,
+            Some(_) => Some(Step::Replace(self.key()?, text.clone())),
+        })
+    }
+
+    fn key(&self) -> HierarchyResult<Key> {
+        Ok(self.to.prefix.key(DocumentName::Node.as_str())?)
+    }
+
+    fn block(&mut self, kind: ArrayErrorKind, message: impl Into<String>) {
+        self.obstacles.push(HierarchyError::new(kind, message));
+    }
+}
+
+/// Drafts all nodes; places come with where their documents go, parents first.
+pub(super) fn drafts<'a>(
+    places: impl Iterator<Item = (&'a Place, &'a Place)>,
+    options: &MigrateOptions,
+) -> HierarchyResult<Vec<Draft<'a>>> {
+    let mut drafts: Vec<Draft<'a>> = Vec::new();
+    let mut blocked: HashSet<&Prefix> = HashSet::new();
+    for (from, to) in places {
+        let mut draft = Draft {
+            from,
+            to,
+            kind: None,
+            text: None,
+            stale: false,
+            obstacles: Vec::new(),
+            notes: Vec::new(),
+        };
+        match convert(from, options) {
+            Some(Ok((node, notes))) => {
+                draft.notes = notes;
+                draft.take(&node);
+                draft.compare(options);
+            }
+            Some(Err(obstacles)) => draft.obstacles = obstacles,
+            // What is of format 3 already stays where it is.
+            None if !std::ptr::eq(from, to) || !from.has_node(Format::V3) => continue,
+            None => draft.leave(options),
+        }
+        if node::above(&from.prefix).iter().any(|above| blocked.contains(above)) {
+            draft.block(ArrayErrorKind::Unsupported, "a group around it cannot be converted");
+        }
+        if !draft.obstacles.is_empty() {
+            blocked.insert(&from.prefix);
+        }
+        drafts.push(draft);
+    }
+    consolidate(&mut drafts, &options.limits)?;
+    Ok(drafts)
+}
+
+impl Draft<'_> {
+    fn take(&mut self, node: &NodeMeta) {
+        self.kind = Some(match node {
+            NodeMeta::Array(_) => Kind::Array,
+            NodeMeta::Group(_) => Kind::Group,
+        });
+        self.text =
+            node.documents().into_iter().find_map(|(name, text)| text.filter(|_| name == DocumentName::Node));
+    }
+
+    /// Looks at the document that is there already: one that says the same, but for consolidated metadata, is fine.
+    fn compare(&mut self, options: &MigrateOptions) {
+        let (Some(text), Some(there)) = (&self.text, self.to.document()) else { return };
+        let says_the_same = || -> MetaResult<bool> {
+            let there = match self.kind {
+                Some(Kind::Group) => remove_inline(there, &options.limits)?.into_bytes(),
+                _ => there.to_vec(),
+            };
+            Ok(same(&parsed(text.as_bytes(), &options.limits)?, &parsed(&there, &options.limits)?))
+        };
+        if says_the_same().unwrap_or(false) {
+            return;
+        }
+        if !options.overwrite {
+            let name = DocumentName::Node;
+            self.block(
+                ArrayErrorKind::Exists,
+                format!("there is a {name} already, and it says something else"),
+            );
+        } else if !self.to.has_node(self.to.old) && !options.force {
+            self.block(ArrayErrorKind::Exists, only(self.to.old));
+        } else {
+            self.stale = true;
+        }
+    }
+
+    /// A node that is of format 3 and of no other.
+    fn leave(&mut self, options: &MigrateOptions) {
+        let node = self.to.node(Format::V3, &options.limits).ok().flatten();
+        match (options.overwrite, options.force) {
+            (true, true) => self.stale = true,
+            (true, false) => self.block(ArrayErrorKind::Exists, only(self.to.old)),
+            (false, _) => {
+                if let Some((node, _)) = node {
+                    self.take(&node);
+                }
+            }
+        }
+    }
+}
+
+fn only(old: Format) -> String {
+    format!(
+        "there is a {} and no metadata of format {old}, to overwrite it has to be forced",
+        DocumentName::Node
+    )
+}
+
+fn parsed(text: &[u8], limits: &Limits) -> MetaResult<Value> {
+    Ok(Document::parse(text, limits, &mut Ignore)?.root)
+}
+
+/// Gives the groups that have consolidated metadata in either form that of format 3 (checklist F.5).
+fn consolidate(drafts: &mut [Draft<'_>], limits: &Limits) -> HierarchyResult<()> {
+    for i in 0..drafts.len() {
+        let (group, rest) = (&drafts[i], &drafts[i + 1..]);
+        let Some(text) = group.text.as_ref().filter(|_| group.lives() && group.kind == Some(Kind::Group))
+        else {
+            continue;
+        };
+        let start = group.from.prefix.as_str();
+        let below = || {
+            let nodes = rest.iter().filter(|draft| draft.lives());
+            nodes.filter_map(|draft| Some((draft, draft.from.prefix.as_str().strip_prefix(start)?)))
+        };
+        let kept = group.kept().filter(|text| is_consolidated(text, limits));
+        let text = match kept {
+            // It is in step with what is below, and remains so.
+            Some(there) if !group.from.consolidated && below().all(|(draft, _)| draft.kept().is_some()) => {
+                String::from_utf8_lossy(there).into_owned()
+            }
+            None if !group.from.consolidated => continue,
+            _ => {
+                let mut index = Index::new(Form::Inline);
+                for (draft, path) in below() {
+                    let text = draft.text.as_deref().unwrap_or_default();
+                    let document = parsed(text.as_bytes(), limits)?;
+                    index.insert(&format!("{path}{}", DocumentName::Node), document);
+                }
+                index.write_into(text.as_bytes(), limits)?
+            }
+        };
+        drafts[i].text = Some(text);
+    }
+    Ok(())
+}
+
+fn is_consolidated(group: &[u8], limits: &Limits) -> bool {
+    GroupDocument::parse(group, limits, &mut Ignore).is_ok_and(|group| group.consolidated().is_some())
+}

@@ -1,0 +1,226 @@
+//! What a migration, or a removal, is going to do.
+
+use std::collections::{BTreeMap, HashSet};
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use zarr_array::meta::DocumentName;
+use zarr_array::node::{self, Writing};
+use zarr_array::traits::Prefix;
+use zarr_array::{ArrayErrorKind, Format, Limits, Storage};
+
+use super::MigrateOptions;
+use super::draft::{Draft, drafts};
+use super::steps::{Stages, Step};
+use super::survey::{Place, survey};
+use crate::child::Kind;
+use crate::error::{HierarchyError, HierarchyResult};
+
+/// What is going to be done, and what is in the way. Nothing has been changed yet.
+#[derive(Debug)]
+pub struct Plan {
+    pub(super) storage: Storage,
+    pub(super) prefix: Prefix,
+    pub(super) nodes: Vec<PlannedNode>,
+    pub(super) stages: Stages,
+    pub(super) keep_going: bool,
+    pub(super) at_once: usize,
+    pub(super) limits: Limits,
+}
+
+/// A node, and what becomes of it.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct PlannedNode {
+    /// Where it is.
+    pub path: String,
+    /// What it is, where that could be read.
+    pub kind: Option<Kind>,
+    /// What becomes of it.
+    pub state: State,
+    /// Why that is not possible.
+    pub obstacles: Vec<HierarchyError>,
+    /// What was tolerated in its documents, and what will not be the same.
+    pub notes: Vec<String>,
+}
+
+/// What becomes of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Its documents change.
+    Changes,
+    /// There is nothing to be done.
+    Done,
+    /// Nothing is done, because of obstacles.
+    Blocked,
+}
+
+impl Plan {
+    /// The nodes, ordered by path.
+    pub fn nodes(&self) -> &[PlannedNode] {
+        &self.nodes
+    }
+
+    /// What is written and deleted, in that order; steps without an order of their own may be taken in any.
+    pub fn steps(&self) -> impl Iterator<Item = &Step> {
+        self.stages.steps()
+    }
+
+    /// Whether the plan can be run: no node is in the way, or they are passed over.
+    ///
+    /// # Errors
+    /// The first obstacle, and how many nodes have one.
+    pub fn check(&self) -> HierarchyResult<()> {
+        let mut blocked = self.nodes.iter().filter(|node| node.state == State::Blocked);
+        let Some(first) = blocked.next().filter(|_| !self.keep_going) else { return Ok(()) };
+        let Some(obstacle) = first.obstacles.first() else { return Ok(()) };
+        let others = match blocked.count() {
+            0 => String::new(),
+            n => format!("; and {n} more {}", if n == 1 { "node" } else { "nodes" }),
+        };
+        let message = format!("{obstacle}{others}; nothing was changed");
+        Err(HierarchyError::new(obstacle.kind(), message).at(&first.path))
+    }
+
+    /// Does what is planned, and tells of each step when it is done.
+    ///
+    /// Steps are taken as planned, without looking again: who changes older documents meanwhile is not noticed.
+    ///
+    /// # Errors
+    /// Those of [`check`](Self::check), and nothing is changed; [`Conflict`](ArrayErrorKind::Conflict) when somebody else
+    /// writes documents of format 3; those of the store. After any of them it can be planned and run again.
+    pub async fn run(&self, done: &(dyn Fn(&Step) + Sync)) -> HierarchyResult<()> {
+        self.check()?;
+        self.stages.take(&self.storage, self.at_once, done).await?;
+        let touched: HashSet<Prefix> = self.steps().map(|step| step.key().parent()).collect();
+        let touched = Vec::from_iter(touched);
+        let mut how = Writing::default();
+        how.limits = self.limits.clone();
+        for format in [Format::V3, Format::V2] {
+            node::refresh(&self.storage, &self.prefix, &touched, format, &how).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Plans a migration, in place or to somewhere else.
+pub(super) async fn migration(
+    options: &MigrateOptions,
+    storage: &Storage,
+    source: &Prefix,
+    elsewhere: Option<(Storage, Prefix)>,
+) -> HierarchyResult<Plan> {
+    let limits = &options.limits;
+    let at_once = |storage: &Storage| options.at_once.unwrap_or_else(|| node::at_once(storage));
+    let levels = survey(storage, source, options.format, limits, at_once(storage)).await?;
+    if !levels.iter().flatten().any(|place| place.has_node(options.format) || place.has_node(Format::V3)) {
+        let message = format!("there is no node of format {}", options.format);
+        return Err(HierarchyError::new(ArrayErrorKind::NotFound, message));
+    }
+    let mut there = Vec::new();
+    let (to, target) = match elsewhere {
+        None => {
+            check_above(storage, source).await?;
+            (storage.clone(), source.clone())
+        }
+        Some((to, target)) => {
+            let prefixes = levels.iter().flatten().map(|place| moved(source, &target, &place.prefix));
+            let prefixes = prefixes.collect::<HierarchyResult<Vec<_>>>()?;
+            if !options.overwrite {
+                check_vacant(&to, &target, &prefixes).await?;
+            }
+            let looks = prefixes.into_iter().map(|prefix| Place::look(&to, prefix, options.format));
+            there = stream::iter(looks).buffered(at_once(&to)).try_collect().await?;
+            (to, target)
+        }
+    };
+    let places = levels.iter().flatten().enumerate().map(|(i, place)| (place, there.get(i).unwrap_or(place)));
+    let drafts = drafts(places, options)?;
+    let mut plan = Plan {
+        at_once: at_once(&to),
+        storage: to,
+        prefix: target,
+        nodes: Vec::new(),
+        stages: Stages::default(),
+        keep_going: options.keep_going,
+        limits: limits.clone(),
+    };
+    plan.stages = stages(&drafts, options)?;
+    let touched: HashSet<Prefix> = plan.steps().map(|step| step.key().parent()).collect();
+    plan.nodes = drafts.into_iter().map(|draft| planned(draft, &touched)).collect();
+    plan.nodes.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(plan)
+}
+
+/// Stale documents go first, those of groups before those of the nodes in them; then the new ones are written, those of
+/// groups last; then the older documents go, those of groups last.
+fn stages(drafts: &[Draft<'_>], options: &MigrateOptions) -> HierarchyResult<Stages> {
+    let mut levels: BTreeMap<usize, Vec<&Draft<'_>>> = BTreeMap::new();
+    for draft in drafts {
+        levels.entry(draft.from.prefix.as_str().matches('/').count()).or_default().push(draft);
+    }
+    let mut stages = Stages::default();
+    for level in levels.values() {
+        let steps = level.iter().filter_map(|draft| draft.clear().transpose());
+        stages.push(steps.collect::<HierarchyResult<Vec<_>>>()?);
+    }
+    for level in levels.values().rev() {
+        let steps = level.iter().filter_map(|draft| draft.write(&options.limits).transpose());
+        stages.push(steps.collect::<HierarchyResult<Vec<_>>>()?);
+    }
+    if options.remove_old {
+        let blocked = drafts.iter().filter(|draft| !draft.obstacles.is_empty());
+        let needed: HashSet<Prefix> = blocked.flat_map(|draft| node::above(&draft.from.prefix)).collect();
+        for level in levels.values().rev() {
+            let removable =
+                level.iter().filter(|draft| draft.lives() && !needed.contains(&draft.from.prefix));
+            let keys = removable.map(|draft| draft.to.keys(options.format));
+            stages.delete(keys.collect::<HierarchyResult<_>>()?);
+        }
+    }
+    Ok(stages)
+}
+
+fn planned(draft: Draft<'_>, touched: &HashSet<Prefix>) -> PlannedNode {
+    let state = match draft.obstacles.is_empty() {
+        false => State::Blocked,
+        true if touched.contains(&draft.to.prefix) => State::Changes,
+        true => State::Done,
+    };
+    let path = draft.from.prefix.node_path();
+    PlannedNode { path, kind: draft.kind, state, obstacles: draft.obstacles, notes: draft.notes }
+}
+
+/// Checklist F10: every group around a node of format 3 has to be one.
+async fn check_above(storage: &Storage, prefix: &Prefix) -> HierarchyResult<()> {
+    for above in node::above(prefix) {
+        let place = Place::look(storage, above, Format::V2).await?;
+        if place.has_node(Format::V2) && !place.has_node(Format::V3) {
+            let path = place.prefix.node_path();
+            let message =
+                format!("the group {path:?} around it is of format 2, and would have to be migrated as well");
+            return Err(HierarchyError::invalid(message));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a destination where there is anything that no earlier run has written.
+async fn check_vacant(to: &Storage, target: &Prefix, prefixes: &[Prefix]) -> HierarchyResult<()> {
+    let Ok(lister) = to.lister() else { return Ok(()) };
+    let there = lister.list_dir(target).await?;
+    let key = there.keys.iter().find(|key| key.name() != DocumentName::Node.as_str()).map(|key| key.as_str());
+    let prefix =
+        there.prefixes.iter().find(|prefix| !prefixes.contains(prefix)).map(|prefix| prefix.as_str());
+    match key.or(prefix) {
+        None => Ok(()),
+        Some(other) => {
+            let message = format!("the destination is not empty: there is {other:?}");
+            Err(HierarchyError::new(ArrayErrorKind::Exists, message))
+        }
+    }
+}
+
+/// Where something below the source goes.
+fn moved(source: &Prefix, target: &Prefix, inner: &Prefix) -> HierarchyResult<Prefix> {
+    Ok(Prefix::new(format!("{target}{}", &inner.as_str()[source.as_str().len()..]))?)
+}

@@ -1,0 +1,119 @@
+//! Removing the metadata of one format.
+
+use zarr_array::meta::NodeMeta;
+use zarr_array::traits::Prefix;
+use zarr_array::{ArrayErrorKind, Format, Limits, Storage, node};
+
+use super::plan::{Plan, PlannedNode, State};
+use super::steps::Stages;
+use super::survey::{Place, survey};
+use crate::child::Kind;
+use crate::error::{HierarchyError, HierarchyResult};
+
+/// How the metadata of one format is removed from a hierarchy.
+#[derive(Debug, Clone, Default)]
+pub struct RemoveOptions {
+    force: bool,
+    limits: Limits,
+    at_once: Option<usize>,
+}
+
+impl RemoveOptions {
+    /// Only where there is valid metadata of another format.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether documents are removed also where nothing else makes a node of what is there.
+    #[must_use]
+    pub fn force(mut self, force: bool) -> Self {
+        self.force = force;
+        self
+    }
+
+    /// The limits on what stored documents may make us do.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// How many documents are read or deleted at once; by default as many as the store says are worth it.
+    #[must_use]
+    pub fn at_once(mut self, requests: usize) -> Self {
+        self.at_once = Some(requests.max(1));
+        self
+    }
+
+    /// Plans the removal of all documents of `format`, 3 or 2, of the node at `path` and of all below it. Those of the
+    /// deepest nodes go first, those of the node itself last. Consolidated metadata of format 2 is one of them.
+    ///
+    /// # Errors
+    /// [`NotFound`](ArrayErrorKind::NotFound) when there is no document at all;
+    /// [`InvalidArgument`](ArrayErrorKind::InvalidArgument) for format 1;
+    /// [`Unsupported`](ArrayErrorKind::Unsupported) when the store cannot list; those of the store.
+    pub async fn plan(
+        &self,
+        storage: impl Into<Storage>,
+        path: &str,
+        format: Format,
+    ) -> HierarchyResult<Plan> {
+        let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
+        let planned = self.plan_at(storage, &prefix, format).await;
+        planned.map_err(|e| e.at(&prefix.node_path()))
+    }
+
+    async fn plan_at(&self, storage: Storage, prefix: &Prefix, format: Format) -> HierarchyResult<Plan> {
+        let other = match format {
+            Format::V3 => Format::V2,
+            Format::V2 => Format::V3,
+            Format::V1 => return Err(HierarchyError::invalid("documents of format 1 are not removed")),
+        };
+        let at_once = self.at_once.unwrap_or_else(|| node::at_once(&storage));
+        let levels = survey(&storage, prefix, Format::V2, &self.limits, at_once).await?;
+        if levels.iter().all(Vec::is_empty) {
+            return Err(HierarchyError::not_found("there is no node"));
+        }
+        let (mut stages, mut nodes) = (Stages::default(), Vec::new());
+        for level in levels.iter().rev() {
+            let keys = level.iter().map(|place| place.keys(format)).collect::<HierarchyResult<Vec<_>>>()?;
+            nodes.extend(
+                level
+                    .iter()
+                    .zip(&keys)
+                    .map(|(place, keys)| self.judge(place, keys.concat().is_empty(), other)),
+            );
+            stages.delete(keys);
+        }
+        nodes.sort_by(|a, b| a.path.cmp(&b.path));
+        let (prefix, limits) = (prefix.clone(), self.limits.clone());
+        Ok(Plan { storage, prefix, nodes, stages, keep_going: false, at_once, limits })
+    }
+
+    /// What becomes of a place of whose documents some are deleted, unless there are none.
+    fn judge(&self, place: &Place, none: bool, other: Format) -> PlannedNode {
+        let remaining = place.node(other, &self.limits);
+        let kind = match &remaining {
+            Ok(Some((NodeMeta::Array(_), _))) => Some(Kind::Array),
+            Ok(Some((NodeMeta::Group(_), _))) => Some(Kind::Group),
+            _ => None,
+        };
+        let obstacle = match remaining {
+            _ if none || self.force => None,
+            Ok(Some(_)) => None,
+            Ok(None) => {
+                let message =
+                    format!("there is no metadata of format {other}, to remove the last has to be forced");
+                Some(HierarchyError::new(ArrayErrorKind::NotFound, message))
+            }
+            Err(e) => Some(e.into()),
+        };
+        let state = match &obstacle {
+            Some(_) => State::Blocked,
+            None if none => State::Done,
+            None => State::Changes,
+        };
+        let obstacles = Vec::from_iter(obstacle);
+        PlannedNode { path: place.prefix.node_path(), kind, state, obstacles, notes: Vec::new() }
+    }
+}

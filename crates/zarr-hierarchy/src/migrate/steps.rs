@@ -1,0 +1,101 @@
+//! What is written and deleted, in which order.
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use zarr_array::traits::{Bytes, Key, Outcome, Put};
+use zarr_array::{ArrayErrorKind, Storage};
+
+use crate::error::{HierarchyError, HierarchyResult};
+
+/// One change of a store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Step {
+    /// A document is put where there is none.
+    Write(Key, String),
+    /// A document is put in the place of one that says the same, but for its consolidated metadata.
+    Replace(Key, String),
+    /// A document is deleted.
+    Delete(Key),
+}
+
+impl Step {
+    /// The key of the document.
+    pub fn key(&self) -> &Key {
+        match self {
+            Self::Write(key, _) | Self::Replace(key, _) | Self::Delete(key) => key,
+        }
+    }
+
+    async fn take(&self, storage: &Storage) -> HierarchyResult<()> {
+        let writer = storage.writer()?;
+        let outcome = match self {
+            Self::Delete(key) => writer.delete(key, None).await?,
+            Self::Replace(key, text) => writer.put(key, &[text.clone().into()], Put::Replace).await?,
+            Self::Write(key, text) => {
+                let put = if storage.capabilities().put_create { Put::Create } else { Put::Replace };
+                writer.put(key, &[Bytes::from(text.clone())], put).await?
+            }
+        };
+        match outcome {
+            Outcome::Done(_) => Ok(()),
+            _ => {
+                let message = "somebody else has written a document here meanwhile";
+                Err(HierarchyError::new(ArrayErrorKind::Conflict, message))
+            }
+        }
+    }
+}
+
+/// Steps in stages: those of one stage are taken together, in any order, and stages one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Stages(Vec<Vec<Step>>);
+
+impl Stages {
+    pub(super) fn push(&mut self, stage: Vec<Step>) {
+        if !stage.is_empty() {
+            self.0.push(stage);
+        }
+    }
+
+    /// Deletes documents of nodes of one level: of each what makes it a node first, so that an interruption leaves no node
+    /// without its attributes.
+    pub(super) fn delete(&mut self, nodes: Vec<[Vec<Key>; 2]>) {
+        let (mut makers, mut rest) = (Vec::new(), Vec::new());
+        for [first, then] in nodes {
+            makers.extend(first.into_iter().map(Step::Delete));
+            rest.extend(then.into_iter().map(Step::Delete));
+        }
+        self.push(makers);
+        self.push(rest);
+    }
+
+    pub(super) fn steps(&self) -> impl Iterator<Item = &Step> {
+        self.0.iter().flatten()
+    }
+
+    /// Takes all steps, at most `at_once` at a time, and tells of each one when it is done.
+    pub(super) async fn take(
+        &self,
+        storage: &Storage,
+        at_once: usize,
+        done: &(dyn Fn(&Step) + Sync),
+    ) -> HierarchyResult<()> {
+        let writer = storage.writer()?;
+        let mut written = false;
+        for stage in &self.0 {
+            let deletes = matches!(stage.first(), Some(Step::Delete(_)));
+            if deletes && written {
+                // What takes the place of the deleted documents must be durable first.
+                writer.sync().await?;
+            }
+            written = !deletes;
+            let steps = stage.iter().map(async |step| {
+                step.take(storage).await.map_err(|e| e.at(&step.key().parent().node_path()))?;
+                done(step);
+                Ok::<_, HierarchyError>(())
+            });
+            stream::iter(steps).buffer_unordered(at_once).try_collect::<()>().await?;
+        }
+        Ok(writer.sync().await?)
+    }
+}

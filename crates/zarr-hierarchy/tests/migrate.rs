@@ -1,0 +1,460 @@
+//! From format 2 to 3 by metadata alone: what is written in which order, and what an interruption leaves (checklist H.9).
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use serde_json::{Value, json};
+use zarr_array::traits::{
+    BoxFuture, ByteRange, Bytes, Capabilities, Dir, Filled, If, Key, ListStore, Outcome, Page, Prefix, Put,
+    ReadStore, Reply, Stat, StoreError, StoreErrorKind, StoreResult, Version, WriteStore,
+};
+use zarr_array::{Storage, block_on};
+use zarr_hierarchy::migrate::{MigrateOptions, Plan, RemoveOptions, State, Step};
+use zarr_hierarchy::{Format, HierarchyErrorKind, zarr_array};
+use zarr_store::{Counting, MemoryStore};
+
+/// A storage that refuses to write when nothing is left of a number of puts and deletions.
+#[derive(Debug, Clone)]
+struct Failing {
+    storage: Storage,
+    left: Arc<AtomicI64>,
+}
+
+impl Failing {
+    fn over(storage: &Storage, left: i64) -> Storage {
+        storage.layer(Self { storage: storage.clone(), left: Arc::new(left.into()) })
+    }
+
+    fn spend(&self) -> StoreResult<()> {
+        match self.left.fetch_sub(1, Ordering::Relaxed) {
+            ..=0 => Err(StoreError::new(StoreErrorKind::Io, "the power is gone")),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl ReadStore for Failing {
+    fn capabilities(&self) -> Capabilities {
+        self.storage.capabilities()
+    }
+
+    fn get_ranges<'a>(
+        &'a self,
+        key: &'a Key,
+        ranges: &'a [ByteRange],
+        condition: If<'a>,
+    ) -> BoxFuture<'a, StoreResult<Option<Reply>>> {
+        self.storage.reader().get_ranges(key, ranges, condition)
+    }
+
+    fn read_into<'a>(
+        &'a self,
+        key: &'a Key,
+        ranges: &'a [ByteRange],
+        condition: If<'a>,
+        into: &'a mut [u8],
+    ) -> BoxFuture<'a, StoreResult<Option<Filled>>> {
+        self.storage.reader().read_into(key, ranges, condition, into)
+    }
+
+    fn size<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, StoreResult<Option<Stat>>> {
+        self.storage.reader().size(key)
+    }
+}
+
+impl ListStore for Failing {
+    fn list<'a>(&'a self, prefix: &'a Prefix, after: Option<&'a Key>) -> BoxFuture<'a, StoreResult<Page>> {
+        Box::pin(async move { self.storage.lister()?.list(prefix, after).await })
+    }
+
+    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<Dir>> {
+        Box::pin(async move { self.storage.lister()?.list_dir(prefix).await })
+    }
+}
+
+impl WriteStore for Failing {
+    fn put<'a>(
+        &'a self,
+        key: &'a Key,
+        parts: &'a [Bytes],
+        how: Put<'a>,
+    ) -> BoxFuture<'a, StoreResult<Outcome>> {
+        Box::pin(async move {
+            self.spend()?;
+            self.storage.writer()?.put(key, parts, how).await
+        })
+    }
+
+    fn delete<'a>(
+        &'a self,
+        key: &'a Key,
+        version: Option<&'a Version>,
+    ) -> BoxFuture<'a, StoreResult<Outcome>> {
+        Box::pin(async move {
+            self.spend()?;
+            self.storage.writer()?.delete(key, version).await
+        })
+    }
+
+    fn delete_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<()>> {
+        Box::pin(async move {
+            self.spend()?;
+            self.storage.writer()?.delete_prefix(prefix).await
+        })
+    }
+
+    fn sync(&self) -> BoxFuture<'_, StoreResult<()>> {
+        Box::pin(async move { self.storage.writer()?.sync().await })
+    }
+}
+
+fn put(storage: &Storage, key: &str, text: impl ToString) {
+    block_on(storage.put(&Key::new(key).unwrap(), text.to_string())).unwrap();
+}
+
+fn get(storage: &Storage, key: &str) -> Value {
+    let bytes = block_on(storage.get(&Key::new(key).unwrap())).unwrap();
+    bytes.map_or(Value::Null, |bytes| serde_json::from_slice(&bytes).unwrap())
+}
+
+/// Everything that is stored, in the order of the keys.
+fn all(storage: &Storage) -> Vec<(String, Bytes)> {
+    let keys = block_on(storage.list_all(&Prefix::root())).unwrap();
+    keys.iter().map(|key| (key.as_str().to_owned(), block_on(storage.get(key)).unwrap().unwrap())).collect()
+}
+
+fn array() -> Value {
+    json!({
+        "zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "<f4", "compressor": { "id": "zlib", "level": 1 },
+        "filters": null, "order": "C", "fill_value": "NaN"
+    })
+}
+
+/// An array of objects: no codec of format 3 is like theirs.
+fn pickled() -> Value {
+    let mut array = array();
+    array["dtype"] = "|O".into();
+    array["fill_value"] = Value::Null;
+    array["filters"] = json!([{ "id": "pickle" }]);
+    array
+}
+
+/// `/` and `/g` are groups, `/a` and `/g/b` arrays, and all of it is consolidated.
+fn hierarchy() -> Storage {
+    let storage = Storage::from(MemoryStore::new());
+    put(&storage, ".zgroup", json!({ "zarr_format": 2 }));
+    put(&storage, ".zattrs", json!({ "title": "x" }));
+    put(&storage, ".zmetadata", json!({ "zarr_consolidated_format": 1, "metadata": {} }));
+    put(&storage, "a/.zarray", array());
+    put(&storage, "a/.zattrs", json!({ "_ARRAY_DIMENSIONS": ["x"], "units": "K" }));
+    put(&storage, "a/0", "chunk");
+    put(&storage, "g/.zgroup", json!({ "zarr_format": 2 }));
+    put(&storage, "g/b/.zarray", array());
+    storage
+}
+
+fn plan(storage: &Storage, options: &MigrateOptions) -> Plan {
+    block_on(options.plan(storage.clone(), "/")).unwrap()
+}
+
+fn run(plan: &Plan) -> Result<(), HierarchyErrorKind> {
+    block_on(plan.run(&|_| {})).map_err(|e| e.kind())
+}
+
+fn keys(plan: &Plan) -> Vec<String> {
+    plan.steps()
+        .map(|step| match step {
+            Step::Write(key, _) => format!("+{}", key.as_str()),
+            Step::Replace(key, _) => format!("={}", key.as_str()),
+            Step::Delete(key) => format!("-{}", key.as_str()),
+            _ => unreachable!(),
+        })
+        .collect()
+}
+
+fn states(plan: &Plan) -> Vec<(&str, State)> {
+    plan.nodes().iter().map(|node| (node.path.as_str(), node.state)).collect()
+}
+
+#[test]
+fn children_come_before_parents_and_the_root_comes_last() {
+    let storage = hierarchy();
+    let before = all(&storage);
+    let options = MigrateOptions::new().remove_old(true);
+    let plan = plan(&storage, &options);
+    assert_eq!(all(&storage), before, "to plan changes nothing");
+    let wanted = [
+        "+g/b/zarr.json",
+        "+a/zarr.json",
+        "+g/zarr.json",
+        "+zarr.json",
+        "-g/b/.zarray",
+        "-a/.zarray",
+        "-g/.zgroup",
+        "-a/.zattrs",
+        "-.zgroup",
+        "-.zattrs",
+        "-.zmetadata",
+    ];
+    assert_eq!(keys(&plan), wanted);
+    run(&plan).unwrap();
+    let left: Vec<_> = all(&storage).into_iter().map(|(key, _)| key).collect();
+    assert_eq!(left, ["a/0", "a/zarr.json", "g/b/zarr.json", "g/zarr.json", "zarr.json"]);
+}
+
+/// Four documents of each of four nodes, all at once; of two groups what is in them, and whether they are consolidated.
+#[test]
+fn a_plan_costs_some_requests_for_each_node_and_none_for_chunks() {
+    let (storage, counting) = Counting::over(&hierarchy());
+    let planned = plan(&storage, &MigrateOptions::new());
+    let before = counting.counts();
+    assert_eq!(before.requests(), 4 * 4 + 2 * 2);
+    run(&planned).unwrap();
+    assert_eq!(
+        (counting.counts() - before).requests(),
+        4 + 1,
+        "a put for each node, and one to make them last"
+    );
+}
+
+/// H.9, J2, J3, J.2, F41: what a user finds in the new documents.
+#[test]
+fn documents_say_in_format_3_what_they_said_in_format_2() {
+    let storage = hierarchy();
+    run(&plan(&storage, &MigrateOptions::new())).unwrap();
+    let a = get(&storage, "a/zarr.json");
+    assert_eq!(a["attributes"], json!({ "units": "K", "_FillValue": "AAAAAAAA+H8=" }));
+    assert_eq!(a["dimension_names"], json!(["x"]));
+    assert_eq!(a["chunk_key_encoding"], json!({ "name": "v2", "configuration": { "separator": "." } }));
+    let root = get(&storage, "zarr.json");
+    assert_eq!(root["attributes"], json!({ "title": "x" }));
+    let metadata = &root["consolidated_metadata"]["metadata"];
+    assert_eq!(metadata["a"], a);
+    assert_eq!(metadata["g/b"], get(&storage, "g/b/zarr.json"));
+    assert_eq!(metadata.as_object().unwrap().len(), 3);
+    // g/b has no names of dimensions, and is not one of xarray.
+    assert_eq!(get(&storage, "g/b/zarr.json")["attributes"], json!({}));
+    assert!(get(&storage, "g/zarr.json").get("consolidated_metadata").is_none(), "it had none");
+
+    let storage = hierarchy();
+    run(&plan(&storage, &MigrateOptions::new().keep_dimensions(true).fill_attribute(false))).unwrap();
+    assert_eq!(
+        get(&storage, "a/zarr.json")["attributes"],
+        json!({ "_ARRAY_DIMENSIONS": ["x"], "units": "K" })
+    );
+}
+
+/// A killed migration can be run again, wherever it was killed, and ends as one that was not.
+#[test]
+fn what_was_interrupted_can_be_run_again() {
+    let options = MigrateOptions::new().remove_old(true);
+    let whole = hierarchy();
+    let planned = plan(&whole, &options);
+    let steps = planned.steps().count();
+    run(&planned).unwrap();
+    for left in 0..steps {
+        let storage = hierarchy();
+        let failing = Failing::over(&storage, left as i64);
+        assert_eq!(run(&plan(&failing, &options)), Err(HierarchyErrorKind::Io));
+        if left < 4 {
+            assert!(get(&storage, "zarr.json").is_null(), "{left}: it is still one of format 2");
+        }
+        if left < 8 {
+            assert!(!get(&storage, ".zgroup").is_null(), "{left}: a reader of format 2 finds its root");
+        }
+        run(&plan(&storage, &options)).unwrap();
+        let again = plan(&storage, &options);
+        assert_eq!(keys(&again), Vec::<String>::new(), "{left}");
+        assert_eq!(all(&storage), all(&whole), "{left}");
+    }
+}
+
+/// Each case: what is wrong, and the kind of the error.
+#[test]
+fn nothing_is_written_if_a_node_cannot_be_converted() {
+    type Case = (&'static str, fn(&Storage), &'static str, HierarchyErrorKind);
+    let cases: [Case; 7] = [
+        ("pickle", |s| put(s, "g/b/.zarray", pickled()), "/g/b", HierarchyErrorKind::Unsupported),
+        ("invalid", |s| put(s, "a/.zarray", "{"), "/a", HierarchyErrorKind::Metadata),
+        ("attributes", |s| put(s, "a/.zattrs", "["), "/a", HierarchyErrorKind::Metadata),
+        ("group", |s| put(s, "g/.zattrs", "["), "/g", HierarchyErrorKind::Metadata),
+        ("name", |s| put(s, "__zarr_x/.zarray", array()), "/__zarr_x", HierarchyErrorKind::Unsupported),
+        ("in the way", |s| put(s, "a/zarr.json", "{}"), "/a", HierarchyErrorKind::Exists),
+        (
+            "in the way of a group",
+            |s| {
+                put(
+                    s,
+                    "zarr.json",
+                    json!({ "zarr_format": 3, "node_type": "group", "attributes": { "other": 1 } }),
+                )
+            },
+            "/",
+            HierarchyErrorKind::Exists,
+        ),
+    ];
+    for (what, spoil, node, kind) in cases {
+        let storage = hierarchy();
+        spoil(&storage);
+        let before = all(&storage);
+        let plan = plan(&storage, &MigrateOptions::new());
+        let error = block_on(plan.run(&|_| {})).unwrap_err();
+        assert_eq!((error.node(), error.kind()), (Some(node), kind), "{what}: {error}");
+        assert_eq!(all(&storage), before, "{what}");
+    }
+}
+
+/// F10: a node of format 3 has groups of format 3 around it.
+#[test]
+fn what_can_be_converted_is_if_that_is_asked_for() {
+    let options = MigrateOptions::new().keep_going(true).remove_old(true);
+    let storage = hierarchy();
+    put(&storage, "g/b/.zarray", pickled());
+    let planned = plan(&storage, &options);
+    assert_eq!(
+        states(&planned),
+        [("/", State::Changes), ("/a", State::Changes), ("/g", State::Changes), ("/g/b", State::Blocked)]
+    );
+    run(&planned).unwrap();
+    assert_eq!(get(&storage, "zarr.json")["consolidated_metadata"]["metadata"].as_object().unwrap().len(), 2);
+    assert!(get(&storage, "a/.zarray").is_null());
+    for needed in [".zgroup", "g/.zgroup", "g/b/.zarray"] {
+        assert!(!get(&storage, needed).is_null(), "{needed}: g/b is of format 2 only");
+    }
+
+    let storage = hierarchy();
+    put(&storage, "g/.zattrs", "[");
+    let planned = plan(&storage, &options);
+    assert_eq!(
+        states(&planned),
+        [("/", State::Changes), ("/a", State::Changes), ("/g", State::Blocked), ("/g/b", State::Blocked)]
+    );
+}
+
+/// As `--overwrite` and `--force` of zarr-python.
+#[test]
+fn documents_that_are_there_are_overwritten_if_that_is_asked_for() {
+    let storage = hierarchy();
+    run(&plan(&storage, &MigrateOptions::new())).unwrap();
+    let wanted = all(&storage);
+    put(&storage, "a/zarr.json", "{}");
+    put(
+        &storage,
+        "zarr.json",
+        json!({ "zarr_format": 3, "node_type": "group", "attributes": { "other": 1 } }),
+    );
+    let options = MigrateOptions::new().overwrite(true);
+    let planned = plan(&storage, &options);
+    assert_eq!(keys(&planned), ["-zarr.json", "-a/zarr.json", "+a/zarr.json", "+zarr.json"]);
+    run(&planned).unwrap();
+    assert_eq!(all(&storage), wanted);
+
+    put(&storage, "n/zarr.json", json!({ "zarr_format": 3, "node_type": "group" }));
+    assert_eq!(run(&plan(&storage, &options)), Err(HierarchyErrorKind::Exists), "n would be no node");
+    run(&plan(&storage, &options.force(true))).unwrap();
+    assert_eq!(all(&storage), wanted);
+}
+
+/// F44: a node that is added later does not hide behind consolidated metadata.
+#[test]
+fn what_is_consolidated_already_gets_what_comes_later() {
+    let storage = hierarchy();
+    run(&plan(&storage, &MigrateOptions::new().remove_old(true))).unwrap();
+    put(&storage, "c/.zarray", array());
+    let planned = plan(&storage, &MigrateOptions::new());
+    assert_eq!(keys(&planned), ["+c/zarr.json", "=zarr.json"]);
+    run(&planned).unwrap();
+    assert_eq!(
+        get(&storage, "zarr.json")["consolidated_metadata"]["metadata"]["c"],
+        get(&storage, "c/zarr.json")
+    );
+}
+
+#[test]
+fn metadata_can_go_somewhere_else() {
+    let (storage, to) = (hierarchy(), Storage::from(MemoryStore::new()));
+    let before = all(&storage);
+    let options = MigrateOptions::new().remove_old(true);
+    let into = |to: &Storage| block_on(options.plan_into(storage.clone(), "/g", to.clone(), "/copy"));
+    assert_eq!(run(&into(&Failing::over(&to, 1)).unwrap()), Err(HierarchyErrorKind::Io));
+    let planned = into(&to).unwrap();
+    assert_eq!(keys(&planned), ["+copy/zarr.json"], "the other one is there");
+    run(&planned).unwrap();
+    let written: Vec<_> = all(&to).into_iter().map(|(key, _)| key).collect();
+    assert_eq!(written, ["copy/b/zarr.json", "copy/zarr.json"]);
+    assert_eq!(all(&storage), before, "metadata is removed from where the new one is, and there was none");
+
+    put(&to, "copy/other/file", "");
+    assert_eq!(into(&to).unwrap_err().kind(), HierarchyErrorKind::Exists);
+}
+
+/// F10, F11: part of a hierarchy is not of another format.
+#[test]
+fn a_part_is_migrated_only_in_groups_that_have_been() {
+    let storage = hierarchy();
+    let part = || block_on(MigrateOptions::new().plan(storage.clone(), "/g"));
+    assert_eq!(part().unwrap_err().kind(), HierarchyErrorKind::InvalidArgument);
+    put(&storage, "zarr.json", json!({ "zarr_format": 3, "node_type": "group" }));
+    assert_eq!(keys(&part().unwrap()), ["+g/b/zarr.json", "+g/zarr.json"]);
+    let nowhere = block_on(MigrateOptions::new().plan(storage.clone(), "/nowhere"));
+    assert_eq!(nowhere.unwrap_err().kind(), HierarchyErrorKind::NotFound);
+}
+
+/// I6, I8: zarr-python 1 said order F of chunks that it had written in order C.
+#[test]
+fn an_array_of_format_1_is_converted_as_it_was_written() {
+    for (compression, transposed) in [("zlib", false), ("blosc", true)] {
+        let storage = Storage::from(MemoryStore::new());
+        let options = if compression == "zlib" {
+            json!(1)
+        } else {
+            json!({ "cname": "lz4", "clevel": 5, "shuffle": 1 })
+        };
+        let meta = json!({
+            "zarr_format": 1, "shape": [4, 6], "chunks": [2, 3], "dtype": "<i4", "compression": compression,
+            "compression_opts": options, "fill_value": 7, "order": "F"
+        });
+        put(&storage, "meta", meta);
+        put(&storage, "attrs", json!({ "a": 1 }));
+        put(&storage, "0.0", "chunk");
+        let options = MigrateOptions::new().format(Format::V1).remove_old(true);
+        let planned = plan(&storage, &options);
+        assert_eq!(keys(&planned), ["+zarr.json", "-meta", "-attrs"]);
+        run(&planned).unwrap();
+        let array = get(&storage, "zarr.json");
+        assert_eq!((&array["attributes"], &array["fill_value"]), (&json!({ "a": 1 }), &json!(7)));
+        assert_eq!(array["codecs"][0]["name"] == "transpose", transposed, "{compression}");
+    }
+}
+
+#[test]
+fn metadata_is_removed_where_there_is_other_metadata() {
+    let storage = hierarchy();
+    let remove = |format, force| {
+        let options = RemoveOptions::new().force(force);
+        block_on(options.plan(storage.clone(), "/", format)).unwrap()
+    };
+    let old = all(&storage);
+    assert_eq!(run(&remove(Format::V2, false)), Err(HierarchyErrorKind::NotFound), "it is all there is");
+    run(&plan(&storage, &MigrateOptions::new())).unwrap();
+    let both = all(&storage);
+    put(&storage, "a/zarr.json", "{");
+    assert_eq!(run(&remove(Format::V2, false)), Err(HierarchyErrorKind::Metadata), "it is all that is valid");
+    run(&remove(Format::V3, false)).unwrap();
+    assert_eq!(all(&storage), old);
+    run(&plan(&storage, &MigrateOptions::new())).unwrap();
+    assert_eq!(all(&storage), both);
+    let planned = remove(Format::V2, false);
+    assert_eq!(keys(&planned).last().unwrap(), "-.zmetadata");
+    run(&planned).unwrap();
+    assert_eq!(keys(&remove(Format::V2, false)), Vec::<String>::new());
+    assert_eq!(run(&remove(Format::V3, false)), Err(HierarchyErrorKind::NotFound));
+    assert_eq!(
+        keys(&remove(Format::V3, true)),
+        ["-g/b/zarr.json", "-a/zarr.json", "-g/zarr.json", "-zarr.json"]
+    );
+    run(&remove(Format::V3, true)).unwrap();
+    assert_eq!(all(&storage).len(), 1, "the chunk stays");
+}

@@ -1,0 +1,153 @@
+//! What xarray says in another way before format 3 than in it (checklist J.2).
+
+use zarr_traits::DataType;
+
+use crate::diagnostic::Ignore;
+use crate::documents::Format;
+use crate::fill::{self, base64};
+use crate::json::Value;
+use crate::lower::DIMENSIONS;
+use crate::model::ArrayMeta;
+use crate::v3::Extension;
+
+/// The attribute that holds the value of missing elements in format 3. Before, that is the fill value of the array.
+pub const FILL_VALUE: &str = "_FillValue";
+
+/// The value that xarray takes for a missing element of an array of format 2, in the JSON form of a fill value of format 3:
+/// the fill value, and where that is null the attribute [`FILL_VALUE`]. Nothing for arrays that xarray does not open, which
+/// are those without names of dimensions, and for arrays of format 3.
+pub fn missing_value(array: &ArrayMeta) -> Option<Value> {
+    let attributes = array.attributes();
+    if array.format() == Format::V3 || !attributes.contains(DIMENSIONS) {
+        return None;
+    }
+    match array.fill_is_undefined() {
+        false => Some(array.document().fill_value().clone()),
+        true => attributes.get(FILL_VALUE),
+    }
+}
+
+/// The attribute [`FILL_VALUE`] of an array of format 3 by which xarray takes `value` for a missing element: floats of any
+/// width are the base64 of a float64 in little-endian order, since JSON has no NaN.
+///
+/// Nothing for a value that is none of the type, and for strings, bytes and times: xarray writes the attribute for the
+/// former, and does not open a dataset where it finds one (seen with 2026.9).
+pub fn fill_value_attribute(data_type: &Extension, value: &Value) -> Option<Value> {
+    let data_type = DataType::core(data_type.name())?;
+    let fill = fill::read(&data_type, value, &mut Ignore).ok()?;
+    let float = |bytes: &[u8]| Some(Value::from(base64::encode(&widened(bytes)?.to_le_bytes())));
+    match data_type {
+        DataType::Float16 | DataType::Float32 | DataType::Float64 => float(fill.bytes()),
+        DataType::Complex64 | DataType::Complex128 => {
+            let (real, imaginary) = fill.bytes().split_at_checked(fill.bytes().len() / 2)?;
+            Some([float(real)?, float(imaginary)?].into_iter().collect())
+        }
+        DataType::String | DataType::Bytes | DataType::Raw(_) => None,
+        _ => fill::write(&data_type, &fill).ok(),
+    }
+}
+
+/// A float of 2, 4 or 8 bytes in the byte order of this machine.
+fn widened(bytes: &[u8]) -> Option<f64> {
+    match bytes.len() {
+        2 => Some(half(u16::from_ne_bytes(bytes.try_into().ok()?))),
+        4 => Some(f32::from_ne_bytes(bytes.try_into().ok()?).into()),
+        _ => Some(f64::from_ne_bytes(bytes.try_into().ok()?)),
+    }
+}
+
+/// IEEE 754 binary16, exactly.
+fn half(bits: u16) -> f64 {
+    let (exponent, fraction) = (bits >> 10 & 0x1F, f64::from(bits & 0x3FF));
+    let magnitude = match exponent {
+        0 => fraction * 2f64.powi(-24),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => (1024.0 + fraction) * 2f64.powi(i32::from(exponent) - 25),
+    };
+    if bits >> 15 == 1 { -magnitude } else { magnitude }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use zarr_traits::Limits;
+
+    use super::*;
+
+    /// J.2: what `FillValueCoder.encode` of xarray 2026.9 gives for the fill values of zarr-python 3.1.6.
+    #[test]
+    fn missing_values_are_encoded_as_xarray_does() {
+        for (data_type, fill, attribute) in [
+            ("float32", json!("NaN"), json!("AAAAAAAA+H8=")),
+            ("float64", json!("-Infinity"), json!("AAAAAAAA8P8=")),
+            ("float64", json!(-9999.5), json!("AAAAAMCHw8A=")),
+            ("float32", json!(0.1), json!("AAAAoJmZuT8=")),
+            ("float16", json!(0.1), json!("AAAAAACYuT8=")),
+            ("float16", json!("Infinity"), json!("AAAAAAAA8H8=")),
+            ("float16", json!(6e-8), json!("AAAAAAAAcD4=")),
+            ("float16", json!(-65504.0), json!("AAAAAAD878A=")),
+            ("complex64", json!([1.0, "NaN"]), json!(["AAAAAAAA8D8=", "AAAAAAAA+H8="])),
+            ("complex128", json!([0.0, -2.0]), json!(["AAAAAAAAAAA=", "AAAAAAAAAMA="])),
+            ("int16", json!(-9), json!(-9)),
+            ("uint64", json!(u64::MAX), json!(u64::MAX)),
+            ("bool", json!(true), json!(true)),
+        ] {
+            let encoded = fill_value_attribute(&Extension::new(data_type), &fill.into());
+            assert_eq!(encoded, Some(attribute.into()), "{data_type}");
+        }
+    }
+
+    /// One of these would make the whole dataset one that xarray does not open.
+    #[test]
+    fn what_xarray_would_stumble_over_is_not_encoded() {
+        for (data_type, fill) in [
+            ("string", json!("")),
+            ("bytes", json!("YWI=")),
+            ("fixed_length_utf32", json!("")),
+            ("numpy.datetime64", json!("NaT")),
+            ("int8", json!(1000)),
+            ("float32", json!("no number")),
+            ("unknown", json!(1)),
+        ] {
+            assert_eq!(fill_value_attribute(&Extension::new(data_type), &fill.into()), None, "{data_type}");
+        }
+    }
+
+    /// J.2, J.t4: the fill value goes before the attribute, and no fill value is no missing value.
+    #[test]
+    fn the_fill_value_of_format_2_is_the_missing_value_of_xarray() {
+        let missing = |fill: &str, attributes: &str| {
+            let array = format!(
+                r#"{{"zarr_format":2,"shape":[4],"chunks":[2],"dtype":"<f4","compressor":null,"filters":null,
+                "order":"C","fill_value":{fill}}}"#
+            );
+            let attributes = Some(attributes.as_bytes());
+            let array = ArrayMeta::parse_v2(array.as_bytes(), attributes, &Limits::default(), &mut Ignore);
+            missing_value(&array.unwrap()).map(|value| value.as_raw().to_owned())
+        };
+        let named = r#"{"_ARRAY_DIMENSIONS":["x"]}"#;
+        let both = r#"{"_ARRAY_DIMENSIONS":["x"],"_FillValue":7.5}"#;
+        assert_eq!(missing("-1", named).as_deref(), Some("-1.0"));
+        assert_eq!(missing("null", named), None);
+        assert_eq!(missing("-1", both).as_deref(), Some("-1.0"));
+        assert_eq!(missing("null", both).as_deref(), Some("7.5"));
+        assert_eq!(missing("-1", r#"{"_FillValue":7.5}"#), None);
+    }
+
+    /// J2, J3: xarray gives a scalar an empty list of names, which would be an attribute like any other in format 3.
+    #[test]
+    fn a_scalar_keeps_no_list_of_names() {
+        for (names, kept) in [("[]", false), (r#"["x"]"#, true)] {
+            let array =
+                br#"{"zarr_format":2,"shape":[],"chunks":[],"dtype":"<f4","compressor":null,"filters":null,
+                "order":"C","fill_value":null}"#;
+            let attributes = format!(r#"{{"_ARRAY_DIMENSIONS":{names},"a":1}}"#);
+            let attributes = Some(attributes.as_bytes());
+            let array = ArrayMeta::parse_v2(array, attributes, &Limits::default(), &mut Ignore).unwrap();
+            let attributes = array.to_v3(false).unwrap().attributes();
+            assert_eq!((attributes.contains(DIMENSIONS), attributes.contains("a")), (kept, true), "{names}");
+            assert!(array.to_v3(true).unwrap().attributes().contains(DIMENSIONS));
+        }
+    }
+}
