@@ -89,6 +89,12 @@ impl MetaError {
         self
     }
 
+    /// Says another place, in place of the pointer that is there.
+    pub(crate) fn moved(mut self, pointer: String) -> Self {
+        self.0.pointer = pointer;
+        self
+    }
+
     /// Adds the place in the text.
     #[must_use]
     pub fn with_position(mut self, position: Position) -> Self {

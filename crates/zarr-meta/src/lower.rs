@@ -3,9 +3,9 @@
 use zarr_traits::Limits;
 
 use crate::diagnostic::{Below, Capped, Code, Diagnostic, Ignore, Sink};
-use crate::error::{MetaError, MetaResult};
+use crate::error::{MetaError, MetaErrorKind, MetaResult};
 use crate::json::{Object, Value};
-use crate::v2::{self, Array, Dtype, Objects, Strings};
+use crate::v2::{self, Array, Dtype, Objects, Origin, Strings};
 use crate::v3::{ArrayDocument, Extension};
 
 /// Where xarray keeps the names of dimensions before format 3 (checklist J2).
@@ -18,6 +18,10 @@ pub(crate) struct Lowered {
     pub(crate) fill_is_undefined: bool,
     /// What keeps the model from being a document of format 3.
     pub(crate) obstacles: Vec<String>,
+    /// Where each codec of the model comes from.
+    pub(crate) origins: Vec<Origin>,
+    /// There are no filters, and the compressor has other members.
+    is_format_1: bool,
     /// Why the chunks cannot be read; the model then has the dtype and the fill value as they stand.
     pub(crate) refusal: Option<MetaError>,
 }
@@ -27,7 +31,84 @@ struct Meaning {
     data_type: Value,
     fill_value: Value,
     codecs: Vec<Extension>,
+    origins: Vec<Origin>,
     obstacles: Vec<String>,
+}
+
+impl Lowered {
+    /// The same for an array of format 1, which was read as if it were one of format 2.
+    pub(crate) fn of_format_1(self) -> Self {
+        let refusal = self.refusal.map(|e| {
+            let place = compression(e.pointer());
+            e.moved(place)
+        });
+        Self { is_format_1: true, refusal, ..self }
+    }
+
+    /// The place in the older document of what stands at `pointer` in the model, and the id of the filter or compressor
+    /// that stands there.
+    fn origin(&self, pointer: &str) -> (String, Option<&str>) {
+        let (member, rest) = step(pointer);
+        let place = match member {
+            "data_type" => "/dtype",
+            "chunk_grid" => "/chunks",
+            "chunk_key_encoding" => "/dimension_separator",
+            "codecs" => return self.origin_of_codec(rest),
+            _ => pointer,
+        };
+        (place.to_owned(), None)
+    }
+
+    fn origin_of_codec(&self, pointer: &str) -> (String, Option<&str>) {
+        let (number, rest) = step(pointer);
+        match number.parse::<usize>().ok().and_then(|i| self.origins.get(i)) {
+            Some(Origin { place, id: Some(id) }) => {
+                // What is in the configuration there lies beside the id here.
+                let place = format!("{place}{}", rest.strip_prefix("/configuration").unwrap_or(rest));
+                (if self.is_format_1 { compression(&place) } else { place }, Some(id))
+            }
+            Some(Origin { place, id: None }) => (place.clone(), None),
+            None => (String::new(), None),
+        }
+    }
+
+    /// An error of the model, as one of the older document: with its members, and its names of codecs.
+    pub(crate) fn restate(&self, e: MetaError) -> MetaError {
+        match self.origin(e.pointer()) {
+            (place, Some(id)) if e.kind() == MetaErrorKind::UnknownExtension => {
+                MetaError::new(e.kind(), format!("cannot be understood: unknown codec {id:?}")).at(&place)
+            }
+            (place, _) => e.moved(place),
+        }
+    }
+}
+
+/// Where format 1 has what format 2 has at `pointer`.
+fn compression(pointer: &str) -> String {
+    match pointer.strip_prefix("/compressor") {
+        None => pointer.to_owned(),
+        Some("") => "/compression".to_owned(),
+        Some(rest) => format!("/compression_opts{rest}"),
+    }
+}
+
+/// The first step of a pointer, and the rest of it.
+fn step(pointer: &str) -> (&str, &str) {
+    let pointer = pointer.strip_prefix('/').unwrap_or(pointer);
+    pointer.split_at(pointer.find('/').unwrap_or(pointer.len()))
+}
+
+/// Reports about the model, as such about the older document.
+pub(crate) struct Restated<'a> {
+    pub(crate) lowered: &'a Lowered,
+    pub(crate) sink: &'a mut dyn Sink,
+}
+
+impl Sink for Restated<'_> {
+    fn report(&mut self, diagnostic: Diagnostic) -> MetaResult<()> {
+        let pointer = self.lowered.origin(&diagnostic.pointer).0;
+        self.sink.report(Diagnostic { pointer, ..diagnostic })
+    }
 }
 
 /// The model of an array of format 1 or 2. What of its dtype, codecs and fill value cannot be understood does not hide
@@ -67,7 +148,8 @@ pub(crate) fn lower(
         model.set("dimension_names", names);
     }
     let document = ArrayDocument::new(&model.to_value(), limits, &mut Ignore)?;
-    Ok((document, Lowered { fill_is_undefined, obstacles: meaning.obstacles, refusal }))
+    let Meaning { obstacles, origins, .. } = meaning;
+    Ok((document, Lowered { fill_is_undefined, obstacles, origins, is_format_1: false, refusal }))
 }
 
 /// The names of the dimensions, when attributes of an array of `rank` dimensions have one for each (checklist J2).
@@ -97,7 +179,7 @@ fn meaning(array: &Array, strings: Strings, limits: &Limits, sink: &mut dyn Sink
         obstacles.push(format!("no registered data type is like {}", array.dtype.summary()));
     }
     let fill_value = fill_value.map_err(|e| e.at("/fill_value"))?;
-    Ok(Meaning { data_type, fill_value, codecs: codecs.list, obstacles })
+    Ok(Meaning { data_type, fill_value, codecs: codecs.list, origins: codecs.origins, obstacles })
 }
 
 fn as_it_stands(array: &Array) -> Meaning {
@@ -106,6 +188,7 @@ fn as_it_stands(array: &Array) -> Meaning {
         data_type: dtype.into(),
         fill_value: array.fill_value.clone(),
         codecs: Vec::new(),
+        origins: Vec::new(),
         obstacles: vec!["the array cannot be understood".to_owned()],
     }
 }

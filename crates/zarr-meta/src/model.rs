@@ -10,7 +10,7 @@ use crate::diagnostic::{Code, Diagnostic, Sink};
 use crate::documents::{DocumentName, Format};
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
 use crate::json::{Object, Root, Value};
-use crate::lower::{self, Lowered};
+use crate::lower::{self, Lowered, Restated};
 use crate::raise;
 use crate::resolve::{self, Resolved};
 use crate::v1;
@@ -136,7 +136,7 @@ impl ArrayMeta {
         }
         let attributes = Attributes::parse(DocumentName::Attributes1, attributes, limits, sink)?;
         let (document, lowered) = lower::lower(&array, &attributes.object(), Strings::Unknown, limits, sink)?;
-        let old = Old { format: Format::V1, array: root, attributes, lowered };
+        let old = Old { format: Format::V1, array: root, attributes, lowered: lowered.of_format_1() };
         Ok(Self { document, old: Some(Box::new(old)) })
     }
 
@@ -153,10 +153,13 @@ impl ArrayMeta {
     /// must be understood; of kind [`Invalid`](crate::MetaErrorKind::Invalid) for a configuration or a fill value that is
     /// refused and for codecs out of order; and what `sink` answers.
     pub fn resolve(&self, registry: &Registry, limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Resolved> {
-        match self.old.as_ref().map(|old| &old.lowered.refusal) {
-            None => resolve::resolve(&self.document, &registry.public(), limits, sink),
-            Some(None) => resolve::resolve(&self.document, registry, limits, sink),
-            Some(Some(refusal)) => Err(refusal.clone()),
+        let Some(Old { lowered, .. }) = self.old.as_deref() else {
+            return resolve::resolve(&self.document, &registry.public(), limits, sink);
+        };
+        match &lowered.refusal {
+            None => resolve::resolve(&self.document, registry, limits, &mut Restated { lowered, sink })
+                .map_err(|e| lowered.restate(e)),
+            Some(refusal) => Err(refusal.clone()),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Arrays of format 1 (checklist I).
 
+mod common;
+
 use zarr_meta::{
     ArrayMeta, Code, Diagnostic, DocumentName, Documents, Format, Ignore, Limits, MetaErrorKind, NodeMeta,
 };
@@ -151,6 +153,20 @@ fn compressions() {
     }
     let (array, codes) = read(&[("compression", "null"), ("compression_opts", "null")], false).unwrap();
     assert_eq!((&*codecs(&array), &*codes), (BYTES, &[Code::CompressionAlias][..]));
+}
+
+/// Messages name the members of format 1.
+#[test]
+fn errors_are_about_compression() {
+    for (compression, options, message) in [
+        ("foo", "1", "member \"/compression\": cannot be understood: unknown codec \"foo\""),
+        ("blosc", r#"{"shuffle": 7}"#, "member \"/compression_opts/shuffle\": expected 0, 1, 2 or -1"),
+    ] {
+        let name = format!("\"{compression}\"");
+        let (array, _) = read(&[("compression", &name), ("compression_opts", options)], false).unwrap();
+        let e = array.resolve(&common::registry(), &Limits::default(), &mut Ignore).unwrap_err().to_string();
+        assert!(e.starts_with(message), "{e}");
+    }
 }
 
 #[test]

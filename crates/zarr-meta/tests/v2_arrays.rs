@@ -1,5 +1,7 @@
 //! Documents of arrays of format 2 (checklist H.1), and what they mean in format 3.
 
+mod common;
+
 use zarr_meta::json::Value;
 use zarr_meta::{
     ArrayMeta, Code, DATA_TYPES, Diagnostic, Ignore, Limits, MetaErrorKind, MetaResult, Registry, Strict,
@@ -54,7 +56,8 @@ fn members() {
         ("H8", &[("-compressor", "")], ok(&[Code::MissingMember])),
         ("H8", &[("-order", "")], ok(&[Code::MissingMember])),
         ("H8", &[("-fill_value", "")], ok(&[Code::MissingMember, Code::UndefinedFill])),
-        ("H.t2", &[("order", "\"A\"")], Err(MetaErrorKind::Invalid)),
+        ("H6", &[("order", "\"F\"")], ok(&[])),
+        ("H6, H.t2", &[("order", "\"A\"")], Err(MetaErrorKind::Invalid)),
         ("H.t2", &[("order", "\"c\"")], Err(MetaErrorKind::Invalid)),
         ("H.t3", &[("dimension_separator", "\"-\"")], Err(MetaErrorKind::Invalid)),
         ("H.t3", &[("dimension_separator", "\"/../\"")], Err(MetaErrorKind::Invalid)),
@@ -145,8 +148,8 @@ fn what_cannot_be_understood_is_listed_nevertheless() {
         (("dtype", "\"|O\""), "member \"/filters\": an array of objects needs an object codec"),
         (("fill_value", "\"abc\""), "member \"/fill_value\": expected an integer, found \"abc\""),
         (
-            ("compressor", "{\"id\": \"foo\"}"),
-            "member \"/codecs/0\": cannot be understood: unknown codec \"bytes\"",
+            ("compressor", r#"{"id": "foo"}"#),
+            "member \"/dtype\": cannot be understood: unknown codec \"bytes\"",
         ),
         (
             ("compressor", "{\"id\": \"blosc\", \"shuffle\": 7}"),
@@ -163,6 +166,40 @@ fn what_cannot_be_understood_is_listed_nevertheless() {
     }
     let (meta, _) = read(&[("compressor", "{\"id\": \"foo\"}")]).unwrap();
     assert_eq!(meta.document().codecs()[1].name(), "numcodecs.foo", "H.t6");
+}
+
+/// H.t6: whoever reads the message has the old document before him, and no list of codecs.
+#[test]
+fn errors_and_notes_name_members_of_the_document_itself() {
+    let cases: &[(&[(&str, &str)], &str)] = &[
+        (
+            &[("compressor", r#"{"id": "foo", "x": 1}"#)],
+            "\"/compressor\": cannot be understood: unknown codec \"foo\"",
+        ),
+        (&[("filters", r#"[{"id": "foo"}]"#)], "\"/filters/0\": cannot be understood: unknown codec \"foo\""),
+        (
+            &[("order", "\"F\""), ("filters", r#"[{"id": "gzip", "level": 1}, {"id": "foo"}]"#)],
+            "\"/filters/1\": cannot be understood: unknown codec \"foo\"",
+        ),
+        (
+            &[("dtype", "\"|O\""), ("fill_value", "null"), ("filters", r#"[{"id": "pickle"}]"#)],
+            "\"/dtype\": cannot be understood: unknown data type",
+        ),
+        (
+            &[("filters", r#"[{"id": "packbits"}]"#)],
+            "\"/filters/0\": cannot be understood: unknown codec \"packbits\"",
+        ),
+        (&[("compressor", r#"{"id": "gzip", "level": 77}"#)], "\"/compressor/level\": is not valid"),
+    ];
+    for (edits, message) in cases {
+        let (meta, _) = read(edits).unwrap();
+        let e = meta.resolve(&common::registry(), &Limits::default(), &mut Ignore).unwrap_err().to_string();
+        assert!(e.starts_with(&format!("member {message}")), "{edits:?}: {e}");
+    }
+    let (meta, _) = read(&[("compressor", r#"{"id": "gzip", "level": 5.0}"#)]).unwrap();
+    let mut notes: Vec<Diagnostic> = Vec::new();
+    let _ = meta.resolve(&common::registry(), &Limits::default(), &mut notes).unwrap();
+    assert_eq!(notes[0].pointer, "/compressor/level");
 }
 
 #[test]

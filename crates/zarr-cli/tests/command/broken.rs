@@ -50,8 +50,18 @@ fn two(folder: &Folder) -> BTreeMap<String, Broken> {
     let attributes =
         |document: &'static str, text: Value| vec![(document, text.to_string()), (".zattrs", "{".to_owned())];
     let ways = [
-        ("array", ".foo\"", Some("array"), array(json!({ "compressor": { "id": "foo" } }))),
-        ("array", ".foo\"", Some("array"), array(json!({ "filters": [{ "id": "foo" }] }))),
+        (
+            "array",
+            "\"/compressor\": cannot be understood: unknown codec \"foo\"",
+            Some("array"),
+            array(json!({ "compressor": { "id": "foo" } })),
+        ),
+        (
+            "array",
+            "\"/filters/0\": cannot be understood: unknown codec \"foo\"",
+            Some("array"),
+            array(json!({ "filters": [{ "id": "foo" }] })),
+        ),
         ("array", "\"<q9\"", Some("array"), array(json!({ "dtype": "<q9" }))),
         ("unreadable", "\"/chunks\"", Some("invalid"), array(json!({ "chunks": null }))),
         ("unreadable", "\"/order\"", Some("invalid"), array(json!({ "order": "X" }))),

@@ -19,10 +19,21 @@ use crate::v3::Extension;
 pub(crate) struct Codecs {
     /// In the order of encoding.
     pub(crate) list: Vec<Extension>,
+    /// Where each of them comes from.
+    pub(crate) origins: Vec<Origin>,
     /// The data type of an array of objects, which its codec decides.
     pub(crate) objects: Option<Objects>,
     /// What no document of format 3 can say.
     pub(crate) obstacles: Vec<String>,
+}
+
+/// The member of an older document that says what a codec does.
+#[derive(Debug, Clone)]
+pub(crate) struct Origin {
+    /// A JSON pointer.
+    pub(crate) place: String,
+    /// The id of a filter or compressor.
+    pub(crate) id: Option<String>,
 }
 
 /// What objects are, by the codec that turns them to bytes (checklist H.6).
@@ -45,6 +56,8 @@ enum Stage {
 struct Chain<'a> {
     codecs: Codecs,
     stage: Stage,
+    /// What is being lowered.
+    from: Origin,
     limits: &'a Limits,
 }
 
@@ -64,7 +77,8 @@ pub(crate) fn lower(
     limits: &Limits,
     sink: &mut dyn Sink,
 ) -> MetaResult<Codecs> {
-    let mut chain = Chain { codecs: Codecs::default(), stage: Stage::Array(dtype.clone()), limits };
+    let from = Origin { place: "/order".to_owned(), id: None };
+    let mut chain = Chain { codecs: Codecs::default(), stage: Stage::Array(dtype.clone()), from, limits };
     let rank = array.shape.len();
     if array.order == Order::F && rank > 1 {
         chain.push(Extension::new("transpose").with("order", (0..rank).rev().collect::<Value>()));
@@ -72,14 +86,14 @@ pub(crate) fn lower(
     let mut filters = array.filters.iter().enumerate();
     if *dtype == Dtype::Object {
         let first = filters.next().ok_or_else(|| no_object_codec().at("/filters"))?;
+        chain.from = Origin { place: "/filters/0".to_owned(), id: Some(first.1.id.clone()) };
         chain.object_codec(first.1).map_err(|e| e.at("/filters/0"))?;
     }
-    for (i, filter) in filters {
-        let place = pointer::element("/filters", i);
-        chain.codec(filter, &place, sink).map_err(|e| e.at(&place))?;
-    }
-    if let Some(compressor) = &array.compressor {
-        chain.codec(compressor, "/compressor", sink).map_err(|e| e.at("/compressor"))?;
+    let filters = filters.map(|(i, filter)| (pointer::element("/filters", i), filter));
+    let compressor = array.compressor.iter().map(|compressor| ("/compressor".to_owned(), compressor));
+    for (place, codec) in filters.chain(compressor) {
+        chain.from = Origin { place: place.clone(), id: Some(codec.id.clone()) };
+        chain.codec(codec, &place, sink).map_err(|e| e.at(&place))?;
     }
     chain.serialize();
     Ok(chain.codecs)
@@ -97,6 +111,7 @@ impl Chain<'_> {
 
     fn push(&mut self, codec: Extension) {
         self.codecs.list.push(codec);
+        self.codecs.origins.push(self.from.clone());
     }
 
     fn obstacle(&mut self, what: String) {
@@ -218,7 +233,8 @@ impl Chain<'_> {
                 Extension::new("bytes:fields").with("endian", orders)
             }
         };
-        self.push(codec);
+        self.codecs.list.push(codec);
+        self.codecs.origins.push(Origin { place: "/dtype".to_owned(), id: None });
         let items = dtype.size(self.limits).unwrap_or(1);
         self.stage = Stage::Buffer(items);
         items

@@ -11,7 +11,7 @@ mod time;
 
 pub(crate) use array::{Array, Codec, Order, order, shapes};
 pub(crate) use attributes::Attributes;
-pub(crate) use codecs::Objects;
+pub(crate) use codecs::{Objects, Origin};
 pub(crate) use dtype::Dtype;
 pub(crate) use fill::Strings;
 pub(crate) use group::Group;
