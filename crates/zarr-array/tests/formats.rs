@@ -102,6 +102,35 @@ fn what_is_there_is_seen_whatever_its_format() {
     assert!(keys(&storage).contains(&"x/.zarray".to_owned()), "refused before anything is deleted");
 }
 
+/// F17: what is no node is nobody's to erase, and would be taken for chunks if it stayed.
+#[test]
+fn only_a_node_is_replaced() {
+    for strange in ["x/photo.jpg", "x/y/zarr.json", "x/c/0"] {
+        let storage = storage();
+        let put = |key: &str| block_on(storage.put(&Key::new(key).unwrap(), "precious")).unwrap();
+        put(strange);
+        for meta in [new(), old(ARRAY2, None)] {
+            let e = Array::replace(storage.clone(), "x", meta, &standard()).unwrap_err();
+            assert_eq!(e.kind(), ArrayErrorKind::Exists, "{strange}");
+            assert!(e.to_string().contains("no node to replace"), "{e}");
+            assert_eq!(keys(&storage), [strange], "nothing was erased, nothing created");
+        }
+        // Within a node everything goes.
+        put("x/zarr.json");
+        Array::replace(storage.clone(), "x", new(), &standard()).unwrap();
+        assert_eq!(keys(&storage), ["x/zarr.json", "zarr.json"]);
+    }
+    for empty in [&[][..], &["x/.zattrs", "x/.DS_Store", "xy/c/0"]] {
+        let storage = storage();
+        for key in empty {
+            block_on(storage.put(&Key::new(*key).unwrap(), "{}")).unwrap();
+        }
+        Array::replace(storage.clone(), "x", new(), &standard()).unwrap();
+        assert!(empty.iter().all(|key| keys(&storage).contains(&key.to_string())), "{empty:?}");
+        assert_eq!(Array::open(storage, "x", &standard()).unwrap().shape(), [4]);
+    }
+}
+
 #[test]
 fn attributes_that_are_left_behind_are_nobodys() {
     let storage = storage();

@@ -16,7 +16,9 @@ pub enum Existing {
     #[default]
     Fail,
     /// It is deleted with everything below it, its metadata first, so that an interruption leaves no node and not a node
-    /// without its chunks.
+    /// without its chunks. What is no node is not deleted: where there is none, but other objects, it is an error of kind
+    /// [`Exists`](ArrayErrorKind::Exists), for these would be taken for chunks. Names that begin with a period do not
+    /// count.
     Replace,
     /// It is opened, when it is of the same kind; an array must mean the same by its chunks.
     Open,
@@ -26,7 +28,7 @@ pub enum Existing {
 /// leaves empty groups, no half node. Gives the node that is there instead when that is what `existing` wants.
 ///
 /// With all groups there the cost is a read for each of them, three reads at once that look for a node of the other format, and a put,
-/// or two in format 2 with attributes; and what [`refresh`] costs.
+/// or two in format 2 with attributes; and what [`refresh`] costs. To replace what is not there costs a listing.
 ///
 /// # Errors
 /// [`Exists`](ArrayErrorKind::Exists) when there is a node, an array above it, or a group of another format above it;
@@ -48,15 +50,21 @@ pub async fn create(
     if format == Format::V1 || documents.is_empty() {
         return Err(ArrayError::new(ArrayErrorKind::Unsupported, "nodes of format 1 are read, not written"));
     }
-    let others = MAKERS.into_iter().chain([DocumentName::Attributes2]).filter(|name| *name != documents[0].0);
-    let beside = stored(storage, prefix, &others.collect::<Vec<_>>()).await?;
+    let replace = existing == Existing::Replace;
+    let names = MAKERS.into_iter().chain([DocumentName::Attributes2]);
+    let names: Vec<_> = names.filter(|name| replace || *name != documents[0].0).collect();
+    let beside = stored(storage, prefix, &names).await?;
     let attributes = beside.iter().any(|beside| !beside.name.makes_node());
+    let is_node = beside.iter().any(|beside| beside.name.makes_node());
+    if replace && !is_node {
+        check_empty(storage, prefix).await?;
+    }
     let mut written = create_above(storage, prefix, format, how).await?;
-    if existing == Existing::Replace {
+    if replace && is_node {
         delete_node(storage, prefix, &MAKERS).await?;
         // What lay below it is gone as well.
         refresh(storage, prefix, std::slice::from_ref(prefix), format, how).await?;
-    } else if beside.iter().any(|beside| beside.name.makes_node()) {
+    } else if is_node {
         return found(storage, prefix, existing, how).await;
     }
     let mut documents = documents.into_iter();
@@ -75,6 +83,22 @@ pub async fn create(
     written.push(prefix.clone());
     refresh(storage, prefix, &written, format, how).await?;
     Ok(None)
+}
+
+/// Refuses a place that holds no node, but other objects.
+async fn check_empty(storage: &Storage, prefix: &Prefix) -> ArrayResult<()> {
+    // A store that cannot list cannot delete what it holds either.
+    let Ok(lister) = storage.lister() else { return Ok(()) };
+    let dir = lister.list_dir(prefix).await?;
+    let mut names = dir.keys.iter().map(Key::as_str).chain(dir.prefixes.iter().map(Prefix::as_str));
+    // Attributes that were left behind, files of the system: no chunks.
+    match names.find(|name| !name[prefix.as_str().len()..].starts_with('.')) {
+        None => Ok(()),
+        Some(name) => {
+            let message = format!("there is no node to replace, but {name:?}, which is not deleted");
+            Err(ArrayError::new(ArrayErrorKind::Exists, message))
+        }
+    }
 }
 
 /// What comes of a node that is there already.
