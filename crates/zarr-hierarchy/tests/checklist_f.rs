@@ -36,7 +36,7 @@ fn f1_f3_names_that_must_not_be_created_are_refused() {
 }
 
 #[test]
-fn f2a_reserved_names_that_are_there_are_listed_and_open() {
+fn f2_f2a_reserved_names_that_are_there_are_listed_and_open() {
     let name = "__xarray_dataarray_variable__";
     let (storage, _) = store(&[
         ("zarr.json", GROUP),
@@ -182,6 +182,46 @@ fn f20_f22_e34_only_documents_make_children_and_arrays_have_none() {
 }
 
 #[test]
+fn f21_a_walk_finds_all_nodes_that_a_list_of_all_keys_finds() {
+    for (group, array, format) in [(GROUP, ARRAY, 3), (GROUP2, ARRAY2, 2)] {
+        let document = |kind: &str| {
+            if format == 3 {
+                "zarr.json"
+            } else if kind == "a" {
+                ".zarray"
+            } else {
+                ".zgroup"
+            }
+        };
+        let nodes = [
+            ("", "g"),
+            ("a/", "g"),
+            ("a/b/", "g"),
+            ("a/b/x/", "a"),
+            ("a/y/", "a"),
+            ("a.b/", "g"),
+            ("z/", "a"),
+        ];
+        let objects = nodes.map(|(path, kind)| {
+            (format!("{path}{}", document(kind)), if kind == "a" { array } else { group })
+        });
+        let mut objects: Vec<(&str, &str)> = objects.iter().map(|(key, text)| (&key[..], *text)).collect();
+        objects.extend([("z/c/0", "chunk"), ("z/0", "chunk"), ("a/readme.txt", "")]);
+        let (storage, _) = store(&objects);
+        let keys = keys(&storage);
+        let listed = keys.iter().filter_map(|key| {
+            let (path, name) = key.rsplit_once('/')?;
+            [".zarray", ".zgroup", "zarr.json"].contains(&name).then(|| format!("/{path}"))
+        });
+        let mut walked: Vec<_> = open(&storage).walk().map(|child| child.path()).collect();
+        walked.sort();
+        let mut listed: Vec<_> = listed.collect();
+        listed.sort();
+        assert_eq!(walked, listed, "format {format}");
+    }
+}
+
+#[test]
 fn f23_a_store_that_cannot_list_says_so_and_opens_by_path() {
     let (storage, _) = store(&[("zarr.json", GROUP), ("x/zarr.json", ARRAY)]);
     let root = open(&unlisted(&storage));
@@ -216,6 +256,36 @@ fn f30_erasing_takes_all_that_is_below_and_the_root_only_explicitly() {
     assert_eq!(e.kind(), Kind::InvalidArgument);
     erase(storage.clone(), "/", &EraseOptions::new().root(true)).unwrap();
     assert!(keys(&storage).is_empty());
+}
+
+#[test]
+fn h41_h42_format_2_has_no_reserved_names_and_is_erased_and_moved_alike() {
+    let objects = [
+        (".zgroup", GROUP2),
+        ("a/.zgroup", GROUP2),
+        ("a/__x/.zarray", ARRAY2),
+        ("a/__x/0", "chunk"),
+        ("a/__zarr/.zgroup", GROUP2),
+        ("a/.zattrs/strange", ""),
+        ("ab/.zgroup", GROUP2),
+        ("c/0", ""),
+    ];
+    let (storage, _) = store(&objects);
+    let mut root = open(&storage);
+    let children = root.group("a").unwrap().children().unwrap();
+    assert_eq!(names(&children), ["__x", "__zarr"], "H41");
+    assert!(children.iter().all(|child| child.diagnostics().is_empty()), "H41");
+    assert_eq!(names(&root.children().unwrap()), ["a", "ab", "c"]);
+    root.consolidate().unwrap();
+    root.move_to("a", &root, "m/n").unwrap();
+    root.erase("ab").unwrap();
+    let paths: Vec<_> = open(&storage).walk().map(|child| child.path()).collect();
+    assert_eq!(paths, ["/m", "/m/n", "/m/n/__x", "/m/n/__zarr"], "H42, in consolidated metadata as well");
+    assert_eq!(root.check_consolidated().unwrap().unwrap(), []);
+    assert_eq!(root.erase("c").unwrap_err().kind(), Kind::NotFound, "a folder is no node");
+    let kept = ["m/n/__x/0", "m/n/__x/.zarray", "m/n/.zattrs/strange", "m/.zgroup", "c/0"];
+    assert!(kept.iter().all(|key| keys(&storage).contains(&key.to_string())));
+    assert!(!keys(&storage).iter().any(|key| key.starts_with("a/") || key.starts_with("ab/")));
 }
 
 #[test]
@@ -280,6 +350,54 @@ fn f43_consolidated_metadata_can_be_ignored_or_required() {
     open(UseConsolidated::IfPresent).unwrap().consolidate().unwrap();
     assert!(open(UseConsolidated::Require).unwrap().is_consolidated());
     assert!(!open(UseConsolidated::Ignore).unwrap().is_consolidated());
+}
+
+#[test]
+fn f42_markers_in_the_map_are_not_taken_for_maps() {
+    let marked = GROUP.replace(
+        "\"attributes\":{}",
+        r#""consolidated_metadata":{"kind":"inline","must_understand":false,"metadata":{}}"#,
+    );
+    let map = format!(r#"{{"a":{marked},"a/b":{marked},"a/b/x":{ARRAY}}}"#);
+    let (storage, counting) = store(&[("zarr.json", &consolidated(&map))]);
+    let root = open(&storage);
+    let used = cost(&counting, || {
+        let a = root.group("a").unwrap();
+        assert_eq!(names(&a.children().unwrap()), ["b"], "those of the map around");
+        assert_eq!(a.group("b").unwrap().array("x").unwrap().path(), "/a/b/x");
+    });
+    assert_eq!(used.requests(), 0);
+}
+
+#[test]
+fn f46_an_array_in_the_map_opens_with_the_member() {
+    let marked =
+        ARRAY.replace("\"attributes\":{}", r#""consolidated_metadata":{"kind":"inline","metadata":{}}"#);
+    let (storage, _) = store(&[("zarr.json", &consolidated(&format!(r#"{{"x":{marked}}}"#)))]);
+    assert_eq!(open(&storage).array("x").unwrap().shape(), [4]);
+}
+
+/// F50 to F53, H1: a whole hierarchy of format 2 from one object.
+#[test]
+fn f53_an_object_of_version_2_answers_for_every_node() {
+    let marked = r#"{"zarr_format":2,"consolidated_metadata":{"kind":"inline","metadata":{}}}"#; // F51
+    let map = format!(
+        r#"{{".zgroup":{GROUP2},".zattrs":{{"t":1}},"a/.zgroup":{marked},"a/x/.zarray":{ARRAY2},"a/x/.zattrs":{{"u":2}},
+        "bad/.zarray":"text"}}"#
+    );
+    let object = format!(r#"{{"zarr_consolidated_format":1,"metadata":{map}}}"#);
+    let objects = [(".zgroup", GROUP2), (".zmetadata", &object), ("unseen/.zgroup", GROUP2)];
+    let (storage, counting) = store(&objects);
+    let root = open(&storage);
+    let used = cost(&counting, || {
+        assert_eq!(names(&root.children().unwrap()), ["a", "bad"]);
+        assert!(root.children().unwrap()[1].error().is_some(), "F50: a document is no string");
+        let a = root.group("a").unwrap();
+        assert!(a.attributes().is_empty(), "F52");
+        assert_eq!(a.array("x").unwrap().metadata().attributes().len(), 1);
+        assert_eq!(root.array("unseen").unwrap_err().kind(), Kind::NotFound);
+    });
+    assert_eq!(used.requests(), 0);
 }
 
 #[test]

@@ -47,6 +47,21 @@ fn no_node_is_looked_at() {
 }
 
 #[test]
+fn f46_consolidated_metadata_of_an_array_in_a_map_means_nothing() {
+    let array = r#"{"zarr_format":3,"node_type":"array","attributes":{"consolidated_metadata":1}"#;
+    let marked = |member: &str| format!(r#"{{"x":{array},"consolidated_metadata":{member}}}}}"#);
+    for member in ["null", r#"{"kind":"inline","must_understand":false,"metadata":{}}"#, "17"] {
+        let (index, notes) = inline(&marked(member));
+        let found = index.get("x/zarr.json").unwrap().to_compact();
+        assert_eq!((found, notes.len()), (format!("{array}}}"), 0), "{member}");
+    }
+    // The marker of a group stays: whoever reads the document knows what it is.
+    let group = r#"{"zarr_format":3,"node_type":"group","consolidated_metadata":null}"#;
+    assert_eq!(inline(&format!(r#"{{"g":{group}}}"#)).0.get("g/zarr.json").unwrap().as_raw(), group);
+}
+
+/// F50.
+#[test]
 fn version_2_has_keys_of_the_store() {
     let parse = |text: &str| Index::parse(text.as_bytes(), &Limits::default(), &mut Ignore);
     let index = parse(

@@ -155,6 +155,14 @@ fn filters_of_numbers() {
             2,
         ),
         (
+            "H22: objects in the order of the chunk",
+            "|O",
+            "F",
+            r#"[{"id": "vlen-utf8"}]"#,
+            r#"{"transpose":{"order":[1,0]}} {"vlen-utf8"}"#,
+            0,
+        ),
+        (
             "D.9b",
             "<f4",
             "C",

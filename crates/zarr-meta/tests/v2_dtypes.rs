@@ -151,7 +151,7 @@ fn structs() {
     );
     assert!(meta.v3_obstacles().is_empty());
 
-    // Sub-arrays, padding and mixed byte orders have no place in format 3.
+    // H12: sub-arrays, padding and mixed byte orders are read, but have no place in format 3.
     let dtype = r#"[["a", ">i2", [2]], ["", "|V1"], ["t", "<M8[s]"], ["s", "|S2"]]"#;
     let (meta, parts, _) = lower(dtype, "\"AAEAAgAAAAAAAAAAgHg=\"", "null").unwrap();
     assert_eq!(

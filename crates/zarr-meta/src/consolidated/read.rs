@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use zarr_traits::Limits;
 
+use super::write::{MEMBER, is_group, without_member};
 use super::{DOCUMENT, Form, Index, key_of};
 use crate::diagnostic::{Capped, Code, Diagnostic, MOST_REPORTS, Sink};
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
@@ -16,7 +17,8 @@ const INLINE: &str = "/consolidated_metadata/metadata";
 
 impl Index {
     /// From the inline form of version 3: the object `metadata`, which holds paths and documents. A slash at either end of
-    /// a path is tolerated (checklist F41, F.t4), and so are groups that are missing in between (F49, F.t10).
+    /// a path is tolerated (checklist F41, F.t4), and so are groups that are missing in between (F49, F.t10); consolidated
+    /// metadata in the document of an array is left out (F46).
     ///
     /// # Errors
     /// Only what `sink` answers.
@@ -26,7 +28,9 @@ impl Index {
         for member in metadata.members() {
             let name = member.name_lossy();
             match normal(&name) {
-                Some(path) => index.take(key_of(path, DOCUMENT), &name, member.value(), INLINE, sink)?,
+                Some(path) => {
+                    index.take(key_of(path, DOCUMENT), &name, entry(member.value()), INLINE, sink)?
+                }
                 None => refuse(&name, INLINE, sink)?,
             }
         }
@@ -92,6 +96,13 @@ impl Index {
         }
         Ok(())
     }
+}
+
+/// A document of a map, without consolidated metadata where an array has it, which means nothing (checklist F46). Documents
+/// of groups stay as they are: their readers know the member.
+fn entry(document: Value) -> Value {
+    let odd = document.as_raw().contains(MEMBER) && !is_group(&document);
+    if odd { without_member(&document) } else { document }
 }
 
 /// A path without a slash at either end; nothing for what can be no path of a node below the group.

@@ -7,7 +7,7 @@ use crate::json::{Document, Object, Value};
 use crate::v3::GroupDocument;
 use zarr_traits::Limits;
 
-const MEMBER: &str = "consolidated_metadata";
+pub(super) const MEMBER: &str = "consolidated_metadata";
 
 /// Groups that are added because nodes lie below them: a map of few hostile paths could ask for any number.
 const MOST_ADDED: usize = 10_000;
