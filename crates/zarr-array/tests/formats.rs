@@ -68,6 +68,36 @@ fn an_edit_touches_the_document_that_it_is_about() {
     assert_eq!(Array::open(storage, "/", &standard()).unwrap().shape(), [6]);
 }
 
+/// H.4, H7, H.t7: what others look for.
+#[test]
+fn h4_chunks_lie_where_the_separator_says() {
+    let cases: [(&str, &str, &[&str]); 4] = [
+        ("[]", "", &["g/x/0"]),
+        ("[3]", "", &["g/x/0", "g/x/1"]),
+        ("[3, 4]", "", &["g/x/0.0", "g/x/0.1", "g/x/1.0", "g/x/1.1"]),
+        ("[3, 4]", r#", "dimension_separator": "/""#, &["g/x/0/0", "g/x/0/1", "g/x/1/0", "g/x/1/1"]),
+    ];
+    for (shape, separator, wanted) in cases {
+        let storage = storage();
+        let chunks = shape.replace(['3', '4'], "2");
+        let text = ARRAY2.replace(
+            "\"shape\": [4], \"chunks\": [2]",
+            &format!("\"shape\": {shape}, \"chunks\": {chunks}{separator}"),
+        );
+        let array = Array::create(storage.clone(), "g/x", old(&text, None), &standard()).unwrap();
+        let elements: usize = array.shape().iter().product::<u64>().try_into().unwrap();
+        array.write(.., &vec![5; elements]).unwrap();
+        let mut chunks = keys(&storage);
+        chunks.retain(|key| !key.contains("/.z") && !key.starts_with('.'));
+        assert_eq!(chunks, wanted, "{shape} {separator}");
+        // H.5: chunks at the edge are whole.
+        let sizes =
+            wanted.iter().map(|key| block_on(storage.get(&Key::new(*key).unwrap())).unwrap().unwrap().len());
+        let size = 4 * 2_usize.pow(u32::try_from(array.shape().len()).unwrap());
+        assert!(sizes.into_iter().all(|found| found == size), "{shape}");
+    }
+}
+
 /// G11: what is not stored may read as anything.
 #[test]
 fn without_a_fill_value_every_chunk_is_stored() {

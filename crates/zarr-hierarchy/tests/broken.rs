@@ -27,6 +27,7 @@ const BROKEN: &[&str] = &[
     r#"{"zarr_format":3,"node_type":"group","consolidated_metadata":{"kind":"?"}}"#,
 ];
 
+/// F25, and F48 for what is consolidated of it.
 #[test]
 fn every_third_node_is_broken_and_the_others_are_listed() {
     let deep = format!("{}1{}", "[".repeat(500), "]".repeat(500));
