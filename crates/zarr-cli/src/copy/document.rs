@@ -50,6 +50,10 @@ fn new(
 ) -> Result<ArrayMeta, Failure> {
     let document = source.metadata().document();
     let (shape, data_type) = (source.shape(), source.data_type());
+    if data_type.name().contains(':') {
+        let reason = source.metadata().v3_obstacles().join("; ");
+        return Err(Failure::unsupported(format!("format 3 has no data type like its own: {reason}")));
+    }
     // What only models of older formats have: the elements are there, whatever they were encoded by.
     let is_public = |codec: &&Extension| !codec.name().contains(':');
     let codecs: Vec<Extension> = layout.codecs.iter().filter(is_public).cloned().collect();
