@@ -1,7 +1,9 @@
 """Migrates copies of stores of formats 2 and 1 with `zarr migrate v3`, and reads them before and after with zarr-python and,
 where arrays have names of dimensions, xarray.
 
-  python3 migrate.py ZARR STORE...        (needs: pip install zarr xarray; ZARR is the command)
+  python3 migrate.py [--copy] ZARR STORE...        (needs: pip install zarr xarray; ZARR is the command)
+
+With --copy they are copied with `zarr copy --zarr-format 3` instead.
 
 Each STORE is a store or a folder of stores. Values, types and attributes must be equal, files that were there untouched, and
 nothing may be left to do for a second run. Prints a line a store: `equal`, `refused` with the reason of the command, `unread`
@@ -184,6 +186,31 @@ def check(command, store, work):
         raise error
 
 
+def check_copy(command, store, work):
+    """What is different in a copy of format 3."""
+    copy = work / "copy.zarr"
+    done = run(command, "copy", "--quiet", "--zarr-format", "3", store, copy)
+    if done.returncode:
+        raise Other("refused", done.stderr.decode().splitlines()[0].partition("zarr: ")[2])
+    if is_old_array(store):
+        if little_endian(nodes(copy, 3)[""][1]).tobytes() != run(command, "cat", store).stdout:
+            yield "values"
+        return
+    uses = [False, True] if (store / ".zmetadata").exists() else [False]
+    try:
+        before = nodes(store, 2)
+    except Exception as e:
+        raise Other("unread", short(e))
+    try:
+        after = nodes(copy, 3)
+    except Exception as e:
+        raise Other("unknown", short(e))
+    yield from different_nodes(before, after)
+    for use in uses:
+        how = "with consolidated metadata" if use else "without consolidated metadata"
+        yield from different_datasets(datasets(store, 2, use), datasets(copy, 3, use), how)
+
+
 def short(error):
     return f"{type(error).__name__}: {str(error)[:150]}"
 
@@ -195,11 +222,14 @@ class Other(Exception):
 def main(command, *given):
     warnings.simplefilter("ignore")
     verdicts = collections.Counter()
+    one = check
+    if command == "--copy":
+        one, command, given = check_copy, given[0], given[1:]
     for folder in map(pathlib.Path, given):
         for store in find(folder):
             with tempfile.TemporaryDirectory() as work:
                 try:
-                    found = list(check(command, store, pathlib.Path(work)))
+                    found = list(one(command, store, pathlib.Path(work)))
                     verdict, message = ("DIFFERENT", "; ".join(found)) if found else ("equal", "")
                 except Other as error:
                     verdict, message = error.args

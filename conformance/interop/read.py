@@ -1,8 +1,11 @@
-"""Reads what `cargo run -p zarr-array --example combinations -- FOLDER` wrote, with zarr-python and TensorStore.
+"""Reads what `cargo run -p zarr-array --example combinations -- FOLDER` wrote (or the example `combinations_v2`), with
+zarr-python, 2 or 3, and TensorStore.
 
   python3 read.py FOLDER        (needs: pip install zarr tensorstore)
 
 Prints a line an array and reader; exit status 1 if any value differs."""
+import importlib.util
+import json
 import pathlib
 import sys
 
@@ -16,7 +19,8 @@ def with_zarr(path):
 def with_tensorstore(path):
     import tensorstore
 
-    spec = {"driver": "zarr3", "kvstore": {"driver": "file", "path": str(path.resolve()) + "/"}}
+    driver = "zarr3" if (path / "zarr.json").exists() else "zarr"
+    spec = {"driver": driver, "kvstore": {"driver": "file", "path": str(path.resolve()) + "/"}}
     return tensorstore.open(spec, read=True).result().read().result()
 
 
@@ -24,21 +28,32 @@ def little_endian(values):
     import numpy
 
     values = numpy.ascontiguousarray(values)
-    if values.dtype.byteorder == ">":
-        values = values.byteswap().view(values.dtype.newbyteorder("<"))
-    return values.tobytes()
+    return values.astype(values.dtype.newbyteorder("<")).tobytes()
+
+
+def is_equal(values, expected):
+    if expected.suffix == ".json":
+        return values.tolist() == json.loads(expected.read_text(encoding="utf8"))
+    return little_endian(values) == expected.read_bytes()
 
 
 def main(folder):
-    wrong = 0
-    for raw in sorted(pathlib.Path(folder).glob("*.raw")):
-        for name, read in (("zarr-python", with_zarr), ("tensorstore", with_tensorstore)):
+    wrong, readers = 0, []
+    for name, module, read in (("zarr-python", "zarr", with_zarr), ("tensorstore", "tensorstore", with_tensorstore)):
+        if importlib.util.find_spec(module):
+            readers.append((name, read))
+    for expected in sorted([*pathlib.Path(folder).glob("*.raw"), *pathlib.Path(folder).glob("*.json")]):
+        for name, read in readers:
             try:
-                verdict = "equal" if little_endian(read(raw.with_suffix(""))) == raw.read_bytes() else "DIFFERENT"
+                values = read(expected.with_suffix(""))
+                if values.dtype.itemsize == 0:
+                    print(f"{expected.stem:16} {name:12} shows characters that NumPy has no type for")
+                    continue
+                verdict = "equal" if is_equal(values, expected) else "DIFFERENT"
             except Exception as error:
                 verdict = f"ERROR {type(error).__name__}: {str(error).splitlines()[0][:120]}"
             wrong += verdict != "equal"
-            print(f"{raw.stem:16} {name:12} {verdict}")
+            print(f"{expected.stem:16} {name:12} {verdict}")
     return 1 if wrong else 0
 
 

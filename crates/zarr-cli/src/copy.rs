@@ -38,7 +38,7 @@ pub(crate) use written::written;
 ///
 /// The copy keeps shape, data type, fill value, dimension names and attributes, and what no option changes: chunks, shards
 /// and codecs. Its metadata is written in the form that every implementation reads. Chunks that are not stored, or hold
-/// nothing but the fill value, are not stored in the copy. Consolidated metadata is left out.
+/// nothing but the fill value, are not stored in the copy. Where the source has consolidated metadata the copy has it too.
 ///
 /// Chunks and codecs of an array with shards are those inside of the shards. A copy with other chunks or codecs has
 /// shards only if --shards says which.
@@ -136,8 +136,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         say(&format!("nothing was copied to {:?}", args.destination));
         return Err(Failure::silent(exit));
     }
-    // Children before parents.
-    place.publish(plan.nodes.iter().rev().map(|node| (&node.below, node.documents())))?;
+    place.publish(&plan.nodes)?;
     if !args.quiet {
         print(&summary(&plan, args))?;
     }

@@ -8,8 +8,8 @@ use crate::json::{Object, Value};
 use crate::v2::{self, Array, Dtype, Objects, Origin, Strings};
 use crate::v3::{ArrayDocument, Extension};
 
-/// Where xarray keeps the names of dimensions before format 3 (checklist J2).
-pub(crate) const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
+/// The attribute in which xarray keeps the names of dimensions before format 3 (checklist J2).
+pub const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 
 /// What a model of format 3 does not say about the array that it was made from.
 #[derive(Debug, Clone, Default)]

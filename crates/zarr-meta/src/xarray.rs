@@ -6,7 +6,7 @@ use crate::diagnostic::Ignore;
 use crate::documents::Format;
 use crate::fill::{self, base64};
 use crate::json::Value;
-use crate::lower::DIMENSIONS;
+pub use crate::lower::DIMENSIONS;
 use crate::model::ArrayMeta;
 use crate::v3::Extension;
 

@@ -7,6 +7,7 @@ use std::time::Instant;
 use zarr_meta::{DocumentName, Documents, Format, Ignore, NodeMeta};
 use zarr_traits::{ByteRange, Bytes, If, Key, Outcome, Prefix, Put, Storage, Version};
 
+use super::step::refresh_own;
 use super::{Stored, Writing, bare, refresh, stored};
 use crate::core::PartialWrites;
 use crate::cpu::Cpu;
@@ -41,6 +42,9 @@ pub async fn edit<R>(
         if put_changed(storage, prefix, &node, &stored, how).await? {
             drop(lock);
             refresh(storage, prefix, std::slice::from_ref(prefix), format, how).await?;
+            if let NodeMeta::Group(_) = node {
+                refresh_own(storage, prefix, format, how).await?;
+            }
             return Ok((node, result));
         }
         drop(lock);

@@ -55,9 +55,31 @@ pub async fn refresh(
     if how.consolidated == Consolidated::Keep || format == Format::V1 {
         return Ok(());
     }
-    let mut groups = above(node);
-    // In format 2 the documents of a group are among those that it consolidates.
-    groups.extend((format == Format::V2).then(|| node.clone()));
+    let groups = above(node);
+    refresh_in(storage, &groups, touched, format, how).await
+}
+
+/// The same for the group itself, where that is changed: in format 2 its documents are among those that it consolidates.
+pub(super) async fn refresh_own(
+    storage: &Storage,
+    group: &Prefix,
+    format: Format,
+    how: &Writing,
+) -> ArrayResult<()> {
+    if how.consolidated == Consolidated::Keep || format != Format::V2 {
+        return Ok(());
+    }
+    let own = std::slice::from_ref(group);
+    refresh_in(storage, own, own, format, how).await
+}
+
+async fn refresh_in(
+    storage: &Storage,
+    groups: &[Prefix],
+    touched: &[Prefix],
+    format: Format,
+    how: &Writing,
+) -> ArrayResult<()> {
     let holders = groups.iter().map(|group| holder(storage, group, format, how));
     let holders = try_join_all(holders).await.map_err(|e| {
         let message = "the groups above the node that was changed cannot be searched for consolidated metadata, which \

@@ -3,7 +3,7 @@
 use zarr_array::blocking::Array;
 use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::v3::{ArrayDocument, Extension, GroupDocument};
-use zarr_array::meta::{ArrayMeta, DocumentName, Format, GroupMeta};
+use zarr_array::meta::{ArrayMeta, DocumentName, Format, GroupMeta, xarray};
 use zarr_array::traits::{Bytes, Outcome, Prefix, Put};
 use zarr_array::{Limits, Storage, block_on};
 
@@ -50,6 +50,10 @@ fn new(
 ) -> Result<ArrayMeta, Failure> {
     let document = source.metadata().document();
     let (shape, data_type) = (source.shape(), source.data_type());
+    if data_type.name().contains(':') {
+        let reason = source.metadata().v3_obstacles().join("; ");
+        return Err(Failure::unsupported(format!("format 3 has no data type like its own: {reason}")));
+    }
     // What only models of older formats have: the elements are there, whatever they were encoded by.
     let is_public = |codec: &&Extension| !codec.name().contains(':');
     let codecs: Vec<Extension> = layout.codecs.iter().filter(is_public).cloned().collect();
@@ -73,10 +77,22 @@ fn new(
     Ok(ArrayMeta::parse(root.to_value().to_pretty().as_bytes(), &Limits::unlimited(), &mut Vec::new())?)
 }
 
-/// The attributes that an array has in format 3.
+/// The attributes that an array has in format 3: what xarray says by them in older formats has another place there
+/// (checklist J2, J3, J.2).
 fn attributes(meta: &ArrayMeta) -> Object {
-    // What cannot be put into format 3 as it is has attributes nevertheless.
-    meta.to_v3(false).map_or_else(|_| meta.attributes(), |new| new.attributes())
+    let mut attributes = meta.attributes();
+    if meta.format() == Format::V3 {
+        return attributes;
+    }
+    let missing = xarray::missing_value(meta);
+    if meta.dimension_names().is_some() || meta.shape().is_empty() {
+        attributes.remove(xarray::DIMENSIONS);
+    }
+    let missing = missing.and_then(|value| xarray::fill_value_attribute(meta.document().data_type(), &value));
+    if let Some(missing) = missing {
+        attributes.set(xarray::FILL_VALUE, missing);
+    }
+    attributes
 }
 
 /// The metadata of the copy of a group. Consolidated metadata is left out: it describes documents that are others now.

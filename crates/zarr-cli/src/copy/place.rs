@@ -9,12 +9,15 @@ use zarr_array::meta::diagnostic::Ignore;
 use zarr_array::meta::json::Document;
 use zarr_array::meta::{DocumentName, Documents, GroupMeta, NodeMeta};
 use zarr_array::traits::Prefix;
-use zarr_array::{Limits, Storage};
+use zarr_array::{Limits, Storage, block_on, node};
+use zarr_hierarchy::blocking::Group;
+use zarr_hierarchy::{GroupOptions, Unresolved, UseConsolidated};
 use zarr_store_fs::FsStore;
 
 use super::document;
+use super::plan::Node;
 use crate::exit::{Exit, Failure, say};
-use crate::target::is_node;
+use crate::target::{is_node, registry};
 
 /// A destination that may be written.
 #[derive(Debug)]
@@ -141,11 +144,11 @@ fn is_array(directory: &Path) -> bool {
 fn nodes_above(destination: &Path) -> Vec<(PathBuf, NodeMeta)> {
     let above = destination.ancestors().skip(1);
     let above = above.skip_while(|p| !p.exists()).take_while(|p| is_node(p));
-    above.filter_map(|directory| Some((directory.to_owned(), node(directory)?))).collect()
+    above.filter_map(|directory| Some((directory.to_owned(), node_at(directory)?))).collect()
 }
 
 /// The node that a directory is, if it can be read.
-fn node(directory: &Path) -> Option<NodeMeta> {
+fn node_at(directory: &Path) -> Option<NodeMeta> {
     let mut documents = Documents::new();
     for name in Documents::steps(None).iter().copied().flatten() {
         if let Ok(bytes) = fs::read(directory.join(name.as_str())) {
@@ -162,7 +165,7 @@ fn make_parents(parent: &Path) -> Result<(), Failure> {
     for directory in missing.into_iter().rev() {
         let failed = |e: io::Error| Failure::io(&e, format_args!("cannot create {directory:?}"));
         fs::create_dir(directory).map_err(failed)?;
-        let Some(above) = directory.parent().and_then(node) else { continue };
+        let Some(above) = directory.parent().and_then(node_at) else { continue };
         for (name, text) in GroupMeta::new(above.format())?.documents() {
             let written = text.map_or(Ok(()), |text| fs::write(directory.join(name.as_str()), text));
             written.map_err(failed)?;
@@ -192,14 +195,14 @@ impl Growing {
         Ok(())
     }
 
-    /// Writes the documents, in this order, and gives the copy the name of the destination.
-    pub(crate) fn publish<'a>(
-        mut self,
-        nodes: impl Iterator<Item = (&'a Prefix, Vec<(DocumentName, Option<String>)>)>,
-    ) -> Result<(), Failure> {
-        for (below, documents) in nodes {
-            document::put(&self.store(below)?, documents)
-                .map_err(|e| e.within(format_args!("copy in {:?}", self.directory.join(below.as_str()))))?;
+    /// Writes the documents of nodes, given parents before children, and gives the copy the name of the destination.
+    pub(crate) fn publish(mut self, nodes: &[Node]) -> Result<(), Failure> {
+        // Children before parents.
+        for node in nodes.iter().rev() {
+            let written = document::put(&self.store(&node.below)?, node.documents())
+                .and_then(|()| if node.consolidated { self.consolidate(&node.below) } else { Ok(()) });
+            let place = self.directory.join(node.below.as_str());
+            written.map_err(|e| e.within(format_args!("copy in {place:?}")))?;
         }
         let Place { destination, replaces, .. } = &self.place;
         let failed =
@@ -224,14 +227,30 @@ impl Growing {
                 say(&format!("note: what was replaced is left in {old:?}: {e}"));
             }
         }
-        for (above, node) in nodes_above(destination) {
-            if let NodeMeta::Group(group) = node
-                && group.consolidated().is_some()
-            {
-                say(&format!("note: the consolidated metadata of {above:?} does not know the copy"));
-            }
-        }
+        self.refresh(nodes)
+    }
+
+    /// Consolidates the metadata of a group of the copy, as that of the source was.
+    fn consolidate(&self, below: &Prefix) -> Result<(), Failure> {
+        let options = GroupOptions::new().use_consolidated(UseConsolidated::Ignore);
+        let mut group = Group::open_with(self.store(below)?, "/", &registry(), &options)?;
+        group.consolidate_with(Unresolved::Include)?;
         Ok(())
+    }
+
+    /// Tells consolidated metadata above the destination of the nodes that are there now.
+    fn refresh(&self, nodes: &[Node]) -> Result<(), Failure> {
+        let destination = &self.place.destination;
+        let Some((directory, top)) = nodes_above(destination).pop() else { return Ok(()) };
+        let below = destination.strip_prefix(&directory).ok().and_then(Path::to_str);
+        let Some(below) = below.filter(|below| !below.is_empty()) else { return Ok(()) };
+        let storage = FsStore::open(&directory)?.into();
+        let at = |node: &str| Prefix::new(format!("{below}/{node}"));
+        let (root, how) = (at("")?, node::Writing::default());
+        let copied = nodes.iter().map(|node| at(node.below.as_str()));
+        // Groups on the way may be new as well.
+        let touched = node::above(&root).into_iter().map(Ok).chain(copied).collect::<Result<Vec<_>, _>>()?;
+        Ok(block_on(node::refresh(&storage, &root, &touched, top.format(), &how))?)
     }
 }
 

@@ -1,9 +1,10 @@
 //! What is to be copied, known before anything is written.
 
 use zarr_array::blocking::Array;
-use zarr_array::meta::{ArrayMeta, DocumentName, GroupMeta, NodeMeta};
+use zarr_array::meta::consolidated::OBJECT2;
+use zarr_array::meta::{ArrayMeta, DocumentName, Format, GroupMeta, NodeMeta};
 use zarr_array::traits::{ChunkGrid, Prefix};
-use zarr_array::{Cpu, Limits, Storage};
+use zarr_array::{Cpu, Limits, Storage, block_on};
 use zarr_hierarchy::Found;
 
 use super::change::Change;
@@ -31,6 +32,8 @@ pub(crate) struct Node {
     pub(crate) path: String,
     /// Where it lies below the node that is copied.
     pub(crate) below: Prefix,
+    /// Whether the source has consolidated metadata there.
+    pub(crate) consolidated: bool,
     pub(crate) kind: Kind,
 }
 
@@ -122,6 +125,7 @@ impl Plan {
         self.notes.extend(
             visit.notes.iter().filter(|n| is_worth_telling(n)).map(|n| format!("node {path:?}: {n}")),
         );
+        let mut consolidated = false;
         let kind = match visit.found {
             Found::Node(NodeMeta::Array(_)) => {
                 // From the storage once more, so that this is the one way to open an array.
@@ -129,9 +133,10 @@ impl Plan {
                 Kind::Array(Box::new(self.array(array, source, &visit.prefix == start, change)?))
             }
             Found::Node(NodeMeta::Group(group)) => {
-                if group.consolidated().is_some() {
-                    self.notes.push(format!("group {path:?}: the copy has no consolidated metadata"));
-                }
+                let object = visit.prefix.key(OBJECT2)?;
+                consolidated = group.consolidated().is_some()
+                    || group.format() == Format::V2
+                        && block_on(source.storage.reader().size(&object))?.is_some();
                 Kind::Group(Box::new(document::group(&group, change.format_of(group.format()))?))
             }
             Found::Broken(e) | Found::Unlisted(e) => {
@@ -144,7 +149,7 @@ impl Plan {
             }
         };
         let below = visit.prefix.as_str().strip_prefix(start.as_str()).unwrap_or_default();
-        self.nodes.push(Node { path, below: Prefix::new(below)?, kind });
+        self.nodes.push(Node { path, below: Prefix::new(below)?, consolidated, kind });
         Ok(())
     }
 

@@ -59,7 +59,8 @@ fn one(codec: &Extension, data_type: &DataType, rank: usize, registry: &Registry
         "blosc" => blosc(with(plain, &given, &["cname"]), &given, size),
         "crc32c" => plain,
         Sharding::NAME => sharding(codec, data_type, rank, registry),
-        _ if given.is_empty() => plain,
+        // zarr-python wants a configuration of these, also where there is nothing in it.
+        _ if given.is_empty() && !name.starts_with("numcodecs.") => plain,
         _ => plain.with_configuration(&given),
     })
 }
