@@ -1,12 +1,13 @@
 //! Listing: directories read in the order of their keys, page by page.
 //!
 //! What is an object here: a regular file, and a link to one. Not listed are names that no key can have (not UTF-8, or
-//! with a backslash), files of writers at work, FIFOs, sockets and devices, and links that lead nowhere. A link that
-//! may not be followed is listed, so that reading it says why. A directory that cannot be read is an error.
+//! with a backslash), files of writers at work, FIFOs, sockets and devices, links that lead nowhere, and links to a
+//! directory that they are in: what is there is listed by its own path, and through the link there would be no end of keys.
+//! A link that may not be followed is listed, so that reading it says why. A directory that cannot be read is an error.
 
 use rustix::fs::{Dir as Names, FileType, Stat};
 use rustix::io::Errno;
-use zarr_traits::{BoxFuture, Dir, Key, ListStore, Page, Prefix, StoreError, StoreErrorKind, StoreResult};
+use zarr_traits::{BoxFuture, Dir, Key, ListStore, Page, Prefix, StoreErrorKind, StoreResult};
 
 use crate::delete::is_dot;
 use crate::path::{check, failed, is_hidden, present};
@@ -139,11 +140,8 @@ impl FsStore {
             Err(_) => return Ok(Some(FileType::RegularFile)),
         };
         let kind = FileType::from_raw_mode(stat.st_mode);
-        if kind == FileType::Directory && self.is_inside(&stat, prefix)? {
-            let message = "this link leads to a directory that it is in, so that there is no end of keys";
-            return Err(StoreError::new(StoreErrorKind::Io, message).with_key(path));
-        }
-        Ok(Some(kind))
+        let is_endless = kind == FileType::Directory && self.is_inside(&stat, prefix)?;
+        Ok((!is_endless).then_some(kind))
     }
 
     /// Whether the directory of `prefix` is `dir` or below it.
