@@ -1,6 +1,6 @@
 //! Erasing a node with everything below it (checklist F17, F30, F31).
 
-use zarr_meta::DocumentName;
+use zarr_meta::{DocumentName, Format, consolidated};
 use zarr_traits::{Prefix, Storage};
 
 use super::{MAKERS, Writing, refresh, stored};
@@ -29,12 +29,16 @@ pub async fn erase(storage: &Storage, prefix: &Prefix, how: &Writing) -> ArrayRe
     Ok(true)
 }
 
-/// Deletes documents of a node, then everything below its prefix.
+/// Deletes documents of a node, then everything below its prefix. Consolidated metadata of format 2 goes before them: without
+/// the document of its group it would still be read by those who look for nothing else (checklist F50).
 pub(super) async fn delete_node(
     storage: &Storage,
     prefix: &Prefix,
     documents: &[DocumentName],
 ) -> ArrayResult<()> {
+    if documents.iter().any(|name| name.format() == Format::V2) {
+        let _ = storage.writer()?.delete(&prefix.key(consolidated::OBJECT2)?, None).await?;
+    }
     for name in documents {
         let _ = storage.writer()?.delete(&prefix.key(name.as_str())?, None).await?;
     }

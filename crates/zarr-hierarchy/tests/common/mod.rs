@@ -1,6 +1,8 @@
 //! Small hierarchies.
 #![allow(dead_code, reason = "each test uses some of it")]
 
+pub(crate) mod failing;
+
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::zarr_array::meta::json::Value;
 use zarr_hierarchy::zarr_array::traits::{Key, block_on};
