@@ -49,6 +49,7 @@ Examples:
 
 pub(crate) fn run(args: &Args) -> Outcome {
     let target = Target::find(&args.store)?;
+    check_links(&target)?;
     if target.format == Some(Format::V1) {
         return Err(target.fail(Failure::unsupported("arrays of format 1 are read, and not erased")));
     }
@@ -64,6 +65,23 @@ pub(crate) fn run(args: &Args) -> Outcome {
     }
     print(&if args.json { doomed.to_json(args.dry_run) } else { doomed.to_text(args.dry_run) })?;
     Ok(Exit::Ok)
+}
+
+/// A document behind a link is that of another node, whose chunks are elsewhere. Only the store may be found by a link.
+fn check_links(target: &Target) -> Result<(), Failure> {
+    // Without a slash at the end, which would lead through a link.
+    let store: PathBuf = target.store.components().collect();
+    let is_root = target.path == "/";
+    let names = target.path.trim_matches('/').split('/').filter(|_| !is_root);
+    let below = names.scan(store.clone(), |directory, name| {
+        directory.push(name);
+        Some(directory.clone())
+    });
+    let mut erased = below.chain(is_root.then_some(store));
+    match erased.find(|path| path.is_symlink()) {
+        Some(link) => Err(Failure::usage(format!("{link:?} is a link: what it leads to would be erased"))),
+        None => Ok(()),
+    }
 }
 
 /// What is erased with a node.

@@ -42,6 +42,26 @@ fn a_node_is_erased_and_consolidated_metadata_follows() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn what_a_link_leads_to_is_not_erased() {
+    use std::os::unix::fs::symlink;
+    let folder = Folder::new();
+    stores(&folder);
+    symlink(folder.join("i.zarr"), folder.join("h.zarr/g/other")).unwrap();
+    symlink(folder.join("i.zarr"), folder.join("link.zarr")).unwrap();
+    for node in ["h.zarr/g/other", "h.zarr/g/other/a", "link.zarr", "link.zarr/"] {
+        rm(&folder, &["-ry", node]).fails(2, &["is a link"]);
+    }
+    let all = [".zgroup", ".zmetadata", "a/.zarray", "a/0", "g/.zgroup", "g/b/.zarray", "g/b/0"];
+    assert_eq!(folder.files("i.zarr"), all);
+    // The link goes with the group that it is in.
+    rm(&folder, &["-ry", "h.zarr/g"]).ok();
+    assert_eq!(folder.files("i.zarr"), all);
+    rm(&folder, &["link.zarr/a"]).ok();
+    assert!(!folder.join("i.zarr/a").exists());
+}
+
 #[test]
 fn the_root_needs_force() {
     let folder = Folder::new();
