@@ -51,7 +51,8 @@ pub(crate) struct Args {
     /// The directory of the copy.
     #[arg(value_name = "DST")]
     destination: PathBuf,
-    /// The format of the copy; by default that of the source, and 3 for an array of format 1.
+    /// The format of the copy; by default that of the group that DST lies in, else that of the source, and 3 for an array of
+    /// format 1.
     #[arg(long, value_name = "3|2", value_parser = ["3", "2"])]
     zarr_format: Option<String>,
     /// The codecs of the chunks of all arrays: a list like `zstd:5`, `blosc:lz4:5:shuffle`,
@@ -116,6 +117,15 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let filter = Filter::new(&args.include, &args.exclude)?;
     let source = Target::find(&args.source)?;
     let place = Place::find(&args.destination, args.if_exists == IfExists::Replace, &source.directory)?;
+    let format = match (format, place.format()) {
+        (Some(given), Some(above)) if given != above => {
+            let [given, above] = [given, above].map(Format::number);
+            let message =
+                format!("--zarr-format {given}: {:?} lies in a group of format {above}", args.destination);
+            return Err(Failure::usage(message));
+        }
+        (given, above) => given.or(above),
+    };
     let change = Change { format, codecs, chunks: args.chunks.clone(), shards: args.shards.clone() };
     let plan = Plan::new(&source, &change, &filter)?;
     plan.notes.iter().for_each(|note| say(&format!("note: {note}")));

@@ -230,7 +230,7 @@ fn array(args: &Args, format: Format, attributes: Object) -> Result<ArrayMeta, F
     }
     let keys = Extension::new("v2").with("separator", ".");
     let meta = builder.chunk_key_encoding(keys).build()?.to_v2()?;
-    changed(&meta, &Layout { chunks: None, shards: None, codecs: Vec::new(), old })
+    changed(&meta, &Layout { chunks: None, shards: None, codecs: Vec::new(), old }, None)
 }
 
 /// The data type that the user means, and whether its bytes are big-endian.

@@ -1,6 +1,6 @@
 //! What xarray says in another way before format 3 than in it (checklist J.2).
 
-use zarr_traits::DataType;
+use zarr_traits::{DataType, FillValue};
 
 use crate::diagnostic::Ignore;
 use crate::documents::Format;
@@ -45,6 +45,38 @@ pub fn fill_value_attribute(data_type: &Extension, value: &Value) -> Option<Valu
         DataType::String | DataType::Bytes | DataType::Raw(_) => None,
         _ => fill::write(&data_type, &fill).ok(),
     }
+}
+
+/// The fill value by which xarray takes the same elements for missing in format 2 as by the attributes of this array of
+/// format 3: the value of the attribute [`FILL_VALUE`], or null where there is none, because a fill value alone says nothing
+/// about missing elements in format 3 and everything in format 2 (checklist J.2).
+///
+/// Nothing where the fill value stays as it is: for arrays of older formats, for those that xarray does not open, which have
+/// no names of dimensions and are no scalars, for types other than numbers and booleans, and for an attribute that is no
+/// value of the type.
+pub fn fill_value_of_format_2(array: &ArrayMeta) -> Option<Value> {
+    let is_opened = array.dimension_names().is_some() || array.shape().is_empty();
+    let data_type = DataType::core(array.document().data_type().name())?;
+    let is_number = !matches!(data_type, DataType::String | DataType::Bytes | DataType::Raw(_));
+    if array.format() != Format::V3 || !is_opened || !is_number {
+        return None;
+    }
+    let Some(attribute) = array.attributes().get(FILL_VALUE) else { return Some(Value::from(None::<bool>)) };
+    let value = match &data_type {
+        DataType::Float16 | DataType::Float32 | DataType::Float64 => float_of(&attribute)?,
+        DataType::Complex64 | DataType::Complex128 => {
+            attribute.elements()?.map(|part| float_of(&part)).collect::<Option<Value>>()?
+        }
+        _ => attribute,
+    };
+    fill::write(&data_type, &fill::read(&data_type, &value, &mut Ignore).ok()?).ok()
+}
+
+/// The number, or the name of one, that the base64 of a float64 stands for.
+fn float_of(encoded: &Value) -> Option<Value> {
+    let bytes = base64::decode(&encoded.to_text().ok()?)?;
+    let float = f64::from_le_bytes(bytes.try_into().ok()?);
+    fill::write(&DataType::Float64, &FillValue::from_bytes(float.to_ne_bytes())).ok()
 }
 
 /// A float of 2, 4 or 8 bytes in the byte order of this machine.
@@ -96,6 +128,34 @@ mod tests {
             let encoded = fill_value_attribute(&Extension::new(data_type), &fill.into());
             assert_eq!(encoded, Some(attribute.into()), "{data_type}");
         }
+    }
+
+    /// J.2: a copy to format 2 masks what was masked, and nothing else.
+    #[test]
+    fn missing_values_of_format_3_are_fill_values_of_format_2() {
+        let fill = |data_type: &str, names: &str, attributes: &str| {
+            let text = format!(
+                r#"{{"zarr_format":3,"node_type":"array","shape":[4],"data_type":"{data_type}","fill_value":0,
+                "chunk_grid":{{"name":"regular","configuration":{{"chunk_shape":[2]}}}},
+                "chunk_key_encoding":{{"name":"default"}},"codecs":["bytes"]{names},"attributes":{attributes}}}"#
+            );
+            let array = ArrayMeta::parse(text.as_bytes(), &Limits::default(), &mut Ignore).unwrap();
+            fill_value_of_format_2(&array).map(|value| value.as_raw().to_owned())
+        };
+        const NAMED: &str = r#","dimension_names":["x"]"#;
+        for (data_type, attribute, wanted) in [
+            ("float32", r#"{"_FillValue":"AAAAoJmZuT8="}"#, Some("0.1")),
+            ("float64", r#"{"_FillValue":"AAAAAAAA+H8="}"#, Some(r#""NaN""#)),
+            ("float64", r#"{"_FillValue":-1}"#, None),
+            ("float64", "{}", Some("null")),
+            ("int16", r#"{"_FillValue":-9}"#, Some("-9")),
+            ("int16", r#"{"_FillValue":70000}"#, None),
+            ("bool", r#"{"_FillValue":true}"#, Some("true")),
+            ("int16", "{}", Some("null")),
+        ] {
+            assert_eq!(fill(data_type, NAMED, attribute).as_deref(), wanted, "{data_type} {attribute}");
+        }
+        assert_eq!(fill("int16", "", r#"{"_FillValue":-9}"#), None, "xarray does not open it");
     }
 
     /// One of these would make the whole dataset one that xarray does not open.

@@ -30,11 +30,18 @@ pub(crate) fn array(source: &Array, layout: &Layout, format: Format) -> Result<A
             new(source, layout, keys, &attributes, document.additional())
         }
         // Its documents as they are, but for what is changed.
-        (Format::V2, Format::V2) => old::changed(meta, layout),
+        (Format::V2, Format::V2) => old::changed(meta, layout, None),
         (Format::V2, _) => {
             let keys = Extension::new("v2").with("separator", ".");
-            let made = new(source, layout, keys, &meta.attributes(), std::iter::empty())?;
-            old::changed(&made.to_v2()?, layout)
+            let (mut attributes, fill) = (meta.attributes(), xarray::fill_value_of_format_2(meta));
+            if fill.is_some() {
+                attributes.remove(xarray::FILL_VALUE);
+            }
+            if meta.shape().is_empty() {
+                attributes.set(xarray::DIMENSIONS, Value::from_iter(Vec::<u64>::new()));
+            }
+            let made = new(source, layout, keys, &attributes, std::iter::empty())?;
+            old::changed(&made.to_v2()?, layout, fill)
         }
         _ => Err(Failure::unsupported("arrays of format 1 are read, and not written")),
     }

@@ -18,6 +18,11 @@ impl Filter {
         Ok(Self { include, exclude: set(exclude)? })
     }
 
+    /// Whether only what fits a pattern is copied.
+    pub(crate) fn is_choice(&self) -> bool {
+        self.include.is_some()
+    }
+
     /// Whether the node at a path below the source is copied; the source itself always is.
     pub(crate) fn takes(&self, below: &str) -> bool {
         let path = below.trim_end_matches('/');

@@ -1,4 +1,4 @@
-//! Documents of format 2, with other chunks and codecs.
+//! Documents of format 2, with other chunks, codecs and fill values.
 
 use zarr_array::Limits;
 use zarr_array::meta::json::{Document, Value};
@@ -10,13 +10,15 @@ use crate::exit::Failure;
 /// Filters that make bytes of objects; an array of objects begins with one (checklist H.6).
 const OBJECTS: [&str; 5] = ["vlen-utf8", "vlen-bytes", "vlen-array", "json2", "msgpack2"];
 
-/// The metadata of an array of format 2 with the chunks and codecs of a layout. Everything else is as it is spelled.
-pub(crate) fn changed(meta: &ArrayMeta, layout: &Layout) -> Result<ArrayMeta, Failure> {
+/// The metadata of an array of format 2 with the chunks and codecs of a layout, and with another fill value if one is given.
+/// Everything else is as it is spelled.
+pub(crate) fn changed(meta: &ArrayMeta, layout: &Layout, fill: Option<Value>) -> Result<ArrayMeta, Failure> {
     let limits = Limits::unlimited();
     let mut documents = Documents::new();
     for (name, text) in meta.documents() {
         let Some(text) = text else { continue };
-        let text = if name == DocumentName::Array2 { array(&text, layout, &limits)? } else { text };
+        let text =
+            if name == DocumentName::Array2 { array(&text, layout, fill.as_ref(), &limits)? } else { text };
         documents.insert(name, text);
     }
     match NodeMeta::parse(&documents, &limits, &mut Ignore)? {
@@ -25,7 +27,7 @@ pub(crate) fn changed(meta: &ArrayMeta, layout: &Layout) -> Result<ArrayMeta, Fa
     }
 }
 
-fn array(text: &str, layout: &Layout, limits: &Limits) -> Result<String, Failure> {
+fn array(text: &str, layout: &Layout, fill: Option<&Value>, limits: &Limits) -> Result<String, Failure> {
     let mut document = Document::parse(text.as_bytes(), limits, &mut Ignore)?;
     let mut members = document.root.as_object().unwrap_or_default();
     if let Some(chunks) = &layout.chunks {
@@ -38,6 +40,9 @@ fn array(text: &str, layout: &Layout, limits: &Limits) -> Result<String, Failure
         };
         members.set("filters", filters);
         members.set("compressor", codecs.compressor.clone());
+    }
+    if let Some(fill) = fill {
+        members.set("fill_value", fill.clone());
     }
     document.root = members.to_value();
     Ok(document.to_text())

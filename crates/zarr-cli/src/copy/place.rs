@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use zarr_array::meta::diagnostic::Ignore;
 use zarr_array::meta::json::Document;
-use zarr_array::meta::{DocumentName, Documents, GroupMeta, NodeMeta};
+use zarr_array::meta::{DocumentName, Documents, Format, GroupMeta, NodeMeta};
 use zarr_array::traits::Prefix;
 use zarr_array::{Limits, Storage, block_on, node};
 use zarr_hierarchy::blocking::Group;
@@ -68,6 +68,11 @@ impl Place {
             return Err(Failure::usage(format!("{above:?} is an array, nothing can lie below it")));
         }
         Ok(Self { destination, parent, replaces })
+    }
+
+    /// The format of the group that the copy will lie in.
+    pub(crate) fn format(&self) -> Option<Format> {
+        nodes_above(&self.destination).first().map(|(_, group)| group.format())
     }
 
     /// Makes the directory in which the copy grows.

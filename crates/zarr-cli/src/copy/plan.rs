@@ -90,6 +90,9 @@ impl Plan {
             }
         }
         plan.drop_empty();
+        if filter.is_choice() && failures.is_empty() && plan.nodes.iter().all(|node| node.below.is_root()) {
+            return Err(Failure::usage("--include: no node fits"));
+        }
         let Some(last) = failures.pop() else {
             return plan.check_rank(change).map_err(|e| source.fail(e)).map(|()| plan);
         };
@@ -190,7 +193,8 @@ impl Plan {
                 "array {path:?}: the copy has no shards; those of the source are --shards {shards}"
             ));
         }
-        let work = Work::new(&source, &target.store, &*resolved.grid)?;
+        let keeps_fill = resolved.fill == *source.fill();
+        let work = Work::new(&source, &target.store, &*resolved.grid, keeps_fill)?;
         Ok(Planned { source, meta, work })
     }
 

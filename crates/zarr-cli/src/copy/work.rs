@@ -47,8 +47,14 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// Plans the copy of `source`, an array of `store`, into chunks of `grid`.
-    pub(crate) fn new(source: &Array, store: &Path, grid: &dyn ChunkGrid) -> Result<Self, Failure> {
+    /// Plans the copy of `source`, an array of `store`, into chunks of `grid`. Where the copy does not keep the fill value,
+    /// what is not stored in the source has to be stored in the copy.
+    pub(crate) fn new(
+        source: &Array,
+        store: &Path,
+        grid: &dyn ChunkGrid,
+        keeps_fill: bool,
+    ) -> Result<Self, Failure> {
         let shape = source.shape().to_vec();
         let size = source.data_type().memory_size() as u64;
         let block = block(&shape, source.chunk_grid(), grid, size);
@@ -57,7 +63,7 @@ impl Work {
         work.elements = product(&work.shape).saturating_mul(u128::from(size));
         let counts: Vec<u64> =
             work.shape.iter().enumerate().map(|(dim, len)| grid.count(dim, *len)).collect();
-        if product(&source.chunk_counts()).max(product(&counts)) > MANY {
+        if keeps_fill && product(&source.chunk_counts()).max(product(&counts)) > MANY {
             work.only = Some(work.stored(source)?);
         }
         work.bytes = match &work.only {
@@ -250,7 +256,7 @@ mod tests {
             array
         };
         let (source, copy) = (array("a", 4), array("b", 5));
-        let mut work = Work::new(&source, Path::new("a"), source.chunk_grid()).unwrap();
+        let mut work = Work::new(&source, Path::new("a"), source.chunk_grid(), true).unwrap();
         work.block = vec![1, 2];
         assert!(work.compare(&source, &source, &|_| {}).is_ok());
         let e = work.compare(&source, &copy, &|_| {}).unwrap_err();
