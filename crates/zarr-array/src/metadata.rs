@@ -45,6 +45,8 @@ impl Array {
         (how.partial_writes, how.consolidated) = (self.core.partial_writes, self.consolidated);
         let edited = node::edit(&self.node, prefix, format, &how, |node| {
             let NodeMeta::Array(meta) = node else { return Err(replaced()) };
+            // What is stored does not say what was assumed when the array was opened (checklist H7).
+            self.meta.assumed_separator().map_or(Ok(()), |separator| meta.assume_separator(separator))?;
             if !same_array(meta, &self.meta) {
                 return Err(replaced());
             }

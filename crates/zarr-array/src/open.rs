@@ -26,6 +26,7 @@ pub struct OpenOptions {
     strict: bool,
     limits: Limits,
     format: Option<Format>,
+    separator: Option<char>,
 }
 
 impl OpenOptions {
@@ -53,6 +54,15 @@ impl OpenOptions {
     #[must_use]
     pub fn format(mut self, format: impl Into<Option<Format>>) -> Self {
         self.format = format.into();
+        self
+    }
+
+    /// What stands between the numbers in the chunk keys, `.` or `/`, of an array of format 2 that does not say so itself. Before
+    /// version 2.8 zarr-python wrote keys with `/` without a word of them in the document; read with `.`, of which the
+    /// format says that it is the default, such an array has nothing but fill values (checklist H7).
+    #[must_use]
+    pub fn separator(mut self, separator: impl Into<Option<char>>) -> Self {
+        self.separator = separator.into();
         self
     }
 
@@ -104,10 +114,11 @@ impl OpenOptions {
         &self,
         storage: Storage,
         prefix: Prefix,
-        meta: ArrayMeta,
+        mut meta: ArrayMeta,
         registry: &Registry,
         mut diagnostics: Vec<Diagnostic>,
     ) -> ArrayResult<Array> {
+        self.separator.map_or(Ok(()), |separator| meta.assume_separator(separator))?;
         let sink: &mut dyn Sink = if self.strict { &mut Strict } else { &mut diagnostics };
         let resolved = meta.resolve(registry, &self.limits, sink)?;
         let fill_chunks = match meta.fill_is_undefined() {

@@ -98,6 +98,33 @@ fn h4_chunks_lie_where_the_separator_says() {
     }
 }
 
+/// H7: arrays of zarr-python before 2.8 in nested directories.
+#[test]
+fn h7_a_separator_that_the_document_keeps_to_itself_can_be_given() {
+    let storage = storage();
+    let square = ARRAY2.replace("\"shape\": [4], \"chunks\": [2]", "\"shape\": [2, 2], \"chunks\": [2, 2]");
+    block_on(storage.put(&Key::new("x/.zarray").unwrap(), square)).unwrap();
+    block_on(storage.put(&Key::new("x/0/0").unwrap(), [1, 2, 3, 4].map(i32::to_le_bytes).concat())).unwrap();
+    let open = |separator: Option<char>| {
+        let options = OpenOptions::new().separator(separator);
+        block_on(options.open(storage.clone(), "x", &standard())).map(Array::from)
+    };
+    let read = |array: &Array| array.read::<i32>(..).unwrap().into_vec();
+    assert_eq!(read(&open(None).unwrap()), [0; 4]);
+    let array = open(Some('/')).unwrap();
+    assert_eq!(read(&array), [1, 2, 3, 4]);
+    // Once the document is stored again it says so, and what it says goes before what is given.
+    let mut array = array;
+    array.resize([3, 2]).unwrap();
+    assert!(
+        text(&storage, "x/.zarray").contains(r#""dimension_separator": "/""#),
+        "{}",
+        text(&storage, "x/.zarray")
+    );
+    assert_eq!(read(&open(Some('.')).unwrap())[..4], [1, 2, 3, 4]);
+    assert_eq!(open(Some('-')).unwrap_err().kind(), ArrayErrorKind::InvalidArgument);
+}
+
 /// G11: what is not stored may read as anything.
 #[test]
 fn without_a_fill_value_every_chunk_is_stored() {

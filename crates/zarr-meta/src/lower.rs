@@ -11,6 +11,14 @@ use crate::v3::{ArrayDocument, Extension};
 /// The attribute in which xarray keeps the names of dimensions before format 3 (checklist J2).
 pub const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 
+/// The member of a document of format 2 that says what stands between the numbers in a chunk key (checklist H7).
+pub(crate) const SEPARATOR: &str = "dimension_separator";
+
+/// The chunk keys of formats 1 and 2.
+pub(crate) fn chunk_keys(separator: char) -> Extension {
+    Extension::new("v2").with("separator", separator.to_string())
+}
+
 /// What a model of format 3 does not say about the array that it was made from.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lowered {
@@ -139,8 +147,7 @@ pub(crate) fn lower(
     model.set("shape", lengths(&array.shape));
     model.set("data_type", meaning.data_type);
     model.set("chunk_grid", Extension::new("regular").with("chunk_shape", lengths(&array.chunks)));
-    let separator = array.separator.to_string();
-    model.set("chunk_key_encoding", Extension::new("v2").with("separator", separator));
+    model.set("chunk_key_encoding", chunk_keys(array.separator));
     model.set("fill_value", meaning.fill_value);
     model.set("codecs", meaning.codecs);
     model.set("attributes", attributes);

@@ -35,6 +35,8 @@ struct Old {
     array: Root,
     attributes: Attributes,
     lowered: Lowered,
+    /// Of chunk keys, where the document did not say it.
+    assumed_separator: Option<char>,
 }
 
 impl ArrayMeta {
@@ -112,7 +114,7 @@ impl ArrayMeta {
         sink: &mut dyn Sink,
     ) -> MetaResult<Self> {
         let (document, lowered) = lower::lower(array, &attributes.object(), Strings::Base64, limits, sink)?;
-        let old = Old { format: Format::V2, array: root, attributes, lowered };
+        let old = Old { format: Format::V2, array: root, attributes, lowered, assumed_separator: None };
         Ok(Self { document, old: Some(Box::new(old)) })
     }
 
@@ -136,7 +138,13 @@ impl ArrayMeta {
         }
         let attributes = Attributes::parse(DocumentName::Attributes1, attributes, limits, sink)?;
         let (document, lowered) = lower::lower(&array, &attributes.object(), Strings::Unknown, limits, sink)?;
-        let old = Old { format: Format::V1, array: root, attributes, lowered: lowered.of_format_1() };
+        let old = Old {
+            format: Format::V1,
+            array: root,
+            attributes,
+            lowered: lowered.of_format_1(),
+            assumed_separator: None,
+        };
         Ok(Self { document, old: Some(Box::new(old)) })
     }
 
@@ -256,6 +264,30 @@ impl ArrayMeta {
             old.array.members.set("shape", shape.iter().copied().collect::<Value>());
         }
         Ok(())
+    }
+
+    /// Says what stands between the numbers in the chunk keys of an array of format 2 whose document does not say so: before
+    /// version 2.8 zarr-python wrote keys with `/` and no `dimension_separator` (checklist H7). The document has the member
+    /// from now on, and keeps it where it is stored again. Nothing where there is a member, or in another format.
+    ///
+    /// # Errors
+    /// When `separator` is neither `.` nor `/`.
+    pub fn assume_separator(&mut self, separator: char) -> MetaResult<()> {
+        if !matches!(separator, '.' | '/') {
+            return Err(MetaError::argument(format!("a separator is \".\" or \"/\", not {separator:?}")));
+        }
+        let Some(old) = self.old.as_mut().filter(|old| old.format == Format::V2) else { return Ok(()) };
+        if !old.array.members.contains(lower::SEPARATOR) {
+            old.array.members.set(lower::SEPARATOR, separator.to_string());
+            self.document.set_chunk_key_encoding(lower::chunk_keys(separator));
+            old.assumed_separator = Some(separator);
+        }
+        Ok(())
+    }
+
+    /// The separator that was [assumed](Self::assume_separator), because the document does not say it.
+    pub fn assumed_separator(&self) -> Option<char> {
+        self.old.as_ref()?.assumed_separator
     }
 
     /// The name of each dimension; `None` when there are no names.

@@ -5,6 +5,7 @@ use zarr_traits::Limits;
 use crate::diagnostic::{Capped, Code, Diagnostic, Sink};
 use crate::error::{MetaError, MetaResult};
 use crate::json::{Document, Kind, Object, Root, Value, pointer};
+use crate::lower::SEPARATOR;
 use crate::v3;
 
 /// In which order the elements of a chunk follow each other (checklist H6).
@@ -140,7 +141,7 @@ fn codecs(value: &Value, limits: &Limits) -> MetaResult<Vec<Codec>> {
 /// Checklist H7, H.t3.
 fn separator(members: &Object, sink: &mut dyn Sink) -> MetaResult<char> {
     const PLACE: &str = "/dimension_separator";
-    let Some(value) = members.get("dimension_separator") else { return Ok('.') };
+    let Some(value) = members.get(SEPARATOR) else { return Ok('.') };
     if value.is_null() {
         let message = "expected \".\" or \"/\", found null, read as if it were absent";
         sink.report(Diagnostic::new(Code::NullSeparator, PLACE, message))?;

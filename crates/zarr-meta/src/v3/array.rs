@@ -188,6 +188,12 @@ impl ArrayDocument {
         Ok(())
     }
 
+    /// Gives the chunks other keys, for a model of an older document.
+    pub(crate) fn set_chunk_key_encoding(&mut self, encoding: Extension) {
+        self.node.members.set("chunk_key_encoding", &encoding);
+        self.chunk_key_encoding = encoding;
+    }
+
     /// The text of the document; every byte that was not edited is as it was read.
     pub fn to_text(&self) -> String {
         self.node.to_text()
