@@ -36,7 +36,7 @@ enum Memory {
     Lent(Borrowed, #[allow(dead_code, reason = "dropping it ends the borrow")] Release),
 }
 
-/// A vector of any plain type, as its bytes.
+/// Whatever memory has an owner, as its bytes.
 trait Bytes: Send + Sync {
     fn bytes(&self) -> &[u8];
 }
@@ -44,6 +44,17 @@ trait Bytes: Send + Sync {
 impl<T: Plain> Bytes for Vec<T> {
     fn bytes(&self) -> &[u8] {
         bytes_of(self)
+    }
+}
+
+/// Memory that somebody else may own as well, and how many bytes it has.
+struct Held<O>(O, usize);
+
+impl<O: AsRef<[u8]> + Send + Sync> Bytes for Held<O> {
+    fn bytes(&self) -> &[u8] {
+        let bytes = self.0.as_ref();
+        assert_eq!(bytes.len(), self.1, "memory that is written has another length than it had");
+        bytes
     }
 }
 
@@ -76,6 +87,25 @@ impl Input {
     pub fn sized<T: Plain>(values: Vec<T>, size: usize, shape: &[u64]) -> Result<Input, StridedError> {
         let layout = Source::dense(bytes_of(&values), shape, size)?.layout().clone();
         Ok(Input(Arc::new(Shared { memory: Memory::Owned(Box::new(values)), layout })))
+    }
+
+    /// Takes what holds elements of `size` bytes in C order, and may be held by others as well: nothing is copied.
+    ///
+    /// # Errors
+    ///
+    /// If its bytes are not as many as the shape asks for.
+    ///
+    /// # Panics
+    ///
+    /// Later, if it has another number of bytes by then.
+    pub fn held<O>(owner: O, size: usize, shape: &[u64]) -> Result<Input, StridedError>
+    where
+        O: AsRef<[u8]> + Send + Sync + 'static,
+    {
+        let bytes = owner.as_ref();
+        let (layout, len) = (Source::dense(bytes, shape, size)?.layout().clone(), bytes.len());
+        let held = Held(owner, len);
+        Ok(Input(Arc::new(Shared { memory: Memory::Owned(Box::new(held)), layout })))
     }
 
     /// As many copies of `element` as the shape asks for, in the memory of one.
@@ -170,5 +200,30 @@ mod tests {
         assert_eq!(bytes, [7, 8].repeat(6));
         assert!(Input::new(vec![1u8], &[2]).is_err());
         assert!(Input::sized(vec![1u8; 6], 3, &[2]).is_ok());
+    }
+
+    #[test]
+    fn memory_that_others_hold_is_read_where_it_lies() {
+        let memory: Arc<[u8]> = Arc::from([1, 2, 3, 4, 5, 6]);
+        let input = Input::held(Arc::clone(&memory), 2, &[3]).unwrap();
+        let mut bytes = Vec::new();
+        input.source().sub(&[1], &[2]).unwrap().append_to(&mut bytes, Swap::NONE).unwrap();
+        assert_eq!(bytes, [3, 4, 5, 6]);
+        assert_eq!(Arc::strong_count(&memory), 2);
+        drop(input);
+        assert_eq!(Arc::strong_count(&memory), 1);
+        assert!(Input::held(memory, 2, &[4]).is_err());
+    }
+
+    #[test]
+    #[should_panic(expected = "another length")]
+    fn memory_that_has_become_shorter_is_not_read() {
+        struct Shrinking(AtomicU32);
+        impl AsRef<[u8]> for Shrinking {
+            fn as_ref(&self) -> &[u8] {
+                if self.0.fetch_add(1, Ordering::SeqCst) == 0 { &[0; 4] } else { &[] }
+            }
+        }
+        let _ = Input::held(Shrinking(AtomicU32::new(0)), 1, &[4]).unwrap().source();
     }
 }

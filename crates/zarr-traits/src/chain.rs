@@ -4,6 +4,7 @@ mod decode;
 mod encode;
 mod plain;
 mod reorder;
+mod steps;
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use zarr_strided::{Dims, Swap};
 
 use crate::codec::{
     ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecKind, Configuration, Context, EncodedSize,
-    Note, Repr,
+    Note, NoteKind, Repr,
 };
 use crate::error::{CodecError, CodecErrorKind, CodecResult};
 use crate::partial::{ChunkRead, Hints, Known};
@@ -20,6 +21,8 @@ use crate::registry::{Spec, alias};
 use crate::update::{ChunkUpdate, InnerChunks, Picks};
 use plain::PlainRead;
 use reorder::{ReorderedRead, ReorderedUpdate, is_same};
+
+pub use steps::Steps;
 
 /// Codecs in the order of the document: array → array, one array → bytes, bytes → bytes (checklist A21).
 #[derive(Debug)]
@@ -68,12 +71,7 @@ impl Chain {
         context: &Context<'_>,
         notes: &mut Vec<Note>,
     ) -> CodecResult<Self> {
-        if specs.len() > context.limits.chain_length || context.depth > context.limits.chain_depth {
-            return Err(CodecError::new(
-                CodecErrorKind::LimitExceeded,
-                format!("{} codecs at depth {} are more than the limits allow", specs.len(), context.depth),
-            ));
-        }
+        check_nesting(specs, context)?;
         let mut array_array = Vec::new();
         let mut array_bytes = None;
         let mut bytes_bytes = Vec::new();
@@ -81,45 +79,21 @@ impl Chain {
         let mut reprs = vec![repr];
         let mut skipped = Vec::new();
         for (i, spec) in specs.iter().enumerate() {
-            let here = format!("/{i}");
-            let entry = match context.registry.codec(&spec.name) {
-                Ok(entry) => entry,
-                Err(_) if !spec.must_understand => {
-                    skipped.push(spec.name.clone());
-                    continue;
-                }
-                Err(e) => return Err(e.at(&here)),
+            let misplaced = |kind| match (kind, array_bytes.is_some()) {
+                (CodecKind::ArrayArray, true) => Some("must stand before the array → bytes codec"),
+                (CodecKind::ArrayBytes, true) => Some("is a second array → bytes codec, there must be one"),
+                (CodecKind::BytesBytes, false) => Some("must stand after the array → bytes codec"),
+                _ => None,
             };
-            let order = |why: &str| {
-                CodecError::configuration(format!("codec {:?} {why}", spec.name)).at(&format!("/{i}"))
-            };
-            match (entry.kind, array_bytes.is_some()) {
-                (CodecKind::ArrayArray, true) => {
-                    return Err(order("must stand before the array → bytes codec"));
-                }
-                (CodecKind::ArrayBytes, true) => {
-                    return Err(order("is a second array → bytes codec, there must be one"));
-                }
-                (CodecKind::BytesBytes, false) => {
-                    return Err(order("must stand after the array → bytes codec"));
-                }
-                _ => {}
-            }
-            notes.extend(alias(&spec.name, entry.name, &here));
             let repr = &reprs[reprs.len() - 1];
-            let mut configuration = Configuration::new(&spec.configuration);
-            let built = (entry.build)(&mut configuration, repr, context)
-                .map_err(|e| e.in_codec(&spec.name, "open").at(&here))?;
-            notes.extend(
-                configuration
-                    .finish()
-                    .into_iter()
-                    .map(|n| Note { pointer: format!("{here}{}", n.pointer), ..n }),
-            );
+            let Some(built) = build_codec(i, spec, repr, context, notes, &mut skipped, misplaced)? else {
+                continue;
+            };
             let name = spec.name.clone();
             match built {
                 Codec::ArrayArray(codec) => {
-                    let next = codec.encoded_repr().map_err(|e| e.in_codec(&name, "open").at(&here))?;
+                    let next =
+                        codec.encoded_repr().map_err(|e| e.in_codec(&name, "open").at(&format!("/{i}")))?;
                     sizes.push(next.data_type.memory_size());
                     reprs.push(next);
                     array_array.push(Named { name, codec });
@@ -140,7 +114,8 @@ impl Chain {
         &self.reprs[0]
     }
 
-    /// The codecs that were skipped because the document allows it; what is written without them would be wrong.
+    /// The codecs that were skipped because the document allows it, also in chains inside of this one; what is written without
+    /// them would be wrong.
     pub fn skipped(&self) -> &[String] {
         &self.skipped
     }
@@ -233,6 +208,50 @@ impl Chain {
         let size = self.array_bytes.codec.encoded_size(inner_shape);
         self.bytes_bytes[..steps].iter().fold(size, |size, named| size.then(|n| named.codec.encoded_size(n)))
     }
+}
+
+/// Lists that are longer, or lie deeper, than the limits allow.
+fn check_nesting(specs: &[Spec], context: &Context<'_>) -> CodecResult<()> {
+    if specs.len() <= context.limits.chain_length && context.depth <= context.limits.chain_depth {
+        return Ok(());
+    }
+    let message = format!("{} codecs at depth {} are more than the limits allow", specs.len(), context.depth);
+    Err(CodecError::new(CodecErrorKind::LimitExceeded, message))
+}
+
+/// Builds codec number `i` of a list, unless `misplaced` says why one of its kind must not stand there. `None`: nobody
+/// knows it, and the document allows to skip it (checklist K5).
+fn build_codec(
+    i: usize,
+    spec: &Spec,
+    repr: &Repr,
+    context: &Context<'_>,
+    notes: &mut Vec<Note>,
+    skipped: &mut Vec<String>,
+    misplaced: impl FnOnce(CodecKind) -> Option<&'static str>,
+) -> CodecResult<Option<Codec>> {
+    let here = format!("/{i}");
+    let entry = match context.registry.codec(&spec.name) {
+        Ok(entry) => entry,
+        Err(_) if !spec.must_understand => {
+            let message = format!("unknown codec {:?}, skipped as the document allows", spec.name);
+            notes.push(Note { kind: NoteKind::SkippedCodec, pointer: here, message });
+            skipped.push(spec.name.clone());
+            return Ok(None);
+        }
+        Err(e) => return Err(e.at(&here)),
+    };
+    if let Some(why) = misplaced(entry.kind) {
+        return Err(CodecError::configuration(format!("codec {:?} {why}", spec.name)).at(&here));
+    }
+    notes.extend(alias(&spec.name, entry.name, &here));
+    let mut configuration = Configuration::new(&spec.configuration);
+    let built = (entry.build)(&mut configuration, repr, context)
+        .map_err(|e| e.in_codec(&spec.name, "open").at(&here))?;
+    skipped.append(&mut configuration.skipped);
+    let tolerated = configuration.finish().into_iter();
+    notes.extend(tolerated.map(|n| Note { pointer: format!("{here}{}", n.pointer), ..n }));
+    Ok(Some(built))
 }
 
 fn mismatch(shape: &[u64], part: &Region) -> CodecError {

@@ -11,6 +11,35 @@
 //! or with more memory than the destination it was given. Destinations are initialised memory, so that a codec needs no
 //! `unsafe`.
 //!
+//! # The contract
+//!
+//! The suite of `zarr-conformance` has a check for each rule; in brackets stand ids of the checklist.
+//!
+//! 1. What is encoded is decoded again, bit for bit: elements of every type that the codec accepts, in chunks of every
+//!    shape, also of no dimension or of no element. A codec that rounds gives back what it gave once (D.03).
+//! 2. What it cannot work on it refuses when it is built, and shapes by [`check_shape`](ArrayBytesCodec::check_shape) or
+//!    [`encoded_shape`](ArrayArrayCodec::encoded_shape), which are asked when an array is opened. A chunk is refused for
+//!    its elements alone, with the kind [`Value`](CodecErrorKind::Value) (D.02, D.10).
+//! 3. [`build`](CodecEntry::build) makes a codec of the [`kind`](CodecEntry::kind) that its entry states (D.01).
+//! 4. Every member of a configuration is used, noted or refused, also the members of what lies in it, and no value of one
+//!    is a panic (D.08).
+//! 5. Sizes and shapes are known without the elements, and true: exact, or a bound that grows with what is encoded (D.02,
+//!    D.04).
+//! 6. Encoding appends; what is in the output already stays.
+//! 7. Sources and destinations may have any strides.
+//! 8. A part is that part of the whole, in whichever way it is decoded, and no span of a chunk is given whose size is not
+//!    the declared one (D.04).
+//! 9. An array → array codec encodes the fill value as it encodes an element (D.05).
+//! 10. A decoder gives exactly what is there. In too little room it says [`TooLarge`](CodecErrorKind::TooLarge); it uses
+//!     its source up; no bytes at all are no chunk, unless they are its encoded form (D.06, D.07).
+//! 11. Bytes are hostile. Damaged or made up, they decode to an error or to other elements, never to a panic; cut short or
+//!     lengthened, they do not pass for a chunk; and behind a checksum no damage does (L100, L101, L104).
+//! 12. Memory is taken for what is declared, never for what bytes claim (L101).
+//! 13. After an error the same [`Scratch`] encodes and decodes the next chunk as if nothing had been.
+//! 14. The encoded form is that of the codec's specification: what others wrote is read.
+//!
+//! # A codec
+//!
 //! A whole codec, with its entry in the registry:
 //!
 //! ```
@@ -58,6 +87,7 @@ use std::sync::Arc;
 
 use zarr_strided::{Destination, Dims, Source, Swap};
 
+use crate::chain::byte_len;
 pub use crate::configuration::{Configuration, Note, NoteKind};
 use crate::dtype::{DataType, Layout};
 use crate::error::{CodecError, CodecErrorKind, CodecResult};
@@ -189,6 +219,57 @@ pub fn too_large() -> CodecError {
     CodecError::new(CodecErrorKind::TooLarge, "it decodes to more bytes than declared")
 }
 
+/// Runs `step` over the dense elements of `src` and those of `dst`, by way of scratch where they do not lie densely: all that
+/// there is to an array → array codec that keeps the order of its elements.
+///
+/// ```
+/// # use zarr_traits::*;
+/// fn negate(src: Source<'_>, dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()> {
+///     with_dense(&src, dst, scratch, |src, dst, _| {
+///         for (from, to) in src.as_chunks().0.iter().zip(dst.as_chunks_mut().0) {
+///             *to = i32::from_ne_bytes(*from).wrapping_neg().to_ne_bytes();
+///         }
+///         Ok(())
+///     })
+/// }
+/// # let (src, mut dst, scratch) = ([1, 2, 3, 4_i32], [0_i32; 4], &mut Scratch::new());
+/// # let turned = Source::of(&src, &[2, 2])?.permute(&[1, 0])?;
+/// # negate(turned, Destination::of(&mut dst, &[2, 2])?, scratch)?;
+/// # assert_eq!(dst, [-1, -3, -2, -4]);
+/// # negate(Source::of(&src, &[2, 2])?, Destination::of(&mut dst, &[2, 2])?.permute(&[1, 0])?, scratch)?;
+/// # assert_eq!(dst, [-1, -3, -2, -4]);
+/// # Ok::<(), CodecError>(())
+/// ```
+///
+/// # Errors
+/// Those of `step`, and [`CodecErrorKind::LimitExceeded`] when there is no memory.
+pub fn with_dense(
+    src: &Source<'_>,
+    mut dst: Destination<'_>,
+    scratch: &mut Scratch,
+    step: impl FnOnce(&[u8], &mut [u8], &mut Scratch) -> CodecResult<()>,
+) -> CodecResult<()> {
+    let mut gathered = scratch.take_vec();
+    let elements = match src.as_dense() {
+        Some(dense) => dense,
+        None => {
+            src.append_to(&mut gathered, Swap::NONE)?;
+            &gathered
+        }
+    };
+    if let Some(target) = dst.as_dense_mut() {
+        step(elements, target, scratch)?;
+    } else {
+        let (shape, size) = (Dims::from(dst.shape()), dst.size());
+        let mut made = scratch.take(byte_len(&shape, size)?)?;
+        step(elements, &mut made, scratch)?;
+        dst.put(Source::dense(&made, &shape, size)?, Swap::NONE)?;
+        scratch.give(made);
+    }
+    scratch.give_vec(gathered);
+    Ok(())
+}
+
 /// A codec from bytes to bytes: a compressor, a checksum.
 pub trait BytesBytesCodec: Debug + Send + Sync {
     /// Decodes all of `src` into the start of `dst` and returns how many bytes that made.
@@ -311,8 +392,14 @@ pub trait ArrayArrayCodec: Debug + Send + Sync {
         None
     }
 
-    /// The region of the encoded chunk that is enough to decode `part`, of the same shape as the encoded form of the
-    /// part by itself; `None`: the whole chunk is needed.
+    /// Whether the elements stay as they are, one after the other in C order, and only get another shape. Where they lie
+    /// dense the chain then looks at the same memory in that shape, and calls neither `decode` nor `encode`.
+    fn keeps_elements(&self) -> bool {
+        false
+    }
+
+    /// The region of the encoded chunk that is enough to decode `part`, and whose elements are those of the encoded part in
+    /// the same order; `None`: the whole chunk is needed.
     fn map_part(&self, shape: &[u64], part: &Region) -> Option<Region> {
         let _ = (shape, part);
         None

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use zarr_strided::Dims;
 
-use crate::chain::Chain;
+use crate::chain::{Chain, Steps};
 use crate::codec::{Context, Repr};
 use crate::dtype::DataType;
 use crate::error::{CodecError, CodecErrorKind, CodecResult};
@@ -20,6 +20,10 @@ pub enum NoteKind {
     UnknownMember,
     /// An old name of an extension.
     Alias,
+    /// A codec that nobody knows, and that the document allows to skip: what it is part of can be read and not written.
+    SkippedCodec,
+    /// `must_understand: false` where it has no meaning; what it stands at is known.
+    MeaninglessWaiver,
     /// An integer that is written with a fraction or an exponent.
     IntegerSpelling,
     /// A chunk length of 0 in a dimension of length 0.
@@ -54,12 +58,14 @@ pub struct Configuration<'a> {
     members: &'a Map<String, Value>,
     used: Vec<&'static str>,
     notes: Vec<Note>,
+    /// Unknown codecs of the chains in it.
+    pub(crate) skipped: Vec<String>,
 }
 
 impl<'a> Configuration<'a> {
     /// Over the members of the object `configuration`; none are as good as an empty object (checklist A19).
     pub fn new(members: &'a Map<String, Value>) -> Self {
-        Self { members, used: Vec::new(), notes: Vec::new() }
+        Self { members, used: Vec::new(), notes: Vec::new(), skipped: Vec::new() }
     }
 
     /// A member as it stands.
@@ -79,6 +85,32 @@ impl<'a> Configuration<'a> {
     /// # Errors
     /// When the member is missing or no list of codecs, longer than the limits allow, or no chain (see [`Chain::build`]).
     pub fn chain(&mut self, member: &'static str, repr: Repr, context: &Context<'_>) -> CodecResult<Chain> {
+        let (specs, mut notes) = self.specs(member, context)?;
+        let inside = Context { depth: context.depth.saturating_add(1), ..*context };
+        let built = Chain::build(&specs, repr, &inside, &mut notes);
+        self.take_notes(&pointer(member), notes);
+        let chain = built.map_err(|e| e.at(&pointer(member)))?;
+        self.skipped.extend_from_slice(chain.skipped());
+        Ok(chain)
+    }
+
+    /// The bytes → bytes codecs that the required list `member` names, for a codec that applies some of them. They lie one
+    /// deeper than the codec itself, and what was tolerated in them is noted under `member`: also a codec that nobody knows
+    /// and the document allows to skip.
+    ///
+    /// # Errors
+    /// When the member is missing or no list of codecs, longer or deeper than the limits allow, or a codec in it is of
+    /// another kind, unknown, or refuses its configuration.
+    pub fn steps(&mut self, member: &'static str, repr: &Repr, context: &Context<'_>) -> CodecResult<Steps> {
+        let (specs, mut notes) = self.specs(member, context)?;
+        let inside = Context { depth: context.depth.saturating_add(1), ..*context };
+        let built = Steps::build(&specs, repr, &inside, &mut notes);
+        self.take_notes(&pointer(member), notes);
+        built.map_err(|e| e.at(&pointer(member)))
+    }
+
+    /// The codecs that the required list `member` names, and what was tolerated in them.
+    fn specs(&mut self, member: &'static str, context: &Context<'_>) -> CodecResult<(Vec<Spec>, Vec<Note>)> {
         let place = pointer(member);
         let value = self.get(member).ok_or_else(|| missing(member))?;
         let list = value.as_array().ok_or_else(|| wrong(member, value, "a list of codecs"))?;
@@ -92,10 +124,7 @@ impl<'a> Configuration<'a> {
             let here = format!("/{i}");
             specs.push(extension(item, "codec", &here, &mut notes).map_err(|e| e.at(&here).at(&place))?);
         }
-        let inside = Context { depth: context.depth.saturating_add(1), ..*context };
-        let built = Chain::build(&specs, repr, &inside, &mut notes);
-        self.take_notes(&place, notes);
-        built.map_err(|e| e.at(&place))
+        Ok((specs, notes))
     }
 
     /// The data type that `value` names, for a type that is made of others. `value` stands at `place`, a JSON pointer
@@ -112,13 +141,15 @@ impl<'a> Configuration<'a> {
         }
         let mut notes = Vec::new();
         let built = extension(value, "data type", "", &mut notes).and_then(|spec| {
-            if !spec.must_understand {
-                let message = "must_understand: false is not supported on a data type";
-                return Err(CodecError::configuration(message).at("/must_understand"));
-            }
-            context.registry.data_type(&spec, &inside)
+            let (data_type, more) = context.registry.data_type(&spec, &inside)?;
+            Ok((spec.must_understand, data_type, more))
         });
-        let (data_type, more) = built.map_err(|e| e.at(&place))?;
+        let (must_understand, data_type, more) = built.map_err(|e| e.at(&place))?;
+        if !must_understand {
+            let message = "must_understand: false has no meaning here, ignored".to_owned();
+            let pointer = "/must_understand".to_owned();
+            notes.push(Note { kind: NoteKind::MeaninglessWaiver, pointer, message });
+        }
         notes.extend(more);
         self.take_notes(&place, notes);
         Ok(data_type)
@@ -207,15 +238,21 @@ impl<'a> Configuration<'a> {
     /// # Errors
     /// When it is missing or anything else.
     pub fn lengths(&mut self, name: &'static str) -> CodecResult<Dims> {
+        let list = self.list(name)?;
+        let length =
+            |item| self.length(name, item).ok_or_else(|| wrong(name, item, "a list of integers from 0 on"));
+        list.iter().map(length).collect()
+    }
+
+    /// A required list.
+    pub(crate) fn list(&mut self, name: &'static str) -> CodecResult<&'a [Value]> {
         let value = self.get(name).ok_or_else(|| missing(name))?;
-        let list = value.as_array().ok_or_else(|| wrong(name, value, "a list of integers"))?;
-        list.iter()
-            .map(|item| match item.as_u64() {
-                Some(n) => Ok(n),
-                None => u64::try_from(self.whole(name, item)?)
-                    .map_err(|_| wrong(name, item, "a list of integers from 0 on")),
-            })
-            .collect()
+        value.as_array().map(Vec::as_slice).ok_or_else(|| wrong(name, value, "a list"))
+    }
+
+    /// A value in `name` as an integer from zero on, if it is one.
+    pub(crate) fn length(&mut self, name: &'static str, value: &Value) -> Option<u64> {
+        value.as_u64().or_else(|| self.whole(name, value).ok()?.try_into().ok())
     }
 
     /// What was tolerated, with a note for every member that nobody has asked for (checklist D.08).
@@ -227,18 +264,24 @@ impl<'a> Configuration<'a> {
         self.notes
     }
 
+    /// The integer that `value` is, which stands somewhere in member `name`.
+    ///
+    /// # Errors
+    /// When it is none. `1.0` is accepted with a note (checklist D.09).
     #[allow(clippy::cast_possible_truncation, reason = "the number is whole and inside the range of i64")]
-    fn whole(&mut self, name: &'static str, value: &Value) -> CodecResult<i64> {
+    pub fn whole(&mut self, name: &'static str, value: &Value) -> CodecResult<i64> {
         if let Some(n) = value.as_i64() {
             return Ok(n);
         }
         match value.as_f64() {
             Some(n) if !value.is_u64() && n.fract() == 0.0 && n.abs() < 9e15 => {
-                self.note_as(
-                    NoteKind::IntegerSpelling,
-                    name,
-                    format!("{name} is written as {value}, read as an integer"),
-                );
+                // once for a list, which may have very many
+                let is_same =
+                    |last: &Note| last.kind == NoteKind::IntegerSpelling && last.pointer == pointer(name);
+                if !self.notes.last().is_some_and(is_same) {
+                    let message = format!("{name} is written as {value}, read as an integer");
+                    self.note_as(NoteKind::IntegerSpelling, name, message);
+                }
                 Ok(n as i64)
             }
             _ => Err(wrong(name, value, "an integer")),
@@ -298,11 +341,17 @@ fn missing(name: &str) -> CodecError {
 }
 
 fn wrong(name: &str, value: &Value, expected: &str) -> CodecError {
-    let mut shown = value.to_string();
-    if shown.chars().count() > 60 {
-        shown = shown.chars().take(60).chain("…".chars()).collect();
+    let message = format!("{name} is {}, it must be {expected}", summary(value));
+    CodecError::configuration(message).at(&pointer(name))
+}
+
+/// A value, cut to what fits into a message.
+pub(crate) fn summary(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     }
-    CodecError::configuration(format!("{name} is {shown}, it must be {expected}")).at(&pointer(name))
 }
 
 #[cfg(test)]
@@ -330,7 +379,7 @@ mod tests {
             (json!(null), ""),
             (json!({}), "/name"),
             (json!({"name": "int32", "configuration": 1}), "/configuration"),
-            (json!({"name": "int32", "must_understand": false}), "/must_understand"),
+            (json!({"name": "Int32", "must_understand": false}), ""),
             (json!("Int32"), ""),
         ] {
             let e = c.data_type(&value, "/of", &context).unwrap_err();

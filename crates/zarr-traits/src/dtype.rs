@@ -13,6 +13,7 @@ use crate::codec::{Configuration, Context};
 use crate::error::CodecResult;
 use crate::fill::FillValue;
 use crate::heap::Slot;
+use crate::number::{FloatFormat, Numeric};
 
 /// How one element lies in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,6 +163,29 @@ impl DataType {
         self.size().unwrap_or(Slot::SIZE)
     }
 
+    /// What the elements are as numbers; `None` when they are none.
+    pub fn numeric(&self) -> Option<Numeric> {
+        let integer = |bits, signed| Some(Numeric::Integer { bits, signed });
+        match self {
+            Self::Bool => Some(Numeric::Bool),
+            Self::Int8 => integer(8, true),
+            Self::Int16 => integer(16, true),
+            Self::Int32 => integer(32, true),
+            Self::Int64 => integer(64, true),
+            Self::UInt8 => integer(8, false),
+            Self::UInt16 => integer(16, false),
+            Self::UInt32 => integer(32, false),
+            Self::UInt64 => integer(64, false),
+            Self::Float16 => Some(Numeric::Float(FloatFormat::FLOAT16)),
+            Self::Float32 => Some(Numeric::Float(FloatFormat::FLOAT32)),
+            Self::Float64 => Some(Numeric::Float(FloatFormat::FLOAT64)),
+            Self::Complex64 => Some(Numeric::Complex(FloatFormat::FLOAT32)),
+            Self::Complex128 => Some(Numeric::Complex(FloatFormat::FLOAT64)),
+            Self::Raw(_) | Self::String | Self::Bytes => None,
+            Self::Extension(t) => t.numeric(),
+        }
+    }
+
     /// How many parts of an element have a byte order of their own: more than one in [packed](Layout::Packed) types alone.
     pub fn parts(&self) -> usize {
         match self {
@@ -225,6 +249,12 @@ pub trait ExtensionType: Any + Debug + Send + Sync {
 
     /// How one element lies in memory.
     fn layout(&self) -> Layout;
+
+    /// What the elements are as numbers, so that codecs can calculate with them. An element has as many bytes as its
+    /// components together.
+    fn numeric(&self) -> Option<Numeric> {
+        None
+    }
 
     /// How many parts an element has that have a byte order of their own: with [`Layout::Packed`], the fields, and those
     /// of fields that have such themselves.

@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
+use crate::registry::ExtensionPoint;
+
 /// What went wrong in a store, by what the caller can do about it. An absent key is `Ok(None)`, never an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -24,6 +26,9 @@ pub enum StoreErrorKind {
     PermissionDenied,
     /// A limit of this process or of the store is exceeded: too large, no space, no memory.
     LimitExceeded,
+    /// Nothing came of it this time: the service is busy or down, or the connection broke. The same call may succeed later,
+    /// and nothing was applied.
+    Unavailable,
     /// Any other input or output error.
     Io,
 }
@@ -144,6 +149,7 @@ pub struct CodecError {
     codec: Option<String>,
     pointer: String,
     message: String,
+    unknown: Option<Box<(ExtensionPoint, String)>>,
     source: Option<Box<dyn Error + Send + Sync>>,
 }
 
@@ -153,7 +159,15 @@ pub type CodecResult<T> = Result<T, CodecError>;
 impl CodecError {
     /// An error of `kind`; `message` is lower case, without a full stop.
     pub fn new(kind: CodecErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, codec: None, pointer: String::new(), message: message.into(), source: None }
+        let message = message.into();
+        Self { kind, codec: None, pointer: String::new(), message, unknown: None, source: None }
+    }
+
+    /// The error of a name that is not registered, of kind [`CodecErrorKind::UnknownExtension`].
+    pub fn unknown(point: ExtensionPoint, name: impl Into<String>) -> Self {
+        let name = name.into();
+        let error = Self::new(CodecErrorKind::UnknownExtension, format!("unknown {point} {name:?}"));
+        Self { unknown: Some(Box::new((point, name))), ..error }
     }
 
     /// Shorthand for [`CodecErrorKind::Corrupt`].
@@ -197,6 +211,18 @@ impl CodecError {
     pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());
         self
+    }
+
+    /// Adds what the user can do about it, behind the message: lower case, without a full stop.
+    #[must_use]
+    pub fn with_hint(mut self, hint: &str) -> Self {
+        self.message = format!("{}: {hint}", self.message);
+        self
+    }
+
+    /// Which name it is that is [unknown](Self::unknown), and at which extension point.
+    pub fn unknown_name(&self) -> Option<(ExtensionPoint, &str)> {
+        self.unknown.as_deref().map(|(point, name)| (*point, name.as_str()))
     }
 
     /// The JSON pointer to the member at fault, for an error in a configuration; else empty.

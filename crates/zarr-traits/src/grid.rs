@@ -1,18 +1,28 @@
-//! Chunk grids: how an array is cut into chunks.
+//! Chunk grids: how an array is cut into chunks. `regular` is here, `rectilinear` in a file of its own.
+
+mod rectilinear;
 
 use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
 use zarr_strided::Dims;
 
 use crate::codec::{Configuration, Context, NoteKind};
 use crate::error::{CodecError, CodecResult};
+use crate::registry::Entry;
+
+pub use rectilinear::RectilinearGrid;
+
+/// The registered chunk grids beyond the core specification, for [`Registry::with`](crate::Registry::with).
+pub const GRIDS: &[Entry] = &[Entry::ChunkGrid(RectilinearGrid::ENTRY)];
 
 /// A grid of chunks: a partition of every dimension by itself, of which the chunks are the product.
 ///
 /// Positions are in elements. A chunk is stored at its full shape, also where it reaches over the edge of the array
-/// (checklist C3); what lies beyond the edge is ignored when it is read.
+/// (checklist C3, C14); what lies beyond the edge is ignored when it is read. A grid may go on behind the array, and may end
+/// somewhere (C12).
 pub trait ChunkGrid: Debug + Send + Sync {
     /// The number of dimensions.
     fn rank(&self) -> usize;
@@ -26,8 +36,59 @@ pub trait ChunkGrid: Debug + Send + Sync {
     /// The chunk of dimension `dim` that holds the element at `position`; `None` beyond the grid.
     fn find(&self, dim: usize, position: u64) -> Option<u64>;
 
-    /// The chunk lengths that occur in dimension `dim`, each once: what a codec must be able to work with.
-    fn lengths(&self, dim: usize) -> Vec<u64>;
+    /// The lengths of all chunks of dimension `dim`, in their order.
+    fn runs(&self, dim: usize) -> Vec<Run>;
+
+    /// The chunk lengths that occur in dimension `dim`, each once, the shortest first: what a codec must be able to work
+    /// with.
+    fn lengths(&self, dim: usize) -> Vec<u64> {
+        let mut lengths: Vec<u64> = self.runs(dim).iter().map(|run| run.length).collect();
+        lengths.sort_unstable();
+        lengths.dedup();
+        lengths
+    }
+
+    /// The members of its configuration that are others for an array of `shape` (checklist C18); none, as for any grid
+    /// without an end, where it covers that as it is. Chunks that there are stay what they are. The length of a new one is a
+    /// multiple of that of inner chunks, which is `inner`.
+    ///
+    /// # Errors
+    /// When the grid cannot grow that far.
+    fn grown(&self, shape: &[u64], inner: &[u64]) -> CodecResult<Map<String, Value>> {
+        let _ = (shape, inner);
+        Ok(Map::new())
+    }
+}
+
+/// Chunks of one length that follow each other in a dimension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// Elements of each in this dimension, above zero.
+    pub length: u64,
+    /// How many there are, above zero; `None`: as many as there is need of, and nothing follows.
+    pub count: Option<u64>,
+}
+
+impl dyn ChunkGrid {
+    /// Whether this grid and `other` have the same chunks as far as both reach: one may be what the other has become.
+    pub fn agrees_with(&self, other: &dyn ChunkGrid) -> bool {
+        self.rank() == other.rank()
+            && (0..self.rank()).all(|dim| have_same_start(self.runs(dim), other.runs(dim)))
+    }
+}
+
+fn have_same_start(a: Vec<Run>, b: Vec<Run>) -> bool {
+    let [mut a, mut b] = [a, b].map(|runs| runs.into_iter().map(|r| (r.length, r.count.unwrap_or(u64::MAX))));
+    let (mut x, mut y) = (a.next(), b.next());
+    while let (Some((length, n)), Some((other, m))) = (x, y) {
+        if length != other {
+            return false;
+        }
+        let both = n.min(m);
+        x = if n > both { Some((length, n - both)) } else { a.next() };
+        y = if m > both { Some((length, m - both)) } else { b.next() };
+    }
+    true
 }
 
 /// Builds a grid from its configuration, for an array of a shape.
@@ -115,8 +176,8 @@ impl ChunkGrid for RegularGrid {
         Some(position / self.0[dim])
     }
 
-    fn lengths(&self, dim: usize) -> Vec<u64> {
-        vec![self.0[dim]]
+    fn runs(&self, dim: usize) -> Vec<Run> {
+        vec![Run { length: self.0[dim], count: None }]
     }
 }
 
@@ -128,6 +189,7 @@ mod tests {
     fn a_regular_grid_covers_every_element_once() {
         let grid = RegularGrid::new([4, 3]).unwrap();
         assert_eq!([grid.count(0, 9), grid.count(1, 3), grid.count(0, 0)], [3, 1, 0]); // C2
+        assert_eq!((grid.count(0, 2), grid.span(0, 0)), (1, Some(0..4))); // C4
         for position in 0..12 {
             let span = grid.span(0, grid.find(0, position).unwrap()).unwrap();
             assert!(span.contains(&position) && span.end - span.start == 4); // C3

@@ -142,6 +142,18 @@ mod tests {
         ] {
             assert_eq!(slash.decode(bad, 2), None, "C35 {bad:?}");
         }
+        let largest = [u64::MAX, 0]; // C33: plain decimal digits, whatever the number
+        let mut key = String::new();
+        slash.encode(&largest, &mut key);
+        assert_eq!(key, "c/18446744073709551615/0");
+        assert_eq!(slash.decode(&key, 2).as_deref(), Some(&largest[..]));
         assert_eq!(CoreKeyEncoding::v2_with('.').decode("c.1.2", 2), None);
+        for document in ["zarr.json", ".zarray", ".zattrs", "0", "c"] {
+            assert_eq!(CoreKeyEncoding::v2_with('/').decode(document, 2), None, "C.t35 {document:?}");
+        }
+        // C.t34, C.t35: of one dimension or none, `0` is the key of a chunk, beside the document
+        assert_eq!(CoreKeyEncoding::v2_with('/').decode("0", 1).as_deref(), Some(&[0][..]));
+        assert_eq!(CoreKeyEncoding::v2_with('/').decode("0", 0).as_deref(), Some(&[][..]));
+        assert_eq!(CoreKeyEncoding::v2_with('/').decode("zarr.json", 1), None);
     }
 }

@@ -25,6 +25,8 @@ pub struct Limits {
     pub chain_length: usize,
     /// Chains inside chains (sharding in sharding); 4.
     pub chain_depth: usize,
+    /// Changes of the chunk length along one dimension of a chunk grid; 2^20.
+    pub grid_runs: usize,
     /// Bytes that one read may return; unlimited, since it is the caller who asks for them.
     pub result_bytes: u64,
 }
@@ -39,6 +41,7 @@ impl Default for Limits {
             encoded_bytes: 1 << 30,
             chain_length: 32,
             chain_depth: 4,
+            grid_runs: 1 << 20,
             result_bytes: u64::MAX,
         }
     }
@@ -55,6 +58,7 @@ impl Limits {
             encoded_bytes: u64::MAX,
             chain_length: 1 << 10,
             chain_depth: 32,
+            grid_runs: usize::MAX,
             result_bytes: u64::MAX,
         }
     }

@@ -1,6 +1,7 @@
 //! Which names are known: a value, passed in where an array is opened. There is no global one.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -55,41 +56,49 @@ pub enum Entry {
     Transformer(TransformerEntry),
 }
 
-/// The five extension points, each with a table of its own: equal names in two of them do not clash.
+/// The five extension points, each with a table of its own: equal names in two of them do not clash (checklist K1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Point {
+pub enum ExtensionPoint {
+    /// An element of `codecs`.
     Codec,
+    /// `data_type`.
     DataType,
+    /// `chunk_grid`.
     ChunkGrid,
+    /// `chunk_key_encoding`.
     KeyEncoding,
+    /// An element of `storage_transformers`.
     Transformer,
 }
 
-impl Point {
-    fn noun(self) -> &'static str {
-        match self {
+/// What it is called in messages: `chunk grid`.
+impl fmt::Display for ExtensionPoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
             Self::Codec => "codec",
             Self::DataType => "data type",
             Self::ChunkGrid => "chunk grid",
             Self::KeyEncoding => "chunk key encoding",
             Self::Transformer => "storage transformer",
-        }
+        })
     }
 }
 
 impl Entry {
-    fn point(&self) -> Point {
+    /// Where its names are looked up.
+    pub fn point(&self) -> ExtensionPoint {
         match self {
-            Self::Codec(_) => Point::Codec,
-            Self::DataType(_) => Point::DataType,
-            Self::ChunkGrid(_) => Point::ChunkGrid,
-            Self::KeyEncoding(_) => Point::KeyEncoding,
-            Self::Transformer(_) => Point::Transformer,
+            Self::Codec(_) => ExtensionPoint::Codec,
+            Self::DataType(_) => ExtensionPoint::DataType,
+            Self::ChunkGrid(_) => ExtensionPoint::ChunkGrid,
+            Self::KeyEncoding(_) => ExtensionPoint::KeyEncoding,
+            Self::Transformer(_) => ExtensionPoint::Transformer,
         }
     }
 
-    fn names(&self) -> impl Iterator<Item = &'static str> {
-        let (name, aliases): (_, &[&str]) = match self {
+    /// The name that is written, and behind it those that are only read.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let (name, aliases): (_, &'static [&'static str]) = match self {
             Self::Codec(e) => (e.name, e.aliases),
             Self::DataType(e) => (e.name, e.aliases),
             Self::ChunkGrid(e) => (e.name, &[]),
@@ -133,12 +142,15 @@ impl Registry {
     pub fn with(&self, table: &[Entry]) -> CodecResult<Self> {
         let mut grown = self.clone();
         for entry in table {
-            if let Some(name) =
-                entry.names().find(|name| grown.tables[entry.point() as usize].contains_key(name))
-            {
+            let point = entry.point();
+            let taken = |name: &&str| {
+                let core = point == ExtensionPoint::DataType && DataType::core(core_name(name).0).is_some();
+                core || grown.tables[point as usize].contains_key(name)
+            };
+            if let Some(name) = entry.names().find(taken) {
                 return Err(CodecError::new(
                     CodecErrorKind::InvalidArgument,
-                    format!("the {} {name:?} is registered already", entry.point().noun()),
+                    format!("the {point} {name:?} is registered already"),
                 ));
             }
             grown = grown.overriding(std::slice::from_ref(entry));
@@ -146,7 +158,8 @@ impl Registry {
         Ok(grown)
     }
 
-    /// This registry with the entries of `table`, which take the place of those with the same name.
+    /// This registry with the entries of `table`, which take the place of those with the same name. The core data types stay
+    /// what they are.
     #[must_use]
     pub fn overriding(&self, table: &[Entry]) -> Self {
         let mut tables = (*self.tables).clone();
@@ -166,7 +179,8 @@ impl Registry {
     /// The names of the codecs known, sorted, without aliases.
     pub fn codec_names(&self) -> Vec<&'static str> {
         let canonical = |entry: &Entry| if let Entry::Codec(e) = entry { Some(e.name) } else { None };
-        let mut names: Vec<_> = self.tables[Point::Codec as usize].values().filter_map(canonical).collect();
+        let mut names: Vec<_> =
+            self.tables[ExtensionPoint::Codec as usize].values().filter_map(canonical).collect();
         names.sort_unstable();
         names.dedup();
         names
@@ -177,9 +191,9 @@ impl Registry {
     /// # Errors
     /// [`CodecErrorKind::UnknownExtension`].
     pub fn codec(&self, name: &str) -> CodecResult<CodecEntry> {
-        match self.find(Point::Codec, name)? {
+        match self.find(ExtensionPoint::Codec, name)? {
             Entry::Codec(entry) => Ok(*entry),
-            _ => Err(unknown(Point::Codec, name)),
+            _ => Err(CodecError::unknown(ExtensionPoint::Codec, name)),
         }
     }
 
@@ -188,19 +202,19 @@ impl Registry {
     /// # Errors
     /// [`CodecErrorKind::UnknownExtension`], or what its configuration is refused for.
     pub fn data_type(&self, spec: &Spec, context: &Context<'_>) -> CodecResult<(DataType, Vec<Note>)> {
-        let name = core_name(&spec.name);
+        let (name, registered) = core_name(&spec.name);
         if let Some(core) = DataType::core(name) {
             let mut notes = Configuration::new(&spec.configuration).finish();
-            notes.extend(alias(&spec.name, name, ""));
+            notes.extend(alias(&spec.name, name, "").filter(|_| !registered));
             return Ok((core, notes));
         }
-        match self.find(Point::DataType, &spec.name)? {
+        match self.find(ExtensionPoint::DataType, &spec.name)? {
             Entry::DataType(entry) => {
                 let (built, mut notes) = build(spec, |c| (entry.build)(c, context))?;
                 notes.extend(alias(&spec.name, entry.name, ""));
                 Ok((DataType::Extension(built), notes))
             }
-            _ => Err(unknown(Point::DataType, &spec.name)),
+            _ => Err(CodecError::unknown(ExtensionPoint::DataType, &spec.name)),
         }
     }
 
@@ -214,9 +228,9 @@ impl Registry {
         shape: &[u64],
         context: &Context<'_>,
     ) -> CodecResult<(Arc<dyn ChunkGrid>, Vec<Note>)> {
-        match self.find(Point::ChunkGrid, &spec.name)? {
+        match self.find(ExtensionPoint::ChunkGrid, &spec.name)? {
             Entry::ChunkGrid(entry) => build(spec, |c| (entry.build)(c, shape, context)),
-            _ => Err(unknown(Point::ChunkGrid, &spec.name)),
+            _ => Err(CodecError::unknown(ExtensionPoint::ChunkGrid, &spec.name)),
         }
     }
 
@@ -229,9 +243,9 @@ impl Registry {
         spec: &Spec,
         context: &Context<'_>,
     ) -> CodecResult<(Arc<dyn KeyEncoding>, Vec<Note>)> {
-        match self.find(Point::KeyEncoding, &spec.name)? {
+        match self.find(ExtensionPoint::KeyEncoding, &spec.name)? {
             Entry::KeyEncoding(entry) => build(spec, |c| (entry.build)(c, context)),
-            _ => Err(unknown(Point::KeyEncoding, &spec.name)),
+            _ => Err(CodecError::unknown(ExtensionPoint::KeyEncoding, &spec.name)),
         }
     }
 
@@ -244,16 +258,30 @@ impl Registry {
         spec: &Spec,
         context: &Context<'_>,
     ) -> CodecResult<(Arc<dyn StorageTransformer>, Vec<Note>)> {
-        match self.find(Point::Transformer, &spec.name)? {
+        match self.find(ExtensionPoint::Transformer, &spec.name)? {
             Entry::Transformer(entry) => build(spec, |c| (entry.build)(c, context)),
-            _ => Err(unknown(Point::Transformer, &spec.name)),
+            _ => Err(CodecError::unknown(ExtensionPoint::Transformer, &spec.name)),
         }
     }
 
-    fn find(&self, point: Point, name: &str) -> CodecResult<&Entry> {
-        let entry = self.tables[point as usize].get(name).filter(|_| !(self.public && is_private(name)));
-        entry.ok_or_else(|| unknown(point, name))
+    fn find(&self, point: ExtensionPoint, name: &str) -> CodecResult<&Entry> {
+        let known =
+            |name: &str| self.tables[point as usize].get(name).filter(|_| !(self.public && is_private(name)));
+        let by_url =
+            || url_names(name).filter(|_| point == ExtensionPoint::Codec)?.iter().find_map(|n| known(n));
+        known(name).or_else(by_url).ok_or_else(|| CodecError::unknown(point, name))
     }
+}
+
+/// The names that a URL may stand for which early versions of zarrs wrote as the name of a codec, or which names one of
+/// numcodecs (checklist D10.2): what comes last in it, in the spelling of today.
+pub fn url_names(url: &str) -> Option<[String; 3]> {
+    let numcodecs = |name: &str| format!("numcodecs.{name}");
+    if let Some(name) = url.strip_prefix("https://numcodecs.dev/") {
+        return Some([numcodecs(name), name.to_owned(), name.replace('_', "-")]);
+    }
+    let (_kind, name) = url.strip_prefix("https://codec.zarrs.dev/")?.split_once('/')?;
+    Some([name.to_owned(), name.replace('_', "-"), numcodecs(name)])
 }
 
 /// Whether a name is private: it has a `:` and is no URL, so that no document of format 3 can use it (checklist B46 has
@@ -262,11 +290,14 @@ pub fn is_private(name: &str) -> bool {
     name.contains(':') && !name.contains("://") && !name.starts_with("urn:")
 }
 
-/// The core type that is written under another name (checklist B42); any other name is its own.
-fn core_name(name: &str) -> &str {
+/// The core type that is written under another name (checklist B22, B42), and whether that name is registered as well; any
+/// other name is its own.
+fn core_name(name: &str) -> (&str, bool) {
     match name {
-        "variable_length_bytes" | "binary" => "bytes",
-        other => other,
+        "variable_length_bytes" | "binary" => ("bytes", false),
+        "complex_float32" => ("complex64", true),
+        "complex_float64" => ("complex128", true),
+        other => (other, true),
     }
 }
 
@@ -283,10 +314,6 @@ fn build<T>(
 pub(crate) fn alias(used: &str, name: &str, place: &str) -> Option<Note> {
     let message = format!("{used:?} is an old name of {name:?}");
     (used != name).then(|| Note { kind: NoteKind::Alias, pointer: format!("{place}/name"), message })
-}
-
-fn unknown(point: Point, name: &str) -> CodecError {
-    CodecError::new(CodecErrorKind::UnknownExtension, format!("unknown {} {name:?}", point.noun()))
 }
 
 #[cfg(test)]
@@ -314,6 +341,12 @@ mod tests {
             let (data_type, notes) = registry.data_type(&Spec::new(name, json!({})), &context).unwrap();
             assert_eq!((data_type, notes.len()), (DataType::Bytes, aliases)); // B.t71, B.t72
         }
+        for (name, data_type) in
+            [("complex_float32", DataType::Complex64), ("complex_float64", DataType::Complex128)]
+        {
+            let found = registry.data_type(&Spec::new(name, json!({})), &context).unwrap();
+            assert_eq!(found, (data_type, Vec::new())); // B22
+        }
         let dash = Spec::new("default", json!({"separator": "-"}));
         assert!(registry.key_encoding(&dash, &context).is_err()); // C.t31
     }
@@ -334,9 +367,13 @@ mod tests {
         let all = Registry::core().overriding(&[named("a:b"), named("https://a.b/c"), named("urn:x:y")]);
         for (name, public) in [("default", true), ("a:b", false), ("https://a.b/c", true), ("urn:x:y", true)]
         {
-            assert!(all.find(Point::KeyEncoding, name).is_ok());
-            assert_eq!(all.public().find(Point::KeyEncoding, name).is_ok(), public, "{name}");
-            assert_eq!(all.public().overriding(&[]).find(Point::KeyEncoding, name).is_ok(), public, "{name}");
+            assert!(all.find(ExtensionPoint::KeyEncoding, name).is_ok());
+            assert_eq!(all.public().find(ExtensionPoint::KeyEncoding, name).is_ok(), public, "{name}");
+            assert_eq!(
+                all.public().overriding(&[]).find(ExtensionPoint::KeyEncoding, name).is_ok(),
+                public,
+                "{name}"
+            );
         }
     }
 }

@@ -24,7 +24,7 @@ const IN_FLIGHT_BYTES: u64 = 256 << 20;
 /// # use zarr_traits::{Storage, ReadStore, ListStore, WriteStore};
 /// # fn example<S: ReadStore + ListStore + WriteStore>(store: S, read_only: impl ReadStore) {
 /// let storage = Storage::from(store);          // all three
-/// let storage = Storage::reading(read_only);   // what a web server offers
+/// let storage = Storage::reading(read_only);   // what a web server offers; one that lists too is `listing`
 /// assert!(storage.writer().is_err());
 /// # }
 /// ```
@@ -71,6 +71,12 @@ impl Storage {
         Self::new(Arc::new(store), None, None)
     }
 
+    /// A store that can be read and listed.
+    pub fn listing(store: impl ReadStore + ListStore) -> Self {
+        let store = Arc::new(store);
+        Self::new(store.clone(), Some(store), None)
+    }
+
     /// This storage behind a layer: a store that implements all three traits by means of this storage. The result can
     /// do what this storage can, no more.
     #[must_use]
@@ -89,6 +95,15 @@ impl Storage {
         let list = self.0.list.is_some().then(|| layer.clone() as Arc<dyn ListStore>);
         let write = self.0.write.is_some().then(|| layer.clone() as Arc<dyn WriteStore>);
         Self(Arc::new(Inner { read: layer, list, write, ..(*self.0).clone() }))
+    }
+
+    /// This storage, which is one of many that layers make of `below` with other keys: with the gate and what is shared of
+    /// `below`, and with locks that all of them share.
+    #[must_use]
+    pub fn made_of(&self, below: &Storage) -> Self {
+        let locks = (*below.shared::<KeyLocks>()).clone();
+        let (gate, shared) = (below.0.gate.clone(), below.0.shared.clone());
+        Self(Arc::new(Inner { locks, gate, shared, ..(*self.0).clone() }))
     }
 
     /// The same storage without the means to write.

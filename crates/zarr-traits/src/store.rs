@@ -242,6 +242,73 @@ pub trait WriteStore: Debug + MaybeSend + MaybeSync + 'static {
     fn sync(&self) -> BoxFuture<'_, StoreResult<()>>;
 }
 
+/// The answer to [`ReadStore::get_ranges`] of a store that has the whole value at hand: slices of it, and the `version` that
+/// it is, if the store has versions.
+///
+/// # Errors
+/// [`StoreErrorKind::RangeNotSatisfiable`](crate::StoreErrorKind::RangeNotSatisfiable), and
+/// [`StoreErrorKind::Changed`](crate::StoreErrorKind::Changed) where another version is wanted.
+pub fn reply(
+    value: &Bytes,
+    version: Option<Version>,
+    ranges: &[ByteRange],
+    condition: If<'_>,
+) -> StoreResult<Reply> {
+    if matches!(condition, If::Pinned(wanted) if version.as_ref() != Some(wanted)) {
+        let message = "the object is no longer the version asked for";
+        return Err(crate::StoreError::new(crate::StoreErrorKind::Changed, message));
+    }
+    let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX); // inside of the value, which is in memory
+    let slice = |range: &ByteRange| {
+        let range = range.resolve(value.len() as u64)?;
+        Ok(value.slice(place(range.start)..place(range.end)))
+    };
+    let bytes = ranges.iter().map(slice).collect::<StoreResult<_>>()?;
+    let version = version.filter(|_| !matches!(condition, If::Any));
+    Ok(Reply { bytes, size: Some(value.len() as u64), version })
+}
+
+/// The answer to [`ReadStore::read_into`] of such a store.
+///
+/// # Errors
+/// As [`reply`] and [`copy_into`].
+pub fn reply_into(
+    value: &Bytes,
+    version: Option<Version>,
+    ranges: &[ByteRange],
+    condition: If<'_>,
+    into: &mut [u8],
+) -> StoreResult<Filled> {
+    copy_into(reply(value, version, ranges, condition)?, ranges, into)
+}
+
+/// The answer to [`ListStore::list`] of a store that has nothing better than its `keys`, in ascending order: one page.
+pub fn page_of<'a>(prefix: &Prefix, after: Option<&Key>, keys: impl IntoIterator<Item = &'a Key>) -> Page {
+    let wanted = |key: &&Key| prefix.strip(key).is_some() && after.is_none_or(|after| *key > after);
+    Page { keys: keys.into_iter().filter(wanted).cloned().collect(), more: false }
+}
+
+/// The answer to [`ListStore::list_dir`] of a store that has nothing better than its `keys`, in ascending order.
+///
+/// # Errors
+/// None for keys that can be.
+pub fn dir_of<'a>(prefix: &Prefix, keys: impl IntoIterator<Item = &'a Key>) -> StoreResult<Dir> {
+    let mut dir = Dir::default();
+    for key in keys {
+        match prefix.strip(key).map(|rest| rest.split_once('/')) {
+            None => {}
+            Some(None) => dir.keys.push(key.clone()),
+            Some(Some((name, _))) => {
+                let child = prefix.child(name)?;
+                if dir.prefixes.last() != Some(&child) {
+                    dir.prefixes.push(child);
+                }
+            }
+        }
+    }
+    Ok(dir)
+}
+
 /// Copies the answer of [`ReadStore::get_ranges`] as [`ReadStore::read_into`] wants it: for stores that hold [`Bytes`].
 ///
 /// # Errors

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde_json::json;
 use zarr_traits::{
-    ArrayBytesCodec, BytesBytesCodec, Chain, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind,
-    CodecResult, Context, DataType, Destination, EncodedSize, Entry, FillValue, Limits, Region, Registry,
-    Repr, Scratch, Source, Spec, Swap, too_large,
+    ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Chain, Codec, CodecEntry, CodecError, CodecErrorKind,
+    CodecKind, CodecResult, Context, DataType, Destination, Dims, EncodedSize, Entry, FillValue, Limits,
+    Region, Registry, Repr, Scratch, Source, Spec, Swap, too_large,
 };
 
 /// The elements as they are; refuses chunks of odd length.
@@ -62,7 +62,35 @@ impl BytesBytesCodec for Zeros {
     }
 }
 
+/// All elements in one dimension; cannot move any.
+#[derive(Debug)]
+struct Flat(Repr);
+
+impl ArrayArrayCodec for Flat {
+    fn encoded_repr(&self) -> CodecResult<Repr> {
+        Ok(Repr { rank: 1, ..self.0.clone() })
+    }
+    fn encoded_shape(&self, shape: &[u64]) -> CodecResult<Dims> {
+        Ok([shape.iter().product()].into())
+    }
+    fn keeps_elements(&self) -> bool {
+        true
+    }
+    fn decode(&self, _: Source<'_>, _: Destination<'_>, _: &mut Scratch) -> CodecResult<()> {
+        Err(CodecError::new(CodecErrorKind::Unsupported, "moves elements"))
+    }
+    fn encode(&self, _: Source<'_>, _: Destination<'_>, _: &mut Scratch) -> CodecResult<()> {
+        Err(CodecError::new(CodecErrorKind::Unsupported, "moves elements"))
+    }
+}
+
 const CODECS: &[Entry] = &[
+    Entry::Codec(CodecEntry {
+        name: "flat",
+        aliases: &[],
+        kind: CodecKind::ArrayArray,
+        build: |_, repr, _| Ok(Codec::ArrayArray(Arc::new(Flat(repr.clone())))),
+    }),
     Entry::Codec(CodecEntry {
         name: "plain",
         aliases: &["old"],
@@ -146,6 +174,23 @@ fn shapes_are_checked_before_any_chunk() {
     let (chain, _) = build(json!([{"name": "plain"}])).unwrap();
     assert!(chain.check_shape(&[2]).is_ok());
     assert_eq!(chain.check_shape(&[3]).unwrap_err().to_string(), "codec \"plain\" failed to open: odd");
+}
+
+#[test]
+fn dense_elements_get_another_shape_where_they_lie() {
+    let (chain, _) = build(json!([{"name": "flat"}, {"name": "plain"}])).unwrap();
+    let (mut object, mut scratch) = (Vec::new(), Scratch::new());
+    chain.encode(Source::of(&[1_u8, 2, 3, 4], &[2, 2]).unwrap(), &mut object, &mut scratch).unwrap();
+    assert_eq!(object, [1, 2, 3, 4]);
+    let mut back = [0_u8; 4];
+    let whole = Region::whole(&[2, 2]);
+    let dst = Destination::of(&mut back, &[2, 2]).unwrap();
+    chain.decode_into(&object, &[2, 2], &whole, dst, &mut scratch).unwrap();
+    assert_eq!(back, [1, 2, 3, 4]);
+    // others have to be moved
+    let columns = Source::of(&[1_u8, 2, 3, 4], &[2, 2]).unwrap().permute(&[1, 0]).unwrap();
+    let e = chain.encode(columns, &mut object, &mut scratch).unwrap_err();
+    assert_eq!(e.to_string(), "codec \"flat\" failed to encode: moves elements");
 }
 
 #[test]

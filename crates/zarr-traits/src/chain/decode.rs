@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use zarr_strided::{Destination, Source, Swap, swap_in_place};
 
-use super::{Chain, byte_len, mismatch};
-use crate::codec::EncodedSize;
+use super::{Chain, Named, byte_len, mismatch};
+use crate::codec::{BytesBytesCodec, EncodedSize};
 use crate::error::{CodecError, CodecErrorKind, CodecResult};
 use crate::region::{Region, permute};
 use crate::scratch::{Buffer, Scratch, no_memory};
@@ -56,6 +56,13 @@ impl Chain {
             Some(region) => (region, true),
             None => (Region::whole(&encoded), part.is_whole(shape)),
         };
+        if decodes_part
+            && named.codec.keeps_elements()
+            && let Some(memory) = dst.as_dense_mut()
+        {
+            let inner = Destination::dense(memory, wanted.shape(), size)?;
+            return self.decode_array(level + 1, src, &encoded, &wanted, inner, scratch);
+        }
         let mut buffer = scratch.take(byte_len(wanted.shape(), size)?)?;
         let inner = Destination::dense(&mut buffer, wanted.shape(), size)?;
         self.decode_array(level + 1, src, &encoded, &wanted, inner, scratch)?;
@@ -144,15 +151,7 @@ impl Chain {
         Ok(())
     }
 
-    /// How much room a decoder may be given whose output size nobody knows: some times what our own encoder would need,
-    /// within the limits.
-    fn room(&self, size: EncodedSize, src: usize) -> usize {
-        let some_times = size.bound().map_or(u64::MAX, |n| n.saturating_mul(4).max(src as u64).max(1 << 20));
-        usize::try_from(some_times.min(self.most)).unwrap_or(usize::MAX)
-    }
-
-    /// Decodes one bytes → bytes codec into scratch. Where the size is only guessed, room grows until it fits or exceeds
-    /// what an object may have.
+    /// Decodes one bytes → bytes codec into scratch.
     fn decode_step(
         &self,
         step: usize,
@@ -160,25 +159,35 @@ impl Chain {
         shape: &[u64],
         scratch: &mut Scratch,
     ) -> CodecResult<Buffer> {
-        let named = &self.bytes_bytes[step];
-        let size = self.size_after(shape, step);
+        self.bytes_bytes[step].decode_sized(src, self.size_after(shape, step), self.most, scratch)
+    }
+}
+
+impl Named<dyn BytesBytesCodec> {
+    /// Decodes into scratch what has `size`. Where that is only guessed, room grows until it fits or exceeds what an object
+    /// may have: some times what our own encoder would need, and not more than `most` bytes.
+    pub(super) fn decode_sized(
+        &self,
+        src: &[u8],
+        size: EncodedSize,
+        most: u64,
+        scratch: &mut Scratch,
+    ) -> CodecResult<Buffer> {
         if let EncodedSize::Exact(len) = size {
             let len = usize::try_from(len).map_err(|_| no_memory(usize::MAX))?;
             let mut buffer = scratch.take(len)?;
-            let got = named.decode(|codec| codec.decode_into(src, &mut buffer, scratch))?;
-            exactly(got, len, &named.name)?;
+            let got = self.decode(|codec| codec.decode_into(src, &mut buffer, scratch))?;
+            exactly(got, len, &self.name)?;
             return Ok(buffer);
         }
-        let most = self.room(size, src.len());
-        let mut room = size
-            .bound()
-            .and_then(|n| usize::try_from(n).ok())
-            .unwrap_or(4 * src.len())
-            .max(1 << 10)
-            .min(most);
+        let guess = size.bound();
+        let some_times = guess.map_or(u64::MAX, |n| n.saturating_mul(4).max(src.len() as u64).max(1 << 20));
+        let most = usize::try_from(some_times.min(most)).unwrap_or(usize::MAX);
+        let guess = guess.and_then(|n| usize::try_from(n).ok()).unwrap_or(4 * src.len());
+        let mut room = guess.max(1 << 10).min(most);
         loop {
             let mut buffer = scratch.take(room)?;
-            match named.decode(|codec| codec.decode_into(src, &mut buffer, scratch)) {
+            match self.decode(|codec| codec.decode_into(src, &mut buffer, scratch)) {
                 Ok(len) => {
                     buffer.truncate(len);
                     return Ok(buffer);

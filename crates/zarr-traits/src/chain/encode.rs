@@ -44,6 +44,9 @@ impl Chain {
         }
         let shape = named.encode(|codec| codec.encoded_shape(src.shape()))?;
         let size = self.sizes[level + 1];
+        if let Some(memory) = src.as_dense().filter(|_| named.codec.keeps_elements()) {
+            return self.encode_array(level + 1, Source::dense(memory, &shape, size)?, out, scratch);
+        }
         let mut buffer = scratch.take(byte_len(&shape, size)?)?;
         let encoded = Destination::dense(&mut buffer, &shape, size)?;
         named.encode(|codec| codec.encode(src, encoded, scratch))?;

@@ -1,0 +1,82 @@
+//! Codecs from array to array that encode each element by itself.
+
+use std::fmt;
+
+use crate::codec::{Codec, Repr};
+use crate::dtype::DataType;
+use crate::error::{CodecError, CodecErrorKind, CodecResult};
+use crate::kernel::{self, Kernel};
+use crate::scratch::Scratch;
+
+/// The codec that makes of each element of `repr`, which has `D` bytes, an element of type `encoded`, which has `E`, and back.
+/// Shape, parts and the fill value follow from that. Elements are in the byte order of this machine.
+///
+/// ```
+/// # use zarr_traits::*;
+/// // float64 as float32: the build function of a codec
+/// fn build(repr: &Repr) -> CodecResult<Codec> {
+///     let narrow = |n: [u8; 8]| Ok((f64::from_ne_bytes(n) as f32).to_ne_bytes());
+///     let widen = |n: [u8; 4]| Ok(f64::from(f32::from_ne_bytes(n)).to_ne_bytes());
+///     elementwise(repr, DataType::Float32, narrow, widen)
+/// }
+/// # let fill = FillValue::of(1_f64);
+/// # let repr = Repr { data_type: DataType::Float64, fill, rank: 1 };
+/// # let Codec::ArrayArray(codec) = build(&repr)? else { panic!() };
+/// # assert_eq!(codec.encoded_repr()?.fill, FillValue::of(1_f32));
+/// # assert!(build(&Repr { data_type: DataType::Int32, ..repr }).is_err());
+/// # Ok::<(), CodecError>(())
+/// ```
+///
+/// # Errors
+/// [`CodecErrorKind::Unsupported`] when elements of `repr` have not `D` bytes, and that of `encode` for the fill value.
+pub fn elementwise<const D: usize, const E: usize>(
+    repr: &Repr,
+    encoded: DataType,
+    encode: impl Fn([u8; D]) -> CodecResult<[u8; E]> + Send + Sync + 'static,
+    decode: impl Fn([u8; E]) -> CodecResult<[u8; D]> + Send + Sync + 'static,
+) -> CodecResult<Codec> {
+    for (data_type, size) in [(&repr.data_type, D), (&encoded, E)] {
+        if data_type.size() != Some(size) {
+            let message = format!("it works on elements of {size} bytes, those of {data_type} are others");
+            return Err(CodecError::new(CodecErrorKind::Unsupported, message));
+        }
+    }
+    kernel::codec(Elementwise { encode, decode }, repr, encoded)
+}
+
+struct Elementwise<F, G, const D: usize, const E: usize> {
+    encode: F,
+    decode: G,
+}
+
+impl<F, G, const D: usize, const E: usize> fmt::Debug for Elementwise<F, G, D, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Elementwise").finish_non_exhaustive()
+    }
+}
+
+impl<F, G, const D: usize, const E: usize> Kernel for Elementwise<F, G, D, E>
+where
+    F: Fn([u8; D]) -> CodecResult<[u8; E]> + Send + Sync + 'static,
+    G: Fn([u8; E]) -> CodecResult<[u8; D]> + Send + Sync + 'static,
+{
+    fn encode(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> CodecResult<()> {
+        each(src, dst, &self.encode)
+    }
+
+    fn decode(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> CodecResult<()> {
+        each(src, dst, &self.decode)
+    }
+}
+
+fn each<const A: usize, const B: usize>(
+    src: &[u8],
+    dst: &mut [u8],
+    one: impl Fn([u8; A]) -> CodecResult<[u8; B]>,
+) -> CodecResult<()> {
+    let mut pairs = src.as_chunks().0.iter().zip(dst.as_chunks_mut().0);
+    pairs.try_for_each(|(from, to)| {
+        *to = one(*from)?;
+        Ok(())
+    })
+}

@@ -1,0 +1,333 @@
+//! The `rectilinear` chunk grid: chunks of different lengths (zarr-extensions, `chunk-grids/rectilinear`).
+//!
+//! | member | | |
+//! | --- | --- | --- |
+//! | `kind` | required | `"inline"`: the lengths stand here (checklist C10) |
+//! | `chunk_shapes` | required | for each dimension a length that is repeated as often as the array needs, or a list of lengths and of pairs `[length, count]`, whose sum is that of the array or more (C11, C12) |
+
+use std::fmt::Display;
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::{ChunkGrid, ChunkGridEntry, Run};
+use crate::codec::Configuration;
+use crate::configuration::summary;
+use crate::error::{CodecError, CodecErrorKind, CodecResult};
+use crate::registry::Spec;
+
+const KIND: &str = "kind";
+const INLINE: &str = "inline";
+const CHUNK_SHAPES: &str = "chunk_shapes";
+
+/// A grid whose chunks may have another length each: months, say, or what came in one delivery.
+///
+/// Chunks of equal length that follow each other are kept as one, however many there are; finding one takes as many steps
+/// as the number of such runs has binary digits. A dimension with a list has an end, which may lie behind that of the array
+/// (checklist C12); it [grows](ChunkGrid::grown) by one chunk, which covers all that is missing (C18).
+///
+/// ```
+/// use zarr_traits::{ChunkGrid, RectilinearGrid, Run};
+///
+/// let months = [31, 28, 31].map(|length| Run { length, count: Some(1) });
+/// let grid = RectilinearGrid::new([months.to_vec(), vec![Run { length: 100, count: None }]])?;
+/// assert_eq!(grid.find(0, 40), Some(1));
+/// assert_eq!(grid.span(0, 1), Some(31..59));
+/// assert_eq!(grid.span(0, 3), None);
+/// # Ok::<(), zarr_traits::CodecError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RectilinearGrid {
+    axes: Vec<Axis>,
+    /// Whether it came under its old name, in the old form.
+    is_draft: bool,
+}
+
+/// One dimension.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Axis {
+    runs: Vec<Placed>,
+    /// How many chunks there are, and how many elements in them; `None`: no end.
+    end: Option<(u64, u64)>,
+}
+
+/// A run, with where it begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Placed {
+    length: u64,
+    /// The index of its first chunk, and the position of its first element.
+    first: u64,
+    start: u64,
+}
+
+impl RectilinearGrid {
+    /// Its entry in a registry.
+    pub const ENTRY: ChunkGridEntry = ChunkGridEntry {
+        name: "rectilinear",
+        build: |configuration, shape, context| {
+            match configuration.optional_string(KIND)? {
+                Some(INLINE) => {}
+                Some(other) => {
+                    let message = format!("{KIND} is {other:?}, it must be {INLINE:?}");
+                    return Err(CodecError::configuration(message).at("/configuration/kind"));
+                }
+                None => return Err(CodecError::configuration(format!("{KIND} is missing"))),
+            }
+            let most_runs = context.limits.grid_runs;
+            let mut reader = Reader { configuration, member: CHUNK_SHAPES, has_pairs: true, most_runs };
+            Ok(Arc::new(Self { axes: reader.axes(shape)?, is_draft: false }))
+        },
+    };
+
+    /// The entry of `rectangular`, of a draft of the specification (ZEP 3) that zarrs has written: for who has such arrays
+    /// to read. There are no pairs, and the grid cannot grow (checklist C20).
+    pub const RECTANGULAR: ChunkGridEntry = ChunkGridEntry {
+        name: "rectangular",
+        build: |configuration, shape, context| {
+            let most_runs = context.limits.grid_runs;
+            let mut reader = Reader { configuration, member: "chunk_shape", has_pairs: false, most_runs };
+            Ok(Arc::new(Self { axes: reader.axes(shape)?, is_draft: true }))
+        },
+    };
+
+    /// A grid of the chunks of each dimension, in their order.
+    ///
+    /// # Errors
+    /// When a length or a count is zero, when something follows on chunks without an end, and when chunks reach beyond
+    /// 2^64 elements.
+    pub fn new(dimensions: impl IntoIterator<Item = Vec<Run>>) -> CodecResult<Self> {
+        let axis = |(dim, runs): (usize, Vec<Run>)| {
+            let axis = runs.into_iter().try_fold(Axis::EMPTY, Axis::and);
+            axis.map_err(|why| CodecError::configuration(format!("dimension {dim} {why}")))
+        };
+        let axes = dimensions.into_iter().enumerate().map(axis).collect::<CodecResult<_>>()?;
+        Ok(Self { axes, is_draft: false })
+    }
+
+    /// The grid in the form that a new array shall have (checklist C17): a length in place of a list of equal ones, pairs
+    /// where they are shorter, and `regular` where that says it all.
+    pub fn to_spec(&self) -> Spec {
+        let lengths: Option<Vec<u64>> = self.axes.iter().map(Axis::only_length).collect();
+        if let Some(chunk_shape) = lengths {
+            return Spec::new("regular", json!({ "chunk_shape": chunk_shape }));
+        }
+        let chunk_shapes: Vec<Value> = self
+            .axes
+            .iter()
+            .map(|axis| axis.only_length().map_or_else(|| axis.to_value(), Value::from))
+            .collect();
+        Spec::new(Self::ENTRY.name, json!({ KIND: INLINE, CHUNK_SHAPES: chunk_shapes }))
+    }
+}
+
+impl ChunkGrid for RectilinearGrid {
+    fn rank(&self) -> usize {
+        self.axes.len()
+    }
+
+    fn count(&self, dim: usize, length: u64) -> u64 {
+        let axis = &self.axes[dim];
+        let Some(last) = length.checked_sub(1) else { return 0 };
+        axis.find(last).map_or_else(|| axis.end.map_or(0, |(chunks, _)| chunks), |chunk| chunk + 1)
+    }
+
+    fn span(&self, dim: usize, index: u64) -> Option<Range<u64>> {
+        self.axes[dim].span(index)
+    }
+
+    fn find(&self, dim: usize, position: u64) -> Option<u64> {
+        self.axes[dim].find(position)
+    }
+
+    fn runs(&self, dim: usize) -> Vec<Run> {
+        self.axes[dim].runs().collect()
+    }
+
+    fn grown(&self, shape: &[u64], inner: &[u64]) -> CodecResult<Map<String, Value>> {
+        let mut axes = self.axes.clone();
+        let mut is_grown = false;
+        for (dim, axis) in axes.iter_mut().enumerate() {
+            let Some(missing) = axis.missing(shape[dim]) else { continue };
+            let length = missing.checked_next_multiple_of(inner[dim]).ok_or(TOO_FAR);
+            let shorter = std::mem::replace(axis, Axis::EMPTY);
+            let longer = length.and_then(|length| shorter.and(Run { length, count: Some(1) }));
+            *axis = longer.map_err(|why| {
+                CodecError::new(CodecErrorKind::InvalidArgument, format!("dimension {dim} {why}"))
+            })?;
+            is_grown = true;
+        }
+        if is_grown && self.is_draft {
+            let message = format!("a grid of the old name {:?} cannot grow", Self::RECTANGULAR.name);
+            return Err(CodecError::new(CodecErrorKind::Unsupported, message));
+        }
+        let chunk_shapes: Value = axes.iter().map(Axis::to_value).collect();
+        Ok(is_grown.then(|| (CHUNK_SHAPES.to_owned(), chunk_shapes)).into_iter().collect())
+    }
+}
+
+const TOO_FAR: &str = "reaches beyond 2^64 elements";
+
+impl Axis {
+    /// Without chunks.
+    const EMPTY: Self = Self { runs: Vec::new(), end: Some((0, 0)) };
+
+    /// With more chunks behind those that there are.
+    fn and(mut self, Run { length, count }: Run) -> Result<Self, &'static str> {
+        let (first, start) = self.end.ok_or("goes on behind chunks without an end")?;
+        if length == 0 || count == Some(0) {
+            return Err("has chunks of length 0, or a run of none");
+        }
+        self.end = match count {
+            None => None,
+            Some(count) => {
+                let end = length.checked_mul(count).and_then(|elements| start.checked_add(elements));
+                Some((first.checked_add(count).ok_or(TOO_FAR)?, end.ok_or(TOO_FAR)?))
+            }
+        };
+        if self.runs.last().is_none_or(|last| last.length != length) {
+            self.runs.push(Placed { length, first, start });
+        }
+        Ok(self)
+    }
+
+    fn find(&self, position: u64) -> Option<u64> {
+        if self.end.is_some_and(|(_, end)| position >= end) {
+            return None;
+        }
+        let run = self.runs.get(self.runs.partition_point(|run| run.start <= position).checked_sub(1)?)?;
+        Some(run.first + (position - run.start) / run.length)
+    }
+
+    fn span(&self, index: u64) -> Option<Range<u64>> {
+        if self.end.is_some_and(|(chunks, _)| index >= chunks) {
+            return None;
+        }
+        let run = self.runs.get(self.runs.partition_point(|run| run.first <= index).checked_sub(1)?)?;
+        let start = run.start.checked_add((index - run.first).checked_mul(run.length)?)?;
+        Some(start..start.checked_add(run.length)?)
+    }
+
+    fn runs(&self) -> impl Iterator<Item = Run> {
+        let ends =
+            self.runs.iter().skip(1).map(|next| Some(next.first)).chain([self.end.map(|(all, _)| all)]);
+        self.runs
+            .iter()
+            .zip(ends)
+            .map(|(run, end)| Run { length: run.length, count: end.map(|end| end - run.first) })
+    }
+
+    /// How many elements of an array of this length have no chunk.
+    fn missing(&self, length: u64) -> Option<u64> {
+        self.end.and_then(|(_, end)| length.checked_sub(end)).filter(|missing| *missing > 0)
+    }
+
+    /// The length of all chunks, where there is one; what lies behind the array does not matter. No chunks at all are as
+    /// good as any.
+    fn only_length(&self) -> Option<u64> {
+        match self.runs[..] {
+            [] => Some(1),
+            [run] => Some(run.length),
+            _ => None,
+        }
+    }
+
+    /// As it stands in a document: a length, or a list with pairs where these are shorter.
+    fn to_value(&self) -> Value {
+        let mut items = Vec::new();
+        for Run { length, count } in self.runs() {
+            let Some(count) = count else { return length.into() };
+            // `[v,n]` against `v,v,v`
+            let digits = |n: u64| u64::from(n.checked_ilog10().unwrap_or(0)) + 1;
+            let plain = digits(length).saturating_mul(count).saturating_add(count - 1);
+            if digits(length) + digits(count) + 3 < plain {
+                items.push(json!([length, count]));
+            } else {
+                items.extend((0..count).map(|_| Value::from(length)));
+            }
+        }
+        Value::Array(items)
+    }
+}
+
+/// Reads the member with the lengths.
+struct Reader<'r, 'c> {
+    configuration: &'r mut Configuration<'c>,
+    member: &'static str,
+    has_pairs: bool,
+    most_runs: usize,
+}
+
+impl Reader<'_, '_> {
+    fn axes(&mut self, shape: &[u64]) -> CodecResult<Vec<Axis>> {
+        let items = self.configuration.list(self.member)?;
+        if items.len() != shape.len() {
+            let message = format!("has {} dimensions, the array has {}", items.len(), shape.len());
+            return Err(self.wrong(&[], message));
+        }
+        let mut axes = Vec::with_capacity(shape.len());
+        for (dim, (item, length)) in items.iter().zip(shape).enumerate() {
+            let axis = self.axis(dim, item)?;
+            if let Some(missing) = axis.missing(*length) {
+                let message = format!("ends {missing} elements before the array, which has {length}");
+                return Err(self.wrong(&[dim], message)); // C12
+            }
+            axes.push(axis);
+        }
+        Ok(axes)
+    }
+
+    fn axis(&mut self, dim: usize, item: &Value) -> CodecResult<Axis> {
+        let Some(items) = item.as_array() else {
+            let length = self.above_zero(&[dim], item, "a length above 0 or a list")?;
+            return Axis::EMPTY.and(Run { length, count: None }).map_err(|why| self.wrong(&[dim], why));
+        };
+        let mut axis = Axis::EMPTY;
+        for (i, item) in items.iter().enumerate() {
+            let run = self.run(dim, i, item)?;
+            axis = axis.and(run).map_err(|why| self.wrong(&[dim, i], why))?;
+            if axis.runs.len() > self.most_runs {
+                let message = format!(
+                    "is where the length changes for the {}th time, which exceeds the limit",
+                    self.most_runs
+                );
+                return Err(self.fail(CodecErrorKind::LimitExceeded, &[dim, i], message));
+            }
+        }
+        Ok(axis)
+    }
+
+    /// A length, or a pair of a length and how often it is repeated.
+    fn run(&mut self, dim: usize, i: usize, item: &Value) -> CodecResult<Run> {
+        match item.as_array() {
+            Some(pair) if self.has_pairs => {
+                let [length, count] = &pair[..] else {
+                    return Err(self.wrong(&[dim, i], "must be a length, or a pair of a length and a count"));
+                };
+                let length = self.above_zero(&[dim, i, 0], length, "a length above 0")?;
+                let count = self.above_zero(&[dim, i, 1], count, "a count above 0")?;
+                Ok(Run { length, count: Some(count) })
+            }
+            _ => Ok(Run { length: self.above_zero(&[dim, i], item, "a length above 0")?, count: Some(1) }),
+        }
+    }
+
+    fn above_zero(&mut self, at: &[usize], item: &Value, expected: &str) -> CodecResult<u64> {
+        match self.configuration.length(self.member, item) {
+            Some(n @ 1..) => Ok(n),
+            _ => Err(self.wrong(at, format!("is {}, it must be {expected}", summary(item)))),
+        }
+    }
+
+    fn wrong(&self, at: &[usize], what: impl Display) -> CodecError {
+        self.fail(CodecErrorKind::Configuration, at, what)
+    }
+
+    /// An error about what stands at `at` in the member.
+    fn fail(&self, kind: CodecErrorKind, at: &[usize], what: impl Display) -> CodecError {
+        let index: String = at.iter().map(|i| format!("[{i}]")).collect();
+        let pointer: String = at.iter().map(|i| format!("/{i}")).collect();
+        CodecError::new(kind, format!("{}{index} {what}", self.member))
+            .at(&format!("/configuration/{}{pointer}", self.member))
+    }
+}

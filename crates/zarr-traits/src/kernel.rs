@@ -1,0 +1,104 @@
+//! Array → array codecs that do not look at the shape of a chunk: a kernel on dense elements, made into a codec. **For codec
+//! authors.**
+//!
+//! ```
+//! use zarr_traits::kernel::{self, Kernel};
+//! use zarr_traits::{CodecEntry, CodecKind, CodecResult, Entry, Scratch};
+//!
+//! /// Bytes with all bits inverted.
+//! #[derive(Debug)]
+//! struct Invert;
+//!
+//! impl Kernel for Invert {
+//!     fn encode(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> CodecResult<()> {
+//!         dst.iter_mut().zip(src).for_each(|(d, s)| *d = !s);
+//!         Ok(())
+//!     }
+//!     fn decode(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<()> {
+//!         self.encode(src, dst, scratch)
+//!     }
+//! }
+//!
+//! const INVERT: Entry = Entry::Codec(CodecEntry {
+//!     name: "example.invert",
+//!     aliases: &[],
+//!     kind: CodecKind::ArrayArray,
+//!     build: |_, repr, _| {
+//!         repr.fixed()?; // strings are refused
+//!         kernel::codec(Invert, repr, repr.data_type.clone())
+//!     },
+//! });
+//! ```
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use zarr_strided::{Destination, Dims, Source};
+
+use crate::codec::{ArrayArrayCodec, Codec, Repr, with_dense};
+use crate::dtype::DataType;
+use crate::error::CodecResult;
+use crate::fill::FillValue;
+use crate::region::Region;
+use crate::scratch::Scratch;
+
+/// What is done to elements, which lie side by side in C order and in the byte order of this machine. Source and
+/// destination hold as many elements.
+pub trait Kernel: Debug + Send + Sync + 'static {
+    /// Whether each element is encoded by itself: then parts of chunks are decoded without the rest.
+    fn is_elementwise(&self) -> bool {
+        true
+    }
+
+    /// Encodes elements.
+    ///
+    /// # Errors
+    /// When one of them cannot be encoded.
+    fn encode(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<()>;
+
+    /// Decodes elements.
+    ///
+    /// # Errors
+    /// When one of them cannot be decoded.
+    fn decode(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<()>;
+}
+
+/// The kernel as a codec for elements of `repr`, which it encodes to elements of `encoded`. The fill value is encoded like
+/// any element (checklist D.05).
+///
+/// # Errors
+/// When the fill value cannot be encoded.
+pub fn codec(kernel: impl Kernel, repr: &Repr, encoded: DataType) -> CodecResult<Codec> {
+    let mut fill = vec![0; encoded.memory_size()];
+    kernel.encode(repr.fill.bytes(), &mut fill, &mut Scratch::new())?;
+    let encoded_repr = Repr { data_type: encoded, fill: FillValue::from_bytes(fill), rank: repr.rank };
+    Ok(Codec::ArrayArray(Arc::new(KernelCodec { kernel, encoded_repr })))
+}
+
+#[derive(Debug)]
+struct KernelCodec<K> {
+    kernel: K,
+    encoded_repr: Repr,
+}
+
+impl<K: Kernel> ArrayArrayCodec for KernelCodec<K> {
+    fn encoded_repr(&self) -> CodecResult<Repr> {
+        Ok(self.encoded_repr.clone())
+    }
+
+    fn encoded_shape(&self, shape: &[u64]) -> CodecResult<Dims> {
+        Ok(shape.into())
+    }
+
+    fn map_part(&self, _: &[u64], part: &Region) -> Option<Region> {
+        self.kernel.is_elementwise().then(|| part.clone())
+    }
+
+    fn decode(&self, src: Source<'_>, dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()> {
+        with_dense(&src, dst, scratch, |src, dst, scratch| self.kernel.decode(src, dst, scratch))
+    }
+
+    fn encode(&self, src: Source<'_>, dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()> {
+        with_dense(&src, dst, scratch, |src, dst, scratch| self.kernel.encode(src, dst, scratch))
+    }
+}

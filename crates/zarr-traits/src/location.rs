@@ -1,0 +1,404 @@
+//! Where a store is, as text: `s3://bucket/a.zarr`, `/data/a.zarr`, `https://host/b.zip|zip:a.zarr`. **For store authors.**
+//!
+//! A text names a root (a URL with a scheme, or else a path of the file system), then adapters, which read something in what
+//! lies before them as a store of its own, and at the end perhaps a format, with a node of the hierarchy: the URL pipeline
+//! (checklist E26, E50). Which schemes there are is a table that is passed in, as in a [`Registry`](crate::Registry); the
+//! crate of a store offers its own.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use crate::error::{StoreError, StoreErrorKind, StoreResult};
+use crate::future::BoxFuture;
+use crate::key::Key;
+use crate::storage::Storage;
+use crate::trace::Trace;
+
+/// How the stores of a scheme are opened.
+#[derive(Debug, Clone, Copy)]
+pub struct Scheme {
+    /// The name before the `:`, in lower case.
+    pub name: &'static str,
+    /// How.
+    pub open: OpenScheme,
+}
+
+/// What a [`Scheme`] stands for.
+#[derive(Clone, Copy)]
+pub enum OpenScheme {
+    /// `name://…` at the start: gets the text as it was given, which for the scheme `file` may be a path as well.
+    Root(fn(url: &str, access: &Access) -> StoreResult<Storage>),
+    /// `|name:path` behind something else: gets the storage that the object lies in, the object's key there, and the path.
+    Adapter(for<'a> fn(Storage, Key, &'a str, &'a Access) -> BoxFuture<'a, StoreResult<Storage>>),
+}
+
+impl fmt::Debug for OpenScheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if matches!(self, Self::Root(_)) { "Root" } else { "Adapter" })
+    }
+}
+
+/// Who asks, and how: what a store needs to know to be reached. Everything is optional.
+///
+/// Nothing is read from the environment of the process behind anybody's back: who wants that says so.
+///
+/// ```
+/// # use zarr_traits::Access;
+/// let access = Access::new().environment(std::env::vars()).region("eu-central-1");
+/// ```
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub struct Access {
+    /// Requests are not signed.
+    pub anonymous: bool,
+    /// Where the service is, in place of its usual address: `http://127.0.0.1:9000`.
+    pub endpoint: Option<String>,
+    /// The region of the service.
+    pub region: Option<String>,
+    /// The section of the user's configuration files that has the credentials.
+    pub profile: Option<String>,
+    /// Variables that name credentials and settings, as the services' own tools read them from the environment.
+    pub environment: BTreeMap<String, String>,
+    /// How many requests may be under way at once.
+    pub in_flight: Option<usize>,
+    /// How often a request is tried again that may succeed then.
+    pub retries: Option<u32>,
+    /// How long one operation may take, with all that is tried again.
+    pub timeout: Option<Duration>,
+    /// What a store lies in is made if it is not there, such as a directory: for who is about to write.
+    pub create: bool,
+    /// What a web server forbids to read counts as absent: some say that instead of 404.
+    pub forbidden_is_absent: bool,
+    /// What is told of every request.
+    pub trace: Option<Trace>,
+}
+
+impl Access {
+    /// Nothing is said.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Requests are not signed.
+    #[must_use]
+    pub fn anonymous(self, anonymous: bool) -> Self {
+        Self { anonymous, ..self }
+    }
+
+    /// Where the service is.
+    #[must_use]
+    pub fn endpoint(self, endpoint: impl Into<String>) -> Self {
+        Self { endpoint: Some(endpoint.into()), ..self }
+    }
+
+    /// The region of the service.
+    #[must_use]
+    pub fn region(self, region: impl Into<String>) -> Self {
+        Self { region: Some(region.into()), ..self }
+    }
+
+    /// The section of the user's configuration files.
+    #[must_use]
+    pub fn profile(self, profile: impl Into<String>) -> Self {
+        Self { profile: Some(profile.into()), ..self }
+    }
+
+    /// Variables with credentials and settings; `std::env::vars()` are those of the process.
+    #[must_use]
+    pub fn environment(self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
+        Self { environment: variables.into_iter().collect(), ..self }
+    }
+
+    /// How many requests may be under way at once.
+    #[must_use]
+    pub fn in_flight(self, requests: usize) -> Self {
+        Self { in_flight: Some(requests), ..self }
+    }
+
+    /// How often a request is tried again that may succeed then.
+    #[must_use]
+    pub fn retries(self, retries: u32) -> Self {
+        Self { retries: Some(retries), ..self }
+    }
+
+    /// How long one operation may take, with all that is tried again.
+    #[must_use]
+    pub fn timeout(self, timeout: Duration) -> Self {
+        Self { timeout: Some(timeout), ..self }
+    }
+
+    /// What a store lies in is made if it is not there.
+    #[must_use]
+    pub fn create(self, create: bool) -> Self {
+        Self { create, ..self }
+    }
+
+    /// Whether what a web server forbids to read counts as absent.
+    #[must_use]
+    pub fn forbidden_is_absent(self, absent: bool) -> Self {
+        Self { forbidden_is_absent: absent, ..self }
+    }
+
+    /// What is told of every request.
+    #[must_use]
+    pub fn trace(self, trace: Trace) -> Self {
+        Self { trace: Some(trace), ..self }
+    }
+
+    /// A variable of the environment that was given, unless it is empty.
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        self.environment.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+}
+
+/// Without what is in the environment, which may be credentials, and without what an endpoint may hold of them.
+impl fmt::Debug for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Access")
+            .field("anonymous", &self.anonymous)
+            .field("endpoint", &self.endpoint.as_deref().map(redacted))
+            .field("region", &self.region)
+            .field("profile", &self.profile)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The schemes that are known to whoever holds this value.
+#[derive(Debug, Clone, Default)]
+pub struct Schemes(BTreeMap<&'static str, Scheme>);
+
+/// What a text leads to.
+#[derive(Debug, Clone)]
+pub struct Located {
+    /// The store; its root is what the text names.
+    pub storage: Storage,
+    /// The node in it: `/`, unless the text ends in a format with a path (`|zarr3:a/b`).
+    pub node: String,
+    /// The format that the text asks for: 2 or 3.
+    pub format: Option<u8>,
+}
+
+/// Names of formats, which can stand last.
+const FORMATS: [(&str, Option<u8>); 3] = [("zarr", None), ("zarr2", Some(2)), ("zarr3", Some(3))];
+
+impl Schemes {
+    /// Those of all `tables`; where two have a name in common the later one has it.
+    pub fn new(tables: &[&[Scheme]]) -> Self {
+        Self(tables.iter().flat_map(|table| table.iter()).map(|scheme| (scheme.name, *scheme)).collect())
+    }
+
+    /// Their names, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.0.keys().copied()
+    }
+
+    /// Whether there is one of this name.
+    pub fn knows(&self, name: &str) -> bool {
+        self.0.contains_key(name.to_ascii_lowercase().as_str())
+    }
+
+    /// Opens what `text` names.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::Unsupported`] for a scheme that is not known, [`StoreErrorKind::InvalidArgument`] for a text that
+    /// is none, and whatever the store says.
+    pub async fn open(&self, text: &str, access: &Access) -> StoreResult<Located> {
+        let (store, node, format) = split_node(text);
+        let Pipeline { root, adapters } = Pipeline::parse(store)?;
+        let scheme = scheme_of(root).unwrap_or("file");
+        let OpenScheme::Root(open) = self.find(scheme)?.open else {
+            let message = format!("{scheme:?} reads what lies in another store, and is written behind a `|`");
+            return Err(StoreError::new(StoreErrorKind::InvalidArgument, message));
+        };
+        let storage = match &adapters[..] {
+            [] => open(root, access)?,
+            [(name, path)] => {
+                let OpenScheme::Adapter(adapt) = self.find(name)?.open else {
+                    let message = format!("{name:?} is no adapter: it begins a URL");
+                    return Err(StoreError::new(StoreErrorKind::InvalidArgument, message));
+                };
+                let (folder, key) = split_object(root)?;
+                adapt(open(&folder, access)?, key, path, access).await?
+            }
+            _ => {
+                let message = "one adapter in another is not supported";
+                return Err(StoreError::new(StoreErrorKind::Unsupported, message));
+            }
+        };
+        Ok(Located { storage, node, format })
+    }
+
+    fn find(&self, name: &str) -> StoreResult<Scheme> {
+        self.0.get(name.to_ascii_lowercase().as_str()).copied().ok_or_else(|| {
+            let known: Vec<_> = self.names().collect();
+            let message =
+                format!("stores of the kind {name:?} are not known here, only: {}", known.join(", "));
+            StoreError::new(StoreErrorKind::Unsupported, message)
+        })
+    }
+}
+
+/// A text cut at its `|`.
+struct Pipeline<'a> {
+    root: &'a str,
+    /// Names and paths.
+    adapters: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Pipeline<'a> {
+    /// A `|` that no `name:` follows is part of what is before it: names of files may have one.
+    fn parse(text: &'a str) -> StoreResult<Self> {
+        let mut adapters = Vec::new();
+        let mut root = text;
+        while let Some((before, adapter)) = root.rsplit_once('|')
+            && let Some((name, path)) = adapter.split_once(':')
+            && is_scheme(name)
+        {
+            adapters.push((name, path));
+            root = before;
+        }
+        if root.is_empty() {
+            return Err(StoreError::new(StoreErrorKind::InvalidArgument, "a store has no empty name"));
+        }
+        adapters.reverse();
+        Ok(Self { root, adapters })
+    }
+}
+
+/// The scheme of a URL; `None` for what is a path.
+pub fn scheme_of(text: &str) -> Option<&str> {
+    text.split_once("://").map(|(scheme, _)| scheme).filter(|scheme| is_scheme(scheme))
+}
+
+/// A text cut into that of the store alone, the node, and the format, as in [`Located`].
+pub fn split_node(text: &str) -> (&str, String, Option<u8>) {
+    if let Some((store, last)) = text.rsplit_once('|')
+        && let Some((name, path)) = last.split_once(':')
+        && let Some((_, format)) = FORMATS.iter().find(|(known, _)| *known == name)
+    {
+        return (store, format!("/{}", path.trim_matches('/')), *format);
+    }
+    (text, "/".to_owned(), None)
+}
+
+/// The names in a text that say how a store is reached: the scheme at its start, and those behind every `|`. None for what is
+/// a path and nothing else.
+pub fn names_of(text: &str) -> Vec<&str> {
+    let Ok(Pipeline { root, adapters }) = Pipeline::parse(text) else { return Vec::new() };
+    scheme_of(root).into_iter().chain(adapters.into_iter().map(|(name, _)| name)).collect()
+}
+
+fn is_scheme(name: &str) -> bool {
+    let rest = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(rest)
+}
+
+/// The text of the folder that an object lies in, and its key there. A query stays with the folder.
+fn split_object(root: &str) -> StoreResult<(String, Key)> {
+    let (path, query) = match scheme_of(root) {
+        Some("http" | "https") => root.find('?').map_or((root, ""), |at| root.split_at(at)),
+        _ => (root, ""),
+    };
+    let (folder, name) = match path.rsplit_once('/') {
+        Some(("", name)) => ("/", name),
+        Some((folder, name)) if !folder.ends_with('/') => (folder, name),
+        None => (".", path),
+        Some(_) => {
+            return Err(StoreError::new(
+                StoreErrorKind::InvalidArgument,
+                "a URL without a path names no object",
+            ));
+        }
+    };
+    Ok((format!("{folder}{query}"), Key::new(name)?))
+}
+
+/// A URL as messages and logs may show it: without the name and password of a user, and without values of a query, which may
+/// be a signature.
+pub fn redacted(url: &str) -> String {
+    let (url, query) = url.split_once('?').map_or((url, ""), |(url, _)| (url, "?…"));
+    let Some((scheme, rest)) = url.split_once("://") else { return format!("{url}{query}") };
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    format!("{scheme}://{host}{path}{query}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::future::block_on;
+
+    fn opened(url: &str, _: &Access) -> StoreResult<Storage> {
+        Err(StoreError::new(StoreErrorKind::Io, format!("opened {url}")))
+    }
+
+    fn adapted<'a>(
+        _: Storage,
+        key: Key,
+        path: &'a str,
+        _: &'a Access,
+    ) -> BoxFuture<'a, StoreResult<Storage>> {
+        Box::pin(async move { Err(StoreError::new(StoreErrorKind::Io, format!("{key} at {path}"))) })
+    }
+
+    const TABLE: &[Scheme] = &[
+        Scheme { name: "file", open: OpenScheme::Root(opened) },
+        Scheme { name: "s3", open: OpenScheme::Root(opened) },
+        Scheme { name: "zip", open: OpenScheme::Adapter(adapted) },
+    ];
+
+    #[test]
+    fn e50_a_text_leads_to_its_scheme() {
+        for (text, said) in [
+            ("s3://b/a.zarr", "opened s3://b/a.zarr"),
+            ("/data/a.zarr", "opened /data/a.zarr"),
+            ("a|b.zarr", "opened a|b.zarr"),
+            ("s3://b/d/x.zip|zip:a.zarr/", "opened s3://b/d"),
+            ("x.zip|zip:", "opened ."),
+            ("s3://b/x|zarr3:a/b", "opened s3://b/x"),
+            ("gs://b/a", "stores of the kind \"gs\" are not known here, only: file, s3, zip"),
+            ("zip://b/a", "\"zip\" reads what lies in another store, and is written behind a `|`"),
+            ("a|s3:b", "\"s3\" is no adapter: it begins a URL"),
+            ("|zip:a", "a store has no empty name"),
+        ] {
+            let e = block_on(Schemes::new(&[TABLE]).open(text, &Access::new())).unwrap_err();
+            assert_eq!(e.to_string(), said, "{text}");
+        }
+    }
+
+    #[test]
+    fn e50_a_node_and_a_format_stand_last() {
+        for (text, store, node, format) in [
+            ("s3://b/x|zarr3:a/b/", "s3://b/x", "/a/b", Some(3)),
+            ("x.zip|zip:y|zarr2:", "x.zip|zip:y", "/", Some(2)),
+            ("x|zarr:/a", "x", "/a", None),
+            ("x.zip|zip:y", "x.zip|zip:y", "/", None),
+            ("x|zarr", "x|zarr", "/", None),
+        ] {
+            assert_eq!(split_node(text), (store, node.to_owned(), format), "{text}");
+        }
+        assert_eq!(names_of("S3://b/x.zip|zip:y|zarr3:a"), ["S3", "zip", "zarr3"]);
+        assert!(names_of("a|b/c:d").is_empty());
+    }
+
+    #[test]
+    fn an_object_is_split_from_its_folder_and_the_query_stays() {
+        let split = |text| split_object(text).map(|(folder, key)| (folder, key.to_string()));
+        let (folder, key) = split("https://h/d/x.zip?sig=a/b").unwrap();
+        assert_eq!((folder.as_str(), key.as_str()), ("https://h/d?sig=a/b", "x.zip"));
+        assert_eq!(split("/x.zip").unwrap().0, "/");
+        assert!(split("s3://bucket").is_err());
+    }
+
+    #[test]
+    fn urls_are_shown_without_secrets() {
+        for (url, shown) in [
+            ("https://user:pass@host/a?sig=secret", "https://host/a?…"),
+            ("s3://bucket/a@b", "s3://bucket/a@b"),
+            ("plain", "plain"),
+        ] {
+            assert_eq!(redacted(url), shown);
+        }
+    }
+}
