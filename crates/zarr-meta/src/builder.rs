@@ -1,13 +1,16 @@
 //! Metadata for new arrays, in the form that every implementation reads (checklist A.8, L.2).
 
-use zarr_traits::{DataType, Layout, Limits, RegularGrid, is_private};
+use zarr_traits::{
+    CodecError, Context, DataType, GRIDS, Layout, Limits, RectilinearGrid, Registry, RegularGrid, Spec,
+    is_private,
+};
 
 use crate::diagnostic::{Code, Diagnostic, Sink, Strict};
 use crate::error::{MetaError, MetaResult};
 use crate::fill::{self, Fill};
 use crate::json::{Object, Value, pointer};
 use crate::model::ArrayMeta;
-use crate::names::{Role, role};
+use crate::names::{Role, changes_type, role};
 use crate::v3::sharding::Sharding;
 use crate::v3::{ArrayDocument, Extension, writable};
 
@@ -25,6 +28,7 @@ pub struct ArrayBuilder {
     key_encoding: Extension,
     fill: Option<Fill>,
     codecs: Vec<Extension>,
+    storage_transformers: Vec<Extension>,
     dimension_names: Option<Vec<Value>>,
     attributes: Value,
     unusual: bool,
@@ -41,6 +45,7 @@ impl ArrayBuilder {
             key_encoding: Extension::new("default").with("separator", "/"),
             fill: None,
             codecs: Vec::new(),
+            storage_transformers: Vec::new(),
             dimension_names: None,
             attributes: Object::new().into(),
             unusual: false,
@@ -62,7 +67,20 @@ impl ArrayBuilder {
         self
     }
 
-    /// Another chunk grid than a regular one, in place of [`chunks`](Self::chunks).
+    /// Another chunk grid than a regular one, in place of [`chunks`](Self::chunks); with these it is a grid of shards, in
+    /// place of [`shards`](Self::shards). Grids of chunks of different lengths are written in their shortest form, which is
+    /// `regular` where the lengths are the same after all (checklist C17): chunks of that length follow when the array grows.
+    /// A list of no chunks at all becomes the length 1.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use zarr_meta::{ArrayMeta, DataType, v3::Extension};
+    ///
+    /// let months = json!([[31, 28, 31], 100]); // the rows of three chunks, and columns in chunks of 100
+    /// let grid = Extension::new("rectilinear").with("kind", "inline").with("chunk_shapes", months);
+    /// let meta = ArrayMeta::builder([90, 400], DataType::Float32).chunk_grid(grid).build()?;
+    /// # Ok::<(), zarr_meta::MetaError>(())
+    /// ```
     #[must_use]
     pub fn chunk_grid(mut self, grid: Extension) -> Self {
         self.grid = Some(grid);
@@ -89,6 +107,13 @@ impl ArrayBuilder {
     #[must_use]
     pub fn codecs(mut self, codecs: impl IntoIterator<Item = Extension>) -> Self {
         self.codecs = codecs.into_iter().collect();
+        self
+    }
+
+    /// The storage transformers, the one that is next to the array first.
+    #[must_use]
+    pub fn storage_transformers(mut self, transformers: impl IntoIterator<Item = Extension>) -> Self {
+        self.storage_transformers = transformers.into_iter().collect();
         self
     }
 
@@ -136,6 +161,9 @@ impl ArrayBuilder {
         if let Some(names) = self.dimension_names.take().filter(|names| !names.iter().all(Value::is_null)) {
             root.set("dimension_names", names);
         }
+        if !self.storage_transformers.is_empty() {
+            root.set("storage_transformers", std::mem::take(&mut self.storage_transformers));
+        }
         // The rank is the user's affair; what is stored later is held against the limits of whoever opens it.
         let root = Value::parse(root.to_value().as_raw())?;
         let document = ArrayDocument::new(&root, &Limits::unlimited(), &mut Strict)?;
@@ -144,30 +172,46 @@ impl ArrayBuilder {
         Ok(document.into())
     }
 
+    /// The grid of the objects: of chunks, or of shards.
     fn grid(&self) -> MetaResult<Extension> {
-        if let Some(grid) = &self.grid {
-            return match (&self.chunks, &self.shards) {
-                (None, None) => Ok(grid.clone()),
-                _ => Err(MetaError::argument("give either a chunk grid or chunks and shards, not both")),
-            };
+        let chunks = self.chunks.as_deref().unwrap_or_default();
+        if self.chunks.is_some() {
+            self.check_shape("chunk", chunks)?;
+        } else if self.grid.is_none() && !self.shape.is_empty() {
+            return Err(MetaError::argument("the shape of the chunks is missing"));
         }
-        let chunks = match &self.chunks {
-            Some(chunks) => chunks.clone(),
-            None if self.shape.is_empty() => Vec::new(),
-            None => return Err(MetaError::argument("the shape of the chunks is missing")),
-        };
-        self.check_shape("chunk", &chunks)?;
-        let Some(shards) = &self.shards else { return Ok(regular(&chunks)) };
-        self.check_shape("shard", shards)?;
-        for (dim, (shard, chunk)) in shards.iter().zip(&chunks).enumerate() {
-            if shard % chunk != 0 {
-                let message = format!(
-                    "in dimension {dim} the shard length {shard} is no multiple of the chunk length {chunk}"
-                );
-                return Err(MetaError::argument(message));
+        match (&self.grid, &self.shards) {
+            (None, None) => Ok(regular(chunks)),
+            (None, Some(shards)) => {
+                self.check_shape("shard", shards)?;
+                check_divides(chunks, |dim| vec![shards[dim]])?;
+                Ok(regular(shards))
             }
+            (Some(grid), None) if grid.name() == RectilinearGrid::ENTRY.name => {
+                self.rectilinear(grid, chunks)
+            }
+            (Some(grid), None) => Ok(grid.clone()),
+            (Some(_), Some(_)) => Err(MetaError::argument("give either a chunk grid or shards, not both")),
         }
-        Ok(regular(shards))
+    }
+
+    /// A grid of chunks, or of shards that hold `chunks`, of different lengths, in its shortest form.
+    fn rectilinear(&self, grid: &Extension, chunks: &[u64]) -> MetaResult<Extension> {
+        let registry = Registry::core().overriding(GRIDS);
+        let context = Context { registry: &registry, limits: &Limits::unlimited(), depth: 0 };
+        let refused = |e: CodecError| {
+            let message = "the chunk grid cannot be used";
+            MetaError::argument(message).at(e.pointer()).at("/chunk_grid").with_source(e)
+        };
+        let (built, notes) = registry.chunk_grid(&grid.to_spec()?, &self.shape, &context).map_err(refused)?;
+        if let Some(note) = notes.into_iter().next() {
+            return Err(MetaError::argument(note.message).at(&note.pointer).at("/chunk_grid"));
+        }
+        check_divides(chunks, |dim| built.lengths(dim))?;
+        let built = RectilinearGrid::new((0..built.rank()).map(|dim| built.runs(dim))).map_err(refused)?;
+        let Spec { name, configuration, .. } = built.to_spec();
+        let base = if name == grid.name() { grid.clone() } else { Extension::new(name) };
+        Ok(configuration.iter().fold(base, |grid, (member, value)| grid.with(member, value)))
     }
 
     fn check_shape(&self, what: &str, shape: &[u64]) -> MetaResult<()> {
@@ -207,20 +251,24 @@ impl ArrayBuilder {
         let roles: Vec<Option<Role>> = codecs.iter().map(|c| role(c.name())).collect();
         if roles.iter().all(|r| matches!(r, Some(Role::ArrayArray | Role::BytesBytes))) {
             let at = roles.iter().position(|r| *r == Some(Role::BytesBytes)).unwrap_or(codecs.len());
-            codecs.insert(at, self.serializer()?);
+            codecs.insert(at, self.serializer(&codecs[..at])?);
         }
         self.check_usual(&codecs)?;
         let codecs: Vec<Extension> = codecs.into_iter().map(|c| self.complete(c)).collect();
-        match (&self.shards, &self.chunks) {
-            (Some(_), Some(chunks)) => Ok(vec![Sharding::new(chunks.as_slice(), codecs).to_extension()]),
+        match &self.chunks {
+            Some(chunks) if self.shards.is_some() || self.grid.is_some() => {
+                Ok(vec![Sharding::new(chunks.as_slice(), codecs).to_extension()])
+            }
             _ => Ok(codecs),
         }
     }
 
-    /// The array → bytes codec that suits the data type.
-    fn serializer(&self) -> MetaResult<Extension> {
+    /// The array → bytes codec that suits the data type behind codecs `before`.
+    fn serializer(&self, before: &[Extension]) -> MetaResult<Extension> {
         match self.data_type.layout() {
-            Layout::Fixed { unit: 1, .. } => Ok(Extension::new("bytes")),
+            Layout::Fixed { unit: 1, .. } if !before.iter().any(|c| changes_type(c.name())) => {
+                Ok(Extension::new("bytes"))
+            }
             Layout::Fixed { .. } | Layout::Packed { .. } => {
                 Ok(Extension::new("bytes").with("endian", "little"))
             }
@@ -293,6 +341,19 @@ fn check_public(document: &ArrayDocument) -> MetaResult<()> {
         let message = format!("format 3 has nothing like {:?} of older formats", extension.name());
         Err(MetaError::argument(message).at(&place))
     })
+}
+
+/// Whether shards of these lengths can hold `chunks`.
+fn check_divides(chunks: &[u64], shards: impl Fn(usize) -> Vec<u64>) -> MetaResult<()> {
+    for (dim, chunk) in chunks.iter().enumerate() {
+        if let Some(shard) = shards(dim).into_iter().find(|shard| shard % chunk != 0) {
+            let message = format!(
+                "in dimension {dim} the shard length {shard} is no multiple of the chunk length {chunk}"
+            );
+            return Err(MetaError::argument(message));
+        }
+    }
+    Ok(())
 }
 
 fn regular(chunk_shape: &[u64]) -> Extension {

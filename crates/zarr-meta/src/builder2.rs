@@ -177,8 +177,7 @@ impl ArrayBuilder2 {
     /// Checklist H.6.
     fn complete_filters(&mut self, dtype: &Dtype) {
         let id = if self.data_type.name() == "string" { "vlen-utf8" } else { "vlen-bytes" };
-        let first = self.filters.first().and_then(Value::as_object).and_then(|f| f.get("id"));
-        let known = first.is_some_and(|first| v2::codecs::is_object_codec(&first));
+        let known = self.filters.first().is_some_and(v2::codecs::makes_bytes_of_objects);
         if *dtype == Dtype::Object && !known {
             self.filters.insert(0, Object::from_iter([("id", id)]).into());
         }

@@ -82,7 +82,7 @@ codes! {
     ExtensionMember "ZM020" Error "unknown member of an extension object"
         "An extension object has name, configuration and must_understand, and nothing else. The further member is ignored.";
     MeaninglessWaiver "ZM021" Error "must_understand: false where it has no meaning"
-        "A chunk grid or a chunk key encoding must be understood to read an array. This one is known, so the waiver is ignored.";
+        "A data type, a chunk grid and a chunk key encoding must be understood to read an array. This one is known, so the waiver is ignored.";
     ConfigurationMember "ZM022" Error "unknown member of a configuration"
         "The configuration of a known extension has a member that its specification does not define. It is ignored.";
     MisplacedSeparator "ZM023" Error "separator beside name"
@@ -132,6 +132,8 @@ codes! {
         "A member that the specification does not define is discouraged, also where must_understand: false waives it; zarr-python up to 3.1.6 refuses it in groups. Put it into attributes.";
     NulInText "ZM078" Warning "U+0000 in a name"
         "A member or dimension name holds the character U+0000, which many programs cut or refuse.";
+    RareChunkGrid "ZM079" Warning "chunk grid that few implementations read"
+        "The chunk grid is rectilinear: chunks differ in length. TensorStore and zarrita refuse it, zarr-python reads it from 3.2 on where array.rectilinear_chunks is switched on.";
 
     TwoFormats "ZM080" Error "documents of two formats"
         "A node has a zarr.json and a document of format 2. The zarr.json is read, as zarr-python does; other readers may take the other one.";
@@ -157,6 +159,9 @@ codes! {
         "In format 1 the compression gzip is an alias of zlib, and null one of none. Neither is written in documents.";
     MissingAttributes "ZM091" Error "no attributes in format 1"
         "An array of format 1 must have a document with attributes, be they empty. It is read as empty.";
+
+    UnlistedName "ZM092" Warning "name that is not registered"
+        "The name of an extension is not in the registry zarr-extensions, as of 2026-07-14. Whoever reads the array must have been told what it stands for; register it, or keep it for data that stays with you.";
 }
 
 impl Code {

@@ -139,7 +139,12 @@ impl Documents {
 
     /// Whether one of them makes a node.
     pub fn make_node(&self) -> bool {
-        self.0.iter().any(|(name, _)| name.makes_node())
+        self.format().is_some()
+    }
+
+    /// The format of the node that they make, the newest where they make several.
+    pub fn format(&self) -> Option<Format> {
+        self.0.iter().filter(|(name, _)| name.makes_node()).map(|(name, _)| name.format()).max()
     }
 
     /// What a reader asks a store for (checklist F15): the documents of one step together, and the next step when those

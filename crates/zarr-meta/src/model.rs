@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use zarr_traits::{DataType, KeyEncoding, Limits, Registry};
+use zarr_traits::{ChunkGrid, CodecError, CodecErrorKind, DataType, KeyEncoding, Limits, Registry};
 
 use crate::builder::ArrayBuilder;
 use crate::builder2::ArrayBuilder2;
@@ -185,16 +185,21 @@ impl ArrayMeta {
             let message = format!("cannot become an array of format 3 without new chunks: {obstacle}");
             return Err(MetaError::new(MetaErrorKind::Unsupported, message));
         }
-        let old = meta.old.take();
-        // The names of no dimensions are an empty list there, and nothing in format 3.
-        let named = match meta.shape() {
-            [] => meta.attributes().get(lower::DIMENSIONS).is_some_and(|names| names.as_raw() == "[]"),
-            _ => meta.dimension_names().is_some(),
-        };
-        if old.is_some() && named && !keep_attribute {
+        if self.names_are_an_attribute() && !keep_attribute {
             meta.document.edit_attributes(|attributes| attributes.remove(lower::DIMENSIONS));
         }
+        meta.old = None;
         Ok(meta)
+    }
+
+    /// Whether the names of dimensions are among the attributes, as before format 3. Those of no dimensions are an empty list
+    /// there, and nothing in format 3.
+    pub(crate) fn names_are_an_attribute(&self) -> bool {
+        self.old.is_some()
+            && match self.shape() {
+                [] => self.attributes().get(lower::DIMENSIONS).is_some_and(|names| names.as_raw() == "[]"),
+                _ => self.dimension_names().is_some(),
+            }
     }
 
     /// This array as one of format 2, chunks untouched. The names of dimensions become an attribute (checklist J2).
@@ -221,6 +226,14 @@ impl ArrayMeta {
             Some(refusal) => Err(refusal.clone()),
             None => Ok(self),
         }
+    }
+
+    /// Looks up the chunk grid alone.
+    ///
+    /// # Errors
+    /// As [`resolve`](Self::resolve).
+    pub fn chunk_grid(&self, registry: &Registry, limits: &Limits) -> MetaResult<Arc<dyn ChunkGrid>> {
+        resolve::chunk_grid_alone(&self.document, registry, limits)
     }
 
     /// Looks up the key encoding alone: where chunks lie is known also when what is in them is not.
@@ -253,7 +266,31 @@ impl ArrayMeta {
         self.document.shape()
     }
 
-    /// Gives the array another shape.
+    /// Gives the array another shape: a change of metadata only (checklist G1). Where the chunk grid ends before the new
+    /// shape it becomes longer (C18).
+    ///
+    /// # Errors
+    /// As [`set_shape`](Self::set_shape) and [`chunk_grid`](Self::chunk_grid), and when the grid cannot grow that far; where
+    /// it must, also as [`resolve`](Self::resolve), of data type, fill value and codecs.
+    pub fn resize(&mut self, shape: &[u64], registry: &Registry, limits: &Limits) -> MetaResult<()> {
+        let grid = self.chunk_grid(registry, limits)?;
+        let mut new = self.clone();
+        new.set_shape(shape)?;
+        let is_covered = |(dim, length): (usize, &u64)| *length == 0 || grid.find(dim, length - 1).is_some();
+        if !shape.iter().enumerate().all(is_covered) {
+            let chain = resolve::chain_alone(&self.document, &registry.public(), limits)?;
+            let inner = chain.inner_shape(shape.len()).unwrap_or_else(|| shape.iter().map(|_| 1).collect());
+            let members = grid.grown(shape, &inner).map_err(cannot_grow)?;
+            let grid = self.document.chunk_grid().clone();
+            let grid = members.iter().fold(grid, |grid, (name, value)| grid.with(name, value));
+            new.document.set_chunk_grid(grid);
+        }
+        *self = new;
+        Ok(())
+    }
+
+    /// Gives the array another shape, and keeps the chunk grid. Where that may end, as `rectilinear` may, see
+    /// [`resize`](Self::resize).
     ///
     /// # Errors
     /// When the number of dimensions is another one. Arrays of format 1 are not changed (checklist I).
@@ -340,6 +377,12 @@ impl ArrayMeta {
         self.document.set_dimension_names(&names)
     }
 
+    /// The document of an array of format 2, and its attributes.
+    pub(crate) fn documents2(&self) -> Option<(Root, Attributes)> {
+        let old = self.old.as_ref().filter(|old| old.format == Format::V2)?;
+        Some((old.array.clone(), old.attributes.clone()))
+    }
+
     /// Checklist I: format 1 is read, never written.
     fn check_writable(&self) -> MetaResult<()> {
         match self.format() {
@@ -386,4 +429,13 @@ impl From<ArrayDocument> for ArrayMeta {
     fn from(document: ArrayDocument) -> Self {
         Self { document, old: None }
     }
+}
+
+/// The error of a grid that ends before an array does.
+fn cannot_grow(e: CodecError) -> MetaError {
+    let kind = match e.kind() {
+        CodecErrorKind::Unsupported => MetaErrorKind::Unsupported,
+        _ => MetaErrorKind::InvalidArgument,
+    };
+    MetaError::new(kind, "cannot be made to cover the array").at("/chunk_grid").with_source(e)
 }

@@ -41,6 +41,7 @@ pub(crate) fn role(name: &str) -> Option<Role> {
         | "numcodecs.zfpy" => Role::ArrayBytes,
         "gzip"
         | "blosc"
+        | "conditional"
         | "zstd"
         | "crc32c"
         | "adler32"
@@ -60,4 +61,16 @@ pub(crate) fn role(name: &str) -> Option<Role> {
         | "numcodecs.zstd" => Role::BytesBytes,
         _ => return None,
     })
+}
+
+/// Whether elements of another type may leave the codec than reach it.
+pub(crate) fn changes_type(name: &str) -> bool {
+    matches!(
+        name,
+        "cast_value"
+            | "numcodecs.astype"
+            | "numcodecs.delta"
+            | "numcodecs.fixedscaleoffset"
+            | "numcodecs.quantize"
+    )
 }

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use zarr_traits::{
     Chain, ChunkGrid, CodecError, CodecErrorKind, Context, DataType, FillValue, KeyEncoding, Limits, Note,
-    NoteKind, Registry, Repr, Spec, StorageTransformer,
+    NoteKind, Prefix, Registry, Repr, Spec, Storage, StorageTransformer,
 };
 
 use crate::diagnostic::{Below, Capped, Code, Diagnostic, Ignore, Sink};
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
 use crate::fill;
 use crate::json::pointer;
+use crate::known;
 use crate::v3::{ArrayDocument, Extension};
 
 /// What an array's document means to a registry.
@@ -37,6 +38,18 @@ impl Resolved {
     pub fn skipped(&self) -> &[String] {
         self.chain.skipped()
     }
+
+    /// Where the chunks of the array at `node` of `storage` lie: the storage behind the storage transformers. A request
+    /// passes them in the order of the document, so that the last one is next to the store (specification, "Storage
+    /// transformers"; checklist K7).
+    pub fn storage(&self, storage: &Storage, node: &Prefix) -> Storage {
+        if self.transformers.is_empty() {
+            return storage.clone();
+        }
+        let below = storage.clone();
+        let chunks = self.transformers.iter().rev().fold(below, |below, outer| outer.wrap(&below, node));
+        chunks.made_of(storage)
+    }
 }
 
 /// Resolves a document of format 3, or the model of an older one with a registry that knows private names.
@@ -49,49 +62,59 @@ pub(crate) fn resolve(
     let context = Context { registry, limits, depth: 0 };
     let sink: &mut dyn Sink = &mut Capped::new(sink);
 
-    let spec = spec(array.data_type(), "/data_type")?;
-    if !spec.must_understand {
-        let message = "must_understand: false is not supported on a data type";
-        return Err(MetaError::invalid(message).at("/data_type/must_understand"));
-    }
-    let (data_type, notes) = registry.data_type(&spec, &context).map_err(|e| refused(e, "/data_type"))?;
-    report(&notes, "/data_type", sink)?;
-
-    let fill = fill::read(&data_type, array.fill_value(), &mut Below::member("/fill_value", sink))
-        .map_err(|e| e.at("/fill_value"))?;
-
-    let spec = meaningless_waiver(array.chunk_grid(), "/chunk_grid")?;
-    let (grid, notes) =
-        registry.chunk_grid(&spec.0, array.shape(), &context).map_err(|e| refused(e, "/chunk_grid"))?;
-    spec.1.into_iter().try_for_each(|d| sink.report(d))?;
-    report(&notes, "/chunk_grid", sink)?;
-
+    let repr = repr(array, &context, sink)?;
+    let grid = chunk_grid(array, &context, sink)?;
     let key_encoding = key_encoding(array, &context, sink)?;
     let transformers = transformers(array, &context, sink)?;
-    let rank = array.shape().len();
-    let chain =
-        chain(array, Repr { data_type: data_type.clone(), fill: fill.clone(), rank }, &context, sink)?;
+    let Repr { data_type, fill, .. } = repr.clone();
+    let chain = chain(array, repr, &context, sink)?;
     check_shapes(&chain, &*grid).map_err(|e| refused(e, "/codecs"))?;
     Ok(Resolved { data_type, fill, grid, key_encoding, chain: Arc::new(chain), transformers })
 }
 
-/// The extension as a registry wants it.
-fn spec(extension: &Extension, place: &str) -> MetaResult<Spec> {
-    let configuration = extension.configuration().to_serde().map_err(|e| e.at("/configuration").at(place))?;
-    Ok(Spec {
-        name: extension.name().to_owned(),
-        configuration,
-        must_understand: extension.must_understand(),
-    })
+/// What the elements of an array are.
+fn repr(array: &ArrayDocument, context: &Context<'_>, sink: &mut dyn Sink) -> MetaResult<Repr> {
+    let (spec, waived) = meaningless_waiver(array.data_type(), "/data_type")?;
+    let found = context.registry.data_type(&spec, context);
+    let (data_type, notes) = found.map_err(|e| refused(e, "/data_type"))?;
+    waived.into_iter().try_for_each(|d| sink.report(d))?;
+    report(&notes, "/data_type", sink)?;
+    let fill = fill::read(&data_type, array.fill_value(), &mut Below::member("/fill_value", sink))
+        .map_err(|e| e.at("/fill_value"))?;
+    Ok(Repr { data_type, fill, rank: array.shape().len() })
 }
 
 /// The spec of an extension that must be understood, whatever it says, and what to report if it is (A.t49).
 fn meaningless_waiver(extension: &Extension, place: &str) -> MetaResult<(Spec, Option<Diagnostic>)> {
-    let spec = spec(extension, place)?;
+    let spec = extension.to_spec().map_err(|e| e.at(place))?;
     let message = "must_understand: false has no meaning here, ignored";
     let waived = (!spec.must_understand)
         .then(|| Diagnostic::new(Code::MeaninglessWaiver, pointer::join(place, "must_understand"), message));
     Ok((spec, waived))
+}
+
+/// The chunk grid of an array, whatever its data type and codecs are.
+pub(crate) fn chunk_grid_alone(
+    array: &ArrayDocument,
+    registry: &Registry,
+    limits: &Limits,
+) -> MetaResult<Arc<dyn ChunkGrid>> {
+    chunk_grid(array, &Context { registry, limits, depth: 0 }, &mut Ignore)
+}
+
+/// Checklist C.1, C.2.
+fn chunk_grid(
+    array: &ArrayDocument,
+    context: &Context<'_>,
+    sink: &mut dyn Sink,
+) -> MetaResult<Arc<dyn ChunkGrid>> {
+    const PLACE: &str = "/chunk_grid";
+    let (spec, waived) = meaningless_waiver(array.chunk_grid(), PLACE)?;
+    let built = context.registry.chunk_grid(&spec, array.shape(), context);
+    let (grid, notes) = built.map_err(|e| refused(e, PLACE))?;
+    waived.into_iter().try_for_each(|d| sink.report(d))?;
+    report(&notes, PLACE, sink)?;
+    Ok(grid)
 }
 
 /// The key encoding of an array, whatever its data type and codecs are.
@@ -137,7 +160,7 @@ fn transformers(
     let mut transformers = Vec::new();
     for (i, extension) in array.storage_transformers().iter().enumerate() {
         let place = pointer::element("/storage_transformers", i);
-        let spec = spec(extension, &place)?;
+        let spec = extension.to_spec().map_err(|e| e.at(&place))?;
         match context.registry.transformer(&spec, context) {
             Ok((transformer, notes)) => {
                 report(&notes, &place, sink)?;
@@ -154,6 +177,12 @@ fn transformers(
     Ok(transformers)
 }
 
+/// The codecs of an array, whatever its chunk grid is.
+pub(crate) fn chain_alone(array: &ArrayDocument, registry: &Registry, limits: &Limits) -> MetaResult<Chain> {
+    let context = Context { registry, limits, depth: 0 };
+    chain(array, repr(array, &context, &mut Ignore)?, &context, &mut Ignore)
+}
+
 /// Checklist A21, A22, A.t60 to A.t63, K5.
 fn chain(array: &ArrayDocument, repr: Repr, context: &Context<'_>, sink: &mut dyn Sink) -> MetaResult<Chain> {
     if array.codecs().is_empty() {
@@ -161,42 +190,47 @@ fn chain(array: &ArrayDocument, repr: Repr, context: &Context<'_>, sink: &mut dy
     }
     let mut specs = Vec::with_capacity(array.codecs().len());
     for (i, codec) in array.codecs().iter().enumerate() {
-        specs.push(spec(codec, &pointer::element("/codecs", i))?);
+        specs.push(codec.to_spec().map_err(|e| e.at(&pointer::element("/codecs", i)))?);
     }
     let mut notes = Vec::new();
     let chain = Chain::build(&specs, repr, context, &mut notes).map_err(|e| refused(e, "/codecs"))?;
-    for (i, spec) in specs.iter().enumerate() {
-        if !spec.must_understand && context.registry.codec(&spec.name).is_err() {
-            let message = format!(
-                "unknown codec {:?}, skipped as the document allows; the array is read-only",
-                spec.name
-            );
-            sink.report(Diagnostic::new(Code::SkippedCodec, pointer::element("/codecs", i), message))?;
-        }
-    }
     report(&notes, "/codecs", sink)?;
     Ok(chain)
 }
 
-/// Whether the codecs can work on the chunks of the grid (checklist D.02). Every length of every dimension is tried, with
-/// the first length of the others: codecs judge dimensions one by one.
+/// How many shapes of chunks are tried when an array is opened.
+const TRIED: usize = 1 << 12;
+
+/// Whether the codecs can work on the chunks of the grid (checklist D.02). All shapes are tried where they are few. Else every
+/// length of every dimension is, with the first length of the others: most codecs judge dimensions one by one, and what the
+/// others cannot work on is an error when it is read.
 fn check_shapes(chain: &Chain, grid: &dyn ChunkGrid) -> Result<(), CodecError> {
     let lengths: Vec<Vec<u64>> = (0..grid.rank()).map(|dim| grid.lengths(dim)).collect();
     // A dimension of length 0 may have no chunk at all.
     let first: Vec<u64> = lengths.iter().map(|l| l.first().copied().unwrap_or(1)).collect();
-    chain.check_shape(&first)?;
+    let few = lengths.iter().try_fold(1, |all: usize, l| all.checked_mul(l.len().max(1)));
+    let mut shapes = vec![first];
     for (dim, lengths) in lengths.iter().enumerate() {
-        for length in lengths.iter().skip(1) {
-            let mut shape = first.clone();
-            shape[dim] = *length;
-            chain.check_shape(&shape)?;
-        }
+        let bases = if few.is_some_and(|n| n <= TRIED) { &shapes[..] } else { &shapes[..1] };
+        let pairs = lengths.iter().skip(1).flat_map(|length| bases.iter().map(move |base| (base, *length)));
+        let with = |(base, length): (&Vec<u64>, u64)| {
+            let mut shape = base.clone();
+            shape[dim] = length;
+            shape
+        };
+        let more: Vec<_> = pairs.map(with).collect();
+        shapes.extend(more);
     }
-    Ok(())
+    shapes.iter().try_for_each(|shape| chain.check_shape(shape))
 }
 
 /// The error of a registry or codec, as one of the document.
 fn refused(e: CodecError, place: &str) -> MetaError {
+    let hint = e.unknown_name().and_then(|(point, name)| known::hint(point, name));
+    let e = match hint {
+        Some(hint) => e.with_hint(&hint),
+        None => e,
+    };
     let kind = match e.kind() {
         CodecErrorKind::UnknownExtension => MetaErrorKind::UnknownExtension,
         CodecErrorKind::LimitExceeded => MetaErrorKind::LimitExceeded,
@@ -226,6 +260,8 @@ fn code(kind: NoteKind) -> Code {
     match kind {
         NoteKind::UnknownMember => Code::ConfigurationMember,
         NoteKind::Alias => Code::AliasName,
+        NoteKind::SkippedCodec => Code::SkippedCodec,
+        NoteKind::MeaninglessWaiver => Code::MeaninglessWaiver,
         NoteKind::IntegerSpelling => Code::IntegerSpelling,
         NoteKind::ZeroChunk => Code::ZeroChunk,
         _ => Code::CodecConfiguration,

@@ -1,17 +1,48 @@
 //! What xarray says in another way before format 3 than in it (checklist J.2).
 
-use zarr_traits::{DataType, FillValue};
+use zarr_traits::{DataType, FillValue, FloatFormat, Numeric};
 
 use crate::diagnostic::Ignore;
 use crate::documents::Format;
 use crate::fill::{self, base64};
-use crate::json::Value;
+use crate::json::{Object, Value};
 pub use crate::lower::DIMENSIONS;
 use crate::model::ArrayMeta;
 use crate::v3::Extension;
 
 /// The attribute that holds the value of missing elements in format 3. Before, that is the fill value of the array.
 pub const FILL_VALUE: &str = "_FillValue";
+
+/// The attributes that an array has in a copy of format 3: without the names of dimensions, which are a member there, and with
+/// the [attribute of the missing value](fill_value_attribute).
+pub fn attributes_of_format_3(array: &ArrayMeta) -> Object {
+    let mut attributes = array.attributes();
+    if array.names_are_an_attribute() {
+        attributes.remove(DIMENSIONS);
+    }
+    let missing = missing_value(array);
+    if let Some(missing) =
+        missing.and_then(|value| fill_value_attribute(array.document().data_type(), &value))
+    {
+        attributes.set(FILL_VALUE, missing);
+    }
+    attributes
+}
+
+/// The attributes that an array has in a copy of format 2, and the fill value by which it says there
+/// what an attribute said; none where the fill value stays. The names of dimensions that the model has become an attribute
+/// whenever an array becomes one of format 2; a scalar gets the empty list of names here, without which xarray does not open
+/// the dataset (checklist J2, J3).
+pub fn attributes_of_format_2(array: &ArrayMeta) -> (Object, Option<Value>) {
+    let (mut attributes, fill) = (array.attributes(), fill_value_of_format_2(array));
+    if fill.is_some() {
+        attributes.remove(FILL_VALUE);
+    }
+    if array.shape().is_empty() {
+        attributes.set(DIMENSIONS, std::iter::empty::<u64>().collect::<Value>());
+    }
+    (attributes, fill)
+}
 
 /// The value that xarray takes for a missing element of an array of format 2, in the JSON form of a fill value of format 3:
 /// the fill value, and where that is null the attribute [`FILL_VALUE`]. Nothing for arrays that xarray does not open, which
@@ -35,14 +66,15 @@ pub fn missing_value(array: &ArrayMeta) -> Option<Value> {
 pub fn fill_value_attribute(data_type: &Extension, value: &Value) -> Option<Value> {
     let data_type = DataType::core(data_type.name())?;
     let fill = fill::read(&data_type, value, &mut Ignore).ok()?;
-    let float = |bytes: &[u8]| Some(Value::from(base64::encode(&widened(bytes)?.to_le_bytes())));
-    match data_type {
-        DataType::Float16 | DataType::Float32 | DataType::Float64 => float(fill.bytes()),
-        DataType::Complex64 | DataType::Complex128 => {
-            let (real, imaginary) = fill.bytes().split_at_checked(fill.bytes().len() / 2)?;
-            Some([float(real)?, float(imaginary)?].into_iter().collect())
+    let numeric = data_type.numeric()?;
+    let float = |format: FloatFormat, bytes: &[u8]| {
+        Value::from(base64::encode(&format.to_f64(numeric.load(bytes)).to_le_bytes()))
+    };
+    match numeric {
+        Numeric::Float(format) => Some(float(format, fill.bytes())),
+        Numeric::Complex(format) => {
+            Some(fill.bytes().chunks_exact(numeric.size()).map(|part| float(format, part)).collect())
         }
-        DataType::String | DataType::Bytes | DataType::Raw(_) => None,
         _ => fill::write(&data_type, &fill).ok(),
     }
 }
@@ -54,7 +86,7 @@ pub fn fill_value_attribute(data_type: &Extension, value: &Value) -> Option<Valu
 /// Nothing where the fill value stays as it is: for arrays of older formats, for those that xarray does not open, which have
 /// no names of dimensions and are no scalars, for types other than numbers and booleans, and for an attribute that is no
 /// value of the type.
-pub fn fill_value_of_format_2(array: &ArrayMeta) -> Option<Value> {
+fn fill_value_of_format_2(array: &ArrayMeta) -> Option<Value> {
     let is_opened = array.dimension_names().is_some() || array.shape().is_empty();
     let data_type = DataType::core(array.document().data_type().name())?;
     let is_number = !matches!(data_type, DataType::String | DataType::Bytes | DataType::Raw(_));
@@ -77,27 +109,6 @@ fn float_of(encoded: &Value) -> Option<Value> {
     let bytes = base64::decode(&encoded.to_text().ok()?)?;
     let float = f64::from_le_bytes(bytes.try_into().ok()?);
     fill::write(&DataType::Float64, &FillValue::from_bytes(float.to_ne_bytes())).ok()
-}
-
-/// A float of 2, 4 or 8 bytes in the byte order of this machine.
-fn widened(bytes: &[u8]) -> Option<f64> {
-    match bytes.len() {
-        2 => Some(half(u16::from_ne_bytes(bytes.try_into().ok()?))),
-        4 => Some(f32::from_ne_bytes(bytes.try_into().ok()?).into()),
-        _ => Some(f64::from_ne_bytes(bytes.try_into().ok()?)),
-    }
-}
-
-/// IEEE 754 binary16, exactly.
-fn half(bits: u16) -> f64 {
-    let (exponent, fraction) = (bits >> 10 & 0x1F, f64::from(bits & 0x3FF));
-    let magnitude = match exponent {
-        0 => fraction * 2f64.powi(-24),
-        31 if fraction == 0.0 => f64::INFINITY,
-        31 => f64::NAN,
-        _ => (1024.0 + fraction) * 2f64.powi(i32::from(exponent) - 25),
-    };
-    if bits >> 15 == 1 { -magnitude } else { magnitude }
 }
 
 #[cfg(test)]

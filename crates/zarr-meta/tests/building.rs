@@ -10,6 +10,7 @@ use serde_json::json;
 use zarr_meta::json::Value;
 use zarr_meta::v3::{Extension, GroupDocument};
 use zarr_meta::{ArrayBuilder, ArrayMeta, DataType, Diagnostic, FillValue, Limits, MetaErrorKind, Strict};
+use zarr_traits::{Context, Spec};
 
 fn builder() -> ArrayBuilder {
     ArrayMeta::builder([1000, 1000], DataType::Float32).chunks([100, 100])
@@ -152,6 +153,10 @@ fn codecs_are_completed_only_when_all_are_known() {
     assert_eq!(names(vec![transpose()]), ["transpose", "bytes"]);
     assert_eq!(names(vec![Extension::new("bytes").with("endian", "big"), zstd()]), ["bytes", "zstd"]);
     assert_eq!(names(vec!["mine.own".into()]), ["mine.own"]);
+    // What leaves this codec may need a byte order, also where what reaches it does not.
+    let cast = Extension::new("cast_value").with("data_type", "int16");
+    let meta = ArrayMeta::builder([4], DataType::UInt8).chunks([2]).codecs([cast]).build().unwrap();
+    assert!(meta.document().codecs()[1].configuration().contains("endian"));
     // L42, L38
     let meta = built(
         ArrayMeta::builder([], DataType::Int16)
@@ -218,7 +223,7 @@ fn what_does_not_fit_is_said_early() {
         (builder().attributes(json!({"a": {"\0": 1}})), "the name holds U+0000"), // L51
         (builder().attributes(json!([])), "member \"/attributes\": expected an object, found []"),
         (builder().fill(json!({})), "member \"/fill_value\": expected a number"),
-        (builder().chunk_grid(Extension::new("x")), "either a chunk grid or chunks"),
+        (builder().shards([500, 500]).chunk_grid(Extension::new("x")), "either a chunk grid or shards"),
         (
             builder().codecs([Extension::new("sharding_indexed"), "crc32c".into()]),
             "codec \"crc32c\" behind a shard",
@@ -288,4 +293,75 @@ proptest! {
         prop_assert_eq!(resolved.data_type, data_type);
         prop_assert!(resolved.fill.is_zero());
     }
+}
+
+#[test]
+fn l_2_fill_values_of_floats_of_one_byte_are_their_bits() {
+    let context = Context { registry: &common::registry(), limits: &Limits::default(), depth: 0 };
+    for (name, given, written) in [
+        ("float8_e5m2", json!("NaN"), r#""0x7e""#),
+        ("float4_e2m1fn", json!(-6), r#""0x0f""#),
+        ("complex_float8_e3m4", json!([1, 0]), r#"["0x30","0x00"]"#),
+        ("bfloat16", json!(1.5), "1.5"),
+    ] {
+        let (data_type, _) = context.registry.data_type(&Spec::new(name, json!({})), &context).unwrap();
+        let meta = built(ArrayMeta::builder([4], data_type).chunks([2]).fill(Value::from(&given)));
+        assert_eq!(meta.document().fill_value().to_compact(), written, "{name}");
+    }
+}
+
+#[test]
+fn c17_chunks_of_different_lengths_are_written_in_the_shortest_form() {
+    let grid = |lists: serde_json::Value| {
+        Extension::new("rectilinear").with("kind", "inline").with("chunk_shapes", lists)
+    };
+    let build = |lists| ArrayMeta::builder([6, 8], DataType::UInt8).chunk_grid(grid(lists)).build();
+    for (lists, written) in [
+        (json!([[1, 2, 3], [4, 4]]), grid(json!([[1, 2, 3], 4]))),
+        (json!([[[1, 3], [3, 1]], [4, 4, 4]]), grid(json!([[1, 1, 1, 3], 4]))),
+        (json!([[1, 1, 1, 1, 2], 3]), grid(json!([[[1, 4], 2], 3]))),
+        (json!([[3, 3], [[4, 2]]]), Extension::new("regular").with("chunk_shape", json!([3, 4]))),
+        (json!([6, 8]), Extension::new("regular").with("chunk_shape", json!([6, 8]))),
+    ] {
+        let meta = build(lists).unwrap();
+        assert_eq!(meta.document().chunk_grid(), &written);
+        meta.resolve(&common::registry(), &Limits::default(), &mut Strict).unwrap();
+    }
+    for (lists, pointer) in [
+        (json!([[1, 2], 8]), "/chunk_grid/configuration/chunk_shapes/0"),
+        (json!([[1, 5]]), "/chunk_grid/configuration/chunk_shapes"),
+        (json!([[1.0, 5], 8]), "/chunk_grid/configuration/chunk_shapes"),
+    ] {
+        let e = build(lists).unwrap_err();
+        assert_eq!((e.kind(), e.pointer()), (MetaErrorKind::InvalidArgument, pointer), "{e}");
+    }
+    // With the shape of chunks it is a grid of shards.
+    let shards =
+        |lists| ArrayMeta::builder([6, 8], DataType::UInt8).chunk_grid(grid(lists)).chunks([2, 2]).build();
+    let meta = shards(json!([[2, 4], 4])).unwrap();
+    assert_eq!(meta.document().chunk_grid(), &grid(json!([[2, 4], 4])));
+    let inner = meta.document().codecs()[0].configuration().get("chunk_shape").unwrap();
+    assert_eq!(inner.to_compact(), "[2,2]");
+    let e = shards(json!([[2, 4, 3], 4])).unwrap_err();
+    assert_eq!(e.to_string(), "in dimension 0 the shard length 3 is no multiple of the chunk length 2"); // C19
+    // Grids from elsewhere are taken as they are.
+    let other = Extension::new("hexagonal");
+    let meta = ArrayMeta::builder([6], DataType::UInt8).chunk_grid(other.clone()).build().unwrap();
+    assert_eq!(meta.document().chunk_grid(), &other);
+}
+
+#[test]
+fn c34_new_arrays_have_the_keys_of_format_3_unless_others_are_wanted() {
+    let keys = |builder: ArrayBuilder| builder.build().unwrap().document().chunk_key_encoding().clone();
+    assert_eq!(keys(builder()), Extension::new("default").with("separator", "/"));
+    let v2 = Extension::new("v2").with("separator", ".");
+    assert_eq!(keys(builder().chunk_key_encoding(v2.clone())), v2);
+}
+
+#[test]
+fn storage_transformers_are_written_in_their_order() {
+    let [outer, inner] = ["same", "x.other"].map(Extension::new);
+    let meta = builder().storage_transformers([outer.clone(), inner.clone()]).build().unwrap();
+    assert_eq!(meta.document().storage_transformers(), [outer, inner]);
+    assert!(!builder().build().unwrap().to_text().contains("storage_transformers"));
 }

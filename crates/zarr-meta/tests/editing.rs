@@ -53,6 +53,50 @@ fn edits_of_an_array_keep_its_spelling() {
 }
 
 #[test]
+fn a_grid_that_ends_becomes_longer_with_the_array() {
+    // C18
+    let text = |shape: u64, lists: &str| {
+        let grid = format!(
+            r#"{{"name":"rectilinear","configuration":{{ "kind":"inline","chunk_shapes":{lists} }}}}"#
+        );
+        base(&[("shape", &format!("[{shape}]")), ("chunk_grid", &grid)])
+    };
+    let resize = |meta: &mut zarr_meta::ArrayMeta, shape: &[u64]| {
+        meta.resize(shape, &common::registry(), &Limits::default())
+    };
+    let resized = |from: &str, to: u64| {
+        let mut meta = parse(from).unwrap();
+        resize(&mut meta, &[to]).unwrap();
+        open(&meta.to_text(), &mut Strict).unwrap();
+        meta.to_text()
+    };
+    // Where there are chunks already nothing but the shape changes, however the grid is spelled.
+    for (from, to) in [(6, 3), (6, 6), (3, 6), (6, 0)] {
+        assert_eq!(resized(&text(from, "[ [[1,1], 2, 3] ]"), to), text(to, "[ [[1,1], 2, 3] ]"));
+    }
+    assert_eq!(resized(&text(6, "[4]"), 100), text(100, "[4]"));
+    let grown = resized(&text(5, "[[[1,1],2,3]]"), 11);
+    assert_eq!(grown.replace(' ', ""), text(11, "[[1,2,3,5]]").replace(' ', ""));
+    // Grids without an end, and what cannot be.
+    assert_eq!(resized(&base(&[]), 9), base(&[("shape", "[9]")]));
+    // The codecs need be known only where a chunk is added.
+    let foreign = |text: String| text.replace(r#""name":"bytes""#, r#""name":"test.unknown""#);
+    for (from, to) in [(base(&[]), base(&[("shape", "[3]")])), (text(6, "[[1,2,3]]"), text(3, "[[1,2,3]]"))] {
+        let mut meta = parse(&foreign(from)).unwrap();
+        resize(&mut meta, &[3]).unwrap();
+        assert_eq!(meta.to_text(), foreign(to));
+        let longer = resize(&mut meta, &[7]).map_err(|e| (e.kind(), e.pointer().to_owned()));
+        let unknown = (MetaErrorKind::UnknownExtension, "/codecs/0".to_owned());
+        assert_eq!(longer, if meta.to_text().contains("regular") { Ok(()) } else { Err(unknown) });
+    }
+    let mut meta = parse(&text(6, "[[6]]")).unwrap();
+    assert_eq!(resize(&mut meta, &[6, 6]).unwrap_err().kind(), MetaErrorKind::InvalidArgument);
+    let mut draft = parse(&text(6, "[6]").replace("rectilinear", "rectangular")).unwrap();
+    assert_eq!(resize(&mut draft, &[6]).unwrap_err().kind(), MetaErrorKind::UnknownExtension);
+    assert_eq!(meta.to_text(), text(6, "[[6]]"));
+}
+
+#[test]
 fn advice_is_given_and_is_no_error() {
     let lint = |text: &str| {
         let mut advice = Vec::new();
@@ -71,6 +115,12 @@ fn advice_is_given_and_is_no_error() {
             "/dimension_names/1",
         ),
         ("L30", &[("chunk_key_encoding", "\"default\"")], Code::ShortHand, "/chunk_key_encoding"),
+        (
+            "C.2",
+            &[("chunk_grid", r#"{"name":"rectilinear","configuration":{}}"#)],
+            Code::RareChunkGrid,
+            "/chunk_grid",
+        ),
         ("L30", &[("codecs", "[\"bytes\"]")], Code::ShortHand, "/codecs/0"),
         ("L31", &[("data_type", r#"{"name":"int32"}"#)], Code::ObjectDataType, "/data_type"),
         (
@@ -92,6 +142,26 @@ fn advice_is_given_and_is_no_error() {
             Code::UnregisteredName,
             "/storage_transformers/0",
         ),
+        (
+            "K9",
+            &[(
+                "codecs",
+                r#"[{"name":"bytes","configuration":{"endian":"little"}},{"name":"numcodecs.zlib"}]"#,
+            )],
+            Code::UnlistedName,
+            "/codecs/1",
+        ),
+        (
+            "K9",
+            &[(
+                "codecs",
+                r#"[{"name":"sharding_indexed","configuration":{"chunk_shape":[1],"codecs":[{"name":"bytes"},{"name":"mine"}],"index_codecs":[{"name":"bytes"}]}}]"#,
+            )],
+            Code::UnlistedName,
+            "/codecs/0/configuration/codecs/1",
+        ),
+        ("K9", &[("data_type", "\"raw_bytes\"")], Code::UnlistedName, "/data_type"),
+        ("K9", &[("chunk_grid", r#"{"name":"gzip"}"#)], Code::UnlistedName, "/chunk_grid"),
         ("L45", &[("data_type", "\"r16\"")], Code::RareDataType, "/data_type"),
         ("L53, A25", &[("foo", r#"{"must_understand":false}"#)], Code::AdditionalMember, "/foo"),
         ("L51", &[("attributes", r#"{"a\u0000b":1}"#)], Code::NulInText, "/attributes/a\0b"),

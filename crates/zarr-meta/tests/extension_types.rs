@@ -455,3 +455,70 @@ fn a_hostile_configuration_is_refused_before_anything_is_allocated() {
     let zero = fill::write(&data_type, &FillValue::from_bytes(vec![0; 2 * many])).unwrap();
     assert!(fill::read(&data_type, &zero, &mut Strict).unwrap().is_zero());
 }
+
+#[test]
+fn b20_to_b30_numbers_of_few_bits() {
+    for (name, value, hex, written) in [
+        ("bfloat16", "1.5", "c03f", "1.5"),
+        ("bfloat16", r#""NaN""#, "c07f", r#""NaN""#),
+        ("bfloat16", r#""0x7fc1""#, "c17f", r#""0x7fc1""#),
+        ("bfloat16", "0.1", "cd3d", "0.1"),
+        ("float8_e3m4", r#""NaN""#, "78", r#""NaN""#),
+        ("float8_e4m3", r#""-Infinity""#, "f8", r#""-Infinity""#),
+        ("float8_e4m3fn", "448", "7e", "448.0"),                 // B43
+        ("float8_e5m2", r#""Infinity""#, "7c", r#""Infinity""#), // B.t75
+        ("float8_e4m3b11fnuz", "30", "7f", "30.0"),
+        ("float8_e5m2fnuz", r#""NaN""#, "80", r#""NaN""#),
+        ("float8_e8m0fnu", "0.25", "7d", "0.25"),
+        ("float8_e8m0fnu", r#""0xff""#, "ff", r#""NaN""#),
+        ("float6_e3m2fn", "-28", "3f", "-28.0"),
+        ("float4_e2m1fn", "-0.5", "09", "-0.5"),
+        ("float4_e2m1fn", r#""0xf7""#, "07", "6.0"),
+        ("complex_float16", r#"[1, "NaN"]"#, "003c 007e", r#"[1.0,"NaN"]"#), // B21
+        ("complex_bfloat16", "[1, -2]", "803f 00c0", "[1.0,-2.0]"),
+        ("complex_float8_e5m2", r#"["Infinity", 0]"#, "7c 00", r#"["Infinity",0.0]"#), // B29
+        ("complex_float4_e2m1fn", "[6, -6]", "07 0f", "[6.0,-6.0]"),
+        ("int4", "-8", "f8", "-8"), // B30
+        ("uint4", "15", "0f", "15"),
+        ("int2", "-1", "ff", "-1"),
+        ("uint2", "3", "03", "3"),
+    ] {
+        let data_type = made(name, json!({}));
+        golden(&data_type, value, hex, written);
+        assert_eq!(data_type.size().unwrap(), hex.replace(' ', "").len() / 2, "{name}");
+    }
+    let bfloat = made("complex_bfloat16", json!({}));
+    assert_eq!(turned(&bfloat, "803f 00c0"), "3f80c000", "each half has a byte order");
+    for (name, core) in [("complex_float32", DataType::Complex64), ("complex_float64", DataType::Complex128)]
+    {
+        assert_eq!(noted(name, &json!({}), &Limits::default()).unwrap(), (core, Vec::new()), "B22");
+    }
+}
+
+#[test]
+fn b_t73_to_b_t76_what_numbers_of_few_bits_have_not() {
+    for (name, value) in [
+        ("int4", "8"),
+        ("int4", "-9"),
+        ("uint2", "4"),
+        ("uint4", "-1"),
+        ("int2", "0.5"),
+        ("float8_e4m3fnuz", r#""Infinity""#), // B.t75
+        ("float4_e2m1fn", r#""NaN""#),        // B.t76
+        ("float4_e2m1fn", "8"),
+        ("float8_e8m0fnu", "0"), // B27
+        ("float8_e8m0fnu", "-1"),
+        ("bfloat16", r#""0x7fc""#),
+        ("bfloat16", "1e40"),
+        ("complex_float16", "1"),
+        ("complex_float16", "[1]"),
+    ] {
+        let e = read(&made(name, json!({})), value).unwrap_err();
+        assert_eq!(e.kind(), MetaErrorKind::Invalid, "{name} {value}: {e}");
+    }
+    rows(&[
+        ("B.t73", r#""int4""#, "8", Unresolved("an integer from -8 to 7")),
+        ("B20", r#""bfloat16""#, "1", Fine),
+        ("B20", r#""bfloat16""#, r#""1""#, Tolerated(Code::NumericStringFill)),
+    ]);
+}

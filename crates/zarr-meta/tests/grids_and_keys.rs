@@ -1,12 +1,19 @@
-//! Checklist C.1 and C.3: chunk grids and key encodings, as far as metadata decides.
+//! Checklist C: chunk grids and key encodings, as far as metadata decides.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use common::Verdict::{Fine, Tolerated, Unresolved};
 use common::{base, check, open};
 use zarr_meta::{ArrayMeta, Code, Diagnostic, Ignore, Limits, Registry};
+use zarr_traits::{
+    ArrayBytesCodec, ChunkGrid, ChunkGridEntry, Codec, CodecEntry, CodecError, CodecKind, CodecResult,
+    Destination, EncodedSize, Entry, Region, Run, Scratch, Source,
+};
 
 fn grid(configuration: &str) -> String {
     format!(r#"{{"name":"regular","configuration":{configuration}}}"#)
@@ -44,6 +51,65 @@ fn c1_regular_grids() {
 }
 
 #[test]
+fn c2_rectilinear_grids() {
+    let row = |id, shape: &str, lists: &str, verdict| {
+        let grid =
+            format!(r#"{{"name":"rectilinear","configuration":{{"kind":"inline","chunk_shapes":{lists}}}}}"#);
+        check(id, &base(&[("shape", shape), ("chunk_grid", &grid)]), verdict);
+    };
+    for (id, shape, lists) in [
+        ("C.t10", "[6]", "[4]"),
+        ("C.t11", "[6]", "[[1,2,3]]"),
+        ("C.t12", "[6]", "[[[4,2]]]"),
+        ("C.t13", "[6]", "[[[1,3],3]]"),
+        ("C.t14", "[6]", "[[4,4,4]]"),
+        ("C16", "[0]", "[[]]"),
+        ("C.t19", "[10]", "[3]"),
+        ("C.t20", "[4000000000]", "[[[1,4000000000]]]"),
+        ("C11", "[6,6,6,6,6]", "[4,[1,2,3],[[4,2]],[[1,3],3],[4,4,4]]"),
+        ("C10", "[]", "[]"),
+    ] {
+        row(id, shape, lists, Fine);
+    }
+    row("C11", "[6]", "[[4.0,2]]", Tolerated(Code::IntegerSpelling));
+    for (id, shape, lists, words) in [
+        (
+            "C.t15",
+            "[6]",
+            "[[4,1]]",
+            "member \"/chunk_grid/configuration/chunk_shapes/0\": is not valid: chunk_shapes[0] ends",
+        ),
+        ("C.t16", "[6]", "[[0,6]]", "chunk_shapes/0/0\""),
+        ("C.t16", "[6]", "[[[3,0],6]]", "chunk_shapes/0/0/1\""),
+        ("C.t16", "[6]", "[[-1,7]]", "chunk_shapes/0/0\""),
+        ("C.t17", "[6]", "[[[4,2,1]]]", "chunk_shapes/0/0\""),
+        ("C.t17", "[6]", "[[[4]]]", "chunk_shapes/0/0\""),
+        ("C16", "[6]", "[[]]", "chunk_shapes/0\""),
+        ("C10", "[6]", "[6,6]", "chunk_shapes has 2 dimensions, the array has 1"),
+    ] {
+        row(id, shape, lists, Unresolved(words));
+    }
+    for (id, configuration, words) in [
+        ("C.t18", r#"{"chunk_shapes":[2]}"#, "kind is missing"),
+        ("C.t18", r#"{"kind":"foo","chunk_shapes":[2]}"#, "kind is \"foo\""),
+        ("C10", r#"{"kind":"inline"}"#, "chunk_shapes is missing"),
+    ] {
+        let grid = format!(r#"{{"name":"rectilinear","configuration":{configuration}}}"#);
+        check(id, &base(&[("chunk_grid", &grid)]), Unresolved(words));
+    }
+    for (name, words) in [
+        ("rectangular", "unknown chunk grid \"rectangular\": zarrs wrote it before"),
+        (
+            "zarrs.regular_bounded",
+            "unknown chunk grid \"zarrs.regular_bounded\": it is an experiment of zarrs",
+        ),
+    ] {
+        let grid = format!(r#"{{"name":"{name}","configuration":{{"chunk_shape":[2]}}}}"#);
+        check("C20", &base(&[("chunk_grid", &grid)]), Unresolved(words));
+    }
+}
+
+#[test]
 fn codecs_are_held_against_the_chunks_when_opened() {
     let shards = |inner: u64| {
         let codec = format!(
@@ -52,6 +118,16 @@ fn codecs_are_held_against_the_chunks_when_opened() {
         base(&[("codecs", &codec), ("chunk_grid", &grid(r#"{"chunk_shape":[6]}"#))])
     };
     check("D7.2", &shards(3), Fine);
+    let uneven = |lists: &str| {
+        let grid =
+            format!(r#"{{"name":"rectilinear","configuration":{{"kind":"inline","chunk_shapes":{lists}}}}}"#);
+        shards(3).replace(&self::grid(r#"{"chunk_shape":[6]}"#), &grid)
+    };
+    check("C19", &uneven("[[3,6,9]]"), Fine);
+    // Also where it is the last one, or behind the array.
+    for lists in ["[[4,3]]", "[[6,3,4]]", "[[6,2]]"] {
+        check("C19", &uneven(lists), Unresolved("chunk_shape does not divide"));
+    }
     check(
         "D7.t8",
         &shards(4),
@@ -59,6 +135,80 @@ fn codecs_are_held_against_the_chunks_when_opened() {
             "member \"/codecs\": is not valid: codec \"sharding_indexed\" failed to open: chunk_shape does not divide",
         ),
     );
+}
+
+/// Chunks of 4 and of 2 in both dimensions.
+#[derive(Debug)]
+struct Uneven;
+
+impl ChunkGrid for Uneven {
+    fn rank(&self) -> usize {
+        2
+    }
+    fn count(&self, _: usize, _: u64) -> u64 {
+        2
+    }
+    fn span(&self, _: usize, index: u64) -> Option<Range<u64>> {
+        [0..4, 4..6].get(usize::try_from(index).ok()?).cloned()
+    }
+    fn find(&self, _: usize, position: u64) -> Option<u64> {
+        Some(position / 4)
+    }
+    fn runs(&self, _: usize) -> Vec<Run> {
+        [4, 2].map(|length| Run { length, count: Some(1) }).to_vec()
+    }
+}
+
+/// Works on chunks of at least so many elements, as codecs do that look at more than one dimension at once.
+#[derive(Debug)]
+struct AtLeast(u64);
+
+impl ArrayBytesCodec for AtLeast {
+    fn check_shape(&self, shape: &[u64]) -> CodecResult<()> {
+        let enough = shape.iter().product::<u64>() >= self.0;
+        enough.then_some(()).ok_or_else(|| CodecError::configuration(format!("{shape:?} is too small")))
+    }
+    fn decode_into(
+        &self,
+        _: &[u8],
+        _: &[u64],
+        _: &Region,
+        _: Destination<'_>,
+        _: &mut Scratch,
+    ) -> CodecResult<()> {
+        Ok(())
+    }
+    fn encode(&self, _: Source<'_>, _: &mut Vec<u8>, _: &mut Scratch) -> CodecResult<()> {
+        Ok(())
+    }
+    fn encoded_size(&self, _: &[u64]) -> EncodedSize {
+        EncodedSize::Unknown
+    }
+}
+
+#[test]
+fn d_02_codecs_are_held_against_every_shape_of_chunk() {
+    let registry = Registry::core().overriding(&[
+        Entry::ChunkGrid(ChunkGridEntry { name: "uneven", build: |_, _, _| Ok(Arc::new(Uneven)) }),
+        Entry::Codec(CodecEntry {
+            name: "at_least",
+            aliases: &[],
+            kind: CodecKind::ArrayBytes,
+            build: |c, _, _| {
+                let least = c.integer("least", 0..=99)?;
+                Ok(Codec::ArrayBytes(Arc::new(AtLeast(least.try_into().unwrap()))))
+            },
+        }),
+    ]);
+    for (least, refused) in [(4, None), (5, Some("[2, 2] is too small")), (9, Some("[2, 2] is too small"))] {
+        let codecs = format!(r#"[{{"name":"at_least","configuration":{{"least":{least}}}}}]"#);
+        let text = base(&[("shape", "[6,6]"), ("chunk_grid", r#"{"name":"uneven"}"#), ("codecs", &codecs)]);
+        let meta = ArrayMeta::parse(text.as_bytes(), &Limits::default(), &mut Ignore).unwrap();
+        let said =
+            meta.resolve(&registry, &Limits::default(), &mut Ignore).map(drop).map_err(|e| e.to_string());
+        assert_eq!(said.is_err(), refused.is_some());
+        assert!(said.err().is_none_or(|said| said.ends_with(refused.unwrap())));
+    }
 }
 
 #[test]
@@ -71,12 +221,12 @@ fn c3_key_encodings() {
         Unresolved("member \"/chunk_key_encoding"),
     );
     row(
-        "C.t31",
+        "C.t31, C32",
         r#"{"name":"default","configuration":{"separator":""}}"#,
         Unresolved("member \"/chunk_key_encoding"),
     );
     row(
-        "C.t31",
+        "C.t31, C32",
         r#"{"name":"default","configuration":{"separator":3}}"#,
         Unresolved("member \"/chunk_key_encoding"),
     );
@@ -90,6 +240,8 @@ fn c3_key_encodings() {
             "member \"/chunk_key_encoding\": cannot be understood: unknown chunk key encoding \"foo\"",
         ),
     );
+    row("C36", r#"{"name":"zarrs.default_suffix"}"#, Unresolved("unknown chunk key encoding"));
+    row("C32", r#"{"name":"v2","configuration":{}}"#, Fine);
     row("C36", "\"Default\"", Unresolved("unknown chunk key encoding \"Default\""));
 
     let key = |shape: &str, chunks: &str, encoding: &str, index: &[u64]| {

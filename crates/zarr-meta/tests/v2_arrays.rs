@@ -212,6 +212,7 @@ fn documents_of_format_3_have_no_private_names() {
     let copied = ArrayMeta::parse(copied.as_bytes(), &Limits::default(), &mut Ignore).unwrap();
     assert_eq!(
         name(&copied).to_string(),
-        "member \"/data_type\": cannot be understood: unknown data type \"numcodecs:struct\""
+        "member \"/data_type\": cannot be understood: unknown data type \"numcodecs:struct\": for data of older formats \
+         the crate zarr-meta has it"
     );
 }

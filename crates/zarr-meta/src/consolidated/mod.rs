@@ -16,6 +16,7 @@
 //! ```
 
 mod compare;
+mod holder;
 mod read;
 mod write;
 
@@ -24,7 +25,7 @@ pub use write::remove_inline;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::documents::DocumentName;
+use crate::documents::{DocumentName, Format};
 use crate::json::Value;
 
 const DOCUMENT: &str = DocumentName::Node.as_str();
@@ -45,6 +46,14 @@ pub enum Form {
 }
 
 impl Form {
+    /// The form that hierarchies of a format have.
+    pub const fn of(format: Format) -> Self {
+        match format {
+            Format::V3 => Self::Inline,
+            Format::V2 | Format::V1 => Self::Object,
+        }
+    }
+
     /// The names that documents of nodes have.
     fn names(self) -> &'static [&'static str] {
         match self {

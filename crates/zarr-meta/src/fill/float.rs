@@ -1,198 +1,86 @@
-//! Binary floating point, as bits: decimal, by name, in hexadecimal, and back (checklist B.3).
+//! Binary floating point in documents: decimal, by name, in hexadecimal, and back (checklist B.3).
 
 use std::cmp::Ordering;
+
+use zarr_traits::{Beyond, FloatFormat, Real, Rounding};
 
 use crate::diagnostic::Code;
 use crate::json::{Decimal, Number, Value};
 
-/// An IEEE 754 interchange format: a sign, `exponent` bits, and `fraction` bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Format {
-    exponent: u32,
-    fraction: u32,
-}
-
-/// A number beyond the range of the format.
-pub(super) type Beyond = ();
-
-impl Format {
-    pub(super) const HALF: Self = Self { exponent: 5, fraction: 10 };
-    pub(super) const SINGLE: Self = Self { exponent: 8, fraction: 23 };
-    pub(super) const DOUBLE: Self = Self { exponent: 11, fraction: 52 };
-
-    pub(super) fn size(self) -> usize {
-        match self {
-            Self::HALF => 2,
-            Self::SINGLE => 4,
-            _ => 8,
-        }
-    }
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::HALF => "float16",
-            Self::SINGLE => "float32",
-            _ => "float64",
-        }
-    }
-
-    fn sign(self) -> u64 {
-        1 << (self.exponent + self.fraction)
-    }
-
-    fn infinity(self) -> u64 {
-        ((1 << self.exponent) - 1) << self.fraction
-    }
-
-    /// The one NaN that `"NaN"` means: positive, quiet, no payload.
-    fn nan(self) -> u64 {
-        self.infinity() | 1 << (self.fraction - 1)
-    }
-
-    /// The bits in the byte order of this machine.
-    pub(super) fn to_bytes(self, bits: u64) -> Vec<u8> {
-        let bytes = bits.to_be_bytes();
-        let mut bytes = bytes[8 - self.size()..].to_vec();
-        if cfg!(target_endian = "little") {
-            bytes.reverse();
-        }
-        bytes
-    }
-
-    /// The bits from an element in the byte order of this machine.
-    pub(super) fn bits_of(self, bytes: &[u8]) -> Option<u64> {
-        if bytes.len() != self.size() {
-            return None;
-        }
-        let shift = |bits: u64, byte: &u8| bits << 8 | u64::from(*byte);
-        Some(if cfg!(target_endian = "little") {
-            bytes.iter().rev().fold(0, shift)
-        } else {
-            bytes.iter().fold(0, shift)
-        })
-    }
-
-    /// The nearest number, ties to even, in one rounding.
-    pub(super) fn decimal(self, number: Number<'_>) -> Result<u64, Beyond> {
-        // A JSON number is a Rust float literal, so these fall-backs are never taken.
-        let bits = match self {
-            Self::HALF => return half(number),
-            Self::SINGLE => u64::from(number.as_str().parse().unwrap_or(f32::NAN).to_bits()),
-            _ => number.as_str().parse().unwrap_or(f64::NAN).to_bits(),
-        };
-        if bits & self.infinity() == self.infinity() { Err(()) } else { Ok(bits) }
-    }
-
-    /// A non-finite number by one of its three names.
-    pub(super) fn named(self, name: &str) -> Option<u64> {
-        match name {
-            "NaN" => Some(self.nan()),
-            "Infinity" => Some(self.infinity()),
-            "-Infinity" => Some(self.sign() | self.infinity()),
-            _ => None,
-        }
-    }
-
-    /// A number in a string, and the code under which that form is tolerated when it is not specified.
-    pub(super) fn text(self, text: &str) -> Option<(Result<u64, Beyond>, Option<Code>)> {
-        if let Some(bits) = self.named(text) {
-            return Some((Ok(bits), None));
-        }
-        if let Some(digits) = text.strip_prefix("0x") {
-            // B.t28, B.t29: all digits of the width, no sign.
-            let exact = digits.len() == 2 * self.size() && digits.bytes().all(|b| b.is_ascii_hexdigit());
-            return exact
-                .then(|| u64::from_str_radix(digits, 16).ok())
-                .flatten()
-                .map(|bits| (Ok(bits), None));
-        }
-        Number::parse(text).map(|number| (self.decimal(number), Some(Code::NumericStringFill)))
-    }
-
-    /// The canonical form.
-    pub(super) fn to_json(self, bits: u64) -> Value {
-        let infinity = self.infinity();
-        if bits & infinity != infinity {
-            // Rust spells finite numbers as JSON does.
-            return Number::parse(&self.shortest(bits)).map_or_else(|| Value::from(0), Value::from);
-        }
-        match bits {
-            _ if bits == self.nan() => "NaN".into(),
-            _ if bits == infinity => "Infinity".into(),
-            _ if bits == self.sign() | infinity => "-Infinity".into(),
-            _ => format!("0x{bits:0width$x}", width = 2 * self.size()).into(),
-        }
-    }
-
-    /// The fewest digits that give a finite number back.
-    fn shortest(self, bits: u64) -> String {
-        match (self, u16::try_from(bits), u32::try_from(bits)) {
-            (Self::HALF, Ok(bits), _) => half_shortest(bits),
-            (Self::SINGLE, _, Ok(bits)) => format!("{:?}", f32::from_bits(bits)),
-            _ => format!("{:?}", f64::from_bits(bits)),
-        }
-    }
-}
-
-/// Rounds to binary16. The nearest binary64 decides on which side of the middle between two halves the number lies,
-/// because every such middle is a binary64; only when it is the middle itself must the digits be compared.
-fn half(number: Number<'_>) -> Result<u64, Beyond> {
-    let near: f64 = number.as_str().parse().unwrap_or(f64::NAN);
-    if !near.is_finite() {
-        return Err(());
-    }
-    let bits = near.to_bits();
-    let sign = (bits >> 63) << 15;
-    let exponent = ((bits >> 52) & 0x7FF).cast_signed() - 1023;
-    if exponent < -26 {
-        return Ok(sign);
-    }
-    let mantissa = bits & ((1 << 52) - 1) | 1 << 52;
-    // How many bits of the mantissa lie below the last bit of a half of this size.
-    let below = 42 + (-14 - exponent).max(0);
-    let kept = mantissa >> below;
-    let rest = mantissa & ((1 << below) - 1);
-    let middle = 1 << (below - 1);
-    let up = match rest.cmp(&middle) {
-        Ordering::Less => false,
-        Ordering::Greater => true,
-        Ordering::Equal => match compare(&number.decimal(), near) {
-            Ordering::Less => false,
-            Ordering::Greater => true,
-            Ordering::Equal => kept & 1 == 1,
-        },
+/// The number of the format nearest to a decimal one, ties to even, in one rounding.
+///
+/// # Errors
+/// When it lies beyond the range, also where it would be rounded to an infinity.
+pub(super) fn decimal(format: FloatFormat, number: Number<'_>) -> Result<u64, Beyond> {
+    // A JSON number is a Rust float literal, so these fall-backs are never taken.
+    let bits = match format {
+        FloatFormat::FLOAT32 => u64::from(number.as_str().parse().unwrap_or(f32::NAN).to_bits()),
+        FloatFormat::FLOAT64 => number.as_str().parse().unwrap_or(f64::NAN).to_bits(),
+        _ => return narrow(format, number),
     };
-    // A carry out of the fraction lands in the exponent, where it belongs.
-    let scale = (exponent + 14).max(0).cast_unsigned() << 10;
-    let magnitude = scale + kept + u64::from(up);
-    if magnitude >= Format::HALF.infinity() { Err(()) } else { Ok(sign | magnitude) }
+    match format.real(bits) {
+        Real::Finite { .. } => Ok(bits),
+        _ => Err(Beyond::Above),
+    }
 }
 
-/// Compares the magnitude of a decimal number with that of a double which has few enough digits to be printed exactly.
+/// As [`decimal`], for formats much narrower than a double. The nearest double decides on which side of the middle between
+/// two numbers of the format the decimal one lies, because every such middle is a double; only when it may be the middle
+/// itself must the digits be compared.
+fn narrow(format: FloatFormat, number: Number<'_>) -> Result<u64, Beyond> {
+    let near: f64 = number.as_str().parse().unwrap_or(f64::NAN);
+    let Real::Finite { negative, mantissa, exponent } = Real::from(near) else { return Err(Beyond::Above) };
+    let nearest = |real| format.round(real, Rounding::NearestEven);
+    let places = mantissa.checked_ilog2().map_or(0, |log| log.saturating_sub(mantissa.trailing_zeros()));
+    if places > format.fraction_bits() + 1 || nearest(near.into()).is_ok_and(|b| format.to_f64(b) == near) {
+        return nearest(near.into());
+    }
+    // Two more bits say on which side of the double the digits are.
+    let mantissa = match compare(&number.decimal(), near) {
+        Ordering::Less => mantissa * 4 - 1,
+        Ordering::Equal => mantissa * 4,
+        Ordering::Greater => mantissa * 4 + 1,
+    };
+    nearest(Real::Finite { negative, mantissa, exponent: exponent - 2 })
+}
+
+/// Compares the magnitude of a decimal number with that of a double, all of whose digits are looked at.
 fn compare(decimal: &Decimal, double: f64) -> Ordering {
-    let printed = format!("{:.40}", double.abs());
+    let printed = format!("{:.1074}", double.abs());
     let Some(exact) = Number::parse(&printed).map(Number::decimal) else { return Ordering::Equal };
     let size = |d: &Decimal| i64::try_from(d.digits.len()).unwrap_or(i64::MAX / 4).saturating_add(d.exponent);
     size(decimal).cmp(&size(&exact)).then_with(|| decimal.digits.cmp(&exact.digits))
 }
 
-/// The value of a half, which is exact as a double.
-fn half_to_double(bits: u16) -> f64 {
-    let exponent = i32::from(bits >> 10 & 0x1F);
-    let fraction = f64::from(bits & 0x3FF);
-    let magnitude = match exponent {
-        0 => fraction * 2f64.powi(-24),
-        _ => (1024.0 + fraction) * 2f64.powi(exponent - 25),
-    };
-    if bits >> 15 == 1 { -magnitude } else { magnitude }
+/// A number in a string, and the code under which that form is tolerated when it is not specified.
+pub(super) fn text(format: FloatFormat, text: &str) -> Option<(Result<u64, Beyond>, Option<Code>)> {
+    if let Some(bits) = format.from_text(text) {
+        return Some((Ok(bits), None));
+    }
+    Number::parse(text).map(|number| (decimal(format, number), Some(Code::NumericStringFill)))
 }
 
-fn half_shortest(bits: u16) -> String {
-    let value = half_to_double(bits);
+/// The canonical form.
+pub(super) fn to_json(format: FloatFormat, bits: u64) -> Value {
+    match format.to_text(bits) {
+        Some(text) => text.into(),
+        // Rust spells finite numbers as JSON does.
+        None => Number::parse(&shortest(format, bits)).map_or_else(|| Value::from(0), Value::from),
+    }
+}
+
+/// The fewest digits that give a finite number back; for formats of one byte all digits, which are few.
+fn shortest(format: FloatFormat, bits: u64) -> String {
+    let value = format.to_f64(bits);
+    match (format, u32::try_from(bits)) {
+        (FloatFormat::FLOAT64, _) => return format!("{value:?}"),
+        (FloatFormat::FLOAT32, Ok(bits)) => return format!("{:?}", f32::from_bits(bits)),
+        _ if format.size() == 1 => return format!("{value:?}"),
+        _ => {}
+    }
     for digits in 0..5 {
         let text = format!("{value:.digits$e}");
-        let again = Number::parse(&text).map(half);
-        if again == Some(Ok(u64::from(bits))) {
+        if Number::parse(&text).map(|number| decimal(format, number)) == Some(Ok(bits)) {
             // Printed as a double, the same few digits come out in the usual notation.
             return format!("{:?}", text.parse().unwrap_or(value));
         }
@@ -204,8 +92,22 @@ fn half_shortest(bits: u16) -> String {
 mod tests {
     use super::*;
 
+    const HALF: FloatFormat = FloatFormat::FLOAT16;
+
+    fn parse(format: FloatFormat, text: &str) -> Result<u64, Beyond> {
+        decimal(format, Number::parse(text).unwrap())
+    }
+
     fn parse_half(text: &str) -> Result<u64, Beyond> {
-        half(Number::parse(text).unwrap())
+        parse(HALF, text)
+    }
+
+    fn half_to_double(bits: u16) -> f64 {
+        HALF.to_f64(bits.into())
+    }
+
+    fn half_shortest(bits: u16) -> String {
+        shortest(HALF, bits.into())
     }
 
     #[test]
@@ -250,9 +152,9 @@ mod tests {
             ("65504", Ok(0x7BFF)),
             ("65519", Ok(0x7BFF)),
             ("65519.9999999999999999999999", Ok(0x7BFF)),
-            ("65520", Err(())),
-            ("-65520", Err(())),
-            ("1e400", Err(())),
+            ("65520", Err(Beyond::Above)),
+            ("-65520", Err(Beyond::Below)),
+            ("1e400", Err(Beyond::Above)),
             ("1e-400", Ok(0)),
             ("-1e-400", Ok(0x8000)),
             ("2.98023223876953125e-8", Ok(0)),
@@ -260,5 +162,34 @@ mod tests {
         ] {
             assert_eq!(parse_half(text), bits, "B.t32 {text}");
         }
+    }
+
+    #[test]
+    fn b_3_every_narrow_number_comes_back() {
+        let formats = [
+            FloatFormat::BFLOAT16,
+            FloatFormat::FLOAT4_E2M1FN,
+            FloatFormat::FLOAT6_E3M2FN,
+            FloatFormat::FLOAT8_E3M4,
+            FloatFormat::FLOAT8_E4M3B11FNUZ,
+            FloatFormat::FLOAT8_E5M2,
+            FloatFormat::FLOAT8_E8M0FNU,
+        ];
+        for format in formats {
+            for bits in 0..1_u64 << format.bits() {
+                if format.to_text(bits).is_none() {
+                    let text = shortest(format, bits);
+                    assert_eq!(parse(format, &text), Ok(bits), "{} {text}", format.name());
+                }
+            }
+        }
+        let bfloat = |text| parse(FloatFormat::BFLOAT16, text);
+        // The middle between 0x3f80 and 0x3f81, and what a double cannot tell from it.
+        assert_eq!(bfloat("1.00390625"), Ok(0x3f80));
+        assert_eq!(bfloat("1.003906250000000000000000000001"), Ok(0x3f81));
+        assert_eq!(bfloat("1.003906249999999999999999999999"), Ok(0x3f80));
+        assert_eq!(parse(FloatFormat::FLOAT8_E8M0FNU, "0"), Err(Beyond::Below)); // B27
+        assert_eq!(shortest(FloatFormat::FLOAT8_E8M0FNU, 126), "0.5");
+        assert_eq!(shortest(FloatFormat::BFLOAT16, 0x3dcd), "0.1");
     }
 }

@@ -9,15 +9,14 @@ pub(crate) mod base64;
 mod float;
 mod given;
 
-use zarr_traits::{DataType, FillValue};
+use zarr_traits::{DataType, FillValue, FloatFormat, Numeric};
 
 pub use self::given::Fill;
 
-use self::float::Format;
 use crate::diagnostic::{Code, Diagnostic, Sink};
 use crate::error::{MetaError, MetaResult};
 use crate::json::{Kind, Value, pointer};
-use crate::types::StructType;
+use crate::types::{NumberType, StructType};
 
 /// Reads a `fill_value`. Pointers of errors and reports are relative to it.
 ///
@@ -25,31 +24,13 @@ use crate::types::StructType;
 /// When `value` is no element of the type: of another kind, out of range, not of its width. What is tolerated is
 /// reported to `sink`, which may object.
 pub fn read(data_type: &DataType, value: &Value, sink: &mut dyn Sink) -> MetaResult<FillValue> {
-    macro_rules! integer {
-        ($t:ty) => {{
-            let number = integer(value, "", sink)?;
-            let range = || value.expected(&format!("an integer from {} to {}", <$t>::MIN, <$t>::MAX));
-            Ok(FillValue::from_bytes(<$t>::try_from(number).map_err(|_| range())?.to_ne_bytes()))
-        }};
-    }
     if let Some(fields) = StructType::of(data_type) {
         return fields.read_fill(value, sink);
     }
+    if let Some(numeric) = numeric(data_type) {
+        return number(numeric, value, sink);
+    }
     match data_type {
-        DataType::Bool => boolean(value, sink).map(|b| FillValue::from_bytes([u8::from(b)])),
-        DataType::Int8 => integer!(i8),
-        DataType::Int16 => integer!(i16),
-        DataType::Int32 => integer!(i32),
-        DataType::Int64 => integer!(i64),
-        DataType::UInt8 => integer!(u8),
-        DataType::UInt16 => integer!(u16),
-        DataType::UInt32 => integer!(u32),
-        DataType::UInt64 => integer!(u64),
-        DataType::Float16 => float(Format::HALF, value, "", sink).map(FillValue::from_bytes),
-        DataType::Float32 => float(Format::SINGLE, value, "", sink).map(FillValue::from_bytes),
-        DataType::Float64 => float(Format::DOUBLE, value, "", sink).map(FillValue::from_bytes),
-        DataType::Complex64 => complex(Format::SINGLE, value, sink),
-        DataType::Complex128 => complex(Format::DOUBLE, value, sink),
         DataType::Raw(size) => raw(*size as usize, value, sink),
         DataType::String => Ok(FillValue::from_bytes(value.to_text()?.as_bytes())),
         DataType::Bytes => bytes(value, sink),
@@ -69,36 +50,10 @@ pub fn write(data_type: &DataType, fill: &FillValue) -> MetaResult<Value> {
     let bytes = fill.bytes();
     let size =
         || MetaError::argument(format!("a fill value of {} bytes is none of {data_type}", bytes.len()));
-    macro_rules! integer {
-        ($t:ty) => {
-            Ok(<$t>::from_ne_bytes(bytes.try_into().map_err(|_| size())?).into())
-        };
+    if let Some(numeric) = numeric(data_type) {
+        return number_to_json(numeric, bytes).ok_or_else(size);
     }
-    let pair = |format: Format| {
-        let (real, imaginary) = bytes.split_at_checked(format.size()).ok_or_else(size)?;
-        let parts = [format.bits_of(real), format.bits_of(imaginary)];
-        let parts = parts.into_iter().map(|p| p.map(|bits| format.to_json(bits)).ok_or_else(size));
-        parts.collect::<MetaResult<Vec<Value>>>().map(Value::from)
-    };
-    let float = |format: Format| Ok(format.to_json(format.bits_of(bytes).ok_or_else(size)?));
     match data_type {
-        DataType::Bool => match bytes {
-            [b @ 0..=1] => Ok((*b == 1).into()),
-            _ => Err(size()),
-        },
-        DataType::Int8 => integer!(i8),
-        DataType::Int16 => integer!(i16),
-        DataType::Int32 => integer!(i32),
-        DataType::Int64 => integer!(i64),
-        DataType::UInt8 => integer!(u8),
-        DataType::UInt16 => integer!(u16),
-        DataType::UInt32 => integer!(u32),
-        DataType::UInt64 => integer!(u64),
-        DataType::Float16 => float(Format::HALF),
-        DataType::Float32 => float(Format::SINGLE),
-        DataType::Float64 => float(Format::DOUBLE),
-        DataType::Complex64 => pair(Format::SINGLE),
-        DataType::Complex128 => pair(Format::DOUBLE),
         DataType::Raw(n) if bytes.len() == *n as usize => Ok(bytes.iter().copied().collect()),
         DataType::String => {
             let text = std::str::from_utf8(bytes);
@@ -114,16 +69,32 @@ pub fn write(data_type: &DataType, fill: &FillValue) -> MetaResult<Value> {
     }
 }
 
-/// Writes a `fill_value` into a document: as [`write()`] does, in base64 where the readers of an old type know no other form.
+/// What the elements are as numbers, where this module knows how documents say them.
+fn numeric(data_type: &DataType) -> Option<Numeric> {
+    match data_type {
+        DataType::Extension(_) => NumberType::of(data_type),
+        core => core.numeric(),
+    }
+}
+
+/// Writes a `fill_value` into a document: as [`write()`] does, but in the form that more readers know. That is base64 for
+/// the old type of structs, and for floats of one byte their bits: zarrs takes no number there.
 pub(crate) fn for_document(data_type: &DataType, fill: &FillValue) -> MetaResult<Value> {
-    match StructType::of(data_type) {
-        Some(fields) if fields.is_legacy() => fields.write_base64(fill),
+    if let Some(fields) = StructType::of(data_type).filter(|fields| fields.is_legacy()) {
+        return fields.write_base64(fill);
+    }
+    let hex = |byte: &u8| Value::from(format!("0x{byte:02x}"));
+    match (numeric(data_type), fill.bytes()) {
+        (Some(Numeric::Float(format)), [byte]) if format.size() == 1 => Ok(hex(byte)),
+        (Some(Numeric::Complex(format)), parts @ [_, _]) if format.size() == 1 => {
+            Ok(parts.iter().map(hex).collect())
+        }
         _ => write(data_type, fill),
     }
 }
 
-/// The fill value that is recorded when the user gives none (checklist B7): all bits zero, which is false, 0, or an empty
-/// string.
+/// The fill value that is recorded when the user gives none (checklist B7): all bits zero, which is false, 0, an empty
+/// string, or where there is no zero the smallest number (B27).
 pub(crate) fn default(data_type: &DataType) -> FillValue {
     FillValue::from_bytes(vec![0; data_type.size().unwrap_or(0)])
 }
@@ -154,16 +125,64 @@ fn integer(value: &Value, place: &str, sink: &mut dyn Sink) -> MetaResult<i128> 
     Ok(integer)
 }
 
-/// Checklist B.3. The bits in the byte order of this machine.
-fn float(format: Format, value: &Value, place: &str, sink: &mut dyn Sink) -> MetaResult<Vec<u8>> {
-    let what = "a number, \"NaN\", \"Infinity\", \"-Infinity\" or \"0x…\"";
+/// Checklist B.2 to B.4.
+pub(crate) fn number(numeric: Numeric, value: &Value, sink: &mut dyn Sink) -> MetaResult<FillValue> {
+    let mut memory = vec![0; numeric.size() * numeric.components()];
+    match numeric {
+        Numeric::Bool => memory.fill(boolean(value, sink)?.into()),
+        Numeric::Float(format) => numeric.store(float(format, value, "", sink)?, &mut memory),
+        Numeric::Complex(format) => {
+            // An array of the real and the imaginary part.
+            let parts = value.elements().filter(|e| e.clone().count() == 2);
+            let parts = parts.ok_or_else(|| value.expected("an array of two numbers, real and imaginary"))?;
+            for ((i, part), memory) in parts.enumerate().zip(memory.chunks_exact_mut(numeric.size())) {
+                numeric.store(float(format, &part, &pointer::element("", i), sink)?, memory);
+            }
+        }
+        _ => {
+            let integer = integer(value, "", sink)?;
+            let range = || {
+                let (least, most) = numeric.range().unwrap_or((0, 0));
+                value.expected(&format!("an integer from {least} to {most}"))
+            };
+            numeric.store(numeric.from_integer(integer).ok_or_else(range)?, &mut memory);
+        }
+    }
+    Ok(FillValue::from_bytes(memory))
+}
+
+/// The inverse of [`number`]; `None` for bytes that are no element.
+pub(crate) fn number_to_json(numeric: Numeric, bytes: &[u8]) -> Option<Value> {
+    if bytes.len() != numeric.size() * numeric.components() {
+        return None;
+    }
+    let bits = numeric.extend(numeric.load(bytes));
+    Some(match numeric {
+        Numeric::Bool => (*bytes.first().filter(|b| **b <= 1)? == 1).into(),
+        Numeric::Float(format) => float::to_json(format, bits),
+        Numeric::Complex(format) => {
+            let part = |bytes| float::to_json(format, numeric.extend(numeric.load(bytes)));
+            bytes.chunks_exact(numeric.size()).map(part).collect()
+        }
+        Numeric::Integer { signed: true, .. } => bits.cast_signed().into(),
+        _ => bits.into(),
+    })
+}
+
+/// Checklist B.3.
+fn float(format: FloatFormat, value: &Value, place: &str, sink: &mut dyn Sink) -> MetaResult<u64> {
+    let names = match (format.nan(), format.infinity()) {
+        (Some(_), Some(_)) => "\"NaN\", \"Infinity\", \"-Infinity\" or ",
+        (Some(_), None) => "\"NaN\" or ",
+        _ => "",
+    };
     let bits = match value.kind() {
-        Kind::Number => value.as_number().map(|n| format.decimal(n)),
+        Kind::Number => value.as_number().map(|n| float::decimal(format, n)),
         // The scanner has reported the bare token.
-        Kind::NonFinite => format.named(value.as_raw()).map(Ok),
+        Kind::NonFinite => format.from_text(value.as_raw()).map(Ok),
         Kind::String => {
             let text = value.to_text().map_err(|e| e.at(place))?;
-            match format.text(&text) {
+            match float::text(format, &text) {
                 Some((bits, tolerated)) => {
                     if let Some(code) = tolerated.filter(|_| bits.is_ok()) {
                         let message = format!("{text:?} is not a specified form, read as what it says");
@@ -180,27 +199,12 @@ fn float(format: Format, value: &Value, place: &str, sink: &mut dyn Sink) -> Met
         }
         _ => None,
     };
-    let bits = bits.ok_or_else(|| value.expected(what).at(place))?;
-    let beyond = |()| {
-        let message = format!(
-            "{} is beyond the range of {}, write \"Infinity\" if it is meant",
-            value.summary(),
-            format.name()
-        );
+    let bits = bits.ok_or_else(|| value.expected(&format!("a number, {names}\"0x…\"")).at(place))?;
+    bits.map_err(|_| {
+        let hint = if format.infinity().is_some() { ", write \"Infinity\" if it is meant" } else { "" };
+        let message = format!("{} is beyond the range of {}{hint}", value.summary(), format.name());
         MetaError::invalid(message).at(place)
-    };
-    bits.map(|bits| format.to_bytes(bits)).map_err(beyond)
-}
-
-/// Checklist B.4: an array of the real and the imaginary part.
-fn complex(format: Format, value: &Value, sink: &mut dyn Sink) -> MetaResult<FillValue> {
-    let parts = value.elements().filter(|e| e.clone().count() == 2);
-    let parts = parts.ok_or_else(|| value.expected("an array of two numbers, real and imaginary"))?;
-    let mut bytes = Vec::with_capacity(2 * format.size());
-    for (i, part) in parts.enumerate() {
-        bytes.extend(float(format, &part, &pointer::element("", i), sink)?);
-    }
-    Ok(FillValue::from_bytes(bytes))
+    })
 }
 
 /// Checklist B.t43 to B.t47, L60: `size` integers from 0 to 255; base64 is tolerated.

@@ -2,6 +2,9 @@
 //!
 //! | name | elements | `fill_value` |
 //! |---|---|---|
+//! | `int2`, `int4`, `uint2`, `uint4` | integers, one in a byte | an integer |
+//! | `bfloat16`, `float8_*`, `float6_*`, `float4_e2m1fn` | floats, one in a byte, or in two | as that of `float32` |
+//! | `complex_float16`, `complex_bfloat16`, … | two of such floats | as that of `complex64` |
 //! | `fixed_length_utf32` | `length_bytes` / 4 code points, padded with zeros | a string |
 //! | `null_terminated_bytes` | `length_bytes` bytes, padded with zeros | base64, without the padding |
 //! | `raw_bytes` | `length_bytes` bytes | base64 |
@@ -17,19 +20,51 @@
 
 mod fixed_length_utf32;
 mod null_terminated_bytes;
+mod numbers;
 mod numpy_time;
 mod raw_bytes;
 mod structs;
 
 use serde_json::{Map, Value};
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Configuration, Context, Entry, FillValue, Limits,
+    CodecError, CodecErrorKind, CodecResult, Configuration, Context, DataTypeEntry, Entry, FillValue,
+    FloatFormat, Limits, Numeric,
 };
 
+pub(crate) use self::numbers::NumberType;
+use self::numbers::{complex, entry, float, integer};
 pub use self::structs::{Field, StructType};
 
 /// The data types of this module.
 pub const DATA_TYPES: &[Entry] = &[
+    integer!("int2", 2, true),
+    integer!("int4", 4, true),
+    integer!("uint2", 2, false),
+    integer!("uint4", 4, false),
+    float!("bfloat16", BFLOAT16),
+    float!("float4_e2m1fn", FLOAT4_E2M1FN),
+    float!("float6_e2m3fn", FLOAT6_E2M3FN),
+    float!("float6_e3m2fn", FLOAT6_E3M2FN),
+    float!("float8_e3m4", FLOAT8_E3M4),
+    float!("float8_e4m3", FLOAT8_E4M3),
+    float!("float8_e4m3b11fnuz", FLOAT8_E4M3B11FNUZ),
+    float!("float8_e4m3fn", FLOAT8_E4M3FN),
+    float!("float8_e4m3fnuz", FLOAT8_E4M3FNUZ),
+    float!("float8_e5m2", FLOAT8_E5M2),
+    float!("float8_e5m2fnuz", FLOAT8_E5M2FNUZ),
+    float!("float8_e8m0fnu", FLOAT8_E8M0FNU),
+    complex!("complex_float16", FLOAT16),
+    complex!("complex_bfloat16", BFLOAT16),
+    complex!("complex_float4_e2m1fn", FLOAT4_E2M1FN),
+    complex!("complex_float6_e2m3fn", FLOAT6_E2M3FN),
+    complex!("complex_float6_e3m2fn", FLOAT6_E3M2FN),
+    complex!("complex_float8_e3m4", FLOAT8_E3M4),
+    complex!("complex_float8_e4m3", FLOAT8_E4M3),
+    complex!("complex_float8_e4m3b11fnuz", FLOAT8_E4M3B11FNUZ),
+    complex!("complex_float8_e4m3fnuz", FLOAT8_E4M3FNUZ),
+    complex!("complex_float8_e5m2", FLOAT8_E5M2),
+    complex!("complex_float8_e5m2fnuz", FLOAT8_E5M2FNUZ),
+    complex!("complex_float8_e8m0fnu", FLOAT8_E8M0FNU),
     fixed_length_utf32::ENTRY,
     null_terminated_bytes::ENTRY,
     raw_bytes::ENTRY,

@@ -64,9 +64,10 @@ struct Chain<'a> {
 /// The ids of codecs of any object that Python has; `json` and `msgpack` are those of numcodecs before 0.6.
 const OF_ANY_OBJECT: [&str; 6] = ["vlen-array", "json2", "json", "msgpack2", "msgpack", "pickle"];
 
-/// Whether an `id` is that of a codec that turns objects to bytes (checklist H.6).
-pub(crate) fn is_object_codec(id: &Value) -> bool {
+/// Whether a filter turns objects to bytes (checklist H.6).
+pub(crate) fn makes_bytes_of_objects(filter: &Value) -> bool {
     let strings = ["vlen-utf8", "vlen-bytes", "categorize"];
+    let Some(id) = filter.as_object().and_then(|filter| filter.get("id")) else { return false };
     id.to_text().is_ok_and(|id| strings.contains(&&*id) || OF_ANY_OBJECT.contains(&&*id))
 }
 

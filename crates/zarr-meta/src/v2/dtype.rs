@@ -6,7 +6,7 @@ use std::fmt;
 use zarr_traits::{DataType, Limits};
 
 use super::time::Time;
-use crate::diagnostic::{Code, Diagnostic, Sink};
+use crate::diagnostic::{Code, Diagnostic, Ignore, Sink};
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
 use crate::json::{Kind as JsonKind, Object, Value, pointer};
 use crate::v3::{self, Extension};
@@ -244,6 +244,23 @@ impl fmt::Display for Scalar {
         };
         write!(f, "{letter}{}", self.size)
     }
+}
+
+/// The data type that a dtype of format 2 stands for, and whether its values are big-endian.
+///
+/// # Errors
+/// When `dtype` is none, for objects, of which the filters say what they are, and when fields differ in their byte order.
+pub fn data_type_of_dtype(dtype: &Value, limits: &Limits) -> MetaResult<(Extension, bool)> {
+    let dtype = Dtype::parse(dtype, limits, &mut Ignore)?;
+    if dtype == Dtype::Object {
+        let message = "objects are strings or bytes: the data type has one of these names";
+        return Err(MetaError::new(MetaErrorKind::Unsupported, message));
+    }
+    let is_big = match dtype.byte_order() {
+        ByteOrder::Mixed(_) => return Err(MetaError::argument("the fields are of several byte orders")),
+        order => order == ByteOrder::One(Endian::Big),
+    };
+    Ok((Extension::parse(&dtype.data_type().0, &mut Ignore)?, is_big))
 }
 
 impl Dtype {

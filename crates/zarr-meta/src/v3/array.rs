@@ -153,7 +153,8 @@ impl ArrayDocument {
         self.node.edit_attributes(change)
     }
 
-    /// Gives the array another shape: resizing is a change of metadata only (checklist G1).
+    /// Gives the array another shape, and nothing else; see [`ArrayMeta::resize`](crate::ArrayMeta::resize) for grids that
+    /// end with it.
     ///
     /// # Errors
     /// When the number of dimensions is another one.
@@ -186,6 +187,12 @@ impl ArrayDocument {
             self.dimension_names = None;
         }
         Ok(())
+    }
+
+    /// Gives the array another chunk grid.
+    pub(crate) fn set_chunk_grid(&mut self, grid: Extension) {
+        self.node.members.set("chunk_grid", &grid);
+        self.chunk_grid = grid;
     }
 
     /// Gives the chunks other keys, for a model of an older document.

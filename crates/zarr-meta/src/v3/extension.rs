@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use zarr_traits::Spec;
+
 use crate::diagnostic::{Code, Diagnostic, Sink};
 use crate::error::MetaResult;
 use crate::json::{Kind, Object, Value, pointer};
@@ -114,6 +116,15 @@ impl Extension {
     /// Whether one who does not know it may not go on; true when the document does not say (checklist A15).
     pub fn must_understand(&self) -> bool {
         self.must_understand.unwrap_or(true)
+    }
+
+    /// The extension as a registry wants it.
+    ///
+    /// # Errors
+    /// When the configuration holds what JSON cannot: a lone surrogate, a number beyond all bounds.
+    pub fn to_spec(&self) -> MetaResult<Spec> {
+        let configuration = self.configuration().to_serde().map_err(|e| e.at("/configuration"))?;
+        Ok(Spec { name: self.name.clone(), configuration, must_understand: self.must_understand() })
     }
 
     /// What the document says about `must_understand`.

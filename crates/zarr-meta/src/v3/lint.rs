@@ -1,9 +1,13 @@
 //! Advice: what is valid, but read wrongly or not at all by some implementation (checklist L.2).
 
+use zarr_traits::{ExtensionPoint, RectilinearGrid};
+
+use super::sharding::Sharding;
 use super::{ArrayDocument, Extension, GroupDocument};
 use crate::diagnostic::{Capped, Code, Diagnostic, Sink};
 use crate::error::MetaResult;
 use crate::json::{Kind, Object, Value, pointer};
+use crate::known::is_registered;
 
 /// Integers up to this are exact in JavaScript.
 const EXACT_IN_A_DOUBLE: i128 = 1 << 53;
@@ -11,13 +15,17 @@ const EXACT_IN_A_DOUBLE: i128 = 1 << 53;
 pub(super) fn array(array: &ArrayDocument, sink: &mut dyn Sink) -> MetaResult<()> {
     let sink: &mut dyn Sink = &mut Capped::new(sink);
     data_type(array.data_type(), sink)?;
-    extension(array.chunk_grid(), "/chunk_grid", sink)?;
-    extension(array.chunk_key_encoding(), "/chunk_key_encoding", sink)?;
-    for (i, codec) in array.codecs().iter().enumerate() {
-        extension(codec, &pointer::element("/codecs", i), sink)?;
+    extension(array.chunk_grid(), ExtensionPoint::ChunkGrid, "/chunk_grid", sink)?;
+    if array.chunk_grid().name() == RectilinearGrid::ENTRY.name {
+        let message =
+            "TensorStore and zarrita do not read chunks of different lengths, zarr-python only when told to";
+        sink.report(Diagnostic::new(Code::RareChunkGrid, "/chunk_grid", message))?;
     }
+    extension(array.chunk_key_encoding(), ExtensionPoint::KeyEncoding, "/chunk_key_encoding", sink)?;
+    codecs(array.codecs(), "/codecs", sink)?;
     for (i, transformer) in array.storage_transformers().iter().enumerate() {
-        extension(transformer, &pointer::element("/storage_transformers", i), sink)?;
+        let place = pointer::element("/storage_transformers", i);
+        extension(transformer, ExtensionPoint::Transformer, &place, sink)?;
     }
     dimension_names(array.dimension_names().unwrap_or_default(), sink)?;
     for (name, _) in array.additional() {
@@ -37,7 +45,7 @@ pub(super) fn group(group: &GroupDocument, sink: &mut dyn Sink) -> MetaResult<()
 fn data_type(data_type: &Extension, sink: &mut dyn Sink) -> MetaResult<()> {
     let name = data_type.name();
     if zarr_traits::DataType::core(name).is_none() {
-        return registered(name, "/data_type", sink);
+        return registered(name, ExtensionPoint::DataType, "/data_type", sink);
     }
     if !data_type.is_short_hand() {
         let message = format!("zarr-python and TensorStore want the plain string {name:?}");
@@ -50,7 +58,25 @@ fn data_type(data_type: &Extension, sink: &mut dyn Sink) -> MetaResult<()> {
     Ok(())
 }
 
-fn extension(extension: &Extension, place: &str, sink: &mut dyn Sink) -> MetaResult<()> {
+/// Codecs, and those inside of shards.
+fn codecs(codecs: &[Extension], place: &str, sink: &mut dyn Sink) -> MetaResult<()> {
+    for (i, codec) in codecs.iter().enumerate() {
+        let place = pointer::element(place, i);
+        extension(codec, ExtensionPoint::Codec, &place, sink)?;
+        if let Ok(Some(sharding)) = Sharding::parse(codec) {
+            self::codecs(&sharding.codecs, &format!("{place}/configuration/codecs"), sink)?;
+            self::codecs(&sharding.index_codecs, &format!("{place}/configuration/index_codecs"), sink)?;
+        }
+    }
+    Ok(())
+}
+
+fn extension(
+    extension: &Extension,
+    point: ExtensionPoint,
+    place: &str,
+    sink: &mut dyn Sink,
+) -> MetaResult<()> {
     if extension.is_short_hand() {
         let message = format!("{:?} is short for an object, which more readers understand", extension.name());
         sink.report(Diagnostic::new(Code::ShortHand, place, message))?;
@@ -59,18 +85,19 @@ fn extension(extension: &Extension, place: &str, sink: &mut dyn Sink) -> MetaRes
         let message = format!("must_understand: {must} is refused by 3.0 readers");
         sink.report(Diagnostic::new(Code::ExplicitWaiver, place, message))?;
     }
-    registered(extension.name(), place, sink)
+    registered(extension.name(), point, place, sink)
 }
 
-/// Checklist A18: `^[a-z][a-z0-9-_.]+$`.
-fn registered(name: &str, place: &str, sink: &mut dyn Sink) -> MetaResult<()> {
+/// Checklist A18: `^[a-z][a-z0-9-_.]+$`, and K9.
+fn registered(name: &str, point: ExtensionPoint, place: &str, sink: &mut dyn Sink) -> MetaResult<()> {
     let rest = name.strip_prefix(|c: char| c.is_ascii_lowercase()).unwrap_or_default();
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
-    if !rest.is_empty() && rest.chars().all(plain) {
-        return Ok(());
-    }
-    let message = format!("{name:?} is no name that can be registered");
-    sink.report(Diagnostic::new(Code::UnregisteredName, place, message))
+    let (code, what) = match !rest.is_empty() && rest.chars().all(plain) {
+        true if is_registered(point, name) => return Ok(()),
+        true => (Code::UnlistedName, "is not registered"),
+        false => (Code::UnregisteredName, "is no name that can be registered"),
+    };
+    sink.report(Diagnostic::new(code, place, format!("the name {name:?} of a {point} {what}")))
 }
 
 fn dimension_names(names: &[Option<String>], sink: &mut dyn Sink) -> MetaResult<()> {

@@ -15,7 +15,8 @@ use zarr_meta::{
 };
 use zarr_traits::{
     ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind,
-    CodecKind, CodecResult, Destination, Dims, EncodedSize, Entry, Layout, Region, Repr, Scratch, Source,
+    CodecKind, CodecResult, Destination, Dims, EncodedSize, Entry, GRIDS, Layout, Prefix, Region, Repr,
+    Scratch, Source, Storage, StorageTransformer, TransformerEntry,
 };
 
 pub const BASE: [(&str, &str); 9] = [
@@ -144,7 +145,9 @@ pub fn registry() -> Registry {
     };
     Registry::core()
         .overriding(DATA_TYPES)
+        .overriding(GRIDS)
         .with(&[
+            Entry::Transformer(TransformerEntry { name: "same", build: |_, _| Ok(Arc::new(Untouched)) }),
             codec("bytes", &["endian"], CodecKind::ArrayBytes, bytes),
             codec("vlen-utf8", &[], CodecKind::ArrayBytes, |_, _, _| {
                 Ok(Codec::ArrayBytes(Arc::new(Nothing)))
@@ -258,5 +261,15 @@ impl ArrayArrayCodec for Same {
     }
     fn encode(&self, _: Source<'_>, _: Destination<'_>, _: &mut Scratch) -> CodecResult<()> {
         unused()
+    }
+}
+
+/// A storage transformer that changes nothing.
+#[derive(Debug)]
+struct Untouched;
+
+impl StorageTransformer for Untouched {
+    fn wrap(&self, storage: &Storage, _: &Prefix) -> Storage {
+        storage.clone()
     }
 }

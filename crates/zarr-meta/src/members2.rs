@@ -1,0 +1,69 @@
+//! An array of format 2 with other members in its document.
+
+use zarr_traits::Limits;
+
+use crate::diagnostic::Ignore;
+use crate::error::{MetaError, MetaResult};
+use crate::json::Value;
+use crate::model::ArrayMeta;
+use crate::v2::{self, Dtype, codecs};
+
+/// Members of a `.zarray` that say how elements are stored. Those that are not given stay as they are.
+///
+/// ```
+/// use zarr_meta::{ArrayMeta, Members2, v3::Extension};
+/// use serde_json::json;
+///
+/// let meta = ArrayMeta::builder_v2([1000], Extension::new("float32")).chunks([100]).build()?;
+/// let zlib = Members2 { compressor: Some(json!({ "id": "zlib", "level": 5 }).into()), ..Members2::default() };
+/// assert_eq!(meta.with_members2(&zlib)?.document().codecs().len(), 2);
+/// # Ok::<(), zarr_meta::MetaError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Members2 {
+    /// The shape of a chunk.
+    pub chunks: Option<Vec<u64>>,
+    /// A list of filters, or null. In an array of objects, what makes bytes of them stays in front, unless the list begins
+    /// with such a filter itself (checklist H.6).
+    pub filters: Option<Value>,
+    /// The compressor, or null.
+    pub compressor: Option<Value>,
+    /// The fill value, or null.
+    pub fill_value: Option<Value>,
+}
+
+impl ArrayMeta {
+    /// This array of format 2 with other members in its document. All else is as it is spelled.
+    ///
+    /// # Errors
+    /// When the array is of another format, and when the document is none with these members.
+    pub fn with_members2(&self, members: &Members2) -> MetaResult<Self> {
+        let (mut root, attributes) =
+            self.documents2().ok_or_else(|| MetaError::argument("the array is not of format 2"))?;
+        let limits = Limits::unlimited();
+        let lengths = |lengths: &Vec<u64>| lengths.iter().copied().collect::<Value>();
+        let dtype =
+            root.members.get("dtype").and_then(|dtype| Dtype::parse(&dtype, &limits, &mut Ignore).ok());
+        let old = root.members.get("filters").filter(|_| dtype == Some(Dtype::Object));
+        let filters = members.filters.as_ref().map(|new| filters(old.as_ref(), new));
+        for (name, value) in [
+            ("chunks", members.chunks.as_ref().map(lengths)),
+            ("filters", filters),
+            ("compressor", members.compressor.clone()),
+            ("fill_value", members.fill_value.clone()),
+        ] {
+            value.into_iter().for_each(|value| root.members.set(name, value));
+        }
+        let (root, array) = v2::Array::parse(root.to_text().as_bytes(), &limits, &mut Ignore)?;
+        Self::of_v2(root, &array, attributes, &limits, &mut Ignore)
+    }
+}
+
+/// The filters that are given, behind the one that elements cannot do without.
+fn filters(old: Option<&Value>, new: &Value) -> Value {
+    let first = |filters: &Value| filters.elements()?.next().filter(codecs::makes_bytes_of_objects);
+    match old.and_then(first).filter(|_| first(new).is_none()) {
+        Some(needed) => std::iter::once(needed).chain(new.elements().into_iter().flatten()).collect(),
+        None => new.clone(),
+    }
+}

@@ -1,0 +1,95 @@
+//! Numbers of few bits: integers of 2 and 4 bits, floats of 4 to 16, and complex numbers of such floats (checklist B20 to
+//! B30, B43).
+//!
+//! An element, or a part of a complex one, has a byte for itself, or two for 16 bits. What lies above the bits of the type
+//! means nothing where it is read; it is written as copies of the sign for signed integers, else as zeros. There is no
+//! configuration.
+
+use std::any::Any;
+
+use serde_json::{Map, Value};
+use zarr_traits::{
+    CodecError, CodecErrorKind, CodecResult, DataType, ExtensionType, FillValue, Layout, Numeric,
+};
+
+use crate::diagnostic::Ignore;
+use crate::fill;
+
+/// A type of this module.
+#[derive(Debug)]
+pub(crate) struct NumberType {
+    pub(super) name: &'static str,
+    pub(super) numeric: Numeric,
+}
+
+/// The row of a type in a registry.
+macro_rules! entry {
+    ($name:literal, $numeric:expr) => {
+        Entry::DataType(DataTypeEntry {
+            name: $name,
+            aliases: &[],
+            build: |_, _| Ok(std::sync::Arc::new(NumberType { name: $name, numeric: $numeric })),
+        })
+    };
+}
+
+macro_rules! integer {
+    ($name:literal, $bits:literal, $signed:literal) => {
+        entry!($name, Numeric::Integer { bits: $bits, signed: $signed })
+    };
+}
+
+macro_rules! float {
+    ($name:literal, $format:ident) => {
+        entry!($name, Numeric::Float(FloatFormat::$format))
+    };
+}
+
+macro_rules! complex {
+    ($name:literal, $format:ident) => {
+        entry!($name, Numeric::Complex(FloatFormat::$format))
+    };
+}
+
+pub(super) use {complex, entry, float, integer};
+
+impl NumberType {
+    /// What the elements are, if the data type is one of these.
+    pub(crate) fn of(data_type: &DataType) -> Option<Numeric> {
+        let DataType::Extension(extension) = data_type else { return None };
+        (&**extension as &dyn Any).downcast_ref::<Self>().map(|number| number.numeric)
+    }
+}
+
+impl ExtensionType for NumberType {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn configuration(&self) -> Map<String, Value> {
+        Map::new()
+    }
+
+    fn layout(&self) -> Layout {
+        let unit = self.numeric.size();
+        Layout::Fixed { size: unit * self.numeric.components(), unit }
+    }
+
+    fn numeric(&self) -> Option<Numeric> {
+        Some(self.numeric)
+    }
+
+    fn fill_from_json(&self, value: &Value) -> CodecResult<FillValue> {
+        fill::number(self.numeric, &value.into(), &mut Ignore).map_err(not_an_element)
+    }
+
+    fn fill_to_json(&self, fill: &FillValue) -> CodecResult<Value> {
+        let size = || super::not_an_element(format!("{} bytes are no element", fill.bytes().len()));
+        let value = fill::number_to_json(self.numeric, fill.bytes()).ok_or_else(size)?;
+        value.to_serde().map_err(not_an_element)
+    }
+}
+
+fn not_an_element(e: crate::error::MetaError) -> CodecError {
+    CodecError::new(CodecErrorKind::Value, e.to_string())
+}
