@@ -141,7 +141,11 @@ fn d7_1_inner_errors_and_notes_say_where_in_the_document() {
     ];
     assert_eq!(pointers, expected);
     let waived = with("codecs", json!(["bytes", {"name": "nobody", "must_understand": false}])); // A.t54
-    let chain = chain(&waived, "uint8", &[0], 1);
+    let (chain, notes) = Opening::default().open(&waived, "uint8", &[0], 1).unwrap();
+    assert_eq!(
+        (&*notes[0].pointer, chain.skipped()),
+        ("/0/configuration/codecs/1", &["nobody".to_owned()][..])
+    );
     assert_eq!(decode(&chain, &[4], &end()).unwrap(), ELEMENTS);
     let src = Source::of(&ELEMENTS, &[4]).unwrap();
     let e = chain.encode(src, &mut Vec::new(), &mut Scratch::new()).unwrap_err();
@@ -230,6 +234,35 @@ fn d7_t8_t9_shapes_that_do_not_fit() {
     let inside = json!([sharding(&[3], &json!(["bytes"]), &checked(), "end")]);
     let e = refused(&json!([sharding(&[2], &inside, &checked(), "end")]), 1);
     assert_eq!(e.pointer(), "/0/configuration/codecs");
+}
+
+#[test]
+fn d7_2_d_9e_inner_chunks_are_in_the_shape_that_reaches_them() {
+    let reshape = |shape: Value| json!({"name": "reshape", "configuration": {"shape": shape}});
+    // 2 x 3 x 4 as 6 x 4, that as 4 x 6, in shards of inner chunks 2 x 3, each stored as a row of 6
+    let inner = json!([transpose(&[1, 0]), reshape(json!([-1])), "bytes"]);
+    let codecs = json!([
+        reshape(json!([[0, 1], [2]])),
+        transpose(&[1, 0]),
+        sharding(&[2, 3], &inner, &json!([bytes("little")]), "end")
+    ]);
+    let (chain, elements) = (chain(&codecs, "uint8", &[0], 3), Vec::from_iter(0..24));
+    let (shape, count) = ([2, 3, 4], 4_usize);
+    assert!(chain.check_shape(&shape).is_ok());
+    assert!(chain.check_shape(&[2, 1, 4]).is_err(), "6 x 4 has become 2 x 4");
+    let encoded = encode(&chain, &shape, &elements);
+    assert_eq!(encoded.len(), 24 + 16 * count);
+    // inner chunk [0, 0]: columns 0 and 1 of rows 0 to 2; its transpose is three rows of two
+    assert_eq!(encoded[..6], [0, 1, 4, 5, 8, 9]);
+    assert_eq!(encoded[6..12], [12, 13, 16, 17, 20, 21]);
+    assert_eq!(decode(&chain, &shape, &encoded).unwrap(), elements);
+    for part in [([0, 0, 0], [2, 3, 1]), ([1, 1, 1], [1, 2, 2]), ([0, 1, 0], [2, 1, 4])] {
+        let part = Region::new(part.0, part.1).unwrap();
+        let mut expected = Vec::new();
+        let whole = Source::of(&elements, &shape).unwrap();
+        whole.sub(part.start(), part.shape()).unwrap().append_to(&mut expected, Swap::NONE).unwrap();
+        assert_eq!(decode_part(&chain, &shape, &part, &encoded).unwrap(), expected, "{part:?}");
+    }
 }
 
 #[test]

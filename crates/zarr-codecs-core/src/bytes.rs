@@ -9,7 +9,8 @@
 //! An absent `endian` is never guessed: int32 without one is an error (D1.t4). `null` is read as absent, with a note
 //! (D1.t3); only the historic type `structured` was always little endian without saying so (B.t66). The name `endian`,
 //! which the codec had in drafts, is read and never written (D1.3). Types of variable length are refused (D.10). Booleans
-//! are passed as they are stored; whoever knows the type judges them (D1.t7).
+//! are passed as they are stored; whoever knows the type judges them (D1.t7). Of a type that leaves bits of its bytes unused,
+//! such as int4, these are set by rule on the way in and out, so that equal elements are equal in memory (B30, B.t74).
 //!
 //! `bytes:fields` is a private name: what documents of format 2 can say of structs, and no registered codec can. There
 //! `endian` is a list, with one byte order for each [part](DataType::parts) of an element.
@@ -20,7 +21,7 @@ use zarr_traits::chain::byte_len;
 use zarr_traits::serde_json::Value;
 use zarr_traits::{
     ArrayBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration,
-    Context, DataType, Destination, EncodedSize, Entry, Layout, Region, Repr, Scratch, Source, Swap,
+    Context, DataType, Destination, EncodedSize, Entry, Layout, Numeric, Region, Repr, Scratch, Source, Swap,
 };
 
 /// The row of this codec in a registry.
@@ -39,8 +40,25 @@ pub const FIELDS: Entry = Entry::Codec(CodecEntry {
 struct Bytes {
     size: usize,
     swap: Swap,
-    /// The type whose parts are turned over one by one, and which of them, where `swap` cannot do that.
-    packed: Option<(DataType, Vec<bool>)>,
+    /// What is done to dense elements where `swap` cannot do it.
+    rework: Option<Rework>,
+}
+
+#[derive(Debug)]
+enum Rework {
+    /// Parts of elements are turned over one by one, those for which the list says so.
+    Turn(DataType, Vec<bool>),
+    /// Bits that mean nothing are set by rule.
+    Extend(Numeric),
+}
+
+impl Rework {
+    fn apply(&self, elements: &mut [u8]) {
+        match self {
+            Self::Turn(data_type, turn) => data_type.swap_parts(elements, turn),
+            Self::Extend(numeric) => numeric.extend_all(elements),
+        }
+    }
 }
 
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
@@ -80,7 +98,8 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) ->
             if native(big) { Swap::NONE } else { unit }
         }
     };
-    Ok(Codec::ArrayBytes(Arc::new(Bytes { size, swap, packed: None })))
+    let rework = repr.data_type.numeric().filter(|n| n.is_padded()).map(Rework::Extend);
+    Ok(Codec::ArrayBytes(Arc::new(Bytes { size, swap, rework })))
 }
 
 fn build_fields(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
@@ -103,8 +122,8 @@ fn build_fields(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<
 
 /// Of a type whose parts are turned over, if any is.
 fn fields(repr: &Repr, size: usize, turn: Vec<bool>) -> Codec {
-    let packed = turn.contains(&true).then(|| (repr.data_type.clone(), turn));
-    Codec::ArrayBytes(Arc::new(Bytes { size, swap: Swap::NONE, packed }))
+    let rework = turn.contains(&true).then(|| Rework::Turn(repr.data_type.clone(), turn));
+    Codec::ArrayBytes(Arc::new(Bytes { size, swap: Swap::NONE, rework }))
 }
 
 /// Whether this machine has that order.
@@ -122,7 +141,7 @@ fn wrong(message: String) -> CodecError {
 
 impl ArrayBytesCodec for Bytes {
     fn plain(&self) -> Option<Swap> {
-        self.packed.is_none().then_some(self.swap)
+        self.rework.is_none().then_some(self.swap)
     }
 
     fn decode_into(
@@ -137,23 +156,21 @@ impl ArrayBytesCodec for Bytes {
         if src.len() != expected {
             return Err(CodecError::corrupt(format!("got {} bytes, expected {expected}", src.len())));
         }
-        if let Some((data_type, turn)) = &self.packed {
-            let mut turned = scratch.take(expected)?;
-            turned.copy_from_slice(src);
-            data_type.swap_parts(&mut turned, turn);
-            dst.put(Source::dense(&turned, shape, self.size)?.sub(part.start(), part.shape())?, Swap::NONE)?;
-            scratch.give(turned);
-            return Ok(());
-        }
-        let chunk = Source::dense(src, shape, self.size)?;
-        Ok(dst.put(chunk.sub(part.start(), part.shape())?, self.swap)?)
+        let part = Source::dense(src, shape, self.size)?.sub(part.start(), part.shape())?;
+        let Some(rework) = &self.rework else { return Ok(dst.put(part, self.swap)?) };
+        let mut dense = scratch.take_vec();
+        part.append_to(&mut dense, Swap::NONE)?;
+        rework.apply(&mut dense);
+        dst.put(Source::dense(&dense, part.shape(), self.size)?, Swap::NONE)?;
+        scratch.give_vec(dense);
+        Ok(())
     }
 
     fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, _: &mut Scratch) -> CodecResult<()> {
         let start = out.len();
         src.append_to(out, self.swap)?;
-        if let Some((data_type, turn)) = &self.packed {
-            data_type.swap_parts(&mut out[start..], turn);
+        if let Some(rework) = &self.rework {
+            rework.apply(&mut out[start..]);
         }
         Ok(())
     }
@@ -170,9 +187,9 @@ impl ArrayBytesCodec for Bytes {
 mod tests {
     use zarr_traits::serde_json::{Map, json};
     use zarr_traits::strided::bytes_of;
-    use zarr_traits::{DataType, ExtensionType, FillValue, Layout};
+    use zarr_traits::{DataType, ExtensionType, FillValue, Layout, Region, Scratch};
 
-    use crate::testing::{bytes, chain, decode, encode, golden, noted, open, refused};
+    use crate::testing::{Few, bytes, chain, decode, decode_part, encode, golden, noted, open, refused};
 
     #[test]
     fn d1_t1_both_orders() {
@@ -275,5 +292,15 @@ mod tests {
             assert_eq!(e.pointer(), "/0");
         }
         assert!(open(&json!([bytes("little")]), strange(Layout::Fixed { size: 6, unit: 2 }), 1).is_ok());
+    }
+
+    #[test]
+    fn b_t74_unused_bits_are_set_by_rule() {
+        let (chain, _) = open(&json!(["bytes"]), Few::integer(4, true), 1).unwrap();
+        assert_eq!(decode(&chain, &[4], &[0xf7, 0x08, 0x07, 0xff]).unwrap(), [7, 0xf8, 7, 0xff]);
+        let part = Region::new([1], [2]).unwrap();
+        let scratch = &mut Scratch::new();
+        assert_eq!(decode_part(&chain, &[4], &part, &[0xf7, 0x08, 0x07, 0xff], scratch).unwrap(), [0xf8, 7]);
+        assert_eq!(encode(&chain, &[2], &[0xf7, 0x08]), [0x07, 0xf8]);
     }
 }

@@ -2,14 +2,28 @@
 
 use zarr_traits::Entry;
 
+#[cfg(feature = "bitround")]
+pub mod bitround;
 #[cfg(feature = "blosc")]
 pub mod blosc;
 #[cfg(feature = "bytes")]
 pub mod bytes;
+#[cfg(feature = "cast_value")]
+pub mod cast_value;
+#[cfg(feature = "conditional")]
+pub mod conditional;
 #[cfg(feature = "crc32c")]
 pub mod crc32c;
 #[cfg(feature = "gzip")]
 pub mod gzip;
+#[cfg(feature = "n5_default")]
+pub mod n5_default;
+#[cfg(feature = "packbits")]
+pub mod packbits;
+#[cfg(feature = "reshape")]
+pub mod reshape;
+#[cfg(feature = "scale_offset")]
+pub mod scale_offset;
 #[cfg(feature = "transpose")]
 pub mod transpose;
 #[cfg(any(feature = "vlen-bytes", feature = "vlen-utf8"))]
@@ -35,16 +49,30 @@ mod testing;
 /// # Ok::<(), zarr_traits::CodecError>(())
 /// ```
 pub const CODECS: &[Entry] = &[
+    #[cfg(feature = "bitround")]
+    bitround::ENTRY,
     #[cfg(feature = "blosc")]
     blosc::ENTRY,
     #[cfg(feature = "bytes")]
     bytes::ENTRY,
     #[cfg(feature = "bytes")]
     bytes::FIELDS,
+    #[cfg(feature = "cast_value")]
+    cast_value::ENTRY,
+    #[cfg(feature = "conditional")]
+    conditional::ENTRY,
     #[cfg(feature = "crc32c")]
     crc32c::ENTRY,
     #[cfg(feature = "gzip")]
     gzip::ENTRY,
+    #[cfg(feature = "n5_default")]
+    n5_default::ENTRY,
+    #[cfg(feature = "packbits")]
+    packbits::ENTRY,
+    #[cfg(feature = "reshape")]
+    reshape::ENTRY,
+    #[cfg(feature = "scale_offset")]
+    scale_offset::ENTRY,
     #[cfg(feature = "transpose")]
     transpose::ENTRY,
     #[cfg(feature = "vlen-bytes")]
@@ -58,8 +86,11 @@ pub const CODECS: &[Entry] = &[
 /// Room for `n` more bytes, or an error instead of an abort.
 #[cfg(any(
     feature = "blosc",
+    feature = "conditional",
     feature = "crc32c",
     feature = "gzip",
+    feature = "n5_default",
+    feature = "packbits",
     feature = "vlen-bytes",
     feature = "vlen-utf8",
     feature = "zstd"

@@ -7,14 +7,25 @@ use zarr_codecs_core::CODECS;
 use zarr_traits::serde_json::{Map, Value};
 use zarr_traits::{
     BytesBytesCodec, Chain, Codec, CodecError, CodecErrorKind, CodecResult, Configuration, Context, DataType,
-    Destination, FillValue, Limits, Note, Region, Registry, Repr, Scratch, Source, Spec,
+    Destination, ExtensionType, FillValue, FloatFormat, Layout, Limits, Note, Numeric, Region, Registry,
+    Repr, Scratch, Source, Spec,
 };
 
 /// The chain that a document's `codecs` describe, and the notes.
 pub(crate) fn open(codecs: &Value, data_type: DataType, rank: usize) -> CodecResult<(Chain, Vec<Note>)> {
+    let fill = FillValue::from_bytes(vec![0; data_type.size().unwrap_or(0)]);
+    open_filled(codecs, data_type, fill, rank)
+}
+
+/// As [`open`], with another fill value than zero.
+pub(crate) fn open_filled(
+    codecs: &Value,
+    data_type: DataType,
+    fill: FillValue,
+    rank: usize,
+) -> CodecResult<(Chain, Vec<Note>)> {
     let registry = Registry::core().with(CODECS)?;
     let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
-    let fill = FillValue::from_bytes(vec![0; data_type.size().unwrap_or(0)]);
     let mut notes = Vec::new();
     let spec = |codec: &Value| match codec {
         Value::String(name) => Spec::new(name, Value::Null),
@@ -150,5 +161,45 @@ impl Noise {
         let wave =
             |i: usize, noise: u64| u16::try_from(i / 16 % 30_000).unwrap().wrapping_add((noise & 15) as u16);
         (0..len / 2).flat_map(|i| wave(i, self.next() >> 40).to_le_bytes()).collect()
+    }
+}
+
+/// A type whose elements have fewer bits than their byte.
+#[derive(Debug)]
+pub(crate) struct Few(Numeric);
+
+impl Few {
+    pub(crate) fn integer(bits: u32, signed: bool) -> DataType {
+        DataType::Extension(Arc::new(Self(Numeric::Integer { bits, signed })))
+    }
+
+    pub(crate) fn float(format: FloatFormat) -> DataType {
+        DataType::Extension(Arc::new(Self(Numeric::Float(format))))
+    }
+}
+
+impl ExtensionType for Few {
+    fn name(&self) -> &str {
+        "few"
+    }
+
+    fn configuration(&self) -> Map<String, Value> {
+        Map::new()
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::Fixed { size: self.0.size(), unit: self.0.size() }
+    }
+
+    fn numeric(&self) -> Option<Numeric> {
+        Some(self.0)
+    }
+
+    fn fill_from_json(&self, _: &Value) -> CodecResult<FillValue> {
+        unreachable!("chains are built from bytes here")
+    }
+
+    fn fill_to_json(&self, _: &FillValue) -> CodecResult<Value> {
+        unreachable!("nothing is written here")
     }
 }

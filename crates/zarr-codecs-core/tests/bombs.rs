@@ -1,6 +1,14 @@
 //! Small inputs that decode to very much: refused fast, and without the memory. One test, because it measures the memory
 //! of the process.
-#![cfg(all(feature = "blosc", feature = "bytes", feature = "gzip", feature = "zstd"))]
+#![cfg(all(
+    feature = "blosc",
+    feature = "bytes",
+    feature = "conditional",
+    feature = "gzip",
+    feature = "n5_default",
+    feature = "transpose",
+    feature = "zstd"
+))]
 #![allow(clippy::unwrap_used, reason = "tests only")]
 
 #[path = "../src/testing.rs"]
@@ -59,18 +67,36 @@ fn bombs_are_refused_fast_and_without_memory() {
     let gzip = json!({"level": 5});
     let zstd = json!({"level": 1});
     let blosc = json!({"cname": "lz4", "clevel": 5, "shuffle": "noshuffle", "blocksize": 0});
+    let zstd_twice =
+        [json!({"name": "zstd", "configuration": zstd}), json!({"name": "zstd", "configuration": zstd})];
+    let conditional = json!({"codecs": zstd_twice});
+    let behind = |header: u8, bomb: Vec<u8>| [&[header][..], &bomb].concat();
     let bombs: Vec<(&str, &Value, Vec<u8>, &str)> = vec![
         ("gzip", &gzip, gzip_bomb(), "1 GiB"),
         ("zstd", &zstd, zstd_bomb(&[0x00, 0x68], 8192), "1 GiB"),
         ("zstd", &zstd, zstd_bomb(&claim(1 << 30), 8192), "1 GiB, and says so"),
         ("zstd", &zstd, zstd_bomb(&claim(1 << 60), 1), "says 2^60"),
         ("zstd", &zstd, zstd_bomb(&claim(16), 8192), "says 16 bytes"),
+        ("conditional", &conditional, behind(0b01, zstd_bomb(&[0x00, 0x68], 8192)), "1 GiB"),
+        (
+            "conditional",
+            &conditional,
+            behind(0b11, zstd_bomb(&[0x00, 0x68], 8192)),
+            "1 GiB between two codecs",
+        ),
         ("blosc", &blosc, real_blosc, "64 MiB"),
         ("blosc", &blosc, blosc_frame(1 << 30, 0), "says 1 GiB"),
         ("blosc", &blosc, blosc_frame(0x7fff_ffff, 0), "says 2^31 - 1"),
         ("blosc", &blosc, blosc_frame(u32::MAX, 2), "says 2^32 - 1, not compressed"),
         ("blosc", &blosc, blosc_frame(1 << 20, 2), "says 1 MiB, not compressed"),
     ];
+    // a block of N5 that says how many elements it has
+    let n5 = json!([{"name": "n5_default", "configuration": {"codecs": [
+        {"name": "transpose", "configuration": {"order": [0]}}, "bytes", {"name": "gzip", "configuration": gzip},
+    ]}}]);
+    let block = |len: u32| [&[0, 0, 0, 1][..], &len.to_be_bytes(), &gzip_bomb()].concat();
+    let blocks =
+        [(block(1 << 30), "1 GiB, and says so"), (block(16), "says 16 bytes"), (block(0), "says none")];
     // warm up the contexts, and let the peak of the set-up be forgotten
     for (name, configuration, _, _) in &bombs {
         let chain = chain(&after_bytes(name, (*configuration).clone()), "uint8", 1);
@@ -96,6 +122,13 @@ fn bombs_are_refused_fast_and_without_memory() {
         twice.as_array_mut().unwrap().push(again);
         let twice = testing::chain(&twice, "uint8", 1);
         decode(&twice, &[16], bomb).unwrap_err();
+    }
+    for (block, what) in &blocks {
+        for size in [16, 65_536] {
+            let e = decode(&chain(&n5, "uint8", 1), &[size], block).unwrap_err();
+            let refused = matches!(e.kind(), CodecErrorKind::TooLarge | CodecErrorKind::LimitExceeded);
+            assert!(refused, "n5_default {what}: {e}");
+        }
     }
     let grown = peak().saturating_sub(before);
     assert!(grown < 16 << 10, "{grown} KiB more than before");

@@ -1,6 +1,13 @@
 //! Damaged bytes: an error, never a panic, never a byte outside of the destination. (Run under AddressSanitizer, these
 //! find reads outside of the source too: both lie in allocations of just their length.)
-#![cfg(all(feature = "blosc", feature = "bytes", feature = "crc32c", feature = "gzip", feature = "zstd"))]
+#![cfg(all(
+    feature = "blosc",
+    feature = "bytes",
+    feature = "conditional",
+    feature = "crc32c",
+    feature = "gzip",
+    feature = "zstd"
+))]
 #![allow(clippy::unwrap_used, reason = "tests only")]
 
 #[path = "../src/testing.rs"]
@@ -36,6 +43,11 @@ fn victims(len: usize) -> Vec<Victim> {
         ("gzip", json!({"level": 6}), true),
         ("zstd", json!({"level": 1}), false),
         ("zstd", json!({"level": 9, "checksum": true}), true),
+        (
+            "conditional",
+            json!({"codecs": [{"name": "zstd", "configuration": {"level": 1}}, "crc32c"]}),
+            false,
+        ),
     ];
     for cname in ["lz4", "lz4hc", "blosclz", "zstd", "snappy", "zlib"] {
         for shuffle in ["noshuffle", "shuffle", "bitshuffle"] {

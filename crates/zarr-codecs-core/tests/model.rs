@@ -2,8 +2,11 @@
 #![cfg(all(
     feature = "blosc",
     feature = "bytes",
+    feature = "conditional",
     feature = "crc32c",
     feature = "gzip",
+    feature = "n5_default",
+    feature = "reshape",
     feature = "transpose",
     feature = "zstd"
 ))]
@@ -26,7 +29,7 @@ fn bytes_bytes() -> impl Strategy<Value = Value> {
         select(&[1, 2, 4, 8, 3, 200, 300][..]),
         select(&[0, 1, 128, 1000, 4096][..]),
     );
-    prop_oneof![
+    let one = prop_oneof![
         Just(json!("crc32c")),
         (0..=9).prop_map(|level| json!({"name": "gzip", "configuration": {"level": level}})),
         (-7..=9, any::<bool>()).prop_map(
@@ -38,7 +41,12 @@ fn bytes_bytes() -> impl Strategy<Value = Value> {
                 "cname": cname, "clevel": clevel, "shuffle": shuffle, "typesize": typesize, "blocksize": blocksize
             }
         })),
-    ]
+    ];
+    one.prop_recursive(2, 6, 3, |inner| {
+        proptest::collection::vec(inner, 0..4).prop_map(
+            |codecs| json!({"name": "conditional", "configuration": {"codecs": codecs, "header_bits": 16}}),
+        )
+    })
 }
 
 #[derive(Debug, Clone)]
@@ -51,6 +59,54 @@ struct Case {
     noisy: bool,
 }
 
+/// One of the orders of the dimensions, or shapes of the elements, of a chunk of `shape`, which becomes that of the encoded
+/// one.
+fn array_array(shape: &mut Vec<u64>, what: u8, first: Index, second: Index) -> Value {
+    let rank = shape.len();
+    if rank == 0 {
+        return json!({"name": "transpose", "configuration": {"order": []}});
+    }
+    let (at, dims) = (first.index(rank), 0..rank);
+    let reshape = |shape: Vec<Value>| json!({"name": "reshape", "configuration": {"shape": shape}});
+    match what {
+        // a dimension in two
+        0 if shape[at] > 0 => {
+            let factors: Vec<u64> = (1..=shape[at]).filter(|n| shape[at].is_multiple_of(*n)).collect();
+            let factor = factors[second.index(factors.len())];
+            shape.splice(at..=at, [factor, shape[at] / factor]);
+            let split = dims.flat_map(|dim| {
+                let rest = if shape.contains(&0) { json!(shape[at + 1]) } else { json!(-1) };
+                if dim == at { vec![json!(factor), rest] } else { vec![json!([dim])] }
+            });
+            reshape(split.collect())
+        }
+        // some dimensions as one
+        1 => {
+            let end = at + 1 + second.index(rank - at);
+            let together: u64 = shape[at..end].iter().product();
+            shape.splice(at..end, [together]);
+            let joined = dims.filter(|dim| *dim <= at || *dim >= end);
+            reshape(
+                joined
+                    .map(|dim| if dim == at { json!(Vec::from_iter(at..end)) } else { json!([dim]) })
+                    .collect(),
+            )
+        }
+        // groups that overlap: only all of them together have as many elements
+        2 if shape.iter().all(|n| *n > 0) => {
+            shape.reverse();
+            reshape(shape.iter().map(|n| json!(n)).collect())
+        }
+        _ => {
+            let mut order: Vec<usize> = dims.collect();
+            order.rotate_left(at);
+            order.swap(0, at);
+            *shape = order.iter().map(|dim| shape[*dim]).collect();
+            json!({"name": "transpose", "configuration": {"order": order}})
+        }
+    }
+}
+
 const TYPES: [&str; 9] =
     ["bool", "uint8", "int16", "float32", "complex64", "float64", "complex128", "r24", "r136"];
 
@@ -60,29 +116,30 @@ fn case() -> impl Strategy<Value = Case> {
         1 => proptest::collection::vec(30_u64..90, 2..3),
         1 => proptest::collection::vec(20_000_u64..90_000, 1..2),
     ];
-    let transposes = proptest::collection::vec(any::<Index>(), 0..3);
+    let shapings = proptest::collection::vec((0_u8..5, any::<Index>(), any::<Index>()), 0..4);
     let tail = proptest::collection::vec(bytes_bytes(), 0..4);
     let corners = proptest::collection::vec(any::<(Index, Index)>(), 5);
     (
-        (select(&TYPES[..]), shape, transposes, select(&["little", "big"][..]), tail),
+        (select(&TYPES[..]), shape, shapings, select(&["little", "big"][..]), tail),
         corners,
         any::<u64>(),
-        any::<bool>(),
+        any::<(bool, bool)>(),
     )
-        .prop_map(|((data_type, shape, transposes, endian, tail), corners, seed, noisy)| {
-            let rank = shape.len();
-            let mut codecs: Vec<Value> = transposes
-                .iter()
-                .map(|first| {
-                    let mut order: Vec<usize> = (0..rank).collect();
-                    order.rotate_left(if rank == 0 { 0 } else { first.index(rank) });
-                    if rank > 1 {
-                        order.swap(0, first.index(rank));
-                    }
-                    json!({"name": "transpose", "configuration": {"order": order}})
-                })
-                .collect();
-            codecs.push(json!({"name": "bytes", "configuration": {"endian": endian}}));
+        .prop_map(|((data_type, shape, shapings, endian, tail), corners, seed, (noisy, n5))| {
+            let mut encoded = shape.clone();
+            let shapings = shapings.into_iter();
+            let mut codecs: Vec<Value> =
+                shapings.map(|(what, a, b)| array_array(&mut encoded, what, a, b)).collect();
+            if n5 && ["uint8", "int16", "float32", "float64"].contains(&data_type) {
+                let backwards: Vec<usize> = (0..encoded.len()).rev().collect();
+                let inner = [
+                    json!({"name": "transpose", "configuration": {"order": backwards}}),
+                    json!({"name": "bytes", "configuration": {"endian": "big"}}),
+                ];
+                codecs.push(json!({"name": "n5_default", "configuration": {"codecs": inner}}));
+            } else {
+                codecs.push(json!({"name": "bytes", "configuration": {"endian": endian}}));
+            }
             codecs.extend(tail);
             let (start, len): (Vec<u64>, Vec<u64>) = shape
                 .iter()
@@ -103,6 +160,7 @@ proptest! {
     #[test]
     fn what_is_written_is_read(case in case()) {
         let chain = chain(&case.codecs, case.data_type, case.shape.len());
+        chain.check_shape(&case.shape).unwrap();
         let size = chain.repr().data_type.size().unwrap();
         let len = usize::try_from(case.shape.iter().product::<u64>()).unwrap() * size;
         let mut noise = Noise(case.seed | 1);

@@ -1,5 +1,12 @@
 //! No codec makes more bytes than it says, also of noise, which no compressor can shrink.
-#![cfg(all(feature = "blosc", feature = "bytes", feature = "crc32c", feature = "gzip", feature = "zstd"))]
+#![cfg(all(
+    feature = "blosc",
+    feature = "bytes",
+    feature = "conditional",
+    feature = "crc32c",
+    feature = "gzip",
+    feature = "zstd"
+))]
 
 #[path = "../src/testing.rs"]
 mod testing;
@@ -20,6 +27,8 @@ fn encoded_sizes_are_kept() {
             json!({"cname": cname, "clevel": 9, "shuffle": "shuffle", "typesize": 8, "blocksize": 0});
         after_bytes("blosc", configuration)
     }));
+    let inside = json!([{"name": "gzip", "configuration": {"level": 1}}, "crc32c"]);
+    codecs.push(after_bytes("conditional", json!({"codecs": inside})));
     for codecs in codecs {
         let chain = chain(&codecs, "uint8", 1);
         for len in [0, 1, 2, 15, 16, 100, 127, 128, 1000, 65_535, 65_536, 131_071, 300_000] {

@@ -1,6 +1,13 @@
 //! In the steady state nothing large is allocated: contexts and buffers are used again. (Memory that a C library
 //! allocates by itself is not seen here: c-blosc takes and returns some blocks per call.)
-#![cfg(all(feature = "blosc", feature = "bytes", feature = "crc32c", feature = "gzip", feature = "zstd"))]
+#![cfg(all(
+    feature = "blosc",
+    feature = "bytes",
+    feature = "conditional",
+    feature = "crc32c",
+    feature = "gzip",
+    feature = "zstd"
+))]
 #![allow(unsafe_code, reason = "an allocator that counts")]
 #![allow(clippy::unwrap_used, reason = "tests only")]
 
@@ -59,6 +66,10 @@ fn a_hundred_chunks_allocate_nothing_large() {
         after_bytes("gzip", json!({"level": 0})),
         after_bytes("blosc", blosc),
         after_bytes("crc32c", Value::Null),
+        after_bytes(
+            "conditional",
+            json!({"codecs": [{"name": "zstd", "configuration": {"level": 1}}, "crc32c"]}),
+        ),
         both,
         json!([testing::bytes("big"), {"name": "zstd", "configuration": {"level": 3, "checksum": true}}]),
         json!([testing::bytes("little")]),

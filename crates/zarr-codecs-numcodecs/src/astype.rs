@@ -7,6 +7,7 @@
 //!
 //! Casts are those of C: integers wrap around, floats are rounded, fractions are cut off.
 
+use zarr_traits::kernel::Kernel;
 use zarr_traits::{Codec, CodecEntry, CodecKind, CodecResult, Configuration, Context, Entry, Repr, Scratch};
 
 use crate::number::{NumberType, cast};
@@ -48,7 +49,9 @@ impl Filter for AsType {
     fn types(&self) -> [NumberType; 2] {
         [self.decoded, self.encoded]
     }
+}
 
+impl Kernel for AsType {
     fn encode(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> CodecResult<()> {
         cast(self.decoded.kind, src, self.encoded.kind, dst);
         Ok(())

@@ -9,6 +9,7 @@
 //!
 //! The codec for bytes has a member `dtype` that numcodecs has not: without it bytes can be decoded, but not encoded.
 
+use zarr_traits::kernel::Kernel;
 use zarr_traits::{
     Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration, Context, Entry,
     Repr, Scratch,
@@ -81,7 +82,9 @@ impl Filter for BitRound {
     fn types(&self) -> [NumberType; 2] {
         [self.numbers.unwrap_or(NumberType::native(Kind::U8)); 2]
     }
+}
 
+impl Kernel for BitRound {
     fn encode(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> CodecResult<()> {
         dst.copy_from_slice(src);
         match self.numbers.map(|numbers| numbers.kind) {

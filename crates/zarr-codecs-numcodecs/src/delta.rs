@@ -9,6 +9,7 @@
 //! numpy promotes the two to, and then cast. Differences of truth values say whether they differ, and sums whether any
 //! was true: as in numcodecs, they do not get back what was encoded.
 
+use zarr_traits::kernel::Kernel;
 use zarr_traits::{Codec, CodecEntry, CodecKind, CodecResult, Configuration, Context, Entry, Repr, Scratch};
 
 use crate::number::{Number, NumberType, cast, converted, with_number};
@@ -50,7 +51,9 @@ impl Filter for Delta {
     fn types(&self) -> [NumberType; 2] {
         [self.decoded, self.encoded]
     }
+}
 
+impl Kernel for Delta {
     fn is_elementwise(&self) -> bool {
         false
     }

@@ -10,6 +10,7 @@
 //! as long as they meet integers that fit into it, else in `float64`. Halves are rounded to the even neighbour. Decoding
 //! is `y / scale + offset` in the type of encoded floats, or in `float64` for encoded integers.
 
+use zarr_traits::kernel::Kernel;
 use zarr_traits::serde_json::Value;
 use zarr_traits::{
     Codec, CodecEntry, CodecError, CodecKind, CodecResult, Configuration, Context, Entry, Repr, Scratch,
@@ -86,7 +87,9 @@ impl Filter for FixedScaleOffset {
     fn types(&self) -> [NumberType; 2] {
         [self.decoded, self.encoded]
     }
+}
 
+impl Kernel for FixedScaleOffset {
     fn encode(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<()> {
         let first = arithmetic(self.decoded.kind, self.offset);
         let second = arithmetic(first, self.scale);

@@ -6,8 +6,9 @@
 //! | `ensure_ascii` | whether what is encoded has nothing but ASCII; true when absent |
 //! | `skipkeys` `check_circular` `allow_nan` `sort_keys` `indent` `separators` `strict` | ignored: they are about values of Python, or white space |
 //!
-//! The data type is `numcodecs:object`. Numbers and strings of fixed length can be read too, but not written. The floats that are not finite, which Python writes without quotes, are read as
-//! strings, and so they are written. `numcodecs:json` is the same without the shape, as numcodecs wrote it before 0.6.
+//! The data type is `numcodecs:object`. Numbers and strings of fixed length can be read too, but not written. Floats that are
+//! not finite are the words that Python writes, without quotes. `numcodecs:json` is the same without the shape, as numcodecs
+//! wrote it before 0.6.
 
 use std::sync::Arc;
 

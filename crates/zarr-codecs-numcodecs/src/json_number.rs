@@ -53,7 +53,6 @@ pub(crate) fn read(value: &Value, kind: Kind) -> Option<[u8; 8]> {
 }
 
 /// Whether an integer is the same number as another, of whatever type that is.
-#[allow(clippy::cast_precision_loss, reason = "a float that equals one is whole")]
 fn is_same(integer: Wide, number: Wide) -> bool {
     match (integer, number) {
         (Wide::Signed(a), Wide::Unsigned(b)) | (Wide::Unsigned(b), Wide::Signed(a)) => {

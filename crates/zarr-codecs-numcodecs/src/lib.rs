@@ -112,11 +112,15 @@ mod stream;
 mod typed;
 #[cfg(feature = "vlen-array")]
 pub mod vlen_array;
+#[cfg(feature = "zfpy")]
+pub mod zfpy;
 #[cfg(feature = "zlib")]
 pub mod zlib;
 #[cfg(feature = "zstd")]
 pub mod zstd;
 
+#[cfg(test)]
+mod contract;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
@@ -195,6 +199,8 @@ pub const CODECS: &[Entry] = &[
     shuffle::ENTRY,
     #[cfg(feature = "vlen-array")]
     vlen_array::ENTRY,
+    #[cfg(feature = "zfpy")]
+    zfpy::ENTRY,
     #[cfg(feature = "zlib")]
     zlib::ENTRY,
     #[cfg(feature = "zstd")]

@@ -6,9 +6,9 @@
 //! | `use_single_float` | whether floats are written as `float32`; false when absent |
 //! | `use_bin_type` | false leaves out `str 8` in what is written; true when absent |
 //!
-//! The data type is `numcodecs:object`. Numbers and strings of fixed length can be read too, but not written. Bytes are read as base64, and since nobody can tell them from strings then, they
-//! are written as strings; with `raw` nothing can be written. Extension types, and keys that are neither strings nor
-//! bytes, are refused, as numcodecs does. `numcodecs:msgpack` is the same without the shape, as numcodecs wrote it before
+//! The data type is `numcodecs:object`. Numbers and strings of fixed length can be read too, but not written. Bytes are read
+//! as base64, and since nobody can tell them from strings then, they are written as strings; with `raw` nothing can be
+//! written. Extension types, and keys that are neither strings nor bytes, are refused, as numcodecs does. `numcodecs:msgpack` is the same without the shape, as numcodecs wrote it before
 //! 0.6.
 
 use std::io::Write;

@@ -282,13 +282,7 @@ macro_rules! integer {
                 Wide::$wide(self.into())
             }
 
-            #[allow(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                clippy::cast_possible_wrap,
-                reason = "casts wrap around"
-            )]
-            #[allow(trivial_numeric_casts, reason = "one of the types is this one")]
+            #[allow(clippy::cast_possible_truncation, reason = "casts wrap around")]
             fn of(wide: Wide) -> Self {
                 match wide {
                     Wide::Signed(n) => n as $T,
@@ -354,7 +348,6 @@ macro_rules! float {
                 Wide::Float($to(self).into())
             }
 
-            #[allow(clippy::cast_precision_loss, reason = "casts round")]
             fn of(wide: Wide) -> Self {
                 match wide {
                     Wide::Signed(n) => $from(n as $computed),

@@ -11,14 +11,14 @@
 //! | `paging_spec` | `"equal_pages_up_to"` |
 //! | `equal_pages_up_to` | numbers in a page; 262144 when absent |
 //!
-//! Elements are integers and floats of 2, 4 and 8 bytes, those of one byte for reading alone: older readers of the format do
-//! not know them. Only a writer looks at the members.
+//! Elements are integers of 1, 2, 4 and 8 bytes and floats of 2, 4 and 8; older readers of the format do not know those of one
+//! byte. Only a writer looks at the members.
 
 use std::sync::Arc;
 
 use half::f16;
 use pco::data_types::Number;
-use pco::standalone::{simple_compress, simple_decompress_into};
+use pco::standalone::{DecompressorItem, FileDecompressor, simple_compress};
 use pco::{ChunkConfig, DeltaSpec, ModeSpec, PagingSpec};
 use zarr_traits::chain::byte_len;
 use zarr_traits::{
@@ -71,7 +71,9 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) ->
         .with_compression_level(usize::try_from(level).unwrap_or(8))
         .with_mode_spec(mode)
         .with_delta_spec(delta)
-        .with_paging_spec(PagingSpec::EqualPagesUpTo(usize::try_from(page).unwrap_or(1 << 18)));
+        .with_paging_spec(PagingSpec::EqualPagesUpTo(usize::try_from(page).unwrap_or(1 << 18)))
+        // Whether it is wise for bytes, the metadata has decided.
+        .with_enable_8_bit(true);
     let (size, _) = repr.fixed()?;
     let codec = Pcodec { data_type: repr.data_type.clone(), size, config };
     // What it cannot work on it refuses now.
@@ -141,13 +143,26 @@ impl Work for Decode<'_> {
     fn run<T: Number + Default>(&mut self, codec: &Pcodec, bytes: Bytes<T>) -> CodecResult<()> {
         let mut numbers = vec![T::default(); self.dst.len() / codec.size];
         let failed = |e| CodecError::corrupt("the numbers cannot be decoded").with_source(e);
-        let progress = simple_decompress_into(self.src, &mut numbers).map_err(failed)?;
-        if progress.n_processed != numbers.len() {
-            let (got, expected) = (progress.n_processed, numbers.len());
-            return Err(CodecError::corrupt(format!("it holds {got} numbers, expected {expected}")));
+        let (file, mut rest) = FileDecompressor::new(self.src).map_err(failed)?;
+        let mut made = 0;
+        loop {
+            match file.chunk_decompressor(rest).map_err(failed)? {
+                DecompressorItem::Chunk(mut chunk) => {
+                    let end = made + chunk.n();
+                    let room = numbers.get_mut(made..end).ok_or_else(too_large)?;
+                    chunk.read(room).map_err(failed)?;
+                    (made, rest) = (end, chunk.into_src());
+                }
+                DecompressorItem::EndOfData([]) => break,
+                DecompressorItem::EndOfData(behind) => {
+                    let message = format!("{} bytes lie behind the numbers", behind.len());
+                    return Err(CodecError::corrupt(message));
+                }
+            }
         }
-        if !progress.finished {
-            return Err(too_large());
+        if made != numbers.len() {
+            let message = format!("it holds {made} numbers, expected {}", numbers.len());
+            return Err(CodecError::corrupt(message));
         }
         let elements = self.dst.chunks_exact_mut(codec.size);
         elements.zip(numbers).for_each(|(element, number)| (bytes.put)(number, element));
@@ -253,9 +268,10 @@ mod tests {
         for len in [5, 7] {
             assert!(decode(&*codec, &encoded, len, 4).is_err(), "{len} numbers");
         }
-        for len in 0..encoded.len() - 1 {
+        for len in 0..encoded.len() {
             assert!(decode(&*codec, &encoded[..len], 6, 4).is_err(), "{len} bytes of it");
         }
+        assert!(decode(&*codec, &[&encoded[..], &[0]].concat(), 6, 4).is_err(), "more than it"); // L87
         for bit in 0..encoded.len() * 8 {
             let mut damaged = encoded.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);

@@ -8,6 +8,7 @@
 //!
 //! What is encoded is the nearest multiple of a power of two, computed in `dtype`; decoding is a cast.
 
+use zarr_traits::kernel::Kernel;
 use zarr_traits::{
     Codec, CodecEntry, CodecError, CodecKind, CodecResult, Configuration, Context, Entry, Repr, Scratch,
 };
@@ -58,7 +59,9 @@ impl Filter for Quantize {
     fn types(&self) -> [NumberType; 2] {
         [self.decoded, self.encoded]
     }
+}
 
+impl Kernel for Quantize {
     fn encode(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<()> {
         let kind = self.decoded.kind;
         let mut numbers = converted(kind, src, kind, scratch)?;

@@ -9,35 +9,16 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use zarr_traits::{
-    ArrayArrayCodec, BytesBytesCodec, Codec, CodecError, CodecResult, Destination, Dims, EncodedSize,
-    FillValue, Region, Repr, Scratch, Source, Swap, too_large,
-};
+use zarr_traits::kernel::{self, Kernel};
+use zarr_traits::{BytesBytesCodec, Codec, CodecError, CodecResult, EncodedSize, Repr, Scratch, too_large};
 
 use crate::number::{Kind, NumberType};
 use crate::stream::reserve;
 
-/// A kernel. Both slices hold as many whole numbers, in the byte order of this machine.
-pub(crate) trait Filter: Debug + Send + Sync + 'static {
+/// A kernel that knows the types of what it works on.
+pub(crate) trait Filter: Kernel {
     /// The types of decoded and of encoded numbers.
     fn types(&self) -> [NumberType; 2];
-
-    /// Whether each number is encoded by itself.
-    fn is_elementwise(&self) -> bool {
-        true
-    }
-
-    /// Encodes numbers.
-    ///
-    /// # Errors
-    /// When there is no memory, or it cannot encode at all.
-    fn encode(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<()>;
-
-    /// Decodes numbers.
-    ///
-    /// # Errors
-    /// When there is no memory.
-    fn decode(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<()>;
 }
 
 /// The type of what reaches a filter that does not say itself what it works on.
@@ -58,11 +39,7 @@ pub(crate) fn array_codec(filter: impl Filter, repr: &Repr) -> CodecResult<Codec
             repr.data_type
         )));
     }
-    let mut fill = vec![0; encoded.kind.size()];
-    filter.encode(repr.fill.bytes(), &mut fill, &mut Scratch::new())?;
-    let data_type = encoded.kind.data_type();
-    let encoded_repr = Repr { data_type, fill: FillValue::from_bytes(fill), rank: repr.rank };
-    Ok(Codec::ArrayArray(Arc::new(ArrayFilter { filter, encoded_repr })))
+    kernel::codec(filter, repr, encoded.kind.data_type())
 }
 
 /// The filter as a codec from bytes to bytes.
@@ -70,60 +47,8 @@ pub(crate) fn bytes_codec(filter: impl Filter) -> Codec {
     Codec::BytesBytes(Arc::new(BytesFilter { filter }))
 }
 
-#[derive(Debug)]
-struct ArrayFilter<F> {
-    filter: F,
-    encoded_repr: Repr,
-}
-
 /// One direction of a kernel.
 type Step<'a> = &'a dyn Fn(&[u8], &mut [u8], &mut Scratch) -> CodecResult<()>;
-
-/// Runs `step` over views, by way of scratch where their elements do not lie in C order.
-fn run(src: &Source<'_>, mut dst: Destination<'_>, scratch: &mut Scratch, step: Step<'_>) -> CodecResult<()> {
-    let mut gathered = scratch.take_vec();
-    let numbers = match src.as_dense() {
-        Some(dense) => dense,
-        None => {
-            src.append_to(&mut gathered, Swap::NONE)?;
-            &gathered
-        }
-    };
-    if let Some(target) = dst.as_dense_mut() {
-        step(numbers, target, scratch)?;
-    } else {
-        let len = usize::try_from(dst.len()).unwrap_or(usize::MAX).saturating_mul(dst.size());
-        let mut made = scratch.take(len)?;
-        step(numbers, &mut made, scratch)?;
-        let (shape, size) = (Dims::from(dst.shape()), dst.size());
-        dst.put(Source::dense(&made, &shape, size)?, Swap::NONE)?;
-        scratch.give(made);
-    }
-    scratch.give_vec(gathered);
-    Ok(())
-}
-
-impl<F: Filter> ArrayArrayCodec for ArrayFilter<F> {
-    fn encoded_repr(&self) -> CodecResult<Repr> {
-        Ok(self.encoded_repr.clone())
-    }
-
-    fn encoded_shape(&self, shape: &[u64]) -> CodecResult<Dims> {
-        Ok(shape.into())
-    }
-
-    fn map_part(&self, _: &[u64], part: &Region) -> Option<Region> {
-        self.filter.is_elementwise().then(|| part.clone())
-    }
-
-    fn decode(&self, src: Source<'_>, dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()> {
-        run(&src, dst, scratch, &|src, dst, scratch| self.filter.decode(src, dst, scratch))
-    }
-
-    fn encode(&self, src: Source<'_>, dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()> {
-        run(&src, dst, scratch, &|src, dst, scratch| self.filter.encode(src, dst, scratch))
-    }
-}
 
 #[derive(Debug)]
 struct BytesFilter<F> {
@@ -192,7 +117,7 @@ impl<F: Filter> BytesBytesCodec for BytesFilter<F> {
 #[cfg(test)]
 mod tests {
     use zarr_traits::serde_json::{Value, from_str, json};
-    use zarr_traits::{CodecErrorKind, DataType};
+    use zarr_traits::{CodecErrorKind, DataType, Destination, FillValue, Source};
 
     use super::*;
     use crate::testing::{build, decode, decodes, encode, hex, repr, survives, to_hex};

@@ -161,7 +161,6 @@ pub(super) fn preset(value: Option<&Value>) -> Option<u32> {
 }
 
 /// An optional number of a filter; `None` if it is none of the range.
-#[allow(clippy::option_option, reason = "wrong, absent, there")]
 fn number(
     members: &Map<String, Value>,
     name: &str,

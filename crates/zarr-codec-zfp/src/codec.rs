@@ -1,0 +1,299 @@
+//! Chunks to streams of zfp and back, with or without a header.
+
+use std::sync::Arc;
+
+use zarr_traits::chain::byte_len;
+use zarr_traits::strided::{bytes_of, bytes_of_mut};
+use zarr_traits::{
+    ArrayBytesCodec, Codec, CodecError, CodecErrorKind, CodecResult, DataType, Destination, Dims,
+    EncodedSize, Region, Repr, Scratch, Source, Swap,
+};
+use zfp_rs::{
+    ZFP_MIN_EXP, ZfpBitStreamRef, ZfpBitStreamRefMut, ZfpConfig, ZfpDimensionality, ZfpField,
+    ZfpFieldMetadata, ZfpFieldMut, ZfpHeaderMask, ZfpScalarType,
+};
+
+use crate::number::{Form, Number};
+
+/// Bytes of a word: a stream has whole ones.
+const WORD: usize = 8;
+
+/// Chunks of elements that are, or become, numbers `N`.
+#[derive(Debug)]
+struct Zfp<N> {
+    form: Form,
+    /// Bytes of an element.
+    size: usize,
+    rank: usize,
+    mode: Mode,
+    number: std::marker::PhantomData<N>,
+}
+
+/// How numbers are compressed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mode {
+    pub(crate) config: ZfpConfig,
+    /// What a stream is read as whose length only fits that.
+    pub(crate) other: Option<ZfpConfig>,
+    /// Whether a header tells data type, shape and mode.
+    pub(crate) header: bool,
+}
+
+/// The number that zfp is given for elements of a data type, and how many dimensions it sees.
+///
+/// # Errors
+/// When zfp cannot work on such elements, or on so many dimensions.
+pub(crate) fn seen(repr: &Repr) -> CodecResult<(ZfpScalarType, ZfpDimensionality)> {
+    let unsupported = |message| Err(CodecError::new(CodecErrorKind::Unsupported, message));
+    let scalar = match repr.data_type {
+        DataType::Int64 | DataType::UInt64 => ZfpScalarType::I64,
+        DataType::Float32 => ZfpScalarType::F32,
+        DataType::Float64 => ZfpScalarType::F64,
+        _ if Form::of(&repr.data_type).is_some() => ZfpScalarType::I32,
+        _ => return unsupported(format!("zfp has no data type {}", repr.data_type)),
+    };
+    let dims = match repr.rank {
+        0 | 1 => ZfpDimensionality::D1,
+        2 => ZfpDimensionality::D2,
+        3 => ZfpDimensionality::D3,
+        4 => ZfpDimensionality::D4,
+        rank => return unsupported(format!("{rank} dimensions are more than the 4 that zfp has")),
+    };
+    Ok((scalar, dims))
+}
+
+/// The codec for a representation that zfp can work on.
+pub(crate) fn codec(repr: &Repr, mode: Mode) -> CodecResult<Codec> {
+    match seen(repr)?.0 {
+        ZfpScalarType::I32 => of::<i32>(repr, mode),
+        ZfpScalarType::I64 => of::<i64>(repr, mode),
+        ZfpScalarType::F32 => of::<f32>(repr, mode),
+        ZfpScalarType::F64 => of::<f64>(repr, mode),
+    }
+}
+
+fn of<N: Number>(repr: &Repr, mode: Mode) -> CodecResult<Codec> {
+    let (size, _) = repr.fixed()?;
+    let form = Form::of(&repr.data_type).unwrap_or(Form::Same);
+    Ok(Codec::ArrayBytes(Arc::new(Zfp::<N> {
+        form,
+        size,
+        rank: repr.rank,
+        mode,
+        number: std::marker::PhantomData,
+    })))
+}
+
+/// What a worker uses again and again.
+#[derive(Debug, Default)]
+struct Work<N> {
+    numbers: Vec<N>,
+    again: Vec<N>,
+    words: Vec<u64>,
+}
+
+/// Makes a vector this long; what it holds is unspecified.
+fn resize<T: Copy + Default>(vector: &mut Vec<T>, len: usize) -> CodecResult<()> {
+    let more = len.saturating_sub(vector.len());
+    vector.try_reserve(more).map_err(|_| {
+        CodecError::new(CodecErrorKind::LimitExceeded, format!("no memory for {len} numbers"))
+    })?;
+    vector.resize(len, T::default());
+    Ok(())
+}
+
+/// The dimensions as zfp has them: at least one, the fastest first, zeros behind the last.
+fn dims(shape: &[u64]) -> CodecResult<[usize; 4]> {
+    let mut dims = [0; 4];
+    dims[0] = 1;
+    for (dim, len) in dims.iter_mut().zip(shape.iter().rev()) {
+        *dim = usize::try_from(*len).map_err(|_| unfit(shape))?;
+    }
+    Ok(dims)
+}
+
+fn unfit(shape: &[u64]) -> CodecError {
+    CodecError::new(CodecErrorKind::Unsupported, format!("zfp cannot work on a chunk of shape {shape:?}"))
+}
+
+impl<N: Number> Zfp<N> {
+    /// The elements of a chunk.
+    fn count(&self, shape: &[u64]) -> CodecResult<usize> {
+        if shape.len() != self.rank {
+            return Err(unfit(shape));
+        }
+        Ok(byte_len(shape, size_of::<N>())? / size_of::<N>())
+    }
+
+    /// The words that a stream of a fixed rate has.
+    fn words(config: &ZfpConfig, shape: &[u64]) -> Option<u64> {
+        let blocks: Dims = shape.iter().map(|len| len.div_ceil(4)).collect();
+        Some(blocks.product()?.checked_mul(u64::from(config.max_bits()))?.div_ceil(64))
+    }
+
+    /// The configuration that a stream of so many words is of.
+    fn config(&self, shape: &[u64], words: usize) -> ZfpConfig {
+        let fits = |config: &ZfpConfig| Self::words(config, shape) == Some(words as u64);
+        self.mode.other.filter(|other| !fits(&self.mode.config) && fits(other)).unwrap_or(self.mode.config)
+    }
+
+    /// Decodes all of a stream, and tells what it was read as.
+    fn decompress(&self, words: &[u64], shape: &[u64], numbers: &mut [N]) -> CodecResult<ZfpConfig> {
+        let dims = dims(shape)?;
+        let mut stream = ZfpBitStreamRef::from_words(words);
+        let mut config = self.config(shape, words.len());
+        if self.mode.header {
+            let header = stream
+                .read_header(ZfpHeaderMask::FULL)
+                .map_err(|e| CodecError::corrupt("there is no header of zfp").with_source(e))?;
+            let expected = ZfpFieldMetadata { scalar_type: N::SCALAR_TYPE, dims };
+            match (header.metadata, header.config) {
+                (Some(metadata), Some(of_header)) if metadata == expected => config = of_header,
+                (metadata, _) => {
+                    let message = format!("the header is of {metadata:?}, expected {expected:?}");
+                    return Err(CodecError::corrupt(message));
+                }
+            }
+        }
+        let mut field = ZfpFieldMut::new(numbers, dims).map_err(|e| unfit(shape).with_source(e))?;
+        let used = stream
+            .decompress(&config, &mut field)
+            .map_err(|e| CodecError::corrupt("the stream is too short").with_source(e))?;
+        let len = words.len() * WORD;
+        if used != len {
+            return Err(CodecError::corrupt(format!("the stream has {len} bytes, expected {used}")));
+        }
+        Ok(config)
+    }
+
+    /// Decodes `src` into `work.numbers`.
+    ///
+    /// A stream has whole words: of eight bytes from most writers, of one from some. So what lacks bytes of a word may be
+    /// cut, or may be what such a writer wrote, who has no use for them. It is the latter if it does not matter what they are.
+    fn read(&self, src: &[u8], shape: &[u64], work: &mut Work<N>) -> CodecResult<()> {
+        let count = self.count(shape)?;
+        resize(&mut work.numbers, count)?;
+        if count == 0 && src.is_empty() {
+            return Ok(());
+        }
+        if count == 0 {
+            return Err(CodecError::corrupt(format!("got {} bytes, expected 0", src.len())));
+        }
+        let (whole, rest) = src.as_chunks();
+        resize(&mut work.words, whole.len() + usize::from(!rest.is_empty()))?;
+        work.words.iter_mut().zip(whole).for_each(|(word, bytes)| *word = u64::from_le_bytes(*bytes));
+        let last = |missing: u8| {
+            let mut bytes = [missing; WORD];
+            bytes[..rest.len()].copy_from_slice(rest);
+            u64::from_le_bytes(bytes)
+        };
+        if let (false, Some(word)) = (rest.is_empty(), work.words.last_mut()) {
+            *word = last(0);
+        }
+        let config = self.decompress(&work.words, shape, &mut work.numbers)?;
+        if let (false, Some(word)) = (rest.is_empty(), work.words.last_mut()) {
+            *word = last(0xff);
+            resize(&mut work.again, count)?;
+            let again = self.decompress(&work.words, shape, &mut work.again)?;
+            if config != again || bytes_of(&work.numbers) != bytes_of(&work.again) {
+                return Err(CodecError::corrupt(format!(
+                    "the stream ends after {} bytes, in a word",
+                    src.len()
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the stream of `work.numbers`.
+    fn write(&self, shape: &[u64], work: &mut Work<N>, out: &mut Vec<u8>) -> CodecResult<()> {
+        let config = &self.mode.config;
+        self.form.check(&work.numbers, config.min_exp() < ZFP_MIN_EXP)?;
+        let dims = dims(shape)?;
+        let room = config.maximum_size(N::SCALAR_TYPE, dims).ok_or_else(|| unfit(shape))?;
+        resize(&mut work.words, room.div_ceil(WORD))?;
+        let mut stream = ZfpBitStreamRefMut::from_words(&mut work.words);
+        let failed = |e| unfit(shape).with_source(e);
+        if self.mode.header {
+            let metadata = ZfpFieldMetadata { scalar_type: N::SCALAR_TYPE, dims };
+            stream.write_header(config, &metadata, ZfpHeaderMask::FULL).map_err(failed)?;
+        }
+        let field = ZfpField::new(&work.numbers, dims).map_err(|e| unfit(shape).with_source(e))?;
+        let len = stream.compress(config, &field).map_err(failed)?;
+        out.try_reserve(len).map_err(|_| {
+            CodecError::new(CodecErrorKind::LimitExceeded, format!("no memory for {len} bytes"))
+        })?;
+        work.words[..len / WORD].iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+        Ok(())
+    }
+}
+
+impl<N: Number> ArrayBytesCodec for Zfp<N> {
+    fn check_shape(&self, shape: &[u64]) -> CodecResult<()> {
+        let count = self.count(shape)?;
+        let metadata = ZfpFieldMetadata { scalar_type: N::SCALAR_TYPE, dims: dims(shape)? };
+        if self.mode.header && count > 0 {
+            metadata.to_bits().map_err(|e| unfit(shape).with_source(e))?;
+        }
+        Ok(())
+    }
+
+    fn decode_into(
+        &self,
+        src: &[u8],
+        shape: &[u64],
+        part: &Region,
+        mut dst: Destination<'_>,
+        scratch: &mut Scratch,
+    ) -> CodecResult<()> {
+        let mut work = std::mem::take(scratch.slot::<Work<N>>());
+        self.read(src, shape, &mut work)?;
+        if self.form.is_as_wide() {
+            self.form.mend(&mut work.numbers);
+            let chunk = Source::dense(bytes_of(&work.numbers), shape, self.size)?;
+            dst.put(chunk.sub(part.start(), part.shape())?, Swap::NONE)?;
+        } else {
+            let mut elements = scratch.take(byte_len(shape, self.size)?)?;
+            self.form.demote(bytes_of(&work.numbers), &mut elements);
+            let chunk = Source::dense(&elements, shape, self.size)?;
+            dst.put(chunk.sub(part.start(), part.shape())?, Swap::NONE)?;
+            scratch.give(elements);
+        }
+        *scratch.slot() = work;
+        Ok(())
+    }
+
+    fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
+        let mut work = std::mem::take(scratch.slot::<Work<N>>());
+        let shape = src.shape();
+        let count = self.count(shape)?;
+        if count > 0 {
+            resize(&mut work.numbers, count)?;
+            let numbers = bytes_of_mut(&mut work.numbers);
+            if self.form.is_as_wide() {
+                src.write_to(numbers, Swap::NONE)?;
+            } else {
+                let mut elements = scratch.take(byte_len(shape, self.size)?)?;
+                src.write_to(&mut elements, Swap::NONE)?;
+                self.form.promote(&elements, numbers);
+                scratch.give(elements);
+            }
+            self.write(shape, &mut work, out)?;
+        }
+        *scratch.slot() = work;
+        Ok(())
+    }
+
+    fn encoded_size(&self, shape: &[u64]) -> EncodedSize {
+        let most = || {
+            if self.count(shape).ok()? == 0 {
+                return Some(0);
+            }
+            // the longer one of those that are read
+            let dims = dims(shape).ok()?;
+            let mut configs = [Some(self.mode.config), self.mode.other].into_iter().flatten();
+            configs.try_fold(0, |most, config| Some(config.maximum_size(N::SCALAR_TYPE, dims)?.max(most)))
+        };
+        most().map_or(EncodedSize::Unknown, |bytes| EncodedSize::AtMost(bytes as u64))
+    }
+}

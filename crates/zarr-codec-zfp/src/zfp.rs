@@ -1,0 +1,108 @@
+//! `zfp`: chunks in the format of zfp, without its header.
+//!
+//! Spec: [zfp codec](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/zfp). Checklist D.9h.
+//!
+//! | member | value |
+//! |---|---|
+//! | `mode` | `"reversible"`, `"expert"`, `"fixed_accuracy"`, `"fixed_rate"`, `"fixed_precision"` |
+//! | `tolerance` | of `"fixed_accuracy"`: the largest error, from 0 on |
+//! | `rate` | of `"fixed_rate"`: bits for each element |
+//! | `precision` | of `"fixed_precision"`: bit planes that are kept, 0 for all |
+//! | `minbits`, `maxbits`, `maxprec`, `minexp` | of `"expert"`: as of `zfp_stream_set_params` |
+//!
+//! zarrs takes the rate of blocks of three dimensions whatever the chunk has. What it has written so of fewer dimensions, a
+//! longer stream, is read, told by its length; of four dimensions it could be a stream that is cut. It does not read what others
+//! write at a fixed rate of other than three dimensions.
+
+use zarr_traits::serde_json::Value;
+use zarr_traits::{
+    Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration, Context, Entry,
+    Repr,
+};
+use zfp_rs::{ZFP_MAX_BITS, ZfpConfig, ZfpConfigError, ZfpDimensionality, ZfpScalarType, ZfpStreamAlignment};
+
+use crate::codec::{Mode, codec, seen};
+
+/// The row of this codec in a registry.
+pub const ENTRY: Entry =
+    Entry::Codec(CodecEntry { name: "zfp", aliases: &["zarrs.zfp"], kind: CodecKind::ArrayBytes, build });
+
+fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
+    let (scalar, dims) = seen(repr)?;
+    let mut other = None;
+    let config = match configuration.optional_string("mode")? {
+        Some("reversible") => ZfpConfig::reversible(),
+        Some("expert") => expert(configuration)?,
+        Some("fixed_accuracy") => accuracy(configuration, scalar)?,
+        Some("fixed_rate") => {
+            let rate = number(configuration, "rate")?;
+            let of_three = fixed_rate(rate, scalar, ZfpDimensionality::D3);
+            other = of_three.ok().filter(|_| matches!(dims, ZfpDimensionality::D1 | ZfpDimensionality::D2));
+            fixed_rate(rate, scalar, dims)
+                .map_err(|e| wrong("rate", "is none that zfp has").with_source(e))?
+        }
+        Some("fixed_precision") => {
+            let precision = configuration.integer("precision", 0..=i64::from(u32::MAX))?;
+            ZfpConfig::fixed_precision(u32::try_from(precision).unwrap_or(0))
+        }
+        Some(mode) => return Err(wrong("mode", &format!("is {mode:?}, which is not known"))),
+        None => return Err(wrong("mode", "is missing")),
+    };
+    if configuration.optional_bool("write_header")? == Some(true) {
+        let message = "zfp with a header, which is \"numcodecs.zfpy\", is not read under this name";
+        let e = CodecError::new(CodecErrorKind::Unsupported, message);
+        return Err(e.at("/configuration/write_header"));
+    }
+    codec(repr, Mode { config, other, header: false })
+}
+
+/// `rate` bits for each number, in blocks of so many dimensions.
+pub(crate) fn fixed_rate(
+    rate: f64,
+    scalar: ZfpScalarType,
+    dims: ZfpDimensionality,
+) -> Result<ZfpConfig, ZfpConfigError> {
+    ZfpConfig::fixed_rate(rate, scalar, dims, ZfpStreamAlignment::Unaligned)
+}
+
+fn accuracy(configuration: &mut Configuration<'_>, scalar: ZfpScalarType) -> CodecResult<ZfpConfig> {
+    if matches!(scalar, ZfpScalarType::I32 | ZfpScalarType::I64) {
+        let message = "zfp has \"fixed_accuracy\" for floats alone";
+        return Err(CodecError::new(CodecErrorKind::Unsupported, message).at("/configuration/mode"));
+    }
+    let tolerance = number(configuration, "tolerance")?;
+    if tolerance < 0.0 {
+        return Err(wrong("tolerance", "is negative"));
+    }
+    Ok(ZfpConfig::fixed_accuracy(tolerance))
+}
+
+fn expert(configuration: &mut Configuration<'_>) -> CodecResult<ZfpConfig> {
+    let mut bits = |name, range| {
+        let bits = configuration.integer(name, range)?;
+        CodecResult::Ok(u32::try_from(bits).unwrap_or(u32::MAX))
+    };
+    // No block has more bits than that: further ones would be zeros.
+    let least = bits("minbits", 0..=i64::from(ZFP_MAX_BITS))?;
+    let most = bits("maxbits", 0..=i64::from(u32::MAX))?;
+    let precision = bits("maxprec", 1..=64)?;
+    let exponent = configuration.integer("minexp", i64::from(i32::MIN)..=i64::from(i32::MAX))?;
+    let config = ZfpConfig::expert(least, most, precision, i32::try_from(exponent).unwrap_or(0));
+    config.map_err(|e| wrong("maxbits", "is less than minbits").with_source(e))
+}
+
+/// A required number.
+fn number(configuration: &mut Configuration<'_>, name: &'static str) -> CodecResult<f64> {
+    match configuration.get(name) {
+        Some(Value::Number(number)) => {
+            let number = number.as_f64().filter(|number| number.is_finite());
+            number.ok_or_else(|| wrong(name, "is too large"))
+        }
+        Some(_) => Err(wrong(name, "must be a number")),
+        None => Err(wrong(name, "is missing")),
+    }
+}
+
+fn wrong(name: &str, why: &str) -> CodecError {
+    CodecError::configuration(format!("{name} {why}")).at(&format!("/configuration/{name}"))
+}

@@ -1,0 +1,62 @@
+//! `numcodecs.zfpy`: chunks in the format of zfp, behind its header.
+//!
+//! Format: [zfpy codec](https://numcodecs.readthedocs.io/en/stable/compression/zfpy.html). Checklist D10.1. The row is in the
+//! table of zarr-codecs-numcodecs.
+//!
+//! | member | value |
+//! |---|---|
+//! | `mode` | 2 for a fixed rate, 3 for a fixed precision, 4 for a fixed accuracy, 5 without loss; 4 when absent |
+//! | `rate`, `precision`, `tolerance` | what is fixed; without loss when absent or negative |
+//! | `compression_kwargs` | the same again; not looked at |
+//!
+//! Only a writer looks at the members: a header tells what was done.
+
+use zarr_traits::serde_json::Value;
+use zarr_traits::{
+    Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration, Context, Entry,
+    Repr,
+};
+use zfp_rs::ZfpConfig;
+
+use crate::codec::{Mode, codec, seen};
+use crate::number::Form;
+use crate::zfp::fixed_rate;
+
+/// The row of this codec in a registry.
+pub const ENTRY: Entry =
+    Entry::Codec(CodecEntry { name: "numcodecs.zfpy", aliases: &[], kind: CodecKind::ArrayBytes, build });
+
+fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
+    let (scalar, dims) = seen(repr)?;
+    if Form::of(&repr.data_type) != Some(Form::Same) {
+        let message = format!("zfpy has no data type {}", repr.data_type);
+        return Err(CodecError::new(CodecErrorKind::Unsupported, message));
+    }
+    let mode = configuration.optional_integer("mode", 2..=5)?.unwrap_or(4);
+    let rate = number(configuration, "rate")?.filter(|_| mode == 2);
+    let precision = number(configuration, "precision")?.filter(|_| mode == 3);
+    let tolerance = number(configuration, "tolerance")?.filter(|_| mode == 4);
+    configuration.get("compression_kwargs");
+    let config = match (rate, precision, tolerance) {
+        (Some(rate), ..) => fixed_rate(rate, scalar, dims).map_err(|e| wrong("rate").with_source(e))?,
+        (_, Some(precision), _) if precision.fract() != 0.0 => return Err(wrong("precision")),
+        #[allow(clippy::cast_possible_truncation, reason = "a whole number, and not negative")]
+        (_, Some(precision), _) => ZfpConfig::fixed_precision(precision as u32),
+        (_, _, Some(tolerance)) => ZfpConfig::fixed_accuracy(tolerance),
+        (None, None, None) => ZfpConfig::reversible(),
+    };
+    codec(repr, Mode { config, other: None, header: true })
+}
+
+/// An optional number; a negative one is none.
+fn number(configuration: &mut Configuration<'_>, name: &'static str) -> CodecResult<Option<f64>> {
+    match configuration.get(name) {
+        None => Ok(None),
+        Some(Value::Number(number)) => Ok(number.as_f64().filter(|number| *number >= 0.0)),
+        Some(_) => Err(wrong(name)),
+    }
+}
+
+fn wrong(name: &str) -> CodecError {
+    CodecError::configuration(format!("{name} is none that zfp has")).at(&format!("/configuration/{name}"))
+}

@@ -1,0 +1,329 @@
+//! `conditional`: bytes → bytes codecs, of which each chunk says which were applied to it.
+//!
+//! Spec: [conditional codec](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/conditional). Checklist
+//! D.9f.
+//!
+//! | member | value |
+//! |---|---|
+//! | `codecs` | bytes → bytes codecs |
+//! | `header_bits` | bits of the header: a multiple of 8, at least one for each codec; as few as possible when absent |
+//!
+//! What is stored is the header, in which bit `i` (the lowest bit of the first byte first) tells that codec `i` was applied,
+//! and the data. A bit that belongs to no codec must be 0.
+//!
+//! **What is applied** when a chunk is written: each codec is tried in order on what the ones before it have left, and kept
+//! only if that makes the data smaller. So a chunk never grows by more than the header; and a codec that cannot make
+//! anything smaller by itself, such as a checksum or a shuffle, is never applied. Whoever wants these puts them outside.
+//!
+//! A codec that nobody knows, and that the document allows to skip (`must_understand`, checklist K.3), is never applied to
+//! what is written, and skipped in what is read.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use zarr_traits::{
+    BytesBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration,
+    Context, EncodedSize, Entry, Repr, Scratch, Steps, too_large,
+};
+
+/// The row of this codec in a registry.
+pub const ENTRY: Entry =
+    Entry::Codec(CodecEntry { name: "conditional", aliases: &[], kind: CodecKind::BytesBytes, build });
+
+#[derive(Debug)]
+struct Conditional {
+    steps: Steps,
+    /// Bytes of the header.
+    header: usize,
+}
+
+fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'_>) -> CodecResult<Codec> {
+    let steps = configuration.steps("codecs", repr, context)?;
+    let least = steps.count().next_multiple_of(8);
+    let bits = configuration.optional_integer("header_bits", 0..=i64::MAX)?;
+    let bits = bits.map_or(Ok(least), usize::try_from).unwrap_or(usize::MAX);
+    let wrong = |kind, why: &str| {
+        let message = format!("header_bits is {bits}, {why}");
+        Err(CodecError::new(kind, message).at("/configuration/header_bits"))
+    };
+    if !bits.is_multiple_of(8) {
+        return wrong(CodecErrorKind::Configuration, "it must be a multiple of 8");
+    }
+    if bits < steps.count() {
+        return wrong(CodecErrorKind::Configuration, "it must be at least one for each codec");
+    }
+    let header = bits / 8;
+    if header as u64 > context.limits.encoded_bytes {
+        return wrong(CodecErrorKind::LimitExceeded, "which is more than a chunk may have");
+    }
+    Ok(Codec::BytesBytes(Arc::new(Conditional { steps, header })))
+}
+
+/// Whether bit `number` of a header is set.
+fn is_set(header: &[u8], number: usize) -> bool {
+    header.get(number / 8).is_some_and(|byte| byte >> (number % 8) & 1 == 1)
+}
+
+impl Conditional {
+    /// The header, if it is one, and the data.
+    fn split<'a>(&self, src: &'a [u8]) -> CodecResult<(&'a [u8], &'a [u8])> {
+        let Some((header, data)) = src.split_at_checked(self.header) else {
+            let message = format!("{} bytes are too few for a header of {}", src.len(), self.header);
+            return Err(CodecError::corrupt(message));
+        };
+        let used = self.steps.count();
+        let spare = (0..).zip(header).skip(used / 8).find_map(|(at, byte)| {
+            let mask = if at == used / 8 { u8::MAX << (used % 8) } else { u8::MAX };
+            let first = (byte & mask).trailing_zeros();
+            (first < 8).then(|| at * 8 + first as usize)
+        });
+        match spare {
+            None => Ok((header, data)),
+            Some(bit) => {
+                Err(CodecError::corrupt(format!("bit {bit} of the header is set, there are {used} codecs")))
+            }
+        }
+    }
+}
+
+impl BytesBytesCodec for Conditional {
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<usize> {
+        let (header, data) = self.split(src)?;
+        self.steps.decode_into(|number| is_set(header, number), data, dst, scratch)
+    }
+
+    fn decode_span(
+        &self,
+        src: &[u8],
+        size: usize,
+        span: Range<usize>,
+        dst: &mut [u8],
+        _: &mut Scratch,
+    ) -> CodecResult<bool> {
+        let (header, data) = self.split(src)?;
+        if header.iter().any(|byte| *byte != 0) {
+            return Ok(false);
+        }
+        let (true, Some(wanted)) = (data.len() == size, data.get(span)) else {
+            return Err(CodecError::corrupt(format!("it decodes to {} bytes, expected {size}", data.len())));
+        };
+        dst.get_mut(..wanted.len()).ok_or_else(too_large)?.copy_from_slice(wanted);
+        Ok(true)
+    }
+
+    fn encode(&self, src: &[u8], out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
+        let start = out.len();
+        crate::reserve(out, self.header)?;
+        out.resize(start + self.header, 0);
+        let mut bytes = Cow::Borrowed(src);
+        for number in 0..self.steps.count() {
+            let mut tried = scratch.take_vec();
+            let is_known = self.steps.encode(number, &bytes, &mut tried, scratch)?;
+            if !is_known || tried.len() >= bytes.len() {
+                scratch.give_vec(tried);
+                continue;
+            }
+            out[start + number / 8] |= 1 << (number % 8);
+            if let Cow::Owned(used) = std::mem::replace(&mut bytes, Cow::Owned(tried)) {
+                scratch.give_vec(used);
+            }
+        }
+        crate::reserve(out, bytes.len())?;
+        out.extend_from_slice(&bytes);
+        if let Cow::Owned(used) = bytes {
+            scratch.give_vec(used);
+        }
+        Ok(())
+    }
+
+    fn encoded_size(&self, decoded: u64) -> EncodedSize {
+        EncodedSize::AtMost(decoded.saturating_add(self.header as u64))
+    }
+}
+
+#[cfg(test)]
+#[cfg(all(feature = "bytes", feature = "crc32c", feature = "gzip", feature = "zstd"))]
+mod tests {
+    use zarr_traits::serde_json::{Value, json};
+    use zarr_traits::{DataType, Limits, NoteKind};
+
+    use super::*;
+    use crate::testing::{Noise, after_bytes, bytes_codec, chain, decode, encode, noted, open, refused};
+
+    fn zstd() -> Value {
+        json!({"name": "zstd", "configuration": {"level": 3}})
+    }
+
+    fn gzip() -> Value {
+        json!({"name": "gzip", "configuration": {"level": 5}})
+    }
+
+    fn conditional(codecs: &Value, header_bits: &Value) -> Value {
+        let mut configuration = json!({"codecs": codecs});
+        if !header_bits.is_null() {
+            configuration["header_bits"] = header_bits.clone();
+        }
+        after_bytes("conditional", configuration)
+    }
+
+    /// What a codec makes of some bytes.
+    fn applied(codec: &Value, src: &[u8]) -> Vec<u8> {
+        let (name, mut out) = (codec["name"].as_str().unwrap(), Vec::new());
+        let configuration = codec.get("configuration").cloned().unwrap_or_else(|| json!({}));
+        bytes_codec(name, &configuration).encode(src, &mut out, &mut Scratch::new()).unwrap();
+        out
+    }
+
+    #[test]
+    fn d_9f_the_header_tells_what_was_applied() {
+        let crc32c = json!({"name": "crc32c"});
+        let codecs = json!([zstd(), gzip(), crc32c]);
+        let chain = chain(&conditional(&codecs, &Value::Null), "uint8", 1);
+        let elements = vec![7; 1000];
+        let of = |steps: &[&Value]| steps.iter().fold(elements.clone(), |bytes, step| applied(step, &bytes));
+        for (header, data) in [
+            (0b000, of(&[])),
+            (0b001, of(&[&zstd()])),
+            (0b010, of(&[&gzip()])),
+            (0b100, of(&[&crc32c])),
+            (0b101, of(&[&zstd(), &crc32c])),
+            (0b111, of(&[&zstd(), &gzip(), &crc32c])),
+        ] {
+            let stored = [&[header][..], &data].concat();
+            assert_eq!(decode(&chain, &[1000], &stored).unwrap(), elements, "{header:03b}");
+            let other = [&[header ^ 0b001][..], &data].concat();
+            assert!(decode(&chain, &[1000], &other).is_err(), "{header:03b}");
+        }
+        assert_eq!(decode(&chain, &[1000], &[]).unwrap_err().kind(), CodecErrorKind::Corrupt);
+        assert_eq!(decode(&chain, &[1000], &[0]).unwrap_err().kind(), CodecErrorKind::Corrupt);
+        assert_eq!(decode(&chain, &[0], &[0]).unwrap(), [0; 0]);
+    }
+
+    #[test]
+    fn d_9f_the_header_has_the_bits_that_it_should() {
+        // n codecs, header_bits, bytes of the header
+        for (n, bits, len) in [
+            (0, Value::Null, 0),
+            (0, json!(8), 1),
+            (1, Value::Null, 1),
+            (8, Value::Null, 1),
+            (9, Value::Null, 2),
+            (9, json!(16), 2),
+            (2, json!(32), 4),
+        ] {
+            let codecs = Value::Array(vec![json!("crc32c"); n]);
+            let chain = chain(&conditional(&codecs, &bits), "uint8", 1);
+            let stored = encode(&chain, &[3], &[1, 2, 3]);
+            assert_eq!(stored, [&vec![0; len][..], &[1, 2, 3]].concat(), "{n} {bits}");
+            assert_eq!(chain.encoded_size(&[3]), EncodedSize::AtMost(3 + len as u64));
+            // spare bits are 0, at the other end too
+            for bit in 0..len * 8 {
+                let mut stored = stored.clone();
+                stored[bit / 8] |= 1 << (bit % 8);
+                let said = decode(&chain, &[3], &stored).unwrap_err().to_string();
+                let spare = format!("bit {bit} of the header is set, there are {n} codecs");
+                assert_eq!(said.contains(&spare), bit >= n, "{said}");
+            }
+        }
+        let ninth = json!(vec![gzip(); 9]);
+        let chain = chain(&conditional(&ninth, &Value::Null), "uint8", 1);
+        let stored = [&[0, 1][..], &applied(&gzip(), &[5; 9])].concat();
+        assert_eq!(decode(&chain, &[9], &stored).unwrap(), [5; 9], "bit 8 is the lowest of the second byte");
+    }
+
+    #[test]
+    fn d_9f_configurations_that_mean_nothing() {
+        for (codecs, bits, pointer) in [
+            (json!([zstd()]), json!(12), "header_bits"),
+            (json!([zstd()]), json!(0), "header_bits"),
+            (json!([zstd()]), json!(-8), "header_bits"),
+            (json!([zstd()]), json!("8"), "header_bits"),
+            (json!(vec![gzip(); 9]), json!(8), "header_bits"),
+            (json!({}), Value::Null, "codecs"),
+            (json!([zstd(), "bytes"]), Value::Null, "codecs/1"),
+            (
+                json!([{"name": "gzip", "configuration": {"level": 99}}]),
+                Value::Null,
+                "codecs/0/configuration/level",
+            ),
+        ] {
+            let e = refused(&conditional(&codecs, &bits), "uint8", 1);
+            assert_eq!(e.pointer(), format!("/1/configuration/{pointer}"), "{e}");
+        }
+        assert_eq!(
+            refused(&after_bytes("conditional", Value::Null), "uint8", 1).pointer(),
+            "/1/configuration/codecs"
+        );
+        let limited = |codecs: Value| open(&codecs, DataType::UInt8, 1).map(drop).unwrap_err().kind();
+        let limit = CodecErrorKind::LimitExceeded;
+        assert_eq!(limited(conditional(&json!([zstd()]), &json!(1_u64 << 62))), limit);
+        assert_eq!(limited(conditional(&json!(vec![zstd(); 1000]), &Value::Null)), limit);
+        let mut deep = conditional(&json!([]), &Value::Null);
+        for _ in 0..Limits::default().chain_depth {
+            deep = conditional(&json!([deep[1]]), &Value::Null);
+        }
+        assert_eq!(limited(deep), limit); // L103
+    }
+
+    #[test]
+    fn k_3_a_codec_that_may_be_skipped_is_never_applied() {
+        let lenient = json!({"name": "example.unknown", "must_understand": false});
+        let codecs = conditional(&json!([lenient, zstd()]), &Value::Null);
+        let (chain, notes) = open(&codecs, DataType::UInt8, 1).unwrap();
+        let noted: Vec<_> = notes.iter().map(|note| (note.kind, &*note.pointer)).collect();
+        assert_eq!(noted, [(NoteKind::SkippedCodec, "/1/configuration/codecs/0")]);
+        let stored = encode(&chain, &[1000], &[7; 1000]);
+        assert_eq!(stored[0], 0b10);
+        assert_eq!(decode(&chain, &[1000], &stored).unwrap(), [7; 1000]);
+        assert_eq!(decode(&chain, &[3], &[1, 4, 5, 6]).unwrap(), [4, 5, 6], "skipped");
+        let strict = conditional(&json!([{"name": "example.unknown"}]), &Value::Null);
+        let e = open(&strict, DataType::UInt8, 1).unwrap_err();
+        assert_eq!((e.kind(), e.pointer()), (CodecErrorKind::UnknownExtension, "/1/configuration/codecs/0"));
+    }
+
+    #[test]
+    fn what_is_tolerated_inside_is_noted_at_its_place() {
+        let codecs = conditional(&json!([{"name": "gzip", "configuration": {"level": 1.0}}]), &Value::Null);
+        assert_eq!(noted(&codecs, "uint8", 1), ["/1/configuration/codecs/0/configuration/level"]);
+    }
+
+    #[test]
+    fn only_what_makes_a_chunk_smaller_is_applied() {
+        let chain = chain(&conditional(&json!([gzip(), zstd(), "crc32c"]), &Value::Null), "uint8", 1);
+        let header = |elements: &[u8]| {
+            let stored = encode(&chain, &[elements.len() as u64], elements);
+            assert!(stored.len() <= elements.len() + 1);
+            assert_eq!(decode(&chain, &[elements.len() as u64], &stored).unwrap(), elements);
+            stored[0]
+        };
+        assert_eq!(header(&Noise(5).bytes(1000)), 0, "noise is stored as it is");
+        assert_eq!(header(&Noise(5).waves(10_000)), 0b001);
+        // gzip of very many zeros leaves zeros for zstd
+        assert_eq!(header(&vec![0; 1 << 20]), 0b011);
+        assert_eq!(header(&[]), 0);
+    }
+
+    #[test]
+    fn d_04_a_part_of_what_is_stored_as_it_is() {
+        let codec = bytes_codec("conditional", &json!({"codecs": [zstd()]}));
+        let (mut dst, mut scratch) = ([0; 2], Scratch::new());
+        let mut span = |src: &[u8], size, span| codec.decode_span(src, size, span, &mut dst, &mut scratch);
+        assert!(span(&[0, 5, 6, 7, 8], 4, 1..3).unwrap());
+        assert!(!span(&[1, 5, 6, 7, 8], 4, 1..3).unwrap(), "compressed: decode it all");
+        assert!(span(&[0, 5, 6, 7], 4, 1..3).is_err(), "another size");
+        assert!(span(&[2, 5, 6, 7, 8], 4, 1..3).is_err(), "a spare bit");
+        assert!(span(&[0, 5, 6, 7, 8], 4, 3..5).is_err());
+        assert_eq!(dst, [6, 7]);
+    }
+
+    #[test]
+    fn l101_what_lies_between_two_codecs_is_bounded() {
+        let chain = chain(&conditional(&json!([zstd(), zstd()]), &Value::Null), "uint8", 1);
+        // 64 MiB of zeros are no frame of a chunk of 16 bytes
+        let bomb = [&[0b10][..], &applied(&zstd(), &vec![0; 64 << 20])].concat();
+        assert_eq!(decode(&chain, &[16], &bomb).unwrap_err().kind(), CodecErrorKind::TooLarge);
+        let bomb = [&[0b11][..], &bomb[1..]].concat();
+        assert_eq!(decode(&chain, &[16], &bomb).unwrap_err().kind(), CodecErrorKind::TooLarge);
+    }
+}

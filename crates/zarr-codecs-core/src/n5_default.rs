@@ -1,0 +1,349 @@
+//! `n5_default`: blocks of N5 in "default" mode.
+//!
+//! Spec: [n5_default codec](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/n5_default). Checklist D.9g.
+//!
+//! | member | value |
+//! |---|---|
+//! | `codecs` | `transpose` that reverses all dimensions, `bytes` in big endian, and at most one bytes → bytes codec |
+//!
+//! A block is a header and what these codecs make of its elements. The header is in big endian: the mode (two bytes, 0), the
+//! number of dimensions (two bytes), and the length of each (four bytes) in the order of the dimensions of the array.
+//!
+//! A block may be smaller than the chunk, as some writers cut those at the border of an array; what it lacks is fill value. It
+//! may be larger, up to four times the chunk or 1 MiB, whichever is more; what lies outside of the chunk is ignored. What is
+//! written is always all of the chunk.
+//!
+//! The names of N5 blocks are those of the `v2` chunk key encoding with the separator `/`. A codec does not see the key
+//! encoding of its array: with another one it works, but no reader of N5 finds the blocks.
+
+use std::sync::Arc;
+
+use zarr_traits::chain::byte_len;
+use zarr_traits::serde_json::{Map, Value};
+use zarr_traits::{
+    ArrayBytesCodec, Chain, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult,
+    Configuration, Context, DataType, Destination, Dims, EncodedSize, Entry, FillValue, Region, Repr,
+    Scratch, Source,
+};
+
+/// The row of this codec in a registry.
+pub const ENTRY: Entry =
+    Entry::Codec(CodecEntry { name: "n5_default", aliases: &[], kind: CodecKind::ArrayBytes, build });
+
+/// Bytes of the mode and of the number of dimensions.
+const FIXED: usize = 4;
+
+#[derive(Debug)]
+struct N5Default {
+    chain: Chain,
+    rank: u16,
+    fill: FillValue,
+    /// Bytes that no block may have once it is decoded.
+    most: u64,
+}
+
+fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'_>) -> CodecResult<Codec> {
+    use DataType as T;
+    if !matches!(
+        repr.data_type,
+        T::Int8
+            | T::Int16
+            | T::Int32
+            | T::Int64
+            | T::UInt8
+            | T::UInt16
+            | T::UInt32
+            | T::UInt64
+            | T::Float32
+            | T::Float64
+    ) {
+        let message = format!("N5 has no data type {}", repr.data_type);
+        return Err(CodecError::new(CodecErrorKind::Unsupported, message));
+    }
+    let rank = u16::try_from(repr.rank).map_err(|_| {
+        let message = format!("{} dimensions are more than N5 can have", repr.rank);
+        CodecError::new(CodecErrorKind::Unsupported, message)
+    })?;
+    if let Some(Value::Array(list)) = configuration.get("codecs") {
+        check_codecs(list, repr)?;
+    }
+    let chain = configuration.chain("codecs", repr.clone(), context)?;
+    let most = context.limits.chunk_bytes;
+    Ok(Codec::ArrayBytes(Arc::new(N5Default { chain, rank, fill: repr.fill.clone(), most })))
+}
+
+/// Whether a list of codecs says what N5 does.
+fn check_codecs(list: &[Value], repr: &Repr) -> CodecResult<()> {
+    let wrong = |i: usize, message: &str| {
+        Err(CodecError::configuration(message).at(&format!("/configuration/codecs/{i}")))
+    };
+    let named = |i: usize, name: &str| {
+        let codec = list.get(i)?;
+        let members = codec.get("configuration").and_then(Value::as_object).cloned();
+        let found = codec.as_str().or_else(|| codec.get("name")?.as_str());
+        (found == Some(name)).then(|| members.unwrap_or_default())
+    };
+    let reversed: Dims = (0..repr.rank as u64).rev().collect();
+    let order = |members: Map<String, Value>| Configuration::new(&members).lengths("order").ok();
+    if named(0, "transpose").and_then(order) != Some(reversed) {
+        return wrong(0, "the first codec must be \"transpose\", and reverse all dimensions");
+    }
+    let (_, unit) = repr.fixed()?;
+    let is_big = |members: Map<String, Value>| unit <= 1 || members.get("endian").is_some_and(|e| e == "big");
+    if !named(1, "bytes").is_some_and(is_big) {
+        return wrong(1, "the second codec must be \"bytes\", in big endian");
+    }
+    if list.len() > 3 {
+        return wrong(3, "there is a codec behind the compressor");
+    }
+    Ok(())
+}
+
+impl N5Default {
+    /// Bytes of a header.
+    fn header(&self) -> usize {
+        FIXED + 4 * usize::from(self.rank)
+    }
+
+    /// The shape that the header of a block tells, and the rest of the block.
+    fn split<'a>(&self, src: &'a [u8]) -> CodecResult<(Dims, &'a [u8])> {
+        let Some((header, data)) = src.split_at_checked(self.header()) else {
+            let message = format!("{} bytes are too few for a header of {}", src.len(), self.header());
+            return Err(CodecError::corrupt(message));
+        };
+        let mut numbers = header.as_chunks().0.iter().map(|number| u16::from_be_bytes(*number));
+        match numbers.next() {
+            Some(0) => {}
+            mode => {
+                let message = format!("the block is of mode {}, only mode 0 is known", mode.unwrap_or(0));
+                return Err(CodecError::new(CodecErrorKind::Unsupported, message));
+            }
+        }
+        match numbers.next() {
+            Some(rank) if rank == self.rank => {}
+            rank => {
+                let (rank, expected) = (rank.unwrap_or(0), self.rank);
+                let message = format!("the block has {rank} dimensions, expected {expected}");
+                return Err(CodecError::corrupt(message));
+            }
+        }
+        let lengths = header[FIXED..].as_chunks().0.iter().map(|len| u64::from(u32::from_be_bytes(*len)));
+        Ok((lengths.collect(), data))
+    }
+}
+
+impl ArrayBytesCodec for N5Default {
+    fn check_shape(&self, shape: &[u64]) -> CodecResult<()> {
+        lengths(shape)?;
+        self.chain.check_shape(shape).map_err(|e| e.at("/configuration/codecs"))
+    }
+
+    fn decode_into(
+        &self,
+        src: &[u8],
+        shape: &[u64],
+        part: &Region,
+        mut dst: Destination<'_>,
+        scratch: &mut Scratch,
+    ) -> CodecResult<()> {
+        let (block, data) = self.split(src)?;
+        // A few bytes can be a large block, so that no more is decoded than a chunk makes likely.
+        let some_times = byte_len(shape, dst.size())?.saturating_mul(4).max(1 << 20) as u64;
+        if byte_len(&block, dst.size())? as u64 > some_times.min(self.most) {
+            let message = format!("the block has shape {block:?}, the chunk {shape:?}: that is too large");
+            return Err(CodecError::new(CodecErrorKind::LimitExceeded, message));
+        }
+        // Where the part begins outside of the block this is an empty region, of which the codecs still check the data.
+        let start: Dims = part.start().iter().zip(&block).map(|(start, len)| *start.min(len)).collect();
+        let ends = part.start().iter().zip(part.shape()).map(|(start, len)| start + len);
+        let there: Dims =
+            ends.zip(&block).zip(&start).map(|((end, len), start)| end.min(*len) - start).collect();
+        if there[..] != *part.shape() {
+            dst.fill(self.fill.bytes())?;
+        }
+        let inner = dst.sub(&Dims::filled(0, there.len()), &there)?;
+        let part = Region::new(start, there).ok_or_else(|| CodecError::corrupt("no such part"))?;
+        self.chain.decode_into(data, &block, &part, inner, scratch)
+    }
+
+    fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
+        let lengths = lengths(src.shape())?;
+        crate::reserve(out, self.header())?;
+        out.extend_from_slice(&[0, 0]);
+        out.extend_from_slice(&self.rank.to_be_bytes());
+        lengths.iter().for_each(|len| out.extend_from_slice(&len.to_be_bytes()));
+        self.chain.encode(src, out, scratch)
+    }
+
+    fn encoded_size(&self, shape: &[u64]) -> EncodedSize {
+        let header = self.header() as u64;
+        // other writers cut blocks at the border of the array
+        match self.chain.encoded_size(shape).bound() {
+            Some(size) => EncodedSize::AtMost(size.saturating_add(header)),
+            None => EncodedSize::Unknown,
+        }
+    }
+}
+
+/// The lengths as a header has them.
+fn lengths(shape: &[u64]) -> CodecResult<Vec<u32>> {
+    let lengths: Result<_, _> = shape.iter().map(|len| u32::try_from(*len)).collect();
+    lengths.map_err(|_| {
+        let message = format!("a block of N5 cannot have shape {shape:?}");
+        CodecError::new(CodecErrorKind::Unsupported, message)
+    })
+}
+
+#[cfg(test)]
+#[cfg(all(feature = "bytes", feature = "gzip", feature = "transpose"))]
+mod tests {
+    use zarr_traits::serde_json::json;
+    use zarr_traits::strided::bytes_of;
+    use zarr_traits::{Limits, Registry, Spec, Swap};
+
+    use super::*;
+    use crate::CODECS;
+    use crate::testing::{chain, decode, encode, golden, hex, open, refused};
+
+    /// For so many dimensions, with or without a compressor.
+    fn codecs(rank: u64, gzip: bool) -> Value {
+        let order: Vec<u64> = (0..rank).rev().collect();
+        let mut codecs = json!([
+            {"name": "transpose", "configuration": {"order": order}},
+            {"name": "bytes", "configuration": {"endian": "big"}},
+        ]);
+        if gzip {
+            codecs.as_array_mut().unwrap().push(json!({"name": "gzip", "configuration": {"level": 1}}));
+        }
+        with(codecs)
+    }
+
+    fn with(codecs: Value) -> Value {
+        json!([{"name": "n5_default", "configuration": {"codecs": codecs}}])
+    }
+
+    #[test]
+    fn d_9g_blocks_that_others_wrote() {
+        let lines = include_str!("../testdata/n5.txt").lines().filter(|line| !line.starts_with('#'));
+        let mut checked = 0;
+        for line in lines {
+            let cells: Vec<&str> = line.split(' ').collect();
+            let [writer, compression, key, object] = cells[..] else { unreachable!("{line}") };
+            let chain = chain(&codecs(3, compression == "gzip"), "int16", 3);
+            let at: Vec<i16> = key.split('/').map(|n| n.parse().unwrap()).collect();
+            let (x, y, z) = (at[0] * 2, at[1] * 3, at[2]);
+            let element = |x: i16, y: i16| if x < 5 && y < 4 { x + 10 * y + 100 * z } else { 0 };
+            // in the order of the chunk: the last dimension, which has one place, is the fastest
+            let expected: Vec<i16> =
+                (x..x + 2).flat_map(|x| (y..y + 3).map(move |y| element(x, y))).collect();
+            let decoded = decode(&chain, &[2, 3, 1], &hex(object)).unwrap();
+            assert_eq!(decoded, bytes_of(&expected), "{writer} {compression} {key}");
+            if compression == "raw" && object.len() == 56 {
+                assert_eq!(encode(&chain, &[2, 3, 1], &decoded), hex(object), "{writer} {key}");
+            }
+            checked += 1;
+        }
+        assert_eq!(checked, 31);
+    }
+
+    #[test]
+    fn d_9g_what_a_block_lacks_is_fill_value_and_what_is_outside_is_ignored() {
+        let registry = Registry::core().with(CODECS).unwrap();
+        let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
+        let repr = Repr { data_type: DataType::UInt8, fill: FillValue::of(9_u8), rank: 2 };
+        let spec = Spec::new("n5_default", codecs(2, false)[0]["configuration"].clone());
+        let chain = Chain::build(&[spec], repr, &context, &mut Vec::new()).unwrap();
+        let block = |shape: [u8; 2]| {
+            let mut block = vec![0, 0, 0, 2, 0, 0, 0, shape[0], 0, 0, 0, shape[1]];
+            block.extend((0..shape[1]).flat_map(|c| (0..shape[0]).map(move |r| r * 10 + c)));
+            block
+        };
+        let (fill, shape) = (9, [2, 3]);
+        for (stored, expected) in [
+            ([2, 3], [0, 1, 2, 10, 11, 12]),
+            ([1, 2], [0, 1, fill, fill, fill, fill]),
+            ([2, 1], [0, fill, fill, 10, fill, fill]),
+            ([0, 3], [fill; 6]),
+            ([5, 4], [0, 1, 2, 10, 11, 12]),
+            ([1, 7], [0, 1, 2, fill, fill, fill]),
+        ] {
+            let stored = block(stored);
+            assert_eq!(decode(&chain, &shape, &stored).unwrap(), expected);
+            let whole = Source::of(&expected, &shape).unwrap();
+            for (start, len) in [([0, 1], [2, 2]), ([1, 0], [1, 1]), ([0, 2], [1, 1]), ([1, 1], [0, 2])] {
+                let part = Region::new(start, len).unwrap();
+                let mut wanted = Vec::new();
+                whole.sub(&start, &len).unwrap().append_to(&mut wanted, Swap::NONE).unwrap();
+                let got = crate::testing::decode_part(&chain, &shape, &part, &stored, &mut Scratch::new());
+                assert_eq!(got.unwrap(), wanted, "{part:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn d_9g_blocks_that_are_none() {
+        let chain = chain(&codecs(2, false), "uint8", 2);
+        let good = hex("00000002000000010000000105");
+        assert_eq!(decode(&chain, &[1, 1], &good).unwrap(), [5]);
+        assert_eq!(chain.encoded_size(&[1, 1]), EncodedSize::AtMost(13));
+        for len in 0..good.len() {
+            assert_eq!(decode(&chain, &[1, 1], &good[..len]).unwrap_err().kind(), CodecErrorKind::Corrupt);
+        }
+        for (block, kind) in [
+            ("00010002000000010000000105", CodecErrorKind::Unsupported), // varlength
+            ("00020002000000010000000105", CodecErrorKind::Unsupported), // object
+            ("00000001000000010000000105", CodecErrorKind::Corrupt),     // one dimension
+            ("0000000200000001000000010506", CodecErrorKind::Corrupt),   // more than the block has
+            ("0000000200000002000000010506ff", CodecErrorKind::Corrupt),
+            ("00000002ffffffffffffffff05", CodecErrorKind::LimitExceeded), // exceeds memory
+            ("00000002000080000000800105", CodecErrorKind::LimitExceeded), // exceeds the limits
+            ("00000002000080000000800005", CodecErrorKind::LimitExceeded), // 1 GiB, for a chunk of one
+            ("00000002000000000000000105", CodecErrorKind::Corrupt),       // an element where there is none
+            ("00000002000000000000000005", CodecErrorKind::Corrupt),
+            ("00000002000004000000040005", CodecErrorKind::Corrupt), // 1 MiB, which is not there
+        ] {
+            let e = decode(&chain, &[1, 1], &hex(block)).unwrap_err();
+            assert_eq!(e.kind(), kind, "{block}: {e}");
+        }
+        assert!(chain.check_shape(&[1 << 32, 1]).is_err());
+    }
+
+    #[test]
+    fn d_9g_only_the_codecs_of_n5() {
+        let transpose = |order: Value| json!({"name": "transpose", "configuration": {"order": order}});
+        let reverse = || transpose(json!([1, 0]));
+        let bytes = |endian: &str| json!({"name": "bytes", "configuration": {"endian": endian}});
+        let gzip = || json!({"name": "gzip", "configuration": {"level": 1}});
+        for (codecs, pointer) in [
+            (json!([reverse(), bytes("little")]), "/codecs/1"),
+            (json!([reverse(), "bytes"]), "/codecs/1"),
+            (json!([reverse()]), "/codecs/1"),
+            (json!([bytes("big")]), "/codecs/0"),
+            (json!([transpose(json!([0, 1])), bytes("big")]), "/codecs/0"),
+            (json!([transpose(json!("F")), bytes("big")]), "/codecs/0"),
+            (json!([reverse(), reverse(), bytes("big")]), "/codecs/1"),
+            (json!([reverse(), bytes("big"), gzip(), gzip()]), "/codecs/3"),
+            (json!([reverse(), bytes("big"), reverse()]), "/codecs/2"),
+            (json!([]), "/codecs/0"),
+            (json!(null), "/codecs"),
+        ] {
+            let e = refused(&with(codecs), "int16", 2);
+            assert_eq!(e.pointer(), format!("/0/configuration{pointer}"), "{e}");
+        }
+        // one byte has no order
+        for second in [json!("bytes"), bytes("little"), bytes("big")] {
+            golden(
+                &with(json!([reverse(), second])),
+                "int8",
+                &[2, 3],
+                &[1, 2, 3, 4, 5, 6],
+                "000000020000000200000003010402050306",
+            );
+        }
+        golden(&codecs(0, false), "float64", &[], bytes_of(&[1.0_f64]), "000000003ff0000000000000");
+        for data_type in [DataType::Bool, DataType::Float16, DataType::Complex64, DataType::String] {
+            let e = open(&codecs(1, false), data_type, 1).unwrap_err();
+            assert_eq!(e.kind(), CodecErrorKind::Unsupported, "{e}");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Every codec keeps the contract.
+#![cfg(all(
+    feature = "bitround",
+    feature = "blosc",
+    feature = "bytes",
+    feature = "cast_value",
+    feature = "conditional",
+    feature = "crc32c",
+    feature = "gzip",
+    feature = "n5_default",
+    feature = "packbits",
+    feature = "reshape",
+    feature = "scale_offset",
+    feature = "transpose",
+    feature = "vlen-bytes",
+    feature = "vlen-utf8",
+    feature = "zstd"
+))]
+#![allow(clippy::unwrap_used, reason = "tests only")]
+
+use zarr_codecs_core::CODECS;
+use zarr_conformance::codec::{Subject, check};
+use zarr_traits::serde_json::{Value, json};
+use zarr_traits::{DataType, Registry};
+
+/// Integers, real floats, and complex numbers, in this order.
+fn numbers() -> impl Iterator<Item = DataType> {
+    DataType::CORE.into_iter().skip(1).take(13)
+}
+
+fn variable() -> [DataType; 2] {
+    [DataType::String, DataType::Bytes]
+}
+
+/// Codecs from elements to bytes.
+fn array_bytes() -> Vec<Subject> {
+    let n5 = |more: &[Value]| {
+        let all = [json!({"name": "transpose", "configuration": {"order": [2, 1, 0]}})]
+            .into_iter()
+            .chain([json!({"name": "bytes", "configuration": {"endian": "big"}})])
+            .chain(more.iter().cloned());
+        Subject::new("n5_default", json!({"codecs": all.collect::<Vec<_>>()}))
+            .types(numbers().filter(|t| !matches!(t, DataType::Float16)).take(10))
+            .refuses([DataType::Bool, DataType::Float16, DataType::Complex64])
+            .shapes(&[&[2, 0, 3], &[4, 3, 5], &[1, 1, 1]])
+    };
+    vec![
+        Subject::new("bytes", json!({"endian": "little"})).refuses(variable()),
+        Subject::new("bytes", json!({"endian": "big"})).refuses(variable()),
+        Subject::new("bytes", json!({})).types([DataType::UInt8, DataType::Bool, DataType::Raw(3)]),
+        // for structs, which the core has none of and the suite has one of
+        Subject::new("bytes:fields", json!({"endian": ["little", "big"]})).refuses(DataType::CORE),
+        Subject::new("vlen-utf8", json!({}))
+            .types([DataType::String])
+            .refuses(DataType::CORE.into_iter().take(14)),
+        Subject::new("vlen-bytes", json!({}))
+            .types([DataType::Bytes])
+            .refuses(DataType::CORE.into_iter().take(14)),
+        Subject::new("packbits", json!({})).refuses(variable()).refuses([DataType::Raw(3)]),
+        Subject::new("packbits", json!({"padding_encoding": "last_byte"})).types([DataType::Bool]),
+        Subject::new("packbits", json!({"first_bit": 1, "last_bit": 5, "padding_encoding": "first_byte"}))
+            .types(numbers())
+            .lossy(),
+        n5(&[]),
+        n5(&[json!({"name": "gzip", "configuration": {"level": 1}})]),
+    ]
+}
+
+/// Codecs from elements to elements.
+fn array_array() -> Vec<Subject> {
+    let integers = || numbers().take(8);
+    let reals = || numbers().take(11);
+    let others = || variable().into_iter().chain([DataType::Bool, DataType::Raw(3)]);
+    let scalars =
+        json!({"encode": [["NaN", 0], ["Infinity", 7], ["-Infinity", 7]], "decode": [[7, "Infinity"]]});
+    vec![
+        Subject::new("transpose", json!({"order": [2, 0, 1]})).shapes(&[&[2, 0, 3], &[4, 3, 5], &[1, 1, 1]]),
+        Subject::new("reshape", json!({"shape": [-1]})),
+        Subject::new("reshape", json!({"shape": [[0], 1, [1, 2]]})).shapes(&[&[2, 0, 3], &[4, 3, 5]]),
+        Subject::new("bitround", json!({"keepbits": 3})).lossy().refuses(others()),
+        Subject::new("cast_value", json!({"data_type": "float64"}))
+            .types(integers().filter(|t| t.size() < Some(8))),
+        Subject::new(
+            "cast_value",
+            json!({"data_type": "float32", "rounding": "towards-zero", "out_of_range": "clamp"}),
+        )
+        .types(reals())
+        .refuses(others())
+        .lossy(),
+        Subject::new("cast_value", json!({"data_type": "int8", "out_of_range": "wrap"}))
+            .types(integers())
+            .lossy(),
+        Subject::new(
+            "cast_value",
+            json!({"data_type": "int16", "out_of_range": "clamp", "scalar_map": scalars}),
+        )
+        .types([DataType::Float16, DataType::Float32, DataType::Float64])
+        .lossy(),
+        Subject::new("scale_offset", json!({"offset": 3, "scale": 2}))
+            .types([DataType::Int32])
+            .refuses(others())
+            .elements(|n| i32::try_from(n % 1000).unwrap().to_ne_bytes().into()),
+        Subject::new("scale_offset", json!({"offset": 3, "scale": 0.5}))
+            .types([DataType::Float32])
+            .elements(|n| (f32::from(u16::try_from(n % 1000).unwrap()) / 8.0).to_ne_bytes().into()),
+    ]
+}
+
+/// Codecs from bytes to bytes.
+fn bytes_bytes() -> Vec<Subject> {
+    let blosc = |cname: &str, shuffle: &str| {
+        Subject::new(
+            "blosc",
+            json!({"cname": cname, "clevel": 5, "shuffle": shuffle, "typesize": 4, "blocksize": 0}),
+        )
+    };
+    let steps = json!([
+        {"name": "zstd", "configuration": {"level": 1}}, {"name": "gzip", "configuration": {"level": 1}}
+    ]);
+    vec![
+        Subject::new("crc32c", json!({})).checksum(),
+        Subject::new("gzip", json!({"level": 0})).checksum(),
+        Subject::new("gzip", json!({"level": 6})).checksum(),
+        Subject::new("zstd", json!({"level": 1})),
+        Subject::new("zstd", json!({"level": 9, "checksum": true})).checksum(),
+        blosc("lz4", "shuffle"),
+        blosc("blosclz", "bitshuffle"),
+        blosc("zstd", "noshuffle"),
+        blosc("snappy", "shuffle"),
+        blosc("zlib", "shuffle"),
+        Subject::new("conditional", json!({"codecs": steps, "header_bits": 16})),
+    ]
+}
+
+#[test]
+fn the_codecs_keep_the_contract() {
+    let subjects = [array_array(), array_bytes(), bytes_bytes()].concat();
+    let shown: Vec<String> = subjects.iter().map(Subject::to_string).collect();
+    for name in CODECS.iter().filter_map(|entry| entry.names().next()) {
+        let start = format!("codec {name:?}");
+        assert!(shown.iter().any(|subject| subject.starts_with(&start)), "{name} is not tried");
+    }
+    check(&Registry::core().with(CODECS).unwrap(), subjects).unwrap();
+}

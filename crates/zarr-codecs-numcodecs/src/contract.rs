@@ -1,0 +1,150 @@
+//! Every codec keeps the contract.
+
+use zarr_conformance::codec::{Subject, check};
+use zarr_traits::serde_json::json;
+use zarr_traits::{DataType, ExtensionPoint, Registry};
+
+use crate::testing::objects;
+use crate::{CODECS, pickle};
+
+fn keep(subjects: Vec<Subject>) {
+    check(&Registry::core().with(CODECS).unwrap(), subjects).unwrap();
+}
+
+#[test]
+fn compressors_keep_the_contract() {
+    keep(compressors());
+}
+
+#[test]
+fn checksums_and_orders_of_bytes_keep_the_contract() {
+    keep(checksums_and_orders_of_bytes());
+}
+
+#[test]
+fn filters_keep_the_contract() {
+    keep(filters());
+}
+
+#[test]
+fn filters_of_bytes_keep_the_contract() {
+    keep(filters_of_bytes());
+}
+
+#[test]
+fn codecs_of_objects_keep_the_contract() {
+    keep(codecs_of_objects());
+}
+
+#[test]
+fn every_codec_is_tried() {
+    let all =
+        [compressors(), checksums_and_orders_of_bytes(), filters(), filters_of_bytes(), codecs_of_objects()];
+    let shown: Vec<String> = all.iter().flatten().map(Subject::to_string).collect();
+    let names = CODECS.iter().filter(|entry| entry.point() == ExtensionPoint::Codec);
+    for name in names.filter_map(|entry| entry.names().next()) {
+        let start = format!("codec {name:?}");
+        let tried = shown.iter().any(|subject| subject.starts_with(&start));
+        // which nobody can build
+        let refused = pickle::ENTRY.names().any(|refused| refused == name);
+        assert!(tried || refused, "{name} is not tried");
+    }
+}
+
+fn compressors() -> Vec<Subject> {
+    let arm = json!([{"id": 7}, {"id": 33, "preset": 0}]);
+    let delta = json!([{"id": 3, "dist": 8}, {"id": 33, "preset": 0}]);
+    vec![
+        Subject::new("numcodecs.blosc", json!({"cname": "zstd"})),
+        Subject::new("numcodecs.bz2", json!({})).checksum(),
+        Subject::new("numcodecs.gzip", json!({})).checksum(),
+        Subject::new("numcodecs.lz4", json!({})),
+        Subject::new("numcodecs.lzma", json!({"preset": 0})).checksum(),
+        Subject::new("numcodecs.lzma", json!({"format": 2, "preset": 0})),
+        Subject::new("numcodecs.lzma", json!({"format": 3, "filters": delta})),
+        Subject::new("numcodecs.lzma", json!({"format": 3, "filters": arm})),
+        Subject::new("numcodecs.zlib", json!({})).checksum(),
+        Subject::new("numcodecs.zlib", json!({"level": 0})).checksum(),
+        Subject::new("numcodecs.zstd", json!({"checksum": true})).checksum(),
+    ]
+}
+
+fn checksums_and_orders_of_bytes() -> Vec<Subject> {
+    let eight = [DataType::Int64, DataType::Float64, DataType::Complex128];
+    vec![
+        Subject::new("numcodecs.adler32", json!({})).checksum(),
+        Subject::new("numcodecs.base64", json!({})),
+        Subject::new("numcodecs.crc32", json!({"location": "end"})).checksum(),
+        Subject::new("numcodecs.crc32c", json!({"location": "start"})).checksum(),
+        Subject::new("numcodecs.fletcher32", json!({})).checksum(),
+        Subject::new("numcodecs.jenkins_lookup3", json!({"prefix": [1, 2, 3]})).checksum(),
+        // what is no whole element is for numcodecs an error of the chunk
+        Subject::new("numcodecs.shuffle", json!({"elementsize": 8})).types(eight),
+    ]
+}
+
+fn filters() -> Vec<Subject> {
+    // sums of floats round, and those of truth values are those of numpy: they do not get back what was encoded
+    let integers = DataType::CORE.into_iter().skip(1).take(8);
+    let numbers = DataType::CORE.into_iter().skip(1).take(11);
+    #[cfg(feature = "zfpy")]
+    let four = [DataType::Int32, DataType::Int64, DataType::Float32, DataType::Float64];
+    vec![
+        Subject::new("numcodecs.astype", json!({"encode_dtype": "<f8"})).lossy(),
+        Subject::new("numcodecs.bitround", json!({"keepbits": 3})).lossy(),
+        Subject::new("numcodecs.delta", json!({})).types(integers).refuses([DataType::String]),
+        Subject::new("numcodecs.fixedscaleoffset", json!({"offset": 3, "scale": 2, "astype": "<i8"})).lossy(),
+        Subject::new("numcodecs.packbits", json!({})).refuses([DataType::UInt8]),
+        Subject::new("numcodecs.pcodec", json!({}))
+            .types(numbers)
+            .refuses([DataType::Bool, DataType::String]),
+        Subject::new("numcodecs.quantize", json!({"digits": 2})).lossy(),
+        #[cfg(feature = "zfpy")]
+        Subject::new("numcodecs.zfpy", json!({"mode": 5})).types(four).refuses([DataType::Int8]),
+    ]
+}
+
+/// A string of one character as numpy has it.
+fn utf32(character: char) -> [u8; 4] {
+    u32::from(character).to_le_bytes()
+}
+
+fn filters_of_bytes() -> Vec<Subject> {
+    let of = |name: &str, configuration, data_type| Subject::new(name, configuration).types([data_type]);
+    let float = DataType::Float32;
+    vec![
+        of("numcodecs:astype", json!({"decode_dtype": ">i4", "encode_dtype": "<f8"}), DataType::Int32),
+        of("numcodecs:bitround", json!({"keepbits": 23, "dtype": "<f4"}), float.clone()),
+        of("numcodecs:delta", json!({"dtype": "|i1"}), float.clone()),
+        of("numcodecs:delta", json!({"dtype": "<u2"}), float.clone()),
+        of("numcodecs:delta", json!({"dtype": ">i4", "astype": "<u4"}), float),
+        of("numcodecs:delta", json!({"dtype": "<u8"}), DataType::Complex64),
+        of(
+            "numcodecs:fixedscaleoffset",
+            json!({"offset": 3, "scale": 1, "dtype": "<i4", "astype": ">i4"}),
+            DataType::Int32,
+        ),
+        of("numcodecs:packbits", json!({}), DataType::Bool),
+        of("numcodecs:quantize", json!({"digits": 2, "dtype": "<f8"}), DataType::Float64).lossy(),
+        of("numcodecs:categorize_fixed", json!({"labels": ["a", "é"], "dtype": "<U1"}), DataType::Raw(4))
+            .elements(|n| {
+                ["a", "é", "\0"][usize::try_from(n % 3).unwrap()].chars().flat_map(utf32).collect()
+            }),
+    ]
+}
+
+fn codecs_of_objects() -> Vec<Subject> {
+    let of = |name: &str, configuration| Subject::new(name, configuration).types([objects().data_type]);
+    let values = |n: u64| json!([n % 7, {"a": n.to_string()}, null]).to_string().into_bytes();
+    let lists = |n: u64| format!("[{},2]", n % 100).into_bytes();
+    vec![
+        of("numcodecs:json", json!({})).elements(values),
+        of("numcodecs:json2", json!({})).elements(values),
+        of("numcodecs:msgpack", json!({})).elements(values),
+        of("numcodecs:msgpack2", json!({})).elements(values),
+        of("numcodecs:vlen-array", json!({"dtype": "<i4"})).elements(lists),
+        Subject::new("numcodecs:categorize", json!({"labels": ["a", "b"], "dtype": "|O", "astype": "|u1"}))
+            .types([DataType::String])
+            .elements(|n| ["a", "b", ""][usize::try_from(n % 3).unwrap()].into()),
+    ]
+}

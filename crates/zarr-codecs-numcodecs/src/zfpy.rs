@@ -1,0 +1,23 @@
+//! `numcodecs.zfpy`: numbers in the format of zfp, behind its header. It is the codec of [`zarr_codec_zfp::zfpy`], which says
+//! what its members are. Checklist D10.1.
+
+pub use zarr_codec_zfp::zfpy::ENTRY;
+
+#[cfg(test)]
+mod tests {
+    use zarr_traits::DataType;
+    use zarr_traits::serde_json::json;
+    use zarr_traits::strided::bytes_of;
+
+    use crate::testing::{decode_fixed, hex, repr};
+
+    #[test]
+    fn d10_1_it_is_in_the_table() {
+        let encoded = hex("7a66700580000000000020cb000000bcbd10030000a03e7a1d00008045050000");
+        let elements = [-51, -39, -15, 25, -24, 44, 24, 16, 26];
+        let configuration = json!({"mode": 4, "tolerance": 0.5});
+        let decoded =
+            decode_fixed("numcodecs.zfpy", &configuration, &repr(DataType::Int32), &encoded, &[9]).unwrap();
+        assert_eq!(decoded, bytes_of(&elements));
+    }
+}
