@@ -5,7 +5,8 @@ use std::thread;
 
 use zarr_traits::{ByteRange, Bytes, If, Put, StoreErrorKind, block_on};
 
-use super::subject::{Check, Excerpt, Fault, Subject, ensure, key, span};
+use super::subject::{Subject, key, span};
+use crate::report::{Check, Excerpt, Fault, ensure};
 
 /// How often an object is replaced while others read it.
 pub(super) const ROUNDS: u8 = 50;

@@ -5,7 +5,8 @@ use std::thread;
 
 use zarr_traits::{Outcome, Put, StoreErrorKind};
 
-use super::subject::{Check, Fault, Subject, ensure, fails};
+use super::subject::{Subject, fails};
+use crate::report::{Check, Fault, ensure};
 
 pub(super) fn conflict(store: &Subject) -> Check {
     create(store)?;

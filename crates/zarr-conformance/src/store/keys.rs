@@ -2,7 +2,8 @@
 
 use zarr_traits::{Put, StoreErrorKind, block_on};
 
-use super::subject::{Check, Subject, ensure, fails, key};
+use super::subject::{Subject, fails, key};
+use crate::report::{Check, ensure};
 
 pub(super) fn case(store: &Subject) -> Check {
     store.put("foo", "A")?;
@@ -14,29 +15,49 @@ pub(super) fn case(store: &Subject) -> Check {
     store.holds("foo", Some(b"A"))
 }
 
+/// Names that some store, URL, shell or file system finds odd.
+fn odd_names() -> Vec<String> {
+    let odd = "a b|a%b|a%20b|a%2Fb|#|?|+|~|[|]|{|}|(|)|*|'|\"|`|&|=|;|,|:|@|$|!|^|<|>|é|🦀|a.b|...|..a|-";
+    let long = ["x".repeat(255), "é".repeat(127), "|".to_owned()];
+    odd.split('|').map(str::to_owned).chain(long).collect()
+}
+
+/// An odd name as a whole key, as a directory, and as a name in one.
+fn odd_keys(name: &str) -> [String; 3] {
+    [format!("k/{name}"), format!("d/{name}/zarr.json"), name.to_owned()]
+}
+
+/// Objects with every odd name, and what they hold.
+pub(super) fn odd_objects() -> Vec<(String, String)> {
+    let keys = odd_names().into_iter().flat_map(|name| odd_keys(&name));
+    keys.map(|key| (key.clone(), format!("the value of {key}"))).collect()
+}
+
 pub(super) fn any(store: &Subject) -> Check {
-    let long = "x".repeat(255);
-    let wide = "é".repeat(127);
-    let names = [
-        "a b", "a%b", "a%20b", "#", "?", "+", "~", "[", "]", "*", "'", "é", "🦀", "a.b", "...", "..a", "-",
-        &long, &wide,
-    ];
-    for name in names {
-        // As a whole key, as a directory, and as a name in one.
-        for name in [format!("k/{name}"), format!("d/{name}/zarr.json"), name.to_owned()] {
-            let value = format!("the value of {name}");
-            store.put(&name, value.clone())?;
-            store.holds(&name, Some(value.as_bytes()))?;
-            if let Some(lister) = store.lister() {
-                ensure!(store.list(lister, "")?.contains(&name), "{name:?} was put, and is not listed");
-            }
+    for (name, value) in odd_objects() {
+        store.put(&name, value.clone())?;
+        store.holds(&name, Some(value.as_bytes()))?;
+        if let Some(lister) = store.lister() {
+            ensure!(store.list(lister, "")?.contains(&name), "{name:?} was put, and is not listed");
         }
     }
-    for name in names {
-        let value = format!("the value of {name}");
-        store.holds(name, Some(value.as_bytes()))?;
-        let _ = store.delete(name, None)?;
-        store.holds(name, None)?;
+    found(store)?;
+    for name in odd_names() {
+        let _ = store.delete(&name, None)?;
+        store.holds(&name, None)?;
+    }
+    Ok(())
+}
+
+/// In a storage that holds the [`odd_objects`].
+pub(super) fn found(store: &Subject) -> Check {
+    for (name, value) in odd_objects() {
+        store.holds(&name, Some(value.as_bytes()))?;
+    }
+    if let Some(lister) = store.lister() {
+        let listed = store.list(lister, "")?;
+        let missing = odd_objects().into_iter().find(|(name, _)| !listed.contains(name));
+        ensure!(missing.is_none(), "{missing:?} is there, and is not listed");
     }
     Ok(())
 }

@@ -5,7 +5,8 @@ use std::thread;
 use zarr_traits::block_on;
 
 use super::atomic::{ROUNDS, stop_when_done};
-use super::subject::{Check, LARGE, SMALL, Subject, ensure, key, prefix};
+use super::subject::{LARGE, SMALL, Subject, key, prefix};
+use crate::report::{Check, ensure};
 
 pub(super) fn below(store: &Subject) -> Check {
     let Some(lister) = store.lister() else {

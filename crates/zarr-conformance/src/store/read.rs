@@ -7,7 +7,8 @@ use std::thread;
 
 use zarr_traits::{ByteRange, If, StoreErrorKind, block_on};
 
-use super::subject::{Check, Excerpt, Fault, LARGE, LARGE_SIZE, Subject, ensure, fails, key, pattern, span};
+use super::subject::{LARGE, LARGE_SIZE, Subject, fails, key, pattern, span};
+use crate::report::{Check, Excerpt, Fault, ensure};
 
 pub(super) fn any_executor(store: &Subject) -> Check {
     let (digits, all) = (key("digits"), [ByteRange::All]);

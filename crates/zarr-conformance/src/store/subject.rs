@@ -4,37 +4,10 @@ use std::fmt;
 
 use zarr_traits::{
     ByteRange, Bytes, Dir, Filled, If, Key, ListStore, Outcome, Prefix, Put, ReadStore, Reply, Stat, Storage,
-    StoreError, StoreErrorKind, StoreResult, Version, WriteStore, block_on,
+    StoreErrorKind, StoreResult, Version, WriteStore, block_on,
 };
 
-/// The result of a check.
-pub(super) type Check = Result<(), Fault>;
-
-/// What a store did wrong.
-#[derive(Debug)]
-pub(super) struct Fault(pub(super) String);
-
-impl From<StoreError> for Fault {
-    fn from(e: StoreError) -> Self {
-        Self(format!("unexpected error of kind {:?}: {e}", e.kind()))
-    }
-}
-
-impl From<String> for Fault {
-    fn from(message: String) -> Self {
-        Self(message)
-    }
-}
-
-/// Leaves a check with a message unless the condition holds.
-macro_rules! ensure {
-    ($holds:expr, $($message:tt)+) => {
-        if !$holds {
-            return Err($crate::store::subject::Fault(format!($($message)+)));
-        }
-    };
-}
-pub(super) use ensure;
+use crate::report::{Check, Excerpt, Fault, ensure};
 
 /// What the storage of a reading check holds, besides [`LARGE`]. The keys below `a/`, `e/` are those of E.t1, the ones
 /// below `l/` of E.t2.
@@ -75,16 +48,6 @@ pub(super) fn prefix(prefix: &str) -> Prefix {
 
 pub(super) fn span(offset: u64, len: u64) -> ByteRange {
     ByteRange::Span { offset, len }
-}
-
-/// The start of some bytes, for a message.
-pub(super) struct Excerpt<'a>(pub(super) &'a [u8]);
-
-impl fmt::Display for Excerpt<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let n = self.0.len();
-        write!(f, "{n} bytes \"{}{}\"", self.0[..n.min(16)].escape_ascii(), if n > 16 { "…" } else { "" })
-    }
 }
 
 /// The store under test.

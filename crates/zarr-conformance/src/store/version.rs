@@ -5,7 +5,8 @@ use std::thread;
 use zarr_traits::{ByteRange, If, StoreErrorKind};
 
 use super::atomic::{ROUNDS, stop_when_done};
-use super::subject::{Check, Excerpt, Fault, SMALL, Subject, ensure, span};
+use super::subject::{SMALL, Subject, span};
+use crate::report::{Check, Excerpt, Fault, ensure};
 
 pub(super) fn consistent(store: &Subject) -> Check {
     let all = &[ByteRange::All];

@@ -2,7 +2,8 @@
 
 use zarr_traits::Outcome;
 
-use super::subject::{Check, Subject, ensure};
+use super::subject::Subject;
+use crate::report::{Check, ensure};
 
 pub(super) fn delete(store: &Subject) -> Check {
     store.put("a/b", "value")?;

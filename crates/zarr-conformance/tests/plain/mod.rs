@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
-use zarr_traits::store::copy_into;
+use zarr_traits::store::{dir_of, page_of, reply, reply_into};
 use zarr_traits::*;
 
 #[derive(Debug, Default)]
@@ -20,19 +20,8 @@ impl Plain {
         self.0.lock().unwrap()
     }
 
-    fn get(&self, key: &Key, ranges: &[ByteRange], when: If<'_>) -> StoreResult<Option<Reply>> {
-        let Some((value, version)) = self.open().objects.get(key).cloned() else {
-            return Ok(None);
-        };
-        if matches!(when, If::Pinned(wanted) if *wanted != version) {
-            return Err(StoreError::new(StoreErrorKind::Changed, "another version"));
-        }
-        let slice = |range: &ByteRange| {
-            let span = range.resolve(value.len() as u64)?;
-            Ok(value.slice(span.start as usize..span.end as usize))
-        };
-        let bytes = ranges.iter().map(slice).collect::<StoreResult<_>>()?;
-        Ok(Some(Reply { bytes, size: Some(value.len() as u64), version: Some(version) }))
+    fn get(&self, key: &Key) -> Option<(Bytes, Version)> {
+        self.open().objects.get(key).cloned()
     }
 }
 
@@ -47,7 +36,7 @@ impl ReadStore for Plain {
         ranges: &'a [ByteRange],
         when: If<'a>,
     ) -> BoxFuture<'a, StoreResult<Option<Reply>>> {
-        ready(self.get(key, ranges, when))
+        ready(self.get(key).map(|(value, version)| reply(&value, Some(version), ranges, when)).transpose())
     }
 
     fn read_into<'a>(
@@ -57,37 +46,23 @@ impl ReadStore for Plain {
         when: If<'a>,
         into: &'a mut [u8],
     ) -> BoxFuture<'a, StoreResult<Option<Filled>>> {
-        let reply = self.get(key, ranges, when);
-        ready(reply.and_then(|reply| reply.map(|reply| copy_into(reply, ranges, into)).transpose()))
+        let filled = |(value, version)| reply_into(&value, Some(version), ranges, when, into);
+        ready(self.get(key).map(filled).transpose())
     }
 
     fn size<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, StoreResult<Option<Stat>>> {
-        let stat = |(value, version): &(Bytes, Version)| Stat {
-            size: value.len() as u64,
-            version: Some(version.clone()),
-        };
-        ready(Ok(self.open().objects.get(key).map(stat)))
+        let stat = |(value, version): (Bytes, _)| Stat { size: value.len() as u64, version: Some(version) };
+        ready(Ok(self.get(key).map(stat)))
     }
 }
 
 impl ListStore for Plain {
     fn list<'a>(&'a self, prefix: &'a Prefix, after: Option<&'a Key>) -> BoxFuture<'a, StoreResult<Page>> {
-        let below = |key: &&Key| prefix.strip(key).is_some() && after.is_none_or(|after| *key > after);
-        let keys = self.open().objects.keys().filter(below).cloned().collect();
-        ready(Ok(Page { keys, more: false }))
+        ready(Ok(page_of(prefix, after, self.open().objects.keys())))
     }
 
     fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<Dir>> {
-        let mut dir = Dir::default();
-        for key in self.open().objects.keys() {
-            match prefix.strip(key).map(|rest| rest.split_once('/')) {
-                None => {}
-                Some(None) => dir.keys.push(key.clone()),
-                Some(Some((name, _))) => dir.prefixes.push(prefix.child(name).unwrap()),
-            }
-        }
-        dir.prefixes.dedup();
-        ready(Ok(dir))
+        ready(dir_of(prefix, self.open().objects.keys()))
     }
 }
 

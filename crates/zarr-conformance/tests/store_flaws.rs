@@ -132,7 +132,7 @@ impl Flawed {
 
     async fn get(&self, key: &Key, ranges: &[ByteRange], when: If<'_>) -> StoreResult<Option<Reply>> {
         let reader = self.inner.reader();
-        let when = if self.flaw == ServesNewestForPinned { If::Any } else { when };
+        let when = if self.flaw == ServesNewestForPinned { If::Versioned } else { when };
         let mut ranges = ranges.to_vec();
         let size = reader.size(key).await?.map_or(0, |stat| stat.size);
         match self.flaw {

@@ -1,0 +1,139 @@
+//! What happens when a codec is built: what it refuses, and what it makes of a configuration.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use zarr_traits::serde_json::{Value, json};
+use zarr_traits::{Codec, CodecErrorKind, CodecKind, Note, Repr, Spec};
+
+use super::chunk::Worker;
+use super::subject::Bench;
+use crate::report::{Check, Fault, ensure, panic_text};
+
+/// Rule 2.
+pub(super) fn refusals(bench: &Bench) -> Check {
+    for data_type in bench.types() {
+        let (accepted, refused): (Vec<_>, Vec<_>) =
+            bench.shapes().into_iter().partition(|shape| bench.accepts(&data_type, shape));
+        let takes = !accepted.is_empty();
+        ensure!(takes || bench.subject.types.is_none(), "{data_type} is refused in chunks of any shape");
+        ensure!(
+            !takes || refused.is_empty() || !bench.shapes_are_said(),
+            "{data_type} is refused in chunks of the shapes {refused:?}, and not in those of the shapes {accepted:?}"
+        );
+    }
+    for data_type in &bench.subject.refused {
+        for rank in ranks(bench) {
+            let built = bench.chains(&bench.zeros(data_type, rank));
+            ensure!(built.is_err(), "{data_type} in {rank} dimensions is not refused");
+        }
+    }
+    for data_type in bench.types() {
+        for rank in ranks(bench) {
+            let Err(e) = bench.build(&bench.subject.spec, &bench.zeros(&data_type, rank)) else { continue };
+            let fits = !matches!(e.kind(), CodecErrorKind::Corrupt | CodecErrorKind::Checksum);
+            ensure!(fits, "{data_type} is refused with an error of kind {:?}: {e}", e.kind());
+        }
+    }
+    let mut worker = Worker::new();
+    for case in bench.cases() {
+        case.encode(&case.chains[0], worker.at(&case.chunk))?;
+    }
+    Ok(())
+}
+
+fn ranks(bench: &Bench) -> impl Iterator<Item = usize> {
+    let mut ranks: Vec<usize> = bench.shapes().into_iter().map(<[u64]>::len).collect();
+    ranks.sort_unstable();
+    ranks.dedup();
+    ranks.into_iter()
+}
+
+/// Rule 3.
+pub(super) fn kind(bench: &Bench) -> Check {
+    for repr in accepted(bench) {
+        let kind = match bench.build(&bench.subject.spec, &repr)?.0 {
+            Codec::ArrayArray(_) => CodecKind::ArrayArray,
+            Codec::ArrayBytes(_) => CodecKind::ArrayBytes,
+            Codec::BytesBytes(_) => CodecKind::BytesBytes,
+        };
+        let stated = bench.entry.kind;
+        ensure!(kind == stated, "its entry states {stated:?}, and what is built is {kind:?}");
+    }
+    Ok(())
+}
+
+/// What the codec can be built for, of all types and ranks.
+fn accepted(bench: &Bench) -> Vec<Repr> {
+    let all = bench.types().into_iter().flat_map(|t| ranks(bench).map(move |rank| (t.clone(), rank)));
+    let reprs = all.map(|(data_type, rank)| bench.zeros(&data_type, rank));
+    reprs.filter(|repr| bench.build(&bench.subject.spec, repr).is_ok()).collect()
+}
+
+/// A member that no codec has.
+const UNKNOWN: &str = "conformance.unknown";
+
+/// Rule 4.
+pub(super) fn members(bench: &Bench) -> Check {
+    let reprs = accepted(bench);
+    let Some(repr) = reprs.first() else { return Ok(()) };
+    let all = Value::Object(bench.subject.spec.configuration.clone());
+    for place in objects(&all) {
+        let mut changed = all.clone();
+        if let Some(object) = changed.pointer_mut(&place).and_then(Value::as_object_mut) {
+            object.insert(UNKNOWN.to_owned(), json!(1));
+        }
+        let noted = |notes: &[Note]| notes.iter().any(|note| note.pointer.ends_with(UNKNOWN));
+        ensure!(
+            build(bench, &changed, repr)?.is_none_or(|notes| noted(&notes)),
+            "the member {place}/{UNKNOWN} of its configuration is neither refused nor noted"
+        );
+    }
+    for name in bench.subject.spec.configuration.keys() {
+        let mut less = bench.subject.spec.configuration.clone();
+        less.remove(name);
+        let _ = build(bench, &Value::Object(less), repr)?;
+        for odd in [
+            json!(null),
+            json!(true),
+            json!(-1),
+            json!(u64::MAX),
+            json!(0.5),
+            json!(""),
+            json!([]),
+            json!({}),
+        ] {
+            let mut other = bench.subject.spec.configuration.clone();
+            other.insert(name.clone(), odd);
+            let _ = build(bench, &Value::Object(other), repr)?;
+        }
+    }
+    Ok(())
+}
+
+/// The notes on another configuration, where it is not refused; a panic is a fault.
+fn build(bench: &Bench, configuration: &Value, repr: &Repr) -> Result<Option<Vec<Note>>, Fault> {
+    let spec = Spec::new(bench.subject.spec.name.clone(), configuration.clone());
+    let built = catch_unwind(AssertUnwindSafe(|| bench.build(&spec, repr)));
+    let built = built.map_err(|panic| {
+        Fault(format!("its configuration {configuration} is a panic: {}", panic_text(&*panic)))
+    })?;
+    Ok(built.ok().map(|(_, notes)| notes))
+}
+
+/// Where the objects in a configuration are, itself among them, as JSON pointers.
+fn objects(value: &Value) -> Vec<String> {
+    let below = |key: &str, value: &Value| {
+        let key = key.replace('~', "~0").replace('/', "~1");
+        objects(value).into_iter().map(move |place| format!("/{key}{place}")).collect::<Vec<_>>()
+    };
+    match value {
+        Value::Object(members) => {
+            let inside = members.iter().flat_map(|(name, value)| below(name, value));
+            [String::new()].into_iter().chain(inside).collect()
+        }
+        Value::Array(items) => {
+            items.iter().enumerate().flat_map(|(i, value)| below(&i.to_string(), value)).collect()
+        }
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,164 @@
+//! Bytes as a store may give them: cut, lengthened, flipped, made up.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use zarr_traits::{BytesBytesCodec, Codec, Scratch};
+
+use super::chunk::{Elements, Noise, Worker};
+use super::subject::{Bench, Case};
+use super::whole::difference;
+use crate::report::{Check, Excerpt, Fault, ensure, panic_text};
+
+/// Places that are tried of an encoded form that has more.
+const MOST: usize = 150;
+
+/// What was done to bytes.
+#[derive(Debug, Clone, Copy)]
+enum Damage {
+    Cut(usize),
+    Lengthened(u8),
+    Flipped(usize),
+    MadeUp(u64),
+}
+
+impl Damage {
+    /// What is tried of `len` bytes.
+    fn all(len: usize) -> Vec<Self> {
+        let few = |n: usize| (0..n).step_by(n.div_ceil(MOST).max(1));
+        let cut = few(len).map(Self::Cut);
+        let more = [1, 0x5a, 0xff].map(Self::Lengthened);
+        let flipped = few(len * 8).map(Self::Flipped);
+        cut.chain(more).chain(flipped).chain((1..=40).map(Self::MadeUp)).collect()
+    }
+
+    fn of(self, bytes: &[u8]) -> Vec<u8> {
+        let mut damaged = bytes.to_vec();
+        match self {
+            Self::Cut(len) => damaged.truncate(len),
+            Self::Lengthened(byte) => damaged.push(byte),
+            Self::Flipped(bit) => damaged[bit / 8] ^= 1 << (bit % 8),
+            Self::MadeUp(seed) => {
+                let mut noise = Noise(seed);
+                // half of them begin as the real ones do, and so get behind a header
+                damaged.truncate(if seed.is_multiple_of(2) { noise.place(bytes.len() + 1) } else { 0 });
+                let more = noise.place(2 * bytes.len() + 9);
+                damaged.extend((0..more).map(|_| noise.next().to_le_bytes()[7]));
+            }
+        }
+        damaged
+    }
+}
+
+/// Decodes damaged bytes; a panic is a fault that says what was done.
+fn decode(
+    case: &Case,
+    damage: Damage,
+    bytes: &[u8],
+    decode: impl FnOnce(&[u8]) -> Result<Option<Elements>, Fault>,
+) -> Result<Option<Elements>, Fault> {
+    let damaged = damage.of(bytes);
+    catch_unwind(AssertUnwindSafe(|| decode(&damaged))).unwrap_or_else(|panic| {
+        let text = panic_text(&*panic);
+        Err(Fault(format!("{damage:?} of {}, {}: panicked: {text}", case.chunk, Excerpt(bytes))))
+    })
+}
+
+/// Rule 11.
+pub(super) fn survived(bench: &Bench) -> Check {
+    let mut worker = Worker::new();
+    for (case, encoded) in bench.small_cases()? {
+        let chain = &case.chains[0];
+        worker.at(&case.chunk);
+        let right = case.decode_whole(chain, &encoded, &mut worker)?;
+        for damage in Damage::all(encoded.len()) {
+            let got =
+                decode(&case, damage, &encoded, |src| Ok(case.decode_whole(chain, src, &mut worker).ok()))?;
+            let Some(got) = got else { continue };
+            let passes = match damage {
+                Damage::Cut(_) => got == right,
+                Damage::Lengthened(_) => false,
+                _ => !bench.subject.checksum || got == right,
+            };
+            ensure!(passes, "{damage:?} of {}, {}: {}", case.chunk, Excerpt(&encoded), {
+                if got == right { "taken as it is".to_owned() } else { difference(&got, &right) }
+            });
+        }
+        if let (Codec::BytesBytes(codec), _) = bench.build(&bench.subject.spec, &case.chunk.repr)? {
+            alone(&case, &*codec, &mut worker.scratch)?;
+        }
+    }
+    Ok(())
+}
+
+/// A codec by itself, with an eye on what lies behind the destination.
+fn alone(case: &Case, codec: &dyn BytesBytesCodec, scratch: &mut Scratch) -> Check {
+    const BEHIND: [u8; 16] = [0x5a; 16];
+    let bytes = case.chunk.elements.concat();
+    let mut encoded = Vec::new();
+    codec.encode(&bytes, &mut encoded, scratch)?;
+    for damage in Damage::all(encoded.len()) {
+        decode(case, damage, &encoded, |src| {
+            let mut memory = [&vec![0xa5; bytes.len()][..], &BEHIND].concat();
+            let (dst, behind) = memory.split_at_mut(bytes.len());
+            let len = codec.decode_into(src, dst, scratch).unwrap_or(0);
+            ensure!(len <= dst.len(), "{damage:?}: {len} bytes are said to lie in room for {}", dst.len());
+            ensure!(behind == BEHIND, "{damage:?}: bytes behind the destination were written");
+            let span = bytes.len() / 4..bytes.len() / 2;
+            let (dst, behind) = memory.split_at_mut(span.len());
+            behind.fill(0x5a);
+            let _ = codec.decode_span(src, bytes.len(), span, dst, scratch);
+            let kept = behind.iter().all(|byte| *byte == 0x5a);
+            ensure!(kept, "{damage:?}: bytes behind the destination of a span were written");
+            Ok(None)
+        })?;
+    }
+    Ok(())
+}
+
+/// Rule 12.
+pub(super) fn memory(bench: &Bench) -> Check {
+    let Some(largest) = bench.subject.largest else { return Ok(()) };
+    let mut worker = Worker::new();
+    for (case, encoded) in bench.small_cases()? {
+        worker.at(&case.chunk);
+        for damage in Damage::all(encoded.len()) {
+            let damaged = damage.of(&encoded);
+            let _ = largest();
+            let _ = case.decode_whole(&case.chains[0], &damaged, &mut worker);
+            let (taken, fair) = (largest(), (1 << 20) + 64 * (damaged.len() + encoded.len()));
+            ensure!(
+                taken <= fair,
+                "{damage:?} of {}, {}: {taken} bytes of memory are taken at once",
+                case.chunk,
+                Excerpt(&encoded)
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Rule 13.
+pub(super) fn forgotten(bench: &Bench) -> Check {
+    let worker = &mut Worker::new();
+    for (case, encoded) in bench.small_cases()? {
+        let chain = &case.chains[0];
+        let right = case.decode_whole(chain, &encoded, worker.at(&case.chunk))?;
+        for damage in Damage::all(encoded.len()).into_iter().step_by(7) {
+            // rule 11 is about what becomes of these
+            let damaged = damage.of(&encoded);
+            let _ = catch_unwind(AssertUnwindSafe(|| case.decode_whole(chain, &damaged, worker).is_ok()));
+            let got = case.decode_whole(chain, &encoded, worker);
+            let same = got.as_ref().is_ok_and(|got| *got == right);
+            ensure!(same, "after {damage:?} {} cannot be decoded any more: {:?}", case.chunk, got.err());
+        }
+        let again = case.encode(chain, worker)?;
+        let got = case.decode_whole(chain, &again, worker)?;
+        ensure!(
+            got == right,
+            "after damage {} is encoded otherwise: {}",
+            case.chunk,
+            difference(&got, &right)
+        );
+    }
+    Ok(())
+}

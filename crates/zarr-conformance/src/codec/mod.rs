@@ -1,0 +1,94 @@
+//! The suite of codecs: one check for each rule of [`zarr_traits::codec`]. **For authors of codecs.**
+//!
+//! A [`Subject`] is a codec in one configuration. It is run alone and in chains with codecs of the suite: elements that
+//! lie as they are and such that do not, bytes whose size nobody knows.
+
+mod around;
+mod build;
+mod chunk;
+mod damage;
+mod part;
+mod size;
+mod subject;
+mod whole;
+
+use zarr_traits::Registry;
+
+use crate::report::{Failure, Failures, Rule, watched};
+use subject::Bench;
+pub use subject::Subject;
+
+/// Checks codecs of `registry`, each in the configuration that its subject says.
+///
+/// ```
+/// use zarr_conformance::codec::{Subject, check};
+/// use zarr_traits::serde_json::json;
+/// # use std::sync::Arc;
+/// # use zarr_traits::*;
+/// # #[derive(Debug)]
+/// # struct Xor(u8);
+/// # impl BytesBytesCodec for Xor {
+/// #     fn decode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> CodecResult<usize> {
+/// #         let dst = dst.get_mut(..src.len()).ok_or_else(too_large)?;
+/// #         dst.iter_mut().zip(src).for_each(|(d, s)| *d = s ^ self.0);
+/// #         Ok(src.len())
+/// #     }
+/// #     fn encode(&self, src: &[u8], out: &mut Vec<u8>, _: &mut Scratch) -> CodecResult<()> {
+/// #         Ok(out.extend(src.iter().map(|b| b ^ self.0)))
+/// #     }
+/// #     fn encoded_size(&self, decoded: u64) -> EncodedSize {
+/// #         EncodedSize::Exact(decoded)
+/// #     }
+/// # }
+/// # const CODECS: &[Entry] = &[Entry::Codec(CodecEntry {
+/// #     name: "example.xor",
+/// #     aliases: &[],
+/// #     kind: CodecKind::BytesBytes,
+/// #     build: |configuration, _, _| {
+/// #         let mask = configuration.integer("mask", 0..=255)?;
+/// #         Ok(Codec::BytesBytes(Arc::new(Xor(u8::try_from(mask).unwrap_or(0)))))
+/// #     },
+/// # })];
+/// let registry = Registry::core().with(CODECS)?;
+/// let xor = Subject::new("example.xor", json!({ "mask": 15 }));
+/// check(&registry, [xor.encodes(DataType::UInt8, &[2], &[0, 0xff], &[0x0f, 0xf0])]).unwrap();
+/// # Ok::<(), zarr_traits::CodecError>(())
+/// ```
+///
+/// # Errors
+/// The rules that they break, each with the codec that does.
+pub fn check(registry: &Registry, subjects: impl IntoIterator<Item = Subject>) -> Result<(), Failures> {
+    let registry = registry.overriding(around::CODECS);
+    let failures = subjects.into_iter().flat_map(|subject| broken(&registry, &subject));
+    Failures::result("codec", failures.collect())
+}
+
+fn broken(registry: &Registry, subject: &Subject) -> Vec<Failure> {
+    let bench = match Bench::new(registry.clone(), subject.clone()) {
+        Ok(bench) => bench,
+        Err(fault) => return vec![RULES[0].broken(format!("{subject}: {}", fault.0))],
+    };
+    let failure = |rule: &Rule<Bench>| {
+        let (bench, check) = (bench.clone(), rule.check);
+        let message = watched(move || check(&bench)).err()?;
+        Some(rule.broken(format!("{subject}: {message}")))
+    };
+    RULES.iter().filter_map(failure).collect()
+}
+
+const RULES: &[Rule<Bench>] = &[
+    Rule::new("1", "what is encoded is decoded again", whole::round_trip),
+    Rule::new("2", "what it cannot work on is refused when it is built", build::refusals),
+    Rule::new("3", "it is of the kind that its entry states", build::kind),
+    Rule::new("4", "each member of a configuration is used, noted or refused", build::members),
+    Rule::new("5", "sizes and shapes are true, and known without the elements", size::declared),
+    Rule::new("6", "encoding appends", whole::appends),
+    Rule::new("7", "sources and destinations may have any strides", whole::views),
+    Rule::new("8", "a part is that part of the whole", part::parts),
+    Rule::new("9", "the fill value is encoded as an element is", whole::fill),
+    Rule::new("10", "a decoder gives exactly what is there", size::exact),
+    Rule::new("11", "hostile bytes are an error or other elements", damage::survived),
+    Rule::new("12", "memory is taken for what is declared", damage::memory),
+    Rule::new("13", "nothing stays behind after an error", damage::forgotten),
+    Rule::new("14", "the encoded form is the specified one", whole::answers),
+];

@@ -1,0 +1,160 @@
+//! Parts of chunks: what is decoded of one is what the whole chunk has there.
+
+use std::ops::Range;
+
+use zarr_traits::{BytesBytesCodec, Chain, Codec, CodecResult, Destination, Hints, Known, Region, Scratch};
+
+use super::chunk::{Elements, Noise, Worker};
+use super::subject::{Bench, Case};
+use super::whole::difference;
+use crate::report::{Check, Excerpt, Fault, ensure};
+
+/// Regions that are tried of each chunk, beside the whole and none of it.
+const REGIONS: usize = 6;
+
+/// Rule 8.
+pub(super) fn parts(bench: &Bench) -> Check {
+    let mut worker = Worker::new();
+    for case in bench.cases() {
+        worker.at(&case.chunk);
+        for chain in &case.chains {
+            let encoded = case.encode(chain, &mut worker)?;
+            let mut whole = case.chunk.clone();
+            whole.elements = case.decode_whole(chain, &encoded, &mut worker)?;
+            for part in regions(&whole.shape) {
+                let (expected, what) = (whole.part(&part), format!("{part:?} of {whole}"));
+                let got = case.decode(chain, &part, &encoded, &mut worker);
+                let got = got.map_err(|e| Fault(format!("{what} cannot be decoded: {e}")))?;
+                ensure!(got == expected, "{what}: {}", difference(&got, &expected));
+                for hints in HINTS {
+                    let Some((got, known)) =
+                        fetched(&case, chain, &part, hints, None, &encoded, &mut worker)?
+                    else {
+                        continue;
+                    };
+                    ensure!(got == expected, "{what}, fetched: {}", difference(&got, &expected));
+                    let again = fetched(&case, chain, &part, hints, known.as_ref(), &encoded, &mut worker)?;
+                    let same = again.is_none_or(|(got, _)| got == expected);
+                    ensure!(same, "{what} is another one once something is known of the object");
+                }
+            }
+        }
+        match bench.build(&bench.subject.spec, &case.chunk.repr)?.0 {
+            Codec::ArrayArray(codec) => {
+                for part in regions(&case.chunk.shape) {
+                    let Some(region) = codec.map_part(&case.chunk.shape, &part) else { continue };
+                    let encoded = codec.encoded_shape(&case.chunk.shape)?;
+                    ensure!(
+                        region.is_inside(&encoded),
+                        "{part:?} of {} is said to come from {region:?} of {encoded:?}",
+                        case.chunk
+                    );
+                }
+            }
+            Codec::BytesBytes(codec) => spans(&case, &*codec, &mut worker.scratch)?,
+            Codec::ArrayBytes(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Regions of a chunk: all, none, corners, and some at random.
+fn regions(shape: &[u64]) -> Vec<Region> {
+    let mut noise = Noise(shape.iter().fold(7, |seed, n| seed * 31 + n));
+    let mut regions = vec![Region::whole(shape)];
+    for i in 0..REGIONS {
+        let (start, len): (Vec<u64>, Vec<u64>) = shape
+            .iter()
+            .map(|n| {
+                let start = if i == 0 { *n } else { noise.below(n + 1) };
+                (start, if i == 1 { u64::from(start < *n) } else { noise.below(n - start + 1) })
+            })
+            .unzip();
+        regions.extend(Region::new(start, len));
+    }
+    regions
+}
+
+/// Of stores that read rows one by one, and such that rather read all at once.
+const HINTS: [Hints; 2] =
+    [Hints { gap: 0, span: 0, whole: 0 }, Hints { gap: 4 << 10, span: 1 << 20, whole: 64 }];
+
+type Fetched = Option<(Elements, Option<Known>)>;
+
+/// A part, in the way in which an engine reads it; `None` where the object is to be read whole.
+fn fetched(
+    case: &Case,
+    chain: &Chain,
+    part: &Region,
+    hints: Hints,
+    known: Option<&Known>,
+    object: &[u8],
+    worker: &mut Worker,
+) -> Result<Fetched, Fault> {
+    let chunk = &case.chunk;
+    let Some(mut read) = chain.partial(&chunk.shape, part, hints, known) else { return Ok(None) };
+    let get = |range: zarr_traits::ByteRange| -> Result<&[u8], Fault> {
+        let outside = |e| Fault(format!("{part:?} of {chunk} wants bytes that are not there: {e}"));
+        let range = range.resolve(object.len() as u64).map_err(outside)?;
+        let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+        Ok(&object[place(range.start)..place(range.end)])
+    };
+    while !read.wants().is_empty() {
+        let bytes = read.wants().to_vec().into_iter().map(get).collect::<Result<Vec<_>, _>>()?;
+        read.feed(&bytes, Some(object.len() as u64))?;
+    }
+    let mut pieces = Vec::new();
+    read.pieces(&mut pieces)?;
+    let covered: u64 = pieces.iter().map(|piece| piece.shape.iter().product::<u64>()).sum();
+    ensure!(Some(covered) == part.len(), "{part:?} of {chunk}: its pieces have {covered} elements");
+    let mut memory = vec![0xa5; chunk.part(part).len() * chunk.size()];
+    let mut target = Destination::dense(&mut memory, part.shape(), chunk.size())?;
+    for piece in &pieces {
+        let place = target.reborrow().sub(&piece.at, &piece.shape)?;
+        piece.run(get(piece.span.into())?, place, &mut worker.scratch)?;
+    }
+    Ok(Some((worker.elements(&memory, chunk.size())?, read.known())))
+}
+
+/// Spans of decoded bytes, of the size that is declared and of another one.
+fn spans(case: &Case, codec: &dyn BytesBytesCodec, scratch: &mut Scratch) -> Check {
+    let decoded = case.chunk.elements.concat();
+    let (size, mut encoded) = (decoded.len(), Vec::new());
+    codec.encode(&decoded, &mut encoded, scratch)?;
+    let mut whole = vec![0; size];
+    let len = codec.decode_into(&encoded, &mut whole, scratch)?;
+    ensure!(len == size, "{size} bytes are decoded to {len}");
+    let mut noise = Noise(size as u64 + 1);
+    for _ in 0..REGIONS {
+        let start = noise.place(size + 1);
+        let span = start..start + noise.place(size - start + 1);
+        let wanted = &whole[span.clone()];
+        if let Some(got) = span_of(codec, &encoded, size, span.clone(), scratch)? {
+            ensure!(
+                got == wanted,
+                "bytes {span:?} of {size} are decoded to {}, not {}",
+                Excerpt(&got),
+                Excerpt(wanted)
+            );
+        }
+        for other in [size + 1, size.saturating_sub(1).max(span.end)] {
+            let got = span_of(codec, &encoded, other, span.clone(), scratch);
+            ensure!(
+                other == size || !matches!(got, Ok(Some(_))),
+                "bytes {span:?} of {size} are given though the size is said to be {other}"
+            );
+        }
+    }
+    Ok(())
+}
+
+fn span_of(
+    codec: &dyn BytesBytesCodec,
+    src: &[u8],
+    size: usize,
+    span: Range<usize>,
+    scratch: &mut Scratch,
+) -> CodecResult<Option<Vec<u8>>> {
+    let mut memory = vec![0xa5; span.len()];
+    Ok(codec.decode_span(src, size, span, &mut memory, scratch)?.then_some(memory))
+}

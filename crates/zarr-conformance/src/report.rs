@@ -1,0 +1,157 @@
+//! What a suite finds: rules, checks that run on threads of their own, and the list of what is broken.
+
+use std::fmt;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use zarr_traits::strided::StridedError;
+use zarr_traits::{CodecError, StoreError};
+
+/// The rules that a store or a codec breaks.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Failures {
+    what: &'static str,
+    list: Vec<Failure>,
+}
+
+/// One rule that is broken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Failure {
+    /// Its number in the contract, such as `5`, or in the checklist, such as `E.t3`.
+    pub rule: &'static str,
+    /// The rule in short.
+    pub says: &'static str,
+    /// What was done instead.
+    pub message: String,
+}
+
+impl Failures {
+    /// Of a `what`.
+    pub(crate) fn result(what: &'static str, list: Vec<Failure>) -> Result<(), Self> {
+        if list.is_empty() { Ok(()) } else { Err(Self { what, list }) }
+    }
+
+    /// One for each rule that is broken.
+    pub fn as_slice(&self) -> &[Failure] {
+        &self.list
+    }
+}
+
+/// A list with one rule in each line, and what was done instead below it.
+impl fmt::Display for Failures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the {} breaks {} of the rules", self.what, self.list.len())?;
+        for Failure { rule, says, message } in &self.list {
+            write!(f, "\n  {rule}: {says}\n      {message}")?;
+        }
+        Ok(())
+    }
+}
+
+/// As [`Display`](fmt::Display), so that `unwrap` in a test prints it.
+impl fmt::Debug for Failures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for Failures {}
+
+/// The result of a check.
+pub(crate) type Check = Result<(), Fault>;
+
+/// What was done wrong.
+#[derive(Debug)]
+pub(crate) struct Fault(pub(crate) String);
+
+impl From<String> for Fault {
+    fn from(message: String) -> Self {
+        Self(message)
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(e: StoreError) -> Self {
+        Self(format!("unexpected error of kind {:?}: {e}", e.kind()))
+    }
+}
+
+impl From<CodecError> for Fault {
+    fn from(e: CodecError) -> Self {
+        Self(format!("unexpected error of kind {:?}: {e}", e.kind()))
+    }
+}
+
+impl From<StridedError> for Fault {
+    fn from(e: StridedError) -> Self {
+        Self(format!("a view of the suite is wrong: {e}"))
+    }
+}
+
+/// Leaves a check with a message unless the condition holds.
+macro_rules! ensure {
+    ($holds:expr, $($message:tt)+) => {
+        if !$holds {
+            return Err($crate::report::Fault(format!($($message)+)));
+        }
+    };
+}
+pub(crate) use ensure;
+
+/// One check of a `T`.
+pub(crate) struct Rule<T> {
+    pub(crate) id: &'static str,
+    pub(crate) says: &'static str,
+    pub(crate) check: fn(&T) -> Check,
+}
+
+impl<T> Rule<T> {
+    pub(crate) const fn new(id: &'static str, says: &'static str, check: fn(&T) -> Check) -> Self {
+        Self { id, says, check }
+    }
+
+    pub(crate) fn broken(&self, message: String) -> Failure {
+        Failure { rule: self.id, says: self.says, message }
+    }
+}
+
+/// After this time a check is taken to hang.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Runs a check on a bare thread; a panic and a check that never ends are failures as well.
+pub(crate) fn watched(check: impl FnOnce() -> Check + Send + 'static) -> Result<(), String> {
+    let (done, result) = channel();
+    let thread = thread::spawn(move || {
+        // Nobody listens after the time is up.
+        let _ = done.send(check());
+    });
+    match result.recv_timeout(PATIENCE) {
+        Ok(result) => result.map_err(|fault| fault.0),
+        Err(RecvTimeoutError::Timeout) => Err(format!(
+            "the check was not done in {PATIENCE:?}: does a future wait for a wake that never comes?"
+        )),
+        Err(RecvTimeoutError::Disconnected) => {
+            let panic = thread.join().err();
+            let text = panic.as_deref().map_or("without a message", panic_text);
+            Err(format!("panicked: {text}"))
+        }
+    }
+}
+
+/// What a panic says.
+pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
+}
+
+/// The start of some bytes, for a message.
+pub(crate) struct Excerpt<'a>(pub(crate) &'a [u8]);
+
+impl fmt::Display for Excerpt<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let n = self.0.len();
+        write!(f, "{n} bytes \"{}{}\"", self.0[..n.min(16)].escape_ascii(), if n > 16 { "…" } else { "" })
+    }
+}
