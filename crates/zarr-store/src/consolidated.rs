@@ -5,11 +5,13 @@ use std::fmt;
 use std::ops::Bound;
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
+use zarr_traits::store::{copy_into, reply};
 use zarr_traits::{
-    BoxFuture, ByteRange, Bytes, Capabilities, Dir, Filled, If, Key, ListStore, Outcome, Page, Prefix, Put,
-    ReadStore, Reply, Stat, Storage, StoreError, StoreErrorKind, StoreResult, Version, WriteStore,
-    store::copy_into,
+    BoxFuture, ByteRange, Bytes, Capabilities, Filled, If, Key, Outcome, Prefix, Put, ReadStore, Reply, Stat,
+    Storage, StoreResult, Version, WriteStore,
 };
+
+use crate::call::{Call, Operation, lists_around, pass};
 
 /// The layer that holds the documents of a part of a store. Its clones share them.
 ///
@@ -119,7 +121,11 @@ impl Consolidated {
             return None;
         }
         let document = self.known(key)?;
-        Some(document.map(|bytes| slices(&bytes, ranges).map_err(|e| e.with_key(key))).transpose())
+        Some(
+            document
+                .map(|bytes| reply(&bytes, None, ranges, condition).map_err(|e| e.with_key(key)))
+                .transpose(),
+        )
     }
 
     /// From now on the store is asked for this key.
@@ -132,19 +138,6 @@ impl Consolidated {
     fn write(&self) -> RwLockWriteGuard<'_, Documents> {
         self.documents.write().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn slices(bytes: &Bytes, ranges: &[ByteRange]) -> StoreResult<Reply> {
-    let size = bytes.len() as u64;
-    let slice = |range: &ByteRange| {
-        let range = range.resolve(size)?;
-        let end = |at: u64| {
-            usize::try_from(at).map_err(|_| StoreError::new(StoreErrorKind::LimitExceeded, "too large"))
-        };
-        Ok(bytes.slice(end(range.start)?..end(range.end)?))
-    };
-    let bytes = ranges.iter().map(slice).collect::<StoreResult<_>>()?;
-    Ok(Reply { bytes, size: Some(size), version: None })
 }
 
 impl fmt::Debug for Consolidated {
@@ -203,15 +196,7 @@ impl ReadStore for Consolidated {
     }
 }
 
-impl ListStore for Consolidated {
-    fn list<'a>(&'a self, prefix: &'a Prefix, after: Option<&'a Key>) -> BoxFuture<'a, StoreResult<Page>> {
-        Box::pin(async move { self.storage.lister()?.list(prefix, after).await })
-    }
-
-    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<Dir>> {
-        Box::pin(async move { self.storage.lister()?.list_dir(prefix).await })
-    }
-}
+lists_around!(Consolidated, pass);
 
 impl WriteStore for Consolidated {
     fn put<'a>(
@@ -252,7 +237,7 @@ impl WriteStore for Consolidated {
 
 #[cfg(test)]
 mod tests {
-    use zarr_traits::block_on;
+    use zarr_traits::{StoreError, block_on};
 
     use super::*;
     use crate::{Counting, MemoryStore};

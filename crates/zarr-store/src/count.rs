@@ -5,10 +5,9 @@ use std::ops::Sub;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use zarr_traits::{
-    BoxFuture, ByteRange, Bytes, Capabilities, Dir, Filled, If, Key, ListStore, Outcome, Page, Prefix, Put,
-    ReadStore, Reply, Stat, Storage, StoreResult, Version, WriteStore,
-};
+use zarr_traits::{BoxFuture, Capabilities, Storage, StoreResult};
+
+use crate::call::{Answer, Call, Operation, lists_around, once, reads_around, writes_around};
 
 /// The layer that counts. Its clones share their counters.
 ///
@@ -35,7 +34,7 @@ impl Counting {
     /// `storage` with its requests counted, and the counters.
     pub fn over(storage: &Storage) -> (Storage, Self) {
         let counting = Self { storage: storage.clone(), counters: Arc::default() };
-        (storage.layer(counting.clone()), counting)
+        (storage.overlay(counting.clone()), counting)
     }
 
     /// What was counted so far.
@@ -79,23 +78,23 @@ macro_rules! counts {
 }
 
 counts! {
-    /// Calls of [`ReadStore::get_ranges`].
+    /// Calls of [`ReadStore::get_ranges`](zarr_traits::ReadStore::get_ranges).
     get_ranges,
-    /// Calls of [`ReadStore::read_into`].
+    /// Calls of [`ReadStore::read_into`](zarr_traits::ReadStore::read_into).
     read_into,
-    /// Calls of [`ReadStore::size`].
+    /// Calls of [`ReadStore::size`](zarr_traits::ReadStore::size).
     size,
-    /// Calls of [`ListStore::list`]: one for each page.
+    /// Calls of [`ListStore::list`](zarr_traits::ListStore::list): one for each page.
     list,
-    /// Calls of [`ListStore::list_dir`].
+    /// Calls of [`ListStore::list_dir`](zarr_traits::ListStore::list_dir).
     list_dir,
-    /// Calls of [`WriteStore::put`].
+    /// Calls of [`WriteStore::put`](zarr_traits::WriteStore::put).
     put,
-    /// Calls of [`WriteStore::delete`].
+    /// Calls of [`WriteStore::delete`](zarr_traits::WriteStore::delete).
     delete,
-    /// Calls of [`WriteStore::delete_prefix`].
+    /// Calls of [`WriteStore::delete_prefix`](zarr_traits::WriteStore::delete_prefix).
     delete_prefix,
-    /// Calls of [`WriteStore::sync`].
+    /// Calls of [`WriteStore::sync`](zarr_traits::WriteStore::sync).
     sync,
     /// Ranges asked for, in both ways of reading.
     ranges,
@@ -125,117 +124,56 @@ impl fmt::Debug for Counters {
     }
 }
 
-fn add(counter: &AtomicU64, n: usize) {
-    counter.fetch_add(n as u64, Ordering::Relaxed);
+impl Counters {
+    /// The counter of calls of this method.
+    fn of(&self, operation: Operation) -> &AtomicU64 {
+        match operation {
+            Operation::GetRanges => &self.get_ranges,
+            Operation::ReadInto => &self.read_into,
+            Operation::Size => &self.size,
+            Operation::List => &self.list,
+            Operation::ListDir => &self.list_dir,
+            Operation::Put => &self.put,
+            Operation::Delete => &self.delete,
+            Operation::DeletePrefix => &self.delete_prefix,
+            Operation::Sync => &self.sync,
+        }
+    }
 }
 
-impl ReadStore for Counting {
-    fn capabilities(&self) -> Capabilities {
+fn add(counter: &AtomicU64, n: u64) {
+    counter.fetch_add(n, Ordering::Relaxed);
+}
+
+impl Counting {
+    fn can(&self) -> Capabilities {
         self.storage.capabilities()
     }
 
-    fn get_ranges<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        condition: If<'a>,
-    ) -> BoxFuture<'a, StoreResult<Option<Reply>>> {
-        Box::pin(async move {
-            add(&self.counters.get_ranges, 1);
-            add(&self.counters.ranges, ranges.len());
-            let reply = self.storage.reader().get_ranges(key, ranges, condition).await?;
-            let bytes = reply.iter().flat_map(|reply| &reply.bytes);
-            add(&self.counters.bytes_read, bytes.map(Bytes::len).sum());
-            Ok(reply)
-        })
-    }
-
-    fn read_into<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        condition: If<'a>,
-        into: &'a mut [u8],
-    ) -> BoxFuture<'a, StoreResult<Option<Filled>>> {
-        Box::pin(async move {
-            add(&self.counters.read_into, 1);
-            add(&self.counters.ranges, ranges.len());
-            let filled = self.storage.reader().read_into(key, ranges, condition, into).await?;
-            add(&self.counters.bytes_read, filled.as_ref().map_or(0, |filled| filled.len));
-            Ok(filled)
-        })
-    }
-
-    fn size<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, StoreResult<Option<Stat>>> {
-        Box::pin(async move {
-            add(&self.counters.size, 1);
-            self.storage.reader().size(key).await
-        })
+    async fn around<T: Answer>(
+        &self,
+        call: Call<'_>,
+        future: BoxFuture<'_, StoreResult<T>>,
+    ) -> StoreResult<T> {
+        let counters = &*self.counters;
+        add(counters.of(call.operation), 1);
+        add(&counters.ranges, call.ranges.len() as u64);
+        let answer = future.await?;
+        add(&counters.bytes_read, answer.received());
+        if answer.status() == "ok" {
+            add(&counters.bytes_written, call.sent);
+        }
+        Ok(answer)
     }
 }
 
-impl ListStore for Counting {
-    fn list<'a>(&'a self, prefix: &'a Prefix, after: Option<&'a Key>) -> BoxFuture<'a, StoreResult<Page>> {
-        Box::pin(async move {
-            add(&self.counters.list, 1);
-            self.storage.lister()?.list(prefix, after).await
-        })
-    }
-
-    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<Dir>> {
-        Box::pin(async move {
-            add(&self.counters.list_dir, 1);
-            self.storage.lister()?.list_dir(prefix).await
-        })
-    }
-}
-
-impl WriteStore for Counting {
-    fn put<'a>(
-        &'a self,
-        key: &'a Key,
-        parts: &'a [Bytes],
-        how: Put<'a>,
-    ) -> BoxFuture<'a, StoreResult<Outcome>> {
-        Box::pin(async move {
-            add(&self.counters.put, 1);
-            let outcome = self.storage.writer()?.put(key, parts, how).await?;
-            if matches!(outcome, Outcome::Done(_)) {
-                add(&self.counters.bytes_written, parts.iter().map(Bytes::len).sum());
-            }
-            Ok(outcome)
-        })
-    }
-
-    fn delete<'a>(
-        &'a self,
-        key: &'a Key,
-        version: Option<&'a Version>,
-    ) -> BoxFuture<'a, StoreResult<Outcome>> {
-        Box::pin(async move {
-            add(&self.counters.delete, 1);
-            self.storage.writer()?.delete(key, version).await
-        })
-    }
-
-    fn delete_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<()>> {
-        Box::pin(async move {
-            add(&self.counters.delete_prefix, 1);
-            self.storage.writer()?.delete_prefix(prefix).await
-        })
-    }
-
-    fn sync(&self) -> BoxFuture<'_, StoreResult<()>> {
-        Box::pin(async move {
-            add(&self.counters.sync, 1);
-            self.storage.writer()?.sync().await
-        })
-    }
-}
+reads_around!(Counting, once);
+lists_around!(Counting, once);
+writes_around!(Counting, once);
 
 #[cfg(test)]
 mod tests {
-    use zarr_traits::block_on;
+    use zarr_traits::{ByteRange, If, Key, Outcome, Prefix, Put, block_on};
 
     use super::*;
     use crate::MemoryStore;

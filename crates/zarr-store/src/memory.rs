@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Bound;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use zarr_traits::store::copy_into;
+use zarr_traits::store::{copy_into, reply};
 use zarr_traits::{
     BoxFuture, ByteRange, Bytes, Capabilities, Dir, Filled, If, Key, ListStore, Outcome, Page, Prefix, Put,
     ReadStore, Reply, Stat, StoreError, StoreErrorKind, StoreResult, Version, WriteStore,
@@ -64,16 +64,8 @@ impl MemoryStore {
         let Some(object) = self.read().objects.get(key.as_str()).cloned() else {
             return Ok(None);
         };
-        if let If::Pinned(version) = condition
-            && !object.is(version)
-        {
-            let e = StoreError::new(StoreErrorKind::Changed, "the object is no longer the version asked for");
-            return Err(e.with_key(key));
-        }
-        let bytes = ranges.iter().map(|range| object.slice(*range)).collect::<StoreResult<_>>();
-        let bytes = bytes.map_err(|e| e.with_key(key))?;
-        let version = (!matches!(condition, If::Any)).then(|| object.version());
-        Ok(Some(Reply { bytes, size: Some(object.bytes.len() as u64), version }))
+        let reply = reply(&object.bytes, Some(object.version()), ranges, condition);
+        reply.map(Some).map_err(|e| e.with_key(key))
     }
 }
 
@@ -96,14 +88,6 @@ impl Object {
 
     fn version(&self) -> Version {
         Version::new(&self.version.to_le_bytes()[..])
-    }
-
-    fn slice(&self, range: ByteRange) -> StoreResult<Bytes> {
-        let range = range.resolve(self.bytes.len() as u64)?;
-        // Both ends are at most the length, which is a usize.
-        #[expect(clippy::cast_possible_truncation)]
-        let range = range.start as usize..range.end as usize;
-        Ok(self.bytes.slice(range))
     }
 }
 

@@ -1,9 +1,14 @@
 //! Every store and layer of this crate keeps the contract.
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
+use std::time::Duration;
+
 use zarr_conformance::store::check;
-use zarr_store::{Consolidated, Counting, MemoryStore, Prefixed};
-use zarr_traits::{Key, Prefix, Storage};
+use zarr_store::{
+    CacheOptions, Cached, Coalesced, Consolidated, Counting, Fault, Faulty, MemoryStore, Network, Prefixed,
+    Retry, Retrying, Simulated, Traced,
+};
+use zarr_traits::{Hints, Key, Prefix, Storage, StoreErrorKind, Trace};
 
 fn memory() -> Storage {
     Storage::from(MemoryStore::new())
@@ -31,5 +36,69 @@ fn counting() {
 fn consolidated() {
     for covers in [|_: &Key| true, |key: &Key| key.name() == "zarr.json", |_: &Key| false] {
         check(|| Consolidated::over(&memory(), Prefix::root(), [], covers).0).unwrap();
+    }
+}
+
+#[test]
+fn coalesced() {
+    for (gap, span) in [(0, 0), (1, 100), (1 << 20, u64::MAX)] {
+        check(|| Coalesced::over(&memory(), Hints { gap, span, whole: 0 })).unwrap();
+    }
+}
+
+#[test]
+fn cached() {
+    let all = CacheOptions::default();
+    let small = CacheOptions { budget: 3000, largest: 1000, ..all.clone() };
+    let brief = CacheOptions { max_age: Some(Duration::ZERO), absent: false, ..all.clone() };
+    for options in [all, small, brief] {
+        check(|| Cached::over(&memory(), options.clone()).0).unwrap();
+    }
+}
+
+#[test]
+fn retrying() {
+    check(|| Retrying::over(&memory(), Retry::default())).unwrap();
+}
+
+/// What is unavailable for a while is not seen above a retry.
+#[test]
+fn retrying_over_faults() {
+    let retry = Retry { tries: u32::MAX, wait: Duration::ZERO, ..Retry::default() };
+    let faults = [Fault::ErrorBefore(StoreErrorKind::Unavailable), Fault::Delay(Duration::from_micros(10))];
+    check(|| Retrying::over(&Faulty::random(&memory(), 1, 0.2, &faults).0, retry.clone())).unwrap();
+}
+
+#[test]
+fn simulated() {
+    let network = Network { round_trip: Duration::from_micros(2), in_flight: 2, ..Network::default() };
+    check(|| Simulated::over(&memory(), network).0).unwrap();
+}
+
+type Layer = (&'static str, fn(&Storage) -> Storage);
+
+const LAYERS: [Layer; 7] = [
+    ("cache", |below| Cached::over(below, CacheOptions { budget: 20_000, ..CacheOptions::default() }).0),
+    ("coalesce", |below| Coalesced::over(below, Hints { gap: 100, span: 10_000, whole: 0 })),
+    ("retry", |below| Retrying::over(below, Retry::default())),
+    ("fault", |below| Faulty::over(below, |_, _| None).0),
+    ("simulated", |below| {
+        let network = Network { round_trip: Duration::ZERO, ..Network::default() };
+        Simulated::over(below, network).0
+    }),
+    ("trace", |below| Traced::over(below, Trace::new(|_| ()))),
+    ("prefix", |below| Prefixed::over(below, Prefix::new("p/").unwrap())),
+];
+
+/// Every layer right over every other one, by threes: with as many layers as a prime, steps of any size meet all of them.
+#[test]
+fn layers_over_layers() {
+    let layer = |number: usize| LAYERS[number % LAYERS.len()];
+    for step in 1..LAYERS.len() {
+        for start in (0..LAYERS.len()).step_by(2) {
+            let [first, second, third] = [0, 1, 2].map(|i| layer((start + i) * step));
+            check(|| third.1(&second.1(&first.1(&memory()))))
+                .unwrap_or_else(|e| panic!("{} over {} over {}: {e}", third.0, second.0, first.0));
+        }
     }
 }

@@ -1,0 +1,294 @@
+//! What may be relied on of a cache.
+
+use std::future::poll_fn;
+use std::task::{Context, Waker};
+
+use zarr_traits::block_on;
+
+use super::*;
+use crate::{Counting, Fault, Faulty, MemoryStore, Network, Simulated};
+
+fn span(offset: u64, len: u64) -> ByteRange {
+    ByteRange::Span { offset, len }
+}
+
+fn key(key: &str) -> Key {
+    Key::new(key).unwrap()
+}
+
+/// What is below the cache, the cache, and what is asked of what is below.
+struct Setup {
+    below: Storage,
+    storage: Storage,
+    cached: Cached,
+    counting: Counting,
+}
+
+impl Setup {
+    fn new(options: CacheOptions) -> Self {
+        let below = Storage::from(MemoryStore::new());
+        let (counted, counting) = Counting::over(&below);
+        let (storage, cached) = Cached::over(&counted, options);
+        Self { below, storage, cached, counting }
+    }
+
+    fn put(&self, name: &str, value: impl Into<Bytes>) {
+        block_on(self.below.put(&key(name), value)).unwrap();
+    }
+
+    fn read(&self, name: &str, ranges: &[ByteRange], condition: If<'_>) -> StoreResult<Option<Reply>> {
+        block_on(self.storage.reader().get_ranges(&key(name), ranges, condition))
+    }
+
+    fn get(&self, name: &str) -> Option<Bytes> {
+        block_on(self.storage.get(&key(name))).unwrap()
+    }
+
+    /// The requests and the bytes that `work` costs.
+    fn cost(&self, work: impl FnOnce()) -> (u64, u64) {
+        let before = self.counting.counts();
+        work();
+        let used = self.counting.counts() - before;
+        (used.requests(), used.bytes_read)
+    }
+}
+
+#[test]
+fn what_was_read_costs_no_second_request() {
+    let all = [ByteRange::All];
+    let s = span;
+    // Ranges of an object of 100 bytes, one read after the other: the requests and the bytes that each costs.
+    let reads: [(Vec<ByteRange>, u64, u64); 10] = [
+        (vec![s(10, 20)], 1, 20),
+        (vec![s(10, 20), s(12, 3), s(29, 1)], 0, 0),
+        (vec![s(12, 3), s(28, 4)], 1, 4),
+        (vec![ByteRange::Suffix(8)], 1, 8),
+        (vec![s(92, 8), s(20, 1), ByteRange::Suffix(3), ByteRange::Suffix(0), s(50, 0)], 0, 0),
+        (vec![], 0, 0),
+        (vec![s(40, 10), s(10, 5)], 1, 10),
+        (all.to_vec(), 1, 100),
+        (all.to_vec(), 0, 0),
+        (vec![s(0, 100), ByteRange::Suffix(1000)], 0, 0),
+    ];
+    for condition in [If::Any, If::Versioned] {
+        let setup = Setup::new(CacheOptions::default());
+        let value = Bytes::from_iter(0..100);
+        setup.put("k", value.clone());
+        for (ranges, requests, bytes) in &reads {
+            let cost = setup.cost(|| {
+                let reply = setup.read("k", ranges, condition).unwrap().unwrap();
+                let plain = block_on(setup.below.reader().get_ranges(&key("k"), ranges, condition));
+                let plain = plain.unwrap().unwrap();
+                assert_eq!((reply.bytes, reply.size), (plain.bytes, plain.size), "{ranges:?}");
+                assert_eq!(reply.version, plain.version);
+            });
+            assert_eq!(cost, (*requests, *bytes), "{ranges:?}");
+        }
+        assert_eq!(setup.cost(|| drop(block_on(setup.storage.reader().size(&key("k"))))), (0, 0));
+        let mut into = [0; 20];
+        let mut fill =
+            || block_on(setup.storage.reader().read_into(&key("k"), &[s(5, 20)], condition, &mut into));
+        assert_eq!(setup.cost(|| drop(fill().unwrap().unwrap())), (0, 0));
+        assert_eq!(into[..], value[5..25]);
+        let counts = setup.cached.counts();
+        assert_eq!((counts.hits, counts.misses), (7, 5));
+    }
+}
+
+#[test]
+fn what_was_read_into_a_buffer_is_kept_as_well() {
+    let setup = Setup::new(CacheOptions::default());
+    setup.put("k", Vec::from_iter(0..100));
+    let read = |ranges: &[ByteRange], room: usize| {
+        let mut into = vec![0; room];
+        let into = &mut into;
+        setup.cost(|| {
+            let filled = block_on(setup.storage.reader().read_into(&key("k"), ranges, If::Any, into));
+            assert_eq!(filled.unwrap().unwrap().size, Some(100));
+        })
+    };
+    assert_eq!(read(&[span(7, 3), span(1, 4)], 20), (1, 7));
+    assert_eq!(read(&[span(2, 2), span(8, 2)], 20), (0, 0));
+    assert_eq!(read(&[ByteRange::All], 20).0, 1, "it did not fit, and was not read");
+    assert_eq!(read(&[ByteRange::All], 200), (1, 100));
+    assert_eq!(read(&[ByteRange::All], 20), (0, 0), "larger than the buffer, as is known");
+}
+
+#[test]
+fn absent_keys_are_remembered_if_wanted() {
+    for absent in [true, false] {
+        let setup = Setup::new(CacheOptions { absent, ..CacheOptions::default() });
+        let again = setup.cost(|| {
+            assert!(setup.get("k").is_none() && setup.get("k").is_none());
+            assert!(block_on(setup.storage.reader().size(&key("k"))).unwrap().is_none());
+        });
+        assert_eq!(again.0, if absent { 1 } else { 3 });
+        block_on(setup.storage.put(&key("k"), "v")).unwrap();
+        assert_eq!(setup.get("k").unwrap(), "v", "own writes are seen");
+    }
+}
+
+#[test]
+fn what_a_write_has_replaced_is_forgotten_however_the_write_ends() {
+    type Write = fn(&Storage);
+    let put =
+        |storage: &Storage, how: Put<'_>| block_on(storage.writer()?.put(&key("a/k"), &["new".into()], how));
+    let writes: [(&str, Write); 4] = [
+        ("put", |storage| block_on(storage.put(&key("a/k"), "new")).unwrap()),
+        ("delete", |storage| {
+            let _ = block_on(storage.writer().unwrap().delete(&key("a/k"), None)).unwrap();
+        }),
+        ("delete_prefix", |storage| {
+            block_on(storage.writer().unwrap().delete_prefix(&Prefix::new("a/").unwrap())).unwrap();
+        }),
+        ("a dropped put", |storage| {
+            let key = key("a/k");
+            let mut put = Box::pin(storage.put(&key, "new"));
+            assert!(put.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        }),
+    ];
+    for (name, write) in writes {
+        let below = Storage::from(MemoryStore::new());
+        block_on(below.put(&key("a/k"), "old")).unwrap();
+        let hangs = name == "a dropped put";
+        let (faulty, _) = Faulty::over(&below, move |_, call| {
+            (hangs && call.operation.writes()).then_some(Fault::HangAfter)
+        });
+        let (storage, _) = Cached::over(&faulty, CacheOptions::default());
+        assert_eq!(block_on(storage.get(&key("a/k"))).unwrap().unwrap(), "old");
+        write(&storage);
+        let (now, truth) = (block_on(storage.get(&key("a/k"))), block_on(below.get(&key("a/k"))));
+        assert_eq!(now.unwrap(), truth.unwrap(), "{name}");
+    }
+    // Somebody else has written: the conflict says so.
+    let setup = Setup::new(CacheOptions::default());
+    setup.put("a/k", "old");
+    let old = setup.read("a/k", &[ByteRange::All], If::Versioned).unwrap().unwrap().version.unwrap();
+    setup.put("a/k", "of others");
+    assert_eq!(setup.get("a/k").unwrap(), "old", "the store is believed for ever");
+    assert_eq!(put(&setup.storage, Put::IfUnchanged(&old)).unwrap(), Outcome::Conflict);
+    assert_eq!(setup.get("a/k").unwrap(), "of others");
+}
+
+#[test]
+fn a_read_that_a_write_has_overtaken_is_not_kept() {
+    let below = Storage::from(MemoryStore::new());
+    block_on(below.put(&key("k"), vec![0; 1000])).unwrap();
+    // Both reach the store at once; the old value is long on its way back.
+    let network = Network { bandwidth: Some(1000), ..Network::default() };
+    let (slow, simulated) = Simulated::virtually(&below, network);
+    let (storage, _) = Cached::over(&slow, CacheOptions::default());
+    let k = key("k");
+    let (mut read, mut put) = (Box::pin(storage.get(&k)), Box::pin(storage.put(&k, "new")));
+    let mut written = false;
+    let old = simulated.run(poll_fn(|context| {
+        let answer = read.as_mut().poll(context);
+        written = written || put.as_mut().poll(context).is_ready();
+        answer
+    }));
+    assert!(written && old.unwrap().unwrap() == vec![0; 1000]);
+    assert_eq!(simulated.run(storage.get(&k)).unwrap().unwrap(), "new");
+}
+
+#[test]
+fn pinned_reads_get_their_version_or_the_word_of_the_store() {
+    let setup = Setup::new(CacheOptions::default());
+    setup.put("k", "0123456789");
+    let first = setup.read("k", &[span(0, 4)], If::Versioned).unwrap().unwrap().version.unwrap();
+    setup.put("k", "abcdefghij");
+    let pinned = |ranges: &[ByteRange], version: &Version| {
+        setup.read("k", ranges, If::Pinned(version)).map(|reply| reply.unwrap().bytes)
+    };
+    assert_eq!(setup.cost(|| assert_eq!(pinned(&[span(1, 2)], &first).unwrap(), ["12"])), (0, 0));
+    // The rest is not there any more: that is told, and not met again.
+    assert_eq!(pinned(&[span(1, 2), span(4, 2)], &first).unwrap_err().kind(), StoreErrorKind::Changed);
+    let second = setup.read("k", &[span(0, 4)], If::Versioned).unwrap().unwrap();
+    assert_eq!(second.bytes, ["abcd"]);
+    assert_eq!(pinned(&[span(0, 2)], &first).unwrap_err().kind(), StoreErrorKind::Changed);
+    assert_eq!(pinned(&[span(2, 6)], second.version.as_ref().unwrap()).unwrap(), ["cdefgh"]);
+}
+
+#[test]
+fn parts_of_two_versions_are_never_one_answer() {
+    let setup = Setup::new(CacheOptions::default());
+    setup.put("k", "0123456789");
+    setup.read("k", &[span(0, 4)], If::Any).unwrap();
+    setup.put("k", "abcdefghij");
+    let reply = setup.read("k", &[span(0, 4), span(4, 4)], If::Any).unwrap().unwrap();
+    assert_eq!(reply.bytes, ["abcd", "efgh"]);
+    assert_eq!(setup.cost(|| drop(setup.read("k", &[span(2, 2)], If::Any))).0, 0);
+}
+
+#[test]
+fn what_is_too_old_is_read_again() {
+    let setup = Setup::new(CacheOptions { max_age: Some(Duration::ZERO), ..CacheOptions::default() });
+    assert!(setup.get("k").is_none());
+    setup.put("k", "one");
+    assert_eq!(setup.get("k").unwrap(), "one");
+    setup.put("k", "two");
+    assert_eq!(setup.get("k").unwrap(), "two");
+    let setup =
+        Setup::new(CacheOptions { max_age: Some(Duration::from_secs(3600)), ..CacheOptions::default() });
+    setup.put("k", "one");
+    assert_eq!(setup.cost(|| assert_eq!(setup.get("k"), setup.get("k"))).0, 1);
+}
+
+#[test]
+fn memory_stays_within_the_budget_and_what_is_used_stays() {
+    let options = CacheOptions { budget: 10_000, largest: 3000, ..CacheOptions::default() };
+    let setup = Setup::new(options);
+    for i in 0..100 {
+        setup.put(&format!("{i}"), vec![i; 1000]);
+    }
+    setup.put("large", vec![0; 3001]);
+    for i in 0..100 {
+        setup.get(&format!("{i}"));
+        setup.get("0");
+        setup.get(&format!("none/{i}"));
+        assert!(setup.cached.counts().held <= 10_000);
+    }
+    assert_eq!(setup.cost(|| drop(setup.get("0"))).0, 0, "used all the time");
+    assert_eq!(setup.cost(|| drop(setup.get("99"))).0, 0, "used lately");
+    assert_eq!(setup.cost(|| drop(setup.get("1"))).0, 1, "used long ago");
+    assert_eq!(setup.cost(|| drop((setup.get("large"), setup.get("large")))).0, 2, "too large");
+    assert!(setup.cached.counts().evictions > 100);
+    setup.cached.clear();
+    assert_eq!(setup.cached.counts().held, 0);
+    assert_eq!(setup.cost(|| drop(setup.get("0"))).0, 1);
+}
+
+#[test]
+fn answers_that_are_too_short_are_not_kept() {
+    let below = Storage::from(MemoryStore::new());
+    block_on(below.put(&key("k"), "0123456789")).unwrap();
+    let (faulty, _) = Faulty::over(&below, |number, _| (number <= 2).then_some(Fault::Short));
+    let (storage, _) = Cached::over(&faulty, CacheOptions::default());
+    let spans = [span(0, 4), span(6, 4)];
+    let mut into = [0; 8];
+    let read = || block_on(storage.reader().get_ranges(&key("k"), &spans, If::Any)).unwrap().unwrap().bytes;
+    assert_eq!(read(), ["0123", "678"], "as the store has it");
+    let _ = block_on(storage.reader().read_into(&key("k"), &spans, If::Any, &mut into));
+    assert_eq!(read(), ["0123", "6789"]);
+}
+
+/// Each of these answers says that what is kept may be another object's.
+#[test]
+fn an_answer_that_cannot_be_kept_takes_what_it_contradicts_with_it() {
+    let setup = Setup::new(CacheOptions::default());
+    let (key, other) = (key("k"), Version::new(&b"other"[..]));
+    let young = other.clone().young();
+    for (what, version, part, ranges) in [
+        ("too young", Some(&young), &b"ab"[..], [span(4, 2)]),
+        ("too short", Some(&other), b"a", [span(4, 2)]),
+        ("a suffix of who knows what", Some(&other), b"ab", [ByteRange::Suffix(2)]),
+    ] {
+        setup.put("k", "0123456789");
+        setup.read("k", &[span(0, 4)], If::Any).unwrap();
+        let Seen { found, asked } = setup.cached.find(&key, &[span(0, 4)], If::Any);
+        assert_eq!(found.missing(), Some(0), "{what}");
+        let answer =
+            Answered { ranges: &ranges, parts: vec![part], version, size: None, condition: If::Versioned };
+        setup.cached.keep(&key, asked, &answer);
+        assert_eq!(setup.cached.find(&key, &[span(0, 4)], If::Any).found.missing(), None, "{what}");
+    }
+}

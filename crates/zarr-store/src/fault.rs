@@ -1,0 +1,383 @@
+//! Faults on purpose: for tests of what stands on stores.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::future::pending;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_timer::Delay;
+use zarr_traits::store::{reply, reply_into};
+use zarr_traits::{
+    BoxFuture, ByteRange, Bytes, Capabilities, Filled, If, Key, Outcome, Prefix, Put, ReadStore, Reply, Stat,
+    Storage, StoreError, StoreErrorKind, StoreResult, Version, WriteStore,
+};
+
+use crate::call::{Answer, Call, Operation, lists_around, once};
+
+/// What goes wrong with a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The call fails, and nothing comes of it.
+    ErrorBefore(StoreErrorKind),
+    /// The call does what it should, and fails nevertheless.
+    ErrorAfter(StoreErrorKind),
+    /// The call begins later.
+    Delay(Duration),
+    /// The call never ends, and nothing comes of it.
+    HangBefore,
+    /// The call does what it should, and never ends.
+    HangAfter,
+    /// A read brings one byte less than was asked for: what an adapter gets wrong.
+    Short,
+    /// A read answers what was there before the last write through this layer; as usual where that is not known.
+    Stale,
+}
+
+/// The layer whose calls fail as a script says. Its clones share the script.
+///
+/// ```
+/// # use zarr_store::{Fault, Faulty, MemoryStore, Operation};
+/// # use zarr_traits::{Key, Storage, StoreErrorKind, block_on};
+/// let memory = Storage::from(MemoryStore::new());
+/// // The second put is applied, and reported as perhaps not.
+/// let mut puts = 0;
+/// let (storage, faulty) = Faulty::over(&memory, move |_, call| {
+///     puts += u32::from(call.operation == Operation::Put);
+///     (puts == 2).then_some(Fault::ErrorAfter(StoreErrorKind::Uncertain))
+/// });
+/// let key = Key::new("k")?;
+/// block_on(storage.put(&key, "first"))?;
+/// assert!(block_on(storage.put(&key, "second")).is_err());
+/// assert_eq!(block_on(memory.get(&key))?.unwrap(), "second");
+/// assert_eq!((faulty.calls(), faulty.faults()), (2, 1));
+/// # Ok::<(), zarr_traits::StoreError>(())
+/// ```
+#[derive(Clone)]
+pub struct Faulty {
+    storage: Storage,
+    state: Arc<State>,
+}
+
+struct State {
+    script: Mutex<Script>,
+    calls: AtomicU64,
+    faults: AtomicU64,
+    past: Mutex<HashMap<Key, Past>>,
+}
+
+type Script = Box<dyn FnMut(u64, &Call<'_>) -> Option<Fault> + Send>;
+
+/// What was written to a key through this layer.
+#[derive(Default)]
+struct Past {
+    /// What was there before the last write, if that is known.
+    before: Option<Value>,
+    last: Option<Value>,
+}
+
+/// A value and its version; `None`: nothing was there.
+type Value = Option<(Bytes, Option<Version>)>;
+
+impl Faulty {
+    /// `storage` whose calls fail as `script` says, which is asked about each call: it gets the number of the call, from 1
+    /// on, and what it is. And the layer itself.
+    pub fn over(
+        storage: &Storage,
+        script: impl FnMut(u64, &Call<'_>) -> Option<Fault> + Send + 'static,
+    ) -> (Storage, Self) {
+        let state = State {
+            script: Mutex::new(Box::new(script)),
+            calls: AtomicU64::new(0),
+            faults: AtomicU64::new(0),
+            past: Mutex::default(),
+        };
+        let layer = Self { storage: storage.clone(), state: Arc::new(state) };
+        (storage.overlay(layer.clone()), layer)
+    }
+
+    /// `storage` whose call of this number, from 1 on, fails.
+    pub fn nth(storage: &Storage, number: u64, fault: Fault) -> (Storage, Self) {
+        Self::over(storage, move |now, _| (now == number).then_some(fault))
+    }
+
+    /// `storage` of whose calls a share between 0 and 1 has one of these faults, chosen at random: the same ones in each
+    /// run with the same `seed`, as far as calls come in the same order.
+    pub fn random(storage: &Storage, seed: u64, share: f64, faults: &[Fault]) -> (Storage, Self) {
+        let (mut random, faults) = (fastrand::Rng::with_seed(seed), faults.to_vec());
+        Self::over(storage, move |_, _| {
+            let strikes = random.f64() < share;
+            random.choice(&faults).copied().filter(|_| strikes)
+        })
+    }
+
+    /// How many calls have been made.
+    pub fn calls(&self) -> u64 {
+        self.state.calls.load(Ordering::SeqCst)
+    }
+
+    /// How many of them the script had a fault for.
+    pub fn faults(&self) -> u64 {
+        self.state.faults.load(Ordering::SeqCst)
+    }
+
+    fn fault(&self, call: &Call<'_>) -> Option<Fault> {
+        let mut script = unpoisoned(&self.state.script);
+        let number = self.state.calls.fetch_add(1, Ordering::SeqCst) + 1;
+        let fault = script(number, call)?;
+        self.state.faults.fetch_add(1, Ordering::SeqCst);
+        Some(fault)
+    }
+
+    async fn around<T: Answer>(
+        &self,
+        call: Call<'_>,
+        future: BoxFuture<'_, StoreResult<T>>,
+    ) -> StoreResult<T> {
+        self.with(self.fault(&call), call, future).await
+    }
+
+    async fn with<T: Answer>(
+        &self,
+        fault: Option<Fault>,
+        call: Call<'_>,
+        future: BoxFuture<'_, StoreResult<T>>,
+    ) -> StoreResult<T> {
+        match fault {
+            Some(Fault::ErrorBefore(kind)) => return Err(error(kind, call)),
+            Some(Fault::HangBefore) => return pending().await,
+            Some(Fault::Delay(time)) => Delay::new(time).await,
+            _ => {}
+        }
+        let mut answer = future.await?;
+        match fault {
+            Some(Fault::ErrorAfter(kind)) => return Err(error(kind, call)),
+            Some(Fault::HangAfter) => return pending().await,
+            Some(Fault::Short) => answer.shorten(),
+            _ => {}
+        }
+        Ok(answer)
+    }
+
+    /// What was there before the last write, where that is asked for and known.
+    fn stale(&self, fault: Option<Fault>, key: &Key) -> Option<Value> {
+        let past = unpoisoned(&self.state.past);
+        past.get(key).filter(|_| fault == Some(Fault::Stale))?.before.clone()
+    }
+
+    fn written(&self, key: &Key, value: Value) {
+        let mut past = unpoisoned(&self.state.past);
+        let past = past.entry(key.clone()).or_default();
+        past.before = past.last.replace(value);
+    }
+}
+
+fn error(kind: StoreErrorKind, call: Call<'_>) -> StoreError {
+    call.blamed(StoreError::new(kind, "this fault was asked for"))
+}
+
+fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Debug for Faulty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Faulty")
+            .field("storage", &self.storage)
+            .field("calls", &self.calls())
+            .field("faults", &self.faults())
+            .finish_non_exhaustive()
+    }
+}
+
+impl ReadStore for Faulty {
+    fn capabilities(&self) -> Capabilities {
+        self.storage.capabilities()
+    }
+
+    fn get_ranges<'a>(
+        &'a self,
+        key: &'a Key,
+        ranges: &'a [ByteRange],
+        condition: If<'a>,
+    ) -> BoxFuture<'a, StoreResult<Option<Reply>>> {
+        Box::pin(async move {
+            let call = Call::new(Operation::GetRanges, key.as_str()).reading(ranges);
+            let fault = self.fault(&call);
+            match self.stale(fault, key) {
+                Some(value) => {
+                    let answer = |(bytes, version)| reply(&bytes, version, ranges, condition);
+                    value.map(answer).transpose().map_err(|e| e.with_key(key))
+                }
+                None => {
+                    self.with(fault, call, self.storage.reader().get_ranges(key, ranges, condition)).await
+                }
+            }
+        })
+    }
+
+    fn read_into<'a>(
+        &'a self,
+        key: &'a Key,
+        ranges: &'a [ByteRange],
+        condition: If<'a>,
+        into: &'a mut [u8],
+    ) -> BoxFuture<'a, StoreResult<Option<Filled>>> {
+        Box::pin(async move {
+            let call = Call::new(Operation::ReadInto, key.as_str()).reading(ranges);
+            let fault = self.fault(&call);
+            match self.stale(fault, key) {
+                Some(value) => {
+                    let answer = |(bytes, version)| reply_into(&bytes, version, ranges, condition, into);
+                    value.map(answer).transpose().map_err(|e| e.with_key(key))
+                }
+                None => {
+                    let reader = self.storage.reader();
+                    self.with(fault, call, reader.read_into(key, ranges, condition, into)).await
+                }
+            }
+        })
+    }
+
+    fn size<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, StoreResult<Option<Stat>>> {
+        Box::pin(async move {
+            let call = Call::new(Operation::Size, key.as_str());
+            let fault = self.fault(&call);
+            match self.stale(fault, key) {
+                Some(value) => Ok(value.map(|(bytes, version)| Stat { size: bytes.len() as u64, version })),
+                None => self.with(fault, call, self.storage.reader().size(key)).await,
+            }
+        })
+    }
+}
+
+lists_around!(Faulty, once);
+
+impl WriteStore for Faulty {
+    fn put<'a>(
+        &'a self,
+        key: &'a Key,
+        parts: &'a [Bytes],
+        how: Put<'a>,
+    ) -> BoxFuture<'a, StoreResult<Outcome>> {
+        let applied = Box::pin(async move {
+            let outcome = self.storage.writer()?.put(key, parts, how).await?;
+            if let Outcome::Done(version) = &outcome {
+                self.written(key, Some((Bytes::from(parts.concat()), version.clone())));
+            }
+            Ok(outcome)
+        });
+        let call = Call::new(Operation::Put, key.as_str()).sending(parts);
+        Box::pin(self.around(call, applied))
+    }
+
+    fn delete<'a>(
+        &'a self,
+        key: &'a Key,
+        version: Option<&'a Version>,
+    ) -> BoxFuture<'a, StoreResult<Outcome>> {
+        let applied = Box::pin(async move {
+            let outcome = self.storage.writer()?.delete(key, version).await?;
+            if matches!(outcome, Outcome::Done(_)) {
+                self.written(key, None);
+            }
+            Ok(outcome)
+        });
+        Box::pin(self.around(Call::new(Operation::Delete, key.as_str()), applied))
+    }
+
+    fn delete_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<()>> {
+        Box::pin(async move {
+            let call = Call::new(Operation::DeletePrefix, prefix.as_str());
+            self.around(call, self.storage.writer()?.delete_prefix(prefix)).await
+        })
+    }
+
+    fn sync(&self) -> BoxFuture<'_, StoreResult<()>> {
+        Box::pin(
+            async move { self.around(Call::new(Operation::Sync, ""), self.storage.writer()?.sync()).await },
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::{Context, Waker};
+
+    use zarr_traits::block_on;
+
+    use super::*;
+    use crate::MemoryStore;
+
+    const UNCERTAIN: StoreErrorKind = StoreErrorKind::Uncertain;
+
+    #[test]
+    fn each_fault_is_what_it_says() {
+        let key = Key::new("k").unwrap();
+        // What becomes of a put of "new" over "old": whether it says so, and what is stored.
+        let table = [
+            (Fault::ErrorBefore(UNCERTAIN), Some(false), "old"),
+            (Fault::ErrorAfter(UNCERTAIN), Some(false), "new"),
+            (Fault::Delay(Duration::from_millis(1)), Some(true), "new"),
+            (Fault::HangBefore, None, "old"),
+            (Fault::HangAfter, None, "new"),
+        ];
+        for (fault, ends, stored) in table {
+            let memory = Storage::from(MemoryStore::new());
+            let (storage, layer) = Faulty::nth(&memory, 2, fault);
+            block_on(storage.put(&key, "old")).unwrap();
+            match ends {
+                Some(well) => assert_eq!(block_on(storage.put(&key, "new")).is_ok(), well, "{fault:?}"),
+                None => {
+                    let mut put = Box::pin(storage.put(&key, "new"));
+                    assert!(put.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+                }
+            }
+            assert_eq!(block_on(memory.get(&key)).unwrap().unwrap(), stored, "{fault:?}");
+            assert_eq!((layer.calls(), layer.faults()), (2, 1));
+        }
+    }
+
+    #[test]
+    fn a_stale_read_is_of_the_version_before() {
+        let (storage, _) = Faulty::over(&Storage::from(MemoryStore::new()), |_, call| {
+            (!call.operation.writes()).then_some(Fault::Stale)
+        });
+        let (key, all) = (Key::new("k").unwrap(), [ByteRange::All]);
+        let versioned = || block_on(storage.reader().get_ranges(&key, &all, If::Versioned)).unwrap();
+        block_on(storage.put(&key, "one")).unwrap();
+        let first = versioned().unwrap();
+        assert_eq!(first.bytes, ["one"], "what was before is not known");
+        block_on(storage.put(&key, "three")).unwrap();
+        let stale = versioned().unwrap();
+        assert_eq!((&stale.bytes, &stale.version), (&first.bytes, &first.version));
+        assert_eq!(block_on(storage.reader().size(&key)).unwrap().unwrap().size, 3);
+        let mut into = [0; 8];
+        let filled = block_on(storage.reader().read_into(&key, &all, If::Any, &mut into)).unwrap().unwrap();
+        assert_eq!(&into[..filled.len], b"one");
+        let _ = block_on(async { storage.writer()?.delete(&key, None).await }).unwrap();
+        assert_eq!(versioned().unwrap().bytes, ["three"]);
+        block_on(storage.put(&key, "four")).unwrap();
+        assert!(versioned().is_none());
+    }
+
+    #[test]
+    fn short_reads_and_random_faults_come_again_in_each_run() {
+        let run = |seed| {
+            let faults = [Fault::Short, Fault::ErrorBefore(UNCERTAIN)];
+            let (storage, _) = Faulty::random(&Storage::from(MemoryStore::new()), seed, 0.5, &faults);
+            let key = Key::new("k").unwrap();
+            while block_on(storage.put(&key, "12345")).is_err() {}
+            let read = |_| block_on(storage.get(&key)).ok().map(|value| value.unwrap().len());
+            Vec::from_iter((0..100).map(read))
+        };
+        let first = run(7);
+        assert_eq!(first, run(7));
+        assert_ne!(first, run(8));
+        for outcome in [None, Some(4), Some(5)] {
+            assert!(first.contains(&outcome), "{outcome:?}");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! A network that is not there: what a read or a write would cost over it.
+
+mod clock;
+
+use std::time::Duration;
+
+use futures_timer::Delay;
+use zarr_traits::lock::Gate;
+use zarr_traits::{BoxFuture, Capabilities, Drive, Storage, StoreResult};
+
+use crate::call::{Answer, Call, Operation, lists_around, once, reads_around, writes_around};
+use clock::Clock;
+
+/// What a network is like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Network {
+    /// What a request takes besides its bytes; half of it passes before the request reaches the store. 20 ms.
+    pub round_trip: Duration,
+    /// Bytes in a second, of each request; `None`, which is the default: any number in no time.
+    pub bandwidth: Option<u64>,
+    /// Requests that are under way at once; further ones wait. 64.
+    pub in_flight: usize,
+    /// What [`Drive::Remote`] says about ranges; 1 MiB.
+    pub merge_gap: u64,
+}
+
+impl Default for Network {
+    fn default() -> Self {
+        let round_trip = Duration::from_millis(20);
+        Self { round_trip, bandwidth: None, in_flight: 64, merge_gap: 1 << 20 }
+    }
+}
+
+impl Network {
+    fn transfer(&self, bytes: u64) -> Duration {
+        let seconds = self.bandwidth.map_or(0.0, |rate| bytes as f64 / rate.max(1) as f64);
+        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+    }
+}
+
+/// The layer that makes a store as slow as one behind a network, and lets the engine treat it as such. A call is one request,
+/// whatever it asks for. Its clones share the network.
+///
+/// Time passes in truth ([`over`](Self::over)), or only in the books ([`virtually`](Self::virtually)): then nothing waits, and
+/// what comes out is the same on every machine.
+///
+/// ```
+/// # use zarr_store::{MemoryStore, Network, Simulated};
+/// # use zarr_traits::{Key, Storage};
+/// # use std::time::Duration;
+/// let network = Network { round_trip: Duration::from_secs(3600), ..Network::default() };
+/// let (storage, simulated) = Simulated::virtually(&Storage::from(MemoryStore::new()), network);
+/// let key = Key::new("k")?;
+/// simulated.run(async {
+///     storage.put(&key, "value").await?;
+///     storage.get(&key).await
+/// })?;
+/// assert_eq!((simulated.elapsed(), simulated.round_trips()), (Duration::from_secs(7200), 2));
+/// # Ok::<(), zarr_traits::StoreError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Simulated {
+    storage: Storage,
+    network: Network,
+    /// `None`: time passes in truth.
+    clock: Option<Clock>,
+    gate: Gate,
+}
+
+impl Simulated {
+    /// `storage` behind `network`, and the layer itself.
+    pub fn over(storage: &Storage, network: Network) -> (Storage, Self) {
+        Self::with(storage, network, None)
+    }
+
+    /// As [`over`](Self::over), with a clock that goes on only when everybody waits for it. What uses the storage is to be
+    /// [run](Self::run) by the layer, and by threads of no others: in `zarr-array` with `Cpu::inline`.
+    pub fn virtually(storage: &Storage, network: Network) -> (Storage, Self) {
+        Self::with(storage, network, Some(Clock::default()))
+    }
+
+    fn with(storage: &Storage, network: Network, clock: Option<Clock>) -> (Storage, Self) {
+        let gate = Gate::new(network.in_flight, u64::MAX);
+        let layer = Self { storage: storage.clone(), network, clock, gate };
+        let far = storage.overlay(layer.clone());
+        (far.with_in_flight(network.in_flight, storage.gate().most_bytes()), layer)
+    }
+
+    /// Runs a future to its end on this thread; the virtual clock goes on whenever it waits for nothing else.
+    pub fn run<F: Future>(&self, future: F) -> F::Output {
+        match &self.clock {
+            Some(clock) => clock.run(future),
+            None => zarr_traits::block_on(future),
+        }
+    }
+
+    /// The time that has passed on the virtual clock; none where time passes in truth.
+    pub fn elapsed(&self) -> Duration {
+        self.clock.as_ref().map_or(Duration::ZERO, Clock::now)
+    }
+
+    /// How many round trips would fit into the time that has passed on the virtual clock: without a bandwidth these are the
+    /// requests that had to wait for each other.
+    pub fn round_trips(&self) -> u64 {
+        let trips = self.elapsed().as_nanos() / self.network.round_trip.as_nanos().max(1);
+        u64::try_from(trips).unwrap_or(u64::MAX)
+    }
+
+    fn can(&self) -> Capabilities {
+        let mut can = self.storage.capabilities();
+        can.drive = Drive::Remote { in_flight: self.network.in_flight, merge_gap: self.network.merge_gap };
+        can
+    }
+
+    async fn around<T: Answer>(
+        &self,
+        call: Call<'_>,
+        future: BoxFuture<'_, StoreResult<T>>,
+    ) -> StoreResult<T> {
+        let _permit = self.gate.enter(0).await;
+        let there = self.network.round_trip / 2;
+        self.wait(there.saturating_add(self.network.transfer(call.sent))).await;
+        let answer = future.await;
+        let received = answer.as_ref().map_or(0, Answer::received);
+        let back = self.network.round_trip - there;
+        self.wait(back.saturating_add(self.network.transfer(received))).await;
+        answer
+    }
+
+    async fn wait(&self, time: Duration) {
+        match &self.clock {
+            _ if time.is_zero() => {}
+            Some(clock) => clock.wait(time).await,
+            None => Delay::new(time).await,
+        }
+    }
+}
+
+reads_around!(Simulated, once);
+lists_around!(Simulated, once);
+writes_around!(Simulated, once);
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::task::Poll;
+
+    use zarr_traits::{Bytes, Key};
+
+    use super::*;
+    use crate::MemoryStore;
+
+    /// Reads the same object some times at once.
+    async fn together(storage: &Storage, key: &Key, times: usize) -> Vec<Option<Bytes>> {
+        let mut reads = Vec::from_iter((0..times).map(|_| (Box::pin(storage.get(key)), None)));
+        poll_fn(|context| {
+            for (read, answer) in reads.iter_mut().filter(|(_, answer)| answer.is_none()) {
+                if let Poll::Ready(value) = read.as_mut().poll(context) {
+                    *answer = Some(value.unwrap());
+                }
+            }
+            if reads.iter().all(|(_, answer)| answer.is_some()) { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+        reads.into_iter().map(|(_, answer)| answer.flatten()).collect()
+    }
+
+    #[test]
+    fn requests_fly_together_as_far_as_there_is_room() {
+        let key = Key::new("k").unwrap();
+        for (times, in_flight, waves) in [(1, 8, 1), (8, 8, 1), (9, 8, 2), (10, 1, 10), (64, 16, 4)] {
+            let memory = Storage::from(MemoryStore::new());
+            zarr_traits::block_on(memory.put(&key, "value")).unwrap();
+            let network = Network { in_flight, ..Network::default() };
+            let (storage, simulated) = Simulated::virtually(&memory, network);
+            assert_eq!(storage.gate().width(), in_flight);
+            let answers = simulated.run(together(&storage, &key, times));
+            assert!(answers.iter().all(|answer| answer.as_deref() == Some(b"value")));
+            assert_eq!(simulated.round_trips(), waves);
+        }
+    }
+
+    #[test]
+    fn bytes_take_their_time_both_ways() {
+        let network = Network { bandwidth: Some(1000), ..Network::default() };
+        let (storage, simulated) = Simulated::virtually(&Storage::from(MemoryStore::new()), network);
+        let key = Key::new("k").unwrap();
+        simulated.run(storage.put(&key, vec![0; 500])).unwrap();
+        assert_eq!(simulated.elapsed(), Duration::from_millis(520));
+        simulated.run(storage.get(&key)).unwrap();
+        assert_eq!(simulated.elapsed(), Duration::from_millis(1040));
+    }
+}

@@ -1,0 +1,110 @@
+//! A clock that goes on when everybody waits for it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+/// Clones are the same clock.
+#[derive(Clone, Default)]
+pub(super) struct Clock(Arc<Mutex<Time>>);
+
+#[derive(Default)]
+struct Time {
+    now: Duration,
+    /// Who waits until when, in the order in which they came.
+    waiting: BTreeMap<(Duration, u64), Waker>,
+    tickets: u64,
+}
+
+/// Somebody who waits, until dropped.
+struct Place<'a> {
+    clock: &'a Clock,
+    at: (Duration, u64),
+}
+
+impl Clock {
+    fn time(&self) -> MutexGuard<'_, Time> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn now(&self) -> Duration {
+        self.time().now
+    }
+
+    pub(super) async fn wait(&self, time: Duration) {
+        let place = self.place(time);
+        poll_fn(|context| {
+            let mut time = self.time();
+            if time.now >= place.at.0 {
+                return Poll::Ready(());
+            }
+            time.waiting.insert(place.at, context.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    fn place(&self, after: Duration) -> Place<'_> {
+        let mut time = self.time();
+        time.tickets += 1;
+        Place { clock: self, at: (time.now.saturating_add(after), time.tickets) }
+    }
+
+    /// Goes on to when the first one waits for, and wakes him; `false` when nobody waits.
+    fn go_on(&self) -> bool {
+        let mut time = self.time();
+        let Some(((now, _), waker)) = time.waiting.pop_first() else { return false };
+        time.now = now;
+        drop(time);
+        waker.wake();
+        true
+    }
+
+    pub(super) fn run<F: Future>(&self, future: F) -> F::Output {
+        let mut future = pin!(future);
+        let woken = Arc::new(Woken { flag: AtomicBool::new(false), thread: thread::current() });
+        let waker = Waker::from(woken.clone());
+        loop {
+            if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+                return output;
+            }
+            // A waker may belong to something else that has long gone: on until this future is meant.
+            while !woken.flag.swap(false, Ordering::Acquire) {
+                if !self.go_on() {
+                    thread::park();
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.clock.time().waiting.remove(&self.at);
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.now().fmt(f)
+    }
+}
+
+/// That the future has been woken, and the thread that runs it.
+struct Woken {
+    flag: AtomicBool,
+    thread: Thread,
+}
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.flag.store(true, Ordering::Release);
+        self.thread.unpark();
+    }
+}

@@ -1,0 +1,52 @@
+//! The schemes of this crate in URLs of stores (checklist E26, E50).
+
+use zarr_traits::{Access, OpenScheme, Scheme, Storage, StoreError, StoreErrorKind, StoreResult};
+
+use crate::MemoryStore;
+
+/// `memory://`, which is a new, empty [`MemoryStore`] each time, and with the feature `zip` the adapter `|zip:path`.
+pub const SCHEMES: &[Scheme] = &[
+    Scheme { name: "memory", open: OpenScheme::Root(memory) },
+    #[cfg(feature = "zip")]
+    Scheme { name: "zip", open: OpenScheme::Adapter(zip) },
+];
+
+/// A name is refused: whoever gives one expects to find again what he has put there.
+fn memory(url: &str, _: &Access) -> StoreResult<Storage> {
+    match url.split_once("://") {
+        Some((_, "" | "/")) => Ok(Storage::from(MemoryStore::new())),
+        _ => {
+            let message = "memory:// is a new, empty store each time, and has no name";
+            Err(StoreError::new(StoreErrorKind::InvalidArgument, message))
+        }
+    }
+}
+
+#[cfg(feature = "zip")]
+fn zip<'a>(
+    storage: Storage,
+    key: zarr_traits::Key,
+    path: &'a str,
+    _: &'a Access,
+) -> zarr_traits::BoxFuture<'a, StoreResult<Storage>> {
+    Box::pin(
+        async move { crate::zip::ZipStore::open(&storage, key, zarr_traits::Prefix::of_node(path)?).await },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use zarr_traits::{Schemes, block_on};
+
+    use super::*;
+
+    #[test]
+    fn e50_memory_is_new_each_time_and_has_no_name() {
+        let schemes = Schemes::new(&[SCHEMES]);
+        let open = |url| block_on(schemes.open(url, &Access::new()));
+        for url in ["memory://", "memory:///", "memory://|zarr3:a/b"] {
+            assert!(open(url).unwrap().storage.writer().is_ok(), "{url}");
+        }
+        assert_eq!(open("memory://a").unwrap_err().kind(), StoreErrorKind::InvalidArgument);
+    }
+}
