@@ -21,17 +21,15 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::{Errno, Result, retry_on_intr};
-use zarr_traits::{StoreError, StoreErrorKind, StoreResult};
+use zarr_traits::{StoreError, StoreErrorKind, StoreResult, pause};
 
 use crate::path::{LOCK, failed, present};
 use crate::store::FsStore;
 use crate::turn::Turn;
 
-/// The first pause of one who waits; each is twice as long as the one before, up to [`DOUBLINGS`].
-const PAUSE: Duration = Duration::from_micros(100);
-
-/// Up to pauses of 26 ms.
-const DOUBLINGS: u32 = 8;
+/// The first pause of one who waits, and the longest one.
+const FIRST_PAUSE: Duration = Duration::from_micros(100);
+const LONGEST_PAUSE: Duration = Duration::from_micros(25_600);
 
 /// As long as this lives, nobody else changes the object.
 pub(crate) struct Lock<'a> {
@@ -176,13 +174,11 @@ impl Wait<'_> {
         self.store.patience.saturating_sub(self.start.elapsed())
     }
 
-    /// Sleeps for between half the time that it is the turn of, and all of it; `false` when there is none left.
+    /// Sleeps for a [`pause`]; `false` when there is no time left for one.
     fn pause(&mut self) -> bool {
         let rest = self.rest();
-        let longest = PAUSE * (1 << self.pauses.min(DOUBLINGS));
-        self.pauses += 1;
-        let [share, ..] = self.store.shared.unique().to_le_bytes();
-        thread::sleep((longest * (256 + u32::from(share)) / 512).min(rest));
+        self.pauses = self.pauses.saturating_add(1);
+        thread::sleep(pause(FIRST_PAUSE, LONGEST_PAUSE, self.pauses).min(rest));
         !rest.is_zero()
     }
 }

@@ -1,0 +1,121 @@
+//! Directories by URL: `file:///data/a%20b.zarr`, or a plain path (checklist E26).
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+use zarr_traits::location::scheme_of;
+use zarr_traits::{Access, OpenScheme, Scheme, Storage, StoreError, StoreErrorKind, StoreResult};
+
+use crate::store::FsStore;
+
+/// The scheme `file`, which stands for plain paths as well: a store in a directory.
+///
+/// The directory exists, or [`Access::create`] says that it is to be made.
+///
+/// ```
+/// # use zarr_traits::{Access, Schemes, block_on};
+/// # let directory = tempfile::tempdir()?;
+/// # let url = format!("file://{}/a%20b.zarr", directory.path().display());
+/// let schemes = Schemes::new(&[zarr_store_fs::SCHEMES]);
+/// let located = block_on(schemes.open(&url, &Access::new().create(true)))?;
+/// # assert!(directory.path().join("a b.zarr").is_dir());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub const SCHEMES: &[Scheme] = &[Scheme { name: "file", open: OpenScheme::Root(open) }];
+
+fn open(url: &str, access: &Access) -> StoreResult<Storage> {
+    let path = path_of(url)?;
+    let store = if access.create { FsStore::create(path) } else { FsStore::open(path) };
+    store.map(Storage::from)
+}
+
+/// The path that a URL of the scheme `file` names, with its percent-encoding decoded; a plain path stands for itself.
+///
+/// # Errors
+/// [`StoreErrorKind::InvalidArgument`] for a URL of another machine, with a query or a fragment, with a percent sign that
+/// two hexadecimal digits do not follow, with a path that is not absolute, or with a byte of zero.
+pub fn path_of(url: &str) -> StoreResult<PathBuf> {
+    if scheme_of(url).is_none() {
+        return Ok(url.into());
+    }
+    let refused = |message: &str| {
+        let message = format!("{message}: a directory of this machine is file:///path");
+        StoreError::new(StoreErrorKind::InvalidArgument, message)
+    };
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    if !(host.is_empty() || host.eq_ignore_ascii_case("localhost")) {
+        return Err(refused("the URL names another machine"));
+    }
+    if path.is_empty() {
+        return Err(refused("the URL has no path"));
+    }
+    if path.contains(['?', '#']) {
+        return Err(refused("the URL has a query or a fragment, or characters that are written %3F and %23"));
+    }
+    match decoded(path) {
+        Some(bytes) if !bytes.contains(&0) => Ok(OsString::from_vec(bytes).into()),
+        _ => Err(refused("the path is not percent-encoded, in which a percent sign is %25")),
+    }
+}
+
+/// RFC 3986, section 2.1. The result need not be UTF-8: names of files are not.
+fn decoded(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = text.bytes();
+    let mut decoded = Vec::with_capacity(text.len());
+    while let Some(byte) = bytes.next() {
+        let mut digit = || char::from(bytes.next()?).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+        decoded.push(if byte == b'%' { digit()? << 4 | digit()? } else { byte });
+    }
+    Some(decoded)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::*;
+
+    #[test]
+    fn e26_urls_and_paths_name_directories() {
+        for (url, path) in [
+            ("file:///a%20b/c%25.zarr", &b"/a b/c%.zarr"[..]),
+            ("FILE://localhost/%c3%A9|x", "/é|x".as_bytes()),
+            ("file:///%FF", b"/\xff"),
+            ("file:///", b"/"),
+            ("a%20b.zarr?", b"a%20b.zarr?"),
+            ("/a:b", b"/a:b"),
+        ] {
+            assert_eq!(path_of(url).unwrap().as_os_str().as_bytes(), path, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_url_that_names_no_directory_here_says_why() {
+        for (url, why) in [
+            ("file://host/a", "another machine"),
+            ("file://", "no path"),
+            ("file://localhost", "no path"),
+            ("file:///a?b", "%3F"),
+            ("file:///a#b", "%23"),
+            ("file:///a%2", "%25"),
+            ("file:///a%zz", "%25"),
+            ("file:///a%+1", "%25"),
+            ("file:///a%00", "percent"),
+        ] {
+            let e = path_of(url).unwrap_err();
+            assert_eq!(e.kind(), StoreErrorKind::InvalidArgument);
+            assert!(e.to_string().contains(why), "{url}: {e}");
+        }
+    }
+
+    #[test]
+    fn a_directory_that_is_not_there_is_made_only_for_who_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("file://{}/a/b.zarr", folder.path().display());
+        assert!(open(&url, &Access::new()).is_err());
+        open(&url, &Access::new().create(true)).unwrap();
+        assert!(open(&url, &Access::new()).is_ok());
+    }
+}
