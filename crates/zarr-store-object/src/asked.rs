@@ -1,0 +1,172 @@
+//! Ranges as they are asked for, and whether an answer has them.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, CONTENT_RANGE};
+use http::{HeaderMap, Response, StatusCode};
+
+use crate::failure::{Failure, Why};
+
+/// The size of the object that an answer to a range tells.
+pub(crate) fn size_told(headers: &HeaderMap) -> Option<u64> {
+    headers.get(CONTENT_RANGE)?.to_str().ok()?.rsplit_once('/')?.1.trim().parse().ok()
+}
+
+/// What a `Range` header asks for: spans and suffixes, since nothing else is ever sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asked {
+    Span { first: u64, last: Option<u64> },
+    Suffix(u64),
+}
+
+impl Asked {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (first, last) = text.strip_prefix("bytes=")?.split_once('-')?;
+        Some(match (first, last) {
+            ("", n) => Self::Suffix(n.parse().ok()?),
+            (first, "") => Self::Span { first: first.parse().ok()?, last: None },
+            (first, last) => Self::Span { first: first.parse().ok()?, last: Some(last.parse().ok()?) },
+        })
+    }
+
+    /// How many bytes it is at most, where it says that.
+    pub(crate) fn len(self) -> Option<u64> {
+        match self {
+            Self::Suffix(n) => Some(n),
+            Self::Span { first, last } => last?.checked_sub(first)?.checked_add(1),
+        }
+    }
+
+    /// The part of an object of `size` bytes that it stands for; `None`: there is none.
+    fn of(self, size: u64) -> Option<Range<u64>> {
+        match self {
+            Self::Suffix(n) => (size > 0).then(|| size.saturating_sub(n)..size),
+            Self::Span { first, last } => {
+                let end = last.map_or(size, |last| last.saturating_add(1).min(size));
+                (first < size).then_some(first..end)
+            }
+        }
+    }
+
+    /// That an answer 206 has these bytes and all of them: some servers give others.
+    pub(crate) fn check(self, answer: &Response<Bytes>) -> Result<(), Failure> {
+        let told = answer.headers().get(CONTENT_RANGE).and_then(|told| told.to_str().ok());
+        let range = told.and_then(|told| {
+            let (range, size) = told.trim().strip_prefix("bytes ")?.split_once('/')?;
+            let (first, last) = range.split_once('-')?;
+            let size: Option<u64> = size.trim().parse().ok();
+            Some((first.trim().parse::<u64>().ok()?, last.trim().parse::<u64>().ok()?, size))
+        });
+        // Some answer with nothing where others say that there is nothing.
+        if let Some(size) = size_told(answer.headers())
+            && answer.body().is_empty()
+            && self.of(size).is_none()
+        {
+            return Err(
+                Failure::new(Why::Range(Some(size)), "the range is not in the object").with_status(416)
+            );
+        }
+        let fits = range.is_some_and(|(first, last, size)| {
+            let len = answer.body().len() as u64;
+            let asked = match (self, size) {
+                (asked, Some(size)) => asked.of(size),
+                (Self::Span { first, last: Some(last) }, None) => last.checked_add(1).map(|end| first..end),
+                _ => None,
+            };
+            last.checked_add(1)
+                .is_some_and(|end| asked == Some(first..end) && first.checked_add(len) == Some(end))
+        });
+        let text =
+            || format!("the answer has other bytes than asked for: {:?}", told.unwrap_or("unknown ones"));
+        if fits { Ok(()) } else { Err(Failure::new(Why::Broken, text())) }
+    }
+
+    /// The answer that a server with ranges would have given.
+    pub(crate) fn cut(self, mut answer: Response<Bytes>) -> Result<Response<Bytes>, Failure> {
+        let size = answer.body().len() as u64;
+        let Some(range) = self.of(size) else {
+            return Err(
+                Failure::new(Why::Range(Some(size)), "the range is not in the object").with_status(416)
+            );
+        };
+        let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+        let part = answer.body().slice(place(range.start)..place(range.end));
+        let told = format!("bytes {}-{}/{size}", range.start, range.end - 1);
+        *answer.status_mut() = StatusCode::PARTIAL_CONTENT;
+        let headers = answer.headers_mut();
+        headers.insert(CONTENT_LENGTH, part.len().into());
+        if let Ok(told) = told.try_into() {
+            headers.insert(CONTENT_RANGE, told);
+        }
+        *answer.body_mut() = part;
+        Ok(answer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn ranges_are_what_was_asked_for() {
+        for (asked, size, part) in [
+            ("bytes=0-9", 100, Some(0..10)),
+            ("bytes=90-200", 100, Some(90..100)),
+            ("bytes=100-", 100, None),
+            ("bytes=7-", 100, Some(7..100)),
+            ("bytes=-4", 100, Some(96..100)),
+            ("bytes=-400", 100, Some(0..100)),
+            ("bytes=-4", 0, None),
+        ] {
+            assert_eq!(Asked::parse(asked).unwrap().of(size), part, "{asked} of {size}");
+        }
+        assert_eq!(Asked::parse("bytes=0-1,5-6"), None);
+        assert_eq!(Asked::parse("lines=0-1"), None);
+    }
+
+    #[test]
+    fn an_answer_with_other_bytes_is_none() {
+        let answer = |told: &str, len: usize| {
+            let mut answer = Response::new(Bytes::from(vec![0; len]));
+            answer.headers_mut().insert(CONTENT_RANGE, told.parse().unwrap());
+            answer
+        };
+        for (asked, told, len, right) in [
+            ("bytes=0-9", "bytes 0-9/100", 10, true),
+            ("bytes=0-9", "bytes 0-9/*", 10, true),
+            ("bytes=90-109", "bytes 90-99/100", 10, true),
+            ("bytes=-4", "bytes 96-99/100", 4, true),
+            ("bytes=0-9", "bytes 0-4/100", 5, false),
+            ("bytes=0-9", "bytes 1-10/100", 10, false),
+            ("bytes=0-9", "bytes 0-9/100", 9, false),
+            ("bytes=0-9", "bytes 0-18446744073709551615/100", 10, false),
+            ("bytes=-4", "bytes 95-98/100", 4, false),
+            ("bytes=-4", "bytes 96-99/*", 4, false),
+            ("bytes=0-9", "nonsense", 10, false),
+        ] {
+            let checked = Asked::parse(asked).unwrap().check(&answer(told, len));
+            assert_eq!(checked.is_ok(), right, "{asked}: {told}, {len} bytes");
+        }
+    }
+
+    #[test]
+    fn nothing_is_an_answer_where_there_is_nothing() {
+        let mut answer = Response::new(Bytes::new());
+        answer.headers_mut().insert(CONTENT_RANGE, HeaderValue::from_static("bytes 10-9/10"));
+        let check = |asked: &str| Asked::parse(asked).unwrap().check(&answer).unwrap_err().why;
+        assert_eq!(check("bytes=10-10"), Why::Range(Some(10)));
+        assert_eq!(check("bytes=9-9"), Why::Broken);
+    }
+
+    #[test]
+    fn a_server_without_ranges_is_cut() {
+        let whole = || Response::new(Bytes::from_static(b"0123456789"));
+        let part = Asked::parse("bytes=3-5").unwrap().cut(whole()).unwrap();
+        assert_eq!((part.status().as_u16(), &part.body()[..]), (206, &b"345"[..]));
+        assert_eq!(part.headers()[CONTENT_RANGE], "bytes 3-5/10");
+        assert_eq!(Asked::parse("bytes=10-").unwrap().cut(whole()).unwrap_err().why, Why::Range(Some(10)));
+    }
+}

@@ -1,0 +1,40 @@
+//! What all that URLs lead to have in common.
+
+use std::sync::Arc;
+
+use object_store::ObjectStore;
+use zarr_traits::{Access, StoreResult};
+
+use crate::retries::Retries;
+use crate::runtime::Runtime;
+use crate::store::ObjectStorage;
+
+/// What a URL names: a bucket, or a container, and the prefix of all keys in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place<'a> {
+    pub(crate) container: &'a str,
+    pub(crate) prefix: &'a str,
+}
+
+impl<'a> Place<'a> {
+    /// The store there.
+    pub(crate) fn storage(&self, store: impl ObjectStore, access: &Access) -> StoreResult<ObjectStorage> {
+        let storage = ObjectStorage::on(Runtime::new()?, Arc::new(store)).below(self.prefix)?;
+        Ok(match access.in_flight {
+            Some(requests) => storage.with_in_flight(requests),
+            None => storage,
+        })
+    }
+}
+
+/// What is tried again, as whoever asks wants it.
+pub(crate) fn retries(access: &Access) -> Retries {
+    let mut retries = Retries::default();
+    if let Some(again) = access.retries {
+        retries.again = again;
+    }
+    if let Some(timeout) = access.timeout {
+        (retries.timeout, retries.silence) = (timeout, retries.silence.min(timeout / 3));
+    }
+    retries
+}

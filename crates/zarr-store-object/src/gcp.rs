@@ -1,0 +1,34 @@
+//! Google Cloud Storage: `gs://bucket/prefix`.
+
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
+use zarr_traits::{Access, OpenScheme, Scheme, Storage, StoreResult};
+
+use crate::bucket::{misconfigured, no_retries};
+use crate::client::Client;
+use crate::cloud::{Place, retries};
+
+pub(crate) const SCHEME: Scheme = Scheme { name: "gs", open: OpenScheme::Root(open) };
+
+fn open(url: &str, access: &Access) -> StoreResult<Storage> {
+    let place = Place::parse(url)?;
+    let mut builder = GoogleCloudStorageBuilder::new()
+        .with_bucket_name(place.container)
+        .with_retry(no_retries())
+        .with_http_connector(Client::new(retries(access), 0, access)?);
+    for (name, value) in
+        access.environment.iter().filter(|(name, value)| name.starts_with("GOOGLE_") && !value.is_empty())
+    {
+        match name.to_ascii_lowercase().parse() {
+            Ok(GoogleConfigKey::Bucket | GoogleConfigKey::Client(_)) | Err(_) => {}
+            Ok(key) => builder = builder.with_config(key, value),
+        }
+    }
+    if let Some(endpoint) = &access.endpoint {
+        builder = builder.with_base_url(endpoint.trim_end_matches('/'));
+    }
+    if access.anonymous {
+        builder = builder.with_skip_signature(true);
+    }
+    let store = builder.build().map_err(|e| misconfigured(&e))?;
+    Ok(Storage::from(place.storage(store, access)?))
+}

@@ -1,0 +1,54 @@
+#![doc = include_str!("../README.md")]
+
+#[cfg(feature = "client")]
+mod asked;
+#[cfg(feature = "aws")]
+mod aws;
+#[cfg(feature = "azure")]
+mod azure;
+#[cfg(any(feature = "aws", feature = "azure", feature = "gcp"))]
+mod bucket;
+#[cfg(feature = "client")]
+mod client;
+#[cfg(feature = "client")]
+mod cloud;
+mod error;
+#[cfg(feature = "client")]
+mod failure;
+#[cfg(feature = "gcp")]
+mod gcp;
+mod list;
+mod put;
+#[cfg(feature = "client")]
+mod retries;
+mod runtime;
+mod store;
+#[cfg(feature = "http")]
+mod web;
+
+pub use object_store;
+
+#[cfg(feature = "client")]
+pub use retries::Retries;
+pub use runtime::Runtime;
+pub use store::ObjectStorage;
+
+/// The schemes of the services that this was built with, for [`Schemes`](zarr_traits::Schemes): `s3`, `gs`, `az` and `abfs`,
+/// `http` and `https`.
+#[cfg(feature = "client")]
+pub const SCHEMES: &[zarr_traits::Scheme] = &[
+    #[cfg(feature = "aws")]
+    aws::SCHEME,
+    #[cfg(feature = "gcp")]
+    gcp::SCHEME,
+    #[cfg(feature = "azure")]
+    azure::SCHEMES[0],
+    #[cfg(feature = "azure")]
+    azure::SCHEMES[1],
+    #[cfg(feature = "azure")]
+    azure::SCHEMES[2],
+    #[cfg(feature = "http")]
+    web::SCHEMES[0],
+    #[cfg(feature = "http")]
+    web::SCHEMES[1],
+];

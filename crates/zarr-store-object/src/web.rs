@@ -1,0 +1,262 @@
+//! Plain web servers, read-only: ranges, tags, redirects, and whatever else a file behind HTTP may lack.
+//!
+//! Everything that a server does not do is made up for by one request more, or is an error: without ranges the whole object
+//! comes, without HEAD the size comes with the first byte. There is no listing; groups are read from their consolidated
+//! metadata (checklist E43).
+
+use std::fmt;
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures_util::stream::{self, BoxStream, StreamExt};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, ETAG, HeaderName, HeaderValue, IF_MATCH, RANGE};
+use http::{HeaderMap, Method, Request, Response};
+use object_store::client::HttpRequestBody;
+use object_store::path::Path;
+use object_store::{
+    CopyOptions, Error, GetOptions, GetRange, GetResult, GetResultPayload, ListResult, MultipartUpload,
+    ObjectMeta, ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+};
+use zarr_traits::location::redacted;
+use zarr_traits::{Access, OpenScheme, Scheme, Storage, StoreError, StoreErrorKind, StoreResult};
+
+use crate::asked::size_told;
+use crate::client::{AtMost, Client};
+use crate::cloud::{Place, retries};
+use crate::failure::{Failure, Why};
+
+/// How many redirections are followed.
+const REDIRECTS: usize = 10;
+
+pub(crate) const SCHEMES: [Scheme; 2] = [
+    Scheme { name: "http", open: OpenScheme::Root(open) },
+    Scheme { name: "https", open: OpenScheme::Root(open) },
+];
+
+/// The store below an `http` or `https` URL. A query, which may be a signature, goes with every request.
+fn open(url: &str, access: &Access) -> StoreResult<Storage> {
+    let (base, query) = url.split_once('?').map_or((url, None), |(base, query)| (base, Some(query)));
+    let base = format!("{}/", base.trim_end_matches('/'));
+    if base.parse::<http::Uri>().ok().is_none_or(|uri| uri.host().is_none_or(str::is_empty)) {
+        let message = format!("{:?} is no URL of a web server", redacted(url));
+        return Err(StoreError::new(StoreErrorKind::InvalidArgument, message));
+    }
+    let client = Client::new(retries(access), REDIRECTS, access)?;
+    let web = Web {
+        client,
+        base,
+        query: query.map(str::to_owned),
+        forbidden_is_absent: access.forbidden_is_absent,
+    };
+    Ok(Storage::reading(Place { container: "", prefix: "" }.storage(web, access)?))
+}
+
+/// A folder of a web server.
+struct Web {
+    client: Client,
+    /// With a `/` at its end.
+    base: String,
+    query: Option<String>,
+    forbidden_is_absent: bool,
+}
+
+impl fmt::Debug for Web {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl fmt::Display for Web {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&redacted(&self.base))
+    }
+}
+
+impl Web {
+    /// Every character of a key that could mean anything in a URL is written as its code.
+    fn url(&self, path: &Path) -> String {
+        let mut url = self.base.clone();
+        for byte in path.as_ref().bytes() {
+            match byte {
+                b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                    url.push(char::from(byte))
+                }
+                _ => url += &format!("%{byte:02X}"),
+            }
+        }
+        match &self.query {
+            Some(query) => format!("{url}?{query}"),
+            None => url,
+        }
+    }
+
+    async fn ask(
+        &self,
+        method: Method,
+        path: &Path,
+        headers: HeaderMap,
+        options: &GetOptions,
+    ) -> Result<Response<Bytes>> {
+        let mut request = Request::new(HttpRequestBody::empty());
+        *request.method_mut() = method;
+        *request.uri_mut() =
+            self.url(path).parse().map_err(|_| failed(Failure::new(Why::Wrong, "no URL")))?;
+        *request.headers_mut() = headers;
+        if let Some(most) = options.extensions.get::<AtMost>() {
+            request.extensions_mut().insert(*most);
+        }
+        let absent = |source: Failure| Error::NotFound { path: path.to_string(), source: Box::new(source) };
+        match self.client.send(request).await {
+            Ok(answer) if answer.status().is_success() => Ok(answer),
+            Ok(answer) => {
+                let told = Failure::new(Why::Wrong, format!("the server answered {}", answer.status()));
+                match answer.status().as_u16() {
+                    404 => Err(absent(told)),
+                    412 => Err(Error::Precondition { path: path.to_string(), source: Box::new(told) }),
+                    _ => Err(failed(told)),
+                }
+            }
+            Err(e) if e.why == Why::Folder || e.status == Some(410) => Err(absent(e)),
+            Err(e) if e.status == Some(403) && self.forbidden_is_absent => Err(absent(e)),
+            Err(e) => Err(failed(e)),
+        }
+    }
+
+    /// The size of an object: what HEAD says, or where that is not understood, what an answer to its first byte says.
+    async fn head(&self, path: &Path, headers: HeaderMap, options: &GetOptions) -> Result<GetResult> {
+        let told = match self.ask(Method::HEAD, path, headers.clone(), options).await {
+            Ok(answer) => number(answer.headers(), &CONTENT_LENGTH).map(|size| (answer, size)),
+            Err(e) if Failure::within(&e).is_some_and(|e| e.why == Why::Unsupported) => None,
+            Err(e) => return Err(e),
+        };
+        let (answer, size) = match told {
+            Some(told) => told,
+            None => {
+                let mut headers = headers;
+                headers.insert(RANGE, HeaderValue::from_static("bytes=0-0"));
+                match self.ask(Method::GET, path, headers, options).await {
+                    Ok(answer) => {
+                        let size = size_told(answer.headers());
+                        let unknown = || failed(Failure::new(Why::Unsupported, "the server tells no size"));
+                        (answer, size.ok_or_else(unknown)?)
+                    }
+                    Err(e) => match Failure::within(&e).map(|e| e.why) {
+                        Some(Why::Range(Some(size))) => (Response::new(Bytes::new()), size),
+                        _ => return Err(e),
+                    },
+                }
+            }
+        };
+        Ok(result(path, answer.headers(), size, 0..size, Bytes::new()))
+    }
+}
+
+fn failed(e: Failure) -> Error {
+    Error::Generic { store: "web server", source: Box::new(e) }
+}
+
+fn number(headers: &HeaderMap, name: &HeaderName) -> Option<u64> {
+    headers.get(name)?.to_str().ok()?.trim().parse().ok()
+}
+
+fn result(
+    path: &Path,
+    headers: &HeaderMap,
+    size: u64,
+    range: std::ops::Range<u64>,
+    bytes: Bytes,
+) -> GetResult {
+    let e_tag = headers.get(ETAG).and_then(|tag| tag.to_str().ok()).map(str::to_owned);
+    let meta = ObjectMeta {
+        location: path.clone(),
+        last_modified: SystemTime::UNIX_EPOCH.into(),
+        size,
+        e_tag,
+        version: None,
+    };
+    let payload = GetResultPayload::Stream(stream::once(async { Ok(bytes) }).boxed());
+    GetResult { payload, meta, range, attributes: <_>::default(), extensions: <_>::default() }
+}
+
+#[async_trait]
+impl ObjectStore for Web {
+    async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {
+        let mut headers = HeaderMap::new();
+        let value = |text: &str| {
+            HeaderValue::from_str(text).map_err(|_| failed(Failure::new(Why::Wrong, "no header")))
+        };
+        if let Some(tag) = &options.if_match {
+            headers.insert(IF_MATCH, value(tag)?);
+        }
+        if options.head {
+            return self.head(path, headers, &options).await;
+        }
+        let range = match &options.range {
+            None => None,
+            Some(GetRange::Bounded(range)) => Some(format!("bytes={}-{}", range.start, range.end - 1)),
+            Some(GetRange::Offset(first)) => Some(format!("bytes={first}-")),
+            Some(GetRange::Suffix(n)) => Some(format!("bytes=-{n}")),
+        };
+        if let Some(range) = &range {
+            headers.insert(RANGE, value(range)?);
+        }
+        let answer = self.ask(Method::GET, path, headers, &options).await?;
+        if let Some(coding) = answer.headers().get(CONTENT_ENCODING).filter(|coding| *coding != "identity") {
+            let text =
+                format!("the server gives the bytes in another coding ({coding:?}), which has no ranges");
+            return Err(failed(Failure::new(Why::Unsupported, text)));
+        }
+        let len = answer.body().len() as u64;
+        let (first, size) = match range {
+            None => (0, number(answer.headers(), &CONTENT_LENGTH).unwrap_or(len)),
+            Some(_) => {
+                let told =
+                    answer.headers().get(http::header::CONTENT_RANGE).and_then(|told| told.to_str().ok());
+                let first =
+                    told.and_then(|told| told.trim().strip_prefix("bytes ")?.split_once('-')?.0.parse().ok());
+                match (first, size_told(answer.headers())) {
+                    (Some(first), Some(size)) => (first, size),
+                    _ => {
+                        return Err(failed(Failure::new(
+                            Why::Unsupported,
+                            "the server tells no size with a range",
+                        )));
+                    }
+                }
+            }
+        };
+        let end = if len == 0 && size > 0 { size } else { first + len };
+        let (parts, body) = answer.into_parts();
+        Ok(result(path, &parts.headers, size, first..end, body))
+    }
+
+    async fn put_opts(&self, _: &Path, _: PutPayload, _: PutOptions) -> Result<PutResult> {
+        Err(read_only())
+    }
+
+    async fn put_multipart_opts(&self, _: &Path, _: PutMultipartOptions) -> Result<Box<dyn MultipartUpload>> {
+        Err(read_only())
+    }
+
+    fn delete_stream(&self, _: BoxStream<'static, Result<Path>>) -> BoxStream<'static, Result<Path>> {
+        stream::once(async { Err(read_only()) }).boxed()
+    }
+
+    fn list(&self, _: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
+        stream::once(async { Err(read_only()) }).boxed()
+    }
+
+    async fn list_with_delimiter(&self, _: Option<&Path>) -> Result<ListResult> {
+        Err(read_only())
+    }
+
+    async fn copy_opts(&self, _: &Path, _: &Path, _: CopyOptions) -> Result<()> {
+        Err(read_only())
+    }
+}
+
+/// The handle on such a store has no means to get here.
+fn read_only() -> Error {
+    Error::NotSupported { source: "a web server is only read, object by object".into() }
+}
