@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use zarr_meta::{ArrayMeta, Diagnostic};
 use zarr_traits::{
-    Chain, ChunkGrid, DataType, FillValue, Hints, InnerOrder, Key, KeyEncoding, Limits, Registry, Storage,
-    StoreResult,
+    Chain, ChunkGrid, DataType, FillValue, Hints, InnerOrder, Key, KeyEncoding, Limits, Numeric, Registry,
+    Storage, StoreResult,
 };
 
 use crate::core::{Core, FillChunks, Missing, PartialWrites};
 use crate::cpu::Cpu;
-use crate::element::Element;
+use crate::element::{Element, WriteElement, is_named};
 use crate::error::ArrayResult;
 use crate::indexes::Indexes;
 use crate::node::Consolidated;
 use crate::select::Selection;
 use crate::values::{AnyArray, NdVec, for_data_type};
-use crate::{read, write};
+use crate::{read, rows, write};
 
 /// An array in a store, open: its metadata, resolved, and the means to read and write its elements.
 ///
@@ -108,7 +108,8 @@ impl Array {
         &self.meta
     }
 
-    /// What deviated from the specification when the array was opened, and was tolerated.
+    /// What deviated from the specification when the array was opened, and was tolerated; of an array that this handle has
+    /// created, also what is unwise to write.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.diagnostics
     }
@@ -177,7 +178,7 @@ impl Array {
     /// # Errors
     /// When the selection is not inside the array, shapes differ, `T` is not the element of the data type, or a chunk
     /// cannot be encoded or stored. Chunks before that error are written.
-    pub async fn write<T: Element>(
+    pub async fn write<T: WriteElement>(
         &self,
         selection: impl Into<Selection>,
         values: NdVec<T>,
@@ -286,6 +287,9 @@ impl Array {
             };
         }
         Ok(for_data_type!(self.data_type(), typed, {
+            if rows::is_struct(self.data_type()) {
+                return Ok(AnyArray::Rows(rows::read(&self.core, selection, may_block).await?));
+            }
             if self.data_type().size().is_none() {
                 let contents = read::read(&self.core, selection, may_block).await?;
                 return Ok(AnyArray::Variable { data_type: self.data_type().clone(), contents });

@@ -9,7 +9,7 @@ use zarr_traits::{Hints, InnerOrder, Limits, Registry, Storage, block_on};
 use crate::core::{FillChunks, Missing, PartialWrites};
 use crate::cpu::Cpu;
 use crate::create::CreateOptions;
-use crate::element::Element;
+use crate::element::{Element, WriteElement};
 use crate::error::ArrayResult;
 use crate::explain::{Explanation, InnerChunk};
 use crate::node::Consolidated;
@@ -133,7 +133,7 @@ impl Array {
     ///
     /// # Errors
     /// As [`zarr_array::Array::write`](crate::Array::write).
-    pub fn write<T: Element>(&self, selection: impl Into<Selection>, values: &[T]) -> ArrayResult<()> {
+    pub fn write<T: WriteElement>(&self, selection: impl Into<Selection>, values: &[T]) -> ArrayResult<()> {
         write::write_slice(&self.0.core, &selection.into(), values)
     }
 
@@ -165,7 +165,7 @@ impl Array {
     ///
     /// # Errors
     /// As there.
-    pub fn append<T: Element>(&mut self, axis: usize, values: NdVec<T>) -> ArrayResult<()> {
+    pub fn append<T: WriteElement>(&mut self, axis: usize, values: NdVec<T>) -> ArrayResult<()> {
         block_on(self.0.append_with(axis, values, true))
     }
 

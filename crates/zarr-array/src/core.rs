@@ -8,10 +8,12 @@ use zarr_traits::{
 };
 
 use crate::cpu::Cpu;
+use crate::element::Form;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::Place;
 use crate::indexes::Indexes;
 use crate::plan::Plan;
+use crate::select::Picked;
 
 /// What a missing chunk means to a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -89,6 +91,11 @@ impl Core {
         variable.then(|| Arc::new(Heap::new(self.fill.clone(), limit)))
     }
 
+    /// What the elements at `places` are made from, or into.
+    pub(crate) fn form<'a>(&'a self, heap: Option<&'a Heap>, places: &'a [Picked]) -> Form<'a> {
+        Form::new(&self.data_type, heap, self.limits.result_bytes, places)
+    }
+
     /// Whether elements have a size, so that they can be handed out as bytes.
     pub(crate) fn check_fixed(&self) -> ArrayResult<()> {
         if self.data_type.size().is_some() {
@@ -126,10 +133,9 @@ impl Core {
         }
     }
 
-    /// Decoded bytes of a chunk, about: those of the first one of a plan.
+    /// Decoded bytes of the largest chunk of a plan.
     pub(crate) fn chunk_bytes(&self, plan: &Plan) -> u64 {
-        let elements = if plan.cells() > 0 { plan.cell(0).shape.product() } else { Some(0) };
-        elements.unwrap_or(u64::MAX).saturating_mul(self.size as u64)
+        plan.largest_chunk().saturating_mul(self.size as u64)
     }
 }
 

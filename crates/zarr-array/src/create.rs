@@ -1,6 +1,6 @@
 //! Creating: the documents of the array, after the groups that it lies in.
 
-use zarr_meta::{ArrayMeta, NodeMeta};
+use zarr_meta::{ArrayMeta, Diagnostic, NodeMeta};
 use zarr_traits::{Limits, Prefix, Registry, Storage};
 
 use crate::array::Array;
@@ -79,14 +79,17 @@ impl CreateOptions {
     ) -> ArrayResult<Array> {
         let options = OpenOptions::new().limits(self.writing.limits.clone());
         let node = NodeMeta::Array(meta.clone());
-        let array = options.resolve(storage.clone(), prefix.clone(), meta, registry, Vec::new())?;
+        let mut advice: Vec<Diagnostic> = Vec::new();
+        meta.lint(&mut advice)?; // K9
+        let array = options.resolve(storage.clone(), prefix.clone(), meta, registry, advice)?;
         if let Some(skipped) = array.codecs().skipped().first() {
             let message = format!("codec {skipped:?} is unknown, an array that uses it cannot be created");
             return Err(ArrayError::new(ArrayErrorKind::UnknownExtension, message));
         }
+        let is_same = |there: &ArrayMeta| same_array(there, array.metadata(), registry, &self.writing.limits);
         let array = match node::create(storage, &prefix, &node, self.existing, &self.writing).await? {
             None => array,
-            Some(NodeMeta::Array(there)) if same_array(&there, array.metadata()) => {
+            Some(NodeMeta::Array(there)) if is_same(&there) => {
                 options.resolve(storage.clone(), prefix, there, registry, Vec::new())?
             }
             Some(_) => return Err(ArrayError::new(ArrayErrorKind::Exists, "there is another node already")),

@@ -1,207 +1,115 @@
 //! Element types: what an array of a data type looks like in Rust.
 
+mod form;
+mod narrow;
+mod number;
+mod small_float;
+#[cfg(any(feature = "arrow", feature = "chrono", feature = "jiff"))]
+pub(crate) mod step;
+pub(crate) mod text;
+#[cfg(any(feature = "chrono", feature = "jiff"))]
+mod time;
+
 use std::borrow::Cow;
 
 use zarr_strided::Plain;
-use zarr_traits::{CodecError, CodecResult, DataType, Heap, Layout, Slot};
+use zarr_traits::{DataType, Layout};
 
-use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
+use crate::error::ArrayResult;
+
+pub use form::Form;
+pub use small_float::SmallFloat;
 
 /// A Rust type that elements of an array are read into and written from.
 ///
-/// Implemented for the core data types: integers and floats of the same name, `bool`, `[u8; N]` for `r<8N>`, `String` for
-/// `string`, `Vec<u8>` for what every type of variable length contains; `half::f16` and `num_complex::Complex` behind
-/// features of those names. A crate that brings a data type of its own implements it for its element.
+/// | data type | element | feature |
+/// |---|---|---|
+/// | `bool` | `bool` | |
+/// | `int8` … `int64`, `uint8` … `uint64` | the integer of that size | |
+/// | `float32`, `float64` | `f32`, `f64` | |
+/// | `float16`, `bfloat16` | `half::f16`, `half::bf16` | `half` |
+/// | `complex64`, `complex128` | `num_complex::Complex<f32>`, `Complex<f64>` | `num-complex` |
+/// | `complex_float16`, `complex_bfloat16` | `Complex<f16>`, `Complex<bf16>` | both |
+/// | `int2`, `int4` | `i8` | |
+/// | `uint2`, `uint4` | `u8` | |
+/// | `float8_…`, `float6_…`, `float4_…` | [`SmallFloat`](crate::SmallFloat); `u8`: the bits | |
+/// | `r<8N>`, `raw_bytes`, `null_terminated_bytes` of N bytes | `[u8; N]`: all bytes | |
+/// | `r<8N>`, `raw_bytes` | `Vec<u8>`: all bytes | |
+/// | `string` | `String`; written from `&str` as well | |
+/// | `fixed_length_utf32` | `String`, without the padding | |
+/// | `null_terminated_bytes` | `Vec<u8>`, without the padding | |
+/// | `bytes`, and any other type of variable length: what its elements contain | `Vec<u8>`; written from `&[u8]` as well | |
+/// | `numpy.datetime64`, `numpy.timedelta64` | `i64`: the steps, of which the smallest is NaT | |
+/// | `numpy.datetime64` | `chrono::DateTime<Utc>`, `chrono::NaiveDateTime`, and `Option` of them: `None` is NaT | `chrono` |
+/// | `numpy.timedelta64` | `chrono::TimeDelta`, and `Option` of it | `chrono` |
+/// | `numpy.datetime64` | `jiff::Timestamp`, and `Option` of it | `jiff` |
+/// | `numpy.timedelta64` | `jiff::SignedDuration`; in years and months `jiff::Span`; and `Option` of them | `jiff` |
+/// | `struct`, `structured` | a struct of your own, by [`row!`](crate::row); or [`Rows`](crate::Rows) | |
 ///
-/// Elements lie in memory as [`Memory`](Self::Memory), for which every bit pattern is valid; only types such as `bool`,
-/// for which that is not so, differ from it. Of elements of variable length it is a [`Slot`] of a [`Heap`]; with all other
-/// types there is no heap.
-pub trait Element: Clone + Send + Sync + 'static {
-    /// What the elements lie in memory as: of the same size.
+/// What is written must come back: a string that is too long, or ends with what would be taken for padding, is an error
+/// that names the element, and so is a time that would have to be rounded, and every other value that the data type does not
+/// have. The same holds for what is read.
+///
+/// Arrays of Arrow are read and written by [`read_arrow`](crate::Array#method.read_arrow) and `write_arrow`, behind the feature
+/// `arrow`.
+///
+/// A crate that brings a data type of its own implements this and [`WriteElement`] for its element.
+///
+/// Elements lie in memory as [`Memory`](WriteElement::Memory), for which every bit pattern is valid; where the element is such a
+/// type itself, nothing is copied. Of elements of variable length the memory is a [`Slot`](zarr_traits::Slot) of a
+/// [`Heap`](zarr_traits::Heap); with all other types there is no heap.
+pub trait Element: WriteElement + 'static {
+    /// Turns memory that was read into elements, as many as lie in it.
+    ///
+    /// # Errors
+    /// When what is stored is no such element.
+    fn from_memory(memory: Vec<Self::Memory>, form: &Form<'_>) -> ArrayResult<Vec<Self>>;
+
+    /// The elements as memory, to be read into, whatever they are; `None` where memory that was read has to be turned into
+    /// elements first.
+    fn as_memory_mut<'a>(elements: &'a mut [Self], data_type: &DataType) -> Option<&'a mut [Self::Memory]> {
+        let _ = (elements, data_type);
+        None
+    }
+
+    /// As [`as_memory_mut`](Self::as_memory_mut), of elements that are given away.
+    fn reuse(elements: Vec<Self>, data_type: &DataType) -> Option<Vec<Self::Memory>> {
+        let _ = (elements, data_type);
+        None
+    }
+}
+
+/// What arrays are written from: every [`Element`], and what only borrows one, `&str` and `&[u8]`.
+pub trait WriteElement: Clone + Send + Sync {
+    /// What elements lie in memory as: one of these each, or more of them that make one element (`u8`: its bytes).
     type Memory: Plain;
 
     /// The name for messages.
     const NAME: &'static str;
 
-    /// Whether this is the type for elements of `data_type`.
-    fn is(data_type: &DataType) -> bool;
-
-    /// Turns memory that was read into elements.
+    /// Whether this is the type for elements of `data_type`. It is asked before anything is read or written.
     ///
     /// # Errors
-    /// When what is stored is no such element.
-    fn from_memory(memory: Vec<Self::Memory>, heap: Option<&Heap>) -> ArrayResult<Vec<Self>>;
-
-    /// Turns elements into memory: to be written, or to be read into.
-    ///
-    /// # Errors
-    /// When they have no place in the heap.
-    fn into_memory(elements: Vec<Self>, heap: Option<&Heap>) -> ArrayResult<Vec<Self::Memory>>;
+    /// When it would be, but for what this data type is in particular: the reason.
+    fn fits(data_type: &DataType) -> ArrayResult<bool>;
 
     /// The elements as memory, to be written.
     ///
     /// # Errors
-    /// As [`into_memory`](Self::into_memory).
-    fn as_memory<'a>(elements: &'a [Self], heap: Option<&Heap>) -> ArrayResult<Cow<'a, [Self::Memory]>>;
+    /// When one of them is no element of the data type.
+    fn as_memory<'a>(elements: &'a [Self], form: &Form<'_>) -> ArrayResult<Cow<'a, [Self::Memory]>>;
 
-    /// The elements as memory, to be read into; `None` when that is not possible in place.
-    fn as_memory_mut(elements: &mut [Self]) -> Option<&mut [Self::Memory]>;
-}
-
-macro_rules! plain {
-    ($($(#[$attr:meta])* $element:ty => $name:literal, $data_type:ident;)*) => {$(
-        $(#[$attr])*
-        impl Element for $element {
-            type Memory = Self;
-
-            const NAME: &'static str = $name;
-
-            fn is(data_type: &DataType) -> bool {
-                matches!(data_type, DataType::$data_type)
-            }
-
-            fn from_memory(memory: Vec<Self>, _: Option<&Heap>) -> ArrayResult<Vec<Self>> {
-                Ok(memory)
-            }
-
-            fn into_memory(elements: Vec<Self>, _: Option<&Heap>) -> ArrayResult<Vec<Self>> {
-                Ok(elements)
-            }
-
-            fn as_memory<'a>(elements: &'a [Self], _: Option<&Heap>) -> ArrayResult<Cow<'a, [Self]>> {
-                Ok(Cow::Borrowed(elements))
-            }
-
-            fn as_memory_mut(elements: &mut [Self]) -> Option<&mut [Self]> {
-                Some(elements)
-            }
-        }
-    )*};
-}
-
-plain! {
-    i8 => "int8", Int8;
-    i16 => "int16", Int16;
-    i32 => "int32", Int32;
-    i64 => "int64", Int64;
-    u8 => "uint8", UInt8;
-    u16 => "uint16", UInt16;
-    u32 => "uint32", UInt32;
-    u64 => "uint64", UInt64;
-    f32 => "float32", Float32;
-    f64 => "float64", Float64;
-    #[cfg(feature = "half")]
-    half::f16 => "float16", Float16;
-    #[cfg(feature = "num-complex")]
-    num_complex::Complex<f32> => "complex64", Complex64;
-    #[cfg(feature = "num-complex")]
-    num_complex::Complex<f64> => "complex128", Complex128;
-}
-
-impl<const N: usize> Element for [u8; N] {
-    type Memory = Self;
-
-    const NAME: &'static str = "raw bytes";
-
-    fn is(data_type: &DataType) -> bool {
-        matches!(data_type, DataType::Raw(bytes) if *bytes as usize == N)
-    }
-
-    fn from_memory(memory: Vec<Self>, _: Option<&Heap>) -> ArrayResult<Vec<Self>> {
-        Ok(memory)
-    }
-
-    fn into_memory(elements: Vec<Self>, _: Option<&Heap>) -> ArrayResult<Vec<Self>> {
-        Ok(elements)
-    }
-
-    fn as_memory<'a>(elements: &'a [Self], _: Option<&Heap>) -> ArrayResult<Cow<'a, [Self]>> {
-        Ok(Cow::Borrowed(elements))
-    }
-
-    fn as_memory_mut(elements: &mut [Self]) -> Option<&mut [Self]> {
-        Some(elements)
+    /// Turns elements into memory, to be written.
+    ///
+    /// # Errors
+    /// As [`as_memory`](Self::as_memory).
+    fn into_memory(elements: Vec<Self>, form: &Form<'_>) -> ArrayResult<Vec<Self::Memory>> {
+        Self::as_memory(&elements, form).map(Cow::into_owned)
     }
 }
 
-impl Element for bool {
-    type Memory = u8;
-
-    const NAME: &'static str = "bool";
-
-    fn is(data_type: &DataType) -> bool {
-        matches!(data_type, DataType::Bool)
-    }
-
-    /// Any byte but 0 is true (checklist D1.t7).
-    fn from_memory(memory: Vec<u8>, _: Option<&Heap>) -> ArrayResult<Vec<Self>> {
-        Ok(memory.into_iter().map(|b| b != 0).collect())
-    }
-
-    fn into_memory(elements: Vec<Self>, _: Option<&Heap>) -> ArrayResult<Vec<u8>> {
-        Ok(elements.into_iter().map(u8::from).collect())
-    }
-
-    fn as_memory<'a>(elements: &'a [Self], _: Option<&Heap>) -> ArrayResult<Cow<'a, [u8]>> {
-        Ok(Cow::Owned(elements.iter().map(|b| u8::from(*b)).collect()))
-    }
-
-    fn as_memory_mut(_: &mut [Self]) -> Option<&mut [u8]> {
-        None
-    }
-}
-
-/// The memory of a slot.
-type SlotBytes = [u8; Slot::SIZE];
-
-macro_rules! variable {
-    ($element:ty, $name:literal, $is:expr, $from:expr) => {
-        impl Element for $element {
-            type Memory = SlotBytes;
-
-            const NAME: &'static str = $name;
-
-            fn is(data_type: &DataType) -> bool {
-                $is(data_type)
-            }
-
-            fn from_memory(memory: Vec<SlotBytes>, heap: Option<&Heap>) -> ArrayResult<Vec<Self>> {
-                let element = |content: &[u8]| $from(content.to_vec());
-                heap.ok_or_else(no_heap)?.with(|blocks| {
-                    let found = memory.iter().map(|slot| element(Slot::from_bytes(*slot).of(blocks)?));
-                    Ok(found.collect::<CodecResult<_>>()?)
-                })
-            }
-
-            fn into_memory(elements: Vec<Self>, heap: Option<&Heap>) -> ArrayResult<Vec<SlotBytes>> {
-                Self::as_memory(&elements, heap).map(Cow::into_owned)
-            }
-
-            fn as_memory<'a>(elements: &'a [Self], heap: Option<&Heap>) -> ArrayResult<Cow<'a, [SlotBytes]>> {
-                let mut slots = Vec::with_capacity(elements.len());
-                let mut end = 0;
-                let ranges = elements.iter().map(|element| {
-                    let start = end;
-                    end += element.len();
-                    start..end
-                });
-                heap.ok_or_else(no_heap)?
-                    .add(elements.concat(), ranges, |slot| slots.push(slot.to_bytes()))?;
-                Ok(Cow::Owned(slots))
-            }
-
-            fn as_memory_mut(_: &mut [Self]) -> Option<&mut [SlotBytes]> {
-                None
-            }
-        }
-    };
-}
-
-variable!(String, "string", |data_type: &DataType| matches!(data_type, DataType::String), |content| {
-    String::from_utf8(content).map_err(|e| CodecError::corrupt("an element is not UTF-8").with_source(e))
-});
-variable!(Vec<u8>, "bytes", |data_type: &DataType| data_type.layout() == Layout::Variable, CodecResult::Ok);
-
-fn no_heap() -> ArrayError {
-    ArrayError::new(ArrayErrorKind::Unsupported, "elements of variable length have no heap here")
+/// Whether `data_type` is the extension of one of these names, with elements of one size.
+pub(crate) fn is_named(data_type: &DataType, names: &[&str]) -> bool {
+    let fixed = matches!(data_type.layout(), Layout::Fixed { size, .. } if size > 0);
+    fixed && matches!(data_type, DataType::Extension(extension) if names.contains(&extension.name()))
 }

@@ -17,7 +17,8 @@ pub enum ArrayErrorKind {
     Exists,
     /// The store or a codec cannot do this.
     Unsupported,
-    /// The call itself is wrong: a region outside the array, another element type, a wrong number of values.
+    /// The call itself is wrong: a region outside the array, another element type, a wrong number of values, a value that
+    /// the data type or the element type does not have.
     InvalidArgument,
     /// The metadata document is invalid.
     Metadata,
@@ -54,7 +55,8 @@ struct Inner {
 pub type ArrayResult<T> = Result<T, ArrayError>;
 
 impl ArrayError {
-    pub(crate) fn new(kind: ArrayErrorKind, message: impl Into<String>) -> Self {
+    /// An error with a message: for who implements [`Element`](crate::Element).
+    pub fn new(kind: ArrayErrorKind, message: impl Into<String>) -> Self {
         Self(Box::new(Inner { kind, array: None, chunk: None, message: message.into(), source: None }))
     }
 

@@ -10,7 +10,6 @@ use crate::core::Core;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::caught;
 use crate::loaded::{Fetched, Loaded};
-use crate::merge::merge;
 
 /// What a read of a part of a chunk brought.
 pub(crate) enum Data {
@@ -176,7 +175,7 @@ impl Core {
             self.pieces_of(&*read, chunk)
         })?;
         check_inside(pieces.iter().map(|piece| piece.span), Some(size))?;
-        Ok(Data::Pieces(pieces, Fetched::new(loaded, [Span { offset: 0, len: size }])))
+        Ok(Data::Pieces(pieces, Fetched::new(loaded, vec![Span { offset: 0, len: size }])))
     }
 
     async fn fetch_pieces(
@@ -202,7 +201,7 @@ impl Core {
                     return Err(FetchError::Changed);
                 }
             }
-            return Ok(Data::Pieces(pieces, Fetched::new(Loaded::Bytes(Vec::new()), [])));
+            return Ok(Data::Pieces(pieces, Fetched::new(Loaded::Bytes(Vec::new()), Vec::new())));
         }
         let wants: Vec<ByteRange> = ranges.iter().map(|span| ByteRange::from(*span)).collect();
         let condition = seen.version.as_ref().map_or(If::Any, If::Pinned);
@@ -281,7 +280,7 @@ impl Core {
         seen: &Seen,
     ) -> ArrayResult<(Vec<Piece>, Vec<Span>, usize)> {
         let pieces = caught(|| self.pieces_of(&*read, chunk))?;
-        let ranges = merge(&pieces, self.fetching)?;
+        let ranges = self.fetching.merge(pieces.iter().map(|piece| piece.span)).map_err(outside)?;
         check_inside(ranges.iter().copied(), seen.size)?;
         let len = self.check_sum(ranges.iter().map(|span| span.len))?;
         Ok((pieces, ranges, len))

@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 mod array;
+#[cfg(feature = "arrow")]
+mod arrow;
 pub mod blocking;
 mod core;
 mod cpu;
@@ -13,13 +15,13 @@ mod feed;
 mod fetch;
 mod indexes;
 mod loaded;
-mod merge;
 mod metadata;
 pub mod node;
 mod open;
 mod plan;
 mod read;
 mod resize;
+mod rows;
 mod select;
 mod values;
 mod write;
@@ -33,20 +35,28 @@ pub use array::Array;
 pub use core::{FillChunks, Missing, PartialWrites};
 pub use cpu::{Cpu, Job, Spawn};
 pub use create::CreateOptions;
-pub use element::Element;
+pub use element::{Element, Form, SmallFloat, WriteElement};
 pub use error::{ArrayError, ArrayErrorKind, ArrayResult};
 pub use explain::{Explanation, InnerChunk};
 pub use node::{Consolidated, Existing};
 pub use open::OpenOptions;
 pub use resize::Shrink;
+pub use rows::Rows;
+#[doc(hidden)]
+pub use rows::{check_field, is_struct};
 pub use select::{Axis, Selection};
 pub use values::{AnyArray, NdVec};
 
-/// A registry of everything that this crate brings: the core, the data types of zarr-meta and the standard codecs.
+/// A registry of everything that this crate brings: the core, the registered chunk grids, the data types of zarr-meta and the
+/// standard codecs.
 #[cfg(feature = "standard")]
 pub fn standard() -> Registry {
-    Registry::core()
+    let registry = Registry::core()
+        .overriding(zarr_traits::GRIDS)
         .overriding(zarr_meta::DATA_TYPES)
         .overriding(zarr_codecs_core::CODECS)
-        .overriding(&[zarr_codec_sharding::ENTRY])
+        .overriding(&[zarr_codec_sharding::ENTRY]);
+    #[cfg(feature = "zfp")]
+    let registry = registry.overriding(zarr_codec_zfp::CODECS);
+    registry
 }

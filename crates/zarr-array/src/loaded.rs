@@ -16,15 +16,10 @@ pub(crate) enum Loaded {
 /// Ranges of an object.
 pub(crate) struct Fetched {
     loaded: Loaded,
-    /// In ascending order.
-    ranges: Vec<Range>,
-}
-
-/// A range of an object, one of several that were loaded one behind the other.
-struct Range {
-    span: Span,
-    /// Where it begins in what was loaded.
-    at: usize,
+    /// Disjoint, in ascending order, loaded one behind the other.
+    ranges: Vec<Span>,
+    /// Where each of them begins in scratch memory; none are needed where there is one range.
+    starts: Vec<usize>,
 }
 
 impl Loaded {
@@ -62,14 +57,18 @@ impl Loaded {
 }
 
 impl Fetched {
-    pub(crate) fn new(loaded: Loaded, spans: impl IntoIterator<Item = Span>) -> Self {
-        let mut at = 0;
-        let range = |span: Span| {
-            let range = Range { span, at };
-            at += in_memory(span.len);
-            range
+    pub(crate) fn new(loaded: Loaded, ranges: Vec<Span>) -> Self {
+        let mut next = 0;
+        let start = |range: &Span| {
+            let start = next;
+            next += in_memory(range.len);
+            start
         };
-        Self { loaded, ranges: spans.into_iter().map(range).collect() }
+        let starts = match &loaded {
+            Loaded::Scratch(_) if ranges.len() > 1 => ranges.iter().map(start).collect(),
+            _ => Vec::new(),
+        };
+        Self { loaded, ranges, starts }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -85,14 +84,12 @@ impl Fetched {
     }
 
     fn find(&self, span: Span) -> Option<&[u8]> {
-        let number = self.ranges.partition_point(|range| range.span.offset <= span.offset).checked_sub(1)?;
-        let range = &self.ranges[number];
+        let (number, within) = span.within(&self.ranges)?;
         let bytes = match &self.loaded {
             Loaded::Bytes(parts) => &parts.get(number)?[..],
-            Loaded::Scratch(buffer) => buffer.get(range.at..)?,
+            Loaded::Scratch(buffer) => buffer.get(self.starts.get(number).copied().unwrap_or(0)..)?,
         };
-        let within = usize::try_from(span.offset - range.span.offset).ok()?;
-        bytes.get(within..within.checked_add(usize::try_from(span.len).ok()?)?)
+        bytes.get(within)
     }
 
     pub(crate) fn give_to(self, scratch: &mut Scratch) {

@@ -2,6 +2,7 @@
 
 use zarr_meta::json::Object;
 use zarr_meta::{ArrayMeta, NodeMeta};
+use zarr_traits::{Limits, Registry};
 
 use crate::array::Array;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
@@ -47,12 +48,16 @@ impl Array {
             let NodeMeta::Array(meta) = node else { return Err(replaced()) };
             // What is stored does not say what was assumed when the array was opened (checklist H7).
             self.meta.assumed_separator().map_or(Ok(()), |separator| meta.assume_separator(separator))?;
-            if !same_array(meta, &self.meta) {
+            if !same_array(meta, &self.meta, &self.registry, &how.limits) {
                 return Err(replaced());
             }
+            let (shape, grid) = (meta.shape().to_vec(), meta.document().chunk_grid().clone());
             let result = change(meta)?;
             let storage = self.node.clone();
             let new = options.resolve(storage, prefix.clone(), meta.clone(), &self.registry, Vec::new())?;
+            if *meta.document().chunk_grid() != grid {
+                new.core.check_grown(&shape)?;
+            }
             Ok((new, result))
         });
         let (_, (new, result)) = edited.await.map_err(|e| match e.kind() {
@@ -66,12 +71,16 @@ impl Array {
     }
 }
 
-/// Whether chunks mean the same: all but shape and attributes is as it was.
-pub(crate) fn same_array(now: &ArrayMeta, ours: &ArrayMeta) -> bool {
+/// Whether chunks mean the same: all but shape and attributes is as it was, and the grid at most longer or shorter.
+pub(crate) fn same_array(now: &ArrayMeta, ours: &ArrayMeta, registry: &Registry, limits: &Limits) -> bool {
+    let same_chunks = || {
+        let [now, ours] = [now, ours].map(|meta| meta.chunk_grid(registry, limits).ok());
+        now.zip(ours).is_some_and(|(now, ours)| now.agrees_with(&*ours))
+    };
     let (now, ours) = (now.document(), ours.document());
     now.shape().len() == ours.shape().len()
         && now.data_type() == ours.data_type()
-        && now.chunk_grid() == ours.chunk_grid()
+        && (now.chunk_grid() == ours.chunk_grid() || same_chunks())
         && now.chunk_key_encoding() == ours.chunk_key_encoding()
         && now.fill_value() == ours.fill_value()
         && now.codecs() == ours.codecs()

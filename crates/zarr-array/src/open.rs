@@ -126,7 +126,7 @@ impl OpenOptions {
             true => FillChunks::Store,
             false => FillChunks::default(),
         };
-        let chunks = resolved.transformers.iter().fold(storage.clone(), |inner, t| t.wrap(&inner, &prefix));
+        let chunks = resolved.storage(&storage, &prefix);
         let core = Core {
             path: prefix.node_path(),
             prefix,

@@ -15,6 +15,8 @@ pub(crate) struct Plan {
     steps: Dims,
     keep: Vec<bool>,
     cells: u64,
+    /// Elements of the largest chunk.
+    largest: u64,
     /// The shape of inner chunks, where cells are cut once more at their borders.
     inner: Option<Dims>,
 }
@@ -117,6 +119,8 @@ impl Plan {
         }
         let cells =
             if empty { Some(0) } else { dims.iter().try_fold(1_u64, |n, d| n.checked_mul(d.len() as u64)) };
+        let longest = |pieces: &Vec<Piece>| pieces.iter().map(|piece| piece.length).max().unwrap_or(0);
+        let largest = dims.iter().map(longest).fold(1, u64::saturating_mul);
         Ok(Self {
             dims,
             steps: picked.iter().map(|p| p.step).collect(),
@@ -124,6 +128,7 @@ impl Plan {
             cells: cells.ok_or_else(|| {
                 ArrayError::new(ArrayErrorKind::LimitExceeded, "the selection has 2^64 chunks or more")
             })?,
+            largest,
             inner,
         })
     }
@@ -156,6 +161,11 @@ impl Plan {
             lengths
         };
         Cuts::new(self.dims.iter().zip(inner).map(cut).collect())
+    }
+
+    /// Elements of the largest chunk, also beyond the edge of the array; none where nothing is selected.
+    pub(crate) fn largest_chunk(&self) -> u64 {
+        self.largest
     }
 
     /// How many leaves a cell may have.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use zarr_strided::{Destination, Output, Source, Swap};
+use zarr_strided::{Destination, Output, Plain, Source, Swap};
 use zarr_traits::chain::byte_len;
 use zarr_traits::{Dims, Heap, Job, Piece, Scratch, block_on};
 
@@ -14,7 +14,7 @@ use crate::feed::{PART, SMALL, Stored, Task, run};
 use crate::fetch::{Data, strange};
 use crate::loaded::Fetched;
 use crate::plan::{Cell, Leaf, Plan};
-use crate::select::Selection;
+use crate::select::{Picked, Selection};
 use crate::values::{NdVec, check_element, fresh};
 
 struct Read {
@@ -43,6 +43,8 @@ pub(crate) struct Target {
     pub(crate) plan: Plan,
     pub(crate) full: Dims,
     pub(crate) kept: Vec<u64>,
+    /// Which elements of the array they are.
+    pub(crate) picked: Vec<Picked>,
 }
 
 impl Target {
@@ -54,7 +56,7 @@ impl Target {
         let plan = fits.and_then(|_| Plan::new(&picked, &core.shape, &*core.grid, inner));
         let plan = plan.map_err(|e| e.in_array(&core.path))?;
         let kept = full.iter().zip(plan.keep()).filter(|(_, keep)| **keep).map(|(n, _)| *n).collect();
-        Ok(Self { plan, full, kept })
+        Ok(Self { plan, full, kept, picked })
     }
 }
 
@@ -65,13 +67,24 @@ pub(crate) async fn read<T: Element>(
     may_block: bool,
 ) -> ArrayResult<NdVec<T>> {
     check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
-    let Target { plan, full, kept } = Target::new(core, &selection)?;
-    let memory = fresh::<T::Memory>(&full, core.limits.result_bytes).map_err(|e| e.in_array(&core.path))?;
-    let cuts = plan.cuts(&full);
-    let output = Output::new(memory, &full, cuts)?;
-    let (memory, heap) = fill(core, plan, output, true, may_block).await?;
-    let elements = T::from_memory(memory, heap.as_deref()).map_err(|e| e.in_array(&core.path))?;
-    Ok(NdVec::assume(kept, elements))
+    let Target { plan, full, kept, picked } = Target::new(core, &selection)?;
+    let (memory, heap) = read_memory(core, plan, &full, may_block).await?;
+    let elements = T::from_memory(memory, &core.form(heap.as_deref(), &picked));
+    elements.and_then(|elements| NdVec::new(kept, elements)).map_err(|e| e.in_array(&core.path))
+}
+
+/// Reads the memory of elements, without making any of it, and what they contain.
+pub(crate) async fn read_memory<M: Plain>(
+    core: &Arc<Core>,
+    plan: Plan,
+    full: &[u64],
+    may_block: bool,
+) -> ArrayResult<(Vec<M>, Option<Arc<Heap>>)> {
+    let memory = fresh::<M>(full, core.size, core.limits.result_bytes);
+    let memory = memory.map_err(|e| e.in_array(&core.path))?;
+    let cuts = plan.cuts(full);
+    let output = Output::sized(memory, core.size, full, cuts)?;
+    fill(core, plan, output, true, may_block).await
 }
 
 /// Reads the bytes of elements of any data type, in the byte order of this machine, into new memory.
@@ -81,13 +94,8 @@ pub(crate) async fn read_bytes(
     may_block: bool,
 ) -> ArrayResult<(Vec<u64>, Vec<u8>)> {
     core.check_fixed()?;
-    let Target { plan, mut full, kept } = Target::new(core, &selection)?;
-    let rank = full.len();
-    full.push(core.size as u64);
-    let memory = fresh::<u8>(&full, core.limits.result_bytes).map_err(|e| e.in_array(&core.path))?;
-    let full = &full[..rank];
-    let output = Output::sized(memory, core.size, full, plan.cuts(full))?;
-    Ok((kept, fill(core, plan, output, true, may_block).await?.0))
+    let Target { plan, full, kept, .. } = Target::new(core, &selection)?;
+    Ok((kept, read_memory(core, plan, &full, may_block).await?.0))
 }
 
 /// Reads into memory that the caller gives away and gets back.
@@ -97,19 +105,18 @@ pub(crate) async fn read_into<T: Element>(
     values: NdVec<T>,
     may_block: bool,
 ) -> ArrayResult<NdVec<T>> {
-    let Target { plan, full, kept } = Target::new(core, &selection)?;
+    let Target { plan, full, kept, picked } = Target::new(core, &selection)?;
     if values.shape() != kept {
         return Err(wrong_shape(&kept, values.shape()).in_array(&core.path));
     }
     check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
-    let (kept, mut values) = values.into_parts();
-    if T::as_memory_mut(&mut values).is_none() {
+    let Some(memory) = T::reuse(values.into_vec(), &core.data_type) else {
         return read(core, selection, may_block).await;
-    }
-    let memory = T::into_memory(values, None)?;
-    let output = Output::new(memory, &full, plan.cuts(&full))?;
+    };
+    let output = Output::sized(memory, core.size, &full, plan.cuts(&full))?;
     let (memory, heap) = fill(core, plan, output, false, may_block).await?;
-    Ok(NdVec::assume(kept, T::from_memory(memory, heap.as_deref())?))
+    let elements = T::from_memory(memory, &core.form(heap.as_deref(), &picked));
+    elements.and_then(|elements| NdVec::new(kept, elements)).map_err(|e| e.in_array(&core.path))
 }
 
 /// Reads into borrowed memory: only a blocking caller may lend it.
@@ -123,7 +130,8 @@ pub(crate) fn read_into_slice<T: Element>(
     if full.product() != Some(values.len() as u64) {
         return Err(wrong_shape(&full, &[values.len() as u64]).in_array(&core.path));
     }
-    let Some(memory) = T::as_memory_mut(values) else {
+    let memory = T::as_memory_mut(values, &core.data_type).filter(|_| size_of::<T::Memory>() == core.size);
+    let Some(memory) = memory else {
         let read = block_on(read::<T>(core, selection.clone(), true))?;
         values.clone_from_slice(read.as_slice());
         return Ok(());
@@ -158,7 +166,7 @@ fn task(core: &Arc<Core>, plan: Plan, output: Output, zeroed: bool) -> Arc<Read>
 }
 
 /// Runs the read, and takes the memory back out of it, and the heap.
-async fn fill<M: zarr_strided::Plain>(
+async fn fill<M: Plain>(
     core: &Arc<Core>,
     plan: Plan,
     output: Output,

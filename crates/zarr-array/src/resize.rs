@@ -7,10 +7,11 @@ use zarr_meta::ArrayMeta;
 use zarr_traits::{Dims, StoreErrorKind};
 
 use crate::array::Array;
-use crate::core::{FillChunks, PartialWrites};
-use crate::element::Element;
+use crate::core::{Core, FillChunks, PartialWrites};
+use crate::element::WriteElement;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
-use crate::select::Selection;
+use crate::read::Target;
+use crate::select::{Picked, Selection};
 use crate::values::{NdVec, check_element};
 use crate::write;
 
@@ -28,10 +29,12 @@ pub enum Shrink {
 
 impl Array {
     /// Gives the array another shape, of as many dimensions. Elements outside of a smaller shape are deleted; what others
-    /// append there while that is done may be deleted with them.
+    /// append there while that is done may be deleted with them. Where the chunk grid ends before a larger shape it gets one
+    /// chunk more in that dimension, which reaches to its end (checklist C18).
     ///
     /// # Errors
-    /// [`Conflict`](ArrayErrorKind::Conflict) when somebody else has changed the shape since this handle was opened, and as
+    /// [`Conflict`](ArrayErrorKind::Conflict) when somebody else has changed the shape since this handle was opened,
+    /// [`LimitExceeded`](ArrayErrorKind::LimitExceeded) when a chunk that is added would be too large to be read, and as
     /// [`edit_attributes`](Self::edit_attributes). When deleting fails the array has its new shape already.
     pub async fn resize(&mut self, shape: impl Into<Vec<u64>>) -> ArrayResult<()> {
         self.resize_with(shape, Shrink::default()).await
@@ -46,18 +49,19 @@ impl Array {
     }
 
     /// Makes dimension `axis` longer by that of `values` and writes them there. Their other dimensions are those of the
-    /// array.
+    /// array. Where the chunk grid ends with the array the values become a chunk of their own.
     ///
     /// The longer shape is recorded first: any number of threads and processes may append at once, and each gets places of
     /// its own, behind what the array has in the store by then. Until the values are written they read as the fill value.
     ///
     /// # Errors
-    /// As [`edit_attributes`](Self::edit_attributes) and [`write`](Self::write); the latter leave the array longer.
-    pub async fn append<T: Element>(&mut self, axis: usize, values: NdVec<T>) -> ArrayResult<()> {
+    /// As [`edit_attributes`](Self::edit_attributes) and [`write`](Self::write). Values that the data type does not have leave
+    /// the array as it is; when a chunk cannot be encoded or stored it is longer already.
+    pub async fn append<T: WriteElement>(&mut self, axis: usize, values: NdVec<T>) -> ArrayResult<()> {
         self.append_with(axis, values, false).await
     }
 
-    pub(crate) async fn append_with<T: Element>(
+    pub(crate) async fn append_with<T: WriteElement>(
         &mut self,
         axis: usize,
         values: NdVec<T>,
@@ -65,8 +69,17 @@ impl Array {
     ) -> ArrayResult<()> {
         let path = self.path().to_owned();
         let appended = async {
-            check_element::<T>(self.data_type())?;
-            let range = self.edit_metadata(|meta| reserve(meta, axis, values.shape())).await?;
+            // What cannot be written leaves the array as it is.
+            check_element::<T>(&self.core.data_type)?;
+            self.core.chain.check_writable()?;
+            let (lengths, values) = values.into_parts();
+            let mut places: Vec<_> = lengths.iter().map(|n| Picked::whole(*n)).collect();
+            if let Some((place, end)) = places.get_mut(axis).zip(self.shape().get(axis)) {
+                place.start = *end; // as far as is known here, for errors
+            }
+            let (input, heap) = write::ready(&self.core, &places, values)?;
+            let old = self.clone();
+            let range = self.edit_metadata(|meta| old.reserve(meta, axis, &lengths)).await?;
             let selection: Vec<_> = (0..)
                 .zip(self.shape())
                 .map(|(dim, n)| if dim == axis { range.clone() } else { 0..*n })
@@ -74,7 +87,8 @@ impl Array {
             // Others may append behind these values before they are written: the last chunk may be theirs as well.
             let mut core = (*self.core).clone();
             core.beside = true;
-            write::write(&Arc::new(core), selection.into(), values, may_block).await
+            let target = Target::new(&core, &selection.into())?;
+            write::write_input(&Arc::new(core), target, input, heap, may_block).await
         };
         appended.await.map_err(|e: ArrayError| e.in_array(&path))
     }
@@ -94,7 +108,7 @@ impl Array {
                     let message = format!("somebody else has given the array the shape {:?}", meta.shape());
                     return Err(ArrayError::new(ArrayErrorKind::Conflict, message));
                 }
-                Ok(meta.set_shape(shape)?)
+                Ok(meta.resize(shape, &old.registry, &old.core.limits)?)
             })
             .await?;
             if shrink == Shrink::Delete {
@@ -150,22 +164,38 @@ impl Array {
         }
         Ok(())
     }
+
+    /// Makes dimension `axis` longer by that of values of a shape: which places are theirs alone.
+    fn reserve(&self, meta: &mut ArrayMeta, axis: usize, values: &[u64]) -> ArrayResult<Range<u64>> {
+        let mut shape = meta.shape().to_vec();
+        let fits = axis < shape.len()
+            && values.len() == shape.len()
+            && (0..shape.len()).all(|dim| dim == axis || values[dim] == shape[dim]);
+        let longer = shape.get(axis).zip(values.get(axis)).and_then(|(a, b)| a.checked_add(*b));
+        let Some(longer) = longer.filter(|_| fits) else {
+            let message = format!(
+                "values of shape {values:?} cannot be appended along dimension {axis} of shape {shape:?}"
+            );
+            return Err(ArrayError::invalid(message));
+        };
+        let start = std::mem::replace(&mut shape[axis], longer);
+        meta.resize(&shape, &self.registry, &self.core.limits)?;
+        Ok(start..longer)
+    }
 }
 
-/// Makes dimension `axis` longer by that of values of a shape: which places are theirs alone.
-fn reserve(meta: &mut ArrayMeta, axis: usize, values: &[u64]) -> ArrayResult<Range<u64>> {
-    let mut shape = meta.shape().to_vec();
-    let fits = axis < shape.len()
-        && values.len() == shape.len()
-        && (0..shape.len()).all(|dim| dim == axis || values[dim] == shape[dim]);
-    let longer = shape.get(axis).zip(values.get(axis)).and_then(|(a, b)| a.checked_add(*b));
-    let Some(longer) = longer.filter(|_| fits) else {
-        let message = format!(
-            "values of shape {values:?} cannot be appended along dimension {axis} of shape {shape:?}"
-        );
-        return Err(ArrayError::invalid(message));
-    };
-    let start = std::mem::replace(&mut shape[axis], longer);
-    meta.set_shape(&shape)?;
-    Ok(start..longer)
+impl Core {
+    /// Checks that the grid, which ended with the array when that had the shape `old`, has grown by a chunk that can be read.
+    pub(crate) fn check_grown(&self, old: &[u64]) -> ArrayResult<()> {
+        if self.has_inner() {
+            return Ok(());
+        }
+        let length = |dim: usize| match self.grid.find(dim, self.shape[dim].saturating_sub(1)) {
+            Some(last) if self.shape[dim] > old[dim] => self.grid.span(dim, last).map(|s| s.end - s.start),
+            _ => self.grid.lengths(dim).pop(),
+        };
+        let largest: Vec<u64> = (0..old.len()).map(|dim| length(dim).unwrap_or(1)).collect();
+        self.check_chunk(&largest)
+            .map_err(|e| e.while_doing("what is added is one chunk, add less at once".to_owned()))
+    }
 }

@@ -195,6 +195,13 @@ pub(crate) struct Picked {
     pub(crate) keep: bool,
 }
 
+impl Picked {
+    /// All of a dimension.
+    pub(crate) fn whole(length: u64) -> Self {
+        Self { start: 0, count: length, step: 1, keep: true }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

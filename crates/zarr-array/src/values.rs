@@ -5,8 +5,9 @@ use std::fmt;
 use zarr_strided::Plain;
 use zarr_traits::{DataType, Dims};
 
-use crate::element::Element;
+use crate::element::WriteElement;
 use crate::error::{ArrayError, ArrayResult};
+use crate::rows::Rows;
 
 /// Elements in C order, with a shape. Deliberately small: [`into_vec`](Self::into_vec) or, with the feature `ndarray`,
 /// `into_ndarray` hand the memory on without a copy.
@@ -68,10 +69,6 @@ impl<T> NdVec<T> {
             index.iter().zip(&self.shape).try_fold(0_u64, |at, (i, len)| (i < len).then(|| at * len + i))?;
         self.values.get(usize::try_from(at).ok()?)
     }
-
-    pub(crate) fn assume(shape: Vec<u64>, values: Vec<T>) -> Self {
-        Self { shape, values }
-    }
 }
 
 impl<T: fmt::Debug> fmt::Debug for NdVec<T> {
@@ -126,7 +123,7 @@ impl<T> NdVec<T> {
 pub enum AnyArray {
     /// `bool`.
     Bool(NdVec<bool>),
-    /// `int8`.
+    /// `int8`, and integers of fewer bits.
     Int8(NdVec<i8>),
     /// `int16`.
     Int16(NdVec<i16>),
@@ -134,7 +131,7 @@ pub enum AnyArray {
     Int32(NdVec<i32>),
     /// `int64`.
     Int64(NdVec<i64>),
-    /// `uint8`.
+    /// `uint8`, and integers of fewer bits.
     UInt8(NdVec<u8>),
     /// `uint16`.
     UInt16(NdVec<u16>),
@@ -146,10 +143,12 @@ pub enum AnyArray {
     Float32(NdVec<f32>),
     /// `float64`.
     Float64(NdVec<f64>),
-    /// `string`.
+    /// `string` and `fixed_length_utf32`.
     String(NdVec<String>),
-    /// `bytes`.
+    /// `bytes` and `null_terminated_bytes`.
     Bytes(NdVec<Vec<u8>>),
+    /// `struct` and `structured`.
+    Rows(Rows),
     /// Every other type of variable length: what its elements contain.
     Variable {
         /// The data type.
@@ -173,11 +172,9 @@ macro_rules! for_data_type {
     ($data_type:expr, $typed:ident, $other:expr) => {
         match $data_type {
             DataType::Bool => $typed!(Bool, bool),
-            DataType::Int8 => $typed!(Int8, i8),
             DataType::Int16 => $typed!(Int16, i16),
             DataType::Int32 => $typed!(Int32, i32),
             DataType::Int64 => $typed!(Int64, i64),
-            DataType::UInt8 => $typed!(UInt8, u8),
             DataType::UInt16 => $typed!(UInt16, u16),
             DataType::UInt32 => $typed!(UInt32, u32),
             DataType::UInt64 => $typed!(UInt64, u64),
@@ -185,6 +182,12 @@ macro_rules! for_data_type {
             DataType::Float64 => $typed!(Float64, f64),
             DataType::String => $typed!(String, String),
             DataType::Bytes => $typed!(Bytes, Vec<u8>),
+            t if matches!(t.numeric(), Some(Numeric::Integer { bits: ..=8, signed: true })) => {
+                $typed!(Int8, i8)
+            }
+            t if matches!(t.numeric(), Some(Numeric::Integer { bits: ..=8, .. })) => $typed!(UInt8, u8),
+            t if is_named(t, &["fixed_length_utf32"]) => $typed!(String, String),
+            t if is_named(t, &["null_terminated_bytes"]) => $typed!(Bytes, Vec<u8>),
             _ => $other,
         }
     };
@@ -208,29 +211,30 @@ impl AnyArray {
             Self::Float64(v) => v.shape(),
             Self::String(v) => v.shape(),
             Self::Bytes(v) | Self::Variable { contents: v, .. } => v.shape(),
+            Self::Rows(v) => v.shape(),
             Self::Other { shape, .. } => shape,
         }
     }
 }
 
 /// Checks that `T` is the element of `data_type`.
-pub(crate) fn check_element<T: Element>(data_type: &DataType) -> ArrayResult<()> {
-    if T::is(data_type) && data_type.memory_size() == size_of::<T::Memory>() {
+pub(crate) fn check_element<T: WriteElement>(data_type: &DataType) -> ArrayResult<()> {
+    if T::fits(data_type)? && data_type.memory_size().is_multiple_of(size_of::<T::Memory>()) {
         return Ok(());
     }
-    Err(ArrayError::invalid(format!("the array has data type {data_type}, not {}", T::NAME)))
+    Err(ArrayError::invalid(format!("the data type is {data_type}, not {}", T::NAME)))
 }
 
-/// Fresh memory, all zero.
-pub(crate) fn fresh<T: Plain>(shape: &[u64], limit: u64) -> ArrayResult<Vec<T>> {
-    let bytes = zarr_traits::chain::byte_len(shape, size_of::<T>())?;
+/// Fresh memory for elements of `size` bytes, all zero.
+pub(crate) fn fresh<M: Plain>(shape: &[u64], size: usize, limit: u64) -> ArrayResult<Vec<M>> {
+    let bytes = zarr_traits::chain::byte_len(shape, size)?;
     if bytes as u64 > limit {
         return Err(ArrayError::new(
             crate::ArrayErrorKind::LimitExceeded,
             format!("a result of {bytes} bytes exceeds the limit of {limit}"),
         ));
     }
-    Ok(zarr_strided::zeroed(bytes / size_of::<T>().max(1))?)
+    Ok(zarr_strided::zeroed(bytes / size_of::<M>().max(1))?)
 }
 
 #[cfg(test)]

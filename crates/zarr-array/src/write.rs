@@ -1,6 +1,7 @@
 //! Writing: whole chunks are encoded and put without a read; a part of a chunk is a read-modify-write under the lock of
 //! its key, put only if the object is still the version that was read.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,14 +13,14 @@ use zarr_traits::{
 };
 
 use crate::core::{Core, FillChunks, PartialWrites, with_heap};
-use crate::element::Element;
+use crate::element::WriteElement;
 use crate::encoding::{Encoding, Value};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::{SMALL, Stored, Task, caught, run};
 use crate::loaded::Loaded;
 use crate::plan::Cell;
 use crate::read::Target;
-use crate::select::Selection;
+use crate::select::{Picked, Selection};
 use crate::values::{NdVec, check_element};
 
 struct Write {
@@ -77,8 +78,19 @@ enum Condition {
     IfUnchanged(Version),
 }
 
+/// What is written, and what elements of variable length contain.
+pub(crate) type Ready = (Input, Option<Arc<Heap>>);
+
+/// Turns elements into what is written to `places`, which are as many.
+pub(crate) fn ready<T: WriteElement>(core: &Core, places: &[Picked], values: Vec<T>) -> ArrayResult<Ready> {
+    let heap = core.heap(u64::MAX);
+    let memory = T::into_memory(values, &core.form(heap.as_deref(), places))?;
+    let shape: Dims = places.iter().map(|picked| picked.count).collect();
+    Ok((Input::sized(memory, core.size, &shape)?, heap))
+}
+
 /// Writes elements that the caller gives away.
-pub(crate) async fn write<T: Element>(
+pub(crate) async fn write<T: WriteElement>(
     core: &Arc<Core>,
     selection: Selection,
     values: NdVec<T>,
@@ -87,14 +99,13 @@ pub(crate) async fn write<T: Element>(
     check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
     let target = Target::new(core, &selection)?;
     check_shape(&target, values.shape()).map_err(|e| e.in_array(&core.path))?;
-    let heap = core.heap(u64::MAX);
-    let memory = T::into_memory(values.into_vec(), heap.as_deref()).map_err(|e| e.in_array(&core.path))?;
-    let input = Input::new(memory, &target.full)?;
+    let ready = ready(core, &target.picked, values.into_vec());
+    let (input, heap) = ready.map_err(|e| e.in_array(&core.path))?;
     write_input(core, target, input, heap, may_block).await
 }
 
 /// Writes borrowed elements: only a blocking caller may lend them.
-pub(crate) fn write_slice<T: Element>(
+pub(crate) fn write_slice<T: WriteElement>(
     core: &Arc<Core>,
     selection: &Selection,
     values: &[T],
@@ -107,8 +118,16 @@ pub(crate) fn write_slice<T: Element>(
     }
     let full = target.full.clone();
     let heap = core.heap(u64::MAX);
-    let memory = T::as_memory(values, heap.as_deref()).map_err(|e| e.in_array(&core.path))?;
-    Input::lend(&memory, &full, |input| block_on(write_input(core, target, input, heap, true)))?
+    let memory = T::as_memory(values, &core.form(heap.as_deref(), &target.picked));
+    match memory.map_err(|e| e.in_array(&core.path))? {
+        Cow::Borrowed(memory) if size_of::<T::Memory>() == core.size => {
+            Input::lend(memory, &full, |input| block_on(write_input(core, target, input, heap, true)))?
+        }
+        memory => {
+            let input = Input::sized(memory.into_owned(), core.size, &full)?;
+            block_on(write_input(core, target, input, heap, true))
+        }
+    }
 }
 
 /// Writes the bytes of elements of any data type, in the byte order of this machine.
@@ -132,7 +151,7 @@ pub(crate) async fn write_fill(core: &Arc<Core>, selection: Selection, may_block
     write_input(core, target, input, core.heap(u64::MAX), may_block).await
 }
 
-async fn write_input(
+pub(crate) async fn write_input(
     core: &Arc<Core>,
     target: Target,
     input: Input,
@@ -144,7 +163,7 @@ async fn write_input(
     run(&task, &core.place(may_block)).await.map_err(|e| e.in_array(&core.path))
 }
 
-fn check_shape(target: &Target, got: &[u64]) -> ArrayResult<()> {
+pub(crate) fn check_shape(target: &Target, got: &[u64]) -> ArrayResult<()> {
     if target.kept == got {
         return Ok(());
     }

@@ -22,8 +22,11 @@ fn a_damaged_chunk_fails_whole_and_in_part_with_its_place() {
         let key = array.chunk_key(&[1, 0]).unwrap();
         let good = block_on(array.storage().get(&key)).unwrap().unwrap();
         let longer = [&good[..], b"x"].concat();
+        // Of zfp what lacks bytes of a word that hold nothing is whole.
+        let words = codecs.iter().any(|codec| codec.name() == "zfp");
+        let shorter = if words { good.len() / 2 } else { good.len() - 1 };
         // C.t6, D.06, D.07: short, long, and not there although it is
-        for bad in [&good[..good.len() - 1], &longer, b""] {
+        for bad in [&good[..shorter], &longer, b""] {
             block_on(array.storage().put(&key, bad.to_vec())).unwrap();
             for part in [[0..8, 0..8], [4..8, 0..4], [5..6, 1..3]] {
                 let Err(e) = array.read::<u16>(part.clone()) else {

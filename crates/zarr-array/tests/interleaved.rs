@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use common::{Odd, chains, meta, numbers};
 use zarr_array::blocking::Array;
-use zarr_array::traits::{ChunkGrid, ChunkGridEntry, Entry, Storage};
+use zarr_array::traits::{ChunkGrid, ChunkGridEntry, Entry, Run, Storage};
 use zarr_array::{
     ArrayError, ArrayErrorKind, Cpu, FillChunks, Job, NdVec, PartialWrites, Shrink, Spawn, block_on, standard,
 };
@@ -144,8 +144,8 @@ impl ChunkGrid for Finite {
     fn find(&self, dim: usize, position: u64) -> Option<u64> {
         Some(position / self.0[dim]).filter(|index| self.span(dim, *index).is_some())
     }
-    fn lengths(&self, dim: usize) -> Vec<u64> {
-        vec![self.0[dim]]
+    fn runs(&self, dim: usize) -> Vec<Run> {
+        vec![Run { length: self.0[dim], count: Some(self.count(dim, self.1[dim])) }]
     }
 }
 

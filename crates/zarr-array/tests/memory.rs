@@ -24,12 +24,14 @@ const LARGE: usize = 16 << 10;
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 static LARGE_ONES: AtomicUsize = AtomicUsize::new(0);
+static ALL: AtomicUsize = AtomicUsize::new(0);
 
 struct Counting;
 
 impl Counting {
     fn add(bytes: usize) {
         PEAK.fetch_max(LIVE.fetch_add(bytes, Relaxed) + bytes, Relaxed);
+        ALL.fetch_add(1, Relaxed);
         if bytes >= LARGE {
             LARGE_ONES.fetch_add(1, Relaxed);
         }
@@ -107,6 +109,29 @@ fn a_steady_write_of_100_chunks_allocates_nothing_the_size_of_a_chunk() {
         let made = LARGE_ONES.load(Relaxed) - before;
         assert!(made <= 16, "chain {codecs}: {made} large allocations for 100 chunks");
     }
+}
+
+#[cfg(feature = "arrow")]
+#[test]
+fn numbers_of_arrow_are_written_from_where_they_lie() {
+    let _turn = TURN.lock();
+    let (_folder, array) = stored(0);
+    let whole = arrow_array::UInt16Array::from(numbers(&SHAPE));
+    let part = whole.slice(3200, 320_000);
+    for (rows, values) in [(0..1000, &whole), (100..200, &part)] {
+        for act in [true, false] {
+            let before = LIVE.load(Relaxed);
+            PEAK.store(before, Relaxed);
+            if act {
+                array.write_arrow(rows.clone(), values).unwrap();
+            } else {
+                block_on((*array).write_arrow(rows.clone(), values)).unwrap();
+            }
+            let more = PEAK.load(Relaxed).saturating_sub(before);
+            assert!(more < values.values().len(), "{more} bytes beside {:?}", values.values().len());
+        }
+    }
+    assert_eq!(array.read::<u16>(100..200).unwrap().as_slice(), part.values());
 }
 
 #[test]
@@ -205,14 +230,16 @@ fn shards_that_are_written_whole_take_no_more_memory_than_the_setting_allows() {
     PEAK.store(before, Relaxed);
     array.write(.., &values).unwrap();
     let peak = PEAK.load(Relaxed) - before;
-    // One shard at a time, not eight: in buffers of four threads that grow by doubling, and are copied as they grow.
-    assert!(peak < SHARD * 5, "{peak} bytes for shards of {SHARD}");
-    PEAK.store(before, Relaxed);
+    // One shard at a time, not eight: in buffers of four threads that grow by doubling, and are copied as they grow. How
+    // the threads share the inner chunks out varies from run to run.
+    assert!(peak < SHARD * 7, "{peak} bytes for shards of {SHARD}");
     let mut read = vec![0_u16; values.len()];
+    let before = LIVE.load(Relaxed);
+    PEAK.store(before, Relaxed);
     array.read_into(.., &mut read).unwrap();
     assert_eq!(read, values);
-    let peak = PEAK.load(Relaxed) - before - 2 * values.len();
-    assert!(peak < SHARD * 5 / 2 + (4 << 20), "{peak} bytes to read shards of {SHARD}");
+    let peak = PEAK.load(Relaxed) - before;
+    assert!(peak < SHARD * 5 / 4, "{peak} bytes to read shards of {SHARD}");
 }
 
 /// What a document or an index asks for costs memory in proportion to what is wanted, not to how small it is cut.
@@ -290,4 +317,41 @@ fn a_typed_read_needs_little_more_than_its_result() {
         // the result itself is there once, so that the bound above is not what saves a second copy of a small one
         assert!(peak < result * 2, "chain {codecs}: {peak} bytes for a result of {result}");
     }
+}
+
+#[cfg(feature = "arrow")]
+#[test]
+fn a_million_strings_of_arrow_are_not_a_million_allocations() {
+    use arrow_array::StringArray;
+    use arrow_array::cast::AsArray;
+    use zarr_array::{ArrayMeta, DataType};
+
+    let _turn = TURN.lock();
+    let words: Vec<String> = (0..1_000_000).map(|i| format!("number {i}")).collect();
+    let words = StringArray::from(words);
+    let meta = ArrayMeta::builder([1_000_000], DataType::String).chunks([100_000]).build().unwrap();
+    let array = Array::create(MemoryStore::new(), "/", meta, &standard()).unwrap();
+    let before = ALL.load(Relaxed);
+    array.write_arrow(.., &words).unwrap();
+    let written = ALL.load(Relaxed) - before;
+    let (_, read) = array.read_arrow(..).unwrap();
+    let both = ALL.load(Relaxed) - before;
+    assert!(both < 1000, "{written} allocations of a write, {} of a read", both - written);
+    assert!(read.as_string::<i64>().iter().eq(words.iter()));
+}
+
+#[cfg(feature = "arrow")]
+#[test]
+fn numbers_are_handed_to_arrow_without_a_copy() {
+    let _turn = TURN.lock();
+    let (_folder, array) = stored(0);
+    for _ in 0..3 {
+        drop(array.read_arrow(..).unwrap());
+    }
+    PEAK.store(LIVE.load(Relaxed), Relaxed);
+    let before = LIVE.load(Relaxed);
+    let (_, values) = array.read_arrow(..).unwrap();
+    let (peak, result) = (PEAK.load(Relaxed) - before, numbers(&SHAPE).len() * 2);
+    assert!(peak < result + (2 << 20), "{peak} bytes for a result of {result}");
+    drop(values);
 }

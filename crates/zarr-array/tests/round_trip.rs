@@ -9,6 +9,7 @@ use common::{Odd, chains, counted, meta, numbers};
 use proptest::prelude::*;
 use zarr_array::blocking::Array;
 use zarr_array::meta::ArrayMeta;
+use zarr_array::meta::v3::Extension;
 use zarr_array::{
     AnyArray, ArrayErrorKind, Axis, Cpu, DataType, Element, FillChunks, Missing, NdVec, Shrink, Storage,
     block_on, standard,
@@ -33,7 +34,7 @@ proptest! {
     /// A part read by itself is the same part of the whole: with steps, over chunk borders, through every chain.
     #[test]
     fn partial_equals_whole(
-        chain in 0..8_usize,
+        chain in 0..chains().len(),
         rows in 1_u64..12, columns in 1_u64..12,
         chunk in (1_u64..7, 1_u64..7),
         start in (0_u64..12, 0_u64..12), count in (0_u64..12, 0_u64..12), step in (1_u64..4, 1_u64..4),
@@ -63,7 +64,7 @@ proptest! {
     /// Boxes written one after the other, with steps, leave what the same assignments leave in a plain array.
     #[test]
     fn writes_of_parts_change_those_parts_alone(
-        chain in 0..8_usize,
+        chain in 0..chains().len(),
         boxes in prop::collection::vec((0_u64..9, 0_u64..9, 1_u64..9, 1_u64..9, 1_u64..3), 1..5),
     ) {
         let shape = [9, 9];
@@ -125,6 +126,7 @@ fn async_and_blocking_give_the_same_on_every_kind_of_store() {
 
 #[test]
 fn scalars_empty_dimensions_and_chunks_larger_than_the_array() {
+    // C2, C4, C.t5
     for (shape, chunks, count) in
         [(&[][..], &[][..], 1), (&[0, 3], &[2, 2], 0), (&[3], &[10], 3), (&[0], &[1], 0)]
     {
@@ -134,6 +136,30 @@ fn scalars_empty_dimensions_and_chunks_larger_than_the_array() {
         let values: Vec<f64> = (0..count).map(|i| f64::from(u8::try_from(i).unwrap())).collect();
         array.write(.., &values).unwrap();
         assert_eq!(array.read::<f64>(..).unwrap().into_vec(), values, "{shape:?}");
+    }
+}
+
+#[test]
+fn c_t34_c_t35_keys_of_format_2_lie_beside_the_document() {
+    let v2 = |separator: &str| Extension::new("v2").with("separator", separator);
+    for (shape, separator, keys) in [
+        (&[][..], ".", &["a/0", "a/zarr.json", "zarr.json"][..]),
+        (&[3], "/", &["a/0", "a/1", "a/zarr.json", "zarr.json"]),
+        (&[3, 2], "/", &["a/0/0", "a/1/0", "a/zarr.json", "zarr.json"]),
+        (&[3, 2], ".", &["a/0.0", "a/1.0", "a/zarr.json", "zarr.json"]),
+    ] {
+        let storage = Storage::from(MemoryStore::new());
+        let builder = ArrayMeta::builder(shape, DataType::UInt16).chunks(vec![2; shape.len()]);
+        let meta = builder.chunk_key_encoding(v2(separator)).build().unwrap();
+        let array = Array::create(storage.clone(), "/a", meta, &standard()).unwrap();
+        let values = vec![5_u16; numbers(shape).len()];
+        array.write(.., &values).unwrap();
+        assert_eq!(
+            Array::open(storage.clone(), "/a", &standard()).unwrap().read::<u16>(..).unwrap().as_slice(),
+            values
+        );
+        let listed = block_on(storage.list_all(&Default::default())).unwrap();
+        assert_eq!(listed.iter().map(|key| key.as_str()).collect::<Vec<_>>(), keys);
     }
 }
 
@@ -187,7 +213,7 @@ fn wrong_calls_are_errors_that_say_so() {
         assert_eq!(array.read::<u16>(selection).map_err(kind).unwrap_err(), ArrayErrorKind::InvalidArgument);
     }
     let e = array.read::<f32>(..).unwrap_err();
-    assert_eq!(e.to_string(), "array \"/a\": the array has data type uint16, not float32");
+    assert_eq!(e.to_string(), "array \"/a\": the data type is uint16, not float32");
     assert_eq!(array.write(.., &[1_u16]).map_err(kind).unwrap_err(), ArrayErrorKind::InvalidArgument);
     assert_eq!(array.read_into(.., &mut [1_u16]).map_err(kind).unwrap_err(), ArrayErrorKind::InvalidArgument);
     let read_only = Array::open(array.storage().read_only(), "/a", &standard()).unwrap();

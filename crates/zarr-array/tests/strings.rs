@@ -125,3 +125,53 @@ fn a_result_has_a_limit() {
     let e = array.read::<String>([0..2, 0..4]).unwrap_err();
     assert_eq!(e.kind(), ArrayErrorKind::LimitExceeded, "{e}");
 }
+
+#[test]
+fn l92_elements_that_share_the_bytes_of_the_fill_value_but_not_its_length_are_stored() {
+    for chain in 0..4 {
+        // The fill value is "ab", and "" and "abab" next to each other have as many bytes, the same ones.
+        for (fill, words) in [("ab", ["", "abab"]), ("ab", ["abab", ""]), ("a", ["", "aa"]), ("", ["", "ab"])]
+        {
+            let array = create(MemoryStore::new(), DataType::String, fill, chain);
+            let words = words.map(str::to_owned);
+            let all: Vec<_> = words.iter().cycle().take(63).cloned().collect();
+            array.write(.., &all[..]).unwrap();
+            assert_eq!(array.read::<String>(..).unwrap().into_vec(), all, "{fill:?} chain {chain}");
+            // and over an object that is there
+            let other: Vec<_> = words.iter().rev().cycle().take(20).cloned().collect();
+            array.write([0..4, 2..7], &other[..]).unwrap();
+            assert_eq!(
+                array.read::<String>([0..4, 2..7]).unwrap().into_vec(),
+                other,
+                "{fill:?} chain {chain}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_fill_value_is_counted_as_often_as_it_is_read() {
+    let array = create(MemoryStore::new(), DataType::String, &"x".repeat(1000), 0);
+    let mut limits = Limits::default();
+    limits.result_bytes = 1900;
+    let array = array.with_limits(limits);
+    assert_eq!(array.read::<String>([0..1, 0..1]).unwrap().as_slice()[0].len(), 1000);
+    let e = array.read::<String>([0..1, 0..2]).unwrap_err();
+    assert_eq!(e.kind(), ArrayErrorKind::LimitExceeded, "{e}");
+    assert_eq!(array.read::<Vec<u8>>([0..1, 0..2]).unwrap_err().kind(), ArrayErrorKind::LimitExceeded);
+}
+
+#[test]
+fn what_is_borrowed_is_written_as_what_is_owned() {
+    let array = create(MemoryStore::new(), DataType::String, "fill", 2);
+    let line = "a b fill  é";
+    let words: Vec<&str> = line.split(' ').collect();
+    array.write((0, ..5), &words).unwrap();
+    assert_eq!(
+        array.read::<String>((0, ..7)).unwrap().as_slice(),
+        ["a", "b", "fill", "", "é", "fill", "fill"]
+    );
+    let bytes = create(MemoryStore::new(), DataType::Bytes, "", 0);
+    bytes.write((1, ..2), &[&b"\0\xff"[..], b""]).unwrap();
+    assert_eq!(bytes.read::<Vec<u8>>((1, ..2)).unwrap().as_slice(), [&b"\0\xff"[..], b""]);
+}

@@ -1,4 +1,4 @@
-//! Codecs from elsewhere: what the engine does with those that are not in the standard set.
+//! Codecs and chunk key encodings from elsewhere: what the engine does with those that are not in the standard set.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;
@@ -11,7 +11,8 @@ use zarr_array::meta::v3::Extension;
 use zarr_array::traits::{
     ArrayArrayCodec, ArrayBytesCodec, ByteRange, BytesBytesCodec, Chain, ChunkRead, Codec, CodecEntry,
     CodecError, CodecKind, CodecResult, Destination, Dims, EncodedSize, Entry, FillValue, Hints, InnerPart,
-    Job, Known, Piece, Region, Repr, Scratch, Source, Span, Swap,
+    Job, Key, KeyEncoding, KeyEncodingEntry, Known, Piece, Prefix, Region, Repr, Scratch, Source, Span,
+    with_dense,
 };
 use zarr_array::{ArrayErrorKind, ArrayMeta, DataType, Registry, Storage, block_on, standard};
 use zarr_store::{Counting, MemoryStore};
@@ -24,20 +25,16 @@ struct Plus(Repr);
 #[derive(Debug)]
 struct Widen(Repr);
 
-fn map(
-    src: Source<'_>,
-    mut dst: Destination<'_>,
+fn map<const FROM: usize, const TO: usize>(
+    src: &Source<'_>,
+    dst: Destination<'_>,
     scratch: &mut Scratch,
-    one: impl Fn(&[u8], &mut [u8]),
+    one: impl Fn([u8; FROM]) -> [u8; TO],
 ) -> CodecResult<()> {
-    let (from, to) = (src.size(), dst.size());
-    let mut all = Vec::new();
-    src.append_to(&mut all, Swap::NONE)?;
-    let mut made = scratch.take(all.len() / from * to)?;
-    all.chunks_exact(from).zip(made.chunks_exact_mut(to)).for_each(|(a, b)| one(a, b));
-    dst.put(Source::dense(&made, src.shape(), to)?, Swap::NONE)?;
-    scratch.give(made);
-    Ok(())
+    with_dense(src, dst, scratch, |src, dst, _| {
+        src.as_chunks().0.iter().zip(dst.as_chunks_mut().0).for_each(|(from, to)| *to = one(*from));
+        Ok(())
+    })
 }
 
 fn u16_of(bytes: &[u8]) -> u16 {
@@ -56,10 +53,10 @@ impl ArrayArrayCodec for Plus {
         Some(part.clone())
     }
     fn decode(&self, src: Source<'_>, dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()> {
-        map(src, dst, scratch, |a, b| b.copy_from_slice(&u16_of(a).wrapping_sub(1).to_ne_bytes()))
+        map(&src, dst, scratch, |a| u16::from_ne_bytes(a).wrapping_sub(1).to_ne_bytes())
     }
     fn encode(&self, src: Source<'_>, dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()> {
-        map(src, dst, scratch, |a, b| b.copy_from_slice(&u16_of(a).wrapping_add(1).to_ne_bytes()))
+        map(&src, dst, scratch, |a| u16::from_ne_bytes(a).wrapping_add(1).to_ne_bytes())
     }
 }
 
@@ -72,13 +69,10 @@ impl ArrayArrayCodec for Widen {
         Ok(shape.into())
     }
     fn decode(&self, src: Source<'_>, dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()> {
-        map(src, dst, scratch, |a, b| {
-            let wide = u32::from_ne_bytes([a[0], a[1], a[2], a[3]]) - 1;
-            b.copy_from_slice(&u16::try_from(wide).unwrap().to_ne_bytes());
-        })
+        map(&src, dst, scratch, |a| u16::try_from(u32::from_ne_bytes(a) - 1).unwrap().to_ne_bytes())
     }
     fn encode(&self, src: Source<'_>, dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()> {
-        map(src, dst, scratch, |a, b| b.copy_from_slice(&(u32::from(u16_of(a)) + 1).to_ne_bytes()))
+        map(&src, dst, scratch, |a| (u32::from(u16::from_ne_bytes(a)) + 1).to_ne_bytes())
     }
 }
 
@@ -211,7 +205,27 @@ impl BytesBytesCodec for Double {
     }
 }
 
-const CODECS: &[Entry] = &[
+/// Keys like `chunk-1-23.bin`.
+#[derive(Debug)]
+struct Dashes;
+
+impl KeyEncoding for Dashes {
+    fn encode(&self, index: &[u64], out: &mut String) {
+        out.push_str("chunk");
+        index.iter().for_each(|i| out.push_str(&format!("-{i}")));
+        out.push_str(".bin");
+    }
+    fn decode(&self, key: &str, rank: usize) -> Option<Dims> {
+        let numbers = key.strip_prefix("chunk")?.strip_suffix(".bin")?;
+        let index: Dims = numbers.split('-').skip(1).map(|i| i.parse().ok()).collect::<Option<_>>()?;
+        let mut same = String::new();
+        self.encode(&index, &mut same);
+        (index.len() == rank && same == key).then_some(index)
+    }
+}
+
+const ENTRIES: &[Entry] = &[
+    Entry::KeyEncoding(KeyEncodingEntry { name: "test.dashes", build: |_, _| Ok(Arc::new(Dashes)) }),
     Entry::Codec(CodecEntry {
         name: "test.plus",
         aliases: &[],
@@ -243,7 +257,7 @@ const CODECS: &[Entry] = &[
 ];
 
 fn registry() -> Registry {
-    standard().with(CODECS).unwrap()
+    standard().with(ENTRIES).unwrap()
 }
 
 fn array(codecs: &[&str], shape: &[u64], chunks: &[u64]) -> (Array, Counting) {
@@ -307,26 +321,36 @@ fn a_codec_that_panics_is_an_error_of_that_read() {
     assert_eq!((e.kind(), e.array()), (ArrayErrorKind::Panic, Some("/")));
     assert_eq!(array.read::<u16>([0..2]).unwrap().as_slice(), [1, 2], "the next read goes on");
 }
-
 #[test]
-fn an_unknown_codec_that_may_be_skipped_makes_the_array_read_only() {
-    // K5, A.t54
-    let (array, _) = array(&["bytes"], &[4], &[2]);
-    array.write(.., &[1_u16, 2, 5, 4]).unwrap();
-    let text = array.metadata().to_text();
-    let skippable =
-        text.replacen("\"codecs\": [", "\"codecs\": [{\"name\": \"x.hint\", \"must_understand\": false},", 1);
-    assert_ne!(text, skippable);
-    let key = zarr_array::traits::Key::new("zarr.json").unwrap();
-    block_on(array.storage().put(&key, skippable)).unwrap();
-    let array = Array::open(array.storage().clone(), "/", &registry()).unwrap();
-    assert_eq!(array.read::<u16>(..).unwrap().as_slice(), [1, 2, 5, 4]);
-    let fill = u16::from_ne_bytes(array.fill().bytes().try_into().unwrap());
-    for (part, values) in [(0..2, vec![1_u16, 1]), (0..1, vec![1]), (0..2, vec![fill; 2]), (0..1, vec![fill])]
-    {
-        let e = array.write([part.clone()], &values).unwrap_err();
-        assert_eq!(e.kind(), ArrayErrorKind::Unsupported, "{part:?} {values:?}");
-    }
-    assert_eq!(array.read::<u16>(..).unwrap().as_slice(), [1, 2, 5, 4], "nothing was written");
-    assert_eq!(array.codecs().skipped(), ["x.hint"]);
+fn chunks_lie_and_are_found_under_keys_from_elsewhere() {
+    // C36
+    let storage = Storage::from(MemoryStore::new());
+    let builder = |shape: &[u64]| ArrayMeta::builder(shape, DataType::UInt16).fill(3);
+    let keys = || Extension::new("test.dashes");
+    let meta = builder(&[7, 9]).chunks([4, 5]).chunk_key_encoding(keys()).build().unwrap();
+    let mut array = Array::create(storage.clone(), "/a", meta, &registry()).unwrap();
+    array.write(.., &numbers(&[7, 9])).unwrap();
+    array.write([3..5, 4..6], &[500_u16; 4]).unwrap();
+    let stored = |array: &Array| {
+        let prefix = Prefix::of_node("/a").unwrap();
+        let listed = block_on(array.storage().list_all(&prefix)).unwrap();
+        let index =
+            |key: &Key| Some((array.key_encoding().decode(prefix.strip(key)?, 2)?.to_vec(), key.to_string()));
+        listed.iter().filter_map(index).collect::<Vec<_>>()
+    };
+    let key = |i: u64, j: u64| (vec![i, j], format!("a/chunk-{i}-{j}.bin")); // C33
+    assert_eq!(stored(&array), [key(0, 0), key(0, 1), key(1, 0), key(1, 1)]);
+    let read = Array::open(storage.clone(), "/a", &registry()).unwrap();
+    assert_eq!(read.read::<u16>([4..5, 3..7]).unwrap().as_slice(), [39, 500, 500, 42]);
+    assert_eq!(read.explain(..).unwrap().chunks_stored, 4);
+    array.resize([4, 5]).unwrap();
+    assert_eq!(stored(&array), [key(0, 0)]);
+    let scalar = builder(&[]).chunk_key_encoding(keys()).build().unwrap();
+    Array::create(storage.clone(), "/s", scalar, &registry()).unwrap().write(.., &[5_u16]).unwrap();
+    let found = block_on(storage.get(&Key::new("s/chunk.bin").unwrap())).unwrap();
+    assert_eq!(found.as_deref(), Some(&[5, 0][..]));
+    // Unknown, it is not taken for another one.
+    let e = Array::open(storage, "/a", &standard()).unwrap_err();
+    assert_eq!(e.kind(), ArrayErrorKind::UnknownExtension);
+    assert!(e.to_string().contains("unknown chunk key encoding \"test.dashes\""), "{e}");
 }

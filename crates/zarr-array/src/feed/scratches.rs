@@ -8,6 +8,11 @@ use zarr_traits::Scratch;
 #[derive(Default)]
 pub(crate) struct Scratches(Mutex<Vec<Scratch>>);
 
+/// The same, for cells that are few at once because each is large: memory of that size goes from cell to cell, and not to
+/// every thread that has ever opened one.
+#[derive(Default)]
+pub(crate) struct LargeScratches(pub(crate) Scratches);
+
 /// How many are kept.
 const KEPT: usize = 64;
 

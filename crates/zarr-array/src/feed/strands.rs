@@ -10,7 +10,7 @@ use zarr_traits::lock::Gate;
 use zarr_traits::{Scratch, block_on};
 
 use super::batch::Batch;
-use super::scratches::Scratches;
+use super::scratches::{LargeScratches, Scratches};
 use super::{Place, Task, gone, inline};
 use crate::cpu::Spawn;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
@@ -25,7 +25,12 @@ pub(super) struct Strands<T: Task> {
     /// Work that is open to all.
     batches: Mutex<Vec<Arc<Batch<T>>>>,
     /// Bounds the cells that are open at once, where all strands together might hold too much and can help each other.
-    room: Option<Gate>,
+    room: Option<Room>,
+}
+
+struct Room {
+    gate: Gate,
+    scratches: Arc<LargeScratches>,
 }
 
 impl<T: Task> Strands<T> {
@@ -56,11 +61,19 @@ impl<T: Task> Strands<T> {
             batch.help(&*self.task, scratch);
             return true;
         }
-        let room = self.room.as_ref().map(|gate| gate.try_enter(self.task.expected_bytes()));
-        if let Some(None) = room {
+        let Some(room) = &self.room else { return self.next_cell(scratch) };
+        let Some(_inside) = room.gate.try_enter(self.task.expected_bytes()) else {
             // Whoever has the room goes on, and asks for help where that is of use.
             return false;
-        }
+        };
+        let mut large = room.scratches.0.take();
+        let more = self.next_cell(&mut large);
+        room.scratches.0.give(large);
+        more
+    }
+
+    /// Does the next cell that nobody has begun; `false`: there is none.
+    fn next_cell(self: &Arc<Self>, scratch: &mut Scratch) -> bool {
         let cell = self.next.fetch_add(1, Ordering::Relaxed);
         if cell >= self.task.cells() {
             return false;
@@ -107,8 +120,12 @@ pub(super) async fn strands<T: Task>(task: &Arc<T>, place: &Place, pool: &Arc<dy
         scratches: place.storage.shared::<Scratches>(),
         pool: pool.clone(),
         batches: Mutex::default(),
-        room: (task.shares() && task.expected_bytes().saturating_mul(width) > gate.most_bytes())
-            .then(|| Gate::new(usize::MAX, gate.most_bytes())),
+        room: (task.shares() && task.expected_bytes().saturating_mul(width) > gate.most_bytes()).then(|| {
+            Room {
+                gate: Gate::new(usize::MAX, gate.most_bytes()),
+                scratches: place.storage.shared::<LargeScratches>(),
+            }
+        }),
     });
     let ended = StopOnDrop(end);
     for _ in usize::from(place.may_block)..count {

@@ -4,11 +4,12 @@
 use std::thread;
 use std::time::Instant;
 
+use zarr_meta::consolidated::Form;
 use zarr_meta::{DocumentName, Documents, Format, Ignore, NodeMeta};
 use zarr_traits::{ByteRange, Bytes, If, Key, Outcome, Prefix, Put, Storage, Version};
 
-use super::step::refresh_own;
-use super::{Stored, Writing, bare, refresh, stored};
+use super::step::refresh_in;
+use super::{Stored, Writing, above, bare, stored};
 use crate::core::PartialWrites;
 use crate::cpu::Cpu;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
@@ -18,7 +19,8 @@ use crate::write::unsafe_update;
 /// Changes the node at `prefix`, as it is in the store by now, and gives its new metadata. `change` may be called again when
 /// somebody else was faster; what it does not touch keeps its bytes, and a document that remains the same is not put.
 ///
-/// In format 3 that is a read and a put, in format 2 three reads at once and a put; and what [`refresh`] costs.
+/// In format 3 that is a read and a put, in format 2 three reads at once and a put; and what [`refresh`](super::refresh)
+/// costs, for a group of format 2 in the group itself as well.
 ///
 /// # Errors
 /// [`NotFound`](ArrayErrorKind::NotFound) when there is no node of this format, [`Conflict`](ArrayErrorKind::Conflict) when
@@ -41,10 +43,12 @@ pub async fn edit<R>(
         let result = change(&mut node)?;
         if put_changed(storage, prefix, &node, &stored, how).await? {
             drop(lock);
-            refresh(storage, prefix, std::slice::from_ref(prefix), format, how).await?;
-            if let NodeMeta::Group(_) = node {
-                refresh_own(storage, prefix, format, how).await?;
+            let mut groups = above(prefix);
+            if matches!(node, NodeMeta::Group(_)) && Form::of(format) == Form::Object {
+                // Its own documents are among those that it consolidates.
+                groups.push(prefix.clone());
             }
+            refresh_in(storage, &groups, std::slice::from_ref(prefix), format, how).await?;
             return Ok((node, result));
         }
         drop(lock);

@@ -1,6 +1,7 @@
 //! Erasing a node with everything below it (checklist F17, F30, F31).
 
-use zarr_meta::{DocumentName, Format, consolidated};
+use zarr_meta::consolidated::Form;
+use zarr_meta::{DocumentName, Format};
 use zarr_traits::{Prefix, Storage};
 
 use super::{MAKERS, Writing, refresh, stored};
@@ -37,7 +38,7 @@ pub(super) async fn delete_node(
     documents: &[DocumentName],
 ) -> ArrayResult<()> {
     if documents.iter().any(|name| name.format() == Format::V2) {
-        let _ = storage.writer()?.delete(&prefix.key(consolidated::OBJECT2)?, None).await?;
+        let _ = storage.writer()?.delete(&prefix.key(Form::Object.holder())?, None).await?;
     }
     for name in documents {
         let _ = storage.writer()?.delete(&prefix.key(name.as_str())?, None).await?;

@@ -4,11 +4,9 @@ use std::time::Instant;
 
 use futures_util::future::try_join_all;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use zarr_meta::consolidated::{self, Index};
-use zarr_meta::json::{Document, Value};
-use zarr_meta::v3::GroupDocument;
+use zarr_meta::consolidated::{Form, Index};
 use zarr_meta::{DocumentName, Documents, Format, Ignore};
-use zarr_traits::{ByteRange, Bytes, If, Key, Prefix, Reply, Storage};
+use zarr_traits::{ByteRange, If, Key, Prefix, Reply, Storage};
 
 use super::edit::{delete, put, wait};
 use super::{Writing, at_once, stored};
@@ -52,34 +50,20 @@ pub async fn refresh(
     format: Format,
     how: &Writing,
 ) -> ArrayResult<()> {
-    if how.consolidated == Consolidated::Keep || format == Format::V1 {
-        return Ok(());
-    }
-    let groups = above(node);
-    refresh_in(storage, &groups, touched, format, how).await
+    refresh_in(storage, &above(node), touched, format, how).await
 }
 
-/// The same for the group itself, where that is changed: in format 2 its documents are among those that it consolidates.
-pub(super) async fn refresh_own(
-    storage: &Storage,
-    group: &Prefix,
-    format: Format,
-    how: &Writing,
-) -> ArrayResult<()> {
-    if how.consolidated == Consolidated::Keep || format != Format::V2 {
-        return Ok(());
-    }
-    let own = std::slice::from_ref(group);
-    refresh_in(storage, own, own, format, how).await
-}
-
-async fn refresh_in(
+/// The same, in these groups.
+pub(super) async fn refresh_in(
     storage: &Storage,
     groups: &[Prefix],
     touched: &[Prefix],
     format: Format,
     how: &Writing,
 ) -> ArrayResult<()> {
+    if how.consolidated == Consolidated::Keep || format == Format::V1 {
+        return Ok(());
+    }
     let holders = groups.iter().map(|group| holder(storage, group, format, how));
     let holders = try_join_all(holders).await.map_err(|e| {
         let message = "the groups above the node that was changed cannot be searched for consolidated metadata, which \
@@ -106,12 +90,10 @@ async fn holder(
     format: Format,
     how: &Writing,
 ) -> ArrayResult<Option<Key>> {
-    let key = match format {
-        Format::V3 => group.key(DocumentName::Node.as_str())?,
-        _ => group.key(consolidated::OBJECT2)?,
-    };
-    let holds = versioned(storage, &key).await?.is_some_and(|reply| holds(&reply, format, how));
-    Ok(holds.then_some(key))
+    let form = Form::of(format);
+    let key = group.key(form.holder())?;
+    let reply = versioned(storage, &key).await?;
+    Ok(reply.filter(|reply| form.is_held(bytes_of(reply), &how.limits)).map(|_| key))
 }
 
 /// Whether the consolidated metadata of a group has the documents of a node.
@@ -125,13 +107,6 @@ async fn versioned(storage: &Storage, key: &Key) -> ArrayResult<Option<Reply>> {
 
 fn bytes_of(reply: &Reply) -> &[u8] {
     reply.bytes.first().map_or(&[], |bytes| bytes)
-}
-
-/// Whether there is consolidated metadata. A document of a group that cannot be read holds none that anybody trusts.
-fn holds(reply: &Reply, format: Format, how: &Writing) -> bool {
-    format != Format::V3
-        || GroupDocument::parse(bytes_of(reply), &how.limits, &mut Ignore)
-            .is_ok_and(|group| group.consolidated().is_some())
 }
 
 /// Brings the consolidated metadata of one group up to date.
@@ -176,19 +151,10 @@ async fn changed(
     old: &[u8],
 ) -> ArrayResult<Option<Option<String>>> {
     if how.consolidated == Consolidated::Drop {
-        return Ok(Some(match format {
-            Format::V3 => Some(consolidated::remove_inline(old, &how.limits)?),
-            _ => None,
-        }));
+        return Ok(Some(Form::of(format).without(old, &how.limits)?));
     }
-    let index = match format {
-        Format::V3 => {
-            let document = GroupDocument::parse(old, &how.limits, &mut Ignore)?;
-            let Some(metadata) = document.consolidated() else { return Ok(None) };
-            Index::inline(&metadata, &mut Ignore)?
-        }
-        _ => Index::parse(old, &how.limits, &mut Ignore)?,
-    };
+    let index = Index::held(Form::of(format), old, &how.limits, &mut Ignore)?;
+    let Some(index) = index else { return Ok(None) };
     let mut new = index.clone();
     let names: Vec<DocumentName> = Documents::steps(Some(format)).concat();
     let found: Vec<_> = nodes.iter().map(|node| stored(storage, node, &names)).collect();
@@ -202,7 +168,7 @@ async fn changed(
         for name in &names {
             let key = if path.is_empty() { name.to_string() } else { format!("{path}/{name}") };
             match documents.iter().find(|document| document.name == *name) {
-                Some(document) => new.insert(&key, parsed(&document.bytes, how)?),
+                Some(document) => new.insert_text(&key, &document.bytes, &how.limits)?,
                 None => drop(new.remove(&key)),
             }
         }
@@ -210,12 +176,5 @@ async fn changed(
     if index.documents().eq(new.documents()) {
         return Ok(None);
     }
-    Ok(Some(Some(match format {
-        Format::V3 => new.write_into(old, &how.limits)?,
-        _ => new.to_text(),
-    })))
-}
-
-fn parsed(bytes: &Bytes, how: &Writing) -> ArrayResult<Value> {
-    Ok(Document::parse(bytes, &how.limits, &mut Ignore)?.root)
+    Ok(Some(Some(new.to_holder(Some(old), &how.limits)?)))
 }

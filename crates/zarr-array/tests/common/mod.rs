@@ -12,10 +12,10 @@ use zarr_array::blocking::Array;
 use zarr_array::meta::json::Value;
 use zarr_array::meta::v3::Extension;
 use zarr_array::traits::{
-    BoxFuture, ByteRange, Bytes, Capabilities, Dir, Drive, Filled, If, Key, ListStore, Outcome, Page, Prefix,
-    Put, ReadStore, Reply, Stat, StoreResult, Version, WriteStore,
+    BoxFuture, ByteRange, Bytes, Capabilities, Context, Dir, Drive, Filled, If, Key, ListStore, Outcome,
+    Page, Prefix, Put, ReadStore, Reply, Spec, Stat, StoreResult, Version, WriteStore, serde_json,
 };
-use zarr_array::{ArrayMeta, DataType, Storage, standard};
+use zarr_array::{ArrayErrorKind, ArrayMeta, ArrayResult, DataType, Limits, Storage, standard};
 use zarr_store::{Counting, MemoryStore};
 
 /// An array of `uint16` in memory, with the means to count requests.
@@ -34,6 +34,25 @@ pub(crate) fn meta(shape: &[u64], chunks: &[u64], codecs: &[Extension]) -> Array
         .unwrap()
 }
 
+/// A data type of the standard registry, by its name and configuration.
+pub(crate) fn data_type(name: &str, configuration: serde_json::Value) -> DataType {
+    let registry = standard();
+    let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
+    registry.data_type(&Spec::new(name, configuration), &context).unwrap().0
+}
+
+/// The kind of an error and its message, without the name of the array, which is `/a`.
+pub(crate) fn refused<T>(result: ArrayResult<T>) -> (ArrayErrorKind, String) {
+    let e = result.err().unwrap();
+    let text = e.to_string();
+    (e.kind(), text.strip_prefix("array \"/a\": ").unwrap_or(&text).to_owned())
+}
+
+/// The message alone.
+pub(crate) fn message<T>(result: ArrayResult<T>) -> String {
+    refused(result).1
+}
+
 /// Chains that differ in every step of reading and writing.
 pub(crate) fn chains() -> Vec<Vec<Extension>> {
     let bytes = |endian| Extension::new("bytes").with("endian", endian);
@@ -48,6 +67,17 @@ pub(crate) fn chains() -> Vec<Vec<Extension>> {
             .with("typesize", 2)
             .with("blocksize", 0)
     };
+    let json = |text: &str| Value::parse(text).unwrap();
+    let reshape = |shape| Extension::new("reshape").with("shape", json(shape));
+    let conditional = || {
+        let codecs = r#"[{"name":"zstd","configuration":{"level":1}}]"#;
+        Extension::new("conditional").with("codecs", json(codecs))
+    };
+    let n5 = || {
+        let codecs = r#"[{"name":"transpose","configuration":{"order":[1,0]}},
+            {"name":"bytes","configuration":{"endian":"big"}},{"name":"gzip","configuration":{"level":1}}]"#;
+        Extension::new("n5_default").with("codecs", json(codecs))
+    };
     vec![
         vec![bytes("little")],
         vec![bytes("big")],
@@ -57,6 +87,12 @@ pub(crate) fn chains() -> Vec<Vec<Extension>> {
         vec![bytes("little"), blosc()],
         vec![bytes("big"), Extension::new("gzip").with("level", 1), Extension::new("crc32c")],
         vec![bytes("little"), Extension::new("crc32c")],
+        vec![reshape("[-1]"), bytes("little"), zstd()],
+        vec![transpose(), reshape("[[0],1,[1]]"), bytes("big")],
+        vec![reshape("[1,[0],[1]]"), bytes("little"), conditional()],
+        vec![n5()],
+        #[cfg(feature = "zfp")]
+        vec![transpose(), Extension::new("zfp").with("mode", "reversible")],
     ]
 }
 

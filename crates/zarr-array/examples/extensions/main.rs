@@ -1,0 +1,140 @@
+//! Writes an array of each data type, and arrays with the codecs of the registry of extensions, into a folder, for other
+//! implementations to read: `cargo run -p zarr-array --example extensions -- FOLDER`.
+//!
+//! Beside each array lies `NAME.raw`, the bytes that its elements must be read as (C order, little endian); for elements of
+//! variable length `NAME.json`, the list of them.
+
+#![allow(clippy::print_stdout, reason = "an example")]
+
+mod table;
+
+use std::error::Error;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use zarr_array::blocking::Array;
+use zarr_array::meta::json::Value as Json;
+use zarr_array::meta::v3::Extension;
+use zarr_array::meta::{ArrayMeta, fill};
+use zarr_array::traits::FillValue;
+use zarr_array::{Registry, Storage};
+use zarr_store_fs::FsStore;
+
+const LENGTH: usize = 11;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = std::env::args().nth(1).ok_or("which folder?")?;
+    let folder = Path::new(&folder);
+    std::fs::create_dir_all(folder)?;
+    let registry = table::registry();
+    let storage = Storage::from(FsStore::create(folder)?);
+    let little = || json!({"name": "bytes", "configuration": {"endian": "little"}});
+    let codec = |name: &str, configuration: Value| json!({"name": name, "configuration": configuration});
+    for t in table::types() {
+        let serializer = match t.name() {
+            "string" => json!({"name": "vlen-utf8"}),
+            "bytes" => json!({"name": "vlen-bytes"}),
+            _ => little(),
+        };
+        write(
+            &storage,
+            folder,
+            &registry,
+            &t,
+            t.name(),
+            json!([serializer, codec("gzip", json!({"level": 1}))]),
+        )?;
+        let numeric = t.open(&registry).numeric();
+        if numeric.is_some() {
+            write(
+                &storage,
+                folder,
+                &registry,
+                &t,
+                &format!("packbits.{}", t.name()),
+                json!([codec("packbits", json!({}))]),
+            )?;
+        }
+    }
+    let of = |name: &str| table::types().into_iter().find(|t| t.name() == name).ok_or("no such type");
+    let numbers = |data_type: &str, fill: Value, elements: Value| table::Type {
+        data_type: data_type.into(),
+        fill,
+        elements: elements.as_array().cloned().unwrap_or_default(),
+    };
+    let mapped =
+        json!({"data_type": "uint8", "scalar_map": {"encode": [["NaN", 0]], "decode": [[0, "NaN"]]}});
+    let scaled =
+        [codec("scale_offset", json!({"offset": -10, "scale": 0.5})), codec("cast_value", mapped), little()];
+    let tens = numbers("float64", json!("NaN"), json!([0.0, 20.0, -8.0, 500.0]));
+    write(&storage, folder, &registry, &tens, "scale_offset.cast_value", json!(scaled))?;
+    let shifted = numbers("uint16", json!(1000), json!([1000, 1255, 1001]));
+    let shift = [
+        codec("scale_offset", json!({"offset": 1000})),
+        codec("cast_value", json!({"data_type": "uint8"})),
+        little(),
+    ];
+    write(&storage, folder, &registry, &shifted, "scale_offset.uint16", json!(shift))?;
+    let round = json!([codec("bitround", json!({"keepbits": 3})), little()]);
+    let kept = numbers("float32", json!(0.0), json!([1.25, 12.0, 120.0, 1280.0]));
+    write(&storage, folder, &registry, &kept, "bitround.float32", round.clone())?;
+    write(
+        &storage,
+        folder,
+        &registry,
+        &of("int32")?,
+        "bitround.all",
+        json!([codec("bitround", json!({"keepbits": 32})), little()]),
+    )?;
+    Ok(())
+}
+
+/// An array of one dimension in chunks of 4, and what it must be read as.
+fn write(
+    storage: &Storage,
+    folder: &Path,
+    registry: &Registry,
+    t: &table::Type,
+    name: &str,
+    codecs: Value,
+) -> Result<(), Box<dyn Error>> {
+    let codecs = codecs.as_array().into_iter().flatten().map(|codec| {
+        let name = codec["name"].as_str().unwrap_or_default();
+        match codec.get("configuration") {
+            Some(configuration) => Extension::new(name)
+                .with_configuration(&Json::from(configuration).as_object().unwrap_or_default()),
+            None => Extension::new(name),
+        }
+    });
+    let metadata = ArrayMeta::builder([LENGTH as u64], t.open(registry))
+        .chunks([4])
+        .fill(Json::from(&t.fill))
+        .codecs(codecs)
+        .build()?;
+    let array = Array::create(storage.clone(), name, metadata, registry)?;
+    let elements = t.elements(registry, LENGTH);
+    let data_type = array.data_type().clone();
+    match t.name() {
+        "string" => {
+            let texts: Vec<String> =
+                elements.iter().map(|e| String::from_utf8(e.clone())).collect::<Result<_, _>>()?;
+            array.write(.., &texts)?;
+        }
+        "bytes" => array.write(.., &elements)?,
+        _ => {
+            let mut bytes = elements.concat();
+            array.write_bytes(.., bytes.clone())?;
+            if cfg!(target_endian = "big") {
+                data_type.swap_bytes(&mut bytes);
+            }
+            std::fs::write(folder.join(format!("{name}.raw")), bytes)?;
+            return Ok(());
+        }
+    }
+    let list: Vec<Value> = elements
+        .into_iter()
+        .map(|e| Ok(fill::write(&data_type, &FillValue::from_bytes(e))?.to_serde()?))
+        .collect::<Result<_, Box<dyn Error>>>()?;
+    std::fs::write(folder.join(format!("{name}.json")), Value::from(list).to_string())?;
+    Ok(())
+}

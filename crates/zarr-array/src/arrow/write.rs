@@ -1,0 +1,171 @@
+//! Arrays of Arrow as elements.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{ArrowPrimitiveType, ByteArrayType, ByteViewType};
+use arrow_array::{Array, GenericByteArray, GenericByteViewArray, PrimitiveArray};
+use arrow_buffer::{ArrowNativeType, Buffer};
+use arrow_schema::{DataType as Type, TimeUnit};
+use zarr_strided::{Input, Plain};
+use zarr_traits::{Bytes, DataType, Layout, Slot};
+
+use super::{for_each_number, for_each_time, time_of};
+use crate::core::Core;
+use crate::element::step::NOT_A_TIME;
+use crate::element::{Form, WriteElement, text};
+use crate::error::{ArrayError, ArrayResult};
+use crate::read::Target;
+use crate::select::Selection;
+use crate::write::write_input;
+
+pub(super) async fn write(
+    core: &Arc<Core>,
+    selection: Selection,
+    values: &dyn Array,
+    may_block: bool,
+) -> ArrayResult<()> {
+    let target = Target::new(core, &selection)?;
+    let heap = core.heap(u64::MAX);
+    let input = {
+        let form = core.form(heap.as_deref(), &target.picked);
+        input(&target, values, &form).map_err(|e| e.in_array(&core.path))?
+    };
+    write_input(core, target, input, heap, may_block).await
+}
+
+/// The memory of the elements that `values` are.
+fn input(target: &Target, values: &dyn Array, form: &Form<'_>) -> ArrayResult<Input> {
+    if target.full.product() != Some(values.len() as u64) {
+        let (shape, count) = (&target.kept, values.len());
+        return Err(ArrayError::invalid(format!(
+            "the selection has shape {shape:?}, there are {count} values"
+        )));
+    }
+    let data_type = form.data_type();
+    macro_rules! number {
+        ($element:ty, $arrow:ty) => {
+            if <$element>::fits(data_type)?
+                && let Some(numbers) = values.as_primitive_opt::<$arrow>()
+            {
+                check_nulls(values, form)?;
+                return match <$element>::as_memory(numbers.values(), form)? {
+                    Cow::Borrowed(_) => {
+                        let buffer = Held(numbers.values().inner().clone());
+                        Ok(Input::held(buffer, form.size(), &target.full)?)
+                    }
+                    Cow::Owned(memory) => sized(memory, target, form),
+                };
+            }
+        };
+    }
+    for_each_number!(number);
+    if *data_type == DataType::Bool
+        && let Some(values) = values.as_boolean_opt()
+    {
+        check_nulls(values, form)?;
+        return sized(values.values().iter().map(u8::from).collect(), target, form);
+    }
+    if let Some((unit, stamps)) = time_of(data_type)? {
+        macro_rules! time {
+            ($unit:ident, $stamp:ty, $span:ty) => {
+                if unit == TimeUnit::$unit {
+                    let found = if stamps {
+                        values.as_primitive_opt::<$stamp>().map(|times| steps(times, form))
+                    } else {
+                        values.as_primitive_opt::<$span>().map(|spans| steps(spans, form))
+                    };
+                    return sized(found.unwrap_or_else(|| Err(other(values, form)))?, target, form);
+                }
+            };
+        }
+        for_each_time!(time);
+    }
+    sized(contents(values, form)?, target, form)
+}
+
+fn sized<M: Plain>(memory: Vec<M>, target: &Target, form: &Form<'_>) -> ArrayResult<Input> {
+    Ok(Input::sized(memory, form.size(), &target.full)?)
+}
+
+fn check_nulls(values: &dyn Array, form: &Form<'_>) -> ArrayResult<()> {
+    let nulls = values.nulls().filter(|nulls| nulls.null_count() > 0);
+    match nulls.and_then(|nulls| nulls.iter().position(|valid| !valid)) {
+        Some(at) => Err(form.wrong(at, format!("is null, which {} has not", form.data_type()))),
+        None => Ok(()),
+    }
+}
+
+/// Null is NaT, and what would be NaT must be null.
+fn steps<T: ArrowPrimitiveType<Native = i64>>(
+    times: &PrimitiveArray<T>,
+    form: &Form<'_>,
+) -> ArrayResult<Vec<i64>> {
+    let step = |(position, time): (usize, Option<i64>)| match time {
+        None => Ok(NOT_A_TIME),
+        Some(NOT_A_TIME) => Err(form.wrong(position, "is beyond what can be said, it would be NaT")),
+        Some(steps) => Ok(steps),
+    };
+    times.iter().enumerate().map(step).collect()
+}
+
+/// The memory of strings or byte strings.
+fn contents(values: &dyn Array, form: &Form<'_>) -> ArrayResult<Vec<u8>> {
+    let is_text = String::fits(form.data_type())?;
+    let is_bytes = !is_text && Vec::<u8>::fits(form.data_type())?;
+    check_nulls(values, form)?;
+    match values.data_type() {
+        Type::Utf8 if is_text => dense(values.as_string::<i32>(), form),
+        Type::LargeUtf8 if is_text => dense(values.as_string::<i64>(), form),
+        Type::Utf8View if is_text => viewed(values.as_string_view(), form),
+        Type::Binary if is_bytes => dense(values.as_binary::<i32>(), form),
+        Type::LargeBinary if is_bytes => dense(values.as_binary::<i64>(), form),
+        Type::BinaryView if is_bytes => viewed(values.as_binary_view(), form),
+        Type::FixedSizeBinary(_) if is_bytes => {
+            scattered(values.as_fixed_size_binary().iter().map(Option::unwrap_or_default), form)
+        }
+        _ => Err(other(values, form)),
+    }
+}
+
+/// Elements that lie one behind the other: where they differ in length, their buffer is the heap.
+fn dense<T: ByteArrayType>(values: &GenericByteArray<T>, form: &Form<'_>) -> ArrayResult<Vec<u8>> {
+    if form.data_type().layout() != Layout::Variable {
+        return scattered(values.iter().map(|value| value.map_or(&[][..], AsRef::as_ref)), form);
+    }
+    let offsets = values.value_offsets().windows(2);
+    let ranges = offsets.map(|ends| ends[0].as_usize()..ends[1].as_usize());
+    let mut slots = Vec::with_capacity(values.len() * Slot::SIZE);
+    let all = Bytes::from_owner(Held(values.values().clone()));
+    form.heap()?.add(all, ranges, |slot| slots.extend_from_slice(&slot.to_bytes()))?;
+    Ok(slots)
+}
+
+fn viewed<T: ByteViewType>(values: &GenericByteViewArray<T>, form: &Form<'_>) -> ArrayResult<Vec<u8>> {
+    scattered(values.iter().map(|value| value.map_or(&[][..], AsRef::as_ref)), form)
+}
+
+fn scattered<'a>(
+    contents: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
+    form: &Form<'_>,
+) -> ArrayResult<Vec<u8>> {
+    if form.data_type().layout() != Layout::Variable {
+        return text::fixed(contents, form);
+    }
+    let all: Vec<&[u8]> = contents.clone().collect();
+    text::into_heap(all.concat(), contents.map(<[u8]>::len), form)
+}
+
+fn other(values: &dyn Array, form: &Form<'_>) -> ArrayError {
+    ArrayError::invalid(format!("the data type is {}, not {}", form.data_type(), values.data_type()))
+}
+
+/// A buffer of Arrow, held as long as it is needed.
+struct Held(Buffer);
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}

@@ -1,0 +1,118 @@
+//! Elements that lie in memory as they are: numbers, and bytes of one length. And `bool`, which nearly does.
+
+use std::borrow::Cow;
+
+use zarr_traits::DataType;
+
+use super::{Element, Form, WriteElement, is_named};
+use crate::error::ArrayResult;
+
+/// The methods of elements that are their own memory.
+macro_rules! as_it_is {
+    (written) => {
+        type Memory = Self;
+
+        fn as_memory<'a>(elements: &'a [Self], _: &Form<'_>) -> ArrayResult<Cow<'a, [Self]>> {
+            Ok(Cow::Borrowed(elements))
+        }
+
+        fn into_memory(elements: Vec<Self>, _: &Form<'_>) -> ArrayResult<Vec<Self>> {
+            Ok(elements)
+        }
+    };
+    (read) => {
+        fn from_memory(memory: Vec<Self>, _: &Form<'_>) -> ArrayResult<Vec<Self>> {
+            Ok(memory)
+        }
+
+        fn as_memory_mut<'a>(elements: &'a mut [Self], _: &DataType) -> Option<&'a mut [Self]> {
+            Some(elements)
+        }
+
+        fn reuse(elements: Vec<Self>, _: &DataType) -> Option<Vec<Self>> {
+            Some(elements)
+        }
+    };
+}
+
+/// Elements of the data types that have one of these names, and their size.
+macro_rules! numbers {
+    ($($(#[$attr:meta])* $element:ty => $name:literal $(, $other:literal)*;)*) => {$(
+        $(#[$attr])*
+        impl WriteElement for $element {
+            const NAME: &'static str = $name;
+
+            fn fits(data_type: &DataType) -> ArrayResult<bool> {
+                let named = [$name $(, $other)*].contains(&&*data_type.name());
+                Ok(named && data_type.size() == Some(size_of::<Self>()))
+            }
+
+            as_it_is!(written);
+        }
+
+        $(#[$attr])*
+        impl Element for $element {
+            as_it_is!(read);
+        }
+    )*};
+}
+
+numbers! {
+    i16 => "int16";
+    i32 => "int32";
+    i64 => "int64", "numpy.datetime64", "numpy.timedelta64";
+    u16 => "uint16";
+    u32 => "uint32";
+    u64 => "uint64";
+    f32 => "float32";
+    f64 => "float64";
+    #[cfg(feature = "half")]
+    half::f16 => "float16";
+    #[cfg(feature = "half")]
+    half::bf16 => "bfloat16";
+    #[cfg(feature = "num-complex")]
+    num_complex::Complex<f32> => "complex64", "complex_float32";
+    #[cfg(feature = "num-complex")]
+    num_complex::Complex<f64> => "complex128", "complex_float64";
+    #[cfg(all(feature = "half", feature = "num-complex"))]
+    num_complex::Complex<half::f16> => "complex_float16";
+    #[cfg(all(feature = "half", feature = "num-complex"))]
+    num_complex::Complex<half::bf16> => "complex_bfloat16";
+}
+
+impl<const N: usize> WriteElement for [u8; N] {
+    const NAME: &'static str = "raw bytes";
+
+    fn fits(data_type: &DataType) -> ArrayResult<bool> {
+        let raw = matches!(data_type, DataType::Raw(_))
+            || is_named(data_type, &["raw_bytes", "null_terminated_bytes"]);
+        Ok(raw && data_type.size() == Some(N))
+    }
+
+    as_it_is!(written);
+}
+
+impl<const N: usize> Element for [u8; N] {
+    as_it_is!(read);
+}
+
+impl WriteElement for bool {
+    type Memory = u8;
+
+    const NAME: &'static str = "bool";
+
+    fn fits(data_type: &DataType) -> ArrayResult<bool> {
+        Ok(matches!(data_type, DataType::Bool))
+    }
+
+    fn as_memory<'a>(elements: &'a [Self], _: &Form<'_>) -> ArrayResult<Cow<'a, [u8]>> {
+        Ok(Cow::Owned(elements.iter().map(|b| u8::from(*b)).collect()))
+    }
+}
+
+impl Element for bool {
+    /// Any byte but 0 is true (checklist D1.t7).
+    fn from_memory(memory: Vec<u8>, _: &Form<'_>) -> ArrayResult<Vec<Self>> {
+        Ok(memory.into_iter().map(|b| b != 0).collect())
+    }
+}

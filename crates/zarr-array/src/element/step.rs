@@ -1,0 +1,71 @@
+//! The steps in which times and spans of time are counted (checklist B34).
+//!
+//! A step is `scale_factor` `unit`s. It is said in attoseconds, the finest unit, of which 128 bits hold more than any type of a
+//! library; or in months, since a year and a month have no length of their own.
+
+use zarr_traits::DataType;
+
+use super::is_named;
+use crate::error::{ArrayError, ArrayResult};
+
+pub(crate) const DATETIME: &str = "numpy.datetime64";
+pub(crate) const TIMEDELTA: &str = "numpy.timedelta64";
+
+/// What stands for no time at all.
+pub(crate) const NOT_A_TIME: i64 = i64::MIN;
+
+pub(crate) const SECOND: i128 = 1_000_000_000_000_000_000;
+
+/// What times are counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    Month,
+    Attosecond,
+}
+
+/// The step of an array of times.
+#[derive(Debug)]
+pub(crate) struct Step {
+    pub(crate) unit: Unit,
+    /// In that unit.
+    pub(crate) length: i128,
+    /// As messages say it.
+    pub(crate) shown: String,
+}
+
+impl Step {
+    /// The step of the elements of `data_type`, if that is called `name`.
+    pub(crate) fn of(data_type: &DataType, name: &str) -> ArrayResult<Option<Self>> {
+        let DataType::Extension(extension) = data_type else { return Ok(None) };
+        if !is_named(data_type, &[name]) {
+            return Ok(None);
+        }
+        let configuration = extension.configuration();
+        let unit = configuration.get("unit").and_then(|unit| unit.as_str()).unwrap_or("generic");
+        let scale = configuration.get("scale_factor").and_then(|scale| scale.as_i64());
+        let scale = scale.and_then(|scale| i32::try_from(scale).ok()).filter(|scale| *scale > 0);
+        let no_length = || {
+            let message = format!("a step of this {name} has no length, its unit is {unit:?}: read i64");
+            ArrayError::invalid(message)
+        };
+        let scale = scale.ok_or_else(no_length)?;
+        let (unit_length, of) = match unit {
+            "Y" => (12, Unit::Month),
+            "M" => (1, Unit::Month),
+            "W" => (7 * 86_400 * SECOND, Unit::Attosecond),
+            "D" => (86_400 * SECOND, Unit::Attosecond),
+            "h" => (3600 * SECOND, Unit::Attosecond),
+            "m" => (60 * SECOND, Unit::Attosecond),
+            "s" => (SECOND, Unit::Attosecond),
+            "ms" => (SECOND / 1000, Unit::Attosecond),
+            "us" => (SECOND / 1_000_000, Unit::Attosecond),
+            "ns" => (SECOND / 1_000_000_000, Unit::Attosecond),
+            "ps" => (SECOND / 1_000_000_000_000, Unit::Attosecond),
+            "fs" => (SECOND / 1_000_000_000_000_000, Unit::Attosecond),
+            "as" => (1, Unit::Attosecond),
+            _ => return Err(no_length()),
+        };
+        let shown = format!("{scale} {unit}");
+        Ok(Some(Self { unit: of, length: unit_length * i128::from(scale), shown }))
+    }
+}

@@ -1,0 +1,192 @@
+//! Times and spans of time: `numpy.datetime64` and `numpy.timedelta64` (checklist B34).
+//!
+//! An element counts steps: as a time, since the beginning of 1970. Nothing is rounded, on no way.
+
+#[cfg(feature = "chrono")]
+mod chrono;
+#[cfg(feature = "jiff")]
+mod jiff;
+
+use std::borrow::Cow;
+use std::fmt;
+
+use zarr_traits::DataType;
+
+use super::Form;
+use super::step::{DATETIME, NOT_A_TIME, SECOND, Step, TIMEDELTA, Unit};
+use crate::error::{ArrayError, ArrayResult};
+
+const NANOSECOND: i128 = 1_000_000_000;
+
+/// A type of a library.
+trait Time: Clone + Send + Sync + 'static {
+    /// The data type.
+    const OF: &'static str;
+
+    /// Why it is not the type for times that are counted in this unit, if it is not.
+    fn refuses(unit: Unit) -> Option<&'static str> {
+        let _ = unit;
+        None
+    }
+
+    /// The time so many units after the beginning of 1970, or the span of so many.
+    fn new(unit: Unit, count: i128) -> Result<Self, Problem>;
+
+    /// The inverse of [`new`](Self::new).
+    fn count(&self, unit: Unit) -> Result<i128, Problem>;
+}
+
+/// Why a time is none of the other side.
+#[derive(Debug, Clone, Copy)]
+enum Problem {
+    /// It lies too far away.
+    Range,
+    /// It is no whole number of what is counted there.
+    Fraction,
+    /// It cannot be said there at all.
+    Kind(&'static str),
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Range => "is beyond what can be said",
+            Self::Fraction => "has a part that is finer than what can be said",
+            Self::Kind(what) => what,
+        })
+    }
+}
+
+fn fits<T: Time>(data_type: &DataType) -> ArrayResult<bool> {
+    let Some(step) = Step::of(data_type, T::OF)? else { return Ok(false) };
+    let refused = |why| ArrayError::invalid(format!("a step is {}, and {why}", step.shown));
+    T::refuses(step.unit).map_or(Ok(true), |why| Err(refused(why)))
+}
+
+/// Elements from steps, where `element` says what no time is, if anything.
+fn read<T: Time, E>(
+    memory: &[i64],
+    form: &Form<'_>,
+    element: impl Fn(Option<T>) -> Option<E>,
+) -> ArrayResult<Vec<E>> {
+    let step = Step::of(form.data_type(), T::OF)?.ok_or_else(no_time)?;
+    let time = |(position, steps): (usize, &i64)| {
+        let count = i128::from(*steps).checked_mul(step.length).ok_or(Problem::Range);
+        let time = if *steps == NOT_A_TIME {
+            None
+        } else {
+            let time = count.and_then(|count| T::new(step.unit, count));
+            let named = |problem| format!("is {steps} steps of {}, which {problem} in this type", step.shown);
+            Some(time.map_err(|problem| form.wrong(position, named(problem)))?)
+        };
+        element(time).ok_or_else(|| form.wrong(position, "is no time (NaT): read an Option"))
+    };
+    memory.iter().enumerate().map(time).collect()
+}
+
+/// Steps from elements.
+fn write<'a, 'b, T: Time>(
+    times: impl Iterator<Item = Option<&'b T>>,
+    form: &Form<'_>,
+) -> ArrayResult<Cow<'a, [i64]>> {
+    let step = Step::of(form.data_type(), T::OF)?.ok_or_else(no_time)?;
+    let steps = |time: &T| {
+        let count = time.count(step.unit)?;
+        if count % step.length != 0 {
+            return Err(Problem::Fraction);
+        }
+        i64::try_from(count / step.length).ok().filter(|steps| *steps != NOT_A_TIME).ok_or(Problem::Range)
+    };
+    let element = |(position, time): (usize, Option<&T>)| {
+        let named = |problem| form.wrong(position, format!("{problem} in steps of {}", step.shown));
+        time.map_or(Ok(NOT_A_TIME), |time| steps(time).map_err(named))
+    };
+    times.enumerate().map(element).collect()
+}
+
+fn no_time() -> ArrayError {
+    ArrayError::invalid("the data type has no times")
+}
+
+/// Makes elements of types, with and without a value for no time.
+macro_rules! times {
+    ($($(#[$attr:meta])* $time:ty => $name:literal;)*) => {$(
+        impl crate::element::WriteElement for $time {
+            type Memory = i64;
+
+            const NAME: &'static str = $name;
+
+            fn fits(data_type: &zarr_traits::DataType) -> crate::ArrayResult<bool> {
+                super::fits::<Self>(data_type)
+            }
+
+            fn as_memory<'a>(
+                elements: &'a [Self],
+                form: &crate::Form<'_>,
+            ) -> crate::ArrayResult<std::borrow::Cow<'a, [i64]>> {
+                super::write(elements.iter().map(Some), form)
+            }
+        }
+
+        impl crate::element::Element for $time {
+            fn from_memory(memory: Vec<i64>, form: &crate::Form<'_>) -> crate::ArrayResult<Vec<Self>> {
+                super::read::<Self, Self>(&memory, form, |time| time)
+            }
+        }
+
+        $(#[$attr])*
+        impl crate::element::WriteElement for Option<$time> {
+            type Memory = i64;
+
+            const NAME: &'static str = concat!("Option<", $name, ">");
+
+            fn fits(data_type: &zarr_traits::DataType) -> crate::ArrayResult<bool> {
+                super::fits::<$time>(data_type)
+            }
+
+            fn as_memory<'a>(
+                elements: &'a [Self],
+                form: &crate::Form<'_>,
+            ) -> crate::ArrayResult<std::borrow::Cow<'a, [i64]>> {
+                super::write(elements.iter().map(Option::as_ref), form)
+            }
+        }
+
+        $(#[$attr])*
+        impl crate::element::Element for Option<$time> {
+            fn from_memory(memory: Vec<i64>, form: &crate::Form<'_>) -> crate::ArrayResult<Vec<Self>> {
+                super::read::<$time, Self>(&memory, form, Some)
+            }
+        }
+    )*};
+}
+use times;
+
+/// Whole seconds, and nanoseconds beyond them.
+fn seconds(attoseconds: i128) -> Result<(i64, u32), Problem> {
+    if attoseconds % NANOSECOND != 0 {
+        return Err(Problem::Fraction);
+    }
+    let seconds = i64::try_from(attoseconds.div_euclid(SECOND)).map_err(|_| Problem::Range)?;
+    let rest = attoseconds.rem_euclid(SECOND) / NANOSECOND;
+    Ok((seconds, u32::try_from(rest).map_err(|_| Problem::Range)?))
+}
+
+/// The inverse of [`seconds`]; seconds and nanoseconds may have either sign.
+fn attoseconds(seconds: i64, nanoseconds: impl Into<i128>) -> i128 {
+    i128::from(seconds) * SECOND + nanoseconds.into() * NANOSECOND
+}
+
+/// Year and month, from 1 on, so many months after January 1970.
+fn year_and_month<Y: TryFrom<i128>, M: TryFrom<i128>>(months: i128) -> Result<(Y, M), Problem> {
+    let year = Y::try_from(1970 + months.div_euclid(12)).map_err(|_| Problem::Range)?;
+    Ok((year, M::try_from(months.rem_euclid(12) + 1).map_err(|_| Problem::Range)?))
+}
+
+/// The inverse of [`year_and_month`].
+fn months(year: impl Into<i128>, month: impl Into<i128>) -> i128 {
+    (year.into() - 1970) * 12 + month.into() - 1
+}
+
+/// Why spans of years and months are not those of a type that counts seconds.
+const NO_LENGTH: &str = "years and months have no length in seconds";

@@ -1,0 +1,96 @@
+//! Times of the crate `chrono`.
+
+use ::chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Utc};
+
+use super::{NO_LENGTH, Problem, Time, Unit, attoseconds, months, seconds, times, year_and_month};
+
+times! {
+    /// Times are read and written to the step, or not at all.
+    ///
+    /// ```
+    /// # use zarr_array::traits::{Context, Spec, serde_json::json};
+    /// # use zarr_array::{ArrayMeta, Limits, NdVec, blocking::Array, standard};
+    /// # use zarr_store::MemoryStore;
+    /// use chrono::{DateTime, NaiveDate, Utc};
+    ///
+    /// # let registry = standard();
+    /// # let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
+    /// # let hours = Spec::new("numpy.datetime64", json!({"unit": "h", "scale_factor": 6}));
+    /// # let meta = ArrayMeta::builder([3], registry.data_type(&hours, &context)?.0).chunks([3]);
+    /// # let meta = meta.fill(i64::MIN).build()?;
+    /// # let array = Array::create(MemoryStore::new(), "/time", meta, &registry)?;
+    /// // numpy.datetime64, in steps of 6 hours; the fill value is NaT
+    /// let noon: DateTime<Utc> = NaiveDate::from_ymd_opt(2024, 2, 29).unwrap().and_hms_opt(12, 0, 0).unwrap().and_utc();
+    /// array.write(1, &[noon])?;
+    /// let times: NdVec<Option<DateTime<Utc>>> = array.read(..)?;
+    /// assert_eq!(times.as_slice(), [None, Some(noon), None]);
+    /// assert!(array.read::<DateTime<Utc>>(..).is_err()); // NaT is no time
+    /// let e = array.write(2, &[noon + chrono::TimeDelta::minutes(1)]).unwrap_err(); // neither is this one of the steps
+    /// assert!(e.to_string().contains("the element at [2]"));
+    /// # Ok::<(), zarr_array::ArrayError>(())
+    /// ```
+    DateTime<Utc> => "chrono::DateTime<Utc>";
+    NaiveDateTime => "chrono::NaiveDateTime";
+    TimeDelta => "chrono::TimeDelta";
+}
+
+impl Time for DateTime<Utc> {
+    const OF: &'static str = super::DATETIME;
+
+    fn new(unit: Unit, count: i128) -> Result<Self, Problem> {
+        match unit {
+            Unit::Month => {
+                let (year, month) = year_and_month(count)?;
+                let date = NaiveDate::from_ymd_opt(year, month, 1).ok_or(Problem::Range)?;
+                Ok(date.and_time(NaiveTime::MIN).and_utc())
+            }
+            Unit::Attosecond => {
+                let (seconds, nanoseconds) = seconds(count)?;
+                DateTime::from_timestamp(seconds, nanoseconds).ok_or(Problem::Range)
+            }
+        }
+    }
+
+    fn count(&self, unit: Unit) -> Result<i128, Problem> {
+        let nanoseconds = self.timestamp_subsec_nanos();
+        if nanoseconds >= 1_000_000_000 {
+            return Err(Problem::Kind("is a leap second, of which there is none"));
+        }
+        match unit {
+            Unit::Month if self.day() == 1 && self.time() == NaiveTime::MIN => {
+                Ok(months(self.year(), self.month()))
+            }
+            Unit::Month => Err(Problem::Fraction),
+            Unit::Attosecond => Ok(attoseconds(self.timestamp(), nanoseconds)),
+        }
+    }
+}
+
+impl Time for NaiveDateTime {
+    const OF: &'static str = super::DATETIME;
+
+    fn new(unit: Unit, count: i128) -> Result<Self, Problem> {
+        DateTime::new(unit, count).map(|time| time.naive_utc())
+    }
+
+    fn count(&self, unit: Unit) -> Result<i128, Problem> {
+        self.and_utc().count(unit)
+    }
+}
+
+impl Time for TimeDelta {
+    const OF: &'static str = super::TIMEDELTA;
+
+    fn refuses(unit: Unit) -> Option<&'static str> {
+        (unit == Unit::Month).then_some(NO_LENGTH)
+    }
+
+    fn new(_: Unit, count: i128) -> Result<Self, Problem> {
+        let (seconds, nanoseconds) = seconds(count)?;
+        Self::new(seconds, nanoseconds).ok_or(Problem::Range)
+    }
+
+    fn count(&self, _: Unit) -> Result<i128, Problem> {
+        Ok(attoseconds(self.num_seconds(), self.subsec_nanos()))
+    }
+}

@@ -1,0 +1,278 @@
+//! Rows: elements of structs, read and written by their fields (checklist B35, B36).
+
+mod lane;
+mod row;
+
+use std::sync::Arc;
+
+use zarr_meta::types::{Field, StructType};
+use zarr_strided::{Destination, Input, Source, Swap, bytes_of, bytes_of_mut, zeroed};
+use zarr_traits::chain::byte_len;
+use zarr_traits::{DataType, Dims, FillValue, block_on};
+
+use crate::core::Core;
+use crate::element::{Element, Form, WriteElement};
+use crate::error::{ArrayError, ArrayResult};
+use crate::read::{Target, read_memory};
+use crate::select::{Picked, Selection};
+use crate::values::{NdVec, check_element};
+use crate::write::{check_shape, write_input};
+use crate::{array, blocking};
+
+use lane::{Lane, stride};
+pub use row::{check_field, is_struct};
+
+/// Elements of structs, with a shape: what [`Array::read_rows`](crate::Array::read_rows) gives and
+/// [`Array::write_rows`](crate::Array::write_rows) takes. Each field is a column of elements of its own type.
+///
+/// A field of a struct in a struct has a path, `"position.x"`; a field that is called so as a whole comes first. A field that
+/// is a sub-array adds its dimensions behind those of the rows. Structs as Rust types are made by [`row!`](crate::row).
+///
+/// ```
+/// # use zarr_array::traits::{Context, Spec, serde_json::json};
+/// # use zarr_array::{ArrayMeta, Limits, NdVec, blocking::Array, standard};
+/// # let registry = standard();
+/// # let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
+/// # let position = json!({"name": "struct", "configuration": {"fields": [
+/// #     {"name": "lat", "data_type": "float32"}, {"name": "lon", "data_type": "float32"}]}});
+/// # let city = Spec::new("struct", json!({"fields": [
+/// #     {"name": "name", "data_type": {"name": "fixed_length_utf32", "configuration": {"length_bytes": 40}}},
+/// #     {"name": "position", "data_type": position}, {"name": "people", "data_type": "int64"}]}));
+/// # let meta = ArrayMeta::builder([100], registry.data_type(&city, &context)?.0).chunks([10]).build()?;
+/// # let array = Array::create(zarr_store::MemoryStore::new(), "/cities", meta, &registry)?;
+/// // Structs of `name`, `position` (a struct of `lat` and `lon`) and `people`.
+/// let mut rows = array.rows([2])?; // the fill value, twice
+/// rows.set("name", &["Oslo".to_owned(), "Quito".to_owned()])?;
+/// rows.set("position.lat", &[59.9_f32, -0.2])?;
+/// array.write_rows(10..12, rows)?;
+///
+/// let rows = array.read_rows(9..12)?;
+/// let names: NdVec<String> = rows.field("name")?;
+/// assert_eq!(names.as_slice(), ["", "Oslo", "Quito"]);
+/// assert_eq!(rows.field::<f32>("position.lat")?.as_slice(), [0.0, 59.9, -0.2]);
+/// assert!(rows.field::<f64>("people").is_err()); // it is int64
+/// # Ok::<(), zarr_array::ArrayError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Rows {
+    data_type: DataType,
+    shape: Vec<u64>,
+    /// One row behind the other, in the byte order of this machine.
+    bytes: Vec<u8>,
+    /// Which elements of the array they are.
+    places: Vec<Picked>,
+}
+
+impl Rows {
+    /// From the bytes of elements, in C order and the byte order of this machine: what `read_bytes` gives.
+    ///
+    /// # Errors
+    /// When `data_type` is no struct, or the bytes are not as many as the shape asks for.
+    pub fn from_bytes(data_type: &DataType, shape: impl Into<Vec<u64>>, bytes: Vec<u8>) -> ArrayResult<Self> {
+        let shape = shape.into();
+        let expected = byte_len(&shape, struct_of(data_type)?.1)?;
+        if expected != bytes.len() {
+            let message = format!("{} bytes do not fill rows of shape {shape:?}, {expected} do", bytes.len());
+            return Err(ArrayError::invalid(message));
+        }
+        let places = shape.iter().map(|n| Picked::whole(*n)).collect();
+        Ok(Self { data_type: data_type.clone(), shape, bytes, places })
+    }
+
+    fn filled(data_type: &DataType, fill: &FillValue, shape: &[u64]) -> ArrayResult<Self> {
+        let size = struct_of(data_type)?.1;
+        let mut bytes = zeroed(byte_len(shape, size)?)?;
+        Destination::dense(&mut bytes, shape, size)?.fill(fill.bytes())?;
+        Self::from_bytes(data_type, shape, bytes)
+    }
+
+    /// The lengths of the dimensions, in rows.
+    pub fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// The data type of the rows.
+    pub fn data_type(&self) -> &DataType {
+        &self.data_type
+    }
+
+    /// The fields, padding included.
+    pub fn fields(&self) -> &[Field] {
+        StructType::of(&self.data_type).map_or(&[], StructType::fields)
+    }
+
+    /// The rows one behind the other, in C order and the byte order of this machine.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// The elements of a field: those of all rows.
+    ///
+    /// # Errors
+    /// When there is no such field, `T` is not the element of its data type, or what is stored is no such element.
+    pub fn field<T: Element>(&self, path: &str) -> ArrayResult<NdVec<T>> {
+        self.read(path).map_err(|e| e.while_doing(format!("field {path:?}")))
+    }
+
+    fn read<T: Element>(&self, path: &str) -> ArrayResult<NdVec<T>> {
+        let lane = Lane::find(&self.data_type, path)?;
+        check_element::<T>(&lane.data_type)?;
+        let (shape, strides) = self.lane_shape(&lane)?;
+        let mut memory = zeroed(byte_len(&shape, lane.size)? / size_of::<T::Memory>().max(1))?;
+        let column = Source::strided(&self.bytes, lane.offset, &shape, &strides, lane.size)?;
+        Destination::dense(bytes_of_mut(&mut memory), &shape, lane.size)?.put(column, Swap::NONE)?;
+        let places = self.lane_places(&lane);
+        let elements = T::from_memory(memory, &Form::new(&lane.data_type, None, 0, &places))?;
+        NdVec::new([&self.shape[..], &lane.shape].concat(), elements)
+    }
+
+    /// Sets a field of all rows to elements, in C order.
+    ///
+    /// # Errors
+    /// When there is no such field, `T` is not the element of its data type, or they are not as many as there are in the
+    /// rows; when one of them has no place in the data type.
+    pub fn set<T: WriteElement>(&mut self, path: &str, elements: &[T]) -> ArrayResult<()> {
+        self.write(path, elements).map_err(|e| e.while_doing(format!("field {path:?}")))
+    }
+
+    fn write<T: WriteElement>(&mut self, path: &str, elements: &[T]) -> ArrayResult<()> {
+        let lane = Lane::find(&self.data_type, path)?;
+        check_element::<T>(&lane.data_type)?;
+        let (shape, strides) = self.lane_shape(&lane)?;
+        if Dims::from(&shape[..]).product() != Some(elements.len() as u64) {
+            let rows = [&self.shape[..], &lane.shape].concat();
+            return Err(ArrayError::invalid(format!("{} values do not fill shape {rows:?}", elements.len())));
+        }
+        let places = self.lane_places(&lane);
+        let memory = T::as_memory(elements, &Form::new(&lane.data_type, None, 0, &places))?;
+        let column = Source::dense(bytes_of(&memory), &shape, lane.size)?;
+        let mut dst = Destination::strided(&mut self.bytes, lane.offset, &shape, &strides, lane.size)?;
+        Ok(dst.put(column, Swap::NONE)?)
+    }
+
+    /// The shape and the strides of a column: all rows in one dimension, and those of its sub-arrays.
+    fn lane_shape(&self, lane: &Lane) -> ArrayResult<(Vec<u64>, Vec<i64>)> {
+        let size = struct_of(&self.data_type)?.1;
+        let count = self.bytes.len() / size;
+        Ok(([&[count as u64][..], &lane.shape].concat(), [&[stride(size)][..], &lane.strides].concat()))
+    }
+
+    fn lane_places(&self, lane: &Lane) -> Vec<Picked> {
+        let inside = lane.shape.iter().map(|n| Picked::whole(*n));
+        self.places.iter().copied().chain(inside).collect()
+    }
+}
+
+/// Rows are equal whatever place they have in an array.
+impl PartialEq for Rows {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.data_type, &self.shape, &self.bytes) == (&other.data_type, &other.shape, &other.bytes)
+    }
+}
+
+impl Form<'_> {
+    /// The rows that lie in memory, for elements that are made of the fields of a struct, as those of [`row!`](crate::row).
+    ///
+    /// # Errors
+    /// When the data type is no struct.
+    pub fn rows(&self, memory: Vec<u8>) -> ArrayResult<Rows> {
+        let size = struct_of(self.data_type())?.1;
+        let rows = Rows::from_bytes(self.data_type(), [(memory.len() / size) as u64], memory)?;
+        Ok(Rows { places: self.places().to_vec(), ..rows })
+    }
+
+    /// So many rows of nothing but zeros, all fields of which are going to be set: those of these names.
+    ///
+    /// # Errors
+    /// When the struct has other fields as well, or a name is the path of a field inside of one.
+    pub fn blank_rows(&self, count: usize, names: &[&str]) -> ArrayResult<Rows> {
+        let (fields, size) = struct_of(self.data_type())?;
+        let is_field = |name: &&&str| fields.iter().any(|field| !field.is_padding() && field.name == **name);
+        if let Some(part) = names.iter().find(|name| !is_field(name)) {
+            let message =
+                format!("the rows have {part:?}, which is no whole field, so that they can only be read");
+            return Err(ArrayError::invalid(message));
+        }
+        if let Some(field) = fields.iter().find(|f| !f.is_padding() && !names.contains(&f.name.as_str())) {
+            let message = format!("the rows have no field {:?}, so that they can only be read", field.name);
+            return Err(ArrayError::invalid(message));
+        }
+        self.rows(zeroed(byte_len(&[count as u64], size)?)?)
+    }
+}
+
+/// The fields of a struct, and its size in bytes, which is not zero.
+fn struct_of(data_type: &DataType) -> ArrayResult<(&[Field], usize)> {
+    let fields = StructType::of(data_type).map(StructType::fields);
+    let size = data_type.size().filter(|size| *size > 0);
+    fields
+        .zip(size)
+        .ok_or_else(|| ArrayError::invalid(format!("the data type is {data_type}, which has no fields")))
+}
+
+/// Reads the rows of a selection.
+pub(crate) async fn read(core: &Arc<Core>, selection: Selection, may_block: bool) -> ArrayResult<Rows> {
+    struct_of(&core.data_type).map_err(|e| e.in_array(&core.path))?;
+    let Target { plan, full, kept, picked } = Target::new(core, &selection)?;
+    let (bytes, _) = read_memory(core, plan, &full, may_block).await?;
+    Ok(Rows { data_type: core.data_type.clone(), shape: kept, bytes, places: picked })
+}
+
+async fn write(core: &Arc<Core>, selection: Selection, rows: Rows, may_block: bool) -> ArrayResult<()> {
+    let checked = || {
+        if rows.data_type != core.data_type {
+            return Err(ArrayError::invalid("the rows are those of another data type"));
+        }
+        let target = Target::new(core, &selection)?;
+        check_shape(&target, &rows.shape)?;
+        Ok(target)
+    };
+    let target = checked().map_err(|e| e.in_array(&core.path))?;
+    let input = Input::sized(rows.bytes, core.size, &target.full)?;
+    write_input(core, target, input, None, may_block).await
+}
+
+impl array::Array {
+    /// As many rows as `shape` says, which hold the fill value of this array: to be set field by field, and written.
+    ///
+    /// # Errors
+    /// When the data type is no struct, or the system has not so much memory.
+    pub fn rows(&self, shape: impl Into<Vec<u64>>) -> ArrayResult<Rows> {
+        let rows = Rows::filled(&self.core.data_type, &self.core.fill, &shape.into());
+        rows.map_err(|e| e.in_array(&self.core.path))
+    }
+
+    /// Reads a selection of an array of structs.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read); when the data type is no struct.
+    pub async fn read_rows(&self, selection: impl Into<Selection>) -> ArrayResult<Rows> {
+        read(&self.core, selection.into(), false).await
+    }
+
+    /// Writes rows to a selection of the same shape.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write); when they are rows of another data type.
+    pub async fn write_rows(&self, selection: impl Into<Selection>, rows: Rows) -> ArrayResult<()> {
+        write(&self.core, selection.into(), rows, false).await
+    }
+}
+
+impl blocking::Array {
+    /// As [`zarr_array::Array::read_rows`](crate::Array::read_rows).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn read_rows(&self, selection: impl Into<Selection>) -> ArrayResult<Rows> {
+        block_on(read(&self.core, selection.into(), true))
+    }
+
+    /// As [`zarr_array::Array::write_rows`](crate::Array::write_rows).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn write_rows(&self, selection: impl Into<Selection>, rows: Rows) -> ArrayResult<()> {
+        block_on(write(&self.core, selection.into(), rows, true))
+    }
+}

@@ -1,0 +1,68 @@
+//! Where the elements of a field lie.
+
+use zarr_meta::types::{Field, StructType};
+use zarr_traits::DataType;
+
+use super::struct_of;
+use crate::error::{ArrayError, ArrayResult};
+
+/// A column of a field: where its elements lie in a row.
+pub(super) struct Lane {
+    pub(super) offset: usize,
+    /// Of sub-arrays, from the outside in.
+    pub(super) shape: Vec<u64>,
+    pub(super) strides: Vec<i64>,
+    pub(super) data_type: DataType,
+    /// Bytes of an element.
+    pub(super) size: usize,
+}
+
+impl Lane {
+    pub(super) fn find(data_type: &DataType, path: &str) -> ArrayResult<Self> {
+        let (fields, _) = struct_of(data_type)?;
+        Self::among(fields, path).ok_or_else(|| {
+            let names = fields.iter().filter(|field| !field.is_padding()).map(|field| &field.name);
+            ArrayError::invalid(format!("there is no such field, there are {:?}", names.collect::<Vec<_>>()))
+        })
+    }
+
+    /// The whole path is a name before a part of it is.
+    fn among(fields: &[Field], path: &str) -> Option<Self> {
+        let named =
+            |name| fields.iter().find(|field| !field.is_padding() && field.name == name).map(Self::of);
+        named(path).or_else(|| {
+            path.match_indices('.').find_map(|(dot, _)| {
+                let outer = named(&path[..dot])?;
+                let inner = StructType::of(&outer.data_type)?.fields();
+                Self::among(inner, &path[dot + 1..]).map(|inner| outer.around(inner))
+            })
+        })
+    }
+
+    fn of(field: &Field) -> Self {
+        let size = field.size / field.count.max(1);
+        let mut strides = Vec::with_capacity(field.shape.len());
+        let mut next = stride(size);
+        for length in field.shape.iter().rev() {
+            strides.push(next);
+            next = next.saturating_mul(i64::try_from(*length).unwrap_or(i64::MAX));
+        }
+        strides.reverse();
+        let data_type = field.data_type.clone();
+        Self { offset: field.offset, shape: field.shape.clone(), strides, data_type, size }
+    }
+
+    /// The column of a field of the struct that this one is.
+    fn around(self, inner: Self) -> Self {
+        Self {
+            offset: self.offset + inner.offset,
+            shape: [self.shape, inner.shape].concat(),
+            strides: [self.strides, inner.strides].concat(),
+            ..inner
+        }
+    }
+}
+
+pub(super) fn stride(bytes: usize) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,180 @@
+//! Arrays of Arrow, read and written.
+#![cfg(feature = "arrow")]
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+mod common;
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{
+    Array as _, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, DurationMillisecondArray,
+    FixedSizeBinaryArray, Float16Array, Float32Array, Int8Array, Int64Array, LargeBinaryArray,
+    LargeStringArray, StringArray, StringViewArray, TimestampSecondArray, UInt16Array,
+};
+use common::{data_type, refused};
+use zarr_array::ArrayErrorKind::{Corrupt, InvalidArgument, LimitExceeded, Unsupported};
+use zarr_array::blocking::Array;
+use zarr_array::traits::serde_json::{Value, json};
+use zarr_array::{ArrayMeta, DataType, FillValue, Limits, Storage, block_on, standard};
+use zarr_store::{Counting, MemoryStore};
+
+/// 3 times 4 elements in chunks of 2 times 3.
+fn create(storage: impl Into<Storage>, data_type: DataType, fill: impl Into<Arc<[u8]>>) -> Array {
+    let fill = FillValue::from_bytes(fill);
+    let meta = ArrayMeta::builder([3, 4], data_type).chunks([2, 3]).fill(fill).build().unwrap();
+    Array::create(storage, "/a", meta, &standard()).unwrap()
+}
+
+/// The same, of a data type of the standard registry, with a fill value of zeros.
+fn array(name: &str, configuration: Value) -> Array {
+    let data_type = data_type(name, configuration);
+    let fill = vec![0; data_type.size().unwrap_or(0)];
+    create(MemoryStore::new(), data_type, fill)
+}
+
+fn time(kind: &str, unit: &str, scale: i32) -> Array {
+    array(&format!("numpy.{kind}64"), json!({"unit": unit, "scale_factor": scale}))
+}
+
+#[test]
+fn every_type_goes_there_and_back() {
+    let fixed = json!({"length_bytes": 8});
+    let bytes: Vec<&[u8]> = vec![b"a\0b", b""];
+    let raw: Vec<&[u8]> = vec![b"a\0b45678", b"\0\0\0\0\0\0\0\0"];
+    let halves = [1.5, -2.0].map(half::f16::from_f32).to_vec();
+    let cases: Vec<(Array, ArrayRef)> = vec![
+        (array("bool", Value::Null), Arc::new(BooleanArray::from(vec![true, false]))),
+        (array("int8", Value::Null), Arc::new(Int8Array::from(vec![-1, 2]))),
+        (array("uint16", Value::Null), Arc::new(UInt16Array::from(vec![1, 65535]))),
+        (array("int64", Value::Null), Arc::new(Int64Array::from(vec![i64::MIN, 2]))),
+        (array("float16", Value::Null), Arc::new(Float16Array::from(halves))),
+        (array("float32", Value::Null), Arc::new(Float32Array::from(vec![1.5, f32::INFINITY]))),
+        (array("string", Value::Null), Arc::new(LargeStringArray::from(vec!["é漢", ""]))),
+        (array("bytes", Value::Null), Arc::new(LargeBinaryArray::from(bytes.clone()))),
+        (array("fixed_length_utf32", fixed.clone()), Arc::new(LargeStringArray::from(vec!["é漢", ""]))),
+        (array("null_terminated_bytes", fixed.clone()), Arc::new(LargeBinaryArray::from(bytes))),
+        (array("raw_bytes", fixed), Arc::new(FixedSizeBinaryArray::try_from(raw.clone()).unwrap())),
+        (array("r64", Value::Null), Arc::new(FixedSizeBinaryArray::try_from(raw).unwrap())),
+        (time("datetime", "s", 1), Arc::new(TimestampSecondArray::from(vec![Some(-1), None]))),
+        (time("timedelta", "ms", 1), Arc::new(DurationMillisecondArray::from(vec![None, Some(7)]))),
+    ];
+    for (array, values) in cases {
+        let name = array.data_type().to_string();
+        array.write_arrow((1, 1..3), &values).unwrap();
+        let (shape, read) = array.read_arrow((1, 1..3)).unwrap();
+        assert_eq!((shape, &read), (vec![2], &values), "{name}");
+        // Part of a buffer is not its beginning.
+        array.write_arrow((2, 3), &values.slice(1, 1)).unwrap();
+        assert_eq!(&array.read_arrow((2, 3..)).unwrap().1, &values.slice(1, 1), "{name}");
+        let (shape, all) = block_on((*array).read_arrow(..)).unwrap();
+        assert_eq!((shape, all.len(), &all.slice(5, 2)), (vec![3, 4], 12, &values), "{name}");
+        let (kind, message) = refused(array.write_arrow((1, 1..4), &values));
+        assert_eq!(
+            (kind, message.as_str()),
+            (InvalidArgument, "the selection has shape [3], there are 2 values")
+        );
+    }
+}
+
+#[test]
+fn strings_and_bytes_are_written_from_every_layout() {
+    let array = array("string", Value::Null);
+    let words = vec!["", "漢字", "a string that is longer than a view holds"];
+    let layouts: [ArrayRef; 3] = [
+        Arc::new(StringArray::from(words.clone())),
+        Arc::new(StringViewArray::from(words.clone())),
+        Arc::new(LargeStringArray::from(words.clone())),
+    ];
+    for layout in layouts {
+        array.write_arrow((0, ..3), &layout).unwrap();
+        assert_eq!(array.read::<String>((0, ..3)).unwrap().as_slice(), words, "{}", layout.data_type());
+        array.write_arrow((0, ..2), &layout.slice(1, 2)).unwrap();
+        assert_eq!(
+            array.read_arrow((0, ..2)).unwrap().1.as_string::<i64>(),
+            &LargeStringArray::from(words[1..].to_vec())
+        );
+    }
+    let array = self::array("bytes", Value::Null);
+    let blobs: Vec<&[u8]> = vec![&[0xff], &[], b"bytes that are longer than a view holds"];
+    let layouts: [ArrayRef; 2] =
+        [Arc::new(BinaryArray::from(blobs.clone())), Arc::new(BinaryViewArray::from(blobs.clone()))];
+    for layout in layouts {
+        array.write_arrow((0, ..3), &layout).unwrap();
+        assert_eq!(array.read::<Vec<u8>>((0, ..3)).unwrap().into_vec(), blobs, "{}", layout.data_type());
+    }
+}
+
+#[test]
+fn what_arrow_cannot_say_is_refused_and_so_is_what_the_array_cannot() {
+    let invalid = |message: &str| (InvalidArgument, message.to_owned());
+    let string = array("string", Value::Null);
+    let words = StringArray::from(vec![Some("a"), None]);
+    assert_eq!(
+        refused(string.write_arrow((1, 2..), &words)),
+        invalid("the element at [1, 3] is null, which string has not")
+    );
+    let numbers = UInt16Array::from(vec![None, Some(1)]);
+    let e = invalid("the element at [1, 2] is null, which uint16 has not");
+    assert_eq!(refused(array("uint16", Value::Null).write_arrow((1, 2..), &numbers)), e);
+    let numbers = UInt16Array::from(vec![1, 2]);
+    assert_eq!(
+        refused(string.write_arrow((1, 2..), &numbers)),
+        invalid("the data type is string, not UInt16")
+    );
+    assert_eq!(refused(array("int16", Value::Null).write_arrow((1, 2..), &numbers)).0, InvalidArgument);
+    assert_eq!(
+        refused(array("bytes", Value::Null).write_arrow((1, 2..), &StringArray::from(vec!["", ""]))).0,
+        InvalidArgument
+    );
+    let long = invalid("the element at [1, 3] has 3 code points, at most 2 fit");
+    let utf32 = array("fixed_length_utf32", json!({"length_bytes": 8}));
+    assert_eq!(refused(utf32.write_arrow((1, 2..), &StringArray::from(vec!["ab", "abc"]))), long);
+    utf32.write_bytes((2, 3), [0, 0x11_0000_u32].map(u32::to_ne_bytes).concat()).unwrap();
+    assert_eq!(
+        refused(utf32.read_arrow((2.., ..))),
+        (Corrupt, "the element at [2, 3] holds 0x110000, which is no character".into())
+    );
+
+    let hours = time("datetime", "h", 6);
+    let e = (Unsupported, "Arrow has no type for numpy.datetime64 in steps of 6 h".to_owned());
+    assert_eq!(refused(hours.read_arrow(..)), e);
+    assert_eq!(refused(time("datetime", "M", 1).read_arrow(..)).0, Unsupported);
+    hours.write_arrow((0, 0), &Int64Array::from(vec![7])).unwrap(); // steps are steps
+    assert_eq!(hours.read::<i64>((0, 0)).unwrap().as_slice(), [7]);
+    let seconds = time("datetime", "s", 1);
+    let e = invalid("the element at [0, 0] is beyond what can be said, it would be NaT");
+    assert_eq!(refused(seconds.write_arrow((0, 0), &TimestampSecondArray::from(vec![i64::MIN]))), e);
+    assert_eq!(
+        refused(seconds.write_arrow((0, 0), &DurationMillisecondArray::from(vec![1]))).0,
+        InvalidArgument
+    );
+    let e = (Unsupported, "Arrow has no type for complex64".to_owned());
+    assert_eq!(refused(array("complex64", Value::Null).read_arrow(..)), e);
+}
+
+#[test]
+fn a_long_fill_value_does_not_exceed_the_limit_of_a_result() {
+    let mut limits = Limits::default();
+    limits.result_bytes = 1900;
+    for data_type in [DataType::String, DataType::Bytes] {
+        let array = create(MemoryStore::new(), data_type, vec![b'x'; 1000]).with_limits(limits.clone());
+        assert_eq!(array.read_arrow((0, 0)).unwrap().1.len(), 1);
+        assert_eq!(refused(array.read_arrow((0, ..2))).0, LimitExceeded);
+    }
+}
+
+#[test]
+fn l92_strings_of_arrow_that_share_the_bytes_of_the_fill_value_but_not_its_length_are_stored() {
+    for (fill, words) in [("ab", ["", "abab"]), ("a", ["aa", ""]), ("", ["", "ab"])] {
+        let (storage, counting) = Counting::over(&Storage::from(MemoryStore::new()));
+        let array = create(storage, DataType::String, fill.as_bytes());
+        let before = counting.counts();
+        array.write_arrow(.., &StringArray::from(vec![fill; 12])).unwrap();
+        assert_eq!((counting.counts() - before).put, 0, "{fill:?}");
+        let words = StringArray::from(words.repeat(6));
+        array.write_arrow(.., &words).unwrap();
+        assert_eq!((counting.counts() - before).put, 4, "{fill:?}");
+        assert!(array.read_arrow(..).unwrap().1.as_string::<i64>().iter().eq(words.iter()), "{fill:?}");
+    }
+}

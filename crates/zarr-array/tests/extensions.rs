@@ -1,0 +1,578 @@
+//! The extension framework, from the document in a store to the array: what K.1 to K.3 of the checklist demand.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use zarr_array::blocking::Array;
+use zarr_array::meta::{Code, DATA_TYPES, known};
+use zarr_array::traits::{
+    ArrayArrayCodec, ChunkGridEntry, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult,
+    Context, CoreKeyEncoding, DataTypeEntry, Destination, Dims, Entry, ExtensionPoint, ExtensionType, GRIDS,
+    Key, KeyEncodingEntry, Layout, Prefix, RegularGrid, Repr, Scratch, Source, Spec, StorageTransformer,
+    Swap, TransformerEntry,
+};
+use zarr_array::{
+    ArrayError, ArrayErrorKind, ArrayMeta, DataType, Diagnostic, FillValue, Limits, NdVec, OpenOptions,
+    Registry, Storage, block_on, standard,
+};
+use zarr_store::{Counting, MemoryStore, Prefixed};
+
+/// What a name at each extension point stands for in these tests: something that is there already.
+const OWN: &[Entry] = &[
+    Entry::Codec(CodecEntry {
+        name: "test.same",
+        aliases: &["test.older"],
+        kind: CodecKind::ArrayArray,
+        build: same,
+    }),
+    Entry::Codec(CodecEntry { name: "test.typed", aliases: &[], kind: CodecKind::ArrayArray, build: typed }),
+    Entry::DataType(DataTypeEntry {
+        name: "test.same",
+        aliases: &["test.older"],
+        build: |_, _| Ok(Arc::new(Word)),
+    }),
+    Entry::ChunkGrid(ChunkGridEntry { name: "test.same", ..RegularGrid::ENTRY }),
+    Entry::KeyEncoding(KeyEncodingEntry { name: "test.same", ..CoreKeyEncoding::V2 }),
+    Entry::Transformer(TransformerEntry { name: "test.same", build: |_, _| Ok(Arc::new(Aside)) }),
+];
+
+type Configuration<'a, 'b> = &'a mut zarr_array::traits::Configuration<'b>;
+
+fn same(_: Configuration<'_, '_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
+    Ok(Codec::ArrayArray(Arc::new(Same(repr.clone()))))
+}
+
+/// With a data type in its configuration, as `cast_value` has one.
+fn typed(configuration: Configuration<'_, '_>, repr: &Repr, context: &Context<'_>) -> CodecResult<Codec> {
+    let value = configuration.get("data_type").cloned().unwrap_or_default();
+    let data_type = configuration.data_type(&value, "/data_type", context)?;
+    if data_type != repr.data_type {
+        return Err(CodecError::new(CodecErrorKind::Unsupported, "it changes no types"));
+    }
+    same(configuration, repr, context)
+}
+
+/// Elements as they are.
+#[derive(Debug)]
+struct Same(Repr);
+
+impl ArrayArrayCodec for Same {
+    fn encoded_repr(&self) -> CodecResult<Repr> {
+        Ok(self.0.clone())
+    }
+    fn encoded_shape(&self, shape: &[u64]) -> CodecResult<Dims> {
+        Ok(shape.into())
+    }
+    fn decode(&self, src: Source<'_>, mut dst: Destination<'_>, _: &mut Scratch) -> CodecResult<()> {
+        Ok(dst.put(src, Swap::NONE)?)
+    }
+    fn encode(&self, src: Source<'_>, mut dst: Destination<'_>, _: &mut Scratch) -> CodecResult<()> {
+        Ok(dst.put(src, Swap::NONE)?)
+    }
+}
+
+/// Two bytes.
+#[derive(Debug)]
+struct Word;
+
+impl ExtensionType for Word {
+    fn name(&self) -> &str {
+        "test.same"
+    }
+    fn configuration(&self) -> Map<String, Value> {
+        Map::new()
+    }
+    fn layout(&self) -> Layout {
+        Layout::Fixed { size: 2, unit: 2 }
+    }
+    fn fill_from_json(&self, value: &Value) -> CodecResult<FillValue> {
+        let number = value.as_u64().and_then(|n| u16::try_from(n).ok());
+        number.map(FillValue::of).ok_or_else(|| CodecError::new(CodecErrorKind::Value, "not a word"))
+    }
+    fn fill_to_json(&self, fill: &FillValue) -> CodecResult<Value> {
+        Ok(json!(fill.bytes()))
+    }
+}
+
+/// Puts chunks into a folder of their own.
+#[derive(Debug)]
+struct Aside;
+
+impl StorageTransformer for Aside {
+    fn wrap(&self, storage: &Storage, _: &Prefix) -> Storage {
+        Prefixed::over(storage, Prefix::new("aside/").unwrap())
+    }
+}
+
+/// The checklist's BASE with other members, in a store; the elements 0 and 1 are stored as 1 and 2.
+fn store(edits: &[(&str, Value)]) -> Storage {
+    let mut base = json!({
+        "zarr_format": 3, "node_type": "array", "shape": [4], "data_type": "int32",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "fill_value": 7, "codecs": [little()], "attributes": {},
+    });
+    for (name, value) in edits {
+        base[name] = value.clone();
+    }
+    let storage = Storage::from(MemoryStore::new());
+    put(&storage, "a/zarr.json", base.to_string().as_bytes());
+    put(&storage, "a/c/0", &[1, 0, 0, 0, 2, 0, 0, 0]);
+    storage
+}
+
+fn put(storage: &Storage, key: &str, value: &[u8]) {
+    block_on(storage.put(&Key::new(key).unwrap(), value.to_vec())).unwrap();
+}
+
+fn little() -> Value {
+    json!({"name": "bytes", "configuration": {"endian": "little"}})
+}
+
+fn named(name: &str, configuration: Value, must_understand: Option<bool>) -> Value {
+    let mut object = json!({"name": name, "configuration": configuration});
+    if let Some(must) = must_understand {
+        object["must_understand"] = must.into();
+    }
+    object
+}
+
+fn sharded(inner: Value, index: Value) -> Value {
+    let configuration = json!({"chunk_shape": [1], "codecs": inner, "index_codecs": index});
+    json!([{"name": "sharding_indexed", "configuration": configuration}])
+}
+
+fn known_here() -> Registry {
+    standard().with(OWN).unwrap()
+}
+
+fn open(edits: &[(&str, Value)]) -> Result<Array, ArrayError> {
+    Array::open(store(edits), "/a", &known_here())
+}
+
+fn codes(diagnostics: &[Diagnostic]) -> Vec<Code> {
+    diagnostics.iter().map(|d| d.code).collect()
+}
+
+/// A cell of the table K.3.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Cell {
+    Use,
+    /// "use + diagnostic (Strict: error)".
+    UseWithDiagnostic(Code),
+    Error,
+    /// K5: it is left out, and nothing can be written.
+    Skip,
+    Ignore,
+    /// It is kept as it stands when the document is written again.
+    IgnoreAndPreserve,
+}
+
+#[test]
+fn k3_must_understand_means_what_the_table_says() {
+    use Cell::{Error, Ignore, IgnoreAndPreserve, Skip, Use, UseWithDiagnostic};
+    let waived = UseWithDiagnostic(Code::MeaninglessWaiver);
+    let must = [None, Some(true), Some(false)];
+    let mut rows: Vec<(&str, Value, Cell)> = Vec::new();
+
+    // data_type, chunk_grid, chunk_key_encoding
+    let separator = || json!({"separator": "/"});
+    for (must, cell) in must.into_iter().zip([Use, Use, waived]) {
+        rows.push(("data_type", named("int32", json!({}), must), cell));
+        rows.push(("chunk_grid", named("regular", json!({"chunk_shape": [2]}), must), cell));
+        rows.push(("chunk_key_encoding", named("default", separator(), must), cell));
+        rows.push(("data_type", named("test.none", json!({}), must), Error));
+        rows.push(("chunk_grid", named("test.none", json!({"chunk_shape": [2]}), must), Error));
+        rows.push(("chunk_key_encoding", named("test.none", separator(), must), Error));
+    }
+    // codecs, storage transformers
+    for (must, unknown) in must.into_iter().zip([Error, Error, Skip]) {
+        let little = || named("bytes", json!({"endian": "little"}), must);
+        rows.push(("codecs", json!([named("test.same", json!({}), must), little()]), Use));
+        rows.push(("codecs", json!([named("test.none", json!({"x": 1}), must), little()]), unknown));
+        rows.push(("codecs", json!([little(), named("test.none", json!({}), must)]), unknown));
+    }
+    for (must, unknown) in must.into_iter().zip([Error, Error, Ignore]) {
+        rows.push(("storage_transformers", json!([named("test.same", json!({}), must)]), Use));
+        rows.push(("storage_transformers", json!([named("test.none", json!({}), must)]), unknown));
+    }
+    // additional members
+    rows.extend([
+        ("new", json!({"must_understand": true}), Error),
+        ("new", json!({"name": "test.same"}), Error),
+        ("new", json!({"must_understand": false, "x": [1.50]}), IgnoreAndPreserve),
+        ("new", json!(1), Error),
+        ("new", json!("false"), Error),
+        ("new", json!([{"must_understand": false}]), Error),
+        ("new", json!(null), UseWithDiagnostic(Code::NullMember)),
+    ]);
+    // inside of configurations
+    for (must, unknown) in must.into_iter().zip([Error, Error, Skip]) {
+        let inner = |name: &str| json!([named(name, json!({}), must), little()]);
+        let deep = |name: &str| sharded(sharded(inner(name), json!([little()])), json!([little()]));
+        rows.push(("codecs", sharded(inner("test.same"), json!([little()])), Use));
+        rows.push(("codecs", sharded(inner("test.none"), json!([little()])), unknown));
+        rows.push(("codecs", sharded(json!([little()]), inner("test.none")), unknown));
+        rows.push(("codecs", deep("test.none"), unknown));
+    }
+    for (must, cell) in must.into_iter().zip([Use, Use, waived]) {
+        let typed = |name: &str| {
+            json!([named("test.typed", json!({"data_type": named(name, json!({}), must)}), None), little()])
+        };
+        let field = |name: &str| {
+            let field = json!({"name": "x", "data_type": named(name, json!({}), must)});
+            named("struct", json!({"fields": [field]}), None)
+        };
+        rows.push(("codecs", typed("int32"), cell));
+        rows.push(("codecs", typed("test.none"), Error));
+        rows.push(("data_type", field("int32"), cell));
+        rows.push(("data_type", field("test.none"), Error));
+    }
+    // inside of attributes
+    rows.push(("attributes", json!({"must_understand": true, "x": {"must_understand": true}}), Use));
+
+    for (member, value, cell) in rows {
+        let mut edits = vec![(member, value.clone())];
+        if value["name"] == "struct" {
+            edits.push(("fill_value", json!({"x": 7})));
+        }
+        let what = format!("K.3 {member}: {value} {cell:?}");
+        let opened = open(&edits);
+        let strict = OpenOptions::new().strict(true);
+        let strict = block_on(strict.open(store(&edits), "/a", &known_here()));
+        if cell == Error {
+            let e = opened.unwrap_err();
+            let named = e.to_string().contains("test.none") || member == "new";
+            assert!(e.kind() == ArrayErrorKind::UnknownExtension && named, "{what}: {e}");
+            assert!(strict.is_err(), "{what}");
+            continue;
+        }
+        let array = opened.unwrap_or_else(|e| panic!("{what}: {e}"));
+        let (said, expected, deviates) = match cell {
+            UseWithDiagnostic(code) => (codes(array.diagnostics()), vec![code], true),
+            Skip => (codes(array.diagnostics()), vec![Code::SkippedCodec], false),
+            Ignore => (codes(array.diagnostics()), vec![Code::SkippedTransformer], false),
+            _ => (codes(array.diagnostics()), vec![], false),
+        };
+        assert_eq!(said, expected, "{what}");
+        assert_eq!(strict.is_err(), deviates, "{what}");
+        // K5
+        assert_eq!(array.codecs().skipped().len(), usize::from(cell == Skip), "{what}");
+        let written = array.write_bytes(.., vec![9; 16]);
+        assert_eq!(written.is_err(), cell == Skip, "{what}: {written:?}");
+        // A29
+        let mut meta = array.metadata().clone();
+        meta.edit_attributes(|attributes| attributes.set("k", 1)).unwrap();
+        let text = meta.to_text();
+        assert!(text.contains(&value.to_string()) || member == "attributes", "{what}: {text}");
+    }
+}
+
+fn context(registry: &Registry) -> Context<'_> {
+    static LIMITS: std::sync::LazyLock<Limits> = std::sync::LazyLock::new(Limits::default);
+    Context { registry, limits: &LIMITS, depth: 0 }
+}
+
+#[test]
+fn k1_five_registries_know_names_of_their_own_and_aliases_are_only_read() {
+    let registry = known_here();
+    let context = context(&registry);
+    let spec = |configuration| Spec::new("test.same", configuration);
+    assert!(registry.codec("test.same").is_ok());
+    assert!(registry.data_type(&spec(json!({})), &context).is_ok());
+    assert!(registry.chunk_grid(&spec(json!({"chunk_shape": [2]})), &[4], &context).is_ok());
+    assert!(registry.key_encoding(&spec(json!({})), &context).is_ok());
+    assert!(registry.transformer(&spec(json!({})), &context).is_ok());
+    assert!(registry.data_type(&Spec::new("gzip", json!({"level": 1})), &context).is_err());
+    assert!(registry.codec("regular").is_err());
+
+    let array =
+        open(&[("data_type", json!("test.older")), ("codecs", json!([{"name": "test.older"}, little()]))])
+            .unwrap();
+    assert_eq!(codes(array.diagnostics()), [Code::AliasName, Code::AliasName]);
+    let meta = ArrayMeta::builder([4], array.data_type().clone()).chunks([2]).fill(FillValue::of(0_u16));
+    let text = meta.codecs([]).build().unwrap().to_text();
+    assert!(text.contains("test.same") && !text.contains("test.older"), "{text}");
+}
+
+#[test]
+fn k2_what_is_known_is_a_value() {
+    let edits = [("codecs", json!([{"name": "test.same"}, little()]))];
+    let (with, without) = (known_here(), standard());
+    assert!(Array::open(store(&edits), "/a", &with).is_ok());
+    let e = Array::open(store(&edits), "/a", &without).unwrap_err();
+    assert_eq!(e.kind(), ArrayErrorKind::UnknownExtension);
+    assert!(without.with(OWN).is_ok(), "the other one was not changed by it");
+}
+
+#[test]
+fn k3_what_a_factory_refuses_says_what_and_where() {
+    let gzip = |configuration| json!([little(), {"name": "gzip", "configuration": configuration}]);
+    for (member, value, kind, words) in [
+        (
+            "codecs",
+            gzip(json!({"level": 11})),
+            ArrayErrorKind::Metadata,
+            "member \"/codecs/1/configuration/level\": is not valid: codec \"gzip\" failed to open: level is 11",
+        ),
+        (
+            "codecs",
+            json!([{"name": "vlen-utf8"}]),
+            ArrayErrorKind::Unsupported,
+            "member \"/codecs/0\": cannot be used here: codec \"vlen-utf8\" failed to open",
+        ),
+        (
+            "codecs",
+            json!([little(), {"name": "foo"}]),
+            ArrayErrorKind::UnknownExtension,
+            "member \"/codecs/1\": cannot be understood: unknown codec \"foo\"",
+        ),
+    ] {
+        let e = open(&[(member, value)]).unwrap_err();
+        assert_eq!(e.kind(), kind, "{e}");
+        assert!(e.to_string().contains(words), "{e}");
+    }
+}
+
+#[test]
+fn k4_an_alias_may_be_another_way_to_say_the_same() {
+    let registry = known_here().with(zarr_codecs_numcodecs::CODECS).unwrap();
+    let read = |edits: &[(&str, Value)], object: &[u8]| {
+        let storage = store(edits);
+        put(&storage, "a/c/0", object);
+        let array = Array::open(storage, "/a", &registry).unwrap();
+        (array.read_bytes(0..2).unwrap().1, codes(array.diagnostics()))
+    };
+    let numbers = [1_i32.to_ne_bytes(), 2_i32.to_ne_bytes()].concat();
+    let plain = [1, 0, 0, 0, 2, 0, 0, 0];
+    let endian = json!([{"name": "endian", "configuration": {"endian": "little"}}]); // D1.3, A39
+    assert_eq!(read(&[("codecs", endian)], &plain), (numbers.clone(), vec![Code::AliasName]));
+    let old = json!({"name": "structured", "configuration": {"fields": [["x", "int32"]]}}); // B36
+    let edits = [("data_type", old), ("fill_value", json!("BwAAAA=="))];
+    assert_eq!(read(&edits, &plain).0, numbers);
+    // D10.2, D10.4
+    let zlib = [0x78, 0x01, 0x63, 0x64, 0x60, 0x60, 0x60, 0x02, 0x62, 0x00, 0x00, 0x18, 0x00, 0x04];
+    let zlib = (&zlib[..], json!({"level": 1}));
+    let mut lz4 = vec![8, 0, 0, 0, 0x80];
+    lz4.extend(plain);
+    let lz4 = (&lz4[..], json!({}));
+    let fletcher = [&plain[..], &[0, 3, 0, 8]].concat();
+    for (name, (object, configuration)) in [
+        ("zlib", &zlib),
+        ("https://codec.zarrs.dev/bytes_to_bytes/zlib", &zlib),
+        ("https://numcodecs.dev/zlib", &zlib),
+        ("lz4", &lz4),
+        ("https://codec.zarrs.dev/bytes_to_bytes/fletcher32", &(&fletcher[..], json!({}))),
+    ] {
+        let codecs = json!([little(), {"name": name, "configuration": configuration}]);
+        assert_eq!(read(&[("codecs", codecs)], object), (numbers.clone(), vec![Code::AliasName]), "{name}");
+    }
+    // D10.5: an offset, a scale and a cast
+    let scaled = json!({"offset": 1, "scale": 10, "dtype": "<i4", "astype": "uint8"});
+    let codecs = json!([{"name": "numcodecs.fixedscaleoffset", "configuration": scaled}, {"name": "bytes"}]);
+    assert_eq!(read(&[("codecs", codecs)], &[0, 10]).0, numbers);
+}
+
+#[test]
+fn k5_an_array_with_a_skipped_codec_can_be_read_and_not_written() {
+    let skippable = named("test.none", json!({}), Some(false));
+    for codecs in [
+        json!([skippable, little()]),
+        sharded(json!([skippable, little()]), json!([little()])),
+        sharded(json!([little()]), json!([skippable, little()])),
+    ] {
+        let sharded = codecs[0]["name"] == "sharding_indexed";
+        let storage = store(&[("codecs", codecs.clone())]);
+        if sharded {
+            let index: Vec<u8> = [0, 4, 4, 4_u64].into_iter().flat_map(u64::to_le_bytes).collect();
+            put(&storage, "a/c/0", &[&[1, 0, 0, 0, 2, 0, 0, 0], &index[..]].concat());
+        }
+        let (storage, counting) = Counting::over(&storage);
+        let mut array = Array::open(storage, "/a", &known_here()).unwrap();
+        assert_eq!(array.read::<i32>(..).unwrap().as_slice(), [1, 2, 7, 7], "{codecs}");
+        let puts = counting.counts().put;
+        for (selection, values) in [(0..2, &[8, 9][..]), (2..4, &[7, 7]), (1..2, &[8])] {
+            let e = array.write([selection], values).unwrap_err();
+            assert_eq!(e.kind(), ArrayErrorKind::Unsupported, "{codecs}: {e}");
+        }
+        let e = array.append(0, NdVec::new([1], vec![9]).unwrap()).unwrap_err();
+        assert_eq!(e.kind(), ArrayErrorKind::Unsupported, "{codecs}: {e}");
+        assert_eq!(counting.counts().put, puts, "nothing was put, also not another shape");
+        assert_eq!(array.codecs().skipped(), ["test.none"], "L67");
+    }
+}
+
+#[test]
+fn k6_an_unknown_type_is_not_taken_for_another_one_of_its_size() {
+    for data_type in [
+        json!("uint128"),
+        json!({"name": "test.none", "configuration": {"size": 4, "fallback": "int32"}}),
+        json!(["test.none", "int32"]), // A40
+        json!({"type": "test.none", "fallback": "r32"}),
+    ] {
+        let e = open(&[("data_type", data_type.clone())]).unwrap_err();
+        assert!(matches!(e.kind(), ArrayErrorKind::UnknownExtension | ArrayErrorKind::Metadata), "{e}");
+    }
+    assert!(open(&[("data_type", json!("r32")), ("fill_value", json!([7, 0, 0, 0]))]).is_ok());
+}
+
+#[test]
+fn k7_a_storage_transformer_stands_between_an_array_and_its_store() {
+    let transformed = [("storage_transformers", json!([{"name": "test.same"}]))];
+    let storage = store(&transformed);
+    let array = Array::open(storage.clone(), "/a", &known_here()).unwrap();
+    assert_eq!(array.read::<i32>(..).unwrap().as_slice(), [7; 4], "what lies beside it is not its own");
+    array.write(0..2, &[3, 4]).unwrap();
+    let keys = block_on(storage.list_all(&Prefix::root())).unwrap();
+    let keys: Vec<_> = keys.iter().map(Key::as_str).collect();
+    assert_eq!(keys, ["a/c/0", "a/zarr.json", "aside/a/c/0"]);
+    let e = Array::open(store(&transformed), "/a", &standard()).unwrap_err();
+    assert!(
+        e.to_string().contains("unknown storage transformer \"test.same\""),
+        "none is known at first: {e}"
+    );
+    // what a program puts around a store is nothing of the array's
+    let (counted, _) = Counting::over(&storage);
+    let meta = ArrayMeta::builder([4], DataType::Int32).chunks([2]).build().unwrap();
+    let array = Array::create(counted, "/b", meta, &known_here()).unwrap();
+    assert!(!array.metadata().to_text().contains("storage_transformers"));
+}
+
+#[test]
+fn k8_a_name_that_is_taken_is_only_taken_over_on_purpose() {
+    let registry = known_here();
+    for entry in OWN {
+        let e = registry.with(std::slice::from_ref(entry)).unwrap_err();
+        let words = format!("the {} \"test.same\" is registered already", entry.point());
+        assert!(e.to_string() == words || e.to_string().contains("test.typed"), "{e}");
+        let _ = registry.overriding(std::slice::from_ref(entry));
+    }
+    let gzip =
+        Entry::Codec(CodecEntry { name: "gzip", aliases: &[], kind: CodecKind::ArrayArray, build: same });
+    assert!(registry.with(&[gzip]).is_err());
+    assert_eq!(registry.overriding(&[gzip]).codec("gzip").unwrap().kind, CodecKind::ArrayArray);
+    for core in ["int32", "r8", "binary"] {
+        let entry = DataTypeEntry { name: core, aliases: &[], build: |_, _| Ok(Arc::new(Word)) };
+        assert!(registry.with(&[Entry::DataType(entry)]).is_err(), "{core} is one of the core");
+    }
+}
+
+#[test]
+fn k9_a_name_that_nobody_has_registered_is_noted_where_it_is_written() {
+    let extension = zarr_array::meta::v3::Extension::new;
+    let codecs = [
+        extension("test.same"),
+        extension("bytes").with("endian", "little"),
+        extension("zstd").with("level", 1),
+    ];
+    let meta = ArrayMeta::builder([4], DataType::Int32).chunks([2]).codecs(codecs).build().unwrap();
+    let mut advice = Vec::new();
+    meta.lint(&mut advice).unwrap();
+    let said: Vec<_> = advice.iter().map(ToString::to_string).collect();
+    assert_eq!(said, ["ZM092 member \"/codecs/0\": the name \"test.same\" of a codec is not registered"]);
+    let array = Array::create(MemoryStore::new(), "/", meta, &known_here()).unwrap();
+    assert_eq!(array.diagnostics(), advice, "also by whoever creates it");
+    assert!(Code::UnlistedName.explanation().contains(known::REGISTERED_ON), "the list has a date");
+}
+
+#[test]
+fn an_unknown_name_is_told_with_its_place_and_what_to_do() {
+    for (member, value, words) in [
+        (
+            "data_type",
+            json!("test.none"),
+            "member \"/data_type\": cannot be understood: unknown data type \"test.none\"",
+        ),
+        (
+            "chunk_grid",
+            json!({"name": "zarrs.regular_bounded"}),
+            "member \"/chunk_grid\": cannot be understood: unknown chunk grid \"zarrs.regular_bounded\": it is an \
+             experiment of zarrs, which nothing else reads",
+        ),
+        (
+            "chunk_key_encoding",
+            json!({"name": "zarrs.default_suffix"}),
+            "unknown chunk key encoding \"zarrs.default_suffix\": it is an experiment of zarrs",
+        ),
+        (
+            "codecs",
+            json!([little(), {"name": "numcodecs.zlib", "configuration": {"level": 1}}]),
+            "member \"/codecs/1\": cannot be understood: unknown codec \"numcodecs.zlib\": the crate \
+             zarr-codecs-numcodecs has it (feature \"zlib\")",
+        ),
+        (
+            "codecs",
+            sharded(json!([little(), {"name": "bz2"}]), json!([little()])),
+            "member \"/codecs/0/configuration/codecs/1\": cannot be understood: codec \"sharding_indexed\" failed to \
+             open: unknown codec \"bz2\": it is not registered; zarr-python writes \"numcodecs.bz2\"",
+        ),
+        (
+            "storage_transformers",
+            json!([{"name": "test.none"}]),
+            "member \"/storage_transformers/0\": cannot be understood: unknown storage transformer \"test.none\"",
+        ),
+        ("data_type", json!("variable_length_utf8"), "nobody reads it; the type of strings is \"string\""), // B45
+        ("data_type", json!({"name": "zarrs.optional"}), "it is an experiment of zarrs"), // B44
+        ("data_type", json!("urn:x:int"), "unknown data type \"urn:x:int\""),             // B46
+        (
+            "codecs",
+            json!([{"name": "https://codec.zarrs.dev/array_to_bytes/vlen"}]),
+            "it is an experiment of zarrs",
+        ),
+    ] {
+        let e = open(&[(member, value)]).unwrap_err();
+        assert_eq!(e.kind(), ArrayErrorKind::UnknownExtension, "{e}");
+        assert!(e.to_string().starts_with("array \"/a\": "), "{e}");
+        assert!(e.to_string().contains(words), "{words}\n{e}");
+    }
+    // what says nothing of format 3: the member is the one of the older document
+    let v2 = r#"{"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "|O", "order": "C", "fill_value": null,
+        "compressor": {"id": "zlib", "level": 1}, "filters": [{"id": "json2"}]}"#;
+    let storage = Storage::from(MemoryStore::new());
+    put(&storage, "old/.zarray", v2.as_bytes());
+    let e = Array::open(storage, "/old", &standard()).unwrap_err().to_string();
+    assert!(
+        e.contains(
+            "unknown data type \"numcodecs:object\": for data of older formats the crate zarr-codecs-num"
+        ),
+        "{e}"
+    );
+}
+
+#[test]
+fn what_is_known_of_our_crates_is_what_they_have() {
+    let folder = |package: &str| format!("{}/../{package}", env!("CARGO_MANIFEST_DIR"));
+    let tables: [(&str, &[Entry]); 6] = [
+        ("zarr-traits", GRIDS),
+        ("zarr-meta", DATA_TYPES),
+        ("zarr-codec-zfp", zarr_codec_zfp::CODECS),
+        ("zarr-codecs-core", zarr_codecs_core::CODECS),
+        ("zarr-codec-sharding", &[zarr_codec_sharding::ENTRY]),
+        ("zarr-codecs-numcodecs", zarr_codecs_numcodecs::CODECS),
+    ];
+    let mut there = BTreeSet::new();
+    for (package, table) in tables {
+        let manifest = std::fs::read_to_string(folder(package) + "/Cargo.toml").unwrap();
+        for entry in table {
+            for name in entry.names() {
+                let (point, home) = (entry.point(), known::home(entry.point(), name));
+                let home =
+                    home.unwrap_or_else(|| panic!("zarr_meta::known lacks the {point} {name} of {package}"));
+                assert_eq!(home.package, package, "{name}");
+                if let Some(feature) = home.feature {
+                    assert!(
+                        manifest.contains(&format!("\n{feature} = [")),
+                        "{package} has no feature {feature}"
+                    );
+                }
+                there.insert((point.to_string(), name));
+            }
+        }
+    }
+    for (point, name, home) in known::homes() {
+        assert!(there.contains(&(point.to_string(), name)), "{} has no {point} {name}", home.package);
+    }
+    assert_eq!(ExtensionPoint::KeyEncoding.to_string(), "chunk key encoding");
+}

@@ -1,0 +1,132 @@
+//! Every data type with every codec: what goes together comes back as it was written, and what does not is refused when the
+//! array is opened, not when it is read or written. `matrix.txt` is the table of it.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+#[path = "../examples/extensions/table.rs"]
+mod table;
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use zarr_array::blocking::Array;
+use zarr_array::meta::{self, ArrayMeta, Ignore};
+use zarr_array::traits::{CodecKind, Limits};
+use zarr_array::{ArrayErrorKind, ArrayResult, Registry};
+use zarr_store::MemoryStore;
+
+const TABLE: &str = include_str!("matrix.txt");
+
+/// The members that a codec cannot do without, for an element type and for chunks of 4.
+fn configuration(codec: &str, serializer: &Value) -> Value {
+    match codec {
+        "blosc" | "numcodecs.blosc" => {
+            json!({"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 4, "blocksize": 0})
+        }
+        "bytes" => json!({"endian": "little"}),
+        "bitround" | "numcodecs.bitround" => json!({"keepbits": 3}),
+        "cast_value" => json!({"data_type": "float64", "out_of_range": "clamp"}),
+        "gzip" | "zstd" => json!({"level": 1}),
+        "conditional" => json!({"codecs": [{"name": "gzip", "configuration": {"level": 1}}]}),
+        "n5_default" => json!({"codecs": [
+            {"name": "transpose", "configuration": {"order": [0]}},
+            {"name": "bytes", "configuration": {"endian": "big"}}
+        ]}),
+        "reshape" => json!({"shape": [2, 2]}),
+        "sharding_indexed" => json!({
+            "chunk_shape": [2], "codecs": [serializer],
+            "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, "crc32c"]
+        }),
+        "transpose" => json!({"order": [0]}),
+        "zfp" => json!({"mode": "reversible"}),
+        "numcodecs.zfpy" => json!({"mode": 5}),
+        "numcodecs.astype" => json!({"encode_dtype": "<f8", "decode_dtype": "<f4"}),
+        "numcodecs.delta" => json!({"dtype": "<i4"}),
+        "numcodecs.fixedscaleoffset" => json!({"offset": 0, "scale": 1, "dtype": "<f8", "astype": "<f8"}),
+        "numcodecs.quantize" => json!({"digits": 2, "dtype": "<f4"}),
+        // The bytes of strings are no multiple of anything.
+        "numcodecs.shuffle" => json!({"elementsize": if serializer.is_string() { 1 } else { 4 }}),
+        _ => json!({}),
+    }
+}
+
+/// How the pair goes together.
+fn pair(registry: &Registry, t: &table::Type, codec: &str, kind: CodecKind) -> char {
+    let serializer = match t.name() {
+        "string" => json!("vlen-utf8"),
+        "bytes" => json!("vlen-bytes"),
+        _ => json!({"name": "bytes", "configuration": {"endian": "little"}}),
+    };
+    let this = json!({"name": codec, "configuration": configuration(codec, &serializer)});
+    let codecs = match kind {
+        CodecKind::ArrayArray => json!([this, serializer]),
+        CodecKind::ArrayBytes => json!([this]),
+        CodecKind::BytesBytes => json!([serializer, this]),
+    };
+    let document = json!({
+        "zarr_format": 3, "node_type": "array", "shape": [11], "data_type": t.data_type,
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4]}},
+        "chunk_key_encoding": {"name": "default"}, "fill_value": t.fill, "codecs": codecs,
+    });
+    let case = format!("{} with {codec}", t.name());
+    let text = meta::json::Value::from(&document).to_compact();
+    let metadata = ArrayMeta::parse(text.as_bytes(), &Limits::default(), &mut Ignore).unwrap();
+    let array = match Array::create(MemoryStore::new(), "a", metadata, registry) {
+        Ok(array) => array,
+        Err(e) => {
+            let known = matches!(e.kind(), ArrayErrorKind::Metadata | ArrayErrorKind::Unsupported);
+            assert!(known, "{case}: {e:?}");
+            return '.';
+        }
+    };
+    let elements = t.elements(registry, 11);
+    let round = |elements: &[Vec<u8>]| -> ArrayResult<Vec<Vec<u8>>> {
+        Ok(match t.name() {
+            "string" => {
+                let texts: Vec<_> = elements.iter().map(|e| String::from_utf8(e.clone()).unwrap()).collect();
+                array.write(.., &texts)?;
+                array.read::<String>(..)?.into_vec().into_iter().map(String::into_bytes).collect()
+            }
+            "bytes" => {
+                array.write(.., elements)?;
+                array.read::<Vec<u8>>(..)?.into_vec()
+            }
+            _ => {
+                array.write_bytes(.., elements.concat())?;
+                array.read_bytes(..)?.1.chunks(elements[0].len()).map(<[u8]>::to_vec).collect()
+            }
+        })
+    };
+    match round(&elements) {
+        Ok(once) if once == elements => 'x',
+        Ok(once) => {
+            assert_eq!(round(&once).unwrap(), once, "{case}: what is lossy is lossy once");
+            '~'
+        }
+        // The type goes with the codec, but not each of its elements.
+        Err(e) if e.kind() == ArrayErrorKind::InvalidArgument => '!',
+        Err(e) => panic!("{case} was opened, and yet: {e}"),
+    }
+}
+
+#[test]
+fn d_02_pairs_of_types_and_codecs_are_those_of_the_table() {
+    let registry = table::registry();
+    let codecs = registry.codec_names().into_iter().filter(|name| !name.contains(':'));
+    let codecs: Vec<_> = codecs.map(|name| (name, registry.codec(name).unwrap().kind)).collect();
+    let mut made = String::from(
+        "Data types by codecs. x: comes back as it was; ~: loses digits once; !: elements that the codec has not are refused\n\
+         when they are written; a dot: refused when the array is opened.\n\n",
+    );
+    for (i, (name, _)) in codecs.iter().enumerate() {
+        writeln!(made, "{:26} {}{name}", "", "|".repeat(i)).unwrap();
+    }
+    for t in table::types() {
+        let row: String = codecs.iter().map(|(name, kind)| pair(&registry, &t, name, *kind)).collect();
+        writeln!(made, "{:26} {row}", t.name()).unwrap();
+    }
+    if made != TABLE {
+        let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("matrix.txt");
+        std::fs::write(&path, &made).unwrap();
+        panic!("the table has changed, it is now that of {}:\n{made}", path.display());
+    }
+}
