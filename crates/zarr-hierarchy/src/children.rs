@@ -16,7 +16,8 @@ use crate::options::{Formats, ImplicitGroups};
 impl Group {
     /// The children, in the order of their names. One that is broken is among them, with its error, and hides nobody.
     ///
-    /// That is one request for the names and one for each child, many at once; none with consolidated metadata.
+    /// That is one request for the names and one for each child of format 3, up to three for one of format 2, many at once; none
+    /// with consolidated metadata.
     ///
     /// # Errors
     /// [`Unsupported`](ArrayErrorKind::Unsupported) when the store cannot list and there is no consolidated metadata; those

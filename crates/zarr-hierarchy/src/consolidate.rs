@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use zarr_array::meta::consolidated::{self, Difference, Form, Index, remove_inline};
-use zarr_array::meta::json::{Document, Value};
-use zarr_array::meta::v3::GroupDocument;
+use zarr_array::meta::consolidated::{Difference, Form, Index};
+use zarr_array::meta::json::Value;
 use zarr_array::meta::{DocumentName, Ignore, NodeMeta};
 use zarr_array::node;
 use zarr_array::traits::{Key, Prefix};
@@ -59,13 +58,7 @@ impl Group {
     pub async fn consolidate_with(&mut self, unresolved: Unresolved) -> HierarchyResult<Report> {
         let (index, report) = self.collect(Some(unresolved)).await?;
         let limits = &self.shared.options.writing.limits;
-        let written = self.change_consolidated(|old| match index.form() {
-            Form::Inline => {
-                let gone = || ArrayError::from(zarr_array::meta::MetaError::invalid("the group is gone"));
-                Ok(Some(index.write_into(old.ok_or_else(gone)?, limits)?))
-            }
-            Form::Object => Ok(Some(index.to_text())),
-        });
+        let written = self.change_consolidated(|old| Ok(Some(index.to_holder(old, limits)?)));
         written.await?;
         self.reload().await?;
         Ok(report)
@@ -80,13 +73,8 @@ impl Group {
     pub async fn check_consolidated(&self) -> HierarchyResult<Option<Vec<Difference>>> {
         let Some(bytes) = self.store().get(&self.holder()?).await? else { return Ok(None) };
         let limits = &self.shared.options.writing.limits;
-        let consolidated = match self.form() {
-            Form::Object => Index::parse(&bytes, limits, &mut Ignore)?,
-            Form::Inline => match GroupDocument::parse(&bytes, limits, &mut Ignore)?.consolidated() {
-                Some(metadata) => Index::inline(&metadata, &mut Ignore)?,
-                None => return Ok(None),
-            },
-        };
+        let consolidated = Index::held(self.form(), &bytes, limits, &mut Ignore)?;
+        let Some(consolidated) = consolidated else { return Ok(None) };
         let (stored, _) = self.collect(None).await?;
         Ok(Some(consolidated.differences(&stored)))
     }
@@ -98,10 +86,8 @@ impl Group {
     pub async fn remove_consolidated(&mut self) -> HierarchyResult<()> {
         let limits = &self.shared.options.writing.limits;
         let form = self.form();
-        let removed = self.change_consolidated(|old| match (form, old) {
-            (Form::Inline, Some(old)) => Ok(Some(remove_inline(old, limits)?)),
-            _ => Ok(None),
-        });
+        let without = |old: &[u8]| form.without(old, limits);
+        let removed = self.change_consolidated(|old| Ok(old.map(without).transpose()?.flatten()));
         removed.await?;
         Arc::make_mut(&mut self.meta).remove_consolidated();
         self.shared = self.unlayered(self.shared.options.clone());
@@ -109,15 +95,12 @@ impl Group {
     }
 
     fn form(&self) -> Form {
-        if self.format() == Format::V3 { Form::Inline } else { Form::Object }
+        Form::of(self.format())
     }
 
     /// Where the consolidated metadata of this group lies.
     fn holder(&self) -> HierarchyResult<Key> {
-        Ok(self.prefix.key(match self.form() {
-            Form::Inline => zarr_array::meta::path::DOCUMENT,
-            Form::Object => consolidated::OBJECT2,
-        })?)
+        Ok(self.prefix.key(self.form().holder())?)
     }
 
     async fn change_consolidated(
@@ -194,8 +177,7 @@ impl Group {
         for (name, text) in meta.documents() {
             if let Some(text) = text {
                 let limits = &self.shared.options.writing.limits;
-                let document = Document::parse(text.as_bytes(), limits, &mut Ignore)?;
-                index.insert(&format!("{path}{name}"), document.root);
+                index.insert_text(&format!("{path}{name}"), text.as_bytes(), limits)?;
             }
         }
         Ok(())

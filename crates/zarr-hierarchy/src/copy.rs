@@ -4,11 +4,12 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
+use zarr_array::meta::DocumentName;
+use zarr_array::meta::consolidated::Form;
 use zarr_array::meta::path::check_new_path;
-use zarr_array::meta::{DocumentName, Documents, Format};
 use zarr_array::node::{self, Writing};
 use zarr_array::traits::{Key, Prefix, StoreErrorKind};
-use zarr_array::{ArrayErrorKind, Consolidated, Existing, Storage};
+use zarr_array::{ArrayErrorKind, Consolidated, Existing, Format, Storage};
 
 use crate::erase::{EraseOptions, erase};
 use crate::error::{HierarchyError, HierarchyResult};
@@ -66,7 +67,8 @@ pub struct Copied {
 /// Copies the node at `path` with everything below it to `to_path`, object by object, within a store or to another one.
 /// Nothing is decoded, and what is not understood is copied as well.
 ///
-/// The documents come last, and that of the node itself as the last one: an interrupted copy leaves no half node.
+/// The documents come last, and that of the node itself as the last one: an interrupted copy leaves no half node. Consolidated
+/// metadata of format 2 comes behind them.
 ///
 /// # Errors
 /// [`NotFound`](ArrayErrorKind::NotFound) when there is no node; [`Exists`](ArrayErrorKind::Exists) when there is one at
@@ -110,10 +112,16 @@ async fn copy_at(
         (Reverse(key.as_str().matches('/').count()), makes)
     });
     let own = documents.pop();
+    // Consolidated metadata of a group that is not there yet would be taken for it.
+    let (consolidated, objects): (Vec<Key>, Vec<Key>) =
+        objects.into_iter().partition(|key| key.name() == Form::Object.holder());
     let mut created = node::create_above(to, target, format, &options.writing).await?;
     let most = options.at_once.unwrap_or_else(|| node::at_once(from).max(node::at_once(to)).min(16));
-    let mut copied =
-        Copied { objects: objects.len() as u64, documents: documents.len() as u64 + 1, bytes: 0 };
+    let mut copied = Copied {
+        objects: (objects.len() + consolidated.len()) as u64,
+        documents: documents.len() as u64 + 1,
+        bytes: 0,
+    };
     let transfers = objects.into_iter().map(|key| transfer(from, source, to, target, key));
     let mut sizes = stream::iter(transfers).buffer_unordered(most);
     while let Some(size) = sizes.try_next().await.map_err(at_target)? {
@@ -126,8 +134,12 @@ async fn copy_at(
         copied.bytes += last(from, to, target, &own).await.map_err(at_target)?;
         documents.push(own);
     }
+    for key in consolidated {
+        copied.bytes += transfer(from, source, to, target, key).await.map_err(at_target)?;
+    }
     let nodes = documents.iter().map(|key| moved(source, target, &key.parent()));
     created.extend(nodes.collect::<HierarchyResult<Vec<_>>>()?);
+    created.sort_unstable();
     created.dedup();
     node::refresh(to, target, &created, format, &options.writing).await?;
     Ok(copied)
@@ -135,11 +147,8 @@ async fn copy_at(
 
 /// The format of the node at the source.
 async fn source_format(from: &Storage, source: &Prefix) -> HierarchyResult<Format> {
-    let documents = node::documents(from, source, None).await?;
-    let names = Documents::steps(None).concat();
-    let maker = names.into_iter().find(|name| name.makes_node() && documents.get(*name).is_some());
-    let maker = maker.ok_or_else(|| HierarchyError::not_found("there is no node"))?;
-    Ok(maker.format())
+    let format = node::documents(from, source, None).await?.format();
+    format.ok_or_else(|| HierarchyError::not_found("there is no node"))
 }
 
 /// Whatever can be refused is refused before anything is erased.
@@ -178,7 +187,7 @@ fn is_one(a: &Storage, b: &Storage) -> bool {
 }
 
 /// The place of something below the source at the destination.
-fn moved(source: &Prefix, target: &Prefix, inner: &Prefix) -> HierarchyResult<Prefix> {
+pub(crate) fn moved(source: &Prefix, target: &Prefix, inner: &Prefix) -> HierarchyResult<Prefix> {
     Ok(Prefix::new(format!("{target}{}", &inner.as_str()[source.as_str().len()..]))?)
 }
 

@@ -11,7 +11,7 @@ use zarr_array::{Array, Diagnostic, Format, OpenOptions, Registry, Storage, node
 use zarr_store::Consolidated;
 
 use crate::child::Node;
-use crate::error::{HierarchyError, HierarchyResult};
+use crate::error::HierarchyResult;
 use crate::options::GroupOptions;
 
 /// A group in a store, open: its metadata, and the way to the nodes below it. Whatever is opened through it has its registry,
@@ -127,7 +127,8 @@ impl Group {
         }
     }
 
-    /// The node at a path: nothing when there is none. One request, none with consolidated metadata.
+    /// The node at a path: nothing when there is none. One request, up to four where format 2 is
+    /// looked for as well; none with consolidated metadata.
     ///
     /// # Errors
     /// When its documents are invalid, or the array uses what the registry does not know; those of the store.
@@ -156,20 +157,14 @@ impl Group {
     /// [`NotFound`](zarr_array::ArrayErrorKind::NotFound) when there is no group, and as [`node`](Self::node).
     pub async fn group(&self, path: &str) -> HierarchyResult<Self> {
         let prefix = self.below(path)?;
-        if self.shared.layer.is_none() {
-            let (storage, registry) = (self.shared.storage.clone(), &self.shared.registry);
-            let opened = self.shared.options.open_at(storage, &prefix, registry).await;
-            return opened.map_err(|e| e.at(&prefix.node_path()));
-        }
+        let Shared { storage, layer, only, registry, options, .. } = &*self.shared;
         let group = async {
-            match self.shared.read(&prefix, self.shared.only).await? {
-                Some((NodeMeta::Group(meta), notes)) => Ok(Self::at(&self.shared, &prefix, meta, notes)),
-                Some(_) => Err(HierarchyError::not_found("there is an array, not a group")),
-                None => match self.shared.options.absent(&self.shared.storage, &prefix).await? {
-                    Some(meta) => Ok(Self::at(&self.shared, &prefix, meta, Vec::new())),
-                    None => Err(HierarchyError::not_found("there is no group")),
-                },
+            if layer.is_none() {
+                let (storage, format) = (storage.clone(), options.format);
+                return options.open_at(storage, &prefix, registry, format, self.format()).await;
             }
+            let (meta, notes) = options.find(storage, &prefix, *only, self.format()).await?;
+            Ok(Self::at(&self.shared, &prefix, meta, notes))
         };
         group.await.map_err(|e| e.at(&prefix.node_path()))
     }
@@ -191,13 +186,10 @@ impl Group {
     /// # Errors
     /// As [`open`](Self::open).
     pub async fn reload(&mut self) -> HierarchyResult<()> {
-        let (shared, store) = (&self.shared, self.shared.store().clone());
-        let options = shared.options.clone().format(self.format());
-        let mut group = options.open(store, &self.path(), &shared.registry).await?;
-        if let Some(reloaded) = Arc::get_mut(&mut group.shared) {
-            reloaded.options.format = shared.options.format;
-        }
-        *self = group;
+        let Shared { registry, options, .. } = &*self.shared;
+        let (store, format) = (self.shared.store().clone(), self.format());
+        let group = options.open_at(store, &self.prefix, registry, Some(format), format).await;
+        *self = group.map_err(|e| e.at(&self.path()))?;
         Ok(())
     }
 

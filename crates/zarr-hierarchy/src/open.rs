@@ -1,6 +1,6 @@
 //! Opening a group, with its consolidated metadata.
 
-use zarr_array::meta::consolidated::{self, Index};
+use zarr_array::meta::consolidated::{Form, Index};
 use zarr_array::meta::{Code, DocumentName, GroupMeta, NodeMeta, Sink, Strict};
 use zarr_array::traits::{Bytes, Key, Prefix};
 use zarr_array::{Diagnostic, Format, Registry, Storage, node};
@@ -25,28 +25,21 @@ impl GroupOptions {
         registry: &Registry,
     ) -> HierarchyResult<Group> {
         let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
-        let opened = self.open_at(storage, &prefix, registry).await;
+        let implicit = self.format.unwrap_or(Format::V3);
+        let opened = self.open_at(storage, &prefix, registry, self.format, implicit).await;
         opened.map_err(|e| e.at(&prefix.node_path()))
     }
 
+    /// Opens a group of a format, if one is given; an implicit group is one of the format `implicit`.
     pub(crate) async fn open_at(
         &self,
         storage: Storage,
         prefix: &Prefix,
         registry: &Registry,
+        format: Option<Format>,
+        implicit: Format,
     ) -> HierarchyResult<Group> {
-        let limits = &self.writing.limits;
-        let found = node::read(&storage, prefix, self.format, limits, self.strict).await?;
-        let (meta, mut diagnostics) = match found {
-            Some((NodeMeta::Group(meta), diagnostics)) => (meta, diagnostics),
-            Some((NodeMeta::Array(_), _)) => {
-                return Err(HierarchyError::not_found("there is an array, not a group"));
-            }
-            None => match self.absent(&storage, prefix).await? {
-                Some(meta) => (meta, Vec::new()),
-                None => return Err(HierarchyError::not_found("there is no group")),
-            },
-        };
+        let (meta, mut diagnostics) = self.find(&storage, prefix, format, implicit).await?;
         let known = self.known(&storage, prefix, &meta, &mut diagnostics).await?;
         let (storage, layer) = match known {
             None if self.use_consolidated == UseConsolidated::Require => {
@@ -69,18 +62,35 @@ impl GroupOptions {
         Ok(Group::at(&shared.into(), prefix, meta, diagnostics))
     }
 
-    /// What to make of a path without a document (checklist F13).
-    pub(crate) async fn absent(
+    /// The metadata of the group at a prefix, and what was tolerated about it.
+    pub(crate) async fn find(
         &self,
         storage: &Storage,
         prefix: &Prefix,
-    ) -> HierarchyResult<Option<GroupMeta>> {
-        let Ok(lister) = storage.lister() else { return Ok(None) };
+        format: Option<Format>,
+        implicit: Format,
+    ) -> HierarchyResult<(GroupMeta, Vec<Diagnostic>)> {
+        match node::read(storage, prefix, format, &self.writing.limits, self.strict).await? {
+            Some((NodeMeta::Group(meta), diagnostics)) => Ok((meta, diagnostics)),
+            Some((NodeMeta::Array(_), _)) => Err(HierarchyError::not_found("there is an array, not a group")),
+            None => Ok((self.absent(storage, prefix, implicit).await?, Vec::new())),
+        }
+    }
+
+    /// What to make of a path without a document (checklist F13).
+    async fn absent(
+        &self,
+        storage: &Storage,
+        prefix: &Prefix,
+        implicit: Format,
+    ) -> HierarchyResult<GroupMeta> {
+        let no_group = || HierarchyError::not_found("there is no group");
+        let lister = storage.lister().map_err(|_| no_group())?;
         if lister.list_dir(prefix).await?.prefixes.is_empty() {
-            return Ok(None);
+            return Err(no_group());
         }
         if self.implicit == ImplicitGroups::Treat {
-            return Ok(Some(GroupMeta::new(self.format.unwrap_or(Format::V3))?));
+            return Ok(GroupMeta::new(implicit)?);
         }
         let message = "there is no group: nothing but folders is here, and without a document they make no group; \
                        `ImplicitGroups::Treat` takes them for one, nodes below open by their paths";
@@ -100,7 +110,7 @@ impl GroupOptions {
         }
         let object = match meta.format() {
             Format::V3 => None,
-            _ => storage.get(&prefix.key(consolidated::OBJECT2)?).await?,
+            _ => storage.get(&prefix.key(Form::Object.holder())?).await?,
         };
         let sink: &mut dyn Sink = if self.strict { &mut Strict } else { diagnostics };
         let index = match (object, meta.consolidated()) {

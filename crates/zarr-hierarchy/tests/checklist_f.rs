@@ -3,18 +3,18 @@
 
 mod common;
 
-use common::failing::Failing;
+use common::hooked::failing;
 use common::{
     ARRAY, ARRAY2, GROUP, GROUP2, array_meta, consolidated, cost, json, key, keys, names, open, open_with,
     store, text, unlisted,
 };
-use zarr_hierarchy::blocking::{Group, erase};
+use zarr_hierarchy::blocking::{Group, copy, erase};
 use zarr_hierarchy::zarr_array::meta::Code;
 use zarr_hierarchy::zarr_array::traits::block_on;
 use zarr_hierarchy::zarr_array::{NdVec, standard};
 use zarr_hierarchy::{
-    EraseOptions, Existing, Formats, Found, GroupMeta, GroupOptions, HierarchyErrorKind as Kind,
-    ImplicitGroups, UseConsolidated,
+    CopyOptions, EraseOptions, Existing, Formats, Found, GroupMeta, GroupOptions, HierarchyErrorKind as Kind,
+    ImplicitGroups, NodeMeta, UseConsolidated,
 };
 
 #[test]
@@ -267,7 +267,7 @@ fn f17_erasing_can_be_interrupted_and_run_again() {
         let (storage, _) = store(&objects);
         open(&storage).consolidate().unwrap();
         let options = EraseOptions::new().root(true);
-        let e = erase(Failing::over(&storage, left), "/", &options).unwrap_err();
+        let e = erase(failing(&storage, left), "/", &options).unwrap_err();
         assert_eq!(e.kind(), Kind::Io);
         let rest = keys(&storage);
         let has = |name: &str| rest.iter().any(|key| key == name);
@@ -601,6 +601,35 @@ fn f24_a_document_that_vanishes_is_no_child() {
     assert!(matches!(root.children().unwrap()[0].found(), Found::Undocumented));
     let _ = block_on(storage.writer().unwrap().delete(&key("x/c/0"), None)).unwrap();
     assert!(root.children().unwrap().is_empty());
+}
+
+/// F13, F14: what lies in an implicit group is found whatever format the hierarchy is of.
+#[test]
+fn f13_an_implicit_group_is_of_the_format_of_the_group_it_was_reached_from() {
+    let (storage, _) = store(&[(".zgroup", GROUP2), ("i/x/.zarray", ARRAY2)]);
+    let root = open_with(&storage, GroupOptions::new().implicit_groups(ImplicitGroups::Treat));
+    let implicit = root.group("i").unwrap();
+    assert_eq!(implicit.format(), root.format());
+    assert_eq!(implicit.array("x").unwrap().shape(), [4]);
+    let children = implicit.children().unwrap();
+    assert!(matches!(children[0].found(), Found::Node(NodeMeta::Array(_))), "{children:?}");
+}
+
+/// F32: what some readers take for a group comes after the group.
+#[test]
+fn f32_an_interrupted_copy_leaves_no_consolidated_metadata_without_its_group() {
+    let (storage, _) = store(&[(".zgroup", GROUP2), ("a/.zgroup", GROUP2), ("a/x/.zarray", ARRAY2)]);
+    Group::open(storage.clone(), "a", &standard()).unwrap().consolidate().unwrap();
+    for left in 0..3 {
+        let (to, _) = store(&[]);
+        let copied = copy(storage.clone(), "a", failing(&to, left), "b", &CopyOptions::new());
+        // The group above, the array, the group, its consolidated metadata.
+        assert_eq!(copied.unwrap_err().kind(), Kind::Io);
+        assert!(!keys(&to).contains(&"b/.zmetadata".to_owned()), "{left}: {:?}", keys(&to));
+    }
+    let (to, _) = store(&[]);
+    copy(storage.clone(), "a", to.clone(), "b", &CopyOptions::new()).unwrap();
+    assert_eq!(keys(&to), [".zgroup", "b/.zgroup", "b/.zmetadata", "b/x/.zarray"]);
 }
 
 /// F44: never stale unsaid.

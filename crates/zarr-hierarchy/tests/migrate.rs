@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::failing::Failing;
+use common::hooked::{failing, unconditional};
 use serde_json::{Value, json};
 use zarr_array::traits::{Bytes, Key, Prefix};
 use zarr_array::{Storage, block_on};
@@ -158,8 +158,8 @@ fn what_was_interrupted_can_be_run_again() {
     run(&planned).unwrap();
     for left in 0..steps {
         let storage = hierarchy();
-        let failing = Failing::over(&storage, left as i64);
-        assert_eq!(run(&plan(&failing, &options)), Err(HierarchyErrorKind::Io));
+        let interrupted = failing(&storage, left as i64);
+        assert_eq!(run(&plan(&interrupted, &options)), Err(HierarchyErrorKind::Io));
         if left < 4 {
             assert!(get(&storage, "zarr.json").is_null(), "{left}: it is still one of format 2");
         }
@@ -170,6 +170,19 @@ fn what_was_interrupted_can_be_run_again() {
         let again = plan(&storage, &options);
         assert_eq!(keys(&again), Vec::<String>::new(), "{left}");
         assert_eq!(all(&storage), all(&whole), "{left}");
+    }
+}
+
+/// Also where the store cannot tell by itself.
+#[test]
+fn a_document_that_somebody_has_written_meanwhile_stays() {
+    for weak in [false, true] {
+        let storage = hierarchy();
+        let seen = if weak { unconditional(&storage) } else { storage.clone() };
+        let planned = plan(&seen, &MigrateOptions::new());
+        put(&storage, "a/zarr.json", "{}");
+        assert_eq!(run(&planned), Err(HierarchyErrorKind::Conflict), "{weak}");
+        assert_eq!(get(&storage, "a/zarr.json"), json!({}), "{weak}");
     }
 }
 
@@ -280,7 +293,7 @@ fn metadata_can_go_somewhere_else() {
     let before = all(&storage);
     let options = MigrateOptions::new().remove_old(true);
     let into = |to: &Storage| block_on(options.plan_into(storage.clone(), "/g", to.clone(), "/copy"));
-    assert_eq!(run(&into(&Failing::over(&to, 1)).unwrap()), Err(HierarchyErrorKind::Io));
+    assert_eq!(run(&into(&failing(&to, 1)).unwrap()), Err(HierarchyErrorKind::Io));
     let planned = into(&to).unwrap();
     assert_eq!(keys(&planned), ["+copy/zarr.json"], "the other one is there");
     run(&planned).unwrap();

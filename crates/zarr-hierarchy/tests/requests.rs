@@ -3,14 +3,11 @@
 
 mod common;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
+use common::hooked::slow;
 use common::{ARRAY, ARRAY2, GROUP, GROUP2, array_meta, cost, key, open, open_with, store};
-use zarr_hierarchy::zarr_array::traits::{
-    BoxFuture, ByteRange, Capabilities, Dir, Filled, If, Key, ListStore, Page, Prefix, ReadStore, Reply,
-    Stat, StoreResult, block_on,
-};
+use zarr_hierarchy::zarr_array::traits::block_on;
 use zarr_hierarchy::zarr_array::{Registry, Storage, blocking::Array, standard};
 use zarr_hierarchy::{Formats, Group, GroupOptions, UseConsolidated};
 
@@ -88,79 +85,13 @@ fn changes_cost_what_is_documented() {
     assert_eq!((used.reads(), used.delete, used.delete_prefix, used.put), (3 + 1 + 2, 1, 1, 1));
 }
 
-/// A store behind a network: it waits, and counts who waits at once.
-#[derive(Debug, Clone)]
-struct Slow {
-    storage: Storage,
-    now: Arc<AtomicUsize>,
-    most: Arc<AtomicUsize>,
-}
-
-impl Slow {
-    async fn wait(&self) {
-        let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
-        self.most.fetch_max(now, Ordering::SeqCst);
-        let mut polls = 0;
-        std::future::poll_fn(|context| {
-            polls += 1;
-            context.waker().wake_by_ref();
-            if polls > 10 { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
-        })
-        .await;
-        self.now.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-impl ReadStore for Slow {
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::remote(8, 0)
-    }
-    fn get_ranges<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        condition: If<'a>,
-    ) -> BoxFuture<'a, StoreResult<Option<Reply>>> {
-        Box::pin(async move {
-            self.wait().await;
-            self.storage.reader().get_ranges(key, ranges, condition).await
-        })
-    }
-    fn read_into<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        condition: If<'a>,
-        into: &'a mut [u8],
-    ) -> BoxFuture<'a, StoreResult<Option<Filled>>> {
-        self.storage.reader().read_into(key, ranges, condition, into)
-    }
-    fn size<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, StoreResult<Option<Stat>>> {
-        self.storage.reader().size(key)
-    }
-}
-
-impl ListStore for Slow {
-    fn list<'a>(&'a self, prefix: &'a Prefix, after: Option<&'a Key>) -> BoxFuture<'a, StoreResult<Page>> {
-        Box::pin(async move { self.storage.lister()?.list(prefix, after).await })
-    }
-    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<Dir>> {
-        Box::pin(async move {
-            self.wait().await;
-            self.storage.lister()?.list_dir(prefix).await
-        })
-    }
-}
-
 #[test]
 fn documents_are_asked_for_many_at_once_and_not_more() {
     let (storage, _) = flat(K, ("zarr.json", GROUP), ("zarr.json", ARRAY));
     for (options, most) in [(GroupOptions::new(), 8), (GroupOptions::new().at_once(3), 3)] {
-        let slow = Slow { storage: storage.clone(), now: Arc::default(), most: Arc::default() };
-        let root =
-            open_with(&Storage::new(Arc::new(slow.clone()), Some(Arc::new(slow.clone())), None), options);
-        assert_eq!(root.children().unwrap().len() as u64, K);
-        assert_eq!(slow.most.load(Ordering::SeqCst), most);
+        let (slow, waited) = slow(&storage);
+        assert_eq!(open_with(&slow, options).children().unwrap().len() as u64, K);
+        assert_eq!(waited.load(Ordering::SeqCst), most);
     }
 }
 
@@ -173,16 +104,13 @@ fn a_walk_looks_ahead_and_asks_for_nothing_twice() {
     let mut objects: Vec<(&str, &str)> = keys.iter().map(|key| (&key[..], GROUP)).collect();
     objects.push(("zarr.json", GROUP));
     let (storage, counting) = store(&objects);
-    let slow = Slow { storage: storage.clone(), now: Arc::default(), most: Arc::default() };
-    let root = open_with(
-        &Storage::new(Arc::new(slow.clone()), Some(Arc::new(slow.clone())), None),
-        GroupOptions::new(),
-    );
+    let (slow, waited) = slow(&storage);
+    let root = open_with(&slow, GroupOptions::new());
     let mut paths = Vec::new();
     let used = cost(&counting, || paths.extend(root.walk().map(|child| child.path()[1..].to_owned())));
     assert_eq!(paths, names, "in the order of a walk");
     assert_eq!((used.list_dir, used.get_ranges), (1 + 4 + 8, 4 + 8));
-    assert_eq!(slow.most.load(Ordering::SeqCst), 8, "and not more than the store wants at once");
+    assert_eq!(waited.load(Ordering::SeqCst), 8, "and not more than the store wants at once");
     assert_eq!(root.walk().levels(1).count(), 4);
     assert_eq!(cost(&counting, || root.walk().levels(1).count()).requests(), 1 + 4);
 }

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use zarr_array::meta::consolidated::{Form, Index, remove_inline, same};
 use zarr_array::meta::json::{Document, Value};
-use zarr_array::meta::v3::GroupDocument;
 use zarr_array::meta::{DocumentName, Ignore, MetaResult, NodeMeta};
 use zarr_array::traits::{Key, Prefix};
 use zarr_array::{ArrayErrorKind, Format, Limits, node};
@@ -183,7 +182,7 @@ fn consolidate(drafts: &mut [Draft<'_>], limits: &Limits) -> HierarchyResult<()>
             let nodes = rest.iter().filter(|draft| draft.lives());
             nodes.filter_map(|draft| Some((draft, draft.from.prefix.as_str().strip_prefix(start)?)))
         };
-        let kept = group.kept().filter(|text| is_consolidated(text, limits));
+        let kept = group.kept().filter(|text| Form::Inline.is_held(text, limits));
         let text = match kept {
             // It is in step with what is below, and remains so.
             Some(there) if !group.from.consolidated && below().all(|(draft, _)| draft.kept().is_some()) => {
@@ -194,8 +193,7 @@ fn consolidate(drafts: &mut [Draft<'_>], limits: &Limits) -> HierarchyResult<()>
                 let mut index = Index::new(Form::Inline);
                 for (draft, path) in below() {
                     let text = draft.text.as_deref().unwrap_or_default();
-                    let document = parsed(text.as_bytes(), limits)?;
-                    index.insert(&format!("{path}{}", DocumentName::Node), document);
+                    index.insert_text(&format!("{path}{}", DocumentName::Node), text.as_bytes(), limits)?;
                 }
                 index.write_into(text.as_bytes(), limits)?
             }
@@ -203,8 +201,4 @@ fn consolidate(drafts: &mut [Draft<'_>], limits: &Limits) -> HierarchyResult<()>
         drafts[i].text = Some(text);
     }
     Ok(())
-}
-
-fn is_consolidated(group: &[u8], limits: &Limits) -> bool {
-    GroupDocument::parse(group, limits, &mut Ignore).is_ok_and(|group| group.consolidated().is_some())
 }

@@ -13,6 +13,7 @@ use super::draft::{Draft, drafts};
 use super::steps::{Stages, Step};
 use super::survey::{Place, survey};
 use crate::child::Kind;
+use crate::copy::moved;
 use crate::error::{HierarchyError, HierarchyResult};
 
 /// What is going to be done, and what is in the way. Nothing has been changed yet.
@@ -91,14 +92,23 @@ impl Plan {
     pub async fn run(&self, done: &(dyn Fn(&Step) + Sync)) -> HierarchyResult<()> {
         self.check()?;
         self.stages.take(&self.storage, self.at_once, done).await?;
-        let touched: HashSet<Prefix> = self.steps().map(|step| step.key().parent()).collect();
-        let touched = Vec::from_iter(touched);
+        let touched = Vec::from_iter(self.touched());
         let mut how = Writing::default();
         how.limits = self.limits.clone();
-        for format in [Format::V3, Format::V2] {
+        let written = |format: &Format| {
+            let is_of =
+                |step: &Step| DocumentName::of(step.key().name()).is_some_and(|n| n.format() == *format);
+            self.steps().any(is_of)
+        };
+        for format in [Format::V3, Format::V2].into_iter().filter(written) {
             node::refresh(&self.storage, &self.prefix, &touched, format, &how).await?;
         }
         Ok(())
+    }
+
+    /// The nodes whose documents change.
+    fn touched(&self) -> HashSet<Prefix> {
+        self.steps().map(|step| step.key().parent()).collect()
     }
 }
 
@@ -145,7 +155,7 @@ pub(super) async fn migration(
         limits: limits.clone(),
     };
     plan.stages = stages(&drafts, options)?;
-    let touched: HashSet<Prefix> = plan.steps().map(|step| step.key().parent()).collect();
+    let touched = plan.touched();
     plan.nodes = drafts.into_iter().map(|draft| planned(draft, &touched)).collect();
     plan.nodes.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(plan)
@@ -218,9 +228,4 @@ async fn check_vacant(to: &Storage, target: &Prefix, prefixes: &[Prefix]) -> Hie
             Err(HierarchyError::new(ArrayErrorKind::Exists, message))
         }
     }
-}
-
-/// Where something below the source goes.
-fn moved(source: &Prefix, target: &Prefix, inner: &Prefix) -> HierarchyResult<Prefix> {
-    Ok(Prefix::new(format!("{target}{}", &inner.as_str()[source.as_str().len()..]))?)
 }

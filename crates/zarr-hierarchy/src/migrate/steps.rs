@@ -1,8 +1,8 @@
 //! What is written and deleted, in which order.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use zarr_array::traits::{Bytes, Key, Outcome, Put};
-use zarr_array::{ArrayErrorKind, Storage};
+use zarr_array::traits::{Key, Outcome, Put};
+use zarr_array::{ArrayErrorKind, Storage, node};
 
 use crate::error::{HierarchyError, HierarchyResult};
 
@@ -31,10 +31,8 @@ impl Step {
         let outcome = match self {
             Self::Delete(key) => writer.delete(key, None).await?,
             Self::Replace(key, text) => writer.put(key, &[text.clone().into()], Put::Replace).await?,
-            Self::Write(key, text) => {
-                let put = if storage.capabilities().put_create { Put::Create } else { Put::Replace };
-                writer.put(key, &[Bytes::from(text.clone())], put).await?
-            }
+            Self::Write(key, text) if node::put_new(storage, key, text.clone()).await? => return Ok(()),
+            Self::Write(..) => Outcome::Conflict,
         };
         match outcome {
             Outcome::Done(_) => Ok(()),
