@@ -12,6 +12,7 @@ use zarr_array::node::{self, Writing};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::json;
 use crate::stdout::print;
+use crate::stores::Stores;
 use crate::target::Target;
 
 /// Print or change the attributes of an array or a group.
@@ -69,9 +70,9 @@ enum Action {
     },
 }
 
-pub(crate) fn run(args: &Args) -> Outcome {
+pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     match &args.action {
-        Action::Get { store, name } => get(&Target::find(store)?, name.as_deref()),
+        Action::Get { store, name } => get(&Target::find(store, stores)?, name.as_deref()),
         Action::Set { store, pairs } => {
             let mut changes = Vec::new();
             for pair in pairs.chunks(2) {
@@ -80,17 +81,17 @@ pub(crate) fn run(args: &Args) -> Outcome {
                 };
                 changes.push((name.clone(), Some(given(value))));
             }
-            change(&Target::find(store)?, &changes)
+            change(&Target::find(store, stores)?, &changes)
         }
         Action::Merge { store, object } => {
             let members = object_of(object)?;
             let changes: Vec<_> =
                 members.members().map(|m| (m.name_lossy().into_owned(), Some(m.value()))).collect();
-            change(&Target::find(store)?, &changes)
+            change(&Target::find(store, stores)?, &changes)
         }
         Action::Rm { store, names } => {
             let changes: Vec<_> = names.iter().map(|name| (name.clone(), None)).collect();
-            change(&Target::find(store)?, &changes)
+            change(&Target::find(store, stores)?, &changes)
         }
     }
 }
@@ -155,6 +156,7 @@ fn pointed(value: &Value, pointer: &str) -> Option<Value> {
 
 /// Sets attributes, or removes those without a value, all of them or none.
 fn change(target: &Target, changes: &[(String, Option<Value>)]) -> Outcome {
+    target.check_writable()?;
     let (storage, prefix) = (&target.storage, target.prefix()?);
     let place = |e: Failure| target.fail(e.within(format_args!("node {:?}", target.path)));
     let format = target.node()?.0.format();

@@ -14,6 +14,7 @@ use crate::render::Render;
 use crate::select::{Part, Pick};
 use crate::slabs::{Budget, Slabs};
 use crate::stdout::Stdout;
+use crate::stores::Stores;
 use crate::target::Target;
 
 /// Print the elements of an array.
@@ -58,8 +59,8 @@ impl Args {
     }
 }
 
-pub(crate) fn run(args: &Args) -> Outcome {
-    let target = Target::find(&args.store)?;
+pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
+    let target = Target::find(&args.store, stores)?;
     let array = target.array()?;
     let in_array = |e: Failure| target.fail(e.within(format_args!("array {:?}", array.path())));
     let picks = args.part.select.resolve(array.shape()).map_err(in_array)?;

@@ -13,6 +13,7 @@ use crate::exit::{Failure, Outcome};
 use crate::json;
 use crate::stdout::Stdout;
 use crate::stored::{Object, Stored};
+use crate::stores::Stores;
 use crate::target::Target;
 use inside::{Inside, is_sharded};
 use rows::{Rows, Sum};
@@ -44,8 +45,8 @@ Examples:
   zarr chunks --json weather.zarr/t2m | jq -r 'select(.stray).key'
   zarr chunks --json sharded.zarr | jq -r 'select(.error) | .key, .error'";
 
-pub(crate) fn run(args: &Args) -> Outcome {
-    let target = Target::find(&args.store)?;
+pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
+    let target = Target::find(&args.store, stores)?;
     let array = target.array()?;
     let rows = if args.json { None } else { Some(Rows::of(&array, args.inner).map_err(|e| target.fail(e))?) };
     let mut out = Stdout::new();

@@ -8,6 +8,7 @@ use zarr_hierarchy::{Difference, Report, Unresolved};
 use crate::exit::{Exit, Failure, Outcome, line, say};
 use crate::json;
 use crate::stdout::print;
+use crate::stores::Stores;
 use crate::table::count;
 use crate::target::Target;
 use crate::validate::differs;
@@ -55,13 +56,14 @@ enum Broken {
     Include,
 }
 
-pub(crate) fn run(args: &Args) -> Outcome {
-    let target = Target::find(&args.store)?;
+pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
+    let target = Target::find(&args.store, stores)?;
     let mut group = target.group(Source::DOCUMENTS)?;
     let fail = |e| target.fail(Failure::from(e));
     if args.check {
         return check(&target, args.json, group.check_consolidated().map_err(fail)?);
     }
+    target.check_writable()?;
     if args.remove {
         group.remove_consolidated().map_err(fail)?;
         return Ok(Exit::Ok);

@@ -6,11 +6,15 @@
 
 mod change;
 mod codecs;
+mod directory;
 mod document;
 mod filter;
-mod old;
+mod marker;
 mod place;
 mod plan;
+#[cfg(test)]
+mod tests;
+mod url;
 mod work;
 mod written;
 
@@ -21,16 +25,17 @@ use zarr_array::Cpu;
 use zarr_array::meta::Format;
 
 use crate::exit::{Exit, Failure, Outcome, say};
+use crate::lengths::Lengths;
 use crate::progress::Progress;
 use crate::stdout::print;
+use crate::stores::{Stores, shown};
 use crate::table::bytes;
 use crate::target::Target;
 use change::{Change, Shards};
-pub(crate) use change::{Layout, Lengths};
 pub(crate) use codecs::Codecs;
 use filter::Filter;
-pub(crate) use old::changed;
-use place::Place;
+pub(crate) use marker::{key as marker_key, unfinished};
+use place::{Place, Rules};
 use plan::{Kind, Plan};
 pub(crate) use written::written;
 
@@ -60,11 +65,13 @@ pub(crate) struct Args {
     /// `{"compressor": …, "filters": …}`.
     #[arg(long, value_name = "LIST|JSON")]
     codecs: Option<String>,
-    /// The shape of chunks; "" is that of a scalar. In a hierarchy, arrays of another rank keep theirs.
-    #[arg(long, value_name = "A,B,…", allow_hyphen_values = true)]
+    /// The shape of chunks; "" is that of a scalar. Chunks of different lengths are a list for a dimension:
+    /// `[[31,28,31],100]`, or `[[31,[30,3]],100]` for thrice 30. In a hierarchy, arrays of another rank keep theirs.
+    #[arg(long, value_name = "A,B,…|JSON", allow_hyphen_values = true)]
     chunks: Option<Lengths>,
-    /// The shape of shards: objects that chunks are packed into, a multiple of theirs. `none`: every chunk is an object.
-    #[arg(long, value_name = "A,B,…|none", allow_hyphen_values = true)]
+    /// The shape of shards: objects that chunks are packed into, a multiple of theirs. They may differ, as chunks may.
+    /// `none`: every chunk is an object.
+    #[arg(long, value_name = "A,B,…|JSON|none", allow_hyphen_values = true)]
     shards: Option<Shards>,
     /// Copy only nodes whose path below SRC fits the pattern, and all that is in them: `*` stands for anything within a
     /// name, `**/` for any groups. May be given several times. Groups on the way to them are copied as well.
@@ -76,6 +83,10 @@ pub(crate) struct Args {
     /// What to do if there is something at DST. Only a Zarr node is ever replaced, once the copy is complete.
     #[arg(long, value_enum, default_value_t = IfExists::Fail)]
     if_exists: IfExists,
+    /// Continue where an earlier run for the same copy ended that did not complete it, or begin if there is none. What that
+    /// has copied is compared with the source and not written again. If the copy fails, what there is of it stays.
+    #[arg(long)]
+    resume: bool,
     /// Read source and copy once more, and compare all elements before the copy takes its name.
     #[arg(long)]
     verify: bool,
@@ -90,6 +101,7 @@ Examples:
   zarr copy weather.zarr/t2m series.zarr --chunks 1000,10,10 --codecs zstd:5
   zarr copy many-files.zarr few-files.zarr --chunks 100,100 --shards 5000,5000
   zarr copy sharded.zarr plain.zarr --shards none
+  zarr copy days.zarr months.zarr --chunks '[[31,28,31],721,1440]'
   zarr copy climate.zarr small.zarr --include 'monthly/**/t2m' --exclude '**/raw'
   zarr copy new.zarr old.zarr --zarr-format 2 --codecs '{\"compressor\": {\"id\": \"zlib\", \"level\": 5}}'
   zarr copy big-endian.zarr little.zarr --codecs 'bytes:little,blosc:zstd:5:bitshuffle'
@@ -104,38 +116,38 @@ enum IfExists {
     Replace,
 }
 
-pub(crate) fn run(args: &Args) -> Outcome {
+pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let format = args.zarr_format.as_deref().and_then(|number| Format::of(number.parse().ok()?));
     let codecs = args.codecs.as_deref().map(str::parse::<Codecs>).transpose();
     let codecs = codecs.map_err(|e| Failure::usage(format!("--codecs: {e}")))?;
-    if let (Some(Lengths(chunks)), Some(Shards::Of(Lengths(shards)))) = (&args.chunks, &args.shards)
-        && chunks.len() != shards.len()
+    if let (Some(chunks), Some(Shards::Of(shards))) = (&args.chunks, &args.shards)
+        && chunks.rank() != shards.rank()
     {
-        let [chunks, shards] = [chunks.len(), shards.len()];
+        let [chunks, shards] = [chunks.rank(), shards.rank()];
         return Err(Failure::usage(format!("--chunks is of rank {chunks}, --shards of rank {shards}")));
     }
     let filter = Filter::new(&args.include, &args.exclude)?;
-    let source = Target::find(&args.source)?;
-    let place = Place::find(&args.destination, args.if_exists == IfExists::Replace, &source.directory)?;
+    let source = Target::find(&args.source, stores)?;
+    let rules = Rules { replace: args.if_exists == IfExists::Replace, resume: args.resume };
+    let place = Place::find(&args.destination, rules, &source, stores)?;
     let format = match (format, place.format()) {
-        (Some(given), Some(above)) if given != above => {
-            let [given, above] = [given, above].map(Format::number);
-            let message =
-                format!("--zarr-format {given}: {:?} lies in a group of format {above}", args.destination);
+        (Some(given), Some((wanted, why))) if given != wanted => {
+            let [given, wanted] = [given, wanted].map(Format::number);
+            let message = format!("--zarr-format {given}: {:?} {why} {wanted}", shown(&args.destination));
             return Err(Failure::usage(message));
         }
-        (given, above) => given.or(above),
+        (given, wanted) => given.or(wanted.map(|(wanted, _)| wanted)),
     };
     let change = Change { format, codecs, chunks: args.chunks.clone(), shards: args.shards.clone() };
     let plan = Plan::new(&source, &change, &filter)?;
     plan.notes.iter().for_each(|note| say(&format!("note: {note}")));
     let rounds = if args.verify { 2 } else { 1 };
     let progress = Progress::new(plan.bytes().saturating_mul(rounds), args.quiet);
-    let place = place.begin()?;
+    let growing = place.begin(&source, &plan.nodes, rules, stores)?;
     let cpu = Cpu::threads(std::thread::available_parallelism().map_or(1, usize::from));
     let mut worst = None;
     for node in &plan.nodes {
-        if let Err(e) = copy(node, &place, args.verify, &cpu, &progress) {
+        if let Err(e) = copy(node, &growing, args.verify, &cpu, &progress) {
             // All that is wrong is said, not only what is first.
             progress.say(e.message());
             worst = worst.or(Some(e.exit()));
@@ -143,10 +155,14 @@ pub(crate) fn run(args: &Args) -> Outcome {
     }
     drop(progress);
     if let Some(exit) = worst {
-        say(&format!("nothing was copied to {:?}", args.destination));
+        let destination = shown(&args.destination);
+        say(&match growing.is_kept() {
+            true => format!("the copy to {destination:?} is not complete; `--resume` continues it"),
+            false => format!("nothing was copied to {destination:?}"),
+        });
         return Err(Failure::silent(exit));
     }
-    place.publish(&plan.nodes)?;
+    growing.publish(&plan.nodes)?;
     if !args.quiet {
         print(&summary(&plan, args))?;
     }
@@ -156,7 +172,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
 /// Copies the elements of one node to where the copy grows. Its document is to come.
 fn copy(
     node: &plan::Node,
-    place: &place::Growing,
+    growing: &place::Growing,
     verify: bool,
     cpu: &Cpu,
     progress: &Progress,
@@ -164,9 +180,12 @@ fn copy(
     let Kind::Array(array) = &node.kind else { return Ok(()) };
     progress.at(&node.path);
     let done = |bytes| progress.add(bytes);
-    let copy = array.create(place.store(&node.below)?, cpu)?;
-    place.hide(&node.below, &node.documents()).map_err(|e| array.work.in_copy(e))?;
-    array.work.copy(&array.source, &copy, &done)?;
+    let copy = array.open(growing.storage(&node.below), cpu)?;
+    if growing.is_resumed() {
+        array.work.resume(&array.source, &copy, &done)?;
+    } else {
+        array.work.copy(&array.source, &copy, &done)?;
+    }
     if verify {
         array.work.compare(&array.source, &copy, &done)?;
     }

@@ -8,7 +8,8 @@ use zarr_array::blocking::Array;
 use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::path::check_new_path;
 use zarr_array::meta::v3::Extension;
-use zarr_array::meta::{ArrayMeta, Format, GroupMeta, Ignore, MetaError};
+use zarr_array::meta::{ArrayMeta, Format, GroupMeta, Ignore, Members2, MetaError, data_type_of_dtype};
+use zarr_array::traits::location::split_node;
 use zarr_array::traits::{Context, Prefix};
 use zarr_array::{CreateOptions, DataType, Existing, Limits, Storage, block_on, node};
 use zarr_hierarchy::GroupOptions;
@@ -16,11 +17,12 @@ use zarr_hierarchy::blocking::Group;
 use zarr_store_fs::FsStore;
 
 use crate::attrs::{given, object_of};
-use crate::copy::{Codecs, Layout, Lengths, changed, written};
-use crate::exit::{Exit, Failure, Outcome};
-use crate::extension::spec;
+use crate::copy::{Codecs, written};
+use crate::exit::{Exit, Failure, Outcome, say};
+use crate::lengths::{Lengths, cut};
+use crate::stores::{Stores, shown};
 use crate::table::product;
-use crate::target::{hierarchy, is_node, registry};
+use crate::target::{format_above, hierarchy, is_node, registry};
 
 /// Create an array or a group.
 ///
@@ -40,11 +42,12 @@ pub(crate) struct Args {
     /// The data type: a name of format 3 like `float32`, a type string of NumPy like `<f4`, or JSON.
     #[arg(long, value_name = "TYPE", required_unless_present = "group")]
     dtype: Option<String>,
-    /// The shape of chunks; by default the array is halved until a chunk has 4 MiB or less.
-    #[arg(long, value_name = "A,B,…")]
+    /// The shape of chunks; by default the array is halved until a chunk has 4 MiB or less. Chunks of different lengths are a
+    /// list for a dimension: `[[31,28,31],100]`, or `[[31,[30,3]],100]` for thrice 30.
+    #[arg(long, value_name = "A,B,…|JSON")]
     chunks: Option<Lengths>,
-    /// The shape of shards: objects that chunks are packed into, a multiple of theirs.
-    #[arg(long, value_name = "A,B,…", requires = "chunks")]
+    /// The shape of shards: objects that chunks are packed into, a multiple of theirs. They may differ, as chunks may.
+    #[arg(long, value_name = "A,B,…|JSON", requires = "chunks")]
     shards: Option<Lengths>,
     /// The codecs of chunks, as in `zarr copy`; by default `zstd`.
     #[arg(long, value_name = "LIST|JSON", default_value = "zstd")]
@@ -70,6 +73,7 @@ const EXAMPLES: &str = "\
 Examples:
   zarr create --group weather.zarr
   zarr create weather.zarr/t2m --shape 8760,721,1440 --dtype float32 --chunks 24,721,1440 --fill NaN
+  zarr create months.zarr --shape 90,721,1440 --dtype float32 --chunks '[[31,28,31],721,1440]'
   zarr create weather.zarr/daily/t2m --shape 365,721,1440 --dtype '<f4' --dimension-names time,lat,lon
   zarr create big.zarr --shape 100000,100000 --dtype uint8 --chunks 500,500 --shards 5000,5000 --codecs blosc:zstd:5
   zarr create old.zarr --zarr-format 2 --shape 1000 --dtype '>i2' --attrs '{\"units\": \"K\"}'";
@@ -96,23 +100,27 @@ impl FromStr for Shape {
     }
 }
 
-pub(crate) fn run(args: &Args) -> Outcome {
-    let place = Place::find(&args.store)?;
+pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
+    let place = Place::find(&args.store, stores)?;
     let existing = match args.if_exists {
-        IfExists::Replace if is_node(&args.store) => Existing::Replace,
+        IfExists::Replace if place.is_node()? => Existing::Replace,
         _ => Existing::Fail,
     };
-    let format = match args.zarr_format.as_deref() {
-        Some("2") => Format::V2,
-        Some(_) => Format::V3,
-        None => place.format()?.unwrap_or(Format::V3),
+    let format = match (args.zarr_format.as_deref(), place.wanted) {
+        (Some("2"), Some(Format::V3)) | (Some("3"), Some(Format::V2)) => {
+            return Err(Failure::usage(format!("--zarr-format: {:?} says another one", shown(&args.store))));
+        }
+        (Some("2"), _) => Format::V2,
+        (Some(_), _) => Format::V3,
+        (None, Some(wanted)) => wanted,
+        (None, None) => place.format()?.unwrap_or(Format::V3),
     };
     let attributes = args.attrs.as_deref().map(object_of).transpose()?.unwrap_or_default();
     let fail = |e: Failure| e.within(format_args!("store {:?}", place.store));
     if args.group {
         let meta = GroupMeta::new(format)?.with_attributes(attributes)?;
         let options = GroupOptions::new();
-        Group::create_with(place.storage()?, &place.path, meta, existing, &registry(), &options)
+        Group::create_with(place.storage(stores)?, &place.path, meta, existing, &registry(), &options)
             .map_err(|e| fail(e.into()))?;
         return Ok(Exit::Ok);
     }
@@ -122,23 +130,31 @@ pub(crate) fn run(args: &Args) -> Outcome {
         _ => e,
     })?;
     let options = CreateOptions::new().existing(existing);
-    Array::create_with(place.storage()?, &place.path, meta, &registry(), &options)
+    let array = Array::create_with(place.storage(stores)?, &place.path, meta, &registry(), &options)
         .map_err(|e| fail(e.into()))?;
+    array.diagnostics().iter().for_each(|note| say(&format!("note: {note}")));
     Ok(Exit::Ok)
 }
 
 /// Where a node is to be created.
 struct Place {
+    /// As it is named in messages.
     store: PathBuf,
+    /// The same for the one who makes the store, if it is no path.
+    url: Option<String>,
+    /// The store, if it is there.
+    there: Option<Storage>,
     /// The path in the store.
     path: String,
+    /// The format that the URL asks for.
+    wanted: Option<Format>,
 }
 
 impl Place {
     /// The store is the hierarchy around the nearest directory that is there, if that is a node; otherwise it begins here.
-    fn find(given: &Path) -> Result<Self, Failure> {
-        if given.to_str().is_some_and(|text| text.contains("://")) {
-            return Err(Failure::unsupported(format!("{given:?}: stores are local directories so far")));
+    fn find(given: &Path, stores: &Stores) -> Result<Self, Failure> {
+        if let Some(url) = stores.url(given) {
+            return Self::at(url, stores);
         }
         let here = Path::new("");
         let is_there = |path: &&Path| **path == *here || path.exists();
@@ -162,29 +178,50 @@ impl Place {
             return Err(Failure::new(Exit::NotFound, message));
         }
         if !is_store {
-            return Ok(Self { store: given.to_owned(), path: "/".to_owned() });
+            return Ok(Self::in_directory(given.to_owned(), "/".to_owned(), stores));
         }
         path.append(&mut names);
         let path = check_new_path(&format!("/{}", path.join("/")));
-        Ok(Self { store, path: path.map_err(|e: MetaError| Failure::usage(e.to_string()))? })
+        let path = path.map_err(|e: MetaError| Failure::usage(e.to_string()))?;
+        Ok(Self::in_directory(store, path, stores))
+    }
+
+    fn in_directory(store: PathBuf, path: String, stores: &Stores) -> Self {
+        let there = FsStore::open(&store).ok().map(|opened| stores.traced(opened));
+        Self { store, url: None, there, path, wanted: None }
+    }
+
+    /// In the store that a URL names, at its root or where the URL says.
+    fn at(url: &str, stores: &Stores) -> Result<Self, Failure> {
+        let (store, node, format) = split_node(url);
+        let path = check_new_path(&node).map_err(|e| Failure::usage(e.to_string()))?;
+        let there = match stores.open(url) {
+            Ok(located) => Some(located.storage),
+            Err(e) if e.exit() == Exit::NotFound => None,
+            Err(e) => return Err(e),
+        };
+        let wanted = format.and_then(Format::of);
+        Ok(Self { store: shown(store), url: Some(url.to_owned()), there, path, wanted })
+    }
+
+    /// Whether there is a node already.
+    fn is_node(&self) -> Result<bool, Failure> {
+        let Some(storage) = &self.there else { return Ok(false) };
+        Ok(block_on(node::documents(storage, &Prefix::of_node(&self.path)?, None))?.make_node())
     }
 
     /// The format of the nearest group above.
     fn format(&self) -> Result<Option<Format>, Failure> {
-        let Ok(store) = FsStore::open(&self.store) else { return Ok(None) };
-        let (storage, prefix) = (Storage::from(store), Prefix::of_node(&self.path)?);
-        for group in node::above(&prefix).iter().rev() {
-            let documents = block_on(node::documents(&storage, group, None))?;
-            if documents.make_node() {
-                let three = documents.get(zarr_array::meta::DocumentName::Node).is_some();
-                return Ok(Some(if three { Format::V3 } else { Format::V2 }));
-            }
-        }
-        Ok(None)
+        let Some(storage) = &self.there else { return Ok(None) };
+        format_above(storage, &Prefix::of_node(&self.path)?)
     }
 
-    fn storage(&self) -> Result<Storage, Failure> {
-        Ok(FsStore::create(&self.store)?.into())
+    /// The store to write to, which is made if need be.
+    fn storage(&self, stores: &Stores) -> Result<Storage, Failure> {
+        match &self.url {
+            Some(url) => Ok(stores.create(url)?.storage),
+            None => Ok(stores.traced(FsStore::create(&self.store)?)),
+        }
     }
 }
 
@@ -199,26 +236,24 @@ fn array(args: &Args, format: Format, attributes: Object) -> Result<ArrayMeta, F
         data_type(args.dtype.as_deref().unwrap_or_default()).map_err(|e| e.within("--dtype"))?;
     let codecs: Codecs = args.codecs.parse().map_err(|e| Failure::usage(format!("--codecs: {e}")))?;
     let (mut list, old) = match codecs {
-        Codecs::List(list) => (list, None),
+        Codecs::List(list) => (list, Members2::default()),
         Codecs::Old(_) if format == Format::V3 => {
             return Err(Failure::usage(
                 "--codecs: these are codecs of format 2, and the array is of format 3",
             ));
         }
-        Codecs::Old(old) => (Vec::new(), Some(old)),
+        Codecs::Old(old) => (Vec::new(), old),
     };
     if is_big && !list.iter().any(|codec| codec.name() == "bytes") {
         let at = list.iter().take_while(|codec| codec.name() == "transpose").count();
         list.insert(at, Extension::new("bytes").with("endian", "big"));
     }
-    let chunks = args.chunks.as_ref().map(|chunks| chunks.0.clone());
-    let mut builder = ArrayMeta::builder(shape.clone(), data_type.clone())
-        .chunks(chunks.unwrap_or_else(|| automatic(&shape, data_type.size().unwrap_or(16))))
+    let chunks = args.chunks.clone();
+    let chunks = chunks.unwrap_or_else(|| Lengths::Shape(automatic(&shape, data_type.size().unwrap_or(16))));
+    let builder = ArrayMeta::builder(shape.clone(), data_type.clone())
         .codecs(written(&list, &data_type, shape.len(), &registry()))
         .attributes(attributes);
-    if let Some(Lengths(shards)) = &args.shards {
-        builder = builder.shards(shards.clone());
-    }
+    let mut builder = cut(builder, &chunks, args.shards.as_ref())?;
     if let Some(fill) = &args.fill {
         builder = builder.fill(given(fill));
     }
@@ -230,39 +265,21 @@ fn array(args: &Args, format: Format, attributes: Object) -> Result<ArrayMeta, F
     }
     let keys = Extension::new("v2").with("separator", ".");
     let meta = builder.chunk_key_encoding(keys).build()?.to_v2()?;
-    changed(&meta, &Layout { chunks: None, shards: None, codecs: Vec::new(), old }, None)
+    Ok(meta.with_members2(&old)?)
 }
 
 /// The data type that the user means, and whether its bytes are big-endian.
 fn data_type(text: &str) -> Result<(DataType, bool), Failure> {
     let limits = Limits::default();
     let value = if text.starts_with(['{', '[']) { Value::parse(text)? } else { text.into() };
-    if text.starts_with(['<', '>', '|', '[']) {
-        let mut members = Object::new();
-        let none = || Value::from(None::<bool>);
-        for (name, value) in [
-            ("zarr_format", 2.into()),
-            ("shape", Value::from(Vec::<u64>::new())),
-            ("chunks", Value::from(Vec::<u64>::new())),
-            ("dtype", value),
-            ("compressor", none()),
-            ("filters", none()),
-            ("fill_value", none()),
-            ("order", "C".into()),
-        ] {
-            members.set(name, value);
-        }
-        let meta = ArrayMeta::parse_v2(members.to_value().as_raw().as_bytes(), None, &limits, &mut Ignore)?;
-        let resolved = meta.resolve(&registry(), &limits, &mut Ignore)?;
-        return Ok((resolved.data_type, text.starts_with('>')));
-    }
+    let (extension, is_big) = match text.starts_with(['<', '>', '|', '[']) {
+        true => data_type_of_dtype(&value, &limits)?,
+        false => (Extension::parse(&value, &mut Ignore)?, false),
+    };
     let registry = registry();
     let context = Context { registry: &registry, limits: &limits, depth: 0 };
-    let data_type = registry.data_type(&spec(&Extension::parse(&value, &mut Ignore)?)?, &context);
-    match data_type {
-        Ok((data_type, _)) => Ok((data_type, false)),
-        Err(e) => Err(Failure::usage(e.to_string())),
-    }
+    let found = registry.data_type(&extension.to_spec()?, &context);
+    found.map(|(data_type, _)| (data_type, is_big)).map_err(|e| Failure::usage(e.to_string()))
 }
 
 /// Chunks of an array: the longest dimension is halved until they are small enough.
@@ -302,6 +319,7 @@ mod tests {
             ("|u1", "uint8", false),
             ("|b1", "bool", false),
             ("<M8[s]", "numpy.datetime64", false),
+            (r#"[["a", ">i2"], ["b", "|u1"]]"#, "struct", true),
             ("string", "string", false),
             ("r16", "r16", false),
             (
@@ -313,7 +331,7 @@ mod tests {
             let (data_type, big) = data_type(text).unwrap_or_else(|e| panic!("{text}: {}", e.message()));
             assert_eq!((&*data_type.name(), big), (name, is_big), "{text}");
         }
-        for bad in ["", "float", "<q9", "{", "|O", "[1]"] {
+        for bad in ["", "float", "<q9", "{", "|O", "[1]", r#"[["a", ">i2"], ["b", "<i2"]]"#] {
             assert!(data_type(bad).is_err(), "{bad}");
         }
     }

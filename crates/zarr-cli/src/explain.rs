@@ -9,8 +9,10 @@ use zarr_array::meta::v3::sharding::inner_chunk_shapes;
 
 use crate::exit::{Exit, Failure, Outcome};
 use crate::json;
+use crate::lengths::only_shape;
 use crate::select::{Part, Pick, selection};
 use crate::stdout::print;
+use crate::stores::Stores;
 use crate::table::{Table, bytes, dimensions, product};
 use crate::target::Target;
 
@@ -39,8 +41,8 @@ Examples:
 
 It is told of one read with nothing remembered from others. `zarr cat` reads large parts one after the other.";
 
-pub(crate) fn run(args: &Args) -> Outcome {
-    let target = Target::find(&args.store)?;
+pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
+    let target = Target::find(&args.store, stores)?;
     let array = target.array()?;
     let in_array = |e: Failure| target.fail(e.within(format_args!("array {:?}", array.path())));
     let picks = args.part.select.resolve(array.shape()).map_err(in_array)?;
@@ -114,9 +116,9 @@ fn hint(array: &Array, picks: &[Pick], told: &Explanation, inner: &[Vec<u64>]) -
         return None;
     }
     let (count, shape, what) = match inner {
-        [] => (told.chunks, array.chunk_shape(&vec![0; picks.len()])?, "chunk"),
+        [] => (told.chunks, only_shape(array.chunk_grid(), array.shape())?, "chunk"),
         [shape] if told.inner_chunks > 0 => (told.inner_chunks, shape.clone(), "inner chunk"),
-        [_] => (told.chunks, array.chunk_shape(&vec![0; picks.len()])?, "shard"),
+        [_] => (told.chunks, only_shape(array.chunk_grid(), array.shape())?, "shard"),
         _ => return None,
     };
     let chunk = product(&shape)?.checked_mul(array.data_type().size()? as u128)?;

@@ -1,19 +1,7 @@
-//! Data types, codecs and the like: for people, and for registries.
+//! Data types, codecs and the like, for people.
 
-use zarr_array::meta::MetaResult;
 use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::v3::Extension;
-use zarr_array::traits::Spec;
-
-/// The extension as a registry wants it.
-pub(crate) fn spec(extension: &Extension) -> MetaResult<Spec> {
-    let configuration = extension.configuration().to_serde()?;
-    Ok(Spec {
-        name: extension.name().to_owned(),
-        configuration,
-        must_understand: extension.must_understand(),
-    })
-}
 
 /// `zstd(level=5, checksum=false)`
 pub(crate) fn text(extension: &Extension) -> String {

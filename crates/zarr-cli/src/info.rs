@@ -12,6 +12,7 @@ use zarr_array::meta::{Format, NodeMeta};
 use crate::exit::{Exit, Outcome, line};
 use crate::json;
 use crate::stdout::print;
+use crate::stores::Stores;
 use crate::table::Table;
 use crate::target::Target;
 use crate::walk::Source;
@@ -45,8 +46,8 @@ Examples:
   zarr info weather.zarr/t2m
   zarr info --json weather.zarr/t2m | jq .shape";
 
-pub(crate) fn run(args: &Args) -> Outcome {
-    let target = Target::find(&args.store)?;
+pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
+    let target = Target::find(&args.store, stores)?;
     let (node, notes) = target.node()?;
     let text = match node {
         NodeMeta::Array(meta) => ArrayInfo::new(&target, meta, notes, args.count).print(&target, args.json),

@@ -10,6 +10,7 @@ use zarr_hierarchy::Found;
 use crate::exit::Failure;
 use crate::extension;
 use crate::json;
+use crate::lengths::Extent;
 use crate::table::dimensions;
 use crate::target::{Target, registry};
 use crate::walk::{NO_NODE, Source, Visit, reason, walk};
@@ -33,8 +34,8 @@ pub(crate) struct Layout {
     shape: Vec<u64>,
     data_type: Extension,
     dimension_names: Option<Vec<Option<String>>>,
-    /// The shape of the chunks of the grid, where that is regular.
-    chunk_shape: Option<Vec<u64>>,
+    /// The chunks of the grid, where that is understood.
+    chunks: Option<Vec<Extent>>,
     /// The shape of the chunks in shards, where there are shards.
     inner_chunk_shape: Option<Vec<u64>>,
     codecs: Vec<Extension>,
@@ -75,7 +76,7 @@ impl Listed {
         };
         let node = if let Found::Node(node) = found { Some(node) } else { None };
         let format = node.as_ref().map(NodeMeta::format);
-        let array = node.and_then(NodeMeta::array).map(|meta| Layout::new(&meta));
+        let array = node.and_then(NodeMeta::array).map(|meta| Layout::new(&meta, registry));
         Self { path, kind, format, array, problem }
     }
 
@@ -103,7 +104,7 @@ impl Listed {
             object.set("shape", array.shape.clone());
             object.set("data_type", array.data_type.to_value());
             object.set("dimension_names", array.names());
-            object.set("chunk_shape", array.chunk_shape.clone());
+            object.set("chunk_shape", array.chunk_shape());
             object.set("inner_chunk_shape", array.inner_chunk_shape.clone());
             object.set("codecs", array.codecs.iter().map(Extension::to_value).collect::<Value>());
         }
@@ -121,19 +122,22 @@ fn unusable(node: &NodeMeta, array: Option<&ArrayMeta>, registry: &Registry) -> 
 }
 
 impl Layout {
-    fn new(meta: &ArrayMeta) -> Self {
+    fn new(meta: &ArrayMeta, registry: &Registry) -> Self {
         let document = meta.document();
-        let grid = document.chunk_grid();
-        let lengths = grid.configuration().get("chunk_shape").filter(|_| grid.name() == "regular");
-        let length = |value: Value| value.as_number()?.to_integer()?.try_into().ok();
+        let grid = meta.chunk_grid(registry, &Limits::default()).ok();
         Self {
             shape: document.shape().to_vec(),
             data_type: document.data_type().clone(),
             dimension_names: document.dimension_names().map(<[_]>::to_vec),
-            chunk_shape: lengths.and_then(|lengths| lengths.elements()?.map(length).collect()),
+            chunks: grid.map(|grid| Extent::of(&*grid, document.shape())),
             inner_chunk_shape: inner_chunk_shapes(document.codecs()).and_then(|mut shapes| shapes.pop()),
             codecs: document.codecs().to_vec(),
         }
+    }
+
+    /// The shape of all chunks, if it is one.
+    fn chunk_shape(&self) -> Option<Vec<u64>> {
+        self.chunks.as_ref()?.iter().map(|extent| extent.only()).collect()
     }
 
     fn names(&self) -> Value {
@@ -156,10 +160,9 @@ impl Layout {
         if names.chars().count() <= LONGEST { names } else { String::new() }
     }
 
-    /// `8 × 6`, `2 × 3 in 8 × 6`
+    /// `8 × 6`, `2 × 3 in 8–10 × 6`
     pub(crate) fn chunks(&self) -> String {
-        let shape = |shape: &Vec<u64>| if shape.is_empty() { "-".to_owned() } else { dimensions(shape) };
-        let outer = self.chunk_shape.as_ref().map_or("irregular".to_owned(), shape);
+        let outer = self.chunks.as_ref().map_or("unknown".to_owned(), |chunks| shape(chunks));
         match &self.inner_chunk_shape {
             Some(inner) => format!("{} in {outer}", shape(inner)),
             None => outer,
@@ -170,6 +173,10 @@ impl Layout {
     pub(crate) fn codecs(&self) -> String {
         short(&self.codecs)
     }
+}
+
+fn shape(lengths: &[impl ToString]) -> String {
+    if lengths.is_empty() { "-".to_owned() } else { dimensions(lengths) }
 }
 
 /// The names of codecs, of shards with those inside.

@@ -6,6 +6,7 @@ use crate::exit::{Exit, Outcome, line, say};
 use crate::json;
 use crate::listed::{Listed, list};
 use crate::stdout::Stdout;
+use crate::stores::{Stores, shown};
 use crate::table::Table;
 use crate::target::Target;
 use crate::walk::Source;
@@ -40,15 +41,15 @@ Examples:
   zarr ls -l weather.zarr
   zarr ls -R --json weather.zarr | jq -r 'select(.node_type == \"array\").path'";
 
-pub(crate) fn run(args: &Args) -> Outcome {
-    let target = Target::find(&args.store)?;
+pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
+    let target = Target::find(&args.store, stores)?;
     let levels = if args.recursive { usize::MAX } else { 1 };
     let mut all = list(&target, args.source, levels)?;
     let is_group = all.first().is_some_and(|node| node.kind == "group");
     if is_group {
         all.remove(0);
     }
-    let given = args.store.display().to_string();
+    let given = shown(&args.store).display().to_string();
     let name = |node: &Listed| if is_group { node.below(&target.path).to_owned() } else { given.clone() };
     let mut out = Stdout::new();
     if args.long {

@@ -2,6 +2,7 @@
 //!
 //! One file per verb; [`exit`] has the exit codes and the one place that prints errors.
 
+mod access;
 mod attrs;
 mod cat;
 mod chunks;
@@ -14,6 +15,7 @@ mod explain;
 mod extension;
 mod info;
 mod json;
+mod lengths;
 mod listed;
 mod ls;
 mod migrate;
@@ -28,8 +30,10 @@ mod select;
 mod slabs;
 mod stdout;
 mod stored;
+mod stores;
 mod table;
 mod target;
+mod trace;
 mod tree;
 mod validate;
 mod walk;
@@ -39,21 +43,26 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use exit::{Exit, Outcome};
+use exit::{Exit, Failure, Outcome};
+use stores::Stores;
+use trace::Log;
 
 /// Look into Zarr stores, print what they hold, create, change, copy and check them.
 #[derive(Debug, Parser)]
-#[command(name = "zarr", version, arg_required_else_help = true, args_conflicts_with_subcommands = true, after_help = EXIT_CODES)]
+#[command(name = "zarr", version, arg_required_else_help = true, after_help = EXIT_CODES)]
 struct Cli {
     /// Print the elements of the array at PATH, one per line (the form of the public zarr-conformance-tests).
     #[arg(long = "array_path", value_name = "PATH", hide_short_help = true)]
     array_path: Option<PathBuf>,
+    #[command(flatten)]
+    access: access::Options,
     #[command(subcommand)]
     verb: Option<Verb>,
 }
 
 const EXIT_CODES: &str = "\
-STORE is a directory; STORE/path is a node in it, for example weather.zarr/t2m.
+STORE is a directory; STORE/path is a node in it, for example weather.zarr/t2m. Or it is a URL, to which
+`|zarr:path` adds a node in it: file:///data/weather.zarr|zarr:t2m. Options for stores: zarr --help.
 
 Exit codes: 0 ok, 1 invalid or different, 2 usage, 3 not found, 4 input or output, 5 corrupt data,
 6 unsupported extension.";
@@ -85,27 +94,44 @@ fn main() -> ExitCode {
             return if e.use_stderr() { Exit::Usage.into() } else { Exit::Ok.into() };
         }
     };
-    let done = run(cli);
-    exit::report(done)
+    exit::report(traced(cli))
 }
 
-fn run(cli: Cli) -> Outcome {
+/// Runs the verb. What is told of its requests is written however it ends.
+fn traced(cli: Cli) -> Outcome {
+    let mut access = cli.access.access(environment())?;
+    let Some(file) = cli.access.trace.clone() else { return run(cli, Stores::new(access)) };
+    let log = Log::open(&file)?;
+    access.trace = Some(log.trace());
+    let done = run(cli, Stores::new(access));
+    let written = log.finish().map_err(|e| Failure::io(&e, format_args!("cannot write {file:?}")));
+    done.and_then(|exit| written.map(|()| exit))
+}
+
+/// The variables that are text. Nothing but the stores that are told of them looks at them.
+fn environment() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+}
+
+fn run(cli: Cli, stores: Stores) -> Outcome {
     match (cli.verb, cli.array_path) {
-        (Some(Verb::Info(args)), _) => info::run(&args),
-        (Some(Verb::Tree(args)), _) => tree::run(&args),
-        (Some(Verb::Ls(args)), _) => ls::run(&args),
-        (Some(Verb::Cat(args)), _) => cat::run(&args),
-        (Some(Verb::Chunks(args)), _) => chunks::run(&args),
-        (Some(Verb::Explain(args)), _) => explain::run(&args),
-        (Some(Verb::Copy(args)), _) => copy::run(&args),
-        (Some(Verb::Create(args)), _) => create::run(&args),
-        (Some(Verb::Attrs(args)), _) => attrs::run(&args),
-        (Some(Verb::Rm(args)), _) => rm::run(&args),
-        (Some(Verb::Consolidate(args)), _) => consolidate::run(&args),
-        (Some(Verb::Migrate(args)), _) => migrate::run(&args),
-        (Some(Verb::RemoveMetadata(args)), _) => remove_metadata::run(&args),
-        (Some(Verb::Validate(args)), _) => validate::run(&args),
-        (None, Some(path)) => cat::run(&cat::Args::lines_of(path)),
-        (None, None) => Err(exit::Failure::usage("nothing to do; see zarr --help")),
+        (Some(_), Some(_)) => Err(Failure::usage("--array_path is no option of a verb")),
+        (Some(Verb::Info(args)), _) => info::run(&args, &stores),
+        (Some(Verb::Tree(args)), _) => tree::run(&args, &stores),
+        (Some(Verb::Ls(args)), _) => ls::run(&args, &stores),
+        (Some(Verb::Cat(args)), _) => cat::run(&args, &stores),
+        (Some(Verb::Chunks(args)), _) => chunks::run(&args, &stores),
+        (Some(Verb::Explain(args)), _) => explain::run(&args, &stores),
+        (Some(Verb::Copy(args)), _) => copy::run(&args, &stores),
+        (Some(Verb::Create(args)), _) => create::run(&args, &stores),
+        (Some(Verb::Attrs(args)), _) => attrs::run(&args, &stores),
+        (Some(Verb::Rm(args)), _) => rm::run(&args, &stores),
+        (Some(Verb::Consolidate(args)), _) => consolidate::run(&args, &stores),
+        (Some(Verb::Migrate(args)), _) => migrate::run(&args, &stores),
+        (Some(Verb::RemoveMetadata(args)), _) => remove_metadata::run(&args, &stores),
+        (Some(Verb::Validate(args)), _) => validate::run(&args, &stores),
+        (None, Some(path)) => cat::run(&cat::Args::lines_of(path), &stores),
+        (None, None) => Err(Failure::usage("nothing to do; see zarr --help")),
     }
 }

@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 
 use zarr_array::Storage;
 use zarr_array::meta::Format;
+use zarr_array::traits::location::{Located, split_node};
 use zarr_hierarchy::migrate::{MigrateOptions, blocking};
 use zarr_store::MemoryStore;
 use zarr_store_fs::FsStore;
 
-use crate::exit::{Failure, Outcome};
+use crate::exit::{Exit, Failure, Outcome};
 use crate::planned::How;
+use crate::stores::{Stores, shown};
 use crate::target::Target;
 
 /// Convert a hierarchy to format 3 by new metadata alone, with the chunks where they are.
@@ -30,7 +32,7 @@ pub(crate) struct Args {
     /// The node to convert, with all that is below it.
     #[arg(value_name = "INPUT")]
     input: PathBuf,
-    /// A directory for the new metadata, empty or as an earlier run has left it. No chunks are written there. By default
+    /// A directory or URL for the new metadata, empty or as an earlier run has left it. No chunks are written there. By default
     /// metadata is written to INPUT.
     #[arg(value_name = "OUTPUT")]
     output: Option<PathBuf>,
@@ -67,8 +69,8 @@ Examples:
   zarr migrate v3 weather.zarr --remove-v2-metadata
   zarr migrate v3 weather.zarr new-metadata.zarr";
 
-pub(crate) fn run(args: &Args) -> Outcome {
-    let source = Target::find(&args.input)?;
+pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
+    let source = Target::find(&args.input, stores)?;
     let options = MigrateOptions::new()
         .format(source.format.unwrap_or(Format::V2))
         .overwrite(args.overwrite)
@@ -81,10 +83,10 @@ pub(crate) fn run(args: &Args) -> Outcome {
         let plan = blocking::plan(source.storage.clone(), &source.path, &options);
         return how.carry_out(&plan.map_err(|e| source.fail(e))?, &source.store);
     };
-    let is_new = !output.exists();
-    let to = destination(output, args.dry_run)?;
-    let plan = blocking::plan_into(source.storage.clone(), &source.path, to, "/", &options);
-    let done = plan.map_err(|e| source.fail(e)).and_then(|plan| how.carry_out(&plan, output));
+    let is_new = stores.url(output).is_none() && !output.exists();
+    let to = Output::find(output, args.dry_run, stores)?;
+    let plan = blocking::plan_into(source.storage.clone(), &source.path, to.storage, &to.path, &options);
+    let done = plan.map_err(|e| source.fail(e)).and_then(|plan| how.carry_out(&plan, &to.store));
     if is_new && done.is_err() {
         // It goes if there is nothing in it.
         let _ = fs::remove_dir(output);
@@ -92,8 +94,38 @@ pub(crate) fn run(args: &Args) -> Outcome {
     done
 }
 
-/// The store at a directory, which is made unless this is a dry run.
-fn destination(directory: &Path, dry_run: bool) -> Result<Storage, Failure> {
+/// Where new metadata goes. A dry run makes nothing.
+struct Output {
+    storage: Storage,
+    path: String,
+    /// As it is named in messages.
+    store: PathBuf,
+}
+
+impl Output {
+    fn find(given: &Path, dry_run: bool, stores: &Stores) -> Result<Self, Failure> {
+        let Some(url) = stores.url(given) else {
+            let storage = stores.traced(in_directory(given, dry_run)?);
+            return Ok(Self { storage, path: "/".to_owned(), store: given.to_owned() });
+        };
+        let opened = if dry_run { stores.open(url) } else { stores.create(url) };
+        match opened {
+            Ok(Located { format: Some(2), .. }) => {
+                Err(Failure::usage(format!("{:?}: the new metadata is of format 3", shown(url))))
+            }
+            Ok(Located { storage, node, .. }) => {
+                Ok(Self { storage, path: node, store: shown(split_node(url).0) })
+            }
+            Err(e) if dry_run && e.exit() == Exit::NotFound => {
+                Ok(Self { storage: MemoryStore::new().into(), path: "/".to_owned(), store: shown(url) })
+            }
+            Err(e) => Err(e),
+        }
+    }
+}
+
+/// The store in a directory, which is made unless this is a dry run.
+fn in_directory(directory: &Path, dry_run: bool) -> Result<Storage, Failure> {
     if dry_run && !directory.exists() {
         return Ok(MemoryStore::new().into());
     }

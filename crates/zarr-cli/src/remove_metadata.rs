@@ -7,6 +7,7 @@ use zarr_hierarchy::migrate::{RemoveOptions, blocking};
 
 use crate::exit::Outcome;
 use crate::planned::How;
+use crate::stores::Stores;
 use crate::target::Target;
 
 /// Remove the metadata of one format from a hierarchy that has that of another as well.
@@ -41,8 +42,8 @@ Examples:
   zarr remove-metadata v2 weather.zarr --dry-run
   zarr remove-metadata v2 weather.zarr";
 
-pub(crate) fn run(args: &Args) -> Outcome {
-    let target = Target::find(&args.input)?;
+pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
+    let target = Target::find(&args.input, stores)?;
     let format = if args.format == "v3" { Format::V3 } else { Format::V2 };
     let options = RemoveOptions::new().force(args.force);
     let plan = blocking::plan_removal(target.storage.clone(), &target.path, format, &options);

@@ -1,11 +1,12 @@
-//! `zarr rm`: erasing a node.
+//! `zarr rm`: erasing a node, or what a copy has left that did not become one.
+
+mod unfinished;
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
 use zarr_array::block_on;
-use zarr_array::meta::{DocumentName, consolidated};
 use zarr_array::meta::{Format, NodeMeta};
 use zarr_array::traits::Prefix;
 use zarr_hierarchy::{EraseOptions, Found, blocking::erase};
@@ -13,8 +14,9 @@ use zarr_hierarchy::{EraseOptions, Found, blocking::erase};
 use crate::exit::{Exit, Failure, Outcome, line};
 use crate::json;
 use crate::stdout::print;
+use crate::stores::Stores;
 use crate::table::count;
-use crate::target::Target;
+use crate::target::{Target, is_document};
 use crate::walk::{Source, walk};
 
 /// Erase an array, or a group with all that is in it.
@@ -33,6 +35,9 @@ pub(crate) struct Args {
     /// Erase the root of a store, and what else lies in a group.
     #[arg(short = 'y', short_alias = 'f', long)]
     force: bool,
+    /// Erase an unfinished copy at a URL: everything in a place where `zarr copy` has begun and not ended.
+    #[arg(long)]
+    unfinished: bool,
     /// Erase nothing, and list what would go.
     #[arg(long)]
     dry_run: bool,
@@ -45,10 +50,14 @@ const EXAMPLES: &str = "\
 Examples:
   zarr rm weather.zarr/t2m
   zarr rm -r --dry-run weather.zarr/monthly
-  zarr rm -r --force weather.zarr";
+  zarr rm -r --force weather.zarr
+  zarr rm --unfinished s3://bucket/weather.zarr";
 
-pub(crate) fn run(args: &Args) -> Outcome {
-    let target = Target::find(&args.store)?;
+pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
+    if args.unfinished {
+        return unfinished::run(args, stores);
+    }
+    let target = Target::find(&args.store, stores)?;
     check_links(&target)?;
     if target.format == Some(Format::V1) {
         return Err(target.fail(Failure::unsupported("arrays of format 1 are read, and not erased")));
@@ -58,9 +67,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
         doomed.check(args).map_err(|e| target.fail(e.within(format_args!("node {:?}", target.path))))?;
         let options = EraseOptions::new().root(args.force);
         erase(target.storage.clone(), &target.path, &options).map_err(|e| target.fail(e))?;
-        if target.path == "/" {
+        if let Some(root) = target.root.filter(|_| target.path == "/") {
             // The directory of the store, unless there is something that is no business of a store.
-            let _ = fs::remove_dir(&target.directory);
+            let _ = fs::remove_dir(root);
         }
     }
     print(&if args.json { doomed.to_json(args.dry_run) } else { doomed.to_text(args.dry_run) })?;
@@ -69,8 +78,9 @@ pub(crate) fn run(args: &Args) -> Outcome {
 
 /// A document behind a link is that of another node, whose chunks are elsewhere. Only the store may be found by a link.
 fn check_links(target: &Target) -> Result<(), Failure> {
+    let Some(root) = &target.root else { return Ok(()) };
     // Without a slash at the end, which would lead through a link.
-    let store: PathBuf = target.store.components().collect();
+    let store: PathBuf = root.components().collect();
     let is_root = target.path == "/";
     let names = target.path.trim_matches('/').split('/').filter(|_| !is_root);
     let below = names.scan(store.clone(), |directory, name| {
@@ -158,7 +168,6 @@ impl Doomed {
 fn strangers(target: &Target, group: &Prefix) -> Result<Vec<String>, Failure> {
     let lister = target.storage.lister().map_err(|e| target.fail(e))?;
     let dir = block_on(lister.list_dir(group)).map_err(|e| target.fail(e))?;
-    let is_document = |name: &str| DocumentName::of(name).is_some() || name == consolidated::OBJECT2;
     let objects = dir.keys.iter().filter(|key| !is_document(key.name())).map(|key| format!("/{key}"));
     Ok(objects.chain(dir.prefixes.iter().map(Prefix::node_path)).collect())
 }

@@ -51,6 +51,14 @@ impl Iterator for Keys<'_> {
     }
 }
 
+/// Whether an object of this name beside a node of `format` is a document, of its own or of another format. The documents of
+/// format 1 have names that anything else may have.
+fn is_document(name: &str, format: Option<Format>) -> bool {
+    let is_own =
+        |format| Documents::steps(Some(format)).iter().copied().flatten().any(|n| n.as_str() == name);
+    DocumentName::of(name).is_some() || format.is_some_and(is_own)
+}
+
 /// How much is stored, without documents of nodes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Size {
@@ -71,12 +79,11 @@ impl Size {
         progress: &Progress,
     ) -> StoreResult<Self> {
         let prefix = Prefix::of_node(path)?;
-        let documents = Documents::steps(format).concat();
         let mut sum = Self::default();
         for key in Keys::new(&target.storage, prefix.clone()) {
             let key = key?;
             progress.add(1);
-            if documents.iter().any(|name| prefix.strip(&key) == Some(name.as_str())) {
+            if prefix.strip(&key).is_some_and(|name| is_document(name, format)) {
                 continue;
             }
             // What is deleted meanwhile does not count.
@@ -92,6 +99,7 @@ impl Size {
 #[derive(Debug)]
 pub(crate) struct Stored<'a> {
     listed: Keys<'a>,
+    format: Format,
     keys: &'a dyn KeyEncoding,
     /// How many chunks there are in each dimension.
     counts: Vec<u64>,
@@ -106,26 +114,33 @@ pub(crate) struct Object {
 }
 
 impl<'a> Stored<'a> {
-    /// The objects below `prefix`, in a grid of so many chunks in each dimension.
+    /// The objects below `prefix`, where an array of `format` lies, in a grid of so many chunks in each dimension.
     pub(crate) fn new(
         storage: &'a Storage,
         prefix: Prefix,
+        format: Format,
         keys: &'a dyn KeyEncoding,
         counts: Vec<u64>,
     ) -> Self {
-        Self { listed: Keys::new(storage, prefix), keys, counts }
+        Self { listed: Keys::new(storage, prefix), format, keys, counts }
     }
 
     /// The objects of an array that is open.
     pub(crate) fn of(array: &'a Array) -> StoreResult<Self> {
         let prefix = Prefix::of_node(array.path())?;
-        Ok(Self::new(array.storage(), prefix, array.key_encoding(), array.chunk_counts()))
+        Ok(Self::new(
+            array.storage(),
+            prefix,
+            array.metadata().format(),
+            array.key_encoding(),
+            array.chunk_counts(),
+        ))
     }
 
     /// What lies at a key; `None`: a document of the array.
     fn object(&self, key: Key) -> Option<Object> {
         let name = self.listed.prefix.strip(&key).unwrap_or_default();
-        if DocumentName::of(name).is_some() {
+        if is_document(name, Some(self.format)) {
             return None;
         }
         let is_inside = |index: &Dims| index.iter().zip(&self.counts).all(|(i, count)| i < count);

@@ -40,11 +40,11 @@ pub(crate) fn count(n: impl TryInto<u64>, what: &str) -> String {
 }
 
 /// `24 × 721 × 1440`
-pub(crate) fn dimensions(lengths: &[u64]) -> String {
+pub(crate) fn dimensions(lengths: &[impl ToString]) -> String {
     if lengths.is_empty() {
         return "scalar".to_owned();
     }
-    lengths.iter().map(u64::to_string).collect::<Vec<_>>().join(" × ")
+    lengths.iter().map(ToString::to_string).collect::<Vec<_>>().join(" × ")
 }
 
 /// `None` from 2^128 on.

@@ -1,7 +1,10 @@
 //! `STORE[/path]`: from what the user typed to a node in a store.
 //!
-//! The path given is a directory, and the node lies in it. The store is the hierarchy around it: every directory above
-//! that has a document as well. So messages name a node by its path in the hierarchy, and keys as the store has them.
+//! A path is a directory, and the node lies in it. The store is the hierarchy around it: every directory above that has a
+//! document as well. So messages name a node by its path in the hierarchy, and keys as the store has them.
+//!
+//! A URL names a store, whose root is the node, or with `|zarr:path` at its end a node in it. What lies around the store is
+//! not looked at.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -9,8 +12,9 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use zarr_array::blocking::Array;
-use zarr_array::meta::{DocumentName, Format, Ignore, NodeMeta};
+use zarr_array::meta::{DocumentName, Documents, Format, Ignore, NodeMeta, consolidated};
 use zarr_array::traits::Prefix;
+use zarr_array::traits::location::{Located, split_node};
 use zarr_array::{
     ArrayMeta, ArrayResult, Diagnostic, Limits, OpenOptions, Registry, Storage, block_on, node,
 };
@@ -18,7 +22,9 @@ use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::{Formats, Found, GroupOptions, HierarchyResult, UseConsolidated};
 use zarr_store_fs::FsStore;
 
+use crate::copy;
 use crate::exit::{Exit, Failure, say};
+use crate::stores::{Stores, directory_of, shown};
 use crate::walk::{Source, Visit};
 
 /// A node that is there.
@@ -27,21 +33,19 @@ pub(crate) struct Target {
     pub(crate) storage: Storage,
     /// The node's path in the store: `/`, `/a/b`.
     pub(crate) path: String,
-    /// The directory of the node.
-    pub(crate) directory: PathBuf,
-    /// The directory of the store, as it is named in messages.
+    /// The store as it is named in messages: a path, or a URL without secrets.
     pub(crate) store: PathBuf,
+    /// The directory of the store, if it is one.
+    pub(crate) root: Option<PathBuf>,
     /// The format, where it has to be named.
     pub(crate) format: Option<Format>,
 }
 
 impl Target {
     /// Finds the node.
-    pub(crate) fn find(given: &Path) -> Result<Self, Failure> {
-        if let Some((scheme, _)) = given.to_str().and_then(|text| text.split_once("://")) {
-            let message =
-                format!("{given:?}: stores are local directories so far, {scheme:?} is not supported yet");
-            return Err(Failure::unsupported(message));
+    pub(crate) fn find(given: &Path, stores: &Stores) -> Result<Self, Failure> {
+        if let Some(url) = stores.url(given) {
+            return Self::at(url, stores);
         }
         match fs::metadata(given) {
             Ok(found) if found.is_dir() => {}
@@ -51,25 +55,83 @@ impl Target {
         let format = match (is_node(given), is_old_array(given)) {
             (true, _) => None,
             (false, true) => Some(Format::V1),
-            (false, false) => return Err(no_node(given)),
+            (false, false) => return Err(no_node_in(given)),
         };
         let (store, names) = hierarchy(given);
         let path = format!("/{}", names.join("/"));
-        let opened = |directory: &Path| {
-            FsStore::open(directory).map_err(|e| Failure::from(e).within(format_args!("store {directory:?}")))
-        };
         // A name that no key can have is the root of a store of its own.
-        if Prefix::of_node(&path).is_err() {
-            let storage = opened(given)?.into();
-            return Ok(Self {
-                storage,
-                path: "/".to_owned(),
-                directory: given.to_owned(),
-                store: given.to_owned(),
-                format,
-            });
+        let (store, path) =
+            if Prefix::of_node(&path).is_err() { (given.to_owned(), "/".to_owned()) } else { (store, path) };
+        let opened =
+            FsStore::open(&store).map_err(|e| Failure::from(e).within(format_args!("store {store:?}")))?;
+        Ok(Self { storage: stores.traced(opened), path, root: Some(store.clone()), store, format })
+    }
+
+    /// What a URL names, whatever is there.
+    pub(crate) fn place(url: &str, stores: &Stores) -> Result<Self, Failure> {
+        let (store, ..) = split_node(url);
+        let Located { storage, node, format } = stores.open(url)?;
+        let format = format.and_then(Format::of);
+        let (root, store) = (directory_of(store), shown(store));
+        Ok(Self { storage, path: node, store, root, format })
+    }
+
+    /// The node that a URL names.
+    fn at(url: &str, stores: &Stores) -> Result<Self, Failure> {
+        let mut target = Self::place(url, stores)?;
+        let prefix = target.prefix()?;
+        let documents = |format| block_on(node::documents(&target.storage, &prefix, format));
+        if !documents(target.format).map_err(|e| target.fail(e))?.make_node() {
+            let is_old = |documents: Documents| {
+                let text = documents.get(DocumentName::Array1)?;
+                ArrayMeta::parse_v1(text, None, false, &Limits::default(), &mut Ignore).ok()
+            };
+            let old = documents(Some(Format::V1)).map_err(|e| target.fail(e))?;
+            if target.format.is_some() || is_old(old).is_none() {
+                return Err(target.unfinished(&prefix).unwrap_or_else(|| target.no_node()));
+            }
+            target.format = Some(Format::V1);
         }
-        Ok(Self { storage: opened(&store)?.into(), path, directory: given.to_owned(), store, format })
+        Ok(target)
+    }
+
+    /// The directory of the node, if it is one.
+    pub(crate) fn directory(&self) -> Option<PathBuf> {
+        let below = self.path.trim_matches('/');
+        self.root.as_ref().map(|root| if below.is_empty() { root.clone() } else { root.join(below) })
+    }
+
+    /// The error for a group of which nothing says what is in it.
+    fn unlisted(&self, source: Source) -> Failure {
+        let instead = match source.is_documents() {
+            true => ", whatever consolidated metadata says",
+            false => {
+                ", and there is no consolidated metadata that would: `zarr consolidate` writes it where the store can be \
+                 listed, and `URL|zarr:path` names a node in it"
+            }
+        };
+        let message = format!("this store cannot list what is in the group {:?}{instead}", self.path);
+        self.fail(Failure::unsupported(message))
+    }
+
+    /// The error for a node that is not there.
+    fn no_node(&self) -> Failure {
+        let of = self.format.map(|format| format!(" of format {format}")).unwrap_or_default();
+        self.fail(Failure::new(Exit::NotFound, format!("there is no node{of} at {:?}", self.path)))
+    }
+
+    /// The error for a node that is not there yet.
+    fn unfinished(&self, prefix: &Prefix) -> Option<Failure> {
+        // Where that cannot be told there is no node all the same.
+        let of = copy::unfinished(&self.storage, prefix).ok()??;
+        Some(self.fail(Failure::new(
+            Exit::NotFound,
+            format!(
+                "there is no node at {:?}, but an unfinished copy of {of:?}: `zarr copy --resume` continues it, `zarr rm \
+                 --unfinished` erases it",
+                self.path
+            ),
+        )))
     }
 
     /// The prefix of the node's keys.
@@ -83,7 +145,7 @@ impl Target {
         let read = block_on(node::read(&self.storage, &prefix, self.format, &Limits::default(), false));
         let (found, notes) = match read {
             Ok(Some((node, notes))) => (Found::Node(node), notes),
-            Ok(None) => return Err(no_node(&self.directory)),
+            Ok(None) => return Err(self.no_node()),
             Err(e) => (Found::Broken(e.into()), Vec::new()),
         };
         Ok(Visit { prefix, notes, found })
@@ -95,14 +157,27 @@ impl Target {
         match found {
             Found::Node(node) => Ok((node, notes)),
             Found::Broken(e) => Err(self.fail(Failure::from(e).within(format_args!("node {:?}", self.path)))),
-            _ => Err(no_node(&self.directory)),
+            _ => Err(self.no_node()),
         }
     }
 
-    /// The group that the node is. Consolidated metadata that cannot be read is not used, with a note.
+    /// Refuses a store that cannot be written, before anybody looks for less obvious reasons.
+    pub(crate) fn check_writable(&self) -> Result<(), Failure> {
+        self.storage.writer().map(drop).map_err(|e| self.fail(e))
+    }
+
+    /// Whether the store can say what is in it.
+    pub(crate) fn lists(&self) -> bool {
+        self.storage.lister().is_ok()
+    }
+
+    /// The group that the node is, of which one can tell what is in it. Consolidated metadata that cannot be read is not
+    /// used, with a note.
     pub(crate) fn group(&self, source: Source) -> Result<Group, Failure> {
         let trusted = match self.group_with(source.use_consolidated()) {
-            Ok(group) => return Ok(group),
+            Ok(group) if self.lists() || group.is_consolidated() => return Ok(group),
+            Ok(_) => return Err(self.unlisted(source)),
+            Err(e) if !self.lists() => return Err(self.fail(e)),
             Err(e) => e,
         };
         let group = self.group_with(UseConsolidated::Ignore).map_err(|e| self.fail(e))?;
@@ -136,9 +211,26 @@ impl Target {
     }
 }
 
+/// The format of the nearest group above a node.
+pub(crate) fn format_above(storage: &Storage, node: &Prefix) -> Result<Option<Format>, Failure> {
+    for group in node::above(node).iter().rev() {
+        let documents = block_on(node::documents(storage, group, None))?;
+        if documents.make_node() {
+            let three = documents.get(DocumentName::Node).is_some();
+            return Ok(Some(if three { Format::V3 } else { Format::V2 }));
+        }
+    }
+    Ok(None)
+}
+
 /// Everything that this command knows.
 pub(crate) fn registry() -> Registry {
     zarr_array::standard().overriding(zarr_codecs_numcodecs::CODECS)
+}
+
+/// Whether an object of this name is a document of a node, of format 2 or 3, or of many of them.
+pub(crate) fn is_document(name: &str) -> bool {
+    DocumentName::of(name).is_some() || name == consolidated::OBJECT2
 }
 
 /// Whether a directory has a document that makes it a node.
@@ -192,7 +284,7 @@ fn missing(given: &Path, e: &io::Error) -> Failure {
 }
 
 /// The error for a directory that is no node.
-fn no_node(directory: &Path) -> Failure {
+fn no_node_in(directory: &Path) -> Failure {
     let mut below: Vec<String> = fs::read_dir(directory)
         .into_iter()
         .flatten()
@@ -210,7 +302,13 @@ fn no_node(directory: &Path) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use zarr_array::traits::Access;
+
     use super::*;
+
+    fn find(given: &Path) -> Result<Target, Failure> {
+        Target::find(given, &Stores::new(Access::new()))
+    }
 
     #[test]
     fn the_store_is_the_hierarchy_around_the_node() {
@@ -220,11 +318,11 @@ mod tests {
         for node in [&root, &root.join("a"), &root.join("a/b")] {
             fs::write(node.join("zarr.json"), r#"{"zarr_format":3,"node_type":"group"}"#).unwrap();
         }
-        let found = Target::find(&root.join("a/b/")).unwrap();
+        let found = find(&root.join("a/b/")).unwrap();
         assert_eq!((found.path.as_str(), &found.store), ("/a/b", &root));
-        assert_eq!(Target::find(&root).unwrap().path, "/");
+        assert_eq!(find(&root).unwrap().path, "/");
         // Whoever goes up by `..` has a store that begins there.
-        assert_eq!(Target::find(&root.join("a/b/..")).unwrap().path, "/");
+        assert_eq!(find(&root.join("a/b/..")).unwrap().path, "/");
     }
 
     #[test]
@@ -234,7 +332,7 @@ mod tests {
         fs::create_dir_all(root.join("g/x")).unwrap();
         fs::write(root.join("g/zarr.json"), r#"{"zarr_format":3,"node_type":"group"}"#).unwrap();
         let fails = |path: &Path| {
-            let e = Target::find(path).unwrap_err();
+            let e = find(path).unwrap_err();
             (e.exit(), e.message().to_owned())
         };
         let (exit, message) = fails(&root.join("g/nope"));
@@ -245,6 +343,5 @@ mod tests {
         assert!(message.ends_with("there is no node, but there is one in \"g\" below it"), "{message}");
         assert_eq!(fails(&root.join("g/x")).0, Exit::NotFound);
         assert_eq!(fails(&root.join("g/zarr.json")).0, Exit::NotFound);
-        assert_eq!(fails(Path::new("s3://bucket/x.zarr")).0, Exit::Unsupported);
     }
 }

@@ -10,6 +10,7 @@ use crate::listed::{Listed, list};
 use crate::progress::Progress;
 use crate::stdout::print;
 use crate::stored::Size;
+use crate::stores::Stores;
 use crate::table::{Table, bytes, count};
 use crate::target::Target;
 use crate::walk::Source;
@@ -43,8 +44,8 @@ Examples:
   zarr tree -L 1 --sizes weather.zarr
   zarr tree --json weather.zarr | jq -r '.nodes[] | select(.unreadable_because).path'";
 
-pub(crate) fn run(args: &Args) -> Outcome {
-    let target = Target::find(&args.store)?;
+pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
+    let target = Target::find(&args.store, stores)?;
     let mut tree = tree(&target, args)?;
     if args.sizes {
         measure(&target, &mut tree)?;

@@ -13,6 +13,7 @@ use zarr_hierarchy::{Difference, Found, GroupOptions, HierarchyError, UseConsoli
 use crate::exit::{Exit, Outcome, line};
 use crate::json;
 use crate::stdout::print;
+use crate::stores::Stores;
 use crate::table::count;
 use crate::target::{Target, registry};
 use crate::walk::{NO_NODE, Source, Visit, reason, walk};
@@ -39,8 +40,8 @@ Examples:
   zarr validate weather.zarr
   zarr validate --json weather.zarr | jq '.nodes[].findings[].code'";
 
-pub(crate) fn run(args: &Args) -> Outcome {
-    let target = Target::find(&args.store)?;
+pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
+    let target = Target::find(&args.store, stores)?;
     let mut report = Report::default();
     for visit in walk(&target, Source::DOCUMENTS, usize::MAX)? {
         report.add(&target, visit);

@@ -7,7 +7,7 @@ use zarr_array::meta::NodeMeta;
 use zarr_array::traits::Prefix;
 use zarr_hierarchy::{Child, Found, HierarchyError, UseConsolidated};
 
-use crate::exit::Failure;
+use crate::exit::{Failure, say};
 use crate::target::Target;
 
 /// Where the verbs that list nodes find them.
@@ -59,7 +59,8 @@ impl From<Child> for Visit {
 }
 
 /// Visits the node that is meant and all below it, so many levels deep, parents before children. What is wrong with one does
-/// not keep from others; a group whose children cannot be listed comes a second time.
+/// not keep from others; a group whose children cannot be listed comes a second time. Where a store cannot list, consolidated
+/// metadata says what is in it, with a note if it was not to be asked.
 ///
 /// # Errors
 /// When the node that is meant is a group that cannot be opened.
@@ -69,6 +70,12 @@ pub(crate) fn walk(
     levels: usize,
 ) -> Result<impl Iterator<Item = Visit>, Failure> {
     let start = target.look()?;
+    let source = if source.is_documents() && !target.lists() {
+        say("note: the store cannot list what is in it; nodes are those that consolidated metadata names");
+        Source::default()
+    } else {
+        source
+    };
     let below = match &start.found {
         Found::Node(NodeMeta::Group(_)) => Some(target.group(source)?.walk().levels(levels)),
         _ => None,

@@ -3,12 +3,14 @@
 use std::str::FromStr;
 
 use zarr_array::blocking::Array;
-use zarr_array::meta::Format;
+use zarr_array::meta::json::Value;
 use zarr_array::meta::v3::Extension;
 use zarr_array::meta::v3::sharding::{Sharding, inner_chunk_shapes, inner_codecs};
+use zarr_array::meta::{Format, Members2};
 
-use super::codecs::{Codecs, OldCodecs};
+use super::codecs::Codecs;
 use crate::exit::Failure;
+use crate::lengths::{Lengths, only_shape};
 
 /// What the copy shall have that the source has not.
 #[derive(Debug, Default)]
@@ -20,10 +22,6 @@ pub(crate) struct Change {
     pub(crate) shards: Option<Shards>,
 }
 
-/// Lengths above 0, one a dimension.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Lengths(pub(crate) Vec<u64>);
-
 /// The argument of `--shards`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Shards {
@@ -34,21 +32,34 @@ pub(crate) enum Shards {
 /// How the elements of a copy are stored.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// The shape of the chunks; `None`: the grid of the source.
-    pub(crate) chunks: Option<Vec<u64>>,
-    /// The shape of the shards that chunks and codecs are inside of.
-    pub(crate) shards: Option<Vec<u64>>,
+    /// The chunks; `None`: the grid of the source.
+    pub(crate) chunks: Option<Lengths>,
+    /// The shards that chunks and codecs are inside of.
+    pub(crate) shards: Option<Lengths>,
     pub(crate) codecs: Vec<Extension>,
-    /// The encoding that format 2 shall have, where it is said in its terms.
-    pub(crate) old: Option<OldCodecs>,
+    /// Filters and compressor that format 2 shall have, where they are said in its terms.
+    pub(crate) old: Members2,
+}
+
+impl Layout {
+    /// What of it stands in a document of format 2, and the fill value if it is another one.
+    pub(crate) fn members2(&self, fill_value: Option<Value>) -> Result<Members2, Failure> {
+        let chunks = match &self.chunks {
+            Some(Lengths::Uneven(_)) => {
+                return Err(Failure::unsupported("in format 2 all chunks have one shape"));
+            }
+            chunks => chunks.as_ref().and_then(Lengths::shape).map(<[u64]>::to_vec),
+        };
+        Ok(Members2 { chunks, fill_value, ..self.old.clone() })
+    }
 }
 
 impl Change {
     /// What the user has given a shape of, and its rank; chunks and shards are of one rank.
     pub(crate) fn shape(&self) -> Option<(&'static str, usize)> {
         match (&self.chunks, &self.shards) {
-            (Some(chunks), _) => Some(("chunk", chunks.0.len())),
-            (None, Some(Shards::Of(shards))) => Some(("shard", shards.0.len())),
+            (Some(chunks), _) => Some(("chunk", chunks.rank())),
+            (None, Some(Shards::Of(shards))) => Some(("shard", shards.rank())),
             _ => None,
         }
     }
@@ -70,18 +81,18 @@ impl Change {
     pub(crate) fn layout(&self, source: &Array) -> Result<Layout, Failure> {
         let codecs = source.metadata().document().codecs();
         let to_old = self.format_of(source.metadata().format()) == Format::V2;
-        let fits = |lengths: &&Lengths| lengths.0.len() == source.shape().len();
-        let chunks = self.chunks.as_ref().filter(fits).map(|lengths| lengths.0.clone());
+        let fits = |lengths: &&Lengths| lengths.rank() == source.shape().len();
+        let chunks = self.chunks.as_ref().filter(fits).cloned();
         let shards = match &self.shards {
             Some(Shards::Of(_)) if to_old => return Err(Failure::usage("format 2 has no shards")),
-            Some(Shards::Of(lengths)) => Some(lengths).filter(fits).map(|lengths| lengths.0.clone()),
+            Some(Shards::Of(lengths)) => Some(lengths).filter(fits).cloned(),
             _ => None,
         };
         let (given, old) = match &self.codecs {
-            None => (None, None),
-            Some(Codecs::List(codecs)) => (Some(codecs.clone()), None),
+            None => (None, Members2::default()),
+            Some(Codecs::List(codecs)) => (Some(codecs.clone()), Members2::default()),
             // What is said in the terms of format 2 comes on top of elements as they are.
-            Some(Codecs::Old(old)) if to_old => (Some(Vec::new()), Some(old.clone())),
+            Some(Codecs::Old(old)) if to_old => (Some(Vec::new()), old.clone()),
             Some(Codecs::Old(_)) => {
                 let message = "--codecs: codecs of format 3 are a list, this is an object of format 2";
                 return Err(Failure::usage(message));
@@ -98,7 +109,7 @@ impl Change {
             chunks => chunks,
         };
         if let (None, Some(shards)) = (&self.chunks, &shards) {
-            check_kept(chunks.as_deref(), shards)?;
+            check_kept(chunks.as_ref(), shards)?;
         }
         Ok(Layout { chunks, shards, codecs: given.unwrap_or_else(|| inner_codecs(codecs)), old })
     }
@@ -113,12 +124,14 @@ impl Change {
 }
 
 /// The chunks of the source must fit into shards that are given without chunks.
-fn check_kept(chunks: Option<&[u64]>, shards: &[u64]) -> Result<(), Failure> {
-    let Some(chunks) = chunks else {
+fn check_kept(chunks: Option<&Lengths>, shards: &Lengths) -> Result<(), Failure> {
+    let Some(chunks) = chunks.and_then(Lengths::shape) else {
         return Err(Failure::usage(
             "its chunks are of several shapes, give one for those in shards with --chunks",
         ));
     };
+    // Shards that differ are looked at one by one where the metadata is made.
+    let Some(shards) = shards.shape() else { return Ok(()) };
     if shards.iter().zip(chunks).all(|(shard, chunk)| shard % chunk == 0) {
         return Ok(());
     }
@@ -129,41 +142,31 @@ fn check_kept(chunks: Option<&[u64]>, shards: &[u64]) -> Result<(), Failure> {
 }
 
 /// The shape of the chunks that codecs work on.
-fn inner_shape(source: &Array) -> Result<Option<Vec<u64>>, Failure> {
+fn inner_shape(source: &Array) -> Result<Option<Lengths>, Failure> {
     match inner_chunk_shapes(source.metadata().document().codecs()) {
-        Some(mut shapes) => Ok(shapes.pop().or_else(|| grid_shape(source))),
+        Some(mut shapes) => Ok(shapes.pop().map(Lengths::Shape).or_else(|| grid_shape(source))),
         None => Err(Failure::usage(
             "the shape of the chunks inside of its shards is not known, give one with --chunks",
         )),
     }
 }
 
-/// The shape of a chunk of the grid, where all have the same.
-fn grid_shape(source: &Array) -> Option<Vec<u64>> {
+/// The shape of the chunks of the grid, where all have the same.
+fn grid_shape(source: &Array) -> Option<Lengths> {
     if source.metadata().document().chunk_grid().name() != "regular" {
         return None;
     }
-    let grid = source.chunk_grid();
-    (0..grid.rank()).map(|dim| grid.lengths(dim).first().copied()).collect()
+    only_shape(source.chunk_grid(), source.shape()).map(Lengths::Shape)
+}
+
+/// The chunks of the grid, as they are given on the command line.
+pub(crate) fn given(source: &Array) -> Option<Lengths> {
+    let lists = || source.metadata().document().chunk_grid().configuration().get("chunk_shapes");
+    grid_shape(source).or_else(|| Some(Lengths::Uneven(lists()?.elements()?.collect())))
 }
 
 fn has_shards(codecs: &[Extension]) -> bool {
     codecs.iter().any(|codec| codec.name() == Sharding::NAME)
-}
-
-impl FromStr for Lengths {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text.trim().is_empty() {
-            return Ok(Self(Vec::new()));
-        }
-        let length = |part: &str| match part.trim().parse() {
-            Ok(n @ 1..) => Ok(n),
-            _ => Err(format!("{part:?} is no length above 0")),
-        };
-        text.split(',').map(length).collect::<Result<_, _>>().map(Self)
-    }
 }
 
 impl FromStr for Shards {
@@ -179,13 +182,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_are_above_zero() {
-        assert_eq!("1, 20".parse(), Ok(Lengths(vec![1, 20])));
-        assert_eq!("".parse(), Ok(Lengths(vec![])));
+    fn shards_are_lengths_or_none() {
         assert_eq!("none".parse(), Ok(Shards::None));
-        assert_eq!("6,8".parse(), Ok(Shards::Of(Lengths(vec![6, 8]))));
-        for bad in ["0", "-1", "a", "1,", "1.0", "18446744073709551616"] {
-            assert!(bad.parse::<Lengths>().is_err() && bad.parse::<Shards>().is_err(), "{bad}");
-        }
+        assert_eq!("6,8".parse(), Ok(Shards::Of(Lengths::Shape(vec![6, 8]))));
+        assert!("no".parse::<Shards>().is_err());
     }
 }

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use zarr_array::meta::Members2;
 use zarr_array::meta::diagnostic::Ignore;
 use zarr_array::meta::json::Value;
 use zarr_array::meta::v3::Extension;
@@ -11,15 +12,8 @@ use zarr_array::meta::v3::Extension;
 pub(crate) enum Codecs {
     /// As format 3 has them.
     List(Vec<Extension>),
-    /// As format 2 has them.
-    Old(OldCodecs),
-}
-
-/// The members of an array's document of format 2 that say how chunks are encoded.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct OldCodecs {
-    pub(crate) compressor: Value,
-    pub(crate) filters: Value,
+    /// As format 2 has them: filters and compressor.
+    Old(Members2),
 }
 
 impl FromStr for Codecs {
@@ -37,15 +31,15 @@ impl FromStr for Codecs {
     }
 }
 
-fn old(text: &str) -> Result<OldCodecs, String> {
+fn old(text: &str) -> Result<Members2, String> {
     let object = Value::parse(text).map_err(|e| e.to_string())?.as_object().unwrap_or_default();
     let unknown = object.members().find(|m| !matches!(&*m.name_lossy(), "compressor" | "filters"));
     if let Some(member) = unknown {
         let message = "codecs of format 2 are {\"compressor\": …, \"filters\": …}, found the member";
         return Err(format!("{message} {:?}", member.name_lossy()));
     }
-    let member = |name: &str| object.get(name).unwrap_or_else(|| None::<bool>.into());
-    Ok(OldCodecs { compressor: member("compressor"), filters: member("filters") })
+    let member = |name: &str| Some(object.get(name).unwrap_or_else(|| None::<bool>.into()));
+    Ok(Members2 { compressor: member("compressor"), filters: member("filters"), ..Members2::default() })
 }
 
 fn from_json(text: &str) -> Result<Vec<Extension>, String> {
@@ -150,8 +144,8 @@ mod tests {
             Ok(Codecs::List(codecs)) => {
                 codecs.iter().map(|c| c.to_value().to_compact()).collect::<Vec<_>>().join(" ")
             }
-            Ok(Codecs::Old(OldCodecs { compressor, filters })) => {
-                format!("{} {}", compressor.to_compact(), filters.to_compact())
+            Ok(Codecs::Old(Members2 { compressor, filters, .. })) => {
+                format!("{} {}", compressor.unwrap().to_compact(), filters.unwrap().to_compact())
             }
             Err(e) => format!("error: {e}"),
         }

@@ -4,14 +4,14 @@ use zarr_array::blocking::Array;
 use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::v3::{ArrayDocument, Extension, GroupDocument};
 use zarr_array::meta::{ArrayMeta, DocumentName, Format, GroupMeta, xarray};
-use zarr_array::traits::{Bytes, Outcome, Prefix, Put};
-use zarr_array::{Limits, Storage, block_on};
+use zarr_array::traits::Prefix;
+use zarr_array::{Limits, Storage, block_on, node};
 
 use super::change::Layout;
-use super::old;
 use super::written::written;
 
 use crate::exit::{Exit, Failure};
+use crate::lengths::cut;
 use crate::target::registry;
 
 /// The metadata of the copy of an array.
@@ -26,22 +26,21 @@ pub(crate) fn array(source: &Array, layout: &Layout, format: Format) -> Result<A
                 Format::V3 => key_encoding(document),
                 _ => Extension::new("default").with("separator", "/"),
             };
-            let attributes = attributes(meta);
+            // What xarray says by them in older formats has another place there (checklist J2, J3, J.2).
+            let attributes = match from {
+                Format::V3 => meta.attributes(),
+                _ => xarray::attributes_of_format_3(meta),
+            };
             new(source, layout, keys, &attributes, document.additional())
         }
         // Its documents as they are, but for what is changed.
-        (Format::V2, Format::V2) => old::changed(meta, layout, None),
+        (Format::V2, Format::V2) => Ok(meta.with_members2(&layout.members2(None)?)?),
         (Format::V2, _) => {
             let keys = Extension::new("v2").with("separator", ".");
-            let (mut attributes, fill) = (meta.attributes(), xarray::fill_value_of_format_2(meta));
-            if fill.is_some() {
-                attributes.remove(xarray::FILL_VALUE);
-            }
-            if meta.shape().is_empty() {
-                attributes.set(xarray::DIMENSIONS, Value::from_iter(Vec::<u64>::new()));
-            }
+            let (attributes, fill) = xarray::attributes_of_format_2(meta);
+            let members = layout.members2(fill)?;
             let made = new(source, layout, keys, &attributes, std::iter::empty())?;
-            old::changed(&made.to_v2()?, layout, fill)
+            Ok(made.to_v2()?.with_members2(&members)?)
         }
         _ => Err(Failure::unsupported("arrays of format 1 are read, and not written")),
     }
@@ -69,12 +68,9 @@ fn new(
         .chunk_key_encoding(keys)
         .codecs(written(&codecs, data_type, shape.len(), &registry()));
     builder = match &layout.chunks {
-        Some(chunks) => builder.chunks(chunks.clone()),
+        Some(chunks) => cut(builder, chunks, layout.shards.as_ref())?,
         None => builder.chunk_grid(as_object(document.chunk_grid())),
     };
-    if let Some(shards) = &layout.shards {
-        builder = builder.shards(shards.clone());
-    }
     if let Some(names) = document.dimension_names() {
         builder = builder.dimension_names(names.to_vec());
     }
@@ -82,24 +78,6 @@ fn new(
     let mut root = made.document().to_value().as_object().unwrap_or_default();
     keep(&mut root, attributes, additional);
     Ok(ArrayMeta::parse(root.to_value().to_pretty().as_bytes(), &Limits::unlimited(), &mut Vec::new())?)
-}
-
-/// The attributes that an array has in format 3: what xarray says by them in older formats has another place there
-/// (checklist J2, J3, J.2).
-fn attributes(meta: &ArrayMeta) -> Object {
-    let mut attributes = meta.attributes();
-    if meta.format() == Format::V3 {
-        return attributes;
-    }
-    let missing = xarray::missing_value(meta);
-    if meta.dimension_names().is_some() || meta.shape().is_empty() {
-        attributes.remove(xarray::DIMENSIONS);
-    }
-    let missing = missing.and_then(|value| xarray::fill_value_attribute(meta.document().data_type(), &value));
-    if let Some(missing) = missing {
-        attributes.set(xarray::FILL_VALUE, missing);
-    }
-    attributes
 }
 
 /// The metadata of the copy of a group. Consolidated metadata is left out: it describes documents that are others now.
@@ -116,14 +94,21 @@ pub(crate) fn group(source: &GroupMeta, format: Format) -> Result<GroupMeta, Fai
     Ok(GroupDocument::parse(text.as_bytes(), &Limits::unlimited(), &mut Vec::new())?.into())
 }
 
-/// Puts documents where there are none.
-pub(crate) fn put(storage: &Storage, documents: Vec<(DocumentName, Option<String>)>) -> Result<(), Failure> {
+/// Puts documents where there are none, or in a copy that is `resumed` where they are not yet the same.
+pub(crate) fn put(
+    storage: &Storage,
+    documents: Vec<(DocumentName, Option<String>)>,
+    resumed: bool,
+) -> Result<(), Failure> {
     for (name, text) in documents {
         let Some(text) = text else { continue };
         let key = Prefix::root().key(name.as_str())?;
-        match block_on(storage.writer()?.put(&key, &[Bytes::from(text)], Put::Create))? {
-            Outcome::Done(_) => {}
-            _ => return Err(Failure::new(Exit::Io, "somebody else has written the document of the copy")),
+        let there = if resumed { block_on(storage.get(&key))? } else { None };
+        match there {
+            Some(there) if there == text.as_bytes() => {}
+            Some(_) => block_on(storage.put(&key, text))?,
+            None if block_on(node::put_new(storage, &key, text))? => {}
+            None => return Err(Failure::new(Exit::Io, "somebody else has written the document of the copy")),
         }
     }
     Ok(())

@@ -1,13 +1,13 @@
 //! What is to be copied, known before anything is written.
 
 use zarr_array::blocking::Array;
-use zarr_array::meta::consolidated::OBJECT2;
+use zarr_array::meta::consolidated::Form;
 use zarr_array::meta::{ArrayMeta, DocumentName, Format, GroupMeta, NodeMeta};
 use zarr_array::traits::{ChunkGrid, Prefix};
-use zarr_array::{Cpu, Limits, Storage, block_on};
+use zarr_array::{Cpu, Limits, OpenOptions, Storage, block_on};
 use zarr_hierarchy::Found;
 
-use super::change::Change;
+use super::change::{Change, given};
 use super::document;
 use super::filter::Filter;
 use super::work::Work;
@@ -52,6 +52,14 @@ pub(crate) struct Planned {
 }
 
 impl Node {
+    /// The format of the copy.
+    pub(crate) fn format(&self) -> Format {
+        match &self.kind {
+            Kind::Group(meta) => meta.format(),
+            Kind::Array(array) => array.meta.format(),
+        }
+    }
+
     /// The documents of the copy.
     pub(crate) fn documents(&self) -> Vec<(DocumentName, Option<String>)> {
         match &self.kind {
@@ -62,10 +70,16 @@ impl Node {
 }
 
 impl Planned {
-    /// Creates the copy, without elements, at the root of `storage`.
-    pub(crate) fn create(&self, storage: Storage, cpu: &Cpu) -> Result<Array, Failure> {
-        let made = Array::create(storage, "/", self.meta.clone(), &registry());
-        Ok(made.map_err(|e| self.work.in_copy(e))?.with_cpu(cpu.clone()))
+    /// The copy at the root of `storage`, whose documents are to come.
+    pub(crate) fn open(&self, storage: Storage, cpu: &Cpu) -> Result<Array, Failure> {
+        let (meta, notes) = (self.meta.clone(), Vec::new());
+        let opened = OpenOptions::new().with_metadata(storage, Prefix::root(), meta, notes, &registry());
+        let array = opened.map_err(|e| self.work.in_copy(e))?;
+        if let Some(skipped) = array.codecs().skipped().first() {
+            let message = format!("codec {skipped:?} is unknown, a copy that uses it cannot be made");
+            return Err(self.work.in_copy(Failure::unsupported(message)));
+        }
+        Ok(Array::from(array).with_cpu(cpu.clone()))
     }
 }
 
@@ -136,10 +150,13 @@ impl Plan {
                 Kind::Array(Box::new(self.array(array, source, &visit.prefix == start, change)?))
             }
             Found::Node(NodeMeta::Group(group)) => {
-                let object = visit.prefix.key(OBJECT2)?;
-                consolidated = group.consolidated().is_some()
-                    || group.format() == Format::V2
-                        && block_on(source.storage.reader().size(&object))?.is_some();
+                consolidated = match Form::of(group.format()) {
+                    Form::Inline => group.consolidated().is_some(),
+                    form => {
+                        let holder = visit.prefix.key(form.holder())?;
+                        block_on(source.storage.reader().size(&holder))?.is_some()
+                    }
+                };
                 Kind::Group(Box::new(document::group(&group, change.format_of(group.format()))?))
             }
             Found::Broken(e) | Found::Unlisted(e) => {
@@ -185,16 +202,12 @@ impl Plan {
                 .map_err(in_copy)?;
         }
         if change.loses_shards(&source, &layout) {
-            let shards: Vec<u64> =
-                (0..rank).filter_map(|dim| source.chunk_grid().lengths(dim).pop()).collect();
-            let shards = shards.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
             let path = source.path();
-            self.notes.push(format!(
-                "array {path:?}: the copy has no shards; those of the source are --shards {shards}"
-            ));
+            let which = given(&source).map(|shards| format!("; those of the source are --shards {shards}"));
+            self.notes.push(format!("array {path:?}: the copy has no shards{}", which.unwrap_or_default()));
         }
         let keeps_fill = resolved.fill == *source.fill();
-        let work = Work::new(&source, &target.store, &*resolved.grid, keeps_fill)?;
+        let work = Work::new(&source, &target.store, resolved.grid, keeps_fill)?;
         Ok(Planned { source, meta, work })
     }
 

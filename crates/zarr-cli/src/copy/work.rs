@@ -5,9 +5,10 @@
 //! A block of very many chunks of the source is read in parts, because a read remembers something of every chunk.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
-use zarr_array::Selection;
 use zarr_array::blocking::Array;
 use zarr_array::traits::ChunkGrid;
 
@@ -33,7 +34,8 @@ const MANY: u128 = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct Work {
     shape: Vec<u64>,
-    /// The shape of a block; at the edge of the array there is less.
+    /// The chunks of the copy, and how many of them a block has in each dimension; at the edge of the array there are less.
+    grid: Arc<dyn ChunkGrid>,
     block: Vec<u64>,
     /// The blocks in which the source stores something; `None`: all are looked at.
     only: Option<BTreeSet<Vec<u64>>>,
@@ -52,18 +54,17 @@ impl Work {
     pub(crate) fn new(
         source: &Array,
         store: &Path,
-        grid: &dyn ChunkGrid,
+        grid: Arc<dyn ChunkGrid>,
         keeps_fill: bool,
     ) -> Result<Self, Failure> {
         let shape = source.shape().to_vec();
         let size = source.data_type().memory_size() as u64;
-        let block = block(&shape, source.chunk_grid(), grid, size);
+        let block = block(&shape, source.chunk_grid(), &*grid, size);
         let places = [format!("store {store:?}"), format!("copy of array {:?}", source.path())];
-        let mut work = Self { shape, block, only: None, bytes: 0, elements: 0, size, places };
+        let mut work = Self { shape, grid, block, only: None, bytes: 0, elements: 0, size, places };
         work.elements = product(&work.shape).saturating_mul(u128::from(size));
-        let counts: Vec<u64> =
-            work.shape.iter().enumerate().map(|(dim, len)| grid.count(dim, *len)).collect();
-        if keeps_fill && product(&source.chunk_counts()).max(product(&counts)) > MANY {
+        let lists = source.storage().lister().is_ok();
+        if keeps_fill && lists && product(&source.chunk_counts()).max(product(&work.chunks())) > MANY {
             work.only = Some(work.stored(source)?);
         }
         work.bytes = match &work.only {
@@ -76,19 +77,72 @@ impl Work {
     /// Copies all blocks; `done` is told how many bytes each had.
     pub(crate) fn copy(&self, source: &Array, copy: &Array, done: &dyn Fn(u64)) -> Result<(), Failure> {
         self.each(|index| {
-            let elements = self.read(source, index).map_err(|e| e.within(&self.places[0]))?;
-            elements.write(copy, self.selection(index)).map_err(|e| self.in_copy(e))?;
+            self.copy_box(source, copy, &self.spans(index))?;
             done(self.length(index));
             Ok(())
+        })
+    }
+
+    /// Copies what an earlier run has not: of blocks in which the copy stores something it is compared with the source,
+    /// and chunks that are equal stay.
+    pub(crate) fn resume(&self, source: &Array, copy: &Array, done: &dyn Fn(u64)) -> Result<(), Failure> {
+        let there = self.stored(copy)?;
+        self.each(|index| {
+            if !there.contains(index) {
+                self.copy_box(source, copy, &self.spans(index))?;
+            } else if !self.is_copied(source, copy, &self.spans(index))? {
+                self.each_chunk(index, |spans| match self.is_copied(source, copy, spans)? {
+                    true => Ok(()),
+                    false => self.copy_box(source, copy, spans),
+                })?;
+            }
+            done(self.length(index));
+            Ok(())
+        })
+    }
+
+    /// Copies a box of whole chunks of the copy.
+    fn copy_box(&self, source: &Array, copy: &Array, spans: &[Range<u64>]) -> Result<(), Failure> {
+        let elements = self.read_source(source, spans)?;
+        elements.write(copy, spans.to_vec().into()).map_err(|e| self.in_copy(e))
+    }
+
+    /// Whether a box of the copy has the elements of the source. What is corrupt has not.
+    fn is_copied(&self, source: &Array, copy: &Array, spans: &[Range<u64>]) -> Result<bool, Failure> {
+        let wanted = self.read_source(source, spans)?;
+        match read(copy, spans, READ) {
+            Ok(there) => Ok(there == wanted),
+            Err(e) if e.exit() == Exit::Corrupt => Ok(false),
+            Err(e) => Err(self.in_copy(e)),
+        }
+    }
+
+    /// Calls `run` with the box of every chunk in a block.
+    fn each_chunk(
+        &self,
+        index: &[u64],
+        mut run: impl FnMut(&[Range<u64>]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let first: Vec<u64> = index.iter().zip(&self.block).map(|(i, block)| i * block).collect();
+        let left = self.chunks().into_iter().zip(&first).map(|(chunks, first)| chunks - first);
+        let counts: Vec<u64> = left.zip(&self.block).map(|(left, block)| left.min(*block)).collect();
+        indices(&counts, |chunk| {
+            let span = |dim: usize| {
+                let length = self.shape[dim];
+                let span = self.grid.span(dim, first[dim] + chunk[dim]).unwrap_or(length..length);
+                span.start.min(length)..span.end.min(length)
+            };
+            run(&(0..chunk.len()).map(span).collect::<Vec<_>>())
         })
     }
 
     /// Compares all blocks.
     pub(crate) fn compare(&self, source: &Array, copy: &Array, done: &dyn Fn(u64)) -> Result<(), Failure> {
         self.each(|index| {
-            let wanted = self.read(source, index).map_err(|e| e.within(&self.places[0]))?;
-            if self.read(copy, index).map_err(|e| self.in_copy(e))? != wanted {
-                let start: Vec<u64> = index.iter().zip(&self.block).map(|(i, n)| i * n).collect();
+            let spans = self.spans(index);
+            let wanted = self.read_source(source, &spans)?;
+            if read(copy, &spans, READ).map_err(|e| self.in_copy(e))? != wanted {
+                let start: Vec<u64> = spans.iter().map(|span| span.start).collect();
                 let message = format!("elements from {start:?} on differ from those of the source");
                 return Err(self.in_copy(Failure::new(Exit::Invalid, message)));
             }
@@ -97,8 +151,8 @@ impl Work {
         })
     }
 
-    fn read(&self, array: &Array, index: &[u64]) -> Result<Elements, Failure> {
-        read(array, self.spans(index), READ)
+    fn read_source(&self, source: &Array, spans: &[Range<u64>]) -> Result<Elements, Failure> {
+        read(source, spans, READ).map_err(|e| e.within(&self.places[0]))
     }
 
     pub(crate) fn in_copy(&self, e: impl Into<Failure>) -> Failure {
@@ -117,26 +171,35 @@ impl Work {
         indices(&self.counts(), run)
     }
 
+    /// How many chunks the copy has in each dimension.
+    fn chunks(&self) -> Vec<u64> {
+        self.shape.iter().enumerate().map(|(dim, length)| self.grid.count(dim, *length)).collect()
+    }
+
     /// How many blocks there are in each dimension.
     fn counts(&self) -> Vec<u64> {
-        self.shape.iter().zip(&self.block).map(|(length, block)| length.div_ceil(*block)).collect()
+        self.chunks().iter().zip(&self.block).map(|(chunks, block)| chunks.div_ceil(*block)).collect()
     }
 
-    fn span(&self, dim: usize, index: u64) -> std::ops::Range<u64> {
-        let start = index * self.block[dim];
-        start..start.saturating_add(self.block[dim]).min(self.shape[dim])
+    fn span(&self, dim: usize, index: u64) -> Range<u64> {
+        let length = self.shape[dim];
+        let first = index * self.block[dim];
+        let start = self.grid.span(dim, first).map_or(length, |chunk| chunk.start.min(length));
+        let next = first.checked_add(self.block[dim]).and_then(|next| self.grid.span(dim, next));
+        start..next.map_or(length, |chunk| chunk.start.min(length))
     }
 
-    fn spans(&self, index: &[u64]) -> impl Iterator<Item = std::ops::Range<u64>> {
-        index.iter().enumerate().map(|(dim, i)| self.span(dim, *i))
+    /// The block that an element lies in.
+    fn find(&self, dim: usize, position: u64) -> Option<u64> {
+        Some(self.grid.find(dim, position)? / self.block[dim])
     }
 
-    fn selection(&self, index: &[u64]) -> Selection {
-        self.spans(index).collect::<Vec<_>>().into()
+    fn spans(&self, index: &[u64]) -> Vec<Range<u64>> {
+        index.iter().enumerate().map(|(dim, i)| self.span(dim, *i)).collect()
     }
 
     fn length(&self, index: &[u64]) -> u64 {
-        self.spans(index).map(|span| span.end - span.start).fold(self.size, u64::saturating_mul)
+        self.spans(index).into_iter().map(|span| span.end - span.start).fold(self.size, u64::saturating_mul)
     }
 
     /// The blocks that the stored chunks of `source` lie in.
@@ -148,7 +211,7 @@ impl Work {
             let spans = chunk.iter().enumerate().map(|(dim, i)| {
                 let span = source.chunk_grid().span(dim, *i)?;
                 let end = span.end.min(self.shape[dim]);
-                (span.start < end).then(|| (span.start / self.block[dim], (end - 1) / self.block[dim]))
+                if span.start < end { self.find(dim, span.start).zip(self.find(dim, end - 1)) } else { None }
             });
             let Some(spans) = spans.collect::<Option<Vec<_>>>() else { continue };
             let counts: Vec<u64> = spans.iter().map(|(first, last)| last - first + 1).collect();
@@ -166,18 +229,10 @@ impl Work {
 }
 
 /// The elements of a box, of which no more is read at once than `budget` allows.
-fn read(
-    array: &Array,
-    spans: impl Iterator<Item = std::ops::Range<u64>>,
-    budget: Budget,
-) -> Result<Elements, Failure> {
-    let pick = |span: std::ops::Range<u64>| Pick {
-        start: span.start,
-        count: span.end - span.start,
-        step: 1,
-        keep: true,
-    };
-    let picks: Vec<Pick> = spans.map(pick).collect();
+fn read(array: &Array, spans: &[Range<u64>], budget: Budget) -> Result<Elements, Failure> {
+    let pick =
+        |span: &Range<u64>| Pick { start: span.start, count: span.end - span.start, step: 1, keep: true };
+    let picks: Vec<Pick> = spans.iter().map(pick).collect();
     let size = array.data_type().memory_size();
     let mut elements = Elements::none(array.data_type());
     for slab in Slabs::new(&picks, array.chunk_grid(), size, budget) {
@@ -206,17 +261,18 @@ fn indices(counts: &[u64], mut each: impl FnMut(&[u64]) -> Result<(), Failure>) 
     }
 }
 
-/// The shape of a block: one chunk of the copy, grown from the last dimension on, and where that costs little to a length
-/// that cuts no chunk of the source.
+/// How many chunks of the copy a block has: one, and more from the last dimension on, and where that costs little so many
+/// that no chunk of the source is cut. Chunks of different lengths count as if all were as long as the longest.
 fn block(shape: &[u64], source: &dyn ChunkGrid, copy: &dyn ChunkGrid, size: u64) -> Vec<u64> {
-    let chunk = |grid: &dyn ChunkGrid, dim: usize| grid.lengths(dim).into_iter().max().unwrap_or(1).max(1);
-    let mut block: Vec<u64> = (0..shape.len()).map(|dim| chunk(copy, dim).min(shape[dim].max(1))).collect();
+    let chunk = |grid: &dyn ChunkGrid, dim: usize| grid.lengths(dim).pop().unwrap_or(1);
+    let mut block = vec![1; shape.len()];
+    let mut lengths: Vec<u64> = (0..shape.len()).map(|dim| chunk(copy, dim).min(shape[dim].max(1))).collect();
     let mut chunks = 1_u64;
     for dim in (0..shape.len()).rev() {
         let unit = chunk(copy, dim);
-        let bytes = block.iter().fold(size.max(1), |n, len| n.saturating_mul(*len));
+        let bytes = lengths.iter().fold(size.max(1), |n, len| n.saturating_mul(*len));
         let fits = (BLOCK / bytes).min(CHUNKS / chunks).max(1);
-        let all = shape[dim].div_ceil(unit).max(1);
+        let all = copy.count(dim, shape[dim]).max(1);
         let mut number = fits.min(all);
         if number < all
             && let Some(both) = common_multiple(unit, chunk(source, dim)).map(|both| both / unit)
@@ -225,7 +281,8 @@ fn block(shape: &[u64], source: &dyn ChunkGrid, copy: &dyn ChunkGrid, size: u64)
             number -= number % both;
         }
         chunks = chunks.saturating_mul(number);
-        block[dim] = unit.saturating_mul(number);
+        block[dim] = number;
+        lengths[dim] = unit.saturating_mul(number);
     }
     block
 }
@@ -240,7 +297,7 @@ fn common_multiple(a: u64, b: u64) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use zarr_array::traits::RegularGrid;
+    use zarr_array::traits::{RectilinearGrid, RegularGrid, Run};
     use zarr_array::{ArrayMeta, DataType};
 
     use super::*;
@@ -256,8 +313,9 @@ mod tests {
             array
         };
         let (source, copy) = (array("a", 4), array("b", 5));
-        let mut work = Work::new(&source, Path::new("a"), source.chunk_grid(), true).unwrap();
-        work.block = vec![1, 2];
+        let grid = Arc::new(RegularGrid::new([1, 2]).unwrap());
+        let mut work = Work::new(&source, Path::new("a"), grid, true).unwrap();
+        work.block = vec![1, 1];
         assert!(work.compare(&source, &source, &|_| {}).is_ok());
         let e = work.compare(&source, &copy, &|_| {}).unwrap_err();
         assert_eq!(e.exit(), Exit::Invalid);
@@ -281,7 +339,7 @@ mod tests {
         for chunks in [1, 2, 6, 7, 8, 14, 1000] {
             let budget = Budget { chunks, ..READ };
             assert_eq!(
-                read(&array, [1..7, 2..9].into_iter(), budget).unwrap(),
+                read(&array, &[1..7, 2..9], budget).unwrap(),
                 Elements::Fixed(whole.clone()),
                 "{chunks}"
             );
@@ -298,8 +356,9 @@ mod tests {
     fn an_error_in_the_copy_names_one_array() {
         let place = |message: &str| {
             let places = [String::new(), "copy of array \"/a\"".to_owned()];
-            let work =
-                Work { shape: vec![], block: vec![], only: None, bytes: 0, elements: 0, size: 1, places };
+            let grid = Arc::new(RegularGrid::new([]).unwrap());
+            let (shape, block) = (vec![], vec![]);
+            let work = Work { shape, grid, block, only: None, bytes: 0, elements: 0, size: 1, places };
             work.in_copy(Failure::usage(message)).message().to_owned()
         };
         assert_eq!(place("array \"/\", chunk [0]: no space"), "copy of array \"/a\", chunk [0]: no space");
@@ -308,7 +367,22 @@ mod tests {
     }
 
     fn shape_of(shape: &[u64], source: &[u64], copy: &[u64], size: u64) -> Vec<u64> {
-        block(shape, &RegularGrid::new(source).unwrap(), &RegularGrid::new(copy).unwrap(), size)
+        let chunks = block(shape, &RegularGrid::new(source).unwrap(), &RegularGrid::new(copy).unwrap(), size);
+        chunks.iter().zip(copy).map(|(chunks, length)| chunks * length).collect()
+    }
+
+    #[test]
+    fn blocks_end_where_chunks_end() {
+        let run = |(length, count)| Run { length, count: Some(count) };
+        let runs = [(4, 2), (2, 1), (9, 3)].map(run).to_vec();
+        let grid = Arc::new(RectilinearGrid::new([runs]).unwrap());
+        let places = [String::new(), String::new()];
+        let block = block(&[21], &*grid, &*grid, BLOCK / 18);
+        assert_eq!(block, [2], "of the longest chunk two fit");
+        let work = Work { shape: vec![21], grid, block, only: None, bytes: 0, elements: 0, size: 1, places };
+        let spans: Vec<_> = (0..work.counts()[0]).map(|i| work.span(0, i)).collect();
+        assert_eq!(spans, [0..8, 8..19, 19..21]);
+        assert_eq!([0, 7, 8, 18, 19].map(|position| work.find(0, position).unwrap()), [0, 0, 1, 1, 2]);
     }
 
     #[test]

@@ -6,13 +6,14 @@ use zarr_array::meta::ArrayMeta;
 use zarr_array::meta::json::Value;
 use zarr_array::meta::v3::Extension;
 use zarr_array::meta::v3::sharding::inner_chunk_shapes;
-use zarr_array::traits::{ChunkGrid, Context, KeyEncoding};
-use zarr_array::{DataType, Diagnostic, Limits};
+use zarr_array::traits::{ChunkGrid, Context, KeyEncoding, Prefix};
+use zarr_array::{DataType, Diagnostic, Format, Limits, Storage};
 
 use super::{diagnostics, end, head};
 use crate::exit::Failure;
-use crate::extension::{self, spec};
+use crate::extension;
 use crate::json;
+use crate::lengths::{Extent, only_shape};
 use crate::stored::Stored;
 use crate::table::{Table, bytes, dimensions, number, product};
 use crate::target::{Target, registry};
@@ -45,23 +46,30 @@ impl ArrayInfo {
         let (registry, limits) = (registry(), Limits::default());
         let document = meta.document();
         let resolved = meta.resolve(&registry, &limits, &mut notes);
+        // Where the chunks lie is known unless there is a storage transformer that is not.
+        let storage = match &resolved {
+            Ok(resolved) => target.prefix().map(|prefix| resolved.storage(&target.storage, &prefix)).ok(),
+            Err(_) => document.storage_transformers().is_empty().then(|| target.storage.clone()),
+        };
         let context = Context { registry: &registry, limits: &limits, depth: 0 };
         let data_type =
-            spec(document.data_type()).ok().and_then(|spec| registry.data_type(&spec, &context).ok());
-        let grid = spec(document.chunk_grid()).ok();
-        let grid = grid.and_then(|spec| registry.chunk_grid(&spec, document.shape(), &context).ok());
+            document.data_type().to_spec().ok().and_then(|spec| registry.data_type(&spec, &context).ok());
+        let grid = meta.chunk_grid(&registry, &limits).ok();
         let mut info = Self {
             meta,
             notes,
             data_type: data_type.map(|(data_type, _)| data_type),
-            grid: grid.map(|(grid, _)| grid),
+            grid,
             stored: Count::Unknown("the chunk grid is not known".to_owned()),
             unreadable: resolved.err().map(|e| e.to_string()),
         };
         if let Some(counts) = info.chunk_counts() {
             let most = if count_all { usize::MAX } else { LISTED };
             let keys = info.meta.key_encoding(&registry, &limits).map_err(Failure::from);
-            let counted = keys.and_then(|keys| count(target, &*keys, counts, most));
+            let storage = storage.ok_or_else(|| Failure::unsupported("a storage transformer is not known"));
+            let format = info.meta.format();
+            let counted =
+                keys.and_then(|keys| count(&storage?, target.prefix()?, format, &*keys, counts, most));
             info.stored = counted.unwrap_or_else(|e| Count::Unknown(e.message().to_owned()));
         }
         info
@@ -69,12 +77,7 @@ impl ArrayInfo {
 
     /// The shape of a chunk, where all chunks have the same.
     fn chunk_shape(&self) -> Option<Vec<u64>> {
-        let grid = self.grid.as_ref()?;
-        let length = |dim| match grid.lengths(dim)[..] {
-            [length] => Some(length),
-            _ => None,
-        };
-        (0..grid.rank()).map(length).collect()
+        only_shape(self.grid.as_deref()?, self.meta.document().shape())
     }
 
     fn chunk_counts(&self) -> Option<Vec<u64>> {
@@ -164,8 +167,10 @@ impl ArrayInfo {
             table.row(["dimensions", &names.iter().map(name).collect::<Vec<_>>().join(", ")]);
         }
         table.row(["data type", &extension::text(d.data_type())]);
-        match (self.chunk_shape(), self.chunk_counts()) {
-            (Some(shape), Some(counts)) => self.chunk_rows(shape, &counts, &mut table),
+        match (&self.grid, self.chunk_counts()) {
+            (Some(grid), Some(counts)) => {
+                self.chunk_rows(Extent::of(&**grid, d.shape()), &counts, &mut table);
+            }
             _ => table.row(["chunk grid", &extension::text(d.chunk_grid())]),
         }
         table.row(["chunk keys", &extension::text(d.chunk_key_encoding())]);
@@ -186,20 +191,24 @@ impl ArrayInfo {
     }
 
     /// The chunks, or the shards with the chunks inside; and how many there are of them.
-    fn chunk_rows(&self, mut shape: Vec<u64>, counts: &[u64], table: &mut Table) {
-        let chunks = |shape: &[u64], counts: &[u64], end| {
+    fn chunk_rows(&self, mut extents: Vec<Extent>, counts: &[u64], table: &mut Table) {
+        let chunks = |extents: &[Extent], counts: &[Extent], end| {
             let product = if counts.len() > 1 { format!("{} = ", dimensions(counts)) } else { String::new() };
-            format!("{}, {product}{} {end}", dimensions(shape), number(counts))
+            let [least, most] =
+                [|n: &Extent| n.0, |n: &Extent| n.1].map(|of| counts.iter().map(of).collect());
+            let all = [least, most].map(|counts: Vec<u64>| number(&counts));
+            let all = if all[0] == all[1] { all[0].clone() } else { all.join("–") };
+            format!("{}, {product}{all} {end}", dimensions(extents))
         };
+        let exactly = |lengths: &[u64]| lengths.iter().map(|n| Extent(*n, *n)).collect::<Vec<_>>();
         let inner = self.inner_shapes();
         let what = if inner.is_empty() { "chunks" } else { "shards" };
-        table.row([what, &chunks(&shape, counts, "of them")]);
-        for (level, inner_shape) in inner.iter().enumerate() {
-            let counts: Vec<u64> =
-                shape.iter().zip(inner_shape).map(|(outer, inner)| outer / inner).collect();
+        table.row([what, &chunks(&extents, &exactly(counts), "of them")]);
+        for (level, shape) in inner.iter().enumerate() {
+            let counts: Vec<Extent> = extents.iter().zip(shape).map(|(outer, n)| outer.divided(*n)).collect();
             let name = if level + 1 == inner.len() { "inner chunks" } else { "inner shards" };
-            table.row([name, &chunks(inner_shape, &counts, "in each shard")]);
-            shape.clone_from(inner_shape);
+            extents = exactly(shape);
+            table.row([name, &chunks(&extents, &counts, "in each shard")]);
         }
         let stored = match &self.stored {
             Count::Exactly(n) => format!("{n} {}", if *n == 1 { &what[..5] } else { what }),
@@ -217,9 +226,16 @@ impl Count {
 }
 
 /// Counts the stored chunks, listing no more objects than `most`.
-fn count(target: &Target, keys: &dyn KeyEncoding, counts: Vec<u64>, most: usize) -> Result<Count, Failure> {
+fn count(
+    storage: &Storage,
+    prefix: Prefix,
+    format: Format,
+    keys: &dyn KeyEncoding,
+    counts: Vec<u64>,
+    most: usize,
+) -> Result<Count, Failure> {
     let mut chunks = 0;
-    for (listed, object) in Stored::new(&target.storage, target.prefix()?, keys, counts).enumerate() {
+    for (listed, object) in Stored::new(storage, prefix, format, keys, counts).enumerate() {
         if listed == most {
             return Ok(Count::AtLeast(chunks));
         }
@@ -243,12 +259,12 @@ mod tests {
         for name in ["zarr.json", "c/0", "c/1", "c/2", "c/x"] {
             fs::write(folder.path().join(name), r#"{"zarr_format":3,"node_type":"group"}"#).unwrap();
         }
-        let target = Target::find(folder.path()).unwrap();
+        let target = Target::find(folder.path(), &crate::stores::Stores::new(Default::default())).unwrap();
         let keys = CoreKeyEncoding::default_with('/');
         for (most, exactly, at_least) in
             [(0, None, 0), (2, None, 2), (3, None, 3), (4, Some(3), 3), (9, Some(3), 3)]
         {
-            let count = count(&target, &keys, vec![9], most).unwrap();
+            let count = count(&target.storage, Prefix::root(), Format::V3, &keys, vec![9], most).unwrap();
             assert_eq!(count.exactly(), exactly, "{most}");
             assert!(exactly.is_some() || matches!(count, Count::AtLeast(n) if n == at_least), "{most}");
         }

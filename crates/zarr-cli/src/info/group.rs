@@ -20,9 +20,14 @@ pub(super) struct GroupInfo {
     consolidated: Option<Consolidated>,
 }
 
-/// What consolidated metadata knows, and how that differs from the children that the store has.
+/// What consolidated metadata knows.
 struct Consolidated {
     nodes: usize,
+    /// How it differs from the children that the store has, if the store can say that.
+    differs: Option<Differs>,
+}
+
+struct Differs {
     missing: Vec<String>,
     gone: Vec<String>,
 }
@@ -41,18 +46,22 @@ impl GroupInfo {
             Ok(all)
         };
         let group = target.group(Source::default())?;
-        let stored = children(Source::DOCUMENTS)?;
         if !group.is_consolidated() {
-            return Ok(Self { meta, notes, children: stored, consolidated: None });
+            return Ok(Self { meta, notes, children: children(Source::DOCUMENTS)?, consolidated: None });
         }
+        let nodes = group.walk().filter(|child| child.kind().is_some()).count();
         let known = children(Source::default())?;
+        if !target.lists() {
+            let consolidated = Some(Consolidated { nodes, differs: None });
+            return Ok(Self { meta, notes, children: known, consolidated });
+        }
+        let stored = children(Source::DOCUMENTS)?;
         let without = |some: &[Listed], others: &[Listed]| -> Vec<String> {
             let absent = |child: &&Listed| !others.iter().any(|other| other.path == child.path);
             some.iter().filter(absent).map(|child| child.below(&target.path).to_owned()).collect()
         };
-        let nodes = group.walk().filter(|child| child.kind().is_some()).count();
-        let consolidated =
-            Some(Consolidated { nodes, missing: without(&stored, &known), gone: without(&known, &stored) });
+        let differs = Differs { missing: without(&stored, &known), gone: without(&known, &stored) };
+        let consolidated = Some(Consolidated { nodes, differs: Some(differs) });
         let children = if source.is_documents() { stored } else { known };
         Ok(Self { meta, notes, children, consolidated })
     }
@@ -77,7 +86,7 @@ impl GroupInfo {
             ("children", self.children.iter().map(child).collect()),
             ("consolidated_nodes", consolidated.map(|known| known.nodes).into()),
         ]);
-        if let Some(known) = consolidated {
+        if let Some(known) = consolidated.and_then(|known| known.differs.as_ref()) {
             info.set("consolidated_lacks", known.missing.iter().collect::<Value>());
             info.set("consolidated_names_absent", known.gone.iter().collect::<Value>());
         }
@@ -112,17 +121,21 @@ impl GroupInfo {
 
 impl Consolidated {
     fn to_text(&self) -> String {
-        let mut text = format!("metadata of {}", count(self.nodes, "node"));
-        let mut differs = |names: &[String], what| match names {
-            [] => {}
-            [name] => text.push_str(&format!(", {what} {name:?}")),
-            [name, ..] => text.push_str(&format!(", {what} {} children such as {name:?}", names.len())),
+        let nodes = count(self.nodes, "node");
+        let differs = |names: &[String], what| match names {
+            [] => String::new(),
+            [name] => format!(", {what} {name:?}"),
+            [name, ..] => format!(", {what} {} children such as {name:?}", names.len()),
         };
-        differs(&self.missing, "without");
-        differs(&self.gone, "with the absent");
-        if self.missing.is_empty() && self.gone.is_empty() {
-            text.push_str(", the same children");
-        }
-        text
+        let children = match &self.differs {
+            None => ", the store itself cannot be listed".to_owned(),
+            Some(Differs { missing, gone }) if missing.is_empty() && gone.is_empty() => {
+                ", the same children".to_owned()
+            }
+            Some(Differs { missing, gone }) => {
+                differs(missing, "without") + &differs(gone, "with the absent")
+            }
+        };
+        format!("metadata of {nodes}{children}")
     }
 }

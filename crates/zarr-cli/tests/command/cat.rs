@@ -195,6 +195,11 @@ fn each_kind_of_fault_has_its_exit_code() {
         (json!({ "fill_value": 1.5 }), 1, ["member \"/fill_value\"", "1.5"]),
         (json!({ "codecs": [] }), 1, ["member \"/codecs\"", "found none"]),
         (json!({ "codecs": [{ "name": "foo" }] }), 6, ["member \"/codecs/0\"", "unknown codec \"foo\""]),
+        (
+            json!({ "codecs": [{ "name": "zarrs.gdeflate" }] }),
+            6,
+            ["unknown codec \"zarrs.gdeflate\"", "it is an experiment of zarrs"],
+        ),
         (json!({ "data_type": "strings" }), 6, ["member \"/data_type\"", "unknown data type \"strings\""]),
         (json!({ "zarr_format": 4 }), 6, ["member \"/zarr_format\"", "version 4"]),
         (json!({ "extra": 1 }), 6, ["member \"/extra\"", "must be understood"]),

@@ -333,7 +333,8 @@ fn a_copy_into_a_hierarchy_is_a_node_of_it() {
 fn what_is_to_come_is_refused_with_a_message() {
     let folder = Folder::new();
     folder.base("a.zarr");
-    zarr(args!["copy", folder.join("a.zarr"), "s3://bucket/b.zarr"]).fails(6, &["local directory"]);
+    zarr(args!["copy", folder.join("a.zarr"), "foo://bucket/b.zarr"])
+        .fails(6, &["\"foo\" are not known here"]);
     let unknown = r#"[{"name":"bytes","configuration":{"endian":"little"}},{"name":"foo"}]"#;
     copy(&folder, "a.zarr", "c.zarr", &["--codecs", unknown]).fails(6, &["unknown codec \"foo\""]);
     copy(&folder, "a.zarr", "c.zarr", &["--codecs", "transpose(1,0)"])

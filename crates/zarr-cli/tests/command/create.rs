@@ -81,6 +81,16 @@ fn what_is_there_is_replaced_only_if_asked_for_and_only_if_it_is_a_node() {
 }
 
 #[test]
+fn what_others_may_not_read_is_created_with_a_note() {
+    let folder = Folder::new();
+    let codecs = r#"[{"name": "numcodecs.zlib", "configuration": {"level": 1}}]"#;
+    let done =
+        zarr(args!["create", folder.join("a.zarr"), "--shape", "3", "--dtype", "int8", "--codecs", codecs]);
+    done.ok_with_notes()
+        .says(&["ZM092 member \"/codecs/1\": the name \"numcodecs.zlib\" of a codec is not registered"]);
+}
+
+#[test]
 fn what_cannot_be_created_leaves_nothing() {
     let folder = Folder::new();
     let run = |text: &str| zarr_in(folder.path(), [vec!["create"], text.split(' ').collect()].concat());

@@ -1,4 +1,5 @@
-//! Runs the command, and makes stores for it.
+//! Runs the command, and makes stores for it. The tests of the command over services use it as well; where the program is, the
+//! tests say (`crate::program`).
 
 use std::ffi::OsStr;
 use std::fs;
@@ -28,7 +29,7 @@ pub(crate) fn zarr_in<A: AsRef<OsStr>>(directory: &Path, args: impl IntoIterator
 }
 
 pub(crate) fn command() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_zarr"));
+    let mut command = Command::new(crate::program());
     command.stdin(Stdio::null());
     command
 }

@@ -59,6 +59,18 @@ fn json_has_the_members_of_the_document() {
 }
 
 #[test]
+fn chunks_behind_an_unknown_storage_transformer_are_not_counted() {
+    let folder = Folder::new();
+    folder.base("a.zarr");
+    for (waived, stored) in [(false, json!(null)), (true, json!(1))] {
+        let transformer = json!({ "name": "example.elsewhere", "must_understand": !waived });
+        folder.node("a.zarr", &with(base(), &json!({ "storage_transformers": [transformer] })));
+        let info = info_json(&folder, "a.zarr");
+        assert_eq!((&info["stored_chunks"], &info["readable"]), (&stored, &json!(waived)));
+    }
+}
+
+#[test]
 fn a_node_with_an_unknown_codec_is_described_all_the_same() {
     let folder = Folder::new();
     let changes = json!({ "codecs": [{ "name": "foo", "configuration": { "a": [{ "name": "bar" }] } }], "attributes": { "n": 1 } });

@@ -19,5 +19,11 @@ mod older;
 mod rm;
 mod shards;
 mod tree;
+mod uneven;
+mod url;
 mod usage;
 mod validate;
+
+fn program() -> &'static std::path::Path {
+    std::path::Path::new(env!("CARGO_BIN_EXE_zarr"))
+}

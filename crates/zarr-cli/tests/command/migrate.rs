@@ -125,7 +125,11 @@ fn an_array_of_format_1_is_migrated() {
     folder.write("old.zarr/meta", meta.to_string());
     folder.write("old.zarr/attrs", "{}");
     folder.write("old.zarr/0.0", le(&[1, 2, 3, 4]));
+    let listed = || zarr(args!["chunks", "--json", folder.join("old.zarr")]).ok().text().to_owned();
+    let before = listed();
+    assert!(!before.contains("meta") && !before.contains("attrs"), "documents are no strays: {before}");
     migrate(&folder, "old.zarr", &["--remove-v2-metadata"]).ok_with_notes();
+    assert_eq!(listed(), before);
     assert_eq!(folder.files("old.zarr"), ["0.0", "zarr.json"]);
     let values = zarr(args!["cat", folder.join("old.zarr"), "--format", "json"]).ok().json();
     assert_eq!(values, json!([[1, 2], [3, 4]]));

@@ -74,11 +74,12 @@ fn one_broken_node_does_not_hide_another() {
     for part in [
         "/a (invalid)\n  error syntax: line 1, column 19 (byte 18): trailing comma",
         "/b (invalid)\n  error invalid at /shape/0: expected an integer",
-        "/c (array)\n  error unknown-extension at /codecs/0: cannot be understood: unknown codec \"foo\"\n",
+        "/c (array)\n  warning ZM092 at /codecs/0: the name \"foo\" of a codec is not registered\n",
+        "  error unknown-extension at /codecs/0: cannot be understood: unknown codec \"foo\"\n",
         "/d (array)\n  error invalid at /fill_value: ",
         "/__e (array)\n  error ZM060: ",
         "/stray (no node)\n  note: there is no document",
-        "6 nodes, 5 errors, 0 warnings\n",
+        "6 nodes, 5 errors, 1 warning\n",
     ] {
         assert!(text.contains(part), "{part:?} is missing in\n{text}");
     }

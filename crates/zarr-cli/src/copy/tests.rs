@@ -1,0 +1,189 @@
+//! Copies between stores in memory, which fail as they are told.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use clap::Parser;
+use zarr_array::blocking::Array;
+use zarr_array::meta::ArrayMeta;
+use zarr_array::traits::{
+    Access, Bytes, Key, OpenScheme, Prefix, Scheme, Schemes, StoreError, StoreErrorKind, StoreResult,
+};
+use zarr_array::{DataType, Storage, block_on};
+use zarr_hierarchy::GroupOptions;
+use zarr_hierarchy::blocking::Group;
+use zarr_store::{Fault, Faulty, MemoryStore, Operation};
+
+use super::*;
+use crate::target::registry;
+
+/// The storages that have a URL, by it.
+static STORAGES: Mutex<BTreeMap<String, Storage>> = Mutex::new(BTreeMap::new());
+
+const SCHEMES: &[Scheme] = &[Scheme { name: "test", open: OpenScheme::Root(open) }];
+
+fn open(url: &str, _: &Access) -> StoreResult<Storage> {
+    let found = STORAGES.lock().unwrap().get(url).cloned();
+    found.ok_or_else(|| StoreError::new(StoreErrorKind::Unavailable, "there is no such store"))
+}
+
+fn register(url: &str, storage: Storage) {
+    STORAGES.lock().unwrap().insert(url.to_owned(), storage);
+}
+
+/// A store in memory that has a URL, and counts what was put.
+struct Store {
+    memory: Storage,
+    script: Arc<Mutex<Script>>,
+}
+
+#[derive(Default)]
+struct Script {
+    /// Of so many puts the last one has this fault.
+    faults: Option<(usize, Fault)>,
+    /// Puts since the faults were set.
+    puts: usize,
+    /// How often each key was put.
+    done: BTreeMap<String, usize>,
+}
+
+impl Store {
+    fn at(url: &str) -> Self {
+        let memory = Storage::from(MemoryStore::new());
+        let script = Arc::new(Mutex::new(Script::default()));
+        let shared = script.clone();
+        let (storage, _) = Faulty::over(&memory, move |_, call| {
+            let mut script = shared.lock().unwrap();
+            if call.operation != Operation::Put {
+                return None;
+            }
+            script.puts += 1;
+            let fault = script.faults.filter(|(every, _)| script.puts % every == 0).map(|(_, fault)| fault);
+            if !matches!(fault, Some(Fault::ErrorBefore(_))) {
+                *script.done.entry(call.target.to_owned()).or_default() += 1;
+            }
+            fault
+        });
+        register(url, storage);
+        Self { memory, script }
+    }
+
+    /// From now on one put of so many fails.
+    fn fail(&self, faults: Option<(usize, Fault)>) {
+        let mut script = self.script.lock().unwrap();
+        (script.faults, script.puts) = (faults, 0);
+    }
+
+    /// Keys that were put more than once, but for the marker.
+    fn repeated(&self) -> Vec<String> {
+        let script = self.script.lock().unwrap();
+        let again = script.done.iter().filter(|(key, times)| **times > 1 && *key != marker::NAME);
+        again.map(|(key, _)| key.clone()).collect()
+    }
+
+    /// All keys with what is there.
+    fn contents(&self) -> Vec<(String, Bytes)> {
+        let keys = block_on(self.memory.list_all(&Prefix::root())).unwrap();
+        let value = |key: &Key| block_on(self.memory.get(key)).unwrap().unwrap();
+        keys.iter().map(|key| (key.to_string(), value(key))).collect()
+    }
+}
+
+#[derive(Debug, Parser)]
+struct Line {
+    #[command(flatten)]
+    args: Args,
+}
+
+fn copy(arguments: &[&str]) -> Outcome {
+    run(
+        &Line::parse_from([&["copy", "-q"], arguments].concat()).args,
+        &Stores::of(Schemes::new(&[SCHEMES]), Access::new()),
+    )
+}
+
+/// A group of a group with two arrays, one of them of shards, not all of which are stored.
+fn hierarchy(storage: &Storage) {
+    Group::create(storage.clone(), "/", &registry()).unwrap();
+    for (path, shards) in [("/g/a", None), ("/g/b", Some([4, 4]))] {
+        let mut meta = ArrayMeta::builder([12, 6], DataType::UInt16).chunks([2, 2]);
+        if let Some(shards) = shards {
+            meta = meta.shards(shards);
+        }
+        let array = Array::create(storage.clone(), path, meta.build().unwrap(), &registry()).unwrap();
+        array.write([0..9, 1..6], &(0..45).collect::<Vec<u16>>()[..]).unwrap();
+    }
+}
+
+#[test]
+fn a_copy_through_faults_is_resumed_until_it_is_whole_and_puts_nothing_twice() {
+    let source = Store::at("test://source");
+    hierarchy(&source.memory);
+    let before = Fault::ErrorBefore(StoreErrorKind::Unavailable);
+    // The object is there, and nobody said so.
+    let after = Fault::ErrorAfter(StoreErrorKind::Uncertain);
+    for (at, options) in
+        [&[][..], &["--chunks", "3,1", "--codecs", "gzip"], &["--shards", "none", "--zarr-format", "2"]]
+            .into_iter()
+            .enumerate()
+    {
+        let whole = Store::at("test://whole");
+        copy(&[&["test://source", "test://whole", "--verify"], options].concat()).unwrap();
+        for (every, fault) in [(2, before), (3, before), (11, before), (1, after), (4, after)] {
+            let case = format!("test://copy/{at}/{every}/{fault:?}");
+            let store = Store::at(&case);
+            let mut runs = 0;
+            let done = loop {
+                store.fail(Some((every, fault)));
+                runs += 1;
+                assert!(runs < 200, "{case}");
+                match copy(&[&["test://source", case.as_str(), "--resume"], options].concat()) {
+                    Ok(exit) => break exit,
+                    Err(e) => assert_eq!(e.exit(), Exit::Io, "{case}: {}", e.message()),
+                }
+            };
+            assert!(done == Exit::Ok && runs > 1, "{case}");
+            assert!(store.contents() == whole.contents(), "{case}");
+            assert_eq!(store.repeated(), [""; 0], "{case}");
+        }
+    }
+}
+
+#[test]
+fn what_an_earlier_run_left_broken_is_mended() {
+    let source = Store::at("test://mended/source");
+    hierarchy(&source.memory);
+    let to = "test://mended/copy";
+    let store = Store::at(to);
+    store.fail(Some((20, Fault::ErrorBefore(StoreErrorKind::Unavailable))));
+    copy(&["test://mended/source", to]).unwrap_err();
+    let (broken, _) = store.contents().into_iter().find(|(key, _)| key.contains("/c/")).unwrap();
+    block_on(store.memory.put(&Key::new(broken.as_str()).unwrap(), "broken")).unwrap();
+    store.fail(None);
+    copy(&["test://mended/source", to, "--resume", "--verify"]).unwrap();
+    assert_eq!(store.repeated(), [broken]);
+}
+
+#[test]
+fn a_store_that_cannot_list_is_copied_by_its_consolidated_metadata() {
+    let memory = MemoryStore::new();
+    let source = Storage::from(memory.clone());
+    hierarchy(&source);
+    register("test://web/full", source.clone());
+    register("test://web", Storage::reading(memory));
+    let made = Store::at("test://web/copy");
+    let e = copy(&["test://web", "test://web/copy"]).unwrap_err();
+    assert_eq!(e.exit(), Exit::Unsupported);
+    for part in
+        ["test://web", "cannot list", "there is no consolidated metadata", "`zarr consolidate`", "|zarr:path"]
+    {
+        assert!(e.message().contains(part), "{}", e.message());
+    }
+    Group::open_with(source, "/", &registry(), &GroupOptions::new()).unwrap().consolidate().unwrap();
+    copy(&["test://web", "test://web/copy", "--verify"]).unwrap();
+    let keys: Vec<String> = made.contents().into_iter().map(|(key, _)| key).collect();
+    assert!(keys.contains(&"g/a/c/0/0".to_owned()) && keys.contains(&"zarr.json".to_owned()), "{keys:?}");
+    // What cannot be written is no destination.
+    let e = copy(&["test://web/full", "test://web"]).unwrap_err();
+    assert!(e.exit() == Exit::Unsupported && e.message().contains("read-only"), "{}", e.message());
+}

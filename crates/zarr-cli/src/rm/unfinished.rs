@@ -1,0 +1,75 @@
+//! `zarr rm --unfinished`: what is left of a copy that grew in its place and did not become a node.
+//!
+//! A copy begins only where there is nothing, so that all in its place is its own. The marker goes last: an interruption
+//! leaves an unfinished copy.
+
+use std::fs;
+
+use zarr_array::traits::{Dir, Prefix, StoreResult};
+use zarr_array::{block_on, node};
+use zarr_hierarchy::{EraseOptions, blocking::erase};
+
+use super::{Args, Doomed, check_links};
+use crate::copy;
+use crate::exit::{Exit, Failure, Outcome};
+use crate::stdout::print;
+use crate::stores::Stores;
+use crate::target::Target;
+
+pub(super) fn run(args: &Args, stores: &Stores) -> Outcome {
+    let Some(url) = stores.url(&args.store) else {
+        return Err(Failure::usage(format!(
+            "{:?} is no URL; a copy to a directory grows in a hidden one beside it, `.NAME.….partial`, that may be removed",
+            args.store
+        )));
+    };
+    let target = Target::place(url, stores)?;
+    check_links(&target)?;
+    let prefix = target.prefix()?;
+    let Some(source) = copy::unfinished(&target.storage, &prefix).map_err(|e| target.fail(e))? else {
+        let message = format!("there is no unfinished copy at {:?}", target.path);
+        return Err(target.fail(Failure::new(Exit::NotFound, message)));
+    };
+    let found = list(&target, &prefix).map_err(|e| target.fail(e))?;
+    if !args.dry_run {
+        erase_all(&target, &prefix, &found).map_err(|e| target.fail(e))?;
+        if let Some(root) = target.root.as_ref().filter(|_| prefix.is_root()) {
+            // Unless there is something that is no business of a store.
+            let _ = fs::remove_dir(root);
+        }
+    }
+    let objects = found.keys.iter().map(|key| format!("/{key}"));
+    let others = objects.chain(found.prefixes.iter().map(Prefix::node_path)).collect();
+    let doomed = Doomed { nodes: Vec::new(), others };
+    print(&match (args.json, args.dry_run) {
+        (true, dry_run) => doomed.to_json(dry_run),
+        (_, true) => doomed.to_text(true),
+        _ => format!("erased an unfinished copy of {source:?}\n"),
+    })?;
+    Ok(Exit::Ok)
+}
+
+/// What lies directly in the place.
+fn list(target: &Target, prefix: &Prefix) -> StoreResult<Dir> {
+    block_on(target.storage.lister()?.list_dir(prefix))
+}
+
+fn erase_all(target: &Target, prefix: &Prefix, found: &Dir) -> Result<(), Failure> {
+    let marker = copy::marker_key(prefix)?;
+    if block_on(node::documents(&target.storage, prefix, target.format))?.make_node() {
+        // All but the marker was done, and consolidated metadata above may know of it.
+        erase(target.storage.clone(), &target.path, &EraseOptions::new().root(true))?;
+        return Ok(());
+    }
+    let writer = target.storage.writer()?;
+    block_on(async {
+        for key in found.keys.iter().filter(|key| **key != marker) {
+            let _ = writer.delete(key, None).await?;
+        }
+        for below in &found.prefixes {
+            writer.delete_prefix(below).await?;
+        }
+        let _ = writer.delete(&marker, None).await?;
+        Ok(())
+    })
+}

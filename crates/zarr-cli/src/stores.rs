@@ -1,0 +1,183 @@
+//! Which stores there are, by the schemes of their URLs, and how they are opened.
+
+use std::path::{Path, PathBuf};
+
+use zarr_array::traits::location::{names_of, redacted, scheme_of};
+use zarr_array::traits::store::Drive;
+use zarr_array::traits::{Access, Located, Scheme, Schemes, StoreError, StoreErrorKind};
+use zarr_array::{Storage, block_on};
+use zarr_store::Traced;
+
+use crate::exit::{Exit, Failure};
+
+/// The tables of all stores that this build has.
+const TABLES: &[&[Scheme]] = &[
+    zarr_store_fs::SCHEMES,
+    zarr_store::SCHEMES,
+    #[cfg(feature = "zarr-store-object")]
+    zarr_store_object::SCHEMES,
+];
+
+/// Names that a build without the cargo feature beside them does not know.
+const FEATURES: [(&str, &str); 7] = [
+    ("s3", "s3"),
+    ("gs", "gcs"),
+    ("az", "azure"),
+    ("abfs", "azure"),
+    ("abfss", "azure"),
+    ("http", "http"),
+    ("https", "http"),
+];
+
+/// The stores that a verb can reach.
+#[derive(Debug)]
+pub(crate) struct Stores {
+    schemes: Schemes,
+    access: Access,
+}
+
+impl Stores {
+    /// All that this build has.
+    pub(crate) fn new(access: Access) -> Self {
+        Self::of(Schemes::new(TABLES), access)
+    }
+
+    pub(crate) fn of(schemes: Schemes, access: Access) -> Self {
+        Self { schemes, access }
+    }
+
+    /// The URL that an argument is; nothing if it is a path of the file system.
+    pub(crate) fn url<'a>(&self, given: &'a Path) -> Option<&'a str> {
+        let text = given.to_str()?;
+        // The name of a directory may look like one with an adapter behind it.
+        let is_url = scheme_of(text).is_some() || !names_of(text).is_empty() && !given.exists();
+        is_url.then_some(text)
+    }
+
+    /// Opens the store that is at a URL. One that is a directory must be there, else this is [`Exit::NotFound`].
+    pub(crate) fn open(&self, url: &str) -> Result<Located, Failure> {
+        self.located(url, &self.access)
+    }
+
+    /// The same for a store to write to: its directory is made if need be.
+    pub(crate) fn create(&self, url: &str) -> Result<Located, Failure> {
+        self.located(url, &self.access.clone().create(true))
+    }
+
+    fn located(&self, url: &str, access: &Access) -> Result<Located, Failure> {
+        let located = block_on(self.schemes.open(url, access)).map_err(|e| self.unopened(url, &e))?;
+        Ok(Located { storage: self.traced(located.storage), ..located })
+    }
+
+    /// A storage whose requests are told of, if that is wanted, also if it does not tell itself. Those in the network do.
+    pub(crate) fn traced(&self, storage: impl Into<Storage>) -> Storage {
+        let storage = storage.into();
+        match &self.access.trace {
+            Some(trace) if storage.capabilities().drive == Drive::Inline => {
+                Traced::over(&storage, trace.clone())
+            }
+            _ => storage,
+        }
+    }
+
+    fn unopened(&self, url: &str, e: &StoreError) -> Failure {
+        let exit = match e.kind() {
+            _ if is_absent(e) => Exit::NotFound,
+            StoreErrorKind::InvalidArgument => Exit::Usage,
+            StoreErrorKind::Unsupported => Exit::Unsupported,
+            _ => Exit::Io,
+        };
+        let mut message = e.to_string();
+        let missing = names_of(url).into_iter().filter(|name| !self.schemes.knows(name));
+        let feature = missing.filter_map(|name| {
+            FEATURES.iter().find(|(known, _)| name.eq_ignore_ascii_case(known)).map(|(_, feature)| feature)
+        });
+        for feature in feature.take(1) {
+            message += &format!("; a build with the cargo feature {feature:?} has them");
+        }
+        Failure::new(exit, message).within(format_args!("{:?}", shown(url)))
+    }
+}
+
+/// A path or URL as messages name it.
+pub(crate) fn shown(given: impl AsRef<Path>) -> PathBuf {
+    let given = given.as_ref();
+    match given.to_str() {
+        Some(url) if scheme_of(url).is_some() => redacted(url).into(),
+        _ => given.to_owned(),
+    }
+}
+
+/// The directory that a store lies in, if it is nothing but a directory.
+pub(crate) fn directory_of(store: &str) -> Option<PathBuf> {
+    let is_directory = match names_of(store)[..] {
+        [] => true,
+        [name] => scheme_of(store) == Some(name) && name.eq_ignore_ascii_case("file"),
+        _ => false,
+    };
+    is_directory.then(|| zarr_store_fs::path_of(store).ok()).flatten()
+}
+
+/// Whether there is nothing where a store should be.
+fn is_absent(e: &StoreError) -> bool {
+    use std::error::Error;
+    let cause = e.source().and_then(|e| e.downcast_ref::<std::io::Error>());
+    cause
+        .is_some_and(|e| matches!(e.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stores() -> Stores {
+        Stores::new(Access::new())
+    }
+
+    #[test]
+    fn what_has_a_scheme_or_an_adapter_is_a_url() {
+        let folder = tempfile::tempdir().unwrap();
+        let odd = folder.path().join("a|b:c");
+        assert!(stores().url(&odd).is_some());
+        std::fs::create_dir(&odd).unwrap();
+        assert_eq!(stores().url(&odd), None);
+        for (given, is_url) in
+            [("s3://b/a", true), ("a.zip|zip:", true), ("a|zarr3:b", true), ("a.zarr", false), ("a|b", false)]
+        {
+            assert_eq!(stores().url(Path::new(given)).is_some(), is_url, "{given}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_opened_says_why_and_no_secrets() {
+        for (url, exit, parts) in [
+            (
+                "foo://u:secret@h/a?secret",
+                Exit::Unsupported,
+                &["\"foo://h/a?…\"", "\"foo\" are not known here, only: ", "file"][..],
+            ),
+            ("file:///nowhere/a.zarr", Exit::NotFound, &["\"file:///nowhere/a.zarr\"", "/nowhere/a.zarr"]),
+            ("file://host/a.zarr", Exit::Usage, &["another machine"]),
+        ] {
+            let e = stores().open(url).unwrap_err();
+            assert_eq!(e.exit(), exit, "{url}");
+            assert!(parts.iter().all(|part| e.message().contains(part)), "{}", e.message());
+            assert!(!e.message().contains("secret"), "{}", e.message());
+        }
+        let none = Stores::of(Schemes::new(&[]), Access::new());
+        let e = none.open("gs://b/a").unwrap_err();
+        assert!(
+            e.message().ends_with("; a build with the cargo feature \"gcs\" has them"),
+            "{}",
+            e.message()
+        );
+    }
+
+    #[test]
+    fn a_directory_is_known_by_its_url() {
+        let path = |store| directory_of(store).map(|path| path.to_str().unwrap().to_owned());
+        assert_eq!(path("file:///a%20b"), Some("/a b".to_owned()));
+        assert_eq!(path("a/b"), Some("a/b".to_owned()));
+        assert_eq!([path("s3://b/a"), path("file:///a.zip|zip:"), path("a.zip|zip:")], [None, None, None]);
+    }
+}

@@ -1,0 +1,341 @@
+//! Stores that have a URL: every verb takes one, and tells the same of it as of the directory.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::args;
+use crate::harness::{Folder, base, base2, le, with, zarr, zarr_in};
+
+/// The URL of a directory.
+fn url(path: &Path) -> String {
+    let text = path.to_str().unwrap();
+    format!("file://{}", text.replace('%', "%25").replace(' ', "%20"))
+}
+
+/// A URL with the name of a node behind it.
+fn node(path: &Path, node: &str) -> OsString {
+    format!("{}|zarr:{node}", url(path)).into()
+}
+
+/// A hierarchy with consolidated metadata, and an array of format 2.
+fn hierarchy() -> Folder {
+    let folder = Folder::new();
+    folder.group("a b/h.zarr");
+    folder.base("a b/h.zarr/a");
+    folder.group("a b/h.zarr/g");
+    folder.node("a b/h.zarr/g/b", &with(base(), &json!({ "attributes": { "unit": "K" } })));
+    zarr(args!["consolidate", folder.join("a b/h.zarr")]).ok();
+    folder.array2("old.zarr", &base2());
+    folder
+}
+
+#[test]
+fn what_is_read_by_url_is_what_is_read_by_path() {
+    let folder = hierarchy();
+    let root = folder.join("a b/h.zarr");
+    for (verb, path) in [
+        (&["info"][..], ""),
+        (&["info"], "a"),
+        (&["info", "--json", "--count"], "g/b"),
+        (&["info", "--json"], "g"),
+        (&["tree", "--sizes"], ""),
+        (&["tree", "--json", "--no-consolidated"], "g"),
+        (&["ls", "-l", "-R"], ""),
+        (&["ls", "--json"], "g"),
+        (&["cat"], "a"),
+        (&["cat", "--format", "json", "-s", "1:3"], "g/b"),
+        (&["chunks", "--json"], "g/b"),
+        (&["chunks"], "a"),
+        (&["explain", "-s", "1:3"], "a"),
+        (&["validate", "--json"], ""),
+        (&["validate"], "g"),
+        (&["attrs", "get"], "g/b"),
+        (&["consolidate", "--check"], ""),
+        (&["rm", "-r", "--dry-run"], "g"),
+    ] {
+        let run = |place: OsString| zarr(verb.iter().map(OsString::from).chain([place])).ok();
+        let by_path = run(if path.is_empty() { root.clone().into() } else { root.join(path).into() });
+        let by_url = run(if path.is_empty() { url(&root).into() } else { node(&root, path) });
+        let told = by_url.text().replace(&url(&root), root.to_str().unwrap()).replace("a%20b", "a b");
+        assert_eq!(told, by_path.text(), "{verb:?} {path:?}");
+    }
+    let old = folder.join("old.zarr");
+    let by_path = zarr(args!["cat", &old]).ok().out;
+    for place in [url(&old), url(&old) + "|zarr2:", url(&old) + "|zarr:"] {
+        assert_eq!(zarr(args!["cat", place]).ok().out, by_path);
+    }
+    zarr(args!["cat", url(&old) + "|zarr3:"])
+        .fails(3, &["old.zarr", "there is no node of format 3 at \"/\""]);
+    zarr(args!["migrate", "v3", "--dry-run", url(&old)]).ok();
+}
+
+#[test]
+fn what_is_changed_by_url_is_what_would_be_changed_by_path() {
+    let steps = |place: &dyn Fn(&Folder, &str) -> OsString| {
+        let folder = Folder::new();
+        let at = |path: &str| place(&folder, path);
+        zarr(args!["create", "--group", at("")]).ok();
+        zarr(args!["create", at("x/y"), "--shape", "4", "--dtype", "int32", "--chunks", "2"]).ok();
+        zarr(args!["create", at("x/z"), "--shape", "4", "--dtype", "int32", "--zarr-format", "3"]).ok();
+        zarr(args!["consolidate", at("")]).ok();
+        zarr(args!["attrs", "set", at("x/y"), "unit", "K"]).ok();
+        zarr(args!["attrs", "merge", at(""), r#"{"a": 1, "b": 2}"#]).ok();
+        zarr(args!["attrs", "rm", at(""), "a"]).ok();
+        zarr(args!["create", at("x/z"), "--shape", "6", "--dtype", "uint8", "--if-exists", "replace"]).ok();
+        zarr(args!["create", at("x/z"), "--group"]).fails(2, &["h.zarr", "\"/x/z\"", "already"]);
+        zarr(args!["rm", at("x/y")]).ok();
+        zarr(args!["rm", at("")]).fails(2, &["h.zarr", "2 nodes would go with it"]);
+        folder
+    };
+    let by_path = steps(&|folder, path| folder.join("h.zarr").join(path).into());
+    let by_url = steps(&|folder, path| node(&folder.join("h.zarr"), path));
+    assert_eq!(by_url.contents("h.zarr"), by_path.contents("h.zarr"));
+    zarr(args!["rm", "-r", "--force", url(&by_url.join("h.zarr"))]).ok();
+    assert!(!by_url.join("h.zarr").exists());
+
+    let migrated = |place: &dyn Fn(&Path) -> OsString| {
+        let folder = Folder::new();
+        folder.array2("old.zarr", &base2());
+        let old = place(&folder.join("old.zarr"));
+        zarr(args!["migrate", "v3", "-q", &old, place(&folder.join("new.zarr"))]).ok();
+        zarr(args!["migrate", "v3", "-q", &old]).ok();
+        zarr(args!["remove-metadata", "v2", "-q", &old]).ok();
+        folder.contents("")
+    };
+    assert_eq!(migrated(&|path| url(path).into()), migrated(&|path| path.into()));
+}
+
+#[test]
+fn what_is_not_there_is_named_by_its_url() {
+    let folder = hierarchy();
+    let root = folder.join("a b/h.zarr");
+    zarr(args!["info", url(&folder.join("no.zarr"))]).fails(3, &["no.zarr", "cannot open the directory"]);
+    zarr(args!["info", node(&root, "g/x")]).fails(3, &["a%20b/h.zarr", "there is no node at \"/g/x\""]);
+    zarr(args!["info", node(&root, "__x")]).fails(3, &["there is no node"]);
+    zarr(args!["create", "--group", node(&root, "g/../x")]).exits(2);
+    zarr(args!["create", "--group", node(&root, "a/x")]).fails(2, &["\"/a\" is an array"]);
+    let asks = url(&folder.join("n.zarr")) + "|zarr2:";
+    zarr(args!["create", "--group", "--zarr-format", "3", &asks]).fails(2, &["--zarr-format"]);
+    assert!(!folder.join("n.zarr").exists());
+    zarr(args!["create", "--group", &asks]).ok();
+    assert_eq!(folder.files("n.zarr"), [".zgroup"]);
+    zarr(args!["info", "s3:/x"]).fails(3, &["there is no directory"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_path_that_is_no_text_is_a_path() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = Folder::new();
+    let name = std::ffi::OsStr::from_bytes(b"b\xff.zarr");
+    let made = folder.base("a.zarr");
+    fs::rename(made, folder.path().join(name)).unwrap();
+    assert_eq!(zarr(args!["cat", folder.path().join(name)]).ok().out, le(&[1, 2, 7, 7]));
+    // And its URL, in which any byte can be written.
+    let by_url = format!("{}/b%FF.zarr", url(folder.path()));
+    assert_eq!(zarr(args!["cat", by_url]).ok().out, le(&[1, 2, 7, 7]));
+}
+
+#[cfg(unix)]
+#[test]
+fn rm_by_url_leaves_what_a_link_leads_to() {
+    let folder = hierarchy();
+    std::os::unix::fs::symlink("../../../old.zarr", folder.join("a b/h.zarr/g/link")).unwrap();
+    zarr(args!["rm", node(&folder.join("a b/h.zarr"), "g/link")]).fails(2, &["is a link"]);
+    assert!(folder.join("old.zarr/.zarray").exists());
+}
+
+#[test]
+fn a_copy_by_url_is_the_copy_by_path() {
+    let folder = hierarchy();
+    let [root, by_path, by_url] = ["a b/h.zarr", "path.zarr", "url.zarr"].map(|name| folder.join(name));
+    let options = ["--chunks", "1", "--codecs", "zstd", "--verify", "-q"];
+    let copy = |from: &OsString, to: &OsString| {
+        zarr(args!["copy", from, to].into_iter().chain(options.map(OsString::from)))
+    };
+    copy(&root.clone().into(), &by_path.into()).ok();
+    copy(&url(&root).into(), &url(&by_url).into()).ok();
+    assert_eq!(folder.contents("url.zarr"), folder.contents("path.zarr"));
+    // What is there stays.
+    copy(&url(&root).into(), &url(&by_url).into()).fails(2, &["url.zarr", "there is something already"]);
+    zarr(args!["copy", "--if-exists", "replace", url(&root), url(&by_url)])
+        .fails(2, &["url.zarr", "only directories are replaced"]);
+    zarr(args!["copy", "--resume", url(&root), url(&by_url)]).fails(2, &["which is no unfinished copy"]);
+    // Into a hierarchy, whose consolidated metadata learns of it.
+    copy(&node(&root, "a"), &node(&by_url, "new/a")).ok();
+    let known = &folder.document("url.zarr")["consolidated_metadata"]["metadata"];
+    let known: Vec<&String> = known.as_object().unwrap().keys().collect();
+    assert_eq!(known, ["a", "g", "new", "g/b", "new/a"]);
+    copy(&node(&root, "a"), &node(&by_url, "a/x")).fails(2, &["\"/a\" is an array"]);
+    // Of the format that the URL asks for.
+    let old: OsString = format!("{}|zarr2:", url(&folder.join("two.zarr"))).into();
+    zarr(args!["copy", "-q", "--zarr-format", "3", url(&root), &old])
+        .fails(2, &["--zarr-format 3", "two.zarr", "asks for format 2"]);
+    copy(&node(&root, "a"), &old).ok();
+    assert!(folder.join("two.zarr/.zarray").exists());
+}
+
+/// A copy of two arrays, of which the second has a broken chunk.
+fn interrupted() -> Folder {
+    let folder = Folder::new();
+    folder.group("h.zarr");
+    folder.base("h.zarr/a");
+    folder.base("h.zarr/b");
+    folder.write("h.zarr/b/c/1", [0]);
+    folder
+}
+
+#[test]
+fn a_copy_that_ended_early_is_resumed() {
+    for place in [|path: &Path| OsString::from(path), |path: &Path| OsString::from(url(path))] {
+        let folder = interrupted();
+        let [from, to] = ["h.zarr", "i.zarr"].map(|name| folder.join(name));
+        let copy = |options: &[&str]| {
+            zarr(
+                args!["copy", "-q", "--resume", &from, place(&to)]
+                    .into_iter()
+                    .chain(options.iter().map(Into::into)),
+            )
+        };
+        copy(&[]).exits(5).says(&["\"/b\", chunk [1]", "is not complete; `--resume` continues it"]);
+        zarr(args!["info", place(&to)]).exits(3);
+        folder.write("h.zarr/b/c/1", le(&[3, 4]));
+        copy(&[]).ok();
+        let files = ["a/c/0", "a/zarr.json", "b/c/0", "b/c/1", "b/zarr.json", "zarr.json"];
+        assert_eq!(folder.files("i.zarr"), files);
+        assert_eq!(zarr(args!["cat", to.join("b")]).ok().out, le(&[1, 2, 3, 4]));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+}
+
+#[test]
+fn what_a_process_works_on_is_not_resumed_by_another() {
+    let folder = interrupted();
+    let copy = || zarr(args!["copy", "-q", "--resume", folder.join("h.zarr"), folder.join("i.zarr")]);
+    copy().exits(5);
+    let hidden = |entry: Result<fs::DirEntry, _>| {
+        Some(entry.unwrap().path()).filter(|p| p.extension().unwrap() == "partial")
+    };
+    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().filter_map(hidden).collect();
+    let [left] = &left[..] else { panic!("{left:?}") };
+    folder.write("h.zarr/b/c/1", le(&[3, 4]));
+    let marker = fs::File::open(left.join(".zarr-copy.json")).unwrap();
+    marker.lock().unwrap();
+    copy().ok();
+    assert!(left.join("a/c/0").exists());
+    fs::remove_dir_all(folder.join("i.zarr")).unwrap();
+    let made = fs::metadata(left.join("a/c/0")).unwrap().modified().unwrap();
+    drop(marker);
+    copy().ok();
+    assert!(!left.exists());
+    assert_eq!(fs::metadata(folder.join("i.zarr/a/c/0")).unwrap().modified().unwrap(), made);
+}
+
+#[test]
+fn what_is_resumed_is_the_same_copy() {
+    let folder = interrupted();
+    let [from, to] = ["h.zarr", "i.zarr"].map(|name| url(&folder.join(name)));
+    zarr(args!["copy", "-q", &from, &to]).exits(5);
+    zarr(args!["copy", "-q", &from, &to])
+        .fails(2, &["i.zarr", "an unfinished copy of", "h.zarr|zarr:/", "`--resume`"]);
+    zarr(args!["copy", "-q", "--resume", "--codecs", "zstd", &from, &to]).fails(2, &["other options"]);
+    folder.base("other.zarr");
+    zarr(args!["copy", "-q", "--resume", folder.join("other.zarr"), &to]).fails(2, &["another source"]);
+    // A chunk that was changed meanwhile is copied again: here one that the copy has, and one that it has broken.
+    folder.write("h.zarr/b/c/1", le(&[3, 4]));
+    folder.write("h.zarr/a/c/0", le(&[5, 6]));
+    folder.write("i.zarr/b/c/0", [0]);
+    zarr(args!["copy", "-q", "--resume", &from, &to]).ok();
+    assert_eq!(zarr(args!["cat", folder.join("i.zarr/a")]).ok().out, le(&[5, 6, 7, 7]));
+    assert_eq!(zarr(args!["cat", folder.join("i.zarr/b")]).ok().out, le(&[1, 2, 3, 4]));
+}
+
+#[test]
+fn an_unfinished_copy_is_named_and_erased() {
+    let folder = interrupted();
+    let [from, to] = ["h.zarr", "i.zarr"].map(|name| url(&folder.join(name)));
+    zarr(args!["copy", "-q", &from, &to]).exits(5);
+    zarr(args!["rm", &to])
+        .fails(3, &["i.zarr", "no node at \"/\"", "h.zarr|zarr:/", "`zarr rm --unfinished`"]);
+    zarr(args!["rm", "--unfinished", folder.join("i.zarr")]).fails(2, &["i.zarr", "is no URL", ".partial"]);
+    let dry = ["rm", "--unfinished", "--dry-run", &to];
+    // How far the copy of the other array has come depends on what was quicker.
+    let left = ["/.zarr-copy.json", "/a", "/b"]
+        .into_iter()
+        .filter(|name| folder.join(&format!("i.zarr{name}")).exists());
+    let left: Vec<_> = left.collect();
+    assert_eq!(left[0], "/.zarr-copy.json");
+    let text: String = left.iter().map(|name| format!("{name} (no node)\n")).collect();
+    assert_eq!(zarr(dry).ok().text(), text);
+    let wanted = json!({ "dry_run": true, "nodes": [], "not_nodes": left });
+    assert_eq!(zarr([&dry[..], &["--json"]].concat()).ok().json(), wanted);
+    let erased = zarr(args!["rm", "--unfinished", &to]).ok();
+    assert!(erased.text().starts_with("erased an unfinished copy of "), "{}", erased.text());
+    assert!(!folder.join("i.zarr").exists());
+    // Nothing else is erased.
+    zarr(args!["rm", "--unfinished", &from]).fails(3, &["h.zarr", "there is no unfinished copy at \"/\""]);
+    folder.write("h.zarr/.zarr-copy.json", "{}");
+    zarr(args!["rm", "--unfinished", &from]).fails(3, &["there is no unfinished copy"]);
+}
+
+#[test]
+fn options_for_stores_may_stand_anywhere() {
+    let folder = hierarchy();
+    let a = url(&folder.join("a b/h.zarr/a"));
+    let options =
+        ["--anon", "--endpoint", "http://127.0.0.1:1", "--region", "x", "--retries", "0", "--timeout", "0.5"];
+    let options = options.map(OsString::from);
+    let wanted = zarr(args!["cat", &a]).ok().out;
+    assert_eq!(zarr(options.iter().cloned().chain(args!["cat", &a])).ok().out, wanted);
+    assert_eq!(zarr(args!["cat", &a].into_iter().chain(options)).ok().out, wanted);
+    zarr(args!["cat", &a, "--endpoint", "here"]).fails(2, &["--endpoint", "no URL"]);
+    zarr(args!["cat", &a, "--in-flight", "0"]).exits(2);
+    zarr(args!["--array_path", &a, "info", &a]).fails(2, &["--array_path"]);
+    let file = folder.join("trace.jsonl");
+    zarr(args!["cat", &a, "--trace", &file]).ok();
+    let requests: Vec<Value> =
+        fs::read_to_string(&file).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let chunk = requests.iter().find(|request| request["target"] == "c/0").unwrap();
+    assert_eq!([&chunk["method"], &chunk["received"]], [&json!("GET"), &json!(8)]);
+    assert!(requests.iter().any(|request| request["target"] == "c/1" && request["status"] == "absent"));
+    // Of a path as well, and when it ends with an error.
+    folder.write("bad.zarr/zarr.json", "{");
+    zarr(args!["info", folder.join("bad.zarr"), "--trace", &file]).exits(1);
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains("\"target\": \"zarr.json\"") && text.ends_with("}\n"), "{text}");
+    zarr_in(folder.path(), args!["cat", &a, "--trace", "no/trace"]).fails(3, &["no/trace"]);
+}
+
+#[test]
+fn a_copy_can_be_packed_and_read_in_its_archive() {
+    let folder = hierarchy();
+    let root = folder.join("a b/h.zarr");
+    let zip = |below: &str| format!("{}|zip:{below}", folder.join("x.zip").display());
+    for below in ["", "in/h.zarr"] {
+        zarr(args!["copy", "-q", "--verify", &root, zip(below)]).ok();
+        zarr(args!["copy", "-q", &root, zip("")]).fails(2, &["x.zip", "archives are not replaced"]);
+        let tree = |store: OsString| zarr(args!["ls", "-l", "-R", store]).ok().out;
+        assert_eq!(tree(zip(below).into()), tree(root.clone().into()));
+        let [from, to] = [node(&root, "a"), (zip(below) + "|zarr3:a").into()];
+        assert_eq!(zarr(args!["cat", to]).ok().out, zarr(args!["cat", from]).ok().out);
+        zarr(args!["attrs", "set", zip(below), "a", "1"]).fails(6, &["x.zip", "read-only"]);
+        // Nothing else is left.
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+        fs::remove_file(folder.join("x.zip")).unwrap();
+    }
+    zarr(args!["copy", "-q", &root, "memory://|zip:"]).fails(6, &["files of this machine"]);
+    zarr(args!["copy", "-q", &root, zip("") + "|zarr3:a"]).fails(2, &["no groups around"]);
+
+    // What ended early is resumed here as well.
+    let folder = interrupted();
+    let [from, to] =
+        [folder.join("h.zarr").into(), OsString::from(format!("{}|zip:", folder.join("y.zip").display()))];
+    zarr(args!["copy", "-q", "--resume", &from, &to]).exits(5);
+    folder.write("h.zarr/b/c/1", le(&[3, 4]));
+    zarr(args!["copy", "-q", "--resume", &from, &to]).ok();
+    assert_eq!(zarr(args!["cat", format!("{}|zarr:b", to.to_str().unwrap())]).ok().out, le(&[1, 2, 3, 4]));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+}
