@@ -6,7 +6,9 @@
 mod asan;
 mod bench;
 mod command;
+mod examples;
 mod fixtures;
+mod services;
 mod test;
 mod tidy;
 mod workspace;
@@ -33,6 +35,8 @@ enum Task {
     Fixtures(fixtures::Args),
     /// Run our contender beside the rivals, where the benchmark harness is there
     Bench(bench::Args),
+    /// The services that stores in the network are tested against
+    Services(services::Args),
     /// The tests of the crates with unsafe code under AddressSanitizer, with the installed nightly
     Asan,
 }
@@ -43,6 +47,7 @@ fn main() -> ExitCode {
         Task::Tidy => tidy::run(),
         Task::Fixtures(args) => fixtures::run(&args),
         Task::Bench(args) => bench::run(&args),
+        Task::Services(args) => services::run(&args),
         Task::Asan => asan::run(),
     };
     match done {

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::command::{cargo, output, root, run as start};
 use crate::workspace::Workspace;
-use crate::{fixtures, tidy};
+use crate::{examples, fixtures, tidy};
 
 /// Which steps run.
 #[derive(Debug, clap::Args)]
@@ -29,11 +29,16 @@ struct Step {
 }
 
 /// In the order in which they run; the first failure ends the run.
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     Step { name: "fmt", about: "the sources are formatted", run: fmt },
     Step { name: "clippy", about: "no warning of the compiler or of clippy, in any target", run: clippy },
     Step { name: "minimal", about: "each library compiles without its default features", run: minimal },
     Step { name: "test", about: "all tests and the examples of the documentation", run: test },
+    Step {
+        name: "examples",
+        about: "codecs, a data type and a store from outside of the workspace keep the contracts",
+        run: examples::run,
+    },
     Step { name: "doc", about: "the documentation builds without a warning", run: doc },
     Step { name: "tidy", about: "the design's edges and invariants hold", run: tidy::run },
     Step {
@@ -122,10 +127,22 @@ fn recorded() -> Result<()> {
     fixtures::run(&fixtures::Args::default())
 }
 
-/// A short race, which ends with an error after two minutes; it takes some seconds.
+/// Short races, each of which ends with an error after two minutes; they take some seconds.
 fn race() -> Result<()> {
-    let options = ["--writes=60", "--kill=20", "--timeout=120"];
-    start(cargo(["run", "--quiet", "--locked", "-p", "conformance-race", "--"]).args(options))
+    let races: [&[&str]; 5] = [
+        &["--writes=60", "--kill=20"],
+        &["--service=moto", "--writes=25"],
+        &["--service=azurite", "--writes=25"],
+        &["--service=server", "--writes=25"],
+        // The same must lose something where writers put without conditions.
+        &["--service=server", "--writes=25", "--kill=0", "--unchecked"],
+    ];
+    for options in races {
+        println!("race {}", options.join(" "));
+        let run = ["run", "--quiet", "--locked", "-p", "conformance-race", "--", "--timeout=120"];
+        start(cargo(run).args(options))?;
+    }
+    Ok(())
 }
 
 fn package() -> Result<()> {

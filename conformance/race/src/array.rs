@@ -1,12 +1,9 @@
 //! The array that the writers share.
 
-use std::path::Path;
-
 use anyhow::Result;
 use zarr_array::blocking::Array;
 use zarr_array::meta::v3::Extension;
 use zarr_array::{ArrayMeta, DataType, Storage, standard};
-use zarr_store_fs::FsStore;
 
 use crate::plan::{CHUNK, INNER, SIDE};
 
@@ -28,7 +25,7 @@ impl Layout {
     }
 }
 
-pub(crate) fn create(store: &Path, layout: Layout) -> Result<Array> {
+pub(crate) fn create(store: Storage, layout: Layout) -> Result<Array> {
     let array = ArrayMeta::builder([SIDE, SIDE], DataType::UInt32);
     let meta = match layout {
         Layout::Chunk => array.chunks([CHUNK, CHUNK]),
@@ -37,11 +34,7 @@ pub(crate) fn create(store: &Path, layout: Layout) -> Result<Array> {
             array.chunks([INNER, INNER]).shards([CHUNK, CHUNK]).codecs([zstd])
         }
     };
-    Ok(Array::create(FsStore::create(store)?, "/", meta.build()?, &standard())?)
-}
-
-pub(crate) fn storage(store: &Path) -> Result<Storage> {
-    Ok(FsStore::open(store)?.into())
+    Ok(Array::create(store, "/", meta.build()?, &standard())?)
 }
 
 pub(crate) fn open(storage: Storage) -> Result<Array> {

@@ -3,6 +3,7 @@
 mod array;
 mod ledger;
 mod outcome;
+mod place;
 mod plan;
 mod process;
 mod race;
@@ -11,14 +12,14 @@ mod reader;
 mod report;
 mod writer;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use array::Layout;
 use clap::{Parser, Subcommand, ValueEnum};
+use place::{Place, Service};
 
-/// Lets several processes update parts of the same chunks of an array on the file system, and counts what gets lost.
+/// Lets several processes update parts of the same chunks of an array, and counts what gets lost.
 #[derive(Debug, Parser)]
 #[command(args_conflicts_with_subcommands = true)]
 struct Cli {
@@ -29,9 +30,13 @@ struct Cli {
     /// How the array is stored
     #[arg(long, value_enum, default_value = "both")]
     layout: Layouts,
-    /// Where the arrays are created, and stay, in place of a temporary directory
-    #[arg(long)]
-    dir: Option<PathBuf>,
+    /// Where the arrays are created, and stay, in place of a temporary directory: another one, or a URL that is reached as
+    /// the environment says
+    #[arg(long, value_name = "URL")]
+    store: Option<String>,
+    /// Start a service, and race there; nothing is done where it is not installed
+    #[arg(long, value_enum, conflicts_with = "store")]
+    service: Option<Service>,
     /// Print the figures as JSON, a line for each layout
     #[arg(long)]
     json: bool,
@@ -77,20 +82,28 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether all went as it must. Where a writer takes part that is known to lose updates, anything may.
+/// Whether all went as it must.
 fn race(cli: &Cli) -> Result<bool> {
     cli.race.check()?;
     let temporary = tempfile::tempdir()?;
-    let dir = cli.dir.as_deref().unwrap_or(temporary.path());
+    let place = match (&cli.store, cli.service) {
+        (Some(url), _) => Place::new(url),
+        (None, None) => Place::new(temporary.path().to_string_lossy()),
+        (None, Some(service)) => match Place::start(service)? {
+            Some(place) => place,
+            None => return Ok(true),
+        },
+    };
     let mut is_good = true;
     for layout in cli.layout.each() {
-        let report = race::run(&cli.race, *layout, &dir.join(format!("{}.zarr", layout.name())))?;
+        let store = place.store(&format!("{}.zarr", layout.name()));
+        let report = race::run(&cli.race, *layout, &store)?;
         if cli.json {
             println!("{}", report.json());
         } else {
             println!("{report}");
         }
-        is_good &= report.is_clean() || !cli.race.is_safe();
+        is_good &= cli.race.is_good(&report);
     }
     Ok(is_good)
 }

@@ -5,8 +5,9 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 use zarr_array::blocking::Array;
 
-use crate::array::{open, storage};
+use crate::array::open;
 use crate::ledger::{Ledger, index};
+use crate::place::Store;
 use crate::plan::{CHUNK, INNER, Part, Plan, SIDE, Span};
 
 /// Of the cells of a writer.
@@ -39,14 +40,14 @@ pub(crate) fn cells(array: &Array, ledger: &Ledger, plan: Plan, writers: usize) 
     cells
 }
 
-/// Files beside the array's own: locks and temporaries of writers that were killed.
-pub(crate) fn left_over(store: &Path) -> Result<usize> {
+/// Files of a directory beside the array's own: locks and temporaries of writers that were killed.
+pub(crate) fn left_over(directory: &Path) -> Result<usize> {
     let own = |path: &Path| {
         let is_number = |name: &std::ffi::OsStr| name.to_string_lossy().bytes().all(|b| b.is_ascii_digit());
         path.ends_with("zarr.json") || path.file_name().is_some_and(is_number)
     };
     let mut count = 0;
-    for entry in std::fs::read_dir(store)? {
+    for entry in std::fs::read_dir(directory)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
             count += left_over(&entry.path())?;
@@ -58,8 +59,8 @@ pub(crate) fn left_over(store: &Path) -> Result<usize> {
 }
 
 /// That the array can still be opened, read and written: here in all of its chunks.
-pub(crate) fn use_it(store: &Path) -> Result<()> {
-    let array = open(storage(store)?)?;
+pub(crate) fn use_it(store: &Store<'_>) -> Result<()> {
+    let array = open(store.open()?)?;
     array.read::<u32>(..)?;
     let middle = Span { start: CHUNK / 2, stop: SIDE - CHUNK / 2, step: 1 };
     let part = Part { rows: middle, columns: middle };

@@ -11,8 +11,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 
 use crate::ledger::Ledger;
+use crate::place::Store;
 use crate::plan::{Plan, Random};
 use crate::process::Process;
+use crate::race::Args;
 
 /// Longer than this a writer that is to be killed is not left alone.
 const LONGEST_GRACE: u64 = 100_000;
@@ -78,21 +80,26 @@ pub(crate) struct Racer {
 
 impl Racer {
     /// Starts its process, which is at work once it is [`ready`](Self::ready).
-    pub(crate) fn start(
-        plan: Plan,
-        number: u64,
-        kind: Kind,
-        store: &Path,
-        python: &Path,
-        kill: u64,
-    ) -> Result<Self> {
-        let mut command = kind.command(python)?;
-        command.arg("--store").arg(store).args(["--seed", &plan.seed.to_string()]);
+    pub(crate) fn start(plan: Plan, number: u64, kind: Kind, store: &Store<'_>, args: &Args) -> Result<Self> {
+        let mut command = kind.command(&args.python)?;
+        command.env_clear().envs(store.variables());
+        command.args(["--store", &store.url, "--seed", &plan.seed.to_string()]);
         command.args(["--writers", &plan.writers.to_string(), "--writer", &number.to_string()]);
+        if args.unchecked {
+            command.arg("--unchecked");
+        }
         let process = Process::start(&mut command)?;
         // Apart from the numbers by which the writes are chosen.
         let random = Random(!(u64::from(plan.seed) << 48 | number));
-        Ok(Self { kind, figures: Figures::default(), number, command, process, kill, random })
+        Ok(Self {
+            kind,
+            figures: Figures::default(),
+            number,
+            command,
+            process,
+            kill: args.kills(kind),
+            random,
+        })
     }
 
     pub(crate) fn ready(&self, deadline: Instant) -> Result<()> {

@@ -20,7 +20,8 @@ pub(crate) struct Report {
     took: Duration,
     sides: BTreeMap<Kind, Side>,
     reads: Reads,
-    left_over: usize,
+    /// Where files can be seen.
+    left_over: Option<usize>,
     /// Why the array cannot be used any more.
     broken: Option<String>,
 }
@@ -40,7 +41,7 @@ impl Report {
         took: Duration,
         racers: impl IntoIterator<Item = ((Kind, Figures), Cells)>,
         reads: Reads,
-        left_over: usize,
+        left_over: Option<usize>,
         usable: Result<()>,
     ) -> Self {
         let mut sides = BTreeMap::<_, Side>::new();
@@ -54,9 +55,14 @@ impl Report {
     /// Whether no update was lost, no read was wrong, no write failed, and the array can be used.
     pub(crate) fn is_clean(&self) -> bool {
         let Reads { errors, foreign, old, .. } = self.reads;
-        self.sides.values().all(|side| side.cells.lost + side.figures.failed == 0)
+        self.lost() + self.sides.values().map(|side| side.figures.failed).sum::<u64>() == 0
             && errors + foreign + old == 0
             && self.broken.is_none()
+    }
+
+    /// Cells that were lost in the end.
+    pub(crate) fn lost(&self) -> u64 {
+        self.sides.values().map(|side| side.cells.lost).sum()
     }
 
     pub(crate) fn json(&self) -> Value {
@@ -132,7 +138,11 @@ impl fmt::Display for Report {
         if let Some(why) = first_error {
             writeln!(f, "                first failure: {why}")?;
         }
-        write!(f, "  at the end    {} files left over; the array can ", self.left_over)?;
+        write!(f, "  at the end    ")?;
+        if let Some(left_over) = self.left_over {
+            write!(f, "{left_over} files left over; ")?;
+        }
+        write!(f, "the array can ")?;
         match &self.broken {
             None => write!(f, "be read and written"),
             Some(why) => write!(f, "NOT be read and written: {why}"),

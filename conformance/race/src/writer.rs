@@ -4,31 +4,35 @@
 //! once it is done: `done MICROSECONDS CONFLICTS` or `failed WHY`.
 
 use std::io::{BufRead, Write, stdin, stdout};
-use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result};
+use zarr_array::PartialWrites;
 use zarr_store::Counting;
 
-use crate::array::{open, storage};
+use crate::array::open;
+use crate::place;
 use crate::plan::{Plan, value};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[arg(long)]
-    store: PathBuf,
+    store: String,
     #[arg(long)]
     seed: u16,
     #[arg(long)]
     writers: u64,
     #[arg(long)]
     writer: u64,
+    #[arg(long)]
+    unchecked: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     let plan = Plan { seed: args.seed, writers: args.writers };
-    let (storage, counting) = Counting::over(&storage(&args.store)?);
-    let array = open(storage)?;
+    let (storage, counting) = Counting::over(&place::open(&args.store, std::env::vars())?);
+    let how = if args.unchecked { PartialWrites::Unchecked } else { PartialWrites::Safe };
+    let array = open(storage)?.with_partial_writes(how);
     // Every line is one call of the system: what a killed process has said is whole.
     let say = |line: String| stdout().lock().write_all(format!("{line}\n").as_bytes());
     say("ready".to_owned())?;

@@ -5,20 +5,27 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use super::Finding;
+use crate::examples;
 use crate::workspace::{Package, Workspace};
 
 /// The documents of the workspace. Those of the crates are checked by rustdoc.
-const DOCUMENTS: [&str; 7] = [
+const DOCUMENTS: [&str; 10] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/ARCHITECTURE.md",
+    "docs/IMPLEMENTING.md",
+    "docs/SERVICES.md",
     "docs/decisions/README.md",
     "conformance/README.md",
     "conformance/demo/README.md",
     "conformance/race/README.md",
+    "examples/README.md",
 ];
 
 const CODE_MAP: &str = "docs/ARCHITECTURE.md";
+
+/// Its code is that of the examples, which are built and tested.
+const WALKTHROUGH: &str = "docs/IMPLEMENTING.md";
 
 const WORKFLOW: &str = ".github/workflows/ci.yml";
 
@@ -48,6 +55,13 @@ pub(crate) fn check(workspace: &Workspace, root: &Path) -> Result<Vec<Finding>> 
                 findings.extend(code_map(package, &text));
             }
         }
+        if document == WALKTHROUGH {
+            let sources = example_sources(root)?;
+            for line in strangers(&text, &sources) {
+                let message = "this code is in no example, so that nobody tries whether it works";
+                findings.push(Finding::error(format!("{document}:{}", line + 1), "docs", message));
+            }
+        }
     }
     let workflow = std::fs::read_to_string(root.join(WORKFLOW)).unwrap_or_default();
     for package in workspace.published().filter(|p| !workflow.contains(&format!("+{}", p.rust_version))) {
@@ -56,6 +70,45 @@ pub(crate) fn check(workspace: &Workspace, root: &Path) -> Result<Vec<Finding>> 
         findings.push(Finding::error(WORKFLOW, "docs", message));
     }
     Ok(findings)
+}
+
+/// What the files of the examples hold.
+fn example_sources(root: &Path) -> Result<Vec<String>> {
+    let mut sources = Vec::new();
+    for example in examples::folders(root)? {
+        for file in ["Cargo.toml", "src/lib.rs", "tests/contract.rs"] {
+            sources.push(std::fs::read_to_string(example.join(file))?);
+        }
+    }
+    Ok(sources)
+}
+
+/// The lines at which code begins that is in none of `sources`. Indentation counts for nothing, and `// …` stands for what is
+/// left out.
+fn strangers(text: &str, sources: &[String]) -> Vec<usize> {
+    let squeezed = |lines: &mut dyn Iterator<Item = &str>| -> String {
+        lines.map(str::trim).filter(|line| !line.is_empty()).flat_map(|line| [line, "\n"]).collect()
+    };
+    let sources: Vec<String> = sources.iter().map(|source| squeezed(&mut source.lines())).collect();
+    let known = |lines: &[&str]| {
+        let wanted = squeezed(&mut lines.iter().copied());
+        sources.iter().any(|source| source.contains(&wanted))
+    };
+    let (mut found, mut block) = (Vec::new(), None);
+    for (number, line) in text.lines().enumerate() {
+        match (line.trim(), &mut block) {
+            ("```rust" | "```toml", None) => block = Some((number, Vec::new())),
+            ("```", Some((start, lines))) => {
+                if !lines.split(|line: &&str| line.trim() == "// …").all(known) {
+                    found.push(*start);
+                }
+                block = None;
+            }
+            (_, Some((_, lines))) => lines.push(line),
+            (_, None) => {}
+        }
+    }
+    found
 }
 
 /// The row of a crate names files that are there, and all of the first level.
@@ -129,6 +182,13 @@ fn links(text: &str) -> Vec<(usize, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn finds_code_that_is_in_no_example() {
+        let sources = ["fn a() {\n    b();\n\n    c();\n}\n".to_owned()];
+        let text = "```rust\nb();\nc();\n```\n```rust\nfn a() {\n    // …\n    c();\n```\n```rust\nd();\n```\n```text\ne\n```\n";
+        assert_eq!(strangers(text, &sources), [9]);
+    }
 
     #[test]
     fn finds_links_to_files() {

@@ -11,7 +11,7 @@ const RUNTIMES: [&str; 8] =
     ["tokio", "async-std", "smol", "async-executor", "futures-executor", "pollster", "rayon", "rayon-core"];
 
 /// What compresses; by the beginning of the name.
-const COMPRESSORS: [&str; 15] = [
+const COMPRESSORS: [&str; 16] = [
     "zstd",
     "flate2",
     "zlib-rs",
@@ -24,10 +24,14 @@ const COMPRESSORS: [&str; 15] = [
     "bzip2",
     "liblzma",
     "xz2",
+    "zfp",
     "lzma",
     "brotli",
     "pco",
 ];
+
+/// What zarr-store needs for members of ZIP archives, with a feature that is off by default.
+const DEFLATE: [&str; 2] = ["flate2", "zlib-rs"];
 
 /// The crates that know nothing of runtimes and compressors, whatever features are on.
 const BARE: [&str; 5] = ["zarr-strided", "zarr-traits", "zarr-meta", "zarr-store", "zarr-store-fs"];
@@ -62,7 +66,7 @@ struct Ban {
     reason: &'static str,
 }
 
-const BANS: [Ban; 8] = [
+const BANS: [Ban; 9] = [
     Ban {
         from: |p| p.name == "zarr-strided",
         to: |to| to.starts_with("zarr-"),
@@ -99,9 +103,14 @@ const BANS: [Ban; 8] = [
         reason: "futures complete on any executor, so no crate down here brings one (design D2, invariant 3)",
     },
     Ban {
-        from: |p| BARE.contains(&p.name.as_str()),
+        from: |p| BARE.contains(&p.name.as_str()) && p.name != "zarr-store",
         to: is_compressor,
         reason: "nobody pays for a compressor that is not used: compressors are in the codec crates (invariant 1)",
+    },
+    Ban {
+        from: |p| p.name == "zarr-store",
+        to: |to| is_compressor(to) && !DEFLATE.contains(&to),
+        reason: "a store needs what inflates members of ZIP archives, and no other compressor (invariant 1)",
     },
 ];
 
@@ -155,6 +164,10 @@ fn foundations(workspace: &Workspace) -> Vec<Finding> {
             );
             findings.push(Finding::error("zarr-traits", "dependencies", message));
         }
+    }
+    if find("zarr-store").is_some_and(|store| store.default_features.iter().any(|f| f == "zip")) {
+        let message = "the feature `zip`, which brings a compressor, is on by default (invariant 1)";
+        findings.push(Finding::error("zarr-store", "dependencies", message));
     }
     if let Some(strided) = find("zarr-strided") {
         let fixed = strided.dependencies.iter().filter(|d| d.kind != Kind::Dev && !d.optional);
@@ -272,6 +285,17 @@ mod tests {
             &[],
         );
         assert_eq!(foundations(&w).len(), 2);
+    }
+
+    #[test]
+    fn a_store_may_inflate_if_it_is_asked_to() {
+        let mut store = package("zarr-store", &[]);
+        let needs = [("zarr-store", "flate2"), ("flate2", "zlib-rs"), ("zarr-store", "zstd")];
+        assert_eq!(edges(&workspace(vec![store.clone()], &needs[..2])), []);
+        assert_eq!(edges(&workspace(vec![store.clone()], &needs)).len(), 1);
+        assert_eq!(foundations(&workspace(vec![store.clone()], &[])), []);
+        store.default_features.push("zip".to_owned());
+        assert_eq!(foundations(&workspace(vec![store], &[])).len(), 1);
     }
 
     #[test]

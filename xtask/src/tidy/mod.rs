@@ -73,7 +73,7 @@ pub(crate) fn run() -> Result<()> {
 /// All Rust sources of the workspace, read and taken apart.
 fn sources(root: &Path) -> Result<Vec<Source>> {
     let mut paths = Vec::new();
-    for folder in ["crates", "xtask", "bench", "conformance"] {
+    for folder in ["crates", "examples", "xtask", "bench", "conformance"] {
         walk(&root.join(folder), &mut paths)?;
     }
     paths.sort();

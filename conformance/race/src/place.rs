@@ -1,0 +1,142 @@
+//! Where the arrays are: in a directory, in a bucket, or in a service that is started for the race.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Result;
+use zarr_array::Storage;
+use zarr_services::{Azurite, Fault, Moto, Server, When, or_skip};
+use zarr_store_fs::FsStore;
+use zarr_traits::location::scheme_of;
+use zarr_traits::{Access, Schemes, block_on};
+
+/// A service that is started for the race, and ends with it.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum Service {
+    /// S3 as moto does it
+    Moto,
+    /// Azure Blob Storage as Azurite does it
+    Azurite,
+    /// S3 as the server of zarr-services does it, which takes its time with every PUT, so that writers meet
+    Server,
+}
+
+/// So long it takes.
+const PUT: Duration = Duration::from_millis(5);
+
+/// Where the arrays are.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// A directory, or a URL.
+    root: String,
+    /// The environment of whoever opens it, and of nobody else.
+    variables: Vec<(String, String)>,
+    /// Ends with this value.
+    _service: Option<Running>,
+}
+
+#[derive(Debug)]
+#[expect(dead_code, reason = "they are held, and dropped")]
+enum Running {
+    Moto(Moto),
+    Azurite(Azurite),
+    Server(Server),
+}
+
+impl Place {
+    /// A directory, or a URL that is reached as the environment says.
+    pub(crate) fn new(root: impl Into<String>) -> Self {
+        Self { root: root.into(), variables: std::env::vars().collect(), _service: None }
+    }
+
+    /// A bucket or container in a service, which is started; `None` where it is not installed ([`or_skip`]).
+    pub(crate) fn start(service: Service) -> Result<Option<Self>> {
+        let place = match service {
+            Service::Moto => {
+                let Some(moto) = or_skip(Moto::start()) else { return Ok(None) };
+                moto.make_bucket("race")?;
+                Self::s3(&moto.url(), Running::Moto(moto))
+            }
+            Service::Azurite => {
+                let Some(azurite) = or_skip(Azurite::start()) else { return Ok(None) };
+                azurite.make_container("race")?;
+                let variables = [
+                    ("AZURE_STORAGE_ACCOUNT_NAME", Azurite::ACCOUNT),
+                    ("AZURE_STORAGE_ACCOUNT_KEY", Azurite::KEY),
+                    ("AZURE_STORAGE_ENDPOINT", &azurite.url()),
+                ];
+                Self::with("az://race", variables, Running::Azurite(azurite))
+            }
+            Service::Server => {
+                let server = Server::s3();
+                server.script(When::on("PUT", "/c/"), Fault::Delay(PUT));
+                Self::s3(&server.url(""), Running::Server(server))
+            }
+        };
+        Ok(Some(place))
+    }
+
+    fn s3(endpoint: &str, service: Running) -> Self {
+        let variables = [
+            ("AWS_ACCESS_KEY_ID", Moto::ACCESS_KEY),
+            ("AWS_SECRET_ACCESS_KEY", Moto::SECRET_KEY),
+            ("AWS_REGION", Moto::REGION),
+            ("AWS_ENDPOINT_URL", endpoint),
+        ];
+        Self::with("s3://race", variables, service)
+    }
+
+    fn with<const N: usize>(root: &str, variables: [(&str, &str); N], service: Running) -> Self {
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        Self { root: root.to_owned(), variables, _service: Some(service) }
+    }
+
+    /// Where the store of this name is.
+    pub(crate) fn store(&self, name: &str) -> Store<'_> {
+        Store { url: format!("{}/{name}", self.root.trim_end_matches('/')), place: self }
+    }
+}
+
+/// The store of one array.
+#[derive(Clone, Debug)]
+pub(crate) struct Store<'a> {
+    /// A directory, or a URL.
+    pub(crate) url: String,
+    place: &'a Place,
+}
+
+impl Store<'_> {
+    /// The directory, if it is one.
+    pub(crate) fn directory(&self) -> Option<&Path> {
+        directory(&self.url)
+    }
+
+    pub(crate) fn create(&self) -> Result<Storage> {
+        match self.directory() {
+            Some(directory) => Ok(FsStore::create(directory)?.into()),
+            None => self.open(),
+        }
+    }
+
+    pub(crate) fn open(&self) -> Result<Storage> {
+        open(&self.url, self.variables())
+    }
+
+    /// The environment of whoever opens it.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = (String, String)> {
+        self.place.variables.iter().cloned()
+    }
+}
+
+/// Opens what is in a directory or at a URL, with what the environment says.
+pub(crate) fn open(url: &str, variables: impl IntoIterator<Item = (String, String)>) -> Result<Storage> {
+    if let Some(directory) = directory(url) {
+        return Ok(FsStore::open(directory)?.into());
+    }
+    let access = Access::new().environment(variables);
+    Ok(block_on(Schemes::new(&[zarr_store_object::SCHEMES]).open(url, &access))?.storage)
+}
+
+fn directory(url: &str) -> Option<&Path> {
+    scheme_of(url).is_none().then(|| Path::new(url))
+}

@@ -1,0 +1,74 @@
+//! Azure Blob Storage, as [Azurite](https://github.com/Azure/Azurite) does it.
+
+use std::ffi::OsStr;
+use std::net::SocketAddr;
+use std::sync::OnceLock;
+
+use crate::client;
+use crate::service::{Error, Service, or_skip, program};
+
+/// A server that speaks the protocol of Azure Blob Storage, with nothing in it.
+#[derive(Debug)]
+pub struct Azurite {
+    address: SocketAddr,
+    service: Service,
+}
+
+impl Azurite {
+    /// The account that every Azurite has.
+    pub const ACCOUNT: &str = "devstoreaccount1";
+    /// Its key, which is public: it is the same everywhere.
+    pub const KEY: &str =
+        "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
+    /// The query of a signed URL with which everything is allowed, until 2099: an account SAS of that key.
+    pub const SAS: &str = "sv=2019-12-12&ss=b&srt=sco&sp=rwdlac&se=2099-12-31T00%3A00%3A00Z&spr=https%2Chttp&sig=%2FhrDqolfkJL4KpUA5HS6iDfRheIynnwdLg17eTFJs%2FQ%3D";
+
+    /// Starts one of its own, which ends with the value. Blobs are in its memory.
+    ///
+    /// # Errors
+    /// If it is not installed, or does not start.
+    pub fn start() -> Result<Self, Error> {
+        let server = program("azurite", "azurite/node_modules/.bin", "azurite-blob")?;
+        let arguments = [
+            "--blobHost=127.0.0.1",
+            "--blobPort=0",
+            "--inMemoryPersistence",
+            "--skipApiVersionCheck",
+            "--loose",
+            "--disableTelemetry",
+            "--silent",
+        ];
+        let service = Service::start("azurite", &server, &arguments.map(OsStr::new), None)?;
+        Ok(Self { address: service.announced()?, service })
+    }
+
+    /// The one that all tests of a process share, each in containers of its own; `None` where it is not installed
+    /// ([`or_skip`]).
+    pub fn shared() -> Option<&'static Self> {
+        static SHARED: OnceLock<Result<Azurite, Error>> = OnceLock::new();
+        or_skip(SHARED.get_or_init(Self::start).as_ref())
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The endpoint, with the account; containers follow in the path.
+    pub fn url(&self) -> String {
+        format!("http://{}/{}", self.address, Self::ACCOUNT)
+    }
+
+    /// Makes an empty container.
+    ///
+    /// # Errors
+    /// If the name is none (3 to 63 of `a-z`, `0-9` and `-`), or is taken.
+    pub fn make_container(&self, name: &str) -> Result<(), Error> {
+        let target = format!("/{}/{name}?restype=container&{}", Self::ACCOUNT, Self::SAS);
+        match client::request(self.address, "PUT", &target, &[], b"") {
+            Ok(answer) if answer.status == 201 => Ok(()),
+            Ok(answer) => Err(self.service.failed(&format!("no container {name}: {}", answer.text()))),
+            Err(error) => Err(self.service.failed(&format!("no container {name}: {error}"))),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Objects by path, and what `GET`, `HEAD`, `PUT` and `DELETE` make of them (RFC 9110).
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use bytes::Bytes;
+
+use crate::http::{ByteRange, Reply, Request};
+
+/// Time stands still here; entity tags tell versions apart.
+const DATE: &str = "Thu, 01 Jan 2026 00:00:00 GMT";
+
+#[derive(Clone, Debug)]
+pub(crate) struct Object {
+    pub(crate) bytes: Bytes,
+    /// Of the value alone: the same value has the same tag, as in S3.
+    pub(crate) tag: String,
+    /// What came with `PUT` and goes with `GET`.
+    headers: Vec<(String, String)>,
+}
+
+/// Objects by their decoded path, which begins with a slash.
+#[derive(Debug, Default)]
+pub(crate) struct Objects {
+    pub(crate) all: BTreeMap<String, Object>,
+}
+
+impl Objects {
+    pub(crate) fn insert(&mut self, path: &str, bytes: Bytes, headers: Vec<(String, String)>) {
+        let tag = tag(&bytes);
+        self.all.insert(path.to_owned(), Object { bytes, tag, headers });
+    }
+
+    /// `GET` and `HEAD`.
+    pub(crate) fn get(&self, request: &Request) -> Reply {
+        let Some(object) = self.all.get(&request.path) else { return missing() };
+        if let Some(refused) = refused(request, Some(object)) {
+            return refused;
+        }
+        let mut reply = Reply::new(200)
+            .with("ETag", &object.tag)
+            .with("Last-Modified", DATE)
+            .with("Accept-Ranges", "bytes")
+            .with("Content-Type", "application/octet-stream");
+        for (name, value) in &object.headers {
+            reply.set(name, Some(value.clone()));
+        }
+        reply.body = object.bytes.clone();
+        let stale = request.header("if-range").is_some_and(|tag| tag != object.tag);
+        match request.range().filter(|_| !stale && request.method == "GET") {
+            None => reply,
+            Some(range) => ranged(reply, range),
+        }
+    }
+
+    /// `PUT`, where that is allowed.
+    pub(crate) fn put(&mut self, request: &Request) -> Reply {
+        if let Some(refused) = refused(request, self.all.get(&request.path)) {
+            return refused;
+        }
+        let kept = |name: &str| {
+            name.starts_with("x-amz-meta-") || name == "content-type" || name == "content-encoding"
+        };
+        let headers = request.headers.iter().filter(|(name, _)| kept(name)).cloned().collect();
+        self.insert(&request.path, request.body.clone(), headers);
+        Reply::new(200).with("ETag", tag(&request.body))
+    }
+
+    /// `DELETE`, where that is allowed. There is no difference whether the object was there.
+    pub(crate) fn delete(&mut self, request: &Request) -> Reply {
+        if let Some(refused) = refused(request, self.all.get(&request.path)) {
+            return refused;
+        }
+        self.all.remove(&request.path);
+        Reply::new(204)
+    }
+}
+
+/// The answer if the conditions of the request do not hold.
+fn refused(request: &Request, object: Option<&Object>) -> Option<Reply> {
+    let holds =
+        |tags: &str| object.is_some_and(|o| tags.split(',').any(|t| ["*", &o.tag].contains(&t.trim())));
+    if let Some(tags) = request.header("if-match") {
+        if object.is_none() {
+            return Some(missing());
+        }
+        if !holds(tags) {
+            return Some(error(412, "PreconditionFailed"));
+        }
+    }
+    if request.header("if-none-match").is_some_and(holds) {
+        let reading = request.method == "GET" || request.method == "HEAD";
+        return Some(if reading { Reply::new(304) } else { error(412, "PreconditionFailed") });
+    }
+    None
+}
+
+/// The part of the whole object that `range` asks for.
+fn ranged(whole: Reply, range: ByteRange) -> Reply {
+    let size = whole.body.len();
+    let (first, end) = match range {
+        ByteRange::From(first, last) => (first, last.map_or(size, |last| last.saturating_add(1).min(size))),
+        ByteRange::Last(count) => (size.saturating_sub(count), size),
+    };
+    if first >= end {
+        return error(416, "InvalidRange").with("Content-Range", format!("bytes */{size}"));
+    }
+    let body = whole.body.slice(first..end);
+    let reply = Reply { status: 206, body, ..whole };
+    reply.with("Content-Range", format!("bytes {first}-{}/{size}", end - 1))
+}
+
+pub(crate) fn missing() -> Reply {
+    error(404, "NoSuchKey")
+}
+
+/// An error as S3 says it. Clients of plain HTTP do not look into it.
+pub(crate) fn error(status: u16, code: &str) -> Reply {
+    let text = format!("<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>{code}</Message></Error>");
+    Reply::new(status).body("application/xml", text)
+}
+
+fn tag(bytes: &[u8]) -> String {
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    format!("\"{:016x}\"", hasher.finish())
+}

@@ -1,0 +1,192 @@
+//! What S3 does beyond objects that are put, read and deleted: lists, many deletes, copies, values in parts.
+//!
+//! Sources: the pages ListObjectsV2, DeleteObjects, CopyObject, CreateMultipartUpload, UploadPart, CompleteMultipartUpload
+//! and AbortMultipartUpload of the Amazon S3 API Reference.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bytes::Bytes;
+
+use crate::http::{Reply, Request, decoded, encoded};
+use crate::objects::{Objects, error, missing};
+
+/// Values that come in parts.
+#[derive(Debug, Default)]
+pub(crate) struct Uploads {
+    begun: usize,
+    /// Their parts, by their number.
+    open: BTreeMap<String, BTreeMap<u32, Bytes>>,
+}
+
+const NAMESPACE: &str = "http://s3.amazonaws.com/doc/2006-03-01/";
+
+/// The answer, if it is one of these requests.
+pub(crate) fn done(objects: &mut Objects, uploads: &mut Uploads, request: &Request) -> Option<Reply> {
+    let has = |name: &str| request.parameter(name).is_some();
+    let whole_bucket = !request.path.trim_matches('/').contains('/');
+    Some(match request.method.as_str() {
+        "GET" if whole_bucket && has("list-type") => list(objects, request),
+        "PUT" | "HEAD" if whole_bucket => Reply::new(200),
+        "POST" if has("delete") => delete_many(objects, request),
+        "POST" if has("uploads") => begin(uploads, request),
+        "POST" if has("uploadId") => complete(objects, uploads, request),
+        "PUT" if has("uploadId") => part(uploads, request),
+        "PUT" if request.header("x-amz-copy-source").is_some() => copy(objects, request),
+        "DELETE" if has("uploadId") => {
+            let known = request.parameter("uploadId").and_then(|id| uploads.open.remove(id));
+            if known.is_some() { Reply::new(204) } else { no_upload() }
+        }
+        _ => return None,
+    })
+}
+
+/// ListObjectsV2. The token to go on with is the last key or common prefix that was listed.
+fn list(objects: &Objects, request: &Request) -> Reply {
+    let parameter = |name: &str| request.parameter(name).unwrap_or_default();
+    let (prefix, delimiter) = (parameter("prefix"), parameter("delimiter"));
+    let after = request.parameter("continuation-token").unwrap_or(parameter("start-after"));
+    let most = request.parameter("max-keys").and_then(|n| n.parse().ok()).unwrap_or(1000).min(1000);
+    let in_url = parameter("encoding-type") == "url";
+    let shown = |text: &str| escaped(&if in_url { encoded(text) } else { text.to_owned() });
+
+    let bucket = format!("/{}/", request.path.trim_matches('/'));
+    let (mut items, mut last, mut count, mut truncated) = (String::new(), String::new(), 0, false);
+    let mut groups = BTreeSet::new();
+    for (path, object) in &objects.all {
+        let Some(key) = path.strip_prefix(&bucket) else { continue };
+        let Some(rest) = key.strip_prefix(prefix) else { continue };
+        let cut = if delimiter.is_empty() { None } else { rest.find(delimiter) };
+        let group = cut.map(|at| &key[..prefix.len() + at + delimiter.len()]);
+        let name = group.unwrap_or(key);
+        if name <= after || groups.contains(name) {
+            continue;
+        }
+        if count == most {
+            truncated = true;
+            break;
+        }
+        count += 1;
+        last = name.to_owned();
+        if group.is_some() {
+            groups.insert(name.to_owned());
+            items += &format!("<CommonPrefixes><Prefix>{}</Prefix></CommonPrefixes>", shown(name));
+        } else {
+            items += &format!(
+                "<Contents><Key>{}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified>\
+                 <ETag>{}</ETag><Size>{}</Size><StorageClass>STANDARD</StorageClass></Contents>",
+                shown(name),
+                escaped(&object.tag),
+                object.bytes.len(),
+            );
+        }
+    }
+    let token = format!("<NextContinuationToken>{}</NextContinuationToken>", escaped(&last));
+    xml(
+        "ListBucketResult",
+        &format!(
+            "<Name>{}</Name><Prefix>{}</Prefix><KeyCount>{count}</KeyCount><MaxKeys>{most}</MaxKeys>\
+             <IsTruncated>{truncated}</IsTruncated>{}{items}",
+            escaped(bucket.trim_matches('/')),
+            shown(prefix),
+            if truncated { &token } else { "" },
+        ),
+    )
+}
+
+/// DeleteObjects.
+fn delete_many(objects: &mut Objects, request: &Request) -> Reply {
+    let bucket = format!("/{}/", request.path.trim_matches('/'));
+    let mut deleted = String::new();
+    for key in elements(&String::from_utf8_lossy(&request.body), "Key") {
+        objects.all.remove(&format!("{bucket}{key}"));
+        deleted += &format!("<Deleted><Key>{}</Key></Deleted>", escaped(&key));
+    }
+    xml("DeleteResult", &deleted)
+}
+
+/// CopyObject.
+fn copy(objects: &mut Objects, request: &Request) -> Reply {
+    let source = decoded(request.header("x-amz-copy-source").unwrap_or_default());
+    let Some(from) = objects.all.get(&format!("/{}", source.trim_start_matches('/'))) else {
+        return missing();
+    };
+    let copied = Request { body: from.bytes.clone(), ..request.clone() };
+    let put = objects.put(&copied);
+    match put.header("etag") {
+        Some(tag) => xml("CopyObjectResult", &format!("<ETag>{}</ETag>", escaped(tag))),
+        None => put,
+    }
+}
+
+fn begin(uploads: &mut Uploads, request: &Request) -> Reply {
+    uploads.begun += 1;
+    let id = format!("upload-{}", uploads.begun);
+    uploads.open.insert(id.clone(), BTreeMap::new());
+    let (bucket, key) = request.path.trim_start_matches('/').split_once('/').unwrap_or_default();
+    xml(
+        "InitiateMultipartUploadResult",
+        &format!("<Bucket>{}</Bucket><Key>{}</Key><UploadId>{id}</UploadId>", escaped(bucket), escaped(key)),
+    )
+}
+
+fn part(uploads: &mut Uploads, request: &Request) -> Reply {
+    let upload = request.parameter("uploadId").and_then(|id| uploads.open.get_mut(id));
+    let number = request.parameter("partNumber").and_then(|n| n.parse().ok());
+    let (Some(upload), Some(number)) = (upload, number) else { return no_upload() };
+    upload.insert(number, request.body.clone());
+    Reply::new(200).with("ETag", format!("\"part-{number}\""))
+}
+
+/// CompleteMultipartUpload: the parts that the request names, under the conditions of a `PUT`.
+fn complete(objects: &mut Objects, uploads: &mut Uploads, request: &Request) -> Reply {
+    let id = request.parameter("uploadId").unwrap_or_default();
+    let Some(upload) = uploads.open.get(id) else { return no_upload() };
+    let mut body = Vec::new();
+    for number in elements(&String::from_utf8_lossy(&request.body), "PartNumber") {
+        let Some(part) = number.parse().ok().and_then(|n: u32| upload.get(&n)) else {
+            return error(400, "InvalidPart");
+        };
+        body.extend_from_slice(part);
+    }
+    let whole = Request { body: body.into(), headers: conditions(request), ..request.clone() };
+    let put = objects.put(&whole);
+    match put.header("etag") {
+        Some(tag) => {
+            uploads.open.remove(id);
+            xml("CompleteMultipartUploadResult", &format!("<ETag>{}</ETag>", escaped(tag)))
+        }
+        None => put,
+    }
+}
+
+/// The type of the list of parts is not that of the object.
+fn conditions(request: &Request) -> Vec<(String, String)> {
+    request.headers.iter().filter(|(name, _)| name.starts_with("if-")).cloned().collect()
+}
+
+fn no_upload() -> Reply {
+    error(404, "NoSuchUpload")
+}
+
+fn xml(root: &str, inside: &str) -> Reply {
+    let text =
+        format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?><{root} xmlns=\"{NAMESPACE}\">{inside}</{root}>");
+    Reply::new(200).body("application/xml", text)
+}
+
+const ENTITIES: [(&str, &str); 5] =
+    [("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;"), ("'", "&apos;")];
+
+fn escaped(text: &str) -> String {
+    ENTITIES.iter().fold(text.to_owned(), |text, (plain, entity)| text.replace(plain, entity))
+}
+
+/// What stands in the elements of this name, none of which has elements inside.
+fn elements(document: &str, name: &str) -> Vec<String> {
+    let (open, close) = (format!("<{name}>"), format!("</{name}>"));
+    let inside = document.split(&open).skip(1).filter_map(|rest| rest.split(&close).next());
+    let plain = |text: &str| {
+        ENTITIES.iter().rev().fold(text.to_owned(), |text, (plain, entity)| text.replace(entity, plain))
+    };
+    inside.map(plain).collect()
+}

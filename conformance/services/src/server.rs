@@ -1,0 +1,262 @@
+//! The server: a thread for each connection, and a script.
+
+use std::io::{self, BufReader};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use crate::fault::{Fault, When};
+use crate::http::{Reply, Request};
+use crate::objects::{Objects, error};
+use crate::s3;
+
+/// A web server in this process, with its objects in memory, on a free port of this machine. It ends with this value.
+///
+/// Ranges, conditions (`If-Match`, `If-None-Match`, `If-Range`) and entity tags work as they should; [`script`](Self::script)
+/// makes it do otherwise. Every request is logged.
+#[derive(Debug)]
+pub struct Server {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    accepting: Option<JoinHandle<()>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Protocol {
+    ReadOnly,
+    Writable,
+    S3,
+}
+
+#[derive(Debug)]
+struct Shared {
+    protocol: Protocol,
+    state: Mutex<State>,
+    stopped: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    objects: Objects,
+    uploads: s3::Uploads,
+    script: Vec<(When, Fault)>,
+    log: Vec<Request>,
+    /// Requests that were forgotten; so a request keeps its number.
+    forgotten: usize,
+    open: Vec<Weak<TcpStream>>,
+    connections: usize,
+    at_once: usize,
+    most_at_once: usize,
+    stop: bool,
+}
+
+impl Server {
+    /// A plain web server, which can only be read: `GET` and `HEAD`.
+    pub fn http() -> Self {
+        Self::start(Protocol::ReadOnly)
+    }
+
+    /// A web server that takes `PUT` and `DELETE` as well.
+    pub fn writable_http() -> Self {
+        Self::start(Protocol::Writable)
+    }
+
+    /// Speaks S3, path style: the path is `/bucket/key`, and any bucket is there. Signatures are not looked at. It does
+    /// ListObjectsV2, conditional and multipart `PUT`, copies and deletes of one or many objects.
+    pub fn s3() -> Self {
+        Self::start(Protocol::S3)
+    }
+
+    /// # Panics
+    /// If this machine gives out no port.
+    fn start(protocol: Protocol) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port of this machine");
+        let address = listener.local_addr().expect("the port that it was given");
+        let shared = Arc::new(Shared { protocol, state: Mutex::default(), stopped: Condvar::new() });
+        let own = Arc::clone(&shared);
+        let accepting = Some(thread::spawn(move || own.accept(&listener)));
+        Self { address, shared, accepting }
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The URL of a path, which begins with a slash and is encoded as it shall be sent.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// Puts an object at a path: with a slash before it, and not encoded.
+    pub fn insert(&self, path: &str, value: impl Into<Bytes>) {
+        self.shared.state().objects.insert(path, value.into(), Vec::new());
+    }
+
+    /// The object at a path.
+    pub fn get(&self, path: &str) -> Option<Bytes> {
+        self.shared.state().objects.all.get(path).map(|object| object.bytes.clone())
+    }
+
+    /// Takes an object away.
+    pub fn remove(&self, path: &str) {
+        self.shared.state().objects.all.remove(path);
+    }
+
+    /// The paths of all objects, in order.
+    pub fn paths(&self) -> Vec<String> {
+        self.shared.state().objects.all.keys().cloned().collect()
+    }
+
+    /// From now on does this for those requests, beside what was scripted before.
+    pub fn script(&self, when: When, fault: Fault) {
+        self.shared.state().script.push((when, fault));
+    }
+
+    /// Acts as it should again. What has begun goes on.
+    pub fn heal(&self) {
+        self.shared.state().script.clear();
+    }
+
+    /// The requests since the start, or since they were [forgotten](Self::forget), in the order in which they came.
+    pub fn requests(&self) -> Vec<Request> {
+        self.shared.state().log.clone()
+    }
+
+    /// Empties the log, and begins to count anew.
+    pub fn forget(&self) {
+        let mut state = self.shared.state();
+        state.forgotten += state.log.len();
+        state.log.clear();
+        state.connections = 0;
+        state.most_at_once = state.at_once;
+    }
+
+    /// Connections that were made.
+    pub fn connections(&self) -> usize {
+        self.shared.state().connections
+    }
+
+    /// The most requests that were under way at the same time.
+    pub fn most_at_once(&self) -> usize {
+        self.shared.state().most_at_once
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let mut state = self.shared.state();
+        state.stop = true;
+        for connection in state.open.drain(..).filter_map(|c| c.upgrade()) {
+            // It fails only if the connection is closed already.
+            let _ = connection.shutdown(Shutdown::Both);
+        }
+        drop(state);
+        self.shared.stopped.notify_all();
+        // Wakes the thread that waits for connections; where that fails it waits no more.
+        let _ = TcpStream::connect(self.address);
+        if let Some(accepting) = self.accepting.take() {
+            let _ = accepting.join();
+        }
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn accept(self: Arc<Self>, listener: &TcpListener) {
+        for connection in listener.incoming().flatten() {
+            let connection = Arc::new(connection);
+            let mut state = self.state();
+            if state.stop {
+                return;
+            }
+            state.connections += 1;
+            state.open.retain(|c| c.strong_count() > 0);
+            state.open.push(Arc::downgrade(&connection));
+            drop(state);
+            let shared = Arc::clone(&self);
+            // Errors are connections that the client has given up, or that were closed by `drop`.
+            thread::spawn(move || shared.serve(&connection));
+        }
+    }
+
+    fn serve(&self, connection: &TcpStream) -> io::Result<()> {
+        connection.set_nodelay(true)?;
+        let mut input = BufReader::new(connection);
+        while let Some(request) = Request::read(&mut input, connection)? {
+            let keep_alive = request.keep_alive;
+            let mut state = self.state();
+            state.at_once += 1;
+            state.most_at_once = state.most_at_once.max(state.at_once);
+            drop(state);
+            let sent = self.answer(request, connection);
+            self.state().at_once -= 1;
+            if !(sent? && keep_alive) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Does what is asked for and scripted; whether the connection can go on.
+    fn answer(&self, mut request: Request, connection: &TcpStream) -> io::Result<bool> {
+        let mut state = self.state();
+        let number = state.forgotten + state.log.len();
+        state.log.push(request.clone());
+        let faults: Vec<Fault> = state
+            .script
+            .iter_mut()
+            .filter_map(|(when, f)| when.counts(&request).then(|| f.clone()))
+            .collect();
+        drop(state);
+        self.pause(faults.iter().map(Fault::delay).sum())?;
+
+        let mut state = self.state();
+        for fault in &faults {
+            fault.before(&mut request, &mut state.objects);
+        }
+        let mut reply = Reply::new(200);
+        if faults.iter().all(Fault::is_applied) {
+            reply = self.done(&mut state, &request);
+        }
+        reply.head_only = request.method == "HEAD";
+        for fault in &faults {
+            fault.after(&mut reply);
+        }
+        let index = number.checked_sub(state.forgotten);
+        if let Some(logged) = index.and_then(|index| state.log.get_mut(index)) {
+            logged.status = reply.seen();
+            logged.sent = reply.sent();
+        }
+        drop(state);
+        reply.send(connection, &|time| self.pause(time))
+    }
+
+    /// Does what is asked for.
+    fn done(&self, state: &mut State, request: &Request) -> Reply {
+        if self.protocol == Protocol::S3
+            && let Some(reply) = s3::done(&mut state.objects, &mut state.uploads, request)
+        {
+            return reply;
+        }
+        match request.method.as_str() {
+            "GET" | "HEAD" => state.objects.get(request),
+            "PUT" if self.protocol != Protocol::ReadOnly => state.objects.put(request),
+            "DELETE" if self.protocol != Protocol::ReadOnly => state.objects.delete(request),
+            _ => error(405, "MethodNotAllowed"),
+        }
+    }
+
+    /// Waits; an error if the server stops meanwhile.
+    fn pause(&self, time: Duration) -> io::Result<()> {
+        let waited = self.stopped.wait_timeout_while(self.state(), time, |state| !state.stop);
+        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        if state.stop { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,45 @@
+//! The command, as it was built with these tests.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// The program. Who tests the workspace has built it; else it is built now, and if its sources are younger.
+pub(crate) fn program() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let this = std::env::current_exe().unwrap();
+        let folder = this.ancestors().nth(2).unwrap();
+        let program = folder.join(format!("zarr{}", std::env::consts::EXE_SUFFIX));
+        if !is_current(&program) {
+            let profile = folder.file_name().unwrap().to_str().unwrap();
+            let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+            // What cargo says of this test is not true of the build: build scripts would run again because of it.
+            for (name, _) in std::env::vars_os() {
+                let name = name.to_string_lossy().into_owned();
+                if ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|known| name.starts_with(known)) {
+                    cargo.env_remove(name);
+                }
+            }
+            let built = cargo
+                .args(["build", "--quiet", "--locked", "-p", "zarr-cli", "--bin", "zarr", "--profile"])
+                .arg(if profile == "debug" { "dev" } else { profile })
+                .arg("--target-dir")
+                .arg(folder.parent().unwrap())
+                .status();
+            assert!(built.unwrap().success());
+        }
+        program
+    })
+}
+
+/// Whether it is there, and not older than what cargo says it is made of.
+fn is_current(program: &Path) -> bool {
+    let made = |file: &Path| fs::metadata(file).and_then(|file| file.modified());
+    let (Ok(built), Ok(list)) = (made(program), fs::read_to_string(program.with_extension("d"))) else {
+        return false;
+    };
+    let sources = list.split_whitespace().skip(1);
+    sources.map(|source| made(Path::new(source))).all(|made| made.is_ok_and(|made| made <= built))
+}
