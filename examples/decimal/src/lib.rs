@@ -1,0 +1,60 @@
+//! `example.decimal`: numbers with `scale` digits behind the point, such as prices, stored as `int64` without the point; and
+//! `example.zigzag`, which makes of them unsigned numbers that are small where these are small, whatever their sign.
+
+use std::sync::Arc;
+
+use zarr_traits::serde_json::{Map, Value, json};
+use zarr_traits::*;
+
+/// For a registry: `zarr_array::standard().with(TABLE)`.
+pub const TABLE: &[Entry] = &[
+    Entry::DataType(DataTypeEntry {
+        name: "example.decimal",
+        aliases: &[],
+        build: |c, _| Ok(Arc::new(Decimal(c.integer("scale", 1..=18)? as usize))),
+    }),
+    Entry::Codec(CodecEntry {
+        name: "example.zigzag",
+        aliases: &[],
+        kind: CodecKind::ArrayArray,
+        build: |_, repr, _| {
+            let zigzag = |n: i64| (n << 1) ^ (n >> 63);
+            let zagzig = |n: u64| (n >> 1) ^ (n & 1).wrapping_neg();
+            let encode = move |n| Ok(zigzag(i64::from_ne_bytes(n)).to_ne_bytes());
+            let decode = move |n| Ok(zagzig(u64::from_ne_bytes(n)).to_ne_bytes());
+            elementwise(repr, DataType::UInt64, encode, decode)
+        },
+    }),
+];
+
+/// With so many digits behind the point.
+#[derive(Debug)]
+pub struct Decimal(pub usize);
+
+impl ExtensionType for Decimal {
+    fn name(&self) -> &str {
+        "example.decimal"
+    }
+
+    fn configuration(&self) -> Map<String, Value> {
+        Map::from_iter([("scale".to_owned(), json!(self.0))])
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::Fixed { size: 8, unit: 8 }
+    }
+
+    fn fill_from_json(&self, value: &Value) -> CodecResult<FillValue> {
+        let (whole, rest) = value.as_str().and_then(|text| text.split_once('.')).unwrap_or_default();
+        let number = format!("{whole}{rest}").parse::<i64>().ok().filter(|_| rest.len() == self.0);
+        let wrong = || format!("{value} is no string with {} digits behind a point", self.0);
+        number.map(FillValue::of).ok_or_else(|| CodecError::new(CodecErrorKind::Value, wrong()))
+    }
+
+    fn fill_to_json(&self, fill: &FillValue) -> CodecResult<Value> {
+        let number = i64::from_ne_bytes(fill.bytes().try_into().unwrap_or_default());
+        let digits = format!("{:0>1$}", number.unsigned_abs(), self.0 + 1);
+        let (whole, rest) = digits.split_at(digits.len() - self.0);
+        Ok(json!(format!("{}{whole}.{rest}", if number < 0 { "-" } else { "" })))
+    }
+}
