@@ -1,9 +1,10 @@
-"""Reads what `cargo run -p zarr-array --example combinations -- FOLDER` wrote (or the example `combinations_v2`), with
+"""Reads what `cargo run -p zarr-array --example combinations -- FOLDER` wrote, or the examples `combinations_v2` and `extensions`, with
 zarr-python, 2 or 3, and TensorStore.
 
   python3 read.py FOLDER        (needs: pip install zarr tensorstore)
 
 Prints a line an array and reader; exit status 1 if any value differs."""
+import base64
 import importlib.util
 import json
 import pathlib
@@ -33,7 +34,8 @@ def little_endian(values):
 
 def is_equal(values, expected):
     if expected.suffix == ".json":
-        return values.tolist() == json.loads(expected.read_text(encoding="utf8"))
+        shown = [base64.b64encode(v).decode() if isinstance(v, bytes) else v for v in values.tolist()]
+        return shown == json.loads(expected.read_text(encoding="utf8"))
     return little_endian(values) == expected.read_bytes()
 
 

@@ -9,7 +9,8 @@ use anyhow::{Context, Result, bail};
 use contract::{Args, Report, grid_cells, random_boxes, unsupported};
 use zarr_array::blocking::Array;
 use zarr_array::meta::path::DOCUMENT;
-use zarr_array::{DataType, Element, NdVec, Selection, Storage, block_on, standard};
+use zarr_array::traits::{Access, Schemes};
+use zarr_array::{AnyArray, DataType, Element, NdVec, Selection, Storage, block_on, standard};
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::{Child, GroupOptions, NodeMeta, UseConsolidated};
 use zarr_store::MemoryStore;
@@ -19,15 +20,12 @@ use zarr_strided::{Plain, bytes_of, bytes_of_mut};
 fn main() -> Result<()> {
     let args = Args::parse();
     let mut report = Report::default();
-    if matches!(args.optional("store"), Some("s3" | "http")) {
-        unsupported("remote stores");
-        return Ok(());
-    }
     match args.op.as_str() {
         "version" => {}
         "open" => open(&args, &mut report)?,
         "list" => list(&args, &mut report)?,
         "walk" | "children" => walk(&args, &mut report)?,
+        "read-box" => read_box(&args, &mut report)?,
         "read-all" | "read-grid" | "read-boxes" | "write-all" | "write-boxes" | "copy" => {
             let path = match args.op.as_str() {
                 "write-all" | "write-boxes" => format!("{}/0", args.text("out")?),
@@ -103,6 +101,23 @@ fn typed<T: Number>(args: &Args, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
+/// Opens the array, once, and reads one box of it.
+fn read_box(args: &Args, report: &mut Report) -> Result<()> {
+    let (origin, size) = (args.list("origin")?, args.list("size")?);
+    let values = report.time(|| {
+        let array = open_array(args, place(args)?)?;
+        Ok(array.read_any(selection(&origin, &size, array.shape()))?)
+    })?;
+    let bytes = match &values {
+        AnyArray::UInt16(values) => bytes_of(values.as_slice()),
+        AnyArray::Float32(values) => bytes_of(values.as_slice()),
+        other => bail!("no bytes of {other:?}"),
+    };
+    report.count = 1;
+    report.bytes = bytes.len() as u64;
+    report.checksum([bytes])
+}
+
 fn read_boxes<T: Number>(args: &Args, report: &mut Report) -> Result<()> {
     let array = open_array(args, args.text("path")?)?;
     let (seed, n) = (args.number("seed", 1)?, args.number("n", u64::from(args.op == "read-boxes"))?);
@@ -150,7 +165,7 @@ fn open(args: &Args, report: &mut Report) -> Result<()> {
     let n = args.number("n", 1)?;
     for _ in 0..args.number("reps", 1)? {
         let array = report.time(|| {
-            let storage = open_storage(args, args.text("path")?)?;
+            let storage = open_storage(args, place(args)?)?;
             let registry = standard();
             let mut array = None;
             for _ in 0..n {
@@ -190,7 +205,7 @@ fn walk(args: &Args, report: &mut Report) -> Result<()> {
     let all = args.op == "walk";
     for _ in 0..args.number("reps", 1)? {
         let nodes: Vec<Child> = report.time(|| {
-            let storage = open_storage(args, args.text("path")?)?;
+            let storage = open_storage(args, place(args)?)?;
             let options = GroupOptions::new().use_consolidated(consolidated);
             let group = Group::open_with(storage, "/", &standard(), &options)?;
             Ok(if all { group.walk().collect() } else { group.children()? })
@@ -224,7 +239,23 @@ fn open_array(args: &Args, path: &str) -> Result<Array> {
     Ok(Array::open(open_storage(args, path)?, "/", &standard())?)
 }
 
+/// What is read: a directory, or the prefix of a bucket.
+fn place(args: &Args) -> Result<&str> {
+    args.text(if args.optional("url").is_some() { "prefix" } else { "path" })
+}
+
 fn open_storage(args: &Args, path: &str) -> Result<Storage> {
+    let remote = |url: String, access: &Access| {
+        Ok(block_on(Schemes::new(&[zarr_store_object::SCHEMES]).open(&url, access))?.storage)
+    };
+    match args.optional("store") {
+        Some("s3") => {
+            let access = Access::new().anonymous(true).endpoint(args.text("url")?).region("us-east-1");
+            return remote(format!("s3://bucket/{path}"), &access);
+        }
+        Some("http") => return remote(format!("{}/bucket/{path}", args.text("url")?), &Access::new()),
+        _ => {}
+    }
     let files = Storage::from(FsStore::open(path)?);
     match args.optional("store") {
         None | Some("fs") => Ok(files),
