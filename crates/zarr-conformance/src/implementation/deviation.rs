@@ -1,0 +1,110 @@
+//! What is known to fail, and why: `expect/<peer>.toml`.
+
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::SuiteError;
+use super::results::FaultKind;
+
+/// Cases that a peer is known to fail.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Deviation {
+    /// Ids; `*` stands for anything.
+    pub cases: Vec<String>,
+    /// Only this verb.
+    pub verb: Option<String>,
+    /// Only what fails like this: `wrong`, `refused`, `accepted` or `broken`.
+    pub found: Option<FaultKind>,
+    /// What it does, and why that is known.
+    pub reason: String,
+    /// Where it is written: an id of the checklist, or a URL.
+    pub reference: String,
+}
+
+/// All of a peer.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Deviations {
+    /// In the order of the file; the first that fits is the one.
+    #[serde(default, rename = "deviation")]
+    pub list: Vec<Deviation>,
+}
+
+impl Deviations {
+    /// Those of a file; none if there is no file.
+    ///
+    /// # Errors
+    /// Where it cannot be read, or an entry has no reason or no reference.
+    pub fn load(path: &Path) -> Result<Self, SuiteError> {
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(e) => return Err(SuiteError::at(path)(e)),
+        };
+        Self::parse(&text).map_err(|e| SuiteError::new(format!("{}: {e}", path.display())))
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let found: Self = toml::from_str(text).map_err(|e| e.to_string())?;
+        for Deviation { cases, reason, reference, .. } in &found.list {
+            if cases.is_empty() || reason.trim().is_empty() || reference.trim().is_empty() {
+                return Err(format!("{cases:?}: cases, a reason and a reference are needed"));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The one that a case and verb come under.
+    pub fn find(&self, case: &str, verb: &str) -> impl Iterator<Item = &Deviation> {
+        self.list.iter().filter(move |deviation| {
+            deviation.verb.as_deref().is_none_or(|v| matches(v, verb))
+                && deviation.cases.iter().any(|pattern| matches(pattern, case))
+        })
+    }
+}
+
+/// Whether a text is what a pattern says, in which `*` stands for anything.
+pub(super) fn matches(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    let mut parts: Vec<&str> = parts.collect();
+    let Some(last) = parts.pop() else { return rest.is_empty() };
+    for part in parts {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn matches_patterns() {
+        assert!(matches("neg.shard.*", "neg.shard.gap"));
+        assert!(matches("a*c*e", "abcde"));
+        assert!(matches("abc", "abc"));
+        assert!(!matches("abc", "abcd"));
+        assert!(!matches("a*c", "ab"));
+        assert!(!matches("ab*ba", "aba"));
+    }
+
+    #[test]
+    fn wants_a_reason_and_a_reference() {
+        let of = |rest: &str| Deviations::parse(&format!("[[deviation]]\ncases = [\"a*\"]\n{rest}"));
+        let found = of("reason = \"r\"\nreference = \"L1\"\nfound = \"wrong\"\nverb = \"read\"").unwrap();
+        assert!(found.find("ab", "read").next().is_some());
+        assert!(found.find("ab", "info").next().is_none());
+        assert!(found.find("b", "read").next().is_none());
+        for bad in ["reason = \"r\"", "reason = \"\"\nreference = \"L1\"", "reason = \"r\"\nreference = \"L1\"\nmood = 1"] {
+            assert!(of(bad).is_err(), "{bad}");
+        }
+    }
+}

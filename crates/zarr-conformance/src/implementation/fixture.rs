@@ -1,0 +1,292 @@
+//! Stores that were recorded, and what must be read from them: `manifest.json`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use zarr_traits::serde_json::{self, Value};
+
+use super::SuiteError;
+
+/// What a case is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// An array, whose elements are bytes.
+    Raw,
+    /// An array, whose elements are told in JSON.
+    Json,
+    /// A group.
+    Group,
+    /// Something that is malformed, or at least odd.
+    Malformed,
+}
+
+/// What must come of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expect {
+    /// Exactly the recorded bytes.
+    Ok,
+    /// A clean error.
+    Error,
+    /// One of the two.
+    OkOrError,
+    /// A result of the right length.
+    AnyBytes,
+    /// No crash, no hang, no flood of memory.
+    Any,
+    /// A clean error, or an endless stream that ends quietly when nobody listens.
+    ErrorOrStream,
+    /// Nothing is created outside the destination of a copy.
+    NoEscape,
+}
+
+impl Expect {
+    const NAMES: [(&str, Self); 7] = [
+        ("ok", Self::Ok),
+        ("error", Self::Error),
+        ("ok_or_error", Self::OkOrError),
+        ("any_bytes", Self::AnyBytes),
+        ("any", Self::Any),
+        ("error_or_stream", Self::ErrorOrStream),
+        ("noescape", Self::NoEscape),
+    ];
+
+    /// In words.
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::Ok => "exactly these bytes",
+            Self::Error => "an error",
+            Self::OkOrError => "exactly these bytes, or an error",
+            Self::AnyBytes => "this many bytes",
+            Self::Any => "no crash, no hang, no flood of memory",
+            Self::ErrorOrStream => "an error, or a stream that ends when nobody listens",
+            Self::NoEscape => "nothing created outside of the destination",
+        }
+    }
+}
+
+/// Where a malformed case must fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The metadata are malformed: the node cannot be opened.
+    Metadata,
+    /// The metadata ask for what does not exist, or not like this: at the latest reading fails.
+    Extension,
+    /// The metadata are right, and what is stored is not: the node can be opened, and reading fails.
+    Data,
+}
+
+impl Failure {
+    const NAMES: [(&str, Self); 3] =
+        [("metadata", Self::Metadata), ("extension", Self::Extension), ("data", Self::Data)];
+}
+
+/// An entry of a manifest.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Case {
+    /// Unique, and for ever.
+    pub id: String,
+    /// What it belongs to, such as `v3-blosc`.
+    pub category: String,
+    /// The id in, or the section of, the checklist of the specification; may be empty.
+    pub rule: String,
+    /// What an implementation must have for it: `format:3`, `type:int8`, `codec:zstd`, `grid:regular`, `keys:default`.
+    pub features: Vec<String>,
+    /// Which program wrote the store.
+    pub writer: String,
+    /// What there is to say about it.
+    pub notes: String,
+    /// The format: 1, 2 or 3.
+    pub format: u64,
+    /// Below the root of the fixtures.
+    pub store: String,
+    /// The node in the store; empty for its root.
+    pub array: String,
+    /// What it is about.
+    pub kind: Kind,
+    /// What must come of it.
+    pub expect: Expect,
+    /// Where it must fail.
+    pub failure: Option<Failure>,
+    /// Of what is malformed: only whether it can be opened is asked.
+    pub info_only: bool,
+    /// Its elements are told in JSON.
+    pub json: bool,
+    /// Peers are asked to write it.
+    pub write: bool,
+    /// Of an array.
+    pub shape: Option<Vec<u64>>,
+    /// Of an array: the name of format 3, or NumPy's type string.
+    pub dtype: Option<String>,
+    /// Those of the node, where they are recorded.
+    pub attributes: Option<Value>,
+    /// Of a group: paths of nodes, and what each is.
+    pub nodes: Option<Value>,
+    /// The length of the elements.
+    pub bytes: usize,
+    /// Digests of the elements; more than one where implementations may differ.
+    pub sha256: Vec<String>,
+    /// Links to make in a copy of the store before it is read: names and targets.
+    pub links: Vec<(String, String)>,
+    /// The options of a copy; `None` if this is none.
+    pub copy: Option<Vec<String>>,
+    /// The format that the copy has, and what its document says.
+    pub copied: (u64, Value),
+    /// It may take longer than others.
+    pub seconds: Option<u64>,
+}
+
+impl Case {
+    /// An entry; `None` if it is not understood.
+    pub fn parse(value: &Value) -> Option<Self> {
+        let text = |name: &str| value[name].as_str().map(str::to_owned);
+        let strings = |value: &Value| -> Vec<String> {
+            value.as_array().into_iter().flatten().filter_map(|v| Some(v.as_str()?.to_owned())).collect()
+        };
+        let kind = match value["kind"].as_str()? {
+            "raw" => Kind::Raw,
+            "json" => Kind::Json,
+            "group" => Kind::Group,
+            "neg" => Kind::Malformed,
+            _ => return None,
+        };
+        let verb = value["verb"].as_str();
+        if kind == Kind::Malformed && !matches!(verb, Some("cat" | "info" | "copy")) {
+            return None;
+        }
+        let links = value["post"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|link| Some((link["path"].as_str()?.to_owned(), link["target"].as_str()?.to_owned())));
+        let mut sha256: Vec<String> = text("sha256").into_iter().collect();
+        sha256.extend(strings(&value["accept_sha256"]));
+        Some(Self {
+            id: text("id")?,
+            category: text("category")?,
+            rule: text("rule").unwrap_or_default(),
+            features: strings(&value["features"]),
+            writer: text("writer").unwrap_or_default(),
+            notes: text("notes").unwrap_or_default(),
+            format: value["zarr_format"].as_u64()?,
+            store: text("store")?,
+            array: text("array").unwrap_or_default(),
+            expect: named(&Expect::NAMES, value["expect"].as_str()?)?,
+            failure: match value["failure"].as_str() {
+                Some(name) => Some(named(&Failure::NAMES, name)?),
+                None => None,
+            },
+            info_only: verb == Some("info"),
+            json: kind == Kind::Json || value["out_kind"] == "json",
+            write: value["write"] == true,
+            shape: value["shape"].as_array().and_then(|s| s.iter().map(Value::as_u64).collect()),
+            dtype: text("dtype"),
+            attributes: value.get("attributes").cloned(),
+            nodes: value.get("nodes").cloned(),
+            bytes: usize::try_from(value["nbytes"].as_u64().unwrap_or(0)).ok()?,
+            sha256,
+            links: links.collect::<Option<_>>()?,
+            copy: (value["args"].is_array() || verb == Some("copy")).then(|| strings(&value["args"])),
+            copied: (value["dst_format"].as_u64().unwrap_or(0), value["want"].clone()),
+            seconds: value["limit"].as_u64(),
+            kind,
+        })
+    }
+
+    /// The node in the store at `store`.
+    pub fn node(&self, store: &Path) -> PathBuf {
+        if self.array.is_empty() { store.to_path_buf() } else { store.join(&self.array) }
+    }
+
+    /// The file with the array's metadata, at its node.
+    pub fn document(&self, store: &Path) -> PathBuf {
+        self.node(store).join(match self.format {
+            1 => "meta",
+            2 => ".zarray",
+            _ => "zarr.json",
+        })
+    }
+}
+
+fn named<T: Copy>(names: &[(&str, T)], name: &str) -> Option<T> {
+    names.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+}
+
+/// A manifest, and the folder its stores are in.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Fixtures {
+    /// The folder.
+    pub root: PathBuf,
+    /// In the order of the manifest.
+    pub cases: Vec<Case>,
+}
+
+impl Fixtures {
+    /// Those of a folder with a `manifest.json`, whose stores are named from there.
+    ///
+    /// # Errors
+    /// Where the manifest cannot be read. An entry that is not understood is an error as well: it would pass for tested.
+    pub fn load(folder: &Path) -> Result<Self, SuiteError> {
+        Self::of(&folder.join("manifest.json"), folder)
+    }
+
+    /// Those of a manifest whose stores are named from `root`.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn of(manifest: &Path, root: &Path) -> Result<Self, SuiteError> {
+        let fail = |message: String| SuiteError::new(format!("{}: {message}", manifest.display()));
+        let text = fs::read_to_string(manifest).map_err(SuiteError::at(manifest))?;
+        let value: Value = serde_json::from_str(&text).map_err(|e| fail(e.to_string()))?;
+        let entries = value["cases"].as_array().ok_or_else(|| fail("no list `cases`".to_owned()))?;
+        let mut cases = Vec::with_capacity(entries.len());
+        let mut ids = BTreeMap::new();
+        for entry in entries {
+            let case = Case::parse(entry)
+                .ok_or_else(|| fail(format!("the entry {} is not understood", entry["id"])))?;
+            if ids.insert(case.id.clone(), ()).is_some() {
+                return Err(fail(format!("two entries are called {:?}", case.id)));
+            }
+            cases.push(case);
+        }
+        Ok(Self { root: root.to_path_buf(), cases })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zarr_traits::serde_json::json;
+
+    fn case(extra: &Value) -> Option<Case> {
+        let mut value =
+            json!({ "id": "a", "category": "b", "zarr_format": 3, "store": "s", "kind": "raw", "expect": "ok" });
+        value.as_object_mut()?.extend(extra.as_object()?.clone());
+        Case::parse(&value)
+    }
+
+    #[test]
+    fn an_entry_that_is_not_understood_is_none() {
+        assert!(case(&json!({})).is_some());
+        for odd in [
+            json!({ "expect": "miracle" }),
+            json!({ "kind": "neg" }),
+            json!({ "kind": "neg", "verb": "sing" }),
+            json!({ "kind": "song" }),
+            json!({ "failure": "mood" }),
+            json!({ "post": [{ "path": "a" }] }),
+        ] {
+            assert!(case(&odd).is_none(), "{odd}");
+        }
+    }
+
+    #[test]
+    fn a_copy_is_known_by_its_options() {
+        let is_copy = |extra| case(&extra).is_some_and(|case| case.copy.is_some());
+        assert!(is_copy(json!({ "args": [] })));
+        assert!(is_copy(json!({ "kind": "neg", "verb": "copy", "expect": "noescape" })));
+        assert!(!is_copy(json!({ "kind": "neg", "verb": "cat", "expect": "error" })));
+    }
+}

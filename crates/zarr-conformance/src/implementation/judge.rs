@@ -1,0 +1,254 @@
+//! Whether an answer is what a case demands.
+
+use zarr_traits::serde_json::{self, Value};
+
+use super::fixture::{Case, Expect, Failure, Kind};
+use super::json::{canonical, sha256};
+use super::peer::{Answer, Exit, Verb};
+use super::results::{Fault, FaultKind, Verdict};
+
+/// An answer to [`Verb::Info`], [`Verb::Read`] or [`Verb::List`].
+pub(super) fn judge(case: &Case, verb: Verb, answer: &Answer) -> Verdict {
+    let expect = expected(case, verb);
+    let fault = |kind, got: String| Verdict::Failed(Fault::new(kind, says(case, verb, expect), got));
+    match (&answer.exit, expect) {
+        (Exit::Broken(how), _) => {
+            let said = if answer.message.is_empty() { "" } else { ": " };
+            fault(FaultKind::Broken, format!("{how}{said}{}", answer.message))
+        }
+        (Exit::NotImplemented, _) => Verdict::NotImplemented(answer.message.clone()),
+        (Exit::Closed, Expect::ErrorOrStream) => Verdict::Passed,
+        (Exit::Closed, _) => fault(FaultKind::Wrong, "more than anybody asked for".to_owned()),
+        (Exit::Refused, Expect::Ok | Expect::AnyBytes) => fault(FaultKind::Refused, answer.message.clone()),
+        (Exit::Refused, _) if answer.message.is_empty() => {
+            fault(FaultKind::Broken, "refused without saying why".to_owned())
+        }
+        (Exit::Refused, _) => Verdict::Passed,
+        (Exit::Done, Expect::Error) => fault(FaultKind::Accepted, accepted(case, verb, &answer.output)),
+        // The stream may have ended by itself where it is short.
+        (Exit::Done, Expect::Any | Expect::NoEscape) => Verdict::Passed,
+        (Exit::Done, Expect::ErrorOrStream) => {
+            fault(FaultKind::Accepted, accepted(case, verb, &answer.output))
+        }
+        (Exit::Done, Expect::Ok | Expect::AnyBytes | Expect::OkOrError) => {
+            let wrong = match verb {
+                Verb::Info if case.kind == Kind::Malformed => None,
+                Verb::Info => described(case, &answer.output),
+                Verb::List => listed(case, &answer.output),
+                Verb::Read | Verb::Write => elements(case, expect, &answer.output),
+            };
+            wrong.map_or(Verdict::Passed, |got| fault(FaultKind::Wrong, got))
+        }
+    }
+}
+
+/// What must come of one verb. Where only reading must fail, opening must not; where either may, both answers will do.
+fn expected(case: &Case, verb: Verb) -> Expect {
+    match (case.kind, verb, case.failure) {
+        (Kind::Malformed, Verb::Info, Some(Failure::Data)) => Expect::Ok,
+        (Kind::Malformed, Verb::Info, Some(Failure::Extension)) => Expect::Any,
+        _ => case.expect,
+    }
+}
+
+/// The same in words.
+fn says(case: &Case, verb: Verb, expect: Expect) -> String {
+    let digest = case.sha256.first();
+    match (verb, expect, digest) {
+        (Verb::Info | Verb::List, Expect::Ok | Expect::AnyBytes, _) => "what is recorded of it".to_owned(),
+        (_, Expect::Ok, Some(digest)) => format!("{} bytes with sha256 {digest:.12}…", case.bytes),
+        (_, expect, _) => expect.says().to_owned(),
+    }
+}
+
+/// What somebody took who should have refused it.
+fn accepted(case: &Case, verb: Verb, output: &[u8]) -> String {
+    match verb {
+        Verb::Info | Verb::List => "opened it".to_owned(),
+        _ if case.json => format!("{:.60}", String::from_utf8_lossy(output).trim()),
+        _ => {
+            let start: String = output.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+            format!("{} bytes: {start}{}", output.len(), if output.len() > 12 { "…" } else { "" })
+        }
+    }
+}
+
+/// What is wrong with the elements, if anything is.
+pub(super) fn elements(case: &Case, expect: Expect, output: &[u8]) -> Option<String> {
+    let hash = if case.json {
+        match serde_json::from_slice::<Value>(output) {
+            Ok(value) => sha256(canonical(&value).as_bytes()),
+            Err(error) => return Some(format!("no JSON: {error}")),
+        }
+    } else {
+        if output.len() != case.bytes {
+            return Some(format!("{} bytes", output.len()));
+        }
+        if expect == Expect::AnyBytes {
+            return None;
+        }
+        sha256(output)
+    };
+    (!case.sha256.contains(&hash)).then(|| format!("sha256 {hash:.12}…"))
+}
+
+/// What is wrong with what `info` says, if anything is.
+fn described(case: &Case, output: &[u8]) -> Option<String> {
+    let info: Value = match serde_json::from_slice(output) {
+        Ok(info) => info,
+        Err(error) => return Some(format!("no JSON: {error}")),
+    };
+    let node = if case.kind == Kind::Group { "group" } else { "array" };
+    if info["node_type"] != node {
+        return Some(format!("node_type {}, which is {node:?}", info["node_type"]));
+    }
+    if info["zarr_format"] != case.format {
+        return Some(format!("zarr_format {}, which is {}", info["zarr_format"], case.format));
+    }
+    if let (Some(expected), Some(given)) = (&case.attributes, info.get("attributes"))
+        && expected != given
+    {
+        return Some("other attributes".to_owned());
+    }
+    if node == "group" {
+        return None;
+    }
+    let shape: Option<Vec<u64>> =
+        info["shape"].as_array().and_then(|s| s.iter().map(Value::as_u64).collect());
+    if shape != case.shape {
+        return Some(format!("shape {}, which is {:?}", info["shape"], case.shape));
+    }
+    let given = &info["data_type"];
+    let given_name = given.as_str().or_else(|| given["name"].as_str());
+    match (given_name, case.dtype.as_deref().and_then(plain_type)) {
+        (None, _) if !given.is_array() => Some(format!("data_type {given}")),
+        (Some(name), Some(expected)) if plain_type(name) != Some(expected) => {
+            Some(format!("data_type {given}, which is {expected}"))
+        }
+        _ => None,
+    }
+}
+
+/// What is wrong with a list of nodes, if anything is.
+fn listed(case: &Case, output: &[u8]) -> Option<String> {
+    match serde_json::from_slice::<Value>(output) {
+        Ok(found) if Some(&found) == case.nodes.as_ref() => None,
+        Ok(found) => Some(format!("{:.200}", found.to_string())),
+        Err(error) => Some(format!("no JSON: {error}")),
+    }
+}
+
+/// The name of a plain data type, from its name or its code in NumPy.
+fn plain_type(name: &str) -> Option<&'static str> {
+    const TYPES: [(&str, &str); 14] = [
+        ("bool", "b1"),
+        ("int8", "i1"),
+        ("int16", "i2"),
+        ("int32", "i4"),
+        ("int64", "i8"),
+        ("uint8", "u1"),
+        ("uint16", "u2"),
+        ("uint32", "u4"),
+        ("uint64", "u8"),
+        ("float16", "f2"),
+        ("float32", "f4"),
+        ("float64", "f8"),
+        ("complex64", "c8"),
+        ("complex128", "c16"),
+    ];
+    let code = name.trim_start_matches(['<', '>', '|', '=']);
+    TYPES.iter().find(|(n, c)| *n == name || *c == code).map(|(n, _)| *n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zarr_traits::serde_json::json;
+
+    fn case(extra: &Value) -> Case {
+        let mut value = json!({
+            "id": "a", "category": "b", "zarr_format": 3, "store": "s", "kind": "raw", "expect": "ok",
+            "nbytes": 2, "sha256": sha256(b"ab"), "shape": [2], "dtype": "|u1"
+        });
+        value.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        Case::parse(&value).unwrap()
+    }
+
+    fn verdict(case: &Case, verb: Verb, exit: Exit, output: &[u8]) -> String {
+        let answer = Answer { exit, output: output.to_vec(), message: "no".to_owned() };
+        match judge(case, verb, &answer) {
+            Verdict::Passed => "passed".to_owned(),
+            Verdict::NotImplemented(_) => "not implemented".to_owned(),
+            Verdict::Failed(fault) => fault.kind.name().to_owned(),
+        }
+    }
+
+    #[test]
+    fn an_array_is_exactly_its_bytes() {
+        let case = case(&json!({}));
+        for (exit, output, says) in [
+            (Exit::Done, &b"ab"[..], "passed"),
+            (Exit::Done, b"ac", "wrong"),
+            (Exit::Done, b"a", "wrong"),
+            (Exit::Closed, b"ab", "wrong"),
+            (Exit::Refused, b"", "refused"),
+            (Exit::NotImplemented, b"", "not implemented"),
+            (Exit::Broken("x".to_owned()), b"ab", "broken"),
+        ] {
+            assert_eq!(verdict(&case, Verb::Read, exit, output), says);
+        }
+    }
+
+    #[test]
+    fn what_is_malformed_fails_where_it_must() {
+        let reject = |failure: &str| {
+            case(&json!({ "kind": "neg", "verb": "cat", "expect": "error", "failure": failure }))
+        };
+        for (failure, verb, exit, says) in [
+            ("metadata", Verb::Info, Exit::Done, "accepted"),
+            ("metadata", Verb::Info, Exit::Refused, "passed"),
+            ("metadata", Verb::Read, Exit::Done, "accepted"),
+            ("extension", Verb::Info, Exit::Done, "passed"),
+            ("extension", Verb::Info, Exit::Refused, "passed"),
+            ("extension", Verb::Read, Exit::Done, "accepted"),
+            ("data", Verb::Info, Exit::Done, "passed"),
+            ("data", Verb::Info, Exit::Refused, "refused"),
+            ("data", Verb::Read, Exit::Refused, "passed"),
+            ("data", Verb::Read, Exit::Done, "accepted"),
+        ] {
+            assert_eq!(verdict(&reject(failure), verb, exit, b""), says, "{failure} {verb:?}");
+        }
+    }
+
+    #[test]
+    fn a_description_says_what_is_recorded() {
+        let case = case(&json!({ "attributes": { "a": 1 } }));
+        let info = |extra: Value| {
+            let mut info = json!({
+                "node_type": "array", "zarr_format": 3, "shape": [2], "data_type": "uint8", "attributes": { "a": 1 }
+            });
+            info.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+            verdict(&case, Verb::Info, Exit::Done, info.to_string().as_bytes())
+        };
+        assert_eq!(info(json!({})), "passed");
+        for wrong in [
+            json!({ "node_type": "group" }),
+            json!({ "zarr_format": 2 }),
+            json!({ "shape": [3] }),
+            json!({ "data_type": "int8" }),
+            json!({ "data_type": null }),
+            json!({ "attributes": {} }),
+        ] {
+            assert_eq!(info(wrong.clone()), "wrong", "{wrong}");
+        }
+    }
+
+    #[test]
+    fn knows_types_by_both_names() {
+        assert_eq!(plain_type("<f4"), Some("float32"));
+        assert_eq!(plain_type("|b1"), plain_type("bool"));
+        assert_eq!(plain_type("c16"), Some("complex128"));
+        assert_eq!(plain_type("r24"), None);
+        assert_eq!(plain_type("<M8[s]"), None);
+    }
+}

@@ -1,0 +1,6 @@
+//! Results for people and for programs.
+
+mod html;
+mod json;
+mod junit;
+mod table;

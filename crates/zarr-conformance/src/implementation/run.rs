@@ -1,0 +1,341 @@
+//! Asking all peers for all cases.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use super::SuiteError;
+use super::deviation::matches;
+use super::fixture::{Case, Expect, Fixtures, Kind};
+use super::judge::{elements, judge};
+use super::peer::{Answer, Exit, Line, Peer, Request, Verb};
+use super::process::Limits;
+use super::results::{Asked, Entry, Fault, FaultKind, Results, Verdict};
+
+/// What is asked of peers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Direction {
+    /// To read what others wrote.
+    Read,
+    /// To write what others read.
+    Write,
+    /// To refuse what is malformed.
+    Reject,
+}
+
+impl Direction {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Reject];
+
+    /// In one word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Reject => "reject",
+        }
+    }
+}
+
+/// What of it runs, and where.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// A folder to work in, which is made, and left empty.
+    pub work: PathBuf,
+    /// Only cases with such ids, in which `*` stands for anything; all if there is none.
+    pub cases: Vec<String>,
+    /// Only these peers are asked; the others read what these write. All if there is none.
+    pub asked: Vec<String>,
+    /// How long a request may take, how much memory, in MiB.
+    pub time: Duration,
+    /// The memory a request may take, in MiB.
+    pub memory: u64,
+    /// How many requests run at once.
+    pub threads: usize,
+}
+
+impl Options {
+    /// Everything, ten seconds and 1 GiB a request, on all processors.
+    pub fn new(work: impl Into<PathBuf>) -> Self {
+        Self {
+            work: work.into(),
+            cases: Vec::new(),
+            asked: Vec::new(),
+            time: Duration::from_secs(10),
+            memory: 1024,
+            threads: thread::available_parallelism().map_or(2, usize::from),
+        }
+    }
+}
+
+/// Elements larger than this are more than a fixture has.
+const MIB: usize = 1 << 20;
+
+/// Asks them.
+///
+/// # Errors
+/// Where a peer cannot be started, or a fixture or the working folder cannot be used.
+pub fn run(fixtures: &Fixtures, peers: &[Peer], options: &Options) -> Result<Results, SuiteError> {
+    let chosen = |id: &str| options.cases.is_empty() || options.cases.iter().any(|glob| matches(glob, id));
+    let mut asked = Vec::new();
+    // Copies are a matter of a command, and no verb of the protocol.
+    for case in fixtures.cases.iter().filter(|case| case.copy.is_none()) {
+        let direction = if case.kind == Kind::Malformed { Direction::Reject } else { Direction::Read };
+        if chosen(&case.id) {
+            asked.push(Asked { id: case.id.clone(), direction, case: case.clone() });
+        }
+        let id = format!("write.{}", case.id);
+        if case.write && chosen(&id) {
+            asked.push(Asked { id, direction: Direction::Write, case: case.clone() });
+        }
+    }
+    let suite = Suite { fixtures, peers, options, asked: &asked, folders: AtomicUsize::new(0) };
+    let entries = suite.run();
+    let _ = fs::remove_dir_all(&options.work);
+    Ok(Results { peers: suite.asked_peers().cloned().collect(), entries: entries?, asked })
+}
+
+struct Suite<'a> {
+    fixtures: &'a Fixtures,
+    peers: &'a [Peer],
+    options: &'a Options,
+    asked: &'a [Asked],
+    folders: AtomicUsize,
+}
+
+/// By peer and case.
+type Entries = BTreeMap<String, BTreeMap<String, Vec<Entry>>>;
+
+/// The elements of a fixture in a file, and the peers that read them right.
+struct Elements {
+    file: PathBuf,
+    readers: Vec<usize>,
+}
+
+impl Suite<'_> {
+    fn asked_peers(&self) -> impl Iterator<Item = &Peer> {
+        let wanted = |peer: &&Peer| self.options.asked.is_empty() || self.options.asked.contains(&peer.id);
+        self.peers.iter().filter(wanted)
+    }
+
+    fn run(&self) -> Result<Entries, SuiteError> {
+        let mut entries = Entries::new();
+        for peer in self.asked_peers() {
+            let todo: Vec<_> =
+                self.asked.iter().filter(|asked| asked.direction != Direction::Write).collect();
+            let found = self.spread(peer, &todo, |line, asked| self.read(line, &asked.case))?;
+            let ids = todo.iter().map(|asked| asked.id.clone());
+            entries.entry(peer.id.clone()).or_default().extend(ids.zip(found));
+        }
+        self.write(&mut entries)?;
+        Ok(entries)
+    }
+
+    /// Does something for each of some things, on all threads; each has a line to the peer of its own.
+    fn spread<T: Sync, R: Send>(
+        &self,
+        peer: &Peer,
+        todo: &[T],
+        work: impl Fn(&mut Line<'_>, &T) -> Result<R, SuiteError> + Sync,
+    ) -> Result<Vec<R>, SuiteError> {
+        let next = AtomicUsize::new(0);
+        let done = Mutex::new(Vec::with_capacity(todo.len()));
+        let worker = || -> Result<(), SuiteError> {
+            let folder = self.folder()?;
+            let mut line = Line::new(peer, &folder);
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(one) = todo.get(at) else { return Ok(()) };
+                let result = work(&mut line, one)?;
+                done.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
+            }
+        };
+        thread::scope(|scope| {
+            let workers: Vec<_> = (0..self.options.threads.max(1)).map(|_| scope.spawn(worker)).collect();
+            workers.into_iter().try_for_each(|worker| {
+                worker.join().unwrap_or_else(|_| Err(SuiteError::new("a thread of the suite panicked")))
+            })
+        })?;
+        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        done.sort_by_key(|(at, _)| *at);
+        Ok(done.into_iter().map(|(_, result)| result).collect())
+    }
+
+    /// Asks what a case asks of its store.
+    fn read(&self, line: &mut Line<'_>, case: &Case) -> Result<Vec<Entry>, SuiteError> {
+        let store = self.store(case)?;
+        let node = case.node(&store);
+        let mut verbs = vec![Verb::Info];
+        if case.kind == Kind::Group {
+            verbs.extend(case.nodes.is_some().then_some(Verb::List));
+        } else if !case.info_only {
+            verbs.push(Verb::Read);
+        }
+        let mut entries = Vec::new();
+        for verb in verbs {
+            let answer = line.ask(&request(case, verb, &node), self.limits(case))?;
+            entries.push(Entry::new(verb.name(), judge(case, verb, &answer)));
+        }
+        Ok(entries)
+    }
+
+    /// Lets the peers write, and those read that can.
+    fn write(&self, entries: &mut Entries) -> Result<(), SuiteError> {
+        let todo: Vec<_> = self.asked.iter().filter(|asked| asked.direction == Direction::Write).collect();
+        if todo.is_empty() {
+            return Ok(());
+        }
+        let elements = self.elements(&todo)?;
+        let todo: Vec<_> = todo.into_iter().zip(elements).collect();
+        for writer in self.asked_peers() {
+            let written = self.spread(writer, &todo, |line, (asked, elements)| {
+                let folder = self.folder()?.join("written.zarr");
+                let verdict = match elements {
+                    Some(elements) => self.write_one(line, asked, &folder, elements)?,
+                    None => Verdict::NotImplemented("no peer here reads the fixture itself".to_owned()),
+                };
+                Ok((folder, vec![Entry::new(Verb::Write.name(), verdict)]))
+            })?;
+            let mut written: Vec<_> = todo.iter().zip(written).collect();
+            for (index, reader) in self.peers.iter().enumerate() {
+                let mut chosen: Vec<&mut _> = written
+                    .iter_mut()
+                    .filter(|((_, elements), (_, entries))| {
+                        matches!(entries[0].verdict, Verdict::Passed)
+                            && elements.as_ref().is_some_and(|e| e.readers.contains(&index))
+                    })
+                    .collect();
+                let places: Vec<_> =
+                    chosen.iter().map(|((asked, _), (folder, _))| (*asked, folder.clone())).collect();
+                let read = self.spread(reader, &places, |line, (asked, folder)| {
+                    let case = &asked.case;
+                    let answer = line.ask(&request(case, Verb::Read, folder), self.limits(case))?;
+                    Ok(judge(case, Verb::Read, &answer))
+                })?;
+                for (entry, verdict) in chosen.iter_mut().zip(read) {
+                    entry.1.1.push(Entry::new(format!("read by {}", reader.id), verdict));
+                }
+            }
+            let found = written.into_iter().map(|((asked, _), (_, found))| (asked.id.clone(), found));
+            entries.entry(writer.id.clone()).or_default().extend(found);
+        }
+        Ok(())
+    }
+
+    /// The elements of each fixture, which the digest proves right, from whoever reads them.
+    fn elements(&self, todo: &[&Asked]) -> Result<Vec<Option<Elements>>, SuiteError> {
+        let mut found: Vec<Option<Elements>> = todo.iter().map(|_| None).collect();
+        for (index, peer) in self.peers.iter().enumerate() {
+            let read = self.spread(peer, todo, |line, asked| {
+                let case = &asked.case;
+                let node = case.node(&self.store(case)?);
+                let answer = line.ask(&request(case, Verb::Read, &node), self.limits(case))?;
+                let right = answer.exit == Exit::Done && elements(case, Expect::Ok, &answer.output).is_none();
+                Ok(right.then_some(answer.output))
+            })?;
+            for (read, found) in read.into_iter().zip(&mut found) {
+                let Some(output) = read else { continue };
+                match found {
+                    Some(elements) => elements.readers.push(index),
+                    None => {
+                        let file = self.folder()?.join("elements");
+                        fs::write(&file, output).map_err(SuiteError::at(&file))?;
+                        *found = Some(Elements { file, readers: vec![index] });
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn write_one(
+        &self,
+        line: &mut Line<'_>,
+        asked: &Asked,
+        folder: &Path,
+        elements: &Elements,
+    ) -> Result<Verdict, SuiteError> {
+        let case = &asked.case;
+        let metadata = case.document(&self.fixtures.root.join(&case.store));
+        let mut request = request(case, Verb::Write, folder);
+        request.write = Some((&metadata, &elements.file));
+        let Answer { exit, message, .. } = line.ask(&request, self.limits(case))?;
+        let fault = |kind, got| Verdict::Failed(Fault::new(kind, "an array with these metadata", got));
+        Ok(match exit {
+            Exit::Done => Verdict::Passed,
+            Exit::NotImplemented => Verdict::NotImplemented(message),
+            Exit::Refused => fault(FaultKind::Refused, message),
+            Exit::Closed => fault(FaultKind::Broken, "an endless stream".to_owned()),
+            Exit::Broken(how) => fault(FaultKind::Broken, format!("{how}: {message}")),
+        })
+    }
+
+    fn limits(&self, case: &Case) -> Limits {
+        let time = self.options.time.max(Duration::from_secs(case.seconds.unwrap_or(0)));
+        let output = match case.expect {
+            Expect::ErrorOrStream => 8 * MIB,
+            _ => case.bytes.saturating_mul(4).saturating_add(4 * MIB),
+        };
+        Limits { time, memory: self.options.memory, output }
+    }
+
+    /// The case's store, or a copy of it with the links that a version control system would not keep.
+    fn store(&self, case: &Case) -> Result<PathBuf, SuiteError> {
+        let store = self.fixtures.root.join(&case.store);
+        if case.links.is_empty() {
+            return Ok(store);
+        }
+        let copy = self.folder()?.join("store.zarr");
+        copy_tree(&store, &copy)?;
+        for (path, target) in &case.links {
+            let link = copy.join(path);
+            fs::create_dir_all(link.parent().unwrap_or(&copy)).map_err(SuiteError::at(&link))?;
+            symlink(Path::new(target), &link).map_err(SuiteError::at(&link))?;
+        }
+        Ok(copy)
+    }
+
+    /// A new one.
+    fn folder(&self) -> Result<PathBuf, SuiteError> {
+        let folder = self.options.work.join(self.folders.fetch_add(1, Ordering::Relaxed).to_string());
+        fs::create_dir_all(&folder).map_err(SuiteError::at(&folder))?;
+        Ok(folder)
+    }
+}
+
+fn request<'a>(case: &Case, verb: Verb, node: &'a Path) -> Request<'a> {
+    let json = case.json && matches!(verb, Verb::Read | Verb::Write);
+    Request { json, ..Request::new(verb, node) }
+}
+
+/// Copies a folder, as files that can be written to.
+pub(super) fn copy_tree(from: &Path, to: &Path) -> Result<(), SuiteError> {
+    fs::create_dir_all(to).map_err(SuiteError::at(to))?;
+    for entry in fs::read_dir(from).map_err(SuiteError::at(from))? {
+        let entry = entry.map_err(SuiteError::at(from))?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        if source.is_dir() {
+            copy_tree(&source, &target)?;
+        } else {
+            // Not `fs::copy`, which would also copy that a file cannot be written to.
+            let bytes = fs::read(&source).map_err(SuiteError::at(&source))?;
+            fs::write(&target, bytes).map_err(SuiteError::at(&target))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn symlink(target: &Path, link: &Path) -> std::io::Result<()> {
+    std::os::unix::fs::symlink(target, link)
+}
+
+#[cfg(windows)]
+fn symlink(target: &Path, link: &Path) -> std::io::Result<()> {
+    std::os::windows::fs::symlink_file(target, link)
+}

@@ -1,0 +1,137 @@
+//! A peer that serves: requests are lines of JSON, and so are the answers.
+
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use zarr_traits::serde_json::{self, Value, json};
+
+use super::SuiteError;
+use super::peer::{Answer, Exit, Peer, Request};
+use super::process::{Limits, breakage, peak_memory};
+
+/// Is stopped when it is dropped.
+#[derive(Debug)]
+pub(super) struct Session {
+    child: Child,
+    requests: ChildStdin,
+    answers: Receiver<String>,
+    /// What it said on standard error since the last request, the first of it.
+    said: Arc<Mutex<Vec<u8>>>,
+    /// It has not answered yet: the time of its start does not count.
+    fresh: bool,
+}
+
+/// What is kept of standard error.
+const SAID: usize = 1 << 16;
+/// How long a peer may take to start.
+const START: Duration = Duration::from_secs(120);
+
+impl Session {
+    pub(super) fn start(peer: &Peer) -> Result<Self, SuiteError> {
+        let mut command = peer.start()?;
+        command.arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command
+            .spawn()
+            .map_err(|e| SuiteError::new(format!("cannot start the peer {:?}: {e}", peer.id)))?;
+        let (Some(requests), Some(out), Some(mut err)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(SuiteError::new(format!("the peer {:?} has no pipes", peer.id)));
+        };
+        let (answered, answers) = channel();
+        thread::spawn(move || {
+            for line in BufReader::new(out).lines() {
+                let Ok(line) = line else { break };
+                if answered.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let keep = Arc::clone(&said);
+        thread::spawn(move || {
+            let mut part = [0; 4096];
+            while let Ok(read @ 1..) = err.read(&mut part) {
+                let mut kept = keep.lock().unwrap_or_else(PoisonError::into_inner);
+                let room = SAID.saturating_sub(kept.len()).min(read);
+                kept.extend_from_slice(&part[..room]);
+            }
+        });
+        Ok(Self { child, requests, answers, said, fresh: true })
+    }
+
+    /// Asks. What is printed goes through the file `output`.
+    pub(super) fn ask(&mut self, request: &Request<'_>, output: &Path, limits: Limits) -> Answer {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        let mut line = json!({ "verb": request.verb.name(), "node": request.node, "json": request.json, "output": output });
+        if let Some((metadata, elements)) = request.write {
+            line["metadata"] = json!(metadata);
+            line["input"] = json!(elements);
+        }
+        // Where it is gone, waiting for an answer tells so.
+        let _ = writeln!(self.requests, "{line}").and_then(|()| self.requests.flush());
+        let limits = if self.fresh { Limits { time: limits.time + START, ..limits } } else { limits };
+        self.fresh = false;
+        let answer = match self.wait(output, limits) {
+            Ok(line) => line,
+            Err(exit) => return Answer { exit, output: Vec::new(), message: self.first_line() },
+        };
+        let Ok(answer) = serde_json::from_str::<Value>(&answer) else {
+            let exit = Exit::Broken(format!("answers {answer:.80}, which is no JSON"));
+            return Answer { exit, output: Vec::new(), message: String::new() };
+        };
+        let message = answer["message"].as_str().unwrap_or_default().to_owned();
+        let code = answer["exit"].as_i64().and_then(|code| i32::try_from(code).ok());
+        let broken = breakage(&message).map(Exit::Broken);
+        let exit = broken.unwrap_or_else(|| Exit::of(code));
+        Answer { exit, output: printed(output, limits.output), message }
+    }
+
+    fn wait(&mut self, output: &Path, limits: Limits) -> Result<String, Exit> {
+        let begun = Instant::now();
+        loop {
+            match self.answers.recv_timeout(Duration::from_millis(20)) {
+                Ok(line) => return Ok(line),
+                Err(RecvTimeoutError::Disconnected) => {
+                    let status = self.child.wait().map_or_else(|e| e.to_string(), |s| s.to_string());
+                    return Err(Exit::Broken(format!("ended: {status}")));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if fs::metadata(output).is_ok_and(|found| usize::try_from(found.len()).is_ok_and(|n| n > limits.output)) {
+                return Err(Exit::Closed);
+            }
+            if let Some(overran) = limits.exceeded(begun, peak_memory(self.child.id())) {
+                return Err(Exit::Broken(overran));
+            }
+        }
+    }
+
+    fn first_line(&self) -> String {
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&said).trim().lines().next().unwrap_or_default().to_owned()
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What is in a file, and one byte more than it may have at most.
+fn printed(output: &Path, most: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Ok(file) = File::open(output) {
+        let most = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+        let _ = file.take(most).read_to_end(&mut bytes);
+    }
+    bytes
+}
