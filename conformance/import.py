@@ -2,6 +2,7 @@
 """Copies fixtures from a collection of recorded stores into this folder.
 
   python3 import.py ../../shared/fixtures CASE-ID-OR-CATEGORY...
+  python3 import.py --probes FOLDER          what generators/probes.py has written there
 
 Each named case brings its store, and every other case of the same store that the collection's manifest has. What is here
 already stays as it is: a fixture that was published never changes. Stores of well-formed cases go to `v1/`, `v2/` and `v3/`,
@@ -36,15 +37,24 @@ RULES = {
     "v3-spelling": "A.4", "v3-string": "D.8", "v3-struct": "B.5", "v3-time": "B.5", "v3-transpose": "D.2",
     "v3-zerolen": "A.2", "v3-zstd": "D.6", "xarray-v2": "J.1", "xarray-v3": "J.1",
 }
+# What malformed cases are about, by category and id; all others have a document that is no metadata of a node.
+IN_DATA = ("neg-bomb", "neg-chunk", "neg-fs", "neg-shard", "neg-vlen", "neg.v2.crc32-bad", "neg.v2.raw-long",
+           "neg.v2.zlib-empty", "neg.v2.vlen-bad", "neg.v2.pickle", "neg.node.cat-group-v3")
+IN_EXTENSIONS = ("neg-meta-codecs", "neg-meta-ext", "neg-meta-fill", "neg-meta-huge", "neg.meta-shape.chunk-",
+                 "neg.v1.compression-unknown", "neg.v2.compressor-unknown", "neg.v2.dtype-", "neg.v2.fill-string",
+                 "neg.v2.shuffle-neg")
 # Categories of stores that are whole programs' output, or whose point is not the array: nobody is asked to write such.
-NOT_WRITTEN = ("hier-", "neg-", "copy-", "xarray-", "demo", "v1", "v2-gdal", "v2-nczarr", "v2-fill-null", "v3-spelling")
+NOT_WRITTEN = ("hier-", "neg-", "copy-", "xarray-", "demo", "v1", "v2-gdal", "v2-nczarr", "v2-fill-null", "v2-probe", "v3-probe",
+               "v3-spelling")
 
 
 def main():
     source, wanted = (sys.argv[1], sys.argv[2:]) if len(sys.argv) > 1 else (None, [])
     with open(MANIFEST, encoding="utf8") as f:
         manifest = json.load(f)
-    if source:
+    if source == "--probes":
+        add_probes(manifest, wanted[0])
+    elif source:
         add(manifest, source, wanted)
     for case in manifest["cases"]:
         complete(case)
@@ -82,16 +92,41 @@ def add(manifest, source, wanted):
                 sys.exit("empty folder, git would lose it: %s" % folder)
 
 
+def add_probes(manifest, source):
+    """All of them anew: their source is here, and says what they are."""
+    with open(os.path.join(source, "probes.json"), encoding="utf8") as f:
+        cases = json.load(f)["cases"]
+    manifest["cases"] = [c for c in manifest["cases"] if not c["id"].startswith("probe.")] + cases
+    for case in cases:
+        target = os.path.join(HERE, case["store"])
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(os.path.join(source, case["store"]), target)
+
+
 def complete(case):
     """The fields that follow from the others and from the store."""
     node = os.path.join(HERE, case["store"], case["array"])
-    if "args" not in case:
-        case.setdefault("rule", RULES.get(case["category"], ""))
-        case["features"] = features(node, case["zarr_format"])
-        if case["kind"] == "group" and case["expect"] == "ok":
-            case["nodes"] = nodes(node)
-        if case["kind"] in ("raw", "json") and case["expect"] == "ok" and not case["array"]:
-            case["write"] = not case["category"].startswith(NOT_WRITTEN)
+    if "args" in case:
+        return
+    case.setdefault("rule", RULES.get(case["category"], ""))
+    if case["kind"] == "neg":
+        if case["expect"] == "error":
+            case.setdefault("failure", failure(case))
+        return
+    case["features"] = features(node, case["zarr_format"])
+    if case["kind"] == "group" and case["expect"] == "ok":
+        case.setdefault("nodes", nodes(node))
+    if case["kind"] in ("raw", "json") and case["expect"] == "ok" and not case["array"]:
+        case.setdefault("write", not case["category"].startswith(NOT_WRITTEN))
+
+
+def failure(case):
+    """Where a malformed case fails: in the document, in what it asks for, or in what is stored."""
+    if case["category"] in IN_DATA or case["id"] in IN_DATA:
+        return "data"
+    if case["category"] in IN_EXTENSIONS or case["id"].startswith(IN_EXTENSIONS):
+        return "extension"
+    return "metadata"
 
 
 def document(node, name):

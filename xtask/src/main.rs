@@ -6,8 +6,10 @@
 mod asan;
 mod bench;
 mod command;
+mod conformance;
 mod examples;
 mod fixtures;
+mod install;
 mod services;
 mod test;
 mod tidy;
@@ -33,6 +35,8 @@ enum Task {
     Tidy,
     /// Run the `zarr` command over recorded stores of other implementations
     Fixtures(fixtures::Args),
+    /// Ask this implementation and others to read, write and refuse what the fixtures say
+    Conformance(conformance::Args),
     /// Run our contender beside the rivals, where the benchmark harness is there
     Bench(bench::Args),
     /// The services that stores in the network are tested against
@@ -46,6 +50,7 @@ fn main() -> ExitCode {
         Task::Test(args) => test::run(&args),
         Task::Tidy => tidy::run(),
         Task::Fixtures(args) => fixtures::run(&args),
+        Task::Conformance(args) => conformance::run(&args),
         Task::Bench(args) => bench::run(&args),
         Task::Services(args) => services::run(&args),
         Task::Asan => asan::run(),

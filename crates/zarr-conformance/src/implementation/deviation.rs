@@ -103,7 +103,11 @@ mod tests {
         assert!(found.find("ab", "read").next().is_some());
         assert!(found.find("ab", "info").next().is_none());
         assert!(found.find("b", "read").next().is_none());
-        for bad in ["reason = \"r\"", "reason = \"\"\nreference = \"L1\"", "reason = \"r\"\nreference = \"L1\"\nmood = 1"] {
+        for bad in [
+            "reason = \"r\"",
+            "reason = \"\"\nreference = \"L1\"",
+            "reason = \"r\"\nreference = \"L1\"\nmood = 1",
+        ] {
             assert!(of(bad).is_err(), "{bad}");
         }
     }

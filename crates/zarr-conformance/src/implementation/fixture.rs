@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use zarr_traits::serde_json::{self, Value};
 
 use super::SuiteError;
+use super::peer::Verb;
 
 /// What a case is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,9 +195,43 @@ impl Case {
         })
     }
 
+    /// What is asked of its store.
+    pub fn verbs(&self) -> Vec<Verb> {
+        match self.kind {
+            Kind::Group if self.nodes.is_some() => vec![Verb::Info, Verb::List],
+            Kind::Group => vec![Verb::Info],
+            Kind::Malformed if self.info_only => vec![Verb::Info],
+            _ => vec![Verb::Info, Verb::Read],
+        }
+    }
+
     /// The node in the store at `store`.
     pub fn node(&self, store: &Path) -> PathBuf {
         if self.array.is_empty() { store.to_path_buf() } else { store.join(&self.array) }
+    }
+
+    /// The case's store in the fixtures at `root`, or a copy of it, in a new folder, with the links that a version control
+    /// system would not keep.
+    ///
+    /// # Errors
+    /// Where it cannot be copied.
+    pub fn place(
+        &self,
+        root: &Path,
+        folder: impl FnOnce() -> Result<PathBuf, SuiteError>,
+    ) -> Result<PathBuf, SuiteError> {
+        let store = root.join(&self.store);
+        if self.links.is_empty() {
+            return Ok(store);
+        }
+        let copy = folder()?.join("store.zarr");
+        copy_tree(&store, &copy)?;
+        for (path, target) in &self.links {
+            let link = copy.join(path);
+            fs::create_dir_all(link.parent().unwrap_or(&copy)).map_err(SuiteError::at(&link))?;
+            symlink(Path::new(target), &link).map_err(SuiteError::at(&link))?;
+        }
+        Ok(copy)
     }
 
     /// The file with the array's metadata, at its node.
@@ -255,14 +290,43 @@ impl Fixtures {
     }
 }
 
+/// Copies a folder, as files that can be written to.
+///
+/// # Errors
+/// Where something cannot be read or written.
+pub fn copy_tree(from: &Path, to: &Path) -> Result<(), SuiteError> {
+    fs::create_dir_all(to).map_err(SuiteError::at(to))?;
+    for entry in fs::read_dir(from).map_err(SuiteError::at(from))? {
+        let entry = entry.map_err(SuiteError::at(from))?;
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        if source.is_dir() {
+            copy_tree(&source, &target)?;
+        } else {
+            // Not `fs::copy`, which would also copy that a file cannot be written to.
+            let bytes = fs::read(&source).map_err(SuiteError::at(&source))?;
+            fs::write(&target, bytes).map_err(SuiteError::at(&target))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn symlink(target: &Path, link: &Path) -> std::io::Result<()> {
+    std::os::unix::fs::symlink(target, link)
+}
+
+#[cfg(windows)]
+fn symlink(target: &Path, link: &Path) -> std::io::Result<()> {
+    std::os::windows::fs::symlink_file(target, link)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use zarr_traits::serde_json::json;
 
     fn case(extra: &Value) -> Option<Case> {
-        let mut value =
-            json!({ "id": "a", "category": "b", "zarr_format": 3, "store": "s", "kind": "raw", "expect": "ok" });
+        let mut value = json!({ "id": "a", "category": "b", "zarr_format": 3, "store": "s", "kind": "raw", "expect": "ok" });
         value.as_object_mut()?.extend(extra.as_object()?.clone());
         Case::parse(&value)
     }

@@ -39,15 +39,19 @@ mod report;
 mod results;
 mod run;
 mod session;
+mod snapshot;
 
 use std::fmt;
 
 pub use deviation::{Deviation, Deviations};
-pub use fixture::{Case, Expect, Failure as FailureKind, Fixtures, Kind};
+pub use fixture::{Case, Expect, Failure, Fixtures, Kind, copy_tree};
+pub use judge::judge;
 pub use peer::{Answer, Exit, Peer, Request, Verb};
 pub use process::{Limits, Outcome, run as run_process};
-pub use results::{Entry, Fault, Known, Results, Summary, Surprise, Verdict};
+pub use report::About;
+pub use results::{Asked, Entry, Fault, FaultKind, Known, Results, Summary, Surprise, Verdict};
 pub use run::{Direction, Options, run};
+pub use snapshot::Snapshot;
 
 /// The suite itself could not do its work: a file is missing, a program does not start.
 #[derive(Debug)]
@@ -61,6 +65,12 @@ impl SuiteError {
     /// Says what was being done to which file.
     pub(crate) fn at(path: &std::path::Path) -> impl Fn(std::io::Error) -> Self + '_ {
         move |e| Self(format!("{}: {e}", path.display()))
+    }
+}
+
+impl From<std::io::Error> for SuiteError {
+    fn from(e: std::io::Error) -> Self {
+        Self(e.to_string())
     }
 }
 

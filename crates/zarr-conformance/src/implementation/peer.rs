@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::SuiteError;
@@ -71,6 +71,7 @@ pub enum Exit {
 
 /// What a peer says.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Answer {
     /// How it ended.
     pub exit: Exit,
@@ -78,6 +79,13 @@ pub struct Answer {
     pub output: Vec<u8>,
     /// Why not.
     pub message: String,
+}
+
+impl Answer {
+    /// That it ended like this, with what it printed.
+    pub fn new(exit: Exit, message: impl Into<String>, output: Vec<u8>) -> Self {
+        Self { exit, output, message: message.into() }
+    }
 }
 
 /// An implementation that is looked at.
@@ -179,12 +187,12 @@ impl Exit {
 pub(super) struct Line<'a> {
     peer: &'a Peer,
     /// A folder for what is printed.
-    work: &'a Path,
+    work: PathBuf,
     session: Option<Session>,
 }
 
 impl<'a> Line<'a> {
-    pub(super) fn new(peer: &'a Peer, work: &'a Path) -> Self {
+    pub(super) fn new(peer: &'a Peer, work: PathBuf) -> Self {
         Self { peer, work, session: None }
     }
 

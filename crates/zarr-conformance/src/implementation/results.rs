@@ -49,7 +49,8 @@ pub struct Fault {
 }
 
 impl Fault {
-    pub(super) fn new(kind: FaultKind, expected: impl Into<String>, got: impl Into<String>) -> Self {
+    /// Of this kind.
+    pub fn new(kind: FaultKind, expected: impl Into<String>, got: impl Into<String>) -> Self {
         Self { kind, expected: expected.into(), got: got.into() }
     }
 }
@@ -67,7 +68,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// For the snapshot, where a change must be seen, and a message may change.
-    fn in_short(&self) -> String {
+    pub(super) fn in_short(&self) -> String {
         match self {
             Self::Passed => "passed".to_owned(),
             Self::NotImplemented(_) => "not-implemented".to_owned(),
@@ -215,23 +216,6 @@ impl Results {
     pub fn categories(&self) -> BTreeSet<(Direction, String)> {
         self.asked.iter().map(|asked| (asked.direction, asked.case.category.clone())).collect()
     }
-
-    /// What came of everything, one line a case: to be kept, and compared with what comes the next time.
-    pub fn snapshot(&self, peer: &Peer) -> String {
-        let mut text = format!("# {} {}\n", peer.name, peer.version);
-        let mut asked: Vec<_> = self.asked.iter().collect();
-        asked.sort_by(|a, b| a.id.cmp(&b.id));
-        for asked in asked {
-            let entries = self.of(&peer.id, &asked.id);
-            if entries.is_empty() {
-                continue;
-            }
-            let told: Vec<_> =
-                entries.iter().map(|entry| format!("{} {}", entry.verb, entry.verdict.in_short())).collect();
-            text += &format!("{}: {}\n", asked.id, told.join(", "));
-        }
-        text
-    }
 }
 
 /// Marks an entry; says what is surprising about it.
@@ -249,9 +233,7 @@ fn explain(deviations: &Deviations, case: &str, entry: &mut Entry) -> Option<Str
                 entry.known = Some(Known { reason, reference });
                 None
             }
-            None => {
-                Some(format!("{}: expected {}, got {}", fault.kind.name(), fault.expected, fault.got))
-            }
+            None => Some(format!("{}: expected {}, got {}", fault.kind.name(), fault.expected, fault.got)),
         },
     }
 }
@@ -309,12 +291,8 @@ mod tests {
         // It passes.
         let surprises = results(&[("a", Verdict::Passed)]).explain(|_| known("wrong"));
         assert!(surprises[0].message.starts_with("passed, though"), "{surprises:?}");
-        assert!(results(&[("a", Verdict::NotImplemented(String::new()))]).explain(|_| known("wrong")).is_empty());
-    }
-
-    #[test]
-    fn a_snapshot_has_a_line_for_each_case() {
-        let found = results(&[("b", Verdict::Passed), ("a", wrong())]);
-        assert_eq!(found.snapshot(&found.peers[0]), "# p \na: read failed:wrong\nb: read passed\n");
+        assert!(
+            results(&[("a", Verdict::NotImplemented(String::new()))]).explain(|_| known("wrong")).is_empty()
+        );
     }
 }

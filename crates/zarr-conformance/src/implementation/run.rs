@@ -94,10 +94,15 @@ pub fn run(fixtures: &Fixtures, peers: &[Peer], options: &Options) -> Result<Res
             asked.push(Asked { id, direction: Direction::Write, case: case.clone() });
         }
     }
-    let suite = Suite { fixtures, peers, options, asked: &asked, folders: AtomicUsize::new(0) };
+    let lines = peers.iter().map(|_| Mutex::default()).collect();
+    let suite = Suite { fixtures, peers, options, asked: &asked, lines, folders: AtomicUsize::new(0) };
     let entries = suite.run();
     let _ = fs::remove_dir_all(&options.work);
-    Ok(Results { peers: suite.asked_peers().cloned().collect(), entries: entries?, asked })
+    Ok(Results {
+        peers: suite.asked_peers().map(|(_, peer)| peer.clone()).collect(),
+        entries: entries?,
+        asked,
+    })
 }
 
 struct Suite<'a> {
@@ -105,6 +110,8 @@ struct Suite<'a> {
     peers: &'a [Peer],
     options: &'a Options,
     asked: &'a [Asked],
+    /// Those of each peer that nobody uses: one that serves has been started then.
+    lines: Vec<Mutex<Vec<Line<'a>>>>,
     folders: AtomicUsize,
 }
 
@@ -117,18 +124,20 @@ struct Elements {
     readers: Vec<usize>,
 }
 
-impl Suite<'_> {
-    fn asked_peers(&self) -> impl Iterator<Item = &Peer> {
-        let wanted = |peer: &&Peer| self.options.asked.is_empty() || self.options.asked.contains(&peer.id);
-        self.peers.iter().filter(wanted)
+impl<'a> Suite<'a> {
+    /// With their places in the list of all.
+    fn asked_peers(&self) -> impl Iterator<Item = (usize, &'a Peer)> {
+        let asked = &self.options.asked;
+        let wanted = |(_, peer): &(usize, &'a Peer)| asked.is_empty() || asked.contains(&peer.id);
+        self.peers.iter().enumerate().filter(wanted)
     }
 
     fn run(&self) -> Result<Entries, SuiteError> {
         let mut entries = Entries::new();
-        for peer in self.asked_peers() {
+        for (index, peer) in self.asked_peers() {
             let todo: Vec<_> =
                 self.asked.iter().filter(|asked| asked.direction != Direction::Write).collect();
-            let found = self.spread(peer, &todo, |line, asked| self.read(line, &asked.case))?;
+            let found = self.spread(index, &todo, |line, asked| self.read(line, &asked.case))?;
             let ids = todo.iter().map(|asked| asked.id.clone());
             entries.entry(peer.id.clone()).or_default().extend(ids.zip(found));
         }
@@ -139,21 +148,26 @@ impl Suite<'_> {
     /// Does something for each of some things, on all threads; each has a line to the peer of its own.
     fn spread<T: Sync, R: Send>(
         &self,
-        peer: &Peer,
+        peer: usize,
         todo: &[T],
         work: impl Fn(&mut Line<'_>, &T) -> Result<R, SuiteError> + Sync,
     ) -> Result<Vec<R>, SuiteError> {
         let next = AtomicUsize::new(0);
         let done = Mutex::new(Vec::with_capacity(todo.len()));
         let worker = || -> Result<(), SuiteError> {
-            let folder = self.folder()?;
-            let mut line = Line::new(peer, &folder);
+            let idle = self.lines[peer].lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let mut line = match idle {
+                Some(line) => line,
+                None => Line::new(&self.peers[peer], self.folder()?),
+            };
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(one) = todo.get(at) else { return Ok(()) };
+                let Some(one) = todo.get(at) else { break };
                 let result = work(&mut line, one)?;
                 done.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
             }
+            self.lines[peer].lock().unwrap_or_else(PoisonError::into_inner).push(line);
+            Ok(())
         };
         thread::scope(|scope| {
             let workers: Vec<_> = (0..self.options.threads.max(1)).map(|_| scope.spawn(worker)).collect();
@@ -170,14 +184,8 @@ impl Suite<'_> {
     fn read(&self, line: &mut Line<'_>, case: &Case) -> Result<Vec<Entry>, SuiteError> {
         let store = self.store(case)?;
         let node = case.node(&store);
-        let mut verbs = vec![Verb::Info];
-        if case.kind == Kind::Group {
-            verbs.extend(case.nodes.is_some().then_some(Verb::List));
-        } else if !case.info_only {
-            verbs.push(Verb::Read);
-        }
         let mut entries = Vec::new();
-        for verb in verbs {
+        for verb in case.verbs() {
             let answer = line.ask(&request(case, verb, &node), self.limits(case))?;
             entries.push(Entry::new(verb.name(), judge(case, verb, &answer)));
         }
@@ -192,8 +200,8 @@ impl Suite<'_> {
         }
         let elements = self.elements(&todo)?;
         let todo: Vec<_> = todo.into_iter().zip(elements).collect();
-        for writer in self.asked_peers() {
-            let written = self.spread(writer, &todo, |line, (asked, elements)| {
+        for (index, writer) in self.asked_peers() {
+            let written = self.spread(index, &todo, |line, (asked, elements)| {
                 let folder = self.folder()?.join("written.zarr");
                 let verdict = match elements {
                     Some(elements) => self.write_one(line, asked, &folder, elements)?,
@@ -212,7 +220,7 @@ impl Suite<'_> {
                     .collect();
                 let places: Vec<_> =
                     chosen.iter().map(|((asked, _), (folder, _))| (*asked, folder.clone())).collect();
-                let read = self.spread(reader, &places, |line, (asked, folder)| {
+                let read = self.spread(index, &places, |line, (asked, folder)| {
                     let case = &asked.case;
                     let answer = line.ask(&request(case, Verb::Read, folder), self.limits(case))?;
                     Ok(judge(case, Verb::Read, &answer))
@@ -230,8 +238,8 @@ impl Suite<'_> {
     /// The elements of each fixture, which the digest proves right, from whoever reads them.
     fn elements(&self, todo: &[&Asked]) -> Result<Vec<Option<Elements>>, SuiteError> {
         let mut found: Vec<Option<Elements>> = todo.iter().map(|_| None).collect();
-        for (index, peer) in self.peers.iter().enumerate() {
-            let read = self.spread(peer, todo, |line, asked| {
+        for index in 0..self.peers.len() {
+            let read = self.spread(index, todo, |line, asked| {
                 let case = &asked.case;
                 let node = case.node(&self.store(case)?);
                 let answer = line.ask(&request(case, Verb::Read, &node), self.limits(case))?;
@@ -284,20 +292,8 @@ impl Suite<'_> {
         Limits { time, memory: self.options.memory, output }
     }
 
-    /// The case's store, or a copy of it with the links that a version control system would not keep.
     fn store(&self, case: &Case) -> Result<PathBuf, SuiteError> {
-        let store = self.fixtures.root.join(&case.store);
-        if case.links.is_empty() {
-            return Ok(store);
-        }
-        let copy = self.folder()?.join("store.zarr");
-        copy_tree(&store, &copy)?;
-        for (path, target) in &case.links {
-            let link = copy.join(path);
-            fs::create_dir_all(link.parent().unwrap_or(&copy)).map_err(SuiteError::at(&link))?;
-            symlink(Path::new(target), &link).map_err(SuiteError::at(&link))?;
-        }
-        Ok(copy)
+        case.place(&self.fixtures.root, || self.folder())
     }
 
     /// A new one.
@@ -311,31 +307,4 @@ impl Suite<'_> {
 fn request<'a>(case: &Case, verb: Verb, node: &'a Path) -> Request<'a> {
     let json = case.json && matches!(verb, Verb::Read | Verb::Write);
     Request { json, ..Request::new(verb, node) }
-}
-
-/// Copies a folder, as files that can be written to.
-pub(super) fn copy_tree(from: &Path, to: &Path) -> Result<(), SuiteError> {
-    fs::create_dir_all(to).map_err(SuiteError::at(to))?;
-    for entry in fs::read_dir(from).map_err(SuiteError::at(from))? {
-        let entry = entry.map_err(SuiteError::at(from))?;
-        let (source, target) = (entry.path(), to.join(entry.file_name()));
-        if source.is_dir() {
-            copy_tree(&source, &target)?;
-        } else {
-            // Not `fs::copy`, which would also copy that a file cannot be written to.
-            let bytes = fs::read(&source).map_err(SuiteError::at(&source))?;
-            fs::write(&target, bytes).map_err(SuiteError::at(&target))?;
-        }
-    }
-    Ok(())
-}
-
-#[cfg(unix)]
-fn symlink(target: &Path, link: &Path) -> std::io::Result<()> {
-    std::os::unix::fs::symlink(target, link)
-}
-
-#[cfg(windows)]
-fn symlink(target: &Path, link: &Path) -> std::io::Result<()> {
-    std::os::windows::fs::symlink_file(target, link)
 }

@@ -104,7 +104,9 @@ impl Session {
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            if fs::metadata(output).is_ok_and(|found| usize::try_from(found.len()).is_ok_and(|n| n > limits.output)) {
+            if fs::metadata(output)
+                .is_ok_and(|found| usize::try_from(found.len()).is_ok_and(|n| n > limits.output))
+            {
                 return Err(Exit::Closed);
             }
             if let Some(overran) = limits.exceeded(begun, peak_memory(self.child.id())) {

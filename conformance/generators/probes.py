@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""Writes the fixtures `probe.*`: what no writer writes, or none writes right, byte by byte after the specification.
+
+  python3 generators/probes.py FOLDER
+
+Each is the smallest store that shows one thing; most come from the lists of what implementations get wrong (checklist L.1,
+regressions Z). Standard library only; the same bytes each time. `cargo xtask fixtures generate` runs it and sees that what
+is committed is what it writes.
+"""
+import gzip
+import hashlib
+import json
+import os
+import struct
+import sys
+import zlib
+
+CASES = []
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return struct.pack("<I", crc ^ 0xFFFFFFFF)
+
+
+LITTLE = {"name": "bytes", "configuration": {"endian": "little"}}
+
+
+def array(shape, data_type, fill, codecs=None, chunks=None, **extra):
+    return {
+        "zarr_format": 3, "node_type": "array", "shape": shape, "data_type": data_type,
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": chunks or [max(n, 1) for n in shape]}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "fill_value": fill, "codecs": codecs or [LITTLE], "attributes": {}, **extra,
+    }
+
+
+def sharded(inner, codecs=None):
+    return {"name": "sharding_indexed", "configuration": {
+        "chunk_shape": inner, "codecs": codecs or [LITTLE],
+        "index_codecs": [LITTLE, {"name": "crc32c"}], "index_location": "end"}}
+
+
+def shard(chunks):
+    """Inner chunks one after the other, then the index."""
+    index, body = b"", b""
+    for chunk in chunks:
+        index += struct.pack("<QQ", len(body), len(chunk))
+        body += chunk
+    return body + index + crc32c(index)
+
+
+def case(name, rule, notes, files, **more):
+    """A store: a file for each key, where what is no bytes becomes JSON."""
+    zarr_format = 3 if any(key.endswith("zarr.json") for key in files) else 2
+    malformed = "failure" in more
+    top = "reject/probe" if malformed else "v%d/probe" % zarr_format
+    store = "%s/%s.zarr" % (top, name)
+    entry = {"id": "probe." + name, "category": ("neg-probe" if malformed else "v%d-probe" % zarr_format), "tier": "core",
+             "writer": "hand-written", "zarr_format": zarr_format, "store": store, "array": more.pop("array", ""),
+             "rule": rule, "notes": notes}
+    if malformed:
+        entry.update(kind="neg", verb="cat", expect="error")
+    document = files.get(os.path.join(entry["array"], "zarr.json")) or files.get(os.path.join(entry["array"], ".zarray"))
+    if not malformed and "elements" in more:
+        elements = more.pop("elements")
+        as_json = not isinstance(elements, bytes)
+        if as_json:
+            elements = json.dumps(elements, ensure_ascii=True, sort_keys=True, separators=(",", ":")).encode()
+        dtype = document.get("data_type", document.get("dtype"))
+        entry.update(kind="json" if as_json else "raw", expect="ok", shape=document["shape"],
+                     dtype=dtype if isinstance(dtype, str) else dtype["name"], nbytes=len(elements),
+                     sha256=hashlib.sha256(elements).hexdigest(), attributes={})
+    entry.update(more)
+    CASES.append((entry, files))
+
+
+def int32s(*values):
+    return struct.pack("<%di" % len(values), *values)
+
+
+# Fill values, where nothing is stored.
+case("uint64-fill-max", "L3", "the largest uint64, which no double holds", write=True,
+     files={"zarr.json": array([2], "uint64", 2**64 - 1)}, elements=struct.pack("<2Q", *[2**64 - 1] * 2))
+case("int64-fill-min", "L3", "the smallest int64, and its neighbour that no double holds",
+     files={"zarr.json": array([2], "int64", -2**63 + 1)}, elements=struct.pack("<2q", *[-2**63 + 1] * 2))
+case("float32-fill-nan-payload", "L11", "a NaN with a payload of its own", write=True,
+     files={"zarr.json": array([2], "float32", "0x7fc12345")}, elements=struct.pack("<2I", *[0x7FC12345] * 2))
+case("float64-fill-nan-payload", "L11", "a negative NaN with a payload", write=True,
+     files={"zarr.json": array([2], "float64", "0xfff8000000abcdef")}, elements=struct.pack("<2Q", *[0xFFF8000000ABCDEF] * 2))
+case("float32-fill-hex", "L4", "1.5 as hexadecimal digits: 0x3fc00000 is no number",
+     files={"zarr.json": array([2], "float32", "0x3fc00000")}, elements=struct.pack("<2f", 1.5, 1.5))
+case("utf32-fill-too-long", "L12", "a fill value of three characters in a type of two", failure="extension",
+     files={"zarr.json": array([2], {"name": "fixed_length_utf32", "configuration": {"length_bytes": 8}}, "abc")})
+case("utf32-length-6", "L12", "a length that is no multiple of four", failure="extension",
+     files={"zarr.json": array([2], {"name": "fixed_length_utf32", "configuration": {"length_bytes": 6}}, "")})
+STRUCT = {"name": "struct", "configuration": {"fields": [
+    {"name": "a", "data_type": "uint8"}, {"name": "b", "data_type": "int16"}]}}
+case("struct-fill", "B.5", "a struct, whose fill value names all fields",
+     files={"zarr.json": array([2], STRUCT, {"a": 7, "b": -2})}, elements=struct.pack("<BhBh", 7, -2, 7, -2))
+case("struct-fill-missing-field", "L18", "a fill value that lacks a field", failure="extension",
+     files={"zarr.json": array([2], STRUCT, {"a": 7})})
+case("datetime-generic-zero", "L19", "0 is not NaT", files={
+    "zarr.json": array([3], {"name": "numpy.datetime64", "configuration": {"unit": "generic", "scale_factor": 1}}, "NaT"),
+    "c/0": struct.pack("<3q", 0, 1, -2**63)}, elements=struct.pack("<3q", 0, 1, -2**63))
+case("bool-fill-false", "L9", "false, as JSON has it", files={"zarr.json": array([3], "bool", False, [{"name": "bytes"}])},
+     elements=b"\0\0\0")
+
+# Chunks.
+case("transpose-before-shards", "L5", "axes swapped outside of the shards, 2 x 4 in Fortran order", files={
+    "zarr.json": array([2, 4], "int32", 0, [
+        {"name": "transpose", "configuration": {"order": [1, 0]}}, sharded([2, 2])]),
+    "c/0/0": shard([int32s(0, 4, 1, 5), int32s(2, 6, 3, 7)])}, elements=int32s(0, 1, 2, 3, 4, 5, 6, 7))
+case("transpose-in-shards", "D.2", "axes swapped inside of the shards", files={
+    "zarr.json": array([2, 4], "int32", 0, [
+        sharded([2, 2], [{"name": "transpose", "configuration": {"order": [1, 0]}}, LITTLE])]),
+    "c/0/0": shard([int32s(0, 4, 1, 5), int32s(2, 6, 3, 7)])}, elements=int32s(0, 1, 2, 3, 4, 5, 6, 7))
+case("shards-in-reverse", "D7", "inner chunks lie in any order, and two share their bytes", files={
+    "zarr.json": array([6], "int32", 0, [sharded([2])]),
+    "c/0": (lambda body, index: body + index + crc32c(index))(
+        int32s(5, 6) + int32s(1, 2), struct.pack("<6Q", 8, 8, 0, 8, 8, 8))}, elements=int32s(1, 2, 5, 6, 1, 2))
+case("shard-index-checksum", "L7", "the checksum of the index of a shard is wrong", failure="data", files={
+    "zarr.json": array([4], "int32", 0, [sharded([2])]),
+    "c/0": shard([int32s(1, 2), int32s(3, 4)])[:-4] + b"\0\0\0\0"})
+case("chunk-checksum", "L7", "the checksum of a chunk is wrong", failure="data", files={
+    "zarr.json": array([2], "int32", 0, [LITTLE, {"name": "crc32c"}]), "c/0": int32s(1, 2) + b"\0\0\0\0"})
+case("chunk-empty", "L8", "a chunk without a byte is none that is missing", failure="data", files={
+    "zarr.json": array([2], "int32", 7), "c/0": b""})
+case("chunk-with-one-byte-more", "L8", "a chunk is never cut to what it should be", failure="data", files={
+    "zarr.json": array([2], "int32", 7), "c/0": int32s(1, 2) + b"\0"})
+case("gzip-two-members", "L21", "two members of gzip are one text (RFC 1952, section 2.2)", files={
+    "zarr.json": array([4], "int32", 0, [LITTLE, {"name": "gzip", "configuration": {"level": 5}}]),
+    "c/0": gzip.compress(int32s(1, 2), mtime=0) + gzip.compress(int32s(3, 4), mtime=0)}, elements=int32s(1, 2, 3, 4))
+case("adler32-in-shards", "Z6", "a checksum before the data of the last inner chunk of a shard", files={
+    "zarr.json": array([4], "int32", 0, [sharded([2], [LITTLE, {"name": "numcodecs.adler32", "configuration": {"location": "start"}}])]),
+    "c/0": shard([struct.pack("<I", zlib.adler32(part)) + part for part in (int32s(1, 2), int32s(3, 4))])},
+    elements=int32s(1, 2, 3, 4))
+STRINGS = [{"name": "vlen-utf8"}]
+case("strings-like-fill", "Z1", "[\"aa\", \"\"] has the bytes of two fill values, and is not two of them", write=True, files={
+    "zarr.json": array([2], "string", "a", STRINGS),
+    "c/0": struct.pack("<II2sI", 2, 2, b"aa", 0)}, elements=["aa", ""])
+case("zero-dimensions", "C.t1", "a 0-dimensional array has its chunk under `c`", files={
+    "zarr.json": array([], "int32", 0), "c": int32s(42)}, elements=int32s(42))
+case("zero-dimensions-v2-keys", "C.t2", "and under `0` where keys are those of format 2", files={
+    "zarr.json": array([], "int32", 0, chunk_key_encoding={"name": "v2", "configuration": {"separator": "."}}),
+    "0": int32s(42)}, elements=int32s(42))
+case("bytes-without-endian", "L16", "a type of more than a byte needs an endianness", failure="extension", files={
+    "zarr.json": array([2], "int32", 0, [{"name": "bytes"}]), "c/0": int32s(1, 2)})
+case("codecs-out-of-order", "L2", "a compressor before `bytes`", failure="extension", files={
+    "zarr.json": array([2], "int32", 0, [{"name": "gzip", "configuration": {"level": 5}}, LITTLE]),
+    "c/0": gzip.compress(int32s(1, 2), mtime=0)})
+case("keys-unknown", "L1", "an unknown encoding of keys finds no chunk, and is not an empty array", failure="extension", files={
+    "zarr.json": array([2], "int32", 0, chunk_key_encoding={"name": "zorder", "configuration": {"separator": "/"}}),
+    "c/0": int32s(1, 2)})
+case("must-understand", "A.6", "a member that must be understood, and is not", failure="metadata", files={
+    "zarr.json": array([2], "int32", 0, riddle={"name": "riddle"}), "c/0": int32s(1, 2)})
+case("need-not-understand", "A.6", "a member that need not be understood", files={
+    "zarr.json": array([2], "int32", 0, riddle={"name": "riddle", "must_understand": False}), "c/0": int32s(1, 2)},
+     elements=int32s(1, 2))
+
+# Format 2.
+DELTA = {"zarr_format": 2, "shape": [4], "chunks": [4], "dtype": "<i4", "compressor": None, "fill_value": 0, "order": "C",
+         "filters": [{"id": "delta", "dtype": "<i4", "astype": "<i2"}]}
+case("delta-astype", "L6", "differences in a smaller type", files={
+    ".zarray": DELTA, "0": struct.pack("<4h", 10, 5, -20, 1)}, elements=int32s(10, 15, -5, -4))
+case("order-F", "H.4", "chunks in Fortran order", files={
+    ".zarray": {**DELTA, "shape": [2, 3], "chunks": [2, 3], "order": "F", "filters": None},
+    "0.0": int32s(0, 3, 1, 4, 2, 5)}, elements=int32s(0, 1, 2, 3, 4, 5))
+case("foreign-node-type", "Z11", "a member of format 3 in a document of format 2", files={
+    ".zarray": {**DELTA, "shape": [2], "chunks": [2], "filters": None, "node_type": "array"}, "0": int32s(1, 2)},
+     elements=int32s(1, 2))
+case("fill-null", "H.3", "a fill value of null is undefined, and what is stored is read", files={
+    ".zarray": {**DELTA, "shape": [2], "chunks": [2], "filters": None, "fill_value": None}, "0": int32s(1, 2)},
+     elements=int32s(1, 2))
+case("filters-empty", "H.1", "an empty list of filters is none", files={
+    ".zarray": {**DELTA, "shape": [2], "chunks": [2], "filters": []}, "0": int32s(1, 2)}, elements=int32s(1, 2))
+case("dtype-unknown", "H.2", "a type that NumPy does not know", failure="extension", files={
+    ".zarray": {**DELTA, "dtype": "<i5", "filters": None}, "0": int32s(1, 2, 3, 4)})
+
+# Hierarchies.
+GROUP = {"zarr_format": 3, "node_type": "group", "attributes": {}}
+PLAIN, ODD = array([2], "int32", 0), array([2], "quaternion", [0, 0, 0, 1])
+case("name-with-underscores", "L23", "an array called `__x`", array="__x", files={
+    "zarr.json": GROUP, "__x/zarr.json": PLAIN, "__x/c/0": int32s(1, 2)}, elements=int32s(1, 2))
+case("consolidated-with-unknown-type", "L22", "one node of an unknown type does not hide the others", kind="group", expect="ok",
+     attributes={}, nodes={"/": "group", "/a": "array", "/b": "array"}, files={
+         "zarr.json": {**GROUP, "consolidated_metadata": {
+             "kind": "inline", "must_understand": False, "metadata": {"a": PLAIN, "b": ODD}}},
+         "a/zarr.json": PLAIN, "b/zarr.json": ODD, "a/c/0": int32s(1, 2)})
+case("consolidated-beside-unknown-type", "L22", "and can be read", array="a", files={
+    "zarr.json": {**GROUP, "consolidated_metadata": {
+        "kind": "inline", "must_understand": False, "metadata": {"a": PLAIN, "b": ODD}}},
+    "a/zarr.json": PLAIN, "b/zarr.json": ODD, "a/c/0": int32s(1, 2)}, elements=int32s(1, 2))
+case("consolidated-null", "F.5", "consolidated metadata that are null are none", kind="group", expect="ok", attributes={},
+     nodes={"/": "group", "/a": "array"}, files={
+         "zarr.json": {**GROUP, "consolidated_metadata": None}, "a/zarr.json": PLAIN})
+
+
+def main():
+    root = sys.argv[1]
+    for entry, files in CASES:
+        for key, content in files.items():
+            path = os.path.join(root, entry["store"], key)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            if not isinstance(content, bytes):
+                content = (json.dumps(content, indent=1) + "\n").encode()
+            with open(path, "wb") as f:
+                f.write(content)
+    with open(os.path.join(root, "probes.json"), "w", encoding="utf8") as f:
+        json.dump({"cases": [entry for entry, _ in CASES]}, f, indent=1)
+
+
+if __name__ == "__main__":
+    main()

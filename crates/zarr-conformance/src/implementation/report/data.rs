@@ -1,0 +1,87 @@
+//! Results as JSON, which the page has in it as well.
+
+use zarr_traits::serde_json::{Value, json};
+
+use super::super::results::{Asked, Entry, Results, Verdict};
+use super::super::run::Direction;
+use super::About;
+
+impl Results {
+    /// All of it as JSON: `suite`, `peers`, `cases`, and `results` by the ids of peer and case.
+    pub fn to_json(&self, about: &About) -> Value {
+        let peers: Vec<_> = self
+            .peers
+            .iter()
+            .map(|p| {
+                json!({ "id": p.id, "name": p.name, "version": p.version, "language": p.language, "url": p.url })
+            })
+            .collect();
+        let results: Value = self
+            .entries
+            .iter()
+            .map(|(peer, cases)| {
+                let told = |found: &Vec<Entry>| found.iter().map(entry).collect::<Value>();
+                (peer.clone(), cases.iter().map(|(id, found)| (id.clone(), told(found))).collect::<Value>())
+            })
+            .collect();
+        json!({
+            "suite": { "version": about.version, "date": about.date },
+            "peers": peers,
+            "cases": self.asked.iter().map(case).collect::<Vec<_>>(),
+            "results": results,
+        })
+    }
+}
+
+fn case(asked: &Asked) -> Value {
+    let case = &asked.case;
+    json!({
+        "id": asked.id,
+        "direction": asked.direction.name(),
+        "format": case.format,
+        "category": case.category,
+        "title": title(&case.category),
+        "rule": case.rule,
+        "features": case.features,
+        "writer": case.writer,
+        "expect": if asked.direction == Direction::Write {
+            "an array with these metadata, which others read"
+        } else {
+            case.expect.says()
+        },
+        "shape": case.shape,
+        "dtype": case.dtype,
+        "notes": case.notes,
+    })
+}
+
+/// `blosc` of `v3-blosc`, `chunk` of `neg-chunk`.
+fn title(category: &str) -> String {
+    let known = category.split_once('-').filter(|(first, _)| ["v2", "v3", "neg", "hier"].contains(first));
+    match known {
+        Some(("hier", rest)) => format!("hierarchy {rest}"),
+        Some((_, rest)) => rest.to_owned(),
+        None => category.to_owned(),
+    }
+}
+
+fn entry(entry: &Entry) -> Value {
+    let mut value = json!({ "verb": entry.verb });
+    match &entry.verdict {
+        Verdict::Passed => value["verdict"] = "passed".into(),
+        Verdict::NotImplemented(message) => {
+            value["verdict"] = "not implemented".into();
+            value["got"] = message.as_str().into();
+        }
+        Verdict::Failed(fault) => {
+            value["verdict"] = "failed".into();
+            value["kind"] = fault.kind.name().into();
+            value["expected"] = fault.expected.as_str().into();
+            value["got"] = fault.got.as_str().into();
+        }
+    }
+    if let Some(known) = &entry.known {
+        value["known"] = json!({ "reason": known.reason, "reference": known.reference });
+    }
+    value
+}

@@ -1,0 +1,55 @@
+//! Results as a table for a terminal.
+
+use std::fmt::Write as _;
+
+use super::super::results::{Results, Summary};
+use super::super::run::Direction;
+
+impl Results {
+    /// Categories × peers: passed of all, with what is not implemented in brackets. Failures that are not known have a `!`.
+    pub fn to_table(&self) -> String {
+        let width = self.peers.iter().map(|p| p.id.len()).max().unwrap_or(0).max(12) + 2;
+        let mut text = format!("{:<26}", "");
+        for peer in &self.peers {
+            let _ = write!(text, "{:>width$}", peer.id);
+        }
+        text.push('\n');
+        for direction in Direction::ALL {
+            let categories = self.categories();
+            let mut row = |name: &str, of: &dyn Fn(&str) -> Summary| {
+                let _ = write!(text, "{name:<26}");
+                for peer in &self.peers {
+                    let _ = write!(text, "{:>width$}", cell(of(&peer.id)));
+                }
+                text.push('\n');
+            };
+            let mut any = false;
+            for (_, category) in categories.iter().filter(|(d, _)| *d == direction) {
+                any = true;
+                row(&format!("{} {category}", direction.name()), &|peer| {
+                    self.summary(peer, |a| a.direction == direction && a.case.category == *category)
+                });
+            }
+            if any {
+                row(&format!("{}, all", direction.name()), &|peer| {
+                    self.summary(peer, |asked| asked.direction == direction)
+                });
+            }
+        }
+        text
+    }
+}
+
+fn cell(sum: Summary) -> String {
+    if sum.total() == 0 {
+        return "-".to_owned();
+    }
+    let mut text = format!("{}/{}", sum.passed, sum.total());
+    if sum.not_implemented > 0 {
+        let _ = write!(text, " ({})", sum.not_implemented);
+    }
+    if sum.failed > 0 {
+        text.push_str(" !");
+    }
+    text
+}

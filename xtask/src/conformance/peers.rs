@@ -1,0 +1,163 @@
+//! The peers in conformance/peers: what their `peer.toml` says, and how they are installed.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+use serde::Deserialize;
+use zarr_conformance::implementation::Peer;
+
+use crate::command::{answers, cargo, output, root, target_dir};
+use crate::install::{once, python};
+
+/// `peer.toml`, which conformance/peers/README.md explains.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Description {
+    name: String,
+    version: String,
+    language: String,
+    url: String,
+    command: Vec<String>,
+    #[serde(default)]
+    serve: bool,
+    install: Install,
+}
+
+/// What brings it here: one of these.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Install {
+    /// A file of requirements, for an environment of its own.
+    Pip(String),
+    /// A `package.json` with a lock file beside it.
+    Npm(String),
+    /// A project outside of the workspace.
+    Cargo(String),
+    /// Packages of the workspace, the first of which is the adapter.
+    Workspace(Vec<String>),
+}
+
+/// A peer, and where it comes from.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) id: String,
+    folder: PathBuf,
+    description: Description,
+}
+
+/// All that there are, by name.
+pub(super) fn all() -> Result<Vec<Source>> {
+    let folder = root().join("conformance/peers");
+    let mut found = Vec::new();
+    for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
+        let folder = entry?.path();
+        let file = folder.join("peer.toml");
+        let Ok(text) = fs::read_to_string(&file) else { continue };
+        let description = toml::from_str(&text).with_context(|| file.display().to_string())?;
+        let id = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        found.push(Source { id, folder, description });
+    }
+    // Ours first, which is what one looks for.
+    found.sort_by_key(|source| (source.id != "zarr", source.id.clone()));
+    Ok(found)
+}
+
+impl Source {
+    /// Where it is installed.
+    fn place(&self) -> PathBuf {
+        target_dir().join("peers").join(&self.id)
+    }
+
+    /// What this machine lacks for it.
+    pub(super) fn missing(&self) -> Option<&'static str> {
+        let is_there = |program: &str| answers(Command::new(program).arg("--version"));
+        match &self.description.install {
+            Install::Pip(_) if !is_there("python3") => Some("python3"),
+            Install::Npm(_) if !is_there("node") || !is_there("npm") => Some("node, with npm"),
+            _ => None,
+        }
+    }
+
+    /// Brings it here.
+    pub(super) fn install(&self) -> Result<String> {
+        let place = self.place();
+        match &self.description.install {
+            Install::Pip(file) => {
+                let file = self.folder.join(file);
+                once(&place, &read(&file)?, |folder| python(folder, &file))
+            }
+            Install::Npm(file) => {
+                let file = self.folder.join(file);
+                let lock = file.with_file_name("package-lock.json");
+                let (package, lock) = (read(&file)?, read(&lock)?);
+                once(&place, &format!("{package}{lock}"), |folder| {
+                    fs::write(folder.join("package.json"), &package)?;
+                    fs::write(folder.join("package-lock.json"), &lock)?;
+                    let mut npm = Command::new("npm");
+                    npm.args(["ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]);
+                    output(npm.current_dir(folder)).map(drop)
+                })
+            }
+            Install::Cargo(file) => {
+                let mut command = cargo(["build", "--quiet", "--locked", "--manifest-path"]);
+                command.arg(self.folder.join(file)).arg("--target-dir").arg(&place);
+                output(&mut command).map(|_| "is built".to_owned())
+            }
+            Install::Workspace(packages) => {
+                let mut command = cargo(["build", "--quiet", "--locked"]);
+                output(command.args(packages.iter().flat_map(|package| ["-p", package])))
+                    .map(|_| "is built".to_owned())
+            }
+        }
+    }
+
+    /// As the suite asks it.
+    pub(super) fn peer(&self) -> Result<Peer> {
+        let Description { name, version, language, url, command, serve, .. } = &self.description;
+        let place = self.place();
+        let program = match &self.description.install {
+            Install::Pip(_) => place.join("bin/python"),
+            Install::Npm(_) => PathBuf::from("node"),
+            Install::Cargo(file) => built(&place, &package(&self.folder.join(file))?),
+            Install::Workspace(packages) => {
+                built(&target_dir(), packages.first().context("no package of the workspace is named")?)
+            }
+        };
+        let word = |word: &String| -> OsString {
+            match word.as_str() {
+                "{program}" | "{python}" | "{node}" => program.clone().into(),
+                word => word.replace("{peer}", &self.folder.to_string_lossy()).into(),
+            }
+        };
+        let mut peer = Peer::new(&self.id, command.iter().map(word)).serving(*serve);
+        peer.name.clone_from(name);
+        peer.version.clone_from(version);
+        peer.language.clone_from(language);
+        peer.url.clone_from(url);
+        if let Install::Npm(_) = self.description.install {
+            peer.environment.push(("NODE_PATH".into(), place.join("node_modules").into()));
+        }
+        Ok(peer)
+    }
+}
+
+/// A program as cargo builds it.
+fn built(target: &Path, name: &str) -> PathBuf {
+    target.join("debug").join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
+}
+
+/// The name of the package in a `Cargo.toml`.
+fn package(file: &Path) -> Result<String> {
+    let document: toml::Table = read(file)?.parse().with_context(|| file.display().to_string())?;
+    match document.get("package").and_then(|package| package.get("name")?.as_str()) {
+        Some(name) => Ok(name.to_owned()),
+        None => bail!("{}: no package", file.display()),
+    }
+}
+
+fn read(file: &Path) -> Result<String> {
+    fs::read_to_string(file).with_context(|| file.display().to_string())
+}

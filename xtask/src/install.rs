@@ -1,0 +1,63 @@
+//! Installing programs of others below the target folder.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, anyhow, bail};
+
+use crate::command::output;
+
+/// Installs all at once, also where one fails: the others are of use without it.
+pub(crate) fn all<'a>(
+    installers: impl IntoIterator<Item = (&'a str, Box<dyn FnOnce() -> Result<String> + Send + 'a>)>,
+) -> Result<()> {
+    let mut failed = Vec::new();
+    thread::scope(|scope| {
+        // They wait for the network most of the time.
+        let begun: Vec<_> = installers
+            .into_iter()
+            .map(|(name, install)| {
+                let timed = move || {
+                    let since = Instant::now();
+                    (install(), since.elapsed().as_secs_f64())
+                };
+                (name, scope.spawn(timed))
+            })
+            .collect();
+        for (name, thread) in begun {
+            let (done, time) = thread.join().unwrap_or_else(|_| (Err(anyhow!("it panicked")), 0.0));
+            let what = done.unwrap_or_else(|error| {
+                failed.push(name);
+                format!("failed: {error:#}")
+            });
+            println!("{name:<16}{time:>7.1} s  {what}");
+        }
+    });
+    if failed.is_empty() { Ok(()) } else { bail!("not installed: {}", failed.join(", ")) }
+}
+
+/// Runs `install` with an empty folder, unless it has been completed there with the same `pins`.
+pub(crate) fn once(folder: &Path, pins: &str, install: impl FnOnce(&Path) -> Result<()>) -> Result<String> {
+    let mark = folder.join("installed");
+    if fs::read_to_string(&mark).is_ok_and(|installed| installed == pins) {
+        return Ok("is there".to_owned());
+    }
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| format!("cannot empty {}", folder.display()))?;
+    }
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    install(folder)?;
+    fs::write(&mark, pins)?;
+    Ok("is installed".to_owned())
+}
+
+/// A Python environment in `folder`, with what a file of requirements pins.
+pub(crate) fn python(folder: &Path, requirements: &Path) -> Result<()> {
+    output(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
+    let mut pip = Command::new(folder.join("bin/python"));
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]);
+    output(pip.arg("--requirement").arg(requirements)).map(drop)
+}
