@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::command::{cargo, output, root, run as start};
 use crate::workspace::Workspace;
-use crate::{examples, fixtures, tidy};
+use crate::{conformance, examples, fixtures, tidy};
 
 /// Which steps run.
 #[derive(Debug, clap::Args)]
@@ -29,7 +29,7 @@ struct Step {
 }
 
 /// In the order in which they run; the first failure ends the run.
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     Step { name: "fmt", about: "the sources are formatted", run: fmt },
     Step { name: "clippy", about: "no warning of the compiler or of clippy, in any target", run: clippy },
     Step { name: "minimal", about: "each library compiles without its default features", run: minimal },
@@ -43,8 +43,13 @@ const STEPS: [Step; 10] = [
     Step { name: "tidy", about: "the design's edges and invariants hold", run: tidy::run },
     Step {
         name: "fixtures",
-        about: "the zarr command reads what other implementations wrote",
+        about: "the zarr command reads what other implementations wrote, which is what was published",
         run: recorded,
+    },
+    Step {
+        name: "conformance",
+        about: "this implementation reads, writes and refuses what the suite says",
+        run: conforms,
     },
     Step {
         name: "race",
@@ -64,7 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     if args.list {
         for step in &STEPS {
-            println!("{:<10}{}", step.name, step.about);
+            println!("{:<13}{}", step.name, step.about);
         }
         return Ok(());
     }
@@ -83,9 +88,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     println!();
     for (name, time) in &times {
-        println!("{name:<10}{:>7.1} s  ok", time.as_secs_f64());
+        println!("{name:<13}{:>7.1} s  ok", time.as_secs_f64());
     }
-    println!("{:<10}{:>7.1} s  {} steps passed", "all", begun.elapsed().as_secs_f64(), times.len());
+    println!("{:<13}{:>7.1} s  {} steps passed", "all", begun.elapsed().as_secs_f64(), times.len());
     Ok(())
 }
 
@@ -124,7 +129,13 @@ fn doc() -> Result<()> {
 }
 
 fn recorded() -> Result<()> {
+    fixtures::verify(false)?;
     fixtures::run(&fixtures::Args::default())
+}
+
+/// Of the peers only this one, which needs nothing that is not here.
+fn conforms() -> Result<()> {
+    conformance::run(&conformance::Args::of("zarr"))
 }
 
 /// Short races, each of which ends with an error after two minutes; they take some seconds.

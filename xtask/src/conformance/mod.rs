@@ -23,7 +23,7 @@ use crate::install;
 pub(crate) struct Args {
     /// Only this peer of conformance/peers (may be repeated)
     #[arg(long, value_name = "NAME")]
-    pub(crate) peer: Vec<String>,
+    peer: Vec<String>,
     /// An implementation of your own: the command of its adapter, which `--name` names
     #[arg(long, value_name = "COMMAND")]
     command: Option<String>,
@@ -48,6 +48,13 @@ pub(crate) struct Args {
     /// Write the page, JSON and JUnit to this folder [default: target/conformance]
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
+}
+
+impl Args {
+    /// One peer is asked for everything.
+    pub(crate) fn of(peer: &str) -> Self {
+        Self { peer: vec![peer.to_owned()], ..Self::default() }
+    }
 }
 
 /// Runs it; fails where something is not as it is known to be.
