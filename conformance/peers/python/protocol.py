@@ -1,0 +1,282 @@
+"""The protocol of ../README.md, for implementations that give NumPy arrays.
+
+An adapter is a module with the functions
+
+  info(node) -> dict            what the node is
+  read(node) -> array           all elements
+  list_nodes(store) -> dict     from path to "array" or "group"
+  write(node, metadata, elements)
+                                creates the array that the dict `metadata` tells, and writes `elements`, an `Elements`
+
+and ends with `protocol.main(sys.modules[__name__])`. They raise `NotImplementedHere` for what the implementation lacks."""
+import argparse
+import base64
+import json
+import os
+import re
+import sys
+import traceback
+
+import numpy
+
+REFUSED, NOT_IMPLEMENTED, CRASHED = 1, 89, 70
+
+# Names of the registry of extensions and of numcodecs. What has one of these may be missing; anything else is an error.
+DATA_TYPES = {
+    *"bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split(),
+    *"int2 int4 uint2 uint4 bfloat16 float4_e2m1fn float6_e2m3fn float6_e3m2fn".split(),
+    *"float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz".split(),
+    *"float8_e5m2 float8_e5m2fnuz float8_e8m0fnu".split(),
+    *"string bytes variable_length_bytes fixed_length_utf32 null_terminated_bytes raw_bytes".split(),
+    *"numpy.datetime64 numpy.timedelta64 struct structured".split(),
+}
+DATA_TYPES |= {f"complex_{name}" for name in DATA_TYPES if re.match(r"b?float\d", name)}
+CHUNK_GRIDS = {"regular", "rectilinear"}
+CHUNK_KEY_ENCODINGS = {"default", "v2"}
+NUMCODECS = {
+    *"adler32 astype base64 bitround blosc bz2 categorize crc32 crc32c delta fixedscaleoffset fletcher32 gzip".split(),
+    *"jenkins_lookup3 json2 lz4 lzma msgpack2 packbits pcodec pickle quantize shuffle".split(),
+    *"vlen-array vlen-bytes vlen-utf8 zfpy zlib zstd".split(),
+}
+CODECS = {
+    *"bitround blosc bytes cast_value conditional crc32c gzip n5_default packbits reshape scale_offset".split(),
+    *"sharding_indexed transpose vlen-bytes vlen-utf8 zfp zstd".split(),
+    *(f"numcodecs.{name}" for name in NUMCODECS),
+}
+REGISTERED = DATA_TYPES | CHUNK_GRIDS | CHUNK_KEY_ENCODINGS | NUMCODECS | CODECS
+
+
+class NotImplementedHere(Exception):
+    """The implementation does not have what this needs."""
+
+
+def is_registered(name):
+    return name in REGISTERED or re.fullmatch(r"r[1-9]\d*", name) is not None and int(name[1:]) % 8 == 0
+
+
+def lacks(error, messages, has=()):
+    """`NotImplementedHere` if one of the regular expressions `messages` is in the text of `error`, which it is made of.
+
+    What an expression captures has to be a registered name that is not in `has`."""
+    text = str(error)
+    for match in filter(None, (re.search(message, text) for message in messages)):
+        names = [name for name in match.groups() if name is not None]
+        if all(is_registered(name) and name not in has for name in names):
+            return NotImplementedHere(first_line(text))
+    return None
+
+
+def refuse_format_1(node):
+    """Format 1 has arrays only, whose document is called `meta`."""
+    documents = ("zarr.json", ".zarray", ".zgroup")
+    if os.path.isfile(os.path.join(node, "meta")) and not any(os.path.exists(os.path.join(node, name)) for name in documents):
+        raise NotImplementedHere("format 1 is not known")
+
+
+def first_line(text):
+    return text.strip().partition("\n")[0][:500]
+
+
+class Elements:
+    """The elements of an array to be written, as they came in."""
+
+    def __init__(self, data, is_json):
+        self.data, self.is_json = data, is_json
+
+    def array(self, dtype, shape, is_bytes=False):
+        """As an array. `is_bytes`: objects are byte strings."""
+        dtype = numpy.dtype(dtype)
+        if not self.is_json:
+            return from_bytes(self.data, dtype, shape)
+        flat = flatten(json.loads(self.data), shape)
+        out = numpy.empty(len(flat), dtype)
+        for index, value in enumerate(flat):
+            out[index] = from_json(value, dtype, is_bytes)
+        return out.reshape(shape)
+
+
+def packed(dtype):
+    """Little-endian and without padding."""
+    if dtype.names is not None:
+        return numpy.dtype([(name, packed(dtype.fields[name][0])) for name in dtype.names])
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return numpy.dtype((packed(base), shape))
+    return dtype.newbyteorder("<") if dtype.byteorder == ">" else dtype
+
+
+def is_variable(dtype):
+    return dtype.hasobject or dtype.kind == "T"
+
+
+def to_bytes(array):
+    if is_variable(array.dtype):
+        raise ValueError("elements of variable length exist in JSON only")
+    return numpy.ascontiguousarray(array).astype(packed(array.dtype)).tobytes()
+
+
+def from_bytes(data, dtype, shape):
+    if is_variable(dtype):
+        raise ValueError("elements of variable length exist in JSON only")
+    # Nothing can be made of no bytes by `frombuffer`, and of elements without a size.
+    length = int(numpy.prod(shape, dtype=object)) * packed(dtype).itemsize
+    if len(data) != length:
+        raise ValueError(f"the array has {length} bytes, not {len(data)}")
+    return numpy.ndarray(shape, packed(dtype), buffer=data).astype(dtype)
+
+
+def to_json(value, dtype):
+    """One element as JSON."""
+    if dtype.names is not None:
+        return {name: to_json(value[name], dtype.fields[name][0]) for name in dtype.names}
+    if dtype.subdtype is not None:
+        return nested([to_json(item, dtype.subdtype[0]) for item in value.reshape(-1)], value.shape)
+    if dtype.kind in "mM":
+        return int(value.astype("i8"))
+    if dtype.kind == "c":
+        return [number(float(value.real)), number(float(value.imag))]
+    return plain(value)
+
+
+def plain(value):
+    """A Python or NumPy value, as JSON."""
+    if isinstance(value, (numpy.bool_, bool)):
+        return bool(value)
+    if isinstance(value, numpy.void):
+        return base64.b64encode(value.tobytes()).decode()
+    if isinstance(value, bytes):
+        return base64.b64encode(bytes(value)).decode()
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, numpy.ndarray):
+        return nested([to_json(item, value.dtype) for item in value.reshape(-1)], value.shape)
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if value is None or isinstance(value, int):
+        return value
+    if numpy.issubdtype(getattr(value, "dtype", float), numpy.integer) or "int" in type(value).__name__:
+        return int(value)
+    return number(float(value))
+
+
+def number(value):
+    if value != value:
+        return "NaN"
+    return {numpy.inf: "Infinity", -numpy.inf: "-Infinity"}.get(value, value)
+
+
+def from_json(value, dtype, is_bytes):
+    if dtype.names is not None:
+        values = value if isinstance(value, list) else [value[name] for name in dtype.names]
+        return tuple(from_json(item, dtype.fields[name][0], is_bytes) for item, name in zip(values, dtype.names, strict=True))
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return numpy.array([from_json(item, base, is_bytes) for item in flatten(value, shape)], base).reshape(shape)
+    if dtype.kind == "c":
+        return complex(*map(float, value))
+    if dtype.kind in "SV" and isinstance(value, str) and dtype.type in (numpy.bytes_, numpy.void):
+        return numpy.array(base64.b64decode(value), dtype)[()]
+    if dtype.kind in "mM":
+        return numpy.array(value, "i8").astype(dtype)[()]
+    if dtype.kind == "O" and is_bytes:
+        return base64.b64decode(value)
+    if dtype.kind in "biuOTU":
+        return value
+    return float(value)
+
+
+def nested(flat, shape):
+    """Lists in lists, as deep as there are dimensions."""
+    if len(shape) == 0:
+        return flat[0]
+    size = len(flat) // shape[0] if shape[0] else 0
+    return [nested(flat[i * size : (i + 1) * size], shape[1:]) for i in range(shape[0])]
+
+
+def flatten(value, shape):
+    if len(shape) == 0:
+        return [value]
+    if not isinstance(value, list) or len(value) != shape[0]:
+        raise ValueError(f"a list of {shape[0]} is expected")
+    return [element for item in value for element in flatten(item, shape[1:])]
+
+
+def show(value):
+    return json.dumps(value, allow_nan=False).encode()
+
+
+def carry_out(peer, request):
+    """What a request prints."""
+    verb, node = request["verb"], request["node"]
+    if verb == "info":
+        return show(peer.info(node))
+    if verb == "list":
+        return show(peer.list_nodes(node))
+    if verb == "read":
+        array = peer.read(node)
+        if not request.get("json"):
+            return to_bytes(array)
+        return show(nested([to_json(value, array.dtype) for value in array.reshape(-1)], array.shape))
+    with open(request["metadata"], encoding="utf8") as file:
+        metadata = json.load(file)
+    with open(request["input"], "rb") as file:
+        elements = Elements(file.read(), request.get("json", False))
+    peer.write(node, metadata, elements)
+    return b""
+
+
+def answer(peer, request):
+    """The exit code, what is wrong, and what is printed."""
+    try:
+        return 0, None, carry_out(peer, request)
+    except NotImplementedHere as error:
+        return NOT_IMPLEMENTED, first_line(str(error)), b""
+    except Exception as error:
+        return REFUSED, first_line(f"{type(error).__name__}: {str(error).strip()}"), b""
+    except BaseException:
+        # Panics of extensions among them.
+        traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(CRASHED)
+
+
+def serve(peer, stdout):
+    for line in sys.stdin:
+        request = json.loads(line)
+        code, message, printed = answer(peer, request)
+        if code == 0 and "output" in request:
+            with open(request["output"], "wb") as file:
+                file.write(printed)
+        answered = {"exit": code} if message is None else {"exit": code, "message": message}
+        stdout.write(show(answered) + b"\n")
+        stdout.flush()
+
+
+def arguments():
+    parser = argparse.ArgumentParser()
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    verbs.add_parser("serve")
+    for verb in ("info", "list", "read", "write"):
+        verb = verbs.add_parser(verb)
+        verb.add_argument("--json", action="store_true")
+        verb.add_argument("node")
+    verb.add_argument("metadata")
+    verb.set_defaults(input="/dev/stdin")
+    return vars(parser.parse_args())
+
+
+def main(peer):
+    request = arguments()
+    # Libraries may print what they like: it goes to standard error.
+    stdout = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    if request["verb"] == "serve":
+        return serve(peer, stdout)
+    code, message, printed = answer(peer, request)
+    stdout.write(printed)
+    stdout.flush()
+    if message is not None:
+        print(message, file=sys.stderr)
+    sys.exit(code)
