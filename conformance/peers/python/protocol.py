@@ -13,6 +13,7 @@ import argparse
 import base64
 import json
 import os
+import pathlib
 import re
 import sys
 import traceback
@@ -21,29 +22,12 @@ import numpy
 
 REFUSED, NOT_IMPLEMENTED, CRASHED = 1, 89, 70
 
-# Names of the registry of extensions and of numcodecs. What has one of these may be missing; anything else is an error.
-DATA_TYPES = {
-    *"bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split(),
-    *"int2 int4 uint2 uint4 bfloat16 float4_e2m1fn float6_e2m3fn float6_e3m2fn".split(),
-    *"float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz".split(),
-    *"float8_e5m2 float8_e5m2fnuz float8_e8m0fnu".split(),
-    *"string bytes variable_length_bytes fixed_length_utf32 null_terminated_bytes raw_bytes".split(),
-    *"numpy.datetime64 numpy.timedelta64 struct structured".split(),
-}
-DATA_TYPES |= {f"complex_{name}" for name in DATA_TYPES if re.match(r"b?float\d", name)}
-CHUNK_GRIDS = {"regular", "rectilinear"}
-CHUNK_KEY_ENCODINGS = {"default", "v2"}
-NUMCODECS = {
-    *"adler32 astype base64 bitround blosc bz2 categorize crc32 crc32c delta fixedscaleoffset fletcher32 gzip".split(),
-    *"jenkins_lookup3 json2 lz4 lzma msgpack2 packbits pcodec pickle quantize shuffle".split(),
-    *"vlen-array vlen-bytes vlen-utf8 zfpy zlib zstd".split(),
-}
-CODECS = {
-    *"bitround blosc bytes cast_value conditional crc32c gzip n5_default packbits reshape scale_offset".split(),
-    *"sharding_indexed transpose vlen-bytes vlen-utf8 zfp zstd".split(),
-    *(f"numcodecs.{name}" for name in NUMCODECS),
-}
-REGISTERED = DATA_TYPES | CHUNK_GRIDS | CHUNK_KEY_ENCODINGS | NUMCODECS | CODECS
+# What has one of these names may be missing; anything else is an error.
+REGISTERED = set()
+for kind, names in json.loads(pathlib.Path(__file__).parent.with_name("registered.json").read_text()).items():
+    REGISTERED.update(names)
+    if kind == "numcodecs":
+        REGISTERED.update(f"numcodecs.{name}" for name in names)
 
 
 class NotImplementedHere(Exception):
