@@ -180,6 +180,9 @@ function options(document) {
   const keys = document.chunk_key_encoding;
   if (keys.name === "v2") throw new NotImplementedHere("chunk key encoding v2 cannot be written");
   if (keys.name !== "default") throw new Error(`chunk key encoding ${keys.name}`);
+  if (/int64/.test(document.data_type) && !Number.isSafeInteger(document.fill_value)) {
+    throw new NotImplementedHere("fill values beyond 2^53 cannot be written");
+  }
   if (document.storage_transformers?.length) throw new Error("storage transformers cannot be written");
   return {
     shape: document.shape,

@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use zarrs::array::{
-    Array, ArrayBytes, ArrayBytesOffsets, DataType, DataTypeSize, FillValue, FillValueMetadata,
+    Array, ArrayBytes, ArrayBytesOffsets, ArrayMetadata, DataTypeSize, FillValue, FillValueMetadata,
 };
 use zarrs::filesystem::FilesystemStore;
 
