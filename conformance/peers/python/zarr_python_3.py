@@ -31,7 +31,7 @@ def lacks_data_type(text):
     data_type = ast.literal_eval(data_type)
     name = data_type.get("name") if isinstance(data_type, dict) else data_type
     if isinstance(data_type, dict) and "object_codec_id" in data_type:
-        known = data_type["object_codec_id"] is not None or name in ("<f16", ">f16", "<c32", ">c32")
+        known = data_type["object_codec_id"] is not None
     else:
         known = isinstance(name, str) and protocol.is_registered(name) and name not in data_type_registry.contents
     return protocol.NotImplementedHere(protocol.first_line(text)) if known else None

@@ -32,17 +32,19 @@ const LACKS = [
   /^Unsupported: /,
 ];
 
-function isLacking(error) {
+// The error, or a cause of it, that says so.
+function lacking(error) {
   const names = LACKS.map((message) => message.exec(error.message)).find((match) => match);
-  if (names) return names.slice(1).every(isRegistered);
-  return error.cause instanceof Error && isLacking(error.cause);
+  if (names) return names.slice(1).every(isRegistered) ? error : undefined;
+  return error.cause instanceof Error ? lacking(error.cause) : undefined;
 }
 
 async function attempt(work) {
   try {
     return await work();
   } catch (error) {
-    throw isLacking(error) ? new NotImplementedHere(error.message) : error;
+    const said = lacking(error);
+    throw said ? new NotImplementedHere(said.message) : error;
   }
 }
 
@@ -254,7 +256,7 @@ if (verb === "serve") {
 } else {
   const [node, metadata] = rest.filter((argument) => argument !== "--json");
   const { exit, message, printed } = await answer({ verb, node, metadata, input: "/dev/stdin", json: rest.includes("--json") });
-  if (exit === 0) writeFileSync("/dev/stdout", printed);
+  if (exit === 0) process.stdout.write(printed);
   else console.error(message);
   process.exitCode = exit;
 }
