@@ -114,9 +114,17 @@ fn read(node: &str, is_json: bool) -> Result<Vec<u8>> {
     elements::to_bytes(&array, values)
 }
 
+/// As programs create arrays, who have no document: one that is taken over has its objects without a configuration turned
+/// into strings, which others do not read.
+fn create(store: Arc<FilesystemStore>, metadata: ArrayMetadata) -> Result<Array<FilesystemStore>> {
+    let is_format_2 = matches!(metadata, ArrayMetadata::V2(_));
+    let taken_over = Array::new_with_metadata(store.clone(), "/", metadata)?;
+    Ok(if is_format_2 { taken_over } else { taken_over.builder().build(store, "/")? })
+}
+
 fn write(node: &str, metadata: &str, is_json: bool) -> Result<Vec<u8>> {
     let metadata: ArrayMetadata = serde_json::from_slice(&std::fs::read(metadata)?)?;
-    let array = Array::new_with_metadata(store(node)?, "/", metadata)?;
+    let array = create(store(node)?, metadata)?;
     let mut input = Vec::new();
     std::io::stdin().read_to_end(&mut input)?;
     let values =
