@@ -117,7 +117,8 @@ def complete(case):
     if case["kind"] == "group" and case["expect"] == "ok":
         case.setdefault("nodes", nodes(node))
     if case["kind"] in ("raw", "json") and case["expect"] == "ok" and not case["array"]:
-        case.setdefault("write", not case["category"].startswith(NOT_WRITTEN))
+        if case.pop("write", not case["category"].startswith(NOT_WRITTEN)):
+            case["write"] = "zarr.json" if case["zarr_format"] == 3 else ".zarray"
 
 
 def failure(case):

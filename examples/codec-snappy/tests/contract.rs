@@ -1,15 +1,16 @@
 use example_codec_snappy::CODECS;
 use zarr_array::meta::v3::Extension;
 use zarr_array::{ArrayMeta, DataType, blocking::Array, standard, traits::serde_json::json};
-use zarr_conformance::codec::{Subject, check};
+use zarr_conformance::codec::Subject;
 use zarr_store::MemoryStore;
 
-#[test]
-fn it_keeps_the_contract() {
-    let golden = [3, 2 << 2, b'a', b'b', b'c']; // a length, and a literal of three bytes
-    let snappy = Subject::new("example.snappy", json!({})).encodes(DataType::UInt8, &[3], b"abc", &golden);
-    check(&standard().with(CODECS).unwrap(), [snappy]).unwrap();
-}
+const GOLDEN: [u8; 5] = [3, 2 << 2, b'a', b'b', b'c']; // a length, and a literal of three bytes
+
+zarr_conformance::codec_suite!(
+    it_keeps_the_contract,
+    standard().with(CODECS).unwrap(),
+    [Subject::new("example.snappy", json!({})).encodes(DataType::UInt8, &[3], b"abc", &GOLDEN)]
+);
 
 #[test]
 fn an_array_is_written_and_read() {

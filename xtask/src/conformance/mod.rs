@@ -122,7 +122,7 @@ fn peers(args: &Args) -> Result<(Vec<Peer>, Vec<String>)> {
     let mut asked = Vec::new();
     if let Some(command) = &args.command {
         // As a shell cuts it, so that quotes and variables do what one thinks.
-        let own = Peer::new(&args.name, ["sh", "-c", &format!("exec {command} \"$@\""), "sh"]);
+        let own = Peer::new(&args.name, ["sh", "-c", &format!("{command} \"$@\""), "sh"]);
         peers.push(own.serving(args.serve));
         asked.push(args.name.clone());
     }

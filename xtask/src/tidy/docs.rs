@@ -9,15 +9,17 @@ use crate::examples;
 use crate::workspace::{Package, Workspace};
 
 /// The documents of the workspace. Those of the crates are checked by rustdoc.
-const DOCUMENTS: [&str; 10] = [
+const DOCUMENTS: [&str; 12] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/ARCHITECTURE.md",
+    "docs/CONFORMANCE.md",
     "docs/IMPLEMENTING.md",
     "docs/SERVICES.md",
     "docs/decisions/README.md",
     "conformance/README.md",
     "conformance/demo/README.md",
+    "conformance/peers/README.md",
     "conformance/race/README.md",
     "examples/README.md",
 ];

@@ -114,8 +114,8 @@ pub struct Case {
     pub info_only: bool,
     /// Its elements are told in JSON.
     pub json: bool,
-    /// Peers are asked to write it.
-    pub write: bool,
+    /// If peers are asked to write it: the document at the node that says what.
+    pub write: Option<String>,
     /// Of an array.
     pub shape: Option<Vec<u64>>,
     /// Of an array: the name of format 3, or NumPy's type string.
@@ -180,7 +180,7 @@ impl Case {
             },
             info_only: verb == Some("info"),
             json: kind == Kind::Json || value["out_kind"] == "json",
-            write: value["write"] == true,
+            write: text("write"),
             shape: value["shape"].as_array().and_then(|s| s.iter().map(Value::as_u64).collect()),
             dtype: text("dtype"),
             attributes: value.get("attributes").cloned(),
@@ -232,15 +232,6 @@ impl Case {
             symlink(Path::new(target), &link).map_err(SuiteError::at(&link))?;
         }
         Ok(copy)
-    }
-
-    /// The file with the array's metadata, at its node.
-    pub fn document(&self, store: &Path) -> PathBuf {
-        self.node(store).join(match self.format {
-            1 => "meta",
-            2 => ".zarray",
-            _ => "zarr.json",
-        })
     }
 }
 

@@ -90,7 +90,7 @@ pub fn run(fixtures: &Fixtures, peers: &[Peer], options: &Options) -> Result<Res
             asked.push(Asked { id: case.id.clone(), direction, case: case.clone() });
         }
         let id = format!("write.{}", case.id);
-        if case.write && chosen(&id) {
+        if case.write.is_some() && chosen(&id) {
             asked.push(Asked { id, direction: Direction::Write, case: case.clone() });
         }
     }
@@ -269,7 +269,8 @@ impl<'a> Suite<'a> {
         elements: &Elements,
     ) -> Result<Verdict, SuiteError> {
         let case = &asked.case;
-        let metadata = case.document(&self.fixtures.root.join(&case.store));
+        let node = case.node(&self.fixtures.root.join(&case.store));
+        let metadata = node.join(case.write.as_deref().unwrap_or_default());
         let mut request = request(case, Verb::Write, folder);
         request.write = Some((&metadata, &elements.file));
         let Answer { exit, message, .. } = line.ask(&request, self.limits(case))?;
