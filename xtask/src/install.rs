@@ -61,3 +61,18 @@ pub(crate) fn python(folder: &Path, requirements: &Path) -> Result<()> {
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]);
     output(pip.arg("--requirement").arg(requirements)).map(drop)
 }
+
+/// The packages of a `package.json` and its lock file, which are in `source`, in `folder`. No script of a package is run.
+pub(crate) fn npm(folder: &Path, source: &Path) -> Result<()> {
+    for name in ["package.json", "package-lock.json"] {
+        fs::copy(source.join(name), folder.join(name)).with_context(|| source.display().to_string())?;
+    }
+    let mut npm = Command::new("npm");
+    npm.args(["ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]);
+    output(npm.current_dir(folder)).map(drop)
+}
+
+/// Whether what is missing on this machine is an error, as in CI, rather than skipped.
+pub(crate) fn required() -> bool {
+    std::env::var_os("ZARR_PEERS").is_some_and(|value| value == "required")
+}

@@ -1,9 +1,11 @@
 //! `cargo xtask conformance`: who reads, writes and refuses what, of this implementation and of others.
 //!
+//! - [`browser`]: the page of the report in a browser
 //! - [`peers`]: the peers in conformance/peers, and how they are installed
 //!
 //! What is asked, and how it is judged, is the suite's: `zarr_conformance::implementation`.
 
+mod browser;
 mod peers;
 
 use std::fs;
@@ -48,6 +50,9 @@ pub(crate) struct Args {
     /// Write the page, JSON and JUnit to this folder [default: target/conformance]
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
+    /// Look at the page in a browser (chromium), and put pictures beside it
+    #[arg(long)]
+    screenshots: bool,
 }
 
 impl Args {
@@ -83,7 +88,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         surprises.extend(compare(&results, &fixtures, args.update)?);
     }
     println!("\n{}", results.to_table());
-    write(&results, args)?;
+    let report = write(&results, args)?;
+    if args.screenshots {
+        browser::check(&report)?;
+    }
     for surprise in &surprises {
         println!("UNEXPECTED {surprise}");
     }
@@ -106,9 +114,8 @@ fn peers(args: &Args) -> Result<(Vec<Peer>, Vec<String>)> {
     } else if !args.peer.is_empty() {
         sources.retain(|source| args.peer.contains(&source.id));
     }
-    let required = std::env::var_os("ZARR_PEERS").is_some_and(|value| value == "required");
     sources.retain(|source| match source.missing() {
-        Some(what) if !required => {
+        Some(what) if !install::required() => {
             println!("SKIPPED {}: {what} is missing on this machine", source.id);
             false
         }
@@ -162,8 +169,8 @@ fn compare(results: &Results, fixtures: &Fixtures, update: bool) -> Result<Vec<S
     Ok(found)
 }
 
-/// Writes the reports.
-fn write(results: &Results, args: &Args) -> Result<()> {
+/// Writes the reports; says where.
+fn write(results: &Results, args: &Args) -> Result<PathBuf> {
     let folder = args.report.clone().unwrap_or_else(|| target_dir().join("conformance"));
     fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
     let about = About { version: env!("CARGO_PKG_VERSION").to_owned(), date: today() };
@@ -182,7 +189,7 @@ fn write(results: &Results, args: &Args) -> Result<()> {
         results.peers.len(),
         folder.join("index.html").display()
     );
-    Ok(())
+    Ok(folder)
 }
 
 /// The day, where the system tells it.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use zarr_conformance::implementation::Peer;
 
 use crate::command::{answers, cargo, output, root, target_dir};
-use crate::install::{once, python};
+use crate::install::{npm, once, python};
 
 /// `peer.toml`, which conformance/peers/README.md explains.
 #[derive(Debug, Deserialize)]
@@ -90,16 +90,8 @@ impl Source {
                 once(&place, &read(&file)?, |folder| python(folder, &file))
             }
             Install::Npm(file) => {
-                let file = self.folder.join(file);
-                let lock = file.with_file_name("package-lock.json");
-                let (package, lock) = (read(&file)?, read(&lock)?);
-                once(&place, &format!("{package}{lock}"), |folder| {
-                    fs::write(folder.join("package.json"), &package)?;
-                    fs::write(folder.join("package-lock.json"), &lock)?;
-                    let mut npm = Command::new("npm");
-                    npm.args(["ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]);
-                    output(npm.current_dir(folder)).map(drop)
-                })
+                let lock = self.folder.join(file).with_file_name("package-lock.json");
+                once(&place, &read(&lock)?, |folder| npm(folder, &self.folder))
             }
             Install::Cargo(file) => {
                 let mut command = cargo(["build", "--quiet", "--locked", "--manifest-path"]);
