@@ -140,7 +140,7 @@ await linked.close();
 const keys = await open();
 const order = await keys.$$eval("#matrix tbody tr:first-child a", links => links.map(a => a.getAttribute("href")));
 await keys.focus(select(order[0]));
-if (order.length > 1) {
+if (data.peers.length > 1) {
   await keys.keyboard.press("ArrowRight");
   check("the right arrow goes to the next figure", (await focused(keys)) === order[1]);
   await keys.keyboard.press("ArrowLeft");
