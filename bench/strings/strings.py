@@ -7,9 +7,9 @@ Each program is run as `PROGRAM NAMES OUT SHARDED` and prints lines of a cell an
 From the root of the project
 
   cargo build --release --locked -p bench-contender --bin strings
-  cargo build --release --locked --manifest-path conformance/interop/zarrs/Cargo.toml --bin strings
+  cargo build --release --locked --manifest-path bench/strings/zarrs/Cargo.toml --bin strings
 
-make that of this implementation in target/release, and that of zarrs in conformance/interop/zarrs/target/release.
+make that of this implementation in target/release, and that of zarrs in bench/strings/zarrs/target/release.
 Every contender takes its turn in each of five rounds; the best time of each cell is printed, in milliseconds."""
 import pathlib
 import random
