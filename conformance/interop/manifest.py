@@ -22,7 +22,7 @@ def case(elements):
         content = json.dumps(json.loads(content), ensure_ascii=True, sort_keys=True, separators=(",", ":")).encode()
     dtype = document["data_type"] if zarr_format == 3 else document["dtype"]
     return {
-        "id": store.stem, "category": "v%d-written" % zarr_format, "zarr_format": zarr_format, "store": store.name, "array": "",
+        "id": store.name, "category": "v%d-written" % zarr_format, "zarr_format": zarr_format, "store": store.name, "array": "",
         "kind": "json" if elements.suffix == ".json" else "raw", "expect": "ok", "shape": document["shape"],
         "dtype": dtype if isinstance(dtype, str) else "", "nbytes": len(content),
         "sha256": hashlib.sha256(content).hexdigest(),
