@@ -86,6 +86,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         "bitround.all",
         json!([codec("bitround", json!({"keepbits": 32})), little()]),
     )?;
+    let square = json!([codec("reshape", json!({"shape": [2, -1]})), little()]);
+    write(&storage, folder, &registry, &of("int32")?, "reshape.int32", square)?;
+    for name in ["int32", "int64", "float32", "float64"] {
+        let codecs = json!([codec("zfp", json!({"mode": "reversible"}))]);
+        write(&storage, folder, &registry, &of(name)?, &format!("zfp.{name}"), codecs)?;
+    }
     Ok(())
 }
 
