@@ -195,11 +195,7 @@ impl Place {
     fn at(url: &str, stores: &Stores) -> Result<Self, Failure> {
         let (store, node, format) = split_node(url);
         let path = check_new_path(&node).map_err(|e| Failure::usage(e.to_string()))?;
-        let there = match stores.open(url) {
-            Ok(located) => Some(located.storage),
-            Err(e) if e.exit() == Exit::NotFound => None,
-            Err(e) => return Err(e),
-        };
+        let there = stores.open_if_there(url)?.map(|located| located.storage);
         let wanted = format.and_then(Format::of);
         Ok(Self { store: shown(store), url: Some(url.to_owned()), there, path, wanted })
     }
@@ -218,9 +214,10 @@ impl Place {
 
     /// The store to write to, which is made if need be.
     fn storage(&self, stores: &Stores) -> Result<Storage, Failure> {
-        match &self.url {
-            Some(url) => Ok(stores.create(url)?.storage),
-            None => Ok(stores.traced(FsStore::create(&self.store)?)),
+        match (&self.there, &self.url) {
+            (Some(storage), _) => Ok(storage.clone()),
+            (None, Some(url)) => Ok(stores.create(url)?.storage),
+            (None, None) => Ok(stores.traced(FsStore::create(&self.store)?)),
         }
     }
 }

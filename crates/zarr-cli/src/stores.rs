@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use zarr_array::traits::location::{names_of, redacted, scheme_of};
+use zarr_array::traits::location::{names_of, redacted, scheme_of, split_adapters};
 use zarr_array::traits::store::Drive;
 use zarr_array::traits::{Access, Located, Scheme, Schemes, StoreError, StoreErrorKind};
 use zarr_array::{Storage, block_on};
@@ -10,10 +10,10 @@ use zarr_store::Traced;
 
 use crate::exit::{Exit, Failure};
 
-/// The tables of all stores that this build has.
+/// The tables of all stores that this build has, but for those that end with the process.
 const TABLES: &[&[Scheme]] = &[
     zarr_store_fs::SCHEMES,
-    zarr_store::SCHEMES,
+    &[zarr_store::zip::SCHEME],
     #[cfg(feature = "zarr-store-object")]
     zarr_store_object::SCHEMES,
 ];
@@ -57,6 +57,15 @@ impl Stores {
     /// Opens the store that is at a URL. One that is a directory must be there, else this is [`Exit::NotFound`].
     pub(crate) fn open(&self, url: &str) -> Result<Located, Failure> {
         self.located(url, &self.access)
+    }
+
+    /// The same for a store of which nobody says that it is there.
+    pub(crate) fn open_if_there(&self, url: &str) -> Result<Option<Located>, Failure> {
+        match self.open(url) {
+            Ok(located) => Ok(Some(located)),
+            Err(e) if e.exit() == Exit::NotFound => Ok(None),
+            Err(e) => Err(e),
+        }
     }
 
     /// The same for a store to write to: its directory is made if need be.
@@ -103,7 +112,11 @@ impl Stores {
 pub(crate) fn shown(given: impl AsRef<Path>) -> PathBuf {
     let given = given.as_ref();
     match given.to_str() {
-        Some(url) if scheme_of(url).is_some() => redacted(url).into(),
+        Some(url) if scheme_of(url).is_some() => {
+            // Redaction ends with the query, adapters go on behind it.
+            let adapters = url.split_once('?').map_or("", |(_, query)| split_adapters(query).1);
+            (redacted(url) + adapters).into()
+        }
         _ => given.to_owned(),
     }
 }
@@ -164,6 +177,7 @@ mod tests {
             assert!(parts.iter().all(|part| e.message().contains(part)), "{}", e.message());
             assert!(!e.message().contains("secret"), "{}", e.message());
         }
+        assert_eq!(shown("https://h/x.zip?sig=secret|zip:a"), Path::new("https://h/x.zip?…|zip:a"));
         let none = Stores::of(Schemes::new(&[]), Access::new());
         let e = none.open("gs://b/a").unwrap_err();
         assert!(

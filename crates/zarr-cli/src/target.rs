@@ -14,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 use zarr_array::blocking::Array;
 use zarr_array::meta::{DocumentName, Documents, Format, Ignore, NodeMeta, consolidated};
 use zarr_array::traits::Prefix;
-use zarr_array::traits::location::{Located, split_node};
+use zarr_array::traits::location::{Located, split_adapters, split_node};
 use zarr_array::{
     ArrayMeta, ArrayResult, Diagnostic, Limits, OpenOptions, Registry, Storage, block_on, node,
 };
@@ -99,6 +99,18 @@ impl Target {
     pub(crate) fn directory(&self) -> Option<PathBuf> {
         let below = self.path.trim_matches('/');
         self.root.as_ref().map(|root| if below.is_empty() { root.clone() } else { root.join(below) })
+    }
+
+    /// What names the node, the same for all paths and URLs that lead to it: a directory without links, or a URL without secrets.
+    pub(crate) fn identity(&self) -> String {
+        let resolved = |path: PathBuf| fs::canonicalize(&path).unwrap_or(path);
+        if let Some(directory) = self.directory() {
+            return resolved(directory).display().to_string();
+        }
+        let store = self.store.to_string_lossy();
+        let (root, adapters) = split_adapters(&store);
+        let root = directory_of(root).map_or_else(|| root.into(), resolved);
+        format!("{}{adapters}|zarr:{}", root.display(), self.path)
     }
 
     /// The error for a group of which nothing says what is in it.
@@ -323,6 +335,28 @@ mod tests {
         assert_eq!(find(&root).unwrap().path, "/");
         // Whoever goes up by `..` has a store that begins there.
         assert_eq!(find(&root.join("a/b/..")).unwrap().path, "/");
+    }
+
+    #[test]
+    fn a_node_is_known_again_by_other_names() {
+        let temporary = tempfile::tempdir().unwrap();
+        let root = temporary.path().join("h h.zarr");
+        fs::create_dir_all(root.join("a")).unwrap();
+        for node in [&root, &root.join("a")] {
+            fs::write(node.join("zarr.json"), r#"{"zarr_format":3,"node_type":"group"}"#).unwrap();
+        }
+        let url = format!("{}/h%20h.zarr", temporary.path().display());
+        let names = [
+            root.join("a"),
+            root.join("a/../a"),
+            format!("file://{url}/a").into(),
+            format!("FILE://localhost{url}|zarr:a").into(),
+            format!("file://{url}|zarr3:/a/").into(),
+        ];
+        for name in names {
+            let wanted = fs::canonicalize(root.join("a")).unwrap();
+            assert_eq!(find(&name).unwrap().identity(), wanted.to_str().unwrap(), "{name:?}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-use zarr_traits::location::scheme_of;
+use zarr_traits::location::{percent_decoded, scheme_of};
 use zarr_traits::{Access, OpenScheme, Scheme, Storage, StoreError, StoreErrorKind, StoreResult};
 
 use crate::store::FsStore;
@@ -22,7 +22,7 @@ use crate::store::FsStore;
 /// # assert!(directory.path().join("a b.zarr").is_dir());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub const SCHEMES: &[Scheme] = &[Scheme { name: "file", open: OpenScheme::Root(open) }];
+pub const SCHEMES: &[Scheme] = &[Scheme { name: "file", encoded: true, open: OpenScheme::Root(open) }];
 
 fn open(url: &str, access: &Access) -> StoreResult<Storage> {
     let path = path_of(url)?;
@@ -54,21 +54,10 @@ pub fn path_of(url: &str) -> StoreResult<PathBuf> {
     if path.contains(['?', '#']) {
         return Err(refused("the URL has a query or a fragment, or characters that are written %3F and %23"));
     }
-    match decoded(path) {
+    match percent_decoded(path) {
         Some(bytes) if !bytes.contains(&0) => Ok(OsString::from_vec(bytes).into()),
         _ => Err(refused("the path is not percent-encoded, in which a percent sign is %25")),
     }
-}
-
-/// RFC 3986, section 2.1. The result need not be UTF-8: names of files are not.
-fn decoded(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = text.bytes();
-    let mut decoded = Vec::with_capacity(text.len());
-    while let Some(byte) = bytes.next() {
-        let mut digit = || char::from(bytes.next()?).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-        decoded.push(if byte == b'%' { digit()? << 4 | digit()? } else { byte });
-    }
-    Some(decoded)
 }
 
 #[cfg(test)]

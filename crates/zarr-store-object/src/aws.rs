@@ -10,7 +10,7 @@ use crate::bucket::{misconfigured, no_retries};
 use crate::client::Client;
 use crate::cloud::{Place, retries};
 
-pub(crate) const SCHEME: Scheme = Scheme { name: "s3", open: OpenScheme::Root(open) };
+pub(crate) const SCHEME: Scheme = Scheme { name: "s3", encoded: false, open: OpenScheme::Root(open) };
 
 fn open(url: &str, access: &Access) -> StoreResult<Storage> {
     let place = Place::parse(url)?;

@@ -11,9 +11,9 @@ use crate::client::Client;
 use crate::cloud::{Place, retries};
 
 pub(crate) const SCHEMES: [Scheme; 3] = [
-    Scheme { name: "az", open: OpenScheme::Root(open) },
-    Scheme { name: "abfs", open: OpenScheme::Root(open) },
-    Scheme { name: "abfss", open: OpenScheme::Root(open) },
+    Scheme { name: "az", encoded: false, open: OpenScheme::Root(open) },
+    Scheme { name: "abfs", encoded: false, open: OpenScheme::Root(open) },
+    Scheme { name: "abfss", encoded: false, open: OpenScheme::Root(open) },
 ];
 
 fn open(url: &str, access: &Access) -> StoreResult<Storage> {

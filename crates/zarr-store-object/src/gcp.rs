@@ -7,7 +7,7 @@ use crate::bucket::{misconfigured, no_retries};
 use crate::client::Client;
 use crate::cloud::{Place, retries};
 
-pub(crate) const SCHEME: Scheme = Scheme { name: "gs", open: OpenScheme::Root(open) };
+pub(crate) const SCHEME: Scheme = Scheme { name: "gs", encoded: false, open: OpenScheme::Root(open) };
 
 fn open(url: &str, access: &Access) -> StoreResult<Storage> {
     let place = Place::parse(url)?;

@@ -30,8 +30,8 @@ use crate::failure::{Failure, Why};
 const REDIRECTS: usize = 10;
 
 pub(crate) const SCHEMES: [Scheme; 2] = [
-    Scheme { name: "http", open: OpenScheme::Root(open) },
-    Scheme { name: "https", open: OpenScheme::Root(open) },
+    Scheme { name: "http", encoded: true, open: OpenScheme::Root(open) },
+    Scheme { name: "https", encoded: true, open: OpenScheme::Root(open) },
 ];
 
 /// The store below an `http` or `https` URL. A query, which may be a signature, goes with every request.

@@ -6,9 +6,9 @@ use crate::MemoryStore;
 
 /// `memory://`, which is a new, empty [`MemoryStore`] each time, and with the feature `zip` the adapter `|zip:path`.
 pub const SCHEMES: &[Scheme] = &[
-    Scheme { name: "memory", open: OpenScheme::Root(memory) },
+    Scheme { name: "memory", encoded: false, open: OpenScheme::Root(memory) },
     #[cfg(feature = "zip")]
-    Scheme { name: "zip", open: OpenScheme::Adapter(zip) },
+    crate::zip::SCHEME,
 ];
 
 /// A name is refused: whoever gives one expects to find again what he has put there.
@@ -20,18 +20,6 @@ fn memory(url: &str, _: &Access) -> StoreResult<Storage> {
             Err(StoreError::new(StoreErrorKind::InvalidArgument, message))
         }
     }
-}
-
-#[cfg(feature = "zip")]
-fn zip<'a>(
-    storage: Storage,
-    key: zarr_traits::Key,
-    path: &'a str,
-    _: &'a Access,
-) -> zarr_traits::BoxFuture<'a, StoreResult<Storage>> {
-    Box::pin(
-        async move { crate::zip::ZipStore::open(&storage, key, zarr_traits::Prefix::of_node(path)?).await },
-    )
 }
 
 #[cfg(test)]

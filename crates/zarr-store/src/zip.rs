@@ -23,8 +23,8 @@ use std::ops::{ControlFlow, Range};
 
 use zarr_traits::store::{copy_into, too_small};
 use zarr_traits::{
-    BoxFuture, ByteRange, Bytes, Capabilities, Dir, Filled, If, Key, ListStore, Page, Prefix, ReadStore,
-    Reply, Stat, Storage, StoreError, StoreErrorKind, StoreResult, Version,
+    Access, BoxFuture, ByteRange, Bytes, Capabilities, Dir, Filled, If, Key, ListStore, OpenScheme, Page,
+    Prefix, ReadStore, Reply, Scheme, Stat, Storage, StoreError, StoreErrorKind, StoreResult, Version,
 };
 
 use directory::{Directory, End, folders};
@@ -42,6 +42,18 @@ const TAIL: u64 = 512 << 10;
 const PAGE: usize = 10_000;
 /// Folders that an error names.
 const SUGGESTED: usize = 5;
+
+/// The adapter `|zip:path` in URLs of stores: what lies below a path in an archive.
+pub const SCHEME: Scheme = Scheme { name: "zip", encoded: false, open: OpenScheme::Adapter(open) };
+
+fn open<'a>(
+    storage: Storage,
+    archive: Key,
+    path: &'a str,
+    _: &'a Access,
+) -> BoxFuture<'a, StoreResult<Storage>> {
+    Box::pin(async move { ZipStore::open(&storage, archive, Prefix::of_node(path)?).await })
+}
 
 /// What is accepted of an archive.
 ///

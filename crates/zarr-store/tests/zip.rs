@@ -172,7 +172,7 @@ fn e44_e50_a_hierarchy_may_be_in_a_folder_of_the_archive() {
     fn fixture(_: &str, _: &Access) -> StoreResult<Storage> {
         Ok(filled(&[(key("x.zip"), Bytes::from_static(ZIP64))]))
     }
-    let fixtures = [Scheme { name: "fixture", open: OpenScheme::Root(fixture) }];
+    let fixtures = [Scheme { name: "fixture", encoded: false, open: OpenScheme::Root(fixture) }];
     let schemes = Schemes::new(&[SCHEMES, &fixtures]);
     let open = |path: &str| {
         let located = block_on(schemes.open(&format!("fixture://d/x.zip|zip:{path}"), &Access::new()));

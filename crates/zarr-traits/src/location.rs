@@ -20,6 +20,8 @@ use crate::trace::Trace;
 pub struct Scheme {
     /// The name before the `:`, in lower case.
     pub name: &'static str,
+    /// Whether paths in its URLs are percent-encoded, and a `?` ends them.
+    pub encoded: bool,
     /// How.
     pub open: OpenScheme,
 }
@@ -207,7 +209,7 @@ impl Schemes {
         let (store, node, format) = split_node(text);
         let Pipeline { root, adapters } = Pipeline::parse(store)?;
         let scheme = scheme_of(root).unwrap_or("file");
-        let OpenScheme::Root(open) = self.find(scheme)?.open else {
+        let Scheme { open: OpenScheme::Root(open), encoded, .. } = self.find(scheme)? else {
             let message = format!("{scheme:?} reads what lies in another store, and is written behind a `|`");
             return Err(StoreError::new(StoreErrorKind::InvalidArgument, message));
         };
@@ -218,7 +220,7 @@ impl Schemes {
                     let message = format!("{name:?} is no adapter: it begins a URL");
                     return Err(StoreError::new(StoreErrorKind::InvalidArgument, message));
                 };
-                let (folder, key) = split_object(root)?;
+                let (folder, key) = split_object(root, encoded)?;
                 adapt(open(&folder, access)?, key, path, access).await?
             }
             _ => {
@@ -247,23 +249,26 @@ struct Pipeline<'a> {
 }
 
 impl<'a> Pipeline<'a> {
-    /// A `|` that no `name:` follows is part of what is before it: names of files may have one.
     fn parse(text: &'a str) -> StoreResult<Self> {
-        let mut adapters = Vec::new();
-        let mut root = text;
-        while let Some((before, adapter)) = root.rsplit_once('|')
-            && let Some((name, path)) = adapter.split_once(':')
-            && is_scheme(name)
-        {
-            adapters.push((name, path));
-            root = before;
-        }
+        let (root, adapters) = split_adapters(text);
         if root.is_empty() {
             return Err(StoreError::new(StoreErrorKind::InvalidArgument, "a store has no empty name"));
         }
-        adapters.reverse();
+        let adapters = adapters.split('|').skip(1).filter_map(|adapter| adapter.split_once(':')).collect();
         Ok(Self { root, adapters })
     }
+}
+
+/// A text cut into its root and the adapters behind it, each with its `|`. A `|` that no `name:` follows is part of what is
+/// before it: names of files may have one.
+pub fn split_adapters(text: &str) -> (&str, &str) {
+    let mut root = text;
+    while let Some((before, adapter)) = root.rsplit_once('|')
+        && adapter.split_once(':').is_some_and(|(name, _)| is_scheme(name))
+    {
+        root = before;
+    }
+    text.split_at(root.len())
 }
 
 /// The scheme of a URL; `None` for what is a path.
@@ -294,24 +299,46 @@ fn is_scheme(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(rest)
 }
 
-/// The text of the folder that an object lies in, and its key there. A query stays with the folder.
-fn split_object(root: &str) -> StoreResult<(String, Key)> {
-    let (path, query) = match scheme_of(root) {
-        Some("http" | "https") => root.find('?').map_or((root, ""), |at| root.split_at(at)),
-        _ => (root, ""),
+/// The text of the folder that an object lies in, and its key there. The query of a URL stays with the folder.
+fn split_object(root: &str, encoded: bool) -> StoreResult<(String, Key)> {
+    let wrong = |message| StoreError::new(StoreErrorKind::InvalidArgument, message);
+    let Some(scheme) = scheme_of(root) else {
+        return Ok(match root.rsplit_once('/') {
+            Some(("", name)) => ("/".to_owned(), Key::new(name)?),
+            Some((folder, name)) => (folder.to_owned(), Key::new(name)?),
+            None => (".".to_owned(), Key::new(root)?),
+        });
     };
-    let (folder, name) = match path.rsplit_once('/') {
-        Some(("", name)) => ("/", name),
-        Some((folder, name)) if !folder.ends_with('/') => (folder, name),
-        None => (".", path),
-        Some(_) => {
-            return Err(StoreError::new(
-                StoreErrorKind::InvalidArgument,
-                "a URL without a path names no object",
-            ));
-        }
+    let (url, query) = root.split_at(root.find('?').filter(|_| encoded).unwrap_or(root.len()));
+    let Some((_, path)) = url[scheme.len() + "://".len()..].split_once('/') else {
+        return Err(wrong("a URL without a path names no object"));
     };
-    Ok((format!("{folder}{query}"), Key::new(name)?))
+    let (folders, name) = path.split_at(path.rfind('/').map_or(0, |at| at + 1));
+    if folders.split_terminator('/').any(str::is_empty) {
+        return Err(wrong("a folder has no empty name"));
+    }
+    let folder = &url[..url.len() - name.len()];
+    let key = match encoded {
+        false => Key::new(name)?,
+        // A fragment is no part of a name.
+        true => match percent_decoded(name).filter(|_| !name.contains('#')).map(String::from_utf8) {
+            Some(Ok(name)) if !name.contains('/') => Key::new(name)?,
+            _ => return Err(wrong("the name of the object is not percent-encoded text")),
+        },
+    };
+    Ok((format!("{folder}{query}"), key))
+}
+
+/// What a percent-encoded text stands for (RFC 3986, section 2.1), which need not be UTF-8: names of files are not. `None` where
+/// two hexadecimal digits do not follow a percent sign.
+pub fn percent_decoded(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = text.bytes();
+    let mut decoded = Vec::with_capacity(text.len());
+    while let Some(byte) = bytes.next() {
+        let mut digit = || char::from(bytes.next()?).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+        decoded.push(if byte == b'%' { digit()? << 4 | digit()? } else { byte });
+    }
+    Some(decoded)
 }
 
 /// A URL as messages and logs may show it: without the name and password of a user, and without values of a query, which may
@@ -343,9 +370,10 @@ mod tests {
     }
 
     const TABLE: &[Scheme] = &[
-        Scheme { name: "file", open: OpenScheme::Root(opened) },
-        Scheme { name: "s3", open: OpenScheme::Root(opened) },
-        Scheme { name: "zip", open: OpenScheme::Adapter(adapted) },
+        Scheme { name: "file", encoded: true, open: OpenScheme::Root(opened) },
+        Scheme { name: "https", encoded: true, open: OpenScheme::Root(opened) },
+        Scheme { name: "s3", encoded: false, open: OpenScheme::Root(opened) },
+        Scheme { name: "zip", encoded: false, open: OpenScheme::Adapter(adapted) },
     ];
 
     #[test]
@@ -354,10 +382,10 @@ mod tests {
             ("s3://b/a.zarr", "opened s3://b/a.zarr"),
             ("/data/a.zarr", "opened /data/a.zarr"),
             ("a|b.zarr", "opened a|b.zarr"),
-            ("s3://b/d/x.zip|zip:a.zarr/", "opened s3://b/d"),
+            ("s3://b/d/x.zip|zip:a.zarr/", "opened s3://b/d/"),
             ("x.zip|zip:", "opened ."),
             ("s3://b/x|zarr3:a/b", "opened s3://b/x"),
-            ("gs://b/a", "stores of the kind \"gs\" are not known here, only: file, s3, zip"),
+            ("gs://b/a", "stores of the kind \"gs\" are not known here, only: file, https, s3, zip"),
             ("zip://b/a", "\"zip\" reads what lies in another store, and is written behind a `|`"),
             ("a|s3:b", "\"s3\" is no adapter: it begins a URL"),
             ("|zip:a", "a store has no empty name"),
@@ -383,12 +411,37 @@ mod tests {
     }
 
     #[test]
-    fn an_object_is_split_from_its_folder_and_the_query_stays() {
-        let split = |text| split_object(text).map(|(folder, key)| (folder, key.to_string()));
-        let (folder, key) = split("https://h/d/x.zip?sig=a/b").unwrap();
-        assert_eq!((folder.as_str(), key.as_str()), ("https://h/d?sig=a/b", "x.zip"));
-        assert_eq!(split("/x.zip").unwrap().0, "/");
-        assert!(split("s3://bucket").is_err());
+    fn e50_an_object_is_split_from_its_folder() {
+        for (text, folder, key) in [
+            ("x.zip", ".", "x.zip"),
+            ("/x.zip", "/", "x.zip"),
+            ("d/x%20?.zip", "d", "x%20?.zip"),
+            ("file:///x.zip", "file:///", "x.zip"),
+            ("FILE:///d%20/x%20%25.zip", "FILE:///d%20/", "x %.zip"),
+            ("https://h/d/x.zip?sig=a/b", "https://h/d/?sig=a/b", "x.zip"),
+            ("HTTPS://h/%C3%A9.zip?sig=a%2Fb", "HTTPS://h/?sig=a%2Fb", "é.zip"),
+            // Names of objects in a bucket are what they are.
+            ("s3://b/x%20?.zip", "s3://b/", "x%20?.zip"),
+            ("S3://b/d/x.zip", "S3://b/d/", "x.zip"),
+        ] {
+            let e = block_on(Schemes::new(&[TABLE]).open(&format!("{text}|zip:in"), &Access::new()));
+            assert_eq!(e.unwrap_err().to_string(), format!("opened {folder}"), "{text}");
+            let encoded = scheme_of(text).is_some_and(|scheme| !scheme.eq_ignore_ascii_case("s3"));
+            assert_eq!(split_object(text, encoded).unwrap().1.as_str(), key, "{text}");
+        }
+        for text in [
+            "s3://bucket",
+            "https://h?x",
+            "file:///d/",
+            "file:///%2",
+            "file:///%FF",
+            "https://h/a%2Fb",
+            "file:///a#b",
+            "s3://b/d//x",
+        ] {
+            let e = block_on(Schemes::new(&[TABLE]).open(&format!("{text}|zip:"), &Access::new()));
+            assert_eq!(e.unwrap_err().kind(), StoreErrorKind::InvalidArgument, "{text}");
+        }
     }
 
     #[test]

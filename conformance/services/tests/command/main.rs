@@ -217,7 +217,7 @@ fn what_is_left_of_an_abandoned_copy_is_erased() {
         server.script(When::on("PUT", "a0/zarr.json"), Fault::status(403));
         run(&["copy", "-q", &root]).fails(4, &[]);
         server.heal();
-        let of = format!("an unfinished copy of {:?}", format!("{root}|zarr:/"));
+        let of = format!("an unfinished copy of {root:?}");
         for verb in ["info", "rm"] {
             run(&[verb]).fails(3, &["there is no node", &of, "--resume", "`zarr rm --unfinished`"]);
         }

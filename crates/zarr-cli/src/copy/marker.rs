@@ -1,7 +1,5 @@
 //! What says that a copy is not complete, and of what it is one: an object at the root of the copy as long as it grows.
 
-use std::fs;
-
 use sha2::{Digest, Sha256};
 use zarr_array::meta::json::Document;
 use zarr_array::meta::{DocumentName, Ignore};
@@ -23,8 +21,7 @@ impl Marker {
     /// Of the copy of these nodes. The same source, with the same documents, copied with the same options gives the same
     /// text: what options say is in the documents of the copy. Chunks of the source are not looked at.
     pub(super) fn of(source: &Target, nodes: &[Node]) -> Self {
-        let root = source.root.as_ref().map(|root| fs::canonicalize(root).unwrap_or_else(|_| root.clone()));
-        let place = format!("{}|zarr:{}", root.as_ref().unwrap_or(&source.store).display(), source.path);
+        let place = source.identity();
         let mut hash = Sha256::new();
         let mut add = |text: &str| {
             // With its length, so that no two lists of texts are the same bytes.

@@ -12,6 +12,7 @@ use zarr_array::traits::{
 use zarr_array::{DataType, Storage, block_on};
 use zarr_hierarchy::GroupOptions;
 use zarr_hierarchy::blocking::Group;
+use zarr_store::zip::{PackOptions, pack};
 use zarr_store::{Fault, Faulty, MemoryStore, Operation};
 
 use super::*;
@@ -20,10 +21,16 @@ use crate::target::registry;
 /// The storages that have a URL, by it.
 static STORAGES: Mutex<BTreeMap<String, Storage>> = Mutex::new(BTreeMap::new());
 
-const SCHEMES: &[Scheme] = &[Scheme { name: "test", open: OpenScheme::Root(open) }];
+/// The URLs that were opened.
+static OPENED: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+const SCHEMES: &[Scheme] =
+    &[Scheme { name: "test", encoded: true, open: OpenScheme::Root(open) }, zarr_store::zip::SCHEME];
 
 fn open(url: &str, _: &Access) -> StoreResult<Storage> {
-    let found = STORAGES.lock().unwrap().get(url).cloned();
+    OPENED.lock().unwrap().push(url.to_owned());
+    let (name, _signature) = url.split_once('?').unwrap_or((url, ""));
+    let found = STORAGES.lock().unwrap().get(name).cloned();
     found.ok_or_else(|| StoreError::new(StoreErrorKind::Unavailable, "there is no such store"))
 }
 
@@ -96,10 +103,11 @@ struct Line {
 }
 
 fn copy(arguments: &[&str]) -> Outcome {
-    run(
-        &Line::parse_from([&["copy", "-q"], arguments].concat()).args,
-        &Stores::of(Schemes::new(&[SCHEMES]), Access::new()),
-    )
+    run(&Line::parse_from([&["copy", "-q"], arguments].concat()).args, &stores())
+}
+
+fn stores() -> Stores {
+    Stores::of(Schemes::new(&[SCHEMES]), Access::new())
 }
 
 /// A group of a group with two arrays, one of them of shards, not all of which are stored.
@@ -162,6 +170,51 @@ fn what_an_earlier_run_left_broken_is_mended() {
     store.fail(None);
     copy(&["test://mended/source", to, "--resume", "--verify"]).unwrap();
     assert_eq!(store.repeated(), [broken]);
+}
+
+#[test]
+fn a_copy_of_another_node_in_an_archive_is_another_copy() {
+    let content = Storage::from(MemoryStore::new());
+    for path in ["/a", "/b"] {
+        let meta = ArrayMeta::builder([4], DataType::UInt8).chunks([1]).build().unwrap();
+        let array = Array::create(content.clone(), path, meta, &registry()).unwrap();
+        array.write(.., &[1_u8, 2, 3, 4]).unwrap();
+    }
+    let mut archive = Vec::new();
+    let options = PackOptions::new(|key| key.name() == "zarr.json");
+    block_on(pack(&content, &Prefix::root(), &mut archive, &options)).unwrap();
+    let folder = Storage::from(MemoryStore::new());
+    block_on(folder.put(&Key::new("x.zip").unwrap(), archive)).unwrap();
+    register("test://archive/", folder);
+
+    let store = Store::at("test://archive/copy");
+    let resume = |node: &str| {
+        copy(&[&format!("test://archive/x.zip?{node}"), "test://archive/copy", "--resume"]).map(drop)
+    };
+    store.fail(Some((4, Fault::ErrorBefore(StoreErrorKind::Unavailable))));
+    resume("signature=1|zip:a").unwrap_err();
+    store.fail(None);
+    let e = resume("signature=2|zip:b").unwrap_err();
+    assert!(e.message().contains("x.zip?…|zip:a|zarr:/") && e.message().contains("another source"));
+    // Signatures are not of the name.
+    resume("signature=2|zip:a").unwrap();
+}
+
+#[test]
+fn what_is_to_be_written_is_opened_once() {
+    #[derive(Parser)]
+    struct Create {
+        #[command(flatten)]
+        args: crate::create::Args,
+    }
+    let opened = |url: &str| OPENED.lock().unwrap().iter().filter(|opened| *opened == url).count();
+    register("test://once/a", MemoryStore::new().into());
+    let create = Create::parse_from(["create", "--group", "test://once/a"]);
+    crate::create::run(&create.args, &stores()).unwrap();
+    assert_eq!(opened("test://once/a"), 1);
+    register("test://once/b", MemoryStore::new().into());
+    copy(&["test://once/a", "test://once/b"]).unwrap();
+    assert_eq!(opened("test://once/b"), 1);
 }
 
 #[test]

@@ -4,15 +4,15 @@ use std::path::PathBuf;
 
 use zarr_array::meta::Format;
 use zarr_array::node::{self, Writing};
-use zarr_array::traits::Prefix;
 use zarr_array::traits::location::split_node;
+use zarr_array::traits::{Located, Prefix};
 use zarr_array::{Storage, block_on};
 use zarr_store::Prefixed;
 
 use super::marker::{self, Marker};
 use super::place::{Found, refresh};
 use super::plan::Node;
-use crate::exit::{Exit, Failure};
+use crate::exit::Failure;
 use crate::stores::{Stores, shown};
 use crate::target::format_above;
 
@@ -20,6 +20,8 @@ use crate::target::format_above;
 #[derive(Debug)]
 pub(super) struct Url {
     url: String,
+    /// The store, if it is there.
+    there: Option<Storage>,
     /// The whole of it, as it is named in messages.
     shown: PathBuf,
     /// The node in the store.
@@ -45,12 +47,9 @@ impl Url {
         let (_, node, format) = split_node(url);
         let root = Prefix::of_node(&node).map_err(|e| fail(Failure::usage(e.to_string())))?;
         let asked = format.and_then(Format::of).map(|f| (f, "asks for format"));
-        let storage = match stores.open(url) {
-            Ok(located) => located.storage,
-            Err(e) if e.exit() == Exit::NotFound => {
-                return Ok(Self { url: url.to_owned(), shown, root, format: asked, unfinished: None });
-            }
-            Err(e) => return Err(e),
+        let url = url.to_owned();
+        let Some(Located { storage, .. }) = stores.open_if_there(&url)? else {
+            return Ok(Self { url, there: None, shown, root, format: asked, unfinished: None });
         };
         storage.writer().map_err(|e| fail(e.into()))?;
         let marker = block_on(storage.get(&marker::key(&root)?)).map_err(|e| fail(e.into()))?;
@@ -74,7 +73,7 @@ impl Url {
         }
         let around = format_above(&storage, &root).map_err(fail)?;
         let format = asked.or(around.map(|format| (format, "lies in a group of format")));
-        Ok(Self { url: url.to_owned(), shown, root, format, unfinished: marker.map(Into::into) })
+        Ok(Self { url, there: Some(storage), shown, root, format, unfinished: marker.map(Into::into) })
     }
 
     pub(super) fn format(&self) -> Option<(Format, &'static str)> {
@@ -89,7 +88,10 @@ impl Url {
         stores: &Stores,
     ) -> Result<(There, Found), Failure> {
         let fail = |e: Failure| e.within(format_args!("{:?}", self.shown));
-        let storage = stores.create(&self.url)?.storage;
+        let storage = match self.there {
+            Some(storage) => storage,
+            None => stores.create(&self.url)?.storage,
+        };
         let found = match &self.unfinished {
             Some(found) if found == marker.text().as_bytes() => Found::Unfinished,
             Some(found) => {

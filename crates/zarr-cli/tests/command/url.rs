@@ -73,6 +73,16 @@ fn what_is_read_by_url_is_what_is_read_by_path() {
 }
 
 #[test]
+fn an_archive_is_read_by_its_url() {
+    let folder = hierarchy();
+    let root = folder.join("a b/h.zarr");
+    zarr(args!["copy", "-q", &root, format!("{}|zip:", folder.join("x y%.zip").display())]).ok();
+    let url = format!("{}|zip:|zarr:a", url(&folder.join("x y%.zip")));
+    assert!(url.contains("/x%20y%25.zip"), "{url}");
+    assert_eq!(zarr(args!["cat", url]).ok().out, zarr(args!["cat", root.join("a")]).ok().out);
+}
+
+#[test]
 fn what_is_changed_by_url_is_what_would_be_changed_by_path() {
     let steps = |place: &dyn Fn(&Folder, &str) -> OsString| {
         let folder = Folder::new();
@@ -123,6 +133,13 @@ fn what_is_not_there_is_named_by_its_url() {
     zarr(args!["create", "--group", &asks]).ok();
     assert_eq!(folder.files("n.zarr"), [".zgroup"]);
     zarr(args!["info", "s3:/x"]).fails(3, &["there is no directory"]);
+    let archive = format!("{}|zip:", folder.join("nowhere.zip").display());
+    zarr(args!["info", archive]).fails(3, &["nowhere.zip", "there is no such archive"]);
+}
+
+#[test]
+fn what_would_end_with_the_process_is_no_store() {
+    zarr(["create", "--group", "memory://"]).fails(6, &["\"memory\" are not known here"]);
 }
 
 #[cfg(unix)]
@@ -240,7 +257,7 @@ fn what_is_resumed_is_the_same_copy() {
     let [from, to] = ["h.zarr", "i.zarr"].map(|name| url(&folder.join(name)));
     zarr(args!["copy", "-q", &from, &to]).exits(5);
     zarr(args!["copy", "-q", &from, &to])
-        .fails(2, &["i.zarr", "an unfinished copy of", "h.zarr|zarr:/", "`--resume`"]);
+        .fails(2, &["i.zarr", "an unfinished copy of", "h.zarr\"", "`--resume`"]);
     zarr(args!["copy", "-q", "--resume", "--codecs", "zstd", &from, &to]).fails(2, &["other options"]);
     folder.base("other.zarr");
     zarr(args!["copy", "-q", "--resume", folder.join("other.zarr"), &to]).fails(2, &["another source"]);
@@ -258,8 +275,7 @@ fn an_unfinished_copy_is_named_and_erased() {
     let folder = interrupted();
     let [from, to] = ["h.zarr", "i.zarr"].map(|name| url(&folder.join(name)));
     zarr(args!["copy", "-q", &from, &to]).exits(5);
-    zarr(args!["rm", &to])
-        .fails(3, &["i.zarr", "no node at \"/\"", "h.zarr|zarr:/", "`zarr rm --unfinished`"]);
+    zarr(args!["rm", &to]).fails(3, &["i.zarr", "no node at \"/\"", "h.zarr\"", "`zarr rm --unfinished`"]);
     zarr(args!["rm", "--unfinished", folder.join("i.zarr")]).fails(2, &["i.zarr", "is no URL", ".partial"]);
     let dry = ["rm", "--unfinished", "--dry-run", &to];
     // How far the copy of the other array has come depends on what was quicker.
@@ -326,7 +342,7 @@ fn a_copy_can_be_packed_and_read_in_its_archive() {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
         fs::remove_file(folder.join("x.zip")).unwrap();
     }
-    zarr(args!["copy", "-q", &root, "memory://|zip:"]).fails(6, &["files of this machine"]);
+    zarr(args!["copy", "-q", &root, "s3://b/x.zip|zip:"]).fails(6, &["files of this machine"]);
     zarr(args!["copy", "-q", &root, zip("") + "|zarr3:a"]).fails(2, &["no groups around"]);
 
     // What ended early is resumed here as well.
