@@ -24,6 +24,9 @@ pub(crate) struct Options {
     /// The section of your configuration files that has the credentials.
     #[arg(long, global = true, hide_short_help = true, value_name = "NAME")]
     profile: Option<String>,
+    /// Take what a web server forbids to read for absent: some say that instead of 404.
+    #[arg(long, global = true, hide_short_help = true)]
+    forbidden_is_absent: bool,
     /// How many requests may be under way at once.
     #[arg(long, global = true, hide_short_help = true, value_name = "N")]
     in_flight: Option<NonZeroUsize>,
@@ -54,6 +57,7 @@ impl Options {
             return Err(Failure::usage(message));
         }
         let mut access = Access::new().environment(environment).anonymous(self.anon);
+        access.forbidden_is_absent = self.forbidden_is_absent;
         access.endpoint = self.endpoint.clone();
         access.region = self.region.clone();
         access.profile = self.profile.clone();
@@ -72,6 +76,7 @@ mod tests {
     fn options_are_what_stores_are_told() {
         let options = Options {
             anon: true,
+            forbidden_is_absent: true,
             region: Some("eu".to_owned()),
             retries: Some(0),
             timeout: Some(seconds("0.5").unwrap()),
@@ -79,6 +84,7 @@ mod tests {
         };
         let access = options.access([("A".to_owned(), "b".to_owned())]).unwrap();
         assert_eq!((access.anonymous, access.region.as_deref(), access.retries), (true, Some("eu"), Some(0)));
+        assert!(access.forbidden_is_absent);
         assert_eq!((access.timeout, access.variable("A")), (Some(Duration::from_millis(500)), Some("b")));
         assert!(Options { endpoint: Some("localhost".to_owned()), ..options }.access([]).is_err());
         for bad in ["0", "-1", "NaN", "inf", "soon", "1e-12"] {

@@ -162,7 +162,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         });
         return Err(Failure::silent(exit));
     }
-    growing.publish(&plan.nodes)?;
+    growing.publish(&plan.nodes, stores)?;
     if !args.quiet {
         print(&summary(&plan, args))?;
     }

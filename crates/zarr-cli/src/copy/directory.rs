@@ -19,7 +19,7 @@ use super::marker::{self, Marker};
 use super::place::{Found, refresh};
 use super::plan::Node;
 use crate::exit::{Exit, Failure, say};
-use crate::stores::{directory_of, shown};
+use crate::stores::{Stores, directory_of, shown};
 use crate::target::{is_document, is_node};
 
 /// A destination that may be written.
@@ -262,13 +262,13 @@ fn make_parents(parent: &Path) -> Result<(), Failure> {
 
 impl Hidden {
     /// The storage whose root is the copy's.
-    pub(super) fn storage(&self) -> Result<Storage, Failure> {
+    pub(super) fn storage(&self, stores: &Stores) -> Result<Storage, Failure> {
         let root = match &self.directory.archive {
             Some(below) => self.content().join(below.as_str()),
             None => self.path.clone(),
         };
         // Nobody else writes here.
-        Ok(FsStore::create(root)?.single_writer().into())
+        Ok(stores.traced(FsStore::create(root)?.single_writer()))
     }
 
     /// What is packed: without the marker.
@@ -277,9 +277,9 @@ impl Hidden {
     }
 
     /// Makes the archive of what is there, which is removed.
-    fn pack(&mut self) -> Result<(), Failure> {
+    fn pack(&mut self, stores: &Stores) -> Result<(), Failure> {
         let Directory { destination, .. } = &self.directory;
-        let content = FsStore::open(self.content())?.into();
+        let content = stores.traced(FsStore::open(self.content())?);
         block_on(write_file(
             &content,
             &Prefix::root(),
@@ -308,9 +308,9 @@ impl Hidden {
     }
 
     /// Gives the copy, which is complete, the name of the destination.
-    pub(super) fn publish(&mut self, nodes: &[Node]) -> Result<(), Failure> {
+    pub(super) fn publish(&mut self, nodes: &[Node], stores: &Stores) -> Result<(), Failure> {
         if self.directory.archive.is_some() {
-            return self.pack();
+            return self.pack(stores);
         }
         let Directory { destination, replaces, .. } = &self.directory;
         let marker = self.path.join(marker::NAME);
@@ -337,16 +337,17 @@ impl Hidden {
                 say(&format!("note: what was replaced is left in {old:?}: {e}"));
             }
         }
-        self.refresh(nodes)
+        self.refresh(nodes, stores)
     }
 
     /// Tells consolidated metadata above the destination of the nodes that are there now.
-    fn refresh(&self, nodes: &[Node]) -> Result<(), Failure> {
+    fn refresh(&self, nodes: &[Node], stores: &Stores) -> Result<(), Failure> {
         let destination = &self.directory.destination;
         let Some((directory, top)) = nodes_above(destination).pop() else { return Ok(()) };
         let below = destination.strip_prefix(&directory).ok().and_then(Path::to_str);
         let Some(below) = below.filter(|below| !below.is_empty()) else { return Ok(()) };
-        refresh(&FsStore::open(&directory)?.into(), &Prefix::new(format!("{below}/"))?, nodes, top.format())
+        let storage = stores.traced(FsStore::open(&directory)?);
+        refresh(&storage, &Prefix::new(format!("{below}/"))?, nodes, top.format())
     }
 }
 

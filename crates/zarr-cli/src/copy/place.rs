@@ -99,7 +99,7 @@ impl Place {
         let (storage, found, grows) = match self {
             Self::Directory(directory) => {
                 let (hidden, found) = directory.begin(&marker, rules.resume)?;
-                (stores.traced(hidden.storage()?), found, Grows::Hidden(hidden))
+                (hidden.storage(stores)?, found, Grows::Hidden(hidden))
             }
             Self::Url(url) => {
                 let (there, found) = url.begin(&marker, format, stores)?;
@@ -133,12 +133,12 @@ impl Growing {
     }
 
     /// Writes the documents of nodes, given parents before children, and ends the growing.
-    pub(super) fn publish(mut self, nodes: &[Node]) -> Result<(), Failure> {
+    pub(super) fn publish(mut self, nodes: &[Node], stores: &Stores) -> Result<(), Failure> {
         let resumes = if self.is_kept() { "; `--resume` continues the copy" } else { "" };
-        self.finish(nodes).map_err(|e| Failure::new(e.exit(), format!("{}{resumes}", e.message())))
+        self.finish(nodes, stores).map_err(|e| Failure::new(e.exit(), format!("{}{resumes}", e.message())))
     }
 
-    fn finish(&mut self, nodes: &[Node]) -> Result<(), Failure> {
+    fn finish(&mut self, nodes: &[Node], stores: &Stores) -> Result<(), Failure> {
         // Children before parents.
         for node in nodes.iter().rev() {
             let storage = self.storage(&node.below);
@@ -147,7 +147,7 @@ impl Growing {
             written.map_err(|e| e.within(format_args!("copy of node {:?}", node.path)))?;
         }
         match &mut self.grows {
-            Grows::Hidden(hidden) => hidden.publish(nodes),
+            Grows::Hidden(hidden) => hidden.publish(nodes, stores),
             Grows::There(there) => there.publish(nodes, self.format),
         }
     }

@@ -317,6 +317,21 @@ fn options_for_stores_may_stand_anywhere() {
     let chunk = requests.iter().find(|request| request["target"] == "c/0").unwrap();
     assert_eq!([&chunk["method"], &chunk["received"]], [&json!("GET"), &json!(8)]);
     assert!(requests.iter().any(|request| request["target"] == "c/1" && request["status"] == "absent"));
+    // Of a copy as well: its chunk, its document, and that of the group around it, whose consolidated metadata learns of it.
+    let root = folder.join("a b/h.zarr");
+    let told = |to: OsString| {
+        zarr(args!["copy", "-q", root.join("a"), to, "--trace", &file]).ok();
+        let text = fs::read_to_string(&file).unwrap();
+        let requests = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let told = requests.map(|r| format!("{} {}", r["method"], r["target"]).replace('"', ""));
+        told.collect::<Vec<String>>()
+    };
+    let mut puts = told(root.join("new").into());
+    puts.retain(|request| request.starts_with("PUT"));
+    assert_eq!(puts, ["PUT c/0", "PUT zarr.json", "PUT zarr.json"]);
+    // What is packed is read.
+    let packed = told(format!("{}|zip:", folder.join("t.zip").display()).into());
+    assert!(packed.ends_with(&["GET zarr.json".to_owned(), "GET c/0".to_owned()]), "{packed:?}");
     // Of a path as well, and when it ends with an error.
     folder.write("bad.zarr/zarr.json", "{");
     zarr(args!["info", folder.join("bad.zarr"), "--trace", &file]).exits(1);
