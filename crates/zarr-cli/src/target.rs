@@ -39,6 +39,8 @@ pub(crate) struct Target {
     pub(crate) root: Option<PathBuf>,
     /// The format, where it has to be named.
     pub(crate) format: Option<Format>,
+    /// The documents of the node, where finding it has read them.
+    documents: Option<Documents>,
 }
 
 impl Target {
@@ -52,10 +54,12 @@ impl Target {
             Ok(_) => return Err(Failure::new(Exit::NotFound, format!("{given:?} is no directory"))),
             Err(e) => return Err(missing(given, &e)),
         }
-        let format = match (is_node(given), is_old_array(given)) {
-            (true, _) => None,
-            (false, true) => Some(Format::V1),
-            (false, false) => return Err(no_node_in(given)),
+        let format = if is_node(given) {
+            None
+        } else if fs::read(given.join(DocumentName::Array1.as_str())).is_ok_and(|text| is_v1(&text)) {
+            Some(Format::V1)
+        } else {
+            return Err(no_node_in(given));
         };
         let (store, names) = hierarchy(given);
         let path = format!("/{}", names.join("/"));
@@ -64,7 +68,14 @@ impl Target {
             if Prefix::of_node(&path).is_err() { (given.to_owned(), "/".to_owned()) } else { (store, path) };
         let opened =
             FsStore::open(&store).map_err(|e| Failure::from(e).within(format_args!("store {store:?}")))?;
-        Ok(Self { storage: stores.traced(opened), path, root: Some(store.clone()), store, format })
+        Ok(Self {
+            storage: stores.traced(opened),
+            path,
+            root: Some(store.clone()),
+            store,
+            format,
+            documents: None,
+        })
     }
 
     /// What a URL names, whatever is there.
@@ -73,25 +84,25 @@ impl Target {
         let Located { storage, node, format } = stores.open(url)?;
         let format = format.and_then(Format::of);
         let (root, store) = (directory_of(store), shown(store));
-        Ok(Self { storage, path: node, store, root, format })
+        Ok(Self { storage, path: node, store, root, format, documents: None })
     }
 
     /// The node that a URL names.
     fn at(url: &str, stores: &Stores) -> Result<Self, Failure> {
         let mut target = Self::place(url, stores)?;
         let prefix = target.prefix()?;
-        let documents = |format| block_on(node::documents(&target.storage, &prefix, format));
-        if !documents(target.format).map_err(|e| target.fail(e))?.make_node() {
-            let is_old = |documents: Documents| {
-                let text = documents.get(DocumentName::Array1)?;
-                ArrayMeta::parse_v1(text, None, false, &Limits::default(), &mut Ignore).ok()
-            };
-            let old = documents(Some(Format::V1)).map_err(|e| target.fail(e))?;
-            if target.format.is_some() || is_old(old).is_none() {
+        let read =
+            |format| block_on(node::documents(&target.storage, &prefix, format)).map_err(|e| target.fail(e));
+        let mut documents = read(target.format)?;
+        if !documents.make_node() {
+            documents = read(Some(Format::V1))?;
+            if target.format.is_some() || !documents.get(DocumentName::Array1).is_some_and(|text| is_v1(text))
+            {
                 return Err(target.unfinished(&prefix).unwrap_or_else(|| target.no_node()));
             }
             target.format = Some(Format::V1);
         }
+        target.documents = Some(documents);
         Ok(target)
     }
 
@@ -208,7 +219,17 @@ impl Target {
 
     /// The array that the node is.
     pub(crate) fn array(&self) -> Result<Array, Failure> {
-        self.open(&self.path).map_err(|e| self.fail(e))
+        let mut notes = Vec::new();
+        let known = self.documents.as_ref();
+        let known = known.and_then(|all| NodeMeta::parse(all, &Limits::default(), &mut notes).ok()?);
+        let opened = match known {
+            Some(NodeMeta::Array(meta)) => OpenOptions::new()
+                .with_metadata(self.storage.clone(), self.prefix()?, meta, notes, &registry())
+                .map(Array::from),
+            // What is wrong is the same as ever.
+            _ => self.open(&self.path),
+        };
+        opened.map_err(|e| self.fail(e))
     }
 
     /// The array at a path of the store.
@@ -226,10 +247,9 @@ impl Target {
 /// The format of the nearest group above a node.
 pub(crate) fn format_above(storage: &Storage, node: &Prefix) -> Result<Option<Format>, Failure> {
     for group in node::above(node).iter().rev() {
-        let documents = block_on(node::documents(storage, group, None))?;
-        if documents.make_node() {
-            let three = documents.get(DocumentName::Node).is_some();
-            return Ok(Some(if three { Format::V3 } else { Format::V2 }));
+        let format = block_on(node::documents(storage, group, None))?.format();
+        if format.is_some() {
+            return Ok(format);
         }
     }
     Ok(None)
@@ -251,12 +271,10 @@ pub(crate) fn is_node(directory: &Path) -> bool {
     [Node, Array2, Group2].iter().any(|name| directory.join(name.as_str()).is_file())
 }
 
-/// Whether a directory is a whole store of format 1. Its names are those of ordinary files, so that what is in it decides
+/// Whether a document is that of an array of format 1. Its name is that of an ordinary file, so that what is in it decides
 /// (checklist I5).
-fn is_old_array(directory: &Path) -> bool {
-    let document = fs::read(directory.join(DocumentName::Array1.as_str()));
-    document
-        .is_ok_and(|text| ArrayMeta::parse_v1(&text, None, false, &Limits::default(), &mut Ignore).is_ok())
+fn is_v1(document: &[u8]) -> bool {
+    ArrayMeta::parse_v1(document, None, false, &Limits::default(), &mut Ignore).is_ok()
 }
 
 /// The topmost directory above `given` up to which every directory has a document, and the names of those below it.

@@ -317,6 +317,8 @@ fn options_for_stores_may_stand_anywhere() {
     let chunk = requests.iter().find(|request| request["target"] == "c/0").unwrap();
     assert_eq!([&chunk["method"], &chunk["received"]], [&json!("GET"), &json!(8)]);
     assert!(requests.iter().any(|request| request["target"] == "c/1" && request["status"] == "absent"));
+    // What was read to find the array is not read again.
+    assert_eq!(requests.iter().filter(|request| request["target"] == "zarr.json").count(), 1);
     // Of a copy as well: its chunk, its document, and that of the group around it, whose consolidated metadata learns of it.
     let root = folder.join("a b/h.zarr");
     let told = |to: OsString| {
