@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
+pub(crate) use zarr_services::target_dir;
 
 /// The folder of the workspace.
 pub(crate) fn root() -> PathBuf {
@@ -12,27 +13,10 @@ pub(crate) fn root() -> PathBuf {
     here.parent().unwrap_or(here).to_path_buf()
 }
 
-/// Where builds of this workspace go.
-pub(crate) fn target_dir() -> PathBuf {
-    match std::env::var_os("CARGO_TARGET_DIR") {
-        Some(dir) => root().join(dir),
-        None => root().join("target"),
-    }
-}
-
 /// Cargo, of the toolchain that runs this program, in the folder of the workspace.
 pub(crate) fn cargo<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut command = zarr_services::cargo();
     command.args(args).current_dir(root());
-    // What cargo says of this program is not true of what is built next: build scripts would run again because of it.
-    for (name, _) in std::env::vars_os() {
-        if name
-            .to_str()
-            .is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_"))
-        {
-            command.env_remove(name);
-        }
-    }
     command
 }
 

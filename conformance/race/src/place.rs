@@ -46,7 +46,7 @@ enum Running {
 impl Place {
     /// A directory, or a URL that is reached as the environment says.
     pub(crate) fn new(root: impl Into<String>) -> Self {
-        Self { root: root.into(), variables: std::env::vars().collect(), _service: None }
+        Self { root: root.into(), variables: environment().collect(), _service: None }
     }
 
     /// A bucket or container in a service, which is started; `None` where it is not installed ([`or_skip`]).
@@ -60,12 +60,7 @@ impl Place {
             Service::Azurite => {
                 let Some(azurite) = or_skip(Azurite::start()) else { return Ok(None) };
                 azurite.make_container("race")?;
-                let variables = [
-                    ("AZURE_STORAGE_ACCOUNT_NAME", Azurite::ACCOUNT),
-                    ("AZURE_STORAGE_ACCOUNT_KEY", Azurite::KEY),
-                    ("AZURE_STORAGE_ENDPOINT", &azurite.url()),
-                ];
-                Self::with("az://race", variables, Running::Azurite(azurite))
+                Self::with("az://race", azurite.variables().into(), Running::Azurite(azurite))
             }
             Service::Server => {
                 let server = Server::s3();
@@ -77,17 +72,10 @@ impl Place {
     }
 
     fn s3(endpoint: &str, service: Running) -> Self {
-        let variables = [
-            ("AWS_ACCESS_KEY_ID", Moto::ACCESS_KEY),
-            ("AWS_SECRET_ACCESS_KEY", Moto::SECRET_KEY),
-            ("AWS_REGION", Moto::REGION),
-            ("AWS_ENDPOINT_URL", endpoint),
-        ];
-        Self::with("s3://race", variables, service)
+        Self::with("s3://race", Moto::variables(endpoint).into(), service)
     }
 
-    fn with<const N: usize>(root: &str, variables: [(&str, &str); N], service: Running) -> Self {
-        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    fn with(root: &str, variables: Vec<(String, String)>, service: Running) -> Self {
         Self { root: root.to_owned(), variables, _service: Some(service) }
     }
 
@@ -135,6 +123,12 @@ pub(crate) fn open(url: &str, variables: impl IntoIterator<Item = (String, Strin
     }
     let access = Access::new().environment(variables);
     Ok(block_on(Schemes::new(&[zarr_store_object::SCHEMES]).open(url, &access))?.storage)
+}
+
+/// The variables of this process that are text.
+pub(crate) fn environment() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
 fn directory(url: &str) -> Option<&Path> {

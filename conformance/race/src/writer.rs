@@ -30,7 +30,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     let plan = Plan { seed: args.seed, writers: args.writers };
-    let (storage, counting) = Counting::over(&place::open(&args.store, std::env::vars())?);
+    let (storage, counting) = Counting::over(&place::open(&args.store, place::environment())?);
     let how = if args.unchecked { PartialWrites::Unchecked } else { PartialWrites::Safe };
     let array = open(storage)?.with_partial_writes(how);
     // Every line is one call of the system: what a killed process has said is whole.

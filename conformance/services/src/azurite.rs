@@ -59,6 +59,25 @@ impl Azurite {
         format!("http://{}/{}", self.address, Self::ACCOUNT)
     }
 
+    /// The environment of who has the key, and may do everything.
+    pub fn variables(&self) -> [(String, String); 3] {
+        self.known_by("AZURE_STORAGE_ACCOUNT_KEY", Self::KEY)
+    }
+
+    /// The environment of who has a signed URL, with which everything is allowed.
+    pub fn signed_variables(&self) -> [(String, String); 3] {
+        self.known_by("AZURE_STORAGE_SAS_TOKEN", Self::SAS)
+    }
+
+    fn known_by(&self, name: &str, secret: &str) -> [(String, String); 3] {
+        [
+            ("AZURE_STORAGE_ACCOUNT_NAME", Self::ACCOUNT),
+            ("AZURE_STORAGE_ENDPOINT", &self.url()),
+            (name, secret),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    }
+
     /// Makes an empty container.
     ///
     /// # Errors

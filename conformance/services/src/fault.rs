@@ -44,12 +44,6 @@ impl When {
         Self { after: n.saturating_sub(1), count: 1, ..self }
     }
 
-    /// Only those that follow the first `count`.
-    #[must_use]
-    pub fn after(self, count: usize) -> Self {
-        Self { after: count, count: usize::MAX, ..self }
-    }
-
     /// Whether it is for this request, which is counted if it matches.
     pub(crate) fn counts(&mut self, request: &Request) -> bool {
         if !(self.matches)(request) {
@@ -78,8 +72,8 @@ impl fmt::Debug for When {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Fault {
-    /// Answers [this](Self::answer): [`status`](Self::status), [`retry_after`](Self::retry_after), [`redirect`](Self::redirect) and
-    /// [`html`](Self::html) are such answers.
+    /// Answers [this](Self::answer): [`status`](Self::status), [`retry_after`](Self::retry_after) and
+    /// [`redirect`](Self::redirect) are such answers.
     Answer {
         /// The status.
         status: u16,
@@ -103,8 +97,6 @@ pub enum Fault {
     NoRange,
     /// Takes, and names in `Content-Range`, a range that begins so many bytes further on than was asked for.
     ShiftRange(usize),
-    /// Sends bytes from so many further on, and claims that they are those that were asked for.
-    ShiftBytes(usize),
 
     /// Sends at most so many bytes, and headers that agree with that.
     Short(usize),
@@ -135,12 +127,6 @@ impl Fault {
     /// Answers with this status (301, 302, 307, 308) and a header `Location`.
     pub fn redirect(status: u16, location: &str) -> Self {
         Self::answer(status, &[("Location", location)], "")
-    }
-
-    /// Answers 200 and a page for people, as portals and proxies do.
-    pub fn html() -> Self {
-        let page = "<!DOCTYPE html><html><body>Please sign in.</body></html>";
-        Self::answer(200, &[("Content-Type", "text/html; charset=utf-8")], page)
     }
 
     /// Sends these bytes, whatever they are, and ends the connection.
@@ -180,7 +166,7 @@ impl Fault {
         match self {
             Self::Replace(bytes) => objects.insert(&request.path, bytes.clone(), Vec::new()),
             Self::NoRange => request.headers.retain(|(name, _)| name != "range"),
-            Self::ShiftRange(by) | Self::ShiftBytes(by) => {
+            Self::ShiftRange(by) => {
                 if let Some(ByteRange::From(first, last)) = request.range() {
                     let last = last.map_or(String::new(), |last| (last + by).to_string());
                     request.headers.retain(|(name, _)| name != "range");
@@ -206,11 +192,10 @@ impl Fault {
                 fault.after(reply);
             }
             Self::Delay(_) | Self::Replace(_) | Self::NoRange | Self::ShiftRange(_) => {}
-            Self::ShiftBytes(by) => move_range(reply, |first, last| (first - by, last - by)),
             Self::Short(most) => {
                 let most = (*most).min(reply.body.len());
                 reply.body.truncate(most);
-                move_range(reply, |first, _| (first, (first + most).saturating_sub(1)));
+                shorten_range(reply, most);
             }
             Self::Header(name, value) => reply.set(name, value.clone()),
             Self::Cut(after) => reply.way.cut = Some(*after),
@@ -221,13 +206,12 @@ impl Fault {
     }
 }
 
-/// Changes the first and the last byte that `Content-Range` names.
-fn move_range(reply: &mut Reply, to: impl Fn(usize, usize) -> (usize, usize)) {
+/// Changes the last byte that `Content-Range` names: so many are sent.
+fn shorten_range(reply: &mut Reply, bytes: usize) {
     let named = reply.header("content-range").and_then(|range| {
         let (range, size) = range.strip_prefix("bytes ")?.split_once('/')?;
-        let (first, last) = range.split_once('-')?;
-        let (first, last) = to(first.parse().ok()?, last.parse().ok()?);
-        Some(format!("bytes {first}-{last}/{size}"))
+        let first: usize = range.split_once('-')?.0.parse().ok()?;
+        Some(format!("bytes {first}-{}/{size}", (first + bytes).saturating_sub(1)))
     });
     if named.is_some() {
         reply.set("Content-Range", named);

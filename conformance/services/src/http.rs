@@ -24,8 +24,6 @@ pub struct Request {
     pub body: Bytes,
     /// The status of the answer, unless there was none.
     pub status: Option<u16>,
-    /// Bytes of the answer's body, without what a fault took away.
-    pub sent: usize,
     pub(crate) keep_alive: bool,
 }
 
@@ -151,12 +149,6 @@ impl Reply {
         self.headers.extend(value.map(|value| (name.to_owned(), value)));
     }
 
-    /// Bytes of the body that are to be sent.
-    pub(crate) fn sent(&self) -> usize {
-        let nothing = self.head_only || self.way.reset || self.way.raw.is_some();
-        if nothing { 0 } else { self.body.len().min(self.way.cut.unwrap_or(usize::MAX)) }
-    }
-
     /// The status that the client is to see.
     pub(crate) fn seen(&self) -> Option<u16> {
         (!self.way.reset && self.way.raw.is_none()).then_some(self.status)
@@ -175,7 +167,8 @@ impl Reply {
         if self.way.endless {
             return self.send_endless(to, pause).map(|()| false);
         }
-        let body = if self.head_only { &[] } else { &self.body[..self.sent()] };
+        let sent = self.body.len().min(self.way.cut.unwrap_or(usize::MAX));
+        let body = if self.head_only { &[] } else { &self.body[..sent] };
         let mut rest = body;
         if let Some((after, time)) = self.way.stall {
             let (first, second) = body.split_at(after.min(body.len()));

@@ -22,6 +22,7 @@
 //! ```
 
 mod azurite;
+mod cargo;
 pub mod client;
 mod fault;
 mod http;
@@ -33,6 +34,7 @@ mod server;
 mod service;
 
 pub use azurite::Azurite;
+pub use cargo::{cargo, target_dir};
 pub use fault::{Fault, When};
 pub use http::Request;
 pub use moto::Moto;

@@ -75,6 +75,17 @@ impl Moto {
         format!("http://{}", self.address)
     }
 
+    /// The environment of who may do everything in what speaks S3 at an endpoint: here, or in a [`Server`](crate::Server).
+    pub fn variables(endpoint: &str) -> [(String, String); 4] {
+        [
+            ("AWS_ACCESS_KEY_ID", Self::ACCESS_KEY),
+            ("AWS_SECRET_ACCESS_KEY", Self::SECRET_KEY),
+            ("AWS_REGION", Self::REGION),
+            ("AWS_ENDPOINT_URL", endpoint),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    }
+
     /// Makes an empty bucket.
     ///
     /// # Errors

@@ -46,8 +46,7 @@ impl Objects {
             reply.set(name, Some(value.clone()));
         }
         reply.body = object.bytes.clone();
-        let stale = request.header("if-range").is_some_and(|tag| tag != object.tag);
-        match request.range().filter(|_| !stale && request.method == "GET") {
+        match request.range().filter(|_| request.method == "GET") {
             None => reply,
             Some(range) => ranged(reply, range),
         }

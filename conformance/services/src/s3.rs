@@ -1,14 +1,14 @@
-//! What S3 does beyond objects that are put, read and deleted: lists, many deletes, copies, values in parts.
+//! What S3 does beyond objects that are put, read and deleted: lists, many deletes, values in parts.
 //!
-//! Sources: the pages ListObjectsV2, DeleteObjects, CopyObject, CreateMultipartUpload, UploadPart, CompleteMultipartUpload
+//! Sources: the pages ListObjectsV2, DeleteObjects, CreateMultipartUpload, UploadPart, CompleteMultipartUpload
 //! and AbortMultipartUpload of the Amazon S3 API Reference.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 
-use crate::http::{Reply, Request, decoded, encoded};
-use crate::objects::{Objects, error, missing};
+use crate::http::{Reply, Request, encoded};
+use crate::objects::{Objects, error};
 
 /// Values that come in parts.
 #[derive(Debug, Default)]
@@ -31,7 +31,6 @@ pub(crate) fn done(objects: &mut Objects, uploads: &mut Uploads, request: &Reque
         "POST" if has("uploads") => begin(uploads, request),
         "POST" if has("uploadId") => complete(objects, uploads, request),
         "PUT" if has("uploadId") => part(uploads, request),
-        "PUT" if request.header("x-amz-copy-source").is_some() => copy(objects, request),
         "DELETE" if has("uploadId") => {
             let known = request.parameter("uploadId").and_then(|id| uploads.open.remove(id));
             if known.is_some() { Reply::new(204) } else { no_upload() }
@@ -102,20 +101,6 @@ fn delete_many(objects: &mut Objects, request: &Request) -> Reply {
         deleted += &format!("<Deleted><Key>{}</Key></Deleted>", escaped(&key));
     }
     xml("DeleteResult", &deleted)
-}
-
-/// CopyObject.
-fn copy(objects: &mut Objects, request: &Request) -> Reply {
-    let source = decoded(request.header("x-amz-copy-source").unwrap_or_default());
-    let Some(from) = objects.all.get(&format!("/{}", source.trim_start_matches('/'))) else {
-        return missing();
-    };
-    let copied = Request { body: from.bytes.clone(), ..request.clone() };
-    let put = objects.put(&copied);
-    match put.header("etag") {
-        Some(tag) => xml("CopyObjectResult", &format!("<ETag>{}</ETag>", escaped(tag))),
-        None => put,
-    }
 }
 
 fn begin(uploads: &mut Uploads, request: &Request) -> Reply {

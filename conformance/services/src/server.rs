@@ -15,7 +15,7 @@ use crate::s3;
 
 /// A web server in this process, with its objects in memory, on a free port of this machine. It ends with this value.
 ///
-/// Ranges, conditions (`If-Match`, `If-None-Match`, `If-Range`) and entity tags work as they should; [`script`](Self::script)
+/// Ranges, conditions (`If-Match`, `If-None-Match`) and entity tags work as they should; [`script`](Self::script)
 /// makes it do otherwise. Every request is logged.
 #[derive(Debug)]
 pub struct Server {
@@ -47,9 +47,6 @@ struct State {
     /// Requests that were forgotten; so a request keeps its number.
     forgotten: usize,
     open: Vec<Weak<TcpStream>>,
-    connections: usize,
-    at_once: usize,
-    most_at_once: usize,
     stop: bool,
 }
 
@@ -65,7 +62,7 @@ impl Server {
     }
 
     /// Speaks S3, path style: the path is `/bucket/key`, and any bucket is there. Signatures are not looked at. It does
-    /// ListObjectsV2, conditional and multipart `PUT`, copies and deletes of one or many objects.
+    /// ListObjectsV2, conditional and multipart `PUT`, and deletes of one or many objects.
     pub fn s3() -> Self {
         Self::start(Protocol::S3)
     }
@@ -126,23 +123,11 @@ impl Server {
         self.shared.state().log.clone()
     }
 
-    /// Empties the log, and begins to count anew.
+    /// Empties the log.
     pub fn forget(&self) {
         let mut state = self.shared.state();
         state.forgotten += state.log.len();
         state.log.clear();
-        state.connections = 0;
-        state.most_at_once = state.at_once;
-    }
-
-    /// Connections that were made.
-    pub fn connections(&self) -> usize {
-        self.shared.state().connections
-    }
-
-    /// The most requests that were under way at the same time.
-    pub fn most_at_once(&self) -> usize {
-        self.shared.state().most_at_once
     }
 }
 
@@ -176,7 +161,6 @@ impl Shared {
             if state.stop {
                 return;
             }
-            state.connections += 1;
             state.open.retain(|c| c.strong_count() > 0);
             state.open.push(Arc::downgrade(&connection));
             drop(state);
@@ -191,13 +175,7 @@ impl Shared {
         let mut input = BufReader::new(connection);
         while let Some(request) = Request::read(&mut input, connection)? {
             let keep_alive = request.keep_alive;
-            let mut state = self.state();
-            state.at_once += 1;
-            state.most_at_once = state.most_at_once.max(state.at_once);
-            drop(state);
-            let sent = self.answer(request, connection);
-            self.state().at_once -= 1;
-            if !(sent? && keep_alive) {
+            if !(self.answer(request, connection)? && keep_alive) {
                 break;
             }
         }
@@ -232,7 +210,6 @@ impl Shared {
         let index = number.checked_sub(state.forgotten);
         if let Some(logged) = index.and_then(|index| state.log.get_mut(index)) {
             logged.status = reply.seen();
-            logged.sent = reply.sent();
         }
         drop(state);
         reply.send(connection, &|time| self.pause(time))

@@ -12,6 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::cargo::target_dir;
+
 /// Why there is no service.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -68,9 +70,7 @@ pub fn or_skip<S, E: Borrow<Error>>(started: Result<S, E>) -> Option<S> {
 
 /// The folder into which `cargo xtask services install` installs: `services`, where builds of this workspace go.
 pub fn cache() -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    root.join(target).join("services")
+    target_dir().join("services")
 }
 
 /// A program: in a folder of the [`cache`], or where programs are.

@@ -36,7 +36,6 @@ fn answers_ranges_and_conditions() {
         (vec![("Range", "bytes=0-1,4-5")], 200, None, "0123456789"),
         (vec![("If-Match", &tag)], 200, None, "0123456789"),
         (vec![("If-Match", &tag), ("Range", "bytes=0-0")], 206, Some("bytes 0-0/10"), "0"),
-        (vec![("If-Range", "\"other\""), ("Range", "bytes=0-0")], 200, None, "0123456789"),
         (vec![("If-None-Match", &tag)], 304, None, ""),
     ] {
         let answer = ask(&server, "GET", "/a%20b/c", &headers, b"");
@@ -78,18 +77,8 @@ fn fails_as_it_is_told() {
         (Fault::status(500), (500, ("retry-after", None), "this is a scripted 500\n", None)),
         (Fault::retry_after(429, "7"), (429, ("retry-after", Some("7")), "", None)),
         (Fault::redirect(307, "/x"), (307, ("location", Some("/x")), "", None)),
-        (
-            Fault::html(),
-            (
-                200,
-                ("content-type", Some("text/html; charset=utf-8")),
-                "<!DOCTYPE html><html><body>Please sign in.</body></html>",
-                None,
-            ),
-        ),
         (Fault::NoRange, (200, ("content-range", None), "0123456789", None)),
         (Fault::ShiftRange(3), (206, ("content-range", Some("bytes 5-8/10")), "5678", None)),
-        (Fault::ShiftBytes(3), (206, good, "5678", None)),
         (Fault::Short(3), (206, ("content-range", Some("bytes 2-4/10")), "234", None)),
         (
             Fault::header("Content-Range", "bytes 0-3/10"),
@@ -161,7 +150,6 @@ fn counts_the_requests_that_a_fault_is_for() {
     assert_eq!(statuses(When::on("PUT", "/a b/")), [200, 404, 200, 200]);
     assert_eq!(statuses(When::on("GET", "/a b/").first(2)), [503, 404, 503, 200]);
     assert_eq!(statuses(When::on("GET", "/a b/").nth(2)), [200, 404, 503, 200]);
-    assert_eq!(statuses(When::any().after(1)), [200, 503, 503, 503]);
     assert_eq!(statuses(When::matching(|r| r.target.ends_with('x'))), [200, 503, 200, 200]);
 }
 
@@ -192,10 +180,9 @@ fn logs_what_came_and_what_went() {
     assert_eq!((&*get.method, &*get.path, &*get.target), ("GET", "/a b/c", "/a%20b/c?x=%31+2&y"));
     assert_eq!((get.parameter("x"), get.parameter("y"), get.parameter("z")), (Some("1 2"), Some(""), None));
     assert_eq!((get.header("range"), get.header("x-own")), (Some("bytes=0-3"), Some("1")));
-    assert_eq!((get.status, get.sent, head.status, head.sent), (Some(206), 4, Some(200), 0));
-    assert_eq!((server.connections(), server.most_at_once()), (2, 1));
+    assert_eq!((get.status, head.status), (Some(206), Some(200)));
     server.forget();
-    assert_eq!((server.requests().len(), server.connections()), (0, 0));
+    assert_eq!(server.requests().len(), 0);
 }
 
 #[test]
@@ -211,7 +198,7 @@ fn keeps_connections_for_the_next_request() {
             seen.push(byte[0]);
         }
     }
-    assert_eq!((server.connections(), server.requests().len()), (1, 3));
+    assert_eq!(server.requests().len(), 3);
 
     server.script(When::any(), Fault::header("Connection", "close"));
     connection.write_all(b"HEAD /a%20b/c HTTP/1.1\r\n\r\n").unwrap();
@@ -292,12 +279,12 @@ fn writes_as_s3_does() {
     assert_eq!(put("/b/k", &[("If-Match", tag)], b"2").status, 200);
     assert_eq!(put("/b/k", &[("If-Match", tag)], b"3").status, 412);
     assert_eq!(put("/b/none", &[("If-Match", tag)], b"3").status, 404);
-    assert_eq!(put("/b/copy", &[("x-amz-copy-source", "b/k")], b"").status, 200);
-    assert_eq!(server.get("/b/copy").unwrap(), "2");
+    assert_eq!(server.get("/b/k").unwrap(), "2");
 
+    server.insert("/b/x", "");
     server.insert("/b/x & y", "");
-    let keys = b"<Delete><Object><Key>copy</Key></Object><Object><Key>x &amp; y</Key></Object></Delete>";
-    assert_eq!(all(&ask(&server, "POST", "/b?delete", &[], keys), "Key"), ["copy", "x &amp; y"]);
+    let keys = b"<Delete><Object><Key>x</Key></Object><Object><Key>x &amp; y</Key></Object></Delete>";
+    assert_eq!(all(&ask(&server, "POST", "/b?delete", &[], keys), "Key"), ["x", "x &amp; y"]);
     assert_eq!(server.paths(), ["/b/k"]);
 }
 

@@ -5,11 +5,11 @@ mod common;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{azure, opened, s3};
+use common::{opened, s3};
 use zarr_conformance::store::{check, check_reading};
 use zarr_services::{Azurite, Moto, Nginx, Server};
 use zarr_store_fs::FsStore;
-use zarr_traits::{Access, Storage, block_on};
+use zarr_traits::{Access, Key, Outcome, Prefix, Put, Storage, block_on};
 
 /// A prefix that nobody else has.
 fn fresh() -> String {
@@ -34,7 +34,40 @@ fn s3_of_moto() {
 fn azure_of_azurite() {
     let Some(azurite) = Azurite::shared() else { return };
     azurite.make_container("suite").unwrap();
-    check(|| opened(&format!("az://suite/{}", fresh()), &azure(azurite))).unwrap();
+    let access = Access::new().environment(azurite.variables());
+    check(|| opened(&format!("az://suite/{}", fresh()), &access)).unwrap();
+}
+
+#[test]
+fn azure_with_a_shared_access_signature() {
+    let Some(azurite) = Azurite::shared() else { return };
+    azurite.make_container("signed").unwrap();
+    let storage = opened("az://signed/below", &Access::new().environment(azurite.signed_variables()));
+    let key = Key::new("a b/c#0").unwrap();
+    let put = |how| block_on(storage.writer().unwrap().put(&key, &["value".into()], how)).unwrap();
+    assert!(matches!(put(Put::Create), Outcome::Done(Some(_))));
+    assert_eq!(put(Put::Create), Outcome::Conflict);
+    assert_eq!(block_on(storage.get(&key)).unwrap().unwrap(), "value");
+    assert_eq!(block_on(storage.list_all(&Prefix::root())).unwrap(), [key]);
+}
+
+/// One key more than services tell at once.
+#[test]
+fn lists_of_several_pages_are_whole() {
+    let check = |endpoint: &str| {
+        let storage = opened("s3://pages/below", &s3(endpoint));
+        let keys: Vec<Key> = (0..1001).map(|number| Key::new(format!("c/{number:04}")).unwrap()).collect();
+        for key in &keys {
+            block_on(storage.put(key, "")).unwrap();
+        }
+        assert!(block_on(storage.list_all(&Prefix::root())).unwrap() == keys);
+    };
+    let server = Server::s3();
+    check(&server.url(""));
+    assert_eq!(server.requests().iter().filter(|r| r.parameter("list-type").is_some()).count(), 2);
+    let Some(moto) = Moto::shared() else { return };
+    moto.make_bucket("pages").unwrap();
+    check(&moto.url());
 }
 
 /// What was written to a folder is read over HTTP.

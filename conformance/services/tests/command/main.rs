@@ -22,12 +22,7 @@ use serde_json::json;
 /// The command, as whoever has keys for the bucket runs it.
 fn s3_command(server: &Server, args: &[&str]) -> Command {
     let mut command = harness::command();
-    command
-        .args(args)
-        .env("AWS_ACCESS_KEY_ID", Moto::ACCESS_KEY)
-        .env("AWS_SECRET_ACCESS_KEY", Moto::SECRET_KEY)
-        .env("AWS_REGION", Moto::REGION)
-        .args(["--endpoint", &server.url("")]);
+    command.args(args).envs(Moto::variables(&server.url("")));
     command
 }
 
@@ -95,6 +90,10 @@ fn a_hierarchy_lives_in_a_bucket() {
         let by_path = zarr([verb, &[&root]].concat()).ok().text().replace(&root, "s3://b/h.zarr");
         assert_eq!(s3(&server, &[verb, &["s3://b/h.zarr"]].concat()).ok().text(), by_path, "{verb:?}");
     }
+    // The endpoint and the region may be options as well.
+    let mut by_options = s3_command(&server, &["info", "s3://b/h.zarr", "--endpoint", &server.url("")]);
+    by_options.env_remove("AWS_ENDPOINT_URL").env_remove("AWS_REGION").args(["--region", Moto::REGION]);
+    Done::from(by_options.output().unwrap()).ok();
     // From bucket to bucket, and into a hierarchy that is there.
     s3(&server, &["copy", "-q", "s3://b/h.zarr", "s3://c/y/z"]).ok();
     assert_same(&server, &folder, "s3://c/y/z");

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
 
 /// The program. Who tests the workspace has built it; else it is built now, and if its sources are younger.
@@ -14,15 +13,7 @@ pub(crate) fn program() -> &'static Path {
         let program = folder.join(format!("zarr{}", std::env::consts::EXE_SUFFIX));
         if !is_current(&program) {
             let profile = folder.file_name().unwrap().to_str().unwrap();
-            let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-            // What cargo says of this test is not true of the build: build scripts would run again because of it.
-            for (name, _) in std::env::vars_os() {
-                let name = name.to_string_lossy().into_owned();
-                if ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|known| name.starts_with(known)) {
-                    cargo.env_remove(name);
-                }
-            }
-            let built = cargo
+            let built = zarr_services::cargo()
                 .args(["build", "--quiet", "--locked", "-p", "zarr-cli", "--bin", "zarr", "--profile"])
                 .arg(if profile == "debug" { "dev" } else { profile })
                 .arg("--target-dir")
