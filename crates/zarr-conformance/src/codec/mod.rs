@@ -12,7 +12,7 @@ mod size;
 mod subject;
 mod whole;
 
-use zarr_traits::Registry;
+use zarr_traits::{Entry, ExtensionPoint, Registry};
 
 use crate::report::{Failure, Failures, Rule, watched};
 use subject::Bench;
@@ -61,6 +61,13 @@ pub fn check(registry: &Registry, subjects: impl IntoIterator<Item = Subject>) -
     let registry = registry.overriding(around::CODECS);
     let failures = subjects.into_iter().flat_map(|subject| broken(&registry, &subject));
     Failures::result("codec", failures.collect())
+}
+
+/// The names of the codecs of a table that no subject is of: for a test that none of them is forgotten.
+pub fn untried(table: &[Entry], subjects: &[Subject]) -> Vec<&'static str> {
+    let codecs = table.iter().filter(|entry| entry.point() == ExtensionPoint::Codec);
+    let names = codecs.filter_map(|entry| entry.names().next());
+    names.filter(|name| subjects.iter().all(|subject| subject.spec.name != *name)).collect()
 }
 
 fn broken(registry: &Registry, subject: &Subject) -> Vec<Failure> {
