@@ -289,6 +289,17 @@ fn large_values_go_up_in_parts_and_are_seen_when_all_are_there() {
 }
 
 #[test]
+fn a_large_value_whose_completion_is_not_answered_has_been_put() {
+    let server = Server::s3();
+    let bucket = opened("s3://bucket", &s3(&server.url("")));
+    let large = Bytes::from(vec![7; 65 << 20]);
+    // It is completed and not told of; sent again, there is no such upload any more.
+    server.script(When::on("POST", "uploadId").first(1), Fault::Reset.applied());
+    block_on(bucket.put(&key(), large.clone())).unwrap();
+    assert!(server.get("/bucket/a/c/0") == Some(large));
+}
+
+#[test]
 fn errors_and_traces_hold_no_credentials() {
     use std::sync::{Arc, Mutex};
     let server = Server::s3();

@@ -47,7 +47,7 @@ impl Bucket {
     async fn replace_in_parts(&self, path: &Path, payload: PutPayload) -> StoreResult<Outcome> {
         let upload = self.store.put_multipart(path).await.map_err(|e| write_error(&e))?;
         let mut writing = WriteMultipart::new_with_chunk_size(upload, PART);
-        for part in payload {
+        for part in payload.clone() {
             if let Err(e) = writing.wait_for_capacity(PARTS_AT_ONCE).await {
                 // What is left of a broken upload is the service's to clean up, should this fail as well.
                 let _ = writing.abort().await;
@@ -56,8 +56,19 @@ impl Bucket {
             writing.put(part);
         }
         // `finish` gives up the upload when a part fails.
-        let result = writing.finish().await.map_err(|e| write_error(&e))?;
-        Ok(Outcome::Done(version(result.e_tag.as_deref(), result.version.as_deref())))
+        let e = match writing.finish().await {
+            Ok(done) => return Ok(Outcome::Done(version(done.e_tag.as_deref(), done.version.as_deref()))),
+            Err(e) => e,
+        };
+        let told = write_error(&e);
+        let lost = matches!(told.kind(), StoreErrorKind::Uncertain | StoreErrorKind::Unavailable);
+        // There is no such upload any more once it has been completed, also by a request whose answer was lost.
+        if (lost || matches!(e, Error::NotFound { .. }))
+            && let Ok(Seen::Ours(version)) = self.look(path, &payload, &Condition::Absent).await
+        {
+            return Ok(Outcome::Done(version));
+        }
+        Err(told)
     }
 
     async fn put_if(&self, path: &Path, payload: PutPayload, condition: Condition) -> StoreResult<Outcome> {
