@@ -1,0 +1,146 @@
+//! The suite of implementations, over a store of two bytes and peers that are shell scripts.
+#![cfg(all(unix, feature = "implementation"))]
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use zarr_conformance::implementation::{About, Deviations, Fixtures, Options, Peer, Results, Snapshot, run};
+
+/// SHA-256 of `ab`.
+const DIGEST: &str = "fb8e20fc2e4c3f248c60c39bd652f3c1347298bb977b8b4d5903b85055620603";
+
+/// An array that is read and written, and a store that is refused.
+fn fixtures(folder: &Path) -> Fixtures {
+    for (store, value) in [("right.zarr", "ab"), ("broken.zarr", "a")] {
+        fs::create_dir_all(folder.join(store)).unwrap();
+        fs::write(folder.join(store).join("zarr.json"), "{}").unwrap();
+        fs::write(folder.join(store).join("c"), value).unwrap();
+    }
+    let right = format!(
+        r#"{{ "id": "right", "category": "v3-a", "zarr_format": 3, "store": "right.zarr", "kind": "raw", "expect": "ok",
+              "shape": [2], "dtype": "uint8", "nbytes": 2, "sha256": "{DIGEST}", "write": "zarr.json" }}"#
+    );
+    let broken = r#"{ "id": "broken", "category": "neg-a", "zarr_format": 3, "store": "broken.zarr", "kind": "neg",
+                      "verb": "cat", "expect": "error", "failure": "data" }"#;
+    fs::write(folder.join("manifest.json"), format!(r#"{{ "cases": [{right}, {broken}] }}"#)).unwrap();
+    Fixtures::load(folder).unwrap()
+}
+
+/// Does everything right. What it is told overrides how it reads.
+fn script(read: &str) -> String {
+    format!(
+        r#"verb=$1; shift
+        case $verb in
+            info) echo '{{"node_type": "array", "zarr_format": 3, "shape": [2], "data_type": "uint8"}}' ;;
+            read) {read} ;;
+            write) mkdir -p "$1" && cp "$2" "$1/zarr.json" && cat > "$1/c" ;;
+            *) exit 89 ;;
+        esac"#
+    )
+}
+
+const READ: &str =
+    r#"if [ "$(wc -c < "$1/c")" -ne 2 ]; then echo "a chunk is short" >&2; exit 1; fi; cat "$1/c""#;
+
+fn peer(id: &str, script: &str) -> Peer {
+    Peer::new(id, ["sh", "-c", script, "sh"])
+}
+
+fn asked(peers: &[Peer]) -> Results {
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = Options::new(folder.path().join("work"));
+    options.time = Duration::from_secs(20);
+    run(&fixtures(folder.path()), peers, &options).unwrap()
+}
+
+/// What came of all cases, in short.
+fn told(read: &str) -> String {
+    Snapshot::of(&asked(&[peer("p", &script(read))]), "p").to_string()
+}
+
+#[test]
+fn a_peer_that_does_everything_right_passes() {
+    assert_eq!(
+        told(READ),
+        "broken: info passed, read passed\n\
+         right: info passed, read passed\n\
+         write.right: read by p passed, write passed\n"
+    );
+}
+
+#[test]
+fn what_it_does_wrong_is_found() {
+    let unread = "write.right: write not-implemented\n";
+    for (read, broken, right) in [
+        // Pads what is short, and so gives elements that nobody wrote.
+        (r#"head -c 2 "$1/c""#, "failed:accepted", "passed"),
+        ("printf xx", "failed:accepted", "failed:wrong"),
+        ("echo no >&2; exit 1", "passed", "failed:refused"),
+        // An error that does not say why.
+        ("exit 1", "failed:broken", "failed:refused"),
+        ("exit 89", "not-implemented", "not-implemented"),
+        ("exit 3", "failed:broken", "failed:broken"),
+        ("kill -SEGV $$", "failed:broken", "failed:broken"),
+        ("echo panicked at >&2; exit 1", "failed:broken", "failed:broken"),
+    ] {
+        let told = told(read);
+        let lines: Vec<_> = told.lines().collect();
+        assert_eq!(lines[0], format!("broken: info passed, read {broken}"), "{read}");
+        assert_eq!(lines[1], format!("right: info passed, read {right}"), "{read}");
+        assert_eq!(told.contains(unread), right != "passed", "nobody knows what to write: {read}");
+    }
+}
+
+#[test]
+fn what_one_writes_is_read_by_those_that_can_read_the_fixture() {
+    let wrong = script(READ).replace(r#"cat > "$1/c""#, r#"printf xy > "$1/c""#);
+    let peers = [peer("good", &script(READ)), peer("bad", &wrong), peer("blind", &script("exit 89"))];
+    let mut results = asked(&peers);
+    let line = |id: &str| {
+        let told = Snapshot::of(&results, id).to_string();
+        told.lines().find(|line| line.starts_with("write.")).unwrap().to_owned()
+    };
+    let by =
+        |verdict: &str| format!("write.right: read by bad {verdict}, read by good {verdict}, write passed");
+    assert_eq!(line("bad"), by("failed:wrong"));
+    assert_eq!(line("good"), by("passed"));
+    assert_eq!(line("blind"), by("passed"));
+
+    assert_eq!(results.explain(|_| Deviations::default()).len(), 2);
+    let about = About::default();
+    assert!(results.to_table().contains("write v3-a"));
+    assert_eq!(results.to_junit().matches("<failure").count(), 1);
+    let shown = results.to_json(&about);
+    assert_eq!(shown["results"]["bad"]["write.right"][1]["kind"], "wrong");
+    assert!(results.to_html(&about).contains("write.right"));
+}
+
+#[test]
+fn a_peer_may_serve_and_is_started_again_when_it_ends() {
+    // Of each request it needs the node and the file to print into; the second one of a process ends it.
+    let serving = r#"
+        asked=0
+        while read -r line; do
+            part() { printf '%s' "$line" | sed 's/.*"'"$1"'":"\([^"]*\)".*/\1/'; }
+            asked=$((asked + 1))
+            if [ $asked -eq 2 ]; then exit 7; fi
+            case $(part verb) in
+                info) echo '{"node_type": "array", "zarr_format": 3, "shape": [2], "data_type": "uint8"}' > "$(part output)" ;;
+                *) cat "$(part node)/c" > "$(part output)" ;;
+            esac
+            echo '{"exit": 0}'
+        done"#;
+    let folder = tempfile::tempdir().unwrap();
+    let mut options = Options::new(folder.path().join("work"));
+    options.threads = 1;
+    options.cases = vec!["right".to_owned(), "broken".to_owned()];
+    let peers = [peer("p", serving).serving(true)];
+    let results = run(&fixtures(folder.path()), &peers, &options).unwrap();
+    assert_eq!(
+        Snapshot::of(&results, "p").to_string(),
+        "broken: info passed, read failed:broken\nright: info passed, read failed:broken\n"
+    );
+    assert!(!folder.path().join("work").exists(), "nothing is left behind");
+}
