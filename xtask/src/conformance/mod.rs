@@ -45,8 +45,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     fixtures: Option<PathBuf>,
     /// Take over what differs from conformance/results
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["command", "fixtures"])]
     update: bool,
+    /// Leave what was written in target/conformance
+    #[arg(long)]
+    keep: bool,
     /// Write the page, JSON and JUnit to this folder [default: target/conformance]
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
@@ -76,6 +79,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let mut options = Options::new(work);
     options.cases.clone_from(&args.case);
     options.asked = asked;
+    options.keep = args.keep;
+    options.tell = |doing| println!("{doing}");
     let mut results = ask(&fixtures, &peers, &options)?;
 
     let known = |id: &str| Deviations::load(&expect_of(args, id));
@@ -98,7 +103,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if surprises.is_empty() {
         return Ok(());
     }
-    bail!("{} things are not as conformance/expect and conformance/results say", surprises.len())
+    let said = args.expect.as_ref().map_or_else(
+        || "conformance/expect and conformance/results".to_owned(),
+        |file| file.display().to_string(),
+    );
+    bail!("{} verdicts are not as {said} say", surprises.len())
 }
 
 /// The peers that take part, and the ids of those that are asked.
@@ -185,8 +194,7 @@ fn write(results: &Results, args: &Args) -> Result<PathBuf> {
     let asked = |direction| results.asked.iter().filter(|asked| asked.direction == direction).count();
     let [read, write, reject] = Direction::ALL.map(asked);
     println!(
-        "{} peers; {read} to read, {write} to write, {reject} to refuse; {failed} unexpected failures; {}",
-        results.peers.len(),
+        "cases: {read} to read, {write} to write, {reject} to refuse; {failed} fail unexpectedly; {}",
         folder.join("index.html").display()
     );
     Ok(folder)

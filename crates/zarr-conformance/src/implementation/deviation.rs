@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use super::SuiteError;
 use super::results::FaultKind;
@@ -14,14 +14,28 @@ use super::results::FaultKind;
 pub struct Deviation {
     /// Ids; `*` stands for anything.
     pub cases: Vec<String>,
-    /// Only this verb.
-    pub verb: Option<String>,
+    /// Only these verbs, in which `*` stands for anything; all if there is none.
+    #[serde(default, deserialize_with = "one_or_many")]
+    pub verb: Vec<String>,
     /// Only what fails like this: `wrong`, `refused`, `accepted` or `broken`.
     pub found: Option<FaultKind>,
     /// What it does, and why that is known.
     pub reason: String,
     /// Where it is written: an id of the checklist, or a URL.
     pub reference: String,
+}
+
+fn one_or_many<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Either {
+        One(String),
+        Many(Vec<String>),
+    }
+    Ok(match Either::deserialize(from)? {
+        Either::One(one) => vec![one],
+        Either::Many(many) => many,
+    })
 }
 
 /// All of a peer.
@@ -60,7 +74,7 @@ impl Deviations {
     /// The one that a case and verb come under.
     pub fn find(&self, case: &str, verb: &str) -> impl Iterator<Item = &Deviation> {
         self.list.iter().filter(move |deviation| {
-            deviation.verb.as_deref().is_none_or(|v| matches(v, verb))
+            (deviation.verb.is_empty() || deviation.verb.iter().any(|pattern| matches(pattern, verb)))
                 && deviation.cases.iter().any(|pattern| matches(pattern, case))
         })
     }
@@ -103,6 +117,8 @@ mod tests {
         assert!(found.find("ab", "read").next().is_some());
         assert!(found.find("ab", "info").next().is_none());
         assert!(found.find("b", "read").next().is_none());
+        let many = of("reason = \"r\"\nreference = \"L1\"\nverb = [\"info\", \"read by *\"]").unwrap();
+        assert!(many.find("a", "read by b").next().is_some() && many.find("a", "read").next().is_none());
         for bad in [
             "reason = \"r\"",
             "reason = \"\"\nreference = \"L1\"",

@@ -102,15 +102,16 @@ fn described(case: &Case, output: &[u8]) -> Option<String> {
     };
     let node = if case.kind == Kind::Group { "group" } else { "array" };
     if info["node_type"] != node {
-        return Some(format!("node_type {}, which is {node:?}", info["node_type"]));
+        return Some(format!("node_type {}, not {node:?}", info["node_type"]));
     }
     if info["zarr_format"] != case.format {
-        return Some(format!("zarr_format {}, which is {}", info["zarr_format"], case.format));
+        return Some(format!("zarr_format {}, not {}", info["zarr_format"], case.format));
     }
     if let (Some(expected), Some(given)) = (&case.attributes, info.get("attributes"))
         && expected != given
     {
-        return Some("other attributes".to_owned());
+        let (given, expected) = (given.to_string(), expected.to_string());
+        return Some(format!("attributes {given:.200}, not {expected:.200}"));
     }
     if node == "group" {
         return None;
@@ -118,14 +119,14 @@ fn described(case: &Case, output: &[u8]) -> Option<String> {
     let shape: Option<Vec<u64>> =
         info["shape"].as_array().and_then(|s| s.iter().map(Value::as_u64).collect());
     if shape != case.shape {
-        return Some(format!("shape {}, which is {:?}", info["shape"], case.shape));
+        return Some(format!("shape {}, not {:?}", info["shape"], case.shape.as_deref().unwrap_or_default()));
     }
     let given = &info["data_type"];
-    let given_name = given.as_str().or_else(|| given["name"].as_str());
-    match (given_name, case.dtype.as_deref().and_then(plain_type)) {
+    let name = given.as_str().or_else(|| given["name"].as_str());
+    match (name, case.dtype.as_deref()) {
         (None, _) if !given.is_array() => Some(format!("data_type {given}")),
-        (Some(name), Some(expected)) if plain_type(name) != Some(expected) => {
-            Some(format!("data_type {given}, which is {expected}"))
+        (Some(name), Some(expected)) if !same_type(name, expected) => {
+            Some(format!("data_type {given}, not {expected:?}"))
         }
         _ => None,
     }
@@ -140,9 +141,20 @@ fn listed(case: &Case, output: &[u8]) -> Option<String> {
     }
 }
 
-/// The name of a plain data type, from its name or its code in NumPy.
-fn plain_type(name: &str) -> Option<&'static str> {
-    const TYPES: [(&str, &str); 14] = [
+/// Whether two names may be those of one data type. Each is one of format 3, or of NumPy, in which the byte order does not
+/// count: it is a matter of how elements are stored.
+fn same_type(given: &str, expected: &str) -> bool {
+    match (code(given), code(expected)) {
+        (Some((kind, size)), Some((other, length))) => {
+            kind == other && (size == length || size.is_empty() || length.is_empty())
+        }
+        _ => given == expected,
+    }
+}
+
+/// The code that NumPy has for a data type, and its size, as far as the name says.
+fn code(name: &str) -> Option<(char, &str)> {
+    const NAMES: [(&str, &str); 26] = [
         ("bool", "b1"),
         ("int8", "i1"),
         ("int16", "i2"),
@@ -157,9 +169,25 @@ fn plain_type(name: &str) -> Option<&'static str> {
         ("float64", "f8"),
         ("complex64", "c8"),
         ("complex128", "c16"),
+        ("string", "O"),
+        ("bytes", "O"),
+        ("variable_length_bytes", "O"),
+        ("fixed_length_utf32", "U"),
+        ("null_terminated_bytes", "S"),
+        ("raw_bytes", "V"),
+        ("struct", "V"),
+        ("structured", "V"),
+        ("numpy.datetime64", "M"),
+        ("numpy.timedelta64", "m"),
+        ("|VX", "V"),
+        ("object", "O"),
     ];
-    let code = name.trim_start_matches(['<', '>', '|', '=']);
-    TYPES.iter().find(|(n, c)| *n == name || *c == code).map(|(n, _)| *n)
+    let known = NAMES.iter().find(|(known, _)| *known == name).map(|(_, code)| *code);
+    let code = known.or_else(|| name.strip_prefix(['<', '>', '|', '=']))?;
+    let kind = code.chars().next().filter(char::is_ascii_alphabetic)?;
+    // Behind it `[ns]` may stand, which some leave out.
+    let size = code[1..].split('[').next().unwrap_or_default();
+    Some((kind, size))
 }
 
 #[cfg(test)]
@@ -247,10 +275,22 @@ mod tests {
 
     #[test]
     fn knows_types_by_both_names() {
-        assert_eq!(plain_type("<f4"), Some("float32"));
-        assert_eq!(plain_type("|b1"), plain_type("bool"));
-        assert_eq!(plain_type("c16"), Some("complex128"));
-        assert_eq!(plain_type("r24"), None);
-        assert_eq!(plain_type("<M8[s]"), None);
+        for (given, expected) in [
+            ("<f4", "float32"),
+            ("|b1", "bool"),
+            ("complex128", ">c16"),
+            ("<U5", ">U5"),
+            ("fixed_length_utf32", "<U5"),
+            ("<M8[s]", "numpy.datetime64"),
+            ("string", "|O"),
+            ("r24", "r24"),
+        ] {
+            assert!(same_type(given, expected), "{given} {expected}");
+        }
+        for (given, expected) in
+            [("<f4", "f8"), ("|S0", "<U5"), ("|u1", "bool"), ("int4", "int8"), ("|S5", "|S6")]
+        {
+            assert!(!same_type(given, expected), "{given} {expected}");
+        }
     }
 }

@@ -167,7 +167,7 @@ impl Peer {
             (None, _) if outcome.closed => Exit::Closed,
             (None, code) => Exit::of(code),
         };
-        Ok(Answer { exit, message: outcome.first_line().to_owned(), output: outcome.stdout })
+        Ok(Answer { exit, message: outcome.message().to_owned(), output: outcome.stdout })
     }
 }
 

@@ -48,6 +48,13 @@ pub(super) fn breakage(stderr: &str) -> Option<String> {
     Some(format!("it broke: \"{text}\" on stderr"))
 }
 
+/// The line that says why: the first, but of a traceback of Python the last.
+pub(super) fn message(stderr: &str) -> &str {
+    let mut lines = stderr.trim().lines();
+    let first = lines.next().unwrap_or_default();
+    if first.starts_with("Traceback (") { lines.next_back().unwrap_or(first) } else { first }
+}
+
 impl Outcome {
     /// What may never be, whatever was asked, of a program whose exit codes are those in `documented`.
     pub fn broken(&self, documented: &[i32]) -> Option<String> {
@@ -59,15 +66,15 @@ impl Outcome {
         }
         match (self.status.code(), self.closed) {
             (Some(code), _) if documented.contains(&code) => None,
-            (Some(code), _) => Some(format!("exit code {code}, which means nothing: {}", self.first_line())),
+            (Some(code), _) => Some(format!("exit code {code}, which means nothing: {}", self.message())),
             (None, true) => None,
             (None, false) => Some(format!("killed: {}", self.status)),
         }
     }
 
-    /// What it said first.
-    pub fn first_line(&self) -> &str {
-        self.stderr.trim().lines().next().unwrap_or_default()
+    /// Why it failed, as it says.
+    pub fn message(&self) -> &str {
+        message(&self.stderr)
     }
 }
 
@@ -162,6 +169,13 @@ mod tests {
         for crash in ["exit 101", "echo panicked at x >&2; exit 1", "kill -SEGV $$"] {
             assert!(broken(crash).is_some(), "{crash}");
         }
+    }
+
+    #[test]
+    fn the_message_is_the_line_that_says_why() {
+        assert_eq!(message("no\nbecause\n"), "no");
+        assert_eq!(message("Traceback (most recent call last):\n  File\nValueError: no\n"), "ValueError: no");
+        assert_eq!(message(""), "");
     }
 
     #[test]

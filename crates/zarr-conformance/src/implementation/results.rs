@@ -166,17 +166,36 @@ pub struct Results {
     pub peers: Vec<Peer>,
     /// What, in the order of the manifest.
     pub asked: Vec<Asked>,
+    /// All cases of the manifest were asked.
+    pub complete: bool,
     /// By the ids of the peer and of what was asked.
     pub entries: BTreeMap<String, BTreeMap<String, Vec<Entry>>>,
 }
 
 impl Results {
-    /// Marks failures that are known, by what is known of each peer. Gives what is unexpected: failures that are not known, and
-    /// known failures that passed.
+    /// Marks failures that are known, by what is known of each peer. Gives what is unexpected: failures that are not known,
+    /// known failures that passed, and what is known of cases of which none was asked (unless only some cases were asked).
     pub fn explain(&mut self, known: impl Fn(&str) -> Deviations) -> Vec<Surprise> {
         let mut surprises = Vec::new();
         for (peer, cases) in &mut self.entries {
             let deviations = known(peer);
+            if self.complete {
+                let asked = |case: &str, verb: &str| {
+                    deviations.find(case, verb).map(std::ptr::from_ref).collect::<Vec<_>>()
+                };
+                let used: Vec<_> = cases
+                    .iter()
+                    .flat_map(|(case, entries)| entries.iter().flat_map(|entry| asked(case, &entry.verb)))
+                    .collect();
+                for unused in deviations.list.iter().filter(|d| !used.contains(&std::ptr::from_ref(*d))) {
+                    surprises.push(Surprise {
+                        peer: peer.clone(),
+                        case: unused.cases.join(", "),
+                        verb: unused.verb.join(", "),
+                        message: "is known to fail, and no such case was asked".to_owned(),
+                    });
+                }
+            }
             for (case, entries) in cases {
                 for entry in entries {
                     if let Some(message) = explain(&deviations, case, entry) {
@@ -262,6 +281,7 @@ mod tests {
         Results {
             peers: vec![Peer::new("p", ["p"])],
             asked: asked.collect(),
+            complete: true,
             entries: [("p".to_owned(), entries)].into(),
         }
     }
@@ -288,6 +308,9 @@ mod tests {
 
         // It fails in another way.
         assert_eq!(results(&[("a", wrong())]).explain(|_| known("refused")).len(), 1);
+        // There is no such case.
+        let surprises = results(&[("b", Verdict::Passed)]).explain(|_| known("wrong"));
+        assert!(surprises[0].message.ends_with("no such case was asked"), "{surprises:?}");
         // It passes.
         let surprises = results(&[("a", Verdict::Passed)]).explain(|_| known("wrong"));
         assert!(surprises[0].message.starts_with("passed, though"), "{surprises:?}");

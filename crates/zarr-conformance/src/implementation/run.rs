@@ -45,7 +45,7 @@ impl Direction {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// A folder to work in, which is made, and left empty.
+    /// A folder to work in, which is made, and removed in the end.
     pub work: PathBuf,
     /// Only cases with such ids, in which `*` stands for anything; all if there is none.
     pub cases: Vec<String>,
@@ -57,6 +57,10 @@ pub struct Options {
     pub memory: u64,
     /// How many requests run at once.
     pub threads: usize,
+    /// What was written stays in the folder.
+    pub keep: bool,
+    /// Is told what is being done.
+    pub tell: fn(&str),
 }
 
 impl Options {
@@ -69,6 +73,8 @@ impl Options {
             time: Duration::from_secs(10),
             memory: 1024,
             threads: thread::available_parallelism().map_or(2, usize::from),
+            keep: false,
+            tell: |_| {},
         }
     }
 }
@@ -94,14 +100,20 @@ pub fn run(fixtures: &Fixtures, peers: &[Peer], options: &Options) -> Result<Res
             asked.push(Asked { id, direction: Direction::Write, case: case.clone() });
         }
     }
+    if asked.is_empty() {
+        return Err(SuiteError::new("there is no such case"));
+    }
     let lines = peers.iter().map(|_| Mutex::default()).collect();
     let suite = Suite { fixtures, peers, options, asked: &asked, lines, folders: AtomicUsize::new(0) };
     let entries = suite.run();
-    let _ = fs::remove_dir_all(&options.work);
+    if !options.keep {
+        let _ = fs::remove_dir_all(&options.work);
+    }
     Ok(Results {
         peers: suite.asked_peers().map(|(_, peer)| peer.clone()).collect(),
         entries: entries?,
         asked,
+        complete: options.cases.is_empty(),
     })
 }
 
@@ -137,6 +149,7 @@ impl<'a> Suite<'a> {
         for (index, peer) in self.asked_peers() {
             let todo: Vec<_> =
                 self.asked.iter().filter(|asked| asked.direction != Direction::Write).collect();
+            (self.options.tell)(&format!("{} reads and refuses", peer.id));
             let found = self.spread(index, &todo, |line, asked| self.read(line, &asked.case))?;
             let ids = todo.iter().map(|asked| asked.id.clone());
             entries.entry(peer.id.clone()).or_default().extend(ids.zip(found));
@@ -186,7 +199,7 @@ impl<'a> Suite<'a> {
         let node = case.node(&store);
         let mut entries = Vec::new();
         for verb in case.verbs() {
-            let answer = line.ask(&request(case, verb, &node), self.limits(case))?;
+            let answer = self.ask(line, case, &request(case, verb, &node))?;
             entries.push(Entry::new(verb.name(), judge(case, verb, &answer)));
         }
         Ok(entries)
@@ -198,9 +211,11 @@ impl<'a> Suite<'a> {
         if todo.is_empty() {
             return Ok(());
         }
+        (self.options.tell)("all read what is to be written");
         let elements = self.elements(&todo)?;
         let todo: Vec<_> = todo.into_iter().zip(elements).collect();
         for (index, writer) in self.asked_peers() {
+            (self.options.tell)(&format!("{} writes, and all read that", writer.id));
             let written = self.spread(index, &todo, |line, (asked, elements)| {
                 let folder = self.folder()?.join("written.zarr");
                 let verdict = match elements {
@@ -222,7 +237,7 @@ impl<'a> Suite<'a> {
                     chosen.iter().map(|((asked, _), (folder, _))| (*asked, folder.clone())).collect();
                 let read = self.spread(index, &places, |line, (asked, folder)| {
                     let case = &asked.case;
-                    let answer = line.ask(&request(case, Verb::Read, folder), self.limits(case))?;
+                    let answer = self.ask(line, case, &request(case, Verb::Read, folder))?;
                     Ok(judge(case, Verb::Read, &answer))
                 })?;
                 for (entry, verdict) in chosen.iter_mut().zip(read) {
@@ -242,7 +257,7 @@ impl<'a> Suite<'a> {
             let read = self.spread(index, todo, |line, asked| {
                 let case = &asked.case;
                 let node = case.node(&self.store(case)?);
-                let answer = line.ask(&request(case, Verb::Read, &node), self.limits(case))?;
+                let answer = self.ask(line, case, &request(case, Verb::Read, &node))?;
                 let right = answer.exit == Exit::Done && elements(case, Expect::Ok, &answer.output).is_none();
                 Ok(right.then_some(answer.output))
             })?;
@@ -273,7 +288,7 @@ impl<'a> Suite<'a> {
         let metadata = node.join(case.write.as_deref().unwrap_or_default());
         let mut request = request(case, Verb::Write, folder);
         request.write = Some((&metadata, &elements.file));
-        let Answer { exit, message, .. } = line.ask(&request, self.limits(case))?;
+        let Answer { exit, message, .. } = self.ask(line, case, &request)?;
         let fault = |kind, got| Verdict::Failed(Fault::new(kind, "an array with these metadata", got));
         Ok(match exit {
             Exit::Done => Verdict::Passed,
@@ -282,6 +297,15 @@ impl<'a> Suite<'a> {
             Exit::Closed => fault(FaultKind::Broken, "an endless stream".to_owned()),
             Exit::Broken(how) => fault(FaultKind::Broken, format!("{how}: {message}")),
         })
+    }
+
+    /// Asks, and takes the folders of this machine out of what is said.
+    fn ask(&self, line: &mut Line<'_>, case: &Case, request: &Request<'_>) -> Result<Answer, SuiteError> {
+        let mut answer = line.ask(request, self.limits(case))?;
+        for folder in [request.node, &self.fixtures.root, &self.options.work] {
+            answer.message = answer.message.replace(&*folder.to_string_lossy(), "…");
+        }
+        Ok(answer)
     }
 
     fn limits(&self, case: &Case) -> Limits {

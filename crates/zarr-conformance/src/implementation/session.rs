@@ -13,7 +13,7 @@ use zarr_traits::serde_json::{self, Value, json};
 
 use super::SuiteError;
 use super::peer::{Answer, Exit, Peer, Request};
-use super::process::{Limits, breakage, peak_memory};
+use super::process::{Limits, breakage, message, peak_memory};
 
 /// Is stopped when it is dropped.
 #[derive(Debug)]
@@ -80,17 +80,17 @@ impl Session {
         self.fresh = false;
         let answer = match self.wait(output, limits) {
             Ok(line) => line,
-            Err(exit) => return Answer { exit, output: Vec::new(), message: self.first_line() },
+            Err(exit) => return Answer::new(exit, self.message(), Vec::new()),
         };
         let Ok(answer) = serde_json::from_str::<Value>(&answer) else {
             let exit = Exit::Broken(format!("answers {answer:.80}, which is no JSON"));
-            return Answer { exit, output: Vec::new(), message: String::new() };
+            return Answer::new(exit, "", Vec::new());
         };
-        let message = answer["message"].as_str().unwrap_or_default().to_owned();
+        let told = answer["message"].as_str().unwrap_or_default();
         let code = answer["exit"].as_i64().and_then(|code| i32::try_from(code).ok());
-        let broken = breakage(&message).map(Exit::Broken);
+        let broken = breakage(told).map(Exit::Broken);
         let exit = broken.unwrap_or_else(|| Exit::of(code));
-        Answer { exit, output: printed(output, limits.output), message }
+        Answer::new(exit, told, printed(output, limits.output))
     }
 
     fn wait(&mut self, output: &Path, limits: Limits) -> Result<String, Exit> {
@@ -115,9 +115,9 @@ impl Session {
         }
     }
 
-    fn first_line(&self) -> String {
+    fn message(&self) -> String {
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&said).trim().lines().next().unwrap_or_default().to_owned()
+        message(&String::from_utf8_lossy(&said)).to_owned()
     }
 }
 

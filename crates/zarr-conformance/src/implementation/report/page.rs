@@ -26,7 +26,8 @@ mod tests {
     fn what_a_peer_says_cannot_leave_its_place() {
         let mut peer = Peer::new("p", ["p"]);
         peer.name = "</script><script>alert(1)</script>{{data}}".to_owned();
-        let results = Results { peers: vec![peer], asked: Vec::new(), entries: BTreeMap::new() };
+        let results =
+            Results { peers: vec![peer], asked: Vec::new(), complete: true, entries: BTreeMap::new() };
         let page = results.to_html(&About::default());
         assert_eq!(page.matches("</script>").count(), TEMPLATE.matches("</script>").count());
         assert!(page.contains("\\u003c/script>"));

@@ -6,9 +6,10 @@ use super::super::results::{Results, Summary};
 use super::super::run::Direction;
 
 impl Results {
-    /// Categories × peers: passed of all, with what is not implemented in brackets. Failures that are not known have a `!`.
+    /// Categories × peers: passed of all, then in brackets what is not implemented, behind a `~` what is known to fail, and
+    /// behind a `!` what fails unexpectedly.
     pub fn to_table(&self) -> String {
-        let width = self.peers.iter().map(|p| p.id.len()).max().unwrap_or(0).max(12) + 2;
+        let width = self.peers.iter().map(|p| p.id.len()).max().unwrap_or(0).max(19) + 2;
         let mut text = format!("{:<26}", "");
         for peer in &self.peers {
             let _ = write!(text, "{:>width$}", peer.id);
@@ -36,7 +37,7 @@ impl Results {
                 });
             }
         }
-        text
+        text + "\npassed/all (not implemented) ~known to fail !failed\n"
     }
 }
 
@@ -48,8 +49,11 @@ fn cell(sum: Summary) -> String {
     if sum.not_implemented > 0 {
         let _ = write!(text, " ({})", sum.not_implemented);
     }
+    if sum.known > 0 {
+        let _ = write!(text, " ~{}", sum.known);
+    }
     if sum.failed > 0 {
-        text.push_str(" !");
+        let _ = write!(text, " !{}", sum.failed);
     }
     text
 }
