@@ -94,6 +94,10 @@ case("float64-fill-nan-payload", "L11", "a negative NaN with a payload", write=T
      files={"zarr.json": array([2], "float64", "0xfff8000000abcdef")}, elements=struct.pack("<2Q", *[0xFFF8000000ABCDEF] * 2))
 case("float32-fill-hex", "L4", "1.5 as hexadecimal digits: 0x3fc00000 is no number",
      files={"zarr.json": array([2], "float32", "0x3fc00000")}, elements=struct.pack("<2f", 1.5, 1.5))
+case("float32-fill-hex-of-float64", "L10", "the 16 digits of a float64 are no float32", failure="extension",
+     files={"zarr.json": array([2], "float32", "0x7ff8000000000001")})
+case("bytes-fill-integers", "L43", "a byte string as a list of integers", files={
+    "zarr.json": array([2], "bytes", [1, 255], [{"name": "vlen-bytes"}])}, elements=["Af8=", "Af8="])
 case("utf32-fill-too-long", "L12", "a fill value of three characters in a type of two", failure="extension",
      files={"zarr.json": array([2], {"name": "fixed_length_utf32", "configuration": {"length_bytes": 8}}, "abc")})
 case("utf32-length-6", "L12", "a length that is no multiple of four", failure="extension",
@@ -178,6 +182,10 @@ case("fill-null", "H.3", "a fill value of null is undefined, and what is stored 
      elements=int32s(1, 2))
 case("filters-empty", "H.1", "an empty list of filters is none", files={
     ".zarray": {**DELTA, "shape": [2], "chunks": [2], "filters": []}, "0": int32s(1, 2)}, elements=int32s(1, 2))
+STRUCTURED = {**DELTA, "shape": [2], "chunks": [2], "filters": None, "dtype": [["x", "<i4"], ["y", "|u1"]], "fill_value": None}
+case("group-with-struct", "Z11", "an array of structs does not hide its neighbours", kind="group", expect="ok", attributes={},
+     nodes={"/": "group", "/a": "array", "/b": "array"}, files={
+         ".zgroup": {"zarr_format": 2}, "a/.zarray": {**DELTA, "filters": None}, "b/.zarray": STRUCTURED})
 case("dtype-unknown", "H.2", "a type that NumPy does not know", failure="extension", files={
     ".zarray": {**DELTA, "dtype": "<i5", "filters": None}, "0": int32s(1, 2, 3, 4)})
 
