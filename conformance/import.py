@@ -40,7 +40,7 @@ RULES = {
 # What malformed cases are about, by category and id; all others have a document that is no metadata of a node.
 IN_DATA = ("neg-bomb", "neg-chunk", "neg-fs", "neg-shard", "neg-vlen", "neg.v2.crc32-bad", "neg.v2.raw-long",
            "neg.v2.zlib-empty", "neg.v2.vlen-bad", "neg.v2.pickle", "neg.node.cat-group-v3")
-IN_EXTENSIONS = ("neg-meta-codecs", "neg-meta-ext", "neg-meta-fill", "neg-meta-huge", "neg.meta-shape.chunk-",
+IN_EXTENSIONS = ("neg-meta-codecs", "neg-meta-ext", "neg-meta-fill", "neg-meta-huge", "neg.meta-shape.chunk-", "neg.meta-shape.shape-2^64",
                  "neg.v1.compression-unknown", "neg.v2.compressor-unknown", "neg.v2.dtype-", "neg.v2.fill-string",
                  "neg.v2.shuffle-neg")
 # Categories of stores that are whole programs' output, or whose point is not the array: nobody is asked to write such.

@@ -192,8 +192,10 @@ def show(value):
 
 
 def carry_out(peer, request):
-    """What a request prints."""
+    """What a request prints. A function that the adapter does not have is a verb that it lacks."""
     verb, node = request["verb"], request["node"]
+    if not hasattr(peer, "list_nodes" if verb == "list" else verb):
+        raise NotImplementedHere(f"there is no {verb} here")
     if verb == "info":
         return show(peer.info(node))
     if verb == "list":

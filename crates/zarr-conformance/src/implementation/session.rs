@@ -69,6 +69,8 @@ impl Session {
     /// Asks. What is printed goes through the file `output`.
     pub(super) fn ask(&mut self, request: &Request<'_>, output: &Path, limits: Limits) -> Answer {
         self.said.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        // The peak of memory is that of this request from now on, where the system can do that.
+        let _ = fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5");
         let mut line = json!({ "verb": request.verb.name(), "node": request.node, "json": request.json, "output": output });
         if let Some((metadata, elements)) = request.write {
             line["metadata"] = json!(metadata);
@@ -88,7 +90,8 @@ impl Session {
         };
         let told = answer["message"].as_str().unwrap_or_default();
         let code = answer["exit"].as_i64().and_then(|code| i32::try_from(code).ok());
-        let broken = breakage(told).map(Exit::Broken);
+        let over = limits.exceeded(Instant::now(), peak_memory(self.child.id()));
+        let broken = over.or_else(|| breakage(told)).map(Exit::Broken);
         let exit = broken.unwrap_or_else(|| Exit::of(code));
         Answer::new(exit, told, printed(output, limits.output))
     }
@@ -100,7 +103,7 @@ impl Session {
                 Ok(line) => return Ok(line),
                 Err(RecvTimeoutError::Disconnected) => {
                     let status = self.child.wait().map_or_else(|e| e.to_string(), |s| s.to_string());
-                    return Err(Exit::Broken(format!("ended: {status}")));
+                    return Err(Exit::Broken(format!("ended: {status}, without an answer to `serve`")));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
