@@ -5,11 +5,9 @@ mod junit;
 mod page;
 mod table;
 
-/// When and by what a report was made.
+/// When a report was made. The version of the suite is that of this crate.
 #[derive(Clone, Debug, Default)]
 pub struct About {
-    /// The version of the suite.
-    pub version: String,
     /// The day, as `2026-11-22`.
     pub date: String,
 }

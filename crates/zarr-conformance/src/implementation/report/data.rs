@@ -25,7 +25,7 @@ impl Results {
             })
             .collect();
         json!({
-            "suite": { "version": about.version, "date": about.date },
+            "suite": { "version": env!("CARGO_PKG_VERSION"), "date": about.date },
             "peers": peers,
             "cases": self.asked.iter().map(case).collect::<Vec<_>>(),
             "results": results,
