@@ -27,7 +27,7 @@ def crc32c(data):
     return struct.pack("<I", crc ^ 0xFFFFFFFF)
 
 
-LITTLE = {"name": "bytes", "configuration": {"endian": "little"}}
+LITTLE, BIG = ({"name": "bytes", "configuration": {"endian": endian}} for endian in ("little", "big"))
 
 
 def array(shape, data_type, fill, codecs=None, chunks=None, **extra):
@@ -39,17 +39,17 @@ def array(shape, data_type, fill, codecs=None, chunks=None, **extra):
     }
 
 
-def sharded(inner, codecs=None):
+def sharded(inner, codecs=None, index=LITTLE):
     return {"name": "sharding_indexed", "configuration": {
         "chunk_shape": inner, "codecs": codecs or [LITTLE],
-        "index_codecs": [LITTLE, {"name": "crc32c"}], "index_location": "end"}}
+        "index_codecs": [index, {"name": "crc32c"}], "index_location": "end"}}
 
 
-def shard(chunks):
+def shard(chunks, order="<"):
     """Inner chunks one after the other, then the index."""
     index, body = b"", b""
     for chunk in chunks:
-        index += struct.pack("<QQ", len(body), len(chunk))
+        index += struct.pack(order + "QQ", len(body), len(chunk))
         body += chunk
     return body + index + crc32c(index)
 
@@ -57,24 +57,29 @@ def shard(chunks):
 def case(name, rule, notes, files, **more):
     """A store: a file for each key, where what is no bytes becomes JSON."""
     zarr_format = 3 if any(key.endswith("zarr.json") for key in files) else 2
-    malformed = "failure" in more
+    # What may be refused, or else must be read so.
+    or_error = more.pop("or_error", False)
+    malformed = or_error or "failure" in more
     top = "reject/probe" if malformed else "v%d/probe" % zarr_format
     store = "%s/%s.zarr" % (top, name)
     entry = {"id": "probe." + name, "category": ("neg-probe" if malformed else "v%d-probe" % zarr_format), "tier": "core",
              "writer": "hand-written", "zarr_format": zarr_format, "store": store, "array": more.pop("array", ""),
              "rule": rule, "notes": notes}
     if malformed:
-        entry.update(kind="neg", verb="cat", expect="error")
+        entry.update(kind="neg", verb="cat", expect="ok_or_error" if or_error else "error")
     document = files.get(os.path.join(entry["array"], "zarr.json")) or files.get(os.path.join(entry["array"], ".zarray"))
-    if not malformed and "elements" in more:
+    if "elements" in more:
         elements = more.pop("elements")
         as_json = not isinstance(elements, bytes)
         if as_json:
             elements = json.dumps(elements, ensure_ascii=True, sort_keys=True, separators=(",", ":")).encode()
         dtype = document.get("data_type", document.get("dtype"))
-        entry.update(kind="json" if as_json else "raw", expect="ok", shape=document["shape"],
-                     dtype=dtype if isinstance(dtype, str) else dtype["name"], nbytes=len(elements),
-                     sha256=hashlib.sha256(elements).hexdigest(), attributes={})
+        kind = "json" if as_json else "raw"
+        entry.update({"out_kind": kind} if malformed else {"kind": kind, "expect": "ok"})
+        entry.update(shape=document["shape"], dtype=dtype if isinstance(dtype, str) else dtype["name"],
+                     nbytes=len(elements), sha256=hashlib.sha256(elements).hexdigest())
+        if not malformed:
+            entry["attributes"] = {}
     entry.update(more)
     CASES.append((entry, files))
 
@@ -114,7 +119,13 @@ case("datetime-generic-zero", "L19", "0 is not NaT", files={
 case("bool-fill-false", "L9", "false, as JSON has it", files={"zarr.json": array([3], "bool", False, [{"name": "bytes"}])},
      elements=b"\0\0\0")
 
+case("negative-zero", "L92", "a chunk of -0.0 where the fill value is 0.0: they are equal, and not the same", write=True,
+     files={"zarr.json": array([4], "float64", 0.0, chunks=[2]), "c/0": struct.pack("<2d", -0.0, -0.0),
+            "c/1": struct.pack("<2d", 1.5, 0.0)}, elements=struct.pack("<4d", -0.0, -0.0, 1.5, 0.0))
+
 # Chunks.
+case("bool-bytes", "L78", "bytes of a bool that are neither 0 nor 1 are true, or an error, and never handed out", or_error=True,
+     files={"zarr.json": array([4], "bool", False, [{"name": "bytes"}]), "c/0": b"\x00\x01\x02\xff"}, elements=b"\0\1\1\1")
 case("transpose-before-shards", "L5", "axes swapped outside of the shards, 2 x 4 in Fortran order", files={
     "zarr.json": array([2, 4], "int32", 0, [
         {"name": "transpose", "configuration": {"order": [1, 0]}}, sharded([2, 2])]),
@@ -127,6 +138,9 @@ case("shards-in-reverse", "D7", "inner chunks lie in any order, and two share th
     "zarr.json": array([6], "int32", 0, [sharded([2])]),
     "c/0": (lambda body, index: body + index + crc32c(index))(
         int32s(5, 6) + int32s(1, 2), struct.pack("<6Q", 8, 8, 0, 8, 8, 8))}, elements=int32s(1, 2, 5, 6, 1, 2))
+case("shard-index-big-endian", "D7.4", "the index of a shard in big endian, its chunks in little endian", write=True, files={
+    "zarr.json": array([4], "int32", 0, [sharded([2], index=BIG)]),
+    "c/0": shard([int32s(1, 2), int32s(3, 4)], ">")}, elements=int32s(1, 2, 3, 4))
 case("shard-index-checksum", "L7", "the checksum of the index of a shard is wrong", failure="data", files={
     "zarr.json": array([4], "int32", 0, [sharded([2])]),
     "c/0": shard([int32s(1, 2), int32s(3, 4)])[:-4] + b"\0\0\0\0"})
@@ -171,6 +185,10 @@ DELTA = {"zarr_format": 2, "shape": [4], "chunks": [4], "dtype": "<i4", "compres
          "filters": [{"id": "delta", "dtype": "<i4", "astype": "<i2"}]}
 case("delta-astype", "L6", "differences in a smaller type", files={
     ".zarray": DELTA, "0": struct.pack("<4h", 10, 5, -20, 1)}, elements=int32s(10, 15, -5, -4))
+case("offset-and-scale", "D.10", "what is stored, divided by the scale, and then the offset", write=True, files={
+    ".zarray": {**DELTA, "dtype": "<f8", "fill_value": 0.0, "filters": [
+        {"id": "fixedscaleoffset", "offset": 1000, "scale": 10, "dtype": "<f8", "astype": "|u1"}]},
+    "0": bytes([0, 5, 20, 255])}, elements=struct.pack("<4d", 1000, 1000.5, 1002, 1025.5))
 case("order-F", "H.4", "chunks in Fortran order", files={
     ".zarray": {**DELTA, "shape": [2, 3], "chunks": [2, 3], "order": "F", "filters": None},
     "0.0": int32s(0, 3, 1, 4, 2, 5)}, elements=int32s(0, 1, 2, 3, 4, 5))

@@ -10,6 +10,7 @@ mod conformance;
 mod examples;
 mod fixtures;
 mod install;
+mod seeded;
 mod services;
 mod test;
 mod tidy;
@@ -37,6 +38,8 @@ enum Task {
     Fixtures(fixtures::Args),
     /// Ask this implementation and others to read, write and refuse what the fixtures say
     Conformance(conformance::Args),
+    /// Make mistakes in a copy of the sources, and see that the suites notice
+    Seeded(seeded::Args),
     /// Run our contender beside the rivals, where the benchmark harness is there
     Bench(bench::Args),
     /// The services that stores in the network are tested against
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
         Task::Tidy => tidy::run(),
         Task::Fixtures(args) => fixtures::run(&args),
         Task::Conformance(args) => conformance::run(&args),
+        Task::Seeded(args) => seeded::run(&args),
         Task::Bench(args) => bench::run(&args),
         Task::Services(args) => services::run(&args),
         Task::Asan => asan::run(),
