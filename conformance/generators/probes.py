@@ -97,6 +97,8 @@ case("float32-fill-nan-payload", "L11", "a NaN with a payload of its own", write
      files={"zarr.json": array([2], "float32", "0x7fc12345")}, elements=struct.pack("<2I", *[0x7FC12345] * 2))
 case("float64-fill-nan-payload", "L11", "a negative NaN with a payload", write=True,
      files={"zarr.json": array([2], "float64", "0xfff8000000abcdef")}, elements=struct.pack("<2Q", *[0xFFF8000000ABCDEF] * 2))
+case("float64-fill-negative-zero", "L92", "-0.0, which is not 0.0", write=True,
+     files={"zarr.json": array([2], "float64", -0.0)}, elements=struct.pack("<2d", -0.0, -0.0))
 case("float32-fill-hex", "L4", "1.5 as hexadecimal digits: 0x3fc00000 is no number",
      files={"zarr.json": array([2], "float32", "0x3fc00000")}, elements=struct.pack("<2f", 1.5, 1.5))
 case("float32-fill-hex-of-float64", "L10", "the 16 digits of a float64 are no float32", failure="extension",
