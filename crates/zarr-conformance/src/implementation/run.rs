@@ -1,5 +1,7 @@
 //! Asking all peers for all cases.
 
+mod write;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,10 +13,10 @@ use std::time::Duration;
 use super::SuiteError;
 use super::deviation::matches;
 use super::fixture::{Case, Expect, Fixtures, Kind};
-use super::judge::{elements, judge};
-use super::peer::{Answer, Exit, Line, Peer, Request, Verb};
+use super::judge::judge;
+use super::peer::{Answer, Line, Peer, Request, Verb};
 use super::process::Limits;
-use super::results::{Asked, Entry, Fault, FaultKind, Results, Verdict};
+use super::results::{Asked, Entry, Results};
 
 /// What is asked of peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -130,12 +132,6 @@ struct Suite<'a> {
 /// By peer and case.
 type Entries = BTreeMap<String, BTreeMap<String, Vec<Entry>>>;
 
-/// The elements of a fixture in a file, and the peers that read them right.
-struct Elements {
-    file: PathBuf,
-    readers: Vec<usize>,
-}
-
 impl<'a> Suite<'a> {
     /// With their places in the list of all.
     fn asked_peers(&self) -> impl Iterator<Item = (usize, &'a Peer)> {
@@ -159,11 +155,11 @@ impl<'a> Suite<'a> {
     }
 
     /// Does something for each of some things, on all threads; each has a line to the peer of its own.
-    fn spread<T: Sync, R: Send>(
+    fn spread<'t, T: Sync, R: Send>(
         &self,
         peer: usize,
-        todo: &[T],
-        work: impl Fn(&mut Line<'_>, &T) -> Result<R, SuiteError> + Sync,
+        todo: &'t [T],
+        work: impl Fn(&mut Line<'_>, &'t T) -> Result<R, SuiteError> + Sync,
     ) -> Result<Vec<R>, SuiteError> {
         let next = AtomicUsize::new(0);
         let done = Mutex::new(Vec::with_capacity(todo.len()));
@@ -203,100 +199,6 @@ impl<'a> Suite<'a> {
             entries.push(Entry::new(verb.name(), judge(case, verb, &answer)));
         }
         Ok(entries)
-    }
-
-    /// Lets the peers write, and those read that can.
-    fn write(&self, entries: &mut Entries) -> Result<(), SuiteError> {
-        let todo: Vec<_> = self.asked.iter().filter(|asked| asked.direction == Direction::Write).collect();
-        if todo.is_empty() {
-            return Ok(());
-        }
-        (self.options.tell)("all read what is to be written");
-        let elements = self.elements(&todo)?;
-        let todo: Vec<_> = todo.into_iter().zip(elements).collect();
-        for (index, writer) in self.asked_peers() {
-            (self.options.tell)(&format!("{} writes, and all read that", writer.id));
-            let written = self.spread(index, &todo, |line, (asked, elements)| {
-                let folder = self.folder()?.join("written.zarr");
-                let verdict = match elements {
-                    Some(elements) => self.write_one(line, asked, &folder, elements)?,
-                    None => Verdict::NotImplemented("no peer here reads the fixture itself".to_owned()),
-                };
-                Ok((folder, vec![Entry::new(Verb::Write.name(), verdict)]))
-            })?;
-            let mut written: Vec<_> = todo.iter().zip(written).collect();
-            for (index, reader) in self.peers.iter().enumerate() {
-                let mut chosen: Vec<&mut _> = written
-                    .iter_mut()
-                    .filter(|((_, elements), (_, entries))| {
-                        matches!(entries[0].verdict, Verdict::Passed)
-                            && elements.as_ref().is_some_and(|e| e.readers.contains(&index))
-                    })
-                    .collect();
-                let places: Vec<_> =
-                    chosen.iter().map(|((asked, _), (folder, _))| (*asked, folder.clone())).collect();
-                let read = self.spread(index, &places, |line, (asked, folder)| {
-                    let case = &asked.case;
-                    let answer = self.ask(line, case, &request(case, Verb::Read, folder))?;
-                    Ok(judge(case, Verb::Read, &answer))
-                })?;
-                for (entry, verdict) in chosen.iter_mut().zip(read) {
-                    entry.1.1.push(Entry::new(format!("read by {}", reader.id), verdict));
-                }
-            }
-            let found = written.into_iter().map(|((asked, _), (_, found))| (asked.id.clone(), found));
-            entries.entry(writer.id.clone()).or_default().extend(found);
-        }
-        Ok(())
-    }
-
-    /// The elements of each fixture, which the digest proves right, from whoever reads them.
-    fn elements(&self, todo: &[&Asked]) -> Result<Vec<Option<Elements>>, SuiteError> {
-        let mut found: Vec<Option<Elements>> = todo.iter().map(|_| None).collect();
-        for index in 0..self.peers.len() {
-            let read = self.spread(index, todo, |line, asked| {
-                let case = &asked.case;
-                let node = case.node(&self.store(case)?);
-                let answer = self.ask(line, case, &request(case, Verb::Read, &node))?;
-                let right = answer.exit == Exit::Done && elements(case, Expect::Ok, &answer.output).is_none();
-                Ok(right.then_some(answer.output))
-            })?;
-            for (read, found) in read.into_iter().zip(&mut found) {
-                let Some(output) = read else { continue };
-                match found {
-                    Some(elements) => elements.readers.push(index),
-                    None => {
-                        let file = self.folder()?.join("elements");
-                        fs::write(&file, output).map_err(SuiteError::at(&file))?;
-                        *found = Some(Elements { file, readers: vec![index] });
-                    }
-                }
-            }
-        }
-        Ok(found)
-    }
-
-    fn write_one(
-        &self,
-        line: &mut Line<'_>,
-        asked: &Asked,
-        folder: &Path,
-        elements: &Elements,
-    ) -> Result<Verdict, SuiteError> {
-        let case = &asked.case;
-        let node = case.node(&self.fixtures.root.join(&case.store));
-        let metadata = node.join(case.write.as_deref().unwrap_or_default());
-        let mut request = request(case, Verb::Write, folder);
-        request.write = Some((&metadata, &elements.file));
-        let Answer { exit, message, .. } = self.ask(line, case, &request)?;
-        let fault = |kind, got| Verdict::Failed(Fault::new(kind, "an array with these metadata", got));
-        Ok(match exit {
-            Exit::Done => Verdict::Passed,
-            Exit::NotImplemented => Verdict::NotImplemented(message),
-            Exit::Refused => fault(FaultKind::Refused, message),
-            Exit::Closed => fault(FaultKind::Broken, "an endless stream".to_owned()),
-            Exit::Broken(how) => fault(FaultKind::Broken, format!("{how}: {message}")),
-        })
     }
 
     /// Asks, and takes the folders of this machine out of what is said.

@@ -1,0 +1,119 @@
+//! Writing: peers make the arrays of fixtures anew, and those read them that can read the fixtures.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::super::SuiteError;
+use super::super::fixture::Expect;
+use super::super::judge::{elements, judge};
+use super::super::peer::{Answer, Exit, Line, Verb};
+use super::super::results::{Asked, Entry, Fault, FaultKind, Verdict};
+use super::{Direction, Entries, Suite, request};
+
+/// An array to be written.
+struct Task<'a> {
+    asked: &'a Asked,
+    /// A file with its elements, if any peer could read them, which the digest proves right.
+    elements: Option<PathBuf>,
+    /// The peers that could.
+    readers: Vec<usize>,
+}
+
+/// What a peer made of one.
+struct Written<'t, 'a> {
+    task: &'t Task<'a>,
+    folder: PathBuf,
+    entries: Vec<Entry>,
+}
+
+impl Suite<'_> {
+    /// Lets the peers write, and those read that can.
+    pub(super) fn write(&self, entries: &mut Entries) -> Result<(), SuiteError> {
+        let tasks = self.tasks()?;
+        if tasks.is_empty() {
+            return Ok(());
+        }
+        for (index, writer) in self.asked_peers() {
+            (self.options.tell)(&format!("{} writes, and all read that", writer.id));
+            let mut written = self.spread(index, &tasks, |line, task| self.write_one(line, task))?;
+            for index in 0..self.peers.len() {
+                self.read_back(index, &mut written)?;
+            }
+            let found = written.into_iter().map(|written| (written.task.asked.id.clone(), written.entries));
+            entries.entry(writer.id.clone()).or_default().extend(found);
+        }
+        Ok(())
+    }
+
+    /// What there is to write, with its elements from whoever reads the fixture right.
+    fn tasks(&self) -> Result<Vec<Task<'_>>, SuiteError> {
+        let asked = self.asked.iter().filter(|asked| asked.direction == Direction::Write);
+        let mut tasks: Vec<_> =
+            asked.map(|asked| Task { asked, elements: None, readers: Vec::new() }).collect();
+        for index in 0..self.peers.len() {
+            let read = self.spread(index, &tasks, |line, task| {
+                let case = &task.asked.case;
+                let node = case.node(&self.store(case)?);
+                let answer = self.ask(line, case, &request(case, Verb::Read, &node))?;
+                let right = answer.exit == Exit::Done && elements(case, Expect::Ok, &answer.output).is_none();
+                Ok(right.then_some(answer.output))
+            })?;
+            for (task, output) in tasks.iter_mut().zip(read) {
+                let Some(output) = output else { continue };
+                task.readers.push(index);
+                if task.elements.is_none() {
+                    let file = self.folder()?.join("elements");
+                    fs::write(&file, output).map_err(SuiteError::at(&file))?;
+                    task.elements = Some(file);
+                }
+            }
+        }
+        Ok(tasks)
+    }
+
+    fn write_one<'t, 'a>(
+        &self,
+        line: &mut Line<'_>,
+        task: &'t Task<'a>,
+    ) -> Result<Written<'t, 'a>, SuiteError> {
+        let case = &task.asked.case;
+        let folder = self.folder()?.join("written.zarr");
+        let written = |verdict| Written {
+            task,
+            folder: folder.clone(),
+            entries: vec![Entry::new(Verb::Write.name(), verdict)],
+        };
+        let Some(elements) = &task.elements else {
+            return Ok(written(Verdict::NotImplemented("no peer here reads the fixture itself".to_owned())));
+        };
+        let node = case.node(&self.fixtures.root.join(&case.store));
+        let metadata = node.join(case.write.as_deref().unwrap_or_default());
+        let mut request = request(case, Verb::Write, &folder);
+        request.write = Some((&metadata, elements));
+        let Answer { exit, message, .. } = self.ask(line, case, &request)?;
+        let fault = |kind, got| Verdict::Failed(Fault::new(kind, "an array with these metadata", got));
+        Ok(written(match exit {
+            Exit::Done => Verdict::Passed,
+            Exit::NotImplemented => Verdict::NotImplemented(message),
+            Exit::Refused => fault(FaultKind::Refused, message),
+            Exit::Closed => fault(FaultKind::Broken, "an endless stream".to_owned()),
+            Exit::Broken(how) => fault(FaultKind::Broken, format!("{how}: {message}")),
+        }))
+    }
+
+    /// Lets a peer read what was written of the fixtures that it can read.
+    fn read_back(&self, reader: usize, written: &mut [Written<'_, '_>]) -> Result<(), SuiteError> {
+        let done = |written: &Written<'_, '_>| matches!(written.entries[0].verdict, Verdict::Passed);
+        let mut chosen: Vec<_> =
+            written.iter_mut().filter(|one| done(one) && one.task.readers.contains(&reader)).collect();
+        let verdicts = self.spread(reader, &chosen, |line, written| {
+            let case = &written.task.asked.case;
+            let answer = self.ask(line, case, &request(case, Verb::Read, &written.folder))?;
+            Ok(judge(case, Verb::Read, &answer))
+        })?;
+        for (written, verdict) in chosen.iter_mut().zip(verdicts) {
+            written.entries.push(Entry::new(format!("read by {}", self.peers[reader].id), verdict));
+        }
+        Ok(())
+    }
+}
