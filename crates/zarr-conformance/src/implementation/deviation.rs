@@ -19,9 +19,6 @@ pub struct Deviation {
     pub verb: Vec<String>,
     /// Only what fails like this: `wrong`, `refused`, `accepted` or `broken`.
     pub found: Option<FaultKind>,
-    /// It fails at times, and passes at others: of memory that it reads and should not, say.
-    #[serde(default)]
-    pub varies: bool,
     /// What it does, and why that is known.
     pub reason: String,
     /// Where it is written: an id of the checklist, or a URL.

@@ -97,13 +97,11 @@ pub struct Entry {
     pub verdict: Verdict,
     /// If it failed and that is known.
     pub known: Option<Known>,
-    /// It is known to come out differently at times.
-    pub varies: bool,
 }
 
 impl Entry {
     pub(super) fn new(verb: impl Into<String>, verdict: Verdict) -> Self {
-        Self { verb: verb.into(), verdict, known: None, varies: false }
+        Self { verb: verb.into(), verdict, known: None }
     }
 }
 
@@ -242,10 +240,9 @@ impl Results {
 /// Marks an entry; says what is surprising about it.
 fn explain(deviations: &Deviations, case: &str, entry: &mut Entry) -> Option<String> {
     let mut found = deviations.find(case, &entry.verb);
-    entry.varies = deviations.find(case, &entry.verb).any(|deviation| deviation.varies);
     match &entry.verdict {
         Verdict::Passed => {
-            let deviation = found.find(|deviation| !deviation.varies)?;
+            let deviation = found.next()?;
             Some(format!("passed, though it is known to fail: {}", deviation.reason))
         }
         Verdict::NotImplemented(_) => None,
@@ -311,14 +308,6 @@ mod tests {
 
         // It fails in another way.
         assert_eq!(results(&[("a", wrong())]).explain(|_| known("refused")).len(), 1);
-        // It may do either.
-        let mut varies = known("wrong");
-        varies.list[0].varies = true;
-        for verdict in [wrong(), Verdict::Passed] {
-            let mut found = results(&[("a", verdict)]);
-            assert!(found.explain(|_| varies.clone()).is_empty());
-            assert_eq!(crate::implementation::Snapshot::of(&found, "p").to_string(), "a: read varies\n");
-        }
         // There is no such case.
         let surprises = results(&[("b", Verdict::Passed)]).explain(|_| known("wrong"));
         assert!(surprises[0].message.ends_with("no such case was asked"), "{surprises:?}");

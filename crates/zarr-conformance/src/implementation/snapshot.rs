@@ -3,23 +3,20 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::results::{Entry, Results};
+use super::results::Results;
 
 /// Verdicts of one peer by case and verb. Its text has a line for each case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot(BTreeMap<String, BTreeMap<String, String>>);
 
 impl Snapshot {
-    /// That of a peer, once [explained](Results::explain): what varies is not told.
+    /// That of a peer.
     pub fn of(results: &Results, peer: &str) -> Self {
         let cases = results.entries.get(peer).into_iter().flatten();
         Self(
             cases
                 .map(|(case, entries)| {
-                    let short = |entry: &Entry| {
-                        if entry.varies { "varies".to_owned() } else { entry.verdict.in_short() }
-                    };
-                    let told = entries.iter().map(|entry| (entry.verb.clone(), short(entry)));
+                    let told = entries.iter().map(|entry| (entry.verb.clone(), entry.verdict.in_short()));
                     (case.clone(), told.collect())
                 })
                 .collect(),
