@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         }
         Some(folder) => Fixtures::load(folder)?,
     };
-    let (peers, asked) = peers(args)?;
+    let (peers, asked) = taking_part(args)?;
     let work = target_dir().join("conformance").join(format!("work-{}", std::process::id()));
     let mut options = Options::new(work);
     options.cases.clone_from(&args.case);
@@ -111,7 +111,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 }
 
 /// The peers that take part, and the ids of those that are asked.
-fn peers(args: &Args) -> Result<(Vec<Peer>, Vec<String>)> {
+fn taking_part(args: &Args) -> Result<(Vec<Peer>, Vec<String>)> {
     let mut sources = peers::all()?;
     if let Some(unknown) = args.peer.iter().find(|name| sources.iter().all(|source| source.id != **name)) {
         let names: Vec<_> = sources.iter().map(|source| source.id.as_str()).collect();
