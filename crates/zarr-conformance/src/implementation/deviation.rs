@@ -71,12 +71,17 @@ impl Deviations {
         Ok(found)
     }
 
-    /// The one that a case and verb come under.
+    /// Those that a case and verb come under.
     pub fn find(&self, case: &str, verb: &str) -> impl Iterator<Item = &Deviation> {
-        self.list.iter().filter(move |deviation| {
-            (deviation.verb.is_empty() || deviation.verb.iter().any(|pattern| matches(pattern, verb)))
-                && deviation.cases.iter().any(|pattern| matches(pattern, case))
-        })
+        self.list.iter().filter(move |deviation| deviation.covers(case, verb))
+    }
+}
+
+impl Deviation {
+    /// Whether a case and verb come under it.
+    pub fn covers(&self, case: &str, verb: &str) -> bool {
+        (self.verb.is_empty() || self.verb.iter().any(|pattern| matches(pattern, verb)))
+            && self.cases.iter().any(|pattern| matches(pattern, case))
     }
 }
 
