@@ -3,9 +3,9 @@
 
   python3 generators/probes.py FOLDER
 
-Each is the smallest store that shows one thing; most come from the lists of what implementations get wrong (checklist L.1,
-regressions Z). Standard library only; the same bytes each time. `cargo xtask fixtures generate` runs it and sees that what
-is committed is what it writes.
+Each is the smallest store that shows one thing; most come from docs/specification/interoperability.md (section L.1) and from
+regressions of other implementations. Standard library only; the same bytes each time. `cargo xtask fixtures generate`
+runs it and checks that the committed stores are what it writes.
 """
 import gzip
 import hashlib
@@ -155,12 +155,12 @@ case("chunk-with-one-byte-more", "L8", "a chunk is never cut to what it should b
 case("gzip-two-members", "L21", "two members of gzip are one text (RFC 1952, section 2.2)", files={
     "zarr.json": array([4], "int32", 0, [LITTLE, {"name": "gzip", "configuration": {"level": 5}}]),
     "c/0": gzip.compress(int32s(1, 2), mtime=0) + gzip.compress(int32s(3, 4), mtime=0)}, elements=int32s(1, 2, 3, 4))
-case("adler32-in-shards", "Z6", "a checksum before the data of the last inner chunk of a shard", files={
+case("adler32-in-shards", "D10.1", "a checksum before the data of the last inner chunk of a shard", files={
     "zarr.json": array([4], "int32", 0, [sharded([2], [LITTLE, {"name": "numcodecs.adler32", "configuration": {"location": "start"}}])]),
     "c/0": shard([struct.pack("<I", zlib.adler32(part)) + part for part in (int32s(1, 2), int32s(3, 4))])},
     elements=int32s(1, 2, 3, 4))
 STRINGS = [{"name": "vlen-utf8"}]
-case("strings-like-fill", "Z1", "[\"aa\", \"\"] has the bytes of two fill values, and is not two of them", write=True, files={
+case("strings-like-fill", "L92", "[\"aa\", \"\"] has the bytes of two fill values, and is not two of them", write=True, files={
     "zarr.json": array([2], "string", "a", STRINGS),
     "c/0": struct.pack("<II2sI", 2, 2, b"aa", 0)}, elements=["aa", ""])
 case("zero-dimensions", "C.t1", "a 0-dimensional array has its chunk under `c`", files={
@@ -187,14 +187,14 @@ DELTA = {"zarr_format": 2, "shape": [4], "chunks": [4], "dtype": "<i4", "compres
          "filters": [{"id": "delta", "dtype": "<i4", "astype": "<i2"}]}
 case("delta-astype", "L6", "differences in a smaller type", files={
     ".zarray": DELTA, "0": struct.pack("<4h", 10, 5, -20, 1)}, elements=int32s(10, 15, -5, -4))
-case("offset-and-scale", "D.10", "what is stored, divided by the scale, and then the offset", write=True, files={
+case("offset-and-scale", "D10", "what is stored, divided by the scale, and then the offset", write=True, files={
     ".zarray": {**DELTA, "dtype": "<f8", "fill_value": 0.0, "filters": [
         {"id": "fixedscaleoffset", "offset": 1000, "scale": 10, "dtype": "<f8", "astype": "|u1"}]},
     "0": bytes([0, 5, 20, 255])}, elements=struct.pack("<4d", 1000, 1000.5, 1002, 1025.5))
 case("order-F", "H.4", "chunks in Fortran order", files={
     ".zarray": {**DELTA, "shape": [2, 3], "chunks": [2, 3], "order": "F", "filters": None},
     "0.0": int32s(0, 3, 1, 4, 2, 5)}, elements=int32s(0, 1, 2, 3, 4, 5))
-case("foreign-node-type", "Z11", "a member of format 3 in a document of format 2", files={
+case("foreign-node-type", "H3", "a member of format 3 in a document of format 2", files={
     ".zarray": {**DELTA, "shape": [2], "chunks": [2], "filters": None, "node_type": "array"}, "0": int32s(1, 2)},
      elements=int32s(1, 2))
 case("fill-null", "H.3", "a fill value of null is undefined, and what is stored is read", files={
@@ -203,7 +203,7 @@ case("fill-null", "H.3", "a fill value of null is undefined, and what is stored 
 case("filters-empty", "H.1", "an empty list of filters is none", files={
     ".zarray": {**DELTA, "shape": [2], "chunks": [2], "filters": []}, "0": int32s(1, 2)}, elements=int32s(1, 2))
 STRUCTURED = {**DELTA, "shape": [2], "chunks": [2], "filters": None, "dtype": [["x", "<i4"], ["y", "|u1"]], "fill_value": None}
-case("group-with-struct", "Z11", "an array of structs does not hide its neighbours", kind="group", expect="ok", attributes={},
+case("group-with-struct", "F25", "an array of structs does not hide its neighbours", kind="group", expect="ok", attributes={},
      nodes={"/": "group", "/a": "array", "/b": "array"}, files={
          ".zgroup": {"zarr_format": 2}, "a/.zarray": {**DELTA, "filters": None}, "b/.zarray": STRUCTURED})
 case("dtype-unknown", "H.2", "a type that NumPy does not know", failure="extension", files={
