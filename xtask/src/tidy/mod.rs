@@ -4,6 +4,7 @@
 //! - [`packages`]: what every crate carries
 //! - [`rules`]: what may not stand in which source, over the tokens that [`source`] makes
 //! - [`docs`]: that the documents name what is there
+//! - [`specification`]: that rules of the formats which are cited exist, and have tests
 //!
 //! Each finding says where, which rule, and why there is such a rule. docs/ARCHITECTURE.md lists the invariants.
 
@@ -12,6 +13,7 @@ mod graph;
 mod packages;
 mod rules;
 mod source;
+mod specification;
 
 use std::path::{Path, PathBuf};
 
@@ -52,6 +54,7 @@ pub(crate) fn run() -> Result<()> {
     findings.extend(packages::check(&workspace, &root())?);
     findings.extend(sources.iter().flat_map(rules::check));
     findings.extend(docs::check(&workspace, &root())?);
+    findings.extend(specification::check(&root(), &sources)?);
 
     for finding in &findings {
         let level = if finding.warning { "warning" } else { "error" };

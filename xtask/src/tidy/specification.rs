@@ -1,0 +1,400 @@
+//! Checks `docs/specification`: every rule that is cited exists, and every rule names tests or says why it has none.
+//!
+//! A rule is cited as "rule D7.11" or "rules D3.t5 to D3.t7", or in Markdown by a link to its anchor.
+
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+
+use super::Finding;
+use super::source::Source;
+
+const PAGES: &str = "docs/specification";
+const MANIFEST: &str = "conformance/manifest.json";
+const CHECK: &str = "specification";
+const TESTS: &str = "- **Tests**: ";
+
+/// A page of rules.
+struct Page {
+    /// From the root of the workspace.
+    path: String,
+    blocks: Vec<Block>,
+    /// The anchors of its rules, sections and headings.
+    anchors: BTreeSet<String>,
+}
+
+/// A heading and what stands below it, up to the next heading.
+struct Block {
+    /// The line of the heading, from 0.
+    line: usize,
+    /// The number of `#` of the heading.
+    level: usize,
+    /// The anchors of the heading.
+    ids: Vec<String>,
+    /// The anchors of rows of tables: cases, and rules of one line.
+    rows: Vec<String>,
+    /// What the point "Tests" says, in one line.
+    tests: Option<String>,
+}
+
+/// All rules over the specification and over what cites it.
+pub(crate) fn check(root: &Path, sources: &[Source]) -> Result<Vec<Finding>> {
+    let manifest = std::fs::read_to_string(root.join(MANIFEST)).context(MANIFEST)?;
+    let pages = pages(root)?;
+    let mut findings = repeated(&pages);
+    for page in &pages {
+        findings.extend(untested(page, |file, name| is_test(file, name, sources, &manifest)));
+    }
+    for file in citing(root)? {
+        let text = std::fs::read_to_string(root.join(&file)).with_context(|| file.clone())?;
+        findings.extend(unknown(&file, &text, &pages));
+    }
+    Ok(findings)
+}
+
+fn pages(root: &Path) -> Result<Vec<Page>> {
+    let mut files = files(root, PAGES, &["md"])?;
+    files.sort();
+    let page = |path: String| {
+        let text = std::fs::read_to_string(root.join(&path)).with_context(|| path.clone())?;
+        Ok(Page::new(path, &text))
+    };
+    files.into_iter().map(page).collect()
+}
+
+impl Page {
+    fn new(path: String, text: &str) -> Self {
+        let lines: Vec<&str> = text.lines().collect();
+        let is_heading = |line: &usize| lines[*line].starts_with('#');
+        let starts: Vec<usize> = (0..lines.len()).filter(is_heading).collect();
+        let ends = starts.iter().skip(1).copied().chain([lines.len()]);
+        let blocks: Vec<Block> =
+            starts.iter().zip(ends).map(|(start, end)| Block::new(*start, &lines[*start..end])).collect();
+        let ids = blocks.iter().flat_map(|block| block.ids.iter().chain(&block.rows).cloned());
+        let slugs = starts.iter().map(|line| slug(lines[*line]));
+        let anchors = ids.chain(slugs).collect();
+        Self { path, blocks, anchors }
+    }
+
+    fn at(&self, block: &Block) -> String {
+        format!("{}:{}", self.path, block.line + 1)
+    }
+}
+
+impl Block {
+    /// From its lines, the first of which is the heading.
+    fn new(line: usize, lines: &[&str]) -> Self {
+        let heading = lines.first().copied().unwrap_or_default();
+        let rows = lines.iter().filter(|line| line.starts_with('|'));
+        Self {
+            line,
+            level: heading.bytes().take_while(|b| *b == b'#').count(),
+            ids: anchors(heading),
+            rows: rows.flat_map(|row| anchors(row)).collect(),
+            tests: tests(lines),
+        }
+    }
+}
+
+/// The point "Tests" of a block with the lines that continue it.
+fn tests(lines: &[&str]) -> Option<String> {
+    let mut rest = lines.iter().skip_while(|line| !line.starts_with(TESTS));
+    let first = rest.next()?.strip_prefix(TESTS)?;
+    let more = rest.map_while(|line| line.strip_prefix("  "));
+    Some([first].into_iter().chain(more).collect::<Vec<_>>().join(" "))
+}
+
+/// The ids of `<a id="…"></a>` in a line.
+fn anchors(line: &str) -> Vec<String> {
+    let ids = line.split("<a id=\"").skip(1);
+    ids.filter_map(|rest| Some(rest.split_once('"')?.0.to_owned())).collect()
+}
+
+/// The anchor that a Markdown viewer gives to a heading.
+fn slug(heading: &str) -> String {
+    let text = heading.trim_start_matches('#').split("<a ").next().unwrap_or_default().trim();
+    let kept = text.chars().filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c));
+    kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+/// Anchors that two rules have, on whatever pages.
+fn repeated(pages: &[Page]) -> Vec<Finding> {
+    let (mut seen, mut findings) = (BTreeSet::new(), Vec::new());
+    for page in pages {
+        for block in &page.blocks {
+            for id in block.ids.iter().chain(&block.rows).filter(|id| !seen.insert(*id)) {
+                let message = format!("the anchor `{id}` is given twice: an id means one rule");
+                findings.push(Finding::error(page.at(block), CHECK, message));
+            }
+        }
+    }
+    findings
+}
+
+/// Rules without tests that exist and without a reason. What is said below a section holds for its rules.
+fn untested(page: &Page, exists: impl Fn(&str, &str) -> bool) -> Vec<Finding> {
+    let (mut section, mut findings) = (None, Vec::new());
+    for block in &page.blocks {
+        if block.level <= 2 {
+            section = block.tests.as_ref();
+        }
+        let rules = if block.level <= 2 { &block.rows } else { &block.ids };
+        let Some(rule) = rules.first().or(block.rows.first()) else { continue };
+        let problems = match block.tests.as_ref().or(section) {
+            None => vec![format!("`{rule}` has neither tests nor a reason, \"- **Tests**: none: …\"")],
+            Some(tests) => missing(tests, &exists),
+        };
+        findings.extend(problems.into_iter().map(|said| Finding::error(page.at(block), CHECK, said)));
+    }
+    findings
+}
+
+/// What is wrong with a list such as "`path` (`test`, `test`), `path` (`test`)", or "none: reason".
+fn missing(tests: &str, exists: impl Fn(&str, &str) -> bool) -> Vec<String> {
+    if let Some(reason) = tests.strip_prefix("none") {
+        let given = reason.strip_prefix(':').is_some_and(|reason| !reason.trim().is_empty());
+        return if given {
+            Vec::new()
+        } else {
+            vec!["no tests, and no reason why: \"none: …\"".to_owned()]
+        };
+    }
+    let mut problems = Vec::new();
+    let mut named = 0;
+    for part in tests.split(')') {
+        let Some((file, names)) = part.split_once('(') else { continue };
+        let Some(file) = file.split('`').nth(1) else { continue };
+        for name in names.split('`').skip(1).step_by(2) {
+            named += 1;
+            if !exists(file, name) {
+                problems.push(format!("there is no test `{name}` in `{file}`"));
+            }
+        }
+    }
+    if named == 0 {
+        problems.push("names no test, as in \"`path` (`test`)\"".to_owned());
+    }
+    problems
+}
+
+/// Whether a Rust file has a test of this name, or a suite that a macro makes, or the manifest a fixture.
+fn is_test(file: &str, name: &str, sources: &[Source], manifest: &str) -> bool {
+    if file == MANIFEST {
+        return manifest.contains(&format!("\"id\": \"{name}\""));
+    }
+    let source = sources.iter().find(|source| source.path == file);
+    source.is_some_and(|source| {
+        let function = source.find(&["]", "fn", name]).any(|line| source.is_test(line));
+        function || source.find(&["!", "(", name, ","]).next().is_some()
+    })
+}
+
+/// The files that may cite rules, from the root.
+fn citing(root: &Path) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    for folder in ["bench", "conformance", "crates", "docs", "examples", "xtask"] {
+        found.extend(files(root, folder, &["md", "rs", "py", "toml"])?);
+    }
+    found.extend(["README.md", "CONTRIBUTING.md", MANIFEST].map(str::to_owned));
+    Ok(found)
+}
+
+/// The files below a folder with one of these endings, from the root, with `/`.
+fn files(root: &Path, folder: &str, endings: &[&str]) -> Result<Vec<String>> {
+    let (mut found, mut folders) = (Vec::new(), vec![root.join(folder)]);
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+        for entry in entries {
+            let entry = entry?;
+            let (path, kind) = (entry.path(), entry.file_type()?);
+            let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+            if kind.is_dir() && entry.file_name() != "target" && entry.file_name() != "node_modules" {
+                folders.push(path);
+            } else if kind.is_file() && endings.contains(&ending) {
+                let path = path.strip_prefix(root).unwrap_or(&path);
+                found.push(path.to_string_lossy().replace('\\', "/"));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Citations in a file of rules that no page has.
+fn unknown(file: &str, text: &str, pages: &[Page]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (line, text) in text.lines().enumerate() {
+        let mut ids = cited(text);
+        if file == MANIFEST {
+            ids.extend(text.split("\"rule\": \"").skip(1).filter_map(|rest| Some(rest.split_once('"')?.0)));
+        }
+        let known = |id: &str| pages.iter().any(|page| page.anchors.contains(&id.to_ascii_lowercase()));
+        let mut wrong: Vec<String> =
+            ids.into_iter().filter(|id| !known(id)).map(|id| format!("cites the rule {id}")).collect();
+        if file.ends_with(".md") {
+            wrong.extend(dead_links(file, text, pages));
+        }
+        let message = |wrong| format!("{wrong}, which {PAGES} does not have");
+        let place = || format!("{file}:{}", line + 1);
+        findings.extend(wrong.into_iter().map(|wrong| Finding::error(place(), CHECK, message(wrong))));
+    }
+    findings
+}
+
+/// The ids behind the word "rule" or "rules", and those that follow them in a list.
+fn cited(line: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for (at, _) in line.match_indices("rule").chain(line.match_indices("Rule")) {
+        let begins = !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        let rest = &line[at + "rule".len()..];
+        let mut next = rest.strip_prefix('s').unwrap_or(rest).strip_prefix(' ').filter(|_| begins);
+        while let Some(rest) = next {
+            let (id, rest) = leading_id(rest);
+            found.extend(id);
+            let joined = |word: &&str| rest.starts_with(word);
+            let join = [", and ", ", ", " and ", " or ", " to "].into_iter().find(joined);
+            next = join.filter(|_| id.is_some()).map(|join| &rest[join.len()..]);
+        }
+    }
+    found
+}
+
+/// The id that a text begins with (a capital letter, perhaps a point, then a number or a case), and what follows it.
+fn leading_id(text: &str) -> (Option<&str>, &str) {
+    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '.').unwrap_or(text.len());
+    let id = text[..end].trim_end_matches('.');
+    let rest =
+        id.strip_prefix(|c: char| c.is_ascii_uppercase()).map(|rest| rest.trim_start_matches(['.', 't']));
+    let is_id = rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    (Some(id).filter(|_| is_id), &text[id.len()..])
+}
+
+/// Links of a Markdown file into the specification whose page or anchor is not there.
+fn dead_links(file: &str, line: &str, pages: &[Page]) -> Vec<String> {
+    let mut dead = Vec::new();
+    for target in line.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0)) {
+        let Some((path, anchor)) = target.split_once('#') else { continue };
+        let path = if path.is_empty() { file.to_owned() } else { beside(file, path) };
+        if !path.starts_with(PAGES) {
+            continue;
+        }
+        if !pages.iter().any(|page| page.path == path && page.anchors.contains(anchor)) {
+            dead.push(format!("links to `{target}`"));
+        }
+    }
+    dead
+}
+
+/// A path that is given from the folder of a file, from the root.
+fn beside(file: &str, path: &str) -> String {
+    let mut whole = PathBuf::new();
+    let from = Path::new(file).parent().unwrap_or(Path::new("")).join(path);
+    for part in from.components() {
+        match part {
+            Component::ParentDir => drop(whole.pop()),
+            part => whole.push(part),
+        }
+    }
+    whole.to_string_lossy().replace('\\', "/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(text: &str) -> Page {
+        Page::new(format!("{PAGES}/a.md"), text)
+    }
+
+    fn messages(findings: Vec<Finding>) -> Vec<(String, String)> {
+        findings.into_iter().map(|finding| (finding.place, finding.message)).collect()
+    }
+
+    #[test]
+    fn finds_citations() {
+        // Not written as "rule A3", so that these lines cite nothing themselves.
+        let say = |text: &str| text.replace('*', "rule");
+        for (text, ids) in [
+            ("// see * A3.", &["A3"][..]),
+            ("* D7.11, and nothing else", &["D7.11"]),
+            ("(*s D3.t5 to D3.t7, F2a and X100, or B.t24)", &["D3.t5", "D3.t7", "F2a", "X100"]),
+            ("* 10, a *r A3, *s of B2, * B", &[]),
+            ("Each * Q9 is unknown", &["Q9"]),
+        ] {
+            assert_eq!(cited(&say(text)), ids, "{text}");
+        }
+    }
+
+    #[test]
+    fn finds_citations_of_rules_that_are_not_there() {
+        let pages = [page("### A3. One <a id=\"a3\"></a>\n")];
+        let text = format!("//! {} A3\n\n// {}s A3 and A4\n", "rule", "rule");
+        let found = messages(unknown("x.rs", &text, &pages));
+        let message = format!("cites the {} A4, which {PAGES} does not have", "rule");
+        assert_eq!(found, [("x.rs:3".to_owned(), message)]);
+        assert_eq!(unknown(MANIFEST, r#"{"rule": "A3"} {"rule": "B1"}"#, &pages).len(), 1);
+    }
+
+    #[test]
+    fn finds_links_to_anchors_that_are_not_there() {
+        let pages = [page("# Some words, here\n\n| <a id=\"a.t1\"></a>A.t1 | x |\n")];
+        let dead = |file: &str, line: &str| dead_links(file, line, &pages);
+        assert!(dead("docs/x.md", "[a](specification/a.md#a.t1) [b](y.md#z)").is_empty());
+        assert!(dead("docs/specification/a.md", "[a](#some-words-here) [b](a.md#a.t1)").is_empty());
+        assert_eq!(dead("crates/c/R.md", "[a](../../docs/specification/a.md#a9)").len(), 1);
+        assert_eq!(dead("docs/specification/a.md", "[a](#a.t2) [b](b.md#a.t1)").len(), 2);
+    }
+
+    #[test]
+    fn finds_rules_without_tests() {
+        let exists = |file: &str, name: &str| file == "t.rs" && name == "one";
+        let rule = |id: &str, tests: &str| format!("### R <a id=\"{id}\"></a>\n\n- **Tests**: {tests}\n\n");
+        let text = [
+            rule("a1", "`t.rs` (`one`)."),
+            rule("a2", "`t.rs`\n  (`one`, `two`), `u.rs` (`one`)."),
+            rule("a3", "none: it is not built"),
+            rule("a4", "none"),
+            rule("a5", "everything"),
+            "### R <a id=\"a6\"></a>\n\ntext\n".to_owned(),
+        ];
+        let found = messages(untested(&page(&text.concat()), exists));
+        let said: Vec<&str> = found.iter().map(|(_, message)| message.as_str()).collect();
+        assert_eq!(
+            said,
+            [
+                "there is no test `two` in `t.rs`",
+                "there is no test `one` in `u.rs`",
+                "no tests, and no reason why: \"none: …\"",
+                "names no test, as in \"`path` (`test`)\"",
+                "`a6` has neither tests nor a reason, \"- **Tests**: none: …\"",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_a_section_says_of_tests_holds_for_its_rules() {
+        let exists = |_: &str, _: &str| false;
+        let section = "## S <a id=\"a.1\"></a>\n- **Tests**: none: later\n### R <a id=\"a1\"></a>\n";
+        assert!(untested(&page(section), exists).is_empty());
+        let next = format!("{section}## T\n### R <a id=\"a2\"></a>\n");
+        assert_eq!(untested(&page(&next), exists).len(), 1);
+        let cases = "## S <a id=\"a.1\"></a>\n| <a id=\"a.t1\"></a>A.t1 | x |\n";
+        assert_eq!(untested(&page(cases), exists).len(), 1, "a case needs tests, its section does not");
+    }
+
+    #[test]
+    fn an_id_means_one_rule() {
+        let twice = "### R <a id=\"a1\"></a>\n### S <a id=\"a1\"></a>\n";
+        assert_eq!(messages(repeated(&[page(twice)]))[0].0, format!("{PAGES}/a.md:2"));
+    }
+
+    #[test]
+    fn knows_tests_suites_and_fixtures() {
+        let text = "#[test]\nfn one() {}\nfn helper() {}\nstore_suite!(\n    suite,\n    f()\n);\n";
+        let sources = [Source::new("crates/x/tests/t.rs".to_owned(), text)];
+        let exists = |file: &str, name: &str| is_test(file, name, &sources, r#"{"id": "v3.a"}"#);
+        assert!(exists("crates/x/tests/t.rs", "one") && exists("crates/x/tests/t.rs", "suite"));
+        assert!(!exists("crates/x/tests/t.rs", "helper") && !exists("crates/x/tests/u.rs", "one"));
+        assert!(exists(MANIFEST, "v3.a") && !exists(MANIFEST, "v3.b"));
+    }
+}
