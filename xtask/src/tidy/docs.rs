@@ -9,14 +9,16 @@ use crate::examples;
 use crate::workspace::{Package, Workspace};
 
 /// The documents of the workspace. Those of the crates are checked by rustdoc.
-const DOCUMENTS: [&str; 12] = [
+const DOCUMENTS: [&str; 14] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/ARCHITECTURE.md",
     "docs/CONFORMANCE.md",
     "docs/IMPLEMENTING.md",
     "docs/SERVICES.md",
+    "docs/STYLE.md",
     "docs/decisions/README.md",
+    "docs/specification/README.md",
     "conformance/README.md",
     "conformance/demo/README.md",
     "conformance/peers/README.md",
