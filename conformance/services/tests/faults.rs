@@ -9,7 +9,7 @@ use std::time::Duration;
 use common::{opened, s3};
 use zarr_services::{Fault, Server, When};
 use zarr_traits::{
-    Access, ByteRange, Bytes, If, Key, Outcome, Put, Storage, StoreErrorKind, StoreResult, Version, block_on,
+    Access, ByteRange, Bytes, ReadVersion, Key, Outcome, PutMode, Storage, StoreErrorKind, StoreResult, Version, block_on,
 };
 
 const VALUE: [u8; 1000] = [7; 1000];
@@ -34,7 +34,7 @@ fn both() -> (Server, [(&'static str, Storage); 2]) {
 }
 
 fn read(storage: &Storage, range: ByteRange) -> StoreResult<Option<Bytes>> {
-    let reply = block_on(storage.reader().get_ranges(&key(), &[range], If::Any))?;
+    let reply = block_on(storage.get_ranges(&key(), &[range], ReadVersion::Any, u64::MAX))?;
     Ok(reply.map(|reply| reply.bytes[0].clone()))
 }
 
@@ -133,11 +133,11 @@ fn more_than_there_is_room_for_is_not_read() {
     let (server, storages) = both();
     for (name, storage) in storages {
         let mut into = [0; 10];
-        let filled = block_on(storage.reader().read_into(&key(), &[ByteRange::All], If::Any, &mut into));
+        let filled = block_on(storage.reader().read_into(&key(), &[ByteRange::All], ReadVersion::Any, &mut into));
         assert_eq!(filled.unwrap().unwrap().size, Some(1000), "{name}");
         server.script(When::any(), Fault::Endless);
         let e =
-            block_on(storage.reader().read_into(&key(), &[ByteRange::All], If::Any, &mut into)).unwrap_err();
+            block_on(storage.reader().read_into(&key(), &[ByteRange::All], ReadVersion::Any, &mut into)).unwrap_err();
         assert_eq!(e.kind(), StoreErrorKind::LimitExceeded, "{name}: {e}");
         server.heal();
     }
@@ -147,16 +147,16 @@ fn more_than_there_is_room_for_is_not_read() {
 fn an_object_that_is_replaced_between_two_reads_is_noticed() {
     let (server, storages) = both();
     for (name, storage) in storages {
-        let reply = block_on(storage.reader().get_ranges(&key(), &[ByteRange::Suffix(4)], If::Versioned));
+        let reply = block_on(storage.get_ranges(&key(), &[ByteRange::Suffix(4)], ReadVersion::Report, u64::MAX));
         let version: Version = reply.unwrap().unwrap().version.unwrap();
         server.script(When::on("GET", "").first(1), Fault::Replace(Bytes::from(vec![8; 1000])));
-        let again = block_on(storage.reader().get_ranges(&key(), &[SPAN], If::Pinned(&version)));
+        let again = block_on(storage.get_ranges(&key(), &[SPAN], ReadVersion::Pinned(&version), u64::MAX));
         assert_eq!(again.unwrap_err().kind(), StoreErrorKind::Changed, "{name}");
         server.insert("/bucket/a/c/0", &VALUE[..]);
         // within one call: the second request finds another object, and all is read again
         server.heal();
         server.script(When::on("GET", "").nth(2), Fault::Replace(Bytes::from(vec![9; 1000])));
-        let reply = block_on(storage.reader().get_ranges(&key(), &[SPAN, ByteRange::Suffix(5)], If::Any));
+        let reply = block_on(storage.get_ranges(&key(), &[SPAN, ByteRange::Suffix(5)], ReadVersion::Any, u64::MAX));
         assert_eq!(reply.unwrap().unwrap().bytes, [vec![9; 5], vec![9; 5]], "{name}");
         server.insert("/bucket/a/c/0", &VALUE[..]);
         server.heal();
@@ -198,9 +198,9 @@ fn bytes_in_another_coding_are_refused() {
 fn a_server_without_head_tells_the_size_all_the_same() {
     let (server, [_, (_, web)]) = both();
     server.script(When::on("HEAD", ""), Fault::status(405));
-    assert_eq!(block_on(web.reader().size(&key())).unwrap().unwrap().size, 1000);
+    assert_eq!(block_on(web.head(&key())).unwrap().unwrap().size, 1000);
     server.insert("/bucket/a/c/0", "");
-    assert_eq!(block_on(web.reader().size(&key())).unwrap().unwrap().size, 0);
+    assert_eq!(block_on(web.head(&key())).unwrap().unwrap().size, 0);
 }
 
 #[test]
@@ -234,14 +234,14 @@ fn writes_are_applied_once_or_not_at_all_and_say_which() {
     for create in [true, false] {
         for (name, times, fault, done, there, requests) in cases.clone() {
             let (server, [(_, bucket), _]) = both();
-            let version = block_on(bucket.reader().size(&key())).unwrap().unwrap().version.unwrap();
+            let version = block_on(bucket.head(&key())).unwrap().unwrap().version.unwrap();
             if create {
                 server.remove("/bucket/a/c/0");
             }
             server.forget();
             server.script(When::on("PUT", "").first(times), fault);
-            let how = if create { Put::Create } else { Put::IfUnchanged(&version) };
-            let outcome = block_on(bucket.writer().unwrap().put(&key(), std::slice::from_ref(&new), how));
+            let how = if create { PutMode::Create } else { PutMode::IfUnchanged(&version) };
+            let outcome = block_on(bucket.put_if(&key(), std::slice::from_ref(&new), how));
             match (done, outcome) {
                 (Ok(true), Ok(Outcome::Done(_))) | (Ok(false), Ok(Outcome::Conflict)) => {}
                 (Err(kind), Err(e)) => assert_eq!(e.kind(), kind, "{name}, {create}: {e}"),

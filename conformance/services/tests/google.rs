@@ -6,7 +6,7 @@ mod common;
 
 use common::opened;
 use zarr_services::{Fault, Server, When};
-use zarr_traits::{Access, ByteRange, Bytes, If, Key, Outcome, Put, Storage, StoreErrorKind, block_on};
+use zarr_traits::{Access, ByteRange, Bytes, ReadVersion, Key, Outcome, PutMode, Storage, StoreErrorKind, block_on};
 
 fn google() -> (Server, Storage) {
     let server = Server::writable_http();
@@ -35,7 +35,7 @@ fn a_part_is_read_and_its_generation_is_known() {
     let headers: Vec<_> = OBJECT.into_iter().chain(range).collect();
     server.script(When::any(), Fault::answer(206, &headers, "234"));
     let ranges = [ByteRange::Span { offset: 2, len: 3 }];
-    let reply = block_on(storage.reader().get_ranges(&key(), &ranges, If::Versioned)).unwrap().unwrap();
+    let reply = block_on(storage.get_ranges(&key(), &ranges, ReadVersion::Report, u64::MAX)).unwrap().unwrap();
     assert_eq!((&reply.bytes[0][..], reply.size), (&b"234"[..], Some(10)));
     let sent = &server.requests()[0];
     assert_eq!((sent.method.as_str(), sent.target.as_str()), ("GET", "/bucket/below%2Fa%20b%2Fc%230"));
@@ -48,9 +48,9 @@ fn a_part_is_read_and_its_generation_is_known() {
     server.script(When::any(), Fault::answer(200, &[("ETag", "\"new\""), ("x-goog-generation", "1758")], ""));
     let version = reply.version.unwrap();
     let put =
-        |how| block_on(storage.writer().unwrap().put(&key(), &[Bytes::from_static(b"new")], how)).unwrap();
-    assert!(matches!(put(Put::IfUnchanged(&version)), Outcome::Done(Some(_))));
-    assert!(matches!(put(Put::Create), Outcome::Done(Some(_))));
+        |how| block_on(storage.put_if(&key(), &[Bytes::from_static(b"new")], how)).unwrap();
+    assert!(matches!(put(PutMode::IfUnchanged(&version)), Outcome::Done(Some(_))));
+    assert!(matches!(put(PutMode::Create), Outcome::Done(Some(_))));
     let sent = server.requests();
     let conditions: Vec<_> = sent.iter().map(|put| put.header("x-goog-if-generation-match")).collect();
     assert_eq!(conditions, [Some("1757"), Some("0")]);
@@ -60,11 +60,11 @@ fn a_part_is_read_and_its_generation_is_known() {
 fn what_it_refuses_is_a_conflict_and_nothing_else() {
     let (server, storage) = google();
     let xml = |code: &str| format!("<?xml version='1.0'?><Error><Code>{code}</Code></Error>");
-    let put = |how| block_on(storage.writer().unwrap().put(&key(), &[Bytes::from_static(b"new")], how));
+    let put = |how| block_on(storage.put_if(&key(), &[Bytes::from_static(b"new")], how));
     let head = Fault::answer(200, &OBJECT, "");
     server.script(When::on("PUT", ""), Fault::answer(412, &[], xml("PreconditionFailed")));
     server.script(When::on("HEAD", ""), head);
-    assert_eq!(put(Put::Create).unwrap(), Outcome::Conflict);
+    assert_eq!(put(PutMode::Create).unwrap(), Outcome::Conflict);
     for (status, code, kind) in [
         (403, "AccessDenied", StoreErrorKind::PermissionDenied),
         (404, "NoSuchBucket", StoreErrorKind::Io),

@@ -9,7 +9,7 @@ use common::{opened, s3};
 use zarr_conformance::store::{check, check_reading};
 use zarr_services::{Azurite, Moto, Nginx, Server};
 use zarr_store_fs::FsStore;
-use zarr_traits::{Access, Key, Outcome, Prefix, Put, Storage, block_on};
+use zarr_traits::{Access, Key, Outcome, Prefix, PutMode, Storage, block_on};
 
 /// A prefix that nobody else has.
 fn fresh() -> String {
@@ -44,9 +44,9 @@ fn azure_with_a_shared_access_signature() {
     azurite.make_container("signed").unwrap();
     let storage = opened("az://signed/below", &Access::new().environment(azurite.signed_variables()));
     let key = Key::new("a b/c#0").unwrap();
-    let put = |how| block_on(storage.writer().unwrap().put(&key, &["value".into()], how)).unwrap();
-    assert!(matches!(put(Put::Create), Outcome::Done(Some(_))));
-    assert_eq!(put(Put::Create), Outcome::Conflict);
+    let put = |how| block_on(storage.put_if(&key, &["value".into()], how)).unwrap();
+    assert!(matches!(put(PutMode::Create), Outcome::Done(Some(_))));
+    assert_eq!(put(PutMode::Create), Outcome::Conflict);
     assert_eq!(block_on(storage.get(&key)).unwrap().unwrap(), "value");
     assert_eq!(block_on(storage.list_all(&Prefix::root())).unwrap(), [key]);
 }

@@ -119,7 +119,7 @@ impl From<StoreError> for ArrayError {
             StoreErrorKind::Changed => ArrayErrorKind::Conflict,
             StoreErrorKind::RangeNotSatisfiable { .. } => ArrayErrorKind::Corrupt,
             StoreErrorKind::Uncertain => ArrayErrorKind::Uncertain,
-            StoreErrorKind::LimitExceeded => ArrayErrorKind::LimitExceeded,
+            StoreErrorKind::LimitExceeded | StoreErrorKind::TooLarge { .. } => ArrayErrorKind::LimitExceeded,
             _ => ArrayErrorKind::Io,
         };
         Self::caused_by(kind, e)

@@ -1,6 +1,6 @@
 //! What a read would ask of the store, without reading data: the same plan, the same decisions, and only indexes read.
 
-use zarr_traits::{Dims, Drive, Hints, Job, Piece, Region, Span};
+use zarr_traits::{Dims, Hints, Job, Piece, Region, Span};
 
 use crate::array::Array;
 use crate::core::Core;
@@ -114,7 +114,7 @@ impl Core {
         let hints = Hints { whole: 0, ..self.hints(part) };
         match self.wish(part, hints, false, &mut Tally::default()).await? {
             Wish::Absent => Ok(None),
-            Wish::Whole(_) => Ok(self.storage.reader().size(part.key).await?.map(|_| Vec::new())),
+            Wish::Whole(_) => Ok(self.storage.size(part.key).await?.map(|_| Vec::new())),
             Wish::Pieces(read, _) => Ok(Some(self.pieces_of(&*read, part)?)),
         }
     }
@@ -148,10 +148,9 @@ impl Core {
         match wish? {
             Wish::Absent => {}
             Wish::Whole(read) => {
-                let size = self.storage.reader().size(&key).await?.map(|stat| stat.size);
-                let requests = self.load_requests(&cell.shape, size);
-                one.requests += requests.0;
-                (one.ranges, one.ranges_wanted) = (one.ranges + requests.1, one.ranges_wanted + requests.1);
+                let size = self.storage.size(&key).await?;
+                one.requests += 1;
+                (one.ranges, one.ranges_wanted) = (one.ranges + 1, one.ranges_wanted + 1);
                 let size = size.inspect(|_| one.chunks_stored = 1).unwrap_or(0);
                 (one.bytes, one.bytes_useful) = (one.bytes + size, size);
                 // Its index tells how much of that is wanted.
@@ -169,7 +168,7 @@ impl Core {
                     // Nothing of it was read so far; it may not be there.
                     one.requests += 1;
                     one.ranges += merged.len() as u64;
-                    if self.storage.reader().size(&key).await?.is_none() {
+                    if self.storage.size(&key).await?.is_none() {
                         one.ranges_wanted = one.ranges;
                         return Ok(one);
                     }
@@ -196,19 +195,6 @@ impl Core {
         match &piece.job {
             Job::Strided { .. } => piece.shape.product().unwrap_or(u64::MAX).saturating_mul(self.size as u64),
             _ => piece.span.len,
-        }
-    }
-
-    /// Requests and ranges that loading an object of `size` bytes takes; `None`: it is not there.
-    fn load_requests(&self, shape: &[u64], size: Option<u64>) -> (u64, u64) {
-        if self.storage.capabilities().drive != Drive::Inline {
-            return (1, 1);
-        }
-        match (self.room(self.chain.encoded_size(shape)), size) {
-            (None, None) => (1, 0),
-            (None, Some(_)) => (2, 1),
-            (Some(room), Some(size)) if size > room as u64 => (2, 2),
-            (Some(_), _) => (1, 1),
         }
     }
 }

@@ -1,9 +1,11 @@
 //! Getting the bytes of a chunk, or of its pieces, with as few requests as can be: first what tells where the pieces are
 //! (the index of a shard, which is remembered), then all of them at once, those that lie close together as one range.
 
+use std::fmt;
+
 use zarr_traits::{
-    ByteRange, Bytes, ChunkRead, CodecError, CodecErrorKind, Dims, EncodedSize, Hints, If, Job, Key, Piece,
-    Region, Reply, Scratch, Span, StoreErrorKind, Version,
+    Buffer, ByteRange, ChunkRead, CodecError, CodecErrorKind, Dims, EncodedSize, Hints, Job, Key, ObjectMeta,
+    Piece, Read, ReadBuffer, ReadVersion, Region, Scratch, Span, StoreError, StoreErrorKind, Stored, Version,
 };
 
 use crate::core::Core;
@@ -61,12 +63,15 @@ pub(crate) struct Tally {
     pub(crate) bytes: u64,
 }
 
+/// How many bytes a read may return.
+struct Bounds {
+    /// How many it returns if the object is what it should be; 0 if that is not known.
+    expected: u64,
+    limit: u64,
+}
+
 /// How often the reading of one object begins again because it was changed meanwhile.
 const RESTARTS: usize = 4;
-
-/// Up to this bound of its size an object is read without asking for its size first: the memory for it is taken from the
-/// system piece by piece, as bytes arrive.
-const BLIND: u64 = 128 << 20;
 
 impl Core {
     /// Fetches a part of a chunk.
@@ -114,7 +119,6 @@ impl Core {
         let Some(mut read) = caught(|| Ok(self.chain.partial(shape, part, hints, known.as_ref())))? else {
             return Ok(Wish::Whole(None));
         };
-        let reader = self.storage.reader();
         while !read.wants().is_empty() {
             if read.wants() == [ByteRange::All] {
                 return Ok(Wish::Whole(Some(read)));
@@ -124,29 +128,29 @@ impl Core {
                 // Without suffix ranges the size must be known first, of the version that is then read.
                 if seen.size.is_none() {
                     tally.requests += 1;
-                    let Some(stat) = reader.size(key).await? else { return Ok(Wish::Absent) };
-                    seen =
-                        Seen { version: stat.version, size: Some(stat.size), there: true, remembered: false };
+                    let Some(meta) = self.storage.head(key).await? else { return Ok(Wish::Absent) };
+                    seen = Seen { version: meta.version, size: meta.size, there: true, remembered: false };
                 }
                 wants.iter_mut().for_each(|want| *want = from_start(*want, seen.size));
             }
-            self.check_sum(wants.iter().map(|want| wanted_bytes(*want)))?;
+            let len = self.check_sum(wants.iter().map(|want| wanted_bytes(*want)))?;
             tally.requests += 1;
             tally.ranges += wants.len() as u64;
-            let condition = seen.version.as_ref().map_or(If::Versioned, If::Pinned);
-            let Some(Reply { bytes, size, version }) = reader.get_ranges(key, &wants, condition).await?
+            let version = seen.version.as_ref().map_or(ReadVersion::Report, ReadVersion::Pinned);
+            let mut buffer = ReadBuffer::new(len as u64);
+            let Some(meta) = self.storage.read(Read::new(key, &wants, &mut buffer).version(version)).await?
             else {
                 return if seen.there { Err(FetchError::Changed) } else { Ok(Wish::Absent) };
             };
-            let slices: Vec<&[u8]> = bytes.iter().map(|b| &b[..]).collect();
-            tally.bytes += slices.iter().map(|b| b.len() as u64).sum::<u64>();
+            tally.bytes += buffer.len() as u64;
             seen = Seen {
-                version: seen.version.or(version),
-                size: seen.size.or(size),
+                version: seen.version.or(meta.version),
+                size: seen.size.or(meta.size),
                 there: true,
                 remembered: false,
             };
-            caught(|| Ok(read.feed(&slices, seen.size)?))?;
+            let parts = buffer.parts(&wants, seen.size).ok_or_else(|| short(buffer.len(), len))?;
+            caught(|| Ok(read.feed(&parts, seen.size)?))?;
         }
         if let (true, None, Some(version)) = (remembered, known, &seen.version)
             && let Some(known) = read.known()
@@ -162,13 +166,16 @@ impl Core {
         read: Option<Box<dyn ChunkRead>>,
         scratch: Option<&mut Scratch>,
     ) -> Result<Data, FetchError> {
-        let Some((loaded, _)) = self.load(chunk.key, chunk.shape, If::Any, scratch).await? else {
+        if read.is_none()
+            && let Err(e) = self.check_chunk(chunk.shape)
+        {
+            // Refused before a byte of it is read. An absent chunk takes no memory, whatever its size.
+            return if self.storage.exists(chunk.key).await? { Err(e.into()) } else { Ok(Data::Absent) };
+        }
+        let Some((loaded, _)) = self.load(chunk.key, chunk.shape, ReadVersion::Any, scratch).await? else {
             return Ok(Data::Absent);
         };
-        let Some(mut read) = read else {
-            self.check_chunk(chunk.shape)?;
-            return Ok(Data::Whole(loaded));
-        };
+        let Some(mut read) = read else { return Ok(Data::Whole(loaded)) };
         let (object, size) = (loaded.whole(), loaded.len() as u64);
         let pieces = caught(|| {
             read.feed(&[object], Some(size))?;
@@ -185,7 +192,6 @@ impl Core {
         seen: Seen,
         scratch: Option<&mut Scratch>,
     ) -> Result<Data, FetchError> {
-        let reader = self.storage.reader();
         let expected = read.object_size();
         let key = chunk.key;
         let planned = self.plan_ranges(read, chunk, &seen);
@@ -196,34 +202,20 @@ impl Core {
         };
         if ranges.is_empty() && seen.there {
             if seen.remembered {
-                let version = reader.size(key).await?.and_then(|stat| stat.version);
+                let version = self.storage.head(key).await?.and_then(|meta| meta.version);
                 if version.is_none() || version != seen.version {
                     return Err(FetchError::Changed);
                 }
             }
-            return Ok(Data::Pieces(pieces, Fetched::new(Loaded::Bytes(Vec::new()), Vec::new())));
+            return Ok(Data::Pieces(pieces, Fetched::new(Loaded::empty(), Vec::new())));
         }
         let wants: Vec<ByteRange> = ranges.iter().map(|span| ByteRange::from(*span)).collect();
-        let condition = seen.version.as_ref().map_or(If::Any, If::Pinned);
-        let (loaded, size) = match scratch {
-            Some(scratch) => {
-                let mut buffer = scratch.take(len)?;
-                match reader.read_into(key, &wants, condition, &mut buffer).await? {
-                    Some(filled) if filled.len != len => return Err(short(filled.len, len)),
-                    Some(filled) => (Some(Loaded::Scratch(buffer)), filled.size),
-                    None => (None, None),
-                }
-            }
-            None => match reader.get_ranges(key, &wants, condition).await? {
-                Some(reply) => {
-                    let got: usize = reply.bytes.iter().map(Bytes::len).sum();
-                    if got != len {
-                        return Err(short(got, len));
-                    }
-                    (Some(Loaded::Bytes(reply.bytes)), reply.size)
-                }
-                None => (None, None),
-            },
+        let version = seen.version.as_ref().map_or(ReadVersion::Any, ReadVersion::Pinned);
+        let bounds = Bounds { expected: 0, limit: len as u64 };
+        let (loaded, size) = match self.read(key, &wants, version, bounds, scratch).await? {
+            Some((loaded, _)) if loaded.len() != len => return Err(short(loaded.len(), len)),
+            Some((loaded, meta)) => (Some(loaded), meta.size),
+            None => (None, None),
         };
         match (loaded, seen.there, size.zip(expected)) {
             (None, true, _) => Err(FetchError::Changed),
@@ -286,80 +278,62 @@ impl Core {
         Ok((pieces, ranges, len))
     }
 
-    /// The whole object at `key`, of a chunk of `shape`.
+    /// Reads the whole object at `key`, of a chunk of `shape`, into recycled memory if there is `scratch`. An object that
+    /// cannot be such a chunk is refused before its bytes are in memory.
     pub(crate) async fn load(
         &self,
         key: &Key,
         shape: &[u64],
-        condition: If<'_>,
+        version: ReadVersion<'_>,
         scratch: Option<&mut Scratch>,
     ) -> ArrayResult<Option<(Loaded, Option<Version>)>> {
         let expected = self.chain.encoded_size(shape);
-        let Some(scratch) = scratch else {
-            let Some(Reply { bytes, version, .. }) =
-                self.storage.reader().get_ranges(key, &[ByteRange::All], condition).await?
-            else {
-                return Ok(None);
-            };
-            let len: usize = bytes.iter().map(Bytes::len).sum();
-            self.check_size(len as u64, expected)?;
-            return Ok(Some((Loaded::Bytes(bytes), version)));
-        };
-        let mut room = match self.room(expected) {
-            Some(room) => room,
-            // Too much to take on the word of a document: the object says how large it is.
-            None => {
-                let Some(stat) = self.storage.reader().size(key).await? else { return Ok(None) };
-                self.check_size(stat.size, expected)?;
-                in_memory(stat.size)
-            }
-        };
-        loop {
-            let mut buffer = scratch.take(room)?;
-            let filled =
-                self.storage.reader().read_into(key, &[ByteRange::All], condition, &mut buffer).await;
-            let Some(filled) = filled? else {
-                scratch.give(buffer);
-                return Ok(None);
-            };
-            let size = filled.size.unwrap_or(filled.len as u64);
-            self.check_size(size, expected)?;
-            if size <= room as u64 {
-                buffer.truncate(filled.len);
-                return Ok(Some((Loaded::Scratch(buffer), filled.version)));
-            }
-            scratch.give(buffer);
-            room = in_memory(size);
-        }
-    }
-
-    /// The memory to read an object of this size into that nobody has asked for its size; `None`: ask it.
-    pub(crate) fn room(&self, expected: EncodedSize) -> Option<usize> {
+        let limit = self.largest_object(expected);
+        let exact = if let EncodedSize::Exact(exact) = expected { exact } else { 0 };
+        let bounds = Bounds { expected: exact, limit };
+        let read = self.read(key, &[ByteRange::All], version, bounds, scratch).await;
+        let Some((loaded, meta)) = read.map_err(|e| too_large(e, expected, limit))? else { return Ok(None) };
         match expected {
-            EncodedSize::Exact(exact) if exact <= self.limits.chunk_bytes => Some(in_memory(exact)),
-            EncodedSize::AtMost(bound) if bound <= BLIND => Some(in_memory(bound)),
-            EncodedSize::Unknown => Some(64 << 10),
-            _ => None,
+            EncodedSize::Exact(exact) if loaded.len() as u64 != exact => {
+                Err(wrong_size(loaded.len() as u64, exact))
+            }
+            _ => Ok(Some((loaded, meta.version))),
         }
     }
 
-    /// Refuses an object that cannot be a chunk, before memory is taken for it.
-    fn check_size(&self, size: u64, expected: EncodedSize) -> ArrayResult<()> {
-        let most = match expected {
-            EncodedSize::Exact(exact) if size == exact => return Ok(()),
-            EncodedSize::Exact(exact) => return Err(wrong_size(size, exact)),
-            // another encoder may do worse than ours, within reason
-            EncodedSize::AtMost(_) if self.has_inner() => self.limits.encoded_bytes,
-            EncodedSize::AtMost(bound) => bound.saturating_mul(4).max(1 << 20).min(self.limits.encoded_bytes),
-            EncodedSize::Unknown => self.limits.encoded_bytes,
+    /// Reads ranges of an object, into recycled memory if there is `scratch`. What the store shares is not copied.
+    async fn read(
+        &self,
+        key: &Key,
+        ranges: &[ByteRange],
+        version: ReadVersion<'_>,
+        bounds: Bounds,
+        mut scratch: Option<&mut Scratch>,
+    ) -> Result<Option<(Loaded, ObjectMeta)>, StoreError> {
+        let memory = scratch.as_deref_mut().map(Scratch::take_memory).unwrap_or_default();
+        let mut buffer = ReadBuffer::reusing(memory, bounds.limit).expecting(bounds.expected);
+        let meta = self.storage.read(Read::new(key, ranges, &mut buffer).version(version)).await?;
+        let loaded = match buffer.into_stored() {
+            Stored::Memory { memory, len } => Loaded::Scratch(Buffer::of(memory, len)),
+            Stored::Shared { parts, memory } => Loaded::Bytes(parts, Buffer::of(memory, 0)),
         };
-        if size <= most {
-            return Ok(());
+        match (meta, scratch) {
+            (Some(meta), _) => return Ok(Some((loaded, meta))),
+            (None, Some(scratch)) => loaded.give_to(scratch),
+            (None, None) => {}
         }
-        Err(ArrayError::new(
-            ArrayErrorKind::LimitExceeded,
-            format!("the object has {size} bytes, a chunk of this array may have {most}"),
-        ))
+        Ok(None)
+    }
+
+    /// The bytes that the object of a chunk may have.
+    fn largest_object(&self, expected: EncodedSize) -> u64 {
+        let most = match expected {
+            EncodedSize::Exact(exact) => exact,
+            // Another encoder may do worse than ours, within reason.
+            EncodedSize::AtMost(bound) if !self.has_inner() => bound.saturating_mul(4).max(1 << 20),
+            _ => u64::MAX,
+        };
+        most.min(self.limits.encoded_bytes)
     }
 
     /// The sum of some bytes that are to be read, which must be within what a chunk may have.
@@ -448,7 +422,20 @@ fn short(got: usize, expected: usize) -> FetchError {
     ArrayError::new(ArrayErrorKind::Io, message).into()
 }
 
-pub(crate) fn wrong_size(size: u64, expected: u64) -> ArrayError {
+/// The error about an object that exceeds the limit of its read, in terms of the chunk.
+fn too_large(e: StoreError, expected: EncodedSize, limit: u64) -> ArrayError {
+    let StoreErrorKind::TooLarge { size } = e.kind() else { return e.into() };
+    let size = size.map_or_else(|| format!("more than {limit}"), |size| size.to_string());
+    match expected {
+        EncodedSize::Exact(exact) if exact <= limit => wrong_size(size, exact),
+        _ => {
+            let message = format!("the object has {size} bytes, a chunk of this array may have {limit}");
+            ArrayError::new(ArrayErrorKind::LimitExceeded, message)
+        }
+    }
+}
+
+fn wrong_size(size: impl fmt::Display, expected: u64) -> ArrayError {
     ArrayError::new(ArrayErrorKind::Corrupt, format!("the object has {size} bytes, expected {expected}"))
 }
 

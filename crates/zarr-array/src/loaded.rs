@@ -7,10 +7,10 @@ use crate::fetch::{in_memory, outside};
 
 /// The bytes of an object.
 pub(crate) enum Loaded {
-    /// In scratch memory.
+    /// In scratch memory, one range after the other.
     Scratch(Buffer),
-    /// As the store holds them.
-    Bytes(Vec<Bytes>),
+    /// As the store holds them, one value per range; and scratch memory that was not used.
+    Bytes(Vec<Bytes>, Buffer),
 }
 
 /// Ranges of an object.
@@ -23,10 +23,14 @@ pub(crate) struct Fetched {
 }
 
 impl Loaded {
+    pub(crate) fn empty() -> Self {
+        Self::Bytes(Vec::new(), Buffer::of(Vec::new(), 0))
+    }
+
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Scratch(buffer) => buffer.len(),
-            Self::Bytes(parts) => parts.iter().map(Bytes::len).sum(),
+            Self::Bytes(parts, _) => parts.iter().map(Bytes::len).sum(),
         }
     }
 
@@ -34,24 +38,23 @@ impl Loaded {
     pub(crate) fn whole(&self) -> &[u8] {
         match self {
             Self::Scratch(buffer) => buffer,
-            Self::Bytes(parts) => parts.first().map_or(&[], |b| b),
+            Self::Bytes(parts, _) => parts.first().map_or(&[], |b| b),
         }
     }
 
-    /// As [`whole`](Self::whole), to be shared, and the scratch memory that the bytes lie in, if they do.
-    pub(crate) fn into_bytes(self) -> (Bytes, Option<Bytes>) {
+    /// As [`whole`](Self::whole), to be shared, and the scratch memory, which the bytes may lie in.
+    pub(crate) fn into_bytes(self) -> (Bytes, Bytes) {
         match self {
-            Self::Scratch(buffer) => {
-                let (bytes, memory) = buffer.into_bytes();
-                (bytes, Some(memory))
+            Self::Scratch(buffer) => buffer.into_bytes(),
+            Self::Bytes(parts, unused) => {
+                (parts.into_iter().next().unwrap_or_default(), unused.into_bytes().1)
             }
-            Self::Bytes(parts) => (parts.into_iter().next().unwrap_or_default(), None),
         }
     }
 
     pub(crate) fn give_to(self, scratch: &mut Scratch) {
-        if let Self::Scratch(buffer) = self {
-            scratch.give(buffer);
+        match self {
+            Self::Scratch(buffer) | Self::Bytes(_, buffer) => scratch.give(buffer),
         }
     }
 }
@@ -86,7 +89,7 @@ impl Fetched {
     fn find(&self, span: Span) -> Option<&[u8]> {
         let (number, within) = span.within(&self.ranges)?;
         let bytes = match &self.loaded {
-            Loaded::Bytes(parts) => &parts.get(number)?[..],
+            Loaded::Bytes(parts, _) => &parts.get(number)?[..],
             Loaded::Scratch(buffer) => buffer.get(self.starts.get(number).copied().unwrap_or(0)..)?,
         };
         bytes.get(within)

@@ -133,7 +133,7 @@ impl Array {
             chunk.and_then(|chunk| core.grid.span(dim, chunk)).map_or(0, |span| span.end)
         };
         let listed = match core.storage.list_all(&core.prefix).await {
-            Ok(keys) => Some(keys),
+            Ok(listed) => Some(listed),
             // Without a list everything outside is written over with fill values, which deletes whole chunks as well.
             Err(e) if e.kind() == StoreErrorKind::Unsupported => None,
             Err(e) => return Err(e.into()),
@@ -141,12 +141,13 @@ impl Array {
         let inside =
             |dim: usize| if listed.is_some() { shape[dim].min(self.shape()[dim]) } else { self.shape()[dim] };
         let reach: Dims = (0..shape.len()).map(|dim| edge(dim, inside(dim))).collect();
-        for key in listed.iter().flatten() {
+        for listed in listed.iter().flatten() {
+            let key = &listed.key;
             let index = core.prefix.strip(key).and_then(|name| core.keys.decode(name, shape.len()));
             if index.is_some_and(|index| {
                 shrunk.iter().any(|dim| index[*dim] >= core.grid.count(*dim, shape[*dim]))
             }) {
-                let _ = core.storage.writer()?.delete(key, None).await?;
+                core.storage.delete(key).await?;
             }
         }
         let mut all = (**core).clone();

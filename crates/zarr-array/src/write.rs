@@ -9,7 +9,8 @@ use zarr_strided::{Destination, Input, Source, Swap, swap_in_place};
 use zarr_traits::chain::byte_len;
 use zarr_traits::lock::KeyGuard;
 use zarr_traits::{
-    Buffer, Dims, Heap, If, Key, Outcome, Picks, Put, Region, Scratch, Version, block_on, inverse, permute,
+    Buffer, Dims, Heap, Key, Outcome, Picks, PutMode, ReadVersion, Region, Scratch, Version, block_on,
+    inverse, permute,
 };
 
 use crate::core::{Core, FillChunks, PartialWrites, with_heap};
@@ -289,7 +290,11 @@ impl Write {
         if safe && !able {
             return Err(unsafe_update());
         }
-        Ok(match core.load(key, &cell.shape, If::Versioned, scratch).await? {
+        if !core.has_inner() {
+            // All of the chunk is decoded: refused before a byte of it is read.
+            core.check_chunk(&cell.shape)?;
+        }
+        Ok(match core.load(key, &cell.shape, ReadVersion::Report, scratch).await? {
             None if safe => (None, Condition::Create),
             None => (None, Condition::Replace),
             Some((_, None)) if safe => return Err(unsafe_update()),
@@ -319,9 +324,9 @@ impl Write {
         core.check_chunk(&inner)?;
         let mut memory = None;
         if let Some(object) = object.take() {
-            let bytes;
-            (bytes, memory) = object.into_bytes();
+            let (bytes, scratch) = object.into_bytes();
             update.feed(bytes)?;
+            memory = Some(scratch);
         }
         Ok(Some(Encoding::new(update, memory, byte_len(&inner, core.size)?)))
     }
@@ -421,19 +426,19 @@ impl Write {
 
     async fn apply(&self, number: u64, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
         let Made { chunk, key, change } = made;
-        let writer = self.core.storage.writer()?;
+        let storage = &self.core.storage;
         let claims = matches!(change, Change::Look | Change::Put(_, Condition::Claim));
         let outcome = match change {
             Change::Nothing => return Ok(Stored::Done),
             Change::Look => Ok(Outcome::Conflict),
-            Change::Delete(version) => writer.delete(&key, version.as_ref()).await,
+            Change::Delete(version) => storage.delete_if(&key, version.as_ref()).await,
             Change::Put(value, condition) => {
                 let how = match &condition {
-                    Condition::Replace => Put::Replace,
-                    Condition::Claim | Condition::Create => Put::Create,
-                    Condition::IfUnchanged(version) => Put::IfUnchanged(version),
+                    Condition::Replace => PutMode::Replace,
+                    Condition::Claim | Condition::Create => PutMode::Create,
+                    Condition::IfUnchanged(version) => PutMode::IfUnchanged(version),
                 };
-                let outcome = writer.put(&key, &value.parts, how).await;
+                let outcome = storage.put_if(&key, &value.parts, how).await;
                 value.recycle(scratch);
                 outcome
             }

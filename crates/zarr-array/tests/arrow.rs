@@ -171,10 +171,10 @@ fn l92_strings_of_arrow_that_share_the_bytes_of_the_fill_value_but_not_its_lengt
         let array = create(storage, DataType::String, fill.as_bytes());
         let before = counting.counts();
         array.write_arrow(.., &StringArray::from(vec![fill; 12])).unwrap();
-        assert_eq!((counting.counts() - before).put, 0, "{fill:?}");
+        assert_eq!((counting.counts() - before).puts, 0, "{fill:?}");
         let words = StringArray::from(words.repeat(6));
         array.write_arrow(.., &words).unwrap();
-        assert_eq!((counting.counts() - before).put, 4, "{fill:?}");
+        assert_eq!((counting.counts() - before).puts, 4, "{fill:?}");
         assert!(array.read_arrow(..).unwrap().1.as_string::<i64>().iter().eq(words.iter()), "{fill:?}");
     }
 }

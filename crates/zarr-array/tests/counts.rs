@@ -61,20 +61,20 @@ fn whole_chunks_are_written_without_a_read() {
         // 5 x 7 in chunks of 2 x 4: border chunks are written whole as far as they lie inside
         let (array, counting) = counted(&[5, 7], &[2, 4], &codecs);
         let used = cost(&counting, || array.write(.., &numbers(&[5, 7])).unwrap());
-        assert_eq!((used.reads(), used.size, used.put), (0, 0, 6));
+        assert_eq!((used.reads, used.heads, used.puts), (0, 0, 6));
         let again = cost(&counting, || array.write([0..2, 0..4], &[1_u16; 8]).unwrap());
-        assert_eq!((again.reads(), again.put), (0, 1), "a whole chunk, over what is there");
+        assert_eq!((again.reads, again.puts), (0, 1), "a whole chunk, over what is there");
         let used = cost(&counting, || array.write([4..5, 4..7], &[1_u16; 3]).unwrap());
         assert_eq!(
-            (used.reads(), used.put),
+            (used.reads, used.puts),
             (1, 2),
             "the corner: there is an object, which others may have made longer meanwhile"
         );
         let alone = array.clone().with_partial_writes(PartialWrites::Unchecked);
         let used = cost(&counting, || alone.write([4..5, 4..7], &[1_u16; 3]).unwrap());
-        assert_eq!((used.reads(), used.put), (0, 1), "a single writer need not look");
+        assert_eq!((used.reads, used.puts), (0, 1), "a single writer need not look");
         let used = cost(&counting, || array.write([0..1, 0..2], &[1_u16; 2]).unwrap());
-        assert_eq!((used.reads(), used.put), (1, 1), "a part is read, changed and written");
+        assert_eq!((used.reads, used.puts), (1, 1), "a part is read, changed and written");
     }
 }
 
@@ -95,6 +95,6 @@ fn creating_writes_the_document_and_the_missing_groups() {
         let meta = common::meta(&[4], &[2], &chains()[0]);
         drop(Array::create(storage.clone(), path, meta, &standard()).unwrap());
     };
-    assert_eq!(cost(&counting, || make("/a/b")).put, 3);
-    assert_eq!(cost(&counting, || make("/a/c")).put, 1);
+    assert_eq!(cost(&counting, || make("/a/b")).puts, 3);
+    assert_eq!(cost(&counting, || make("/a/c")).puts, 1);
 }

@@ -128,7 +128,7 @@ fn what_is_not_stored_costs_no_further_request() {
         cost(&counting, || assert_eq!(array.read::<u16>([2..34, 3..35]).unwrap().into_vec(), [7; 1024]));
     assert_eq!((used.requests(), used.bytes_read), (1, INDEX), "the index says that they are fill");
     let used = cost(&counting, || assert_eq!(array.read::<u16>([9..10, 3..35]).unwrap().into_vec(), [7; 32]));
-    assert_eq!((used.size, used.requests()), (1, 1), "what is remembered is confirmed");
+    assert_eq!((used.heads, used.requests()), (1, 1), "what is remembered is confirmed");
     array.write([0..256, 0..256], &[7_u16; 256 * 256]).unwrap();
     let used = cost(&counting, || assert_eq!(array.read::<u16>([0..1, 0..1]).unwrap().into_vec(), [7]));
     assert_eq!((used.requests(), used.bytes_read), (1, 0), "the shard is gone");
@@ -158,13 +158,13 @@ fn an_index_that_somebody_has_changed_is_read_again() {
 fn part_of_a_shard_is_read_once_and_put_once_and_a_whole_one_only_put() {
     let (array, counting) = shards();
     let used = cost(&counting, || array.write([5..9, 7..8], &[1_u16; 4]).unwrap());
-    assert_eq!((used.reads(), used.size, used.put, used.requests()), (1, 0, 1, 2));
+    assert_eq!((used.reads, used.heads, used.puts, used.requests()), (1, 0, 1, 2));
     let used = cost(&counting, || array.write([0..512, 0..256], &numbers(&[512, 256])).unwrap());
-    assert_eq!((used.put, used.requests()), (2, 2));
+    assert_eq!((used.puts, used.requests()), (2, 2));
     // the array ends inside of its shards: what covers them as far as it goes covers them
     let (array, counting) = counted(&[300, 100], &[256, 256], &sharded(&[16, 16], "end"));
     let used = cost(&counting, || array.write(.., &numbers(&[300, 100])).unwrap());
-    assert_eq!((used.put, used.requests()), (2, 2));
+    assert_eq!((used.puts, used.requests()), (2, 2));
 }
 
 proptest! {

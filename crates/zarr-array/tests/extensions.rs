@@ -392,14 +392,14 @@ fn k5_an_array_with_a_skipped_codec_can_be_read_and_not_written() {
         let (storage, counting) = Counting::over(&storage);
         let mut array = Array::open(storage, "/a", &known_here()).unwrap();
         assert_eq!(array.read::<i32>(..).unwrap().as_slice(), [1, 2, 7, 7], "{codecs}");
-        let puts = counting.counts().put;
+        let puts = counting.counts().puts;
         for (selection, values) in [(0..2, &[8, 9][..]), (2..4, &[7, 7]), (1..2, &[8])] {
             let e = array.write([selection], values).unwrap_err();
             assert_eq!(e.kind(), ArrayErrorKind::Unsupported, "{codecs}: {e}");
         }
         let e = array.append(0, NdVec::new([1], vec![9]).unwrap()).unwrap_err();
         assert_eq!(e.kind(), ArrayErrorKind::Unsupported, "{codecs}: {e}");
-        assert_eq!(counting.counts().put, puts, "nothing was put, also not another shape");
+        assert_eq!(counting.counts().puts, puts, "nothing was put, also not another shape");
         assert_eq!(array.codecs().skipped(), ["test.none"], "L67");
     }
 }
@@ -426,7 +426,7 @@ fn k7_a_storage_transformer_stands_between_an_array_and_its_store() {
     assert_eq!(array.read::<i32>(..).unwrap().as_slice(), [7; 4], "what lies beside it is not its own");
     array.write(0..2, &[3, 4]).unwrap();
     let keys = block_on(storage.list_all(&Prefix::root())).unwrap();
-    let keys: Vec<_> = keys.iter().map(Key::as_str).collect();
+    let keys: Vec<_> = keys.iter().map(|object| object.key.as_str()).collect();
     assert_eq!(keys, ["a/c/0", "a/zarr.json", "aside/a/c/0"]);
     let e = Array::open(store(&transformed), "/a", &standard()).unwrap_err();
     assert!(

@@ -27,11 +27,12 @@ fn storage() -> Storage {
 }
 
 fn keys(storage: &Storage) -> Vec<String> {
-    block_on(storage.list_all(&Prefix::root())).unwrap().iter().map(ToString::to_string).collect()
+    let listed = block_on(storage.list_all(&Prefix::root())).unwrap();
+    listed.iter().map(|object| object.key.to_string()).collect()
 }
 
 fn text(storage: &Storage, key: &str) -> String {
-    let bytes = block_on(storage.get(&Key::new(key).unwrap())).unwrap().unwrap();
+    let bytes = block_on(storage.get(&Key::new(key).unwrap(), u64::MAX)).unwrap().unwrap();
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
@@ -92,7 +93,7 @@ fn h4_chunks_lie_where_the_separator_says() {
         assert_eq!(chunks, wanted, "{shape} {separator}");
         // H.5: chunks at the edge are whole.
         let sizes =
-            wanted.iter().map(|key| block_on(storage.get(&Key::new(*key).unwrap())).unwrap().unwrap().len());
+            wanted.iter().map(|key| block_on(storage.get(&Key::new(*key).unwrap(), u64::MAX)).unwrap().unwrap().len());
         let size = 4 * 2_usize.pow(u32::try_from(array.shape().len()).unwrap());
         assert!(sizes.into_iter().all(|found| found == size), "{shape}");
     }

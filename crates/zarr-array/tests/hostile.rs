@@ -3,12 +3,16 @@
 
 mod common;
 
-use common::{chains, counted, numbers};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use common::{Odd, chains, counted, numbers};
 use zarr_array::blocking::Array;
-use zarr_array::{ArrayErrorKind, OpenOptions, Storage, block_on, standard};
-use zarr_store::MemoryStore;
+use zarr_array::{ArrayErrorKind, Limits, OpenOptions, Storage, block_on, standard};
+use zarr_store::{Counting, MemoryStore};
 use zarr_store_fs::FsStore;
-use zarr_traits::Key;
+use zarr_traits::{Answer, BoxFuture, Capabilities, Key, Op, Store, StoreResult};
 
 fn put(storage: &Storage, key: &str, value: impl Into<zarr_traits::Bytes>) {
     block_on(storage.put(&Key::new(key).unwrap(), value)).unwrap();
@@ -20,7 +24,7 @@ fn a_damaged_chunk_fails_whole_and_in_part_with_its_place() {
         let (array, _) = counted(&[8, 8], &[4, 4], &codecs);
         array.write(.., &numbers(&[8, 8])).unwrap();
         let key = array.chunk_key(&[1, 0]).unwrap();
-        let good = block_on(array.storage().get(&key)).unwrap().unwrap();
+        let good = block_on(array.storage().get(&key, u64::MAX)).unwrap().unwrap();
         let longer = [&good[..], b"x"].concat();
         // Of zfp what lacks bytes of a word that hold nothing is whole.
         let words = codecs.iter().any(|codec| codec.name() == "zfp");
@@ -54,7 +58,7 @@ fn checksums_are_verified_in_parts_as_well() {
     let (array, _) = counted(&[8, 8], &[8, 8], &chains()[7]);
     array.write(.., &numbers(&[8, 8])).unwrap();
     let key = array.chunk_key(&[0, 0]).unwrap();
-    let mut bytes = block_on(array.storage().get(&key)).unwrap().unwrap().to_vec();
+    let mut bytes = block_on(array.storage().get(&key, u64::MAX)).unwrap().unwrap().to_vec();
     bytes[100] ^= 1;
     block_on(array.storage().put(&key, bytes)).unwrap();
     for part in [[0..8, 0..8], [0..1, 0..1]] {
@@ -99,14 +103,140 @@ fn huge_numbers_cost_no_memory() {
     }
 }
 
+/// A layer under which objects with this end of their keys never end. It counts the bytes that buffers accept.
+#[derive(Debug)]
+struct Endless {
+    storage: Storage,
+    end: &'static str,
+    accepted: Arc<AtomicU64>,
+}
+
+impl Endless {
+    fn over(storage: &Storage, end: &'static str) -> (Storage, Arc<AtomicU64>) {
+        let accepted = Arc::new(AtomicU64::new(0));
+        let endless = Self { storage: storage.clone(), end, accepted: accepted.clone() };
+        (Storage::from(endless), accepted)
+    }
+}
+
+impl Store for Endless {
+    fn capabilities(&self) -> Capabilities {
+        self.storage.capabilities()
+    }
+
+    fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
+        match op {
+            Op::Read(read) if read.key.as_str().ends_with(self.end) => Box::pin(async move {
+                loop {
+                    read.into.append(b"[")?;
+                    self.accepted.fetch_add(1, Ordering::Relaxed);
+                }
+            }),
+            op => self.storage.call(op),
+        }
+    }
+}
+
 #[test]
-fn an_object_far_too_large_is_refused_before_it_is_read() {
-    let (array, _) = counted(&[4, 4], &[4, 4], &chains()[4]);
-    let key = array.chunk_key(&[0, 0]).unwrap();
-    block_on(array.storage().put(&key, vec![0_u8; 8 << 20])).unwrap();
-    let e = array.read::<u16>(..).unwrap_err();
-    assert_eq!(e.kind(), ArrayErrorKind::LimitExceeded);
-    assert!(e.to_string().contains("the object has 8388608 bytes"), "{e}");
+fn a_document_beyond_the_limit_is_refused_and_no_more_than_the_limit_is_in_memory() {
+    let memory = Storage::from(MemoryStore::new());
+    let mut limits = Limits::default();
+    limits.metadata_bytes = 1000;
+    let open = |storage: Storage| {
+        let e = block_on(OpenOptions::new().limits(limits.clone()).open(storage, "/", &standard()));
+        let e = e.unwrap_err();
+        assert_eq!(e.kind(), ArrayErrorKind::LimitExceeded, "{e}");
+        e.to_string()
+    };
+    for name in ["zarr.json", ".zarray", ".zattrs"] {
+        let (endless, accepted) = Endless::over(&memory, name);
+        let e = open(endless);
+        assert!(e.contains("the store returns more than 1000 bytes") && !e.contains("[["), "{e}");
+        assert_eq!(accepted.load(Ordering::Relaxed), 1000, "{name}");
+    }
+    put(&memory, "zarr.json", vec![b'['; 1001]);
+    let (counted, counting) = Counting::over(&memory);
+    let e = open(counted);
+    assert!(e.contains("the object has 1001 bytes, at most 1000 are accepted"), "{e}");
+    assert_eq!((counting.counts().reads, counting.counts().bytes_read), (1, 0));
+}
+
+/// The stored array at `/a`, local and behind a network, with the requests counted.
+fn local_and_remote(stored: &Array, limits: &Limits) -> [(Array, Counting); 2] {
+    let slow = Odd::slow(stored.storage(), Duration::ZERO, 4);
+    [stored.storage().clone(), slow].map(|storage| {
+        let (storage, counting) = Counting::over(&storage);
+        let array = Array::open(storage, "/a", &standard()).unwrap();
+        (array.with_limits(limits.clone()), counting)
+    })
+}
+
+#[test]
+fn a_chunk_beyond_the_limit_is_refused_before_a_byte_of_it_is_read() {
+    for codecs in chains() {
+        let (stored, _) = counted(&[4, 8], &[4, 4], &codecs);
+        stored.write([0..4, 0..4], &numbers(&[4, 4])).unwrap();
+        let mut limits = Limits::default();
+        for (chunk_bytes, is_accepted) in [(32, true), (31, false)] {
+            limits.chunk_bytes = chunk_bytes;
+            for (array, counting) in local_and_remote(&stored, &limits) {
+                let before = counting.counts();
+                let whole = array.read::<u16>([0..4, 0..4]);
+                let part = array.write([0..2, 0..3], &[1_u16; 6]);
+                assert_eq!((whole.is_ok(), part.is_ok()), (is_accepted, is_accepted), "{codecs:?}");
+                if is_accepted {
+                    continue;
+                }
+                let used = counting.counts() - before;
+                assert_eq!((used.reads, used.puts), (0, 0), "{codecs:?}");
+                for e in [whole.unwrap_err(), part.unwrap_err()] {
+                    assert_eq!((e.kind(), e.key()), (ArrayErrorKind::LimitExceeded, Some("a/c/0/0")));
+                    assert!(e.to_string().ends_with("a chunk of 32 bytes exceeds the limit of 31"), "{e}");
+                }
+                let absent = array.read::<u16>([0..4, 4..8]).unwrap();
+                assert_eq!(absent.as_slice(), [7; 16], "an absent chunk takes no memory: {codecs:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_object_larger_than_its_chunk_can_be_is_refused_with_both_sizes() {
+    const LIMIT: ArrayErrorKind = ArrayErrorKind::LimitExceeded;
+    const CORRUPT: ArrayErrorKind = ArrayErrorKind::Corrupt;
+    // Chains whose encoded size is known, and those for which there is only a bound.
+    for (codecs, size, kind, message, endless) in [
+        (0, 33, CORRUPT, "the object has 33 bytes, expected 32", "more than 32 bytes, expected 32"),
+        (7, 99, CORRUPT, "the object has 99 bytes, expected 36", "more than 36 bytes, expected 36"),
+        (
+            4,
+            8 << 20,
+            LIMIT,
+            "the object has 8388608 bytes, a chunk of this array may have 1048576",
+            "more than 1048576 bytes, a chunk of this array may have 1048576",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = Storage::from(FsStore::open(folder.path()).unwrap());
+        for storage in [directory, Storage::from(MemoryStore::new())] {
+            let meta = common::meta(&[4, 4], &[4, 4], &chains()[codecs]);
+            let stored = Array::create(storage, "/a", meta, &standard()).unwrap();
+            block_on(stored.storage().put(&stored.chunk_key(&[0, 0]).unwrap(), vec![0; size])).unwrap();
+            for (array, counting) in local_and_remote(&stored, &Limits::default()) {
+                let before = counting.counts();
+                let e = array.read::<u16>(..).unwrap_err();
+                assert_eq!((e.kind(), e.key()), (kind, Some("a/c/0/0")), "{e}");
+                assert!(e.to_string().ends_with(message), "{e}");
+                let used = counting.counts() - before;
+                assert_eq!((used.requests(), used.reads, used.bytes_read), (1, 1, 0), "{e}");
+            }
+            // A store that does not know the size beforehand.
+            let array = Array::open(Endless::over(stored.storage(), "/0/0").0, "/a", &standard()).unwrap();
+            let e = array.read::<u16>(..).unwrap_err();
+            assert_eq!(e.kind(), kind);
+            assert!(e.to_string().ends_with(endless), "{e}");
+        }
+    }
 }
 
 #[test]

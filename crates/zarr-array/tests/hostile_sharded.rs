@@ -24,7 +24,7 @@ fn array() -> (Array, Vec<u8>) {
     fetching.whole = 1; // so that parts are read in two steps
     let array = array.with_fetching(fetching);
     array.write(.., &numbers(&[128, 64])).unwrap();
-    let object = block_on(array.storage().get(&array.chunk_key(&[0, 0]).unwrap())).unwrap().unwrap();
+    let object = block_on(array.storage().get(&array.chunk_key(&[0, 0]).unwrap(), u64::MAX)).unwrap().unwrap();
     assert_eq!(object.len() as u64, 16 * LEN + INDEX);
     (array, object.to_vec())
 }
@@ -87,7 +87,7 @@ fn writing_beside_a_broken_entry_changes_nothing_and_writing_over_it_heals_it() 
     let e = array.write([0..1, 0..1], &[1_u16]).unwrap_err();
     assert_eq!(e.kind(), ArrayErrorKind::Corrupt);
     assert!(e.to_string().contains("inner chunk [1, 2]"), "{e}");
-    assert_eq!(block_on(array.storage().get(&key)).unwrap().unwrap(), broken, "the old value is kept");
+    assert_eq!(block_on(array.storage().get(&key, u64::MAX)).unwrap().unwrap(), broken, "the old value is kept");
     assert!(array.write([16..17, 32..33], &[1_u16]).is_err(), "a part of what is broken");
     array.write([16..32, 32..48], &[3_u16; 256]).unwrap();
     assert_eq!(array.read::<u16>([20..21, 40..41]).unwrap().into_vec(), [3]);
@@ -117,7 +117,7 @@ fn an_index_with_a_wrong_checksum_fails_the_shard() {
     let (array, _) = counted(&[64, 64], &[64, 64], &common::sharded(&[16, 16], "start"));
     array.write(.., &numbers(&[64, 64])).unwrap();
     let key = array.chunk_key(&[0, 0]).unwrap();
-    let mut object = block_on(array.storage().get(&key)).unwrap().unwrap().to_vec();
+    let mut object = block_on(array.storage().get(&key, u64::MAX)).unwrap().unwrap().to_vec();
     object[3] ^= 1;
     block_on(array.storage().put(&key, object)).unwrap();
     for whole in [1, 1 << 20] {
@@ -172,6 +172,6 @@ fn a_shard_with_much_garbage_in_it_is_read_and_written() {
     assert_eq!(array.read::<u16>(..).unwrap().into_vec(), numbers(&[128, 64]));
     array.write([0..1, 0..1], &[9_u16]).unwrap();
     let key = array.chunk_key(&[0, 0]).unwrap();
-    let now = block_on(array.storage().get(&key)).unwrap().unwrap();
+    let now = block_on(array.storage().get(&key, u64::MAX)).unwrap().unwrap();
     assert_eq!(now.len(), object.len(), "the garbage is gone");
 }

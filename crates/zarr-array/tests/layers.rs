@@ -13,10 +13,10 @@ use std::time::Duration;
 use common::{chains, meta, numbers, sharded};
 use zarr_array::meta::v3::Extension;
 use zarr_array::traits::StoreErrorKind::{Io, Unavailable, Uncertain};
-use zarr_array::traits::{Key, Prefix};
+use zarr_array::traits::{Answer, BoxFuture, Capabilities, Listed, Op, Prefix, Store, StoreResult};
 use zarr_array::{Array, ArrayResult, Cpu, NdVec, Storage, block_on, standard};
 use zarr_store::{
-    CacheOptions, Cached, Counting, Fault, Faulty, MemoryStore, Network, Retry, Retrying, Simulated,
+    CacheOptions, Cached, Counting, Fault, Faulty, MemoryStore, Network, Simulated,
 };
 
 const SHAPE: [u64; 2] = [8, 8];
@@ -123,10 +123,6 @@ impl Setup {
         Self { memory, storage, faulty }
     }
 
-    fn keys(&self) -> Vec<Key> {
-        block_on(self.memory.list_all(&Prefix::root())).unwrap()
-    }
-
     fn stored(&self) -> Vec<u16> {
         block_on(Work::Read.run(self.memory.clone(), Cpu::inline())).unwrap().unwrap()
     }
@@ -139,7 +135,7 @@ impl Setup {
             let now = chunk(&now);
             assert!(now == chunk(&old) || now == chunk(&new), "{what}: chunk at {row}, {column} is {now:?}");
         }
-        for key in self.keys() {
+        for Listed { key, .. } in block_on(self.memory.list_all(&Prefix::root())).unwrap() {
             assert!(key.name() == "zarr.json" || key.as_str().starts_with("c/"), "{what}: {key} is left");
         }
     }
@@ -257,13 +253,36 @@ fn what_comes_late_is_as_good() {
     });
 }
 
+/// A layer that repeats an operation until the store is available.
+#[derive(Debug)]
+struct Retrying(Storage);
+
+impl Store for Retrying {
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities()
+    }
+
+    fn call<'a>(&'a self, mut op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
+        Box::pin(async move {
+            loop {
+                match self.0.call(op.reborrow()).await {
+                    Err(e) if e.kind() == Unavailable => {}
+                    answer => return answer,
+                }
+                if let Op::Read(read) = &mut op {
+                    read.into.clear();
+                }
+            }
+        })
+    }
+}
+
 #[test]
 fn a_store_that_is_unavailable_now_and_then_is_not_noticed_behind_a_retry() {
-    let retry = Retry { tries: u32::MAX, wait: Duration::from_micros(10), ..Retry::default() };
     for (seed, (name, codecs)) in (0..).zip(codecs()) {
         let memory = Storage::from(MemoryStore::new());
         let (faulty, layer) = Faulty::random(&memory, seed, 0.3, &[Fault::ErrorBefore(Unavailable)]);
-        let storage = Retrying::over(&faulty, retry.clone());
+        let storage = faulty.overlay(Retrying(faulty.clone()));
         block_on(async {
             let meta = meta(&SHAPE, &CHUNK, &codecs);
             let array = Array::create(storage.clone(), "/", meta, &standard()).await.unwrap();

@@ -93,7 +93,7 @@ fn chunks_of_nothing_but_the_fill_value_are_not_stored() {
         let words = vec!["fill".to_owned(); 63];
         let before = counting.counts();
         array.write(.., &words[..]).unwrap();
-        assert_eq!((counting.counts() - before).put, 0, "L92 chain {chain}");
+        assert_eq!((counting.counts() - before).puts, 0, "L92 chain {chain}");
         // An empty string has as few bytes as nothing, and is not the fill value.
         array.write([0..1, 0..1], &[String::new()][..]).unwrap();
         assert_eq!(array.read::<String>([0..1, 0..2]).unwrap().as_slice(), ["", "fill"], "chain {chain}");

@@ -11,7 +11,7 @@ use zarr_array::meta::v3::Extension;
 use zarr_array::traits::{
     ArrayArrayCodec, ArrayBytesCodec, ByteRange, BytesBytesCodec, Chain, ChunkRead, Codec, CodecEntry,
     CodecError, CodecKind, CodecResult, Destination, Dims, EncodedSize, Entry, FillValue, Hints, InnerPart,
-    Job, Key, KeyEncoding, KeyEncodingEntry, Known, Piece, Prefix, Region, Repr, Scratch, Source, Span,
+    Job, Key, KeyEncoding, KeyEncodingEntry, Known, Listed, Piece, Prefix, Region, Repr, Scratch, Source, Span,
     with_dense,
 };
 use zarr_array::{ArrayErrorKind, ArrayMeta, DataType, Registry, Storage, block_on, standard};
@@ -334,9 +334,11 @@ fn chunks_lie_and_are_found_under_keys_from_elsewhere() {
     let stored = |array: &Array| {
         let prefix = Prefix::of_node("/a").unwrap();
         let listed = block_on(array.storage().list_all(&prefix)).unwrap();
-        let index =
-            |key: &Key| Some((array.key_encoding().decode(prefix.strip(key)?, 2)?.to_vec(), key.to_string()));
-        listed.iter().filter_map(index).collect::<Vec<_>>()
+        let index = |object: Listed| {
+            let index = array.key_encoding().decode(prefix.strip(&object.key)?, 2)?;
+            Some((index.to_vec(), object.key.to_string()))
+        };
+        listed.into_iter().filter_map(index).collect::<Vec<_>>()
     };
     let key = |i: u64, j: u64| (vec![i, j], format!("a/chunk-{i}-{j}.bin")); // C33
     assert_eq!(stored(&array), [key(0, 0), key(0, 1), key(1, 0), key(1, 1)]);
@@ -347,7 +349,7 @@ fn chunks_lie_and_are_found_under_keys_from_elsewhere() {
     assert_eq!(stored(&array), [key(0, 0)]);
     let scalar = builder(&[]).chunk_key_encoding(keys()).build().unwrap();
     Array::create(storage.clone(), "/s", scalar, &registry()).unwrap().write(.., &[5_u16]).unwrap();
-    let found = block_on(storage.get(&Key::new("s/chunk.bin").unwrap())).unwrap();
+    let found = block_on(storage.get(&Key::new("s/chunk.bin").unwrap(), u64::MAX)).unwrap();
     assert_eq!(found.as_deref(), Some(&[5, 0][..]));
     // Unknown, it is not taken for another one.
     let e = Array::open(storage, "/a", &standard()).unwrap_err();

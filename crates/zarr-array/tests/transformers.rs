@@ -8,14 +8,13 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::{Odd, chains, numbers, sharded};
+use common::{Odd, chains, keys, numbers, sharded};
 use zarr_array::blocking::Array;
 use zarr_array::meta::v3::Extension;
 use zarr_array::node::{self, Writing};
-use zarr_array::traits::store::{dir_of, page_of};
 use zarr_array::traits::{
-    BoxFuture, ByteRange, Bytes, Capabilities, Dir, Entry, Filled, If, Key, ListStore, Outcome, Page, Prefix,
-    Put, ReadStore, Reply, Stat, StorageTransformer, StoreResult, TransformerEntry, Version, WriteStore,
+    Answer, BoxFuture, Capabilities, Entry, Head, Key, Op, Prefix, StorageTransformer, Store, StoreResult,
+    TransformerEntry,
 };
 use zarr_array::{
     ArrayErrorKind, ArrayMeta, DataType, NdVec, PartialWrites, Registry, Storage, block_on, standard,
@@ -62,11 +61,11 @@ struct Renaming(Arc<dyn Rename>);
 
 impl StorageTransformer for Renaming {
     fn wrap(&self, storage: &Storage, node: &Prefix) -> Storage {
-        storage.layer(Renamed { rule: self.0.clone(), storage: storage.clone(), node: node.clone() })
+        Storage::from(Renamed { rule: self.0.clone(), storage: storage.clone(), node: node.clone() })
     }
 }
 
-/// What it makes of a storage: every call with another key, and lists put in order again.
+/// A store that passes every operation on with another key, and sorts listings.
 #[derive(Debug, Clone)]
 struct Renamed {
     rule: Arc<dyn Rename>,
@@ -83,7 +82,7 @@ impl Renamed {
     async fn keys(&self, prefix: &Prefix) -> StoreResult<Vec<Key>> {
         let mut keys = Vec::new();
         for below in self.storage.list_all(&self.node).await? {
-            if let Some(name) = self.node.strip(&below).and_then(|name| self.rule.above(name)) {
+            if let Some(name) = self.node.strip(&below.key).and_then(|name| self.rule.above(name)) {
                 keys.push(self.node.key(&name)?);
             }
         }
@@ -93,69 +92,34 @@ impl Renamed {
     }
 }
 
-impl ReadStore for Renamed {
+impl Store for Renamed {
     fn capabilities(&self) -> Capabilities {
         self.storage.capabilities()
     }
-    fn get_ranges<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        condition: If<'a>,
-    ) -> BoxFuture<'a, StoreResult<Option<Reply>>> {
-        Box::pin(async move { self.storage.reader().get_ranges(&self.below(key)?, ranges, condition).await })
-    }
-    fn read_into<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        condition: If<'a>,
-        into: &'a mut [u8],
-    ) -> BoxFuture<'a, StoreResult<Option<Filled>>> {
-        Box::pin(
-            async move { self.storage.reader().read_into(&self.below(key)?, ranges, condition, into).await },
-        )
-    }
-    fn size<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, StoreResult<Option<Stat>>> {
-        Box::pin(async move { self.storage.reader().size(&self.below(key)?).await })
-    }
-}
 
-impl ListStore for Renamed {
-    fn list<'a>(&'a self, prefix: &'a Prefix, after: Option<&'a Key>) -> BoxFuture<'a, StoreResult<Page>> {
-        Box::pin(async move { Ok(page_of(prefix, after, &self.keys(prefix).await?)) })
-    }
-    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<Dir>> {
-        Box::pin(async move { dir_of(prefix, &self.keys(prefix).await?) })
-    }
-}
-
-impl WriteStore for Renamed {
-    fn put<'a>(
-        &'a self,
-        key: &'a Key,
-        parts: &'a [Bytes],
-        how: Put<'a>,
-    ) -> BoxFuture<'a, StoreResult<Outcome>> {
-        Box::pin(async move { self.storage.writer()?.put(&self.below(key)?, parts, how).await })
-    }
-    fn delete<'a>(
-        &'a self,
-        key: &'a Key,
-        version: Option<&'a Version>,
-    ) -> BoxFuture<'a, StoreResult<Outcome>> {
-        Box::pin(async move { self.storage.writer()?.delete(&self.below(key)?, version).await })
-    }
-    fn delete_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<()>> {
+    fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
         Box::pin(async move {
-            for key in self.keys(prefix).await? {
-                let _ = self.delete(&key, None).await?;
+            match op {
+                Op::Read(read) => {
+                    let key = self.below(read.key)?;
+                    self.storage.call(Op::Read(read.at(&key))).await
+                }
+                Op::Head(head) => self.storage.call(Op::Head(Head::new(&self.below(head.key)?))).await,
+                Op::Put(put) => self.storage.call(Op::Put(put.at(&self.below(put.key)?))).await,
+                Op::Delete(delete) => {
+                    self.storage.call(Op::Delete(delete.at(&self.below(delete.key)?))).await
+                }
+                Op::List(list) => Ok(list.answer(&self.keys(list.prefix).await?)),
+                Op::ListDir(list) => list.answer(&self.keys(list.prefix).await?),
+                Op::DeletePrefix(prefix) => {
+                    for key in self.keys(prefix).await? {
+                        self.storage.delete(&self.below(&key)?).await?;
+                    }
+                    Ok(Answer::Done)
+                }
+                op => self.storage.call(op).await,
             }
-            Ok(())
         })
-    }
-    fn sync(&self) -> BoxFuture<'_, StoreResult<()>> {
-        Box::pin(async move { self.storage.writer()?.sync().await })
     }
 }
 
@@ -193,10 +157,6 @@ fn meta(shape: &[u64], chunks: &[u64], codecs: &[Extension], transformers: &[Ext
         .fill(7)
         .build()
         .unwrap()
-}
-
-fn keys(storage: &Storage) -> Vec<String> {
-    block_on(storage.list_all(&Prefix::root())).unwrap().into_iter().map(String::from).collect()
 }
 
 #[test]
@@ -249,8 +209,9 @@ fn life(storage: &Storage, codecs: &[Extension], transformers: &[Extension]) -> 
     see(&again, &mut seen);
     let prefix = Prefix::of_node("/x").unwrap();
     let listed = block_on(again.storage().list_all(&prefix)).unwrap();
-    let chunks = listed.iter().filter(|key| again.key_encoding().decode(&key.as_str()[2..], 2).is_some());
-    (seen, chunks.map(Key::to_string).collect())
+    let keys = listed.iter().map(|object| object.key.as_str());
+    let chunks = keys.filter(|key| again.key_encoding().decode(&key[2..], 2).is_some());
+    (seen, chunks.map(str::to_owned).collect())
 }
 
 #[test]

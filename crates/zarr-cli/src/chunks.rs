@@ -80,8 +80,8 @@ struct Entry {
 /// What is stored of the array. What is deleted while it is listed is left out.
 fn entries(array: &Array) -> Result<impl Iterator<Item = Result<Entry, Failure>>, Failure> {
     let is_sharded = is_sharded(array);
-    let entry = move |Object { key, chunk }| -> Result<Option<Entry>, Failure> {
-        let Some(stat) = block_on(array.storage().reader().size(&key))? else { return Ok(None) };
+    let entry = move |Object { listed, chunk }| -> Result<Option<Entry>, Failure> {
+        let Some(bytes) = size(array.storage(), &listed)? else { return Ok(None) };
         let inside = match &chunk {
             Ok(index) if is_sharded => match Inside::of(array, index) {
                 None => return Ok(None),
@@ -89,7 +89,7 @@ fn entries(array: &Array) -> Result<impl Iterator<Item = Result<Entry, Failure>>
             },
             _ => None,
         };
-        Ok(Some(Entry { key, chunk, bytes: stat.size, inside }))
+        Ok(Some(Entry { key: listed.key, chunk, bytes, inside }))
     };
     Ok(Stored::of(array)?.filter_map(move |object| object.map_err(Failure::from).and_then(entry).transpose()))
 }

@@ -203,7 +203,7 @@ impl Place {
     /// Whether there is a node already.
     fn is_node(&self) -> Result<bool, Failure> {
         let Some(storage) = &self.there else { return Ok(false) };
-        Ok(block_on(node::documents(storage, &Prefix::of_node(&self.path)?, None))?.make_node())
+        Ok(block_on(node::documents(storage, &Prefix::of_node(&self.path)?, None, &Limits::default()))?.make_node())
     }
 
     /// The format of the nearest group above.

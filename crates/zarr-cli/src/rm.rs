@@ -166,8 +166,8 @@ impl Doomed {
 
 /// What lies directly in a group and is none of its documents: objects, and all folders, nodes or not.
 fn strangers(target: &Target, group: &Prefix) -> Result<Vec<String>, Failure> {
-    let lister = target.storage.lister().map_err(|e| target.fail(e))?;
-    let dir = block_on(lister.list_dir(group)).map_err(|e| target.fail(e))?;
-    let objects = dir.keys.iter().filter(|key| !is_document(key.name())).map(|key| format!("/{key}"));
+    let dir = block_on(target.storage.list_dir(group)).map_err(|e| target.fail(e))?;
+    let keys = dir.objects.iter().map(|listed| &listed.key);
+    let objects = keys.filter(|key| !is_document(key.name())).map(|key| format!("/{key}"));
     Ok(objects.chain(dir.prefixes.iter().map(Prefix::node_path)).collect())
 }

@@ -2,7 +2,7 @@
 
 use zarr_array::blocking::Array;
 use zarr_array::meta::{DocumentName, Documents, Format};
-use zarr_array::traits::{Dims, Key, KeyEncoding, Prefix, StoreResult};
+use zarr_array::traits::{Dims, Key, KeyEncoding, Listed, Prefix, StoreResult};
 use zarr_array::{Storage, block_on};
 
 use crate::progress::Progress;
@@ -13,7 +13,7 @@ use crate::target::Target;
 struct Keys<'a> {
     storage: &'a Storage,
     prefix: Prefix,
-    page: std::vec::IntoIter<Key>,
+    page: std::vec::IntoIter<Listed>,
     last: Option<Key>,
     more: bool,
 }
@@ -25,21 +25,21 @@ impl<'a> Keys<'a> {
 
     fn turn(&mut self) -> StoreResult<()> {
         self.more = false;
-        let page = block_on(self.storage.lister()?.list(&self.prefix, self.last.as_ref()))?;
-        self.last = page.keys.last().cloned();
+        let page = block_on(self.storage.list(&self.prefix, self.last.as_ref()))?;
+        self.last = page.entries.last().map(|listed| listed.key.clone());
         self.more = page.more && self.last.is_some();
-        self.page = page.keys.into_iter();
+        self.page = page.entries.into_iter();
         Ok(())
     }
 }
 
 impl Iterator for Keys<'_> {
-    type Item = StoreResult<Key>;
+    type Item = StoreResult<Listed>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(key) = self.page.next() {
-                return Some(Ok(key));
+            if let Some(listed) = self.page.next() {
+                return Some(Ok(listed));
             }
             if !self.more {
                 return None;
@@ -57,6 +57,14 @@ fn is_document(name: &str, format: Option<Format>) -> bool {
     let is_own =
         |format| Documents::steps(Some(format)).iter().copied().flatten().any(|n| n.as_str() == name);
     DocumentName::of(name).is_some() || format.is_some_and(is_own)
+}
+
+/// The size of a listed object, which is asked for only where the listing does not tell it. `None`: it was deleted.
+pub(crate) fn size(storage: &Storage, listed: &Listed) -> StoreResult<Option<u64>> {
+    match listed.meta.size {
+        None => block_on(storage.size(&listed.key)),
+        size => Ok(size),
+    }
 }
 
 /// How much is stored, without documents of nodes.
@@ -80,15 +88,15 @@ impl Size {
     ) -> StoreResult<Self> {
         let prefix = Prefix::of_node(path)?;
         let mut sum = Self::default();
-        for key in Keys::new(&target.storage, prefix.clone()) {
-            let key = key?;
+        for listed in Keys::new(&target.storage, prefix.clone()) {
+            let listed = listed?;
             progress.add(1);
-            if prefix.strip(&key).is_some_and(|name| is_document(name, format)) {
+            if prefix.strip(&listed.key).is_some_and(|name| is_document(name, format)) {
                 continue;
             }
             // What is deleted meanwhile does not count.
-            if let Some(stat) = block_on(target.storage.reader().size(&key))? {
-                sum = sum.plus(Self { bytes: stat.size.into(), objects: 1 });
+            if let Some(bytes) = size(&target.storage, &listed)? {
+                sum = sum.plus(Self { bytes: bytes.into(), objects: 1 });
             }
         }
         Ok(sum)
@@ -108,7 +116,7 @@ pub(crate) struct Stored<'a> {
 /// An object, and what it is to the array.
 #[derive(Debug)]
 pub(crate) struct Object {
-    pub(crate) key: Key,
+    pub(crate) listed: Listed,
     /// The index of a chunk in the grid, or why it is none.
     pub(crate) chunk: Result<Dims, &'static str>,
 }
@@ -138,8 +146,8 @@ impl<'a> Stored<'a> {
     }
 
     /// What lies at a key; `None`: a document of the array.
-    fn object(&self, key: Key) -> Option<Object> {
-        let name = self.listed.prefix.strip(&key).unwrap_or_default();
+    fn object(&self, listed: Listed) -> Option<Object> {
+        let name = self.listed.prefix.strip(&listed.key).unwrap_or_default();
         if is_document(name, Some(self.format)) {
             return None;
         }
@@ -149,7 +157,7 @@ impl<'a> Stored<'a> {
             Some(index) if is_inside(&index) => Ok(index),
             Some(_) => Err("a chunk outside of the array"),
         };
-        Some(Object { key, chunk })
+        Some(Object { listed, chunk })
     }
 }
 
@@ -160,7 +168,7 @@ impl Iterator for Stored<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             match self.listed.next()? {
-                Ok(key) => match self.object(key) {
+                Ok(listed) => match self.object(listed) {
                     Some(object) => return Some(Ok(object)),
                     None => continue,
                 },
@@ -191,7 +199,7 @@ mod tests {
         let found: Vec<(String, Result<Vec<u64>, _>)> = Stored::of(&array)
             .unwrap()
             .map(|object| object.unwrap())
-            .map(|object| (object.key.as_str().to_owned(), object.chunk.map(|index| index.to_vec())))
+            .map(|object| (object.listed.key.as_str().to_owned(), object.chunk.map(|index| index.to_vec())))
             .collect();
         let chunk = |i: u64| (format!("c/{i}/0"), Ok(vec![i, 0]));
         let stray = |key: &str, why| (key.to_owned(), Err(why));

@@ -92,7 +92,7 @@ impl Target {
         let mut target = Self::place(url, stores)?;
         let prefix = target.prefix()?;
         let read =
-            |format| block_on(node::documents(&target.storage, &prefix, format)).map_err(|e| target.fail(e));
+            |format| block_on(node::documents(&target.storage, &prefix, format, &Limits::default())).map_err(|e| target.fail(e));
         let mut documents = read(target.format)?;
         if !documents.make_node() {
             documents = read(Some(Format::V1))?;
@@ -186,12 +186,12 @@ impl Target {
 
     /// Refuses a store that cannot be written, before anybody looks for less obvious reasons.
     pub(crate) fn check_writable(&self) -> Result<(), Failure> {
-        self.storage.writer().map(drop).map_err(|e| self.fail(e))
+        self.storage.check_writable().map_err(|e| self.fail(e))
     }
 
     /// Whether the store can say what is in it.
     pub(crate) fn lists(&self) -> bool {
-        self.storage.lister().is_ok()
+        self.storage.capabilities().list
     }
 
     /// The group that the node is, of which one can tell what is in it. Consolidated metadata that cannot be read is not
@@ -247,7 +247,7 @@ impl Target {
 /// The format of the nearest group above a node.
 pub(crate) fn format_above(storage: &Storage, node: &Prefix) -> Result<Option<Format>, Failure> {
     for group in node::above(node).iter().rev() {
-        let format = block_on(node::documents(storage, group, None))?.format();
+        let format = block_on(node::documents(storage, group, None, &Limits::default()))?.format();
         if format.is_some() {
             return Ok(format);
         }

@@ -2,10 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "it is for tests")]
 
-#[allow(clippy::cast_possible_truncation, unreachable_pub, reason = "it is written as a third party would")]
+#[allow(unreachable_pub, reason = "it is written as a third party would")]
 mod plain;
 
-use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -19,10 +18,12 @@ enum Flaw {
     AbsentIsError,
     EmptyIsAbsent,
     SortsRanges,
-    ForgetsSize,
+    TellsSizeOfRanges,
     CutsSpansShort,
-    NoErrorInReadInto,
+    ChecksFirstRangeOnly,
     SuffixOfLessOnly,
+    CutsAtLimit,
+    TooLargeIsIo,
     RangesOneByOne,
     ServesNewestForPinned,
     ReportsNoVersion,
@@ -39,6 +40,7 @@ enum Flaw {
     ListLosesPages,
     AfterIsIncluded,
     ListsEmptyPrefixes,
+    ListsWrongSizes,
     IgnoresCase,
     EncodesKeys,
 }
@@ -50,10 +52,12 @@ const FLAWS: &[(Flaw, &str)] = &[
     (AbsentIsError, "2"),
     (EmptyIsAbsent, "3"),
     (SortsRanges, "4"),
-    (ForgetsSize, "4"),
+    (TellsSizeOfRanges, "4"),
     (CutsSpansShort, "5"),
-    (NoErrorInReadInto, "5"),
+    (ChecksFirstRangeOnly, "5"),
     (SuffixOfLessOnly, "6"),
+    (CutsAtLimit, "16"),
+    (TooLargeIsIo, "16"),
     (RangesOneByOne, "7"),
     (ServesNewestForPinned, "8"),
     (ReportsNoVersion, "9"),
@@ -70,6 +74,7 @@ const FLAWS: &[(Flaw, &str)] = &[
     (ListLosesPages, "14"),
     (AfterIsIncluded, "E.t1"),
     (ListsEmptyPrefixes, "14"),
+    (ListsWrongSizes, "E.t1"),
     (IgnoresCase, "E.t3"),
     (EncodesKeys, "E.t8"),
 ];
@@ -103,11 +108,21 @@ fn a_store_that_can_only_be_read_passes() {
 
 #[test]
 fn a_store_that_does_not_list_passes() {
-    check(|| {
-        let store = Arc::new(Plain::default());
-        Storage::new(store.clone(), None, Some(store))
-    })
-    .unwrap();
+    check(|| Storage::from(Listless(Plain::default().into()))).unwrap();
+}
+
+/// A store that does not list.
+#[derive(Debug)]
+struct Listless(Storage);
+
+impl Store for Listless {
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities().without_list()
+    }
+
+    fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
+        if op.lists() { ready(op.unsupported()) } else { self.0.call(op) }
+    }
 }
 
 /// A right store with one flaw.
@@ -115,6 +130,27 @@ fn a_store_that_does_not_list_passes() {
 struct Flawed {
     inner: Storage,
     flaw: Flaw,
+}
+
+impl Store for Flawed {
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
+        Box::pin(async move {
+            match op {
+                Op::Read(read) => self.read(read).await.map(Answer::Read),
+                Op::Head(head) => self.head(head).await.map(Answer::Head),
+                Op::List(list) => self.list(list).await.map(Answer::List),
+                Op::ListDir(list) => self.list_dir(list).await.map(Answer::ListDir),
+                Op::Put(put) => self.put(put).await.map(Answer::Write),
+                Op::Delete(delete) => self.delete(delete).await.map(Answer::Write),
+                Op::DeletePrefix(prefix) => self.delete_prefix(prefix).await.map(|()| Answer::Done),
+                op => self.inner.call(op).await,
+            }
+        })
+    }
 }
 
 impl Flawed {
@@ -130,187 +166,174 @@ impl Flawed {
         version.filter(|_| self.flaw != ReportsNoVersion)
     }
 
-    async fn get(&self, key: &Key, ranges: &[ByteRange], when: If<'_>) -> StoreResult<Option<Reply>> {
-        let reader = self.inner.reader();
-        let when = if self.flaw == ServesNewestForPinned { If::Versioned } else { when };
-        let mut ranges = ranges.to_vec();
-        let size = reader.size(key).await?.map_or(0, |stat| stat.size);
+    async fn read(&self, read: Read<'_>) -> StoreResult<Option<ObjectMeta>> {
+        let (key, into) = (&self.key(read.key), read.into);
+        let size = self.inner.size(key).await?.unwrap_or(0);
+        let longer = |range: &ByteRange| matches!(range, ByteRange::Suffix(n) if *n > size);
         match self.flaw {
             NeedsReactor => panic!("there is no reactor running"),
             AbsentIsError if size == 0 => return Err(StoreError::new(StoreErrorKind::Io, "not found")),
             EmptyIsAbsent if size == 0 => return Ok(None),
-            SuffixOfLessOnly if ranges.iter().any(|r| matches!(r, ByteRange::Suffix(n) if *n > size)) => {
+            SuffixOfLessOnly if read.ranges.iter().any(longer) => {
                 return Err(StoreError::new(StoreErrorKind::Io, "416"));
-            }
-            SortsRanges => ranges.sort_by_key(|range| range.resolve(size).map_or(0, |span| span.start)),
-            CutsSpansShort => {
-                for range in &mut ranges {
-                    if let ByteRange::Span { offset, len } = range {
-                        *offset = size.min(*offset);
-                        *len = (*len).min(size - *offset);
-                    }
-                }
-            }
-            RangesOneByOne => {
-                let mut bytes = Vec::new();
-                for range in &ranges {
-                    let Some(reply) = reader.get_ranges(key, &[*range], when).await? else {
-                        return Ok(None);
-                    };
-                    bytes.extend(reply.bytes);
-                    sleep(Duration::from_micros(100));
-                }
-                return Ok(reader.get_ranges(key, &[], when).await?.map(|reply| Reply { bytes, ..reply }));
             }
             _ => {}
         }
-        let reply = reader.get_ranges(key, &ranges, when).await?;
-        Ok(reply.map(|reply| Reply { version: self.version(reply.version), ..reply }))
+        let ranges = self.ranges(read.ranges, size);
+        let version = if self.flaw == ServesNewestForPinned { ReadVersion::Report } else { read.version };
+        let meta = match self.flaw {
+            RangesOneByOne => self.one_by_one(key, &ranges, version, into).await,
+            CutsAtLimit => self.cut_at_limit(key, &ranges, version, into).await,
+            _ => self.inner.read(Read::new(key, &ranges, &mut *into).version(version)).await,
+        };
+        let meta = meta.map_err(|e| match (self.flaw, e.kind()) {
+            (TooLargeIsIo, StoreErrorKind::TooLarge { .. }) => {
+                StoreError::new(StoreErrorKind::Io, "too much")
+            }
+            _ => e,
+        })?;
+        Ok(meta.map(|ObjectMeta { size, version, .. }| {
+            let size = if self.flaw == TellsSizeOfRanges { Some(into.len() as u64) } else { size };
+            ObjectMeta::new(size, self.version(version))
+        }))
     }
-}
 
-impl ReadStore for Flawed {
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
+    /// The ranges that are read of an object of `size` bytes, instead of those that are wanted.
+    fn ranges(&self, wanted: &[ByteRange], size: u64) -> Vec<ByteRange> {
+        let mut ranges = wanted.to_vec();
+        let unchecked = match self.flaw {
+            CutsSpansShort => 0,
+            ChecksFirstRangeOnly => 1,
+            _ => ranges.len(),
+        };
+        for range in ranges.iter_mut().skip(unchecked) {
+            if let ByteRange::Span { offset, len } = range {
+                *offset = size.min(*offset);
+                *len = (*len).min(size - *offset);
+            }
+        }
+        if self.flaw == SortsRanges {
+            ranges.sort_by_key(|range| range.resolve(size).map_or(0, |span| span.start));
+        }
+        ranges
     }
 
-    fn get_ranges<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        when: If<'a>,
-    ) -> BoxFuture<'a, StoreResult<Option<Reply>>> {
-        Box::pin(async move { self.get(&self.key(key), ranges, when).await })
+    async fn one_by_one(
+        &self,
+        key: &Key,
+        ranges: &[ByteRange],
+        version: ReadVersion<'_>,
+        into: &mut ReadBuffer,
+    ) -> StoreResult<Option<ObjectMeta>> {
+        for range in ranges {
+            let reply = self.inner.get_ranges(key, &[*range], version, into.limit()).await?;
+            let Some(mut reply) = reply else { return Ok(None) };
+            into.share(reply.bytes.remove(0))?;
+            sleep(Duration::from_micros(100));
+        }
+        let reply = self.inner.get_ranges(key, &[], version, 0).await?;
+        Ok(reply.map(|reply| ObjectMeta::new(reply.size, reply.version)))
     }
 
-    fn read_into<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        when: If<'a>,
-        into: &'a mut [u8],
-    ) -> BoxFuture<'a, StoreResult<Option<Filled>>> {
-        Box::pin(async move {
-            let mut filled = match self.get(&self.key(key), ranges, when).await {
-                Err(_) if self.flaw == NoErrorInReadInto => {
-                    return Ok(Some(Filled { len: 0, size: None, version: None }));
+    async fn cut_at_limit(
+        &self,
+        key: &Key,
+        ranges: &[ByteRange],
+        version: ReadVersion<'_>,
+        into: &mut ReadBuffer,
+    ) -> StoreResult<Option<ObjectMeta>> {
+        let reply = self.inner.get_ranges(key, ranges, version, u64::MAX).await?;
+        let Some(reply) = reply else { return Ok(None) };
+        let bytes = reply.bytes.concat();
+        let limit = usize::try_from(into.limit()).unwrap_or(usize::MAX);
+        into.append(&bytes[..bytes.len().min(limit)])?;
+        Ok(Some(ObjectMeta::new(reply.size, reply.version)))
+    }
+
+    async fn head(&self, head: Head<'_>) -> StoreResult<Option<ObjectMeta>> {
+        let meta = self.inner.head(&self.key(head.key)).await?;
+        Ok(meta.map(|meta| ObjectMeta::new(meta.size, self.version(meta.version))))
+    }
+
+    async fn list(&self, list: List<'_>) -> StoreResult<Page> {
+        let mut page = self.inner.list(list.prefix, list.after).await?;
+        match self.flaw {
+            ListsBackwards => page.entries.reverse(),
+            ListLosesPages => page.entries.truncate(30),
+            ListsWrongSizes => page.entries.iter_mut().for_each(|listed| listed.meta.size = Some(1)),
+            AfterIsIncluded => {
+                if let Some(after) = list.after
+                    && self.inner.exists(after).await?
+                    && list.prefix.strip(after).is_some()
+                {
+                    page.entries.insert(0, Listed::new(after.clone()));
                 }
-                reply => reply?.map(|reply| store::copy_into(reply, ranges, into)).transpose()?,
+            }
+            _ => {}
+        }
+        Ok(page)
+    }
+
+    async fn list_dir(&self, list: ListDir<'_>) -> StoreResult<Dir> {
+        let mut dir = self.inner.list_dir(list.prefix).await?;
+        if self.flaw == ListsEmptyPrefixes && list.prefix.as_str() == "a/" && !dir.prefixes.is_empty() {
+            dir.prefixes.insert(0, Prefix::new("a/b/")?);
+            dir.prefixes.dedup();
+        }
+        Ok(dir)
+    }
+
+    async fn put(&self, put: Put<'_>) -> StoreResult<Outcome> {
+        let (key, parts) = (&self.key(put.key), put.parts);
+        let pause = || sleep(Duration::from_micros(100));
+        let mode = match (self.flaw, put.mode) {
+            (CreateReplaces, PutMode::Create) | (IfUnchangedReplaces, PutMode::IfUnchanged(_)) => {
+                PutMode::Replace
+            }
+            (_, mode) => mode,
+        };
+        match self.flaw {
+            PutsInTwoSteps => {
+                let value = Bytes::from(parts.concat());
+                let _ = self.inner.put_if(key, &[value.slice(..value.len() / 2)], mode).await?;
+                pause();
+                return self.inner.put_if(key, parts, PutMode::Replace).await;
+            }
+            ListsTemporaries => {
+                let temporary = Key::new(format!("{}.tmp", &key.as_str()[..key.as_str().len().min(3)]))?;
+                let _ = self.inner.put_if(&temporary, parts, PutMode::Replace).await?;
+                pause();
+                self.inner.delete(&temporary).await?;
+            }
+            _ => {}
+        }
+        let outcome = self.inner.put_if(key, parts, mode).await?;
+        if self.flaw == ConflictIsApplied && outcome == Outcome::Conflict {
+            let _ = self.inner.put_if(key, parts, PutMode::Replace).await?;
+        }
+        Ok(outcome)
+    }
+
+    async fn delete(&self, delete: Delete<'_>) -> StoreResult<Outcome> {
+        let key = &self.key(delete.key);
+        if self.flaw == DeleteWantsObject && !self.inner.exists(key).await? {
+            return Err(StoreError::new(StoreErrorKind::Io, "not found"));
+        }
+        self.inner.delete_if(key, delete.version.filter(|_| self.flaw != DeletesAnyVersion)).await
+    }
+
+    async fn delete_prefix(&self, prefix: &Prefix) -> StoreResult<()> {
+        let text = prefix.as_str().trim_end_matches('/');
+        for Listed { key, .. } in self.inner.list_all(&Prefix::root()).await? {
+            let hit = match self.flaw {
+                PrefixWithoutSlash => key.as_str().starts_with(text),
+                PrefixHoldsItsName => key.as_str() == text || prefix.strip(&key).is_some(),
+                _ => prefix.strip(&key).is_some(),
             };
-            if let (ForgetsSize, Some(filled)) = (self.flaw, &mut filled) {
-                filled.size = Some(filled.len as u64);
+            if hit {
+                self.inner.delete(&key).await?;
             }
-            Ok(filled)
-        })
-    }
-
-    fn size<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, StoreResult<Option<Stat>>> {
-        Box::pin(async move {
-            let stat = self.inner.reader().size(&self.key(key)).await?;
-            Ok(stat.map(|stat| Stat { version: self.version(stat.version), ..stat }))
-        })
-    }
-}
-
-impl ListStore for Flawed {
-    fn list<'a>(&'a self, prefix: &'a Prefix, after: Option<&'a Key>) -> BoxFuture<'a, StoreResult<Page>> {
-        Box::pin(async move {
-            let mut page = self.inner.lister()?.list(prefix, after).await?;
-            match self.flaw {
-                ListsBackwards => page.keys.reverse(),
-                ListLosesPages => page.keys.truncate(30),
-                AfterIsIncluded => {
-                    if let Some(after) = after
-                        && self.inner.get(after).await?.is_some()
-                        && prefix.strip(after).is_some()
-                    {
-                        page.keys.insert(0, after.clone());
-                    }
-                }
-                _ => {}
-            }
-            Ok(page)
-        })
-    }
-
-    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<Dir>> {
-        Box::pin(async move {
-            let mut dir = self.inner.lister()?.list_dir(prefix).await?;
-            if self.flaw == ListsEmptyPrefixes && prefix.as_str() == "a/" && !dir.prefixes.is_empty() {
-                dir.prefixes.insert(0, Prefix::new("a/b/")?);
-                dir.prefixes.dedup();
-            }
-            Ok(dir)
-        })
-    }
-}
-
-impl WriteStore for Flawed {
-    fn put<'a>(
-        &'a self,
-        key: &'a Key,
-        parts: &'a [Bytes],
-        how: Put<'a>,
-    ) -> BoxFuture<'a, StoreResult<Outcome>> {
-        Box::pin(async move {
-            let (key, writer) = (&self.key(key), self.inner.writer()?);
-            let pause = || sleep(Duration::from_micros(100));
-            let how = match (self.flaw, how) {
-                (CreateReplaces, Put::Create) | (IfUnchangedReplaces, Put::IfUnchanged(_)) => Put::Replace,
-                (_, how) => how,
-            };
-            match self.flaw {
-                PutsInTwoSteps => {
-                    let value = Bytes::from(parts.concat());
-                    let _ = writer.put(key, &[value.slice(..value.len() / 2)], how).await?;
-                    pause();
-                    return writer.put(key, parts, Put::Replace).await;
-                }
-                ListsTemporaries => {
-                    let temporary = Key::new(format!("{}.tmp", &key.as_str()[..key.as_str().len().min(3)]))?;
-                    let _ = writer.put(&temporary, parts, Put::Replace).await?;
-                    pause();
-                    let _ = writer.delete(&temporary, None).await?;
-                }
-                _ => {}
-            }
-            let outcome = writer.put(key, parts, how).await?;
-            if self.flaw == ConflictIsApplied && outcome == Outcome::Conflict {
-                let _ = writer.put(key, parts, Put::Replace).await?;
-            }
-            Ok(outcome)
-        })
-    }
-
-    fn delete<'a>(&'a self, key: &'a Key, when: Option<&'a Version>) -> BoxFuture<'a, StoreResult<Outcome>> {
-        Box::pin(async move {
-            let key = &self.key(key);
-            if self.flaw == DeleteWantsObject && self.inner.get(key).await?.is_none() {
-                return Err(StoreError::new(StoreErrorKind::Io, "not found"));
-            }
-            let when = when.filter(|_| self.flaw != DeletesAnyVersion);
-            self.inner.writer()?.delete(key, when).await
-        })
-    }
-
-    fn delete_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<()>> {
-        Box::pin(async move {
-            let text = prefix.as_str().trim_end_matches('/');
-            for key in self.inner.list_all(&Prefix::root()).await? {
-                let hit = match self.flaw {
-                    PrefixWithoutSlash => key.as_str().starts_with(text),
-                    PrefixHoldsItsName => key.as_str() == text || prefix.strip(&key).is_some(),
-                    _ => prefix.strip(&key).is_some(),
-                };
-                if hit {
-                    let _ = self.inner.writer()?.delete(&key, None).await?;
-                }
-            }
-            Ok(())
-        })
-    }
-
-    fn sync(&self) -> BoxFuture<'_, StoreResult<()>> {
-        self.inner.writer().map_or_else(|e| ready(Err(e)), |writer| writer.sync())
+        }
+        Ok(())
     }
 }

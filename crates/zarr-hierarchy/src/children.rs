@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use zarr_array::meta::path::{Listed, listed};
 use zarr_array::meta::{Code, GroupMeta, NodeMeta};
-use zarr_array::traits::{Prefix, StoreErrorKind};
+use zarr_array::traits::Prefix;
 use zarr_array::{ArrayErrorKind, Diagnostic, Format};
 
 use crate::child::{Child, Found};
@@ -54,12 +54,11 @@ pub(crate) async fn children(
 async fn list(shared: &Shared, prefix: &Prefix) -> HierarchyResult<Vec<Prefix>> {
     let unable =
         "the store cannot list, and the group has no consolidated metadata: nodes open by their paths";
-    let lister = shared.storage.lister().map_err(|e| match e.kind() {
-        StoreErrorKind::Unsupported => HierarchyError::new(ArrayErrorKind::Unsupported, unable),
-        _ => e.into(),
-    })?;
+    if !shared.storage.capabilities().list {
+        return Err(HierarchyError::new(ArrayErrorKind::Unsupported, unable));
+    }
     let _permit = shared.gate.enter(0).await;
-    Ok(lister.list_dir(prefix).await?.prefixes)
+    Ok(shared.storage.list_dir(prefix).await?.prefixes)
 }
 
 /// Looks at one child; nothing when it is passed over.

@@ -71,8 +71,9 @@ impl Group {
     /// [`Unsupported`](ArrayErrorKind::Unsupported) when the store cannot list;
     /// [`Metadata`](ArrayErrorKind::Metadata) when the consolidated metadata cannot be read; those of the store.
     pub async fn check_consolidated(&self) -> HierarchyResult<Option<Vec<Difference>>> {
-        let Some(bytes) = self.store().get(&self.holder()?).await? else { return Ok(None) };
         let limits = &self.shared.options.writing.limits;
+        let bytes = self.store().get(&self.holder()?, limits.metadata_bytes).await?;
+        let Some(bytes) = bytes else { return Ok(None) };
         let consolidated = Index::held(self.form(), &bytes, limits, &mut Ignore)?;
         let Some(consolidated) = consolidated else { return Ok(None) };
         let (stored, _) = self.collect(None).await?;

@@ -8,7 +8,7 @@ use zarr_array::meta::DocumentName;
 use zarr_array::meta::consolidated::Form;
 use zarr_array::meta::path::check_new_path;
 use zarr_array::node::{self, Writing};
-use zarr_array::traits::{Key, Prefix, StoreErrorKind};
+use zarr_array::traits::{Key, Limits, Prefix, StoreErrorKind};
 use zarr_array::{ArrayErrorKind, Consolidated, Existing, Format, Storage};
 
 use crate::erase::{EraseOptions, erase};
@@ -95,7 +95,8 @@ async fn copy_at(
     options: &CopyOptions,
 ) -> HierarchyResult<Copied> {
     let at_target = |e: HierarchyError| e.at(&target.node_path());
-    let format = source_format(from, source).await.map_err(|e| e.at(&source.node_path()))?;
+    let format =
+        source_format(from, source, &options.writing.limits).await.map_err(|e| e.at(&source.node_path()))?;
     prepare(from, source, to, target, options).await.map_err(at_target)?;
     let keys = from.list_all(source).await.map_err(|e| match e.kind() {
         StoreErrorKind::Unsupported => HierarchyError::new(
@@ -104,8 +105,11 @@ async fn copy_at(
         ),
         _ => e.into(),
     });
-    let (mut documents, objects): (Vec<Key>, Vec<Key>) =
-        keys.map_err(|e| e.at(&source.node_path()))?.into_iter().partition(node::is_document);
+    let (mut documents, objects): (Vec<Key>, Vec<Key>) = keys
+        .map_err(|e| e.at(&source.node_path()))?
+        .into_iter()
+        .map(|listed| listed.key)
+        .partition(node::is_document);
     // The deepest first, what makes the node itself last.
     documents.sort_by_cached_key(|key| {
         let makes = DocumentName::of(key.name()).is_some_and(DocumentName::makes_node);
@@ -146,8 +150,8 @@ async fn copy_at(
 }
 
 /// The format of the node at the source.
-async fn source_format(from: &Storage, source: &Prefix) -> HierarchyResult<Format> {
-    let format = node::documents(from, source, None).await?.format();
+async fn source_format(from: &Storage, source: &Prefix, limits: &Limits) -> HierarchyResult<Format> {
+    let format = node::documents(from, source, None, limits).await?.format();
     format.ok_or_else(|| HierarchyError::not_found("there is no node"))
 }
 
@@ -159,15 +163,15 @@ async fn prepare(
     target: &Prefix,
     options: &CopyOptions,
 ) -> HierarchyResult<()> {
-    to.writer()?;
-    from.lister()?;
+    to.check_writable()?;
+    from.check_listable()?;
     check_new_path(&target.node_path())?;
     let nested = source.as_str().starts_with(target.as_str()) || target.as_str().starts_with(source.as_str());
     if nested && is_one(from, to) {
         let message = format!("{:?} and the destination lie one in the other", source.node_path());
         return Err(HierarchyError::invalid(message));
     }
-    let there = node::documents(to, target, None).await?.make_node();
+    let there = node::documents(to, target, None, &options.writing.limits).await?.make_node();
     match options.existing {
         _ if !there => Ok(()),
         Existing::Replace => {
@@ -191,6 +195,9 @@ pub(crate) fn moved(source: &Prefix, target: &Prefix, inner: &Prefix) -> Hierarc
     Ok(Prefix::new(format!("{target}{}", &inner.as_str()[source.as_str().len()..]))?)
 }
 
+/// The largest object that is copied, in bytes: each is held in memory once.
+const OBJECT: u64 = 4 << 30;
+
 /// Copies one object and gives its size.
 async fn transfer(
     from: &Storage,
@@ -199,7 +206,7 @@ async fn transfer(
     target: &Prefix,
     key: Key,
 ) -> HierarchyResult<u64> {
-    let Some(bytes) = from.get(&key).await? else {
+    let Some(bytes) = from.get(&key, OBJECT).await? else {
         // Deleted since it was listed.
         return Ok(0);
     };
@@ -211,7 +218,7 @@ async fn transfer(
 /// Copies the document that makes the node, unless somebody else has made one meanwhile, and gives its size.
 async fn last(from: &Storage, to: &Storage, target: &Prefix, key: &Key) -> HierarchyResult<u64> {
     let gone = || HierarchyError::not_found("the node was erased while it was copied");
-    let bytes = from.get(key).await?.ok_or_else(gone)?;
+    let bytes = from.get(key, OBJECT).await?.ok_or_else(gone)?;
     let size = bytes.len() as u64;
     match node::put_new(to, &target.key(key.name())?, bytes).await? {
         true => Ok(size),

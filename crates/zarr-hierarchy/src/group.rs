@@ -147,8 +147,9 @@ impl Group {
     /// # Errors
     /// Those of the store. A node whose documents are invalid exists.
     pub async fn exists(&self, path: &str) -> HierarchyResult<bool> {
-        let Shared { storage, only, .. } = &*self.shared;
-        Ok(node::documents(storage, &self.below(path)?, *only).await?.make_node())
+        let Shared { storage, only, options, .. } = &*self.shared;
+        let limits = &options.writing.limits;
+        Ok(node::documents(storage, &self.below(path)?, *only, limits).await?.make_node())
     }
 
     /// Opens the group at a path, with its own consolidated metadata when this group has none.

@@ -85,8 +85,7 @@ impl GroupOptions {
         implicit: Format,
     ) -> HierarchyResult<GroupMeta> {
         let no_group = || HierarchyError::not_found("there is no group");
-        let lister = storage.lister().map_err(|_| no_group())?;
-        if lister.list_dir(prefix).await?.prefixes.is_empty() {
+        if !storage.capabilities().list || storage.list_dir(prefix).await?.prefixes.is_empty() {
             return Err(no_group());
         }
         if self.implicit == ImplicitGroups::Treat {
@@ -110,7 +109,7 @@ impl GroupOptions {
         }
         let object = match meta.format() {
             Format::V3 => None,
-            _ => storage.get(&prefix.key(Form::Object.holder())?).await?,
+            _ => storage.get(&prefix.key(Form::Object.holder())?, self.writing.limits.metadata_bytes).await?,
         };
         let sink: &mut dyn Sink = if self.strict { &mut Strict } else { diagnostics };
         let index = match (object, meta.consolidated()) {

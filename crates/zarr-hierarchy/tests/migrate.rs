@@ -17,14 +17,15 @@ fn put(storage: &Storage, key: &str, text: impl ToString) {
 }
 
 fn get(storage: &Storage, key: &str) -> Value {
-    let bytes = block_on(storage.get(&Key::new(key).unwrap())).unwrap();
+    let bytes = block_on(storage.get(&Key::new(key).unwrap(), u64::MAX)).unwrap();
     bytes.map_or(Value::Null, |bytes| serde_json::from_slice(&bytes).unwrap())
 }
 
 /// Everything that is stored, in the order of the keys.
 fn all(storage: &Storage) -> Vec<(String, Bytes)> {
-    let keys = block_on(storage.list_all(&Prefix::root())).unwrap();
-    keys.iter().map(|key| (key.as_str().to_owned(), block_on(storage.get(key)).unwrap().unwrap())).collect()
+    let listed = block_on(storage.list_all(&Prefix::root())).unwrap();
+    let value = |key: &Key| block_on(storage.get(key, u64::MAX)).unwrap().unwrap();
+    listed.iter().map(|object| (object.key.to_string(), value(&object.key))).collect()
 }
 
 fn array() -> Value {

@@ -34,7 +34,7 @@ fn k_children_are_k_and_one_requests() {
     let (storage, counting) = flat(K, ("zarr.json", GROUP), ("zarr.json", ARRAY));
     let root = open(&storage);
     let used = cost(&counting, || root.children().unwrap());
-    assert_eq!((used.list_dir, used.get_ranges, used.requests()), (1, K, K + 1));
+    assert_eq!((used.list_dirs, used.reads, used.requests()), (1, K, K + 1));
     let opened =
         cost(&counting, || root.children().unwrap().into_iter().for_each(|c| drop(c.array().unwrap())));
     assert_eq!(opened.requests(), K + 1, "opening what was listed costs no more");
@@ -66,23 +66,23 @@ fn changes_cost_what_is_documented() {
     let (storage, counting) = flat(2, ("zarr.json", GROUP), ("zarr.json", ARRAY));
     let mut root = open(&storage);
     let used = cost(&counting, || root.edit_attributes(|a| a.set("n", 1)).unwrap());
-    assert_eq!((used.reads(), used.put), (1, 1), "the root lies in no other group");
+    assert_eq!((used.reads, used.puts), (1, 1), "the root lies in no other group");
     let used = cost(&counting, || root.edit_attributes(|a| a.set("n", 1)).unwrap());
-    assert_eq!((used.reads(), used.put), (1, 0), "what is the same already is not put");
+    assert_eq!((used.reads, used.puts), (1, 0), "what is the same already is not put");
     root.create_group("a/b").unwrap();
     let used = cost(&counting, || root.create_array("a/b/x", array_meta()).unwrap());
-    assert_eq!((used.reads(), used.put), (3 + 3 + 3, 1), "three groups, three names here, three groups");
+    assert_eq!((used.reads, used.puts), (3 + 3 + 3, 1), "three groups, three names here, three groups");
     let mut x = root.array("a/b/x").unwrap();
     let used = cost(&counting, || x.edit_attributes(|a| a.set("n", 1)).unwrap());
-    assert_eq!((used.reads(), used.put), (1 + 3, 1), "and a look at the three groups above");
+    assert_eq!((used.reads, used.puts), (1 + 3, 1), "and a look at the three groups above");
     let mut alone = root.array("a/b/x").unwrap().with_consolidated(zarr_hierarchy::Consolidated::Keep);
     let used = cost(&counting, || alone.edit_attributes(|a| a.set("n", 2)).unwrap());
-    assert_eq!((used.reads(), used.put), (1, 1));
+    assert_eq!((used.reads, used.puts), (1, 1));
     root.consolidate().unwrap();
     let used = cost(&counting, || x.edit_attributes(|a| a.set("n", 3)).unwrap());
-    assert_eq!((used.reads(), used.put), (1 + 3 + 2, 2), "one of which has consolidated metadata");
+    assert_eq!((used.reads, used.puts), (1 + 3 + 2, 2), "one of which has consolidated metadata");
     let used = cost(&counting, || root.erase("a").unwrap());
-    assert_eq!((used.reads(), used.delete, used.delete_prefix, used.put), (3 + 1 + 2, 1, 1, 1));
+    assert_eq!((used.reads, used.deletes, used.delete_prefixes, used.puts), (3 + 1 + 2, 1, 1, 1));
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn a_walk_looks_ahead_and_asks_for_nothing_twice() {
     let mut paths = Vec::new();
     let used = cost(&counting, || paths.extend(root.walk().map(|child| child.path()[1..].to_owned())));
     assert_eq!(paths, names, "in the order of a walk");
-    assert_eq!((used.list_dir, used.get_ranges), (1 + 4 + 8, 4 + 8));
+    assert_eq!((used.list_dirs, used.reads), (1 + 4 + 8, 4 + 8));
     assert_eq!(waited.load(Ordering::SeqCst), 8, "and not more than the store wants at once");
     assert_eq!(root.walk().levels(1).count(), 4);
     assert_eq!(cost(&counting, || root.walk().levels(1).count()).requests(), 1 + 4);
@@ -158,5 +158,5 @@ fn consolidated_metadata_is_kept_in_step_by_many_at_once() {
     let root = open(&storage);
     assert_eq!(root.check_consolidated().unwrap().unwrap(), []);
     assert_eq!(root.array("x2").unwrap().metadata().attributes().len(), 2);
-    assert!(block_on(storage.get(&key("zarr.json"))).unwrap().is_some());
+    assert!(block_on(storage.get(&key("zarr.json"), u64::MAX)).unwrap().is_some());
 }

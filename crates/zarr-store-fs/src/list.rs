@@ -3,20 +3,25 @@
 //! What is an object here: a regular file, and a link to one. Not listed are names that no key can have (not UTF-8, or
 //! with a backslash), files of writers at work, FIFOs, sockets and devices, links that lead nowhere, and links to a
 //! directory that they are in: what is there is listed by its own path, and through the link there would be no end of keys.
+//! Below a link to a directory of the store, further links to directories of the store are not listed either: directories
+//! that link to each other would be listed once for each order in which they can be passed.
 //! A link that may not be followed is listed, so that reading it says why. A directory that cannot be read is an error.
 
-use rustix::fs::{Dir as Names, FileType, Stat};
+use rustix::fs::{Dir as Names, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
-use zarr_traits::{BoxFuture, Dir, Key, ListStore, Page, Prefix, StoreErrorKind, StoreResult};
+use zarr_traits::{Dir, Key, List, ListDir, Listed, Page, Prefix, StoreErrorKind, StoreResult};
 
 use crate::delete::is_dot;
 use crate::path::{check, failed, is_hidden, present};
 use crate::store::FsStore;
 
+/// How a directory above another one is opened.
+const ABOVE: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
 /// A page that is being filled.
 struct Walk<'a> {
     after: Option<&'a str>,
-    keys: Vec<Key>,
+    entries: Vec<Listed>,
     more: bool,
     /// The least number of keys in a page.
     page: usize,
@@ -28,7 +33,7 @@ impl Walk<'_> {
     /// A page holds at least as many keys as entries were read again for it, so that all pages together cost little
     /// more than one walk, also in a directory of a million files.
     fn is_full(&self) -> bool {
-        self.keys.len() >= self.page.max(self.again)
+        self.entries.len() >= self.page.max(self.again)
     }
 }
 
@@ -48,7 +53,7 @@ impl FsStore {
             } else if walk.is_full() {
                 walk.more = true;
             } else {
-                walk.keys.push(Key::new(path)?);
+                walk.entries.push(Listed::new(Key::new(path)?));
             }
             if walk.more {
                 break;
@@ -140,8 +145,41 @@ impl FsStore {
             Err(_) => return Ok(Some(FileType::RegularFile)),
         };
         let kind = FileType::from_raw_mode(stat.st_mode);
-        let is_endless = kind == FileType::Directory && self.is_inside(&stat, prefix)?;
-        Ok((!is_endless).then_some(kind))
+        if kind == FileType::Directory {
+            let again = self.passes_link(prefix)? && self.leads_inside(&path)?;
+            if again || self.is_inside(&stat, prefix)? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(kind))
+    }
+
+    /// Whether one of the directories of `prefix` is a link.
+    fn passes_link(&self, prefix: &str) -> StoreResult<bool> {
+        let links = prefix.match_indices('/').map(|(end, _)| self.root.is_link(&prefix[..end]));
+        let passed = links.collect::<Result<Vec<_>, _>>();
+        let passed = passed.map_err(|e| failed(e, "cannot inspect").with_key(prefix))?;
+        Ok(passed.contains(&true))
+    }
+
+    /// Whether the directory at `path` is the root or lies below it, at the end of all links.
+    fn leads_inside(&self, path: &str) -> StoreResult<bool> {
+        let error = |e| failed(e, "cannot inspect").with_key(path);
+        let root = rustix::fs::fstat(self.root.fd()).map_err(error)?;
+        let mut dir = self.root.directory(&format!("{path}/")).map_err(error)?;
+        let mut here = rustix::fs::fstat(&dir).map_err(error)?;
+        loop {
+            if is_same(&here, &root) {
+                return Ok(true);
+            }
+            dir = rustix::fs::openat(&dir, "..", ABOVE, Mode::empty()).map_err(error)?;
+            let above = rustix::fs::fstat(&dir).map_err(error)?;
+            // The directory above the root of the file system is that root.
+            if is_same(&above, &here) {
+                return Ok(false);
+            }
+            here = above;
+        }
     }
 
     /// Whether the directory of `prefix` is `dir` or below it.
@@ -150,7 +188,7 @@ impl FsStore {
         for end in ends {
             let above =
                 self.root.stat(&prefix[..end]).map_err(|e| failed(e, "cannot inspect").with_key(prefix))?;
-            if above.is_some_and(|above| (above.st_dev, above.st_ino) == (dir.st_dev, dir.st_ino)) {
+            if above.is_some_and(|above| is_same(&above, dir)) {
                 return Ok(true);
             }
         }
@@ -158,30 +196,31 @@ impl FsStore {
     }
 }
 
-impl ListStore for FsStore {
-    fn list<'a>(&'a self, prefix: &'a Prefix, after: Option<&'a Key>) -> BoxFuture<'a, StoreResult<Page>> {
-        Box::pin(async move {
-            check(prefix.as_str())?;
-            let after = after.map(Key::as_str);
-            let mut walk = Walk { after, keys: Vec::new(), more: false, page: self.page, again: 0 };
-            self.walk(prefix.as_str(), &mut walk)?;
-            Ok(Page { keys: walk.keys, more: walk.more })
-        })
+/// Whether both are of one directory.
+fn is_same(a: &Stat, b: &Stat) -> bool {
+    (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino)
+}
+
+impl FsStore {
+    pub(crate) fn list(&self, List { prefix, after, .. }: List<'_>) -> StoreResult<Page> {
+        check(prefix.as_str())?;
+        let after = after.map(Key::as_str);
+        let mut walk = Walk { after, entries: Vec::new(), more: false, page: self.page, again: 0 };
+        self.walk(prefix.as_str(), &mut walk)?;
+        Ok(Page::new(walk.entries, walk.more))
     }
 
-    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<Dir>> {
-        Box::pin(async move {
-            check(prefix.as_str())?;
-            let mut dir = Dir::default();
-            for name in self.sorted(prefix.as_str())? {
-                let path = format!("{prefix}{name}");
-                if !name.ends_with('/') {
-                    dir.keys.push(Key::new(path)?);
-                } else if self.holds_object(&path)? {
-                    dir.prefixes.push(Prefix::new(path)?);
-                }
+    pub(crate) fn list_dir(&self, ListDir { prefix, .. }: ListDir<'_>) -> StoreResult<Dir> {
+        check(prefix.as_str())?;
+        let mut dir = Dir::default();
+        for name in self.sorted(prefix.as_str())? {
+            let path = format!("{prefix}{name}");
+            if !name.ends_with('/') {
+                dir.objects.push(Listed::new(Key::new(path)?));
+            } else if self.holds_object(&path)? {
+                dir.prefixes.push(Prefix::new(path)?);
             }
-            Ok(dir)
-        })
+        }
+        Ok(dir)
     }
 }

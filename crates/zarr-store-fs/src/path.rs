@@ -83,6 +83,12 @@ impl Root {
         present(self.open_at(path, flags))?.map(rustix::fs::fstat).transpose()
     }
 
+    /// Whether `path` is a link.
+    pub(crate) fn is_link(&self, path: &str) -> Result<bool> {
+        let stat = present(rustix::fs::statat(&*self.dir, path, AtFlags::SYMLINK_NOFOLLOW))?;
+        Ok(stat.is_some_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink))
+    }
+
     #[cfg(any(target_os = "linux", target_os = "android"))]
     fn open_at(&self, path: &str, flags: OFlags) -> Result<OwnedFd> {
         use rustix::fs::ResolveFlags;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use zarr_traits::StoreResult;
+use zarr_traits::{Answer, BoxFuture, Capabilities, Op, Store, StoreResult};
 
 use crate::path::{Root, failed};
 use crate::turn::Turns;
@@ -35,7 +35,7 @@ pub struct FsStore {
 #[non_exhaustive]
 pub enum Durability {
     /// The value is there, also after this process crashes. After a power cut it may be gone, unless
-    /// [`sync`](zarr_traits::WriteStore::sync) was called: the way to write many objects.
+    /// [`Op::Sync`](zarr_traits::Op::Sync) was performed: the way to write many objects.
     #[default]
     Atomic,
     /// The value is on the disk, and so is its name. Some milliseconds for each object.
@@ -150,6 +150,36 @@ impl Shared {
     /// Lets so many of the next temporaries get a name at once.
     pub(crate) fn name_next(&self, temporaries: u32) {
         self.named.fetch_max(temporaries, Ordering::Relaxed);
+    }
+}
+
+impl Store for FsStore {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::inline()
+    }
+
+    /// Each operation does its work when it is first polled.
+    fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
+        Box::pin(async move {
+            let target = op.target();
+            self.perform(op).map_err(|e| e.with_key(target))
+        })
+    }
+}
+
+impl FsStore {
+    fn perform(&self, op: Op<'_>) -> StoreResult<Answer> {
+        match op {
+            Op::Read(read) => self.read(read).map(Answer::Read),
+            Op::Head(head) => self.head(head.key).map(Answer::Head),
+            Op::List(list) => self.list(list).map(Answer::List),
+            Op::ListDir(list) => self.list_dir(list).map(Answer::ListDir),
+            Op::Put(put) => self.put(put).map(Answer::Write),
+            Op::Delete(delete) => self.remove(delete.key, delete.version).map(Answer::Write),
+            Op::DeletePrefix(prefix) => self.remove_prefix(prefix).map(|()| Answer::Done),
+            Op::Sync => self.flush().map(|()| Answer::Done),
+            op => op.unsupported(),
+        }
     }
 }
 

@@ -228,12 +228,12 @@ mod tests {
     use std::os::unix::fs::MetadataExt;
 
     use tempfile::{TempDir, tempdir_in};
-    use zarr_traits::{Key, Outcome, Put, Storage, WriteStore, block_on};
+    use zarr_traits::{Key, Outcome, Put, PutMode, Storage};
 
     use super::*;
 
     fn put(store: &FsStore, key: &str) -> StoreResult<Outcome> {
-        block_on(store.put(&Key::new(key)?, &["value".into()], Put::Replace))
+        store.put(Put::new(&Key::new(key)?, &["value".into()], PutMode::Replace))
     }
 
     #[test]

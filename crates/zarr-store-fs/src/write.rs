@@ -16,7 +16,7 @@ use std::sync::Arc;
 use rustix::fs::{Mode, Stat};
 use rustix::io::Errno;
 use zarr_traits::{
-    BoxFuture, Bytes, Key, Outcome, Prefix, Put, StoreError, StoreErrorKind, StoreResult, Version, WriteStore,
+    Bytes, Key, Outcome, Prefix, Put, PutMode, StoreError, StoreErrorKind, StoreResult, Version,
 };
 
 use crate::lock::Unlocked;
@@ -32,16 +32,17 @@ pub(crate) const ATTEMPTS: usize = 8;
 const VECTOR: usize = 64;
 
 impl FsStore {
-    fn replace(&self, key: &Key, parts: &[Bytes], how: Put<'_>) -> StoreResult<Outcome> {
+    pub(crate) fn put(&self, put: Put<'_>) -> StoreResult<Outcome> {
+        let Put { key, parts, mode, .. } = put;
         check(key.as_str())?;
         // To create is exclusive by itself, and the last to replace wins.
-        let unlocked = match how {
-            Put::Replace | Put::Create => Unlocked::Goes,
+        let unlocked = match mode {
+            PutMode::Replace | PutMode::Create => Unlocked::Goes,
             _ => Unlocked::Fails,
         };
         for _ in 0..ATTEMPTS {
             // A conflict that can be seen now costs no write.
-            if !self.allows(key, how)? {
+            if !self.allows(put)? {
                 return Ok(Outcome::Conflict);
             }
             let parent = self.parent(key)?;
@@ -50,16 +51,16 @@ impl FsStore {
             };
             write_all(&file, parts, self.durability)?;
             // Only who puts on a condition is told the version, and may want to keep it.
-            let written = match how {
-                Put::Replace => None,
+            let written = match mode {
+                PutMode::Replace => None,
                 _ => Some(rustix::fs::fstat(&file).map_err(|e| failed(e, "cannot inspect"))?),
             };
             let Some(lock) = self.lock(parent.as_fd(), key.as_str(), key.name().as_bytes(), unlocked)? else {
                 continue;
             };
-            let is_new = matches!(how, Put::Create);
+            let is_new = matches!(mode, PutMode::Create);
             // What creates sees by itself whether it may.
-            if !is_new && !self.allows(key, how)? {
+            if !is_new && !self.allows(put)? {
                 return Ok(Outcome::Conflict);
             }
             let published = temporary.publish(&file, is_new)?;
@@ -76,13 +77,13 @@ impl FsStore {
         Err(StoreError::new(StoreErrorKind::Io, "the directory was deleted again and again during the write"))
     }
 
-    /// Whether a change may be made now.
-    fn allows(&self, key: &Key, how: Put<'_>) -> StoreResult<bool> {
-        match how {
-            Put::Replace => Ok(true),
-            Put::Create => Ok(self.version(key)?.is_none()),
-            Put::IfUnchanged(version) => Ok(self.version(key)?.as_ref() == Some(version)),
-            _ => Err(StoreError::new(StoreErrorKind::Unsupported, "this way to put is not known here")),
+    /// Whether the condition of a put holds now.
+    fn allows(&self, put: Put<'_>) -> StoreResult<bool> {
+        match put.mode {
+            PutMode::Replace => Ok(true),
+            PutMode::Create => Ok(self.version(put.key)?.is_none()),
+            PutMode::IfUnchanged(version) => Ok(self.version(put.key)?.as_ref() == Some(version)),
+            _ => put.unsupported_mode(),
         }
     }
 
@@ -144,7 +145,8 @@ impl FsStore {
         rustix::fs::fsync(dir).map_err(|e| uncertain(e, "the change is visible, but may not be durable"))
     }
 
-    fn flush(&self) -> StoreResult<()> {
+    /// Makes everything written so far durable.
+    pub(crate) fn flush(&self) -> StoreResult<()> {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         let flushed = rustix::fs::syncfs(self.root.fd());
         #[cfg(not(any(target_os = "linux", target_os = "android")))]
@@ -190,31 +192,4 @@ fn write_all(mut file: &File, parts: &[Bytes], durability: Durability) -> StoreR
 /// The version of a file that was written, with the file.
 fn pinned(stat: &Stat, file: File) -> Version {
     version_of(stat).with_pin(Arc::new(Opened { file, size: size_of(stat) }))
-}
-
-impl WriteStore for FsStore {
-    fn put<'a>(
-        &'a self,
-        key: &'a Key,
-        parts: &'a [Bytes],
-        how: Put<'a>,
-    ) -> BoxFuture<'a, StoreResult<Outcome>> {
-        Box::pin(async move { self.replace(key, parts, how).map_err(|e| e.with_key(key)) })
-    }
-
-    fn delete<'a>(
-        &'a self,
-        key: &'a Key,
-        version: Option<&'a Version>,
-    ) -> BoxFuture<'a, StoreResult<Outcome>> {
-        Box::pin(async move { self.remove(key, version).map_err(|e| e.with_key(key)) })
-    }
-
-    fn delete_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<()>> {
-        Box::pin(async move { self.remove_prefix(prefix).map_err(|e| e.with_key(prefix)) })
-    }
-
-    fn sync(&self) -> BoxFuture<'_, StoreResult<()>> {
-        Box::pin(async move { self.flush() })
-    }
 }

@@ -14,8 +14,13 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tempfile::TempDir;
 use zarr_store_fs::FsStore;
 use zarr_traits::{
-    ByteRange, If, Key, Outcome, Prefix, Put, ReadStore, StoreErrorKind, StoreResult, WriteStore, block_on,
+    ByteRange, Key, Outcome, Prefix, PutMode, ReadVersion, Storage, StoreErrorKind, StoreResult, block_on,
 };
+
+/// The store as a storage.
+fn on(store: &FsStore) -> Storage {
+    Storage::from(store.clone())
+}
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -59,7 +64,7 @@ impl Fixture {
     }
 
     fn delete_prefix(&self, prefix: &str) -> StoreResult<()> {
-        block_on(self.store.delete_prefix(&Prefix::new(prefix).unwrap()))
+        block_on(on(&self.store).delete_prefix(&Prefix::new(prefix).unwrap()))
     }
 }
 
@@ -68,7 +73,7 @@ fn key(key: &str) -> Key {
 }
 
 fn put(store: &FsStore, name: &str, value: &str) -> StoreResult<Outcome> {
-    block_on(store.put(&key(name), &[value.to_owned().into()], Put::Replace))
+    block_on(on(store).put_if(&key(name), &[value.to_owned().into()], PutMode::Replace))
 }
 
 fn set<const N: usize>(names: [&str; N]) -> BTreeSet<String> {
@@ -86,7 +91,7 @@ fn a_lock_file_that_a_dead_writer_left_is_taken_over_with_nothing_of_its_content
         assert_eq!(at.names("a"), set(["k"]));
     }
     at.leftover("a/k.__lock", "stale");
-    let _ = block_on(at.store.delete(&key("a/k"), None)).unwrap();
+    let _ = block_on(on(&at.store).delete_if(&key("a/k"), None)).unwrap();
     assert!(at.names("a").is_empty());
 }
 
@@ -107,7 +112,7 @@ fn a_lock_that_is_no_regular_file_is_an_error() {
     let reader = || File::options().read(true).write(true).open(root.join("pipe.__lock")).unwrap();
     for reader in [None, Some(reader())] {
         for name in ["dir", "pipe", "link", "nowhere"] {
-            let delete = || block_on(at.store.delete(&key(name), None));
+            let delete = || block_on(on(&at.store).delete_if(&key(name), None));
             for e in [put(&at.store, name, "new").unwrap_err(), delete().unwrap_err()] {
                 assert_eq!(e.kind(), StoreErrorKind::Io, "{e}");
                 assert!(e.to_string().contains(&format!("{name}.__lock is no regular file")), "{e}");
@@ -124,8 +129,8 @@ fn a_lock_that_is_no_regular_file_is_an_error() {
 fn what_is_not_there_is_deleted_without_a_lock() {
     let at = Fixture::new();
     let _held = at.locked("a/k.__lock");
-    let _ = block_on(at.store.delete(&key("a/k"), None)).unwrap();
-    let _ = block_on(at.store.delete(&key("b/k"), None)).unwrap();
+    let _ = block_on(on(&at.store).delete_if(&key("a/k"), None)).unwrap();
+    let _ = block_on(on(&at.store).delete_if(&key("b/k"), None)).unwrap();
     assert_eq!(at.names(""), set(["a"]), "no directory is made");
 }
 
@@ -136,13 +141,16 @@ fn a_single_writer_makes_no_lock_files_and_waits_for_none() {
     let _held = at.locked("a/k.__lock");
     assert!(put(&at.store, "a/k", "value").is_err());
     let _ = put(&single, "a/k", "value").unwrap();
-    let reply = block_on(single.get_ranges(&key("a/k"), &[ByteRange::All], If::Versioned)).unwrap().unwrap();
-    let unchanged = Put::IfUnchanged(reply.version.as_ref().unwrap());
-    let update = || block_on(single.put(&key("a/k"), &["new".into()], unchanged)).unwrap();
+    let reply =
+        block_on(on(&single).get_ranges(&key("a/k"), &[ByteRange::All], ReadVersion::Report, u64::MAX))
+            .unwrap()
+            .unwrap();
+    let unchanged = PutMode::IfUnchanged(reply.version.as_ref().unwrap());
+    let update = || block_on(on(&single).put_if(&key("a/k"), &["new".into()], unchanged)).unwrap();
     assert_ne!(update(), Outcome::Conflict);
     assert_eq!(update(), Outcome::Conflict);
     assert_eq!(at.names("a"), set(["k", "k.__lock"]));
-    let _ = block_on(single.delete(&key("a/k"), None)).unwrap();
+    let _ = block_on(on(&single).delete_if(&key("a/k"), None)).unwrap();
     assert_eq!(at.names("a"), set(["k.__lock"]));
 }
 
@@ -151,22 +159,23 @@ fn a_single_writer_makes_no_lock_files_and_waits_for_none() {
 fn a_name_too_long_for_a_lock_file_can_be_put_but_not_updated() {
     let at = Fixture::new();
     let key = key(&format!("a/{}", "x".repeat(250)));
-    let put = |store: &FsStore, how| block_on(store.put(&key, &["v".into()], how));
-    let Outcome::Done(Some(version)) = put(&at.store, Put::Create).unwrap() else {
+    let put = |store: &FsStore, how| block_on(on(store).put_if(&key, &["v".into()], how));
+    let Outcome::Done(Some(version)) = put(&at.store, PutMode::Create).unwrap() else {
         panic!("nothing is there")
     };
-    assert_eq!(put(&at.store, Put::Create).unwrap(), Outcome::Conflict);
-    let _ = put(&at.store, Put::Replace).unwrap();
-    let version = block_on(at.store.size(&key)).unwrap().and_then(|stat| stat.version).unwrap_or(version);
-    let e = put(&at.store, Put::IfUnchanged(&version)).unwrap_err();
+    assert_eq!(put(&at.store, PutMode::Create).unwrap(), Outcome::Conflict);
+    let _ = put(&at.store, PutMode::Replace).unwrap();
+    let version =
+        block_on(on(&at.store).head(&key)).unwrap().and_then(|stat| stat.version).unwrap_or(version);
+    let e = put(&at.store, PutMode::IfUnchanged(&version)).unwrap_err();
     assert_eq!(e.kind(), StoreErrorKind::Unsupported, "{e}");
-    let e = block_on(at.store.delete(&key, Some(&version))).unwrap_err();
+    let e = block_on(on(&at.store).delete_if(&key, Some(&version))).unwrap_err();
     assert_eq!(e.kind(), StoreErrorKind::Unsupported, "{e}");
     assert_ne!(
-        put(&at.store.clone().single_writer(), Put::IfUnchanged(&version)).unwrap(),
+        put(&at.store.clone().single_writer(), PutMode::IfUnchanged(&version)).unwrap(),
         Outcome::Conflict
     );
-    let _ = block_on(at.store.delete(&key, None)).unwrap();
+    let _ = block_on(on(&at.store).delete_if(&key, None)).unwrap();
     assert!(at.names("a").is_empty());
 }
 

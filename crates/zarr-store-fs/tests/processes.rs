@@ -16,9 +16,14 @@ use nix::libc;
 use tempfile::TempDir;
 use zarr_store_fs::FsStore;
 use zarr_traits::{
-    ByteRange, Bytes, If, Key, Outcome, Put, ReadStore, StoreErrorKind, StoreResult, Version, WriteStore,
+    ByteRange, Bytes, Key, Outcome, PutMode, ReadVersion, Storage, StoreErrorKind, StoreResult, Version,
     block_on,
 };
+
+/// The store as a storage.
+fn on(store: &FsStore) -> Storage {
+    Storage::from(store.clone())
+}
 
 /// Tells a process that a test has started its directory.
 const DIR: &str = "DIRECTORY_OF_A_TEST";
@@ -29,12 +34,14 @@ fn key() -> Key {
     Key::new("a/k").unwrap()
 }
 
-fn put(store: &FsStore, value: impl Into<Bytes>, how: Put<'_>) -> StoreResult<Outcome> {
-    block_on(store.put(&key(), &[value.into()], how))
+fn put(store: &FsStore, value: impl Into<Bytes>, how: PutMode<'_>) -> StoreResult<Outcome> {
+    block_on(on(store).put_if(&key(), &[value.into()], how))
 }
 
 fn read(store: &FsStore) -> (Bytes, Version) {
-    let reply = block_on(store.get_ranges(&key(), &[ByteRange::All], If::Versioned)).unwrap().unwrap();
+    let reply = block_on(on(store).get_ranges(&key(), &[ByteRange::All], ReadVersion::Report, u64::MAX))
+        .unwrap()
+        .unwrap();
     (reply.bytes[0].clone(), reply.version.unwrap())
 }
 
@@ -69,7 +76,7 @@ fn count(store: &FsStore, number: usize) -> u8 {
         let (value, version) = read(store);
         let mut counters = value.to_vec();
         counters[number] += 1;
-        if put(store, counters, Put::IfUnchanged(&version)).unwrap() != Outcome::Conflict {
+        if put(store, counters, PutMode::IfUnchanged(&version)).unwrap() != Outcome::Conflict {
             return value[number];
         }
     }
@@ -79,7 +86,7 @@ fn count(store: &FsStore, number: usize) -> u8 {
 #[test]
 fn stores_of_one_directory_lose_no_update() {
     let dir = TempDir::new().unwrap();
-    let _ = put(&FsStore::open(dir.path()).unwrap(), vec![0; 4], Put::Replace).unwrap();
+    let _ = put(&FsStore::open(dir.path()).unwrap(), vec![0; 4], PutMode::Replace).unwrap();
     thread::scope(|scope| {
         for number in 0..4 {
             let store = FsStore::open(dir.path()).unwrap();
@@ -116,7 +123,7 @@ fn processes_lose_no_update_when_some_are_killed() {
     }
     let dir = TempDir::new().unwrap();
     let store = FsStore::create(dir.path().join("store")).unwrap();
-    let _ = put(&store, vec![0; 4], Put::Replace).unwrap();
+    let _ = put(&store, vec![0; 4], PutMode::Replace).unwrap();
     let start = |number| start("processes_lose_no_update_when_some_are_killed", dir.path(), number);
     let mut processes: Vec<_> = (0..4).map(start).collect();
     for _ in 0..16 {
@@ -141,7 +148,7 @@ fn a_writer_killed_at_any_time_leaves_a_whole_value_and_hinders_nobody() {
     if let Some((dir, _)) = role() {
         let store = FsStore::open(&dir).unwrap();
         for i in 0_u8.. {
-            let _ = put(&store, vec![i; SIZE + usize::from(i)], Put::Replace).unwrap();
+            let _ = put(&store, vec![i; SIZE + usize::from(i)], PutMode::Replace).unwrap();
             File::create(dir.join("started")).unwrap();
         }
     }
@@ -158,7 +165,7 @@ fn a_writer_killed_at_any_time_leaves_a_whole_value_and_hinders_nobody() {
         let (value, version) = read(&store);
         assert_eq!(value, vec![value[0]; SIZE + usize::from(value[0])]);
         let start = Instant::now();
-        assert_ne!(put(&store, "next", Put::IfUnchanged(&version)).unwrap(), Outcome::Conflict);
+        assert_ne!(put(&store, "next", PutMode::IfUnchanged(&version)).unwrap(), Outcome::Conflict);
         assert!(start.elapsed() < Duration::from_secs(5));
         assert_eq!(read(&store).0, "next");
         fs::remove_file(dir.path().join("started")).unwrap();
@@ -175,7 +182,7 @@ fn a_writer_of_new_objects_that_is_killed_leaves_no_temporary() {
         let store = FsStore::open(&dir).unwrap();
         for i in 0.. {
             let key = Key::new(format!("a/{number}.{i}")).unwrap();
-            let _ = block_on(store.put(&key, &[vec![1; SIZE].into()], Put::Replace)).unwrap();
+            let _ = block_on(on(&store).put_if(&key, &[vec![1; SIZE].into()], PutMode::Replace)).unwrap();
             File::create(dir.join("started")).unwrap();
         }
     }
@@ -219,14 +226,14 @@ fn a_process_that_stopped_with_the_lock_is_waited_for_and_its_death_releases_us(
     }
     let dir = TempDir::new().unwrap();
     let store = FsStore::open(dir.path()).unwrap();
-    let _ = put(&store, "old", Put::Replace).unwrap();
+    let _ = put(&store, "old", PutMode::Replace).unwrap();
     let mut holder =
         start("a_process_that_stopped_with_the_lock_is_waited_for_and_its_death_releases_us", dir.path(), 0);
     wait_for(&dir.path().join("held"));
 
     let hasty = store.clone().with_lock_timeout(Duration::from_millis(100));
     let version = read(&store).1;
-    for how in [Put::Replace, Put::IfUnchanged(&version)] {
+    for how in [PutMode::Replace, PutMode::IfUnchanged(&version)] {
         let e = put(&hasty, "hasty", how).unwrap_err();
         let file = dir.path().join("a/k.__lock");
         let expected = format!("waited 100ms in vain: some process holds the lock file {}", file.display());
@@ -234,19 +241,19 @@ fn a_process_that_stopped_with_the_lock_is_waited_for_and_its_death_releases_us(
         assert!(e.to_string().contains(&expected), "{e}");
     }
     for version in [None, Some(&version)] {
-        let e = block_on(hasty.delete(&key(), version)).unwrap_err();
+        let e = block_on(on(&hasty).delete_if(&key(), version)).unwrap_err();
         assert_eq!(e.kind(), StoreErrorKind::Io, "{e}");
     }
     assert_eq!(read(&store).0, "old");
     assert_eq!(names(&dir.path().join("a")), BTreeSet::from(["k".to_owned(), "k.__lock".to_owned()]));
 
     thread::scope(|scope| {
-        let writers = [(); 2].map(|()| scope.spawn(|| put(&store, "new", Put::Replace)));
+        let writers = [(); 2].map(|()| scope.spawn(|| put(&store, "new", PutMode::Replace)));
         thread::sleep(Duration::from_millis(100));
         assert!(writers.iter().all(|writer| !writer.is_finished()));
         // Nobody waits for the lock of another object.
         let other = Key::new("a/other").unwrap();
-        let _ = block_on(hasty.put(&other, &["v".into()], Put::Replace)).unwrap();
+        let _ = block_on(on(&hasty).put_if(&other, &["v".into()], PutMode::Replace)).unwrap();
 
         holder.kill().unwrap();
         holder.wait().unwrap();

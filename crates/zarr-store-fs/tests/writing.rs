@@ -11,9 +11,7 @@ use std::thread;
 
 use tempfile::TempDir;
 use zarr_store_fs::FsStore;
-use zarr_traits::{
-    ByteRange, If, Key, Outcome, Prefix, Put, ReadStore, Storage, StoreErrorKind, WriteStore, block_on,
-};
+use zarr_traits::{ByteRange, Key, Outcome, Prefix, PutMode, ReadVersion, Storage, StoreErrorKind, block_on};
 
 fn key(key: &str) -> Key {
     Key::new(key).unwrap()
@@ -34,7 +32,9 @@ fn open_does_not_create_and_create_does_not_empty() {
     );
     let storage = Storage::from(FsStore::create(&path).unwrap());
     block_on(storage.put(&key("a"), "x")).unwrap();
-    assert!(block_on(Storage::from(FsStore::create(&path).unwrap()).get(&key("a"))).unwrap().is_some());
+    assert!(
+        block_on(Storage::from(FsStore::create(&path).unwrap()).get(&key("a"), u64::MAX)).unwrap().is_some()
+    );
     assert!(FsStore::open(path.join("a")).is_err(), "a file is no root");
 }
 
@@ -55,19 +55,19 @@ fn a_write_that_fails_leaves_the_old_value_and_no_leftovers() {
     let this = std::env::current_exe().unwrap();
     let child = Command::new("sh").args(["-c", limited]).arg(this).env(STORE, dir.path()).output().unwrap();
     assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stdout));
-    assert_eq!(block_on(storage.get(&key("k"))).unwrap().unwrap(), "old");
+    assert_eq!(block_on(storage.get(&key("k"), u64::MAX)).unwrap().unwrap(), "old");
     assert_eq!(names(dir.path()), BTreeSet::from(["k".to_owned()]));
 }
 
 #[test]
 fn conflicts_leave_no_leftovers() {
     let dir = TempDir::new().unwrap();
-    let store = FsStore::open(dir.path()).unwrap();
-    let put = |how| block_on(store.put(&key("k"), &["v".into()], how)).unwrap();
-    let Outcome::Done(Some(first)) = put(Put::Create) else { panic!("there was nothing") };
-    assert_eq!(put(Put::Create), Outcome::Conflict);
-    assert_ne!(put(Put::IfUnchanged(&first)), Outcome::Conflict);
-    assert_eq!(put(Put::IfUnchanged(&first)), Outcome::Conflict);
+    let storage = Storage::from(FsStore::open(dir.path()).unwrap());
+    let put = |how| block_on(storage.put_if(&key("k"), &["v".into()], how)).unwrap();
+    let Outcome::Done(Some(first)) = put(PutMode::Create) else { panic!("there was nothing") };
+    assert_eq!(put(PutMode::Create), Outcome::Conflict);
+    assert_ne!(put(PutMode::IfUnchanged(&first)), Outcome::Conflict);
+    assert_eq!(put(PutMode::IfUnchanged(&first)), Outcome::Conflict);
     assert_eq!(names(dir.path()), BTreeSet::from(["k".to_owned()]));
 }
 
@@ -75,13 +75,13 @@ fn conflicts_leave_no_leftovers() {
 #[test]
 fn only_one_of_many_stores_creates() {
     let dir = TempDir::new().unwrap();
-    let stores = [0; 4].map(|_| FsStore::open(dir.path()).unwrap());
+    let stores = [0; 4].map(|_| Storage::from(FsStore::open(dir.path()).unwrap()));
     let start = Barrier::new(stores.len());
-    let create = |store: &FsStore| -> Vec<bool> {
+    let create = |storage: &Storage| -> Vec<bool> {
         let round = |round| {
             start.wait();
             let key = key(&format!("a/{round}"));
-            block_on(store.put(&key, &["v".into()], Put::Create)).unwrap() != Outcome::Conflict
+            block_on(storage.put_if(&key, &["v".into()], PutMode::Create)).unwrap() != Outcome::Conflict
         };
         (0..300).map(round).collect()
     };
@@ -98,10 +98,11 @@ fn only_one_of_many_stores_creates() {
 #[test]
 fn a_version_stays_unique_while_it_is_held() {
     let dir = TempDir::new().unwrap();
-    let store = FsStore::open(dir.path()).unwrap();
+    let storage = Storage::from(FsStore::open(dir.path()).unwrap());
     let put = |value: &'static str| {
-        let _ = block_on(store.put(&key("k"), &[value.into()], Put::Replace)).unwrap();
-        let reply = block_on(store.get_ranges(&key("k"), &[ByteRange::All], If::Versioned)).unwrap();
+        let _ = block_on(storage.put_if(&key("k"), &[value.into()], PutMode::Replace)).unwrap();
+        let reply =
+            block_on(storage.get_ranges(&key("k"), &[ByteRange::All], ReadVersion::Report, 9)).unwrap();
         reply.and_then(|reply| reply.version).unwrap()
     };
     let first = put("a");
@@ -109,40 +110,41 @@ fn a_version_stays_unique_while_it_is_held() {
         assert_ne!(put("b"), first);
     }
     // It can also still be read, without its path.
-    let reply =
-        block_on(store.get_ranges(&key("k"), &[ByteRange::All], If::Pinned(&first))).unwrap().unwrap();
+    let reply = block_on(storage.get_ranges(&key("k"), &[ByteRange::All], ReadVersion::Pinned(&first), 9))
+        .unwrap()
+        .unwrap();
     assert_eq!(reply.bytes[0], "a");
 }
 
 #[test]
 fn a_directory_deleted_under_its_writers_is_made_again() {
     let dir = TempDir::new().unwrap();
-    let store = FsStore::open(dir.path()).unwrap();
+    let storage = Storage::from(FsStore::open(dir.path()).unwrap());
     let prefix = Prefix::new("a/").unwrap();
     thread::scope(|scope| {
         let writer = scope.spawn(|| {
             for i in 0..500 {
-                match block_on(store.put(&key(&format!("a/b/c/{i}")), &["v".into()], Put::Replace)) {
+                match block_on(storage.put_if(&key(&format!("a/b/c/{i}")), &["v".into()], PutMode::Replace)) {
                     Ok(outcome) => assert_ne!(outcome, Outcome::Conflict),
                     Err(e) => assert!(e.to_string().contains("again and again"), "{e}"),
                 }
             }
         });
         while !writer.is_finished() {
-            block_on(store.delete_prefix(&prefix)).unwrap();
+            block_on(storage.delete_prefix(&prefix)).unwrap();
         }
     });
-    block_on(store.delete_prefix(&prefix)).unwrap();
+    block_on(storage.delete_prefix(&prefix)).unwrap();
     assert!(names(dir.path()).is_empty());
 }
 
 #[test]
 fn sync_returns_and_a_deleted_root_is_an_error() {
     let dir = TempDir::new().unwrap();
-    let store = FsStore::open(dir.path()).unwrap();
-    block_on(store.sync()).unwrap();
+    let storage = Storage::from(FsStore::open(dir.path()).unwrap());
+    block_on(storage.sync()).unwrap();
     dir.close().unwrap();
-    let e = block_on(store.put(&key("a/b"), &["v".into()], Put::Replace)).unwrap_err();
+    let e = block_on(storage.put_if(&key("a/b"), &["v".into()], PutMode::Replace)).unwrap_err();
     assert_eq!(e.kind(), StoreErrorKind::Io, "{e}");
-    assert!(block_on(store.size(&key("a/b"))).unwrap().is_none());
+    assert!(block_on(storage.head(&key("a/b"))).unwrap().is_none());
 }

@@ -9,14 +9,12 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use zarr_traits::store::copy_into;
 use zarr_traits::{
-    BoxFuture, ByteRange, Bytes, Capabilities, Filled, If, Key, Outcome, Prefix, Put, ReadStore, Reply, Stat,
-    Storage, StoreError, StoreErrorKind, StoreResult, Version, WriteStore,
+    Answer, BoxFuture, ByteRange, Bytes, Capabilities, Key, ObjectMeta, Op, Prefix, Read, ReadBuffer,
+    ReadVersion, Storage, Store, StoreError, StoreErrorKind, StoreResult, Version,
 };
 
-use crate::call::{Call, Operation, lists_around, pass};
-use answer::{Answered, cut};
+use answer::Answered;
 use shelf::{Found, Is, News, Shelf};
 
 /// What a cache keeps.
@@ -43,7 +41,7 @@ impl Default for CacheOptions {
 /// ago goes first. Its clones share what they keep.
 ///
 /// **What may be relied on.** All bytes of one answer are of one version of the object. A read that is
-/// [pinned](If::Pinned) to a version is answered from memory if that is the version kept, else it goes to the store. A write
+/// [pinned](ReadVersion::Pinned) to a version is answered from memory if that is the version kept, else it goes to the store. A write
 /// through this layer, also one that fails or is dropped, makes it forget the key; so does a conflict, and an answer of
 /// the store that contradicts what is kept. So a read-modify-write meets a value that others have replaced at most once.
 /// What others write is seen no later than `max_age` after it.
@@ -60,9 +58,9 @@ impl Default for CacheOptions {
 /// let key = Key::new("zarr.json")?;
 /// block_on(storage.put(&key, "{}"))?;
 /// for _ in 0..3 {
-///     assert_eq!(block_on(storage.get(&key))?.unwrap(), "{}");
+///     assert_eq!(block_on(storage.get(&key, 100))?.unwrap(), "{}");
 /// }
-/// assert_eq!(counting.counts().reads(), 1);
+/// assert_eq!(counting.counts().reads, 1);
 /// assert_eq!((cached.counts().hits, cached.counts().misses), (2, 1));
 /// # Ok::<(), zarr_traits::StoreError>(())
 /// ```
@@ -126,11 +124,11 @@ impl Cached {
     }
 
     /// What is kept of `ranges`.
-    fn find(&self, key: &Key, ranges: &[ByteRange], condition: If<'_>) -> Seen {
+    fn find(&self, key: &Key, ranges: &[ByteRange], wanted: ReadVersion<'_>) -> Seen {
         let until = self.options.max_age.and_then(|age| Instant::now().checked_add(age));
         let mut state = self.state();
         let asked = Asked { mark: state.shelf.mark(key), until };
-        let found = state.shelf.find(key, ranges, condition);
+        let found = state.shelf.find(key, ranges, wanted);
         let whole = found.missing() == Some(0);
         state.hits += u64::from(whole);
         state.misses += u64::from(!whole);
@@ -150,8 +148,8 @@ impl Cached {
     }
 
     /// The store has said that there is no such object.
-    fn keep_absent(&self, key: &Key, asked: Asked, condition: If<'_>) {
-        if !self.options.absent || matches!(condition, If::Pinned(_)) {
+    fn keep_absent(&self, key: &Key, asked: Asked, wanted: ReadVersion<'_>) {
+        if !self.options.absent || matches!(wanted, ReadVersion::Pinned(_)) {
             return self.forget(key);
         }
         let news = News { is: Is::Absent, parts: Vec::new(), current: true, until: asked.until };
@@ -167,79 +165,112 @@ impl Cached {
         error
     }
 
-    /// Asks the store, and keeps the answer.
-    async fn ask(
-        &self,
-        key: &Key,
-        ranges: &[ByteRange],
-        condition: If<'_>,
-        asked: Asked,
-    ) -> StoreResult<Option<Reply>> {
-        let reply = self.storage.reader().get_ranges(key, ranges, versioned(condition)).await;
-        let Some(reply) = reply.map_err(|e| self.refused(key, e))? else {
-            self.keep_absent(key, asked, condition);
+    /// Reads from the store below, and keeps the answer.
+    async fn ask(&self, read: Read<'_>, asked: Asked) -> StoreResult<Option<ObjectMeta>> {
+        let (key, ranges, wanted, into) = (read.key, read.ranges, read.version, read.into);
+        let below = Read::new(key, ranges, &mut *into).version(reported(wanted));
+        let Some(mut meta) = self.storage.read(below).await.map_err(|e| self.refused(key, e))? else {
+            self.keep_absent(key, asked, wanted);
             return Ok(None);
         };
-        let parts = reply.bytes.iter().map(|bytes| &bytes[..]).collect();
-        let pinned = if let If::Pinned(version) = condition { Some(version) } else { None };
-        let (version, size) = (reply.version.as_ref().or(pinned), reply.size);
-        self.keep(key, asked, &Answered { ranges, parts, version, size, condition });
-        Ok(Some(reply))
+        let pinned = if let ReadVersion::Pinned(version) = wanted { Some(version) } else { None };
+        let (version, size) = (meta.version.as_ref().or(pinned), meta.size);
+        match into.parts(ranges, size) {
+            Some(parts) => self.keep(key, asked, &Answered { ranges, parts, version, size, wanted }),
+            None => self.forget(key),
+        }
+        meta.version = meta.version.filter(|_| !matches!(wanted, ReadVersion::Any));
+        Ok(Some(meta))
     }
 
-    /// Fills up what was found of some version with the rest of it; `None`: that version is no more.
+    /// Fills up what was found of some version with the rest of it; `None`: that version is gone.
     async fn fill(
         &self,
-        key: &Key,
-        ranges: &[ByteRange],
+        read: &Read<'_>,
         asked: Asked,
         bytes: &mut [Option<Bytes>],
         version: &Version,
     ) -> StoreResult<Option<()>> {
-        let missing = ranges.iter().zip(&*bytes).filter(|(_, bytes)| bytes.is_none());
+        let missing = read.ranges.iter().zip(&*bytes).filter(|(_, bytes)| bytes.is_none());
         let missing: Vec<ByteRange> = missing.map(|(range, _)| *range).collect();
-        let reply = match self.ask(key, &missing, If::Pinned(version), asked).await {
+        let held: u64 = bytes.iter().flatten().map(|bytes| bytes.len() as u64).sum();
+        let mut buffer = ReadBuffer::new(read.into.limit().saturating_sub(held));
+        let rest = Read::new(read.key, &missing, &mut buffer).version(ReadVersion::Pinned(version));
+        let meta = match self.ask(rest, asked).await {
             Err(e) if e.kind() == StoreErrorKind::Changed => None,
-            reply => reply?,
+            meta => meta?,
         };
-        let Some(reply) = reply.filter(|reply| reply.bytes.len() == missing.len()) else { return Ok(None) };
+        let Some(parts) = meta.and_then(|meta| buffer.into_parts(&missing, meta.size)) else {
+            return Ok(None);
+        };
         let holes = bytes.iter_mut().filter(|bytes| bytes.is_none());
-        holes.zip(reply.bytes).for_each(|(hole, bytes)| *hole = Some(bytes));
+        holes.zip(parts).for_each(|(hole, bytes)| *hole = Some(bytes));
         Ok(Some(()))
     }
 
     /// The answer, from what is kept and from the store.
-    async fn read(
-        &self,
-        key: &Key,
-        ranges: &[ByteRange],
-        condition: If<'_>,
-        Seen { found, asked }: Seen,
-    ) -> StoreResult<Option<Reply>> {
+    async fn read(&self, read: Read<'_>) -> StoreResult<Option<ObjectMeta>> {
+        let Seen { found, asked } = self.find(read.key, read.ranges, read.version);
         let missing = found.missing();
-        let reply = match found {
+        let (mut bytes, version, size) = match found {
             Found::Absent => return Ok(None),
-            Found::Present { mut bytes, version, size } => {
-                let held: u64 = bytes.iter().flatten().map(|bytes| bytes.len() as u64).sum();
-                let filled = match &version {
-                    _ if missing == Some(0) => Some(()),
-                    Some(version) if missing < Some(bytes.len()) => {
-                        self.fill(key, ranges, asked, &mut bytes, version).await?
-                    }
-                    _ => None,
-                };
-                if filled.is_some() {
-                    self.state().served += held;
-                }
-                filled.map(|()| Reply { bytes: bytes.into_iter().flatten().collect(), size, version })
+            Found::Nothing => return self.ask(read, asked).await,
+            Found::Present { bytes, version, size } => (bytes, version, size),
+        };
+        let held: u64 = bytes.iter().flatten().map(|bytes| bytes.len() as u64).sum();
+        let filled = match &version {
+            _ if missing == Some(0) => Some(()),
+            Some(version) if missing < Some(bytes.len()) => {
+                self.fill(&read, asked, &mut bytes, version).await?
             }
-            Found::Nothing => None,
+            _ => None,
         };
-        let reply = match reply {
-            Some(reply) => Some(reply),
-            None => self.ask(key, ranges, condition, asked).await?,
+        if filled.is_none() {
+            return self.ask(read, asked).await;
+        }
+        self.state().served += held;
+        for part in bytes.into_iter().flatten() {
+            read.into.share(part).map_err(|e| e.with_key(read.key))?;
+        }
+        let version = version.filter(|_| !matches!(read.version, ReadVersion::Any));
+        Ok(Some(ObjectMeta::new(size, version)))
+    }
+
+    /// The size and version, from what is kept or from the store.
+    async fn head(&self, key: &Key) -> StoreResult<Option<ObjectMeta>> {
+        // An empty range is found when the size is known.
+        let (empty, wanted) = ([ByteRange::Span { offset: 0, len: 0 }], ReadVersion::Report);
+        let Seen { found, asked } = self.find(key, &empty, wanted);
+        match found {
+            Found::Absent => return Ok(None),
+            Found::Present { size: size @ Some(_), version, .. } => {
+                return Ok(Some(ObjectMeta::new(size, version)));
+            }
+            _ => {}
+        }
+        let meta = self.storage.head(key).await?;
+        match &meta {
+            None => self.keep_absent(key, asked, wanted),
+            // Without a version, the size cannot be related to bytes that were read before or after.
+            Some(ObjectMeta { size, version: version @ Some(_), .. }) => {
+                let (version, size) = (version.as_ref(), *size);
+                self.keep(key, asked, &Answered { ranges: &[], parts: Vec::new(), version, size, wanted });
+            }
+            Some(_) => {}
+        }
+        Ok(meta)
+    }
+
+    /// Performs a write, and forgets what it may have changed.
+    async fn write(&self, op: Op<'_>) -> StoreResult<Answer> {
+        let what = match &op {
+            Op::Put(put) => Some(Target::Key(put.key)),
+            Op::Delete(delete) => Some(Target::Key(delete.key)),
+            Op::DeletePrefix(prefix) => Some(Target::Below(prefix)),
+            _ => None,
         };
-        Ok(reply.map(|reply| Reply { version: wanted(reply.version, condition), ..reply }))
+        let _writing = what.map(|what| Writing { layer: self, what });
+        self.storage.call(op).await
     }
 }
 
@@ -258,23 +289,9 @@ struct Asked {
     until: Option<Instant>,
 }
 
-impl Seen {
-    /// Whether any bytes are there, or nothing has to be.
-    fn helps(&self) -> bool {
-        match (&self.found, self.found.missing()) {
-            (Found::Present { bytes, .. }, Some(missing)) => missing == 0 || missing < bytes.len(),
-            (_, missing) => missing.is_some(),
-        }
-    }
-}
-
-/// What is kept has a version.
-fn versioned(condition: If<'_>) -> If<'_> {
-    if matches!(condition, If::Any) { If::Versioned } else { condition }
-}
-
-fn wanted(version: Option<Version>, condition: If<'_>) -> Option<Version> {
-    version.filter(|_| !matches!(condition, If::Any))
+/// Asks for the version in any case: what is kept has one.
+fn reported(wanted: ReadVersion<'_>) -> ReadVersion<'_> {
+    if matches!(wanted, ReadVersion::Any) { ReadVersion::Report } else { wanted }
 }
 
 /// Forgets a key when a write to it has ended, however it has: also when its future was dropped.
@@ -308,116 +325,17 @@ impl fmt::Debug for Cached {
     }
 }
 
-impl ReadStore for Cached {
+impl Store for Cached {
     fn capabilities(&self) -> Capabilities {
         self.storage.capabilities()
     }
 
-    fn get_ranges<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        condition: If<'a>,
-    ) -> BoxFuture<'a, StoreResult<Option<Reply>>> {
-        Box::pin(async move {
-            let seen = self.find(key, ranges, condition);
-            self.read(key, ranges, condition, seen).await
-        })
-    }
-
-    fn read_into<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        condition: If<'a>,
-        into: &'a mut [u8],
-    ) -> BoxFuture<'a, StoreResult<Option<Filled>>> {
-        Box::pin(async move {
-            let seen = self.find(key, ranges, condition);
-            if seen.helps() {
-                let reply = self.read(key, ranges, condition, seen).await?;
-                let filled = reply.map(|reply| copy_into(reply, ranges, into)).transpose();
-                return filled.map_err(|e| e.with_key(key));
-            }
-            let filled = self.storage.reader().read_into(key, ranges, versioned(condition), into).await;
-            let Some(filled) = filled.map_err(|e| self.refused(key, e))? else {
-                self.keep_absent(key, seen.asked, condition);
-                return Ok(None);
-            };
-            match cut(into, filled.len, ranges, filled.size) {
-                Some(parts) => {
-                    let (version, size) = (filled.version.as_ref(), filled.size);
-                    self.keep(key, seen.asked, &Answered { ranges, parts, version, size, condition });
-                }
-                None => self.forget(key),
-            }
-            Ok(Some(Filled { version: wanted(filled.version, condition), ..filled }))
-        })
-    }
-
-    fn size<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, StoreResult<Option<Stat>>> {
-        Box::pin(async move {
-            // Found when the size is known.
-            let nothing = [ByteRange::Span { offset: 0, len: 0 }];
-            let Seen { found, asked } = self.find(key, &nothing, If::Versioned);
-            match found {
-                Found::Absent => return Ok(None),
-                Found::Present { size: Some(size), version, .. } => {
-                    return Ok(Some(Stat { size, version }));
-                }
-                _ => {}
-            }
-            let stat = self.storage.reader().size(key).await?;
-            match &stat {
-                None => self.keep_absent(key, asked, If::Versioned),
-                // Without a version it says nothing about what was read, and what was read nothing about it.
-                Some(stat) if stat.version.is_some() => {
-                    let (version, size) = (stat.version.as_ref(), Some(stat.size));
-                    let answer =
-                        Answered { ranges: &[], parts: Vec::new(), version, size, condition: If::Versioned };
-                    self.keep(key, asked, &answer);
-                }
-                Some(_) => {}
-            }
-            Ok(stat)
-        })
-    }
-}
-
-lists_around!(Cached, pass);
-
-impl WriteStore for Cached {
-    fn put<'a>(
-        &'a self,
-        key: &'a Key,
-        parts: &'a [Bytes],
-        how: Put<'a>,
-    ) -> BoxFuture<'a, StoreResult<Outcome>> {
-        Box::pin(async move {
-            let _writing = Writing { layer: self, what: Target::Key(key) };
-            self.storage.writer()?.put(key, parts, how).await
-        })
-    }
-
-    fn delete<'a>(
-        &'a self,
-        key: &'a Key,
-        version: Option<&'a Version>,
-    ) -> BoxFuture<'a, StoreResult<Outcome>> {
-        Box::pin(async move {
-            let _writing = Writing { layer: self, what: Target::Key(key) };
-            self.storage.writer()?.delete(key, version).await
-        })
-    }
-
-    fn delete_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<()>> {
-        Box::pin(async move {
-            let _writing = Writing { layer: self, what: Target::Below(prefix) };
-            self.storage.writer()?.delete_prefix(prefix).await
-        })
-    }
-
-    fn sync(&self) -> BoxFuture<'_, StoreResult<()>> {
-        Box::pin(async move { self.storage.writer()?.sync().await })
+    fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
+        match op {
+            Op::Read(read) => Box::pin(async move { self.read(read).await.map(Answer::Read) }),
+            Op::Head(head) => Box::pin(async move { self.head(head.key).await.map(Answer::Head) }),
+            op if op.writes() => Box::pin(self.write(op)),
+            op => self.storage.call(op),
+        }
     }
 }

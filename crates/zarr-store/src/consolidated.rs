@@ -5,13 +5,10 @@ use std::fmt;
 use std::ops::Bound;
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
-use zarr_traits::store::{copy_into, reply};
 use zarr_traits::{
-    BoxFuture, ByteRange, Bytes, Capabilities, Filled, If, Key, Outcome, Prefix, Put, ReadStore, Reply, Stat,
-    Storage, StoreResult, Version, WriteStore,
+    Answer, BoxFuture, Bytes, Capabilities, Key, ObjectMeta, Op, Prefix, ReadVersion, Storage, Store,
+    StoreResult, ready,
 };
-
-use crate::call::{Call, Operation, lists_around, pass};
 
 /// The layer that holds the documents of a part of a store. Its clones share them.
 ///
@@ -26,7 +23,7 @@ use crate::call::{Call, Operation, lists_around, pass};
 /// let known = [(Key::new("a/zarr.json")?, "{}".into())];
 /// let store = Storage::from(MemoryStore::new());
 /// let (storage, layer) = Consolidated::over(&store, Prefix::root(), known, |key| key.name() == "zarr.json");
-/// assert!(block_on(storage.get(&Key::new("a/zarr.json")?))?.is_some());
+/// assert!(block_on(storage.get(&Key::new("a/zarr.json")?, 100))?.is_some());
 /// assert_eq!(layer.children(&Prefix::root())?, [Prefix::new("a/")?]);
 /// # Ok::<(), zarr_traits::StoreError>(())
 /// ```
@@ -111,27 +108,21 @@ impl Consolidated {
         }
     }
 
-    fn answer(
-        &self,
-        key: &Key,
-        ranges: &[ByteRange],
-        condition: If<'_>,
-    ) -> Option<StoreResult<Option<Reply>>> {
-        if !matches!(condition, If::Any) {
-            return None;
-        }
-        let document = self.known(key)?;
-        Some(
-            document
-                .map(|bytes| reply(&bytes, None, ranges, condition).map_err(|e| e.with_key(key)))
-                .transpose(),
-        )
-    }
-
     /// From now on the store is asked for this key.
     fn ask(&self, key: &Key, known: Known) {
         if self.prefix.strip(key).is_some() && (self.covers)(key) {
             self.write().insert(key.to_string(), known);
+        }
+    }
+
+    /// From now on the store is asked for all keys below `prefix`.
+    fn ask_below(&self, prefix: &Prefix) {
+        let from = (Bound::Included(prefix.as_str()), Bound::Unbounded);
+        for (key, document) in self.write().range_mut::<str, _>(from) {
+            if !key.starts_with(prefix.as_str()) {
+                break;
+            }
+            *document = Known::Deleted;
         }
     }
 
@@ -151,93 +142,37 @@ impl fmt::Debug for Consolidated {
     }
 }
 
-impl ReadStore for Consolidated {
+impl Store for Consolidated {
     fn capabilities(&self) -> Capabilities {
         self.storage.capabilities()
     }
 
-    fn get_ranges<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        condition: If<'a>,
-    ) -> BoxFuture<'a, StoreResult<Option<Reply>>> {
-        match self.answer(key, ranges, condition) {
-            Some(reply) => zarr_traits::ready(reply),
-            None => self.storage.reader().get_ranges(key, ranges, condition),
-        }
-    }
-
-    fn read_into<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        condition: If<'a>,
-        into: &'a mut [u8],
-    ) -> BoxFuture<'a, StoreResult<Option<Filled>>> {
-        match self.answer(key, ranges, condition) {
-            Some(reply) => {
-                let filled =
-                    |reply: Option<Reply>| reply.map(|reply| copy_into(reply, ranges, into)).transpose();
-                zarr_traits::ready(reply.and_then(filled).map_err(|e| e.with_key(key)))
+    fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
+        match op {
+            Op::Read(read) => match self.known(read.key).filter(|_| matches!(read.version, ReadVersion::Any))
+            {
+                Some(Some(bytes)) => return ready(read.answer(&bytes, None)),
+                Some(None) => return ready(Ok(Answer::Read(None))),
+                None => return self.storage.call(Op::Read(read)),
+            },
+            Op::Head(head) => {
+                if let Some(document) = self.known(head.key) {
+                    let meta = document.map(|bytes| ObjectMeta::new(bytes.len() as u64, None));
+                    return ready(Ok(Answer::Head(meta)));
+                }
             }
-            None => self.storage.reader().read_into(key, ranges, condition, into),
+            Op::Put(put) => self.ask(put.key, Known::Written),
+            Op::Delete(delete) => self.ask(delete.key, Known::Deleted),
+            Op::DeletePrefix(prefix) => self.ask_below(prefix),
+            _ => {}
         }
-    }
-
-    fn size<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, StoreResult<Option<Stat>>> {
-        match self.known(key) {
-            Some(document) => {
-                let stat = document.map(|bytes| Stat { size: bytes.len() as u64, version: None });
-                zarr_traits::ready(Ok(stat))
-            }
-            None => self.storage.reader().size(key),
-        }
-    }
-}
-
-lists_around!(Consolidated, pass);
-
-impl WriteStore for Consolidated {
-    fn put<'a>(
-        &'a self,
-        key: &'a Key,
-        parts: &'a [Bytes],
-        how: Put<'a>,
-    ) -> BoxFuture<'a, StoreResult<Outcome>> {
-        self.ask(key, Known::Written);
-        Box::pin(async move { self.storage.writer()?.put(key, parts, how).await })
-    }
-
-    fn delete<'a>(
-        &'a self,
-        key: &'a Key,
-        version: Option<&'a Version>,
-    ) -> BoxFuture<'a, StoreResult<Outcome>> {
-        self.ask(key, Known::Deleted);
-        Box::pin(async move { self.storage.writer()?.delete(key, version).await })
-    }
-
-    fn delete_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<()>> {
-        for (key, document) in
-            self.write().range_mut::<str, _>((Bound::Included(prefix.as_str()), Bound::Unbounded))
-        {
-            if !key.starts_with(prefix.as_str()) {
-                break;
-            }
-            *document = Known::Deleted;
-        }
-        Box::pin(async move { self.storage.writer()?.delete_prefix(prefix).await })
-    }
-
-    fn sync(&self) -> BoxFuture<'_, StoreResult<()>> {
-        Box::pin(async move { self.storage.writer()?.sync().await })
+        self.storage.call(op)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use zarr_traits::{StoreError, block_on};
+    use zarr_traits::{ByteRange, StoreError, StoreErrorKind, block_on};
 
     use super::*;
     use crate::{Counting, MemoryStore};
@@ -263,15 +198,16 @@ mod tests {
         let (storage, _, counting) = subject();
         let before = counting.counts();
         block_on(async {
-            assert_eq!(storage.get(&key("a/zarr.json")).await?.unwrap(), "known");
-            assert!(storage.get(&key("b/zarr.json")).await?.is_none(), "F43");
-            assert_eq!(storage.reader().size(&key("a/zarr.json")).await?.unwrap().size, 5);
-            let mut into = [0; 3];
-            let span = [ByteRange::Suffix(3)];
-            storage.reader().read_into(&key("a/zarr.json"), &span, If::Any, &mut into).await?;
-            assert_eq!(&into, b"own");
+            assert_eq!(storage.get(&key("a/zarr.json"), u64::MAX).await?.unwrap(), "known");
+            assert!(storage.get(&key("b/zarr.json"), u64::MAX).await?.is_none(), "F43");
+            assert_eq!(storage.size(&key("a/zarr.json")).await?, Some(5));
+            let suffix = [ByteRange::Suffix(3)];
+            let reply = storage.get_ranges(&key("a/zarr.json"), &suffix, ReadVersion::Any, 3).await?;
+            assert_eq!(reply.unwrap().bytes, ["own"]);
+            let refused = storage.get(&key("a/zarr.json"), 4).await.unwrap_err();
+            assert!(matches!(refused.kind(), StoreErrorKind::TooLarge { .. }));
             assert_eq!((counting.counts() - before).requests(), 0);
-            assert_eq!(storage.get(&key("a/c/0")).await?.unwrap(), "chunk");
+            assert_eq!(storage.get(&key("a/c/0"), u64::MAX).await?.unwrap(), "chunk");
             Ok::<_, StoreError>(())
         })
         .unwrap();
@@ -281,7 +217,8 @@ mod tests {
     fn who_asks_for_a_version_gets_the_real_document() {
         let (storage, _, _) = subject();
         let get = |name: &str| {
-            block_on(storage.reader().get_ranges(&key(name), &[ByteRange::All], If::Versioned)).unwrap()
+            block_on(storage.get_ranges(&key(name), &[ByteRange::All], ReadVersion::Report, u64::MAX))
+                .unwrap()
         };
         assert!(get("a/zarr.json").is_none());
         let real = get("b/zarr.json").unwrap();
@@ -291,12 +228,12 @@ mod tests {
     #[test]
     fn what_was_written_through_the_layer_is_seen() {
         let (storage, layer, _) = subject();
-        let get = |name: &str| block_on(storage.get(&key(name))).unwrap();
+        let get = |name: &str| block_on(storage.get(&key(name), u64::MAX)).unwrap();
         block_on(storage.put(&key("n/zarr.json"), "new")).unwrap();
         assert_eq!(get("n/zarr.json").unwrap(), "new");
         block_on(storage.put(&key("a/zarr.json"), "newer")).unwrap();
         assert_eq!(get("a/zarr.json").unwrap(), "newer");
-        block_on(storage.writer().unwrap().delete_prefix(&Prefix::new("a/").unwrap())).unwrap();
+        block_on(storage.delete_prefix(&Prefix::new("a/").unwrap())).unwrap();
         assert!(get("a/zarr.json").is_none() && get("a/x/zarr.json").is_none());
         assert!(get("a-b/zarr.json").is_some());
         let names: Vec<_> =
@@ -311,6 +248,6 @@ mod tests {
         let store = Storage::from(MemoryStore::new());
         block_on(store.put(&key("b/zarr.json"), "real")).unwrap();
         let (storage, _) = Consolidated::over(&store, Prefix::new("a/").unwrap(), [], |_| true);
-        assert!(block_on(storage.get(&key("b/zarr.json"))).unwrap().is_some());
+        assert!(block_on(storage.get(&key("b/zarr.json"), u64::MAX)).unwrap().is_some());
     }
 }

@@ -8,13 +8,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_timer::Delay;
-use zarr_traits::store::{reply, reply_into};
 use zarr_traits::{
-    BoxFuture, ByteRange, Bytes, Capabilities, Filled, If, Key, Outcome, Prefix, Put, ReadStore, Reply, Stat,
-    Storage, StoreError, StoreErrorKind, StoreResult, Version, WriteStore,
+    Answer, BoxFuture, Bytes, Capabilities, Key, ObjectMeta, Op, Outcome, Storage, Store, StoreError,
+    StoreErrorKind, StoreResult, Version,
 };
-
-use crate::call::{Answer, Call, Operation, lists_around, once};
 
 /// What goes wrong with a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,19 +36,19 @@ pub enum Fault {
 /// The layer whose calls fail as a script says. Its clones share the script.
 ///
 /// ```
-/// # use zarr_store::{Fault, Faulty, MemoryStore, Operation};
-/// # use zarr_traits::{Key, Storage, StoreErrorKind, block_on};
+/// # use zarr_store::{Fault, Faulty, MemoryStore};
+/// # use zarr_traits::{Key, Op, Storage, StoreErrorKind, block_on};
 /// let memory = Storage::from(MemoryStore::new());
 /// // The second put is applied, and reported as perhaps not.
 /// let mut puts = 0;
-/// let (storage, faulty) = Faulty::over(&memory, move |_, call| {
-///     puts += u32::from(call.operation == Operation::Put);
+/// let (storage, faulty) = Faulty::over(&memory, move |_, op| {
+///     puts += u32::from(matches!(op, Op::Put(_)));
 ///     (puts == 2).then_some(Fault::ErrorAfter(StoreErrorKind::Uncertain))
 /// });
 /// let key = Key::new("k")?;
 /// block_on(storage.put(&key, "first"))?;
 /// assert!(block_on(storage.put(&key, "second")).is_err());
-/// assert_eq!(block_on(memory.get(&key))?.unwrap(), "second");
+/// assert_eq!(block_on(memory.get(&key, 100))?.unwrap(), "second");
 /// assert_eq!((faulty.calls(), faulty.faults()), (2, 1));
 /// # Ok::<(), zarr_traits::StoreError>(())
 /// ```
@@ -68,7 +65,7 @@ struct State {
     past: Mutex<HashMap<Key, Past>>,
 }
 
-type Script = Box<dyn FnMut(u64, &Call<'_>) -> Option<Fault> + Send>;
+type Script = Box<dyn FnMut(u64, &Op<'_>) -> Option<Fault> + Send>;
 
 /// What was written to a key through this layer.
 #[derive(Default)]
@@ -86,7 +83,7 @@ impl Faulty {
     /// on, and what it is. And the layer itself.
     pub fn over(
         storage: &Storage,
-        script: impl FnMut(u64, &Call<'_>) -> Option<Fault> + Send + 'static,
+        script: impl FnMut(u64, &Op<'_>) -> Option<Fault> + Send + 'static,
     ) -> (Storage, Self) {
         let state = State {
             script: Mutex::new(Box::new(script)),
@@ -123,48 +120,44 @@ impl Faulty {
         self.state.faults.load(Ordering::SeqCst)
     }
 
-    fn fault(&self, call: &Call<'_>) -> Option<Fault> {
+    fn fault(&self, op: &Op<'_>) -> Option<Fault> {
         let mut script = unpoisoned(&self.state.script);
         let number = self.state.calls.fetch_add(1, Ordering::SeqCst) + 1;
-        let fault = script(number, call)?;
+        let fault = script(number, op)?;
         self.state.faults.fetch_add(1, Ordering::SeqCst);
         Some(fault)
     }
 
-    async fn around<T: Answer>(
-        &self,
-        call: Call<'_>,
-        future: BoxFuture<'_, StoreResult<T>>,
-    ) -> StoreResult<T> {
-        self.with(self.fault(&call), call, future).await
-    }
-
-    async fn with<T: Answer>(
-        &self,
-        fault: Option<Fault>,
-        call: Call<'_>,
-        future: BoxFuture<'_, StoreResult<T>>,
-    ) -> StoreResult<T> {
-        match fault {
-            Some(Fault::ErrorBefore(kind)) => return Err(error(kind, call)),
-            Some(Fault::HangBefore) => return pending().await,
-            Some(Fault::Delay(time)) => Delay::new(time).await,
-            _ => {}
-        }
-        let mut answer = future.await?;
-        match fault {
-            Some(Fault::ErrorAfter(kind)) => return Err(error(kind, call)),
-            Some(Fault::HangAfter) => return pending().await,
-            Some(Fault::Short) => answer.shorten(),
-            _ => {}
-        }
+    /// Performs the operation, or what the fault makes of it.
+    async fn perform(&self, fault: Option<Fault>, op: &mut Op<'_>) -> StoreResult<Answer> {
+        let before = if fault == Some(Fault::Stale) { self.before(op) } else { None };
+        let answer = match (before, op.reborrow()) {
+            (Some(Some((bytes, version))), Op::Read(read)) => read.answer(&bytes, version)?,
+            (Some(Some((bytes, version))), Op::Head(_)) => {
+                Answer::Head(Some(ObjectMeta::new(bytes.len() as u64, version)))
+            }
+            (Some(None), Op::Read(_)) => Answer::Read(None),
+            (Some(None), Op::Head(_)) => Answer::Head(None),
+            (_, op) => self.storage.call(op).await?,
+        };
+        self.remember(op, &answer);
         Ok(answer)
     }
 
-    /// What was there before the last write, where that is asked for and known.
-    fn stale(&self, fault: Option<Fault>, key: &Key) -> Option<Value> {
+    /// What was at the key before the last write, where that is known.
+    fn before(&self, op: &Op<'_>) -> Option<Value> {
         let past = unpoisoned(&self.state.past);
-        past.get(key).filter(|_| fault == Some(Fault::Stale))?.before.clone()
+        past.iter().find(|(key, _)| key.as_str() == op.target())?.1.before.clone()
+    }
+
+    fn remember(&self, op: &Op<'_>, answer: &Answer) {
+        match (op, answer) {
+            (Op::Put(put), Answer::Write(Outcome::Done(version))) => {
+                self.written(put.key, Some((Bytes::from(put.parts.concat()), version.clone())));
+            }
+            (Op::Delete(delete), Answer::Write(Outcome::Done(_))) => self.written(delete.key, None),
+            _ => {}
+        }
     }
 
     fn written(&self, key: &Key, value: Value) {
@@ -174,8 +167,8 @@ impl Faulty {
     }
 }
 
-fn error(kind: StoreErrorKind, call: Call<'_>) -> StoreError {
-    call.blamed(StoreError::new(kind, "this fault was asked for"))
+fn error(kind: StoreErrorKind, op: &Op<'_>) -> StoreError {
+    StoreError::new(kind, "this fault was asked for").with_key(op.target())
 }
 
 fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -192,113 +185,29 @@ impl fmt::Debug for Faulty {
     }
 }
 
-impl ReadStore for Faulty {
+impl Store for Faulty {
     fn capabilities(&self) -> Capabilities {
         self.storage.capabilities()
     }
 
-    fn get_ranges<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        condition: If<'a>,
-    ) -> BoxFuture<'a, StoreResult<Option<Reply>>> {
+    fn call<'a>(&'a self, mut op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
         Box::pin(async move {
-            let call = Call::new(Operation::GetRanges, key.as_str()).reading(ranges);
-            let fault = self.fault(&call);
-            match self.stale(fault, key) {
-                Some(value) => {
-                    let answer = |(bytes, version)| reply(&bytes, version, ranges, condition);
-                    value.map(answer).transpose().map_err(|e| e.with_key(key))
-                }
-                None => {
-                    self.with(fault, call, self.storage.reader().get_ranges(key, ranges, condition)).await
-                }
+            let fault = self.fault(&op);
+            match fault {
+                Some(Fault::ErrorBefore(kind)) => return Err(error(kind, &op)),
+                Some(Fault::HangBefore) => return pending().await,
+                Some(Fault::Delay(time)) => Delay::new(time).await,
+                _ => {}
             }
+            let answer = self.perform(fault, &mut op).await?;
+            match (fault, op) {
+                (Some(Fault::ErrorAfter(kind)), op) => return Err(error(kind, &op)),
+                (Some(Fault::HangAfter), _) => return pending().await,
+                (Some(Fault::Short), Op::Read(read)) => read.into.truncate(read.into.len().saturating_sub(1)),
+                _ => {}
+            }
+            Ok(answer)
         })
-    }
-
-    fn read_into<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        condition: If<'a>,
-        into: &'a mut [u8],
-    ) -> BoxFuture<'a, StoreResult<Option<Filled>>> {
-        Box::pin(async move {
-            let call = Call::new(Operation::ReadInto, key.as_str()).reading(ranges);
-            let fault = self.fault(&call);
-            match self.stale(fault, key) {
-                Some(value) => {
-                    let answer = |(bytes, version)| reply_into(&bytes, version, ranges, condition, into);
-                    value.map(answer).transpose().map_err(|e| e.with_key(key))
-                }
-                None => {
-                    let reader = self.storage.reader();
-                    self.with(fault, call, reader.read_into(key, ranges, condition, into)).await
-                }
-            }
-        })
-    }
-
-    fn size<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, StoreResult<Option<Stat>>> {
-        Box::pin(async move {
-            let call = Call::new(Operation::Size, key.as_str());
-            let fault = self.fault(&call);
-            match self.stale(fault, key) {
-                Some(value) => Ok(value.map(|(bytes, version)| Stat { size: bytes.len() as u64, version })),
-                None => self.with(fault, call, self.storage.reader().size(key)).await,
-            }
-        })
-    }
-}
-
-lists_around!(Faulty, once);
-
-impl WriteStore for Faulty {
-    fn put<'a>(
-        &'a self,
-        key: &'a Key,
-        parts: &'a [Bytes],
-        how: Put<'a>,
-    ) -> BoxFuture<'a, StoreResult<Outcome>> {
-        let applied = Box::pin(async move {
-            let outcome = self.storage.writer()?.put(key, parts, how).await?;
-            if let Outcome::Done(version) = &outcome {
-                self.written(key, Some((Bytes::from(parts.concat()), version.clone())));
-            }
-            Ok(outcome)
-        });
-        let call = Call::new(Operation::Put, key.as_str()).sending(parts);
-        Box::pin(self.around(call, applied))
-    }
-
-    fn delete<'a>(
-        &'a self,
-        key: &'a Key,
-        version: Option<&'a Version>,
-    ) -> BoxFuture<'a, StoreResult<Outcome>> {
-        let applied = Box::pin(async move {
-            let outcome = self.storage.writer()?.delete(key, version).await?;
-            if matches!(outcome, Outcome::Done(_)) {
-                self.written(key, None);
-            }
-            Ok(outcome)
-        });
-        Box::pin(self.around(Call::new(Operation::Delete, key.as_str()), applied))
-    }
-
-    fn delete_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<()>> {
-        Box::pin(async move {
-            let call = Call::new(Operation::DeletePrefix, prefix.as_str());
-            self.around(call, self.storage.writer()?.delete_prefix(prefix)).await
-        })
-    }
-
-    fn sync(&self) -> BoxFuture<'_, StoreResult<()>> {
-        Box::pin(
-            async move { self.around(Call::new(Operation::Sync, ""), self.storage.writer()?.sync()).await },
-        )
     }
 }
 
@@ -306,7 +215,7 @@ impl WriteStore for Faulty {
 mod tests {
     use std::task::{Context, Waker};
 
-    use zarr_traits::block_on;
+    use zarr_traits::{ByteRange, ReadVersion, block_on};
 
     use super::*;
     use crate::MemoryStore;
@@ -335,32 +244,28 @@ mod tests {
                     assert!(put.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
                 }
             }
-            assert_eq!(block_on(memory.get(&key)).unwrap().unwrap(), stored, "{fault:?}");
+            assert_eq!(block_on(memory.get(&key, 100)).unwrap().unwrap(), stored, "{fault:?}");
             assert_eq!((layer.calls(), layer.faults()), (2, 1));
         }
     }
 
     #[test]
     fn a_stale_read_is_of_the_version_before() {
-        let (storage, _) = Faulty::over(&Storage::from(MemoryStore::new()), |_, call| {
-            (!call.operation.writes()).then_some(Fault::Stale)
-        });
+        let (storage, _) =
+            Faulty::over(&Storage::from(MemoryStore::new()), |_, op| (!op.writes()).then_some(Fault::Stale));
         let (key, all) = (Key::new("k").unwrap(), [ByteRange::All]);
-        let versioned = || block_on(storage.reader().get_ranges(&key, &all, If::Versioned)).unwrap();
+        let reported = || block_on(storage.get_ranges(&key, &all, ReadVersion::Report, 100)).unwrap();
         block_on(storage.put(&key, "one")).unwrap();
-        let first = versioned().unwrap();
+        let first = reported().unwrap();
         assert_eq!(first.bytes, ["one"], "what was before is not known");
         block_on(storage.put(&key, "three")).unwrap();
-        let stale = versioned().unwrap();
+        let stale = reported().unwrap();
         assert_eq!((&stale.bytes, &stale.version), (&first.bytes, &first.version));
-        assert_eq!(block_on(storage.reader().size(&key)).unwrap().unwrap().size, 3);
-        let mut into = [0; 8];
-        let filled = block_on(storage.reader().read_into(&key, &all, If::Any, &mut into)).unwrap().unwrap();
-        assert_eq!(&into[..filled.len], b"one");
-        let _ = block_on(async { storage.writer()?.delete(&key, None).await }).unwrap();
-        assert_eq!(versioned().unwrap().bytes, ["three"]);
+        assert_eq!(block_on(storage.size(&key)).unwrap(), Some(3));
+        block_on(storage.delete(&key)).unwrap();
+        assert_eq!(reported().unwrap().bytes, ["three"]);
         block_on(storage.put(&key, "four")).unwrap();
-        assert!(versioned().is_none());
+        assert!(reported().is_none());
     }
 
     #[test]
@@ -370,7 +275,7 @@ mod tests {
             let (storage, _) = Faulty::random(&Storage::from(MemoryStore::new()), seed, 0.5, &faults);
             let key = Key::new("k").unwrap();
             while block_on(storage.put(&key, "12345")).is_err() {}
-            let read = |_| block_on(storage.get(&key)).ok().map(|value| value.unwrap().len());
+            let read = |_| block_on(storage.get(&key, 100)).ok().map(|value| value.unwrap().len());
             Vec::from_iter((0..100).map(read))
         };
         let first = run(7);

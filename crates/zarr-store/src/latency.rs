@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use futures_timer::Delay;
 use zarr_traits::lock::Gate;
-use zarr_traits::{BoxFuture, Capabilities, Drive, Storage, StoreResult};
+use zarr_traits::{Answer, BoxFuture, Capabilities, Drive, Op, Storage, Store, StoreResult};
 
-use crate::call::{Answer, Call, Operation, lists_around, once, reads_around, writes_around};
 use clock::Clock;
 
 /// What a network is like.
@@ -53,7 +52,7 @@ impl Network {
 /// let key = Key::new("k")?;
 /// simulated.run(async {
 ///     storage.put(&key, "value").await?;
-///     storage.get(&key).await
+///     storage.get(&key, 100).await
 /// })?;
 /// assert_eq!((simulated.elapsed(), simulated.round_trips()), (Duration::from_secs(7200), 2));
 /// # Ok::<(), zarr_traits::StoreError>(())
@@ -106,27 +105,6 @@ impl Simulated {
         u64::try_from(trips).unwrap_or(u64::MAX)
     }
 
-    fn can(&self) -> Capabilities {
-        let mut can = self.storage.capabilities();
-        can.drive = Drive::Remote { in_flight: self.network.in_flight, merge_gap: self.network.merge_gap };
-        can
-    }
-
-    async fn around<T: Answer>(
-        &self,
-        call: Call<'_>,
-        future: BoxFuture<'_, StoreResult<T>>,
-    ) -> StoreResult<T> {
-        let _permit = self.gate.enter(0).await;
-        let there = self.network.round_trip / 2;
-        self.wait(there.saturating_add(self.network.transfer(call.sent))).await;
-        let answer = future.await;
-        let received = answer.as_ref().map_or(0, Answer::received);
-        let back = self.network.round_trip - there;
-        self.wait(back.saturating_add(self.network.transfer(received))).await;
-        answer
-    }
-
     async fn wait(&self, time: Duration) {
         match &self.clock {
             _ if time.is_zero() => {}
@@ -136,9 +114,27 @@ impl Simulated {
     }
 }
 
-reads_around!(Simulated, once);
-lists_around!(Simulated, once);
-writes_around!(Simulated, once);
+impl Store for Simulated {
+    fn capabilities(&self) -> Capabilities {
+        let mut can = self.storage.capabilities();
+        can.drive = Drive::remote(self.network.in_flight, self.network.merge_gap);
+        can
+    }
+
+    fn call<'a>(&'a self, mut op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
+        Box::pin(async move {
+            let _permit = self.gate.enter(0).await;
+            let there = self.network.round_trip / 2;
+            let sent = if let Op::Put(put) = &op { put.len() } else { 0 };
+            self.wait(there.saturating_add(self.network.transfer(sent))).await;
+            let answer = self.storage.call(op.reborrow()).await;
+            let received = if let Op::Read(read) = &op { read.into.len() as u64 } else { 0 };
+            let back = self.network.round_trip - there;
+            self.wait(back.saturating_add(self.network.transfer(received))).await;
+            answer
+        })
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -152,7 +148,7 @@ mod tests {
 
     /// Reads the same object some times at once.
     async fn together(storage: &Storage, key: &Key, times: usize) -> Vec<Option<Bytes>> {
-        let mut reads = Vec::from_iter((0..times).map(|_| (Box::pin(storage.get(key)), None)));
+        let mut reads = Vec::from_iter((0..times).map(|_| (Box::pin(storage.get(key, 10)), None)));
         poll_fn(|context| {
             for (read, answer) in reads.iter_mut().filter(|(_, answer)| answer.is_none()) {
                 if let Poll::Ready(value) = read.as_mut().poll(context) {
@@ -187,7 +183,7 @@ mod tests {
         let key = Key::new("k").unwrap();
         simulated.run(storage.put(&key, vec![0; 500])).unwrap();
         assert_eq!(simulated.elapsed(), Duration::from_millis(520));
-        simulated.run(storage.get(&key)).unwrap();
+        simulated.run(storage.get(&key, 500)).unwrap();
         assert_eq!(simulated.elapsed(), Duration::from_millis(1040));
     }
 }

@@ -1,14 +1,13 @@
-//! A store in memory: the reference of what a store does, and the quickest one (checklist E46).
+//! A store in memory: the reference of what a store does, and the fastest one.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Bound;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use zarr_traits::store::{copy_into, reply};
 use zarr_traits::{
-    BoxFuture, ByteRange, Bytes, Capabilities, Dir, Filled, If, Key, ListStore, Outcome, Page, Prefix, Put,
-    ReadStore, Reply, Stat, StoreError, StoreErrorKind, StoreResult, Version, WriteStore,
+    Answer, BoxFuture, Bytes, Capabilities, Delete, Dir, Key, List, ListDir, Listed, ObjectMeta, Op, Outcome,
+    Page, Prefix, Put, PutMode, Read, Store, StoreResult, Version, ready,
 };
 
 /// Keys in one page of a listing.
@@ -59,14 +58,6 @@ impl MemoryStore {
     fn write(&self) -> RwLockWriteGuard<'_, Content> {
         self.content.write().unwrap_or_else(PoisonError::into_inner)
     }
-
-    fn reply(&self, key: &Key, ranges: &[ByteRange], condition: If<'_>) -> StoreResult<Option<Reply>> {
-        let Some(object) = self.read().objects.get(key.as_str()).cloned() else {
-            return Ok(None);
-        };
-        let reply = reply(&object.bytes, Some(object.version()), ranges, condition);
-        reply.map(Some).map_err(|e| e.with_key(key))
-    }
 }
 
 impl Default for MemoryStore {
@@ -89,165 +80,136 @@ impl Object {
     fn version(&self) -> Version {
         Version::new(&self.version.to_le_bytes()[..])
     }
+
+    fn meta(&self) -> ObjectMeta {
+        ObjectMeta::new(self.bytes.len() as u64, Some(self.version()))
+    }
 }
 
 impl Content {
-    /// The keys below `prefix` from `start` on.
+    /// The objects below `prefix` from `start` on.
     fn below<'a, 'p>(
         &'a self,
         prefix: &'p str,
         start: Bound<&str>,
-    ) -> impl Iterator<Item = &'a str> + use<'a, 'p> {
+    ) -> impl Iterator<Item = (&'a str, &'a Object)> + use<'a, 'p> {
         let objects = self.objects.range::<str, _>((start, Bound::Unbounded));
-        objects.map(|(key, _)| key.as_str()).take_while(move |key| key.starts_with(prefix))
+        objects
+            .map(|(key, object)| (key.as_str(), object))
+            .take_while(move |(key, _)| key.starts_with(prefix))
+    }
+
+    fn delete_prefix(&mut self, prefix: &Prefix) {
+        if prefix.is_root() {
+            return self.objects.clear();
+        }
+        let mut below = self.objects.split_off(prefix.as_str());
+        // "a0" is the first text after everything that starts with "a/".
+        let end = format!("{}0", prefix.as_str().trim_end_matches('/'));
+        let mut behind = below.split_off(&end);
+        self.objects.append(&mut behind);
     }
 }
 
-impl ReadStore for MemoryStore {
+impl Store for MemoryStore {
     fn capabilities(&self) -> Capabilities {
         Capabilities::inline()
     }
 
-    fn get_ranges<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        condition: If<'a>,
-    ) -> BoxFuture<'a, StoreResult<Option<Reply>>> {
-        Box::pin(async move { self.reply(key, ranges, condition) })
-    }
-
-    fn read_into<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        condition: If<'a>,
-        into: &'a mut [u8],
-    ) -> BoxFuture<'a, StoreResult<Option<Filled>>> {
-        Box::pin(async move {
-            let reply = self.reply(key, ranges, condition)?;
-            reply.map(|reply| copy_into(reply, ranges, into)).transpose().map_err(|e| e.with_key(key))
-        })
-    }
-
-    fn size<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, StoreResult<Option<Stat>>> {
-        Box::pin(async move {
-            let content = self.read();
-            let object = content.objects.get(key.as_str());
-            Ok(object.map(|o| Stat { size: o.bytes.len() as u64, version: Some(o.version()) }))
+    fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
+        ready(match op {
+            Op::Read(read) => self.get(read),
+            Op::Head(head) => Ok(Answer::Head(self.read().objects.get(head.key.as_str()).map(Object::meta))),
+            Op::List(list) => self.list(list).map(Answer::List),
+            Op::ListDir(list) => self.list_dir(list).map(Answer::ListDir),
+            Op::Put(put) => self.put(put).map(Answer::Write),
+            Op::Delete(delete) => Ok(Answer::Write(self.delete(delete))),
+            Op::DeletePrefix(prefix) => {
+                self.write().delete_prefix(prefix);
+                Ok(Answer::Done)
+            }
+            Op::Sync => Ok(Answer::Done),
+            op => op.unsupported(),
         })
     }
 }
 
-impl ListStore for MemoryStore {
-    fn list<'a>(&'a self, prefix: &'a Prefix, after: Option<&'a Key>) -> BoxFuture<'a, StoreResult<Page>> {
-        Box::pin(async move {
-            let start = match after {
-                Some(after) if after.as_str() >= prefix.as_str() => Bound::Excluded(after.as_str()),
-                _ => Bound::Included(prefix.as_str()),
-            };
-            let content = self.read();
-            let mut below = content.below(prefix.as_str(), start);
-            let keys = below.by_ref().take(self.page).map(Key::new).collect::<StoreResult<_>>()?;
-            Ok(Page { keys, more: below.next().is_some() })
-        })
+impl MemoryStore {
+    fn get(&self, read: Read<'_>) -> StoreResult<Answer> {
+        let object = self.read().objects.get(read.key.as_str()).cloned();
+        object.map_or(Ok(Answer::Read(None)), |object| read.answer(&object.bytes, Some(object.version())))
     }
 
-    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<Dir>> {
-        Box::pin(async move {
-            let content = self.read();
-            let mut dir = Dir::default();
-            let mut start = prefix.as_str().to_owned();
-            // One step per child: behind a prefix `a/` the next that is not below it is at least `a0`.
-            while let Some(key) = content.below(prefix.as_str(), Bound::Included(&start)).next() {
-                match key[prefix.as_str().len()..].split_once('/') {
-                    None => {
-                        dir.keys.push(Key::new(key)?);
-                        start = format!("{key}\0");
-                    }
-                    Some((name, _)) => {
-                        dir.prefixes.push(prefix.child(name)?);
-                        start = format!("{prefix}{name}0");
-                    }
+    fn list(&self, List { prefix, after, .. }: List<'_>) -> StoreResult<Page> {
+        let start = match after {
+            Some(after) if after.as_str() >= prefix.as_str() => Bound::Excluded(after.as_str()),
+            _ => Bound::Included(prefix.as_str()),
+        };
+        let content = self.read();
+        let mut below = content.below(prefix.as_str(), start);
+        let entries = below.by_ref().take(self.page).map(listed).collect::<StoreResult<_>>()?;
+        Ok(Page::new(entries, below.next().is_some()))
+    }
+
+    fn list_dir(&self, ListDir { prefix, .. }: ListDir<'_>) -> StoreResult<Dir> {
+        let content = self.read();
+        let mut dir = Dir::default();
+        let mut start = prefix.as_str().to_owned();
+        // One step per child: after a prefix `a/`, the next key that is not below it is at least `a0`.
+        while let Some((key, object)) = content.below(prefix.as_str(), Bound::Included(&start)).next() {
+            match key[prefix.as_str().len()..].split_once('/') {
+                None => {
+                    dir.objects.push(listed((key, object))?);
+                    start = format!("{key}\0");
+                }
+                Some((name, _)) => {
+                    dir.prefixes.push(prefix.child(name)?);
+                    start = format!("{prefix}{name}0");
                 }
             }
-            Ok(dir)
-        })
+        }
+        Ok(dir)
+    }
+
+    fn put(&self, put: Put<'_>) -> StoreResult<Outcome> {
+        let bytes = Bytes::from(put.parts.concat());
+        let mut content = self.write();
+        let now = content.objects.get(put.key.as_str());
+        let holds = match put.mode {
+            PutMode::Replace => true,
+            PutMode::Create => now.is_none(),
+            PutMode::IfUnchanged(version) => now.is_some_and(|object| object.is(version)),
+            _ => return put.unsupported_mode(),
+        };
+        if !holds {
+            return Ok(Outcome::Conflict);
+        }
+        content.clock += 1;
+        let object = Object { bytes, version: content.clock };
+        let version = object.version();
+        content.objects.insert(put.key.as_str().to_owned(), object);
+        Ok(Outcome::Done(Some(version)))
+    }
+
+    fn delete(&self, Delete { key, version, .. }: Delete<'_>) -> Outcome {
+        let mut content = self.write();
+        if let (Some(version), Some(object)) = (version, content.objects.get(key.as_str()))
+            && !object.is(version)
+        {
+            return Outcome::Conflict;
+        }
+        content.objects.remove(key.as_str());
+        Outcome::Done(None)
     }
 }
 
-impl WriteStore for MemoryStore {
-    fn put<'a>(
-        &'a self,
-        key: &'a Key,
-        parts: &'a [Bytes],
-        how: Put<'a>,
-    ) -> BoxFuture<'a, StoreResult<Outcome>> {
-        Box::pin(async move {
-            let bytes = Bytes::from(parts.concat());
-            let mut content = self.write();
-            let now = content.objects.get(key.as_str());
-            let holds = match how {
-                Put::Replace => true,
-                Put::Create => now.is_none(),
-                Put::IfUnchanged(version) => now.is_some_and(|object| object.is(version)),
-                _ => {
-                    let e = StoreError::new(StoreErrorKind::Unsupported, "this way to put is not known here");
-                    return Err(e.with_key(key));
-                }
-            };
-            if !holds {
-                return Ok(Outcome::Conflict);
-            }
-            content.clock += 1;
-            let object = Object { bytes, version: content.clock };
-            let version = object.version();
-            content.objects.insert(key.as_str().to_owned(), object);
-            Ok(Outcome::Done(Some(version)))
-        })
-    }
-
-    fn delete<'a>(
-        &'a self,
-        key: &'a Key,
-        version: Option<&'a Version>,
-    ) -> BoxFuture<'a, StoreResult<Outcome>> {
-        Box::pin(async move {
-            let mut content = self.write();
-            if let (Some(version), Some(object)) = (version, content.objects.get(key.as_str()))
-                && !object.is(version)
-            {
-                return Ok(Outcome::Conflict);
-            }
-            content.objects.remove(key.as_str());
-            Ok(Outcome::Done(None))
-        })
-    }
-
-    fn delete_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<()>> {
-        Box::pin(async move {
-            let mut content = self.write();
-            if prefix.is_root() {
-                content.objects.clear();
-                return Ok(());
-            }
-            let mut below = content.objects.split_off(prefix.as_str());
-            // "a0" is the first text behind everything that starts with "a/".
-            let end = format!("{}0", prefix.as_str().trim_end_matches('/'));
-            let mut behind = below.split_off(&end);
-            content.objects.append(&mut behind);
-            Ok(())
-        })
-    }
-
-    fn sync(&self) -> BoxFuture<'_, StoreResult<()>> {
-        zarr_traits::ready(Ok(()))
-    }
+fn listed((key, object): (&str, &Object)) -> StoreResult<Listed> {
+    Ok(Listed::new(Key::new(key)?).with_size(object.bytes.len() as u64).with_version(object.version()))
 }
 
 #[cfg(test)]
 mod tests {
-    use zarr_traits::{Storage, block_on};
+    use zarr_traits::{ByteRange, ReadVersion, Storage, block_on};
 
     use super::*;
 
@@ -256,10 +218,11 @@ mod tests {
         let store = MemoryStore::new();
         let key = Key::new("k").unwrap();
         let mine = Bytes::from(vec![1; 100]);
-        block_on(Storage::from(store.clone()).put(&key, mine.clone())).unwrap();
+        let storage = Storage::from(store);
+        block_on(storage.put(&key, mine.clone())).unwrap();
         assert!(mine.is_unique(), "the caller gets its buffer back");
         let spans = [ByteRange::All, ByteRange::Span { offset: 10, len: 5 }];
-        let reply = block_on(store.get_ranges(&key, &spans, If::Any)).unwrap().unwrap();
+        let reply = block_on(storage.get_ranges(&key, &spans, ReadVersion::Any, 200)).unwrap().unwrap();
         assert_eq!(reply.bytes[0][10..].as_ptr(), reply.bytes[1].as_ptr());
     }
 }

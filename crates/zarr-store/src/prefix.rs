@@ -1,8 +1,8 @@
 //! A storage below a prefix of another one.
 
 use zarr_traits::{
-    BoxFuture, ByteRange, Bytes, Capabilities, Dir, Filled, If, Key, ListStore, Outcome, Page, Prefix, Put,
-    ReadStore, Reply, Stat, Storage, StoreError, StoreErrorKind, StoreResult, Version, WriteStore,
+    Answer, BoxFuture, Capabilities, Dir, Head, Key, List, ListDir, Listed, Op, Page, Prefix, Storage, Store,
+    StoreError, StoreErrorKind, StoreResult,
 };
 
 /// The layer that makes what lies below a prefix a storage of its own. Nothing outside it can be reached, because a
@@ -14,7 +14,7 @@ use zarr_traits::{
 /// let whole = Storage::from(MemoryStore::new());
 /// block_on(whole.put(&Key::new("europe/t2m/zarr.json")?, "{}"))?;
 /// let europe = Prefixed::over(&whole, Prefix::new("europe/")?);
-/// assert!(block_on(europe.get(&Key::new("t2m/zarr.json")?))?.is_some());
+/// assert!(block_on(europe.get(&Key::new("t2m/zarr.json")?, 100))?.is_some());
 /// # Ok::<(), zarr_traits::StoreError>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ pub struct Prefixed {
 impl Prefixed {
     /// What lies below `prefix` in `storage`.
     pub fn over(storage: &Storage, prefix: Prefix) -> Storage {
-        storage.layer(Self { storage: storage.clone(), prefix })
+        Storage::from(Self { storage: storage.clone(), prefix })
     }
 
     fn inside(&self, key: &Key) -> StoreResult<Key> {
@@ -45,83 +45,53 @@ impl Prefixed {
         })
     }
 
-    fn outside_keys(&self, keys: &[Key]) -> StoreResult<Vec<Key>> {
-        keys.iter().map(|key| Key::new(self.outside(key.as_str())?)).collect()
+    fn outside_listed(&self, listed: Vec<Listed>) -> StoreResult<Vec<Listed>> {
+        let outside = |listed: Listed| {
+            let key = Key::new(self.outside(listed.key.as_str())?)?;
+            Ok(listed.at(key))
+        };
+        listed.into_iter().map(outside).collect()
+    }
+
+    async fn list(&self, List { prefix, after, .. }: List<'_>) -> StoreResult<Page> {
+        let after = after.map(|key| self.inside(key)).transpose()?;
+        let page = self.storage.list(&self.inside_prefix(prefix)?, after.as_ref()).await?;
+        Ok(Page::new(self.outside_listed(page.entries)?, page.more))
+    }
+
+    async fn list_dir(&self, ListDir { prefix, .. }: ListDir<'_>) -> StoreResult<Dir> {
+        let dir = self.storage.list_dir(&self.inside_prefix(prefix)?).await?;
+        let prefixes = dir.prefixes.iter().map(|p| Prefix::new(self.outside(p.as_str())?));
+        Ok(Dir::new(self.outside_listed(dir.objects)?, prefixes.collect::<StoreResult<_>>()?))
     }
 }
 
-impl ReadStore for Prefixed {
+impl Store for Prefixed {
     fn capabilities(&self) -> Capabilities {
         self.storage.capabilities()
     }
 
-    fn get_ranges<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        condition: If<'a>,
-    ) -> BoxFuture<'a, StoreResult<Option<Reply>>> {
-        Box::pin(async move { self.storage.reader().get_ranges(&self.inside(key)?, ranges, condition).await })
-    }
-
-    fn read_into<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        condition: If<'a>,
-        into: &'a mut [u8],
-    ) -> BoxFuture<'a, StoreResult<Option<Filled>>> {
-        Box::pin(
-            async move { self.storage.reader().read_into(&self.inside(key)?, ranges, condition, into).await },
-        )
-    }
-
-    fn size<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, StoreResult<Option<Stat>>> {
-        Box::pin(async move { self.storage.reader().size(&self.inside(key)?).await })
-    }
-}
-
-impl ListStore for Prefixed {
-    fn list<'a>(&'a self, prefix: &'a Prefix, after: Option<&'a Key>) -> BoxFuture<'a, StoreResult<Page>> {
+    fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
         Box::pin(async move {
-            let after = after.map(|key| self.inside(key)).transpose()?;
-            let page = self.storage.lister()?.list(&self.inside_prefix(prefix)?, after.as_ref()).await?;
-            Ok(Page { keys: self.outside_keys(&page.keys)?, more: page.more })
+            match op {
+                Op::Read(read) => {
+                    let key = self.inside(read.key)?;
+                    self.storage.call(Op::Read(read.at(&key))).await
+                }
+                Op::Head(head) => self.storage.call(Op::Head(Head::new(&self.inside(head.key)?))).await,
+                Op::List(list) => self.list(list).await.map(Answer::List),
+                Op::ListDir(list) => self.list_dir(list).await.map(Answer::ListDir),
+                Op::Put(put) => self.storage.call(Op::Put(put.at(&self.inside(put.key)?))).await,
+                Op::Delete(delete) => {
+                    let key = self.inside(delete.key)?;
+                    self.storage.call(Op::Delete(delete.at(&key))).await
+                }
+                Op::DeletePrefix(prefix) => {
+                    self.storage.call(Op::DeletePrefix(&self.inside_prefix(prefix)?)).await
+                }
+                Op::Sync => self.storage.call(Op::Sync).await,
+                op => op.unsupported(),
+            }
         })
-    }
-
-    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<Dir>> {
-        Box::pin(async move {
-            let dir = self.storage.lister()?.list_dir(&self.inside_prefix(prefix)?).await?;
-            let prefixes = dir.prefixes.iter().map(|p| Prefix::new(self.outside(p.as_str())?));
-            Ok(Dir { prefixes: prefixes.collect::<StoreResult<_>>()?, keys: self.outside_keys(&dir.keys)? })
-        })
-    }
-}
-
-impl WriteStore for Prefixed {
-    fn put<'a>(
-        &'a self,
-        key: &'a Key,
-        parts: &'a [Bytes],
-        how: Put<'a>,
-    ) -> BoxFuture<'a, StoreResult<Outcome>> {
-        Box::pin(async move { self.storage.writer()?.put(&self.inside(key)?, parts, how).await })
-    }
-
-    fn delete<'a>(
-        &'a self,
-        key: &'a Key,
-        version: Option<&'a Version>,
-    ) -> BoxFuture<'a, StoreResult<Outcome>> {
-        Box::pin(async move { self.storage.writer()?.delete(&self.inside(key)?, version).await })
-    }
-
-    fn delete_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<()>> {
-        Box::pin(async move { self.storage.writer()?.delete_prefix(&self.inside_prefix(prefix)?).await })
-    }
-
-    fn sync(&self) -> BoxFuture<'_, StoreResult<()>> {
-        Box::pin(async move { self.storage.writer()?.sync().await })
     }
 }

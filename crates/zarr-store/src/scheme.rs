@@ -33,7 +33,7 @@ mod tests {
         let schemes = Schemes::new(&[SCHEMES]);
         let open = |url| block_on(schemes.open(url, &Access::new()));
         for url in ["memory://", "memory:///", "memory://|zarr3:a/b"] {
-            assert!(open(url).unwrap().storage.writer().is_ok(), "{url}");
+            assert!(open(url).unwrap().storage.capabilities().write, "{url}");
         }
         assert_eq!(open("memory://a").unwrap_err().kind(), StoreErrorKind::InvalidArgument);
     }

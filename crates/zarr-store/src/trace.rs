@@ -2,9 +2,10 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use zarr_traits::{BoxFuture, ByteRange, Capabilities, Request, Storage, StoreResult, Trace};
-
-use crate::call::{Answer, Call, Operation, failed, lists_around, once, reads_around, writes_around};
+use zarr_traits::{
+    Answer, BoxFuture, ByteRange, Capabilities, Op, Outcome, Request, Storage, Store, StoreErrorKind,
+    StoreResult, Trace,
+};
 
 /// The layer that tells about every call to a store, after it has ended; a future that is dropped is not told of.
 ///
@@ -21,7 +22,7 @@ use crate::call::{Answer, Call, Operation, failed, lists_around, once, reads_aro
 ///     lines.lock().unwrap().push(format!("{} {}: {}", request.method, request.target, request.status));
 /// });
 /// let storage = Traced::over(&Storage::from(MemoryStore::new()), trace);
-/// block_on(storage.get(&Key::new("a/zarr.json")?))?;
+/// block_on(storage.get(&Key::new("a/zarr.json")?, 100))?;
 /// assert_eq!(*log.lock().unwrap(), ["GET a/zarr.json: absent"]);
 /// # Ok::<(), zarr_traits::StoreError>(())
 /// ```
@@ -36,46 +37,77 @@ impl Traced {
     pub fn over(storage: &Storage, trace: Trace) -> Storage {
         storage.overlay(Self { storage: storage.clone(), trace })
     }
+}
 
-    fn can(&self) -> Capabilities {
+impl Store for Traced {
+    fn capabilities(&self) -> Capabilities {
         self.storage.capabilities()
     }
 
-    async fn around<T: Answer>(
-        &self,
-        call: Call<'_>,
-        future: BoxFuture<'_, StoreResult<T>>,
-    ) -> StoreResult<T> {
-        let began = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
-        let start = Instant::now();
-        let answer = future.await;
-        let mut request = Request::default();
-        request.method = method(call.operation).to_owned();
-        request.target = call.target.to_owned();
-        request.range = range(call.ranges);
-        request.status = answer.as_ref().map_or_else(|e| failed(e.kind()), Answer::status).to_owned();
-        request.sent = call.sent;
-        request.received = answer.as_ref().map_or(0, Answer::received);
-        request.attempt = 1;
-        request.began = began;
-        request.took = start.elapsed();
-        self.trace.tell(&request);
-        answer
+    fn call<'a>(&'a self, mut op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
+        Box::pin(async move {
+            let mut request = asked(&op);
+            let start = Instant::now();
+            let answer = self.storage.call(op.reborrow()).await;
+            request.took = start.elapsed();
+            request.status = answer.as_ref().map_or_else(|e| failed(e.kind()), status).to_owned();
+            if let (Op::Read(read), Ok(_)) = (&op, &answer) {
+                request.received = read.into.len() as u64;
+            }
+            self.trace.tell(&request);
+            answer
+        })
     }
 }
 
-reads_around!(Traced, once);
-lists_around!(Traced, once);
-writes_around!(Traced, once);
+/// What is known of a request before it is answered.
+fn asked(op: &Op<'_>) -> Request {
+    let mut request = Request::default();
+    request.method = method(op).to_owned();
+    request.target = op.target().to_owned();
+    request.attempt = 1;
+    request.began = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    match op {
+        Op::Read(read) => request.range = range(read.ranges),
+        Op::Put(put) => request.sent = put.len(),
+        _ => {}
+    }
+    request
+}
 
-fn method(operation: Operation) -> &'static str {
-    match operation {
-        Operation::GetRanges | Operation::ReadInto => "GET",
-        Operation::Size => "HEAD",
-        Operation::List | Operation::ListDir => "LIST",
-        Operation::Put => "PUT",
-        Operation::Delete | Operation::DeletePrefix => "DELETE",
-        Operation::Sync => "SYNC",
+fn method(op: &Op<'_>) -> &'static str {
+    match op {
+        Op::Read(_) => "GET",
+        Op::Head(_) => "HEAD",
+        Op::List(_) | Op::ListDir(_) => "LIST",
+        Op::Put(_) => "PUT",
+        Op::Delete(_) | Op::DeletePrefix(_) => "DELETE",
+        Op::Sync => "SYNC",
+        _ => "OTHER",
+    }
+}
+
+fn status(answer: &Answer) -> &'static str {
+    match answer {
+        Answer::Read(None) | Answer::Head(None) => "absent",
+        Answer::Write(Outcome::Conflict) => "conflict",
+        _ => "ok",
+    }
+}
+
+/// A kind of error in a word or two.
+fn failed(kind: StoreErrorKind) -> &'static str {
+    match kind {
+        StoreErrorKind::Unsupported => "unsupported",
+        StoreErrorKind::InvalidArgument => "invalid argument",
+        StoreErrorKind::Changed => "changed",
+        StoreErrorKind::RangeNotSatisfiable { .. } => "range not satisfiable",
+        StoreErrorKind::Uncertain => "uncertain",
+        StoreErrorKind::PermissionDenied => "permission denied",
+        StoreErrorKind::TooLarge { .. } => "too large",
+        StoreErrorKind::LimitExceeded => "limit exceeded",
+        StoreErrorKind::Unavailable => "unavailable",
+        _ => "error",
     }
 }
 
@@ -100,7 +132,7 @@ fn range(ranges: &[ByteRange]) -> Option<String> {
 mod tests {
     use std::sync::{Arc, Mutex};
 
-    use zarr_traits::{If, Key, Prefix, Put, block_on};
+    use zarr_traits::{Key, Prefix, PutMode, ReadVersion, block_on};
 
     use super::*;
     use crate::MemoryStore;
@@ -117,28 +149,30 @@ mod tests {
         });
         let storage = Traced::over(&Storage::from(MemoryStore::new()), trace);
         let (key, root) = (Key::new("a/k").unwrap(), Prefix::new("a/").unwrap());
-        let (reader, lister, writer) =
-            (storage.reader(), storage.lister().unwrap(), storage.writer().unwrap());
         let spans = [ByteRange::Span { offset: 1, len: 2 }, ByteRange::Suffix(4)];
+        let beyond = [ByteRange::Span { offset: 9, len: 1 }];
         block_on(async {
-            let _ = writer.put(&key, &["val".into(), "ue".into()], Put::Create).await;
-            let _ = writer.put(&key, &["v".into()], Put::Create).await;
-            let _ = reader.get_ranges(&key, &spans, If::Any).await;
-            let _ = reader.read_into(&key, &[ByteRange::All], If::Any, &mut [0; 9]).await;
-            let _ = reader.get_ranges(&key, &[ByteRange::Span { offset: 9, len: 1 }], If::Any).await;
-            let _ = reader.size(&key).await;
-            let _ = lister.list(&root, None).await;
-            let _ = lister.list_dir(&root).await;
-            let _ = writer.delete(&key, None).await;
-            let _ = writer.delete_prefix(&root).await;
-            let _ = writer.sync().await;
-            let _ = reader.size(&key).await;
+            let _ = storage.put_if(&key, &["val".into(), "ue".into()], PutMode::Create).await;
+            let _ = storage.put_if(&key, &["v".into()], PutMode::Create).await;
+            let _ = storage.get_ranges(&key, &spans, ReadVersion::Any, 6).await;
+            let _ = storage.get(&key, 5).await;
+            let _ = storage.get(&key, 4).await;
+            let _ = storage.get_ranges(&key, &beyond, ReadVersion::Any, 5).await;
+            let _ = storage.head(&key).await;
+            let _ = storage.list(&root, None).await;
+            let _ = storage.list_dir(&root).await;
+            let _ = storage.delete(&key).await;
+            let _ = storage.delete_prefix(&root).await;
+            let _ = storage.sync().await;
+            let _ = storage.head(&key).await;
+            let _ = storage.get(&key, 5).await;
         });
         let expected = [
             "PUT a/k  ok 5/0",
             "PUT a/k  conflict 1/0",
             "GET a/k bytes=1-2,-4 ok 0/6",
             "GET a/k  ok 0/5",
+            "GET a/k  too large 0/0",
             "GET a/k bytes=9-9 range not satisfiable 0/0",
             "HEAD a/k  ok 0/0",
             "LIST a/  ok 0/0",
@@ -147,6 +181,7 @@ mod tests {
             "DELETE a/  ok 0/0",
             "SYNC   ok 0/0",
             "HEAD a/k  absent 0/0",
+            "GET a/k  absent 0/0",
         ];
         assert_eq!(*told.lock().unwrap(), expected);
     }

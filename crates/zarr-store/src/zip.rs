@@ -21,10 +21,10 @@ mod pack;
 use std::fmt;
 use std::ops::{ControlFlow, Range};
 
-use zarr_traits::store::{copy_into, too_small};
 use zarr_traits::{
-    Access, BoxFuture, ByteRange, Bytes, Capabilities, Dir, Filled, If, Key, ListStore, OpenScheme, Page,
-    Prefix, ReadStore, Reply, Scheme, Stat, Storage, StoreError, StoreErrorKind, StoreResult, Version,
+    Access, Answer, BoxFuture, ByteRange, Bytes, Capabilities, Dir, Key, List, Listed, ObjectMeta, Op,
+    OpenScheme, Page, Prefix, Read, ReadBuffer, ReadVersion, Scheme, Storage, Store, StoreError,
+    StoreErrorKind, StoreResult, Version, ready,
 };
 
 use directory::{Directory, End, folders};
@@ -99,7 +99,7 @@ impl ZipStore {
     /// # block_on(pack(&folder, &Prefix::root(), &mut file, &PackOptions::new(|key| key.name() == "zarr.json")))?;
     /// # block_on(folder.put(&Key::new("weather.zip")?, file))?;
     /// let weather = block_on(ZipStore::open(&folder, Key::new("weather.zip")?, Prefix::root()))?;
-    /// assert!(block_on(weather.get(&Key::new("zarr.json")?))?.is_some());
+    /// assert!(block_on(weather.get(&Key::new("zarr.json")?, 100))?.is_some());
     /// # Ok::<(), zarr_traits::StoreError>(())
     /// ```
     ///
@@ -122,7 +122,7 @@ impl ZipStore {
         limits: ZipLimits,
     ) -> StoreResult<Storage> {
         let opened = Self::opened(storage, &archive, &prefix, limits).await;
-        opened.map(Storage::listing).map_err(|e| e.with_key(archive))
+        opened.map(Storage::from).map_err(|e| e.with_key(archive))
     }
 
     async fn opened(
@@ -154,18 +154,18 @@ impl ZipStore {
     }
 
     /// The member at a key, if there is one and it can be read.
-    fn member(&self, key: &Key, condition: If<'_>) -> StoreResult<Option<&Member>> {
+    fn member(&self, key: &Key, wanted: ReadVersion<'_>) -> StoreResult<Option<&Member>> {
         let Some(member) = self.directory.find(key) else { return Ok(None) };
-        if matches!(condition, If::Pinned(wanted) if self.version.as_ref() != Some(wanted)) {
+        if matches!(wanted, ReadVersion::Pinned(pinned) if self.version.as_ref() != Some(pinned)) {
             return Err(StoreError::new(StoreErrorKind::Changed, "the archive is not the version asked for"));
         }
         member.check(&self.limits)?;
         Ok(Some(member))
     }
 
-    /// The version of a member is that of its archive.
-    fn version(&self, condition: If<'_>) -> Option<Version> {
-        self.version.clone().filter(|_| !matches!(condition, If::Any))
+    /// The size of a member, and the version of its archive.
+    fn meta(&self, member: &Member) -> ObjectMeta {
+        ObjectMeta::new(member.size, self.version.clone())
     }
 
     /// `spans` of the data of a member, as it lies in the archive: one request, and rarely another one.
@@ -213,73 +213,65 @@ impl ZipStore {
         fetch(&self.storage, &self.archive, self.version.as_ref(), spans).await
     }
 
-    async fn reply(&self, key: &Key, ranges: &[ByteRange], condition: If<'_>) -> StoreResult<Option<Reply>> {
-        let Some(member) = self.member(key, condition)? else { return Ok(None) };
-        let resolved = ranges.iter().map(|range| range.resolve(member.size));
+    async fn read(&self, read: Read<'_>) -> StoreResult<Option<ObjectMeta>> {
+        let Some(member) = self.member(read.key, read.version)? else { return Ok(None) };
+        let resolved = read.ranges.iter().map(|range| range.resolve(member.size));
         let spans = resolved.collect::<StoreResult<Vec<_>>>()?;
-        let bytes = if spans.is_empty() {
-            Vec::new()
-        } else if member.is_stored() {
-            let bytes = self.data(member, &spans).await?;
-            let whole = bytes.iter().zip(&spans).find(|(_, span)| **span == (0..member.size));
-            whole.map_or(Ok(()), |(whole, _)| member.verify(whole))?;
-            bytes
-        } else {
-            let compressed = self.data(member, &[0..member.compressed]).await?.remove(0);
-            let mut whole = zeroed(member.size)?;
-            member.inflate(&compressed, &mut whole)?;
-            let whole = Bytes::from(whole);
-            spans.iter().map(|span| whole.slice(index(span.start)..index(span.end))).collect()
-        };
-        Ok(Some(Reply { bytes, size: Some(member.size), version: self.version(condition) }))
+        let total = spans.iter().fold(0_u64, |total, span| total.saturating_add(span.end - span.start));
+        if total > read.into.limit() {
+            return Err(read.into.too_large(Some(member.size)));
+        }
+        if member.is_stored() {
+            self.read_stored(member, &spans, read.into).await?;
+        } else if !spans.is_empty() {
+            self.read_deflated(member, &spans, read.into).await?;
+        }
+        let mut meta = self.meta(member);
+        meta.version = meta.version.filter(|_| !matches!(read.version, ReadVersion::Any));
+        Ok(Some(meta))
     }
 
-    async fn filled(
+    /// Reads spans of a stored member. Where it lies is known after the first read of it: from then on the bytes go
+    /// straight into the buffer.
+    async fn read_stored(
         &self,
-        key: &Key,
-        ranges: &[ByteRange],
-        condition: If<'_>,
-        into: &mut [u8],
-    ) -> StoreResult<Option<Filled>> {
-        let Some(member) = self.member(key, condition)? else { return Ok(None) };
-        let (size, version) = (Some(member.size), self.version(condition));
-        let resolved = ranges.iter().map(|range| range.resolve(member.size));
-        let spans = resolved.collect::<StoreResult<Vec<_>>>()?;
-        let total = spans.iter().fold(0u64, |total, span| total.saturating_add(span.end - span.start));
-        let room = into.len();
-        let Some(into) = usize::try_from(total).ok().and_then(|total| into.get_mut(..total)) else {
-            let whole = ranges == [ByteRange::All];
-            return if whole {
-                Ok(Some(Filled { len: 0, size, version }))
-            } else {
-                Err(too_small(total, room))
-            };
-        };
+        member: &Member,
+        spans: &[Range<u64>],
+        into: &mut ReadBuffer,
+    ) -> StoreResult<()> {
         let whole = spans == [0..member.size];
-        match member.data() {
-            Some(data) if member.is_stored() => {
-                let shift = |span: &Range<u64>| range(&(data + span.start..data + span.end));
-                let spans: Vec<_> = spans.iter().map(shift).collect();
-                let pinned = pinned(self.version.as_ref());
-                let read = self.storage.reader().read_into(&self.archive, &spans, pinned, into).await;
-                let filled = read.map_err(inside)?.ok_or_else(gone)?;
-                if filled.len != into.len() {
-                    return Err(gone());
-                }
-                if whole {
-                    member.verify(into)?;
-                }
-            }
-            _ if whole && !member.is_stored() => {
-                let compressed = self.data(member, &[0..member.compressed]).await?.remove(0);
-                member.inflate(&compressed, into)?;
-            }
-            _ => {
-                let reply = self.reply(key, ranges, condition).await?;
-                return reply.map(|reply| copy_into(reply, ranges, into)).transpose();
-            }
+        if let Some(data) = member.data() {
+            let ranges: Vec<_> =
+                spans.iter().map(|span| range(&(data + span.start..data + span.end))).collect();
+            let read = Read::new(&self.archive, &ranges, &mut *into).version(pinned(self.version.as_ref()));
+            self.storage.read(read).await.map_err(inside)?.ok_or_else(gone)?;
+            let Some(parts) = into.parts(&ranges, None) else { return Err(gone()) };
+            return if whole { member.verify(parts[0]) } else { Ok(()) };
         }
-        Ok(Some(Filled { len: into.len(), size, version }))
+        for (bytes, span) in self.data(member, spans).await?.into_iter().zip(spans) {
+            if *span == (0..member.size) {
+                member.verify(&bytes)?;
+            }
+            into.share(bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Reads and inflates a whole member, and takes the spans of it.
+    async fn read_deflated(
+        &self,
+        member: &Member,
+        spans: &[Range<u64>],
+        into: &mut ReadBuffer,
+    ) -> StoreResult<()> {
+        let compressed = self.data(member, &[0..member.compressed]).await?.remove(0);
+        if spans == [0..member.size] {
+            return member.inflate(&compressed, into.grow(member.size)?);
+        }
+        let mut whole = zeroed(member.size)?;
+        member.inflate(&compressed, &mut whole)?;
+        let whole = Bytes::from(whole);
+        spans.iter().try_for_each(|span| into.share(whole.slice(index(span.start)..index(span.end))))
     }
 }
 
@@ -297,20 +289,21 @@ impl Tail {
             let absent = std::io::Error::from(std::io::ErrorKind::NotFound);
             StoreError::new(StoreErrorKind::Io, "there is no such archive").with_source(absent)
         };
-        let (store, mut known) = (storage.reader(), None);
+        let mut known = None;
         let range = if storage.capabilities().suffix {
             ByteRange::Suffix(TAIL)
         } else {
-            let size = store.size(archive).await?.ok_or_else(absent)?.size;
+            let size = storage.size(archive).await?.ok_or_else(absent)?;
             known = Some(size);
             range(&(size.saturating_sub(TAIL)..size))
         };
-        let reply = store.get_ranges(archive, &[range], If::Versioned).await?.ok_or_else(absent)?;
+        let reply =
+            storage.get_ranges(archive, &[range], ReadVersion::Report, TAIL).await?.ok_or_else(absent)?;
         let bytes = reply.bytes.into_iter().next().unwrap_or_default();
         let size = match known.or(reply.size) {
             Some(size) => size,
             None if (bytes.len() as u64) < TAIL => bytes.len() as u64,
-            None => store.size(archive).await?.ok_or_else(absent)?.size,
+            None => storage.size(archive).await?.ok_or_else(absent)?,
         };
         // Between two requests the archive may have been replaced.
         if reply.size.is_some_and(|now| now != size) || bytes.len() as u64 != size.min(TAIL) {
@@ -328,7 +321,8 @@ async fn fetch(
     spans: &[Range<u64>],
 ) -> StoreResult<Vec<Bytes>> {
     let ranges: Vec<_> = spans.iter().map(range).collect();
-    let reply = storage.reader().get_ranges(archive, &ranges, pinned(version)).await;
+    let total = spans.iter().fold(0_u64, |total, span| total.saturating_add(span.end - span.start));
+    let reply = storage.get_ranges(archive, &ranges, pinned(version), total).await;
     let bytes = reply.map_err(inside)?.ok_or_else(gone)?.bytes;
     let asked = spans.iter().map(|span| span.end - span.start);
     if !bytes.iter().map(|bytes| bytes.len() as u64).eq(asked) {
@@ -337,8 +331,8 @@ async fn fetch(
     Ok(bytes)
 }
 
-fn pinned(version: Option<&Version>) -> If<'_> {
-    version.map_or(If::Any, If::Pinned)
+fn pinned(version: Option<&Version>) -> ReadVersion<'_> {
+    version.map_or(ReadVersion::Any, ReadVersion::Pinned)
 }
 
 fn range(span: &Range<u64>) -> ByteRange {
@@ -395,57 +389,42 @@ impl fmt::Debug for ZipStore {
     }
 }
 
-impl ReadStore for ZipStore {
-    /// Sizes are known, so that a suffix is a range.
+impl Store for ZipStore {
+    /// Sizes are known, and a suffix is a range.
     fn capabilities(&self) -> Capabilities {
-        let mut capabilities = self.storage.capabilities();
-        capabilities.suffix = true;
-        (capabilities.put_create, capabilities.put_if, capabilities.delete_if) = (false, false, false);
+        let mut capabilities = self.storage.capabilities().read_only();
+        (capabilities.suffix, capabilities.list) = (true, true);
         capabilities
     }
 
-    fn get_ranges<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        condition: If<'a>,
-    ) -> BoxFuture<'a, StoreResult<Option<Reply>>> {
-        Box::pin(async move { self.reply(key, ranges, condition).await.map_err(|e| e.with_key(key)) })
-    }
-
-    fn read_into<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        condition: If<'a>,
-        into: &'a mut [u8],
-    ) -> BoxFuture<'a, StoreResult<Option<Filled>>> {
-        Box::pin(async move { self.filled(key, ranges, condition, into).await.map_err(|e| e.with_key(key)) })
-    }
-
-    fn size<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, StoreResult<Option<Stat>>> {
-        let member = self.member(key, If::Any).map_err(|e| e.with_key(key));
-        let stat = |member: &Member| Stat { size: member.size, version: self.version.clone() };
-        zarr_traits::ready(member.map(|member| member.map(stat)))
-    }
-}
-
-impl ListStore for ZipStore {
-    fn list<'a>(&'a self, prefix: &'a Prefix, after: Option<&'a Key>) -> BoxFuture<'a, StoreResult<Page>> {
-        let after = after.map_or("", Key::as_str);
-        let members = self.directory.from(after.max(prefix.as_str())).iter();
-        let names = members.map(|member| self.directory.name(member)).filter(move |name| *name > after);
-        let mut below = names.take_while(|name| name.starts_with(prefix.as_str()));
-        let keys = below.by_ref().take(PAGE).map(Key::new).collect::<StoreResult<_>>();
-        zarr_traits::ready(keys.map(|keys| Page { keys, more: below.next().is_some() }))
-    }
-
-    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<Dir>> {
-        zarr_traits::ready(self.dir(prefix))
+    fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
+        match op {
+            Op::Read(read) => Box::pin(async move {
+                let key = read.key;
+                self.read(read).await.map(Answer::Read).map_err(|e| e.with_key(key))
+            }),
+            Op::Head(head) => {
+                let member = self.member(head.key, ReadVersion::Any).map_err(|e| e.with_key(head.key));
+                ready(member.map(|member| Answer::Head(member.map(|member| self.meta(member)))))
+            }
+            Op::List(list) => ready(self.page(list).map(Answer::List)),
+            Op::ListDir(list) => ready(self.dir(list.prefix).map(Answer::ListDir)),
+            op => ready(op.unsupported()),
+        }
     }
 }
 
 impl ZipStore {
+    fn page(&self, List { prefix, after, .. }: List<'_>) -> StoreResult<Page> {
+        let after = after.map_or("", Key::as_str);
+        let members = self.directory.from(after.max(prefix.as_str())).iter();
+        let named = members.map(|member| (self.directory.name(member), member));
+        let behind = named.filter(move |(name, _)| *name > after);
+        let mut below = behind.take_while(|(name, _)| name.starts_with(prefix.as_str()));
+        let entries = below.by_ref().take(PAGE).map(listed).collect::<StoreResult<_>>()?;
+        Ok(Page::new(entries, below.next().is_some()))
+    }
+
     fn dir(&self, prefix: &Prefix) -> StoreResult<Dir> {
         let mut dir = Dir::default();
         let mut start = prefix.to_string();
@@ -455,7 +434,7 @@ impl ZipStore {
             let Some(below) = name.strip_prefix(prefix.as_str()) else { break };
             start = match below.split_once('/') {
                 None => {
-                    dir.keys.push(Key::new(name)?);
+                    dir.objects.push(listed((name, member))?);
                     format!("{name}\0")
                 }
                 Some((child, _)) => {
@@ -466,4 +445,8 @@ impl ZipStore {
         }
         Ok(dir)
     }
+}
+
+fn listed((name, member): (&str, &Member)) -> StoreResult<Listed> {
+    Ok(Listed::new(Key::new(name)?).with_size(member.size))
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use zarr_conformance::store::check;
 use zarr_store::{
-    CacheOptions, Cached, Coalesced, Consolidated, Counting, Fault, Faulty, MemoryStore, Network, Prefixed,
-    Retry, Retrying, Simulated, Traced,
+    CacheOptions, Cached, Consolidated, Counting, Fault, Faulty, MemoryStore, Network, Prefixed, Simulated,
+    Traced,
 };
-use zarr_traits::{Hints, Key, Prefix, Storage, StoreErrorKind, Trace};
+use zarr_traits::{Key, Prefix, Storage, Trace};
 
 fn memory() -> Storage {
     Storage::from(MemoryStore::new())
@@ -40,13 +40,6 @@ fn consolidated() {
 }
 
 #[test]
-fn coalesced() {
-    for (gap, span) in [(0, 0), (1, 100), (1 << 20, u64::MAX)] {
-        check(|| Coalesced::over(&memory(), Hints { gap, span, whole: 0 })).unwrap();
-    }
-}
-
-#[test]
 fn cached() {
     let all = CacheOptions::default();
     let small = CacheOptions { budget: 3000, largest: 1000, ..all.clone() };
@@ -57,16 +50,13 @@ fn cached() {
 }
 
 #[test]
-fn retrying() {
-    check(|| Retrying::over(&memory(), Retry::default())).unwrap();
+fn faulty() {
+    check(|| Faulty::random(&memory(), 1, 0.2, &[Fault::Delay(Duration::from_micros(10))]).0).unwrap();
 }
 
-/// What is unavailable for a while is not seen above a retry.
 #[test]
-fn retrying_over_faults() {
-    let retry = Retry { tries: u32::MAX, wait: Duration::ZERO, ..Retry::default() };
-    let faults = [Fault::ErrorBefore(StoreErrorKind::Unavailable), Fault::Delay(Duration::from_micros(10))];
-    check(|| Retrying::over(&Faulty::random(&memory(), 1, 0.2, &faults).0, retry.clone())).unwrap();
+fn traced() {
+    check(|| Traced::over(&memory(), Trace::new(|_| ()))).unwrap();
 }
 
 #[test]
@@ -79,8 +69,10 @@ type Layer = (&'static str, fn(&Storage) -> Storage);
 
 const LAYERS: [Layer; 7] = [
     ("cache", |below| Cached::over(below, CacheOptions { budget: 20_000, ..CacheOptions::default() }).0),
-    ("coalesce", |below| Coalesced::over(below, Hints { gap: 100, span: 10_000, whole: 0 })),
-    ("retry", |below| Retrying::over(below, Retry::default())),
+    ("consolidated", |below| {
+        Consolidated::over(below, Prefix::root(), [], |key| key.name() == "zarr.json").0
+    }),
+    ("count", |below| Counting::over(below).0),
     ("fault", |below| Faulty::over(below, |_, _| None).0),
     ("simulated", |below| {
         let network = Network { round_trip: Duration::ZERO, ..Network::default() };

@@ -3,14 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::fs;
-use std::sync::Arc;
 
 use zarr_conformance::store::check_reading;
 use zarr_store::zip::{PackOptions, ZipLimits, ZipStore, pack, write_file};
-use zarr_store::{Counting, MemoryStore, SCHEMES};
+use zarr_store::{Counting, Fault, Faulty, MemoryStore, SCHEMES};
 use zarr_traits::{
-    Access, BoxFuture, ByteRange, Bytes, Capabilities, Filled, If, Key, OpenScheme, Prefix, ReadStore, Reply,
-    Scheme, Schemes, Stat, Storage, StoreErrorKind, StoreResult, block_on,
+    Access, Answer, BoxFuture, ByteRange, Bytes, Capabilities, Key, ObjectMeta, Op, OpenScheme, Prefix, Read,
+    ReadBuffer, ReadVersion, Scheme, Schemes, Storage, Store, StoreErrorKind, StoreResult, block_on, ready,
 };
 
 /// By CPython's `zipfile` and by Info-ZIP; see `make.py` beside them.
@@ -66,48 +65,35 @@ fn single(value: &[u8], deflate: Option<u8>) -> Vec<u8> {
 }
 
 fn get(storage: &Storage, name: &str) -> StoreResult<Option<Bytes>> {
-    block_on(storage.get(&key(name)))
+    block_on(storage.get(&key(name), u64::MAX))
 }
 
 fn names(storage: &Storage) -> Vec<String> {
     let keys = block_on(storage.list_all(&Prefix::root())).unwrap();
-    keys.into_iter().map(String::from).collect()
+    keys.into_iter().map(|listed| String::from(listed.key)).collect()
 }
 
 /// What a plain web server offers: no suffixes and no versions.
 #[derive(Debug)]
 struct Plain(Storage);
 
-impl ReadStore for Plain {
+impl Store for Plain {
     fn capabilities(&self) -> Capabilities {
-        Capabilities::remote(4, 0)
+        Capabilities::remote(4, 0).read_only().without_list()
     }
 
-    fn get_ranges<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        _: If<'a>,
-    ) -> BoxFuture<'a, StoreResult<Option<Reply>>> {
-        assert!(!ranges.iter().any(|range| matches!(range, ByteRange::Suffix(_))));
-        self.0.reader().get_ranges(key, ranges, If::Any)
-    }
-
-    fn read_into<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        _: If<'a>,
-        into: &'a mut [u8],
-    ) -> BoxFuture<'a, StoreResult<Option<Filled>>> {
-        self.0.reader().read_into(key, ranges, If::Any, into)
-    }
-
-    fn size<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, StoreResult<Option<Stat>>> {
-        Box::pin(async move {
-            let stat = self.0.reader().size(key).await?;
-            Ok(stat.map(|stat| Stat { version: None, ..stat }))
-        })
+    fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
+        match op {
+            Op::Read(read) => {
+                assert!(!read.ranges.iter().any(|range| matches!(range, ByteRange::Suffix(_))));
+                self.0.call(Op::Read(read.version(ReadVersion::Any)))
+            }
+            Op::Head(head) => Box::pin(async move {
+                let size = self.0.size(head.key).await?;
+                Ok(Answer::Head(size.map(|size| ObjectMeta::new(size, None))))
+            }),
+            op => ready(op.unsupported()),
+        }
     }
 }
 
@@ -116,7 +102,7 @@ fn a_store_in_an_archive_keeps_the_contract() {
     for deflate in [None, Some(1), Some(9)] {
         check_reading(|objects| open(&holding(&packed(objects, deflate)), "").unwrap()).unwrap();
         check_reading(|objects| {
-            let plain = Storage::reading(Plain(holding(&packed(objects, deflate))));
+            let plain = Storage::from(Plain(holding(&packed(objects, deflate))));
             open(&plain, "").unwrap()
         })
         .unwrap();
@@ -152,7 +138,7 @@ fn e44_members_of_other_writers_are_read() {
         }
     }
     assert!(get(&storage, "folder").unwrap().is_none());
-    assert!(storage.writer().is_err());
+    assert!(!storage.capabilities().write);
 
     let (below, counting) = Counting::over(&holding(INFO_ZIP));
     let storage = open(&below, "x.zarr/").unwrap();
@@ -195,7 +181,7 @@ fn the_requests_of_opening_and_reading() {
     let opening = |bytes: &[u8], plain: bool| {
         let (mut storage, counting) = Counting::over(&holding(bytes));
         if plain {
-            storage = Storage::reading(Plain(storage));
+            storage = Storage::from(Plain(storage));
         }
         let before = counting.counts();
         let opened = open(&storage, "").unwrap();
@@ -217,7 +203,8 @@ fn the_requests_of_opening_and_reading() {
     let span = |offset| ByteRange::Span { offset, len: 10 };
     let parts = || {
         let ranges = [span(500), ByteRange::Suffix(4)];
-        let reply = block_on(storage.reader().get_ranges(&key("c/2"), &ranges, If::Any)).unwrap().unwrap();
+        let reply =
+            block_on(storage.get_ranges(&key("c/2"), &ranges, ReadVersion::Any, u64::MAX)).unwrap().unwrap();
         assert_eq!(reply.bytes, [vec![2; 10], vec![2; 4]]);
     };
     let header = 30 + "c/1".len() as u64;
@@ -227,6 +214,11 @@ fn the_requests_of_opening_and_reading() {
     assert_eq!(used(&parts), (1, 2, 14));
     assert_eq!(used(&|| assert!(get(&storage, "c/3").unwrap().is_none())).0, 0);
     assert_eq!(used(&|| assert_eq!(names(&storage).len(), 3)).0, 0);
+    let refused = || {
+        let e = block_on(storage.get(&key("c/1"), 999)).unwrap_err();
+        assert_eq!(e.kind(), StoreErrorKind::TooLarge { size: Some(1000) });
+    };
+    assert_eq!(used(&refused).0, 0, "sizes are known");
 
     // Space before the data, as for aligning it: what is not guessed costs a request, once.
     for (extra, first) in [(100, 1), (5000, 2)] {
@@ -301,11 +293,11 @@ fn what_cannot_be_read_is_said_when_it_is_read() {
         let storage = holding(&bytes);
         let storage = block_on(ZipStore::open_with(&storage, archive(), Prefix::root(), limits)).unwrap();
         let name = key(&names(&storage)[0]);
-        let e = block_on(storage.get(&name)).unwrap_err();
+        let e = get(&storage, name.as_str()).unwrap_err();
         assert!(e.to_string().contains(said) && e.kind() == kind, "{e:?} instead of {said}");
         assert_eq!(e.key(), Some(name.as_str()));
-        let mut into = vec![0; 1 << 20];
-        let read = storage.reader().read_into(&name, &[ByteRange::All], If::Any, &mut into);
+        let mut buffer = ReadBuffer::reusing(vec![0; 1 << 20], u64::MAX);
+        let read = storage.read(Read::new(&name, &[ByteRange::All], &mut buffer));
         assert!(block_on(read).is_err(), "{said}");
     }
     let mut hidden = stored();
@@ -405,7 +397,7 @@ fn a_bit_that_flips_gives_no_other_value() {
             bytes[bit / 8] ^= 1 << (bit % 8);
             let Ok(storage) = open(&holding(&bytes), "") else { continue };
             for (key, value) in &objects {
-                let read = block_on(storage.get(key));
+                let read = block_on(storage.get(key, u64::MAX));
                 assert!(
                     read.is_err() || read.is_ok_and(|read| read.is_none_or(|read| read == value)),
                     "{bit}"
@@ -423,9 +415,9 @@ fn a_bit_that_flips_in_any_archive_is_survived() {
             bytes[bit / 8] ^= 1 << (bit % 8);
             let Ok(storage) = open(&holding(&bytes), "") else { continue };
             for name in names(&storage) {
-                let size = block_on(storage.reader().size(&key(&name)));
+                let size = block_on(storage.size(&key(&name)));
                 let read = get(&storage, &name).map(|value| value.map(|value| value.len() as u64));
-                assert!(read.is_err() || read.unwrap() == size.unwrap().map(|stat| stat.size), "{bit}");
+                assert!(read.is_err() || read.unwrap() == size.unwrap(), "{bit}");
             }
         }
     }
@@ -438,20 +430,38 @@ fn an_archive_that_was_replaced_is_noticed() {
     };
     let below = holding(&single(b"old", None));
     let (storage, plain) =
-        (open(&below, "").unwrap(), open(&Storage::reading(Plain(below.clone())), "").unwrap());
-    let reply = block_on(storage.reader().get_ranges(&key("k"), &[ByteRange::All], If::Versioned));
+        (open(&below, "").unwrap(), open(&Storage::from(Plain(below.clone())), "").unwrap());
+    let reply = block_on(storage.get_ranges(&key("k"), &[ByteRange::All], ReadVersion::Report, u64::MAX));
     let version = reply.unwrap().unwrap().version.unwrap();
     block_on(below.put(&archive(), single(b"new", None))).unwrap();
     changed(&storage);
     // Nobody says so here, but the checksum was that of another value.
     assert!(get(&plain, "k").is_err());
     let new = open(&below, "").unwrap();
-    let read = block_on(new.reader().get_ranges(&key("k"), &[ByteRange::All], If::Pinned(&version)));
+    let read =
+        block_on(new.get_ranges(&key("k"), &[ByteRange::All], ReadVersion::Pinned(&version), u64::MAX));
     assert_eq!(read.unwrap_err().kind(), StoreErrorKind::Changed);
     block_on(below.put(&archive(), "")).unwrap();
     changed(&plain);
-    let _ = block_on(below.writer().unwrap().delete(&archive(), None)).unwrap();
+    let _ = block_on(below.delete_if(&archive(), None)).unwrap();
     changed(&plain);
+}
+
+#[test]
+fn a_part_of_a_member_is_never_cut_short() {
+    let span = [ByteRange::Span { offset: 2, len: 5 }];
+    // Before it is known where the data begins, and after that; the first call opens the archive.
+    for short in [2, 3] {
+        let (below, _) = Faulty::nth(&holding(&single(b"0123456789", None)), short, Fault::Short);
+        let storage = open(&below, "").unwrap();
+        for number in 2..5 {
+            let read = block_on(storage.get_ranges(&key("k"), &span, ReadVersion::Any, u64::MAX));
+            match number == short {
+                true => assert!(read.is_err(), "{read:?}"),
+                false => assert_eq!(read.unwrap().unwrap().bytes, ["23456"]),
+            }
+        }
+    }
 }
 
 /// The names of members and how they are compressed, as they lie in the archive: each behind a header of 30 bytes.
@@ -514,6 +524,23 @@ fn a_part_of_a_store_can_be_packed_and_members_that_do_not_become_smaller_stay_a
     assert_eq!(names(&open(&holding(&packed(&many, None)), "").unwrap()).len(), 70_000);
 }
 
+/// A store that lists what it does not have.
+#[derive(Debug)]
+struct Lying(Storage);
+
+impl Store for Lying {
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities()
+    }
+
+    fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
+        match op {
+            Op::Read(_) => ready(Ok(Answer::Read(None))),
+            op => self.0.call(op),
+        }
+    }
+}
+
 #[test]
 fn a_file_takes_its_name_once_it_is_whole() {
     let folder = tempfile::tempdir().unwrap();
@@ -523,13 +550,8 @@ fn a_file_takes_its_name_once_it_is_whole() {
     fs::write(&path, "what was there").unwrap();
     let alone = || assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 
-    // A store that lists what it does not have.
-    let listed = MemoryStore::new();
-    let below = Storage::from(listed.clone());
-    for (key, value) in &objects {
-        block_on(below.put(key, value.clone())).unwrap();
-    }
-    let lying = Storage::new(Arc::new(MemoryStore::new()), Some(Arc::new(listed)), None);
+    let below = filled(&objects);
+    let lying = Storage::from(Lying(below.clone()));
     assert_eq!(write(&lying).unwrap_err().kind(), StoreErrorKind::Changed);
     assert_eq!(fs::read(&path).unwrap(), b"what was there");
     alone();

@@ -24,6 +24,11 @@ pub enum StoreErrorKind {
     Uncertain,
     /// The store refuses: no permission, read-only medium.
     PermissionDenied,
+    /// A read returns more bytes than the caller accepts.
+    TooLarge {
+        /// The size of the object in bytes, where the store knows it.
+        size: Option<u64>,
+    },
     /// A limit of this process or of the store is exceeded: too large, no space, no memory.
     LimitExceeded,
     /// Nothing came of it this time: the service is busy or down, or the connection broke. The same call may succeed later,
@@ -50,10 +55,10 @@ impl StoreError {
         Self { kind, key: None, message: message.into(), source: None }
     }
 
-    /// Names the key (or prefix) at fault, unless a layer below has named it.
+    /// Names the key or prefix at fault, unless a layer below has named it. The root prefix has no name and is left out.
     #[must_use]
     pub fn with_key(mut self, key: impl fmt::Display) -> Self {
-        self.key.get_or_insert_with(|| key.to_string());
+        self.key = self.key.or_else(|| Some(key.to_string()).filter(|key| !key.is_empty()));
         self
     }
 

@@ -59,9 +59,10 @@ pub use range::ByteRange;
 pub use region::{Region, inverse, permute};
 pub use registry::{Entry, ExtensionPoint, Registry, Spec, is_private, url_names};
 pub use scratch::{Buffer, Scratch};
-pub use storage::Storage;
+pub use storage::{Reply, Storage};
 pub use store::{
-    Capabilities, Dir, Drive, Filled, If, ListStore, Outcome, Page, Put, ReadStore, Reply, Stat, WriteStore,
+    Answer, Capabilities, Delete, Dir, Drive, Head, List, ListDir, Listed, ObjectMeta, Op, Outcome, Page,
+    Put, PutMode, Read, ReadBuffer, ReadVersion, Store, Stored,
 };
 pub use trace::{Request, Trace};
 pub use transformer::{StorageTransformer, TransformerEntry};

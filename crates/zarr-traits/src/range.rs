@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use bytes::Bytes;
+
 use crate::error::{StoreError, StoreErrorKind, StoreResult};
 
 /// Which bytes of an object are wanted.
@@ -37,6 +39,16 @@ impl ByteRange {
                 )),
             },
         }
+    }
+
+    /// The bytes meant in a value in memory, which they share.
+    ///
+    /// # Errors
+    /// As [`resolve`](Self::resolve).
+    pub fn of(self, value: &Bytes) -> StoreResult<Bytes> {
+        let range = self.resolve(value.len() as u64)?;
+        let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX); // inside the value, which is in memory
+        Ok(value.slice(place(range.start)..place(range.end)))
     }
 }
 

@@ -52,6 +52,12 @@ impl Scratch {
         Ok(Buffer { memory, len })
     }
 
+    /// The largest memory that is kept, for a read whose size is not known; empty when none is kept.
+    pub fn take_memory(&mut self) -> Vec<u8> {
+        let largest = (0..self.buffers.len()).max_by_key(|i| self.buffers[*i].len());
+        largest.map(|i| self.buffers.swap_remove(i)).unwrap_or_default()
+    }
+
     /// Keeps the memory of a buffer for the next one.
     pub fn give(&mut self, buffer: Buffer) {
         if self.buffers.len() < KEPT {
@@ -122,6 +128,16 @@ impl Buffer {
     /// Shortens it to `len` bytes, for a decoder that wrote less than there was room for.
     pub fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
+    }
+
+    /// The first `len` bytes of initialised memory.
+    pub fn of(memory: Vec<u8>, len: usize) -> Self {
+        Self { len: len.min(memory.len()), memory }
+    }
+
+    /// The memory of the buffer, all of it.
+    pub fn into_memory(self) -> Vec<u8> {
+        self.memory
     }
 
     /// The same bytes, to be shared, and all the memory that they lie in: once nothing else refers to it, it can be

@@ -1,4 +1,4 @@
-//! The handle on a store that everything above holds. **For engine authors, and for authors of layers.**
+//! The handle on a store that everything above holds.
 
 use std::any::{Any, TypeId};
 use std::fmt;
@@ -7,25 +7,28 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 
 use crate::error::{StoreError, StoreErrorKind, StoreResult};
+use crate::future::{BoxFuture, ready};
 use crate::key::{Key, Prefix};
 use crate::lock::{Gate, KeyGuard, KeyLocks, unpoisoned};
 use crate::range::ByteRange;
-use crate::store::{Capabilities, Drive, If, ListStore, Outcome, Put, ReadStore, WriteStore};
+use crate::store::{
+    Answer, Capabilities, Delete, Dir, Drive, Head, List, ListDir, Listed, ObjectMeta, Op, Outcome, Page,
+    Put, PutMode, Read, ReadBuffer, ReadVersion, Store,
+};
+use crate::version::Version;
 
 /// Encoded bytes that all reads of one storage may have in flight; see [`Storage::with_in_flight`].
 const IN_FLIGHT_BYTES: u64 = 256 << 20;
 
-/// A store, as the three traits that it has, with the locks and the gate that all its users in this process share.
-///
-/// Cheap to clone. A capability is something that the handle holds: a storage without [`Storage::writer`] cannot be
-/// written, whatever anybody claims.
+/// A handle on a store: what everything above stores holds. Its clones share the locks, the gate, and what
+/// [`shared`](Self::shared) keeps.
 ///
 /// ```
-/// # use zarr_traits::{Storage, ReadStore, ListStore, WriteStore};
-/// # fn example<S: ReadStore + ListStore + WriteStore>(store: S, read_only: impl ReadStore) {
-/// let storage = Storage::from(store);          // all three
-/// let storage = Storage::reading(read_only);   // what a web server offers; one that lists too is `listing`
-/// assert!(storage.writer().is_err());
+/// # use zarr_traits::{Storage, Store};
+/// # fn example(store: impl Store) {
+/// let storage = Storage::from(store);
+/// let reader = storage.read_only();
+/// assert!(!reader.capabilities().write);
 /// # }
 /// ```
 #[derive(Clone)]
@@ -33,72 +36,55 @@ pub struct Storage(Arc<Inner>);
 
 #[derive(Clone)]
 struct Inner {
-    read: Arc<dyn ReadStore>,
-    list: Option<Arc<dyn ListStore>>,
-    write: Option<Arc<dyn WriteStore>>,
+    store: Arc<dyn Store>,
+    read_only: bool,
     locks: KeyLocks,
     gate: Gate,
     shared: Arc<Mutex<Slots>>,
 }
 
-/// What is kept with a storage, one value of each type.
+/// One value of each type.
 type Slots = Vec<(TypeId, Arc<dyn Any + Send + Sync>)>;
 
-impl<S: ReadStore + ListStore + WriteStore> From<S> for Storage {
+/// Ranges of an object, as [`Storage::get_ranges`] returns them.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Reply {
+    /// The bytes of each range, in the order asked for.
+    pub bytes: Vec<Bytes>,
+    /// The size of the whole object in bytes, where the store knows it.
+    pub size: Option<u64>,
+    /// The version, if it was asked for and the store has versions.
+    pub version: Option<Version>,
+}
+
+impl<S: Store> From<S> for Storage {
     fn from(store: S) -> Self {
-        let store = Arc::new(store);
-        Self::new(store.clone(), Some(store.clone()), Some(store))
+        let requests = match store.capabilities().drive {
+            Drive::Inline => usize::MAX,
+            Drive::Remote { in_flight, .. } => in_flight,
+        };
+        Self(Arc::new(Inner {
+            store: Arc::new(store),
+            read_only: false,
+            locks: KeyLocks::default(),
+            gate: Gate::new(requests, IN_FLIGHT_BYTES),
+            shared: Arc::default(),
+        }))
     }
 }
 
 impl Storage {
-    /// From the three traits; what a store has not is `None`.
-    pub fn new(
-        read: Arc<dyn ReadStore>,
-        list: Option<Arc<dyn ListStore>>,
-        write: Option<Arc<dyn WriteStore>>,
-    ) -> Self {
-        let requests = match read.capabilities().drive {
-            Drive::Inline => usize::MAX,
-            Drive::Remote { in_flight, .. } => in_flight,
-        };
-        let gate = Gate::new(requests, IN_FLIGHT_BYTES);
-        Self(Arc::new(Inner { read, list, write, locks: KeyLocks::default(), gate, shared: Arc::default() }))
-    }
-
-    /// A store that can only be read.
-    pub fn reading(store: impl ReadStore) -> Self {
-        Self::new(Arc::new(store), None, None)
-    }
-
-    /// A store that can be read and listed.
-    pub fn listing(store: impl ReadStore + ListStore) -> Self {
-        let store = Arc::new(store);
-        Self::new(store.clone(), Some(store), None)
-    }
-
-    /// This storage behind a layer: a store that implements all three traits by means of this storage. The result can
-    /// do what this storage can, no more.
+    /// This storage behind a layer that leaves keys as they are: a store that works by means of this storage. Locks, gate
+    /// and what is shared remain those of this storage. A layer that changes keys is a storage of its own:
+    /// `Storage::from(layer)`.
     #[must_use]
-    pub fn layer<L: ReadStore + ListStore + WriteStore>(&self, layer: L) -> Self {
-        let layer = Arc::new(layer);
-        let list = self.0.list.is_some().then(|| layer.clone() as Arc<dyn ListStore>);
-        let write = self.0.write.is_some().then(|| layer.clone() as Arc<dyn WriteStore>);
-        Self::new(layer, list, write)
+    pub fn overlay(&self, layer: impl Store) -> Self {
+        Self(Arc::new(Inner { store: Arc::new(layer), read_only: false, ..(*self.0).clone() }))
     }
 
-    /// As [`layer`](Self::layer), for a layer that leaves keys as they are: locks, gate and what is shared remain those of
-    /// this storage.
-    #[must_use]
-    pub fn overlay<L: ReadStore + ListStore + WriteStore>(&self, layer: L) -> Self {
-        let layer = Arc::new(layer);
-        let list = self.0.list.is_some().then(|| layer.clone() as Arc<dyn ListStore>);
-        let write = self.0.write.is_some().then(|| layer.clone() as Arc<dyn WriteStore>);
-        Self(Arc::new(Inner { read: layer, list, write, ..(*self.0).clone() }))
-    }
-
-    /// This storage, which is one of many that layers make of `below` with other keys: with the gate and what is shared of
-    /// `below`, and with locks that all of them share.
+    /// This storage, as one of many that layers make of `below` with other keys: with the gate of `below` and what it
+    /// shares, and with locks that all of them share.
     #[must_use]
     pub fn made_of(&self, below: &Storage) -> Self {
         let locks = (*below.shared::<KeyLocks>()).clone();
@@ -106,10 +92,10 @@ impl Storage {
         Self(Arc::new(Inner { locks, gate, shared, ..(*self.0).clone() }))
     }
 
-    /// The same storage without the means to write.
+    /// The same storage without the operations that write.
     #[must_use]
     pub fn read_only(&self) -> Self {
-        Self(Arc::new(Inner { write: None, ..(*self.0).clone() }))
+        Self(Arc::new(Inner { read_only: true, ..(*self.0).clone() }))
     }
 
     /// The same store, with the same locks, and room for `requests` and `bytes` in flight at once over all reads of this
@@ -119,79 +105,200 @@ impl Storage {
         Self(Arc::new(Inner { gate: Gate::new(requests, bytes), ..(*self.0).clone() }))
     }
 
-    /// What the store can do.
+    /// What this handle can do with the store.
     pub fn capabilities(&self) -> Capabilities {
-        self.0.read.capabilities()
+        let capabilities = self.0.store.capabilities();
+        if self.0.read_only { capabilities.read_only() } else { capabilities }
     }
 
-    /// The reading side.
-    pub fn reader(&self) -> &dyn ReadStore {
-        &*self.0.read
-    }
-
-    /// The listing side.
+    /// Performs one operation, as [`Store::call`]. The methods below do the same for a single operation each.
     ///
     /// # Errors
-    /// [`StoreErrorKind::Unsupported`] when the store cannot list.
-    pub fn lister(&self) -> StoreResult<&dyn ListStore> {
-        self.0
-            .list
-            .as_deref()
-            .ok_or_else(|| StoreError::new(StoreErrorKind::Unsupported, "this store cannot list"))
+    /// Those of the store; [`StoreErrorKind::Unsupported`] for a write through a read-only handle.
+    pub fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
+        if self.0.read_only && op.writes() {
+            return ready(op.unsupported());
+        }
+        self.0.store.call(op)
     }
 
-    /// The writing side.
+    /// Checks that the store can be written through this handle.
     ///
     /// # Errors
-    /// [`StoreErrorKind::Unsupported`] when the store is read-only.
-    pub fn writer(&self) -> StoreResult<&dyn WriteStore> {
-        self.0
-            .write
-            .as_deref()
-            .ok_or_else(|| StoreError::new(StoreErrorKind::Unsupported, "this store is read-only"))
+    /// [`StoreErrorKind::Unsupported`] if it is read-only.
+    pub fn check_writable(&self) -> StoreResult<()> {
+        if self.capabilities().write { Ok(()) } else { Op::Sync.unsupported().map(|_| ()) }
     }
 
-    /// The whole object at `key`, or `None`.
+    /// Checks that the store can be listed.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::Unsupported`] if it cannot.
+    pub fn check_listable(&self) -> StoreResult<()> {
+        let root = Prefix::root();
+        if self.capabilities().list { Ok(()) } else { Op::List(List::new(&root)).unsupported().map(|_| ()) }
+    }
+
+    /// Performs a read. `None`: there is no object at the key.
     ///
     /// # Errors
     /// Those of the store.
-    pub async fn get(&self, key: &Key) -> StoreResult<Option<Bytes>> {
-        let reply = self.0.read.get_ranges(key, &[ByteRange::All], If::Any).await?;
-        Ok(reply.and_then(|reply| reply.bytes.into_iter().next()))
+    pub async fn read(&self, read: Read<'_>) -> StoreResult<Option<ObjectMeta>> {
+        self.call(Op::Read(read)).await?.into_read()
     }
 
-    /// Puts `value` at `key`, in any case.
+    /// Returns the bytes of `ranges` of the object at `key`, at most `limit` bytes in all. `None`: there is no such object.
+    ///
+    /// # Errors
+    /// Those of the store; [`StoreErrorKind::TooLarge`] beyond the limit.
+    pub async fn get_ranges(
+        &self,
+        key: &Key,
+        ranges: &[ByteRange],
+        version: ReadVersion<'_>,
+        limit: u64,
+    ) -> StoreResult<Option<Reply>> {
+        let mut buffer = ReadBuffer::new(limit);
+        let Some(meta) = self.read(Read::new(key, ranges, &mut buffer).version(version)).await? else {
+            return Ok(None);
+        };
+        let bytes = buffer.into_parts(ranges, meta.size).ok_or_else(|| {
+            let message = "the store has answered with other lengths than it was asked for";
+            StoreError::new(StoreErrorKind::Io, message).with_key(key)
+        })?;
+        Ok(Some(Reply { bytes, size: meta.size, version: meta.version }))
+    }
+
+    /// Returns the whole object at `key`, of at most `limit` bytes. `None`: there is no such object.
+    ///
+    /// # Errors
+    /// Those of the store; [`StoreErrorKind::TooLarge`] beyond the limit.
+    pub async fn get(&self, key: &Key, limit: u64) -> StoreResult<Option<Bytes>> {
+        let mut buffer = ReadBuffer::new(limit);
+        let meta = self.read(Read::new(key, &[ByteRange::All], &mut buffer)).await?;
+        Ok(meta.map(|_| buffer.into_bytes()))
+    }
+
+    /// Returns the size and version of the object at `key`. `None`: there is no such object.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn head(&self, key: &Key) -> StoreResult<Option<ObjectMeta>> {
+        self.call(Op::Head(Head::new(key))).await?.into_head()
+    }
+
+    /// Returns the size in bytes of the object at `key`. `None`: there is no such object.
+    ///
+    /// # Errors
+    /// Those of the store; [`StoreErrorKind::Io`] if it does not tell the size.
+    pub async fn size(&self, key: &Key) -> StoreResult<Option<u64>> {
+        let Some(meta) = self.head(key).await? else { return Ok(None) };
+        let unknown =
+            || StoreError::new(StoreErrorKind::Io, "the store does not tell the size").with_key(key);
+        meta.size.ok_or_else(unknown).map(Some)
+    }
+
+    /// Whether there is an object at `key`.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn exists(&self, key: &Key) -> StoreResult<bool> {
+        Ok(self.head(key).await?.is_some())
+    }
+
+    /// Stores `value` at `key`, in place of what is there.
     ///
     /// # Errors
     /// Those of the store; [`StoreErrorKind::Unsupported`] when it is read-only.
     pub async fn put(&self, key: &Key, value: impl Into<Bytes>) -> StoreResult<()> {
-        match self.writer()?.put(key, &[value.into()], Put::Replace).await? {
+        match self.put_if(key, &[value.into()], PutMode::Replace).await? {
             Outcome::Done(_) => Ok(()),
             Outcome::Conflict => {
-                Err(StoreError::new(StoreErrorKind::Io, "the store refused an unconditional put")
-                    .with_key(key))
+                let message = "the store reports a conflict for a put without a condition";
+                Err(StoreError::new(StoreErrorKind::Io, message).with_key(key))
             }
         }
     }
 
-    /// All keys below `prefix`, page after page.
+    /// Stores the concatenation of `parts` at `key`, on a condition.
+    ///
+    /// # Errors
+    /// Those of the store; [`StoreErrorKind::Unsupported`] when it is read-only or lacks the condition.
+    pub async fn put_if(&self, key: &Key, parts: &[Bytes], mode: PutMode<'_>) -> StoreResult<Outcome> {
+        self.call(Op::Put(Put::new(key, parts, mode))).await?.into_outcome()
+    }
+
+    /// Deletes the object at `key`, if there is one.
+    ///
+    /// # Errors
+    /// Those of the store; [`StoreErrorKind::Unsupported`] when it is read-only.
+    pub async fn delete(&self, key: &Key) -> StoreResult<()> {
+        self.delete_if(key, None).await.map(|_| ())
+    }
+
+    /// Deletes the object at `key`; if `version` is given, only that version of it.
+    ///
+    /// # Errors
+    /// Those of the store; [`StoreErrorKind::Unsupported`] when it is read-only or lacks conditional deletes.
+    pub async fn delete_if(&self, key: &Key, version: Option<&Version>) -> StoreResult<Outcome> {
+        self.call(Op::Delete(Delete::new(key).version(version))).await?.into_outcome()
+    }
+
+    /// Deletes everything below `prefix`.
+    ///
+    /// # Errors
+    /// Those of the store; [`StoreErrorKind::Unsupported`] when it is read-only.
+    pub async fn delete_prefix(&self, prefix: &Prefix) -> StoreResult<()> {
+        self.call(Op::DeletePrefix(prefix)).await?.into_done()
+    }
+
+    /// Makes everything written so far durable.
+    ///
+    /// # Errors
+    /// Those of the store; [`StoreErrorKind::Unsupported`] when it is read-only.
+    pub async fn sync(&self) -> StoreResult<()> {
+        self.call(Op::Sync).await?.into_done()
+    }
+
+    /// Lists one page of the objects below `prefix` that come after the key `after`.
     ///
     /// # Errors
     /// Those of the store; [`StoreErrorKind::Unsupported`] when it cannot list.
-    pub async fn list_all(&self, prefix: &Prefix) -> StoreResult<Vec<Key>> {
-        let lister = self.lister()?;
-        let mut keys: Vec<Key> = Vec::new();
+    pub async fn list(&self, prefix: &Prefix, after: Option<&Key>) -> StoreResult<Page> {
+        self.call(Op::List(List::new(prefix).after(after))).await?.into_page()
+    }
+
+    /// Lists what lies directly below `prefix`; empty when there is nothing.
+    ///
+    /// # Errors
+    /// Those of the store; [`StoreErrorKind::Unsupported`] when it cannot list.
+    pub async fn list_dir(&self, prefix: &Prefix) -> StoreResult<Dir> {
+        self.call(Op::ListDir(ListDir::new(prefix))).await?.into_dir()
+    }
+
+    /// Lists all objects below `prefix`, page after page.
+    ///
+    /// # Errors
+    /// Those of the store; [`StoreErrorKind::Unsupported`] when it cannot list; [`StoreErrorKind::Io`] when pages do not
+    /// advance.
+    pub async fn list_all(&self, prefix: &Prefix) -> StoreResult<Vec<Listed>> {
+        let mut entries: Vec<Listed> = Vec::new();
         loop {
-            let page = lister.list(prefix, keys.last()).await?;
-            let more = page.more && !page.keys.is_empty();
-            keys.extend(page.keys);
+            let last = entries.last().map(|entry| &entry.key);
+            let page = self.list(prefix, last).await?;
+            if page.entries.first().zip(last).is_some_and(|(first, last)| first.key <= *last) {
+                let message = "the listing does not advance: a page begins before the end of the last one";
+                return Err(StoreError::new(StoreErrorKind::Io, message).with_key(prefix));
+            }
+            let more = page.more && !page.entries.is_empty();
+            entries.extend(page.entries);
             if !more {
-                return Ok(keys);
+                return Ok(entries);
             }
         }
     }
 
-    /// Waits until nobody else in this process who uses this handle holds `key`: for read-modify-write.
+    /// Waits until no other user of this handle in this process holds `key`, and holds it: for read-modify-write.
     pub async fn lock(&self, key: &Key) -> KeyGuard {
         self.0.locks.lock(key).await
     }
@@ -218,9 +325,8 @@ impl Storage {
 impl fmt::Debug for Storage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Storage")
-            .field("store", &self.0.read)
-            .field("lists", &self.0.list.is_some())
-            .field("writes", &self.0.write.is_some())
+            .field("store", &self.0.store)
+            .field("read_only", &self.0.read_only)
             .finish_non_exhaustive()
     }
 }

@@ -18,8 +18,8 @@ fn it_keeps_the_contract_and_holds_an_array() {
     let meta = ArrayMeta::builder([30, 20], DataType::Int32).chunks([10, 10]).build().unwrap();
     let array = Array::create(memory.clone(), "/a", meta, &standard()).unwrap();
     array.write(.., &(0..600).collect::<Vec<i32>>()).unwrap();
-    let keys = block_on(memory.list_all(&Prefix::root())).unwrap();
-    let objects = keys.iter().map(|key| (key.clone(), block_on(memory.get(key)).unwrap().unwrap()));
+    let keys = block_on(memory.list(&Prefix::root(), None)).unwrap().into_keys();
+    let objects = keys.map(|key| (key.clone(), block_on(memory.get(&key, 1000)).unwrap().unwrap()));
     let array = Array::open(tar(&objects.collect::<Vec<_>>()), "/a", &standard()).unwrap();
     assert_eq!(array.read::<i32>((15, 9..11)).unwrap().as_slice(), [309, 310]);
 }

@@ -2,7 +2,7 @@
 
 use futures_util::future::try_join_all;
 use zarr_meta::{DocumentName, Format, GroupMeta, Ignore, NodeMeta};
-use zarr_traits::{ByteRange, Bytes, If, Key, Outcome, Prefix, Put, Storage};
+use zarr_traits::{ByteRange, Bytes, Key, Outcome, Prefix, PutMode, ReadVersion, Storage};
 
 use super::erase::delete_node;
 use super::{MAKERS, Writing, above, bare, refresh, stored};
@@ -53,7 +53,7 @@ pub async fn create(
     let replace = existing == Existing::Replace;
     let names = MAKERS.into_iter().chain([DocumentName::Attributes2]);
     let names: Vec<_> = names.filter(|name| replace || *name != documents[0].0).collect();
-    let beside = stored(storage, prefix, &names).await?;
+    let beside = stored(storage, prefix, &names, &how.limits).await?;
     let attributes = beside.iter().any(|beside| !beside.name.makes_node());
     let is_node = beside.iter().any(|beside| beside.name.makes_node());
     if replace && !is_node {
@@ -75,7 +75,7 @@ pub async fn create(
     }
     if attributes && documents.len() == 0 && format == Format::V2 {
         // Nobody's so far: left behind.
-        let _ = storage.writer()?.delete(&prefix.key(DocumentName::Attributes2.as_str())?, None).await?;
+        storage.delete(&prefix.key(DocumentName::Attributes2.as_str())?).await?;
     }
     for (name, text) in documents {
         storage.put(&prefix.key(name.as_str())?, text).await?;
@@ -88,9 +88,12 @@ pub async fn create(
 /// Refuses a place that holds no node, but other objects.
 async fn check_empty(storage: &Storage, prefix: &Prefix) -> ArrayResult<()> {
     // A store that cannot list cannot delete what it holds either.
-    let Ok(lister) = storage.lister() else { return Ok(()) };
-    let dir = lister.list_dir(prefix).await?;
-    let mut names = dir.keys.iter().map(Key::as_str).chain(dir.prefixes.iter().map(Prefix::as_str));
+    if !storage.capabilities().list {
+        return Ok(());
+    }
+    let dir = storage.list_dir(prefix).await?;
+    let objects = dir.objects.iter().map(|listed| listed.key.as_str());
+    let mut names = objects.chain(dir.prefixes.iter().map(Prefix::as_str));
     // Attributes that were left behind, files of the system: no chunks.
     match names.find(|name| !name[prefix.as_str().len()..].starts_with('.')) {
         None => Ok(()),
@@ -113,7 +116,7 @@ async fn found(
         return Err(exists());
     }
     let names: Vec<DocumentName> = MAKERS.into_iter().chain([DocumentName::Attributes2]).collect();
-    let stored = stored(storage, prefix, &names).await?;
+    let stored = stored(storage, prefix, &names, &how.limits).await?;
     NodeMeta::parse(&bare(&stored), &how.limits, &mut Ignore)?.ok_or_else(exists).map(Some)
 }
 
@@ -146,7 +149,7 @@ pub async fn create_above(
 /// Whether there is no group of this format.
 async fn look(storage: &Storage, group: &Prefix, format: Format, how: &Writing) -> ArrayResult<bool> {
     let (ours, others): (Vec<_>, Vec<_>) = MAKERS.into_iter().partition(|name| name.format() == format);
-    let found = stored(storage, group, &ours).await?;
+    let found = stored(storage, group, &ours, &how.limits).await?;
     let path = group.node_path();
     if !found.is_empty() {
         // A document that is broken is not ours to judge.
@@ -156,7 +159,7 @@ async fn look(storage: &Storage, group: &Prefix, format: Format, how: &Writing) 
             _ => Ok(false),
         };
     }
-    match stored(storage, group, &others).await?.first() {
+    match stored(storage, group, &others, &how.limits).await?.first() {
         None => Ok(true),
         Some(other) => {
             let message =
@@ -170,18 +173,21 @@ fn in_the_way(what: String) -> ArrayError {
     ArrayError::new(ArrayErrorKind::Exists, format!("{what}, nothing can be created below it"))
 }
 
+/// A range without bytes: reading it tells whether there is an object, past any layer that answers from memory.
+const NOTHING: ByteRange = ByteRange::Span { offset: 0, len: 0 };
+
 /// Puts a document where there is none; false when there is one.
 ///
 /// # Errors
 /// Those of the store.
 pub async fn put_new(storage: &Storage, key: &Key, document: impl Into<Bytes>) -> ArrayResult<bool> {
     let how = if storage.capabilities().put_create {
-        Put::Create
-    } else if storage.reader().get_ranges(key, &[ByteRange::All], If::Versioned).await?.is_some() {
+        PutMode::Create
+    } else if storage.get_ranges(key, &[NOTHING], ReadVersion::Report, 0).await?.is_some() {
         return Ok(false);
     } else {
-        Put::Replace
+        PutMode::Replace
     };
-    let outcome = storage.writer()?.put(key, &[document.into()], how).await?;
+    let outcome = storage.put_if(key, &[document.into()], how).await?;
     Ok(matches!(outcome, Outcome::Done(_)))
 }

@@ -6,10 +6,10 @@ use std::time::Instant;
 
 use zarr_meta::consolidated::Form;
 use zarr_meta::{DocumentName, Documents, Format, Ignore, NodeMeta};
-use zarr_traits::{ByteRange, Bytes, If, Key, Outcome, Prefix, Put, Storage, Version};
+use zarr_traits::{Bytes, Key, Outcome, Prefix, PutMode, Storage, Version};
 
 use super::step::refresh_in;
-use super::{Stored, Writing, above, bare, stored};
+use super::{Stored, Writing, above, bare, document, stored};
 use crate::core::PartialWrites;
 use crate::cpu::Cpu;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
@@ -37,7 +37,7 @@ pub async fn edit<R>(
     for attempt in 0..ATTEMPTS {
         let begun = Instant::now();
         let lock = storage.lock(&prefix.key(names[0].as_str())?).await;
-        let stored = stored(storage, prefix, &names).await?;
+        let stored = stored(storage, prefix, &names, &how.limits).await?;
         let node = NodeMeta::parse(&bare(&stored), &how.limits, &mut Ignore)?;
         let mut node = node.ok_or_else(|| ArrayError::new(ArrayErrorKind::NotFound, "there is no node"))?;
         let result = change(&mut node)?;
@@ -72,9 +72,9 @@ pub async fn edit_document(
     for attempt in 0..ATTEMPTS {
         let begun = Instant::now();
         let lock = storage.lock(key).await;
-        let reply = storage.reader().get_ranges(key, &[ByteRange::All], If::Versioned).await?;
-        let old = reply.as_ref().map(|reply| reply.bytes.first().map_or(&[][..], |bytes| bytes));
-        let version = reply.as_ref().map(|reply| reply.version.as_ref());
+        let found = document(storage, key, &how.limits).await?;
+        let old = found.as_ref().map(|(bytes, _)| &bytes[..]);
+        let version = found.as_ref().map(|(_, version)| version.as_ref());
         let done = match (change(old)?, version) {
             (Some(text), _) if old == Some(text.as_bytes()) => true,
             (Some(text), version) => put(storage, key, text, version, how).await?,
@@ -138,12 +138,12 @@ pub(super) async fn put(
     }
     let can = storage.capabilities();
     let put = match old {
-        _ if how.partial_writes == PartialWrites::Unchecked => Put::Replace,
-        None if can.put_create => Put::Create,
-        Some(Some(version)) if can.put_if => Put::IfUnchanged(version),
+        _ if how.partial_writes == PartialWrites::Unchecked => PutMode::Replace,
+        None if can.put_create => PutMode::Create,
+        Some(Some(version)) if can.put_if => PutMode::IfUnchanged(version),
         _ => return Err(unsafe_update()),
     };
-    let outcome = storage.writer()?.put(key, &[Bytes::from(text)], put).await?;
+    let outcome = storage.put_if(key, &[Bytes::from(text)], put).await?;
     Ok(matches!(outcome, Outcome::Done(_)))
 }
 
@@ -159,6 +159,6 @@ pub(super) async fn delete(
         Some(version) if storage.capabilities().delete_if => Some(version),
         _ => return put(storage, key, "{}".to_owned(), Some(old), how).await,
     };
-    let outcome = storage.writer()?.delete(key, version).await?;
+    let outcome = storage.delete_if(key, version).await?;
     Ok(matches!(outcome, Outcome::Done(_)))
 }

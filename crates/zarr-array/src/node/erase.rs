@@ -15,9 +15,9 @@ use crate::error::ArrayResult;
 /// # Errors
 /// Those of the store. When consolidated metadata cannot be kept in step the node has been erased already.
 pub async fn erase(storage: &Storage, prefix: &Prefix, how: &Writing) -> ArrayResult<bool> {
-    storage.writer()?;
+    storage.check_writable()?;
     let makers: Vec<DocumentName> =
-        stored(storage, prefix, &MAKERS).await?.iter().map(|one| one.name).collect();
+        stored(storage, prefix, &MAKERS, &how.limits).await?.iter().map(|one| one.name).collect();
     if makers.is_empty() {
         return Ok(false);
     }
@@ -38,11 +38,11 @@ pub(super) async fn delete_node(
     documents: &[DocumentName],
 ) -> ArrayResult<()> {
     if documents.iter().any(|name| name.format() == Format::V2) {
-        let _ = storage.writer()?.delete(&prefix.key(Form::Object.holder())?, None).await?;
+        storage.delete(&prefix.key(Form::Object.holder())?).await?;
     }
     for name in documents {
-        let _ = storage.writer()?.delete(&prefix.key(name.as_str())?, None).await?;
+        storage.delete(&prefix.key(name.as_str())?).await?;
     }
-    storage.writer()?.delete_prefix(prefix).await?;
+    storage.delete_prefix(prefix).await?;
     Ok(())
 }

@@ -14,7 +14,7 @@ pub use step::{Consolidated, above, refresh};
 use futures_util::future::try_join_all;
 use zarr_meta::path::DOCUMENT;
 use zarr_meta::{Diagnostic, DocumentName, Documents, Format, NodeMeta, Sink, Strict};
-use zarr_traits::{ByteRange, Bytes, Drive, If, Limits, Prefix, Reply, Storage, StoreResult, Version};
+use zarr_traits::{ByteRange, Bytes, Key, Limits, Prefix, ReadVersion, Storage, StoreResult, Version};
 
 use crate::core::PartialWrites;
 use crate::error::ArrayResult;
@@ -38,11 +38,16 @@ pub struct Writing {
 /// `zarr.json`, else those of format 2 at once.
 ///
 /// # Errors
-/// Those of the store.
-pub async fn documents(storage: &Storage, prefix: &Prefix, format: Option<Format>) -> ArrayResult<Documents> {
+/// Those of the store; [`LimitExceeded`](crate::ArrayErrorKind::LimitExceeded) for a document beyond the limits.
+pub async fn documents(
+    storage: &Storage,
+    prefix: &Prefix,
+    format: Option<Format>,
+    limits: &Limits,
+) -> ArrayResult<Documents> {
     let mut documents = Documents::new();
     for step in Documents::steps(format) {
-        let gets = step.iter().map(|name| get(storage, prefix, *name));
+        let gets = step.iter().map(|name| get(storage, prefix, *name, limits));
         for (name, bytes) in step.iter().zip(try_join_all(gets).await?) {
             if let Some(bytes) = bytes {
                 documents.insert(*name, bytes);
@@ -55,8 +60,13 @@ pub async fn documents(storage: &Storage, prefix: &Prefix, format: Option<Format
     Ok(documents)
 }
 
-async fn get(storage: &Storage, prefix: &Prefix, name: DocumentName) -> StoreResult<Option<Bytes>> {
-    storage.get(&prefix.key(name.as_str())?).await
+async fn get(
+    storage: &Storage,
+    prefix: &Prefix,
+    name: DocumentName,
+    limits: &Limits,
+) -> StoreResult<Option<Bytes>> {
+    storage.get(&prefix.key(name.as_str())?, limits.metadata_bytes).await
 }
 
 /// Reads the metadata of the node at `prefix`, and what was tolerated about it; nothing when there is no node. A `strict`
@@ -71,7 +81,7 @@ pub async fn read(
     limits: &Limits,
     strict: bool,
 ) -> ArrayResult<Option<(NodeMeta, Vec<Diagnostic>)>> {
-    let documents = documents(storage, prefix, format).await?;
+    let documents = documents(storage, prefix, format, limits).await?;
     let mut diagnostics = Vec::new();
     let sink: &mut dyn Sink = if strict { &mut Strict } else { &mut diagnostics };
     let node = NodeMeta::parse(&documents, limits, sink)?;
@@ -80,10 +90,7 @@ pub async fn read(
 
 /// How many documents of a store are worth asking for at once.
 pub fn at_once(storage: &Storage) -> usize {
-    match storage.capabilities().drive {
-        Drive::Inline => 1,
-        Drive::Remote { in_flight, .. } => in_flight.max(1),
-    }
+    storage.capabilities().drive.in_flight()
 }
 
 /// Whether a key is that of a document of a node of format 2 or 3.
@@ -107,18 +114,28 @@ struct Stored {
     version: Option<Version>,
 }
 
-async fn versioned(storage: &Storage, prefix: &Prefix, name: DocumentName) -> StoreResult<Option<Reply>> {
-    let key = prefix.key(name.as_str())?;
-    storage.reader().get_ranges(&key, &[ByteRange::All], If::Versioned).await
+/// The document at `key` with its version, past any layer that answers from memory.
+async fn document(
+    storage: &Storage,
+    key: &Key,
+    limits: &Limits,
+) -> StoreResult<Option<(Bytes, Option<Version>)>> {
+    let limit = limits.metadata_bytes;
+    let reply = storage.get_ranges(key, &[ByteRange::All], ReadVersion::Report, limit).await?;
+    Ok(reply.map(|reply| (reply.bytes.into_iter().next().unwrap_or_default(), reply.version)))
 }
 
 /// Those of the named documents that are there, past any layer that answers from memory.
-async fn stored(storage: &Storage, prefix: &Prefix, names: &[DocumentName]) -> ArrayResult<Vec<Stored>> {
-    let gets = names.iter().map(|name| versioned(storage, prefix, *name));
-    let replies = names.iter().zip(try_join_all(gets).await?);
-    let there = replies.filter_map(|(name, reply)| {
-        let reply = reply?;
-        Some(Stored { name: *name, bytes: reply.bytes.into_iter().next()?, version: reply.version })
+async fn stored(
+    storage: &Storage,
+    prefix: &Prefix,
+    names: &[DocumentName],
+    limits: &Limits,
+) -> ArrayResult<Vec<Stored>> {
+    let get = async |name: &DocumentName| document(storage, &prefix.key(name.as_str())?, limits).await;
+    let found = names.iter().zip(try_join_all(names.iter().map(get)).await?);
+    let there = found.filter_map(|(name, document)| {
+        document.map(|(bytes, version)| Stored { name: *name, bytes, version })
     });
     Ok(there.collect())
 }

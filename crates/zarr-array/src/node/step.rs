@@ -6,10 +6,10 @@ use futures_util::future::try_join_all;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use zarr_meta::consolidated::{Form, Index};
 use zarr_meta::{DocumentName, Documents, Format, Ignore};
-use zarr_traits::{ByteRange, If, Key, Prefix, Reply, Storage};
+use zarr_traits::{Key, Prefix, Storage};
 
 use super::edit::{delete, put, wait};
-use super::{Writing, at_once, stored};
+use super::{Writing, at_once, document, stored};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::ATTEMPTS;
 
@@ -92,21 +92,13 @@ async fn holder(
 ) -> ArrayResult<Option<Key>> {
     let form = Form::of(format);
     let key = group.key(form.holder())?;
-    let reply = versioned(storage, &key).await?;
-    Ok(reply.filter(|reply| form.is_held(bytes_of(reply), &how.limits)).map(|_| key))
+    let found = document(storage, &key, &how.limits).await?;
+    Ok(found.filter(|(bytes, _)| form.is_held(bytes, &how.limits)).map(|_| key))
 }
 
 /// Whether the consolidated metadata of a group has the documents of a node.
 fn is_in(group: &Prefix, node: &Prefix, format: Format) -> bool {
     node.as_str().starts_with(group.as_str()) && (node != group || format == Format::V2)
-}
-
-async fn versioned(storage: &Storage, key: &Key) -> ArrayResult<Option<Reply>> {
-    Ok(storage.reader().get_ranges(key, &[ByteRange::All], If::Versioned).await?)
-}
-
-fn bytes_of(reply: &Reply) -> &[u8] {
-    reply.bytes.first().map_or(&[], |bytes| bytes)
 }
 
 /// Brings the consolidated metadata of one group up to date.
@@ -124,9 +116,9 @@ async fn update(
     for attempt in 0..ATTEMPTS {
         let begun = Instant::now();
         let lock = storage.lock(key).await;
-        let Some(reply) = versioned(storage, key).await? else { return Ok(()) };
-        let version = reply.version.as_ref();
-        let done = match changed(storage, group, nodes, format, how, bytes_of(&reply)).await? {
+        let Some((old, version)) = document(storage, key, &how.limits).await? else { return Ok(()) };
+        let version = version.as_ref();
+        let done = match changed(storage, group, nodes, format, how, &old).await? {
             None => true,
             Some(Some(text)) => put(storage, key, text, Some(version), how).await?,
             Some(None) => delete(storage, key, version, how).await?,
@@ -157,7 +149,7 @@ async fn changed(
     let Some(index) = index else { return Ok(None) };
     let mut new = index.clone();
     let names: Vec<DocumentName> = Documents::steps(Some(format)).concat();
-    let found: Vec<_> = nodes.iter().map(|node| stored(storage, node, &names)).collect();
+    let found: Vec<_> = nodes.iter().map(|node| stored(storage, node, &names, &how.limits)).collect();
     let found: Vec<_> = stream::iter(found).buffered(at_once(storage)).try_collect().await?;
     for (node, documents) in nodes.iter().zip(found) {
         let path = node.as_str()[group.as_str().len()..].trim_end_matches('/');

@@ -12,10 +12,10 @@ use zarr_array::blocking::Array;
 use zarr_array::meta::json::Value;
 use zarr_array::meta::v3::Extension;
 use zarr_array::traits::{
-    BoxFuture, ByteRange, Bytes, Capabilities, Context, Dir, Drive, Filled, If, Key, ListStore, Outcome,
-    Page, Prefix, Put, ReadStore, Reply, Spec, Stat, StoreResult, Version, WriteStore, serde_json,
+    Answer, BoxFuture, ByteRange, Capabilities, Context, Drive, Key, Op, Prefix, Spec, Store, StoreResult,
+    serde_json,
 };
-use zarr_array::{ArrayErrorKind, ArrayMeta, ArrayResult, DataType, Limits, Storage, standard};
+use zarr_array::{ArrayErrorKind, ArrayMeta, ArrayResult, DataType, Limits, Storage, block_on, standard};
 use zarr_store::{Counting, MemoryStore};
 
 /// An array of `uint16` in memory, with the means to count requests.
@@ -96,18 +96,24 @@ pub(crate) fn chains() -> Vec<Vec<Extension>> {
     ]
 }
 
+/// The keys of all objects, in ascending order.
+pub(crate) fn keys(storage: &Storage) -> Vec<String> {
+    let listed = block_on(storage.list_all(&Prefix::root())).unwrap();
+    listed.iter().map(|object| object.key.to_string()).collect()
+}
+
 /// `0, 1, 2 …` in C order.
 pub(crate) fn numbers(shape: &[u64]) -> Vec<u16> {
     (0..shape.iter().product::<u64>()).map(|i| u16::try_from(i % 65_536).unwrap()).collect()
 }
 
-/// A store with what real ones have: an answer that comes later, from another thread; a capability that is missing;
-/// somebody else who is faster.
+/// A store with the difficulties of real ones: answers that come later, from another thread; a missing capability; a
+/// concurrent writer that is faster.
 #[derive(Clone)]
 pub(crate) struct Odd {
     pub(crate) inner: Storage,
     pub(crate) delay: Duration,
-    /// Requests in flight, of a store behind a network; `None`: a local one.
+    /// How many requests a store behind a network has in flight; `None`: a local store.
     pub(crate) in_flight: Option<usize>,
     pub(crate) capabilities: Capabilities,
     /// Whether versions are reported.
@@ -145,7 +151,12 @@ impl Odd {
     }
 
     pub(crate) fn storage(&self) -> Storage {
-        self.inner.layer(self.clone())
+        Storage::from(self.clone())
+    }
+
+    /// Without listings.
+    pub(crate) fn unlisted(inner: &Storage) -> Storage {
+        Self { capabilities: inner.capabilities().without_list(), ..Self::new(inner) }.storage()
     }
 
     /// As behind a network.
@@ -155,6 +166,13 @@ impl Odd {
 
     pub(crate) fn before_put(&self, key: &'static str, hook: impl FnOnce() + Send + 'static) {
         *self.before_put.lock().unwrap() = Some((key, Box::new(hook)));
+    }
+
+    fn run_hook(&self, key: &Key) {
+        let hook = self.before_put.lock().unwrap().take_if(|(end, _)| key.as_str().ends_with(*end));
+        if let Some((_, run)) = hook {
+            run();
+        }
     }
 
     async fn wait(&self) {
@@ -179,95 +197,41 @@ impl Odd {
     }
 }
 
-impl ReadStore for Odd {
+impl Store for Odd {
     fn capabilities(&self) -> Capabilities {
         let mut capabilities = self.capabilities;
         if let Some(in_flight) = self.in_flight {
-            capabilities.drive = Drive::Remote { in_flight, merge_gap: 1 << 20 };
+            capabilities.drive = Drive::remote(in_flight, 1 << 20);
         }
         capabilities
     }
 
-    fn get_ranges<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        condition: If<'a>,
-    ) -> BoxFuture<'a, StoreResult<Option<Reply>>> {
+    fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
         Box::pin(async move {
-            assert!(self.capabilities.suffix || !ranges.iter().any(|r| matches!(r, ByteRange::Suffix(_))));
-            let now = self.reads.fetch_add(1, Ordering::SeqCst) + 1;
-            self.most_reads.fetch_max(now, Ordering::SeqCst);
-            self.wait().await;
-            self.reads.fetch_sub(1, Ordering::SeqCst);
-            let reply = self.inner.reader().get_ranges(key, ranges, condition).await?;
-            Ok(reply.map(|r| Reply { version: r.version.filter(|_| self.versions), ..r }))
-        })
-    }
-
-    fn read_into<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        condition: If<'a>,
-        into: &'a mut [u8],
-    ) -> BoxFuture<'a, StoreResult<Option<Filled>>> {
-        Box::pin(async move {
-            self.wait().await;
-            let filled = self.inner.reader().read_into(key, ranges, condition, into).await?;
-            Ok(filled.map(|f| Filled { version: f.version.filter(|_| self.versions), ..f }))
-        })
-    }
-
-    fn size<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, StoreResult<Option<Stat>>> {
-        self.inner.reader().size(key)
-    }
-}
-
-impl ListStore for Odd {
-    fn list<'a>(&'a self, prefix: &'a Prefix, after: Option<&'a Key>) -> BoxFuture<'a, StoreResult<Page>> {
-        Box::pin(async move { self.inner.lister()?.list(prefix, after).await })
-    }
-
-    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<Dir>> {
-        Box::pin(async move { self.inner.lister()?.list_dir(prefix).await })
-    }
-}
-
-impl WriteStore for Odd {
-    fn put<'a>(
-        &'a self,
-        key: &'a Key,
-        parts: &'a [Bytes],
-        how: Put<'a>,
-    ) -> BoxFuture<'a, StoreResult<Outcome>> {
-        Box::pin(async move {
-            let hook = self.before_put.lock().unwrap().take_if(|(end, _)| key.as_str().ends_with(*end));
-            if let Some((_, run)) = hook {
-                run();
+            let counters = match &op {
+                Op::Read(read) => {
+                    let suffix = read.ranges.iter().any(|range| matches!(range, ByteRange::Suffix(_)));
+                    assert!(self.capabilities.suffix || !suffix, "a suffix range: {read:?}");
+                    Some((&self.reads, &self.most_reads))
+                }
+                Op::Put(put) => {
+                    self.run_hook(put.key);
+                    Some((&self.puts, &self.most_puts))
+                }
+                op if op.lists() && !self.capabilities.list => return op.unsupported(),
+                _ => None,
+            };
+            if let Some((now, most)) = counters {
+                most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                self.wait().await;
+                now.fetch_sub(1, Ordering::SeqCst);
             }
-            let now = self.puts.fetch_add(1, Ordering::SeqCst) + 1;
-            self.most_puts.fetch_max(now, Ordering::SeqCst);
-            self.wait().await;
-            self.puts.fetch_sub(1, Ordering::SeqCst);
-            self.inner.writer()?.put(key, parts, how).await
+            let mut answer = self.inner.call(op).await?;
+            if let (false, Answer::Read(Some(meta)) | Answer::Head(Some(meta))) = (self.versions, &mut answer) {
+                meta.version = None;
+            }
+            Ok(answer)
         })
-    }
-
-    fn delete<'a>(
-        &'a self,
-        key: &'a Key,
-        version: Option<&'a Version>,
-    ) -> BoxFuture<'a, StoreResult<Outcome>> {
-        Box::pin(async move { self.inner.writer()?.delete(key, version).await })
-    }
-
-    fn delete_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<()>> {
-        Box::pin(async move { self.inner.writer()?.delete_prefix(prefix).await })
-    }
-
-    fn sync(&self) -> BoxFuture<'_, StoreResult<()>> {
-        Box::pin(async move { self.inner.writer()?.sync().await })
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args, stores: &Stores) -> Outcome {
             let _ = fs::remove_dir(root);
         }
     }
-    let objects = found.keys.iter().map(|key| format!("/{key}"));
+    let objects = found.objects.iter().map(|listed| format!("/{}", listed.key));
     let others = objects.chain(found.prefixes.iter().map(Prefix::node_path)).collect();
     let doomed = Doomed { nodes: Vec::new(), others };
     print(&match (args.json, args.dry_run) {
@@ -51,25 +51,25 @@ pub(super) fn run(args: &Args, stores: &Stores) -> Outcome {
 
 /// What lies directly in the place.
 fn list(target: &Target, prefix: &Prefix) -> StoreResult<Dir> {
-    block_on(target.storage.lister()?.list_dir(prefix))
+    block_on(target.storage.list_dir(prefix))
 }
 
 fn erase_all(target: &Target, prefix: &Prefix, found: &Dir) -> Result<(), Failure> {
     let marker = copy::marker_key(prefix)?;
-    if block_on(node::documents(&target.storage, prefix, target.format))?.make_node() {
+    if block_on(node::documents(&target.storage, prefix, target.format, &Limits::default()))?.make_node() {
         // All but the marker was done, and consolidated metadata above may know of it.
         erase(target.storage.clone(), &target.path, &EraseOptions::new().root(true))?;
         return Ok(());
     }
-    let writer = target.storage.writer()?;
+    let storage = &target.storage;
     block_on(async {
-        for key in found.keys.iter().filter(|key| **key != marker) {
-            let _ = writer.delete(key, None).await?;
+        for listed in found.objects.iter().filter(|listed| listed.key != marker) {
+            storage.delete(&listed.key).await?;
         }
         for below in &found.prefixes {
-            writer.delete_prefix(below).await?;
+            storage.delete_prefix(below).await?;
         }
-        let _ = writer.delete(&marker, None).await?;
+        storage.delete(&marker).await?;
         Ok(())
     })
 }

@@ -3,7 +3,7 @@
 use std::sync::Barrier;
 use std::thread;
 
-use zarr_traits::{Outcome, Put, StoreErrorKind};
+use zarr_traits::{Outcome, PutMode, StoreErrorKind};
 
 use super::subject::{Subject, fails};
 use crate::report::{Check, Fault, ensure};
@@ -26,17 +26,17 @@ fn create(store: &Subject) -> Check {
     let name = "a/created";
     if !store.storage.capabilities().put_create {
         fails(
-            store.put_if(name, "v", Put::Create),
+            store.put_if(name, "v", PutMode::Create),
             StoreErrorKind::Unsupported,
             "Create on a store without it",
         )?;
         return store.holds(name, None);
     }
-    done(store.put_if(name, "first", Put::Create)?, "Create where nothing is")?;
-    refused(store.put_if(name, "second", Put::Create)?, "Create where an object is")?;
+    done(store.put_if(name, "first", PutMode::Create)?, "Create where nothing is")?;
+    refused(store.put_if(name, "second", PutMode::Create)?, "Create where an object is")?;
     store.holds(name, Some(b"first"))?;
     let _ = store.delete(name, None)?;
-    done(store.put_if(name, "third", Put::Create)?, "Create after a delete")?;
+    done(store.put_if(name, "third", PutMode::Create)?, "Create after a delete")?;
     store.holds(name, Some(b"third"))
 }
 
@@ -47,26 +47,26 @@ fn if_unchanged(store: &Subject) -> Check {
         return Ok(());
     };
     if !store.storage.capabilities().put_if {
-        let result = store.put_if(name, "v", Put::IfUnchanged(&first));
+        let result = store.put_if(name, "v", PutMode::IfUnchanged(&first));
         fails(result, StoreErrorKind::Unsupported, "IfUnchanged on a store without it")?;
         return store.holds(name, Some(b"first"));
     }
     let second =
-        done(store.put_if(name, "second", Put::IfUnchanged(&first))?, "IfUnchanged with the version")?;
+        done(store.put_if(name, "second", PutMode::IfUnchanged(&first))?, "IfUnchanged with the version")?;
     store.holds(name, Some(b"second"))?;
     let read = store.version(name)?;
     ensure!(second.is_none() || second == read, "put reported {second:?}, reading it {read:?}");
-    refused(store.put_if(name, "third", Put::IfUnchanged(&first))?, "IfUnchanged with an old version")?;
+    refused(store.put_if(name, "third", PutMode::IfUnchanged(&first))?, "IfUnchanged with an old version")?;
     store.holds(name, Some(b"second"))?;
     if let Some(second) = &second {
         done(
-            store.put_if(name, "third", Put::IfUnchanged(second))?,
+            store.put_if(name, "third", PutMode::IfUnchanged(second))?,
             "IfUnchanged with the version of a put",
         )?;
     }
     let _ = store.delete(name, None)?;
     refused(
-        store.put_if(name, "fourth", Put::IfUnchanged(&first))?,
+        store.put_if(name, "fourth", PutMode::IfUnchanged(&first))?,
         "IfUnchanged where nothing is any more",
     )?;
     store.holds(name, None)
@@ -100,7 +100,7 @@ fn one_creator(store: &Subject) -> Check {
                 .map(|_| {
                     scope.spawn(|| {
                         start.wait();
-                        store.put_if(&name, "mine", Put::Create)
+                        store.put_if(&name, "mine", PutMode::Create)
                     })
                 })
                 .collect();
@@ -125,12 +125,11 @@ fn no_lost_update(store: &Subject) -> Check {
             loop {
                 let key = super::subject::key(name);
                 let all = [zarr_traits::ByteRange::All];
-                let read = store.reader().get_ranges(&key, &all, zarr_traits::If::Versioned);
-                let reply =
-                    zarr_traits::block_on(read)?.ok_or_else(|| Fault("the number is gone".to_owned()))?;
+                let read = store.ranges(name, &all, zarr_traits::ReadVersion::Report)?;
+                let reply = read.ok_or_else(|| Fault("the number is gone".to_owned()))?;
                 let version = reply.version.ok_or_else(|| Fault("no version was reported".to_owned()))?;
                 let parts = [reply.bytes[0].clone(), "1".into()];
-                let put = store.writer()?.put(&key, &parts, Put::IfUnchanged(&version));
+                let put = store.storage.put_if(&key, &parts, PutMode::IfUnchanged(&version));
                 if zarr_traits::block_on(put)? != Outcome::Conflict {
                     break;
                 }

@@ -1,6 +1,6 @@
 //! E.t3, E.t8 and E.t9: which keys can be used, and a storage that cannot be written.
 
-use zarr_traits::{Put, StoreErrorKind, block_on};
+use zarr_traits::{PutMode, StoreErrorKind, block_on};
 
 use super::subject::{Subject, fails, key};
 use crate::report::{Check, ensure};
@@ -8,7 +8,7 @@ use crate::report::{Check, ensure};
 pub(super) fn case(store: &Subject) -> Check {
     store.put("foo", "A")?;
     // A store on a medium that ignores case must notice, and refuse.
-    let second = block_on(store.writer()?.put(&key("FOO"), &["B".into()], Put::Replace));
+    let second = block_on(store.storage.put_if(&key("FOO"), &["B".into()], PutMode::Replace));
     if second.is_ok() {
         store.holds("FOO", Some(b"B"))?;
     }
@@ -50,8 +50,8 @@ pub(super) fn found(store: &Subject) -> Check {
     for (name, value) in odd_objects() {
         store.holds(&name, Some(value.as_bytes()))?;
     }
-    if let Some(lister) = store.lister() {
-        let listed = store.list(lister, "")?;
+    if store.lists() {
+        let listed = store.list("")?;
         let missing = odd_objects().into_iter().find(|(name, _)| !listed.contains(name));
         ensure!(missing.is_none(), "{missing:?} is there, and is not listed");
     }
@@ -61,7 +61,7 @@ pub(super) fn found(store: &Subject) -> Check {
 pub(super) fn read_only(store: &Subject) -> Check {
     let read_only = Subject::new(store.storage.read_only());
     let unsupported = StoreErrorKind::Unsupported;
-    fails(read_only.put_if("digits", "v", Put::Replace), unsupported, "a put")?;
+    fails(read_only.put_if("digits", "v", PutMode::Replace), unsupported, "a put")?;
     fails(read_only.delete("digits", None), unsupported, "a delete")?;
     fails(read_only.delete_prefix(""), unsupported, "a delete of everything")?;
     read_only.holds("digits", Some(b"0123456789"))?;

@@ -9,9 +9,9 @@ use super::subject::{LARGE, SMALL, Subject, key, prefix};
 use crate::report::{Check, ensure};
 
 pub(super) fn below(store: &Subject) -> Check {
-    let Some(lister) = store.lister() else {
+    if !store.lists() {
         return Ok(());
-    };
+    }
     let mut all: Vec<_> = SMALL.iter().map(|(key, _)| *key).chain([LARGE]).collect();
     all.sort_unstable();
     let lists: [(&str, &[&str]); 7] = [
@@ -24,13 +24,13 @@ pub(super) fn below(store: &Subject) -> Check {
         ("l/a/", &["l/a/b", "l/a/c", "l/a/d/e", "l/a/f/g"]),
     ];
     for (below, expected) in lists {
-        let keys = store.list(lister, below)?;
+        let keys = store.list(below)?;
         ensure!(keys == expected, "below {below:?} are listed {keys:?} instead of {expected:?}");
         // From any point on, also from one that is no key.
         for after in ["a", "a/b", "a/bb", "l/a/c", "l/a/d/zzz", "zzz"] {
-            let page = block_on(lister.list(&prefix(below), Some(&key(after))))?;
+            let page = block_on(store.storage.list(&prefix(below), Some(&key(after))))?;
             let rest: Vec<_> = expected.iter().filter(|key| **key > after).collect();
-            let keys: Vec<_> = page.keys.iter().map(|key| key.as_str()).collect();
+            let keys: Vec<_> = page.entries.iter().map(|listed| listed.key.as_str()).collect();
             let agrees = rest.iter().zip(&keys).all(|(a, b)| *a == b) && keys.len() <= rest.len();
             let ends = page.more == (keys.len() < rest.len());
             ensure!(
@@ -43,9 +43,9 @@ pub(super) fn below(store: &Subject) -> Check {
 }
 
 pub(super) fn directory(store: &Subject) -> Check {
-    let Some(lister) = store.lister() else {
+    if !store.lists() {
         return Ok(());
-    };
+    }
     let dirs: [(&str, &[&str], &[&str]); 6] = [
         ("l/a/", &["l/a/b", "l/a/c"], &["l/a/d/", "l/a/f/"]),
         ("b/", &[], &[]),
@@ -55,8 +55,8 @@ pub(super) fn directory(store: &Subject) -> Check {
         ("e/f/", &["e/f/g"], &[]),
     ];
     for (below, keys, prefixes) in dirs {
-        let dir = store.list_dir(lister, below)?;
-        let agrees = dir.keys.iter().map(|key| key.as_str()).eq(keys.iter().copied())
+        let dir = store.list_dir(below)?;
+        let agrees = dir.objects.iter().map(|listed| listed.key.as_str()).eq(keys.iter().copied())
             && dir.prefixes.iter().map(|prefix| prefix.as_str()).eq(prefixes.iter().copied());
         ensure!(agrees, "list_dir of {below:?} gave {dir:?} instead of {keys:?} and {prefixes:?}");
     }
@@ -64,10 +64,10 @@ pub(super) fn directory(store: &Subject) -> Check {
 }
 
 pub(super) fn complete(store: &Subject) -> Check {
-    let Some(lister) = store.lister() else {
+    if !store.lists() {
         return Ok(());
-    };
-    let keys = store.list(lister, "")?;
+    }
+    let keys = store.list("")?;
     ensure!(keys.is_empty(), "a new store lists {keys:?}");
     // Names that sort differently with a slash behind them, and more than fit in a small page.
     let mut expected: Vec<String> =
@@ -80,20 +80,20 @@ pub(super) fn complete(store: &Subject) -> Check {
         store.put(name, "v")?;
     }
     expected.sort_unstable();
-    let keys = store.list(lister, "")?;
+    let keys = store.list("")?;
     ensure!(keys == expected, "listed are {keys:?} instead of {expected:?}");
     // What holds nothing any more is no prefix.
     let _ = store.delete("a/b/c", None)?;
-    let dir = store.list_dir(lister, "a/")?;
+    let dir = store.list_dir("a/")?;
     ensure!(dir.prefixes == [prefix("a/b.c/")], "after a/b/c was deleted, list_dir of a/ gave {dir:?}");
     while_written(store)
 }
 
 /// A listing during puts shows no more than the keys that are put.
 fn while_written(store: &Subject) -> Check {
-    let Some(lister) = store.lister() else {
+    if !store.lists() {
         return Ok(());
-    };
+    }
     store.put("w/stays", "v")?;
     stop_when_done(
         || {
@@ -104,16 +104,18 @@ fn while_written(store: &Subject) -> Check {
             Ok(())
         },
         || {
-            let keys = store.list(lister, "w/")?;
-            let dir = store.list_dir(lister, "w/")?;
-            let seen = keys.iter().map(String::as_str).chain(dir.keys.iter().map(|key| key.as_str()));
+            let keys = store.list("w/")?;
+            let dir = store.list_dir("w/")?;
+            let seen =
+                keys.iter().map(String::as_str).chain(dir.objects.iter().map(|listed| listed.key.as_str()));
             for name in seen {
                 ensure!(
                     ["w/stays", "w/0", "w/1", "w/2", "w/3"].contains(&name),
                     "{name:?} is listed, which nobody put"
                 );
             }
-            let stays = keys.iter().any(|key| key == "w/stays") && dir.keys.contains(&key("w/stays"));
+            let stays = keys.iter().any(|key| key == "w/stays")
+                && dir.objects.iter().any(|listed| listed.key == key("w/stays"));
             ensure!(stays, "an object was not listed while others were put");
             Ok(())
         },

@@ -49,6 +49,7 @@ const READING: &[Rule<Subject>] = &[
     Rule::new("4", "answers come in the order of the ranges, one for each", read::order),
     Rule::new("5", "a span that is not wholly inside is an error with the size", read::outside),
     Rule::new("6", "a suffix longer than the object gives the whole object", read::suffix),
+    Rule::new("16", "a read beyond its limit is refused", read::limit),
     Rule::new("9", "a store reports versions everywhere or nowhere", version::consistent),
     Rule::new("E.t1", "a listing holds what is below the prefix, in order", list::below),
     Rule::new("E.t2", "list_dir tells keys and prefixes", list::directory),

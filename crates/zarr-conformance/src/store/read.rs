@@ -5,29 +5,36 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
-use zarr_traits::{ByteRange, If, StoreErrorKind, block_on};
+use zarr_traits::{ByteRange, Op, Read, ReadBuffer, ReadVersion, StoreErrorKind, block_on};
 
-use super::subject::{LARGE, LARGE_SIZE, Subject, fails, key, pattern, span};
+use super::subject::{ENOUGH, LARGE, LARGE_SIZE, Subject, fails, key, pattern, span};
 use crate::report::{Check, Excerpt, Fault, ensure};
 
 pub(super) fn any_executor(store: &Subject) -> Check {
     let (digits, all) = (key("digits"), [ByteRange::All]);
     // Dropped at its first await, as a timeout does.
     {
-        let mut dropped = store.reader().get_ranges(&digits, &all, If::Any);
+        let mut buffer = ReadBuffer::new(ENOUGH);
+        let mut dropped = store.storage.call(Op::Read(Read::new(&digits, &all, &mut buffer)));
         let _ = dropped.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     }
     // Begun on one thread and ended on another, as a work-stealing executor does.
-    let mut moved = store.reader().get_ranges(&digits, &all, If::Any);
-    let reply = match moved.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(reply) => reply?,
+    let mut buffer = ReadBuffer::new(ENOUGH);
+    let mut moved = store.storage.call(Op::Read(Read::new(&digits, &all, &mut buffer)));
+    let answer = match moved.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(answer) => {
+            drop(moved);
+            answer?
+        }
         Poll::Pending => thread::scope(|scope| scope.spawn(move || block_on(moved)).join())
             .map_err(|_| Fault("a read that was moved to another thread panicked".to_owned()))??,
     };
-    ensure!(reply.is_some_and(|reply| reply.bytes[0] == b"0123456789"[..]), "a read gave something else");
+    let read = answer.into_read()?.map(|_| buffer.into_bytes());
+    ensure!(read.is_some_and(|bytes| bytes == b"0123456789"[..]), "a read gave something else");
     // Two at once on one thread, as a join does.
     let large = key(LARGE);
-    let (mut first, mut second) = (pin!(store.storage.get(&digits)), pin!(store.storage.get(&large)));
+    let (mut first, mut second) =
+        (pin!(store.storage.get(&digits, ENOUGH)), pin!(store.storage.get(&large, ENOUGH)));
     let (mut one, mut two) = (None, None);
     block_on(poll_fn(|context| {
         for (value, future) in [(&mut one, first.as_mut()), (&mut two, second.as_mut())] {
@@ -51,23 +58,17 @@ pub(super) fn absent(store: &Subject) -> Check {
             if !answers(store, range) {
                 continue;
             }
-            for when in [If::Any, If::Versioned] {
-                let reply = store.ranges(name, &[range], when)?;
-                ensure!(reply.is_none(), "get_ranges of the absent {name:?} gave {reply:?} for {range:?}");
+            for version in [ReadVersion::Any, ReadVersion::Report] {
+                let reply = store.ranges(name, &[range], version)?;
+                ensure!(reply.is_none(), "a read of the absent {name:?} gave {reply:?} for {range:?}");
             }
         }
-        let reply = store.ranges(name, &[], If::Any)?;
-        ensure!(reply.is_none(), "get_ranges of the absent {name:?} gave {reply:?} for no ranges");
-        for range in [ByteRange::All, span(0, 1)] {
-            for when in [If::Any, If::Versioned] {
-                let filled = store.into(name, &[range], when, &mut [0; 4])?;
-                ensure!(filled.is_none(), "read_into of the absent {name:?} gave {filled:?} for {range:?}");
-            }
-        }
-        let stat = store.size(name)?;
-        ensure!(stat.is_none(), "size of the absent {name:?} gave {stat:?}");
+        let reply = store.ranges(name, &[], ReadVersion::Any)?;
+        ensure!(reply.is_none(), "a read of the absent {name:?} gave {reply:?} for no ranges");
+        let head = store.head(name)?;
+        ensure!(head.is_none(), "head of the absent {name:?} gave {head:?}");
     }
-    let reply = store.ranges("digits", &[], If::Any)?;
+    let reply = store.ranges("digits", &[], ReadVersion::Any)?;
     ensure!(
         reply.is_some_and(|r| r.bytes.is_empty()),
         "no ranges of an object that is there: no empty answer"
@@ -79,8 +80,8 @@ pub(super) fn empty(store: &Subject) -> Check {
     reads(store, "empty", &[ByteRange::All], &[b""])?;
     reads(store, "empty", &[span(0, 0)], &[b""])?;
     reads(store, "empty", &[ByteRange::Suffix(5)], &[b""])?;
-    if let Some(lister) = store.lister() {
-        ensure!(store.list(lister, "")?.iter().any(|key| key == "empty"), "an empty object is not listed");
+    if store.lists() {
+        ensure!(store.list("")?.iter().any(|key| key == "empty"), "an empty object is not listed");
     }
     Ok(())
 }
@@ -110,14 +111,46 @@ pub(super) fn outside(store: &Subject) -> Check {
         let kind = StoreErrorKind::RangeNotSatisfiable { size };
         let what = format!("{bad:?} of an object of {size} bytes");
         for ranges in [&[bad][..], &[span(0, 0), bad], &[bad, span(0, 0)]] {
-            for when in [If::Any, If::Versioned] {
-                fails(store.ranges(name, ranges, when), kind, &format!("get_ranges, {what}"))?;
-                fails(store.into(name, ranges, when, &mut [0; 16]), kind, &format!("read_into, {what}"))?;
+            for version in [ReadVersion::Any, ReadVersion::Report] {
+                fails(store.ranges(name, ranges, version), kind, &what)?;
             }
         }
     }
-    let small = store.into("digits", &[span(0, 3), span(5, 3)], If::Any, &mut [0; 5]);
-    fails(small, StoreErrorKind::InvalidArgument, "read_into of 6 bytes into a buffer of 5")
+    Ok(())
+}
+
+/// Rule 16: nothing beyond the limit of the buffer.
+pub(super) fn limit(store: &Subject) -> Check {
+    let spans = [span(0, 6), span(4, 6)];
+    let suffix = [ByteRange::Suffix(7)];
+    let reads = [("digits", &[ByteRange::All][..], 10), ("digits", &spans, 12), ("digits", &suffix, 7)];
+    for (name, ranges, bytes) in reads.into_iter().chain([(LARGE, &[ByteRange::All][..], LARGE_SIZE as u64)])
+    {
+        if !ranges.iter().all(|range| answers(store, *range)) {
+            continue;
+        }
+        for version in [ReadVersion::Any, ReadVersion::Report] {
+            for enough in [bytes, bytes + 1, ENOUGH] {
+                let read = store.limited(name, ranges, version, enough)?;
+                let got = read.map(|(read, _)| read.len() as u64);
+                ensure!(
+                    got == Some(bytes),
+                    "{ranges:?} of {name:?} with a limit of {enough} gave {got:?} bytes"
+                );
+            }
+            for less in [bytes - 1, bytes / 2, 0] {
+                let kind = match store.limited(name, ranges, version, less) {
+                    Err(e) => Some(e.kind()),
+                    Ok(_) => None,
+                };
+                ensure!(
+                    matches!(kind, Some(StoreErrorKind::TooLarge { .. })),
+                    "{ranges:?} of {name:?} with a limit of {less} gave {kind:?} instead of the error TooLarge"
+                );
+            }
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn suffix(store: &Subject) -> Check {
@@ -134,87 +167,41 @@ fn answers(store: &Subject, range: ByteRange) -> bool {
     store.storage.capabilities().suffix || !matches!(range, ByteRange::Suffix(_))
 }
 
-/// That ranges of an object read as `expected`: in both ways of reading, under every condition.
+/// That ranges of an object read as `expected`, whichever version is wanted.
 fn reads(store: &Subject, name: &str, ranges: &[ByteRange], expected: &[&[u8]]) -> Check {
     if !ranges.iter().all(|range| answers(store, *range)) {
         return Ok(());
     }
-    let stat = store.size(name)?.ok_or_else(|| Fault(format!("size: {name:?} is absent")))?;
-    let version = store.ranges(name, ranges, If::Versioned)?.and_then(|reply| reply.version);
-    let pinned = version.as_ref().map(If::Pinned);
-    for when in [If::Any, If::Versioned].into_iter().chain(pinned) {
-        let Some(reply) = store.ranges(name, ranges, when)? else {
-            return Err(Fault(format!("get_ranges: {name:?} is absent")));
+    let size = store.head(name)?.and_then(|meta| meta.size);
+    let size = size.ok_or_else(|| Fault(format!("head: {name:?} is absent, or has no size")))?;
+    let version = store.ranges(name, ranges, ReadVersion::Report)?.and_then(|reply| reply.version);
+    let pinned = version.as_ref().map(ReadVersion::Pinned);
+    for version in [ReadVersion::Any, ReadVersion::Report].into_iter().chain(pinned) {
+        let Some(reply) = store.ranges(name, ranges, version)? else {
+            return Err(Fault(format!("a read: {name:?} is absent")));
         };
-        ensure!(
-            reply.bytes.len() == ranges.len(),
-            "{} answers to {} ranges",
-            reply.bytes.len(),
-            ranges.len()
-        );
         for ((got, expected), range) in reply.bytes.iter().zip(expected).zip(ranges) {
             ensure!(
                 got == expected,
-                "get_ranges: {range:?} of {name:?} gave {} instead of {}",
+                "{range:?} of {name:?} gave {} instead of {}",
                 Excerpt(got),
                 Excerpt(expected)
             );
         }
+        let told = reply.size;
         ensure!(
-            reply.size.is_none_or(|size| size == stat.size),
-            "get_ranges: the size of {name:?} is {:?} instead of {}",
-            reply.size,
-            stat.size
+            told.is_none_or(|told| told == size),
+            "a read: the size of {name:?} is {told:?} instead of {size}"
         );
         if ranges == [ByteRange::All] {
-            ensure!(stat.size == expected[0].len() as u64, "size: {name:?} has {} bytes", stat.size);
-            whole(store, name, when, expected[0])?;
-        } else if ranges.iter().all(|range| matches!(range, ByteRange::Span { .. })) {
-            let expected = expected.concat();
-            let mut into = vec![0xA5; expected.len() + 3];
-            let filled = store.into(name, ranges, when, &mut into)?;
-            let Some(filled) = filled else {
-                return Err(Fault(format!("read_into: {name:?} is absent")));
-            };
-            ensure!(
-                filled.len == expected.len(),
-                "read_into: {} bytes instead of {}",
-                filled.len,
-                expected.len()
-            );
-            ensure!(
-                into[..filled.len] == expected,
-                "read_into: {ranges:?} of {name:?} gave {}",
-                Excerpt(&into)
-            );
-            ensure!(
-                filled.size.is_none_or(|size| size == stat.size),
-                "read_into: the size of {name:?} is {:?}",
-                filled.size
-            );
+            ensure!(size == expected[0].len() as u64, "head: {name:?} has {size} bytes");
         }
-    }
-    Ok(())
-}
-
-/// `read_into` of a whole object, with buffers of many sizes.
-fn whole(store: &Subject, name: &str, when: If<'_>, expected: &[u8]) -> Check {
-    let size = expected.len();
-    for room in [size, size + 1, size + 5000, size.saturating_sub(1), size / 2, 0] {
-        let mut into = vec![0xA5; room];
-        let filled = store.into(name, &[ByteRange::All], when, &mut into)?;
-        let Some(filled) = filled else {
-            return Err(Fault(format!("read_into: {name:?} is absent")));
+        // All of it into memory that was used before.
+        let expected = expected.concat();
+        let Some((bytes, _)) = store.limited(name, ranges, version, expected.len() as u64)? else {
+            return Err(Fault(format!("a read: {name:?} is absent")));
         };
-        ensure!(
-            filled.size == Some(size as u64),
-            "read_into: of {name:?}, all {size} bytes into a buffer of {room}, the size is {:?}",
-            filled.size
-        );
-        if room >= size {
-            ensure!(filled.len == size, "read_into: {} bytes instead of {size}", filled.len);
-            ensure!(into[..size] == *expected, "read_into: all of {name:?} gave {}", Excerpt(&into));
-        }
+        ensure!(bytes == expected, "{ranges:?} of {name:?} gave {}", Excerpt(&bytes));
     }
     Ok(())
 }

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use zarr_traits::{
-    ByteRange, Bytes, Dir, Filled, If, Key, ListStore, Outcome, Prefix, Put, ReadStore, Reply, Stat, Storage,
-    StoreErrorKind, StoreResult, Version, WriteStore, block_on,
+    ByteRange, Bytes, Dir, Key, Listed, ObjectMeta, Outcome, Prefix, PutMode, Read, ReadBuffer, ReadVersion,
+    Reply, Storage, StoreErrorKind, StoreResult, Version, block_on,
 };
 
 use crate::report::{Check, Excerpt, Fault, ensure};
@@ -30,6 +30,9 @@ pub(super) const LARGE: &str = "large";
 
 /// Its size: no multiple of anything.
 pub(super) const LARGE_SIZE: usize = 100_003;
+
+/// More bytes than any object of the suite has.
+pub(super) const ENOUGH: u64 = 1 << 20;
 
 /// Bytes of which any few tell where they are.
 pub(super) fn pattern(len: usize) -> Vec<u8> {
@@ -60,21 +63,13 @@ impl Subject {
         Self { storage }
     }
 
-    pub(super) fn reader(&self) -> &dyn ReadStore {
-        self.storage.reader()
-    }
-
-    pub(super) fn writer(&self) -> StoreResult<&dyn WriteStore> {
-        self.storage.writer()
-    }
-
-    /// `None` when the store does not list at all.
-    pub(super) fn lister(&self) -> Option<&dyn ListStore> {
-        self.storage.lister().ok()
+    /// Whether the store lists at all.
+    pub(super) fn lists(&self) -> bool {
+        self.storage.capabilities().list
     }
 
     pub(super) fn fill(&self, key: &Key, value: Bytes) -> Check {
-        match block_on(self.writer()?.put(key, &[value], Put::Replace)) {
+        match block_on(self.storage.put_if(key, &[value], PutMode::Replace)) {
             Ok(Outcome::Done(_)) => Ok(()),
             Ok(outcome) => Err(Fault(format!("an unconditional put of {key:?} gave {outcome:?}"))),
             Err(e) => Err(Fault(format!("put failed: {e}"))),
@@ -85,68 +80,83 @@ impl Subject {
         self.fill(&key(name), value.into())
     }
 
-    pub(super) fn put_if(&self, name: &str, value: &'static str, how: Put<'_>) -> StoreResult<Outcome> {
-        block_on(self.writer()?.put(&key(name), &[value.into()], how))
+    pub(super) fn put_if(&self, name: &str, value: &'static str, mode: PutMode<'_>) -> StoreResult<Outcome> {
+        block_on(self.storage.put_if(&key(name), &[value.into()], mode))
     }
 
     pub(super) fn delete(&self, name: &str, version: Option<&Version>) -> StoreResult<Outcome> {
-        block_on(self.writer()?.delete(&key(name), version))
+        block_on(self.storage.delete_if(&key(name), version))
     }
 
     pub(super) fn delete_prefix(&self, name: &str) -> StoreResult<()> {
-        block_on(self.writer()?.delete_prefix(&prefix(name)))
+        block_on(self.storage.delete_prefix(&prefix(name)))
     }
 
     pub(super) fn ranges(
         &self,
         name: &str,
         ranges: &[ByteRange],
-        when: If<'_>,
+        version: ReadVersion<'_>,
     ) -> StoreResult<Option<Reply>> {
-        block_on(self.reader().get_ranges(&key(name), ranges, when))
+        block_on(self.storage.get_ranges(&key(name), ranges, version, ENOUGH))
     }
 
-    pub(super) fn into(
+    /// Reads ranges into memory that was used before, at most `limit` bytes of them: the bytes of all ranges, and what is
+    /// told of the object.
+    pub(super) fn limited(
         &self,
         name: &str,
         ranges: &[ByteRange],
-        when: If<'_>,
-        into: &mut [u8],
-    ) -> StoreResult<Option<Filled>> {
-        block_on(self.reader().read_into(&key(name), ranges, when, into))
+        version: ReadVersion<'_>,
+        limit: u64,
+    ) -> StoreResult<Option<(Bytes, ObjectMeta)>> {
+        let mut buffer = ReadBuffer::reusing(vec![0xA5; 64], limit);
+        let key = key(name);
+        let read = Read::new(&key, ranges, &mut buffer).version(version);
+        let meta = block_on(self.storage.read(read))?;
+        Ok(meta.map(|meta| (buffer.into_bytes(), meta)))
     }
 
-    pub(super) fn size(&self, name: &str) -> StoreResult<Option<Stat>> {
-        block_on(self.reader().size(&key(name)))
+    pub(super) fn head(&self, name: &str) -> StoreResult<Option<ObjectMeta>> {
+        block_on(self.storage.head(&key(name)))
     }
 
     pub(super) fn value(&self, name: &str) -> StoreResult<Option<Bytes>> {
-        block_on(self.storage.get(&key(name)))
+        block_on(self.storage.get(&key(name), ENOUGH))
     }
 
     /// The version of an object now, if the store has versions.
     pub(super) fn version(&self, name: &str) -> Result<Option<Version>, Fault> {
-        let reply = self.ranges(name, &[ByteRange::All], If::Versioned)?;
+        let reply = self.ranges(name, &[ByteRange::All], ReadVersion::Report)?;
         reply.map(|reply| reply.version).ok_or_else(|| Fault(format!("{name:?} is absent after it was put")))
     }
 
-    pub(super) fn list(&self, lister: &dyn ListStore, below: &str) -> Result<Vec<String>, Fault> {
-        let (prefix, mut keys) = (prefix(below), Vec::<Key>::new());
+    pub(super) fn list(&self, below: &str) -> Result<Vec<String>, Fault> {
+        let (prefix, mut listed) = (prefix(below), Vec::<Listed>::new());
         loop {
-            let page = block_on(lister.list(&prefix, keys.last()))?;
+            let page = block_on(self.storage.list(&prefix, listed.last().map(|listed| &listed.key)))?;
             ensure!(
-                !(page.more && page.keys.is_empty()),
+                !(page.more && page.entries.is_empty()),
                 "a page of {below:?} is empty, yet more are said to follow"
             );
-            keys.extend(page.keys);
+            listed.extend(page.entries);
             if !page.more {
-                return Ok(keys.into_iter().map(String::from).collect());
+                break;
             }
         }
+        for Listed { key, meta, .. } in &listed {
+            let head = if meta.size.is_some() { block_on(self.storage.head(key))? } else { None };
+            let size = head.and_then(|head| head.size);
+            ensure!(
+                size.is_none() || size == meta.size,
+                "{key:?} is listed with {meta:?}, and has {size:?} bytes"
+            );
+        }
+        Ok(listed.into_iter().map(|listed| String::from(listed.key)).collect())
     }
 
-    pub(super) fn list_dir(&self, lister: &dyn ListStore, below: &str) -> StoreResult<Dir> {
-        block_on(lister.list_dir(&prefix(below)))
+    pub(super) fn list_dir(&self, below: &str) -> StoreResult<Dir> {
+        block_on(self.storage.list_dir(&prefix(below)))
     }
 
     /// That an object has this value, or is absent.

@@ -42,11 +42,11 @@ pub(super) fn prefix(store: &Subject) -> Check {
     for name in inside {
         store.put(name, "inside")?;
     }
-    if let Some(lister) = store.lister() {
-        let keys = store.list(lister, "a/")?;
+    if store.lists() {
+        let keys = store.list("a/")?;
         ensure!(keys == inside, "below a/ are listed {keys:?} instead of {inside:?}");
-        let dir = store.list_dir(lister, "a/")?;
-        ensure!(dir.prefixes.len() == 1 && dir.keys.len() == 2, "list_dir of a/ gave {dir:?}");
+        let dir = store.list_dir("a/")?;
+        ensure!(dir.prefixes.len() == 1 && dir.objects.len() == 2, "list_dir of a/ gave {dir:?}");
     }
     store.delete_prefix("a/c/")?;
     store.holds("a/c/d", None)?;

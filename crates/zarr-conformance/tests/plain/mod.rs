@@ -1,110 +1,77 @@
 // The plainest store there can be: what a third party starts from, and what the flaws are built into.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 
-use zarr_traits::store::{dir_of, page_of, reply, reply_into};
 use zarr_traits::*;
 
 #[derive(Debug, Default)]
-pub struct Plain(Mutex<Objects>);
+pub struct Plain(Mutex<Content>);
 
 #[derive(Debug, Default)]
-struct Objects {
+struct Content {
     objects: BTreeMap<Key, (Bytes, Version)>,
     puts: u64,
 }
 
-impl Plain {
-    fn open(&self) -> MutexGuard<'_, Objects> {
-        self.0.lock().unwrap()
-    }
-
-    fn get(&self, key: &Key) -> Option<(Bytes, Version)> {
-        self.open().objects.get(key).cloned()
-    }
-}
-
-impl ReadStore for Plain {
+impl Store for Plain {
     fn capabilities(&self) -> Capabilities {
         Capabilities::inline()
     }
 
-    fn get_ranges<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        when: If<'a>,
-    ) -> BoxFuture<'a, StoreResult<Option<Reply>>> {
-        ready(self.get(key).map(|(value, version)| reply(&value, Some(version), ranges, when)).transpose())
-    }
-
-    fn read_into<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        when: If<'a>,
-        into: &'a mut [u8],
-    ) -> BoxFuture<'a, StoreResult<Option<Filled>>> {
-        let filled = |(value, version)| reply_into(&value, Some(version), ranges, when, into);
-        ready(self.get(key).map(filled).transpose())
-    }
-
-    fn size<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, StoreResult<Option<Stat>>> {
-        let stat = |(value, version): (Bytes, _)| Stat { size: value.len() as u64, version: Some(version) };
-        ready(Ok(self.get(key).map(stat)))
+    fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
+        ready(self.0.lock().unwrap().answer(op))
     }
 }
 
-impl ListStore for Plain {
-    fn list<'a>(&'a self, prefix: &'a Prefix, after: Option<&'a Key>) -> BoxFuture<'a, StoreResult<Page>> {
-        ready(Ok(page_of(prefix, after, self.open().objects.keys())))
+impl Content {
+    fn answer(&mut self, op: Op<'_>) -> StoreResult<Answer> {
+        match op {
+            Op::Read(read) => match self.objects.get(read.key) {
+                Some((value, version)) => read.answer(value, Some(version.clone())),
+                None => Ok(Answer::Read(None)),
+            },
+            Op::Head(head) => Ok(Answer::Head(self.objects.get(head.key).map(meta))),
+            Op::List(list) => Ok(list.answer(self.objects.keys())),
+            Op::ListDir(list) => list.answer(self.objects.keys()),
+            Op::Put(put) => self.put(put).map(Answer::Write),
+            Op::Delete(delete) => Ok(Answer::Write(self.delete(delete))),
+            Op::DeletePrefix(prefix) => {
+                self.objects.retain(|key, _| prefix.strip(key).is_none());
+                Ok(Answer::Done)
+            }
+            Op::Sync => Ok(Answer::Done),
+            op => op.unsupported(),
+        }
     }
 
-    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<Dir>> {
-        ready(dir_of(prefix, self.open().objects.keys()))
-    }
-}
-
-impl WriteStore for Plain {
-    fn put<'a>(
-        &'a self,
-        key: &'a Key,
-        parts: &'a [Bytes],
-        how: Put<'a>,
-    ) -> BoxFuture<'a, StoreResult<Outcome>> {
-        let mut objects = self.open();
-        let now = objects.objects.get(key).map(|(_, version)| version);
-        let holds = match how {
-            Put::Create => now.is_none(),
-            Put::IfUnchanged(version) => now == Some(version),
-            _ => true,
+    fn put(&mut self, put: Put<'_>) -> StoreResult<Outcome> {
+        let now = self.objects.get(put.key).map(|(_, version)| version);
+        let holds = match put.mode {
+            PutMode::Replace => true,
+            PutMode::Create => now.is_none(),
+            PutMode::IfUnchanged(version) => now == Some(version),
+            _ => return put.unsupported_mode(),
         };
         if !holds {
-            return ready(Ok(Outcome::Conflict));
+            return Ok(Outcome::Conflict);
         }
-        objects.puts += 1;
-        let version = Version::new(&objects.puts.to_be_bytes()[..]);
-        objects.objects.insert(key.clone(), (parts.concat().into(), version.clone()));
-        ready(Ok(Outcome::Done(Some(version))))
+        self.puts += 1;
+        let version = Version::new(&self.puts.to_be_bytes()[..]);
+        self.objects.insert(put.key.clone(), (put.parts.concat().into(), version.clone()));
+        Ok(Outcome::Done(Some(version)))
     }
 
-    fn delete<'a>(&'a self, key: &'a Key, when: Option<&'a Version>) -> BoxFuture<'a, StoreResult<Outcome>> {
-        let mut objects = self.open();
-        let now = objects.objects.get(key).map(|(_, version)| version);
-        if now.is_some_and(|now| when.is_some_and(|version| version != now)) {
-            return ready(Ok(Outcome::Conflict));
+    fn delete(&mut self, delete: Delete<'_>) -> Outcome {
+        let now = self.objects.get(delete.key).map(|(_, version)| version);
+        if now.is_some_and(|now| delete.version.is_some_and(|version| version != now)) {
+            return Outcome::Conflict;
         }
-        objects.objects.remove(key);
-        ready(Ok(Outcome::Done(None)))
+        self.objects.remove(delete.key);
+        Outcome::Done(None)
     }
+}
 
-    fn delete_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<()>> {
-        self.open().objects.retain(|key, _| prefix.strip(key).is_none());
-        ready(Ok(()))
-    }
-
-    fn sync(&self) -> BoxFuture<'_, StoreResult<()>> {
-        ready(Ok(()))
-    }
+fn meta((value, version): &(Bytes, Version)) -> ObjectMeta {
+    ObjectMeta::new(value.len() as u64, Some(version.clone()))
 }

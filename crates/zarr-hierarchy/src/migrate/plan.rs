@@ -129,7 +129,7 @@ pub(super) async fn migration(
     let mut there = Vec::new();
     let (to, target) = match elsewhere {
         None => {
-            check_above(storage, source).await?;
+            check_above(storage, source, limits).await?;
             (storage.clone(), source.clone())
         }
         Some((to, target)) => {
@@ -138,7 +138,7 @@ pub(super) async fn migration(
             if !options.overwrite {
                 check_vacant(&to, &target, &prefixes).await?;
             }
-            let looks = prefixes.into_iter().map(|prefix| Place::look(&to, prefix, options.format));
+            let looks = prefixes.into_iter().map(|prefix| Place::look(&to, prefix, options.format, limits));
             there = stream::iter(looks).buffered(at_once(&to)).try_collect().await?;
             (to, target)
         }
@@ -201,9 +201,9 @@ fn planned(draft: Draft<'_>, touched: &HashSet<Prefix>) -> PlannedNode {
 }
 
 /// Checklist F10: every group around a node of format 3 has to be one.
-async fn check_above(storage: &Storage, prefix: &Prefix) -> HierarchyResult<()> {
+async fn check_above(storage: &Storage, prefix: &Prefix, limits: &Limits) -> HierarchyResult<()> {
     for above in node::above(prefix) {
-        let place = Place::look(storage, above, Format::V2).await?;
+        let place = Place::look(storage, above, Format::V2, limits).await?;
         if place.has_node(Format::V2) && !place.has_node(Format::V3) {
             let path = place.prefix.node_path();
             let message =
@@ -216,9 +216,12 @@ async fn check_above(storage: &Storage, prefix: &Prefix) -> HierarchyResult<()> 
 
 /// Refuses a destination where there is anything that no earlier run has written.
 async fn check_vacant(to: &Storage, target: &Prefix, prefixes: &[Prefix]) -> HierarchyResult<()> {
-    let Ok(lister) = to.lister() else { return Ok(()) };
-    let there = lister.list_dir(target).await?;
-    let key = there.keys.iter().find(|key| key.name() != DocumentName::Node.as_str()).map(|key| key.as_str());
+    if !to.capabilities().list {
+        return Ok(());
+    }
+    let there = to.list_dir(target).await?;
+    let mut keys = there.objects.iter().map(|listed| &listed.key);
+    let key = keys.find(|key| key.name() != DocumentName::Node.as_str()).map(|key| key.as_str());
     let prefix =
         there.prefixes.iter().find(|prefix| !prefixes.contains(prefix)).map(|prefix| prefix.as_str());
     match key.or(prefix) {

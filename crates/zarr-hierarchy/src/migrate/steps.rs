@@ -1,7 +1,7 @@
 //! What is written and deleted, in which order.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use zarr_array::traits::{Key, Outcome, Put};
+use zarr_array::traits::{Key, Outcome, PutMode};
 use zarr_array::{ArrayErrorKind, Storage, node};
 
 use crate::error::{HierarchyError, HierarchyResult};
@@ -27,10 +27,9 @@ impl Step {
     }
 
     async fn take(&self, storage: &Storage) -> HierarchyResult<()> {
-        let writer = storage.writer()?;
         let outcome = match self {
-            Self::Delete(key) => writer.delete(key, None).await?,
-            Self::Replace(key, text) => writer.put(key, &[text.clone().into()], Put::Replace).await?,
+            Self::Delete(key) => storage.delete_if(key, None).await?,
+            Self::Replace(key, text) => storage.put_if(key, &[text.clone().into()], PutMode::Replace).await?,
             Self::Write(key, text) if node::put_new(storage, key, text.clone()).await? => return Ok(()),
             Self::Write(..) => Outcome::Conflict,
         };
@@ -78,13 +77,13 @@ impl Stages {
         at_once: usize,
         done: &(dyn Fn(&Step) + Sync),
     ) -> HierarchyResult<()> {
-        let writer = storage.writer()?;
+        storage.check_writable()?;
         let mut written = false;
         for stage in &self.0 {
             let deletes = matches!(stage.first(), Some(Step::Delete(_)));
             if deletes && written {
                 // What takes the place of the deleted documents must be durable first.
-                writer.sync().await?;
+                storage.sync().await?;
             }
             written = !deletes;
             let steps = stage.iter().map(async |step| {
@@ -94,6 +93,6 @@ impl Stages {
             });
             stream::iter(steps).buffer_unordered(at_once).try_collect::<()>().await?;
         }
-        Ok(writer.sync().await?)
+        Ok(storage.sync().await?)
     }
 }

@@ -21,10 +21,16 @@ pub(super) struct Place {
 
 impl Place {
     /// Looks at a prefix: for all documents at once, then for consolidated metadata where there may be a group.
-    pub(super) async fn look(storage: &Storage, prefix: Prefix, old: Format) -> HierarchyResult<Self> {
+    pub(super) async fn look(
+        storage: &Storage,
+        prefix: Prefix,
+        old: Format,
+        limits: &Limits,
+    ) -> HierarchyResult<Self> {
+        let most = limits.metadata_bytes;
         let mut place = Self { prefix, old, documents: Documents::new(), consolidated: false };
         let names = [names(Format::V3), names(old)].concat();
-        let gets = names.iter().map(async |name| storage.get(&place.prefix.key(name.as_str())?).await);
+        let gets = names.iter().map(async |name| storage.get(&place.prefix.key(name.as_str())?, most).await);
         for (name, bytes) in names.iter().zip(try_join_all(gets).await?) {
             if let Some(bytes) = bytes {
                 place.documents.insert(*name, bytes);
@@ -32,7 +38,7 @@ impl Place {
         }
         if old == Format::V2 && place.has_documents() && !place.has(DocumentName::Array2) {
             let key = place.prefix.key(OBJECT2)?;
-            place.consolidated = storage.reader().size(&key).await?.is_some();
+            place.consolidated = storage.exists(&key).await?;
         }
         Ok(place)
     }
@@ -109,11 +115,11 @@ pub(super) async fn survey(
     let mut levels = Vec::new();
     let mut prefixes = vec![start.clone()];
     while !prefixes.is_empty() {
-        let looks = prefixes.into_iter().map(|prefix| Place::look(storage, prefix, old));
+        let looks = prefixes.into_iter().map(|prefix| Place::look(storage, prefix, old, limits));
         let mut places: Vec<Place> = stream::iter(looks).buffered(at_once).try_collect().await?;
         places.retain(Place::has_documents);
         let groups = places.iter().filter(|place| place.is_group(limits));
-        let lists = groups.map(async |group| storage.lister()?.list_dir(&group.prefix).await);
+        let lists = groups.map(async |group| storage.list_dir(&group.prefix).await);
         let dirs: Vec<_> = stream::iter(lists).buffered(at_once).try_collect().await?;
         prefixes = dirs.into_iter().flat_map(|dir| dir.prefixes).collect();
         levels.push(places);

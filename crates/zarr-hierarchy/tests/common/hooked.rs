@@ -1,4 +1,4 @@
-//! A storage that something happens to.
+//! Storages that run a hook before each operation.
 
 use std::fmt;
 use std::future::{poll_fn, ready};
@@ -8,11 +8,10 @@ use std::task::Poll;
 
 use zarr_hierarchy::zarr_array::Storage;
 use zarr_hierarchy::zarr_array::traits::{
-    BoxFuture, ByteRange, Bytes, Capabilities, Dir, Filled, If, Key, ListStore, Outcome, Page, Prefix, Put,
-    ReadStore, Reply, Stat, StoreError, StoreErrorKind, StoreResult, Version, WriteStore,
+    Answer, BoxFuture, Capabilities, Op, Store, StoreError, StoreErrorKind, StoreResult,
 };
 
-/// What is asked of a storage; to list is to read.
+/// The kind of an operation; a listing is a read.
 #[derive(PartialEq)]
 enum Call {
     Read,
@@ -21,7 +20,7 @@ enum Call {
 
 type Hook = dyn Fn(Call) -> BoxFuture<'static, StoreResult<()>> + Send + Sync;
 
-/// Asks a hook before it does what it is asked for.
+/// Runs a hook before it passes an operation on.
 struct Hooked {
     storage: Storage,
     capabilities: Capabilities,
@@ -35,11 +34,11 @@ impl Hooked {
         before: impl Fn(Call) -> F + Send + Sync + 'static,
     ) -> Storage {
         let before = Box::new(move |call| -> BoxFuture<'static, _> { Box::pin(before(call)) });
-        storage.layer(Self { storage: storage.clone(), capabilities, before })
+        Storage::from(Self { storage: storage.clone(), capabilities, before })
     }
 }
 
-/// A storage that refuses to write when nothing is left of a number of puts and deletions.
+/// A storage whose puts and deletions fail after the first `left` ones.
 pub(crate) fn failing(storage: &Storage, left: i64) -> Storage {
     let left = AtomicI64::new(left);
     let before = move |call| {
@@ -49,14 +48,20 @@ pub(crate) fn failing(storage: &Storage, left: i64) -> Storage {
     Hooked::over(storage, storage.capabilities(), before)
 }
 
-/// A storage that cannot put on condition that there is nothing.
+/// A storage without conditional puts.
 pub(crate) fn unconditional(storage: &Storage) -> Storage {
     let mut capabilities = storage.capabilities();
     (capabilities.put_create, capabilities.put_if) = (false, false);
     Hooked::over(storage, capabilities, |_| ready(Ok(())))
 }
 
-/// A storage behind a network, worth 8 requests at once, and the number of those that have waited for it at once.
+/// A storage that can neither be listed nor written, as behind a web server.
+pub(crate) fn unlisted(storage: &Storage) -> Storage {
+    let capabilities = storage.capabilities().without_list().read_only();
+    Hooked::over(storage, capabilities, |_| ready(Ok(())))
+}
+
+/// A storage behind a network with 8 requests in flight, and the largest number of requests that waited at once.
 pub(crate) fn slow(storage: &Storage) -> (Storage, Arc<AtomicUsize>) {
     let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let waited = most.clone();
@@ -84,89 +89,21 @@ impl fmt::Debug for Hooked {
     }
 }
 
-impl ReadStore for Hooked {
+impl Store for Hooked {
     fn capabilities(&self) -> Capabilities {
         self.capabilities
     }
 
-    fn get_ranges<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        condition: If<'a>,
-    ) -> BoxFuture<'a, StoreResult<Option<Reply>>> {
+    fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
         Box::pin(async move {
-            (self.before)(Call::Read).await?;
-            self.storage.reader().get_ranges(key, ranges, condition).await
+            let can = self.capabilities;
+            match op {
+                op if (op.lists() && !can.list) || (op.writes() && !can.write) => return op.unsupported(),
+                Op::Read(_) | Op::List(_) | Op::ListDir(_) => (self.before)(Call::Read).await?,
+                Op::Put(_) | Op::Delete(_) | Op::DeletePrefix(_) => (self.before)(Call::Write).await?,
+                _ => {}
+            }
+            self.storage.call(op).await
         })
-    }
-
-    fn read_into<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        condition: If<'a>,
-        into: &'a mut [u8],
-    ) -> BoxFuture<'a, StoreResult<Option<Filled>>> {
-        Box::pin(async move {
-            (self.before)(Call::Read).await?;
-            self.storage.reader().read_into(key, ranges, condition, into).await
-        })
-    }
-
-    fn size<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, StoreResult<Option<Stat>>> {
-        self.storage.reader().size(key)
-    }
-}
-
-impl ListStore for Hooked {
-    fn list<'a>(&'a self, prefix: &'a Prefix, after: Option<&'a Key>) -> BoxFuture<'a, StoreResult<Page>> {
-        Box::pin(async move {
-            (self.before)(Call::Read).await?;
-            self.storage.lister()?.list(prefix, after).await
-        })
-    }
-
-    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<Dir>> {
-        Box::pin(async move {
-            (self.before)(Call::Read).await?;
-            self.storage.lister()?.list_dir(prefix).await
-        })
-    }
-}
-
-impl WriteStore for Hooked {
-    fn put<'a>(
-        &'a self,
-        key: &'a Key,
-        parts: &'a [Bytes],
-        how: Put<'a>,
-    ) -> BoxFuture<'a, StoreResult<Outcome>> {
-        Box::pin(async move {
-            (self.before)(Call::Write).await?;
-            self.storage.writer()?.put(key, parts, how).await
-        })
-    }
-
-    fn delete<'a>(
-        &'a self,
-        key: &'a Key,
-        version: Option<&'a Version>,
-    ) -> BoxFuture<'a, StoreResult<Outcome>> {
-        Box::pin(async move {
-            (self.before)(Call::Write).await?;
-            self.storage.writer()?.delete(key, version).await
-        })
-    }
-
-    fn delete_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<()>> {
-        Box::pin(async move {
-            (self.before)(Call::Write).await?;
-            self.storage.writer()?.delete_prefix(prefix).await
-        })
-    }
-
-    fn sync(&self) -> BoxFuture<'_, StoreResult<()>> {
-        Box::pin(async move { self.storage.writer()?.sync().await })
     }
 }

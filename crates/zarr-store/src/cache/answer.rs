@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use zarr_traits::{ByteRange, Bytes, If, Version};
+use zarr_traits::{ByteRange, Bytes, ReadVersion, Version};
 
 use super::shelf::{Is, News};
 
@@ -13,7 +13,7 @@ pub(super) struct Answered<'a> {
     pub(super) parts: Vec<&'a [u8]>,
     pub(super) version: Option<&'a Version>,
     pub(super) size: Option<u64>,
-    pub(super) condition: If<'a>,
+    pub(super) wanted: ReadVersion<'a>,
 }
 
 impl Answered<'_> {
@@ -34,7 +34,7 @@ impl Answered<'_> {
             is: Is::Present { version, size },
             // Memory of its own: what the store gave may be part of something larger.
             parts: parts.map(|(start, part)| (start, Bytes::copy_from_slice(part))).collect(),
-            current: !matches!(self.condition, If::Pinned(_)),
+            current: !matches!(self.wanted, ReadVersion::Pinned(_)),
             until,
         })
     }
@@ -59,24 +59,4 @@ pub(super) fn place(range: ByteRange, size: Option<u64>) -> Option<Range<u64>> {
         (ByteRange::Span { offset, len }, None) => Some(offset..offset.checked_add(len)?),
         _ => None,
     }
-}
-
-/// What was read into a buffer, range by range; `None` when it is not what was asked for.
-pub(super) fn cut<'a>(
-    into: &'a [u8],
-    len: usize,
-    ranges: &[ByteRange],
-    size: Option<u64>,
-) -> Option<Vec<&'a [u8]>> {
-    let mut rest = into.get(..len)?;
-    if ranges == [ByteRange::All] {
-        return (size == Some(len as u64)).then(|| vec![rest]);
-    }
-    let part = |range: &ByteRange| {
-        let ByteRange::Span { len, .. } = range else { return None };
-        let (part, behind) = rest.split_at_checked(usize::try_from(*len).ok()?)?;
-        rest = behind;
-        Some(part)
-    };
-    ranges.iter().map(part).collect()
 }

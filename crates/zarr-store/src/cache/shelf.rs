@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::time::Instant;
 
-use zarr_traits::{ByteRange, Bytes, If, Key, Prefix, Version};
+use zarr_traits::{ByteRange, Bytes, Key, Prefix, ReadVersion, Version};
 
 use super::answer::place;
 
@@ -104,12 +104,12 @@ impl Shelf {
         self.bytes
     }
 
-    /// What is held of `ranges`, under this condition.
-    pub(super) fn find(&mut self, key: &Key, ranges: &[ByteRange], condition: If<'_>) -> Found {
+    /// What is held of `ranges`, of the version wanted.
+    pub(super) fn find(&mut self, key: &Key, ranges: &[ByteRange], wanted: ReadVersion<'_>) -> Found {
         let Some(object) = self.objects.get_mut(key) else { return Found::Nothing };
-        let holds = match (condition, &object.is) {
-            (If::Pinned(wanted), Is::Present { version, .. }) => version.as_ref() == Some(wanted),
-            (If::Pinned(_), Is::Absent) => false,
+        let holds = match (wanted, &object.is) {
+            (ReadVersion::Pinned(pinned), Is::Present { version, .. }) => version.as_ref() == Some(pinned),
+            (ReadVersion::Pinned(_), Is::Absent) => false,
             _ => object.current && object.until.is_none_or(|until| Instant::now() < until),
         };
         if !holds {
@@ -298,16 +298,16 @@ mod tests {
             until: None,
         };
         let mut shelf = Shelf::new(1 << 20);
-        let found = |shelf: &mut Shelf, condition| match shelf.find(&key, &[ByteRange::All], condition) {
+        let found = |shelf: &mut Shelf, version| match shelf.find(&key, &[ByteRange::All], version) {
             Found::Present { bytes, .. } => bytes[0].clone(),
             _ => None,
         };
         shelf.keep(&key, news(0, false), 0);
-        assert_eq!(found(&mut shelf, If::Any), None);
-        assert_eq!(found(&mut shelf, If::Pinned(&versions[0])).unwrap(), "old");
+        assert_eq!(found(&mut shelf, ReadVersion::Any), None);
+        assert_eq!(found(&mut shelf, ReadVersion::Pinned(&versions[0])).unwrap(), "old");
         shelf.keep(&key, news(1, true), 0);
         shelf.keep(&key, news(0, false), 0);
-        assert_eq!(found(&mut shelf, If::Any).unwrap(), "new");
-        assert_eq!(found(&mut shelf, If::Pinned(&versions[0])), None);
+        assert_eq!(found(&mut shelf, ReadVersion::Any).unwrap(), "new");
+        assert_eq!(found(&mut shelf, ReadVersion::Pinned(&versions[0])), None);
     }
 }

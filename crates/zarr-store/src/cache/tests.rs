@@ -1,9 +1,10 @@
 //! What may be relied on of a cache.
 
 use std::future::poll_fn;
+use std::ops::Range;
 use std::task::{Context, Waker};
 
-use zarr_traits::block_on;
+use zarr_traits::{Outcome, PutMode, Reply, Stored, block_on};
 
 use super::*;
 use crate::{Counting, Fault, Faulty, MemoryStore, Network, Simulated};
@@ -26,7 +27,10 @@ struct Setup {
 
 impl Setup {
     fn new(options: CacheOptions) -> Self {
-        let below = Storage::from(MemoryStore::new());
+        Self::over(Storage::from(MemoryStore::new()), options)
+    }
+
+    fn over(below: Storage, options: CacheOptions) -> Self {
         let (counted, counting) = Counting::over(&below);
         let (storage, cached) = Cached::over(&counted, options);
         Self { below, storage, cached, counting }
@@ -36,12 +40,12 @@ impl Setup {
         block_on(self.below.put(&key(name), value)).unwrap();
     }
 
-    fn read(&self, name: &str, ranges: &[ByteRange], condition: If<'_>) -> StoreResult<Option<Reply>> {
-        block_on(self.storage.reader().get_ranges(&key(name), ranges, condition))
+    fn read(&self, name: &str, ranges: &[ByteRange], version: ReadVersion<'_>) -> StoreResult<Option<Reply>> {
+        block_on(self.storage.get_ranges(&key(name), ranges, version, u64::MAX))
     }
 
     fn get(&self, name: &str) -> Option<Bytes> {
-        block_on(self.storage.get(&key(name))).unwrap()
+        block_on(self.storage.get(&key(name), u64::MAX)).unwrap()
     }
 
     /// The requests and the bytes that `work` costs.
@@ -50,6 +54,50 @@ impl Setup {
         work();
         let used = self.counting.counts() - before;
         (used.requests(), used.bytes_read)
+    }
+}
+
+/// Notes the limit of each read.
+#[derive(Debug)]
+struct Limited(Storage, Arc<Mutex<Vec<u64>>>);
+
+impl Limited {
+    fn over(below: &Storage) -> (Storage, Arc<Mutex<Vec<u64>>>) {
+        let limits = Arc::default();
+        (Storage::from(Self(below.clone(), Arc::clone(&limits))), limits)
+    }
+}
+
+impl Store for Limited {
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities()
+    }
+
+    fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
+        if let Op::Read(read) = &op {
+            self.1.lock().unwrap().push(read.into.limit());
+        }
+        self.0.call(op)
+    }
+}
+
+/// Copies what it reads into the memory of the reader, as a store of files does.
+#[derive(Debug)]
+struct Copying(Storage);
+
+impl Store for Copying {
+    fn capabilities(&self) -> Capabilities {
+        self.0.capabilities()
+    }
+
+    fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
+        let Op::Read(Read { key, ranges, version, into, .. }) = op else { return self.0.call(op) };
+        Box::pin(async move {
+            let reply = self.0.get_ranges(key, ranges, version, into.limit()).await?;
+            let Some(Reply { bytes, size, version, .. }) = reply else { return Ok(Answer::Read(None)) };
+            into.append(&bytes.concat())?;
+            Ok(Answer::Read(Some(ObjectMeta::new(size, version))))
+        })
     }
 }
 
@@ -70,26 +118,25 @@ fn what_was_read_costs_no_second_request() {
         (all.to_vec(), 0, 0),
         (vec![s(0, 100), ByteRange::Suffix(1000)], 0, 0),
     ];
-    for condition in [If::Any, If::Versioned] {
+    for version in [ReadVersion::Any, ReadVersion::Report] {
         let setup = Setup::new(CacheOptions::default());
         let value = Bytes::from_iter(0..100);
         setup.put("k", value.clone());
         for (ranges, requests, bytes) in &reads {
             let cost = setup.cost(|| {
-                let reply = setup.read("k", ranges, condition).unwrap().unwrap();
-                let plain = block_on(setup.below.reader().get_ranges(&key("k"), ranges, condition));
+                let reply = setup.read("k", ranges, version).unwrap().unwrap();
+                let plain = block_on(setup.below.get_ranges(&key("k"), ranges, version, u64::MAX));
                 let plain = plain.unwrap().unwrap();
                 assert_eq!((reply.bytes, reply.size), (plain.bytes, plain.size), "{ranges:?}");
                 assert_eq!(reply.version, plain.version);
             });
             assert_eq!(cost, (*requests, *bytes), "{ranges:?}");
         }
-        assert_eq!(setup.cost(|| drop(block_on(setup.storage.reader().size(&key("k"))))), (0, 0));
-        let mut into = [0; 20];
-        let mut fill =
-            || block_on(setup.storage.reader().read_into(&key("k"), &[s(5, 20)], condition, &mut into));
-        assert_eq!(setup.cost(|| drop(fill().unwrap().unwrap())), (0, 0));
-        assert_eq!(into[..], value[5..25]);
+        assert_eq!(setup.cost(|| drop(block_on(setup.storage.head(&key("k"))))), (0, 0));
+        let again = || {
+            assert_eq!(setup.read("k", &[s(5, 20)], version).unwrap().unwrap().bytes, [value.slice(5..25)])
+        };
+        assert_eq!(setup.cost(again), (0, 0));
         let counts = setup.cached.counts();
         assert_eq!((counts.hits, counts.misses), (7, 5));
     }
@@ -97,21 +144,51 @@ fn what_was_read_costs_no_second_request() {
 
 #[test]
 fn what_was_read_into_a_buffer_is_kept_as_well() {
-    let setup = Setup::new(CacheOptions::default());
-    setup.put("k", Vec::from_iter(0..100));
-    let read = |ranges: &[ByteRange], room: usize| {
-        let mut into = vec![0; room];
-        let into = &mut into;
-        setup.cost(|| {
-            let filled = block_on(setup.storage.reader().read_into(&key("k"), ranges, If::Any, into));
-            assert_eq!(filled.unwrap().unwrap().size, Some(100));
+    let setup =
+        Setup::over(Storage::from(Copying(Storage::from(MemoryStore::new()))), CacheOptions::default());
+    let value = Vec::from_iter(0..100);
+    setup.put("k", value.clone());
+    let k = key("k");
+    // Reads into memory that was used before; whether the store has filled that memory, and the bytes.
+    let read = |ranges: &[ByteRange], limit: u64| {
+        let memory = vec![0xA5; 200];
+        let address = memory.as_ptr();
+        let mut buffer = ReadBuffer::reusing(memory, limit);
+        let meta = block_on(setup.storage.read(Read::new(&k, ranges, &mut buffer)))?;
+        assert_eq!(meta.unwrap().size, Some(100));
+        Ok::<_, StoreError>(match buffer.into_stored() {
+            Stored::Memory { memory, len } => (memory.as_ptr() == address, memory[..len].to_vec()),
+            Stored::Shared { parts, .. } => (false, parts.concat()),
         })
     };
-    assert_eq!(read(&[span(7, 3), span(1, 4)], 20), (1, 7));
-    assert_eq!(read(&[span(2, 2), span(8, 2)], 20), (0, 0));
-    assert_eq!(read(&[ByteRange::All], 20).0, 1, "it did not fit, and was not read");
-    assert_eq!(read(&[ByteRange::All], 200), (1, 100));
-    assert_eq!(read(&[ByteRange::All], 20), (0, 0), "larger than the buffer, as is known");
+    let parts = |first: Range<usize>, second: Range<usize>| [&value[first], &value[second]].concat();
+    let (all, too_large) = ([ByteRange::All], StoreErrorKind::TooLarge { size: None });
+    let refused = || assert_eq!(read(&all, 20).unwrap_err().kind(), too_large);
+
+    let first = || assert_eq!(read(&[span(7, 3), span(1, 4)], 20).unwrap(), (true, parts(7..10, 1..5)));
+    assert_eq!(setup.cost(first), (1, 7));
+    let inside = || assert_eq!(read(&[span(2, 2), span(8, 2)], 20).unwrap(), (false, parts(2..4, 8..10)));
+    assert_eq!(setup.cost(inside), (0, 0));
+    assert_eq!(setup.cost(refused), (1, 0), "it exceeds the limit, and is not read");
+    assert_eq!(setup.cost(|| assert_eq!(read(&all, 100).unwrap(), (true, value.clone()))), (1, 100));
+    assert_eq!(setup.cost(|| assert_eq!(read(&all, 100).unwrap(), (false, value.clone()))), (0, 0));
+    assert_eq!(setup.cost(refused), (0, 0), "it exceeds the limit, as is known");
+}
+
+/// The rest of what is kept in part is read within what the kept part leaves of the limit.
+#[test]
+fn what_is_kept_counts_towards_the_limit() {
+    let (below, limits) = Limited::over(&Storage::from(MemoryStore::new()));
+    let setup = Setup::over(below, CacheOptions::default());
+    setup.put("k", Vec::from_iter(0..100));
+    setup.read("k", &[span(0, 60)], ReadVersion::Any).unwrap();
+    let read = |limit| {
+        let ranges = [span(0, 60), span(60, 40)];
+        block_on(setup.storage.get_ranges(&key("k"), &ranges, ReadVersion::Any, limit)).map(Option::unwrap)
+    };
+    assert_eq!(read(99).unwrap_err().kind(), StoreErrorKind::TooLarge { size: None });
+    assert_eq!(read(100).unwrap().bytes.concat(), Vec::from_iter(0..100));
+    assert_eq!(*limits.lock().unwrap(), [u64::MAX, 39, 40]);
 }
 
 #[test]
@@ -120,7 +197,7 @@ fn absent_keys_are_remembered_if_wanted() {
         let setup = Setup::new(CacheOptions { absent, ..CacheOptions::default() });
         let again = setup.cost(|| {
             assert!(setup.get("k").is_none() && setup.get("k").is_none());
-            assert!(block_on(setup.storage.reader().size(&key("k"))).unwrap().is_none());
+            assert!(block_on(setup.storage.head(&key("k"))).unwrap().is_none());
         });
         assert_eq!(again.0, if absent { 1 } else { 3 });
         block_on(setup.storage.put(&key("k"), "v")).unwrap();
@@ -131,15 +208,13 @@ fn absent_keys_are_remembered_if_wanted() {
 #[test]
 fn what_a_write_has_replaced_is_forgotten_however_the_write_ends() {
     type Write = fn(&Storage);
-    let put =
-        |storage: &Storage, how: Put<'_>| block_on(storage.writer()?.put(&key("a/k"), &["new".into()], how));
     let writes: [(&str, Write); 4] = [
         ("put", |storage| block_on(storage.put(&key("a/k"), "new")).unwrap()),
         ("delete", |storage| {
-            let _ = block_on(storage.writer().unwrap().delete(&key("a/k"), None)).unwrap();
+            let _ = block_on(storage.delete_if(&key("a/k"), None)).unwrap();
         }),
         ("delete_prefix", |storage| {
-            block_on(storage.writer().unwrap().delete_prefix(&Prefix::new("a/").unwrap())).unwrap();
+            block_on(storage.delete_prefix(&Prefix::new("a/").unwrap())).unwrap();
         }),
         ("a dropped put", |storage| {
             let key = key("a/k");
@@ -151,22 +226,23 @@ fn what_a_write_has_replaced_is_forgotten_however_the_write_ends() {
         let below = Storage::from(MemoryStore::new());
         block_on(below.put(&key("a/k"), "old")).unwrap();
         let hangs = name == "a dropped put";
-        let (faulty, _) = Faulty::over(&below, move |_, call| {
-            (hangs && call.operation.writes()).then_some(Fault::HangAfter)
-        });
+        let (faulty, _) =
+            Faulty::over(&below, move |_, op| (hangs && op.writes()).then_some(Fault::HangAfter));
         let (storage, _) = Cached::over(&faulty, CacheOptions::default());
-        assert_eq!(block_on(storage.get(&key("a/k"))).unwrap().unwrap(), "old");
+        assert_eq!(block_on(storage.get(&key("a/k"), u64::MAX)).unwrap().unwrap(), "old");
         write(&storage);
-        let (now, truth) = (block_on(storage.get(&key("a/k"))), block_on(below.get(&key("a/k"))));
-        assert_eq!(now.unwrap(), truth.unwrap(), "{name}");
+        let get = |storage: &Storage| block_on(storage.get(&key("a/k"), u64::MAX)).unwrap();
+        assert_eq!(get(&storage), get(&below), "{name}");
     }
     // Somebody else has written: the conflict says so.
     let setup = Setup::new(CacheOptions::default());
     setup.put("a/k", "old");
-    let old = setup.read("a/k", &[ByteRange::All], If::Versioned).unwrap().unwrap().version.unwrap();
+    let old = setup.read("a/k", &[ByteRange::All], ReadVersion::Report).unwrap().unwrap().version.unwrap();
     setup.put("a/k", "of others");
     assert_eq!(setup.get("a/k").unwrap(), "old", "the store is believed for ever");
-    assert_eq!(put(&setup.storage, Put::IfUnchanged(&old)).unwrap(), Outcome::Conflict);
+    let (key, parts) = (key("a/k"), ["new".into()]);
+    let put = setup.storage.put_if(&key, &parts, PutMode::IfUnchanged(&old));
+    assert_eq!(block_on(put).unwrap(), Outcome::Conflict);
     assert_eq!(setup.get("a/k").unwrap(), "of others");
 }
 
@@ -179,7 +255,7 @@ fn a_read_that_a_write_has_overtaken_is_not_kept() {
     let (slow, simulated) = Simulated::virtually(&below, network);
     let (storage, _) = Cached::over(&slow, CacheOptions::default());
     let k = key("k");
-    let (mut read, mut put) = (Box::pin(storage.get(&k)), Box::pin(storage.put(&k, "new")));
+    let (mut read, mut put) = (Box::pin(storage.get(&k, u64::MAX)), Box::pin(storage.put(&k, "new")));
     let mut written = false;
     let old = simulated.run(poll_fn(|context| {
         let answer = read.as_mut().poll(context);
@@ -187,22 +263,22 @@ fn a_read_that_a_write_has_overtaken_is_not_kept() {
         answer
     }));
     assert!(written && old.unwrap().unwrap() == vec![0; 1000]);
-    assert_eq!(simulated.run(storage.get(&k)).unwrap().unwrap(), "new");
+    assert_eq!(simulated.run(storage.get(&k, u64::MAX)).unwrap().unwrap(), "new");
 }
 
 #[test]
 fn pinned_reads_get_their_version_or_the_word_of_the_store() {
     let setup = Setup::new(CacheOptions::default());
     setup.put("k", "0123456789");
-    let first = setup.read("k", &[span(0, 4)], If::Versioned).unwrap().unwrap().version.unwrap();
+    let first = setup.read("k", &[span(0, 4)], ReadVersion::Report).unwrap().unwrap().version.unwrap();
     setup.put("k", "abcdefghij");
     let pinned = |ranges: &[ByteRange], version: &Version| {
-        setup.read("k", ranges, If::Pinned(version)).map(|reply| reply.unwrap().bytes)
+        setup.read("k", ranges, ReadVersion::Pinned(version)).map(|reply| reply.unwrap().bytes)
     };
     assert_eq!(setup.cost(|| assert_eq!(pinned(&[span(1, 2)], &first).unwrap(), ["12"])), (0, 0));
     // The rest is not there any more: that is told, and not met again.
     assert_eq!(pinned(&[span(1, 2), span(4, 2)], &first).unwrap_err().kind(), StoreErrorKind::Changed);
-    let second = setup.read("k", &[span(0, 4)], If::Versioned).unwrap().unwrap();
+    let second = setup.read("k", &[span(0, 4)], ReadVersion::Report).unwrap().unwrap();
     assert_eq!(second.bytes, ["abcd"]);
     assert_eq!(pinned(&[span(0, 2)], &first).unwrap_err().kind(), StoreErrorKind::Changed);
     assert_eq!(pinned(&[span(2, 6)], second.version.as_ref().unwrap()).unwrap(), ["cdefgh"]);
@@ -212,11 +288,11 @@ fn pinned_reads_get_their_version_or_the_word_of_the_store() {
 fn parts_of_two_versions_are_never_one_answer() {
     let setup = Setup::new(CacheOptions::default());
     setup.put("k", "0123456789");
-    setup.read("k", &[span(0, 4)], If::Any).unwrap();
+    setup.read("k", &[span(0, 4)], ReadVersion::Any).unwrap();
     setup.put("k", "abcdefghij");
-    let reply = setup.read("k", &[span(0, 4), span(4, 4)], If::Any).unwrap().unwrap();
+    let reply = setup.read("k", &[span(0, 4), span(4, 4)], ReadVersion::Any).unwrap().unwrap();
     assert_eq!(reply.bytes, ["abcd", "efgh"]);
-    assert_eq!(setup.cost(|| drop(setup.read("k", &[span(2, 2)], If::Any))).0, 0);
+    assert_eq!(setup.cost(|| drop(setup.read("k", &[span(2, 2)], ReadVersion::Any))).0, 0);
 }
 
 #[test]
@@ -262,13 +338,18 @@ fn answers_that_are_too_short_are_not_kept() {
     let below = Storage::from(MemoryStore::new());
     block_on(below.put(&key("k"), "0123456789")).unwrap();
     let (faulty, _) = Faulty::over(&below, |number, _| (number <= 2).then_some(Fault::Short));
-    let (storage, _) = Cached::over(&faulty, CacheOptions::default());
+    let (storage, cached) = Cached::over(&faulty, CacheOptions::default());
     let spans = [span(0, 4), span(6, 4)];
-    let mut into = [0; 8];
-    let read = || block_on(storage.reader().get_ranges(&key("k"), &spans, If::Any)).unwrap().unwrap().bytes;
-    assert_eq!(read(), ["0123", "678"], "as the store has it");
-    let _ = block_on(storage.reader().read_into(&key("k"), &spans, If::Any, &mut into));
-    assert_eq!(read(), ["0123", "6789"]);
+    let read = || {
+        let reply = block_on(storage.get_ranges(&key("k"), &spans, ReadVersion::Any, u64::MAX));
+        reply.map(|reply| reply.unwrap().bytes)
+    };
+    for _ in 0..2 {
+        assert_eq!(read().unwrap_err().kind(), StoreErrorKind::Io, "the store breaks its contract");
+        assert_eq!(cached.counts().held, 0);
+    }
+    assert_eq!(read().unwrap(), ["0123", "6789"]);
+    assert_eq!(cached.counts().hits, 0);
 }
 
 /// Each of these answers says that what is kept may be another object's.
@@ -283,12 +364,12 @@ fn an_answer_that_cannot_be_kept_takes_what_it_contradicts_with_it() {
         ("a suffix of who knows what", Some(&other), b"ab", [ByteRange::Suffix(2)]),
     ] {
         setup.put("k", "0123456789");
-        setup.read("k", &[span(0, 4)], If::Any).unwrap();
-        let Seen { found, asked } = setup.cached.find(&key, &[span(0, 4)], If::Any);
+        setup.read("k", &[span(0, 4)], ReadVersion::Any).unwrap();
+        let Seen { found, asked } = setup.cached.find(&key, &[span(0, 4)], ReadVersion::Any);
         assert_eq!(found.missing(), Some(0), "{what}");
-        let answer =
-            Answered { ranges: &ranges, parts: vec![part], version, size: None, condition: If::Versioned };
+        let (parts, wanted) = (vec![part], ReadVersion::Report);
+        let answer = Answered { ranges: &ranges, parts, version, size: None, wanted };
         setup.cached.keep(&key, asked, &answer);
-        assert_eq!(setup.cached.find(&key, &[span(0, 4)], If::Any).found.missing(), None, "{what}");
+        assert_eq!(setup.cached.find(&key, &[span(0, 4)], ReadVersion::Any).found.missing(), None, "{what}");
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::{Compression, Crc, write::DeflateEncoder};
 use futures_util::{StreamExt, TryStreamExt, stream};
-use zarr_traits::{Bytes, Drive, Key, Prefix, Storage, StoreError, StoreErrorKind, StoreResult};
+use zarr_traits::{Bytes, Key, Prefix, Storage, StoreError, StoreErrorKind, StoreResult};
 
 use super::{DEFLATED, STORED};
 
@@ -41,12 +41,14 @@ pub struct PackOptions {
     /// The level, 1 to 9, at which members are deflated that become smaller by it. By default none is: chunks are mostly
     /// compressed already, and of a deflated member no part can be read without the rest.
     pub deflate: Option<u8>,
+    /// The largest object that is packed, in bytes: each is held in memory once; 4 GiB.
+    pub object_bytes: u64,
 }
 
 impl PackOptions {
     /// Stored members, with these documents before everything else.
     pub fn new(documents: fn(&Key) -> bool) -> Self {
-        Self { documents, deflate: None }
+        Self { documents, deflate: None, object_bytes: 4 << 30 }
     }
 }
 
@@ -79,13 +81,11 @@ pub async fn pack(
         let message = "levels of deflate are 1 to 9";
         return Err(StoreError::new(StoreErrorKind::InvalidArgument, message));
     }
-    let mut keys = from.list_all(prefix).await?;
+    let listed = from.list_all(prefix).await?;
+    let mut keys: Vec<Key> = listed.into_iter().map(|listed| listed.key).collect();
     keys.sort_by_cached_key(|key| order(key, (options.documents)(key)));
-    let at_once = match from.capabilities().drive {
-        Drive::Inline => 1,
-        Drive::Remote { in_flight, .. } => in_flight.clamp(1, AT_ONCE),
-    };
-    let reads = keys.into_iter().map(|key| object(from.clone(), key));
+    let at_once = from.capabilities().drive.in_flight().min(AT_ONCE);
+    let reads = keys.into_iter().map(|key| object(from.clone(), key, options.object_bytes));
     let mut objects = stream::iter(reads).buffered(at_once);
     let mut archive = Archive { into, at: 0, directory: Vec::new(), members: 0 };
     while let Some((key, bytes)) = objects.try_next().await? {
@@ -118,8 +118,8 @@ fn order(key: &Key, document: bool) -> (bool, usize, String) {
     (!document, level, key.to_string())
 }
 
-async fn object(from: Storage, key: Key) -> StoreResult<(Key, Bytes)> {
-    match from.get(&key).await? {
+async fn object(from: Storage, key: Key, limit: u64) -> StoreResult<(Key, Bytes)> {
+    match from.get(&key, limit).await? {
         Some(bytes) => Ok((key, bytes)),
         None => {
             let message = "this object was deleted while it was to be packed";

@@ -1,0 +1,173 @@
+//! The answers of a store.
+
+use crate::error::{StoreError, StoreErrorKind, StoreResult};
+use crate::key::{Key, Prefix};
+use crate::version::Version;
+
+/// The answer to an [`Op`](super::Op), one variant per kind of answer.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Answer {
+    /// To [`Op::Read`](super::Op::Read): the bytes are in the buffer. `None`: there is no object at the key.
+    Read(Option<ObjectMeta>),
+    /// To [`Op::Head`](super::Op::Head). `None`: there is no object at the key.
+    Head(Option<ObjectMeta>),
+    /// To [`Op::List`](super::Op::List).
+    List(Page),
+    /// To [`Op::ListDir`](super::Op::ListDir).
+    ListDir(Dir),
+    /// To [`Op::Put`](super::Op::Put) and [`Op::Delete`](super::Op::Delete).
+    Write(Outcome),
+    /// To [`Op::DeletePrefix`](super::Op::DeletePrefix) and [`Op::Sync`](super::Op::Sync).
+    Done,
+}
+
+macro_rules! unwrapping {
+    ($($name:ident: $variant:ident => $type:ty),*) => {
+        impl Answer {
+            $(
+                #[doc = concat!("The value of [`", stringify!($variant), "`](Self::", stringify!($variant), ").")]
+                ///
+                /// # Errors
+                /// [`StoreErrorKind::Io`] for the answer to another operation: the store breaks its contract.
+                pub fn $name(self) -> StoreResult<$type> {
+                    match self {
+                        Self::$variant(value) => Ok(value),
+                        other => Err(other.unexpected()),
+                    }
+                }
+            )*
+        }
+    };
+}
+
+unwrapping! {
+    into_read: Read => Option<ObjectMeta>,
+    into_head: Head => Option<ObjectMeta>,
+    into_page: List => Page,
+    into_dir: ListDir => Dir,
+    into_outcome: Write => Outcome
+}
+
+impl Answer {
+    /// Nothing, for [`Done`](Self::Done).
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::Io`] for the answer to another operation: the store breaks its contract.
+    pub fn into_done(self) -> StoreResult<()> {
+        match self {
+            Self::Done => Ok(()),
+            other => Err(other.unexpected()),
+        }
+    }
+
+    fn unexpected(&self) -> StoreError {
+        let message = format!("the store has answered another operation than it was asked for: {self:?}");
+        StoreError::new(StoreErrorKind::Io, message)
+    }
+}
+
+/// The size and version of an object.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ObjectMeta {
+    /// The size of the whole object in bytes. The answer to [`Op::Head`](super::Op::Head) always has it, other answers
+    /// have it where the store knows it.
+    pub size: Option<u64>,
+    /// The version, if it was asked for and the store has versions.
+    pub version: Option<Version>,
+}
+
+impl ObjectMeta {
+    /// An object of this size and version.
+    pub fn new(size: impl Into<Option<u64>>, version: Option<Version>) -> Self {
+        Self { size: size.into(), version }
+    }
+}
+
+/// An object in a listing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Listed {
+    /// The key.
+    pub key: Key,
+    /// The size and version, where the store lists them.
+    pub meta: ObjectMeta,
+}
+
+impl Listed {
+    /// An object of which only the key is known.
+    pub fn new(key: Key) -> Self {
+        Self { key, meta: ObjectMeta::default() }
+    }
+
+    /// The same object under another key: for a layer that changes keys.
+    #[must_use]
+    pub fn at(self, key: Key) -> Self {
+        Self { key, ..self }
+    }
+
+    /// Adds the size in bytes.
+    #[must_use]
+    pub fn with_size(mut self, size: u64) -> Self {
+        self.meta.size = Some(size);
+        self
+    }
+
+    /// Adds the version.
+    #[must_use]
+    pub fn with_version(mut self, version: Version) -> Self {
+        self.meta.version = Some(version);
+        self
+    }
+}
+
+/// One page of a listing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Page {
+    /// Objects, in ascending order of the bytes of their keys.
+    pub entries: Vec<Listed>,
+    /// Whether more objects follow after the last one.
+    pub more: bool,
+}
+
+impl Page {
+    /// A page.
+    pub fn new(entries: Vec<Listed>, more: bool) -> Self {
+        Self { entries, more }
+    }
+
+    /// The keys of the page, in ascending order.
+    pub fn into_keys(self) -> impl Iterator<Item = Key> {
+        self.entries.into_iter().map(|entry| entry.key)
+    }
+}
+
+/// What lies directly below a prefix.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Dir {
+    /// Objects, in ascending order of their keys.
+    pub objects: Vec<Listed>,
+    /// Prefixes that hold at least one object, in ascending order.
+    pub prefixes: Vec<Prefix>,
+}
+
+impl Dir {
+    /// A directory.
+    pub fn new(objects: Vec<Listed>, prefixes: Vec<Prefix>) -> Self {
+        Self { objects, prefixes }
+    }
+}
+
+/// The outcome of a write. A conflict is a value: `?` cannot lose it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+#[must_use]
+pub enum Outcome {
+    /// The write was applied. The new version, where the store reports one.
+    Done(Option<Version>),
+    /// The condition did not hold. Nothing was changed.
+    Conflict,
+}

@@ -1,0 +1,343 @@
+//! The memory that a read fills, and its limit.
+
+use std::fmt;
+
+use bytes::Bytes;
+use zarr_strided::zeroed;
+
+use crate::error::{StoreError, StoreErrorKind, StoreResult};
+use crate::range::ByteRange;
+
+/// Receives the bytes of a [`Read`](super::Read), at most as many as its limit.
+///
+/// A store either appends bytes to the buffer ([`grow`](Self::grow), [`append`](Self::append)), or hands over memory that
+/// it holds already ([`share`](Self::share)), which copies nothing. The buffer refuses what exceeds its limit before it
+/// takes memory for it.
+///
+/// ```
+/// # use zarr_traits::{ReadBuffer, StoreErrorKind};
+/// let mut buffer = ReadBuffer::new(4);
+/// buffer.append(b"abc")?;
+/// assert_eq!(buffer.append(b"de").unwrap_err().kind(), StoreErrorKind::TooLarge { size: None });
+/// assert_eq!(buffer.into_bytes(), "abc");
+/// # Ok::<(), zarr_traits::StoreError>(())
+/// ```
+pub struct ReadBuffer {
+    limit: u64,
+    expected: u64,
+    /// Initialised memory, of which the first `len` bytes were read.
+    memory: Vec<u8>,
+    len: usize,
+    /// The ranges, where the store shares its memory; nothing is in ours then.
+    shared: Vec<Bytes>,
+}
+
+/// What a read has left in a [`ReadBuffer`].
+pub enum Stored {
+    /// The first `len` bytes of `memory`: all ranges, one after the other.
+    Memory {
+        /// Initialised memory, which is longer than what was read if it was used before.
+        memory: Vec<u8>,
+        /// How many bytes were read.
+        len: usize,
+    },
+    /// Memory of the store.
+    Shared {
+        /// One value per range.
+        parts: Vec<Bytes>,
+        /// The memory of the buffer, which was not used.
+        memory: Vec<u8>,
+    },
+}
+
+impl ReadBuffer {
+    /// An empty buffer for at most `limit` bytes.
+    pub fn new(limit: u64) -> Self {
+        Self::reusing(Vec::new(), limit)
+    }
+
+    /// An empty buffer for at most `limit` bytes, which overwrites `memory` before it takes more.
+    pub fn reusing(memory: Vec<u8>, limit: u64) -> Self {
+        Self { limit, expected: 0, memory, len: 0, shared: Vec::new() }
+    }
+
+    /// Tells the store how many bytes the reader expects, which saves it from asking for the size. The limit stays.
+    #[must_use]
+    pub fn expecting(mut self, bytes: u64) -> Self {
+        self.expected = bytes.min(self.limit);
+        self
+    }
+
+    /// The number of bytes that the buffer may hold.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// The number of bytes that the reader expects; 0 if it does not know.
+    pub fn expected(&self) -> u64 {
+        self.expected
+    }
+
+    /// The number of bytes in the buffer.
+    pub fn len(&self) -> usize {
+        self.shared.iter().fold(self.len, |sum, part| sum + part.len())
+    }
+
+    /// Whether the buffer holds no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Appends `bytes` bytes and returns them, to be overwritten. What they hold is unspecified.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::TooLarge`] when the limit would be exceeded; [`StoreErrorKind::LimitExceeded`] when there is no
+    /// memory.
+    pub fn grow(&mut self, bytes: u64) -> StoreResult<&mut [u8]> {
+        let added = self.checked(bytes)?;
+        let start = self.extend(added)?;
+        Ok(&mut self.memory[start..self.len])
+    }
+
+    /// Appends a copy of `bytes`.
+    ///
+    /// # Errors
+    /// As [`grow`](Self::grow).
+    pub fn append(&mut self, bytes: &[u8]) -> StoreResult<()> {
+        self.grow(bytes.len() as u64)?.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Hands over a range that the store has in memory. A store shares either all ranges of a read or none.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::TooLarge`] when the limit would be exceeded.
+    pub fn share(&mut self, bytes: Bytes) -> StoreResult<()> {
+        self.checked(bytes.len() as u64)?;
+        if self.len > 0 {
+            return self.append(&bytes);
+        }
+        self.shared.push(bytes);
+        Ok(())
+    }
+
+    /// Shortens the content to its first `to` bytes.
+    pub fn truncate(&mut self, to: usize) {
+        self.len = self.len.min(to);
+        let mut left = to;
+        for part in &mut self.shared {
+            part.truncate(left);
+            left -= part.len();
+        }
+    }
+
+    /// Empties the buffer and keeps its memory.
+    pub fn clear(&mut self) {
+        self.len = 0;
+        self.shared.clear();
+    }
+
+    /// What was read, as the store has left it.
+    pub fn into_stored(self) -> Stored {
+        let Self { memory, len, shared: parts, .. } = self;
+        if parts.is_empty() { Stored::Memory { memory, len } } else { Stored::Shared { parts, memory } }
+    }
+
+    /// All bytes, one range after the other. Several shared ranges are copied into one.
+    pub fn into_bytes(self) -> Bytes {
+        match self.into_stored() {
+            Stored::Memory { memory, len } => Bytes::from(memory).slice(..len),
+            Stored::Shared { mut parts, .. } if parts.len() == 1 => parts.remove(0),
+            Stored::Shared { parts, .. } => parts.concat().into(),
+        }
+    }
+
+    /// The bytes of each of `ranges`, which were read from an object of `size` bytes, as far as that is known. `None` if
+    /// the content does not have the lengths of the ranges: the store breaks its contract.
+    pub fn parts(&self, ranges: &[ByteRange], size: Option<u64>) -> Option<Vec<&[u8]>> {
+        if !self.shared.is_empty() {
+            return are_of(&self.shared, ranges, size).then(|| self.shared.iter().map(|p| &p[..]).collect());
+        }
+        let mut rest = &self.memory[..self.len];
+        let cut = |len| rest.split_off(..len);
+        lengths(ranges, size, self.len)?.into_iter().map(cut).collect()
+    }
+
+    /// As [`parts`](Self::parts), to be shared.
+    pub fn into_parts(self, ranges: &[ByteRange], size: Option<u64>) -> Option<Vec<Bytes>> {
+        match self.into_stored() {
+            Stored::Shared { parts, .. } => are_of(&parts, ranges, size).then_some(parts),
+            Stored::Memory { memory, len } => {
+                let mut rest = Bytes::from(memory).slice(..len);
+                let cut = |len| (len <= rest.len()).then(|| rest.split_to(len));
+                lengths(ranges, size, len)?.into_iter().map(cut).collect()
+            }
+        }
+    }
+
+    /// `bytes` more, as a number of memory, if they keep within the limit.
+    fn checked(&self, bytes: u64) -> StoreResult<usize> {
+        let total = (self.len() as u64).saturating_add(bytes);
+        if total > self.limit {
+            return Err(self.too_large(None));
+        }
+        usize::try_from(bytes).map_err(|_| no_memory(bytes))
+    }
+
+    /// The error of a store that knows beforehand that the object, of `size` bytes, exceeds the limit.
+    pub fn too_large(&self, size: Option<u64>) -> StoreError {
+        let limit = self.limit;
+        let message = match size {
+            Some(size) => format!("the object has {size} bytes, at most {limit} are accepted"),
+            None => format!("the store returns more than {limit} bytes, which is the most that is accepted"),
+        };
+        StoreError::new(StoreErrorKind::TooLarge { size }, message)
+    }
+
+    /// Makes the content `added` bytes longer, and returns where they begin.
+    fn extend(&mut self, added: usize) -> StoreResult<usize> {
+        if !self.shared.is_empty() {
+            // A store that shares some ranges and appends others: rare, and right.
+            let memory = std::mem::take(&mut self.shared).concat();
+            (self.len, self.memory) = (memory.len(), memory);
+        }
+        let (start, end) = (self.len, self.len + added);
+        if self.memory.len() < end {
+            let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
+            // At least twice as much each time: many small pieces cost one copy each on average.
+            let to = self.memory.len().saturating_mul(2).min(limit).max(end);
+            // The system hands out zeroed memory for less than it costs to zero it.
+            let mut larger = zeroed::<u8>(to).map_err(|_| no_memory(to as u64))?;
+            larger[..start].copy_from_slice(&self.memory[..start]);
+            self.memory = larger;
+        }
+        self.len = end;
+        Ok(start)
+    }
+}
+
+/// Whether `parts` have the lengths of the ranges, as far as those are known.
+fn are_of(parts: &[Bytes], ranges: &[ByteRange], size: Option<u64>) -> bool {
+    let fits = |(part, range): (&Bytes, &ByteRange)| length(range, size).is_none_or(|len| len == part.len());
+    parts.len() == ranges.len() && parts.iter().zip(ranges).all(fits)
+}
+
+/// How many of `total` bytes each range has.
+fn lengths(ranges: &[ByteRange], size: Option<u64>, total: usize) -> Option<Vec<usize>> {
+    let lengths: Vec<usize> = match ranges {
+        [range] => vec![length(range, size).unwrap_or(total)],
+        _ => ranges.iter().map(|range| length(range, size)).collect::<Option<_>>()?,
+    };
+    let sum = lengths.iter().fold(0_usize, |sum, len| sum.saturating_add(*len));
+    (sum == total).then_some(lengths)
+}
+
+/// The length of a range of an object of `size` bytes, as far as that is known.
+fn length(range: &ByteRange, size: Option<u64>) -> Option<usize> {
+    let len = match (range, size) {
+        (ByteRange::Span { len, .. }, _) => *len,
+        (range, size) => range.resolve(size?).map(|range| range.end - range.start).ok()?,
+    };
+    usize::try_from(len).ok()
+}
+
+fn no_memory(bytes: u64) -> StoreError {
+    StoreError::new(StoreErrorKind::LimitExceeded, format!("no memory for {bytes} bytes"))
+}
+
+impl fmt::Debug for ReadBuffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ReadBuffer({} of at most {} bytes)", self.len(), self.limit)
+    }
+}
+
+impl fmt::Debug for Stored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Memory { len, .. } => write!(f, "Memory({len} bytes)"),
+            Self::Shared { parts, .. } => write!(f, "Shared({} parts)", parts.len()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_beyond_the_limit_is_taken() {
+        let mut buffer = ReadBuffer::new(10);
+        assert!(buffer.grow(11).is_err() && buffer.grow(u64::MAX).is_err());
+        buffer.grow(6).unwrap().fill(1);
+        assert!(buffer.append(&[2; 5]).is_err());
+        assert!(buffer.share(Bytes::from_static(&[3; 5])).is_err());
+        buffer.append(&[2; 4]).unwrap();
+        let Stored::Memory { memory, len } = buffer.into_stored() else { panic!("grown memory") };
+        assert_eq!((&memory[..len], memory.len()), (&[1, 1, 1, 1, 1, 1, 2, 2, 2, 2][..], 10));
+    }
+
+    #[test]
+    fn memory_is_used_again_and_shared_parts_are_not_copied() {
+        let memory = vec![9; 100];
+        let address = memory.as_ptr();
+        let mut buffer = ReadBuffer::reusing(memory, 1000);
+        buffer.append(&[1; 60]).unwrap();
+        buffer.clear();
+        buffer.grow(100).unwrap();
+        let Stored::Memory { memory, len } = buffer.into_stored() else { panic!("grown memory") };
+        assert_eq!((memory.as_ptr(), len), (address, 100));
+
+        let value = Bytes::from_static(b"0123456789");
+        let mut buffer = ReadBuffer::new(10);
+        buffer.share(value.slice(2..4)).unwrap();
+        buffer.share(value.slice(0..1)).unwrap();
+        let spans = [ByteRange::Span { offset: 2, len: 2 }, ByteRange::Span { offset: 0, len: 1 }];
+        let parts = buffer.into_parts(&spans, None).unwrap();
+        assert_eq!((parts[0].as_ptr(), &parts[1][..]), (value[2..].as_ptr(), &b"0"[..]));
+    }
+
+    #[test]
+    fn parts_are_cut_by_their_ranges() {
+        let ranges = [ByteRange::Suffix(9), ByteRange::Span { offset: 1, len: 2 }, ByteRange::All];
+        let filled = |text: &[u8]| {
+            let mut buffer = ReadBuffer::new(100);
+            buffer.append(text).unwrap();
+            buffer
+        };
+        let parts = filled(b"abcdbcabcd").into_parts(&ranges, Some(4)).unwrap();
+        assert_eq!(parts, ["abcd", "bc", "abcd"]);
+        assert!(filled(b"abcd").into_parts(&ranges, Some(4)).is_none(), "too few bytes");
+        assert!(filled(b"abcdbcabcd").into_parts(&ranges, None).is_none(), "unknown lengths");
+        assert_eq!(filled(b"abc").into_parts(&[ByteRange::All], None).unwrap(), ["abc"]);
+    }
+
+    #[test]
+    fn parts_of_other_lengths_than_their_ranges_are_refused() {
+        let shared = |texts: &[&'static str]| {
+            let mut buffer = ReadBuffer::new(100);
+            texts.iter().for_each(|text| buffer.share((*text).into()).unwrap());
+            buffer
+        };
+        let copied = |text: &str| {
+            let mut buffer = ReadBuffer::new(100);
+            buffer.append(text.as_bytes()).unwrap();
+            buffer
+        };
+        let span = ByteRange::Span { offset: 1, len: 3 };
+        for (made, ranges, size, accepted) in [
+            (shared(&["bcd"]), &[span][..], None, true),
+            (shared(&["bc"]), &[span], None, false),
+            (copied("bcd"), &[span], None, true),
+            (copied("bcde"), &[span], None, false),
+            (shared(&["bcd", "bc"]), &[span, span], Some(9), false),
+            (shared(&["ab"]), &[ByteRange::All], Some(3), false),
+            (copied("ab"), &[ByteRange::All], Some(3), false),
+            (copied("ab"), &[ByteRange::Suffix(5)], Some(2), true),
+            (shared(&["ab"]), &[ByteRange::Suffix(5)], None, true),
+        ] {
+            let what = format!("{made:?} for {ranges:?} of {size:?}");
+            assert_eq!(made.parts(ranges, size).is_some(), accepted, "{what}");
+            assert_eq!(made.into_parts(ranges, size).is_some(), accepted, "{what}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What a store can do, and where its futures may be polled.
+
+use crate::partial::Hints;
+
+/// What a store can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Capabilities {
+    /// Where the futures of this store may be polled.
+    pub drive: Drive,
+    /// [`Op::List`](super::Op::List) and [`Op::ListDir`](super::Op::ListDir) are supported.
+    pub list: bool,
+    /// [`Op::Put`](super::Op::Put), [`Op::Delete`](super::Op::Delete), [`Op::DeletePrefix`](super::Op::DeletePrefix) and
+    /// [`Op::Sync`](super::Op::Sync) are supported.
+    pub write: bool,
+    /// A [suffix range](crate::ByteRange::Suffix) takes one request. Otherwise the reader asks for the size first.
+    pub suffix: bool,
+    /// [`PutMode::Create`](super::PutMode::Create) is supported.
+    pub put_create: bool,
+    /// [`PutMode::IfUnchanged`](super::PutMode::IfUnchanged) is supported.
+    pub put_if: bool,
+    /// A [`Delete`](super::Delete) with a version is supported.
+    pub delete_if: bool,
+}
+
+impl Capabilities {
+    /// A local store that supports every operation.
+    pub fn inline() -> Self {
+        Self {
+            drive: Drive::Inline,
+            list: true,
+            write: true,
+            suffix: true,
+            put_create: true,
+            put_if: true,
+            delete_if: true,
+        }
+    }
+
+    /// A store behind a network that can be read, listed and written, without conditions. Set the fields for what the
+    /// service offers beyond.
+    pub fn remote(in_flight: usize, merge_gap: u64) -> Self {
+        Self {
+            drive: Drive::remote(in_flight, merge_gap),
+            suffix: false,
+            put_create: false,
+            put_if: false,
+            delete_if: false,
+            ..Self::inline()
+        }
+    }
+
+    /// The same store without the operations that write.
+    #[must_use]
+    pub fn read_only(self) -> Self {
+        Self { write: false, put_create: false, put_if: false, delete_if: false, ..self }
+    }
+
+    /// The same store without listings.
+    #[must_use]
+    pub fn without_list(self) -> Self {
+        Self { list: false, ..self }
+    }
+}
+
+/// Where the futures of a store may be polled. A wrong value makes reads slow, never wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Drive {
+    /// The futures do their work while they are polled (a file system, memory). The engine polls them on its workers.
+    Inline,
+    /// The futures wait for a network. The engine keeps many of them in flight on the caller's task.
+    #[non_exhaustive]
+    Remote {
+        /// Requests that may be under way at once.
+        in_flight: usize,
+        /// Two ranges at most this many bytes apart are cheaper to read as one.
+        merge_gap: u64,
+    },
+}
+
+impl Drive {
+    /// A store behind a network, with this many requests under way at once. Two ranges at most `merge_gap` bytes apart are
+    /// cheaper to read as one.
+    pub fn remote(in_flight: usize, merge_gap: u64) -> Self {
+        Self::Remote { in_flight, merge_gap }
+    }
+
+    /// How many requests are worth making at once; 1 for a local store.
+    pub fn in_flight(self) -> usize {
+        match self {
+            Self::Inline => 1,
+            Self::Remote { in_flight, .. } => in_flight.max(1),
+        }
+    }
+
+    /// How parts of objects are best fetched from such a store.
+    pub fn hints(self) -> Hints {
+        match self {
+            Self::Inline => Hints { gap: 4 << 10, span: 1 << 20, whole: 16 << 10 },
+            Self::Remote { merge_gap: gap, .. } => Hints { gap, span: gap.saturating_mul(16), whole: gap },
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! What a store is: one method that answers operations, and a contract of numbered rules. **For store authors.**
+//!
+//! `zarr-conformance` checks every rule. A store that passes its suite is a store.
+//!
+//! 1. Futures complete on any executor, also under [`block_on`](crate::block_on) on a bare thread. A store that needs a
+//!    reactor owns one.
+//! 2. An absent key is `None`, for every form of range and every version asked for. Only a key without an object is
+//!    absent: missing permission, a broken connection and a file that is not a regular file are errors.
+//! 3. A value of zero bytes is present.
+//! 4. A read returns its ranges in the order in which they were given. Ranges may overlap, repeat and come in any order.
+//! 5. A [`Span`](crate::ByteRange::Span) that does not lie inside the object is an error of kind
+//!    [`RangeNotSatisfiable`](crate::StoreErrorKind::RangeNotSatisfiable). It is never cut short.
+//! 6. A [`Suffix`](crate::ByteRange::Suffix) longer than the object returns the whole object.
+//! 7. All ranges of one read come from one version of the object.
+//! 8. [`ReadVersion::Pinned`]: the bytes come from exactly that version, or the error is of kind
+//!    [`Changed`](crate::StoreErrorKind::Changed).
+//! 9. A store without versions reports none. Readers then rely on checksums.
+//! 10. A put is atomic, also across a crash: a reader sees the old value or the new value, whole.
+//! 11. [`Outcome::Conflict`] is definite: this call changed nothing. A write that may have been applied is an error of
+//!     kind [`Uncertain`](crate::StoreErrorKind::Uncertain).
+//! 12. Deleting an absent key succeeds, also when a version was given.
+//! 13. The prefix `a/` covers the key `a/b`. It covers neither `a` nor `ab/c`.
+//! 14. A listing never hides an error. Objects that a store keeps for itself (temporary files, locks) are not listed and
+//!     cannot be read by a key.
+//! 15. Errors and logs never contain credentials.
+//! 16. A read never holds more than the [limit](ReadBuffer::limit) of its buffer. A larger answer is an error of kind
+//!     [`TooLarge`](crate::StoreErrorKind::TooLarge), raised before the memory for it is taken.
+
+mod answer;
+mod buffer;
+mod capabilities;
+mod op;
+
+use std::fmt::Debug;
+
+pub use answer::{Answer, Dir, Listed, ObjectMeta, Outcome, Page};
+pub use buffer::{ReadBuffer, Stored};
+pub use capabilities::{Capabilities, Drive};
+pub use op::{Delete, Head, List, ListDir, Op, Put, PutMode, Read, ReadVersion};
+
+use crate::error::StoreResult;
+use crate::future::{BoxFuture, MaybeSend, MaybeSync};
+
+/// A store: values of bytes under keys.
+///
+/// A store answers the operations that it supports with the [`Answer`] of that operation, and all others with
+/// [`Op::unsupported`]. Its [capabilities](Self::capabilities) say which those are. A layer changes what it wants to
+/// change and passes the rest on:
+///
+/// ```
+/// use zarr_traits::{Answer, BoxFuture, Capabilities, Op, Storage, Store, StoreResult};
+///
+/// /// A store that reports no sync as done before the store below it has done it twice.
+/// #[derive(Debug)]
+/// struct Careful(Storage);
+///
+/// impl Store for Careful {
+///     fn capabilities(&self) -> Capabilities {
+///         self.0.capabilities()
+///     }
+///
+///     fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
+///         match op {
+///             Op::Sync => Box::pin(async {
+///                 self.0.call(Op::Sync).await?;
+///                 self.0.call(Op::Sync).await
+///             }),
+///             op => self.0.call(op),
+///         }
+///     }
+/// }
+/// ```
+pub trait Store: Debug + MaybeSend + MaybeSync + 'static {
+    /// What this store can do.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Performs one operation.
+    ///
+    /// # Errors
+    /// As the [contract](self) says; an operation that the store does not know is
+    /// [`Unsupported`](crate::StoreErrorKind::Unsupported).
+    fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>>;
+}

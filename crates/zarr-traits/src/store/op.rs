@@ -1,0 +1,333 @@
+//! The operations of a store.
+
+use bytes::Bytes;
+
+use super::answer::{Answer, Dir, Listed, ObjectMeta, Page};
+use super::buffer::ReadBuffer;
+use crate::error::{StoreError, StoreErrorKind, StoreResult};
+use crate::key::{Key, Prefix};
+use crate::range::ByteRange;
+use crate::version::Version;
+
+/// One operation on a store. Operations and their fields may be added: a store answers what it does not know with
+/// [`unsupported`](Self::unsupported), a layer passes it on.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Op<'a> {
+    /// Reads ranges of an object. Answered by [`Answer::Read`].
+    Read(Read<'a>),
+    /// Asks for the size and version of an object. Answered by [`Answer::Head`].
+    Head(Head<'a>),
+    /// Lists the keys below a prefix, one page of them. Answered by [`Answer::List`].
+    List(List<'a>),
+    /// Lists what lies directly below a prefix. Answered by [`Answer::ListDir`].
+    ListDir(ListDir<'a>),
+    /// Stores a value. Answered by [`Answer::Write`].
+    Put(Put<'a>),
+    /// Deletes an object. Answered by [`Answer::Write`].
+    Delete(Delete<'a>),
+    /// Deletes everything below a prefix. Answered by [`Answer::Done`].
+    DeletePrefix(&'a Prefix),
+    /// Makes everything written so far durable. Answered by [`Answer::Done`].
+    Sync,
+}
+
+impl<'a> Op<'a> {
+    /// The same operation, borrowed for a shorter time: for a layer that performs it more than once.
+    pub fn reborrow(&mut self) -> Op<'_> {
+        match self {
+            Self::Read(read) => Op::Read(Read { into: &mut *read.into, ..*read }),
+            Self::Head(head) => Op::Head(*head),
+            Self::List(list) => Op::List(*list),
+            Self::ListDir(list) => Op::ListDir(*list),
+            Self::Put(put) => Op::Put(*put),
+            Self::Delete(delete) => Op::Delete(*delete),
+            Self::DeletePrefix(prefix) => Op::DeletePrefix(prefix),
+            Self::Sync => Op::Sync,
+        }
+    }
+
+    /// Whether the operation changes what is stored.
+    pub fn writes(&self) -> bool {
+        matches!(self, Self::Put(_) | Self::Delete(_) | Self::DeletePrefix(_) | Self::Sync)
+    }
+
+    /// Whether the operation is a listing.
+    pub fn lists(&self) -> bool {
+        matches!(self, Self::List(_) | Self::ListDir(_))
+    }
+
+    /// The key or prefix of the operation; empty for one that concerns the whole store.
+    pub fn target(&self) -> &'a str {
+        match self {
+            Self::Read(read) => read.key.as_str(),
+            Self::Head(head) => head.key.as_str(),
+            Self::List(list) => list.prefix.as_str(),
+            Self::ListDir(list) => list.prefix.as_str(),
+            Self::Put(put) => put.key.as_str(),
+            Self::Delete(delete) => delete.key.as_str(),
+            Self::DeletePrefix(prefix) => prefix.as_str(),
+            Self::Sync => "",
+        }
+    }
+
+    /// The error of a store that does not support this operation.
+    ///
+    /// # Errors
+    /// Always, of kind [`StoreErrorKind::Unsupported`].
+    pub fn unsupported(&self) -> StoreResult<Answer> {
+        let message = match self {
+            op if op.writes() => "this store is read-only",
+            op if op.lists() => "this store cannot list",
+            _ => "this store does not support the operation",
+        };
+        Err(StoreError::new(StoreErrorKind::Unsupported, message).with_key(self.target()))
+    }
+}
+
+/// Which version a read wants.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum ReadVersion<'a> {
+    /// Any; it need not be reported.
+    Any,
+    /// Any; it is reported, for a later [`Pinned`](Self::Pinned) read or [`PutMode::IfUnchanged`].
+    Report,
+    /// Exactly this one; it is reported.
+    Pinned(&'a Version),
+}
+
+/// Reads ranges of an object.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Read<'a> {
+    /// The key of the object.
+    pub key: &'a Key,
+    /// The ranges, whose bytes are appended to the buffer in this order.
+    pub ranges: &'a [ByteRange],
+    /// Which version is wanted.
+    pub version: ReadVersion<'a>,
+    /// Receives the bytes; it is empty when the store gets it. Its content is unspecified after an error.
+    pub into: &'a mut ReadBuffer,
+}
+
+impl<'a> Read<'a> {
+    /// Reads `ranges` of any version of the object at `key`.
+    pub fn new(key: &'a Key, ranges: &'a [ByteRange], into: &'a mut ReadBuffer) -> Self {
+        Self { key, ranges, version: ReadVersion::Any, into }
+    }
+
+    /// The same read of another key: for a layer that changes keys.
+    #[must_use]
+    pub fn at<'b>(self, key: &'b Key) -> Read<'b>
+    where
+        'a: 'b,
+    {
+        Read { key, ..self }
+    }
+
+    /// Wants this version.
+    #[must_use]
+    pub fn version(self, version: ReadVersion<'a>) -> Self {
+        Self { version, ..self }
+    }
+
+    /// The answer of a store that holds the whole `value`: the ranges share its memory. `version` is the version of the
+    /// value, if the store has versions.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::RangeNotSatisfiable`]; [`StoreErrorKind::Changed`] when another version is wanted;
+    /// [`StoreErrorKind::TooLarge`] when the ranges exceed the limit of the buffer. All name the key.
+    pub fn answer(self, value: &Bytes, version: Option<Version>) -> StoreResult<Answer> {
+        let key = self.key;
+        self.share(value, version).map(|meta| Answer::Read(Some(meta))).map_err(|e| e.with_key(key))
+    }
+
+    fn share(self, value: &Bytes, version: Option<Version>) -> StoreResult<ObjectMeta> {
+        if matches!(self.version, ReadVersion::Pinned(wanted) if version.as_ref() != Some(wanted)) {
+            let message = "the object is no longer the version asked for";
+            return Err(StoreError::new(StoreErrorKind::Changed, message));
+        }
+        for range in self.ranges {
+            self.into.share(range.of(value)?).map_err(|e| match e.kind() {
+                StoreErrorKind::TooLarge { .. } => self.into.too_large(Some(value.len() as u64)),
+                _ => e,
+            })?;
+        }
+        let version = version.filter(|_| !matches!(self.version, ReadVersion::Any));
+        Ok(ObjectMeta { size: Some(value.len() as u64), version })
+    }
+}
+
+/// Asks for the size and version of an object.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Head<'a> {
+    /// The key of the object.
+    pub key: &'a Key,
+}
+
+impl<'a> Head<'a> {
+    /// Asks for the size and version of the object at `key`.
+    pub fn new(key: &'a Key) -> Self {
+        Self { key }
+    }
+}
+
+/// Lists the keys below a prefix, one page of them.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct List<'a> {
+    /// The prefix.
+    pub prefix: &'a Prefix,
+    /// Only keys that come after this one, in the order of their bytes.
+    pub after: Option<&'a Key>,
+}
+
+impl<'a> List<'a> {
+    /// Lists the first page below `prefix`.
+    pub fn new(prefix: &'a Prefix) -> Self {
+        Self { prefix, after: None }
+    }
+
+    /// Lists only keys that come after this one.
+    #[must_use]
+    pub fn after(self, after: Option<&'a Key>) -> Self {
+        Self { after, ..self }
+    }
+
+    /// The answer of a store that holds all of its `keys`, in ascending order: one page.
+    pub fn answer<'k>(self, keys: impl IntoIterator<Item = &'k Key>) -> Answer {
+        let wanted =
+            |key: &&Key| self.prefix.strip(key).is_some() && self.after.is_none_or(|after| *key > after);
+        let entries = keys.into_iter().filter(wanted).cloned().map(Listed::new).collect();
+        Answer::List(Page { entries, more: false })
+    }
+}
+
+/// Lists what lies directly below a prefix.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct ListDir<'a> {
+    /// The prefix.
+    pub prefix: &'a Prefix,
+}
+
+impl<'a> ListDir<'a> {
+    /// Lists what lies directly below `prefix`.
+    pub fn new(prefix: &'a Prefix) -> Self {
+        Self { prefix }
+    }
+
+    /// The answer of a store that holds all of its `keys`, in ascending order.
+    ///
+    /// # Errors
+    /// None for keys that a store can hold.
+    pub fn answer<'k>(self, keys: impl IntoIterator<Item = &'k Key>) -> StoreResult<Answer> {
+        let mut dir = Dir::default();
+        for key in keys {
+            match self.prefix.strip(key).map(|rest| rest.split_once('/')) {
+                None => {}
+                Some(None) => dir.objects.push(Listed::new(key.clone())),
+                Some(Some((name, _))) => {
+                    let child = self.prefix.child(name)?;
+                    if dir.prefixes.last() != Some(&child) {
+                        dir.prefixes.push(child);
+                    }
+                }
+            }
+        }
+        Ok(Answer::ListDir(dir))
+    }
+}
+
+/// On what condition a value is stored.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum PutMode<'a> {
+    /// In any case.
+    Replace,
+    /// Only if there is no object at the key.
+    Create,
+    /// Only if the object is still this version.
+    IfUnchanged(&'a Version),
+}
+
+/// Stores a value.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Put<'a> {
+    /// The key of the object.
+    pub key: &'a Key,
+    /// The value, as parts that follow each other.
+    pub parts: &'a [Bytes],
+    /// On what condition.
+    pub mode: PutMode<'a>,
+}
+
+impl<'a> Put<'a> {
+    /// Stores the concatenation of `parts` at `key`.
+    pub fn new(key: &'a Key, parts: &'a [Bytes], mode: PutMode<'a>) -> Self {
+        Self { key, parts, mode }
+    }
+
+    /// The same put at another key: for a layer that changes keys.
+    #[must_use]
+    pub fn at<'b>(self, key: &'b Key) -> Put<'b>
+    where
+        'a: 'b,
+    {
+        Put { key, ..self }
+    }
+
+    /// The number of bytes of the value.
+    pub fn len(&self) -> u64 {
+        self.parts.iter().map(|part| part.len() as u64).sum()
+    }
+
+    /// Whether the value has no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The error of a store that does not know this mode.
+    ///
+    /// # Errors
+    /// Always, of kind [`StoreErrorKind::Unsupported`].
+    pub fn unsupported_mode<T>(&self) -> StoreResult<T> {
+        let message = format!("this store does not support the put mode {:?}", self.mode);
+        Err(StoreError::new(StoreErrorKind::Unsupported, message).with_key(self.key))
+    }
+}
+
+/// Deletes an object.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Delete<'a> {
+    /// The key of the object.
+    pub key: &'a Key,
+    /// Deletes the object only if it is still this version.
+    pub version: Option<&'a Version>,
+}
+
+impl<'a> Delete<'a> {
+    /// Deletes the object at `key`, in any version.
+    pub fn new(key: &'a Key) -> Self {
+        Self { key, version: None }
+    }
+
+    /// The same delete of another key: for a layer that changes keys.
+    #[must_use]
+    pub fn at<'b>(self, key: &'b Key) -> Delete<'b>
+    where
+        'a: 'b,
+    {
+        Delete { key, ..self }
+    }
+
+    /// Deletes the object only if it is still this version.
+    #[must_use]
+    pub fn version(self, version: Option<&'a Version>) -> Self {
+        Self { version, ..self }
+    }
+}
