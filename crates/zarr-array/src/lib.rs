@@ -44,7 +44,7 @@ pub use resize::Shrink;
 pub use rows::Rows;
 #[doc(hidden)]
 pub use rows::{check_field, is_struct};
-pub use select::{Axis, Selection};
+pub use select::{Axis, Position, Selection};
 pub use values::{AnyArray, NdVec};
 
 /// A registry of everything that this crate brings: the core, the registered chunk grids, the data types of zarr-meta and the

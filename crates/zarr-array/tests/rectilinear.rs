@@ -375,9 +375,9 @@ fn lengths_that_no_memory_has_do_no_harm() {
     }
     // Four thousand million chunks, of which one is written.
     let mut array = plain(&memory(), &[4_000_000_001], json!([[[1, 4_000_000_000_u64], 1000]]));
-    array.write(3_999_999_999..4_000_000_001, &[1_u16, 2]).unwrap();
+    array.write(3_999_999_999..4_000_000_001_u64, &[1_u16, 2]).unwrap();
     array.resize([4_000_000_005]).unwrap();
-    assert_eq!(array.read::<u16>(3_999_999_998..4_000_000_002).unwrap().into_vec(), [7, 1, 2, 7]);
+    assert_eq!(array.read::<u16>(3_999_999_998..4_000_000_002_u64).unwrap().into_vec(), [7, 1, 2, 7]);
     assert_eq!(array.read::<u16>(..).unwrap_err().kind(), ArrayErrorKind::LimitExceeded);
 }
 
