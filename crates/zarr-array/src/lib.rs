@@ -13,6 +13,7 @@ mod error;
 mod explain;
 mod feed;
 mod fetch;
+mod handle;
 mod indexes;
 mod loaded;
 mod metadata;

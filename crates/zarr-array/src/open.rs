@@ -156,6 +156,7 @@ impl OpenOptions {
             node: storage,
             consolidated: Consolidated::default(),
             diagnostics: diagnostics.into(),
+            may_block: false,
         })
     }
 }

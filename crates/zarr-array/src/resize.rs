@@ -45,7 +45,7 @@ impl Array {
     /// # Errors
     /// As [`resize`](Self::resize).
     pub async fn resize_with(&mut self, shape: impl Into<Vec<u64>>, shrink: Shrink) -> ArrayResult<()> {
-        self.change_shape(&shape.into(), shrink, false).await
+        self.change_shape(&shape.into(), shrink).await
     }
 
     /// Makes dimension `axis` longer by that of `values` and writes them there. Their other dimensions are those of the
@@ -58,15 +58,6 @@ impl Array {
     /// As [`edit_attributes`](Self::edit_attributes) and [`write`](Self::write). Values that the data type does not have leave
     /// the array as it is; when a chunk cannot be encoded or stored it is longer already.
     pub async fn append<T: WriteElement>(&mut self, axis: usize, values: NdVec<T>) -> ArrayResult<()> {
-        self.append_with(axis, values, false).await
-    }
-
-    pub(crate) async fn append_with<T: WriteElement>(
-        &mut self,
-        axis: usize,
-        values: NdVec<T>,
-        may_block: bool,
-    ) -> ArrayResult<()> {
         let path = self.path().to_owned();
         let appended = async {
             // What cannot be written leaves the array as it is.
@@ -88,17 +79,12 @@ impl Array {
             let mut core = (*self.core).clone();
             core.beside = true;
             let target = Target::new(&core, &selection.into())?;
-            write::write_input(&Arc::new(core), target, input, heap, may_block).await
+            write::write_input(&Arc::new(core), target, input, heap, self.may_block).await
         };
         appended.await.map_err(|e: ArrayError| e.in_array(&path))
     }
 
-    pub(crate) async fn change_shape(
-        &mut self,
-        shape: &[u64],
-        shrink: Shrink,
-        may_block: bool,
-    ) -> ArrayResult<()> {
+    async fn change_shape(&mut self, shape: &[u64], shrink: Shrink) -> ArrayResult<()> {
         let path = self.path().to_owned();
         let changed = async {
             let old = self.clone();
@@ -112,7 +98,7 @@ impl Array {
             })
             .await?;
             if shrink == Shrink::Delete {
-                old.forget_outside(shape, may_block).await?;
+                old.forget_outside(shape).await?;
             }
             Ok(())
         };
@@ -120,7 +106,7 @@ impl Array {
     }
 
     /// Deletes what `shape` leaves outside of this, the larger array.
-    async fn forget_outside(&self, shape: &[u64], may_block: bool) -> ArrayResult<()> {
+    async fn forget_outside(&self, shape: &[u64]) -> ArrayResult<()> {
         let core = &self.core;
         let shrunk: Vec<usize> = (0..shape.len()).filter(|dim| shape[*dim] < self.shape()[*dim]).collect();
         if shrunk.is_empty() {
@@ -160,7 +146,7 @@ impl Array {
             let ranges =
                 reach.iter().enumerate().map(|(d, end)| if d == dim { shape[d]..*end } else { 0..*end });
             let selection: Selection = ranges.collect::<Vec<_>>().into();
-            write::write_fill(&all, selection, may_block).await?;
+            write::write_fill(&all, selection, self.may_block).await?;
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ use zarr_store::Consolidated;
 
 use crate::child::Node;
 use crate::error::HierarchyResult;
+use crate::handle::common_methods;
 use crate::options::GroupOptions;
 
 /// A group in a store, open: its metadata, and the way to the nodes below it. Whatever is opened through it has its registry,
@@ -54,6 +55,8 @@ pub(crate) struct Shared {
 }
 
 impl Group {
+    common_methods!();
+
     /// Opens the group at `path` (`/`, `a/b`, `/a/b`), tolerantly, with its consolidated metadata where it has some; see
     /// [`GroupOptions`] for more.
     ///
@@ -62,61 +65,6 @@ impl Group {
     /// [`Metadata`](zarr_array::ArrayErrorKind::Metadata) when its document is invalid; those of the store.
     pub async fn open(storage: impl Into<Storage>, path: &str, registry: &Registry) -> HierarchyResult<Self> {
         GroupOptions::new().open(storage, path, registry).await
-    }
-
-    /// The path in the store: `/`, `/a/b`.
-    pub fn path(&self) -> String {
-        self.prefix.node_path()
-    }
-
-    /// The prefix of the group in the store.
-    pub fn prefix(&self) -> &Prefix {
-        &self.prefix
-    }
-
-    /// The version of the format.
-    pub fn format(&self) -> Format {
-        self.meta.format()
-    }
-
-    /// The metadata: the documents as they are stored.
-    pub fn metadata(&self) -> &GroupMeta {
-        &self.meta
-    }
-
-    /// The attributes; empty when there are none.
-    pub fn attributes(&self) -> Object {
-        self.meta.attributes()
-    }
-
-    /// What deviated from the specification when the group was opened, and was tolerated.
-    pub fn diagnostics(&self) -> &[Diagnostic] {
-        &self.diagnostics
-    }
-
-    /// The storage; where consolidated metadata is used, behind it.
-    pub fn storage(&self) -> &Storage {
-        &self.shared.storage
-    }
-
-    /// The storage itself, whatever consolidated metadata says.
-    pub fn store(&self) -> &Storage {
-        self.shared.store()
-    }
-
-    /// The registry that arrays are opened with.
-    pub fn registry(&self) -> &Registry {
-        &self.shared.registry
-    }
-
-    /// The options that it was opened with.
-    pub fn options(&self) -> &GroupOptions {
-        &self.shared.options
-    }
-
-    /// Whether nodes below are found in consolidated metadata, and not by asking the store.
-    pub fn is_consolidated(&self) -> bool {
-        self.shared.layer.is_some()
     }
 
     /// The prefix of a node at a path relative to this group; the empty path is the group itself.
@@ -191,6 +139,10 @@ impl Group {
         let group = options.open_at(store, &self.prefix, registry, Some(format), format).await;
         *self = group.map_err(|e| e.at(&self.path()))?;
         Ok(())
+    }
+
+    fn inner(&self) -> &Self {
+        self
     }
 
     pub(crate) fn at(shared: &Arc<Shared>, prefix: &Prefix, meta: GroupMeta, notes: Vec<Diagnostic>) -> Self {

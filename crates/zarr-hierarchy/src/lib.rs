@@ -10,6 +10,7 @@ mod create;
 mod erase;
 mod error;
 mod group;
+mod handle;
 pub mod migrate;
 mod open;
 mod options;
