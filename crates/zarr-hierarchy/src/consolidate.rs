@@ -128,8 +128,8 @@ impl Group {
             let problem = match &child.found {
                 Found::Undocumented => continue,
                 Found::Unlisted(_) => return Err(child.open().err().unwrap_or_else(unreadable)),
-                // What the store refuses to tell is no property of the node.
-                Found::Broken(e) if matches!(e.kind(), ArrayErrorKind::Io | ArrayErrorKind::Uncertain) => {
+                // An error of the store says nothing about the node.
+                Found::Broken(e) if is_of_store(e) => {
                     return Err(child.open().err().unwrap_or_else(unreadable));
                 }
                 Found::Broken(_) => true,
@@ -182,6 +182,12 @@ impl Group {
         }
         Ok(())
     }
+}
+
+/// Whether the store failed, and not the node.
+fn is_of_store(e: &HierarchyError) -> bool {
+    use ArrayErrorKind as Kind;
+    matches!(e.kind(), Kind::Io | Kind::Uncertain | Kind::Unavailable | Kind::PermissionDenied)
 }
 
 fn unreadable() -> HierarchyError {

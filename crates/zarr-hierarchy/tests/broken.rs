@@ -122,3 +122,28 @@ fn consolidated_metadata_stays_within_the_limits() {
     assert_eq!(e.kind(), zarr_hierarchy::HierarchyErrorKind::LimitExceeded);
     assert_eq!(common::text(&storage, "zarr.json"), GROUP);
 }
+
+/// A node that the store does not give is not a broken node: it must not be left out, as if nobody could read it.
+#[test]
+fn an_error_of_the_store_is_not_a_property_of_the_node() {
+    use std::error::Error;
+    use zarr_hierarchy::HierarchyErrorKind as Kind;
+    use zarr_hierarchy::zarr_array::traits::{StoreError, StoreErrorKind};
+    use zarr_store::{Fault, Faulty};
+
+    for (fault, expected) in [
+        (StoreErrorKind::Unavailable, Kind::Unavailable),
+        (StoreErrorKind::PermissionDenied, Kind::PermissionDenied),
+        (StoreErrorKind::Io, Kind::Io),
+    ] {
+        let (storage, _) = store(&[("zarr.json", GROUP), ("a/zarr.json", GROUP)]);
+        let (faulty, _) = Faulty::over(&storage, move |_, call| {
+            (call.target == "a/zarr.json").then_some(Fault::ErrorBefore(fault))
+        });
+        let e = open(&faulty).consolidate_with(Unresolved::LeaveOut).unwrap_err();
+        assert_eq!((e.kind(), e.node()), (expected, Some("/a")), "{e}");
+        let below = e.source().and_then(Error::source).unwrap();
+        assert_eq!(below.downcast_ref::<StoreError>().unwrap().kind(), fault);
+        assert_eq!(common::text(&storage, "zarr.json"), GROUP, "nothing was written");
+    }
+}

@@ -108,7 +108,12 @@ pub(crate) fn put(
             Some(there) if there == text.as_bytes() => {}
             Some(_) => block_on(storage.put(&key, text))?,
             None if block_on(node::put_new(storage, &key, text))? => {}
-            None => return Err(Failure::new(Exit::Io, "somebody else has written the document of the copy")),
+            None => {
+                return Err(Failure::new(
+                    Exit::Conflict,
+                    "somebody else has written the document of the copy",
+                ));
+            }
         }
     }
     Ok(())

@@ -244,7 +244,10 @@ fn check_size(what: &str, grid: &dyn ChunkGrid, element: Option<usize>, limit: u
         return Ok(());
     }
     let [size, limit] = [size, limit.into()].map(bytes);
-    Err(Failure::new(Exit::Io, format!("{what}s of {size} exceed the limit of {limit} per {what}")))
+    Err(Failure::new(
+        Exit::LimitExceeded,
+        format!("{what}s of {size} exceed the limit of {limit} per {what}"),
+    ))
 }
 
 /// An error in metadata that does not exist yet; that is the fault of the command line if it changed something.

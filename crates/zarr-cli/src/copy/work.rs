@@ -217,7 +217,7 @@ impl Work {
             let counts: Vec<u64> = spans.iter().map(|(first, last)| last - first + 1).collect();
             if product(&counts) > MANY {
                 let message = format!("chunk {chunk:?} is too large to be cut into chunks that small");
-                return Err(self.in_copy(Failure::new(Exit::Io, message)));
+                return Err(self.in_copy(Failure::new(Exit::LimitExceeded, message)));
             }
             indices(&counts, |index| {
                 blocks.insert(index.iter().zip(&spans).map(|(i, (first, _))| first + i).collect());
