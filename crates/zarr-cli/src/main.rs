@@ -12,7 +12,6 @@ mod create;
 mod elements;
 mod exit;
 mod explain;
-mod extension;
 mod info;
 mod json;
 mod lengths;

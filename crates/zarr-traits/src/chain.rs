@@ -257,7 +257,7 @@ fn build_codec(
 fn mismatch(shape: &[u64], part: &Region) -> CodecError {
     CodecError::new(
         CodecErrorKind::InvalidArgument,
-        format!("{part:?} is no part of a chunk of shape {shape:?}"),
+        format!("{part} is not inside a chunk of shape {shape:?}"),
     )
 }
 

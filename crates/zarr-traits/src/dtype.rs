@@ -4,16 +4,19 @@
 use std::any::Any;
 use std::borrow::Cow;
 use std::fmt::Debug;
+use std::hash::{Hash, Hasher};
+use std::str::FromStr;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use zarr_strided::{Swap, swap_in_place};
 
 use crate::codec::{Configuration, Context};
-use crate::error::CodecResult;
+use crate::error::{CodecError, CodecResult};
 use crate::fill::FillValue;
 use crate::heap::Slot;
 use crate::number::{FloatFormat, Numeric};
+use crate::registry::ExtensionPoint;
 
 /// How one element lies in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -233,6 +236,28 @@ impl PartialEq for DataType {
 
 impl Eq for DataType {}
 
+/// By the name: equal types have equal names.
+impl Hash for DataType {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
+
+/// The core type of a name, as [`core`](DataType::core). A [registry](crate::Registry::data_type) has the other types.
+///
+/// ```
+/// use zarr_traits::DataType;
+/// assert_eq!("float32".parse::<DataType>()?, DataType::Float32);
+/// # Ok::<(), zarr_traits::CodecError>(())
+/// ```
+impl FromStr for DataType {
+    type Err = CodecError;
+
+    fn from_str(name: &str) -> CodecResult<Self> {
+        Self::core(name).ok_or_else(|| CodecError::unknown(ExtensionPoint::DataType, name))
+    }
+}
+
 impl std::fmt::Display for DataType {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.name())
@@ -296,6 +321,7 @@ pub struct DataTypeEntry {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::CodecErrorKind;
 
     #[test]
     fn core_names_are_exact() {
@@ -307,7 +333,15 @@ mod tests {
         // A.t55, A.t56, B.t46
         for bad in ["Int32", "<i4", "", "r", "r0", "r8 ", "r-8", "r+8", "r08", "r12", "r34359738368", "raw"] {
             assert_eq!(DataType::core(bad), None, "{bad:?}");
+            assert_eq!(
+                bad.parse::<DataType>().unwrap_err().kind(),
+                CodecErrorKind::UnknownExtension,
+                "{bad:?}"
+            );
         }
+        let types: std::collections::HashSet<DataType> =
+            ["int8", "r24", "int8"].map(|name| name.parse().unwrap()).into();
+        assert_eq!(types, [DataType::Raw(3), DataType::Int8].into());
     }
 
     #[test]

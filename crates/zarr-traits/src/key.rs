@@ -1,7 +1,9 @@
 //! Keys and prefixes: the only way to name an object of a store, and therefore the place where a name cannot
 //! leave its root (checklist E1 to E3).
 
+use std::borrow::Borrow;
 use std::fmt;
+use std::str::FromStr;
 
 use crate::error::{StoreError, StoreErrorKind, StoreResult};
 
@@ -17,6 +19,7 @@ pub const SEGMENT_MAX: usize = 255;
 /// use zarr_traits::Key;
 /// assert_eq!(Key::new("t2m/c/0/3")?.as_str(), "t2m/c/0/3");
 /// assert!(Key::new("../secret").is_err());
+/// let key: Key = "t2m/zarr.json".parse()?;
 /// # Ok::<(), zarr_traits::StoreError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -159,6 +162,33 @@ macro_rules! text {
                 &self.0
             }
         }
+        /// Keys of maps and sets are found by their text.
+        impl Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+        impl FromStr for $name {
+            type Err = StoreError;
+
+            fn from_str(text: &str) -> StoreResult<Self> {
+                Self::new(text)
+            }
+        }
+        impl TryFrom<&str> for $name {
+            type Error = StoreError;
+
+            fn try_from(text: &str) -> StoreResult<Self> {
+                Self::new(text)
+            }
+        }
+        impl TryFrom<String> for $name {
+            type Error = StoreError;
+
+            fn try_from(text: String) -> StoreResult<Self> {
+                Self::new(text)
+            }
+        }
         impl From<$name> for String {
             fn from(value: $name) -> Self {
                 value.0
@@ -207,5 +237,17 @@ mod tests {
         assert_eq!((key.parent().as_str(), key.name()), ("a/b/", "c"));
         assert_eq!(p.strip(&key), Some("b/c"));
         assert_eq!(p.strip(&Key::new("ab/c").unwrap()), None);
+    }
+
+    #[test]
+    fn text_converts_and_is_checked_in_every_way() {
+        assert_eq!("a/b".parse::<Key>().unwrap(), Key::try_from("a/b").unwrap());
+        assert_eq!(Prefix::try_from("a/".to_owned()).unwrap(), "a/".parse().unwrap());
+        assert!("../a".parse::<Key>().is_err() && Key::try_from(String::new()).is_err());
+        assert!(Prefix::try_from("a").is_err());
+        let sizes = std::collections::HashMap::from([(Key::new("a/b").unwrap(), 3)]);
+        assert_eq!((sizes.get("a/b"), sizes.get("a")), (Some(&3), None));
+        let keys = std::collections::BTreeSet::from([Key::new("b").unwrap(), Key::new("a").unwrap()]);
+        assert!(keys.contains("b") && !keys.contains("c"));
     }
 }
