@@ -37,7 +37,7 @@ pub use row::{check_field, is_struct};
 /// #     {"name": "lat", "data_type": "float32"}, {"name": "lon", "data_type": "float32"}]}});
 /// # let city = Spec::new("struct", json!({"fields": [
 /// #     {"name": "name", "data_type": {"name": "fixed_length_utf32", "configuration": {"length_bytes": 40}}},
-/// #     {"name": "position", "data_type": position}, {"name": "people", "data_type": "int64"}]}));
+/// #     {"name": "position", "data_type": position}, {"name": "people", "data_type": "int64"}]}))?;
 /// # let meta = ArrayMeta::builder([100], registry.data_type(&city, &context)?.0).chunks([10]).build()?;
 /// # let array = Array::create(zarr_store::MemoryStore::new(), "/cities", meta, &registry)?;
 /// // Structs of `name`, `position` (a struct of `lat` and `lon`) and `people`.

@@ -243,7 +243,7 @@ const ENTRIES: &[Entry] = &[
         aliases: &[],
         kind: CodecKind::ArrayBytes,
         build: |_, repr, context| {
-            let inner = zarr_array::traits::Spec::new("bytes", serde_json::json!({"endian": "little"}));
+            let inner = zarr_array::traits::Spec::new("bytes", serde_json::json!({"endian": "little"}))?;
             let chain = Chain::build(&[inner], repr.clone(), context, &mut Vec::new())?;
             Ok(Codec::ArrayBytes(Arc::new(Rows(Arc::new(chain), repr.fixed()?.0))))
         },

@@ -38,7 +38,7 @@ pub(crate) fn meta(shape: &[u64], chunks: &[u64], codecs: &[Extension]) -> Array
 pub(crate) fn data_type(name: &str, configuration: serde_json::Value) -> DataType {
     let registry = standard();
     let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
-    registry.data_type(&Spec::new(name, configuration), &context).unwrap().0
+    registry.data_type(&Spec::new(name, configuration).unwrap(), &context).unwrap().0
 }
 
 /// The kind of an error and its message, without the name of the array, which is `/a`.
