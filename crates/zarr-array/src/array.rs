@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_core::de::DeserializeOwned;
+use zarr_meta::json::Object;
 use zarr_meta::{ArrayMeta, Diagnostic};
 use zarr_traits::{
     Chain, ChunkGrid, DataType, FillValue, Hints, InnerOrder, Key, KeyEncoding, Limits, Numeric, Registry,
@@ -11,7 +13,7 @@ use zarr_traits::{
 use crate::core::{Core, FillChunks, Missing, PartialWrites};
 use crate::cpu::Cpu;
 use crate::element::{Element, WriteElement, is_named};
-use crate::error::ArrayResult;
+use crate::error::{ArrayError, ArrayResult};
 use crate::handle::common_methods;
 use crate::indexes::Indexes;
 use crate::node::Consolidated;

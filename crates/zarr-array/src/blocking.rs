@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_core::Serialize;
+use serde_core::de::DeserializeOwned;
 use zarr_meta::json::Object;
 use zarr_meta::{ArrayMeta, Diagnostic};
 use zarr_traits::{
@@ -13,7 +15,7 @@ use crate::core::{FillChunks, Missing, PartialWrites};
 use crate::cpu::Cpu;
 use crate::create::CreateOptions;
 use crate::element::{Element, WriteElement};
-use crate::error::ArrayResult;
+use crate::error::{ArrayError, ArrayResult};
 use crate::explain::{Explanation, InnerChunk};
 use crate::handle::common_methods;
 use crate::indexes::Indexes;
@@ -277,6 +279,24 @@ impl Array {
     /// As [`zarr_array::Array::edit_attributes`](crate::Array::edit_attributes).
     pub fn edit_attributes(&mut self, change: impl Fn(&mut Object)) -> ArrayResult<()> {
         block_on(self.0.edit_attributes(change))
+    }
+
+    /// Sets one attribute to anything that serializes, and keeps the others.
+    ///
+    /// ```
+    /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, blocking::Array, standard};
+    /// # let meta = ArrayMeta::builder([4, 6], DataType::Int32).chunks([2, 3]).build()?;
+    /// # let mut array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
+    /// array.set_attribute("units", "K")?;
+    /// array.set_attribute("valid_range", &[150.0, 350.0])?;
+    /// assert!(array.attributes().contains("units"));
+    /// # ArrayResult::Ok(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`zarr_array::Array::set_attribute`](crate::Array::set_attribute).
+    pub fn set_attribute<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> ArrayResult<()> {
+        block_on(self.0.set_attribute(name, value))
     }
 
     /// Returns what [`read`](Self::read) of a selection would request from the store. Reads shard indexes and object sizes, no

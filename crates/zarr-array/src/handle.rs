@@ -69,6 +69,36 @@ macro_rules! common_methods {
             &self.inner().meta
         }
 
+        /// The attributes; empty when there are none.
+        pub fn attributes(&self) -> Object {
+            self.inner().meta.attributes()
+        }
+
+        /// The attributes as a Rust type.
+        ///
+        /// ```
+        /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, blocking::Array, standard};
+        /// #[derive(serde::Deserialize)]
+        /// struct Attributes {
+        ///     units: String,
+        ///     valid_range: Option<[f32; 2]>,
+        /// }
+        /// # let meta = ArrayMeta::builder([4, 6], DataType::Int32).chunks([2, 3]).build()?;
+        /// # let mut array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
+        /// array.set_attribute("units", "K")?;
+        /// let attributes: Attributes = array.attributes_as()?;
+        /// assert_eq!((attributes.units.as_str(), attributes.valid_range), ("K", None));
+        /// # ArrayResult::Ok(())
+        /// ```
+        ///
+        /// # Errors
+        /// [`InvalidArgument`](crate::ArrayErrorKind::InvalidArgument) when the attributes are no such value, with the JSON
+        /// pointer to the member. Attributes of format 2 are a document of their own: its error, when that cannot be read.
+        pub fn attributes_as<T: DeserializeOwned>(&self) -> ArrayResult<T> {
+            let attributes = self.metadata().attributes_as();
+            attributes.map_err(|e| ArrayError::from(e).in_array(self.path()))
+        }
+
         /// Deviations from the specification that were tolerated when the array was opened. For an array that this handle
         /// created, also advice about metadata that other implementations cannot read.
         pub fn diagnostics(&self) -> &[Diagnostic] {

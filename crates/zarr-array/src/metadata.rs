@@ -1,6 +1,7 @@
 //! Changing the metadata of an array beside others who change it as well.
 
-use zarr_meta::json::Object;
+use serde_core::Serialize;
+use zarr_meta::json::{Object, Value};
 use zarr_meta::{ArrayMeta, NodeMeta};
 use zarr_traits::{Limits, Registry};
 
@@ -32,6 +33,22 @@ impl Array {
         });
         let edited = edited.await;
         edited.map_err(|e| e.in_array(self.path()))
+    }
+
+    /// Sets one attribute to anything that serializes, and keeps the others.
+    ///
+    /// ```
+    /// # use zarr_array::{Array, ArrayResult};
+    /// # async fn example(mut array: Array) -> ArrayResult<()> {
+    /// array.set_attribute("valid_range", &[150.0, 350.0]).await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`edit_attributes`](Self::edit_attributes), and when `value` has no form in JSON.
+    pub async fn set_attribute<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> ArrayResult<()> {
+        let value = Value::serialize(value).map_err(|e| ArrayError::from(e).in_array(self.path()))?;
+        self.edit_attributes(|attributes| attributes.set(name, &value)).await
     }
 
     /// Changes the metadata as it is in the store by now, which this handle then has as well.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde_core::Serialize;
 use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::{GroupMeta, MetaError, NodeMeta};
 use zarr_array::{ArrayError, node};
@@ -18,6 +19,26 @@ impl Group {
     /// [`Unsupported`](zarr_array::ArrayErrorKind::Unsupported) in a store without conditional puts; those of the store.
     pub async fn edit_attributes(&mut self, change: impl Fn(&mut Object)) -> HierarchyResult<()> {
         self.edit(|meta| Ok(meta.edit_attributes(&change)?)).await
+    }
+
+    /// Sets one attribute to anything that serializes, and keeps the others.
+    ///
+    /// ```
+    /// # use zarr_hierarchy::{Group, HierarchyResult};
+    /// # async fn example(mut group: Group) -> HierarchyResult<()> {
+    /// group.set_attribute("title", "weather").await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`edit_attributes`](Self::edit_attributes), and when `value` has no form in JSON.
+    pub async fn set_attribute<T: Serialize + ?Sized>(
+        &mut self,
+        name: &str,
+        value: &T,
+    ) -> HierarchyResult<()> {
+        let value = Value::serialize(value).map_err(|e| HierarchyError::from(e).at(&self.path()))?;
+        self.edit_attributes(|attributes| attributes.set(name, &value)).await
     }
 
     /// Gives the group these attributes, an object, in place of those that it has.

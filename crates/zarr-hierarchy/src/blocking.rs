@@ -1,5 +1,7 @@
 //! The same groups for programs without async: the same names, no runtime anywhere.
 
+use serde_core::Serialize;
+use serde_core::de::DeserializeOwned;
 use zarr_array::blocking::Array;
 use zarr_array::meta::consolidated::Difference;
 use zarr_array::meta::json::{Object, Value};
@@ -11,7 +13,7 @@ use crate::child::Child;
 use crate::consolidate::{Report, Unresolved};
 use crate::copy::{Copied, CopyOptions};
 use crate::erase::EraseOptions;
-use crate::error::HierarchyResult;
+use crate::error::{HierarchyError, HierarchyResult};
 use crate::handle::common_methods;
 use crate::options::GroupOptions;
 
@@ -202,6 +204,14 @@ impl Group {
     /// As [`zarr_hierarchy::Group::edit_attributes`](crate::Group::edit_attributes).
     pub fn edit_attributes(&mut self, change: impl Fn(&mut Object)) -> HierarchyResult<()> {
         block_on(self.0.edit_attributes(change))
+    }
+
+    /// Sets one attribute to anything that serializes, and keeps the others.
+    ///
+    /// # Errors
+    /// As [`zarr_hierarchy::Group::set_attribute`](crate::Group::set_attribute).
+    pub fn set_attribute<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> HierarchyResult<()> {
+        block_on(self.0.set_attribute(name, value))
     }
 
     /// Replaces all attributes by the members of `attributes`, an object.

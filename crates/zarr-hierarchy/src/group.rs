@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde_core::de::DeserializeOwned;
 use zarr_array::meta::json::Object;
 use zarr_array::meta::path::normalize;
 use zarr_array::meta::{GroupMeta, Ignore, NodeMeta, Sink, Strict};
@@ -11,7 +12,7 @@ use zarr_array::{Array, Diagnostic, Format, OpenOptions, Registry, Storage, node
 use zarr_store::Consolidated;
 
 use crate::child::Node;
-use crate::error::HierarchyResult;
+use crate::error::{HierarchyError, HierarchyResult};
 use crate::handle::common_methods;
 use crate::options::GroupOptions;
 

@@ -30,6 +30,29 @@ macro_rules! common_methods {
             self.inner().meta.attributes()
         }
 
+        /// The attributes as a Rust type.
+        ///
+        /// ```
+        /// # use zarr_hierarchy::{HierarchyResult, blocking::Group, zarr_array::standard};
+        /// #[derive(serde::Deserialize)]
+        /// struct Attributes {
+        ///     title: String,
+        /// }
+        /// # let mut root = Group::create(zarr_store::MemoryStore::new(), "/", &standard())?;
+        /// root.set_attribute("title", "weather")?;
+        /// assert_eq!(root.attributes_as::<Attributes>()?.title, "weather");
+        /// # HierarchyResult::Ok(())
+        /// ```
+        ///
+        /// # Errors
+        /// [`InvalidArgument`](zarr_array::ArrayErrorKind::InvalidArgument) when the attributes are no such value, with the
+        /// JSON pointer to the member. Attributes of format 2 are a document of their own: its error, when that cannot be
+        /// read.
+        pub fn attributes_as<T: DeserializeOwned>(&self) -> HierarchyResult<T> {
+            let attributes = self.metadata().attributes_as();
+            attributes.map_err(|e| HierarchyError::from(e).at(&self.path()))
+        }
+
         /// Deviations from the specification that were tolerated when the group was opened.
         pub fn diagnostics(&self) -> &[Diagnostic] {
             &self.inner().diagnostics

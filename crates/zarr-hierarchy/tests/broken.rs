@@ -147,3 +147,18 @@ fn an_error_of_the_store_is_not_a_property_of_the_node() {
         assert_eq!(common::text(&storage, "zarr.json"), GROUP, "nothing was written");
     }
 }
+
+/// Attributes of format 2 have a document of their own: while that is broken they are not taken for empty ones.
+#[test]
+fn attributes_that_cannot_be_read_are_no_empty_value() {
+    type Table = std::collections::BTreeMap<String, f64>;
+    let (storage, _) = store(&[(".zgroup", common::GROUP2), (".zattrs", r#"{"a": NaN, "b": 1}"#)]);
+    let mut root = open(&storage);
+    assert!(root.attributes_as::<Table>().unwrap()["a"].is_nan());
+    let e = root.attributes_as::<std::collections::BTreeMap<String, bool>>().unwrap_err();
+    assert!(e.to_string().starts_with("node \"/\": member \"/attributes/a\": invalid type"), "{e}");
+    root.set_attribute("c", &2.5).unwrap();
+    assert_eq!(open(&storage).attributes_as::<Table>().unwrap()["c"], 2.5);
+    let (storage, _) = store(&[(".zgroup", common::GROUP2), (".zattrs", "{")]);
+    assert!(open(&storage).attributes_as::<Table>().is_err());
+}

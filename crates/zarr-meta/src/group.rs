@@ -1,9 +1,12 @@
 //! What the rest of the workspace sees of a group's metadata, whatever the version of its documents.
 
+use serde_core::Serialize;
+use serde_core::de::DeserializeOwned;
+
 use crate::diagnostic::Sink;
 use crate::documents::{DocumentName, Format};
 use crate::error::{MetaError, MetaResult};
-use crate::json::{Object, Value};
+use crate::json::{Object, Value, pointer};
 use crate::v2;
 use crate::v3::GroupDocument;
 
@@ -68,6 +71,40 @@ impl GroupMeta {
             Inner::V3(_) => None,
             Inner::V2(group) => group.attributes.error(),
         }
+    }
+
+    /// The attributes as a Rust type; see [`Object::deserialize`].
+    ///
+    /// ```
+    /// # use zarr_meta::{MetaError, Format, GroupMeta};
+    /// #[derive(serde::Serialize, serde::Deserialize)]
+    /// struct Attributes {
+    ///     units: String,
+    ///     valid_range: Option<[f32; 2]>,
+    /// }
+    /// let mut meta = GroupMeta::new(Format::V3)?;
+    /// meta.set_attribute("units", "K")?;
+    /// meta.set_attribute("valid_range", &[150.0, 350.0])?;
+    /// let attributes: Attributes = meta.attributes_as()?;
+    /// assert_eq!((attributes.units.as_str(), attributes.valid_range), ("K", Some([150.0, 350.0])));
+    /// # Ok::<(), MetaError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When they are no such value, with the JSON pointer to the member; when they [cannot be
+    /// read](Self::attributes_error).
+    pub fn attributes_as<T: DeserializeOwned>(&self) -> MetaResult<T> {
+        self.attributes_error().map_or(Ok(()), |e| Err(e.clone()))?;
+        self.attributes().deserialize().map_err(|e| e.at("/attributes"))
+    }
+
+    /// Sets one attribute to anything that serializes; see [`Value::serialize`]. The others keep their bytes.
+    ///
+    /// # Errors
+    /// When `value` has no form in JSON, and as [`edit_attributes`](Self::edit_attributes).
+    pub fn set_attribute<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> MetaResult<()> {
+        let value = Value::serialize(value).map_err(|e| e.at(&pointer::join("/attributes", name)))?;
+        self.edit_attributes(|attributes| attributes.set(name, value))
     }
 
     /// Gives the group other attributes, an object.
