@@ -45,8 +45,14 @@ pub use resize::Shrink;
 pub use rows::Rows;
 #[doc(hidden)]
 pub use rows::{check_field, is_struct};
+#[cfg(feature = "bytemuck")]
+#[doc(hidden)]
+pub use rows::{check_place, fits_raw, fits_struct};
 pub use select::{Axis, Position, Selection};
 pub use values::{AnyArray, NdVec};
+#[cfg(feature = "bytemuck")]
+#[doc(hidden)]
+pub use zarr_strided::PlainPod;
 
 /// A registry of everything that this crate brings: the core, the registered chunk grids, the data types of zarr-meta and the
 /// standard codecs.

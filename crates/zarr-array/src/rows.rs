@@ -1,6 +1,8 @@
 //! Rows: elements of structs, read and written by their fields (checklist B35, B36).
 
 mod lane;
+#[cfg(feature = "bytemuck")]
+mod pod;
 mod row;
 
 use std::sync::Arc;
@@ -20,6 +22,8 @@ use crate::values::{NdVec, check_element};
 use crate::write::{check_shape, write_input};
 
 use lane::{Lane, stride};
+#[cfg(feature = "bytemuck")]
+pub use pod::{check_place, fits_raw, fits_struct};
 pub use row::{check_field, is_struct};
 
 /// Elements of structs, with a shape: what [`Array::read_rows`](crate::Array::read_rows) gives and

@@ -16,6 +16,8 @@ mod layout;
 mod list;
 mod output;
 mod plain;
+#[cfg(feature = "bytemuck")]
+mod pod;
 mod rows;
 mod source;
 mod swap;
@@ -28,5 +30,7 @@ pub use error::StridedError;
 pub use input::Input;
 pub use output::Output;
 pub use plain::{Plain, bytes_of, bytes_of_mut, zeroed};
+#[cfg(feature = "bytemuck")]
+pub use pod::PlainPod;
 pub use source::Source;
 pub use swap::{Swap, swap_in_place};
