@@ -10,7 +10,7 @@ use zarr_traits::{
     Storage, StoreResult,
 };
 
-use crate::core::{Core, FillChunks, Missing, PartialWrites};
+use crate::core::{Core, EmptyChunks, MissingChunks, PartialWrites};
 use crate::cpu::Cpu;
 use crate::element::{Element, WriteElement, is_named};
 use crate::error::{ArrayError, ArrayResult};

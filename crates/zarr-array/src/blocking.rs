@@ -11,7 +11,7 @@ use zarr_traits::{
     StoreResult, block_on,
 };
 
-use crate::core::{FillChunks, Missing, PartialWrites};
+use crate::core::{EmptyChunks, MissingChunks, PartialWrites};
 use crate::cpu::Cpu;
 use crate::create::CreateOptions;
 use crate::element::{Element, WriteElement};
@@ -21,7 +21,7 @@ use crate::handle::common_methods;
 use crate::indexes::Indexes;
 use crate::node::Consolidated;
 use crate::open::OpenOptions;
-use crate::resize::Shrink;
+use crate::resize::CutElements;
 use crate::rows::Rows;
 use crate::select::Selection;
 use crate::values::{AnyArray, NdVec};
@@ -238,8 +238,8 @@ impl Array {
     ///
     /// # Errors
     /// As [`resize`](Self::resize).
-    pub fn resize_with(&mut self, shape: impl Into<Vec<u64>>, shrink: Shrink) -> ArrayResult<()> {
-        block_on(self.0.resize_with(shape, shrink))
+    pub fn resize_with(&mut self, shape: impl Into<Vec<u64>>, cut: CutElements) -> ArrayResult<()> {
+        block_on(self.0.resize_with(shape, cut))
     }
 
     /// Lengthens dimension `axis` by that of `values` and writes the values there. In the other dimensions the values must have the

@@ -6,23 +6,23 @@ use zarr_traits::{Limits, Prefix, Registry, Storage};
 use crate::array::Array;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::metadata::same_array;
-use crate::node::{self, Consolidated, Existing, Writing};
+use crate::node::{self, Consolidated, ExistingNode, Writing};
 use crate::open::OpenOptions;
 
 /// How an array is created, where the defaults will not do.
 ///
 /// ```
-/// # use zarr_array::{Array, ArrayMeta, ArrayResult, CreateOptions, Existing, Registry, Storage};
+/// # use zarr_array::{Array, ArrayMeta, ArrayResult, CreateOptions, ExistingNode, Registry, Storage};
 /// # async fn example(storage: Storage, meta: ArrayMeta, registry: &Registry) -> ArrayResult<()> {
 /// // Any number of processes may say this at once, and all get the same array.
-/// let options = CreateOptions::new().existing(Existing::Open);
+/// let options = CreateOptions::new().existing(ExistingNode::Open);
 /// let array = options.create(storage, "/t2m", meta, registry).await?;
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct CreateOptions {
-    existing: Existing,
+    existing: ExistingNode,
     writing: Writing,
 }
 
@@ -34,7 +34,7 @@ impl CreateOptions {
 
     /// What becomes of a node that is there already.
     #[must_use]
-    pub fn existing(mut self, existing: Existing) -> Self {
+    pub fn existing(mut self, existing: ExistingNode) -> Self {
         self.existing = existing;
         self
     }
@@ -126,6 +126,6 @@ impl Array {
         meta: ArrayMeta,
         registry: &Registry,
     ) -> ArrayResult<Self> {
-        CreateOptions::new().existing(Existing::Replace).create(storage, path, meta, registry).await
+        CreateOptions::new().existing(ExistingNode::Replace).create(storage, path, meta, registry).await
     }
 }

@@ -155,16 +155,16 @@ macro_rules! common_methods {
             })
         }
 
-        /// The same array, with another meaning of missing chunks.
+        /// The same array, with another way to read missing chunks.
         #[must_use]
-        pub fn with_missing(self, missing: Missing) -> Self {
+        pub fn with_missing_chunks(self, missing: MissingChunks) -> Self {
             self.with(|array| array.core_mut().missing = missing)
         }
 
-        /// The same array, which stores or omits chunks that hold only the fill value.
+        /// The same array, which stores or omits chunks in which every element is the fill value.
         #[must_use]
-        pub fn with_fill_chunks(self, fill_chunks: FillChunks) -> Self {
-            self.with(|array| array.core_mut().fill_chunks = fill_chunks)
+        pub fn with_empty_chunks(self, empty_chunks: EmptyChunks) -> Self {
+            self.with(|array| array.core_mut().empty_chunks = empty_chunks)
         }
 
         /// The same array, with another way to write parts of chunks.

@@ -33,15 +33,15 @@ pub use zarr_traits::{
 };
 
 pub use array::Array;
-pub use core::{FillChunks, Missing, PartialWrites};
+pub use core::{EmptyChunks, MissingChunks, PartialWrites};
 pub use cpu::{Cpu, Job, Spawn};
 pub use create::CreateOptions;
 pub use element::{Element, Form, SmallFloat, WriteElement};
 pub use error::{ArrayError, ArrayErrorKind, ArrayResult};
 pub use explain::{Explanation, InnerChunk};
-pub use node::{Consolidated, Existing};
+pub use node::{Consolidated, ExistingNode};
 pub use open::OpenOptions;
-pub use resize::Shrink;
+pub use resize::CutElements;
 pub use rows::Rows;
 #[doc(hidden)]
 pub use rows::{check_field, is_struct};

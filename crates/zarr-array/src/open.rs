@@ -6,7 +6,7 @@ use zarr_meta::{ArrayMeta, Diagnostic, Format, NodeMeta, Sink, Strict};
 use zarr_traits::{InnerOrder, Limits, Prefix, Registry, Storage};
 
 use crate::array::Array;
-use crate::core::{Core, FillChunks, Missing, PartialWrites};
+use crate::core::{Core, EmptyChunks, MissingChunks, PartialWrites};
 use crate::cpu::Cpu;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::indexes::{self, Indexes};
@@ -121,10 +121,10 @@ impl OpenOptions {
         self.separator.map_or(Ok(()), |separator| meta.assume_separator(separator))?;
         let sink: &mut dyn Sink = if self.strict { &mut Strict } else { &mut diagnostics };
         let resolved = meta.resolve(registry, &self.limits, sink)?;
-        let fill_chunks = match meta.fill_is_undefined() {
+        let empty_chunks = match meta.fill_is_undefined() {
             // What is not stored may read as anything, so that everything is stored (checklist G11).
-            true => FillChunks::Store,
-            false => FillChunks::default(),
+            true => EmptyChunks::Store,
+            false => EmptyChunks::default(),
         };
         let chunks = resolved.storage(&storage, &prefix);
         let core = Core {
@@ -140,8 +140,8 @@ impl OpenOptions {
             keys: resolved.key_encoding,
             chain: resolved.chain,
             limits: self.limits.clone(),
-            missing: Missing::default(),
-            fill_chunks,
+            missing: MissingChunks::default(),
+            empty_chunks,
             inner_order: InnerOrder::default(),
             partial_writes: PartialWrites::default(),
             fetching: chunks.capabilities().drive.hints(),

@@ -7,7 +7,7 @@ use zarr_meta::ArrayMeta;
 use zarr_traits::{Dims, StoreErrorKind};
 
 use crate::array::Array;
-use crate::core::{Core, FillChunks, PartialWrites};
+use crate::core::{Core, EmptyChunks, PartialWrites};
 use crate::element::WriteElement;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::read::Target;
@@ -15,15 +15,15 @@ use crate::select::{Picked, Selection};
 use crate::values::{NdVec, check_element};
 use crate::write;
 
-/// What becomes of stored elements that a smaller shape leaves outside.
+/// What happens to stored elements that a smaller shape cuts off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub enum Shrink {
-    /// They are deleted: chunks that lie outside, and, in chunks that the new edge cuts, what lies beyond it. An array
-    /// that grows again later finds the fill value there.
+pub enum CutElements {
+    /// They are deleted: chunks outside the new shape, and the outer part of chunks that the new edge crosses. When the array
+    /// grows again, it has the fill value there.
     #[default]
     Delete,
-    /// They are kept, and are there again when the array grows over them (checklist G3).
+    /// They are kept. When the array grows again, it has them there.
     Keep,
 }
 
@@ -37,15 +37,15 @@ impl Array {
     /// [`LimitExceeded`](ArrayErrorKind::LimitExceeded) when a chunk that is added would be too large to be read, and as
     /// [`edit_attributes`](Self::edit_attributes). When deleting fails the array has its new shape already.
     pub async fn resize(&mut self, shape: impl Into<Vec<u64>>) -> ArrayResult<()> {
-        self.resize_with(shape, Shrink::default()).await
+        self.resize_with(shape, CutElements::default()).await
     }
 
     /// As [`resize`](Self::resize), with a choice of what becomes of elements outside.
     ///
     /// # Errors
     /// As [`resize`](Self::resize).
-    pub async fn resize_with(&mut self, shape: impl Into<Vec<u64>>, shrink: Shrink) -> ArrayResult<()> {
-        self.change_shape(&shape.into(), shrink).await
+    pub async fn resize_with(&mut self, shape: impl Into<Vec<u64>>, cut: CutElements) -> ArrayResult<()> {
+        self.change_shape(&shape.into(), cut).await
     }
 
     /// Makes dimension `axis` longer by that of `values` and writes them there. Their other dimensions are those of the
@@ -84,7 +84,7 @@ impl Array {
         appended.await.map_err(|e: ArrayError| e.in_array(&path))
     }
 
-    async fn change_shape(&mut self, shape: &[u64], shrink: Shrink) -> ArrayResult<()> {
+    async fn change_shape(&mut self, shape: &[u64], cut: CutElements) -> ArrayResult<()> {
         let path = self.path().to_owned();
         let changed = async {
             let old = self.clone();
@@ -97,7 +97,7 @@ impl Array {
                 Ok(meta.resize(shape, &old.registry, &old.core.limits)?)
             })
             .await?;
-            if shrink == Shrink::Delete {
+            if cut == CutElements::Delete {
                 old.forget_outside(shape).await?;
             }
             Ok(())
@@ -140,7 +140,7 @@ impl Array {
             // Whoever cuts an array knows that the edge cuts chunks.
             all.partial_writes = PartialWrites::Safe;
         }
-        (all.shape, all.fill_chunks) = (reach.clone(), FillChunks::Skip);
+        (all.shape, all.empty_chunks) = (reach.clone(), EmptyChunks::Skip);
         let all = Arc::new(all);
         for dim in shrunk.into_iter().filter(|dim| shape[*dim] < reach[*dim]) {
             let ranges =

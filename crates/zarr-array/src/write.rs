@@ -12,7 +12,7 @@ use zarr_traits::{
     Buffer, Dims, Heap, If, Key, Outcome, Picks, Put, Region, Scratch, Version, block_on, inverse, permute,
 };
 
-use crate::core::{Core, FillChunks, PartialWrites, with_heap};
+use crate::core::{Core, EmptyChunks, PartialWrites, with_heap};
 use crate::element::WriteElement;
 use crate::encoding::{Encoding, Value};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
@@ -335,7 +335,7 @@ impl Write {
     /// What stores nothing of a chunk that is all fill: it is deleted, inside a read-modify-write only where that can be
     /// conditional. `None`: it is stored.
     fn absence(&self, is_fill: impl FnOnce() -> bool, condition: &Condition) -> Option<Change> {
-        if self.core.fill_chunks == FillChunks::Store || !is_fill() {
+        if self.core.empty_chunks == EmptyChunks::Store || !is_fill() {
             return None;
         }
         match condition {

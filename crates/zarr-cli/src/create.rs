@@ -11,7 +11,7 @@ use zarr_array::meta::v3::Extension;
 use zarr_array::meta::{ArrayMeta, Format, GroupMeta, Ignore, Members2, MetaError, data_type_of_dtype};
 use zarr_array::traits::location::split_node;
 use zarr_array::traits::{Context, Prefix};
-use zarr_array::{CreateOptions, DataType, Existing, Limits, Storage, block_on, node};
+use zarr_array::{CreateOptions, DataType, ExistingNode, Limits, Storage, block_on, node};
 use zarr_hierarchy::GroupOptions;
 use zarr_hierarchy::blocking::Group;
 use zarr_store_fs::FsStore;
@@ -103,8 +103,8 @@ impl FromStr for Shape {
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let place = Place::find(&args.store, stores)?;
     let existing = match args.if_exists {
-        IfExists::Replace if place.is_node()? => Existing::Replace,
-        _ => Existing::Fail,
+        IfExists::Replace if place.is_node()? => ExistingNode::Replace,
+        _ => ExistingNode::Fail,
     };
     let format = match (args.zarr_format.as_deref(), place.wanted) {
         (Some("2"), Some(Format::V3)) | (Some("3"), Some(Format::V2)) => {

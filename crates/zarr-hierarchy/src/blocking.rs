@@ -7,10 +7,10 @@ use zarr_array::meta::consolidated::Difference;
 use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::{ArrayMeta, GroupMeta};
 use zarr_array::traits::Prefix;
-use zarr_array::{Diagnostic, Existing, Format, Registry, Storage, block_on};
+use zarr_array::{Diagnostic, ExistingNode, Format, Registry, Storage, block_on};
 
 use crate::child::Child;
-use crate::consolidate::{Report, Unresolved};
+use crate::consolidate::{Report, UnresolvedArrays};
 use crate::copy::{Copied, CopyOptions};
 use crate::erase::EraseOptions;
 use crate::error::{HierarchyError, HierarchyResult};
@@ -120,7 +120,7 @@ impl Group {
         storage: impl Into<Storage>,
         path: &str,
         meta: GroupMeta,
-        existing: Existing,
+        existing: ExistingNode,
         registry: &Registry,
         options: &GroupOptions,
     ) -> HierarchyResult<Self> {
@@ -246,7 +246,7 @@ impl Group {
         &self,
         path: &str,
         meta: GroupMeta,
-        existing: Existing,
+        existing: ExistingNode,
     ) -> HierarchyResult<Self> {
         block_on(self.0.create_group_with(path, meta, existing)).map(Self)
     }
@@ -267,7 +267,7 @@ impl Group {
         &self,
         path: &str,
         meta: ArrayMeta,
-        existing: Existing,
+        existing: ExistingNode,
     ) -> HierarchyResult<Array> {
         block_on(self.0.create_array_with(path, meta, existing)).map(Array::from)
     }
@@ -318,7 +318,7 @@ impl Group {
     ///
     /// # Errors
     /// As [`zarr_hierarchy::Group::consolidate_with`](crate::Group::consolidate_with).
-    pub fn consolidate_with(&mut self, unresolved: Unresolved) -> HierarchyResult<Report> {
+    pub fn consolidate_with(&mut self, unresolved: UnresolvedArrays) -> HierarchyResult<Report> {
         block_on(self.0.consolidate_with(unresolved))
     }
 

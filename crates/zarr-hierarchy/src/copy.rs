@@ -9,7 +9,7 @@ use zarr_array::meta::consolidated::Form;
 use zarr_array::meta::path::check_new_path;
 use zarr_array::node::{self, Writing};
 use zarr_array::traits::{Key, Prefix, StoreErrorKind};
-use zarr_array::{ArrayErrorKind, Consolidated, Existing, Format, Storage};
+use zarr_array::{ArrayErrorKind, Consolidated, ExistingNode, Format, Storage};
 
 use crate::erase::{EraseOptions, erase};
 use crate::error::{HierarchyError, HierarchyResult};
@@ -18,7 +18,7 @@ use crate::group::Group;
 /// How nodes are copied.
 #[derive(Debug, Clone, Default)]
 pub struct CopyOptions {
-    existing: Existing,
+    existing: ExistingNode,
     at_once: Option<usize>,
     writing: Writing,
 }
@@ -31,7 +31,7 @@ impl CopyOptions {
 
     /// What becomes of a node at the destination: an error, or replaced.
     #[must_use]
-    pub fn existing(mut self, existing: Existing) -> Self {
+    pub fn existing(mut self, existing: ExistingNode) -> Self {
         self.existing = existing;
         self
     }
@@ -170,7 +170,7 @@ async fn prepare(
     let there = node::documents(to, target, None).await?.make_node();
     match options.existing {
         _ if !there => Ok(()),
-        Existing::Replace => {
+        ExistingNode::Replace => {
             let options = EraseOptions::new().root(true).consolidated(options.writing.consolidated);
             erase(to.clone(), &target.node_path(), &options).await
         }

@@ -2,7 +2,7 @@
 
 use zarr_array::meta::{ArrayMeta, GroupMeta, NodeMeta};
 use zarr_array::traits::Prefix;
-use zarr_array::{Array, ArrayErrorKind, CreateOptions, Existing, Format, Registry, Storage, node};
+use zarr_array::{Array, ArrayErrorKind, CreateOptions, ExistingNode, Format, Registry, Storage, node};
 
 use crate::error::{HierarchyError, HierarchyResult};
 use crate::group::{Group, Shared};
@@ -23,7 +23,7 @@ impl GroupOptions {
         storage: impl Into<Storage>,
         path: &str,
         meta: GroupMeta,
-        existing: Existing,
+        existing: ExistingNode,
         registry: &Registry,
     ) -> HierarchyResult<Group> {
         let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
@@ -37,7 +37,7 @@ impl GroupOptions {
         storage: &Storage,
         prefix: &Prefix,
         meta: GroupMeta,
-        existing: Existing,
+        existing: ExistingNode,
     ) -> HierarchyResult<GroupMeta> {
         let node = NodeMeta::Group(meta.clone());
         let there = node::create(storage, prefix, &node, existing, &self.writing).await;
@@ -64,7 +64,7 @@ impl Group {
         registry: &Registry,
     ) -> HierarchyResult<Self> {
         let meta = GroupMeta::new(Format::V3)?;
-        GroupOptions::new().create(storage, path, meta, Existing::Fail, registry).await
+        GroupOptions::new().create(storage, path, meta, ExistingNode::Fail, registry).await
     }
 
     /// Creates a group without attributes below this one, in its format.
@@ -72,7 +72,7 @@ impl Group {
     /// # Errors
     /// As [`create_group_with`](Self::create_group_with).
     pub async fn create_group(&self, path: &str) -> HierarchyResult<Self> {
-        self.create_group_with(path, GroupMeta::new(self.format())?, Existing::Fail).await
+        self.create_group_with(path, GroupMeta::new(self.format())?, ExistingNode::Fail).await
     }
 
     /// Creates a group below this one, and those in between that are not there.
@@ -83,7 +83,7 @@ impl Group {
         &self,
         path: &str,
         meta: GroupMeta,
-        existing: Existing,
+        existing: ExistingNode,
     ) -> HierarchyResult<Self> {
         let prefix = self.child(path)?;
         let meta = self.shared.options.create_at(&self.shared.storage, &prefix, meta, existing).await?;
@@ -95,7 +95,7 @@ impl Group {
     /// # Errors
     /// As [`Array::create`].
     pub async fn create_array(&self, path: &str, meta: ArrayMeta) -> HierarchyResult<Array> {
-        self.create_array_with(path, meta, Existing::Fail).await
+        self.create_array_with(path, meta, ExistingNode::Fail).await
     }
 
     /// As [`create_array`](Self::create_array), with a choice of what becomes of a node that is there.
@@ -106,7 +106,7 @@ impl Group {
         &self,
         path: &str,
         meta: ArrayMeta,
-        existing: Existing,
+        existing: ExistingNode,
     ) -> HierarchyResult<Array> {
         let (prefix, writing) = (self.child(path)?, &self.shared.options.writing);
         let options = CreateOptions::new()

@@ -17,13 +17,13 @@ mod options;
 mod walk;
 
 pub use zarr_array::{
-    self, ArrayErrorKind as HierarchyErrorKind, Consolidated, Existing, Format,
+    self, ArrayErrorKind as HierarchyErrorKind, Consolidated, ExistingNode, Format,
     meta::consolidated::Difference,
     meta::{ArrayMeta, GroupMeta, NodeMeta},
 };
 
 pub use child::{Child, Found, Kind, Node};
-pub use consolidate::{Report, Unresolved};
+pub use consolidate::{Report, UnresolvedArrays};
 pub use copy::{Copied, CopyOptions, copy};
 pub use erase::{EraseOptions, erase};
 pub use error::{HierarchyError, HierarchyResult};

@@ -7,7 +7,7 @@ use common::{ARRAY, GROUP, consolidated, open, open_with, store};
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::zarr_array::meta::Limits;
 use zarr_hierarchy::zarr_array::standard;
-use zarr_hierarchy::{GroupOptions, Kind, Unresolved};
+use zarr_hierarchy::{GroupOptions, Kind, UnresolvedArrays};
 
 /// Documents that are no metadata, each in another way.
 const BROKEN: &[&str] = &[
@@ -58,7 +58,7 @@ fn every_third_node_is_broken_and_the_others_are_listed() {
     }
     assert_eq!(root.walk().count(), children.len());
     assert!(root.consolidate().is_err());
-    let report = root.consolidate_with(Unresolved::LeaveOut).unwrap();
+    let report = root.consolidate_with(UnresolvedArrays::LeaveOut).unwrap();
     assert_eq!((report.nodes, report.left_out.len()), (2 * broken.len(), broken.len()));
     assert_eq!(root.children().unwrap().len(), 2 * broken.len());
     assert_eq!(root.check_consolidated().unwrap().unwrap().len(), broken.len(), "and that is said");
@@ -140,7 +140,7 @@ fn an_error_of_the_store_is_not_a_property_of_the_node() {
         let (faulty, _) = Faulty::over(&storage, move |_, call| {
             (call.target == "a/zarr.json").then_some(Fault::ErrorBefore(fault))
         });
-        let e = open(&faulty).consolidate_with(Unresolved::LeaveOut).unwrap_err();
+        let e = open(&faulty).consolidate_with(UnresolvedArrays::LeaveOut).unwrap_err();
         assert_eq!((e.kind(), e.node()), (expected, Some("/a")), "{e}");
         let below = e.source().and_then(Error::source).unwrap();
         assert_eq!(below.downcast_ref::<StoreError>().unwrap().kind(), fault);

@@ -7,7 +7,7 @@ use zarr_array::node::{self, Writing};
 use zarr_array::traits::Prefix;
 use zarr_array::{Storage, block_on};
 use zarr_hierarchy::blocking::Group;
-use zarr_hierarchy::{GroupOptions, Unresolved, UseConsolidated};
+use zarr_hierarchy::{GroupOptions, UnresolvedArrays, UseConsolidated};
 use zarr_store::Prefixed;
 
 use super::directory::{Directory, Hidden};
@@ -157,7 +157,7 @@ impl Growing {
 fn consolidate(storage: Storage) -> Result<(), Failure> {
     let options = GroupOptions::new().use_consolidated(UseConsolidated::Ignore);
     let mut group = Group::open_with(storage, "/", &registry(), &options)?;
-    group.consolidate_with(Unresolved::Include)?;
+    group.consolidate_with(UnresolvedArrays::Include)?;
     Ok(())
 }
 
