@@ -24,7 +24,7 @@ use crate::open::OpenOptions;
 use crate::resize::CutElements;
 use crate::rows::Rows;
 use crate::select::Selection;
-use crate::values::{AnyArray, NdVec};
+use crate::values::{AnyArray, ArrayValues, NdVec};
 use crate::{read, write};
 
 /// An array in a store, for programs without async: the methods of [`zarr_array::Array`](crate::Array), each of which
@@ -193,12 +193,27 @@ impl Array {
         block_on(self.0.read_rows(selection))
     }
 
-    /// Writes borrowed elements, in C order, to a selection of as many.
+    /// Writes elements to a selection: values with a shape, which must be that of the selection, or as many elements in a flat
+    /// slice, in C order. See [`ArrayValues`].
+    ///
+    /// ```
+    /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, NdVec, blocking::Array, standard};
+    /// # let meta = ArrayMeta::builder([4, 6], DataType::Int32).chunks([2, 3]).build()?;
+    /// # let array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
+    /// array.write((1, ..), &[1, 2, 3, 4, 5, 6])?; // a row
+    /// array.write([2..4, 0..2], NdVec::new([2, 2], vec![1, 2, 3, 4])?)?;
+    /// # ArrayResult::Ok(())
+    /// ```
     ///
     /// # Errors
     /// As [`zarr_array::Array::write`](crate::Array::write).
-    pub fn write<T: WriteElement>(&self, selection: impl Into<Selection>, values: &[T]) -> ArrayResult<()> {
-        write::write_slice(&self.0.core, &selection.into(), values)
+    pub fn write<T: WriteElement>(
+        &self,
+        selection: impl Into<Selection>,
+        values: impl ArrayValues<T>,
+    ) -> ArrayResult<()> {
+        let shape = values.shape();
+        write::write_slice(&self.0.core, &selection.into(), shape.as_deref(), &values.elements())
     }
 
     /// Writes the bytes of elements of any fixed-size data type, in C order and the byte order of this machine.

@@ -49,7 +49,7 @@ pub use rows::{check_field, is_struct};
 #[doc(hidden)]
 pub use rows::{check_place, fits_raw, fits_struct};
 pub use select::{Axis, Position, Selection};
-pub use values::{AnyArray, NdVec};
+pub use values::{AnyArray, ArrayValues, NdVec};
 #[cfg(feature = "bytemuck")]
 #[doc(hidden)]
 pub use zarr_strided::PlainPod;

@@ -1,5 +1,6 @@
 //! What reads give and writes take: elements with a shape.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::{Index, IndexMut};
 
@@ -187,6 +188,83 @@ impl<T> NdVec<T> {
             array.iter().cloned().collect()
         };
         Self { shape, values }
+    }
+}
+
+/// What a blocking write takes: elements in C order, with a shape where they have one.
+///
+/// A shape must be that of the selection: a transposed array is an error. [`NdVec`] has one, and with the feature `ndarray` so have
+/// its arrays and views, in whatever order they lie in memory. Slices, Rust arrays and `Vec` have none: their number of elements
+/// must be that of the selection.
+///
+/// ```
+/// # use zarr_array::{ArrayMeta, ArrayResult, DataType, NdVec, blocking::Array, standard};
+/// # let meta = ArrayMeta::builder([4, 6], DataType::Int32).chunks([2, 3]).build()?;
+/// # let array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
+/// array.write([0..2, 0..3], &[1, 2, 3, 4, 5, 6])?;
+/// let values = NdVec::new([3, 2], vec![1, 2, 3, 4, 5, 6])?;
+/// assert!(array.write([0..2, 0..3], &values).is_err());
+/// array.write([0..3, 0..2], &values)?;
+/// # ArrayResult::Ok(())
+/// ```
+pub trait ArrayValues<T: Clone> {
+    /// The lengths of the dimensions; `None` for a flat list.
+    fn shape(&self) -> Option<Cow<'_, [u64]>> {
+        None
+    }
+
+    /// The elements in C order.
+    fn elements(&self) -> Cow<'_, [T]>;
+}
+
+impl<T: Clone, V: ArrayValues<T> + ?Sized> ArrayValues<T> for &V {
+    fn shape(&self) -> Option<Cow<'_, [u64]>> {
+        (**self).shape()
+    }
+
+    fn elements(&self) -> Cow<'_, [T]> {
+        (**self).elements()
+    }
+}
+
+impl<T: Clone> ArrayValues<T> for [T] {
+    fn elements(&self) -> Cow<'_, [T]> {
+        Cow::Borrowed(self)
+    }
+}
+
+impl<T: Clone, const N: usize> ArrayValues<T> for [T; N] {
+    fn elements(&self) -> Cow<'_, [T]> {
+        Cow::Borrowed(self)
+    }
+}
+
+impl<T: Clone> ArrayValues<T> for Vec<T> {
+    fn elements(&self) -> Cow<'_, [T]> {
+        Cow::Borrowed(self)
+    }
+}
+
+impl<T: Clone> ArrayValues<T> for NdVec<T> {
+    fn shape(&self) -> Option<Cow<'_, [u64]>> {
+        Some(Cow::Borrowed(&self.shape))
+    }
+
+    fn elements(&self) -> Cow<'_, [T]> {
+        Cow::Borrowed(&self.values)
+    }
+}
+
+#[cfg(feature = "ndarray")]
+impl<T: Clone, S: ndarray::Data<Elem = T>, D: ndarray::Dimension> ArrayValues<T>
+    for ndarray::ArrayBase<S, D>
+{
+    fn shape(&self) -> Option<Cow<'_, [u64]>> {
+        Some(self.shape().iter().map(|n| *n as u64).collect())
+    }
+
+    fn elements(&self) -> Cow<'_, [T]> {
+        self.as_slice().map_or_else(|| self.iter().cloned().collect(), Cow::Borrowed)
     }
 }
 

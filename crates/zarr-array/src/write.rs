@@ -104,14 +104,16 @@ pub(crate) async fn write<T: WriteElement>(
     write_input(core, target, input, heap, may_block).await
 }
 
-/// Writes borrowed elements: only a blocking caller may lend them.
+/// Writes borrowed elements, which may have a shape: only a blocking caller may lend them.
 pub(crate) fn write_slice<T: WriteElement>(
     core: &Arc<Core>,
     selection: &Selection,
+    shape: Option<&[u64]>,
     values: &[T],
 ) -> ArrayResult<()> {
     check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
     let target = Target::new(core, selection)?;
+    shape.map_or(Ok(()), |shape| check_shape(&target, shape)).map_err(|e| e.in_array(&core.path))?;
     if target.full.product() != Some(values.len() as u64) {
         let message = format!("the selection has shape {:?}, there are {} values", target.kept, values.len());
         return Err(ArrayError::invalid(message).in_array(&core.path));
