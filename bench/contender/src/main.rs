@@ -92,7 +92,7 @@ fn typed<T: Number>(args: &Args, report: &mut Report) -> Result<()> {
                 let target = open_array(args, &format!("{}/{repetition}", args.text("out")?))?;
                 report.time(|| {
                     let values: NdVec<T> = source.read(..)?;
-                    Ok(target.write(.., values.as_slice())?)
+                    Ok(target.write(.., &values)?)
                 })?;
                 report.count = 1;
             }

@@ -22,9 +22,10 @@ use crate::select::Selection;
 use crate::values::{AnyArray, NdVec, for_data_type};
 use crate::{read, rows, write};
 
-/// An array in a store, open: its metadata, resolved, and the means to read and write its elements.
+/// An array in a store: reads and writes its elements, attributes and shape.
 ///
-/// Cheap to clone. The blocking twin, with the same names, is [`blocking::Array`](crate::blocking::Array).
+/// Cheap to clone; clones share caches. [`blocking::Array`](crate::blocking::Array) has the same methods for programs without
+/// async.
 ///
 /// ```
 /// # use zarr_array::{Array, ArrayResult, NdVec, Registry, Storage};
@@ -51,7 +52,17 @@ pub struct Array {
 impl Array {
     common_methods!();
 
-    /// Reads a selection into new memory.
+    /// Reads a selection into new memory. The result has the dimensions of the selection; an index drops its dimension.
+    ///
+    /// ```
+    /// # use zarr_array::{Array, ArrayResult, NdVec};
+    /// # async fn example(array: Array) -> ArrayResult<()> {
+    /// let day: NdVec<f32> = array.read([0..24, 100..200, 0..360]).await?;
+    /// let series: NdVec<f32> = array.read((.., 10, 20)).await?;
+    /// assert_eq!((day.shape(), series.shape().len()), (&[24, 100, 360][..], 1));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When the selection is not inside the array, `T` is not the element of its data type, a chunk cannot be read or
@@ -60,9 +71,10 @@ impl Array {
         read::read(&self.core, selection.into(), self.may_block).await
     }
 
-    /// Reads a selection into memory that is given away and comes back: its shape must be that of the selection.
+    /// Reads a selection into `memory` and returns it. The shape of `memory` must be that of the selection.
     ///
-    /// An async read works on other threads, and may be dropped or forgotten half-way; so it cannot borrow.
+    /// The memory is passed by value: an async read runs on other threads and may be dropped before it ends, so that it cannot
+    /// borrow.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -74,7 +86,7 @@ impl Array {
         read::read_into(&self.core, selection.into(), memory, self.may_block).await
     }
 
-    /// Reads a selection of an array of whatever data type.
+    /// Reads a selection of an array whose data type is known only at run time.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -82,7 +94,7 @@ impl Array {
         self.any(selection.into()).await
     }
 
-    /// Reads the bytes of elements of whatever data type, in C order and the byte order of this machine, with the shape
+    /// Reads the bytes of elements of any fixed-size data type, in C order and the byte order of this machine, with the shape
     /// of the selection.
     ///
     /// # Errors
@@ -94,13 +106,22 @@ impl Array {
 
     /// Writes `values` to a selection of the same shape.
     ///
-    /// Chunks that are written whole are not read, nor are those at the edge of the array of which all that lies inside is
-    /// written, unless there is an object already: others may have made the array longer. A part of a chunk is a
-    /// read-modify-write: put only if the object is still what was read, else done again.
+    /// ```
+    /// # use zarr_array::{Array, ArrayResult, NdVec};
+    /// # async fn example(array: Array) -> ArrayResult<()> {
+    /// let values = NdVec::new([2, 3], vec![1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+    /// array.write((7, 0..2, 0..3), values).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
-    /// That loses no write of anybody, in this process or another, in a store with conditional puts (a directory, memory,
-    /// most buckets); see [`PartialWrites`] for the other ways. Of a shard only the inner chunks that are written are
-    /// decoded and encoded; the others keep their bytes, and the object is put anew.
+    /// A chunk that is written whole is not read first. Part of a chunk is a read-modify-write: the object is put only if it is
+    /// still the version that was read, else the write starts again. So no update is lost, of this process or another, in a
+    /// store with conditional puts (a directory, memory, most buckets); see [`PartialWrites`] for other ways.
+    ///
+    /// A chunk that the edge of the array clips counts as written whole when all of it that lies inside is written and it is not
+    /// stored yet. Otherwise it is read first: another writer may have lengthened the array. In a shard, only the inner chunks
+    /// that are written are decoded and encoded; the others keep their bytes in the new object.
     ///
     /// # Errors
     /// When the selection is not inside the array, shapes differ, `T` is not the element of the data type, or a chunk
@@ -113,7 +134,7 @@ impl Array {
         write::write(&self.core, selection.into(), values, self.may_block).await
     }
 
-    /// Writes the bytes of elements of whatever data type, in C order and the byte order of this machine.
+    /// Writes the bytes of elements of any fixed-size data type, in C order and the byte order of this machine.
     ///
     /// # Errors
     /// As [`write`](Self::write).

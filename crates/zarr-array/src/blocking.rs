@@ -201,7 +201,7 @@ impl Array {
     /// # let meta = ArrayMeta::builder([4, 6], DataType::Int32).chunks([2, 3]).build()?;
     /// # let array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
     /// array.write((1, ..), &[1, 2, 3, 4, 5, 6])?; // a row
-    /// array.write([2..4, 0..2], NdVec::new([2, 2], vec![1, 2, 3, 4])?)?;
+    /// array.write([2..4, 0..2], &NdVec::new([2, 2], vec![1, 2, 3, 4])?)?;
     /// # ArrayResult::Ok(())
     /// ```
     ///
@@ -210,7 +210,7 @@ impl Array {
     pub fn write<T: WriteElement>(
         &self,
         selection: impl Into<Selection>,
-        values: impl ArrayValues<T>,
+        values: &(impl ArrayValues<T> + ?Sized),
     ) -> ArrayResult<()> {
         let shape = values.shape();
         write::write_slice(&self.0.core, &selection.into(), shape.as_deref(), &values.elements())

@@ -28,9 +28,17 @@ pub enum CutElements {
 }
 
 impl Array {
-    /// Gives the array another shape, of as many dimensions. Elements outside of a smaller shape are deleted; what others
-    /// append there while that is done may be deleted with them. Where the chunk grid ends before a larger shape it gets one
-    /// chunk more in that dimension, which reaches to its end (checklist C18).
+    /// Changes the shape to one with the same number of dimensions. Elements outside a smaller shape are deleted; elements that
+    /// others append there at the same time may be deleted as well. Where the chunk grid ends before a larger shape, it gets
+    /// one more chunk in that dimension, which reaches to the end of the shape.
+    ///
+    /// ```
+    /// # async fn example(mut array: zarr_array::Array) -> zarr_array::ArrayResult<()> {
+    /// array.resize([48, 180, 360]).await?;
+    /// assert_eq!(array.shape(), [48, 180, 360]);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`Conflict`](ArrayErrorKind::Conflict) when somebody else has changed the shape since this handle was opened,
@@ -40,7 +48,7 @@ impl Array {
         self.resize_with(shape, CutElements::default()).await
     }
 
-    /// As [`resize`](Self::resize), with a choice of what becomes of elements outside.
+    /// As [`resize`](Self::resize), with a choice of what happens to elements outside the new shape.
     ///
     /// # Errors
     /// As [`resize`](Self::resize).
@@ -48,11 +56,19 @@ impl Array {
         self.change_shape(&shape.into(), cut).await
     }
 
-    /// Makes dimension `axis` longer by that of `values` and writes them there. Their other dimensions are those of the
-    /// array. Where the chunk grid ends with the array the values become a chunk of their own.
+    /// Lengthens dimension `axis` by that of `values` and writes the values there. In the other dimensions the values must have
+    /// the lengths of the array. Where the chunk grid ends with the array, the values become one chunk.
     ///
-    /// The longer shape is recorded first: any number of threads and processes may append at once, and each gets places of
-    /// its own, behind what the array has in the store by then. Until the values are written they read as the fill value.
+    /// The longer shape is stored first. Threads and processes may append at the same time: each gets a range of its own behind
+    /// the stored shape. Until the values are written they read as the fill value.
+    ///
+    /// ```
+    /// # use zarr_array::{Array, ArrayResult, NdVec};
+    /// # async fn example(mut array: Array, hour: Vec<f32>) -> ArrayResult<()> {
+    /// array.append(0, NdVec::new([1, 180, 360], hour)?).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`edit_attributes`](Self::edit_attributes) and [`write`](Self::write). Values that the data type does not have leave
@@ -89,7 +105,7 @@ impl Array {
         let changed = async {
             let old = self.clone();
             self.edit_metadata(|meta| {
-                // Whoever has given it another shape has not been asked about this one.
+                // Another writer changed the shape in the meantime; do not overwrite it.
                 if meta.shape() != old.shape() && meta.shape() != shape {
                     let message = format!("somebody else has given the array the shape {:?}", meta.shape());
                     return Err(ArrayError::new(ArrayErrorKind::Conflict, message));

@@ -1,4 +1,4 @@
-//! Rows: elements of structs, read and written by their fields (checklist B35, B36).
+//! Rows: elements of structs, read and written by their fields.
 
 mod lane;
 #[cfg(feature = "bytemuck")]

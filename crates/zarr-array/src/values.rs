@@ -191,7 +191,7 @@ impl<T> NdVec<T> {
     }
 }
 
-/// What a blocking write takes: elements in C order, with a shape where they have one.
+/// What a blocking write borrows: elements in C order, with a shape where they have one.
 ///
 /// A shape must be that of the selection: a transposed array is an error. [`NdVec`] has one, and with the feature `ndarray` so have
 /// its arrays and views, in whatever order they lie in memory. Slices, Rust arrays and `Vec` have none: their number of elements
@@ -215,16 +215,6 @@ pub trait ArrayValues<T: Clone> {
 
     /// The elements in C order.
     fn elements(&self) -> Cow<'_, [T]>;
-}
-
-impl<T: Clone, V: ArrayValues<T> + ?Sized> ArrayValues<T> for &V {
-    fn shape(&self) -> Option<Cow<'_, [u64]>> {
-        (**self).shape()
-    }
-
-    fn elements(&self) -> Cow<'_, [T]> {
-        (**self).elements()
-    }
 }
 
 impl<T: Clone> ArrayValues<T> for [T] {

@@ -1,4 +1,4 @@
-//! Writing, checking and removing consolidated metadata (checklist F.5).
+//! Writing, checking and removing consolidated metadata.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Copying and moving nodes with all that is below them, object by object (checklist F32).
+//! Copying and moving nodes with all that is below them, object by object.
 
 use std::cmp::Reverse;
 use std::sync::Arc;

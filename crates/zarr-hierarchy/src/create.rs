@@ -9,13 +9,14 @@ use crate::group::{Group, Shared};
 use crate::options::GroupOptions;
 
 impl GroupOptions {
-    /// Creates a group at `path`, after the groups above it that are not there, in the format of `meta`.
+    /// Creates a group at `path` in the format of `meta`. Missing parent groups are created first. `existing` says what happens to a
+    /// node that exists at the path.
     ///
-    /// The cost is a read for each group above it, three reads at once that look for a node of the other format, and a put;
-    /// and two reads, a read of each group that was created, and a put for each group above it with consolidated metadata.
+    /// Costs one read per parent group, three reads at once that look for a node of the other format, and one put; for each
+    /// parent group with consolidated metadata also two reads, one read of each group that was created, and one put.
     ///
     /// # Errors
-    /// [`Exists`](ArrayErrorKind::Exists) when there is a node and `existing` does not want it, or an array or a group of
+    /// [`Exists`](ArrayErrorKind::Exists) when there is a node that `existing` does not accept, or an array or a group of
     /// another format above it; [`InvalidArgument`](ArrayErrorKind::InvalidArgument) for a name that must not be created;
     /// those of the store.
     pub async fn create(
@@ -53,8 +54,18 @@ impl GroupOptions {
 }
 
 impl Group {
-    /// Creates a group of format 3 without attributes at `path`, after the groups above it that are not there; see
-    /// [`GroupOptions::create`] for more.
+    /// Creates a group of format 3 without attributes at `path`. Missing parent groups are created first.
+    /// [`GroupOptions::create`] takes metadata and options.
+    ///
+    /// ```
+    /// # use zarr_hierarchy::{ArrayMeta, Group, HierarchyResult, zarr_array::{DataType, Storage, standard}};
+    /// # async fn example(storage: Storage) -> HierarchyResult<()> {
+    /// let root = Group::create(storage, "/", &standard()).await?;
+    /// let meta = ArrayMeta::builder([24, 180], DataType::Float32).chunks([12, 90]).build()?;
+    /// let t2m = root.create_array("surface/t2m", meta).await?; // and the group `surface`
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As there; [`Exists`](ArrayErrorKind::Exists) when there is a node.
@@ -75,7 +86,7 @@ impl Group {
         self.create_group_with(path, GroupMeta::new(self.format())?, ExistingNode::Fail).await
     }
 
-    /// Creates a group below this one, and those in between that are not there.
+    /// Creates a group below this one with the metadata `meta`. Missing groups in between are created first.
     ///
     /// # Errors
     /// As [`GroupOptions::create`].
@@ -90,7 +101,7 @@ impl Group {
         Ok(Self::at(&self.shared, &prefix, meta, Vec::new()))
     }
 
-    /// Creates an array below this group, and groups in between that are not there. No chunk is written.
+    /// Creates an array below this group; no chunk is written. Missing groups in between are created first.
     ///
     /// # Errors
     /// As [`Array::create`].
@@ -98,7 +109,7 @@ impl Group {
         self.create_array_with(path, meta, ExistingNode::Fail).await
     }
 
-    /// As [`create_array`](Self::create_array), with a choice of what becomes of a node that is there.
+    /// As [`create_array`](Self::create_array), with a choice of what happens to a node that exists.
     ///
     /// # Errors
     /// As [`Array::create`].

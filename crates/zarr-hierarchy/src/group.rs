@@ -16,11 +16,11 @@ use crate::error::{HierarchyError, HierarchyResult};
 use crate::handle::common_methods;
 use crate::options::GroupOptions;
 
-/// A group in a store, open: its metadata, and the way to the nodes below it. Whatever is opened through it has its registry,
-/// limits and options.
+/// A group in a store: opens, creates, lists, copies and erases the nodes below it, and changes its attributes. What is opened
+/// through a group has its registry, limits and options.
 ///
-/// Cheap to clone. Paths are relative to the group; a slash in front changes nothing. The blocking twin, with the same
-/// names, is [`blocking::Group`](crate::blocking::Group).
+/// Cheap to clone. Paths are relative to the group; a leading slash changes nothing.
+/// [`blocking::Group`](crate::blocking::Group) has the same methods for programs without async.
 ///
 /// ```
 /// # use zarr_hierarchy::{Group, HierarchyResult, zarr_array::{Registry, Storage}};
@@ -58,8 +58,18 @@ pub(crate) struct Shared {
 impl Group {
     common_methods!();
 
-    /// Opens the group at `path` (`/`, `a/b`, `/a/b`), tolerantly, with its consolidated metadata where it has some; see
-    /// [`GroupOptions`] for more.
+    /// Opens the group at `path` (`/`, `a/b`, `/a/b`), with its consolidated metadata where it has some. Deviations from the
+    /// specification that do no harm are tolerated and listed by [`diagnostics`](Self::diagnostics); [`GroupOptions`] has other
+    /// ways.
+    ///
+    /// ```
+    /// # use zarr_hierarchy::{Group, HierarchyResult, zarr_array::{Storage, standard}};
+    /// # async fn example(storage: Storage) -> HierarchyResult<()> {
+    /// let root = Group::open(storage, "/", &standard()).await?;
+    /// let t2m = root.array("surface/t2m").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`NotFound`](zarr_array::ArrayErrorKind::NotFound) when there is no group;
@@ -76,8 +86,8 @@ impl Group {
         }
     }
 
-    /// The node at a path: nothing when there is none. One request, up to four where format 2 is
-    /// looked for as well; none with consolidated metadata.
+    /// Opens the node at a path, whether array or group; `None` when there is no node. One request, up to four where format 2
+    /// is looked for as well; none with consolidated metadata.
     ///
     /// # Errors
     /// When its documents are invalid, or the array uses what the registry does not know; those of the store.
@@ -100,7 +110,7 @@ impl Group {
         Ok(node::documents(storage, &self.below(path)?, *only).await?.make_node())
     }
 
-    /// Opens the group at a path, with its own consolidated metadata when this group has none.
+    /// Opens the group at a path. When this group has no consolidated metadata, that of the opened group is used.
     ///
     /// # Errors
     /// [`NotFound`](zarr_array::ArrayErrorKind::NotFound) when there is no group, and as [`node`](Self::node).
@@ -130,7 +140,7 @@ impl Group {
         Ok(array.with_consolidated(options.writing.consolidated))
     }
 
-    /// Reads the group again, with the consolidated metadata that it has by now.
+    /// Reads the metadata of the group again, and its consolidated metadata.
     ///
     /// # Errors
     /// As [`open`](Self::open).

@@ -24,7 +24,7 @@ impl GroupMeta {
     /// A new group without attributes.
     ///
     /// # Errors
-    /// Format 1 has no groups (checklist I1).
+    /// Format 1 has no groups.
     pub fn new(format: Format) -> MetaResult<Self> {
         match format {
             Format::V3 => Ok(Self(Inner::V3(GroupDocument::new()))),
@@ -65,7 +65,7 @@ impl GroupMeta {
         }
     }
 
-    /// Why the attributes cannot be read: in format 2 they have a document of their own (checklist H.t8).
+    /// Why the attributes cannot be read: in format 2 they have a document of their own.
     pub fn attributes_error(&self) -> Option<&MetaError> {
         match &self.0 {
             Inner::V3(_) => None,
@@ -142,7 +142,7 @@ impl GroupMeta {
     /// This group as one of that format, without consolidated metadata.
     ///
     /// # Errors
-    /// Format 1 has no groups (checklist I1), and attributes that cannot be read cannot be written either.
+    /// Format 1 has no groups, and attributes that cannot be read cannot be written either.
     pub fn to_format(&self, format: Format) -> MetaResult<Self> {
         self.attributes_error().map_or(Ok(()), |e| Err(e.clone()))?;
         let mut group = Self::new(format)?;

@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 // The one crate of the workspace that moves bytes through raw pointers: threads share one output whose parts are
 // disjoint by construction, which safe references to interleaved strided memory cannot say.
 #![allow(unsafe_code)]

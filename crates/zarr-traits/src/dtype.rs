@@ -39,7 +39,7 @@ pub enum Layout {
     Variable,
 }
 
-/// The data type of an array (checklist B.1), in memory always in the byte order of the machine.
+/// The data type of an array. In memory elements are always in the byte order of the machine.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum DataType {
@@ -73,9 +73,9 @@ pub enum DataType {
     Complex128,
     /// `r<N>`: this many opaque bytes (N / 8).
     Raw(u32),
-    /// `string`: UTF-8 of any length (checklist B31).
+    /// `string`: UTF-8 of any length.
     String,
-    /// `bytes`: bytes of any length (checklist B32).
+    /// `bytes`: bytes of any length.
     Bytes,
     /// A type from a registry.
     Extension(Arc<dyn ExtensionType>),
@@ -102,7 +102,7 @@ impl DataType {
         Self::Bytes,
     ];
 
-    /// The core type of this name; `None` for every other name, also for an ill-formed `r<N>` (checklist B6, B.t46).
+    /// The core type of this name; `None` for every other name, also for an ill-formed `r<N>`.
     pub fn core(name: &str) -> Option<Self> {
         if let Some(digits) = name.strip_prefix('r') {
             let plain = !digits.starts_with('0') && digits.bytes().all(|b| b.is_ascii_digit());
@@ -330,7 +330,6 @@ mod tests {
         }
         assert_eq!(DataType::core("r24"), Some(DataType::Raw(3)));
         assert_eq!(DataType::Raw(3).name(), "r24");
-        // A.t55, A.t56, B.t46
         for bad in ["Int32", "<i4", "", "r", "r0", "r8 ", "r-8", "r+8", "r08", "r12", "r34359738368", "raw"] {
             assert_eq!(DataType::core(bad), None, "{bad:?}");
             assert_eq!(
@@ -350,9 +349,9 @@ mod tests {
             Layout::Fixed { size, unit } => (size, unit),
             _ => unreachable!(),
         };
-        assert_eq!(fixed(&DataType::Complex64), (8, 4)); // B5
-        assert_eq!(fixed(&DataType::Bool), (1, 1)); // B1
-        assert_eq!(fixed(&DataType::Raw(3)), (3, 1)); // B6
+        assert_eq!(fixed(&DataType::Complex64), (8, 4));
+        assert_eq!(fixed(&DataType::Bool), (1, 1));
+        assert_eq!(fixed(&DataType::Raw(3)), (3, 1));
         assert!(DataType::Raw(16).swap().is_none());
         assert_eq!(DataType::Float64.swap().unit(), 8);
     }

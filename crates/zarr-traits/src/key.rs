@@ -1,5 +1,4 @@
-//! Keys and prefixes: the only way to name an object of a store, and therefore the place where a name cannot
-//! leave its root (checklist E1 to E3).
+//! Keys and prefixes: the only way to name an object of a store. A name that would leave the root of the store cannot be built.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -64,7 +63,7 @@ impl Prefix {
         Self::default()
     }
 
-    /// Checks `prefix`; `""` and `"/"` are the root (checklist E2).
+    /// Checks `prefix`; `""` and `"/"` are the root.
     ///
     /// # Errors
     /// [`StoreErrorKind::InvalidArgument`] when it does not end in `/` or a segment is not legal in a [`Key`].
@@ -83,7 +82,7 @@ impl Prefix {
         }
     }
 
-    /// The prefix of a node, from a path like `/a/b`, `a/b` or `a/b/` (checklist F4); `/` and `""` are the root.
+    /// The prefix of a node, from a path like `/a/b`, `a/b` or `a/b/`; `/` and `""` are the root.
     ///
     /// # Errors
     /// [`StoreErrorKind::InvalidArgument`] for a segment that is empty, `.` or `..`.
@@ -207,7 +206,6 @@ mod tests {
         for bad in ["", "/", "/a", "a/", "a//b", "..", "a/../b", "./a", "a\0b", "a\\b", &"x".repeat(256)] {
             assert!(Key::new(bad).is_err(), "{bad:?}");
         }
-        // E.t8
         for good in
             ["a", "zarr.json", "c/0/1", "a b", "a%b", "#", "?", "+", "~", "[", "é", "🦀", "a.b", "...", "..a"]
         {
