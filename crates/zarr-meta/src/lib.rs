@@ -3,6 +3,7 @@
 mod builder;
 mod builder2;
 mod code;
+pub mod codecs;
 pub mod consolidated;
 pub mod diagnostic;
 mod documents;
