@@ -20,6 +20,7 @@ mod node;
 pub mod path;
 mod raise;
 mod resolve;
+mod same;
 pub mod types;
 mod v1;
 mod v2;
