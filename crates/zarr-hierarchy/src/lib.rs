@@ -11,8 +11,10 @@ mod erase;
 mod error;
 mod group;
 pub mod migrate;
+pub mod objects;
 mod open;
 mod options;
+mod overlap;
 mod walk;
 
 pub use zarr_array::{
