@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use clap::ValueEnum;
 use zarr_array::blocking::Array;
+use zarr_array::meta::codecs::written;
 use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::path::check_new_path;
 use zarr_array::meta::v3::Extension;
@@ -17,7 +18,7 @@ use zarr_hierarchy::blocking::Group;
 use zarr_store_fs::FsStore;
 
 use crate::attrs::{given, object_of};
-use crate::copy::{Codecs, written};
+use crate::copy::Codecs;
 use crate::exit::{Exit, Failure, Outcome, say};
 use crate::lengths::{Lengths, cut};
 use crate::stores::{Stores, shown};

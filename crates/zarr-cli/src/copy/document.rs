@@ -1,6 +1,7 @@
 //! The documents of a copy: what the source says, in the form that every implementation reads (checklist A.8).
 
 use zarr_array::blocking::Array;
+use zarr_array::meta::codecs::written;
 use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::v3::{ArrayDocument, Extension, GroupDocument};
 use zarr_array::meta::{ArrayMeta, DocumentName, Format, GroupMeta, xarray};
@@ -8,8 +9,6 @@ use zarr_array::traits::Prefix;
 use zarr_array::{Limits, Storage, block_on, node};
 
 use super::change::Layout;
-use super::written::written;
-
 use crate::exit::{Exit, Failure};
 use crate::lengths::cut;
 use crate::target::registry;

@@ -173,6 +173,22 @@ fn what_an_earlier_run_left_broken_is_mended() {
 }
 
 #[test]
+fn what_the_source_has_lost_meanwhile_is_lost_in_a_resumed_copy() {
+    let source = Store::at("test://lost/source");
+    hierarchy(&source.memory);
+    let to = "test://lost/copy";
+    let store = Store::at(to);
+    store.fail(Some((20, Fault::ErrorBefore(StoreErrorKind::Unavailable))));
+    copy(&["test://lost/source", to]).unwrap_err();
+    store.fail(None);
+    let (gone, _) = store.contents().into_iter().find(|(key, _)| key.contains("/c/")).unwrap();
+    let _ =
+        block_on(source.memory.writer().unwrap().delete(&Key::new(gone.as_str()).unwrap(), None)).unwrap();
+    copy(&["test://lost/source", to, "--resume", "--verify"]).unwrap();
+    assert!(store.contents() == source.contents());
+}
+
+#[test]
 fn a_copy_of_another_node_in_an_archive_is_another_copy() {
     let content = Storage::from(MemoryStore::new());
     for path in ["/a", "/b"] {

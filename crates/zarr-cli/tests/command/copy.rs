@@ -32,7 +32,7 @@ fn a_copy_has_the_same_elements_and_metadata() {
     let folder = Folder::new();
     folder.base("a.zarr");
     let done = zarr(args!["copy", "--verify", folder.join("a.zarr"), folder.join("b.zarr")]).ok();
-    assert_eq!(done.text(), "copied 1 array, 16 bytes of elements, read back and equal\n");
+    assert_eq!(done.text(), "copied 1 array, 16 bytes of elements; compared 1 object of 8 bytes\n");
     assert_eq!(cat(&folder, "b.zarr"), le(&[1, 2, 7, 7]));
     assert_eq!(folder.document("b.zarr"), base());
     // The chunk that was missing still is.
@@ -236,7 +236,8 @@ fn a_copy_that_fails_leaves_nothing_and_names_all_that_failed() {
         folder.base(&format!("h.zarr/{broken}"));
         folder.write(&format!("h.zarr/{broken}/c/1"), [0]);
     }
-    let done = copy(&folder, "h.zarr", "i.zarr", &[]).exits(5);
+    // Only what is decoded is found to be broken.
+    let done = copy(&folder, "h.zarr", "i.zarr", &["--codecs", "gzip"]).exits(5);
     done.says(&[
         "array \"/b\", chunk [1] (key \"b/c/1\")",
         "\n",
@@ -261,7 +262,7 @@ fn what_is_there_is_not_touched_unless_that_is_asked_for() {
 
     // A failure keeps what was there.
     folder.write("a.zarr/c/1", [0]);
-    copy(&folder, "a.zarr", "b.zarr", &["--if-exists", "replace"]).exits(5);
+    copy(&folder, "a.zarr", "b.zarr", &["--if-exists", "replace", "--codecs", "gzip"]).exits(5);
     assert_eq!(cat(&folder, "b.zarr"), le(&[1, 2, 7, 7]));
     only(&folder, &["a.zarr", "b.zarr"]);
     fs::remove_file(folder.join("a.zarr/c/1")).unwrap();
@@ -343,12 +344,12 @@ fn what_is_to_come_is_refused_with_a_message() {
 }
 
 #[test]
-fn booleans_are_stored_as_0_and_1() {
+fn booleans_that_are_encoded_again_are_stored_as_0_and_1() {
     let folder = Folder::new();
     folder.node("a.zarr", &array(&[3], "bool", &[3], &json!(false), &json!([{ "name": "bytes" }])));
     folder.write("a.zarr/c/0", [0, 2, 1]);
-    copy(&folder, "a.zarr", "b.zarr", &["--verify"]).ok();
-    assert_eq!(fs::read(folder.join("b.zarr/c/0")).unwrap(), [0, 1, 1]);
+    copy(&folder, "a.zarr", "b.zarr", &["--verify", "--chunks", "4"]).ok();
+    assert_eq!(fs::read(folder.join("b.zarr/c/0")).unwrap(), [0, 1, 1, 0]);
 }
 
 #[test]
