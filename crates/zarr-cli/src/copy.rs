@@ -17,6 +17,7 @@ mod notes;
 mod objects;
 mod place;
 mod plan;
+mod publish;
 #[cfg(test)]
 mod tests;
 mod url;

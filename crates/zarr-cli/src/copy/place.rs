@@ -139,6 +139,10 @@ impl Growing {
     }
 
     fn finish(&mut self, nodes: &[Node], stores: &Stores) -> Result<(), Failure> {
+        // Where the copy has its place already its elements are durable before it becomes a node.
+        if matches!(self.grows, Grows::There(_)) {
+            self.sync()?;
+        }
         // Children before parents.
         for node in nodes.iter().rev() {
             let storage = self.storage(&node.below);
@@ -146,10 +150,17 @@ impl Growing {
                 .and_then(|()| if node.consolidated { consolidate(storage) } else { Ok(()) });
             written.map_err(|e| e.within(format_args!("copy of node {:?}", node.path)))?;
         }
+        if matches!(self.grows, Grows::There(_)) {
+            self.sync()?;
+        }
         match &mut self.grows {
             Grows::Hidden(hidden) => hidden.publish(nodes, stores),
             Grows::There(there) => there.publish(nodes, self.format),
         }
+    }
+
+    fn sync(&self) -> Result<(), Failure> {
+        Ok(block_on(async { self.storage.writer()?.sync().await })?)
     }
 }
 

@@ -52,6 +52,8 @@ struct Script {
     puts: usize,
     /// How often each key was put.
     done: BTreeMap<String, usize>,
+    /// What was put, deleted and made durable, in this order.
+    written: Vec<String>,
 }
 
 impl Store {
@@ -61,6 +63,9 @@ impl Store {
         let shared = script.clone();
         let (storage, _) = Faulty::over(&memory, move |_, call| {
             let mut script = shared.lock().unwrap();
+            if call.operation.writes() {
+                script.written.push(format!("{:?} {}", call.operation, call.target));
+            }
             if call.operation != Operation::Put {
                 return None;
             }
@@ -155,6 +160,26 @@ fn a_copy_through_faults_is_resumed_until_it_is_whole_and_puts_nothing_twice() {
             assert_eq!(store.repeated(), [""; 0], "{case}");
         }
     }
+}
+
+/// A power cut leaves chunks without documents, and never documents without chunks.
+#[test]
+fn chunks_are_durable_before_documents() {
+    let source = Store::at("test://durable/source");
+    hierarchy(&source.memory);
+    let store = Store::at("test://durable/copy");
+    copy(&["test://durable/source", "test://durable/copy"]).unwrap();
+    let written = store.script.lock().unwrap().written.clone();
+    let kind = |line: &String| match line.split_once(' ').unwrap() {
+        ("Put", key) if key.contains("/c/") => "chunk",
+        ("Put", key) if key.ends_with(marker::NAME) => "marker",
+        ("Put", _) => "document",
+        ("Sync", _) => "sync",
+        _ => "delete",
+    };
+    let mut kinds: Vec<&str> = written.iter().map(kind).collect();
+    kinds.dedup();
+    assert_eq!(kinds, ["marker", "chunk", "sync", "document", "sync", "delete"], "{written:?}");
 }
 
 #[test]
