@@ -47,7 +47,7 @@ impl ArrayMeta {
             root.members.get("dtype").and_then(|dtype| Dtype::parse(&dtype, &limits, &mut Ignore).ok());
         let old = root.members.get("filters").filter(|_| dtype == Some(Dtype::Object));
         let filters = members.filters.as_ref().map(|new| filters(old.as_ref(), new));
-        let element = dtype.and_then(|dtype| dtype.size(&limits).ok()).unwrap_or(1);
+        let netcdf = dtype.and_then(|dtype| tolerated::netcdf_size(&dtype, &limits));
         for (name, value) in [
             ("chunks", members.chunks.as_ref().map(lengths)),
             ("filters", filters),
@@ -56,15 +56,15 @@ impl ArrayMeta {
         ] {
             value.into_iter().for_each(|value| root.members.set(name, value));
         }
-        restate(&mut root.members, element);
+        restate(&mut root.members, netcdf);
         let (root, array) = v2::Array::parse(root.to_text().as_bytes(), &limits, &mut Ignore)?;
         Self::of_v2(root, &array, attributes, &limits, &mut Ignore)
     }
 }
 
 /// Gives filters and compressor the form that numcodecs defines; what has it keeps its spelling.
-fn restate(members: &mut Object, element: u64) {
-    let strict = |codec: Value| tolerated::restated(&codec, element);
+fn restate(members: &mut Object, netcdf: Option<u64>) {
+    let strict = |codec: Value| tolerated::restated(&codec, netcdf);
     let compressor = members.get("compressor").map(strict);
     let filters = members.get("filters").and_then(|filters| Some(filters.elements()?.map(strict).collect()));
     for (name, new) in [("compressor", compressor), ("filters", filters)] {

@@ -58,8 +58,8 @@ enum Stage {
 struct Chain<'a> {
     codecs: Codecs,
     stage: Stage,
-    /// Bytes of an element of the array; 1 where they differ in length.
-    element: u64,
+    /// Bytes of an element of the array, if netCDF has its data type.
+    netcdf: Option<u64>,
     /// What is being lowered.
     from: Origin,
     limits: &'a Limits,
@@ -83,9 +83,9 @@ pub(crate) fn lower(
     sink: &mut dyn Sink,
 ) -> MetaResult<Codecs> {
     let from = Origin { place: "/order".to_owned(), id: None };
-    let element = dtype.size(limits).unwrap_or(1);
+    let netcdf = tolerated::netcdf_size(dtype, limits);
     let stage = Stage::Array(dtype.clone());
-    let mut chain = Chain { codecs: Codecs::default(), stage, element, from, limits };
+    let mut chain = Chain { codecs: Codecs::default(), stage, netcdf, from, limits };
     let rank = array.shape.len();
     if array.order == Order::F && rank > 1 {
         chain.push(Extension::new("transpose").with("order", (0..rank).rev().collect::<Value>()));
@@ -173,7 +173,7 @@ impl Chain<'_> {
             }
             _ => {
                 let items = self.serialize();
-                let lowered = byte_codec(codec, items, self.element, place, sink)?;
+                let lowered = byte_codec(codec, items, self.netcdf, place, sink)?;
                 if role(lowered.name()) != Some(Role::BytesBytes) {
                     self.obstacle(format!("codec {:?} has no counterpart", codec.id));
                 }
@@ -265,11 +265,12 @@ fn private(codec: &Codec, name: &str) -> Extension {
     Extension::new(format!("numcodecs:{name}")).with_configuration(&codec.configuration)
 }
 
-/// A codec that takes any bytes: items of so many bytes reach it, of elements of so many.
+/// A codec that takes any bytes. Items of so many bytes reach it; `netcdf` is the size of an element of the array, if netCDF
+/// has its data type.
 fn byte_codec(
     codec: &Codec,
     items: u64,
-    element: u64,
+    netcdf: Option<u64>,
     place: &str,
     sink: &mut dyn Sink,
 ) -> MetaResult<Extension> {
@@ -289,7 +290,7 @@ fn byte_codec(
             let shuffle = tolerated::shuffle(given)?.value(place, sink)?;
             complete(&blosc_of_numcodecs(given, shuffle), items)
         }
-        "shuffle" => with("elementsize", tolerated::element_size(given, element)?.value(place, sink)?),
+        "shuffle" => with("elementsize", tolerated::element_size(given, netcdf)?.value(place, sink)?),
         "crc32c" if is_at_end() => Extension::new("crc32c"),
         _ => public(codec, given),
     })

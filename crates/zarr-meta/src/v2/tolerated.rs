@@ -1,9 +1,13 @@
 //! Members of filters and compressors in forms that numcodecs does not define: what they stand for.
 //!
-//! GDAL names the shuffles of blosc. netCDF-C puts integers into strings, and its `shuffle` has the size of the elements of the
-//! array, whatever its member says: 0, or from version 4.10 on nothing.
+//! GDAL names the shuffles of blosc. netCDF-C puts integers into strings (to version 4.9), and its `shuffle` has the size of the
+//! elements of the array, whatever its member says, most often 0. numcodecs takes a 0 for no shuffle at all, but has no reason to
+//! write one: a 0 counts as netCDF-C's in arrays of the data types that netCDF has.
+
+use zarr_traits::Limits;
 
 use super::array::Codec;
+use super::dtype::{Core, Dtype, Kind as Type, Scalar};
 use crate::codecs::complete::number_of_shuffle;
 use crate::diagnostic::{Code, Diagnostic, Sink};
 use crate::error::MetaResult;
@@ -60,9 +64,19 @@ pub(super) fn shuffle(given: &Object) -> MetaResult<Member> {
     Ok(Member::read_as(NAME, number, format!("expected 0, 1, 2 or -1, found {shuffle}")))
 }
 
-/// The size of what `shuffle` shuffles, in an array of elements of `element` bytes.
-pub(super) fn element_size(given: &Object, element: u64) -> MetaResult<Member> {
+/// The size of an element, if it is of a data type that netCDF has.
+pub(crate) fn netcdf_size(dtype: &Dtype, limits: &Limits) -> Option<u64> {
+    let is_netcdf = matches!(
+        dtype,
+        Dtype::Scalar(Scalar { kind: Type::Core(Core::Int | Core::UInt | Core::Float) | Type::Bytes, .. })
+    );
+    dtype.size(limits).ok().filter(|_| is_netcdf)
+}
+
+/// The size of what `shuffle` shuffles, in an array of elements of `netcdf` bytes.
+pub(super) fn element_size(given: &Object, netcdf: Option<u64>) -> MetaResult<Member> {
     const NAME: &str = "elementsize";
+    let element = netcdf.unwrap_or(DEFAULT_SIZE);
     let Some(size) = given.get(NAME).filter(|size| !size.is_null()) else {
         return Ok(match element {
             DEFAULT_SIZE => Member::defined(NAME, element.into()),
@@ -70,8 +84,10 @@ pub(super) fn element_size(given: &Object, element: u64) -> MetaResult<Member> {
         });
     };
     let member = integer(NAME, size.clone())?;
-    match member.value.as_raw() {
-        "0" => Ok(Member::read_as(NAME, element, format!("expected a size above 0, found {size}"))),
+    match netcdf {
+        Some(element) if member.value.as_raw() == "0" => {
+            Ok(Member::read_as(NAME, element, format!("expected a size above 0, found {size}")))
+        }
         _ => Ok(member),
     }
 }
@@ -86,14 +102,14 @@ fn integer(name: &'static str, value: Value) -> MetaResult<Member> {
     Ok(Member::read_as(name, number, format!("expected an integer, found {value}")))
 }
 
-/// A filter or compressor with such a member in the form that numcodecs defines; all else as it is spelled. `element` is
-/// the size of an element of the array.
-pub(crate) fn restated(codec: &Value, element: u64) -> Value {
+/// A filter or compressor with such a member in the form that numcodecs defines; all else as it is spelled. `netcdf` is the
+/// [size](netcdf_size) of an element of the array.
+pub(crate) fn restated(codec: &Value, netcdf: Option<u64>) -> Value {
     let read = || {
         let Codec { id, configuration } = Codec::parse(codec).ok()?;
         let member = match &*id {
             "blosc" => shuffle(&configuration),
-            "shuffle" => element_size(&configuration, element),
+            "shuffle" => element_size(&configuration, netcdf),
             "zstd" | "gzip" | "zlib" | "bz2" => level(&configuration, 0),
             _ => return None,
         };
