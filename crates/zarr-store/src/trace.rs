@@ -1,7 +1,5 @@
 //! Telling about every call: for stores that tell nothing themselves.
 
-use std::time::{Duration, Instant, SystemTime};
-
 use zarr_traits::{BoxFuture, ByteRange, Capabilities, Request, Storage, StoreResult, Trace};
 
 use crate::call::{Answer, Call, Operation, failed, lists_around, once, reads_around, writes_around};
@@ -46,20 +44,14 @@ impl Traced {
         call: Call<'_>,
         future: BoxFuture<'_, StoreResult<T>>,
     ) -> StoreResult<T> {
-        let began = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
-        let start = Instant::now();
+        let mut request = Request::new(method(call.operation), call.target);
+        (request.range, request.sent) = (range(call.ranges), call.sent);
+        let underway = self.trace.begin(request);
         let answer = future.await;
-        let mut request = Request::default();
-        request.method = method(call.operation).to_owned();
-        request.target = call.target.to_owned();
-        request.range = range(call.ranges);
-        request.status = answer.as_ref().map_or_else(|e| failed(e.kind()), Answer::status).to_owned();
-        request.sent = call.sent;
-        request.received = answer.as_ref().map_or(0, Answer::received);
-        request.attempt = 1;
-        request.began = began;
-        request.took = start.elapsed();
-        self.trace.tell(&request);
+        match &answer {
+            Ok(answer) => underway.end(answer.status(), answer.received()),
+            Err(e) => underway.end(failed(e.kind()), 0),
+        }
         answer
     }
 }
@@ -99,6 +91,7 @@ fn range(ranges: &[ByteRange]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use std::sync::{Arc, Mutex};
+    use std::time::Duration;
 
     use zarr_traits::{If, Key, Prefix, Put, block_on};
 
