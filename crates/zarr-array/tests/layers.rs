@@ -15,9 +15,7 @@ use zarr_array::meta::v3::Extension;
 use zarr_array::traits::StoreErrorKind::{Io, Unavailable, Uncertain};
 use zarr_array::traits::{Key, Prefix};
 use zarr_array::{Array, ArrayResult, Cpu, NdVec, Storage, block_on, standard};
-use zarr_store::{
-    CacheOptions, Cached, Counting, Fault, Faulty, MemoryStore, Network, Retry, Retrying, Simulated,
-};
+use zarr_store::{CacheOptions, Cached, Counting, Fault, Faulty, MemoryStore, Network, Simulated};
 
 const SHAPE: [u64; 2] = [8, 8];
 const CHUNK: [u64; 2] = [4, 4];
@@ -255,28 +253,6 @@ fn what_comes_late_is_as_good() {
         assert_eq!(result, work.result(&version(2)), "{what}");
         assert_eq!(setup.stored(), work.new_values(), "{what}");
     });
-}
-
-#[test]
-fn a_store_that_is_unavailable_now_and_then_is_not_noticed_behind_a_retry() {
-    let retry = Retry { tries: u32::MAX, wait: Duration::from_micros(10), ..Retry::default() };
-    for (seed, (name, codecs)) in (0..).zip(codecs()) {
-        let memory = Storage::from(MemoryStore::new());
-        let (faulty, layer) = Faulty::random(&memory, seed, 0.3, &[Fault::ErrorBefore(Unavailable)]);
-        let storage = Retrying::over(&faulty, retry.clone());
-        block_on(async {
-            let meta = meta(&SHAPE, &CHUNK, &codecs);
-            let array = Array::create(storage.clone(), "/", meta, &standard()).await.unwrap();
-            array.write(.., NdVec::new(SHAPE, version(2)).unwrap()).await.unwrap();
-            for work in [Work::Read, Work::ReadPart, Work::Update] {
-                let result = work.run(storage.clone(), Cpu::threads(2)).await.unwrap();
-                assert_eq!(result, work.result(&version(2)), "{name}");
-            }
-        });
-        assert!(layer.faults() > 0);
-        let stored = block_on(Work::Read.run(memory, Cpu::inline())).unwrap().unwrap();
-        assert_eq!(stored, Work::Update.new_values(), "{name}");
-    }
 }
 
 #[test]

@@ -2,14 +2,12 @@
 
 mod cache;
 mod call;
-mod coalesce;
 mod consolidated;
 mod count;
 mod fault;
 mod latency;
 mod memory;
 mod prefix;
-mod retry;
 mod scheme;
 mod trace;
 #[cfg(feature = "zip")]
@@ -17,13 +15,11 @@ pub mod zip;
 
 pub use cache::{CacheCounts, CacheOptions, Cached};
 pub use call::{Call, Operation};
-pub use coalesce::Coalesced;
 pub use consolidated::Consolidated;
 pub use count::{Counting, Counts};
 pub use fault::{Fault, Faulty};
 pub use latency::{Network, Simulated};
 pub use memory::MemoryStore;
 pub use prefix::Prefixed;
-pub use retry::{Retry, Retrying};
 pub use scheme::SCHEMES;
 pub use trace::Traced;

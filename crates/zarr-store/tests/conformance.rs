@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use zarr_conformance::store::check;
 use zarr_store::{
-    CacheOptions, Cached, Coalesced, Consolidated, Counting, Fault, Faulty, MemoryStore, Network, Prefixed,
-    Retry, Retrying, Simulated, Traced,
+    CacheOptions, Cached, Consolidated, Counting, Faulty, MemoryStore, Network, Prefixed, Simulated, Traced,
 };
-use zarr_traits::{Hints, Key, Prefix, Storage, StoreErrorKind, Trace};
+use zarr_traits::{Key, Prefix, Storage, Trace};
 
 fn memory() -> Storage {
     Storage::from(MemoryStore::new())
@@ -40,13 +39,6 @@ fn consolidated() {
 }
 
 #[test]
-fn coalesced() {
-    for (gap, span) in [(0, 0), (1, 100), (1 << 20, u64::MAX)] {
-        check(|| Coalesced::over(&memory(), Hints { gap, span, whole: 0 })).unwrap();
-    }
-}
-
-#[test]
 fn cached() {
     let all = CacheOptions::default();
     let small = CacheOptions { budget: 3000, largest: 1000, ..all.clone() };
@@ -57,19 +49,6 @@ fn cached() {
 }
 
 #[test]
-fn retrying() {
-    check(|| Retrying::over(&memory(), Retry::default())).unwrap();
-}
-
-/// What is unavailable for a while is not seen above a retry.
-#[test]
-fn retrying_over_faults() {
-    let retry = Retry { tries: u32::MAX, wait: Duration::ZERO, ..Retry::default() };
-    let faults = [Fault::ErrorBefore(StoreErrorKind::Unavailable), Fault::Delay(Duration::from_micros(10))];
-    check(|| Retrying::over(&Faulty::random(&memory(), 1, 0.2, &faults).0, retry.clone())).unwrap();
-}
-
-#[test]
 fn simulated() {
     let network = Network { round_trip: Duration::from_micros(2), in_flight: 2, ..Network::default() };
     check(|| Simulated::over(&memory(), network).0).unwrap();
@@ -77,10 +56,8 @@ fn simulated() {
 
 type Layer = (&'static str, fn(&Storage) -> Storage);
 
-const LAYERS: [Layer; 7] = [
+const LAYERS: [Layer; 5] = [
     ("cache", |below| Cached::over(below, CacheOptions { budget: 20_000, ..CacheOptions::default() }).0),
-    ("coalesce", |below| Coalesced::over(below, Hints { gap: 100, span: 10_000, whole: 0 })),
-    ("retry", |below| Retrying::over(below, Retry::default())),
     ("fault", |below| Faulty::over(below, |_, _| None).0),
     ("simulated", |below| {
         let network = Network { round_trip: Duration::ZERO, ..Network::default() };
