@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 #[cfg(feature = "client")]
+mod answer;
+#[cfg(feature = "client")]
 mod asked;
 #[cfg(feature = "aws")]
 mod aws;
@@ -15,21 +17,21 @@ mod cloud;
 mod error;
 #[cfg(feature = "client")]
 mod failure;
+mod gathered;
 #[cfg(feature = "gcp")]
 mod gcp;
 mod list;
 mod put;
-#[cfg(feature = "client")]
 mod retries;
 mod runtime;
 mod store;
 #[cfg(feature = "http")]
 mod web;
+#[cfg(feature = "client")]
+mod window;
 
 pub use object_store;
 
-#[cfg(feature = "client")]
-pub use retries::Retries;
 pub use runtime::Runtime;
 pub use store::ObjectStorage;
 

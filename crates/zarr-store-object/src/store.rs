@@ -280,10 +280,11 @@ impl Bucket {
                 Some(GetRange::Bounded(offset..end))
             }
         };
-        #[cfg(feature = "client")]
-        if let Some(most) = most {
-            options.extensions.insert(crate::client::AtMost(most));
-        }
+        let len = match range {
+            ByteRange::Span { len, .. } | ByteRange::Suffix(len) => len,
+            ByteRange::All => most.unwrap_or(u64::MAX),
+        };
+        options.extensions.insert(crate::gathered::AtMost(len));
         let result = match self.store.get_opts(path, options).await {
             Ok(result) => result,
             Err(e) if is_absent(&e) => return Ok(None),

@@ -1,0 +1,157 @@
+//! Nothing that a server sends is held before it is known to be within bounds: bodies of any length, declared or not, whole
+//! objects, ranges, errors, redirects.
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+
+mod common;
+
+use common::{Answer, Asked, Server, all, brief, key, object, refused, web};
+use zarr_traits::StoreErrorKind::{self, Io, LimitExceeded, PermissionDenied, Unavailable, Unsupported};
+use zarr_traits::{ByteRange, Bytes, If, Storage, StoreResult, block_on};
+
+/// What lies in buffers of sockets may have been sent and is read by nobody.
+const BUFFERED: u64 = 32 << 20;
+const SPAN: ByteRange = ByteRange::Span { offset: 3, len: 5 };
+
+fn read(storage: &Storage, range: ByteRange) -> StoreResult<Option<Bytes>> {
+    let reply = block_on(storage.reader().get_ranges(&key("k"), &[range], If::Any))?;
+    Ok(reply.map(|reply| reply.bytes[0].clone()))
+}
+
+/// What becomes of a read of [`SPAN`], in all stores, and that no more of the answer is sent than buffers take.
+fn check(
+    what: &str,
+    answer: impl Fn(&Asked) -> Answer + Send + Sync + 'static,
+    expected: Result<Option<&str>, StoreErrorKind>,
+) {
+    let server = Server::new(answer);
+    for (name, storage) in all(&server, &brief()) {
+        let before = server.sent();
+        match (read(&storage, SPAN), expected) {
+            (Ok(bytes), Ok(expected)) => {
+                assert_eq!(bytes.as_deref(), expected.map(str::as_bytes), "{what}, {name}")
+            }
+            (Err(e), Err(kind)) => assert_eq!(e.kind(), kind, "{what}, {name}: {e}"),
+            (read, _) => panic!("{what}, {name}: {read:?}"),
+        }
+        let sent = server.sent() - before;
+        assert!(sent < BUFFERED * 3, "{what}, {name}: {sent} bytes were sent");
+    }
+}
+
+fn whole() -> Answer {
+    Answer::new(200).header("ETag", "\"tag\"").header("Last-Modified", "Fri, 20 Nov 2026 10:00:00 GMT")
+}
+
+fn part(told: &str) -> Answer {
+    whole().status(206).header("Content-Range", told)
+}
+
+#[test]
+fn a_server_without_ranges_is_read_as_far_as_the_range_goes() {
+    let head = |asked: &Asked, size: usize, answer: Answer| match asked.method.as_str() {
+        "HEAD" => object(asked, &vec![0; size]),
+        _ => answer,
+    };
+    check("small", |_| whole().body("0123456789"), Ok(Some("34567")));
+    check("ends with the range", |_| whole().body("01234567"), Ok(Some("34567")));
+    check(
+        "large",
+        move |asked| head(asked, 10, whole().body("0123456789").declared(1 << 40).endless()),
+        Ok(Some("34567")),
+    );
+    check(
+        "too short",
+        |asked| object(asked, b"0123").status(if asked.method == "HEAD" { 200 } else { 416 }),
+        Err(StoreErrorKind::RangeNotSatisfiable { size: 4 }),
+    );
+    check(
+        "of unknown size",
+        move |asked| head(asked, 10, whole().body("0123456789").endless()),
+        Err(Unsupported),
+    );
+    let server = Server::new(|asked| {
+        if asked.method == "HEAD" { object(asked, b"0123456789") } else { whole().body("0123456789") }
+    });
+    for (name, storage) in all(&server, &brief()) {
+        assert_eq!(read(&storage, ByteRange::Suffix(4)).unwrap().unwrap(), "6789", "{name}");
+        assert_eq!(read(&storage, ByteRange::Suffix(40)).unwrap().unwrap(), "0123456789", "{name}");
+    }
+}
+
+#[test]
+fn an_answer_with_more_than_the_range_is_refused() {
+    check("in chunks", |_| part("bytes 3-7/10").body("34567").endless(), Err(LimitExceeded));
+    check("declared", |_| part("bytes 3-7/10").body("34567").declared(1 << 40).endless(), Err(LimitExceeded));
+    check("of another range", |_| part("bytes 3-9/10").body("3456789"), Err(LimitExceeded));
+    check("of fewer bytes", |_| part("bytes 3-5/10").body("345"), Err(Unavailable));
+    // What follows the declared length is no part of the answer.
+    check("longer than declared", |_| part("bytes 3-7/10").body("34567890").declared(5), Ok(Some("34567")));
+    check("shorter than declared", |_| part("bytes 3-7/10").body("345").declared(5), Err(Unavailable));
+}
+
+#[test]
+fn the_body_of_an_error_is_read_as_far_as_it_is_of_use() {
+    let long = |status: u16, code: &str| refused(status, code).endless();
+    check("absent", move |_| long(404, "NoSuchKey"), Ok(None));
+    check("forbidden", move |_| long(403, "AccessDenied"), Err(PermissionDenied));
+    check("wrong", move |_| long(400, "InvalidRequest").declared(1 << 40), Err(Io));
+    check("busy", move |_| long(503, "SlowDown"), Err(Unavailable));
+}
+
+/// The body is not read, if its length is told, or as far as it is allowed.
+#[test]
+fn a_whole_object_that_is_too_large_is_not_received() {
+    for declared in [Some(1 << 40), None] {
+        let server = Server::new(move |_| {
+            let answer = whole().body("0123456789").endless();
+            declared.map_or(answer.clone(), |length| answer.declared(length))
+        });
+        for (name, storage) in all(&server, &brief()) {
+            let before = server.sent();
+            let mut into = [0; 1000];
+            let filled =
+                block_on(storage.reader().read_into(&key("k"), &[ByteRange::All], If::Any, &mut into));
+            match filled {
+                Ok(filled) => {
+                    let filled = filled.unwrap();
+                    assert_eq!((filled.len, filled.size), (0, declared.map(|n| n as u64)), "{name}");
+                }
+                Err(e) => assert!(declared.is_none() && e.kind() == LimitExceeded, "{name}: {e}"),
+            }
+            assert!(server.sent() - before < BUFFERED, "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_fits_is_received_however_it_comes() {
+    let value: Vec<u8> = (0..3 << 20).map(|n: u32| n.to_le_bytes()[n as usize % 3]).collect();
+    let served = value.clone();
+    let server = Server::new(move |asked| object(asked, &served));
+    for (name, storage) in all(&server, &brief()) {
+        assert!(read(&storage, ByteRange::All).unwrap().unwrap() == value, "{name}");
+        let mut into = vec![0; value.len()];
+        let filled = block_on(storage.reader().read_into(&key("k"), &[ByteRange::All], If::Any, &mut into));
+        assert_eq!(filled.unwrap().unwrap().len, value.len(), "{name}");
+        assert!(into == value, "{name}");
+        let span = ByteRange::Span { offset: 7, len: 2 << 20 };
+        assert!(read(&storage, span).unwrap().unwrap() == value[7..7 + (2 << 20)], "{name}");
+    }
+}
+
+#[test]
+fn redirects_are_followed_ten_times() {
+    for (times, followed) in [(0, true), (1, true), (10, true), (11, false), (1000, false)] {
+        let server = Server::numbered(move |n, asked| match n < times {
+            true => Answer::new(302).header("Location", &format!("/{n}")),
+            false => object(asked, b"0123456789"),
+        });
+        match read(&web(&server), SPAN) {
+            Ok(bytes) => assert!(followed && bytes.unwrap() == "34567", "{times}"),
+            Err(e) => {
+                assert!(!followed && e.kind() == Io && e.to_string().contains("redirect"), "{times}: {e}")
+            }
+        }
+        assert_eq!(server.count("GET"), (times + 1).min(11), "{times}");
+    }
+}
