@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{opened, s3};
 use zarr_conformance::store::{check, check_reading};
+use zarr_services::client::request;
 use zarr_services::{Azurite, Moto, Nginx, Server};
 use zarr_store_fs::FsStore;
 use zarr_traits::{Access, Key, Outcome, Prefix, Put, Storage, block_on};
@@ -49,6 +50,29 @@ fn azure_with_a_shared_access_signature() {
     assert_eq!(put(Put::Create), Outcome::Conflict);
     assert_eq!(block_on(storage.get(&key)).unwrap().unwrap(), "value");
     assert_eq!(block_on(storage.list_all(&Prefix::root())).unwrap(), [key]);
+}
+
+/// The mark by which a conditional put is known again is kept with the object.
+#[test]
+fn marks_of_puts_are_kept() {
+    let check = |storage: &Storage, address, target: &str, headers: &[(&str, &str)]| {
+        let create = |key: &Key| block_on(storage.writer().unwrap().put(key, &["value".into()], Put::Create));
+        assert!(matches!(create(&Key::new("k").unwrap()).unwrap(), Outcome::Done(_)));
+        let answer = request(address, "HEAD", target, headers, b"").unwrap();
+        let mark = answer.headers.iter().find(|(name, _)| name.ends_with("-meta-zarrput"));
+        assert_eq!(mark.map(|(_, mark)| mark.len()), Some(32), "{answer:?}");
+    };
+    if let Some(moto) = Moto::shared() {
+        moto.make_bucket("marks").unwrap();
+        let storage = opened("s3://marks", &s3(&moto.url()));
+        check(&storage, moto.address(), "/marks/k", &[Moto::AUTHORIZATION]);
+    }
+    if let Some(azurite) = Azurite::shared() {
+        azurite.make_container("marks").unwrap();
+        let storage = opened("az://marks", &Access::new().environment(azurite.variables()));
+        let target = format!("/{}/marks/k?{}", Azurite::ACCOUNT, Azurite::SAS);
+        check(&storage, azurite.address(), &target, &[]);
+    }
 }
 
 /// One key more than services tell at once.

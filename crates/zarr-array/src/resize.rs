@@ -56,7 +56,8 @@ impl Array {
     ///
     /// # Errors
     /// As [`edit_attributes`](Self::edit_attributes) and [`write`](Self::write). Values that the data type does not have leave
-    /// the array as it is; when a chunk cannot be encoded or stored it is longer already.
+    /// the array as it is; when a chunk cannot be encoded or stored it is longer already. After
+    /// [`Uncertain`](ArrayErrorKind::Uncertain) the array may be longer, and none of the values is written.
     pub async fn append<T: WriteElement>(&mut self, axis: usize, values: NdVec<T>) -> ArrayResult<()> {
         self.append_with(axis, values, false).await
     }

@@ -8,22 +8,25 @@ mod asked;
 mod aws;
 #[cfg(feature = "azure")]
 mod azure;
-#[cfg(any(feature = "aws", feature = "azure", feature = "gcp"))]
 mod bucket;
 #[cfg(feature = "client")]
 mod client;
 #[cfg(feature = "client")]
 mod cloud;
+mod delete;
 mod error;
 #[cfg(feature = "client")]
 mod failure;
 mod gathered;
 #[cfg(feature = "gcp")]
 mod gcp;
+mod get;
 mod list;
 mod put;
 mod retries;
 mod runtime;
+#[cfg(any(feature = "aws", feature = "azure", feature = "gcp"))]
+mod services;
 mod store;
 #[cfg(feature = "http")]
 mod web;
@@ -35,7 +38,7 @@ pub use object_store;
 pub use runtime::Runtime;
 pub use store::ObjectStorage;
 
-/// The schemes of the services that this was built with, for [`Schemes`](zarr_traits::Schemes): `s3`, `gs`, `az` and `abfs`,
+/// The schemes of the services that are built in, for [`Schemes`](zarr_traits::Schemes): `s3`, `gs`, `az` and `abfs`,
 /// `http` and `https`.
 #[cfg(feature = "client")]
 pub const SCHEMES: &[zarr_traits::Scheme] = &[

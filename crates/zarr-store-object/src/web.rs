@@ -4,6 +4,7 @@
 //! first byte. There is no listing: groups are read from their consolidated metadata.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use async_trait::async_trait;
@@ -49,7 +50,7 @@ fn open(url: &str, access: &Access) -> StoreResult<Storage> {
         query: query.map(str::to_owned),
         forbidden_is_absent: access.forbidden_is_absent,
     };
-    Ok(Storage::reading(Place { container: "", prefix: "" }.storage(web, access)?))
+    Ok(Storage::reading(Place { container: "", prefix: "" }.storage(Arc::new(web), access)?))
 }
 
 /// A folder of a web server.

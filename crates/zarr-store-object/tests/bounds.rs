@@ -4,7 +4,12 @@
 
 mod common;
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use common::double::Double;
 use common::{Answer, Asked, Server, all, brief, key, object, refused, web};
+use zarr_store_object::ObjectStorage;
 use zarr_traits::StoreErrorKind::{self, Io, LimitExceeded, PermissionDenied, Unavailable, Unsupported};
 use zarr_traits::{ByteRange, Bytes, If, Storage, StoreResult, block_on};
 
@@ -96,6 +101,56 @@ fn the_body_of_an_error_is_read_as_far_as_it_is_of_use() {
     check("forbidden", move |_| long(403, "AccessDenied"), Err(PermissionDenied));
     check("wrong", move |_| long(400, "InvalidRequest").declared(1 << 40), Err(Io));
     check("busy", move |_| long(503, "SlowDown"), Err(Unavailable));
+}
+
+#[test]
+fn a_whole_object_is_read_up_to_what_is_allowed() {
+    let value = || Bytes::from(vec![7; 1000]);
+    let storage = |double: Double| ObjectStorage::new(Arc::new(double)).unwrap();
+    let double = Double::default();
+    double.put("k", Box::leak("7".repeat(1000).into_boxed_str()));
+    let store = storage(double.clone());
+    let get = |ranges: &[ByteRange], most| block_on(store.get(&key("k"), ranges, If::Any, most));
+    let span = |offset, len| ByteRange::Span { offset, len };
+    for (ranges, most, sizes) in [
+        (vec![ByteRange::All], 1000, Ok(vec![1000])),
+        (vec![ByteRange::All], 999, Err(["1000 bytes", "999"])),
+        (vec![ByteRange::All], 0, Err(["1000 bytes", "0"])),
+        (vec![ByteRange::All, span(0, 10)], 1010, Ok(vec![1000, 10])),
+        (vec![ByteRange::All, span(0, 10)], 1009, Err(["1000 bytes", "999"])),
+        (vec![ByteRange::All, ByteRange::All], 2000, Ok(vec![1000, 1000])),
+        (vec![ByteRange::All, ByteRange::All], 1999, Err(["1000 bytes", "999"])),
+        (vec![span(0, 10), span(20, 10)], 20, Ok(vec![10, 10])),
+        (vec![span(0, 10), span(20, 10)], 19, Err(["20 bytes", "19"])),
+        (vec![ByteRange::Suffix(10)], 10, Ok(vec![10])),
+        (vec![ByteRange::Suffix(10)], 9, Err(["10 bytes", "9"])),
+        (
+            vec![span(0, u64::MAX), span(1, u64::MAX)],
+            u64::MAX - 1,
+            Err(["18446744073709551615 bytes", "18446744073709551614"]),
+        ),
+        (vec![], 0, Ok(vec![])),
+    ] {
+        match (get(&ranges, most), sizes) {
+            (Ok(reply), Ok(sizes)) => {
+                let reply = reply.unwrap();
+                assert_eq!(
+                    reply.bytes.iter().map(Bytes::len).collect::<Vec<_>>(),
+                    sizes,
+                    "{ranges:?}, {most}"
+                );
+            }
+            (Err(e), Err(words)) => {
+                assert_eq!((e.kind(), e.key()), (LimitExceeded, Some("k")), "{ranges:?}, {most}: {e}");
+                assert!(words.iter().all(|word| e.to_string().contains(word)), "{ranges:?}, {most}: {e}");
+            }
+            (reply, _) => panic!("{ranges:?}, {most}: {reply:?}"),
+        }
+    }
+    let gets = double.gets.load(Ordering::SeqCst);
+    let _ = get(&[span(0, 10), span(20, 10)], 19);
+    assert_eq!(double.gets.load(Ordering::SeqCst), gets, "what cannot fit is not asked for");
+    assert_eq!(value().len(), 1000);
 }
 
 /// The body is not read, if its length is told, or as far as it is allowed.
