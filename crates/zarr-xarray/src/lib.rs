@@ -3,7 +3,21 @@
 mod calendar;
 mod date_time;
 mod error;
+mod finding;
+mod iso;
+pub mod kernel;
+mod number;
+mod times;
+mod units;
 
 pub use calendar::{Calendar, Date};
 pub use date_time::DateTime;
 pub use error::{XarrayError, XarrayErrorKind, XarrayResult};
+pub use finding::{Code, Finding, Severity};
+pub use number::{NumberType, Scalar};
+pub use times::decode::{Counts, decode_spans, decode_times};
+pub use times::encode::{
+    Encoded, EncodedSpans, EncodedTimes, NumberKind, TimeEncoding, encode_spans, encode_times,
+};
+pub use times::{NOT_A_TIME, Spans, Times};
+pub use units::{TimeUnit, TimeUnits, Unit};
