@@ -5,7 +5,9 @@
 
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "these are tests")]
 
+mod sel;
 mod tally;
 mod time_decode;
 mod time_encode;
+mod time_text;
 mod timedelta;
