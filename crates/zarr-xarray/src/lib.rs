@@ -2,8 +2,13 @@
 
 mod attribute;
 mod calendar;
+mod conventions;
+mod coordinates;
 mod date_time;
+mod dimensions;
+mod element_kind;
 mod error;
+mod fill_value;
 mod finding;
 mod flags;
 mod index;
@@ -12,19 +17,27 @@ mod iso;
 pub mod kernel;
 mod label;
 mod number;
+mod plan;
+mod related;
 mod text;
 mod times;
 mod units;
 
 pub use calendar::{Calendar, Date};
+pub use conventions::{CoordinateNames, DecodeOptions, Decoding, FillIsMissing, SpanDecoding, VariablePlan};
 pub use date_time::DateTime;
+pub use dimensions::{Dimensions, dimensions, lengths, visible_attributes, without_netcdf};
+pub use element_kind::ElementKind;
 pub use error::{XarrayError, XarrayErrorKind, XarrayResult};
+pub use fill_value::{Missing, read_fill_value, write_fill_value};
 pub use finding::{Code, Finding, Severity};
 pub use flags::Flags;
 pub use index::{Found, Index, IndexValues, Method};
 pub use interval::{Interval, Precision};
 pub use label::Label;
 pub use number::{NumberType, Scalar};
+pub use plan::DatasetPlan;
+pub use related::{RELATED, RelatedNames, related_names};
 pub use text::{Charset, unpadded};
 pub use times::decode::{Counts, decode_spans, decode_times};
 pub use times::encode::{

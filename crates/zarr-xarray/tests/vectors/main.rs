@@ -5,9 +5,12 @@
 
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "these are tests")]
 
+mod fill_value;
+mod related;
 mod sel;
 mod tally;
 mod time_decode;
 mod time_encode;
 mod time_text;
 mod timedelta;
+mod types;
