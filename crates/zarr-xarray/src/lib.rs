@@ -22,6 +22,7 @@ mod related;
 mod text;
 mod times;
 mod units;
+mod writers;
 
 pub use calendar::{Calendar, Date};
 pub use conventions::{CoordinateNames, DecodeOptions, Decoding, FillIsMissing, SpanDecoding, VariablePlan};
@@ -45,3 +46,4 @@ pub use times::encode::{
 };
 pub use times::{NOT_A_TIME, Spans, Times};
 pub use units::{TimeUnit, TimeUnits, Unit};
+pub use writers::writers_are_apart;

@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "these are tests")]
 
+mod align;
 mod fill_value;
 mod related;
 mod sel;
