@@ -30,7 +30,7 @@ fn example(destination: &str) -> Result<(), Box<dyn std::error::Error>> {
         .dimension_names(["time", "latitude", "longitude"])
         .build()?;
     let copy = Array::create(FsStore::create(destination)?, "/", meta, &registry)?;
-    copy.write(.., day.as_slice())?;
+    copy.write(.., &day)?;
     assert_eq!(copy.read::<f32>((7, .., 0..30))?, t2m.read::<f32>((7, .., 0..30))?);
     // README.md ends
     Ok(())

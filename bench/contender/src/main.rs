@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use contract::{Args, Report, grid_cells, random_boxes, unsupported};
 use zarr_array::blocking::Array;
 use zarr_array::meta::path::DOCUMENT;
-use zarr_array::traits::{Access, Schemes};
+use zarr_array::traits::{Access, Listed, Schemes};
 use zarr_array::{AnyArray, DataType, Element, NdVec, Selection, Storage, block_on, standard};
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::{Child, GroupOptions, NodeMeta, UseConsolidated};
@@ -92,7 +92,7 @@ fn typed<T: Number>(args: &Args, report: &mut Report) -> Result<()> {
                 let target = open_array(args, &format!("{}/{repetition}", args.text("out")?))?;
                 report.time(|| {
                     let values: NdVec<T> = source.read(..)?;
-                    Ok(target.write(.., values.as_slice())?)
+                    Ok(target.write(.., &values)?)
                 })?;
                 report.count = 1;
             }
@@ -185,8 +185,8 @@ fn list(args: &Args, report: &mut Report) -> Result<()> {
     for _ in 0..args.number("reps", 1)? {
         let nodes: Vec<String> = report.time(|| {
             let storage = open_storage(args, args.text("path")?)?;
-            let keys = block_on(storage.list_all(&Default::default()))?;
-            let documents = keys.iter().filter(|key| key.name() == DOCUMENT);
+            let listed = block_on(storage.list_all(&Default::default()))?;
+            let documents = listed.iter().map(|object| &object.key).filter(|key| key.name() == DOCUMENT);
             Ok(documents
                 .map(|key| key.as_str().trim_end_matches(DOCUMENT).trim_end_matches('/').to_owned())
                 .collect())
@@ -262,8 +262,8 @@ fn open_storage(args: &Args, path: &str) -> Result<Storage> {
         Some("mem") => {
             let memory = Storage::from(MemoryStore::new());
             block_on(async {
-                for key in files.list_all(&Default::default()).await? {
-                    let value = files.get(&key).await?.context("a key vanished")?;
+                for Listed { key, .. } in files.list_all(&Default::default()).await? {
+                    let value = files.get(&key, u64::MAX).await?.context("a key vanished")?;
                     memory.put(&key, value).await?;
                 }
                 Ok(memory)

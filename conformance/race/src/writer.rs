@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             let written = array.write(part.selection(), &values);
             let took = begun.elapsed().as_micros();
             // A put that found another value than the one that was read is made again.
-            let conflicts = (counting.counts() - before).put.saturating_sub(part.chunks() as u64);
+            let conflicts = (counting.counts() - before).puts.saturating_sub(part.chunks() as u64);
             say(match written {
                 Ok(()) => format!("done {took} {conflicts}"),
                 Err(e) => format!("failed {}", e.to_string().replace('\n', " ")),

@@ -14,8 +14,15 @@ use crate::objects::{Objects, error};
 #[derive(Debug, Default)]
 pub(crate) struct Uploads {
     begun: usize,
-    /// Their parts, by their number.
-    open: BTreeMap<String, BTreeMap<u32, Bytes>>,
+    open: BTreeMap<String, Upload>,
+}
+
+#[derive(Debug, Default)]
+struct Upload {
+    /// User metadata of the object, which came with the first request.
+    headers: Vec<(String, String)>,
+    /// Parts by their number.
+    parts: BTreeMap<u32, Bytes>,
 }
 
 const NAMESPACE: &str = "http://s3.amazonaws.com/doc/2006-03-01/";
@@ -106,7 +113,8 @@ fn delete_many(objects: &mut Objects, request: &Request) -> Reply {
 fn begin(uploads: &mut Uploads, request: &Request) -> Reply {
     uploads.begun += 1;
     let id = format!("upload-{}", uploads.begun);
-    uploads.open.insert(id.clone(), BTreeMap::new());
+    let headers = request.headers.iter().filter(|(name, _)| name.starts_with("x-amz-meta-")).cloned();
+    uploads.open.insert(id.clone(), Upload { headers: headers.collect(), ..Upload::default() });
     let (bucket, key) = request.path.trim_start_matches('/').split_once('/').unwrap_or_default();
     xml(
         "InitiateMultipartUploadResult",
@@ -118,7 +126,7 @@ fn part(uploads: &mut Uploads, request: &Request) -> Reply {
     let upload = request.parameter("uploadId").and_then(|id| uploads.open.get_mut(id));
     let number = request.parameter("partNumber").and_then(|n| n.parse().ok());
     let (Some(upload), Some(number)) = (upload, number) else { return no_upload() };
-    upload.insert(number, request.body.clone());
+    upload.parts.insert(number, request.body.clone());
     Reply::new(200).with("ETag", format!("\"part-{number}\""))
 }
 
@@ -128,12 +136,13 @@ fn complete(objects: &mut Objects, uploads: &mut Uploads, request: &Request) -> 
     let Some(upload) = uploads.open.get(id) else { return no_upload() };
     let mut body = Vec::new();
     for number in elements(&String::from_utf8_lossy(&request.body), "PartNumber") {
-        let Some(part) = number.parse().ok().and_then(|n: u32| upload.get(&n)) else {
+        let Some(part) = number.parse().ok().and_then(|n: u32| upload.parts.get(&n)) else {
             return error(400, "InvalidPart");
         };
         body.extend_from_slice(part);
     }
-    let whole = Request { body: body.into(), headers: conditions(request), ..request.clone() };
+    let headers = [conditions(request), upload.headers.clone()].concat();
+    let whole = Request { body: body.into(), headers, ..request.clone() };
     let put = objects.put(&whole);
     match put.header("etag") {
         Some(tag) => {

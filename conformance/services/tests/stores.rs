@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{opened, s3};
 use zarr_conformance::store::{check, check_reading};
+use zarr_services::client::request;
 use zarr_services::{Azurite, Moto, Nginx, Server};
 use zarr_store_fs::FsStore;
 use zarr_traits::{Access, Key, Outcome, Prefix, PutMode, Storage, block_on};
@@ -47,8 +48,32 @@ fn azure_with_a_shared_access_signature() {
     let put = |how| block_on(storage.put_if(&key, &["value".into()], how)).unwrap();
     assert!(matches!(put(PutMode::Create), Outcome::Done(Some(_))));
     assert_eq!(put(PutMode::Create), Outcome::Conflict);
-    assert_eq!(block_on(storage.get(&key)).unwrap().unwrap(), "value");
-    assert_eq!(block_on(storage.list_all(&Prefix::root())).unwrap(), [key]);
+    assert_eq!(block_on(storage.get(&key, u64::MAX)).unwrap().unwrap(), "value");
+    let listed = block_on(storage.list_all(&Prefix::root())).unwrap();
+    assert_eq!(listed.iter().map(|listed| &listed.key).collect::<Vec<_>>(), [&key]);
+}
+
+/// The mark by which a conditional put is known again is kept with the object.
+#[test]
+fn marks_of_puts_are_kept() {
+    let check = |storage: &Storage, address, target: &str, headers: &[(&str, &str)]| {
+        let create = |key: &Key| block_on(storage.put_if(key, &["value".into()], PutMode::Create));
+        assert!(matches!(create(&Key::new("k").unwrap()).unwrap(), Outcome::Done(_)));
+        let answer = request(address, "HEAD", target, headers, b"").unwrap();
+        let mark = answer.headers.iter().find(|(name, _)| name.ends_with("-meta-zarrput"));
+        assert_eq!(mark.map(|(_, mark)| mark.len()), Some(32), "{answer:?}");
+    };
+    if let Some(moto) = Moto::shared() {
+        moto.make_bucket("marks").unwrap();
+        let storage = opened("s3://marks", &s3(&moto.url()));
+        check(&storage, moto.address(), "/marks/k", &[Moto::AUTHORIZATION]);
+    }
+    if let Some(azurite) = Azurite::shared() {
+        azurite.make_container("marks").unwrap();
+        let storage = opened("az://marks", &Access::new().environment(azurite.variables()));
+        let target = format!("/{}/marks/k?{}", Azurite::ACCOUNT, Azurite::SAS);
+        check(&storage, azurite.address(), &target, &[]);
+    }
 }
 
 /// One key more than services tell at once.
@@ -60,7 +85,8 @@ fn lists_of_several_pages_are_whole() {
         for key in &keys {
             block_on(storage.put(key, "")).unwrap();
         }
-        assert!(block_on(storage.list_all(&Prefix::root())).unwrap() == keys);
+        let listed = block_on(storage.list_all(&Prefix::root())).unwrap();
+        assert!(listed.iter().map(|listed| &listed.key).eq(&keys));
     };
     let server = Server::s3();
     check(&server.url(""));

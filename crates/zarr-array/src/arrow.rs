@@ -42,7 +42,7 @@ impl array::Array {
     /// # Errors
     /// As [`read`](Self::read); [`Unsupported`](ArrayErrorKind::Unsupported) for data types that are not in the table.
     pub async fn read_arrow(&self, selection: impl Into<Selection>) -> ArrayResult<(Vec<u64>, ArrayRef)> {
-        read::read(&self.core, selection.into(), false).await
+        read::read(&self.core, selection.into(), self.may_block).await
     }
 
     /// Writes an array of Arrow to a selection of as many elements, in C order: of the types of
@@ -55,29 +55,30 @@ impl array::Array {
         selection: impl Into<Selection>,
         values: &dyn arrow_array::Array,
     ) -> ArrayResult<()> {
-        write::write(&self.core, selection.into(), values, false).await
+        write::write(&self.core, selection.into(), values, self.may_block).await
     }
 }
 
 impl blocking::Array {
-    /// As [`zarr_array::Array::read_arrow`](crate::Array::read_arrow).
+    /// Reads a selection as an array of Arrow: its elements in C order, and the shape. The types are in the table of
+    /// [`zarr_array::Array::read_arrow`](crate::Array::read_arrow).
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_array::Array::read_arrow`](crate::Array::read_arrow).
     pub fn read_arrow(&self, selection: impl Into<Selection>) -> ArrayResult<(Vec<u64>, ArrayRef)> {
-        block_on(read::read(&self.core, selection.into(), true))
+        block_on(self.inner().read_arrow(selection))
     }
 
-    /// As [`zarr_array::Array::write_arrow`](crate::Array::write_arrow).
+    /// Writes an array of Arrow to a selection of as many elements, in C order.
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_array::Array::write_arrow`](crate::Array::write_arrow).
     pub fn write_arrow(
         &self,
         selection: impl Into<Selection>,
         values: &dyn arrow_array::Array,
     ) -> ArrayResult<()> {
-        block_on(write::write(&self.core, selection.into(), values, true))
+        block_on(self.inner().write_arrow(selection, values))
     }
 }
 

@@ -1,26 +1,37 @@
 //! The same array for programs without async: the same names, the same engine, no runtime anywhere.
 
-use std::ops::Deref;
+use std::sync::Arc;
 
-use zarr_meta::ArrayMeta;
+use serde_core::Serialize;
+use serde_core::de::DeserializeOwned;
 use zarr_meta::json::Object;
-use zarr_traits::{Hints, InnerOrder, Limits, Registry, Storage, block_on};
+use zarr_meta::{ArrayMeta, Diagnostic};
+use zarr_traits::{
+    Chain, ChunkGrid, DataType, FillValue, Hints, InnerOrder, Key, KeyEncoding, Limits, Registry, Storage,
+    StoreResult, block_on,
+};
 
-use crate::core::{FillChunks, Missing, PartialWrites};
+use crate::core::{EmptyChunks, MissingChunks, PartialWrites};
 use crate::cpu::Cpu;
 use crate::create::CreateOptions;
 use crate::element::{Element, WriteElement};
-use crate::error::ArrayResult;
+use crate::error::{ArrayError, ArrayResult};
 use crate::explain::{Explanation, InnerChunk};
+use crate::handle::common_methods;
+use crate::indexes::Indexes;
 use crate::node::Consolidated;
 use crate::open::OpenOptions;
-use crate::resize::Shrink;
+use crate::resize::CutElements;
+use crate::rows::Rows;
 use crate::select::Selection;
-use crate::values::{AnyArray, NdVec};
+use crate::values::{AnyArray, ArrayValues, NdVec};
 use crate::{read, write};
 
-/// The blocking twin of [`zarr_array::Array`](crate::Array), to which it dereferences for everything that reads and
-/// writes nothing.
+/// An array in a store, for programs without async: the methods of [`zarr_array::Array`](crate::Array), each of which
+/// returns when it is done.
+///
+/// Cheap to clone. Calls block the thread: async programs use [`zarr_array::Array`](crate::Array), which
+/// [`into_async`](Self::into_async) returns.
 ///
 /// ```
 /// # use zarr_array::{ArrayResult, NdVec, Registry, Storage, blocking::Array};
@@ -36,57 +47,66 @@ use crate::{read, write};
 pub struct Array(crate::Array);
 
 impl Array {
+    common_methods!();
+
+    /// Opens the array at `path` (`/`, `a/b`, `/a/b`). Deviations from the specification that do no harm are tolerated and
+    /// listed by [`diagnostics`](Self::diagnostics).
+    ///
+    /// ```
+    /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, Storage, blocking::Array, standard};
+    /// # let storage = Storage::from(zarr_store::MemoryStore::new());
+    /// # let meta = ArrayMeta::builder([4, 6], DataType::Float32).chunks([2, 3]).build()?;
+    /// # Array::create(storage.clone(), "/t2m", meta, &standard())?;
+    /// let array = Array::open(storage, "/t2m", &standard())?;
+    /// assert_eq!(array.shape(), [4, 6]);
+    /// # ArrayResult::Ok(())
+    /// ```
+    ///
+    /// # Errors
     /// As [`zarr_array::Array::open`](crate::Array::open).
-    ///
-    /// # Errors
-    /// As there.
     pub fn open(storage: impl Into<Storage>, path: &str, registry: &Registry) -> ArrayResult<Self> {
-        block_on(crate::Array::open(storage, path, registry)).map(Self)
+        block_on(crate::Array::open(storage, path, registry)).map(Self::from)
     }
 
-    /// As [`zarr_array::Array::create`](crate::Array::create).
+    /// Opens the array at `path` with options: strictness, limits, the format, the separator of chunk keys.
     ///
     /// # Errors
-    /// As there.
-    pub fn create(
-        storage: impl Into<Storage>,
-        path: &str,
-        meta: ArrayMeta,
-        registry: &Registry,
-    ) -> ArrayResult<Self> {
-        block_on(crate::Array::create(storage, path, meta, registry)).map(Self)
-    }
-
-    /// As [`zarr_array::Array::replace`](crate::Array::replace).
-    ///
-    /// # Errors
-    /// As there.
-    pub fn replace(
-        storage: impl Into<Storage>,
-        path: &str,
-        meta: ArrayMeta,
-        registry: &Registry,
-    ) -> ArrayResult<Self> {
-        block_on(crate::Array::replace(storage, path, meta, registry)).map(Self)
-    }
-
     /// As [`OpenOptions::open`].
-    ///
-    /// # Errors
-    /// As there.
     pub fn open_with(
         storage: impl Into<Storage>,
         path: &str,
         registry: &Registry,
         options: &OpenOptions,
     ) -> ArrayResult<Self> {
-        block_on(options.open(storage, path, registry)).map(Self)
+        block_on(options.open(storage, path, registry)).map(Self::from)
     }
 
-    /// As [`CreateOptions::create`].
+    /// Creates an array at `path` and writes its metadata; no chunk is written. Missing parent groups are created first.
+    ///
+    /// ```
+    /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, Storage, blocking::Array, standard};
+    /// # let storage = Storage::from(zarr_store::MemoryStore::new());
+    /// let meta = ArrayMeta::builder([24, 180, 360], DataType::Float32).chunks([12, 90, 90]).build()?;
+    /// let array = Array::create(storage, "/surface/t2m", meta, &standard())?;
+    /// assert_eq!(array.chunk_counts(), [2, 2, 4]);
+    /// # ArrayResult::Ok(())
+    /// ```
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_array::Array::create`](crate::Array::create).
+    pub fn create(
+        storage: impl Into<Storage>,
+        path: &str,
+        meta: ArrayMeta,
+        registry: &Registry,
+    ) -> ArrayResult<Self> {
+        block_on(crate::Array::create(storage, path, meta, registry)).map(Self::from)
+    }
+
+    /// Creates an array at `path` with options: what happens to an existing node and to consolidated metadata, limits.
+    ///
+    /// # Errors
+    /// As [`CreateOptions::create`].
     pub fn create_with(
         storage: impl Into<Storage>,
         path: &str,
@@ -94,181 +114,241 @@ impl Array {
         registry: &Registry,
         options: &CreateOptions,
     ) -> ArrayResult<Self> {
-        block_on(options.create(storage, path, meta, registry)).map(Self)
+        block_on(options.create(storage, path, meta, registry)).map(Self::from)
     }
 
+    /// Creates an array at `path` after deleting the node that exists there, with all nodes below it.
+    ///
+    /// # Errors
+    /// As [`zarr_array::Array::replace`](crate::Array::replace).
+    pub fn replace(
+        storage: impl Into<Storage>,
+        path: &str,
+        meta: ArrayMeta,
+        registry: &Registry,
+    ) -> ArrayResult<Self> {
+        block_on(crate::Array::replace(storage, path, meta, registry)).map(Self::from)
+    }
+
+    /// Reads a selection into new memory. The result has the dimensions of the selection; an index drops its dimension.
+    ///
+    /// ```
+    /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, NdVec, blocking::Array, standard};
+    /// # let meta = ArrayMeta::builder([4, 6], DataType::Int32).chunks([2, 3]).build()?;
+    /// # let array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
+    /// array.write([1..3, 0..2], &[1, 2, 3, 4])?;
+    /// let part: NdVec<i32> = array.read([2..4, 0..3])?;
+    /// assert_eq!((part.shape(), part.as_slice()), (&[2, 3][..], &[3, 4, 0, 0, 0, 0][..]));
+    /// assert_eq!(array.read::<i32>((2, ..))?.shape(), [6]);
+    /// # ArrayResult::Ok(())
+    /// ```
+    ///
+    /// # Errors
     /// As [`zarr_array::Array::read`](crate::Array::read).
-    ///
-    /// # Errors
-    /// As there.
     pub fn read<T: Element>(&self, selection: impl Into<Selection>) -> ArrayResult<NdVec<T>> {
-        block_on(read::read(&self.0.core, selection.into(), true))
+        block_on(self.0.read(selection))
     }
 
-    /// Reads a selection into borrowed memory, which must have as many elements.
+    /// Reads a selection into borrowed memory, in C order. `into` must have as many elements as the selection.
+    ///
+    /// ```
+    /// # use zarr_array::{ArrayResult, blocking::Array};
+    /// # fn example(array: Array) -> ArrayResult<()> {
+    /// let mut frame = vec![0.0_f32; 180 * 360];
+    /// for hour in 0..array.shape()[0] {
+    ///     array.read_into((hour, 0..180, 0..360), &mut frame)?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
-    /// As [`zarr_array::Array::read`](crate::Array::read); the memory then holds whatever had been read.
+    /// As [`zarr_array::Array::read`](crate::Array::read). After an error part of `into` may be overwritten.
     pub fn read_into<T: Element>(&self, selection: impl Into<Selection>, into: &mut [T]) -> ArrayResult<()> {
         read::read_into_slice(&self.0.core, &selection.into(), into)
     }
 
+    /// Reads a selection of an array whose data type is known only at run time.
+    ///
+    /// # Errors
     /// As [`zarr_array::Array::read_any`](crate::Array::read_any).
-    ///
-    /// # Errors
-    /// As there.
     pub fn read_any(&self, selection: impl Into<Selection>) -> ArrayResult<AnyArray> {
-        block_on(self.0.any(selection.into(), true))
+        block_on(self.0.read_any(selection))
     }
 
-    /// As [`zarr_array::Array::read_bytes`](crate::Array::read_bytes).
+    /// Reads the bytes of elements of any fixed-size data type, in C order and the byte order of this machine, with the shape
+    /// of the selection.
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_array::Array::read_bytes`](crate::Array::read_bytes).
     pub fn read_bytes(&self, selection: impl Into<Selection>) -> ArrayResult<(Vec<u64>, Vec<u8>)> {
-        block_on(read::read_bytes(&self.0.core, selection.into(), true))
+        block_on(self.0.read_bytes(selection))
     }
 
-    /// Writes borrowed elements, in C order, to a selection of as many.
+    /// Reads a selection of an array of structs as [`Rows`].
+    ///
+    /// # Errors
+    /// As [`zarr_array::Array::read_rows`](crate::Array::read_rows).
+    pub fn read_rows(&self, selection: impl Into<Selection>) -> ArrayResult<Rows> {
+        block_on(self.0.read_rows(selection))
+    }
+
+    /// Writes elements to a selection: values with a shape, which must be that of the selection, or as many elements in a flat
+    /// slice, in C order. See [`ArrayValues`].
+    ///
+    /// ```
+    /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, NdVec, blocking::Array, standard};
+    /// # let meta = ArrayMeta::builder([4, 6], DataType::Int32).chunks([2, 3]).build()?;
+    /// # let array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
+    /// array.write((1, ..), &[1, 2, 3, 4, 5, 6])?; // a row
+    /// array.write([2..4, 0..2], &NdVec::new([2, 2], vec![1, 2, 3, 4])?)?;
+    /// # ArrayResult::Ok(())
+    /// ```
     ///
     /// # Errors
     /// As [`zarr_array::Array::write`](crate::Array::write).
-    pub fn write<T: WriteElement>(&self, selection: impl Into<Selection>, values: &[T]) -> ArrayResult<()> {
-        write::write_slice(&self.0.core, &selection.into(), values)
+    pub fn write<T: WriteElement>(
+        &self,
+        selection: impl Into<Selection>,
+        values: &(impl ArrayValues<T> + ?Sized),
+    ) -> ArrayResult<()> {
+        let shape = values.shape();
+        write::write_slice(&self.0.core, &selection.into(), shape.as_deref(), &values.elements())
     }
 
+    /// Writes the bytes of elements of any fixed-size data type, in C order and the byte order of this machine.
+    ///
+    /// # Errors
     /// As [`zarr_array::Array::write_bytes`](crate::Array::write_bytes).
-    ///
-    /// # Errors
-    /// As there.
     pub fn write_bytes(&self, selection: impl Into<Selection>, bytes: Vec<u8>) -> ArrayResult<()> {
-        block_on(write::write_bytes(&self.0.core, selection.into(), bytes, true))
+        block_on(self.0.write_bytes(selection, bytes))
     }
 
+    /// Writes rows of structs to a selection of the same shape.
+    ///
+    /// # Errors
+    /// As [`zarr_array::Array::write_rows`](crate::Array::write_rows).
+    pub fn write_rows(&self, selection: impl Into<Selection>, rows: Rows) -> ArrayResult<()> {
+        block_on(self.0.write_rows(selection, rows))
+    }
+
+    /// Changes the shape to one with the same number of dimensions. Elements outside a smaller shape are deleted.
+    ///
+    /// ```
+    /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, blocking::Array, standard};
+    /// # let meta = ArrayMeta::builder([4, 6], DataType::Int32).chunks([2, 3]).build()?;
+    /// # let mut array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
+    /// array.resize([10, 6])?;
+    /// assert_eq!(array.shape(), [10, 6]);
+    /// # ArrayResult::Ok(())
+    /// ```
+    ///
+    /// # Errors
     /// As [`zarr_array::Array::resize`](crate::Array::resize).
-    ///
-    /// # Errors
-    /// As there.
     pub fn resize(&mut self, shape: impl Into<Vec<u64>>) -> ArrayResult<()> {
-        self.resize_with(shape, Shrink::default())
+        block_on(self.0.resize(shape))
     }
 
-    /// As [`zarr_array::Array::resize_with`](crate::Array::resize_with).
+    /// As [`resize`](Self::resize), with a choice of what happens to elements outside the new shape.
     ///
     /// # Errors
-    /// As there.
-    pub fn resize_with(&mut self, shape: impl Into<Vec<u64>>, shrink: Shrink) -> ArrayResult<()> {
-        block_on(self.0.change_shape(&shape.into(), shrink, true))
+    /// As [`resize`](Self::resize).
+    pub fn resize_with(&mut self, shape: impl Into<Vec<u64>>, cut: CutElements) -> ArrayResult<()> {
+        block_on(self.0.resize_with(shape, cut))
     }
 
+    /// Lengthens dimension `axis` by that of `values` and writes the values there. In the other dimensions the values must have the
+    /// lengths of the array. Threads and processes may append at the same time: each gets a range of its own.
+    ///
+    /// ```
+    /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, NdVec, blocking::Array, standard};
+    /// # let meta = ArrayMeta::builder([0, 3], DataType::Int32).chunks([2, 3]).build()?;
+    /// # let mut array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
+    /// array.append(0, NdVec::new([1, 3], vec![1, 2, 3])?)?;
+    /// array.append(0, NdVec::new([2, 3], vec![4, 5, 6, 7, 8, 9])?)?;
+    /// assert_eq!(array.shape(), [3, 3]);
+    /// # ArrayResult::Ok(())
+    /// ```
+    ///
+    /// # Errors
     /// As [`zarr_array::Array::append`](crate::Array::append).
-    ///
-    /// # Errors
-    /// As there.
     pub fn append<T: WriteElement>(&mut self, axis: usize, values: NdVec<T>) -> ArrayResult<()> {
-        block_on(self.0.append_with(axis, values, true))
+        block_on(self.0.append(axis, values))
     }
 
-    /// As [`zarr_array::Array::edit_attributes`](crate::Array::edit_attributes).
+    /// Reads the attributes from the store, changes them and writes them back. `change` may be called again when somebody
+    /// else wrote them in between. Members that `change` does not touch keep their bytes.
+    ///
+    /// ```
+    /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, blocking::Array, standard};
+    /// # let meta = ArrayMeta::builder([4, 6], DataType::Int32).chunks([2, 3]).build()?;
+    /// # let mut array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
+    /// array.edit_attributes(|attributes| {
+    ///     attributes.set("units", "K");
+    ///     attributes.remove("note");
+    /// })?;
+    /// # ArrayResult::Ok(())
+    /// ```
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_array::Array::edit_attributes`](crate::Array::edit_attributes).
     pub fn edit_attributes(&mut self, change: impl Fn(&mut Object)) -> ArrayResult<()> {
         block_on(self.0.edit_attributes(change))
     }
 
-    /// As [`zarr_array::Array::explain`](crate::Array::explain).
+    /// Sets one attribute to anything that serializes, and keeps the others.
+    ///
+    /// ```
+    /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, blocking::Array, standard};
+    /// # let meta = ArrayMeta::builder([4, 6], DataType::Int32).chunks([2, 3]).build()?;
+    /// # let mut array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
+    /// array.set_attribute("units", "K")?;
+    /// array.set_attribute("valid_range", &[150.0, 350.0])?;
+    /// assert!(array.attributes().contains("units"));
+    /// # ArrayResult::Ok(())
+    /// ```
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_array::Array::set_attribute`](crate::Array::set_attribute).
+    pub fn set_attribute<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> ArrayResult<()> {
+        block_on(self.0.set_attribute(name, value))
+    }
+
+    /// Returns what [`read`](Self::read) of a selection would request from the store. Reads shard indexes and object sizes, no
+    /// data.
+    ///
+    /// # Errors
+    /// As [`zarr_array::Array::explain`](crate::Array::explain).
     pub fn explain(&self, selection: impl Into<Selection>) -> ArrayResult<Explanation> {
         block_on(self.0.explain(selection))
     }
 
-    /// As [`zarr_array::Array::inner_chunks`](crate::Array::inner_chunks).
+    /// Returns where the inner chunks of the chunk at `index` of the chunk grid lie, in C order; `None` when the chunk is not
+    /// stored. Reads the index of the shard.
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_array::Array::inner_chunks`](crate::Array::inner_chunks).
     pub fn inner_chunks(&self, index: &[u64]) -> ArrayResult<Option<Vec<InnerChunk>>> {
         block_on(self.0.inner_chunks(index))
     }
 
-    /// As [`zarr_array::Array::with_cpu`](crate::Array::with_cpu).
-    #[must_use]
-    pub fn with_cpu(self, cpu: Cpu) -> Self {
-        Self(self.0.with_cpu(cpu))
-    }
-
-    /// As [`zarr_array::Array::with_limits`](crate::Array::with_limits).
-    #[must_use]
-    pub fn with_limits(self, limits: Limits) -> Self {
-        Self(self.0.with_limits(limits))
-    }
-
-    /// As [`zarr_array::Array::with_in_flight`](crate::Array::with_in_flight).
-    #[must_use]
-    pub fn with_in_flight(self, requests: usize, bytes: u64) -> Self {
-        Self(self.0.with_in_flight(requests, bytes))
-    }
-
-    /// As [`zarr_array::Array::with_missing`](crate::Array::with_missing).
-    #[must_use]
-    pub fn with_missing(self, missing: Missing) -> Self {
-        Self(self.0.with_missing(missing))
-    }
-
-    /// As [`zarr_array::Array::with_fill_chunks`](crate::Array::with_fill_chunks).
-    #[must_use]
-    pub fn with_fill_chunks(self, fill_chunks: FillChunks) -> Self {
-        Self(self.0.with_fill_chunks(fill_chunks))
-    }
-
-    /// As [`zarr_array::Array::with_partial_writes`](crate::Array::with_partial_writes).
-    #[must_use]
-    pub fn with_partial_writes(self, partial_writes: PartialWrites) -> Self {
-        Self(self.0.with_partial_writes(partial_writes))
-    }
-
-    /// As [`zarr_array::Array::with_inner_order`](crate::Array::with_inner_order).
-    #[must_use]
-    pub fn with_inner_order(self, order: InnerOrder) -> Self {
-        Self(self.0.with_inner_order(order))
-    }
-
-    /// As [`zarr_array::Array::with_fetching`](crate::Array::with_fetching).
-    #[must_use]
-    pub fn with_fetching(self, fetching: Hints) -> Self {
-        Self(self.0.with_fetching(fetching))
-    }
-
-    /// As [`zarr_array::Array::with_index_cache`](crate::Array::with_index_cache).
-    #[must_use]
-    pub fn with_index_cache(self, bytes: usize) -> Self {
-        Self(self.0.with_index_cache(bytes))
-    }
-
-    /// As [`zarr_array::Array::with_consolidated`](crate::Array::with_consolidated).
-    #[must_use]
-    pub fn with_consolidated(self, consolidated: Consolidated) -> Self {
-        Self(self.0.with_consolidated(consolidated))
-    }
-
-    /// The async handle.
+    /// The async handle on the same array, with the same settings.
     pub fn into_async(self) -> crate::Array {
-        self.0
+        crate::Array { may_block: false, ..self.0 }
+    }
+
+    pub(crate) fn inner(&self) -> &crate::Array {
+        &self.0
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut crate::Array)) -> Self {
+        change(&mut self.0);
+        self
     }
 }
 
 impl From<crate::Array> for Array {
     fn from(array: crate::Array) -> Self {
-        Self(array)
-    }
-}
-
-impl Deref for Array {
-    type Target = crate::Array;
-
-    fn deref(&self) -> &crate::Array {
-        &self.0
+        Self(crate::Array { may_block: true, ..array })
     }
 }

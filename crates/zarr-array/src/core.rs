@@ -15,39 +15,39 @@ use crate::indexes::Indexes;
 use crate::plan::Plan;
 use crate::select::Picked;
 
-/// What a missing chunk means to a read.
+/// What a read does where a chunk is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub enum Missing {
-    /// It stands for the fill value, as the specification says.
+pub enum MissingChunks {
+    /// It reads as the fill value, as the specification says.
     #[default]
     Fill,
-    /// It is an error of kind [`NotFound`](crate::ArrayErrorKind::NotFound): for data that is known to be complete.
+    /// It fails with an error of kind [`NotFound`](crate::ArrayErrorKind::NotFound): for data that must be complete.
     Error,
 }
 
-/// What becomes of a chunk, or of an inner chunk, that holds nothing but the fill value, bit for bit.
+/// What a write does with an empty chunk, or inner chunk: one in which every element is the fill value, bit for bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub enum FillChunks {
-    /// It is not stored; what was stored before is deleted.
+pub enum EmptyChunks {
+    /// The chunk is not stored. An object that was stored before is deleted.
     #[default]
     Skip,
-    /// It is stored like any other.
+    /// The chunk is stored like any other.
     Store,
 }
 
-/// How a part of a chunk is written, beside others who may write the rest of it.
+/// How part of a chunk is written while others may write the rest of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum PartialWrites {
-    /// The object is put only if it is still the one that was read, else it is read again: nobody loses a write. Refused
-    /// where the store cannot put on a condition.
+    /// The object is put only if it is still the version that was read, else it is read again. No writer loses an update.
+    /// Refused in a store without conditional puts.
     #[default]
     Safe,
-    /// Refused: every write must cover whole chunks (whole shards), as far as they lie inside the array.
+    /// Refused. Every write must cover whole chunks (whole shards), as far as they lie inside the array.
     RejectUnaligned,
-    /// The object is put whatever has become of it: for a single writer, in a store without conditional puts.
+    /// The object is put unconditionally: for a single writer, in a store without conditional puts.
     Unchecked,
 }
 
@@ -70,8 +70,8 @@ pub(crate) struct Core {
     pub(crate) chain: Arc<Chain>,
     pub(crate) limits: Limits,
     pub(crate) cpu: Cpu,
-    pub(crate) missing: Missing,
-    pub(crate) fill_chunks: FillChunks,
+    pub(crate) missing: MissingChunks,
+    pub(crate) empty_chunks: EmptyChunks,
     pub(crate) inner_order: InnerOrder,
     pub(crate) partial_writes: PartialWrites,
     pub(crate) fetching: Hints,
@@ -113,7 +113,7 @@ impl Core {
     /// How inner chunks are stored.
     pub(crate) fn inner_chunks(&self) -> InnerChunks {
         let mut how = InnerChunks::default();
-        (how.order, how.store_fill) = (self.inner_order, self.fill_chunks == FillChunks::Store);
+        (how.order, how.store_fill) = (self.inner_order, self.empty_chunks == EmptyChunks::Store);
         how
     }
 

@@ -45,6 +45,7 @@ pub use small_float::SmallFloat;
 /// | `numpy.datetime64` | `jiff::Timestamp`, and `Option` of it | `jiff` |
 /// | `numpy.timedelta64` | `jiff::SignedDuration`; in years and months `jiff::Span`; and `Option` of them | `jiff` |
 /// | `struct`, `structured` | a struct of your own, by [`row!`](crate::row); or [`Rows`](crate::Rows) | |
+/// | `struct`, `structured`, `r<8N>`, `raw_bytes` | a type that is `bytemuck::Pod`, by `pod!` | `bytemuck` |
 ///
 /// What is written must come back: a string that is too long, or ends with what would be taken for padding, is an error
 /// that names the element, and so is a time that would have to be rounded, and every other value that the data type does not

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 
 use zarr_meta::{MetaError, MetaErrorKind};
 use zarr_strided::StridedError;
@@ -13,7 +14,7 @@ use zarr_traits::{CodecError, CodecErrorKind, Dims, Key, StoreError, StoreErrorK
 pub enum ArrayErrorKind {
     /// There is no array at this path; or a chunk is missing and the handle says that this is an error.
     NotFound,
-    /// There is something at this path already.
+    /// There is a node at this path already.
     Exists,
     /// The store or a codec cannot do this.
     Unsupported,
@@ -28,41 +29,66 @@ pub enum ArrayErrorKind {
     Checksum,
     /// The array uses an extension that the registry does not know.
     UnknownExtension,
-    /// A limit is exceeded.
+    /// A limit of this process or of the store is exceeded: a size in [`Limits`](crate::Limits), space, memory.
     LimitExceeded,
-    /// Someone else kept changing the same object, or has changed the array meanwhile.
+    /// Someone else changed the same object at the same time, again and again, or has changed the array since it was opened.
+    /// Open the array again and repeat the call.
     Conflict,
-    /// A write may or may not have been applied.
+    /// A write may or may not have been applied. Read what is stored before you write again.
     Uncertain,
-    /// Input or output failed, or was refused.
+    /// The store refuses the call: no permission, wrong credentials, a read-only medium.
+    PermissionDenied,
+    /// The store is busy or down, or the connection broke. Nothing was applied; the same call may succeed later.
+    Unavailable,
+    /// Any other failure of input or output.
     Io,
     /// A codec panicked: a defect of that codec.
     Panic,
 }
 
 /// An error of an array operation, with the array, chunk and key it is about.
+///
+/// It prints as one line, from outside in. [`source`](Error::source) is the error below it, a
+/// [`StoreError`], a [`CodecError`] or a [`MetaError`]. Cheap to clone: a clone shares the source.
+///
+/// ```
+/// # use zarr_array::{ArrayError, ArrayErrorKind as Kind};
+/// fn advice(e: &ArrayError) -> &'static str {
+///     match e.kind() {
+///         Kind::Unavailable | Kind::Conflict => "try again",
+///         Kind::PermissionDenied => "log in",
+///         Kind::NotFound => "check the path",
+///         Kind::Corrupt | Kind::Checksum => "restore the object from a backup",
+///         Kind::Uncertain => "look at what is stored",
+///         Kind::LimitExceeded => "raise the limit",
+///         _ => "report it",
+///     }
+/// }
+/// ```
+#[derive(Clone)]
 pub struct ArrayError(Box<Inner>);
 
+#[derive(Clone)]
 struct Inner {
     kind: ArrayErrorKind,
     array: Option<String>,
     chunk: Option<(Dims, String)>,
     message: String,
-    source: Option<Box<dyn Error + Send + Sync>>,
+    source: Option<Arc<dyn Error + Send + Sync>>,
 }
 
 /// The result of an array operation.
 pub type ArrayResult<T> = Result<T, ArrayError>;
 
 impl ArrayError {
-    /// An error with a message: for who implements [`Element`](crate::Element).
+    /// An error with a message, for implementors of [`Element`](crate::Element).
     pub fn new(kind: ArrayErrorKind, message: impl Into<String>) -> Self {
         Self(Box::new(Inner { kind, array: None, chunk: None, message: message.into(), source: None }))
     }
 
     fn caused_by(kind: ArrayErrorKind, source: impl Error + Send + Sync + 'static) -> Self {
         let mut error = Self::new(kind, "");
-        error.0.source = Some(Box::new(source));
+        error.0.source = Some(Arc::new(source));
         error
     }
 
@@ -82,9 +108,11 @@ impl ArrayError {
     }
 
     pub(crate) fn in_chunk(mut self, index: &Dims, key: &Key) -> Self {
-        if let Some(store) = self.0.source.as_mut().and_then(|e| e.downcast_mut::<StoreError>()) {
-            // the line names it once
+        let store = self.0.source.as_deref().and_then(|e| e.downcast_ref::<StoreError>());
+        if let Some(mut store) = store.cloned() {
+            // The message names the key once.
             let _ = store.take_key();
+            self.0.source = Some(Arc::new(store));
         }
         self.0.chunk.get_or_insert_with(|| (index.clone(), key.to_string()));
         self
@@ -120,6 +148,8 @@ impl From<StoreError> for ArrayError {
             StoreErrorKind::RangeNotSatisfiable { .. } => ArrayErrorKind::Corrupt,
             StoreErrorKind::Uncertain => ArrayErrorKind::Uncertain,
             StoreErrorKind::LimitExceeded | StoreErrorKind::TooLarge { .. } => ArrayErrorKind::LimitExceeded,
+            StoreErrorKind::PermissionDenied => ArrayErrorKind::PermissionDenied,
+            StoreErrorKind::Unavailable => ArrayErrorKind::Unavailable,
             _ => ArrayErrorKind::Io,
         };
         Self::caused_by(kind, e)
@@ -194,5 +224,45 @@ impl fmt::Debug for ArrayError {
 impl Error for ArrayError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.0.source.as_deref().map(|e| e as _)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kind_of_a_store_error_says_what_the_caller_can_do() {
+        for (store, array) in [
+            (StoreErrorKind::Unavailable, ArrayErrorKind::Unavailable),
+            (StoreErrorKind::PermissionDenied, ArrayErrorKind::PermissionDenied),
+            (StoreErrorKind::Unsupported, ArrayErrorKind::Unsupported),
+            (StoreErrorKind::InvalidArgument, ArrayErrorKind::InvalidArgument),
+            (StoreErrorKind::Changed, ArrayErrorKind::Conflict),
+            (StoreErrorKind::Uncertain, ArrayErrorKind::Uncertain),
+            (StoreErrorKind::LimitExceeded, ArrayErrorKind::LimitExceeded),
+            (StoreErrorKind::RangeNotSatisfiable { size: 3 }, ArrayErrorKind::Corrupt),
+            (StoreErrorKind::Io, ArrayErrorKind::Io),
+        ] {
+            assert_eq!(ArrayError::from(StoreError::new(store, "no")).kind(), array, "{store:?}");
+        }
+    }
+
+    #[test]
+    fn a_message_is_one_line_and_its_clone_has_the_same_source() {
+        let cause = std::io::Error::other("broken pipe");
+        let store =
+            StoreError::new(StoreErrorKind::Unavailable, "no answer").with_key("a/c/0").with_source(cause);
+        let key = Key::new("a/c/0").unwrap_or_else(|e| unreachable!("{e}"));
+        let e = ArrayError::from(store).in_chunk(&Dims::from([0]), &key).in_array("/a");
+        let line = "array \"/a\", chunk [0] (key \"a/c/0\"): no answer: broken pipe";
+        let mut clones = [e.clone(), e].into_iter();
+        assert!(clones.all(|e| e.to_string() == line && store_kind(&e) == Some(StoreErrorKind::Unavailable)));
+    }
+
+    /// The kind of the store's error among the sources.
+    fn store_kind(e: &dyn Error) -> Option<StoreErrorKind> {
+        let source = e.source()?;
+        source.downcast_ref::<StoreError>().map(StoreError::kind).or_else(|| store_kind(source))
     }
 }

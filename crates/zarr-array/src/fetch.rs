@@ -327,13 +327,16 @@ impl Core {
 
     /// The bytes that the object of a chunk may have.
     fn largest_object(&self, expected: EncodedSize) -> u64 {
-        let most = match expected {
-            EncodedSize::Exact(exact) => exact,
+        let encoded = self.limits.encoded_bytes;
+        match expected {
+            // Uncompressed chunks may be as large as decoded ones.
+            EncodedSize::Exact(exact) => exact.min(encoded.max(self.limits.chunk_bytes)),
             // Another encoder may do worse than ours, within reason.
-            EncodedSize::AtMost(bound) if !self.has_inner() => bound.saturating_mul(4).max(1 << 20),
-            _ => u64::MAX,
-        };
-        most.min(self.limits.encoded_bytes)
+            EncodedSize::AtMost(bound) if !self.has_inner() => {
+                bound.saturating_mul(4).max(1 << 20).min(encoded)
+            }
+            _ => encoded,
+        }
     }
 
     /// The sum of some bytes that are to be read, which must be within what a chunk may have.

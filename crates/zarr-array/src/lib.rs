@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod array;
 #[cfg(feature = "arrow")]
@@ -13,6 +14,7 @@ mod error;
 mod explain;
 mod feed;
 mod fetch;
+mod handle;
 mod indexes;
 mod loaded;
 mod metadata;
@@ -32,20 +34,26 @@ pub use zarr_traits::{
 };
 
 pub use array::Array;
-pub use core::{FillChunks, Missing, PartialWrites};
+pub use core::{EmptyChunks, MissingChunks, PartialWrites};
 pub use cpu::{Cpu, Job, Spawn};
 pub use create::CreateOptions;
 pub use element::{Element, Form, SmallFloat, WriteElement};
 pub use error::{ArrayError, ArrayErrorKind, ArrayResult};
 pub use explain::{Explanation, InnerChunk};
-pub use node::{Consolidated, Existing};
+pub use node::{Consolidated, ExistingNode};
 pub use open::OpenOptions;
-pub use resize::Shrink;
+pub use resize::CutElements;
 pub use rows::Rows;
 #[doc(hidden)]
 pub use rows::{check_field, is_struct};
-pub use select::{Axis, Selection};
-pub use values::{AnyArray, NdVec};
+#[cfg(feature = "bytemuck")]
+#[doc(hidden)]
+pub use rows::{check_place, fits_raw, fits_struct};
+pub use select::{Axis, Position, Selection};
+pub use values::{AnyArray, ArrayValues, NdVec};
+#[cfg(feature = "bytemuck")]
+#[doc(hidden)]
+pub use zarr_strided::PlainPod;
 
 /// A registry of everything that this crate brings: the core, the registered chunk grids, the data types of zarr-meta and the
 /// standard codecs.

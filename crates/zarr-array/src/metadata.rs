@@ -1,6 +1,7 @@
 //! Changing the metadata of an array beside others who change it as well.
 
-use zarr_meta::json::Object;
+use serde_core::Serialize;
+use zarr_meta::json::{Object, Value};
 use zarr_meta::{ArrayMeta, NodeMeta};
 use zarr_traits::{Limits, Registry};
 
@@ -10,9 +11,9 @@ use crate::node::{self, Writing};
 use crate::open::OpenOptions;
 
 impl Array {
-    /// Changes the attributes, as they are in the store by now. `change` may be called again when somebody else was
-    /// faster; what it does not touch keeps its bytes. Consolidated metadata above the array is kept in step; see
-    /// [`with_consolidated`](Self::with_consolidated).
+    /// Reads the attributes from the store, changes them and writes them back. `change` may be called again when somebody else
+    /// wrote them in between. Members that `change` does not touch keep their bytes. Consolidated metadata in parent groups is
+    /// brought up to date; see [`with_consolidated`](Self::with_consolidated).
     ///
     /// ```
     /// # use zarr_array::{Array, ArrayResult};
@@ -22,9 +23,9 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// [`Conflict`](ArrayErrorKind::Conflict) when the document is that of another array by now, or others keep changing
-    /// it; [`Unsupported`](ArrayErrorKind::Unsupported) in a store without conditional puts; those of the store. When
-    /// consolidated metadata above the array cannot be kept in step the array has been changed already.
+    /// [`Conflict`](ArrayErrorKind::Conflict) when the array was replaced by another one, or others keep changing it;
+    /// [`Unsupported`](ArrayErrorKind::Unsupported) in a store without conditional puts; those of the store. When an error is
+    /// about consolidated metadata in a parent group, the array has been changed already.
     pub async fn edit_attributes(&mut self, change: impl Fn(&mut Object)) -> ArrayResult<()> {
         let edited = self.edit_metadata(|meta| {
             meta.edit_attributes(&change)?;
@@ -32,6 +33,22 @@ impl Array {
         });
         let edited = edited.await;
         edited.map_err(|e| e.in_array(self.path()))
+    }
+
+    /// Sets one attribute to anything that serializes, and keeps the others.
+    ///
+    /// ```
+    /// # use zarr_array::{Array, ArrayResult};
+    /// # async fn example(mut array: Array) -> ArrayResult<()> {
+    /// array.set_attribute("valid_range", &[150.0, 350.0]).await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`edit_attributes`](Self::edit_attributes), and when `value` has no form in JSON.
+    pub async fn set_attribute<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> ArrayResult<()> {
+        let value = Value::serialize(value).map_err(|e| ArrayError::from(e).in_array(self.path()))?;
+        self.edit_attributes(|attributes| attributes.set(name, &value)).await
     }
 
     /// Changes the metadata as it is in the store by now, which this handle then has as well.
@@ -46,7 +63,7 @@ impl Array {
         (how.partial_writes, how.consolidated) = (self.core.partial_writes, self.consolidated);
         let edited = node::edit(&self.node, prefix, format, &how, |node| {
             let NodeMeta::Array(meta) = node else { return Err(replaced()) };
-            // What is stored does not say what was assumed when the array was opened (checklist H7).
+            // What is stored does not say what was assumed when the array was opened.
             self.meta.assumed_separator().map_or(Ok(()), |separator| meta.assume_separator(separator))?;
             if !same_array(meta, &self.meta, &self.registry, &how.limits) {
                 return Err(replaced());

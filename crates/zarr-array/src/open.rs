@@ -6,7 +6,7 @@ use zarr_meta::{ArrayMeta, Diagnostic, Format, NodeMeta, Sink, Strict};
 use zarr_traits::{InnerOrder, Limits, Prefix, Registry, Storage};
 
 use crate::array::Array;
-use crate::core::{Core, FillChunks, Missing, PartialWrites};
+use crate::core::{Core, EmptyChunks, MissingChunks, PartialWrites};
 use crate::cpu::Cpu;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::indexes::{self, Indexes};
@@ -30,26 +30,26 @@ pub struct OpenOptions {
 }
 
 impl OpenOptions {
-    /// Tolerant, with the default limits.
+    /// The defaults: tolerant, any format but 1, and the default limits.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether any deviation of the metadata from the specification is an error.
+    /// Sets whether any deviation of the metadata from the specification is an error.
     #[must_use]
     pub fn strict(mut self, strict: bool) -> Self {
         self.strict = strict;
         self
     }
 
-    /// The limits on what stored data may make us do.
+    /// Sets the limits on what stored data may make us do.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// The format of the array, when it is known. By default format 3 is looked for first, then 2; format 1 is read only
+    /// Sets the format of the array, when it is known. By default format 3 is looked for first, then 2. Format 1 is read only
     /// when it is named here.
     #[must_use]
     pub fn format(mut self, format: impl Into<Option<Format>>) -> Self {
@@ -57,16 +57,25 @@ impl OpenOptions {
         self
     }
 
-    /// What stands between the numbers in the chunk keys, `.` or `/`, of an array of format 2 that does not say so itself. Before
-    /// version 2.8 zarr-python wrote keys with `/` without a word of them in the document; read with `.`, of which the
-    /// format says that it is the default, such an array has nothing but fill values (checklist H7).
+    /// Sets the separator of the numbers in chunk keys, `.` or `/`, for an array of format 2 whose document does not state it.
+    ///
+    /// zarr-python before version 2.8 wrote keys with `/` and did not say so in the document. Read with `.`, the default of
+    /// the format, such an array holds only fill values.
+    ///
+    /// ```
+    /// # use zarr_array::{ArrayResult, OpenOptions, Registry, Storage};
+    /// # async fn example(storage: Storage, registry: &Registry) -> ArrayResult<()> {
+    /// let array = OpenOptions::new().separator('/').open(storage, "/t2m", registry).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn separator(mut self, separator: impl Into<Option<char>>) -> Self {
         self.separator = separator.into();
         self
     }
 
-    /// Opens the array at `path`: one request when it is of format 3, else those for the documents of format 2, at once.
+    /// Opens the array at `path`. An array of format 3 takes one request, one of format 2 a second step of requests at once.
     ///
     /// # Errors
     /// As [`Array::open`].
@@ -93,7 +102,7 @@ impl OpenOptions {
         opened.await.map_err(|e| e.in_array(&path))
     }
 
-    /// The array at `prefix` with metadata that was read already, without a request.
+    /// Opens the array at `prefix` from metadata that was read before, without a request.
     ///
     /// # Errors
     /// As [`Array::open`], but for those of the store.
@@ -121,10 +130,10 @@ impl OpenOptions {
         self.separator.map_or(Ok(()), |separator| meta.assume_separator(separator))?;
         let sink: &mut dyn Sink = if self.strict { &mut Strict } else { &mut diagnostics };
         let resolved = meta.resolve(registry, &self.limits, sink)?;
-        let fill_chunks = match meta.fill_is_undefined() {
-            // What is not stored may read as anything, so that everything is stored (checklist G11).
-            true => FillChunks::Store,
-            false => FillChunks::default(),
+        let empty_chunks = match meta.fill_is_undefined() {
+            // What is not stored may read as anything, so that everything is stored.
+            true => EmptyChunks::Store,
+            false => EmptyChunks::default(),
         };
         let chunks = resolved.storage(&storage, &prefix);
         let core = Core {
@@ -140,8 +149,8 @@ impl OpenOptions {
             keys: resolved.key_encoding,
             chain: resolved.chain,
             limits: self.limits.clone(),
-            missing: Missing::default(),
-            fill_chunks,
+            missing: MissingChunks::default(),
+            empty_chunks,
             inner_order: InnerOrder::default(),
             partial_writes: PartialWrites::default(),
             fetching: chunks.capabilities().drive.hints(),
@@ -156,17 +165,28 @@ impl OpenOptions {
             node: storage,
             consolidated: Consolidated::default(),
             diagnostics: diagnostics.into(),
+            may_block: false,
         })
     }
 }
 
 impl Array {
-    /// Opens the array at `path` (`/`, `a/b`, `/a/b`), tolerantly; see [`OpenOptions`] for more.
+    /// Opens the array at `path` (`/`, `a/b`, `/a/b`). Deviations from the specification that do no harm are tolerated and
+    /// listed by [`diagnostics`](Self::diagnostics); [`OpenOptions`] has other ways.
+    ///
+    /// ```
+    /// # use zarr_array::{Array, ArrayResult, Storage, standard};
+    /// # async fn example(storage: Storage) -> ArrayResult<()> {
+    /// let array = Array::open(storage, "/t2m", &standard()).await?;
+    /// println!("{:?} of {}", array.shape(), array.data_type());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`NotFound`](ArrayErrorKind::NotFound) when there is no array; [`Metadata`](ArrayErrorKind::Metadata) when its
-    /// document is invalid; [`UnknownExtension`](ArrayErrorKind::UnknownExtension) when `registry` does not know what it
-    /// uses; and those of the store.
+    /// document is invalid; [`UnknownExtension`](ArrayErrorKind::UnknownExtension) when `registry` does not know a codec, data
+    /// type or grid that it uses; and those of the store.
     pub async fn open(storage: impl Into<Storage>, path: &str, registry: &Registry) -> ArrayResult<Self> {
         OpenOptions::new().open(storage, path, registry).await
     }

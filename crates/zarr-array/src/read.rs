@@ -7,7 +7,7 @@ use zarr_strided::{Destination, Output, Plain, Source, Swap};
 use zarr_traits::chain::byte_len;
 use zarr_traits::{Dims, Heap, Job, Piece, Scratch, block_on};
 
-use crate::core::{Core, Missing, with_heap};
+use crate::core::{Core, MissingChunks, with_heap};
 use crate::element::Element;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::{PART, SMALL, Stored, Task, run};
@@ -310,7 +310,7 @@ impl Read {
 
     /// Writes fill values, or says that the chunk must be there.
     fn fill(&self, number: u64, cell: &Cell) -> ArrayResult<()> {
-        if self.core.missing == Missing::Error {
+        if self.core.missing == MissingChunks::Error {
             return Err(ArrayError::new(ArrayErrorKind::NotFound, "the chunk is missing"));
         }
         if self.zeroed && self.core.fill_element.is_zero() {

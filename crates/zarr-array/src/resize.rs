@@ -7,7 +7,7 @@ use zarr_meta::ArrayMeta;
 use zarr_traits::{Dims, StoreErrorKind};
 
 use crate::array::Array;
-use crate::core::{Core, FillChunks, PartialWrites};
+use crate::core::{Core, EmptyChunks, PartialWrites};
 use crate::element::WriteElement;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::read::Target;
@@ -15,58 +15,66 @@ use crate::select::{Picked, Selection};
 use crate::values::{NdVec, check_element};
 use crate::write;
 
-/// What becomes of stored elements that a smaller shape leaves outside.
+/// What happens to stored elements that a smaller shape cuts off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub enum Shrink {
-    /// They are deleted: chunks that lie outside, and, in chunks that the new edge cuts, what lies beyond it. An array
-    /// that grows again later finds the fill value there.
+pub enum CutElements {
+    /// They are deleted: chunks outside the new shape, and the outer part of chunks that the new edge crosses. When the array
+    /// grows again, it has the fill value there.
     #[default]
     Delete,
-    /// They are kept, and are there again when the array grows over them (checklist G3).
+    /// They are kept. When the array grows again, it has them there.
     Keep,
 }
 
 impl Array {
-    /// Gives the array another shape, of as many dimensions. Elements outside of a smaller shape are deleted; what others
-    /// append there while that is done may be deleted with them. Where the chunk grid ends before a larger shape it gets one
-    /// chunk more in that dimension, which reaches to its end (checklist C18).
+    /// Changes the shape to one with the same number of dimensions. Elements outside a smaller shape are deleted; elements that
+    /// others append there at the same time may be deleted as well. Where the chunk grid ends before a larger shape, it gets
+    /// one more chunk in that dimension, which reaches to the end of the shape.
+    ///
+    /// ```
+    /// # async fn example(mut array: zarr_array::Array) -> zarr_array::ArrayResult<()> {
+    /// array.resize([48, 180, 360]).await?;
+    /// assert_eq!(array.shape(), [48, 180, 360]);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`Conflict`](ArrayErrorKind::Conflict) when somebody else has changed the shape since this handle was opened,
     /// [`LimitExceeded`](ArrayErrorKind::LimitExceeded) when a chunk that is added would be too large to be read, and as
     /// [`edit_attributes`](Self::edit_attributes). When deleting fails the array has its new shape already.
     pub async fn resize(&mut self, shape: impl Into<Vec<u64>>) -> ArrayResult<()> {
-        self.resize_with(shape, Shrink::default()).await
+        self.resize_with(shape, CutElements::default()).await
     }
 
-    /// As [`resize`](Self::resize), with a choice of what becomes of elements outside.
+    /// As [`resize`](Self::resize), with a choice of what happens to elements outside the new shape.
     ///
     /// # Errors
     /// As [`resize`](Self::resize).
-    pub async fn resize_with(&mut self, shape: impl Into<Vec<u64>>, shrink: Shrink) -> ArrayResult<()> {
-        self.change_shape(&shape.into(), shrink, false).await
+    pub async fn resize_with(&mut self, shape: impl Into<Vec<u64>>, cut: CutElements) -> ArrayResult<()> {
+        self.change_shape(&shape.into(), cut).await
     }
 
-    /// Makes dimension `axis` longer by that of `values` and writes them there. Their other dimensions are those of the
-    /// array. Where the chunk grid ends with the array the values become a chunk of their own.
+    /// Lengthens dimension `axis` by that of `values` and writes the values there. In the other dimensions the values must have
+    /// the lengths of the array. Where the chunk grid ends with the array, the values become one chunk.
     ///
-    /// The longer shape is recorded first: any number of threads and processes may append at once, and each gets places of
-    /// its own, behind what the array has in the store by then. Until the values are written they read as the fill value.
+    /// The longer shape is stored first. Threads and processes may append at the same time: each gets a range of its own behind
+    /// the stored shape. Until the values are written they read as the fill value.
+    ///
+    /// ```
+    /// # use zarr_array::{Array, ArrayResult, NdVec};
+    /// # async fn example(mut array: Array, hour: Vec<f32>) -> ArrayResult<()> {
+    /// array.append(0, NdVec::new([1, 180, 360], hour)?).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`edit_attributes`](Self::edit_attributes) and [`write`](Self::write). Values that the data type does not have leave
-    /// the array as it is; when a chunk cannot be encoded or stored it is longer already.
+    /// the array as it is; when a chunk cannot be encoded or stored it is longer already. After
+    /// [`Uncertain`](ArrayErrorKind::Uncertain) the array may be longer, and none of the values is written.
     pub async fn append<T: WriteElement>(&mut self, axis: usize, values: NdVec<T>) -> ArrayResult<()> {
-        self.append_with(axis, values, false).await
-    }
-
-    pub(crate) async fn append_with<T: WriteElement>(
-        &mut self,
-        axis: usize,
-        values: NdVec<T>,
-        may_block: bool,
-    ) -> ArrayResult<()> {
         let path = self.path().to_owned();
         let appended = async {
             // What cannot be written leaves the array as it is.
@@ -88,22 +96,17 @@ impl Array {
             let mut core = (*self.core).clone();
             core.beside = true;
             let target = Target::new(&core, &selection.into())?;
-            write::write_input(&Arc::new(core), target, input, heap, may_block).await
+            write::write_input(&Arc::new(core), target, input, heap, self.may_block).await
         };
         appended.await.map_err(|e: ArrayError| e.in_array(&path))
     }
 
-    pub(crate) async fn change_shape(
-        &mut self,
-        shape: &[u64],
-        shrink: Shrink,
-        may_block: bool,
-    ) -> ArrayResult<()> {
+    async fn change_shape(&mut self, shape: &[u64], cut: CutElements) -> ArrayResult<()> {
         let path = self.path().to_owned();
         let changed = async {
             let old = self.clone();
             self.edit_metadata(|meta| {
-                // Whoever has given it another shape has not been asked about this one.
+                // Another writer changed the shape in the meantime; do not overwrite it.
                 if meta.shape() != old.shape() && meta.shape() != shape {
                     let message = format!("somebody else has given the array the shape {:?}", meta.shape());
                     return Err(ArrayError::new(ArrayErrorKind::Conflict, message));
@@ -111,8 +114,8 @@ impl Array {
                 Ok(meta.resize(shape, &old.registry, &old.core.limits)?)
             })
             .await?;
-            if shrink == Shrink::Delete {
-                old.forget_outside(shape, may_block).await?;
+            if cut == CutElements::Delete {
+                old.forget_outside(shape).await?;
             }
             Ok(())
         };
@@ -120,7 +123,7 @@ impl Array {
     }
 
     /// Deletes what `shape` leaves outside of this, the larger array.
-    async fn forget_outside(&self, shape: &[u64], may_block: bool) -> ArrayResult<()> {
+    async fn forget_outside(&self, shape: &[u64]) -> ArrayResult<()> {
         let core = &self.core;
         let shrunk: Vec<usize> = (0..shape.len()).filter(|dim| shape[*dim] < self.shape()[*dim]).collect();
         if shrunk.is_empty() {
@@ -155,13 +158,13 @@ impl Array {
             // Whoever cuts an array knows that the edge cuts chunks.
             all.partial_writes = PartialWrites::Safe;
         }
-        (all.shape, all.fill_chunks) = (reach.clone(), FillChunks::Skip);
+        (all.shape, all.empty_chunks) = (reach.clone(), EmptyChunks::Skip);
         let all = Arc::new(all);
         for dim in shrunk.into_iter().filter(|dim| shape[*dim] < reach[*dim]) {
             let ranges =
                 reach.iter().enumerate().map(|(d, end)| if d == dim { shape[d]..*end } else { 0..*end });
             let selection: Selection = ranges.collect::<Vec<_>>().into();
-            write::write_fill(&all, selection, may_block).await?;
+            write::write_fill(&all, selection, self.may_block).await?;
         }
         Ok(())
     }

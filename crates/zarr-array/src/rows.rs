@@ -1,6 +1,8 @@
-//! Rows: elements of structs, read and written by their fields (checklist B35, B36).
+//! Rows: elements of structs, read and written by their fields.
 
 mod lane;
+#[cfg(feature = "bytemuck")]
+mod pod;
 mod row;
 
 use std::sync::Arc;
@@ -8,8 +10,9 @@ use std::sync::Arc;
 use zarr_meta::types::{Field, StructType};
 use zarr_strided::{Destination, Input, Source, Swap, bytes_of, bytes_of_mut, zeroed};
 use zarr_traits::chain::byte_len;
-use zarr_traits::{DataType, Dims, FillValue, block_on};
+use zarr_traits::{DataType, Dims, FillValue};
 
+use crate::array::Array;
 use crate::core::Core;
 use crate::element::{Element, Form, WriteElement};
 use crate::error::{ArrayError, ArrayResult};
@@ -17,9 +20,10 @@ use crate::read::{Target, read_memory};
 use crate::select::{Picked, Selection};
 use crate::values::{NdVec, check_element};
 use crate::write::{check_shape, write_input};
-use crate::{array, blocking};
 
 use lane::{Lane, stride};
+#[cfg(feature = "bytemuck")]
+pub use pod::{check_place, fits_raw, fits_struct};
 pub use row::{check_field, is_struct};
 
 /// Elements of structs, with a shape: what [`Array::read_rows`](crate::Array::read_rows) gives and
@@ -37,7 +41,7 @@ pub use row::{check_field, is_struct};
 /// #     {"name": "lat", "data_type": "float32"}, {"name": "lon", "data_type": "float32"}]}});
 /// # let city = Spec::new("struct", json!({"fields": [
 /// #     {"name": "name", "data_type": {"name": "fixed_length_utf32", "configuration": {"length_bytes": 40}}},
-/// #     {"name": "position", "data_type": position}, {"name": "people", "data_type": "int64"}]}));
+/// #     {"name": "position", "data_type": position}, {"name": "people", "data_type": "int64"}]}))?;
 /// # let meta = ArrayMeta::builder([100], registry.data_type(&city, &context)?.0).chunks([10]).build()?;
 /// # let array = Array::create(zarr_store::MemoryStore::new(), "/cities", meta, &registry)?;
 /// // Structs of `name`, `position` (a struct of `lat` and `lon`) and `people`.
@@ -79,7 +83,7 @@ impl Rows {
         Ok(Self { data_type: data_type.clone(), shape, bytes, places })
     }
 
-    fn filled(data_type: &DataType, fill: &FillValue, shape: &[u64]) -> ArrayResult<Self> {
+    pub(crate) fn filled(data_type: &DataType, fill: &FillValue, shape: &[u64]) -> ArrayResult<Self> {
         let size = struct_of(data_type)?.1;
         let mut bytes = zeroed(byte_len(shape, size)?)?;
         Destination::dense(&mut bytes, shape, size)?.fill(fill.bytes())?;
@@ -232,22 +236,13 @@ async fn write(core: &Arc<Core>, selection: Selection, rows: Rows, may_block: bo
     write_input(core, target, input, None, may_block).await
 }
 
-impl array::Array {
-    /// As many rows as `shape` says, which hold the fill value of this array: to be set field by field, and written.
-    ///
-    /// # Errors
-    /// When the data type is no struct, or the system has not so much memory.
-    pub fn rows(&self, shape: impl Into<Vec<u64>>) -> ArrayResult<Rows> {
-        let rows = Rows::filled(&self.core.data_type, &self.core.fill, &shape.into());
-        rows.map_err(|e| e.in_array(&self.core.path))
-    }
-
+impl Array {
     /// Reads a selection of an array of structs.
     ///
     /// # Errors
     /// As [`read`](Self::read); when the data type is no struct.
     pub async fn read_rows(&self, selection: impl Into<Selection>) -> ArrayResult<Rows> {
-        read(&self.core, selection.into(), false).await
+        read(&self.core, selection.into(), self.may_block).await
     }
 
     /// Writes rows to a selection of the same shape.
@@ -255,24 +250,6 @@ impl array::Array {
     /// # Errors
     /// As [`write`](Self::write); when they are rows of another data type.
     pub async fn write_rows(&self, selection: impl Into<Selection>, rows: Rows) -> ArrayResult<()> {
-        write(&self.core, selection.into(), rows, false).await
-    }
-}
-
-impl blocking::Array {
-    /// As [`zarr_array::Array::read_rows`](crate::Array::read_rows).
-    ///
-    /// # Errors
-    /// As there.
-    pub fn read_rows(&self, selection: impl Into<Selection>) -> ArrayResult<Rows> {
-        block_on(read(&self.core, selection.into(), true))
-    }
-
-    /// As [`zarr_array::Array::write_rows`](crate::Array::write_rows).
-    ///
-    /// # Errors
-    /// As there.
-    pub fn write_rows(&self, selection: impl Into<Selection>, rows: Rows) -> ArrayResult<()> {
-        block_on(write(&self.core, selection.into(), rows, true))
+        write(&self.core, selection.into(), rows, self.may_block).await
     }
 }

@@ -1,97 +1,133 @@
 //! Selections: regions written as Rust ranges, with steps, and with indices that drop a dimension.
 
+use std::fmt::Debug;
 use std::ops::{Bound, Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 use crate::error::{ArrayError, ArrayResult};
 
-/// What is wanted of one dimension: a range, a range with a step, or one index, which drops the dimension.
+/// An integer type that selections and indices are written in.
+///
+/// `i32` is the type of an integer literal that nothing else decides, so that `[0..8, 0..41]` is a selection. A literal of 2^31
+/// or more needs a suffix: `0..4_000_000_000_u64`. A negative position is an error; it does not count from the end.
+pub trait Position: Copy + Debug {
+    /// The position, which every supported type can express.
+    fn position(self) -> i128;
+}
+
+macro_rules! positions {
+    ($($integer:ty),*) => {$(
+        impl Position for $integer {
+            #[allow(clippy::cast_lossless, reason = "`usize` has no `From`; `i128` holds every value of these types")]
+            fn position(self) -> i128 {
+                self as i128
+            }
+        }
+    )*};
+}
+positions!(i32, i64, u32, u64, usize);
+
+/// What is selected in one dimension: a range, a range with a step, or one index, which drops the dimension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
-    start: u64,
+    start: i128,
     /// Exclusive; `None`: to the end.
-    end: Option<u64>,
-    step: u64,
+    end: Option<i128>,
+    step: i128,
     keep: bool,
 }
 
 impl Axis {
+    const WHOLE: Self = Self { start: 0, end: None, step: 1, keep: true };
+
     /// Every `step`-th element of `range`, beginning with its first.
     ///
     /// ```
     /// # use zarr_array::{Axis, Selection};
     /// let selection = Selection::from((Axis::step(0..100, 10), 5));
+    /// let coarse = Selection::from([Axis::step(.., 2), Axis::step(.., 2)]);
     /// ```
-    pub fn step(range: impl RangeBounds<u64>, step: u64) -> Self {
-        Self { step, ..Self::of(&range) }
+    pub fn step(range: impl Into<Self>, step: impl Position) -> Self {
+        Self { step: step.position(), ..range.into() }
     }
 
-    fn of(range: &impl RangeBounds<u64>) -> Self {
+    fn of<T: Position>(range: &impl RangeBounds<T>) -> Self {
         let start = match range.start_bound() {
-            Bound::Included(n) => *n,
-            Bound::Excluded(n) => n.saturating_add(1),
+            Bound::Included(n) => n.position(),
+            Bound::Excluded(n) => n.position() + 1,
             Bound::Unbounded => 0,
         };
         let end = match range.end_bound() {
-            Bound::Included(n) => Some(n.saturating_add(1)),
-            Bound::Excluded(n) => Some(*n),
+            Bound::Included(n) => Some(n.position() + 1),
+            Bound::Excluded(n) => Some(n.position()),
             Bound::Unbounded => None,
         };
-        Self { start, end, step: 1, keep: true }
+        Self { start, end, ..Self::WHOLE }
     }
 
     fn resolve(&self, dim: usize, length: u64) -> ArrayResult<Picked> {
-        let end = self.end.unwrap_or(length);
-        let start = if self.end.is_none() { self.start.min(end) } else { self.start };
-        if self.step == 0 {
-            return Err(ArrayError::invalid(format!("the step of dimension {dim} is 0")));
+        let wrong = |what: String| Err(ArrayError::invalid(what));
+        let (start, last) = (self.start, i128::from(length));
+        let end = self.end.unwrap_or(last);
+        if self.step <= 0 {
+            return wrong(format!("the step of dimension {dim} is {}, it must be 1 or more", self.step));
         }
-        if end > length || start > end {
-            return Err(ArrayError::invalid(format!(
+        if !self.keep && !(0..last).contains(&start) {
+            return wrong(format!("index {start} of dimension {dim} is not inside its length {length}"));
+        }
+        if self.end.is_some_and(|end| end < start) {
+            return wrong(format!(
+                "the range {start}..{end} of dimension {dim} runs backwards: its end is before its start"
+            ));
+        }
+        // Behind the end of the array a range without an end selects nothing.
+        let start = if self.end.is_none() { start.min(last) } else { start };
+        let (Ok(first), true) = (u64::try_from(start), end <= last) else {
+            return wrong(format!(
                 "selection {start}..{end} of dimension {dim} is not inside its length {length}"
-            )));
-        }
-        let count = (end - start).div_ceil(self.step);
-        if !self.keep && count != 1 {
-            return Err(ArrayError::invalid(format!(
-                "index {start} of dimension {dim} is not inside its length {length}"
-            )));
-        }
+            ));
+        };
+        let (elements, step) =
+            (u64::try_from(end - start).unwrap_or(0), u64::try_from(self.step).unwrap_or(u64::MAX));
+        let count = elements.div_ceil(step);
         // Of a single element the step says nothing.
-        let step = if count <= 1 { 1 } else { self.step };
-        Ok(Picked { start, count, step, keep: self.keep })
+        let step = if count <= 1 { 1 } else { step };
+        Ok(Picked { start: first, count, step, keep: self.keep })
     }
 }
 
 macro_rules! ranges {
-    ($($range:ty),*) => {$(
-        impl From<$range> for Axis {
-            fn from(range: $range) -> Self {
+    ($($range:ident),*) => {$(
+        impl<T: Position> From<$range<T>> for Axis {
+            fn from(range: $range<T>) -> Self {
                 Self::of(&range)
             }
         }
 
-        impl From<$range> for Selection {
-            fn from(range: $range) -> Self {
+        impl<T: Position> From<$range<T>> for Selection {
+            fn from(range: $range<T>) -> Self {
                 Self(vec![range.into()])
             }
         }
     )*};
 }
-ranges!(Range<u64>, RangeInclusive<u64>, RangeFrom<u64>, RangeTo<u64>, RangeToInclusive<u64>);
+ranges!(Range, RangeInclusive, RangeFrom, RangeTo, RangeToInclusive);
 
 impl From<RangeFull> for Axis {
     fn from(_: RangeFull) -> Self {
-        Self { start: 0, end: None, step: 1, keep: true }
+        Self::WHOLE
     }
 }
 
-impl From<u64> for Axis {
-    fn from(index: u64) -> Self {
-        Self { start: index, end: Some(index.saturating_add(1)), step: 1, keep: false }
+impl<T: Position> From<T> for Axis {
+    fn from(index: T) -> Self {
+        let start = index.position();
+        Self { start, end: Some(start + 1), step: 1, keep: false }
     }
 }
 
-/// What is wanted of an array, dimension by dimension; dimensions that are not named are wanted whole.
+/// What is selected of an array, dimension by dimension. Dimensions that are not named are selected whole.
+///
+/// Positions are integers of any type that is a [`Position`], among them `usize` and `u64`, also mixed in a tuple.
 ///
 /// ```
 /// # use zarr_array::Selection;
@@ -99,6 +135,8 @@ impl From<u64> for Axis {
 /// let map = Selection::from((5, .., 0..360));               // mixed, as a tuple: index 5 drops its dimension
 /// let rows = Selection::from(10..20);                      // of the first dimension
 /// let all = Selection::from(..);
+/// # let values = [0.0; 8];
+/// let read = Selection::from((3_u64, 0..values.len()));     // `usize`, as a slice has it
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Selection(Vec<Axis>);
@@ -109,12 +147,12 @@ impl Selection {
         Self::default()
     }
 
-    /// From one entry a dimension.
+    /// A selection from one entry per dimension.
     pub fn new(axes: Vec<Axis>) -> Self {
         Self(axes)
     }
 
-    /// What it means in an array of `shape`.
+    /// The elements that it selects in an array of `shape`.
     pub(crate) fn resolve(&self, shape: &[u64]) -> ArrayResult<Vec<Picked>> {
         if self.0.len() > shape.len() {
             return Err(ArrayError::invalid(format!(
@@ -123,8 +161,7 @@ impl Selection {
                 shape.len()
             )));
         }
-        let whole = Axis::from(..);
-        let axes = self.0.iter().chain(std::iter::repeat(&whole));
+        let axes = self.0.iter().chain(std::iter::repeat(&Axis::WHOLE));
         axes.zip(shape).enumerate().map(|(dim, (axis, length))| axis.resolve(dim, *length)).collect()
     }
 }
@@ -135,8 +172,8 @@ impl From<RangeFull> for Selection {
     }
 }
 
-impl From<u64> for Selection {
-    fn from(index: u64) -> Self {
+impl<T: Position> From<T> for Selection {
+    fn from(index: T) -> Self {
         Self(vec![index.into()])
     }
 }
@@ -185,7 +222,7 @@ tuples!((A)(A, B)(A, B, C)(A, B, C, D)(A, B, C, D, E)(A, B, C, D, E, F)(A, B, C,
     A, B, C, D, E, F, G, H
 ));
 
-/// What is wanted of one dimension, of which the length is known.
+/// What is selected in one dimension of known length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Picked {
     pub(crate) start: u64,
@@ -227,5 +264,40 @@ mod tests {
         assert!(counts((.., .., ..), &shape).is_none());
         assert!(counts([Axis::step(.., 0)], &shape).is_none());
         assert_eq!(counts((), &[]).unwrap(), []);
+    }
+
+    #[test]
+    fn positions_are_integers_of_any_type_also_mixed() {
+        let (values, from) = ([0_u8; 8], 3_u64);
+        let expected = [(3, 1, false), (0, 8, true)];
+        assert_eq!(counts((3, 0..8), &[10, 20]).unwrap(), expected);
+        assert_eq!(counts((from, ..values.len()), &[10, 20]).unwrap(), expected);
+        assert_eq!(counts((3_usize, 0_i64..=7), &[10, 20]).unwrap(), expected);
+        assert_eq!(counts([from..9, 0..values.len() as u64], &[10, 20]).unwrap()[0], (3, 6, true));
+        assert_eq!(counts([0..values.len()], &[8]).unwrap(), [(0, 8, true)]);
+        assert_eq!(counts([Axis::step(1..values.len(), 4_u32)], &[8]).unwrap(), [(1, 2, true)]);
+        assert_eq!(counts(u64::MAX - 1, &[u64::MAX]).unwrap(), [(u64::MAX - 1, 1, false)]);
+        assert_eq!(counts(..=u64::MAX - 1, &[u64::MAX]).unwrap(), [(0, u64::MAX, true)]);
+    }
+
+    #[test]
+    #[allow(clippy::reversed_empty_ranges, reason = "that is the mistake")]
+    fn a_selection_that_does_not_fit_says_why() {
+        let message = |axis: Axis| Selection::new(vec![axis]).resolve(&[10]).unwrap_err().to_string();
+        for (axis, expected) in [
+            (Axis::from(8..4), "the range 8..4 of dimension 0 runs backwards: its end is before its start"),
+            (
+                Axis::from(12..11),
+                "the range 12..11 of dimension 0 runs backwards: its end is before its start",
+            ),
+            (Axis::from(8..11), "selection 8..11 of dimension 0 is not inside its length 10"),
+            (Axis::from(-2..4), "selection -2..4 of dimension 0 is not inside its length 10"),
+            (Axis::from(-1..), "selection -1..10 of dimension 0 is not inside its length 10"),
+            (Axis::from(-1), "index -1 of dimension 0 is not inside its length 10"),
+            (Axis::from(10), "index 10 of dimension 0 is not inside its length 10"),
+            (Axis::step(.., -1), "the step of dimension 0 is -1, it must be 1 or more"),
+        ] {
+            assert_eq!(message(axis), expected);
+        }
     }
 }

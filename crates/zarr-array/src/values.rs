@@ -1,6 +1,8 @@
 //! What reads give and writes take: elements with a shape.
 
+use std::borrow::Cow;
 use std::fmt;
+use std::ops::{Index, IndexMut};
 
 use zarr_strided::Plain;
 use zarr_traits::{DataType, Dims};
@@ -8,9 +10,21 @@ use zarr_traits::{DataType, Dims};
 use crate::element::WriteElement;
 use crate::error::{ArrayError, ArrayResult};
 use crate::rows::Rows;
+use crate::select::Position;
 
-/// Elements in C order, with a shape. Deliberately small: [`into_vec`](Self::into_vec) or, with the feature `ndarray`,
-/// `into_ndarray` hand the memory on without a copy.
+/// Elements in C order, with a shape: what reads return and writes take.
+///
+/// It is deliberately small: [`into_vec`](Self::into_vec) or, with the feature `ndarray`, `into_ndarray` hand the memory on
+/// without a copy. Iteration is over the elements in C order.
+///
+/// ```
+/// # use zarr_array::NdVec;
+/// let mut grid = NdVec::new([2, 3], vec![1, 2, 3, 4, 5, 6])?;
+/// grid[[1, 2]] = 60;
+/// assert_eq!((grid[[0, 1]], grid.get(&[2, 0])), (2, None));
+/// assert_eq!(grid.into_iter().sum::<i32>(), 75);
+/// # Ok::<(), zarr_array::ArrayError>(())
+/// ```
 #[derive(Clone, PartialEq, Default)]
 pub struct NdVec<T> {
     shape: Vec<u64>,
@@ -62,12 +76,82 @@ impl<T> NdVec<T> {
 
     /// The element at `index`; `None` outside.
     pub fn get(&self, index: &[u64]) -> Option<&T> {
+        self.values.get(self.offset(index)?)
+    }
+
+    /// The element at `index`, to be changed; `None` outside.
+    pub fn get_mut(&mut self, index: &[u64]) -> Option<&mut T> {
+        let offset = self.offset(index)?;
+        self.values.get_mut(offset)
+    }
+
+    /// Where the element at `index` lies among the values; `None` outside the shape.
+    fn offset<I: Position>(&self, index: &[I]) -> Option<usize> {
         if index.len() != self.shape.len() {
             return None;
         }
-        let at =
-            index.iter().zip(&self.shape).try_fold(0_u64, |at, (i, len)| (i < len).then(|| at * len + i))?;
-        self.values.get(usize::try_from(at).ok()?)
+        let offset = index.iter().zip(&self.shape).try_fold(0_u64, |offset, (i, length)| {
+            let i = u64::try_from(i.position()).ok().filter(|i| i < length)?;
+            offset.checked_mul(*length)?.checked_add(i)
+        });
+        usize::try_from(offset?).ok()
+    }
+
+    /// Says which index is outside which shape.
+    fn outside<I: Position>(&self, index: &[I]) -> ! {
+        panic!("index {index:?} is outside shape {:?}", self.shape)
+    }
+}
+
+/// The element at an index, one position per dimension.
+///
+/// # Panics
+/// When the index is outside the shape; [`get`](NdVec::get) returns `None` then.
+impl<T, I: Position, const N: usize> Index<[I; N]> for NdVec<T> {
+    type Output = T;
+
+    fn index(&self, index: [I; N]) -> &T {
+        self.offset(&index).map_or_else(|| self.outside(&index), |offset| &self.values[offset])
+    }
+}
+
+/// The element at an index, to be changed.
+///
+/// # Panics
+/// When the index is outside the shape.
+impl<T, I: Position, const N: usize> IndexMut<[I; N]> for NdVec<T> {
+    fn index_mut(&mut self, index: [I; N]) -> &mut T {
+        match self.offset(&index) {
+            Some(offset) => &mut self.values[offset],
+            None => self.outside(&index),
+        }
+    }
+}
+
+impl<T> IntoIterator for NdVec<T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.values.into_iter()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a NdVec<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.values.iter()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a mut NdVec<T> {
+    type Item = &'a mut T;
+    type IntoIter = std::slice::IterMut<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.values.iter_mut()
     }
 }
 
@@ -104,6 +188,73 @@ impl<T> NdVec<T> {
             array.iter().cloned().collect()
         };
         Self { shape, values }
+    }
+}
+
+/// What a blocking write borrows: elements in C order, with a shape where they have one.
+///
+/// A shape must be that of the selection: a transposed array is an error. [`NdVec`] has one, and with the feature `ndarray` so have
+/// its arrays and views, in whatever order they lie in memory. Slices, Rust arrays and `Vec` have none: their number of elements
+/// must be that of the selection.
+///
+/// ```
+/// # use zarr_array::{ArrayMeta, ArrayResult, DataType, NdVec, blocking::Array, standard};
+/// # let meta = ArrayMeta::builder([4, 6], DataType::Int32).chunks([2, 3]).build()?;
+/// # let array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
+/// array.write([0..2, 0..3], &[1, 2, 3, 4, 5, 6])?;
+/// let values = NdVec::new([3, 2], vec![1, 2, 3, 4, 5, 6])?;
+/// assert!(array.write([0..2, 0..3], &values).is_err());
+/// array.write([0..3, 0..2], &values)?;
+/// # ArrayResult::Ok(())
+/// ```
+pub trait ArrayValues<T: Clone> {
+    /// The lengths of the dimensions; `None` for a flat list.
+    fn shape(&self) -> Option<Cow<'_, [u64]>> {
+        None
+    }
+
+    /// The elements in C order.
+    fn elements(&self) -> Cow<'_, [T]>;
+}
+
+impl<T: Clone> ArrayValues<T> for [T] {
+    fn elements(&self) -> Cow<'_, [T]> {
+        Cow::Borrowed(self)
+    }
+}
+
+impl<T: Clone, const N: usize> ArrayValues<T> for [T; N] {
+    fn elements(&self) -> Cow<'_, [T]> {
+        Cow::Borrowed(self)
+    }
+}
+
+impl<T: Clone> ArrayValues<T> for Vec<T> {
+    fn elements(&self) -> Cow<'_, [T]> {
+        Cow::Borrowed(self)
+    }
+}
+
+impl<T: Clone> ArrayValues<T> for NdVec<T> {
+    fn shape(&self) -> Option<Cow<'_, [u64]>> {
+        Some(Cow::Borrowed(&self.shape))
+    }
+
+    fn elements(&self) -> Cow<'_, [T]> {
+        Cow::Borrowed(&self.values)
+    }
+}
+
+#[cfg(feature = "ndarray")]
+impl<T: Clone, S: ndarray::Data<Elem = T>, D: ndarray::Dimension> ArrayValues<T>
+    for ndarray::ArrayBase<S, D>
+{
+    fn shape(&self) -> Option<Cow<'_, [u64]>> {
+        Some(self.shape().iter().map(|n| *n as u64).collect())
+    }
+
+    fn elements(&self) -> Cow<'_, [T]> {
+        self.as_slice().map_or_else(|| self.iter().cloned().collect(), Cow::Borrowed)
     }
 }
 
@@ -248,5 +399,32 @@ mod tests {
         assert!(NdVec::new([2, 3], vec![1]).is_err());
         assert!(NdVec::<u8>::new([u64::MAX, 2], vec![]).is_err());
         assert_eq!(NdVec::new([], vec![7]).unwrap().get(&[]), Some(&7));
+    }
+
+    #[test]
+    fn elements_are_reached_by_indices_of_any_integer_type_and_in_order() {
+        let mut v = NdVec::new([2, 3], vec![1, 2, 3, 4, 5, 6]).unwrap();
+        assert_eq!((v[[1, 2]], v[[1_u64, 0]], v[[0_usize, 1]]), (6, 4, 2));
+        v[[0, 2]] = 30;
+        *v.get_mut(&[1, 0]).unwrap() = 40;
+        for value in &mut v {
+            *value += 1;
+        }
+        assert_eq!((&v).into_iter().copied().collect::<Vec<_>>(), [2, 3, 31, 41, 6, 7]);
+        assert_eq!(v.clone().into_iter().max(), Some(41));
+        assert_eq!(NdVec::new([], vec![7]).unwrap()[[] as [u64; 0]], 7);
+        assert_eq!(
+            NdVec::<u8>::new([1 << 40, 1 << 40, 0], vec![]).unwrap().get(&[1 << 39, 1 << 39, 0]),
+            None
+        );
+        for outside in [[2, 0], [0, 3], [-1, 0]] {
+            assert!(std::panic::catch_unwind(|| v[outside]).is_err(), "{outside:?}");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "index [0] is outside shape [2, 3]")]
+    fn an_index_of_another_rank_is_outside() {
+        let _ = NdVec::new([2, 3], vec![0; 6]).unwrap()[[0]];
     }
 }

@@ -13,7 +13,7 @@ use zarr_traits::{
     inverse, permute,
 };
 
-use crate::core::{Core, FillChunks, PartialWrites, with_heap};
+use crate::core::{Core, EmptyChunks, PartialWrites, with_heap};
 use crate::element::WriteElement;
 use crate::encoding::{Encoding, Value};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
@@ -105,14 +105,16 @@ pub(crate) async fn write<T: WriteElement>(
     write_input(core, target, input, heap, may_block).await
 }
 
-/// Writes borrowed elements: only a blocking caller may lend them.
+/// Writes borrowed elements, which may have a shape: only a blocking caller may lend them.
 pub(crate) fn write_slice<T: WriteElement>(
     core: &Arc<Core>,
     selection: &Selection,
+    shape: Option<&[u64]>,
     values: &[T],
 ) -> ArrayResult<()> {
     check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
     let target = Target::new(core, selection)?;
+    shape.map_or(Ok(()), |shape| check_shape(&target, shape)).map_err(|e| e.in_array(&core.path))?;
     if target.full.product() != Some(values.len() as u64) {
         let message = format!("the selection has shape {:?}, there are {} values", target.kept, values.len());
         return Err(ArrayError::invalid(message).in_array(&core.path));
@@ -340,7 +342,7 @@ impl Write {
     /// What stores nothing of a chunk that is all fill: it is deleted, inside a read-modify-write only where that can be
     /// conditional. `None`: it is stored.
     fn absence(&self, is_fill: impl FnOnce() -> bool, condition: &Condition) -> Option<Change> {
-        if self.core.fill_chunks == FillChunks::Store || !is_fill() {
+        if self.core.empty_chunks == EmptyChunks::Store || !is_fill() {
             return None;
         }
         match condition {

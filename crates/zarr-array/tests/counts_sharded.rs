@@ -7,7 +7,7 @@ use common::{counted, numbers, sharded};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use zarr_array::blocking::Array;
-use zarr_array::{Cpu, FillChunks, Selection, standard};
+use zarr_array::{Cpu, EmptyChunks, Selection, standard};
 use zarr_store::{Counting, Counts};
 
 fn cost(counting: &Counting, work: impl FnOnce()) -> Counts {
@@ -194,7 +194,7 @@ proptest! {
             start..(start + holes[dim + 2].index(200) as u64).min(length as u64)
         });
         let count = hole.iter().map(|range| range.end - range.start).product::<u64>();
-        array.clone().with_fill_chunks(FillChunks::Skip)
+        array.clone().with_empty_chunks(EmptyChunks::Skip)
             .write(hole, &vec![7_u16; usize::try_from(count).unwrap()]).unwrap();
         let axes = [0, 1].map(|dim| {
             let length = [300, 200][dim];

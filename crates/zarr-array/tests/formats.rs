@@ -5,7 +5,7 @@ use zarr_array::blocking::Array;
 use zarr_array::meta::{DocumentName, Ignore};
 use zarr_array::traits::{Key, Prefix, block_on};
 use zarr_array::{
-    ArrayErrorKind, ArrayMeta, CreateOptions, DataType, Existing, Format, Limits, OpenOptions, Storage,
+    ArrayErrorKind, ArrayMeta, CreateOptions, DataType, ExistingNode, Format, Limits, OpenOptions, Storage,
     standard,
 };
 use zarr_store::MemoryStore;
@@ -92,8 +92,9 @@ fn h4_chunks_lie_where_the_separator_says() {
         chunks.retain(|key| !key.contains("/.z") && !key.starts_with('.'));
         assert_eq!(chunks, wanted, "{shape} {separator}");
         // H.5: chunks at the edge are whole.
-        let sizes =
-            wanted.iter().map(|key| block_on(storage.get(&Key::new(*key).unwrap(), u64::MAX)).unwrap().unwrap().len());
+        let sizes = wanted
+            .iter()
+            .map(|key| block_on(storage.get(&Key::new(*key).unwrap(), u64::MAX)).unwrap().unwrap().len());
         let size = 4 * 2_usize.pow(u32::try_from(array.shape().len()).unwrap());
         assert!(sizes.into_iter().all(|found| found == size), "{shape}");
     }
@@ -147,15 +148,15 @@ fn what_is_there_is_seen_whatever_its_format() {
         let options = CreateOptions::new().existing(existing);
         Array::create_with(storage.clone(), "x", meta, &standard(), &options)
     };
-    create(old(ARRAY2, Some(r#"{"a":1}"#)), Existing::Fail).unwrap();
-    assert_eq!(create(old(ARRAY2, None), Existing::Fail).unwrap_err().kind(), ArrayErrorKind::Exists);
-    let e = create(new(), Existing::Fail).unwrap_err();
+    create(old(ARRAY2, Some(r#"{"a":1}"#)), ExistingNode::Fail).unwrap();
+    assert_eq!(create(old(ARRAY2, None), ExistingNode::Fail).unwrap_err().kind(), ArrayErrorKind::Exists);
+    let e = create(new(), ExistingNode::Fail).unwrap_err();
     assert_eq!(e.kind(), ArrayErrorKind::Exists);
-    let opened = create(old(ARRAY2, None), Existing::Open).unwrap();
+    let opened = create(old(ARRAY2, None), ExistingNode::Open).unwrap();
     assert_eq!(opened.metadata().attributes().len(), 1, "the one that is there");
     let other = old(&ARRAY2.replace("<i4", "<i8"), None);
-    assert_eq!(create(other, Existing::Open).unwrap_err().kind(), ArrayErrorKind::Exists);
-    let e = create(new(), Existing::Replace).unwrap_err();
+    assert_eq!(create(other, ExistingNode::Open).unwrap_err().kind(), ArrayErrorKind::Exists);
+    let e = create(new(), ExistingNode::Replace).unwrap_err();
     assert!(e.to_string().contains("is a node of format 2"), "{e}");
     assert!(keys(&storage).contains(&"x/.zarray".to_owned()), "refused before anything is deleted");
 }
@@ -206,7 +207,7 @@ fn many_who_open_or_create_get_the_same_array() {
         for i in 0..8 {
             let storage = storage.clone();
             scope.spawn(move || {
-                let options = CreateOptions::new().existing(Existing::Open);
+                let options = CreateOptions::new().existing(ExistingNode::Open);
                 let array = Array::create_with(storage, "a/b/x", new(), &standard(), &options).unwrap();
                 array.write([i % 4..i % 4 + 1], &[7]).unwrap();
             });

@@ -24,7 +24,8 @@ fn array() -> (Array, Vec<u8>) {
     fetching.whole = 1; // so that parts are read in two steps
     let array = array.with_fetching(fetching);
     array.write(.., &numbers(&[128, 64])).unwrap();
-    let object = block_on(array.storage().get(&array.chunk_key(&[0, 0]).unwrap(), u64::MAX)).unwrap().unwrap();
+    let object =
+        block_on(array.storage().get(&array.chunk_key(&[0, 0]).unwrap(), u64::MAX)).unwrap().unwrap();
     assert_eq!(object.len() as u64, 16 * LEN + INDEX);
     (array, object.to_vec())
 }
@@ -87,7 +88,11 @@ fn writing_beside_a_broken_entry_changes_nothing_and_writing_over_it_heals_it() 
     let e = array.write([0..1, 0..1], &[1_u16]).unwrap_err();
     assert_eq!(e.kind(), ArrayErrorKind::Corrupt);
     assert!(e.to_string().contains("inner chunk [1, 2]"), "{e}");
-    assert_eq!(block_on(array.storage().get(&key, u64::MAX)).unwrap().unwrap(), broken, "the old value is kept");
+    assert_eq!(
+        block_on(array.storage().get(&key, u64::MAX)).unwrap().unwrap(),
+        broken,
+        "the old value is kept"
+    );
     assert!(array.write([16..17, 32..33], &[1_u16]).is_err(), "a part of what is broken");
     array.write([16..32, 32..48], &[3_u16; 256]).unwrap();
     assert_eq!(array.read::<u16>([20..21, 40..41]).unwrap().into_vec(), [3]);

@@ -12,7 +12,8 @@ use common::{Odd, chains, meta, numbers};
 use zarr_array::blocking::Array;
 use zarr_array::traits::{ChunkGrid, ChunkGridEntry, Entry, Run, Storage};
 use zarr_array::{
-    ArrayError, ArrayErrorKind, Cpu, FillChunks, Job, NdVec, PartialWrites, Shrink, Spawn, block_on, standard,
+    ArrayError, ArrayErrorKind, Cpu, CutElements, EmptyChunks, Job, NdVec, PartialWrites, Spawn, block_on,
+    standard,
 };
 use zarr_store::MemoryStore;
 
@@ -121,8 +122,8 @@ fn replacing_is_refused_before_anything_is_deleted() {
 fn what_was_kept_beyond_an_edge_is_deleted_by_the_next_cut() {
     let mut array = create(&memory(), "/", 8, 8);
     array.write(.., &numbers(&[8])).unwrap();
-    array.resize_with([6], Shrink::Keep).unwrap();
-    array.resize_with([3], Shrink::Delete).unwrap();
+    array.resize_with([6], CutElements::Keep).unwrap();
+    array.resize_with([3], CutElements::Delete).unwrap();
     array.resize([8]).unwrap();
     assert_eq!(array.read::<u16>(..).unwrap().into_vec(), [0, 1, 2, 7, 7, 7, 7, 7]);
 }
@@ -166,9 +167,9 @@ fn a_grid_that_ends_with_the_array_is_cut_as_well() {
 #[test]
 fn a_store_that_cannot_list_is_cut_without_leaving_chunks() {
     let storage = memory();
-    let made = create(&storage, "/", 8, 2).with_fill_chunks(FillChunks::Store);
+    let made = create(&storage, "/", 8, 2).with_empty_chunks(EmptyChunks::Store);
     made.write(.., &numbers(&[8])).unwrap();
-    open(&Odd::unlisted(&storage)).with_fill_chunks(FillChunks::Store).resize([3]).unwrap();
+    open(&Odd::unlisted(&storage)).with_empty_chunks(EmptyChunks::Store).resize([3]).unwrap();
     assert_eq!(common::keys(&storage), ["c/0", "c/1", "zarr.json"]);
 }
 

@@ -125,7 +125,7 @@ fn numbers_of_arrow_are_written_from_where_they_lie() {
             if act {
                 array.write_arrow(rows.clone(), values).unwrap();
             } else {
-                block_on((*array).write_arrow(rows.clone(), values)).unwrap();
+                block_on(array.clone().into_async().write_arrow(rows.clone(), values)).unwrap();
             }
             let more = PEAK.load(Relaxed).saturating_sub(before);
             assert!(more < values.values().len(), "{more} bytes beside {:?}", values.values().len());

@@ -12,8 +12,8 @@ use zarr_array::blocking::Array;
 use zarr_array::meta::v3::Extension;
 use zarr_array::traits::{Entry, Key, RectilinearGrid};
 use zarr_array::{
-    ArrayErrorKind, ArrayMeta, Axis, CreateOptions, DataType, Existing, FillChunks, Limits, NdVec,
-    OpenOptions, Shrink, Storage, block_on, standard,
+    ArrayErrorKind, ArrayMeta, Axis, CreateOptions, CutElements, DataType, EmptyChunks, ExistingNode, Limits,
+    NdVec, OpenOptions, Storage, block_on, standard,
 };
 use zarr_store::{Counting, MemoryStore};
 
@@ -158,7 +158,7 @@ fn c12_chunks_behind_the_array_hold_nothing() {
 
 #[test]
 fn c18_g7_a_grid_grows_with_the_array_and_keeps_its_chunks_when_it_shrinks() {
-    for shrink in [Shrink::Delete, Shrink::Keep] {
+    for shrink in [CutElements::Delete, CutElements::Keep] {
         let storage = memory();
         let mut array = plain(&storage, &[6], json!([[1, 2, 3]]));
         array.write(.., &numbers(&[6])).unwrap();
@@ -172,7 +172,7 @@ fn c18_g7_a_grid_grows_with_the_array_and_keeps_its_chunks_when_it_shrinks() {
             array.resize_with([shape], shrink).unwrap();
             assert_eq!((lengths(&array), lengths(&open(&storage))), (written.clone(), written));
         }
-        let kept = if shrink == Shrink::Keep { numbers(&[6]) } else { vec![7; 6] };
+        let kept = if shrink == CutElements::Keep { numbers(&[6]) } else { vec![7; 6] };
         assert_eq!(read(&array)[..6], kept);
         array.write(.., &numbers(&[12])).unwrap();
         assert_eq!(read(&open(&storage)), numbers(&[12]));
@@ -266,7 +266,7 @@ fn many_who_append_lose_nothing() {
 fn an_array_that_has_grown_is_still_the_one_that_was_made() {
     let storage = memory();
     let made = || meta(&[3], json!([[1, 2]]), &chains()[0]);
-    let there = CreateOptions::new().existing(Existing::Open);
+    let there = CreateOptions::new().existing(ExistingNode::Open);
     let create = |meta| Array::create_with(storage.clone(), "/", meta, &standard(), &there);
     create(made()).unwrap().append(0, row(&[5, 6, 7])).unwrap();
     assert_eq!(create(made()).unwrap().shape(), [6]);
@@ -339,7 +339,8 @@ fn what_zarr_python_wrote_is_read_and_would_be_written_alike() {
         }
         assert_eq!(read(&open(&theirs)), elements);
         open(&ours).write(.., elements).unwrap();
-        let get = |storage: &Storage, key: &str| block_on(storage.get(&Key::new(key).unwrap(), u64::MAX)).unwrap();
+        let get =
+            |storage: &Storage, key: &str| block_on(storage.get(&Key::new(key).unwrap(), u64::MAX)).unwrap();
         assert_eq!(stored(&ours).len(), objects.len());
         for (key, _) in objects {
             assert_eq!(get(&ours, key), get(&theirs, key), "{key}");
@@ -375,16 +376,16 @@ fn lengths_that_no_memory_has_do_no_harm() {
     }
     // Four thousand million chunks, of which one is written.
     let mut array = plain(&memory(), &[4_000_000_001], json!([[[1, 4_000_000_000_u64], 1000]]));
-    array.write(3_999_999_999..4_000_000_001, &[1_u16, 2]).unwrap();
+    array.write(3_999_999_999..4_000_000_001_u64, &[1_u16, 2]).unwrap();
     array.resize([4_000_000_005]).unwrap();
-    assert_eq!(array.read::<u16>(3_999_999_998..4_000_000_002).unwrap().into_vec(), [7, 1, 2, 7]);
+    assert_eq!(array.read::<u16>(3_999_999_998..4_000_000_002_u64).unwrap().into_vec(), [7, 1, 2, 7]);
     assert_eq!(array.read::<u16>(..).unwrap_err().kind(), ArrayErrorKind::LimitExceeded);
 }
 
 #[test]
 fn a_store_that_cannot_list_is_cut_as_well() {
     let storage = memory();
-    let made = plain(&storage, &[9], json!([[2, 3, 4]])).with_fill_chunks(FillChunks::Store);
+    let made = plain(&storage, &[9], json!([[2, 3, 4]])).with_empty_chunks(EmptyChunks::Store);
     made.write(.., &numbers(&[9])).unwrap();
     let mut array = open(&Odd::unlisted(&storage));
     array.resize([3]).unwrap();

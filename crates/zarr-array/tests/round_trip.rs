@@ -11,8 +11,8 @@ use zarr_array::blocking::Array;
 use zarr_array::meta::ArrayMeta;
 use zarr_array::meta::v3::Extension;
 use zarr_array::{
-    AnyArray, ArrayErrorKind, Axis, Cpu, DataType, Element, FillChunks, Missing, NdVec, Shrink, Storage,
-    block_on, standard,
+    AnyArray, ArrayErrorKind, Axis, Cpu, CutElements, DataType, Element, EmptyChunks, MissingChunks, NdVec,
+    Storage, block_on, standard,
 };
 use zarr_store::MemoryStore;
 use zarr_store_fs::FsStore;
@@ -230,7 +230,7 @@ fn a_missing_chunk_is_fill_or_an_error_as_you_like() {
     let mut buffer = [9_u16; 4];
     array.read_into(.., &mut buffer).unwrap();
     assert_eq!(buffer, [1, 2, 7, 7], "memory that is read into held something else before");
-    let strict = array.with_missing(Missing::Error);
+    let strict = array.with_missing_chunks(MissingChunks::Error);
     let e = strict.read::<u16>(..).unwrap_err();
     assert_eq!(e.kind(), ArrayErrorKind::NotFound);
     assert_eq!(e.to_string(), "array \"/a\", chunk [1] (key \"a/c/1\"): the chunk is missing");
@@ -246,7 +246,7 @@ fn chunks_of_fill_are_not_stored_unless_asked_for() {
     array.write([0..1], &[7_u16]).unwrap();
     array.write([1..2], &[7_u16]).unwrap();
     assert_eq!(stored(&array), documents, "a chunk that becomes fill part by part is deleted");
-    let array = array.with_fill_chunks(FillChunks::Store);
+    let array = array.with_empty_chunks(EmptyChunks::Store);
     array.write(.., &[7_u16; 4]).unwrap();
     assert_eq!(stored(&array), documents + 2);
     assert!(counting.counts().deletes > 0);
@@ -273,14 +273,14 @@ fn border_chunks_are_stored_full_with_fill_beyond_the_edge() {
 
 #[test]
 fn arrays_grow_and_shrink_and_what_was_cut_off_is_gone() {
-    for shrink in [Shrink::Delete, Shrink::Keep] {
+    for shrink in [CutElements::Delete, CutElements::Keep] {
         let (mut array, _) = counted(&[6, 4], &[4, 3], &chains()[4]);
         array.write(.., &numbers(&[6, 4])).unwrap();
         array.resize_with([3, 2], shrink).unwrap();
         assert_eq!(array.read::<u16>(..).unwrap().as_slice(), [0, 1, 4, 5, 8, 9]);
         array.resize([6, 4]).unwrap();
         let grown = Array::open(array.storage().clone(), "/a", &standard()).unwrap().read::<u16>(..).unwrap();
-        let kept = if shrink == Shrink::Keep {
+        let kept = if shrink == CutElements::Keep {
             numbers(&[6, 4])
         } else {
             let mut cut = vec![7; 24];

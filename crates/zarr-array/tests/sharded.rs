@@ -14,7 +14,7 @@ use zarr_array::meta::Ignore;
 use zarr_array::meta::json::Value;
 use zarr_array::meta::v3::Extension;
 use zarr_array::{
-    ArrayMeta, Axis, Cpu, DataType, FillChunks, InnerOrder, PartialWrites, Selection, Storage, standard,
+    ArrayMeta, Axis, Cpu, DataType, EmptyChunks, InnerOrder, PartialWrites, Selection, Storage, standard,
 };
 use zarr_store::MemoryStore;
 
@@ -193,7 +193,7 @@ fn open(case: &Case) -> Array {
     let array = Array::create(odd.storage(), "/a", meta.build().unwrap(), &standard()).unwrap();
     let array = array
         .with_cpu(Cpu::threads(case.threads))
-        .with_fill_chunks(if case.store_fill { FillChunks::Store } else { FillChunks::Skip })
+        .with_empty_chunks(if case.store_fill { EmptyChunks::Store } else { EmptyChunks::Skip })
         .with_inner_order(if case.morton { InnerOrder::Morton } else { InnerOrder::C });
     // the default would read these small shards whole
     let mut fetching = array.fetching();

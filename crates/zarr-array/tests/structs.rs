@@ -22,9 +22,10 @@ fn fields() -> Value {
 fn chain(codec: &str, endian: Value) -> Chain {
     let registry = standard();
     let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
-    let (data_type, _) = registry.data_type(&Spec::new("numcodecs:struct", fields()), &context).unwrap();
+    let (data_type, _) =
+        registry.data_type(&Spec::new("numcodecs:struct", fields()).unwrap(), &context).unwrap();
     let fill = FillValue::from_bytes(vec![0; data_type.size().unwrap()]);
-    let spec = Spec::new(codec, json!({ "endian": endian }));
+    let spec = Spec::new(codec, json!({ "endian": endian })).unwrap();
     Chain::build(&[spec], Repr { data_type, fill, rank: 1 }, &context, &mut Vec::new()).unwrap()
 }
 

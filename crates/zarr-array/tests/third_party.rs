@@ -11,8 +11,8 @@ use zarr_array::meta::v3::Extension;
 use zarr_array::traits::{
     ArrayArrayCodec, ArrayBytesCodec, ByteRange, BytesBytesCodec, Chain, ChunkRead, Codec, CodecEntry,
     CodecError, CodecKind, CodecResult, Destination, Dims, EncodedSize, Entry, FillValue, Hints, InnerPart,
-    Job, Key, KeyEncoding, KeyEncodingEntry, Known, Listed, Piece, Prefix, Region, Repr, Scratch, Source, Span,
-    with_dense,
+    Job, Key, KeyEncoding, KeyEncodingEntry, Known, Listed, Piece, Prefix, Region, Repr, Scratch, Source,
+    Span, with_dense,
 };
 use zarr_array::{ArrayErrorKind, ArrayMeta, DataType, Registry, Storage, block_on, standard};
 use zarr_store::{Counting, MemoryStore};
@@ -243,7 +243,7 @@ const ENTRIES: &[Entry] = &[
         aliases: &[],
         kind: CodecKind::ArrayBytes,
         build: |_, repr, context| {
-            let inner = zarr_array::traits::Spec::new("bytes", serde_json::json!({"endian": "little"}));
+            let inner = zarr_array::traits::Spec::new("bytes", serde_json::json!({"endian": "little"}))?;
             let chain = Chain::build(&[inner], repr.clone(), context, &mut Vec::new())?;
             Ok(Codec::ArrayBytes(Arc::new(Rows(Arc::new(chain), repr.fixed()?.0))))
         },

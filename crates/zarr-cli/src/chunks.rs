@@ -5,14 +5,13 @@ mod rows;
 
 use std::path::PathBuf;
 
-use zarr_array::block_on;
 use zarr_array::blocking::Array;
 use zarr_array::traits::{Dims, Key};
 
 use crate::exit::{Failure, Outcome};
 use crate::json;
 use crate::stdout::Stdout;
-use crate::stored::{Object, Stored};
+use crate::stored::{Object, Stored, size};
 use crate::stores::Stores;
 use crate::target::Target;
 use inside::{Inside, is_sharded};

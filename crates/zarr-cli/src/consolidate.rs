@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use zarr_hierarchy::{Difference, Report, Unresolved};
+use zarr_hierarchy::{Difference, Report, UnresolvedArrays};
 
 use crate::exit::{Exit, Failure, Outcome, line, say};
 use crate::json;
@@ -69,9 +69,9 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         return Ok(Exit::Ok);
     }
     let unresolved = match args.broken {
-        Broken::Refuse => Unresolved::Refuse,
-        Broken::LeaveOut => Unresolved::LeaveOut,
-        Broken::Include => Unresolved::Include,
+        Broken::Refuse => UnresolvedArrays::Refuse,
+        Broken::LeaveOut => UnresolvedArrays::LeaveOut,
+        Broken::Include => UnresolvedArrays::Include,
     };
     let report = group.consolidate_with(unresolved).map_err(fail)?;
     for (path, e) in report.left_out.iter().filter(|_| !args.json) {

@@ -4,25 +4,31 @@
 //! hidden directory beside the destination and takes its name when it is complete. Until then it has no documents: what a
 //! killed process leaves is no node.
 
+mod blocks;
 mod change;
 mod codecs;
 mod directory;
 mod document;
+mod draft;
 mod filter;
+mod indices;
 mod marker;
+mod notes;
+mod objects;
 mod place;
 mod plan;
+mod publish;
 #[cfg(test)]
 mod tests;
 mod url;
 mod work;
-mod written;
 
 use std::path::PathBuf;
 
 use clap::ValueEnum;
 use zarr_array::Cpu;
 use zarr_array::meta::Format;
+use zarr_hierarchy::objects::Moved;
 
 use crate::exit::{Exit, Failure, Outcome, say};
 use crate::lengths::Lengths;
@@ -37,13 +43,17 @@ use filter::Filter;
 pub(crate) use marker::{key as marker_key, unfinished};
 use place::{Place, Rules};
 use plan::{Kind, Plan};
-pub(crate) use written::written;
+use work::Done;
 
 /// Copy an array or a hierarchy.
 ///
 /// The copy keeps shape, data type, fill value, dimension names and attributes, and what no option changes: chunks, shards
-/// and codecs. Its metadata is written in the form that every implementation reads. Chunks that are not stored, or hold
-/// nothing but the fill value, are not stored in the copy. Where the source has consolidated metadata the copy has it too.
+/// and codecs. Its metadata is written in the form that every implementation reads. Where the source has consolidated metadata
+/// the copy has it too.
+///
+/// If neither chunks nor codecs of an array change its stored objects are copied byte for byte, and nothing is decoded. Else
+/// its elements are encoded again; a note says so if that may lose something. Chunks that hold nothing but the fill value are
+/// then not stored.
 ///
 /// Chunks and codecs of an array with shards are those inside of the shards. A copy with other chunks or codecs has
 /// shards only if --shards says which.
@@ -87,7 +97,8 @@ pub(crate) struct Args {
     /// has copied is compared with the source and not written again. If the copy fails, what there is of it stays.
     #[arg(long)]
     resume: bool,
-    /// Read source and copy once more, and compare all elements before the copy takes its name.
+    /// Read source and copy once more, and compare them before the copy takes its name: objects byte for byte, and elements
+    /// where they were encoded again. Those that lossy codecs have encoded are compared with what the codecs keep of the source.
     #[arg(long)]
     verify: bool,
     /// No progress bar and no summary.
@@ -140,17 +151,20 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     };
     let change = Change { format, codecs, chunks: args.chunks.clone(), shards: args.shards.clone() };
     let plan = Plan::new(&source, &change, &filter)?;
-    plan.notes.iter().for_each(|note| say(&format!("note: {note}")));
+    plan.notes.lines().for_each(|note| say(&format!("note: {note}")));
     let rounds = if args.verify { 2 } else { 1 };
     let progress = Progress::new(plan.bytes().saturating_mul(rounds), args.quiet);
     let growing = place.begin(&source, &plan.nodes, rules, stores)?;
     let cpu = Cpu::threads(std::thread::available_parallelism().map_or(1, usize::from));
-    let mut worst = None;
+    let (mut worst, mut sum) = (None, Done::default());
     for node in &plan.nodes {
-        if let Err(e) = copy(node, &growing, args.verify, &cpu, &progress) {
-            // All that is wrong is said, not only what is first.
-            progress.say(e.message());
-            worst = worst.or(Some(e.exit()));
+        match copy(node, &growing, args.verify, &cpu, &progress) {
+            Ok(done) => sum += done,
+            Err(e) => {
+                // All that is wrong is said, not only what is first.
+                progress.say(e.message());
+                worst = worst.or(Some(e.exit()));
+            }
         }
     }
     drop(progress);
@@ -164,42 +178,58 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     }
     growing.publish(&plan.nodes, stores)?;
     if !args.quiet {
-        print(&summary(&plan, args))?;
+        print(&summary(&plan, &sum, args.verify))?;
     }
     Ok(Exit::Ok)
 }
 
-/// Copies the elements of one node to where the copy grows. Its document is to come.
+/// Copies what is stored of one node to where the copy grows. Its document is to come.
 fn copy(
     node: &plan::Node,
     growing: &place::Growing,
     verify: bool,
     cpu: &Cpu,
     progress: &Progress,
-) -> Result<(), Failure> {
-    let Kind::Array(array) = &node.kind else { return Ok(()) };
+) -> Result<Done, Failure> {
+    let Kind::Array(array) = &node.kind else { return Ok(Done::default()) };
     progress.at(&node.path);
-    let done = |bytes| progress.add(bytes);
+    let told = |bytes| progress.add(bytes);
     let copy = array.open(growing.storage(&node.below), cpu)?;
-    if growing.is_resumed() {
-        array.work.resume(&array.source, &copy, &done)?;
-    } else {
-        array.work.copy(&array.source, &copy, &done)?;
-    }
+    let mut done = match growing.is_resumed() {
+        true => array.work.resume(&array.source, &copy, &told)?,
+        false => array.work.copy(&array.source, &copy, &told)?,
+    };
     if verify {
-        array.work.compare(&array.source, &copy, &done)?;
+        done += array.work.compare(&array.source, &copy, &told)?;
     }
-    Ok(())
+    Ok(done)
 }
 
-fn summary(plan: &Plan, args: &Args) -> String {
-    let arrays = plan.nodes.iter().filter(|node| matches!(node.kind, Kind::Array(_))).count();
-    let groups = plan.nodes.len() - arrays;
-    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    let nodes = match (arrays, groups) {
-        (arrays, 0) => count(arrays, "array"),
-        (arrays, groups) => format!("{} and {}", count(groups, "group"), count(arrays, "array")),
+fn summary(plan: &Plan, done: &Done, verified: bool) -> String {
+    let arrays = plan.nodes.iter().filter(|node| matches!(node.kind, Kind::Array(_))).count() as u64;
+    let groups = plan.nodes.len() as u64 - arrays;
+    let nodes = match groups {
+        0 => count(arrays, "array"),
+        groups => format!("{} and {}", count(groups, "group"), count(arrays, "array")),
     };
-    let equal = if args.verify { ", read back and equal" } else { "" };
-    format!("copied {nodes}, {} of elements{equal}\n", bytes(plan.elements()))
+    let copied = format!("copied {nodes}, {} of elements", bytes(plan.elements()));
+    let objects = |of: Moved| {
+        (of.objects > 0).then(|| format!("{} of {}", count(of.objects, "object"), bytes(of.bytes.into())))
+    };
+    if !verified {
+        let moved = objects(done.moved).map(|moved| format!("; moved {moved} as stored"));
+        return format!("{copied}{}\n", moved.unwrap_or_default());
+    }
+    let elements = |of: u128, with: &str| (of > 0).then(|| format!("{} of elements{with}", bytes(of)));
+    let kept = elements(done.kept, " with what lossy codecs keep of them");
+    let compared = [objects(done.objects), elements(done.elements, ""), kept];
+    let compared = compared.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    format!(
+        "{copied}; compared {}\n",
+        if compared.is_empty() { "nothing, nothing is stored" } else { &compared }
+    )
+}
+
+fn count(n: u64, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }

@@ -5,19 +5,20 @@ use std::str::FromStr;
 
 use clap::ValueEnum;
 use zarr_array::blocking::Array;
+use zarr_array::meta::codecs::written;
 use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::path::check_new_path;
 use zarr_array::meta::v3::Extension;
 use zarr_array::meta::{ArrayMeta, Format, GroupMeta, Ignore, Members2, MetaError, data_type_of_dtype};
 use zarr_array::traits::location::split_node;
 use zarr_array::traits::{Context, Prefix};
-use zarr_array::{CreateOptions, DataType, Existing, Limits, Storage, block_on, node};
+use zarr_array::{CreateOptions, DataType, ExistingNode, Limits, Storage, block_on, node};
 use zarr_hierarchy::GroupOptions;
 use zarr_hierarchy::blocking::Group;
 use zarr_store_fs::FsStore;
 
 use crate::attrs::{given, object_of};
-use crate::copy::{Codecs, written};
+use crate::copy::Codecs;
 use crate::exit::{Exit, Failure, Outcome, say};
 use crate::lengths::{Lengths, cut};
 use crate::stores::{Stores, shown};
@@ -103,8 +104,8 @@ impl FromStr for Shape {
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let place = Place::find(&args.store, stores)?;
     let existing = match args.if_exists {
-        IfExists::Replace if place.is_node()? => Existing::Replace,
-        _ => Existing::Fail,
+        IfExists::Replace if place.is_node()? => ExistingNode::Replace,
+        _ => ExistingNode::Fail,
     };
     let format = match (args.zarr_format.as_deref(), place.wanted) {
         (Some("2"), Some(Format::V3)) | (Some("3"), Some(Format::V2)) => {
@@ -203,7 +204,8 @@ impl Place {
     /// Whether there is a node already.
     fn is_node(&self) -> Result<bool, Failure> {
         let Some(storage) = &self.there else { return Ok(false) };
-        Ok(block_on(node::documents(storage, &Prefix::of_node(&self.path)?, None, &Limits::default()))?.make_node())
+        Ok(block_on(node::documents(storage, &Prefix::of_node(&self.path)?, None, &Limits::default()))?
+            .make_node())
     }
 
     /// The format of the nearest group above.

@@ -4,8 +4,8 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use zarr_array::meta::{MetaError, MetaErrorKind};
-use zarr_array::traits::{StoreError, StoreErrorKind};
+use zarr_array::meta::MetaError;
+use zarr_array::traits::StoreError;
 use zarr_array::{ArrayError, ArrayErrorKind};
 use zarr_hierarchy::HierarchyError;
 
@@ -19,12 +19,22 @@ pub(crate) enum Exit {
     /// The command line itself.
     Usage = 2,
     NotFound = 3,
-    /// Input or output, and what a machine can lack: permission, space, memory, an end to the limits.
+    /// Any failure of input or output that has no code of its own.
     Io = 4,
     /// Stored bytes that are not what the metadata says they are.
     Corrupt = 5,
     /// Something valid that this build cannot do: an unknown extension, another format.
     Unsupported = 6,
+    /// The store is busy or down; nothing was applied, try again.
+    Unavailable = 7,
+    /// No permission, wrong credentials, a read-only medium.
+    PermissionDenied = 8,
+    /// Somebody else changed the same node at the same time; try again.
+    Conflict = 9,
+    /// A write may or may not have been applied; look at what is stored.
+    Uncertain = 10,
+    /// A size exceeds a limit, the space or the memory.
+    LimitExceeded = 11,
 }
 
 impl From<Exit> for ExitCode {
@@ -84,6 +94,8 @@ impl Failure {
     pub(crate) fn io(e: &io::Error, doing: impl Display) -> Self {
         let exit = match e.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Exit::NotFound,
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Exit::PermissionDenied,
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Exit::LimitExceeded,
             _ => Exit::Io,
         };
         Self::new(exit, format!("{doing}: {e}"))
@@ -100,6 +112,11 @@ impl From<ArrayErrorKind> for Exit {
             // Arguments of the user have been checked before; what is left is a consequence of the metadata.
             ArrayErrorKind::Metadata | ArrayErrorKind::InvalidArgument => Self::Invalid,
             ArrayErrorKind::Corrupt | ArrayErrorKind::Checksum | ArrayErrorKind::Panic => Self::Corrupt,
+            ArrayErrorKind::Unavailable => Self::Unavailable,
+            ArrayErrorKind::PermissionDenied => Self::PermissionDenied,
+            ArrayErrorKind::Conflict => Self::Conflict,
+            ArrayErrorKind::Uncertain => Self::Uncertain,
+            ArrayErrorKind::LimitExceeded => Self::LimitExceeded,
             _ => Self::Io,
         }
     }
@@ -119,23 +136,13 @@ impl From<HierarchyError> for Failure {
 
 impl From<MetaError> for Failure {
     fn from(e: MetaError) -> Self {
-        let exit = match e.kind() {
-            MetaErrorKind::Unsupported | MetaErrorKind::UnknownExtension => Exit::Unsupported,
-            MetaErrorKind::LimitExceeded => Exit::Io,
-            _ => Exit::Invalid,
-        };
-        Self::new(exit, e.to_string())
+        ArrayError::from(e).into()
     }
 }
 
 impl From<StoreError> for Failure {
     fn from(e: StoreError) -> Self {
-        let exit = match e.kind() {
-            StoreErrorKind::Unsupported => Exit::Unsupported,
-            StoreErrorKind::InvalidArgument => Exit::Invalid,
-            _ => Exit::Io,
-        };
-        Self::new(exit, e.to_string())
+        ArrayError::from(e).into()
     }
 }
 
@@ -173,11 +180,28 @@ pub(crate) fn line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use zarr_array::traits::StoreErrorKind;
 
     #[test]
     fn a_message_is_one_line_whatever_is_in_it() {
         assert_eq!(line("a\nb\u{1b}[31mc\u{9b}é"), "a\\nb\\u{1b}[31mc\\u{9b}é");
         assert_eq!(line(&"x".repeat(1 << 20)).chars().count(), LONGEST + 1);
+    }
+
+    #[test]
+    fn what_the_caller_can_do_has_a_code_of_its_own() {
+        for (kind, code) in [
+            (StoreErrorKind::Unsupported, 6),
+            (StoreErrorKind::Unavailable, 7),
+            (StoreErrorKind::PermissionDenied, 8),
+            (StoreErrorKind::Changed, 9),
+            (StoreErrorKind::Uncertain, 10),
+            (StoreErrorKind::LimitExceeded, 11),
+            (StoreErrorKind::Io, 4),
+        ] {
+            let e = Failure::from(StoreError::new(kind, "no").with_key("a/b"));
+            assert_eq!((e.exit() as u8, e.message()), (code, "key \"a/b\": no"));
+        }
     }
 
     #[test]

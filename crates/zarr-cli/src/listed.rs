@@ -8,7 +8,6 @@ use zarr_array::{Limits, Registry};
 use zarr_hierarchy::Found;
 
 use crate::exit::Failure;
-use crate::extension;
 use crate::json;
 use crate::lengths::Extent;
 use crate::table::dimensions;
@@ -145,7 +144,7 @@ impl Layout {
     }
 
     pub(crate) fn data_type(&self) -> String {
-        extension::text(&self.data_type)
+        self.data_type.to_string()
     }
 
     pub(crate) fn shape(&self) -> String {

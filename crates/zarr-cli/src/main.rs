@@ -12,7 +12,6 @@ mod create;
 mod elements;
 mod exit;
 mod explain;
-mod extension;
 mod info;
 mod json;
 mod lengths;
@@ -65,7 +64,8 @@ STORE is a directory; STORE/path is a node in it, for example weather.zarr/t2m. 
 `|zarr:path` adds a node in it: file:///data/weather.zarr|zarr:t2m. Options for stores: zarr --help.
 
 Exit codes: 0 ok, 1 invalid or different, 2 usage, 3 not found, 4 input or output, 5 corrupt data,
-6 unsupported extension.";
+6 unsupported extension, 7 store unavailable, 8 permission denied, 9 conflict with another writer, 10 uncertain
+write, 11 limit exceeded.";
 
 #[derive(Debug, Subcommand)]
 enum Verb {

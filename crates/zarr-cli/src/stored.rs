@@ -113,6 +113,14 @@ pub(crate) struct Stored<'a> {
     counts: Vec<u64>,
 }
 
+/// The index of the chunk of `array` that lies at `key` of its storage; `None` where that is something else.
+pub(crate) fn chunk_at(array: &Array, key: &Key) -> Option<Dims> {
+    let counts = array.chunk_counts();
+    let prefix = Prefix::of_node(array.path()).ok()?;
+    let index = array.key_encoding().decode(prefix.strip(key)?, counts.len())?;
+    index.iter().zip(&counts).all(|(i, count)| i < count).then_some(index)
+}
+
 /// An object, and what it is to the array.
 #[derive(Debug)]
 pub(crate) struct Object {

@@ -93,8 +93,7 @@ impl Stores {
         let exit = match e.kind() {
             _ if is_absent(e) => Exit::NotFound,
             StoreErrorKind::InvalidArgument => Exit::Usage,
-            StoreErrorKind::Unsupported => Exit::Unsupported,
-            _ => Exit::Io,
+            _ => Failure::from(e.clone()).exit(),
         };
         let mut message = e.to_string();
         let missing = names_of(url).into_iter().filter(|name| !self.schemes.knows(name));

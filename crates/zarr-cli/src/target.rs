@@ -91,8 +91,10 @@ impl Target {
     fn at(url: &str, stores: &Stores) -> Result<Self, Failure> {
         let mut target = Self::place(url, stores)?;
         let prefix = target.prefix()?;
-        let read =
-            |format| block_on(node::documents(&target.storage, &prefix, format, &Limits::default())).map_err(|e| target.fail(e));
+        let read = |format| {
+            block_on(node::documents(&target.storage, &prefix, format, &Limits::default()))
+                .map_err(|e| target.fail(e))
+        };
         let mut documents = read(target.format)?;
         if !documents.make_node() {
             documents = read(Some(Format::V1))?;

@@ -251,7 +251,7 @@ mod tests {
         let registry = Registry::core().with(CODECS).unwrap();
         let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
         let repr = Repr { data_type: DataType::UInt8, fill: FillValue::of(9_u8), rank: 2 };
-        let spec = Spec::new("n5_default", codecs(2, false)[0]["configuration"].clone());
+        let spec = Spec::new("n5_default", codecs(2, false)[0]["configuration"].clone()).unwrap();
         let chain = Chain::build(&[spec], repr, &context, &mut Vec::new()).unwrap();
         let block = |shape: [u8; 2]| {
             let mut block = vec![0, 0, 0, 2, 0, 0, 0, shape[0], 0, 0, 0, shape[1]];

@@ -28,8 +28,11 @@ pub(crate) fn open_filled(
     let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
     let mut notes = Vec::new();
     let spec = |codec: &Value| match codec {
-        Value::String(name) => Spec::new(name, Value::Null),
-        other => Spec::new(other["name"].as_str().unwrap(), other["configuration"].clone()),
+        Value::String(name) => Spec::named(name),
+        other => {
+            let configuration = other["configuration"].as_object().cloned().unwrap_or_default();
+            Spec { configuration, ..Spec::named(other["name"].as_str().unwrap()) }
+        }
     };
     let specs: Vec<Spec> = codecs.as_array().unwrap().iter().map(spec).collect();
     let chain = Chain::build(&specs, Repr { data_type, fill, rank }, &context, &mut notes)?;

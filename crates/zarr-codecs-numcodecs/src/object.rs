@@ -98,7 +98,7 @@ mod tests {
     fn fill_values_are_texts() {
         let registry = Registry::core().with(CODECS).unwrap();
         let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
-        let (data_type, notes) = registry.data_type(&Spec::new(NAME, Value::Null), &context).unwrap();
+        let (data_type, notes) = registry.data_type(&Spec::named(NAME), &context).unwrap();
         assert_eq!((data_type.layout(), notes.len()), (Layout::Variable, 0));
         let DataType::Extension(objects) = data_type else { unreachable!() };
         for (value, content) in

@@ -2,9 +2,10 @@
 //!
 //! | member | value |
 //! |---|---|
-//! | `elementsize` | bytes of an element; that of the data type when `null` or absent; 0 and 1 change nothing |
+//! | `elementsize` | bytes of an element; that of the data type when `null` or absent; 1 changes nothing |
 //!
-//! Bytes that are not whole elements are an error.
+//! An `elementsize` of 0 is read as 1, as numcodecs does, and noted: zarr-meta has read it differently in format 2, where
+//! netCDF-C writes it. Bytes that are not whole elements are an error.
 
 use std::sync::Arc;
 
@@ -29,6 +30,9 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) ->
         None | Some(zarr_traits::serde_json::Value::Null) => repr.fixed().map_or(4, |(size, _)| size),
         Some(_) => usize::try_from(configuration.integer("elementsize", 0..=i64::MAX)?).unwrap_or(usize::MAX),
     };
+    if size == 0 {
+        configuration.note("elementsize", "elementsize is 0, read as 1: nothing is shuffled");
+    }
     Ok(Codec::BytesBytes(Arc::new(Shuffle { size: size.max(1) })))
 }
 
@@ -75,10 +79,10 @@ impl BytesBytesCodec for Shuffle {
 
 #[cfg(test)]
 mod tests {
-    use zarr_traits::Scratch;
     use zarr_traits::serde_json::json;
+    use zarr_traits::{Chain, Context, DataType, Limits, Registry, Scratch, Spec};
 
-    use crate::testing::{bytes_codec, decode, decodes, encode, four, hex, refused, survives, to_hex};
+    use crate::testing::{bytes_codec, decode, decodes, encode, four, hex, refused, repr, survives, to_hex};
 
     #[test]
     fn h7_golden() {
@@ -101,5 +105,20 @@ mod tests {
         let huge = bytes_codec("numcodecs.shuffle", &json!({"elementsize": i64::MAX}));
         assert!(decode(&*huge, &four(), 16).is_err());
         refused("numcodecs.shuffle", &json!({"elementsize": -1}));
+    }
+
+    #[test]
+    fn an_element_size_of_0_is_noted() {
+        let bytes = zarr_codecs_core::bytes::ENTRY;
+        let registry = Registry::core().with(crate::CODECS).unwrap().with(&[bytes]).unwrap();
+        let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
+        for (size, noted) in [(0, &["/1/configuration/elementsize"][..]), (1, &[]), (4, &[])] {
+            let shuffle = Spec::new("numcodecs.shuffle", json!({ "elementsize": size }));
+            let specs = [Spec::new("bytes", json!({ "endian": "little" })), shuffle].map(Result::unwrap);
+            let mut notes = Vec::new();
+            Chain::build(&specs, repr(DataType::Int32), &context, &mut notes).unwrap();
+            let places: Vec<&str> = notes.iter().map(|note| note.pointer.as_str()).collect();
+            assert_eq!(places, noted, "{size}");
+        }
     }
 }

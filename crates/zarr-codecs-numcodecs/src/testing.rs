@@ -144,7 +144,7 @@ pub(crate) struct Variable {
 pub(crate) fn objects() -> Repr {
     let registry = Registry::core().with(CODECS).unwrap();
     let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
-    let spec = Spec::new("numcodecs:object", Value::Null);
+    let spec = Spec::named("numcodecs:object");
     repr(registry.data_type(&spec, &context).unwrap().0)
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde_core::Serialize;
 use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::{GroupMeta, MetaError, NodeMeta};
 use zarr_array::{ArrayError, node};
@@ -10,33 +11,61 @@ use crate::error::{HierarchyError, HierarchyResult};
 use crate::group::{Group, Shared};
 
 impl Group {
-    /// Changes the attributes, as they are in the store by now. `change` may be called again when somebody else was
-    /// faster; what it does not touch keeps its bytes. Consolidated metadata is kept in step, as the options say.
+    /// Reads the attributes from the store, changes them and writes them back. `change` may be called again when somebody else
+    /// wrote them in between. Members that `change` does not touch keep their bytes. Consolidated metadata is brought up to
+    /// date, as the options say.
+    ///
+    /// ```
+    /// # use zarr_hierarchy::{Group, HierarchyResult};
+    /// # async fn example(mut group: Group) -> HierarchyResult<()> {
+    /// group.edit_attributes(|attributes| attributes.set("title", "weather")).await
+    /// # }
+    /// ```
     ///
     /// # Errors
-    /// [`Conflict`](zarr_array::ArrayErrorKind::Conflict) when others keep changing it, or there is no group any more;
+    /// [`Conflict`](zarr_array::ArrayErrorKind::Conflict) when others keep changing it, or the group was erased;
     /// [`Unsupported`](zarr_array::ArrayErrorKind::Unsupported) in a store without conditional puts; those of the store.
     pub async fn edit_attributes(&mut self, change: impl Fn(&mut Object)) -> HierarchyResult<()> {
         self.edit(|meta| Ok(meta.edit_attributes(&change)?)).await
     }
 
-    /// Gives the group these attributes, an object, in place of those that it has.
+    /// Sets one attribute to anything that serializes, and keeps the others.
+    ///
+    /// ```
+    /// # use zarr_hierarchy::{Group, HierarchyResult};
+    /// # async fn example(mut group: Group) -> HierarchyResult<()> {
+    /// group.set_attribute("title", "weather").await
+    /// # }
+    /// ```
     ///
     /// # Errors
-    /// As [`edit_attributes`](Self::edit_attributes), and when `attributes` is no object or holds what JSON cannot.
+    /// As [`edit_attributes`](Self::edit_attributes), and when `value` has no form in JSON.
+    pub async fn set_attribute<T: Serialize + ?Sized>(
+        &mut self,
+        name: &str,
+        value: &T,
+    ) -> HierarchyResult<()> {
+        let value = Value::serialize(value).map_err(|e| HierarchyError::from(e).at(&self.path()))?;
+        self.edit_attributes(|attributes| attributes.set(name, &value)).await
+    }
+
+    /// Replaces all attributes by the members of `attributes`, an object.
+    ///
+    /// # Errors
+    /// As [`edit_attributes`](Self::edit_attributes), and when `attributes` is not an object or contains a bare `NaN`.
     pub async fn set_attributes(&mut self, attributes: impl Into<Value>) -> HierarchyResult<()> {
         let attributes = attributes.into();
         self.edit(|meta| Ok(meta.set_attributes(attributes.clone())?)).await
     }
 
-    /// Sets some attributes, the members of an object, and leaves the others as they are.
+    /// Sets the attributes that are members of `attributes`, an object, and keeps the others.
     ///
     /// # Errors
     /// As [`set_attributes`](Self::set_attributes).
     pub async fn merge_attributes(&mut self, attributes: impl Into<Value>) -> HierarchyResult<()> {
         let attributes = attributes.into();
         let Some(members) = attributes.as_object() else {
-            return Err(HierarchyError::invalid("attributes are an object").at(&self.path()));
+            return Err(HierarchyError::invalid("attributes must be an object").at(&self.path()));
         };
         let change = |attributes: &mut Object| {
             for member in members.members() {

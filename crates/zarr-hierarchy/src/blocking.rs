@@ -1,22 +1,27 @@
 //! The same groups for programs without async: the same names, no runtime anywhere.
 
-use std::ops::Deref;
-
+use serde_core::Serialize;
+use serde_core::de::DeserializeOwned;
 use zarr_array::blocking::Array;
 use zarr_array::meta::consolidated::Difference;
 use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::{ArrayMeta, GroupMeta};
-use zarr_array::{Existing, Registry, Storage, block_on};
+use zarr_array::traits::Prefix;
+use zarr_array::{Diagnostic, ExistingNode, Format, Registry, Storage, block_on};
 
-use crate::child::{Child, Node};
-use crate::consolidate::{Report, Unresolved};
+use crate::child::Child;
+use crate::consolidate::{Report, UnresolvedArrays};
 use crate::copy::{Copied, CopyOptions};
 use crate::erase::EraseOptions;
-use crate::error::HierarchyResult;
+use crate::error::{HierarchyError, HierarchyResult};
+use crate::handle::common_methods;
 use crate::options::GroupOptions;
 
-/// The blocking twin of [`zarr_hierarchy::Group`](crate::Group), to which it dereferences for everything that reads and
-/// writes nothing. What a [`Child`] opens becomes blocking by `Array::from` and `Group::from`.
+/// A group in a store, for programs without async: the methods of [`zarr_hierarchy::Group`](crate::Group), each of which
+/// returns when it is done.
+///
+/// Cheap to clone. Paths are relative to the group; a leading slash changes nothing. What a [`Child`] opens becomes blocking
+/// by [`Node::from`], `Array::from` or `Group::from`.
 ///
 /// ```
 /// # use zarr_hierarchy::{HierarchyResult, blocking::Group, zarr_array::{Registry, Storage}};
@@ -31,18 +36,30 @@ use crate::options::GroupOptions;
 #[derive(Clone, Debug)]
 pub struct Group(crate::Group);
 
-/// As [`zarr_hierarchy::erase`](crate::erase()).
+/// An open node, for programs without async.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Node {
+    /// An array.
+    Array(Array),
+    /// A group.
+    Group(Group),
+}
+
+/// Erases the node at `path` with everything below it. Its documents are deleted first, so that an interruption never leaves a
+/// node without its chunks.
 ///
 /// # Errors
-/// As there.
+/// As [`zarr_hierarchy::erase`](crate::erase()).
 pub fn erase(storage: impl Into<Storage>, path: &str, options: &EraseOptions) -> HierarchyResult<()> {
     block_on(crate::erase(storage, path, options))
 }
 
-/// As [`zarr_hierarchy::copy`](crate::copy()).
+/// Copies the node at `path` with everything below it to `to_path`, object by object, within a store or to another one. Chunks
+/// are not decoded. The documents are written last, so that an interruption never leaves a node without its chunks.
 ///
 /// # Errors
-/// As there.
+/// As [`zarr_hierarchy::copy`](crate::copy()).
 pub fn copy(
     storage: impl Into<Storage>,
     path: &str,
@@ -54,18 +71,21 @@ pub fn copy(
 }
 
 impl Group {
-    /// As [`zarr_hierarchy::Group::open`](crate::Group::open).
+    common_methods!();
+
+    /// Opens the group at `path` (`/`, `a/b`, `/a/b`), with its consolidated metadata where it has some. Deviations from the
+    /// specification that do no harm are tolerated and listed by [`diagnostics`](Self::diagnostics).
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_hierarchy::Group::open`](crate::Group::open).
     pub fn open(storage: impl Into<Storage>, path: &str, registry: &Registry) -> HierarchyResult<Self> {
         block_on(crate::Group::open(storage, path, registry)).map(Self)
     }
 
-    /// As [`GroupOptions::open`].
+    /// Opens the group at `path` with options: strictness, limits, the format, the use of consolidated metadata.
     ///
     /// # Errors
-    /// As there.
+    /// As [`GroupOptions::open`].
     pub fn open_with(
         storage: impl Into<Storage>,
         path: &str,
@@ -75,207 +95,257 @@ impl Group {
         block_on(options.open(storage, path, registry)).map(Self)
     }
 
-    /// As [`zarr_hierarchy::Group::create`](crate::Group::create).
+    /// Creates a group of format 3 without attributes at `path`. Missing parent groups are created first.
+    ///
+    /// ```
+    /// # use zarr_hierarchy::{ArrayMeta, HierarchyResult, blocking::Group, zarr_array::{DataType, standard}};
+    /// let root = Group::create(zarr_store::MemoryStore::new(), "/", &standard())?;
+    /// let meta = ArrayMeta::builder([24, 180], DataType::Float32).chunks([12, 90]).build()?;
+    /// root.create_array("surface/t2m", meta)?; // and the group `surface`
+    /// assert!(root.exists("surface")?);
+    /// # HierarchyResult::Ok(())
+    /// ```
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_hierarchy::Group::create`](crate::Group::create).
     pub fn create(storage: impl Into<Storage>, path: &str, registry: &Registry) -> HierarchyResult<Self> {
         block_on(crate::Group::create(storage, path, registry)).map(Self)
     }
 
-    /// As [`GroupOptions::create`].
+    /// Creates a group at `path` with the metadata `meta`, in its format. `existing` says what happens to a node that is there.
     ///
     /// # Errors
-    /// As there.
+    /// As [`GroupOptions::create`].
     pub fn create_with(
         storage: impl Into<Storage>,
         path: &str,
         meta: GroupMeta,
-        existing: Existing,
+        existing: ExistingNode,
         registry: &Registry,
         options: &GroupOptions,
     ) -> HierarchyResult<Self> {
         block_on(options.create(storage, path, meta, existing, registry)).map(Self)
     }
 
-    /// As [`zarr_hierarchy::Group::children`](crate::Group::children).
+    /// Lists the children, ordered by name. A child that is broken is listed with its error.
+    ///
+    /// ```
+    /// # use zarr_hierarchy::{HierarchyResult, Kind, blocking::Group, zarr_array::standard};
+    /// # let root = Group::create(zarr_store::MemoryStore::new(), "/", &standard())?;
+    /// root.create_group("surface")?;
+    /// for child in root.children()? {
+    ///     assert_eq!((child.name(), child.kind()), ("surface", Some(Kind::Group)));
+    /// }
+    /// # HierarchyResult::Ok(())
+    /// ```
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_hierarchy::Group::children`](crate::Group::children).
     pub fn children(&self) -> HierarchyResult<Vec<Child>> {
         block_on(self.0.children())
     }
 
-    /// As [`zarr_hierarchy::Group::walk`](crate::Group::walk); an iterator.
+    /// Iterates over all nodes below the group, depth first, each group before its children.
     pub fn walk(&self) -> Walk {
         Walk(self.0.walk())
     }
 
-    /// As [`zarr_hierarchy::Group::node`](crate::Group::node).
+    /// Opens the node at a path, whether array or group; `None` when there is no node.
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_hierarchy::Group::node`](crate::Group::node).
     pub fn node(&self, path: &str) -> HierarchyResult<Option<Node>> {
-        block_on(self.0.node(path))
+        Ok(block_on(self.0.node(path))?.map(Node::from))
     }
 
-    /// As [`zarr_hierarchy::Group::exists`](crate::Group::exists).
+    /// Whether there is a node at a path. A node whose documents are invalid exists.
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_hierarchy::Group::exists`](crate::Group::exists).
     pub fn exists(&self, path: &str) -> HierarchyResult<bool> {
         block_on(self.0.exists(path))
     }
 
-    /// As [`zarr_hierarchy::Group::group`](crate::Group::group).
+    /// Opens the group at a path.
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_hierarchy::Group::group`](crate::Group::group).
     pub fn group(&self, path: &str) -> HierarchyResult<Self> {
         block_on(self.0.group(path)).map(Self)
     }
 
-    /// As [`zarr_hierarchy::Group::array`](crate::Group::array).
+    /// Opens the array at a path.
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_hierarchy::Group::array`](crate::Group::array).
     pub fn array(&self, path: &str) -> HierarchyResult<Array> {
         block_on(self.0.array(path)).map(Array::from)
     }
 
-    /// As [`zarr_hierarchy::Group::reload`](crate::Group::reload).
+    /// Reads the metadata of the group again, and its consolidated metadata.
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_hierarchy::Group::reload`](crate::Group::reload).
     pub fn reload(&mut self) -> HierarchyResult<()> {
         block_on(self.0.reload())
     }
 
-    /// As [`zarr_hierarchy::Group::edit_attributes`](crate::Group::edit_attributes).
+    /// Reads the attributes from the store, changes them and writes them back. `change` may be called again when somebody
+    /// else wrote them in between. Members that `change` does not touch keep their bytes.
+    ///
+    /// ```
+    /// # use zarr_hierarchy::{HierarchyResult, blocking::Group, zarr_array::standard};
+    /// # let mut root = Group::create(zarr_store::MemoryStore::new(), "/", &standard())?;
+    /// root.edit_attributes(|attributes| attributes.set("title", "weather"))?;
+    /// # HierarchyResult::Ok(())
+    /// ```
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_hierarchy::Group::edit_attributes`](crate::Group::edit_attributes).
     pub fn edit_attributes(&mut self, change: impl Fn(&mut Object)) -> HierarchyResult<()> {
         block_on(self.0.edit_attributes(change))
     }
 
-    /// As [`zarr_hierarchy::Group::set_attributes`](crate::Group::set_attributes).
+    /// Sets one attribute to anything that serializes, and keeps the others.
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_hierarchy::Group::set_attribute`](crate::Group::set_attribute).
+    pub fn set_attribute<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> HierarchyResult<()> {
+        block_on(self.0.set_attribute(name, value))
+    }
+
+    /// Replaces all attributes by the members of `attributes`, an object.
+    ///
+    /// # Errors
+    /// As [`zarr_hierarchy::Group::set_attributes`](crate::Group::set_attributes).
     pub fn set_attributes(&mut self, attributes: impl Into<Value>) -> HierarchyResult<()> {
         block_on(self.0.set_attributes(attributes))
     }
 
-    /// As [`zarr_hierarchy::Group::merge_attributes`](crate::Group::merge_attributes).
+    /// Sets the attributes that are members of `attributes`, an object, and keeps the others.
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_hierarchy::Group::merge_attributes`](crate::Group::merge_attributes).
     pub fn merge_attributes(&mut self, attributes: impl Into<Value>) -> HierarchyResult<()> {
         block_on(self.0.merge_attributes(attributes))
     }
 
-    /// As [`zarr_hierarchy::Group::create_group`](crate::Group::create_group).
+    /// Creates a group without attributes below this one, in its format. Missing groups in between are created first.
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_hierarchy::Group::create_group`](crate::Group::create_group).
     pub fn create_group(&self, path: &str) -> HierarchyResult<Self> {
         block_on(self.0.create_group(path)).map(Self)
     }
 
-    /// As [`zarr_hierarchy::Group::create_group_with`](crate::Group::create_group_with).
+    /// As [`create_group`](Self::create_group), with metadata and a choice of what happens to a node that is there.
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_hierarchy::Group::create_group_with`](crate::Group::create_group_with).
     pub fn create_group_with(
         &self,
         path: &str,
         meta: GroupMeta,
-        existing: Existing,
+        existing: ExistingNode,
     ) -> HierarchyResult<Self> {
         block_on(self.0.create_group_with(path, meta, existing)).map(Self)
     }
 
-    /// As [`zarr_hierarchy::Group::create_array`](crate::Group::create_array).
+    /// Creates an array below this group; no chunk is written. Missing groups in between are created first.
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_hierarchy::Group::create_array`](crate::Group::create_array).
     pub fn create_array(&self, path: &str, meta: ArrayMeta) -> HierarchyResult<Array> {
         block_on(self.0.create_array(path, meta)).map(Array::from)
     }
 
-    /// As [`zarr_hierarchy::Group::create_array_with`](crate::Group::create_array_with).
+    /// As [`create_array`](Self::create_array), with a choice of what happens to a node that is there.
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_hierarchy::Group::create_array_with`](crate::Group::create_array_with).
     pub fn create_array_with(
         &self,
         path: &str,
         meta: ArrayMeta,
-        existing: Existing,
+        existing: ExistingNode,
     ) -> HierarchyResult<Array> {
         block_on(self.0.create_array_with(path, meta, existing)).map(Array::from)
     }
 
-    /// As [`zarr_hierarchy::Group::erase`](crate::Group::erase).
+    /// Erases the node at a path below this group, with everything below it.
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_hierarchy::Group::erase`](crate::Group::erase).
     pub fn erase(&self, path: &str) -> HierarchyResult<()> {
         block_on(self.0.erase(path))
     }
 
-    /// As [`zarr_hierarchy::Group::copy_to`](crate::Group::copy_to).
+    /// Copies the node at a path below this group, with everything below it, to a path below the group `to`, in any store.
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_hierarchy::Group::copy_to`](crate::Group::copy_to).
     pub fn copy_to(&self, path: &str, to: &Self, to_path: &str) -> HierarchyResult<Copied> {
         block_on(self.0.copy_to(path, &to.0, to_path))
     }
 
-    /// As [`zarr_hierarchy::Group::move_to`](crate::Group::move_to).
+    /// Moves the node at a path below this group, with everything below it, to a path below the group `to`: a copy, after which
+    /// the original is erased.
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_hierarchy::Group::move_to`](crate::Group::move_to).
     pub fn move_to(&self, path: &str, to: &Self, to_path: &str) -> HierarchyResult<Copied> {
         block_on(self.0.move_to(path, &to.0, to_path))
     }
 
-    /// As [`zarr_hierarchy::Group::consolidate`](crate::Group::consolidate).
+    /// Writes consolidated metadata of all nodes below this group.
+    ///
+    /// ```
+    /// # use zarr_hierarchy::{HierarchyResult, blocking::Group, zarr_array::standard};
+    /// # let mut root = Group::create(zarr_store::MemoryStore::new(), "/", &standard())?;
+    /// root.create_group("surface")?;
+    /// assert_eq!(root.consolidate()?.nodes, 1);
+    /// assert!(root.is_consolidated());
+    /// # HierarchyResult::Ok(())
+    /// ```
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_hierarchy::Group::consolidate`](crate::Group::consolidate).
     pub fn consolidate(&mut self) -> HierarchyResult<Report> {
         block_on(self.0.consolidate())
     }
 
-    /// As [`zarr_hierarchy::Group::consolidate_with`](crate::Group::consolidate_with).
+    /// As [`consolidate`](Self::consolidate), with a choice of what happens to arrays that the registry cannot resolve.
     ///
     /// # Errors
-    /// As there.
-    pub fn consolidate_with(&mut self, unresolved: Unresolved) -> HierarchyResult<Report> {
+    /// As [`zarr_hierarchy::Group::consolidate_with`](crate::Group::consolidate_with).
+    pub fn consolidate_with(&mut self, unresolved: UnresolvedArrays) -> HierarchyResult<Report> {
         block_on(self.0.consolidate_with(unresolved))
     }
 
-    /// As [`zarr_hierarchy::Group::check_consolidated`](crate::Group::check_consolidated).
+    /// Compares the consolidated metadata of this group with the documents, and returns the differences ordered by path;
+    /// `None` when there is no consolidated metadata.
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_hierarchy::Group::check_consolidated`](crate::Group::check_consolidated).
     pub fn check_consolidated(&self) -> HierarchyResult<Option<Vec<Difference>>> {
         block_on(self.0.check_consolidated())
     }
 
-    /// As [`zarr_hierarchy::Group::remove_consolidated`](crate::Group::remove_consolidated).
+    /// Removes the consolidated metadata of this group, if there is any.
     ///
     /// # Errors
-    /// As there.
+    /// As [`zarr_hierarchy::Group::remove_consolidated`](crate::Group::remove_consolidated).
     pub fn remove_consolidated(&mut self) -> HierarchyResult<()> {
         block_on(self.0.remove_consolidated())
     }
 
-    /// The async handle.
+    /// The async handle on the same group.
     pub fn into_async(self) -> crate::Group {
         self.0
+    }
+
+    fn inner(&self) -> &crate::Group {
+        &self.0
     }
 }
 
@@ -285,20 +355,21 @@ impl From<crate::Group> for Group {
     }
 }
 
-impl Deref for Group {
-    type Target = crate::Group;
-
-    fn deref(&self) -> &crate::Group {
-        &self.0
+impl From<crate::Node> for Node {
+    fn from(node: crate::Node) -> Self {
+        match node {
+            crate::Node::Array(array) => Self::Array(array.into()),
+            crate::Node::Group(group) => Self::Group(group.into()),
+        }
     }
 }
 
-/// The nodes below a group: as [`zarr_hierarchy::Walk`](crate::Walk), an iterator.
+/// All nodes below a group, as [`Group::walk`] finds them: an iterator that reads as it goes.
 #[derive(Debug)]
 pub struct Walk(crate::Walk);
 
 impl Walk {
-    /// As [`zarr_hierarchy::Walk::levels`](crate::Walk::levels).
+    /// The same walk, no deeper than `levels`: 1 stands for the children of the group.
     #[must_use]
     pub fn levels(self, levels: usize) -> Self {
         Self(self.0.levels(levels))

@@ -1,4 +1,4 @@
-//! Finding the children of a group (checklist F.3, H41).
+//! Finding the children of a group.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ pub(crate) async fn children(
     };
     let candidates = names.into_iter().filter_map(|child| {
         let name = child.as_str()[prefix.as_str().len()..].trim_end_matches('/');
-        // In format 2 any name will do (checklist H41).
+        // In format 2 any name will do.
         match if format == Format::V3 { listed(name) } else { Listed::Node } {
             Listed::Node => Some((child, None)),
             Listed::Odd(note) => Some((child, Some(note))),

@@ -1,4 +1,4 @@
-//! Writing, checking and removing consolidated metadata (checklist F.5).
+//! Writing, checking and removing consolidated metadata.
 
 use std::sync::Arc;
 
@@ -14,17 +14,17 @@ use crate::error::{HierarchyError, HierarchyResult};
 use crate::group::{Group, Shared};
 use crate::options::{Formats, GroupOptions, ImplicitGroups};
 
-/// What becomes of arrays that use what the registry does not know when metadata is consolidated: one of them makes
-/// zarr-python refuse the whole group (checklist F48, F49).
+/// What consolidating does with arrays that the registry cannot resolve, because they use an unknown codec or data type. One such
+/// array makes zarr-python refuse the whole group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub enum Unresolved {
-    /// An error that names the first one; nothing is written. So it is with documents that are invalid.
+pub enum UnresolvedArrays {
+    /// It fails with an error that names the first one, and writes nothing. The same holds for invalid documents.
     #[default]
     Refuse,
-    /// They are left out, and readers of consolidated metadata do not see them. So it is with documents that are invalid.
+    /// They are left out, so that readers of consolidated metadata do not see them. The same holds for invalid documents.
     LeaveOut,
-    /// They are consolidated like the others. Documents that are invalid are left out.
+    /// They are consolidated like the others. Invalid documents are left out.
     Include,
 }
 
@@ -45,17 +45,17 @@ impl Group {
     /// The cost is that of a [`walk`](Self::walk) that reads the documents themselves, a read and a put.
     ///
     /// # Errors
-    /// [`Unsupported`](ArrayErrorKind::Unsupported) when the store cannot list; those of [`Unresolved::Refuse`]; those of
+    /// [`Unsupported`](ArrayErrorKind::Unsupported) when the store cannot list; those of [`UnresolvedArrays::Refuse`]; those of
     /// the store.
     pub async fn consolidate(&mut self) -> HierarchyResult<Report> {
-        self.consolidate_with(Unresolved::default()).await
+        self.consolidate_with(UnresolvedArrays::default()).await
     }
 
     /// As [`consolidate`](Self::consolidate), with a choice of what becomes of arrays that not everybody can read.
     ///
     /// # Errors
     /// As there.
-    pub async fn consolidate_with(&mut self, unresolved: Unresolved) -> HierarchyResult<Report> {
+    pub async fn consolidate_with(&mut self, unresolved: UnresolvedArrays) -> HierarchyResult<Report> {
         let (index, report) = self.collect(Some(unresolved)).await?;
         let limits = &self.shared.options.writing.limits;
         let written = self.change_consolidated(|old| Ok(Some(index.to_holder(old, limits)?)));
@@ -114,7 +114,7 @@ impl Group {
     }
 
     /// The documents of all nodes below this group, as they are in the store.
-    async fn collect(&self, unresolved: Option<Unresolved>) -> HierarchyResult<(Index, Report)> {
+    async fn collect(&self, unresolved: Option<UnresolvedArrays>) -> HierarchyResult<(Index, Report)> {
         let real = self.real();
         let (mut index, mut report) = (Index::new(self.form()), Report::default());
         let limits = &self.shared.options.writing.limits;
@@ -129,13 +129,13 @@ impl Group {
             let problem = match &child.found {
                 Found::Undocumented => continue,
                 Found::Unlisted(_) => return Err(child.open().err().unwrap_or_else(unreadable)),
-                // What the store refuses to tell is no property of the node.
-                Found::Broken(e) if matches!(e.kind(), ArrayErrorKind::Io | ArrayErrorKind::Uncertain) => {
+                // An error of the store says nothing about the node.
+                Found::Broken(e) if is_of_store(e) => {
                     return Err(child.open().err().unwrap_or_else(unreadable));
                 }
                 Found::Broken(_) => true,
                 Found::Node(NodeMeta::Array(meta)) => {
-                    let must = !matches!(unresolved, None | Some(Unresolved::Include));
+                    let must = !matches!(unresolved, None | Some(UnresolvedArrays::Include));
                     must && meta.resolve(self.registry(), limits, &mut Ignore).is_err()
                 }
                 Found::Node(NodeMeta::Group(_)) => false,
@@ -152,7 +152,9 @@ impl Group {
                         if self.format() == Format::V3 { DocumentName::Node } else { DocumentName::Group2 };
                     index.insert(&format!("{path}{name}"), Value::from(None::<bool>));
                 }
-                (_, Some(Unresolved::Refuse)) => return Err(child.open().err().unwrap_or_else(unreadable)),
+                (_, Some(UnresolvedArrays::Refuse)) => {
+                    return Err(child.open().err().unwrap_or_else(unreadable));
+                }
                 (_, Some(_)) => {
                     let path = child.path();
                     report.left_out.push((path, child.open().err().unwrap_or_else(unreadable)));
@@ -183,6 +185,12 @@ impl Group {
         }
         Ok(())
     }
+}
+
+/// Whether the store failed, and not the node.
+fn is_of_store(e: &HierarchyError) -> bool {
+    use ArrayErrorKind as Kind;
+    matches!(e.kind(), Kind::Io | Kind::Uncertain | Kind::Unavailable | Kind::PermissionDenied)
 }
 
 fn unreadable() -> HierarchyError {

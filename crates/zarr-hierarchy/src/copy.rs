@@ -1,24 +1,25 @@
-//! Copying and moving nodes with all that is below them, object by object (checklist F32).
+//! Copying and moving nodes with all that is below them, object by object.
 
 use std::cmp::Reverse;
-use std::sync::Arc;
 
-use futures_util::{StreamExt, TryStreamExt, stream};
+use futures_util::stream;
 use zarr_array::meta::DocumentName;
 use zarr_array::meta::consolidated::Form;
 use zarr_array::meta::path::check_new_path;
 use zarr_array::node::{self, Writing};
 use zarr_array::traits::{Key, Limits, Prefix, StoreErrorKind};
-use zarr_array::{ArrayErrorKind, Consolidated, Existing, Format, Storage};
+use zarr_array::{ArrayErrorKind, Consolidated, ExistingNode, Format, Storage};
 
 use crate::erase::{EraseOptions, erase};
 use crate::error::{HierarchyError, HierarchyResult};
 use crate::group::Group;
+use crate::objects::{Moved, Transfer, TransferError, whole};
+use crate::overlap::{is_same_store, overlap};
 
 /// How nodes are copied.
 #[derive(Debug, Clone, Default)]
 pub struct CopyOptions {
-    existing: Existing,
+    existing: ExistingNode,
     at_once: Option<usize>,
     writing: Writing,
 }
@@ -31,7 +32,7 @@ impl CopyOptions {
 
     /// What becomes of a node at the destination: an error, or replaced.
     #[must_use]
-    pub fn existing(mut self, existing: Existing) -> Self {
+    pub fn existing(mut self, existing: ExistingNode) -> Self {
         self.existing = existing;
         self
     }
@@ -49,6 +50,11 @@ impl CopyOptions {
     pub fn consolidated(mut self, consolidated: Consolidated) -> Self {
         self.writing.consolidated = consolidated;
         self
+    }
+
+    fn transfer(&self, from: &Storage, to: &Storage) -> Transfer {
+        let transfer = Transfer::new(from.clone(), to.clone());
+        self.at_once.map_or(transfer.clone(), |objects| transfer.at_once(objects))
     }
 }
 
@@ -70,11 +76,16 @@ pub struct Copied {
 /// The documents come last, and that of the node itself as the last one: an interrupted copy leaves no half node. Consolidated
 /// metadata of format 2 comes behind them.
 ///
+/// A node that is to be [replaced](CopyOptions::existing) is erased once the source has been listed, and only if it does not
+/// share objects with it. That is found out whatever the handles are: two that were opened for one directory as well. Where it
+/// cannot be told by the names of documents, an object is put into the destination for a moment.
+///
 /// # Errors
-/// [`NotFound`](ArrayErrorKind::NotFound) when there is no node; [`Exists`](ArrayErrorKind::Exists) when there is one at
-/// the destination, and as [`Group::create_group`]; [`InvalidArgument`](ArrayErrorKind::InvalidArgument) when one of the
-/// paths lies in the other one, in one storage; [`Unsupported`](ArrayErrorKind::Unsupported) when the source cannot list
-/// or the destination cannot be written; those of the stores.
+/// [`NotFound`](ArrayErrorKind::NotFound) when there is no node, or the store does not list it;
+/// [`Exists`](ArrayErrorKind::Exists) when there is one at the destination, and as [`Group::create_group`];
+/// [`InvalidArgument`](ArrayErrorKind::InvalidArgument) when source and destination lie one in the other, of one storage or
+/// where a node is to be replaced; [`Unsupported`](ArrayErrorKind::Unsupported) when the source cannot list, the destination
+/// cannot be written, or is to be replaced and cannot list; those of the stores.
 pub async fn copy(
     storage: impl Into<Storage>,
     path: &str,
@@ -94,59 +105,32 @@ async fn copy_at(
     target: &Prefix,
     options: &CopyOptions,
 ) -> HierarchyResult<Copied> {
+    let at_source = |e: HierarchyError| e.at(&source.node_path());
     let at_target = |e: HierarchyError| e.at(&target.node_path());
-    let format =
-        source_format(from, source, &options.writing.limits).await.map_err(|e| e.at(&source.node_path()))?;
-    prepare(from, source, to, target, options).await.map_err(at_target)?;
-    let keys = from.list_all(source).await.map_err(|e| match e.kind() {
-        StoreErrorKind::Unsupported => HierarchyError::new(
-            ArrayErrorKind::Unsupported,
-            "the store cannot list, so that what belongs to the node is not known",
-        ),
-        _ => e.into(),
-    });
-    let (mut documents, objects): (Vec<Key>, Vec<Key>) = keys
-        .map_err(|e| e.at(&source.node_path()))?
-        .into_iter()
-        .map(|listed| listed.key)
-        .partition(node::is_document);
-    // The deepest first, what makes the node itself last.
-    documents.sort_by_cached_key(|key| {
-        let makes = DocumentName::of(key.name()).is_some_and(DocumentName::makes_node);
-        (Reverse(key.as_str().matches('/').count()), makes)
-    });
-    let own = documents.pop();
-    // Consolidated metadata of a group that is not there yet would be taken for it.
-    let (consolidated, objects): (Vec<Key>, Vec<Key>) =
-        objects.into_iter().partition(|key| key.name() == Form::Object.holder());
+    let format = source_format(from, source, &options.writing.limits).await.map_err(at_source)?;
+    check(from, source, to, target).map_err(at_target)?;
+    let keys = list(from, source).await.map_err(at_source)?;
+    let listed = Listed::of(source, &keys).map_err(at_source)?;
+    make_room(from, source, &keys, to, target, options).await.map_err(at_target)?;
     let mut created = node::create_above(to, target, format, &options.writing).await?;
-    let most = options.at_once.unwrap_or_else(|| node::at_once(from).max(node::at_once(to)).min(16));
-    let mut copied = Copied {
-        objects: (objects.len() + consolidated.len()) as u64,
-        documents: documents.len() as u64 + 1,
-        bytes: 0,
-    };
-    let transfers = objects.into_iter().map(|key| transfer(from, source, to, target, key));
-    let mut sizes = stream::iter(transfers).buffer_unordered(most);
-    while let Some(size) = sizes.try_next().await.map_err(at_target)? {
-        copied.bytes += size;
+    let way = Way { transfer: options.transfer(from, to), source, target };
+    let mut moved = way.take(&listed.objects).await?;
+    for documents in &listed.documents {
+        moved = sum(moved, way.take(documents).await?);
     }
-    for key in &documents {
-        copied.bytes += transfer(from, source, to, target, key.clone()).await.map_err(at_target)?;
-    }
-    if let Some(own) = own {
-        copied.bytes += last(from, to, target, &own).await.map_err(at_target)?;
-        documents.push(own);
-    }
-    for key in consolidated {
-        copied.bytes += transfer(from, source, to, target, key).await.map_err(at_target)?;
-    }
-    let nodes = documents.iter().map(|key| moved(source, target, &key.parent()));
+    let own = last(from, to, target, listed.own).await.map_err(at_target)?;
+    moved = sum(moved, way.take(&listed.consolidated).await?);
+    let documents: Vec<&Key> = listed.documents.iter().flatten().copied().chain([listed.own]).collect();
+    let nodes = documents.iter().map(|key| self::moved(source, target, &key.parent()));
     created.extend(nodes.collect::<HierarchyResult<Vec<_>>>()?);
     created.sort_unstable();
     created.dedup();
     node::refresh(to, target, &created, format, &options.writing).await?;
-    Ok(copied)
+    Ok(Copied {
+        documents: documents.len() as u64,
+        objects: (keys.len() - documents.len()) as u64,
+        bytes: moved.bytes + own,
+    })
 }
 
 /// The format of the node at the source.
@@ -155,39 +139,111 @@ async fn source_format(from: &Storage, source: &Prefix, limits: &Limits) -> Hier
     format.ok_or_else(|| HierarchyError::not_found("there is no node"))
 }
 
-/// Whatever can be refused is refused before anything is erased.
-async fn prepare(
-    from: &Storage,
-    source: &Prefix,
-    to: &Storage,
-    target: &Prefix,
-    options: &CopyOptions,
-) -> HierarchyResult<()> {
+/// Refuses what can be refused without a look at the objects.
+fn check(from: &Storage, source: &Prefix, to: &Storage, target: &Prefix) -> HierarchyResult<()> {
     to.check_writable()?;
     from.check_listable()?;
     check_new_path(&target.node_path())?;
     let nested = source.as_str().starts_with(target.as_str()) || target.as_str().starts_with(source.as_str());
-    if nested && is_one(from, to) {
-        let message = format!("{:?} and the destination lie one in the other", source.node_path());
-        return Err(HierarchyError::invalid(message));
-    }
-    let there = node::documents(to, target, None, &options.writing.limits).await?.make_node();
-    match options.existing {
-        _ if !there => Ok(()),
-        Existing::Replace => {
-            let options = EraseOptions::new().root(true).consolidated(options.writing.consolidated);
-            erase(to.clone(), &target.node_path(), &options).await
-        }
-        _ => Err(HierarchyError::new(ArrayErrorKind::Exists, "there is a node already")),
+    if nested && is_same_store(from, to) { Err(one_in_the_other(source)) } else { Ok(()) }
+}
+
+fn one_in_the_other(source: &Prefix) -> HierarchyError {
+    HierarchyError::invalid(format!("{:?} and the destination lie one in the other", source.node_path()))
+}
+
+async fn list(from: &Storage, source: &Prefix) -> HierarchyResult<Vec<Key>> {
+    let listed = from.list_all(source).await.map_err(|e| match e.kind() {
+        StoreErrorKind::Unsupported => HierarchyError::new(
+            ArrayErrorKind::Unsupported,
+            "the store cannot list, so that what belongs to the node is not known",
+        ),
+        _ => e.into(),
+    })?;
+    Ok(listed.into_iter().map(|listed| listed.key).collect())
+}
+
+/// The keys of a node and of all that is below it, in the order in which they are copied.
+struct Listed<'a> {
+    /// Chunks, and what else lies there.
+    objects: Vec<&'a Key>,
+    /// Documents in stages: the deepest first, and of one depth those that make nodes last.
+    documents: Vec<Vec<&'a Key>>,
+    /// The document that makes the node itself.
+    own: &'a Key,
+    /// Consolidated metadata of format 2: some readers take it for a group, so that it comes after its group.
+    consolidated: Vec<&'a Key>,
+}
+
+impl<'a> Listed<'a> {
+    /// An error if the document that makes the node at `source` is not among the keys.
+    fn of(source: &Prefix, keys: &'a [Key]) -> HierarchyResult<Self> {
+        let (mut documents, objects): (Vec<&Key>, Vec<&Key>) =
+            keys.iter().partition(|key| node::is_document(key));
+        let (consolidated, objects) =
+            objects.into_iter().partition(|key| key.name() == Form::Object.holder());
+        documents.sort_by_key(|key| stage(key));
+        let own = documents.pop().filter(|own| own.parent() == *source && stage(own).1);
+        let own =
+            own.ok_or_else(|| HierarchyError::not_found("there is no node among what the store lists"))?;
+        let stages = documents.chunk_by(|a, b| stage(a) == stage(b)).map(<[_]>::to_vec);
+        Ok(Self { objects, documents: stages.collect(), own, consolidated })
     }
 }
 
-/// Whether two handles are of one storage.
-fn is_one(a: &Storage, b: &Storage) -> bool {
-    /// What handles of one storage share.
-    #[derive(Default)]
-    struct Identity;
-    Arc::ptr_eq(&a.shared::<Identity>(), &b.shared::<Identity>())
+/// When a document is copied: by its depth, and whether it makes a node.
+fn stage(document: &Key) -> (Reverse<usize>, bool) {
+    let makes = DocumentName::of(document.name()).is_some_and(DocumentName::makes_node);
+    (Reverse(document.as_str().matches('/').count()), makes)
+}
+
+/// Erases the node that is at the destination, if that is wanted and leaves the source as it is.
+async fn make_room(
+    from: &Storage,
+    source: &Prefix,
+    keys: &[Key],
+    to: &Storage,
+    target: &Prefix,
+    options: &CopyOptions,
+) -> HierarchyResult<()> {
+    if !node::documents(to, target, None, &options.writing.limits).await?.make_node() {
+        return Ok(());
+    }
+    if options.existing != ExistingNode::Replace {
+        return Err(HierarchyError::new(ArrayErrorKind::Exists, "there is a node already"));
+    }
+    if overlap(from, source, keys, to, target).await? {
+        return Err(one_in_the_other(source));
+    }
+    let options = EraseOptions::new().root(true).consolidated(options.writing.consolidated);
+    erase(to.clone(), &target.node_path(), &options).await
+}
+
+/// From the keys of the source to those of the destination.
+struct Way<'a> {
+    transfer: Transfer,
+    source: &'a Prefix,
+    target: &'a Prefix,
+}
+
+impl Way<'_> {
+    /// Copies objects, in any order.
+    async fn take(&self, keys: &[&Key]) -> HierarchyResult<Moved> {
+        let pairs = keys.iter().map(|key| {
+            let below = self.source.strip(key).unwrap_or_default();
+            Ok(((*key).clone(), self.target.key(below)?))
+        });
+        let pairs: Vec<_> = pairs.collect();
+        self.transfer.copy(stream::iter(pairs), |_| ()).await.map_err(|e| match e {
+            TransferError::From(e) => HierarchyError::from(e).at(&self.source.node_path()),
+            TransferError::To(e) => HierarchyError::from(e).at(&self.target.node_path()),
+            e => HierarchyError::invalid(e.to_string()),
+        })
+    }
+}
+
+fn sum(a: Moved, b: Moved) -> Moved {
+    Moved { objects: a.objects + b.objects, bytes: a.bytes + b.bytes }
 }
 
 /// The place of something below the source at the destination.
@@ -195,30 +251,10 @@ pub(crate) fn moved(source: &Prefix, target: &Prefix, inner: &Prefix) -> Hierarc
     Ok(Prefix::new(format!("{target}{}", &inner.as_str()[source.as_str().len()..]))?)
 }
 
-/// The largest object that is copied, in bytes: each is held in memory once.
-const OBJECT: u64 = 4 << 30;
-
-/// Copies one object and gives its size.
-async fn transfer(
-    from: &Storage,
-    source: &Prefix,
-    to: &Storage,
-    target: &Prefix,
-    key: Key,
-) -> HierarchyResult<u64> {
-    let Some(bytes) = from.get(&key, OBJECT).await? else {
-        // Deleted since it was listed.
-        return Ok(0);
-    };
-    let size = bytes.len() as u64;
-    to.put(&target.key(source.strip(&key).unwrap_or_default())?, bytes).await?;
-    Ok(size)
-}
-
 /// Copies the document that makes the node, unless somebody else has made one meanwhile, and gives its size.
 async fn last(from: &Storage, to: &Storage, target: &Prefix, key: &Key) -> HierarchyResult<u64> {
     let gone = || HierarchyError::not_found("the node was erased while it was copied");
-    let bytes = from.get(key, OBJECT).await?.ok_or_else(gone)?;
+    let bytes = whole(from, key).await?.ok_or_else(gone)?;
     let size = bytes.len() as u64;
     match node::put_new(to, &target.key(key.name())?, bytes).await? {
         true => Ok(size),

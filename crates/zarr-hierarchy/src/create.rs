@@ -2,20 +2,21 @@
 
 use zarr_array::meta::{ArrayMeta, GroupMeta, NodeMeta};
 use zarr_array::traits::Prefix;
-use zarr_array::{Array, ArrayErrorKind, CreateOptions, Existing, Format, Registry, Storage, node};
+use zarr_array::{Array, ArrayErrorKind, CreateOptions, ExistingNode, Format, Registry, Storage, node};
 
 use crate::error::{HierarchyError, HierarchyResult};
 use crate::group::{Group, Shared};
 use crate::options::GroupOptions;
 
 impl GroupOptions {
-    /// Creates a group at `path`, after the groups above it that are not there, in the format of `meta`.
+    /// Creates a group at `path` in the format of `meta`. Missing parent groups are created first. `existing` says what happens to a
+    /// node that exists at the path.
     ///
-    /// The cost is a read for each group above it, three reads at once that look for a node of the other format, and a put;
-    /// and two reads, a read of each group that was created, and a put for each group above it with consolidated metadata.
+    /// Costs one read per parent group, three reads at once that look for a node of the other format, and one put; for each
+    /// parent group with consolidated metadata also two reads, one read of each group that was created, and one put.
     ///
     /// # Errors
-    /// [`Exists`](ArrayErrorKind::Exists) when there is a node and `existing` does not want it, or an array or a group of
+    /// [`Exists`](ArrayErrorKind::Exists) when there is a node that `existing` does not accept, or an array or a group of
     /// another format above it; [`InvalidArgument`](ArrayErrorKind::InvalidArgument) for a name that must not be created;
     /// those of the store.
     pub async fn create(
@@ -23,7 +24,7 @@ impl GroupOptions {
         storage: impl Into<Storage>,
         path: &str,
         meta: GroupMeta,
-        existing: Existing,
+        existing: ExistingNode,
         registry: &Registry,
     ) -> HierarchyResult<Group> {
         let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);
@@ -37,7 +38,7 @@ impl GroupOptions {
         storage: &Storage,
         prefix: &Prefix,
         meta: GroupMeta,
-        existing: Existing,
+        existing: ExistingNode,
     ) -> HierarchyResult<GroupMeta> {
         let node = NodeMeta::Group(meta.clone());
         let there = node::create(storage, prefix, &node, existing, &self.writing).await;
@@ -53,8 +54,18 @@ impl GroupOptions {
 }
 
 impl Group {
-    /// Creates a group of format 3 without attributes at `path`, after the groups above it that are not there; see
-    /// [`GroupOptions::create`] for more.
+    /// Creates a group of format 3 without attributes at `path`. Missing parent groups are created first.
+    /// [`GroupOptions::create`] takes metadata and options.
+    ///
+    /// ```
+    /// # use zarr_hierarchy::{ArrayMeta, Group, HierarchyResult, zarr_array::{DataType, Storage, standard}};
+    /// # async fn example(storage: Storage) -> HierarchyResult<()> {
+    /// let root = Group::create(storage, "/", &standard()).await?;
+    /// let meta = ArrayMeta::builder([24, 180], DataType::Float32).chunks([12, 90]).build()?;
+    /// let t2m = root.create_array("surface/t2m", meta).await?; // and the group `surface`
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As there; [`Exists`](ArrayErrorKind::Exists) when there is a node.
@@ -64,7 +75,7 @@ impl Group {
         registry: &Registry,
     ) -> HierarchyResult<Self> {
         let meta = GroupMeta::new(Format::V3)?;
-        GroupOptions::new().create(storage, path, meta, Existing::Fail, registry).await
+        GroupOptions::new().create(storage, path, meta, ExistingNode::Fail, registry).await
     }
 
     /// Creates a group without attributes below this one, in its format.
@@ -72,10 +83,10 @@ impl Group {
     /// # Errors
     /// As [`create_group_with`](Self::create_group_with).
     pub async fn create_group(&self, path: &str) -> HierarchyResult<Self> {
-        self.create_group_with(path, GroupMeta::new(self.format())?, Existing::Fail).await
+        self.create_group_with(path, GroupMeta::new(self.format())?, ExistingNode::Fail).await
     }
 
-    /// Creates a group below this one, and those in between that are not there.
+    /// Creates a group below this one with the metadata `meta`. Missing groups in between are created first.
     ///
     /// # Errors
     /// As [`GroupOptions::create`].
@@ -83,22 +94,22 @@ impl Group {
         &self,
         path: &str,
         meta: GroupMeta,
-        existing: Existing,
+        existing: ExistingNode,
     ) -> HierarchyResult<Self> {
         let prefix = self.child(path)?;
         let meta = self.shared.options.create_at(&self.shared.storage, &prefix, meta, existing).await?;
         Ok(Self::at(&self.shared, &prefix, meta, Vec::new()))
     }
 
-    /// Creates an array below this group, and groups in between that are not there. No chunk is written.
+    /// Creates an array below this group; no chunk is written. Missing groups in between are created first.
     ///
     /// # Errors
     /// As [`Array::create`].
     pub async fn create_array(&self, path: &str, meta: ArrayMeta) -> HierarchyResult<Array> {
-        self.create_array_with(path, meta, Existing::Fail).await
+        self.create_array_with(path, meta, ExistingNode::Fail).await
     }
 
-    /// As [`create_array`](Self::create_array), with a choice of what becomes of a node that is there.
+    /// As [`create_array`](Self::create_array), with a choice of what happens to a node that exists.
     ///
     /// # Errors
     /// As [`Array::create`].
@@ -106,7 +117,7 @@ impl Group {
         &self,
         path: &str,
         meta: ArrayMeta,
-        existing: Existing,
+        existing: ExistingNode,
     ) -> HierarchyResult<Array> {
         let (prefix, writing) = (self.child(path)?, &self.shared.options.writing);
         let options = CreateOptions::new()

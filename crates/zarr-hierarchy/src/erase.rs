@@ -1,4 +1,4 @@
-//! Erasing nodes (checklist F30, F31).
+//! Erasing nodes.
 
 use zarr_array::node::{self, Writing};
 use zarr_array::traits::Prefix;

@@ -8,8 +8,13 @@ use zarr_array::traits::StoreError;
 use zarr_array::{ArrayError, ArrayErrorKind};
 
 /// An error of an operation on a hierarchy, with the node it is about. Its kinds are those of arrays.
+///
+/// It prints as one line, from outside in. [`source`](Error::source) is the error below it, an [`ArrayError`] whose own source is
+/// that of the store, the codec or the document. Cheap to clone: a clone shares the source.
+#[derive(Clone)]
 pub struct HierarchyError(Box<Inner>);
 
+#[derive(Clone)]
 struct Inner {
     kind: ArrayErrorKind,
     node: Option<String>,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde_core::de::DeserializeOwned;
 use zarr_array::meta::json::Object;
 use zarr_array::meta::path::normalize;
 use zarr_array::meta::{GroupMeta, Ignore, NodeMeta, Sink, Strict};
@@ -11,14 +12,15 @@ use zarr_array::{Array, Diagnostic, Format, OpenOptions, Registry, Storage, node
 use zarr_store::Consolidated;
 
 use crate::child::Node;
-use crate::error::HierarchyResult;
+use crate::error::{HierarchyError, HierarchyResult};
+use crate::handle::common_methods;
 use crate::options::GroupOptions;
 
-/// A group in a store, open: its metadata, and the way to the nodes below it. Whatever is opened through it has its registry,
-/// limits and options.
+/// A group in a store: opens, creates, lists, copies and erases the nodes below it, and changes its attributes. What is opened
+/// through a group has its registry, limits and options.
 ///
-/// Cheap to clone. Paths are relative to the group; a slash in front changes nothing. The blocking twin, with the same
-/// names, is [`blocking::Group`](crate::blocking::Group).
+/// Cheap to clone. Paths are relative to the group; a leading slash changes nothing.
+/// [`blocking::Group`](crate::blocking::Group) has the same methods for programs without async.
 ///
 /// ```
 /// # use zarr_hierarchy::{Group, HierarchyResult, zarr_array::{Registry, Storage}};
@@ -54,69 +56,26 @@ pub(crate) struct Shared {
 }
 
 impl Group {
-    /// Opens the group at `path` (`/`, `a/b`, `/a/b`), tolerantly, with its consolidated metadata where it has some; see
-    /// [`GroupOptions`] for more.
+    common_methods!();
+
+    /// Opens the group at `path` (`/`, `a/b`, `/a/b`), with its consolidated metadata where it has some. Deviations from the
+    /// specification that do no harm are tolerated and listed by [`diagnostics`](Self::diagnostics); [`GroupOptions`] has other
+    /// ways.
+    ///
+    /// ```
+    /// # use zarr_hierarchy::{Group, HierarchyResult, zarr_array::{Storage, standard}};
+    /// # async fn example(storage: Storage) -> HierarchyResult<()> {
+    /// let root = Group::open(storage, "/", &standard()).await?;
+    /// let t2m = root.array("surface/t2m").await?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`NotFound`](zarr_array::ArrayErrorKind::NotFound) when there is no group;
     /// [`Metadata`](zarr_array::ArrayErrorKind::Metadata) when its document is invalid; those of the store.
     pub async fn open(storage: impl Into<Storage>, path: &str, registry: &Registry) -> HierarchyResult<Self> {
         GroupOptions::new().open(storage, path, registry).await
-    }
-
-    /// The path in the store: `/`, `/a/b`.
-    pub fn path(&self) -> String {
-        self.prefix.node_path()
-    }
-
-    /// The prefix of the group in the store.
-    pub fn prefix(&self) -> &Prefix {
-        &self.prefix
-    }
-
-    /// The version of the format.
-    pub fn format(&self) -> Format {
-        self.meta.format()
-    }
-
-    /// The metadata: the documents as they are stored.
-    pub fn metadata(&self) -> &GroupMeta {
-        &self.meta
-    }
-
-    /// The attributes; empty when there are none.
-    pub fn attributes(&self) -> Object {
-        self.meta.attributes()
-    }
-
-    /// What deviated from the specification when the group was opened, and was tolerated.
-    pub fn diagnostics(&self) -> &[Diagnostic] {
-        &self.diagnostics
-    }
-
-    /// The storage; where consolidated metadata is used, behind it.
-    pub fn storage(&self) -> &Storage {
-        &self.shared.storage
-    }
-
-    /// The storage itself, whatever consolidated metadata says.
-    pub fn store(&self) -> &Storage {
-        self.shared.store()
-    }
-
-    /// The registry that arrays are opened with.
-    pub fn registry(&self) -> &Registry {
-        &self.shared.registry
-    }
-
-    /// The options that it was opened with.
-    pub fn options(&self) -> &GroupOptions {
-        &self.shared.options
-    }
-
-    /// Whether nodes below are found in consolidated metadata, and not by asking the store.
-    pub fn is_consolidated(&self) -> bool {
-        self.shared.layer.is_some()
     }
 
     /// The prefix of a node at a path relative to this group; the empty path is the group itself.
@@ -127,8 +86,8 @@ impl Group {
         }
     }
 
-    /// The node at a path: nothing when there is none. One request, up to four where format 2 is
-    /// looked for as well; none with consolidated metadata.
+    /// Opens the node at a path, whether array or group; `None` when there is no node. One request, up to four where format 2
+    /// is looked for as well; none with consolidated metadata.
     ///
     /// # Errors
     /// When its documents are invalid, or the array uses what the registry does not know; those of the store.
@@ -152,7 +111,7 @@ impl Group {
         Ok(node::documents(storage, &self.below(path)?, *only, limits).await?.make_node())
     }
 
-    /// Opens the group at a path, with its own consolidated metadata when this group has none.
+    /// Opens the group at a path. When this group has no consolidated metadata, that of the opened group is used.
     ///
     /// # Errors
     /// [`NotFound`](zarr_array::ArrayErrorKind::NotFound) when there is no group, and as [`node`](Self::node).
@@ -182,7 +141,7 @@ impl Group {
         Ok(array.with_consolidated(options.writing.consolidated))
     }
 
-    /// Reads the group again, with the consolidated metadata that it has by now.
+    /// Reads the metadata of the group again, and its consolidated metadata.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -192,6 +151,10 @@ impl Group {
         let group = options.open_at(store, &self.prefix, registry, Some(format), format).await;
         *self = group.map_err(|e| e.at(&self.path()))?;
         Ok(())
+    }
+
+    fn inner(&self) -> &Self {
+        self
     }
 
     pub(crate) fn at(shared: &Arc<Shared>, prefix: &Prefix, meta: GroupMeta, notes: Vec<Diagnostic>) -> Self {

@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod attributes;
 pub mod blocking;
@@ -10,19 +11,22 @@ mod create;
 mod erase;
 mod error;
 mod group;
+mod handle;
 pub mod migrate;
+pub mod objects;
 mod open;
 mod options;
+mod overlap;
 mod walk;
 
 pub use zarr_array::{
-    self, ArrayErrorKind as HierarchyErrorKind, Consolidated, Existing, Format,
+    self, ArrayErrorKind as HierarchyErrorKind, Consolidated, ExistingNode, Format,
     meta::consolidated::Difference,
     meta::{ArrayMeta, GroupMeta, NodeMeta},
 };
 
 pub use child::{Child, Found, Kind, Node};
-pub use consolidate::{Report, Unresolved};
+pub use consolidate::{Report, UnresolvedArrays};
 pub use copy::{Copied, CopyOptions, copy};
 pub use erase::{EraseOptions, erase};
 pub use error::{HierarchyError, HierarchyResult};

@@ -1,4 +1,4 @@
-//! From formats 2 and 1 to format 3 by new metadata alone, with the chunks where they are (checklist H.9); and removing the
+//! From formats 2 and 1 to format 3 by new metadata alone, with the chunks where they are; and removing the
 //! metadata of one format where there is that of another.
 //!
 //! Everything is planned before anything is changed. A [`Plan`] says what it will write and delete, and which nodes cannot
@@ -69,7 +69,7 @@ impl MigrateOptions {
         Self::default()
     }
 
-    /// The format of the hierarchy so far: 2, or 1, where there is a single array (checklist I1).
+    /// The format of the hierarchy so far: 2, or 1, where there is a single array.
     #[must_use]
     pub fn format(mut self, format: Format) -> Self {
         self.format = format;
@@ -106,14 +106,14 @@ impl MigrateOptions {
         self
     }
 
-    /// Whether the attribute with the names of dimensions is kept, beside the member `dimension_names` (checklist J2, J3).
+    /// Whether the attribute with the names of dimensions is kept, beside the member `dimension_names`.
     #[must_use]
     pub fn keep_dimensions(mut self, keep: bool) -> Self {
         self.keep_dimensions = keep;
         self
     }
 
-    /// Whether arrays of xarray get the attribute by which it knows missing values in format 3 (checklist J.2).
+    /// Whether arrays of xarray get the attribute by which it knows missing values in format 3.
     #[must_use]
     pub fn fill_attribute(mut self, set: bool) -> Self {
         self.fill_attribute = set;
@@ -145,7 +145,7 @@ impl MigrateOptions {
     /// # Errors
     /// [`NotFound`](zarr_array::ArrayErrorKind::NotFound) when there is no node;
     /// [`InvalidArgument`](zarr_array::ArrayErrorKind::InvalidArgument) when it lies in a group that would remain one of
-    /// format 2 (checklist F10); [`Unsupported`](zarr_array::ArrayErrorKind::Unsupported) when the store cannot list; those
+    /// format 2; [`Unsupported`](zarr_array::ArrayErrorKind::Unsupported) when the store cannot list; those
     /// of the store. What is wrong with single nodes is in the plan.
     pub async fn plan(&self, storage: impl Into<Storage>, path: &str) -> HierarchyResult<Plan> {
         let (storage, prefix) = (storage.into(), Prefix::of_node(path)?);

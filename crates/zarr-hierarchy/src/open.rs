@@ -77,7 +77,7 @@ impl GroupOptions {
         }
     }
 
-    /// What to make of a path without a document (checklist F13).
+    /// What to make of a path without a document.
     async fn absent(
         &self,
         storage: &Storage,

@@ -3,36 +3,36 @@
 use zarr_array::node::Writing;
 use zarr_array::{Consolidated, Format, Limits};
 
-/// Whether consolidated metadata is used where a group has it. It is trusted (checklist F43, L91): what it does not name is
-/// not seen, and its documents are taken for those of the store.
+/// Whether the consolidated metadata of a group is used. It is trusted: nodes that it does not name are not found, and its
+/// documents are used in place of those in the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum UseConsolidated {
-    /// Where it is present.
+    /// It is used where it is present.
     #[default]
     IfPresent,
-    /// It must be present.
+    /// It must be present, else opening the group is an error.
     Require,
-    /// Never: the documents themselves are read.
+    /// It is ignored: the documents themselves are read.
     Ignore,
 }
 
-/// What is made of a folder of a group that holds no document of a node (checklist F13): it may be a group of pre-release
-/// software, or no business of Zarr's.
+/// How a folder without a Zarr document is listed. It may be a group that pre-release software wrote, or have nothing to do with
+/// Zarr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ImplicitGroups {
-    /// It is passed over.
+    /// It is not listed.
     Ignore,
-    /// It is listed as [`Found::Undocumented`](crate::Found::Undocumented), and not descended into. Folders whose names
-    /// begin with a period are passed over (checklist E34).
+    /// It is listed as [`Found::Undocumented`](crate::Found::Undocumented), and walks do not enter it. Folders whose names
+    /// begin with a period are not listed.
     #[default]
     Report,
-    /// It is taken for a group without attributes.
+    /// It is a group without attributes.
     Treat,
 }
 
-/// Which children of a group are shown (checklist F16).
+/// Which children of a group are listed, by their format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Formats {

@@ -14,7 +14,7 @@ use crate::error::HierarchyResult;
 use crate::group::{Group, Shared};
 
 /// A walk over the nodes below a group, depth first: every group before its children, children in the order of their names.
-/// Only groups are descended into (checklist F22).
+/// Only groups are descended into.
 ///
 /// ```
 /// # use zarr_hierarchy::{Group, HierarchyResult};

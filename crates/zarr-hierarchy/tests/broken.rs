@@ -7,7 +7,7 @@ use common::{ARRAY, GROUP, consolidated, open, open_with, store};
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::zarr_array::meta::Limits;
 use zarr_hierarchy::zarr_array::standard;
-use zarr_hierarchy::{GroupOptions, Kind, Unresolved};
+use zarr_hierarchy::{GroupOptions, Kind, UnresolvedArrays};
 
 /// Documents that are no metadata, each in another way.
 const BROKEN: &[&str] = &[
@@ -58,7 +58,7 @@ fn every_third_node_is_broken_and_the_others_are_listed() {
     }
     assert_eq!(root.walk().count(), children.len());
     assert!(root.consolidate().is_err());
-    let report = root.consolidate_with(Unresolved::LeaveOut).unwrap();
+    let report = root.consolidate_with(UnresolvedArrays::LeaveOut).unwrap();
     assert_eq!((report.nodes, report.left_out.len()), (2 * broken.len(), broken.len()));
     assert_eq!(root.children().unwrap().len(), 2 * broken.len());
     assert_eq!(root.check_consolidated().unwrap().unwrap().len(), broken.len(), "and that is said");
@@ -121,4 +121,64 @@ fn consolidated_metadata_stays_within_the_limits() {
     let e = root.consolidate().unwrap_err();
     assert_eq!(e.kind(), zarr_hierarchy::HierarchyErrorKind::LimitExceeded);
     assert_eq!(common::text(&storage, "zarr.json"), GROUP);
+}
+
+/// A node that the store does not give is not a broken node: it must not be left out, as if nobody could read it.
+#[test]
+fn an_error_of_the_store_is_not_a_property_of_the_node() {
+    use std::error::Error;
+    use zarr_hierarchy::HierarchyErrorKind as Kind;
+    use zarr_hierarchy::zarr_array::traits::{StoreError, StoreErrorKind};
+    use zarr_store::{Fault, Faulty};
+
+    for (fault, expected) in [
+        (StoreErrorKind::Unavailable, Kind::Unavailable),
+        (StoreErrorKind::PermissionDenied, Kind::PermissionDenied),
+        (StoreErrorKind::Io, Kind::Io),
+    ] {
+        let (storage, _) = store(&[("zarr.json", GROUP), ("a/zarr.json", GROUP)]);
+        let (faulty, _) = Faulty::over(&storage, move |_, call| {
+            (call.target() == "a/zarr.json").then_some(Fault::ErrorBefore(fault))
+        });
+        let e = open(&faulty).consolidate_with(UnresolvedArrays::LeaveOut).unwrap_err();
+        assert_eq!((e.kind(), e.node()), (expected, Some("/a")), "{e}");
+        let below = e.source().and_then(Error::source).unwrap();
+        assert_eq!(below.downcast_ref::<StoreError>().unwrap().kind(), fault);
+        assert_eq!(common::text(&storage, "zarr.json"), GROUP, "nothing was written");
+    }
+}
+
+/// Attributes of format 2 have a document of their own: while that is broken they are not taken for empty ones.
+#[test]
+fn attributes_that_cannot_be_read_are_no_empty_value() {
+    type Table = std::collections::BTreeMap<String, f64>;
+    let (storage, _) = store(&[(".zgroup", common::GROUP2), (".zattrs", r#"{"a": NaN, "b": 1}"#)]);
+    let mut root = open(&storage);
+    assert!(root.attributes_as::<Table>().unwrap()["a"].is_nan());
+    let e = root.attributes_as::<std::collections::BTreeMap<String, bool>>().unwrap_err();
+    assert!(e.to_string().starts_with("node \"/\": member \"/attributes/a\": invalid type"), "{e}");
+    root.set_attribute("c", &2.5).unwrap();
+    assert_eq!(open(&storage).attributes_as::<Table>().unwrap()["c"], 2.5);
+    let (storage, _) = store(&[(".zgroup", common::GROUP2), (".zattrs", "{")]);
+    assert!(open(&storage).attributes_as::<Table>().is_err());
+}
+
+/// A document beyond the limit is refused before its bytes are read.
+#[test]
+fn documents_beyond_the_limit_are_not_read() {
+    let long = " ".repeat(1001);
+    let mut limits = Limits::default();
+    limits.metadata_bytes = 1000;
+    for (objects, bytes_read) in [
+        (&[("zarr.json", &long[..])][..], 0),
+        (&[(".zgroup", &long)], 0),
+        (&[(".zgroup", common::GROUP2), (".zmetadata", &long)], common::GROUP2.len()),
+    ] {
+        let (storage, counting) = store(objects);
+        let options = GroupOptions::new().limits(limits.clone());
+        let e = Group::open_with(storage, "/", &standard(), &options).unwrap_err();
+        assert_eq!(e.kind(), zarr_hierarchy::HierarchyErrorKind::LimitExceeded);
+        assert!(e.to_string().contains("the object has 1001 bytes, at most 1000 are accepted"), "{e}");
+        assert_eq!(counting.counts().bytes_read, bytes_read as u64, "{e}");
+    }
 }

@@ -13,8 +13,8 @@ use zarr_hierarchy::zarr_array::meta::Code;
 use zarr_hierarchy::zarr_array::traits::block_on;
 use zarr_hierarchy::zarr_array::{NdVec, standard};
 use zarr_hierarchy::{
-    CopyOptions, EraseOptions, Existing, Formats, Found, GroupMeta, GroupOptions, HierarchyErrorKind as Kind,
-    ImplicitGroups, NodeMeta, UseConsolidated,
+    CopyOptions, EraseOptions, ExistingNode, Formats, Found, GroupMeta, GroupOptions,
+    HierarchyErrorKind as Kind, ImplicitGroups, NodeMeta, UseConsolidated,
 };
 
 #[test]
@@ -136,7 +136,8 @@ fn f14_f16_formats_side_by_side() {
     let old = open(&storage).group("old").unwrap();
     assert_eq!(names(&old.children().unwrap()), ["x"], "H41");
     // A hierarchy that is written has one format.
-    let e = old.create_group_with("n", GroupMeta::new(zarr_hierarchy::Format::V3).unwrap(), Existing::Fail);
+    let e =
+        old.create_group_with("n", GroupMeta::new(zarr_hierarchy::Format::V3).unwrap(), ExistingNode::Fail);
     assert_eq!(e.unwrap_err().kind(), Kind::Exists);
     let e = open(&storage).create_group("old").unwrap_err();
     assert_eq!(e.kind(), Kind::Exists, "a node of another format is a node");
@@ -158,11 +159,12 @@ fn f17_what_becomes_of_a_node_that_is_there() {
     array.write(.., &[1, 2, 3, 4]).unwrap();
     assert_eq!(root.create_array("x", array_meta()).unwrap_err().kind(), Kind::Exists);
     assert_eq!(root.create_group("x").unwrap_err().kind(), Kind::Exists);
-    let again = root.create_array_with("x", array_meta(), Existing::Open).unwrap();
+    let again = root.create_array_with("x", array_meta(), ExistingNode::Open).unwrap();
     assert_eq!(again.read::<i32>(..).unwrap().as_slice(), [1, 2, 3, 4]);
-    let e = root.create_group_with("x", GroupMeta::new(root.format()).unwrap(), Existing::Open).unwrap_err();
+    let e =
+        root.create_group_with("x", GroupMeta::new(root.format()).unwrap(), ExistingNode::Open).unwrap_err();
     assert_eq!(e.kind(), Kind::Exists, "another kind of node");
-    let new = root.create_array_with("x", array_meta(), Existing::Replace).unwrap();
+    let new = root.create_array_with("x", array_meta(), ExistingNode::Replace).unwrap();
     assert_eq!(new.read::<i32>(..).unwrap().as_slice(), [7; 4]);
 }
 
@@ -435,7 +437,7 @@ fn f47_a_group_in_between_covers_what_is_below_it() {
 
 #[test]
 fn f48_f49_what_others_cannot_read_is_not_consolidated_unsaid() {
-    use zarr_hierarchy::Unresolved;
+    use zarr_hierarchy::UnresolvedArrays;
     let unknown = ARRAY.replace("\"bytes\"", "\"unheard-of\"");
     let (storage, _) = store(&[
         ("zarr.json", GROUP),
@@ -447,9 +449,9 @@ fn f48_f49_what_others_cannot_read_is_not_consolidated_unsaid() {
     let e = root.consolidate().unwrap_err();
     assert_eq!((e.kind(), e.node()), (Kind::UnknownExtension, Some("/a")));
     assert_eq!(text(&storage, "zarr.json"), GROUP, "nothing was written");
-    let report = root.consolidate_with(Unresolved::LeaveOut).unwrap();
+    let report = root.consolidate_with(UnresolvedArrays::LeaveOut).unwrap();
     assert_eq!((report.nodes, report.left_out.len()), (1, 2));
-    let report = root.consolidate_with(Unresolved::Include).unwrap();
+    let report = root.consolidate_with(UnresolvedArrays::Include).unwrap();
     assert_eq!((report.nodes, &report.left_out[0].0[..]), (2, "/bad"));
     assert_eq!(names(&open(&storage).children().unwrap()), ["a", "b"]);
 }

@@ -7,7 +7,7 @@ use common::{array_meta, names, open, open_with, store};
 use std::fs;
 use zarr_hierarchy::blocking::{Group, copy};
 use zarr_hierarchy::zarr_array::{Storage, standard};
-use zarr_hierarchy::{CopyOptions, Existing, GroupOptions, HierarchyErrorKind as Kind};
+use zarr_hierarchy::{CopyOptions, ExistingNode, GroupOptions, HierarchyErrorKind as Kind};
 use zarr_store_fs::FsStore;
 
 #[test]
@@ -42,7 +42,7 @@ fn hierarchies_are_copied_between_stores() {
     assert_eq!(there.array("a/x").unwrap().read::<i32>(..).unwrap().as_slice(), [1, 2, 3, 4]);
     let again = |options: &CopyOptions| copy(memory.clone(), "a", disk.clone(), "a", options);
     assert_eq!(again(&CopyOptions::new()).unwrap_err().kind(), Kind::Exists);
-    again(&CopyOptions::new().existing(Existing::Replace)).unwrap();
+    again(&CopyOptions::new().existing(ExistingNode::Replace)).unwrap();
     assert_eq!(open(&disk).check_consolidated().unwrap().unwrap(), []);
     let e = copy(memory.clone(), "none", disk.clone(), "b", &CopyOptions::new()).unwrap_err();
     assert_eq!((e.kind(), e.node()), (Kind::NotFound, Some("/none")));

@@ -5,6 +5,8 @@ use zarr_traits::{
     is_private,
 };
 
+use crate::codecs::Element;
+use crate::codecs::complete::complete;
 use crate::diagnostic::{Code, Diagnostic, Sink, Strict};
 use crate::error::{MetaError, MetaResult};
 use crate::fill::{self, Fill};
@@ -254,7 +256,13 @@ impl ArrayBuilder {
             codecs.insert(at, self.serializer(&codecs[..at])?);
         }
         self.check_usual(&codecs)?;
-        let codecs: Vec<Extension> = codecs.into_iter().map(|c| self.complete(c)).collect();
+        let mut element = Element::of(&self.data_type);
+        let complete = |codec: &Extension| {
+            let full = complete(codec, element.size);
+            element = element.after(codec);
+            full
+        };
+        let codecs: Vec<Extension> = codecs.iter().map(complete).collect();
         match &self.chunks {
             Some(chunks) if self.shards.is_some() || self.grid.is_some() => {
                 Ok(vec![Sharding::new(chunks.as_slice(), codecs).to_extension()])
@@ -298,26 +306,6 @@ impl ArrayBuilder {
             return Err(MetaError::argument(message));
         }
         Ok(())
-    }
-
-    /// Adds the members that some reader insists on (checklist A54, L36, L38).
-    fn complete(&self, codec: Extension) -> Extension {
-        let configuration = codec.configuration();
-        let absent = |name: &str| !configuration.contains(name);
-        match codec.name() {
-            "zstd" if absent("checksum") => codec.with("checksum", false),
-            "blosc" => {
-                let mut codec = codec.clone();
-                if absent("typesize") {
-                    codec = codec.with("typesize", self.data_type.size().unwrap_or(1));
-                }
-                if absent("blocksize") {
-                    codec = codec.with("blocksize", 0);
-                }
-                codec
-            }
-            _ => codec,
-        }
     }
 }
 

@@ -1,9 +1,12 @@
 //! What the rest of the workspace sees of a group's metadata, whatever the version of its documents.
 
+use serde_core::Serialize;
+use serde_core::de::DeserializeOwned;
+
 use crate::diagnostic::Sink;
 use crate::documents::{DocumentName, Format};
 use crate::error::{MetaError, MetaResult};
-use crate::json::{Object, Value};
+use crate::json::{Object, Value, pointer};
 use crate::v2;
 use crate::v3::GroupDocument;
 
@@ -21,7 +24,7 @@ impl GroupMeta {
     /// A new group without attributes.
     ///
     /// # Errors
-    /// Format 1 has no groups (checklist I1).
+    /// Format 1 has no groups.
     pub fn new(format: Format) -> MetaResult<Self> {
         match format {
             Format::V3 => Ok(Self(Inner::V3(GroupDocument::new()))),
@@ -62,12 +65,46 @@ impl GroupMeta {
         }
     }
 
-    /// Why the attributes cannot be read: in format 2 they have a document of their own (checklist H.t8).
+    /// Why the attributes cannot be read: in format 2 they have a document of their own.
     pub fn attributes_error(&self) -> Option<&MetaError> {
         match &self.0 {
             Inner::V3(_) => None,
             Inner::V2(group) => group.attributes.error(),
         }
+    }
+
+    /// The attributes as a Rust type; see [`Object::deserialize`].
+    ///
+    /// ```
+    /// # use zarr_meta::{MetaError, Format, GroupMeta};
+    /// #[derive(serde::Serialize, serde::Deserialize)]
+    /// struct Attributes {
+    ///     units: String,
+    ///     valid_range: Option<[f32; 2]>,
+    /// }
+    /// let mut meta = GroupMeta::new(Format::V3)?;
+    /// meta.set_attribute("units", "K")?;
+    /// meta.set_attribute("valid_range", &[150.0, 350.0])?;
+    /// let attributes: Attributes = meta.attributes_as()?;
+    /// assert_eq!((attributes.units.as_str(), attributes.valid_range), ("K", Some([150.0, 350.0])));
+    /// # Ok::<(), MetaError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When they are no such value, with the JSON pointer to the member; when they [cannot be
+    /// read](Self::attributes_error).
+    pub fn attributes_as<T: DeserializeOwned>(&self) -> MetaResult<T> {
+        self.attributes_error().map_or(Ok(()), |e| Err(e.clone()))?;
+        self.attributes().deserialize().map_err(|e| e.at("/attributes"))
+    }
+
+    /// Sets one attribute to anything that serializes; see [`Value::serialize`]. The others keep their bytes.
+    ///
+    /// # Errors
+    /// When `value` has no form in JSON, and as [`edit_attributes`](Self::edit_attributes).
+    pub fn set_attribute<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> MetaResult<()> {
+        let value = Value::serialize(value).map_err(|e| e.at(&pointer::join("/attributes", name)))?;
+        self.edit_attributes(|attributes| attributes.set(name, value))
     }
 
     /// Gives the group other attributes, an object.
@@ -105,7 +142,7 @@ impl GroupMeta {
     /// This group as one of that format, without consolidated metadata.
     ///
     /// # Errors
-    /// Format 1 has no groups (checklist I1), and attributes that cannot be read cannot be written either.
+    /// Format 1 has no groups, and attributes that cannot be read cannot be written either.
     pub fn to_format(&self, format: Format) -> MetaResult<Self> {
         self.attributes_error().map_or(Ok(()), |e| Err(e.clone()))?;
         let mut group = Self::new(format)?;

@@ -3,6 +3,7 @@
 mod builder;
 mod builder2;
 mod code;
+pub mod codecs;
 pub mod consolidated;
 pub mod diagnostic;
 mod documents;
@@ -19,6 +20,7 @@ mod node;
 pub mod path;
 mod raise;
 mod resolve;
+mod same;
 pub mod types;
 mod v1;
 mod v2;

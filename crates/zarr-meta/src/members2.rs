@@ -4,9 +4,9 @@ use zarr_traits::Limits;
 
 use crate::diagnostic::Ignore;
 use crate::error::{MetaError, MetaResult};
-use crate::json::Value;
+use crate::json::{Object, Value};
 use crate::model::ArrayMeta;
-use crate::v2::{self, Dtype, codecs};
+use crate::v2::{self, Dtype, codecs, tolerated};
 
 /// Members of a `.zarray` that say how elements are stored. Those that are not given stay as they are.
 ///
@@ -33,7 +33,8 @@ pub struct Members2 {
 }
 
 impl ArrayMeta {
-    /// This array of format 2 with other members in its document. All else is as it is spelled.
+    /// This array of format 2 with other members in its document. All else is as it is spelled, but for members of filters
+    /// and of the compressor that reading tolerates: they get the form that numcodecs defines.
     ///
     /// # Errors
     /// When the array is of another format, and when the document is none with these members.
@@ -46,6 +47,7 @@ impl ArrayMeta {
             root.members.get("dtype").and_then(|dtype| Dtype::parse(&dtype, &limits, &mut Ignore).ok());
         let old = root.members.get("filters").filter(|_| dtype == Some(Dtype::Object));
         let filters = members.filters.as_ref().map(|new| filters(old.as_ref(), new));
+        let netcdf = dtype.and_then(|dtype| tolerated::netcdf_size(&dtype, &limits));
         for (name, value) in [
             ("chunks", members.chunks.as_ref().map(lengths)),
             ("filters", filters),
@@ -54,8 +56,21 @@ impl ArrayMeta {
         ] {
             value.into_iter().for_each(|value| root.members.set(name, value));
         }
+        restate(&mut root.members, netcdf);
         let (root, array) = v2::Array::parse(root.to_text().as_bytes(), &limits, &mut Ignore)?;
         Self::of_v2(root, &array, attributes, &limits, &mut Ignore)
+    }
+}
+
+/// Gives filters and compressor the form that numcodecs defines; what has it keeps its spelling.
+fn restate(members: &mut Object, netcdf: Option<u64>) {
+    let strict = |codec: Value| tolerated::restated(&codec, netcdf);
+    let compressor = members.get("compressor").map(strict);
+    let filters = members.get("filters").and_then(|filters| Some(filters.elements()?.map(strict).collect()));
+    for (name, new) in [("compressor", compressor), ("filters", filters)] {
+        if let Some(new) = new.filter(|new: &Value| members.get(name).as_ref() != Some(new)) {
+            members.set(name, new);
+        }
     }
 }
 

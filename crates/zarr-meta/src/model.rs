@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_core::Serialize;
+use serde_core::de::DeserializeOwned;
 use zarr_traits::{ChunkGrid, CodecError, CodecErrorKind, DataType, KeyEncoding, Limits, Registry};
 
 use crate::builder::ArrayBuilder;
@@ -9,7 +11,7 @@ use crate::builder2::ArrayBuilder2;
 use crate::diagnostic::{Code, Diagnostic, Sink};
 use crate::documents::{DocumentName, Format};
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
-use crate::json::{Object, Root, Value};
+use crate::json::{Object, Root, Value, pointer};
 use crate::lower::{self, Lowered, Restated};
 use crate::raise;
 use crate::resolve::{self, Resolved};
@@ -340,6 +342,40 @@ impl ArrayMeta {
     /// Why the attributes cannot be read: before format 3 they have a document of their own (checklist H.t8).
     pub fn attributes_error(&self) -> Option<&MetaError> {
         self.old.as_ref()?.attributes.error()
+    }
+
+    /// The attributes as a Rust type; see [`Object::deserialize`].
+    ///
+    /// ```
+    /// # use zarr_meta::{MetaError, ArrayMeta, DataType};
+    /// #[derive(serde::Serialize, serde::Deserialize)]
+    /// struct Attributes {
+    ///     units: String,
+    ///     valid_range: Option<[f32; 2]>,
+    /// }
+    /// let mut meta = ArrayMeta::builder([100], DataType::Float32).chunks([10]).build()?;
+    /// meta.set_attribute("units", "K")?;
+    /// meta.set_attribute("valid_range", &[150.0, 350.0])?;
+    /// let attributes: Attributes = meta.attributes_as()?;
+    /// assert_eq!((attributes.units.as_str(), attributes.valid_range), ("K", Some([150.0, 350.0])));
+    /// # Ok::<(), MetaError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When they are no such value, with the JSON pointer to the member; when they [cannot be
+    /// read](Self::attributes_error).
+    pub fn attributes_as<T: DeserializeOwned>(&self) -> MetaResult<T> {
+        self.attributes_error().map_or(Ok(()), |e| Err(e.clone()))?;
+        self.attributes().deserialize().map_err(|e| e.at("/attributes"))
+    }
+
+    /// Sets one attribute to anything that serializes; see [`Value::serialize`]. The others keep their bytes.
+    ///
+    /// # Errors
+    /// When `value` has no form in JSON, and as [`edit_attributes`](Self::edit_attributes).
+    pub fn set_attribute<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> MetaResult<()> {
+        let value = Value::serialize(value).map_err(|e| e.at(&pointer::join("/attributes", name)))?;
+        self.edit_attributes(|attributes| attributes.set(name, value))
     }
 
     /// Gives the array other attributes, an object.

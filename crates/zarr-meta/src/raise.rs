@@ -3,6 +3,7 @@
 use zarr_traits::Limits;
 
 use crate::builder2::ArrayBuilder2;
+use crate::codecs::complete;
 use crate::diagnostic::Ignore;
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
 use crate::json::{Object, Value, pointer};
@@ -200,29 +201,12 @@ fn with_id(id: &str, configuration: &Object) -> Value {
 fn byte_codec(codec: &Extension, items: u64) -> MetaResult<Option<Value>> {
     let mut configuration = codec.configuration();
     let id = match codec.name() {
-        "zstd" => {
-            // D6.t6: TensorStore and older readers do not know the member.
-            if configuration.get("checksum").and_then(|c| c.as_bool()) != Some(true) {
-                configuration.remove("checksum");
-            }
-            "zstd"
+        name @ ("zstd" | "blosc") => {
+            complete::to_format_2(name, &mut configuration, items)?;
+            name
         }
         "gzip" => "gzip",
         "crc32c" => "crc32c",
-        "blosc" => {
-            let shuffle = configuration.get("shuffle");
-            let number = match shuffle.as_ref().map(Value::as_raw) {
-                Some("\"noshuffle\"") => 0,
-                Some("\"shuffle\"") => 1,
-                Some("\"bitshuffle\"") => 2,
-                _ => return Err(MetaError::invalid("shuffle is missing or unknown")),
-            };
-            configuration.set("shuffle", number);
-            if configuration.get("typesize").is_some_and(|t| t == items.into()) {
-                configuration.remove("typesize");
-            }
-            "blosc"
-        }
         name => match name.strip_prefix("numcodecs.") {
             Some(id) => id,
             None => return Ok(None),

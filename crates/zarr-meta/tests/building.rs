@@ -304,7 +304,7 @@ fn l_2_fill_values_of_floats_of_one_byte_are_their_bits() {
         ("complex_float8_e3m4", json!([1, 0]), r#"["0x30","0x00"]"#),
         ("bfloat16", json!(1.5), "1.5"),
     ] {
-        let (data_type, _) = context.registry.data_type(&Spec::new(name, json!({})), &context).unwrap();
+        let (data_type, _) = context.registry.data_type(&Spec::named(name), &context).unwrap();
         let meta = built(ArrayMeta::builder([4], data_type).chunks([2]).fill(Value::from(&given)));
         assert_eq!(meta.document().fill_value().to_compact(), written, "{name}");
     }

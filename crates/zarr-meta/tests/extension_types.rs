@@ -27,7 +27,7 @@ fn rows(rows: &[(&str, &str, &str, Verdict)]) {
 fn noted(name: &str, configuration: &Serde, limits: &Limits) -> CodecResult<(DataType, Vec<Note>)> {
     let registry = registry();
     let context = Context { registry: &registry, limits, depth: 0 };
-    registry.data_type(&Spec::new(name, configuration.clone()), &context)
+    registry.data_type(&Spec::new(name, configuration.clone())?, &context)
 }
 
 fn open(name: &str, configuration: &Serde) -> CodecResult<DataType> {

@@ -1,19 +1,19 @@
-//! Ranges as they are asked for, and whether an answer has them.
+//! Ranges as requests ask for them, and whether an answer has them.
 
 use std::ops::Range;
 
 use bytes::Bytes;
-use http::header::{CONTENT_LENGTH, CONTENT_RANGE};
-use http::{HeaderMap, Response, StatusCode};
+use http::header::CONTENT_RANGE;
+use http::{HeaderMap, Response};
 
 use crate::failure::{Failure, Why};
 
-/// The size of the object that an answer to a range tells.
+/// The size of the object, as the answer to a range tells it.
 pub(crate) fn size_told(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_RANGE)?.to_str().ok()?.rsplit_once('/')?.1.trim().parse().ok()
 }
 
-/// What a `Range` header asks for: spans and suffixes, since nothing else is ever sent.
+/// What a header `Range` asks for. Only spans and suffixes are ever sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asked {
     Span { first: u64, last: Option<u64> },
@@ -30,7 +30,7 @@ impl Asked {
         })
     }
 
-    /// How many bytes it is at most, where it says that.
+    /// How many bytes these are at most, where that is said.
     pub(crate) fn len(self) -> Option<u64> {
         match self {
             Self::Suffix(n) => Some(n),
@@ -38,7 +38,7 @@ impl Asked {
         }
     }
 
-    /// The part of an object of `size` bytes that it stands for; `None`: there is none.
+    /// The part of an object of `size` bytes; `None`: there is none.
     fn of(self, size: u64) -> Option<Range<u64>> {
         match self {
             Self::Suffix(n) => (size > 0).then(|| size.saturating_sub(n)..size),
@@ -49,7 +49,12 @@ impl Asked {
         }
     }
 
-    /// That an answer 206 has these bytes and all of them: some servers give others.
+    /// The part of an object of `size` bytes, where there is one.
+    pub(crate) fn within(self, size: u64) -> Result<Range<u64>, Failure> {
+        self.of(size).ok_or_else(|| outside(size))
+    }
+
+    /// Checks that an answer 206 has these bytes and all of them: some servers give others.
     pub(crate) fn check(self, answer: &Response<Bytes>) -> Result<(), Failure> {
         let told = answer.headers().get(CONTENT_RANGE).and_then(|told| told.to_str().ok());
         let range = told.and_then(|told| {
@@ -58,14 +63,12 @@ impl Asked {
             let size: Option<u64> = size.trim().parse().ok();
             Some((first.trim().parse::<u64>().ok()?, last.trim().parse::<u64>().ok()?, size))
         });
-        // Some answer with nothing where others say that there is nothing.
+        // Some servers answer with no bytes where others say that there are none.
         if let Some(size) = size_told(answer.headers())
             && answer.body().is_empty()
             && self.of(size).is_none()
         {
-            return Err(
-                Failure::new(Why::Range(Some(size)), "the range is not in the object").with_status(416)
-            );
+            return Err(outside(size));
         }
         let fits = range.is_some_and(|(first, last, size)| {
             let len = answer.body().len() as u64;
@@ -81,27 +84,10 @@ impl Asked {
             || format!("the answer has other bytes than asked for: {:?}", told.unwrap_or("unknown ones"));
         if fits { Ok(()) } else { Err(Failure::new(Why::Broken, text())) }
     }
+}
 
-    /// The answer that a server with ranges would have given.
-    pub(crate) fn cut(self, mut answer: Response<Bytes>) -> Result<Response<Bytes>, Failure> {
-        let size = answer.body().len() as u64;
-        let Some(range) = self.of(size) else {
-            return Err(
-                Failure::new(Why::Range(Some(size)), "the range is not in the object").with_status(416)
-            );
-        };
-        let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
-        let part = answer.body().slice(place(range.start)..place(range.end));
-        let told = format!("bytes {}-{}/{size}", range.start, range.end - 1);
-        *answer.status_mut() = StatusCode::PARTIAL_CONTENT;
-        let headers = answer.headers_mut();
-        headers.insert(CONTENT_LENGTH, part.len().into());
-        if let Ok(told) = told.try_into() {
-            headers.insert(CONTENT_RANGE, told);
-        }
-        *answer.body_mut() = part;
-        Ok(answer)
-    }
+fn outside(size: u64) -> Failure {
+    Failure::new(Why::Range(Some(size)), "the range is not in the object").with_status(416)
 }
 
 #[cfg(test)]
@@ -159,14 +145,5 @@ mod tests {
         let check = |asked: &str| Asked::parse(asked).unwrap().check(&answer).unwrap_err().why;
         assert_eq!(check("bytes=10-10"), Why::Range(Some(10)));
         assert_eq!(check("bytes=9-9"), Why::Broken);
-    }
-
-    #[test]
-    fn a_server_without_ranges_is_cut() {
-        let whole = || Response::new(Bytes::from_static(b"0123456789"));
-        let part = Asked::parse("bytes=3-5").unwrap().cut(whole()).unwrap();
-        assert_eq!((part.status().as_u16(), &part.body()[..]), (206, &b"345"[..]));
-        assert_eq!(part.headers()[CONTENT_RANGE], "bytes 3-5/10");
-        assert_eq!(Asked::parse("bytes=10-").unwrap().cut(whole()).unwrap_err().why, Why::Range(Some(10)));
     }
 }

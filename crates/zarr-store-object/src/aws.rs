@@ -1,16 +1,20 @@
-//! S3: `s3://bucket/prefix`, and what speaks its protocol, by `endpoint`.
+//! S3: `s3://bucket/prefix`, and services with its protocol, by `endpoint`.
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use zarr_traits::{Access, OpenScheme, Scheme, Storage, StoreError, StoreErrorKind, StoreResult};
 
-use crate::bucket::{misconfigured, no_retries};
 use crate::client::Client;
 use crate::cloud::{Place, retries};
+use crate::services::{misconfigured, no_retries};
 
 pub(crate) const SCHEME: Scheme = Scheme { name: "s3", encoded: false, open: OpenScheme::Root(open) };
+
+/// Objects that one request deletes.
+const BATCH: usize = 1000;
 
 fn open(url: &str, access: &Access) -> StoreResult<Storage> {
     let place = Place::parse(url)?;
@@ -35,26 +39,33 @@ fn open(url: &str, access: &Access) -> StoreResult<Storage> {
         builder = builder.with_region(region);
     }
     if let Some(endpoint) = &access.endpoint {
-        // That of S3 alone would go before.
+        // The variable for the endpoint of S3 alone would go before the general one.
         builder = builder.with_config(AmazonS3ConfigKey::S3Endpoint, endpoint);
     }
     if access.anonymous {
         builder = builder.with_skip_signature(true);
     }
-    let store = builder.build().map_err(|e| misconfigured(&e))?;
-    Ok(Storage::from(place.storage(store, access)?))
+    let single = builder.get_config_value(&AmazonS3ConfigKey::DisableBulkDelete).as_deref() == Some("true");
+    let store = Arc::new(builder.build().map_err(|e| misconfigured(&e))?);
+    let storage = place.storage(store.clone(), access)?.with_service(|service| {
+        service.pages = Some(store);
+        // Directory buckets, whose names end so, are not listed in order.
+        service.ordered = !place.container.ends_with("--x-s3");
+        service.batch = if single { 1 } else { BATCH };
+    });
+    Ok(Storage::from(storage))
 }
 
 /// A section of the files that the tools of AWS keep in the user's folder.
 #[derive(Debug, Default)]
 struct Profile {
     name: String,
-    /// In lower case; of the credentials file before that of the configuration.
+    /// Names in lower case, and values. Those of the credentials file come first.
     values: Vec<(String, String)>,
 }
 
 impl Profile {
-    /// The one that is asked for, or else the one called `default`, if there is one.
+    /// The profile that is asked for, or else the one called `default`, if that exists.
     fn of(access: &Access) -> StoreResult<Self> {
         let asked = access.profile.as_deref().or_else(|| access.variable("AWS_PROFILE"));
         let name = asked.unwrap_or("default");
@@ -87,7 +98,7 @@ impl Profile {
         self.values.iter().find(|(key, _)| key == name).map(|(_, value)| &**value)
     }
 
-    /// What it sets beyond the environment, which goes before it unless the profile was asked for by name.
+    /// The settings of the profile. Variables of the environment go before them, unless the profile was asked for by name.
     fn settings(&self, access: &Access) -> StoreResult<Vec<(AmazonS3ConfigKey, String)>> {
         use AmazonS3ConfigKey as K;
         let asked = access.profile.is_some();

@@ -1,20 +1,23 @@
-//! Azure Blob Storage: `az://container/prefix`, where the account is named apart, or
-//! `abfs://container@account.dfs.core.windows.net/prefix`, which names it.
+//! Azure Blob Storage: `az://container/prefix`, with the account named in the environment, or
+//! `abfs://container@account.dfs.core.windows.net/prefix`.
+
+use std::sync::Arc;
 
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
-use zarr_traits::{
-    Access, Capabilities, OpenScheme, Scheme, Storage, StoreError, StoreErrorKind, StoreResult,
-};
+use zarr_traits::{Access, OpenScheme, Scheme, Storage, Store as _, StoreError, StoreErrorKind, StoreResult};
 
-use crate::bucket::{misconfigured, no_retries};
 use crate::client::Client;
 use crate::cloud::{Place, retries};
+use crate::services::{misconfigured, no_retries};
 
 pub(crate) const SCHEMES: [Scheme; 3] = [
     Scheme { name: "az", encoded: false, open: OpenScheme::Root(open) },
     Scheme { name: "abfs", encoded: false, open: OpenScheme::Root(open) },
     Scheme { name: "abfss", encoded: false, open: OpenScheme::Root(open) },
 ];
+
+/// Objects that one request deletes.
+const BATCH: usize = 256;
 
 fn open(url: &str, access: &Access) -> StoreResult<Storage> {
     let mut place = Place::parse(url)?;
@@ -69,11 +72,16 @@ fn open(url: &str, access: &Access) -> StoreResult<Storage> {
         builder = builder.with_skip_signature(true);
     }
     let store = builder.with_container_name(place.container).build().map_err(|e| misconfigured(&e))?;
-    let storage = place.storage(store, access)?;
-    let mut capabilities: Capabilities = zarr_traits::ReadStore::capabilities(&storage);
+    let store = Arc::new(store);
+    let storage = place.storage(store.clone(), access)?.with_service(|service| {
+        // Only some services of Azure can list behind a key, and those with a hierarchical namespace have another order.
+        service.ordered = false;
+        service.pages = Some(store);
+        service.batch = BATCH;
+    });
+    let mut capabilities = storage.capabilities();
     capabilities.suffix = false;
-    let storage = storage.with_capabilities(capabilities).with_traits(|traits| traits.list_behind = false);
-    Ok(Storage::from(storage))
+    Ok(Storage::from(storage.with_capabilities(capabilities)))
 }
 
 /// The settings of a connection string: `Name=value;…`.

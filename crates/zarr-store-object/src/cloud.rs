@@ -1,4 +1,4 @@
-//! What all that URLs lead to have in common.
+//! What the stores that URLs lead to have in common.
 
 use std::sync::Arc;
 
@@ -9,17 +9,18 @@ use crate::retries::Retries;
 use crate::runtime::Runtime;
 use crate::store::ObjectStorage;
 
-/// What a URL names: a bucket, or a container, and the prefix of all keys in it.
+/// A bucket or container, and the prefix of all keys in it, as a URL names them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place<'a> {
     pub(crate) container: &'a str,
     pub(crate) prefix: &'a str,
 }
 
-impl<'a> Place<'a> {
+impl Place<'_> {
     /// The store there.
-    pub(crate) fn storage(&self, store: impl ObjectStore, access: &Access) -> StoreResult<ObjectStorage> {
-        let storage = ObjectStorage::on(Runtime::new()?, Arc::new(store)).below(self.prefix)?;
+    pub(crate) fn storage(&self, store: Arc<dyn ObjectStore>, access: &Access) -> StoreResult<ObjectStorage> {
+        let storage = ObjectStorage::on(Runtime::new()?, store).below(self.prefix)?;
+        let storage = storage.with_service(|service| service.retries = retries(access));
         Ok(match access.in_flight {
             Some(requests) => storage.with_in_flight(requests),
             None => storage,
@@ -27,7 +28,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// What is tried again, as whoever asks wants it.
+/// The retry policy that `access` asks for.
 pub(crate) fn retries(access: &Access) -> Retries {
     let mut retries = Retries::default();
     if let Some(again) = access.retries {

@@ -1,4 +1,4 @@
-//! Why a request failed: a type of our own that travels through `object_store`, so that nothing has to be guessed from texts.
+//! Why a request failed. A failure travels through the errors of `object_store`, so that nothing is guessed from their texts.
 
 use std::error::Error;
 use std::fmt;
@@ -20,18 +20,20 @@ pub(crate) struct Failure {
 /// Why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Why {
-    /// Nobody took the request: it was not applied.
-    NotSent,
+    /// The request was not taken, and not applied: there was no connection, or the service has too many requests.
+    NotTaken,
     /// The service was busy, down or silent, or the connection broke. A write may have been applied.
     Broken,
-    /// Not with these credentials, or with none.
+    /// Credentials are missing, or do not allow it.
     Refused,
-    /// The range does not lie in the object, of this many bytes where that was told.
+    /// The range does not lie in the object. The size of the object in bytes, where the service tells it.
     Range(Option<u64>),
-    /// There is a folder of that name: a web server asks for a `/` at its end.
+    /// There is a folder of that name: a web server redirects to a `/` at its end.
     Folder,
-    /// The answer is larger than what is to be held in memory.
+    /// The answer has more bytes than the caller takes.
     TooLarge,
+    /// There is no memory for the answer.
+    NoMemory,
     /// The service cannot do this.
     Unsupported,
     /// The service says that the request is wrong, or its answer cannot be right.
@@ -47,7 +49,7 @@ impl Failure {
         Self { status: Some(status), ..self }
     }
 
-    /// The failure that an error of `object_store` was caused by.
+    /// The failure among the causes of an error of `object_store`.
     pub(crate) fn within<'e>(e: &'e (dyn Error + 'static)) -> Option<&'e Self> {
         let mut error = Some(e);
         while let Some(e) = error {
@@ -59,16 +61,17 @@ impl Failure {
         None
     }
 
-    /// As the store reports it; `write`: it may have been applied.
+    /// The failure as an error of the store. `write`: the request may have been applied.
     pub(crate) fn report(&self, write: bool) -> StoreError {
         let kind = match self.why {
-            Why::NotSent => StoreErrorKind::Unavailable,
+            Why::NotTaken => StoreErrorKind::Unavailable,
             Why::Broken if write => StoreErrorKind::Uncertain,
             Why::Broken => StoreErrorKind::Unavailable,
             Why::Refused => StoreErrorKind::PermissionDenied,
             Why::Range(Some(size)) => StoreErrorKind::RangeNotSatisfiable { size },
             Why::Unsupported => StoreErrorKind::Unsupported,
-            Why::TooLarge => StoreErrorKind::LimitExceeded,
+            Why::TooLarge => StoreErrorKind::TooLarge { size: None },
+            Why::NoMemory => StoreErrorKind::LimitExceeded,
             Why::Range(None) | Why::Folder | Why::Wrong => StoreErrorKind::Io,
         };
         StoreError::new(kind, self.to_string())

@@ -1,11 +1,13 @@
 //! Google Cloud Storage: `gs://bucket/prefix`.
 
+use std::sync::Arc;
+
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use zarr_traits::{Access, OpenScheme, Scheme, Storage, StoreResult};
 
-use crate::bucket::{misconfigured, no_retries};
 use crate::client::Client;
 use crate::cloud::{Place, retries};
+use crate::services::{misconfigured, no_retries};
 
 pub(crate) const SCHEME: Scheme = Scheme { name: "gs", encoded: false, open: OpenScheme::Root(open) };
 
@@ -29,6 +31,10 @@ fn open(url: &str, access: &Access) -> StoreResult<Storage> {
     if access.anonymous {
         builder = builder.with_skip_signature(true);
     }
-    let store = builder.build().map_err(|e| misconfigured(&e))?;
-    Ok(Storage::from(place.storage(store, access)?))
+    let store = Arc::new(builder.build().map_err(|e| misconfigured(&e))?);
+    let storage = place.storage(store.clone(), access)?.with_service(|service| {
+        service.pages = Some(store);
+        service.ordered = true;
+    });
+    Ok(Storage::from(storage))
 }

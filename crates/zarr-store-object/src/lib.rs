@@ -1,39 +1,45 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "client")]
+mod answer;
 #[cfg(feature = "client")]
 mod asked;
 #[cfg(feature = "aws")]
 mod aws;
 #[cfg(feature = "azure")]
 mod azure;
-#[cfg(any(feature = "aws", feature = "azure", feature = "gcp"))]
 mod bucket;
 #[cfg(feature = "client")]
 mod client;
 #[cfg(feature = "client")]
 mod cloud;
+mod delete;
 mod error;
 #[cfg(feature = "client")]
 mod failure;
+mod gathered;
 #[cfg(feature = "gcp")]
 mod gcp;
+mod get;
 mod list;
 mod put;
-#[cfg(feature = "client")]
 mod retries;
 mod runtime;
+#[cfg(any(feature = "aws", feature = "azure", feature = "gcp"))]
+mod services;
 mod store;
 #[cfg(feature = "http")]
 mod web;
+#[cfg(feature = "client")]
+mod window;
 
 pub use object_store;
 
-#[cfg(feature = "client")]
-pub use retries::Retries;
 pub use runtime::Runtime;
 pub use store::ObjectStorage;
 
-/// The schemes of the services that this was built with, for [`Schemes`](zarr_traits::Schemes): `s3`, `gs`, `az` and `abfs`,
+/// The schemes of the services that are built in, for [`Schemes`](zarr_traits::Schemes): `s3`, `gs`, `az` and `abfs`,
 /// `http` and `https`.
 #[cfg(feature = "client")]
 pub const SCHEMES: &[zarr_traits::Scheme] = &[

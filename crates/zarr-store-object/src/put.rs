@@ -1,184 +1,57 @@
 //! Writing: whole values, in parts where they are large, on conditions where these are wanted.
 //!
-//! A conditional put whose answer is lost is not sent again blindly: what is there is read, and says what became of it. Bytes
-//! equal to those sent are ours, or as good as ours; an object that still meets the condition was not written, and is put
-//! again; anything else is a conflict (conditional puts of several machines, each exactly once).
+//! A conditional put whose answer is lost is not repeated blindly. Every put that may need it carries a mark, a random number
+//! among the user metadata of the object, and a look at the object tells what has become of it:
+//!
+//! | answer | an earlier one was lost | the object | result |
+//! | --- | --- | --- | --- |
+//! | done | | | done |
+//! | the condition does not hold | no | | conflict |
+//! | there is an object, or another put is under way | no | is there | conflict |
+//! | the same | no | is not there | again, in the end a conflict |
+//! | the same | no | cannot be looked at | the error of the look: nothing was applied |
+//! | lost, or any of these after a lost one | | has our mark | done |
+//! | | | is what it was before | again, in the end uncertain |
+//! | | | is another, or cannot be looked at | uncertain: ours may have been replaced |
+//! | any other error | no | | that error |
+//! | any other error | yes | | uncertain |
 
-use std::time::Duration;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
 
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
-use object_store::{Error, ObjectStoreExt as _, PutMode, PutOptions, PutPayload, WriteMultipart};
-use zarr_traits::{
-    BoxFuture, Key, Outcome, Prefix, Put, StoreError, StoreErrorKind, StoreResult, Version, WriteStore,
-    pause, ready,
+use object_store::{
+    Attribute, Attributes, Error, GetOptions, MultipartUpload, ObjectStoreExt as _, PutMode,
+    PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
+use zarr_traits::{Outcome, StoreError, StoreErrorKind, StoreResult, Version};
 
-use crate::error::{is_absent, write_error};
-use crate::store::{Bucket, ObjectStorage, update_of, version};
+use crate::bucket::Bucket;
+use crate::error::{is_absent, read_error, write_error};
+use crate::get::{update_of, version};
+use crate::retries::Tries;
 
-/// How often a conditional put is sent at most. Each further one comes after a look at what is there.
-const SENT: u32 = 5;
-const FIRST_PAUSE: Duration = Duration::from_millis(40);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
-
-/// Bytes of one part of a large value, and how many of them are under way at once.
+/// Bytes of one part of a large value.
 const PART: usize = 16 << 20;
+
+/// Parts of one value that are under way at once.
 const PARTS_AT_ONCE: usize = 8;
 
-/// On what condition.
+/// The name of a mark among the user metadata of an object. Azure takes letters and digits only.
+const MARK: &str = "zarrput";
+
+/// The condition of a put.
 #[derive(Debug, Clone)]
-enum Condition {
+pub(crate) enum Condition {
     Absent,
     Is(Version),
 }
 
-impl Bucket {
-    async fn replace(&self, path: &Path, payload: PutPayload) -> StoreResult<Outcome> {
-        if payload.content_length() > self.traits.multipart {
-            return self.replace_in_parts(path, payload).await;
-        }
-        let result = self.store.put(path, payload).await.map_err(|e| write_error(&e))?;
-        Ok(Outcome::Done(version(result.e_tag.as_deref(), result.version.as_deref())))
-    }
-
-    /// Nothing of it is seen before all parts are there.
-    async fn replace_in_parts(&self, path: &Path, payload: PutPayload) -> StoreResult<Outcome> {
-        let upload = self.store.put_multipart(path).await.map_err(|e| write_error(&e))?;
-        let mut writing = WriteMultipart::new_with_chunk_size(upload, PART);
-        for part in payload.clone() {
-            if let Err(e) = writing.wait_for_capacity(PARTS_AT_ONCE).await {
-                // What is left of a broken upload is the service's to clean up, should this fail as well.
-                let _ = writing.abort().await;
-                return Err(write_error(&e));
-            }
-            writing.put(part);
-        }
-        // `finish` gives up the upload when a part fails.
-        let e = match writing.finish().await {
-            Ok(done) => return Ok(Outcome::Done(version(done.e_tag.as_deref(), done.version.as_deref()))),
-            Err(e) => e,
-        };
-        let told = write_error(&e);
-        let lost = matches!(told.kind(), StoreErrorKind::Uncertain | StoreErrorKind::Unavailable);
-        // There is no such upload any more once it has been completed, also by a request whose answer was lost.
-        if (lost || matches!(e, Error::NotFound { .. }))
-            && let Ok(Seen::Ours(version)) = self.look(path, &payload, &Condition::Absent).await
-        {
-            return Ok(Outcome::Done(version));
-        }
-        Err(told)
-    }
-
-    async fn put_if(&self, path: &Path, payload: PutPayload, condition: Condition) -> StoreResult<Outcome> {
-        let mode = match &condition {
-            Condition::Absent => PutMode::Create,
-            Condition::Is(version) => PutMode::Update(update_of(version)),
-        };
-        // Whether something was sent of which nobody knows what became.
-        let mut lost = !self.traits.definite;
-        let mut sent = 0;
-        loop {
-            sent += 1;
-            let options = PutOptions::from(mode.clone());
-            let e = match self.store.put_opts(path, payload.clone(), options).await {
-                Ok(done) => {
-                    return Ok(Outcome::Done(version(done.e_tag.as_deref(), done.version.as_deref())));
-                }
-                Err(e) => e,
-            };
-            let told = write_error(&e);
-            let refused = match e {
-                // Nothing of ours was sent but this, and this was refused: the object is another, or gone.
-                Error::Precondition { .. } | Error::NotFound { .. } if !lost => return Ok(Outcome::Conflict),
-                // A service says the same of an object that is there, and of somebody who writes one at this moment.
-                Error::Precondition { .. } | Error::NotFound { .. } | Error::AlreadyExists { .. } => true,
-                _ if matches!(told.kind(), StoreErrorKind::Uncertain | StoreErrorKind::Unavailable) => {
-                    lost = true;
-                    false
-                }
-                _ => return Err(told),
-            };
-            match self.look(path, &payload, &condition).await {
-                Ok(Seen::Ours(version)) if lost => return Ok(Outcome::Done(version)),
-                Ok(Seen::Ours(_) | Seen::Another) => return Ok(Outcome::Conflict),
-                Ok(Seen::AsBefore) if sent < SENT => {
-                    tokio::time::sleep(pause(FIRST_PAUSE, LONGEST_PAUSE, sent)).await
-                }
-                Ok(Seen::AsBefore) if refused => return Ok(Outcome::Conflict),
-                Ok(Seen::AsBefore) => return Err(told),
-                Err(e) => {
-                    let message =
-                        "the answer to a conditional put was lost, and what is there cannot be read";
-                    return Err(StoreError::new(StoreErrorKind::Uncertain, message).with_source(e));
-                }
-            }
-        }
-    }
-
-    /// What is there after a put of which nothing is known.
-    async fn look(&self, path: &Path, sent: &PutPayload, condition: &Condition) -> StoreResult<Seen> {
-        let Some(stat) = self.stat(path).await? else {
-            return Ok(match condition {
-                Condition::Absent => Seen::AsBefore,
-                Condition::Is(_) => Seen::Another,
-            });
-        };
-        if matches!(condition, Condition::Is(version) if stat.version.as_ref() == Some(version)) {
-            return Ok(Seen::AsBefore);
-        }
-        if stat.size != sent.content_length() as u64 {
-            return Ok(Seen::Another);
-        }
-        let there = match self.store.get(path).await {
-            Ok(there) => there,
-            Err(e) if is_absent(&e) => return Ok(Seen::Another),
-            Err(e) => return Err(write_error(&e)),
-        };
-        let version = version(there.meta.e_tag.as_deref(), there.meta.version.as_deref());
-        let bytes = there.bytes().await.map_err(|e| write_error(&e))?;
-        let equal = bytes.len() == sent.content_length() && {
-            let mut rest = &bytes[..];
-            sent.iter().all(|part| {
-                let (head, tail) = rest.split_at(part.len());
-                rest = tail;
-                head == &part[..]
-            })
-        };
-        Ok(if equal { Seen::Ours(version) } else { Seen::Another })
-    }
-
-    async fn delete(&self, path: &Path) -> StoreResult<()> {
-        match self.store.delete(path).await {
-            Err(e) if !is_absent(&e) => Err(write_error(&e)),
-            _ => Ok(()),
-        }
-    }
-
-    async fn delete_below(&self, prefix: &Prefix) -> StoreResult<()> {
-        let found = self.everything_below(prefix).await?;
-        let paths = stream::iter(found.into_iter().map(Ok)).boxed();
-        let mut deleted = self.store.delete_stream(paths);
-        while let Some(one) = deleted.next().await {
-            match one {
-                Err(e) if !is_absent(&e) => return Err(write_error(&e)),
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    async fn everything_below(&self, prefix: &Prefix) -> StoreResult<Vec<Path>> {
-        let listed = self.store.list(self.list_prefix(prefix)?.as_ref());
-        let paths = listed.map_ok(|meta| meta.location).try_collect::<Vec<_>>().await;
-        paths.map_err(|e| crate::error::read_error(&e))
-    }
-}
-
-/// What a look finds.
+/// The object after a put whose answer was lost.
 enum Seen {
-    /// The bytes that were sent.
+    /// What was put.
     Ours(Option<Version>),
     /// What was there before.
     AsBefore,
@@ -186,62 +59,235 @@ enum Seen {
     Another,
 }
 
-impl WriteStore for ObjectStorage {
-    fn put<'a>(
-        &'a self,
-        key: &'a Key,
-        parts: &'a [Bytes],
-        how: Put<'a>,
-    ) -> BoxFuture<'a, StoreResult<Outcome>> {
-        Box::pin(async move {
-            let path = self.bucket.path(key.as_str())?;
-            let payload: PutPayload = parts.iter().filter(|part| !part.is_empty()).cloned().collect();
-            let condition = match how {
-                Put::Replace => None,
-                Put::Create => Some(Condition::Absent),
-                Put::IfUnchanged(version) => Some(Condition::Is(version.clone())),
-                _ => {
-                    let e = StoreError::new(StoreErrorKind::Unsupported, "this way to put is not known here");
-                    return Err(e.with_key(key));
-                }
-            };
-            let running = self.run(|bucket| async move {
-                match condition {
-                    None => bucket.replace(&path, payload).await,
-                    Some(condition) => bucket.put_if(&path, payload, condition).await,
-                }
-            });
-            running.await.map_err(|e| e.with_key(key))
-        })
+/// Why a conditional put has failed.
+enum Failed {
+    /// The condition did not hold when the service looked.
+    Condition,
+    /// There is an object, or somebody else is writing one: services say the same of both.
+    Perhaps,
+    /// It may have been applied.
+    Lost,
+    /// It was not applied.
+    Otherwise,
+}
+
+impl Failed {
+    fn of(e: &Error) -> Self {
+        match e {
+            Error::Precondition { .. } | Error::NotFound { .. } => Self::Condition,
+            Error::AlreadyExists { .. } => Self::Perhaps,
+            e if write_error(e).kind() == StoreErrorKind::Uncertain => Self::Lost,
+            _ => Self::Otherwise,
+        }
+    }
+}
+
+impl Bucket {
+    /// Puts a value in any case.
+    pub(crate) async fn replace(&self, path: &Path, payload: PutPayload) -> StoreResult<Outcome> {
+        if payload.content_length() > self.service.multipart {
+            return self.replace_in_parts(path, payload).await;
+        }
+        let _slot = self.slot().await;
+        self.store.put(path, payload).await.map(|done| applied(&done)).map_err(|e| write_error(&e))
     }
 
-    fn delete<'a>(
-        &'a self,
-        key: &'a Key,
-        version: Option<&'a Version>,
-    ) -> BoxFuture<'a, StoreResult<Outcome>> {
-        Box::pin(async move {
-            if version.is_some() {
-                let message = "object stores delete on no condition";
-                return Err(StoreError::new(StoreErrorKind::Unsupported, message).with_key(key));
+    /// Puts a value in parts. Nobody sees any of them before the last request.
+    async fn replace_in_parts(&self, path: &Path, payload: PutPayload) -> StoreResult<Outcome> {
+        let mark = mark();
+        let mut upload = self.begin(path, &mark).await.map_err(|e| write_error(&e))?;
+        let e = match self.send_parts(&mut *upload, payload).await {
+            Ok(done) => return Ok(applied(&done)),
+            Err(e) => e,
+        };
+        let told = write_error(&e);
+        // An upload that was completed is gone, also if the request that completed it was not answered.
+        let perhaps = told.kind() == StoreErrorKind::Uncertain || matches!(e, Error::NotFound { .. });
+        if perhaps && let Ok(Seen::Ours(version)) = self.look(path, &mark, &Condition::Absent).await {
+            return Ok(Outcome::Done(version));
+        }
+        // Should this fail as well, the parts are left to the service to clean up.
+        let _slot = self.slot().await;
+        let _ = upload.abort().await;
+        Err(told)
+    }
+
+    async fn begin(&self, path: &Path, mark: &str) -> Result<Box<dyn MultipartUpload>> {
+        let _slot = self.slot().await;
+        let options = PutMultipartOptions { attributes: marked(mark), ..Default::default() };
+        match self.store.put_multipart_opts(path, options).await {
+            Err(e) if has_no_marks(&e) => self.store.put_multipart(path).await,
+            upload => upload,
+        }
+    }
+
+    async fn send_parts(&self, upload: &mut dyn MultipartUpload, payload: PutPayload) -> Result<PutResult> {
+        let sent = stream::iter(parts(&payload, PART)).map(|part| {
+            let sent = upload.put_part(part);
+            async move {
+                let _slot = self.slot().await;
+                sent.await
             }
-            let path = self.bucket.path(key.as_str())?;
-            let running = self.run(|bucket| async move { bucket.delete(&path).await });
-            running.await.map_err(|e| e.with_key(key))?;
-            Ok(Outcome::Done(None))
-        })
+        });
+        sent.buffer_unordered(PARTS_AT_ONCE).try_collect::<()>().await?;
+        let _slot = self.slot().await;
+        upload.complete().await
     }
 
-    fn delete_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, StoreResult<()>> {
-        Box::pin(async move {
-            let below = prefix.clone();
-            let running = self.run(|bucket| async move { bucket.delete_below(&below).await });
-            running.await.map_err(|e| e.with_key(prefix))
-        })
+    /// Puts a value on a condition: see the table above.
+    pub(crate) async fn put_if(
+        &self,
+        path: &Path,
+        payload: PutPayload,
+        condition: &Condition,
+    ) -> StoreResult<Outcome> {
+        let mark = mark();
+        let mut tries = Tries::new(&self.service.retries);
+        let mut lost = !self.service.definite;
+        loop {
+            let e = match self.send(path, &payload, condition, &mark).await {
+                Ok(done) => return Ok(applied(&done)),
+                Err(e) => e,
+            };
+            match Failed::of(&e) {
+                Failed::Condition if !lost => return Ok(Outcome::Conflict),
+                Failed::Otherwise if lost && self.service.definite => {
+                    return Err(uncertain().with_source(write_error(&e)));
+                }
+                Failed::Otherwise => return Err(write_error(&e)),
+                Failed::Lost => lost = true,
+                Failed::Condition | Failed::Perhaps => {}
+            }
+            match self.look(path, &mark, condition).await {
+                Ok(Seen::Ours(version)) => return Ok(Outcome::Done(version)),
+                Ok(Seen::Another) if !lost => return Ok(Outcome::Conflict),
+                Ok(Seen::Another) => return Err(uncertain()),
+                Ok(Seen::AsBefore) if tries.next(None).await => {}
+                Ok(Seen::AsBefore) if !lost => return Ok(Outcome::Conflict),
+                Ok(Seen::AsBefore) => return Err(uncertain().with_source(write_error(&e))),
+                Err(e) if !lost => return Err(e),
+                Err(e) => return Err(uncertain().with_source(e)),
+            }
+        }
     }
 
-    /// What a service has acknowledged is durable.
-    fn sync(&self) -> BoxFuture<'_, StoreResult<()>> {
-        ready(Ok(()))
+    async fn send(
+        &self,
+        path: &Path,
+        payload: &PutPayload,
+        condition: &Condition,
+        mark: &str,
+    ) -> Result<PutResult> {
+        let mode = match condition {
+            Condition::Absent => PutMode::Create,
+            Condition::Is(version) => PutMode::Update(update_of(version)),
+        };
+        let _slot = self.slot().await;
+        let options = PutOptions { mode: mode.clone(), attributes: marked(mark), ..PutOptions::default() };
+        match self.store.put_opts(path, payload.clone(), options).await {
+            Err(e) if has_no_marks(&e) => self.store.put_opts(path, payload.clone(), mode.into()).await,
+            sent => sent,
+        }
+    }
+
+    /// Looks at the object after a put with this mark. Its bytes would tell less: another writer may put the same.
+    async fn look(&self, path: &Path, mark: &str, condition: &Condition) -> StoreResult<Seen> {
+        let _slot = self.slot().await;
+        let there = match self.store.get_opts(path, GetOptions { head: true, ..GetOptions::default() }).await
+        {
+            Ok(there) => there,
+            Err(e) if is_absent(&e) => {
+                return Ok(match condition {
+                    Condition::Absent => Seen::AsBefore,
+                    Condition::Is(_) => Seen::Another,
+                });
+            }
+            Err(e) => return Err(read_error(&e)),
+        };
+        let version = version(there.meta.e_tag.as_deref(), there.meta.version.as_deref());
+        let found = there.attributes.get(&Attribute::Metadata(MARK.into()));
+        Ok(match condition {
+            _ if found.is_some_and(|found| found.as_ref() == mark) => Seen::Ours(version),
+            Condition::Is(before) if version.as_ref() == Some(before) => Seen::AsBefore,
+            _ => Seen::Another,
+        })
+    }
+}
+
+fn applied(done: &PutResult) -> Outcome {
+    Outcome::Done(version(done.e_tag.as_deref(), done.version.as_deref()))
+}
+
+fn uncertain() -> StoreError {
+    let message =
+        "the answer to a conditional put was lost, and what is there does not tell whether it was applied";
+    StoreError::new(StoreErrorKind::Uncertain, message)
+}
+
+/// A number that no other put has.
+fn mark() -> String {
+    // A fresh hasher is keyed at random.
+    let random = |n: u8| RandomState::new().hash_one(n);
+    format!("{:016x}{:016x}", random(0), random(1))
+}
+
+fn marked(mark: &str) -> Attributes {
+    Attributes::from_iter([(Attribute::Metadata(MARK.into()), mark.to_owned())])
+}
+
+/// Whether a store refuses the user metadata of an object, as directories do.
+fn has_no_marks(e: &Error) -> bool {
+    matches!(e, Error::NotImplemented { .. } | Error::NotSupported { .. })
+}
+
+/// A value in parts of `size` bytes, the last one perhaps of fewer, without a copy.
+fn parts(payload: &PutPayload, size: usize) -> Vec<PutPayload> {
+    let (mut all, mut part, mut room) = (Vec::new(), Vec::<Bytes>::new(), size);
+    for bytes in payload {
+        let mut bytes = bytes.clone();
+        while !bytes.is_empty() {
+            let piece = bytes.split_to(bytes.len().min(room));
+            room -= piece.len();
+            part.push(piece);
+            if room == 0 {
+                all.push(std::mem::take(&mut part).into_iter().collect());
+                room = size;
+            }
+        }
+    }
+    if !part.is_empty() {
+        all.push(part.into_iter().collect());
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_cut_into_parts_of_one_size() {
+        for (pieces, sizes) in [
+            (vec![], vec![]),
+            (vec![3], vec![3]),
+            (vec![4], vec![4]),
+            (vec![9], vec![4, 4, 1]),
+            (vec![1, 2, 3, 4, 5], vec![4, 4, 4, 3]),
+            (vec![4, 0, 4], vec![4, 4]),
+        ] {
+            let value: Vec<u8> = (0..pieces.iter().sum::<usize>()).map(|n| n.to_le_bytes()[0]).collect();
+            let mut rest = Bytes::from(value.clone());
+            let payload: PutPayload = pieces.iter().map(|len| rest.split_to(*len)).collect();
+            let parts = parts(&payload, 4);
+            assert_eq!(parts.iter().map(PutPayload::content_length).collect::<Vec<_>>(), sizes, "{pieces:?}");
+            let joined: Vec<u8> = parts.into_iter().flatten().flatten().collect();
+            assert_eq!(joined, value, "{pieces:?}");
+        }
+    }
+
+    #[test]
+    fn no_two_puts_have_the_same_mark() {
+        let marks: std::collections::HashSet<String> = (0..1000).map(|_| mark()).collect();
+        assert!(marks.len() == 1000 && marks.iter().all(|mark| mark.len() == 32));
     }
 }

@@ -1,28 +1,24 @@
-//! What is tried again, how often, and for how long.
+//! The one retry policy: how often an operation is tried again, how long the pauses are, how long all of it may take.
 
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use http::HeaderMap;
-use http::header::RETRY_AFTER;
 use zarr_traits::pause;
 
-/// What is tried again, and how long anything may take.
+/// The policy, for requests and for conditional puts that are sent again after a look at the object.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Retries {
-    /// How often a request is tried again: 4 unless said otherwise.
-    pub again: u32,
-    /// How long the first [`pause`] is at most.
-    pub pause: Duration,
-    /// How long a pause becomes at most, unless the service asks for a longer one.
-    pub longest_pause: Duration,
-    /// How long an operation may take with all that is tried again, apart from moving its bytes: 60 seconds.
-    pub timeout: Duration,
-    /// How long a connection may take to open, and how long a service may be silent on an open one: 20 seconds.
-    pub silence: Duration,
-    /// The bytes of a second below which a connection counts as stuck; every such number of bytes that are moved
-    /// gives an operation another second.
-    pub slowest: u64,
+pub(crate) struct Retries {
+    /// Attempts after the first one.
+    pub(crate) again: u32,
+    /// The longest first [`pause`].
+    pub(crate) pause: Duration,
+    /// The longest pause, unless the service asks for a longer one.
+    pub(crate) longest_pause: Duration,
+    /// How long an operation may take with all its attempts, apart from moving its bytes.
+    pub(crate) timeout: Duration,
+    /// How long a connection may take to open, and how long a service may be silent on an open one.
+    pub(crate) silence: Duration,
+    /// Bytes per second below which a connection counts as stuck: the time to move bytes at this rate is added to `timeout`.
+    pub(crate) slowest: u64,
 }
 
 impl Default for Retries {
@@ -38,19 +34,12 @@ impl Default for Retries {
     }
 }
 
-impl Retries {
-    /// How long moving `bytes` may take.
-    pub(crate) fn moving(&self, bytes: u64) -> Duration {
-        Duration::from_secs(bytes / self.slowest.max(1))
-    }
-}
-
-/// The tries of one operation.
+/// The attempts of one operation.
 #[derive(Debug)]
 pub(crate) struct Tries<'a> {
     pub(crate) retries: &'a Retries,
     began: Instant,
-    /// How many were begun.
+    /// The number of the present attempt, from 1 on.
     pub(crate) attempt: u32,
 }
 
@@ -59,12 +48,18 @@ impl<'a> Tries<'a> {
         Self { retries, began: Instant::now(), attempt: 1 }
     }
 
-    /// How long the operation may go on, if it moves `bytes`.
+    /// How long the operation may still take, if it moves `bytes` in all.
     pub(crate) fn left(&self, bytes: u64) -> Duration {
-        (self.retries.timeout + self.retries.moving(bytes)).saturating_sub(self.began.elapsed())
+        (self.retries.timeout + self.moving(bytes)).saturating_sub(self.began.elapsed())
     }
 
-    /// Waits for the next try. `false`: there is none, because there were enough, or because there is no time left for it.
+    /// How long moving `bytes` may take.
+    pub(crate) fn moving(&self, bytes: u64) -> Duration {
+        Duration::from_secs(bytes / self.retries.slowest.max(1))
+    }
+
+    /// Waits for the next attempt, at least as long as the service has `asked` for. Returns `false` if there is none: enough
+    /// were made, or the time is up.
     pub(crate) async fn next(&mut self, asked: Option<Duration>) -> bool {
         if self.attempt > self.retries.again {
             return false;
@@ -77,37 +72,5 @@ impl<'a> Tries<'a> {
         self.attempt += 1;
         tokio::time::sleep(wait).await;
         true
-    }
-}
-
-/// How long a service asks to be left alone.
-pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    if let Ok(seconds) = text.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let until = httpdate::parse_http_date(text).ok()?;
-    Some(until.duration_since(SystemTime::now()).unwrap_or_default())
-}
-
-/// Whether a status says that the same request may succeed later. 501 and 505 say that it never will.
-pub(crate) fn may_pass(status: u16) -> bool {
-    matches!(status, 408 | 429 | 500 | 502 | 503 | 504)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn services_say_how_long_in_two_ways() {
-        let after = |text: &str| {
-            retry_after(&HeaderMap::from_iter([(RETRY_AFTER, text.parse().unwrap())])).map(|d| d.as_secs())
-        };
-        assert_eq!(after("3"), Some(3));
-        assert_eq!(after("Thu, 01 Jan 1970 00:00:00 GMT"), Some(0));
-        assert!(after("Fri, 31 Dec 2100 23:59:59 GMT").is_some_and(|seconds| seconds > 1_000_000));
-        assert_eq!(after("soon"), None);
-        assert_eq!(retry_after(&HeaderMap::new()), None);
     }
 }

@@ -5,8 +5,10 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::thread;
 
 use tokio::runtime::{Builder, Handle, RuntimeFlavor};
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use zarr_traits::{StoreError, StoreErrorKind, StoreResult};
 
@@ -15,41 +17,45 @@ use zarr_traits::{StoreError, StoreErrorKind, StoreResult};
 pub struct Runtime(Arc<Inner>);
 
 #[derive(Debug)]
-enum Inner {
-    /// `None` only while it is dropped.
-    Own(Option<tokio::runtime::Runtime>),
-    Given(Handle),
+struct Inner {
+    handle: Handle,
+    /// The thread of a runtime of our own ends when this is dropped.
+    _stop: Option<oneshot::Sender<()>>,
 }
 
 impl Runtime {
-    /// One of its own, with one thread: that thread moves bytes, and whoever decodes them has threads for that.
+    /// A runtime of its own, with one thread: that thread moves bytes, others decode them.
     ///
     /// # Errors
     /// [`StoreErrorKind::LimitExceeded`] when the system gives no thread.
     pub fn new() -> StoreResult<Self> {
-        let built = Builder::new_multi_thread()
-            .worker_threads(1)
-            .thread_name("zarr-store-object")
-            .enable_all()
-            .build();
-        let runtime = built.map_err(|e: io::Error| {
-            StoreError::new(StoreErrorKind::LimitExceeded, "no thread for requests").with_source(e)
-        })?;
-        Ok(Self(Arc::new(Inner::Own(Some(runtime)))))
+        Self::start(thread::Builder::new().name("zarr-store-object".to_owned()))
     }
 
-    /// That of the program.
+    /// A runtime that runs on a thread of `builder`. Threads that tokio starts by itself panic where there are none left.
+    fn start(builder: thread::Builder) -> StoreResult<Self> {
+        let no_thread = |e: io::Error| {
+            StoreError::new(StoreErrorKind::LimitExceeded, "there is no thread for requests").with_source(e)
+        };
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(no_thread)?;
+        let handle = runtime.handle().clone();
+        let (stop, stopped) = oneshot::channel::<()>();
+        // Nothing is ever sent: the receiver ends with the sender.
+        builder.spawn(move || runtime.block_on(stopped)).map_err(no_thread)?;
+        Ok(Self(Arc::new(Inner { handle, _stop: Some(stop) })))
+    }
+
+    /// The runtime of the program.
     ///
     /// # Errors
-    /// [`StoreErrorKind::InvalidArgument`] for one that has a single thread: whoever blocks that thread to wait for a
-    /// request waits for ever.
+    /// [`StoreErrorKind::InvalidArgument`] for one that has a single thread: who blocks that thread to wait for a request
+    /// waits for ever.
     pub fn given(handle: Handle) -> StoreResult<Self> {
         if handle.runtime_flavor() == RuntimeFlavor::CurrentThread {
-            let message =
-                "a runtime with a single thread cannot run requests: it stands still while somebody waits";
+            let message = "a runtime with a single thread cannot run requests: they stop while that thread waits for one";
             return Err(StoreError::new(StoreErrorKind::InvalidArgument, message));
         }
-        Ok(Self(Arc::new(Inner::Given(handle))))
+        Ok(Self(Arc::new(Inner { handle, _stop: None })))
     }
 
     /// Runs `work` there. Dropping what is returned ends it.
@@ -57,23 +63,7 @@ impl Runtime {
         &self,
         work: impl Future<Output = StoreResult<T>> + Send + 'static,
     ) -> Running<T> {
-        let task = match &*self.0 {
-            Inner::Own(Some(runtime)) => runtime.spawn(work),
-            Inner::Given(handle) => handle.spawn(work),
-            Inner::Own(None) => unreachable!("it is only taken out when it is dropped"),
-        };
-        Running { task, _runtime: self.clone() }
-    }
-}
-
-impl Drop for Inner {
-    /// The last handle may be dropped in async code, where a runtime must not wait for its threads.
-    fn drop(&mut self) {
-        if let Self::Own(runtime) = self
-            && let Some(runtime) = runtime.take()
-        {
-            runtime.shutdown_background();
-        }
+        Running { task: self.0.handle.spawn(work), _runtime: self.clone() }
     }
 }
 
@@ -154,5 +144,11 @@ mod tests {
             Runtime::given(single.handle().clone()).unwrap_err().kind(),
             StoreErrorKind::InvalidArgument
         );
+    }
+
+    #[test]
+    fn a_thread_that_the_system_does_not_give_is_an_error() {
+        let huge = thread::Builder::new().stack_size(1 << 47);
+        assert_eq!(Runtime::start(huge).unwrap_err().kind(), StoreErrorKind::LimitExceeded);
     }
 }

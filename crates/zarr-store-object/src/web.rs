@@ -1,10 +1,10 @@
-//! Plain web servers, read-only: ranges, tags, redirects, and whatever else a file behind HTTP may lack.
+//! Plain web servers, read-only: with ranges, entity tags and redirects, or without.
 //!
-//! Everything that a server does not do is made up for by one request more, or is an error: without ranges the whole object
-//! comes, without HEAD the size comes with the first byte. There is no listing; groups are read from their consolidated
-//! metadata (checklist E43).
+//! A server without ranges sends the whole object, of which a part is taken. A server without `HEAD` tells the size with the
+//! first byte. There is no listing: groups are read from their consolidated metadata.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use async_trait::async_trait;
@@ -19,14 +19,15 @@ use object_store::{
     ObjectMeta, ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 use zarr_traits::location::redacted;
-use zarr_traits::{Access, OpenScheme, Scheme, Storage, StoreError, StoreErrorKind, StoreResult};
+use zarr_traits::{Access, OpenScheme, Scheme, Storage, Store as _, StoreError, StoreErrorKind, StoreResult};
 
 use crate::asked::size_told;
-use crate::client::{AtMost, Client};
+use crate::client::Client;
 use crate::cloud::{Place, retries};
 use crate::failure::{Failure, Why};
+use crate::gathered::AtMost;
 
-/// How many redirections are followed.
+/// How many redirects are followed.
 const REDIRECTS: usize = 10;
 
 pub(crate) const SCHEMES: [Scheme; 2] = [
@@ -34,12 +35,12 @@ pub(crate) const SCHEMES: [Scheme; 2] = [
     Scheme { name: "https", encoded: true, open: OpenScheme::Root(open) },
 ];
 
-/// The store below an `http` or `https` URL. A query, which may be a signature, goes with every request.
+/// Opens the store below an `http` or `https` URL. A query, which may be a signature, is sent with every request.
 fn open(url: &str, access: &Access) -> StoreResult<Storage> {
     let (base, query) = url.split_once('?').map_or((url, None), |(base, query)| (base, Some(query)));
     let base = format!("{}/", base.trim_end_matches('/'));
     if base.parse::<http::Uri>().ok().is_none_or(|uri| uri.host().is_none_or(str::is_empty)) {
-        let message = format!("{:?} is no URL of a web server", redacted(url));
+        let message = format!("{:?} is not a URL of a web server", redacted(url));
         return Err(StoreError::new(StoreErrorKind::InvalidArgument, message));
     }
     let client = Client::new(retries(access), REDIRECTS, access)?;
@@ -49,7 +50,9 @@ fn open(url: &str, access: &Access) -> StoreResult<Storage> {
         query: query.map(str::to_owned),
         forbidden_is_absent: access.forbidden_is_absent,
     };
-    Ok(Storage::reading(Place { container: "", prefix: "" }.storage(web, access)?))
+    let storage = Place { container: "", prefix: "" }.storage(Arc::new(web), access)?;
+    let capabilities = storage.capabilities().read_only().without_list();
+    Ok(Storage::from(storage.with_capabilities(capabilities)))
 }
 
 /// A folder of a web server.
@@ -74,7 +77,7 @@ impl fmt::Display for Web {
 }
 
 impl Web {
-    /// Every character of a key that could mean anything in a URL is written as its code.
+    /// The URL of an object. Characters of the key that have a meaning in a URL are percent-encoded.
     fn url(&self, path: &Path) -> String {
         let mut url = self.base.clone();
         for byte in path.as_ref().bytes() {
@@ -100,8 +103,10 @@ impl Web {
     ) -> Result<Response<Bytes>> {
         let mut request = Request::new(HttpRequestBody::empty());
         *request.method_mut() = method;
-        *request.uri_mut() =
-            self.url(path).parse().map_err(|_| failed(Failure::new(Why::Wrong, "no URL")))?;
+        *request.uri_mut() = self
+            .url(path)
+            .parse()
+            .map_err(|_| failed(Failure::new(Why::Wrong, "the key does not make a URL")))?;
         *request.headers_mut() = headers;
         if let Some(most) = options.extensions.get::<AtMost>() {
             request.extensions_mut().insert(*most);
@@ -123,7 +128,7 @@ impl Web {
         }
     }
 
-    /// The size of an object: what HEAD says, or where that is not understood, what an answer to its first byte says.
+    /// The size of an object: as `HEAD` tells it, or, on a server without `HEAD`, as the answer to its first byte does.
     async fn head(&self, path: &Path, headers: HeaderMap, options: &GetOptions) -> Result<GetResult> {
         let told = match self.ask(Method::HEAD, path, headers.clone(), options).await {
             Ok(answer) => number(answer.headers(), &CONTENT_LENGTH).map(|size| (answer, size)),
@@ -184,7 +189,8 @@ impl ObjectStore for Web {
     async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {
         let mut headers = HeaderMap::new();
         let value = |text: &str| {
-            HeaderValue::from_str(text).map_err(|_| failed(Failure::new(Why::Wrong, "no header")))
+            HeaderValue::from_str(text)
+                .map_err(|_| failed(Failure::new(Why::Wrong, "the tag does not make a header")))
         };
         if let Some(tag) = &options.if_match {
             headers.insert(IF_MATCH, value(tag)?);
@@ -256,7 +262,7 @@ impl ObjectStore for Web {
     }
 }
 
-/// The handle on such a store has no means to get here.
+/// The handle on such a store can only read, and does not get here.
 fn read_only() -> Error {
     Error::NotSupported { source: "a web server is only read, object by object".into() }
 }

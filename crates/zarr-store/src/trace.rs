@@ -1,7 +1,5 @@
 //! Telling about every call: for stores that tell nothing themselves.
 
-use std::time::{Duration, Instant, SystemTime};
-
 use zarr_traits::{
     Answer, BoxFuture, ByteRange, Capabilities, Op, Outcome, Request, Storage, Store, StoreErrorKind,
     StoreResult, Trace,
@@ -46,15 +44,13 @@ impl Store for Traced {
 
     fn call<'a>(&'a self, mut op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
         Box::pin(async move {
-            let mut request = asked(&op);
-            let start = Instant::now();
+            let underway = self.trace.begin(asked(&op));
             let answer = self.storage.call(op.reborrow()).await;
-            request.took = start.elapsed();
-            request.status = answer.as_ref().map_or_else(|e| failed(e.kind()), status).to_owned();
-            if let (Op::Read(read), Ok(_)) = (&op, &answer) {
-                request.received = read.into.len() as u64;
-            }
-            self.trace.tell(&request);
+            let received = match (&op, &answer) {
+                (Op::Read(read), Ok(_)) => read.into.len() as u64,
+                _ => 0,
+            };
+            underway.end(answer.as_ref().map_or_else(|e| failed(e.kind()), status), received);
             answer
         })
     }
@@ -62,11 +58,7 @@ impl Store for Traced {
 
 /// What is known of a request before it is answered.
 fn asked(op: &Op<'_>) -> Request {
-    let mut request = Request::default();
-    request.method = method(op).to_owned();
-    request.target = op.target().to_owned();
-    request.attempt = 1;
-    request.began = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
+    let mut request = Request::new(method(op), op.target());
     match op {
         Op::Read(read) => request.range = range(read.ranges),
         Op::Put(put) => request.sent = put.len(),
@@ -131,6 +123,7 @@ fn range(ranges: &[ByteRange]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use std::sync::{Arc, Mutex};
+    use std::time::Duration;
 
     use zarr_traits::{Key, Prefix, PutMode, ReadVersion, block_on};
 

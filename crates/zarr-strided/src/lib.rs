@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 // The one crate of the workspace that moves bytes through raw pointers: threads share one output whose parts are
 // disjoint by construction, which safe references to interleaved strided memory cannot say.
 #![allow(unsafe_code)]
@@ -16,6 +17,8 @@ mod layout;
 mod list;
 mod output;
 mod plain;
+#[cfg(feature = "bytemuck")]
+mod pod;
 mod rows;
 mod source;
 mod swap;
@@ -28,5 +31,7 @@ pub use error::StridedError;
 pub use input::Input;
 pub use output::Output;
 pub use plain::{Plain, bytes_of, bytes_of_mut, zeroed};
+#[cfg(feature = "bytemuck")]
+pub use pod::PlainPod;
 pub use source::Source;
 pub use swap::{Swap, swap_in_place};

@@ -63,8 +63,8 @@ impl Chain {
     ///
     /// # Errors
     /// [`CodecErrorKind::UnknownExtension`]; [`CodecErrorKind::Configuration`] for a list that is empty, out of order
-    /// or without exactly one array → bytes codec (A.t60 to A.t63); whatever a codec refuses. The error's
-    /// [`pointer`](CodecError::pointer) says which.
+    /// or without exactly one array → bytes codec, and for an entry that builds a codec of another kind than it states;
+    /// whatever a codec refuses. The error's [`pointer`](CodecError::pointer) says which codec.
     pub fn build(
         specs: &[Spec],
         repr: Repr,
@@ -248,16 +248,28 @@ fn build_codec(
     let mut configuration = Configuration::new(&spec.configuration);
     let built = (entry.build)(&mut configuration, repr, context)
         .map_err(|e| e.in_codec(&spec.name, "open").at(&here))?;
+    if kind_of(&built) != entry.kind {
+        let message = format!("codec {:?} is not of the kind that its entry states", spec.name);
+        return Err(CodecError::configuration(message).at(&here));
+    }
     skipped.append(&mut configuration.skipped);
     let tolerated = configuration.finish().into_iter();
     notes.extend(tolerated.map(|n| Note { pointer: format!("{here}{}", n.pointer), ..n }));
     Ok(Some(built))
 }
 
+fn kind_of(codec: &Codec) -> CodecKind {
+    match codec {
+        Codec::ArrayArray(_) => CodecKind::ArrayArray,
+        Codec::ArrayBytes(_) => CodecKind::ArrayBytes,
+        Codec::BytesBytes(_) => CodecKind::BytesBytes,
+    }
+}
+
 fn mismatch(shape: &[u64], part: &Region) -> CodecError {
     CodecError::new(
         CodecErrorKind::InvalidArgument,
-        format!("{part:?} is no part of a chunk of shape {shape:?}"),
+        format!("{part} is not inside a chunk of shape {shape:?}"),
     )
 }
 

@@ -292,7 +292,7 @@ impl<'a> Configuration<'a> {
 /// An extension as a document names it (checklist A12, A13, A20), a `what`, at `here` in its surroundings.
 fn extension(item: &Value, what: &str, here: &str, notes: &mut Vec<Note>) -> CodecResult<Spec> {
     let members = match item {
-        Value::String(name) => return Ok(Spec::new(name, Value::Null)),
+        Value::String(name) => return Ok(Spec::named(name)),
         Value::Object(members) => members,
         _ => return Err(CodecError::configuration(format!("a {what} must be an object with a name"))),
     };

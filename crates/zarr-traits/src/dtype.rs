@@ -4,16 +4,19 @@
 use std::any::Any;
 use std::borrow::Cow;
 use std::fmt::Debug;
+use std::hash::{Hash, Hasher};
+use std::str::FromStr;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use zarr_strided::{Swap, swap_in_place};
 
 use crate::codec::{Configuration, Context};
-use crate::error::CodecResult;
+use crate::error::{CodecError, CodecResult};
 use crate::fill::FillValue;
 use crate::heap::Slot;
 use crate::number::{FloatFormat, Numeric};
+use crate::registry::ExtensionPoint;
 
 /// How one element lies in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +39,7 @@ pub enum Layout {
     Variable,
 }
 
-/// The data type of an array (checklist B.1), in memory always in the byte order of the machine.
+/// The data type of an array. In memory elements are always in the byte order of the machine.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum DataType {
@@ -70,9 +73,9 @@ pub enum DataType {
     Complex128,
     /// `r<N>`: this many opaque bytes (N / 8).
     Raw(u32),
-    /// `string`: UTF-8 of any length (checklist B31).
+    /// `string`: UTF-8 of any length.
     String,
-    /// `bytes`: bytes of any length (checklist B32).
+    /// `bytes`: bytes of any length.
     Bytes,
     /// A type from a registry.
     Extension(Arc<dyn ExtensionType>),
@@ -99,7 +102,7 @@ impl DataType {
         Self::Bytes,
     ];
 
-    /// The core type of this name; `None` for every other name, also for an ill-formed `r<N>` (checklist B6, B.t46).
+    /// The core type of this name; `None` for every other name, also for an ill-formed `r<N>`.
     pub fn core(name: &str) -> Option<Self> {
         if let Some(digits) = name.strip_prefix('r') {
             let plain = !digits.starts_with('0') && digits.bytes().all(|b| b.is_ascii_digit());
@@ -233,6 +236,28 @@ impl PartialEq for DataType {
 
 impl Eq for DataType {}
 
+/// By the name: equal types have equal names.
+impl Hash for DataType {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
+
+/// The core type of a name, as [`core`](DataType::core). A [registry](crate::Registry::data_type) has the other types.
+///
+/// ```
+/// use zarr_traits::DataType;
+/// assert_eq!("float32".parse::<DataType>()?, DataType::Float32);
+/// # Ok::<(), zarr_traits::CodecError>(())
+/// ```
+impl FromStr for DataType {
+    type Err = CodecError;
+
+    fn from_str(name: &str) -> CodecResult<Self> {
+        Self::core(name).ok_or_else(|| CodecError::unknown(ExtensionPoint::DataType, name))
+    }
+}
+
 impl std::fmt::Display for DataType {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.name())
@@ -296,6 +321,7 @@ pub struct DataTypeEntry {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::CodecErrorKind;
 
     #[test]
     fn core_names_are_exact() {
@@ -304,10 +330,17 @@ mod tests {
         }
         assert_eq!(DataType::core("r24"), Some(DataType::Raw(3)));
         assert_eq!(DataType::Raw(3).name(), "r24");
-        // A.t55, A.t56, B.t46
         for bad in ["Int32", "<i4", "", "r", "r0", "r8 ", "r-8", "r+8", "r08", "r12", "r34359738368", "raw"] {
             assert_eq!(DataType::core(bad), None, "{bad:?}");
+            assert_eq!(
+                bad.parse::<DataType>().unwrap_err().kind(),
+                CodecErrorKind::UnknownExtension,
+                "{bad:?}"
+            );
         }
+        let types: std::collections::HashSet<DataType> =
+            ["int8", "r24", "int8"].map(|name| name.parse().unwrap()).into();
+        assert_eq!(types, [DataType::Raw(3), DataType::Int8].into());
     }
 
     #[test]
@@ -316,9 +349,9 @@ mod tests {
             Layout::Fixed { size, unit } => (size, unit),
             _ => unreachable!(),
         };
-        assert_eq!(fixed(&DataType::Complex64), (8, 4)); // B5
-        assert_eq!(fixed(&DataType::Bool), (1, 1)); // B1
-        assert_eq!(fixed(&DataType::Raw(3)), (3, 1)); // B6
+        assert_eq!(fixed(&DataType::Complex64), (8, 4));
+        assert_eq!(fixed(&DataType::Bool), (1, 1));
+        assert_eq!(fixed(&DataType::Raw(3)), (3, 1));
         assert!(DataType::Raw(16).swap().is_none());
         assert_eq!(DataType::Float64.swap().unit(), 8);
     }

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::registry::ExtensionPoint;
 
@@ -38,13 +39,17 @@ pub enum StoreErrorKind {
     Io,
 }
 
-/// An error of a store, with the key it is about.
+/// An error of a store, with the key it is about. Cheap to clone: a clone shares the cause.
+#[derive(Clone)]
 pub struct StoreError {
     kind: StoreErrorKind,
     key: Option<String>,
     message: String,
-    source: Option<Box<dyn Error + Send + Sync>>,
+    source: Cause,
 }
+
+/// The error that caused another one.
+type Cause = Option<Arc<dyn Error + Send + Sync>>;
 
 /// The result of a store operation.
 pub type StoreResult<T> = Result<T, StoreError>;
@@ -70,7 +75,7 @@ impl StoreError {
     /// Adds the cause.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        self.source = Some(source.into());
+        self.source = Some(Arc::from(source.into()));
         self
     }
 
@@ -148,14 +153,15 @@ pub enum CodecErrorKind {
     Value,
 }
 
-/// An error of a codec, with the codec's name once the chain has added it.
+/// An error of a codec, with the codec's name once the chain has added it. Cheap to clone: a clone shares the cause.
+#[derive(Clone)]
 pub struct CodecError {
     kind: CodecErrorKind,
     codec: Option<String>,
     pointer: String,
     message: String,
     unknown: Option<Box<(ExtensionPoint, String)>>,
-    source: Option<Box<dyn Error + Send + Sync>>,
+    source: Cause,
 }
 
 /// The result of a codec operation.
@@ -214,7 +220,7 @@ impl CodecError {
     /// Adds the cause.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        self.source = Some(source.into());
+        self.source = Some(Arc::from(source.into()));
         self
     }
 

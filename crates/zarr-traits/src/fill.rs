@@ -7,8 +7,7 @@ use zarr_strided::{Plain, bytes_of};
 
 /// One element, as its bytes in the byte order of this machine (for a type of variable length: its content).
 ///
-/// Two fill values are equal when their bits are: `-0.0` is not `0.0`, and a NaN equals itself, with its payload
-/// (checklist L92).
+/// Two fill values are equal when their bits are: `-0.0` is not `0.0`, and a NaN equals itself, with its payload.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct FillValue(Arc<[u8]>);
 

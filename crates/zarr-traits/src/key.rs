@@ -1,7 +1,8 @@
-//! Keys and prefixes: the only way to name an object of a store, and therefore the place where a name cannot
-//! leave its root (checklist E1 to E3).
+//! Keys and prefixes: the only way to name an object of a store. A name that would leave the root of the store cannot be built.
 
+use std::borrow::Borrow;
 use std::fmt;
+use std::str::FromStr;
 
 use crate::error::{StoreError, StoreErrorKind, StoreResult};
 
@@ -17,6 +18,7 @@ pub const SEGMENT_MAX: usize = 255;
 /// use zarr_traits::Key;
 /// assert_eq!(Key::new("t2m/c/0/3")?.as_str(), "t2m/c/0/3");
 /// assert!(Key::new("../secret").is_err());
+/// let key: Key = "t2m/zarr.json".parse()?;
 /// # Ok::<(), zarr_traits::StoreError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -61,7 +63,7 @@ impl Prefix {
         Self::default()
     }
 
-    /// Checks `prefix`; `""` and `"/"` are the root (checklist E2).
+    /// Checks `prefix`; `""` and `"/"` are the root.
     ///
     /// # Errors
     /// [`StoreErrorKind::InvalidArgument`] when it does not end in `/` or a segment is not legal in a [`Key`].
@@ -80,7 +82,7 @@ impl Prefix {
         }
     }
 
-    /// The prefix of a node, from a path like `/a/b`, `a/b` or `a/b/` (checklist F4); `/` and `""` are the root.
+    /// The prefix of a node, from a path like `/a/b`, `a/b` or `a/b/`; `/` and `""` are the root.
     ///
     /// # Errors
     /// [`StoreErrorKind::InvalidArgument`] for a segment that is empty, `.` or `..`.
@@ -159,6 +161,33 @@ macro_rules! text {
                 &self.0
             }
         }
+        /// Keys of maps and sets are found by their text.
+        impl Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+        impl FromStr for $name {
+            type Err = StoreError;
+
+            fn from_str(text: &str) -> StoreResult<Self> {
+                Self::new(text)
+            }
+        }
+        impl TryFrom<&str> for $name {
+            type Error = StoreError;
+
+            fn try_from(text: &str) -> StoreResult<Self> {
+                Self::new(text)
+            }
+        }
+        impl TryFrom<String> for $name {
+            type Error = StoreError;
+
+            fn try_from(text: String) -> StoreResult<Self> {
+                Self::new(text)
+            }
+        }
         impl From<$name> for String {
             fn from(value: $name) -> Self {
                 value.0
@@ -177,7 +206,6 @@ mod tests {
         for bad in ["", "/", "/a", "a/", "a//b", "..", "a/../b", "./a", "a\0b", "a\\b", &"x".repeat(256)] {
             assert!(Key::new(bad).is_err(), "{bad:?}");
         }
-        // E.t8
         for good in
             ["a", "zarr.json", "c/0/1", "a b", "a%b", "#", "?", "+", "~", "[", "é", "🦀", "a.b", "...", "..a"]
         {
@@ -207,5 +235,17 @@ mod tests {
         assert_eq!((key.parent().as_str(), key.name()), ("a/b/", "c"));
         assert_eq!(p.strip(&key), Some("b/c"));
         assert_eq!(p.strip(&Key::new("ab/c").unwrap()), None);
+    }
+
+    #[test]
+    fn text_converts_and_is_checked_in_every_way() {
+        assert_eq!("a/b".parse::<Key>().unwrap(), Key::try_from("a/b").unwrap());
+        assert_eq!(Prefix::try_from("a/".to_owned()).unwrap(), "a/".parse().unwrap());
+        assert!("../a".parse::<Key>().is_err() && Key::try_from(String::new()).is_err());
+        assert!(Prefix::try_from("a").is_err());
+        let sizes = std::collections::HashMap::from([(Key::new("a/b").unwrap(), 3)]);
+        assert_eq!((sizes.get("a/b"), sizes.get("a")), (Some(&3), None));
+        let keys = std::collections::BTreeSet::from([Key::new("b").unwrap(), Key::new("a").unwrap()]);
+        assert!(keys.contains("b") && !keys.contains("c"));
     }
 }

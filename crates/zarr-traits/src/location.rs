@@ -341,18 +341,44 @@ pub fn percent_decoded(text: &str) -> Option<Vec<u8>> {
     Some(decoded)
 }
 
-/// A URL as messages and logs may show it: without the name and password of a user, and without values of a query, which may
-/// be a signature.
+/// A URL as messages and logs may show it: without user names and passwords, and without queries, which may hold a signature.
+///
+/// A password may hold a `/`, `?`, `#` or `@` that should have been percent-encoded, as secret keys of AWS often do. So where
+/// a `:` comes before the first of these, everything up to the last `@` is left out: rather too much is hidden than a part of
+/// a password shown. Where more than a plain `user:password` is left out, `…@` stands for it.
 pub fn redacted(url: &str) -> String {
-    let (url, query) = url.split_once('?').map_or((url, ""), |(url, _)| (url, "?…"));
-    let Some((scheme, rest)) = url.split_once("://") else { return format!("{url}{query}") };
-    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    format!("{scheme}://{host}{path}{query}")
+    let scheme = scheme_of(url).unwrap_or_default();
+    let (start, rest) = url.split_at(if scheme.is_empty() { 0 } else { scheme.len() + "://".len() });
+    let (credentials, rest) = split_credentials(rest, !scheme.is_empty());
+    let hidden = if credentials.contains(ENDS_OF_HOST) { "…@" } else { "" };
+    let is_web = ["http", "https"].iter().any(|web| scheme.eq_ignore_ascii_case(web));
+    // In other schemes `#` and `;` are part of a key.
+    let ends: &[char] = if is_web { &['?', '#', ';'] } else { &['?'] };
+    let (shown, cut) = match rest.find(ends) {
+        Some(at) => (&rest[..=at], "…"),
+        None => (rest, ""),
+    };
+    format!("{start}{hidden}{shown}{cut}")
+}
+
+/// What ends the host of a URL.
+const ENDS_OF_HOST: [char; 3] = ['/', '?', '#'];
+
+/// The credentials at the start of `rest`, the part of a URL behind its scheme, and what follows their `@`. A text without a
+/// scheme has credentials only where a `:` says so: a name of a file may have an `@`.
+fn split_credentials(rest: &str, has_scheme: bool) -> (&str, &str) {
+    let host = &rest[..rest.find(ENDS_OF_HOST).unwrap_or(rest.len())];
+    let end = match host.contains(':') {
+        true => rest.rfind('@'),
+        false => host.rfind('@').filter(|_| has_scheme),
+    };
+    end.map_or(("", rest), |end| (&rest[..end], &rest[end + 1..]))
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::future::block_on;
 
@@ -448,10 +474,46 @@ mod tests {
     fn urls_are_shown_without_secrets() {
         for (url, shown) in [
             ("https://user:pass@host/a?sig=secret", "https://host/a?…"),
+            ("https://token@host/a@b", "https://host/a@b"),
+            ("https://host/a;sig=secret", "https://host/a;…"),
+            ("https://host/a#secret", "https://host/a#…"),
             ("s3://bucket/a@b", "s3://bucket/a@b"),
+            ("s3://bucket/a#0;b", "s3://bucket/a#0;b"),
+            ("s3://AKIA:ab/cd@bucket/a", "s3://…@bucket/a"),
+            ("s3://AKIA:12/34@bucket/a", "s3://…@bucket/a"),
+            ("s3://AKIA:ab?cd@bucket/a", "s3://…@bucket/a"),
+            ("s3://AKIA:a@b/c@bucket/a", "s3://…@bucket/a"),
+            // What follows a host with a port may be such a password too.
+            ("http://host:80/a@b?c", "http://…@b?…"),
+            ("http://host:80/a", "http://host:80/a"),
+            ("http:/user:pass@host/a", "…@host/a"),
+            ("user:pass@host/a", "host/a"),
+            ("file:///a:b/c@d", "file:///a:b/c@d"),
+            ("a@b", "a@b"),
             ("plain", "plain"),
         ] {
-            assert_eq!(redacted(url), shown);
+            assert_eq!(redacted(url), shown, "{url}");
+        }
+    }
+
+    proptest! {
+        /// However a password was mistyped: what is shown is the same for all passwords.
+        #[test]
+        fn no_part_of_a_password_is_shown(
+            scheme in "s3|gs|az|abfs|http|https|HTTP|file",
+            user in "[A-Za-z0-9]{0,20}",
+            password in "[!-~]{0,40}",
+            host in "[a-z0-9.-]{1,20}",
+            path in "(/[a-z0-9.:]{0,8}){0,3}",
+        ) {
+            let shown = redacted(&format!("{scheme}://{user}:{password}@{host}{path}"));
+            let plain = format!("{scheme}://{host}{path}");
+            let marked = format!("{scheme}://…@{host}{path}");
+            prop_assert!(shown == plain || shown == marked, "{shown}");
+            let access = Access::new().endpoint(format!("http://{user}:{password}@{host}{path}"));
+            let shown = format!("{access:?}");
+            let plain = |hidden: &str| format!("Some(\"http://{hidden}{host}{path}\")");
+            prop_assert!(shown.contains(&plain("")) || shown.contains(&plain("…@")), "{shown}");
         }
     }
 }

@@ -4,8 +4,8 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::time::Duration;
 
-/// The pause before the try that comes after `failed` ones (one or more): `first` after one, twice as long after each further
-/// one, `longest` at most. Of that a random part between half and all is waited, so that those who failed together do not
+/// The pause before the next attempt, after `failed` failed ones: `first` after one, doubled after each further one, `longest`
+/// at most. The pause is a random part of that, between half and all of it, so that clients that failed together do not
 /// return together.
 pub fn pause(first: Duration, longest: Duration, failed: u32) -> Duration {
     let doubled = 2_u32.saturating_pow(failed.saturating_sub(1));

@@ -1,5 +1,7 @@
 //! Boxes of elements, with checked arithmetic.
 
+use std::fmt;
+
 use zarr_strided::Dims;
 
 /// A box: where it starts and how long it is in each dimension, in elements.
@@ -74,6 +76,14 @@ impl Region {
     }
 }
 
+/// As the selection of its elements: `[10..15, 0..3]`.
+impl fmt::Display for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ranges = self.start.iter().zip(self.shape.iter()).map(|(start, len)| *start..start + len);
+        f.debug_list().entries(ranges).finish()
+    }
+}
+
 /// `values` in another order: item `i` of the result is item `order[i]`; `None` when `order` is no permutation.
 pub fn permute(values: &[u64], order: &[u64]) -> Option<Dims> {
     let mut seen = Dims::filled(0, values.len());
@@ -122,5 +132,7 @@ mod tests {
         }
         assert_eq!(Region::new([0, 0], [u64::MAX, 2]).unwrap().len(), None);
         assert!(Region::whole(&[]).is_whole(&[]));
+        assert_eq!(r.to_string(), "[1..5, 2..7, 3..9]");
+        assert_eq!(Region::whole(&[]).to_string(), "[]");
     }
 }

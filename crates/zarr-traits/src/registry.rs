@@ -25,18 +25,44 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// A name with the members of `configuration`; anything but an object is as good as an empty one.
+    /// An extension without configuration.
+    pub fn named(name: impl Into<String>) -> Self {
+        Self { name: name.into(), configuration: Map::new(), must_understand: true }
+    }
+
+    /// With one more member in its configuration.
     ///
     /// ```
-    /// use serde_json::json;
-    /// let gzip = zarr_traits::Spec::new("gzip", json!({ "level": 5 }));
+    /// let gzip = zarr_traits::Spec::named("gzip").with("level", 5);
     /// ```
-    pub fn new(name: impl Into<String>, configuration: Value) -> Self {
-        let configuration = match configuration {
-            Value::Object(members) => members,
-            _ => Map::new(),
-        };
-        Self { name: name.into(), configuration, must_understand: true }
+    #[must_use]
+    pub fn with(mut self, member: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.configuration.insert(member.into(), value.into());
+        self
+    }
+
+    /// An extension with the members of `configuration`, an object.
+    ///
+    /// ```
+    /// # use zarr_traits::{CodecError, Spec};
+    /// use serde_json::json;
+    /// let gzip = Spec::new("gzip", json!({ "level": 5 }))?;
+    /// assert!(Spec::new("gzip", json!(5)).is_err());
+    /// # Ok::<(), CodecError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`CodecErrorKind::Configuration`] when `configuration` is neither an object nor `null`, which stands for none.
+    pub fn new(name: impl Into<String>, configuration: Value) -> CodecResult<Self> {
+        let name = name.into();
+        match configuration {
+            Value::Object(configuration) => Ok(Self { configuration, ..Self::named(name) }),
+            Value::Null => Ok(Self::named(name)),
+            other => {
+                let message = format!("the configuration of {name:?} must be an object, not {other}");
+                Err(CodecError::configuration(message).at("/configuration"))
+            }
+        }
     }
 }
 
@@ -327,7 +353,7 @@ mod tests {
     fn names_are_found_at_their_own_extension_point() {
         let registry = Registry::core();
         let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
-        let grid = Spec::new("regular", json!({"chunk_shape": [2]}));
+        let grid = Spec::new("regular", json!({"chunk_shape": [2]})).unwrap();
         assert!(registry.chunk_grid(&grid, &[4], &context).is_ok());
         assert_eq!(
             registry.chunk_grid(&grid, &[4, 4], &context).unwrap_err().kind(),
@@ -335,19 +361,19 @@ mod tests {
         ); // C.t3
         let e = registry.key_encoding(&grid, &context).unwrap_err();
         assert_eq!(e.to_string(), "unknown chunk key encoding \"regular\""); // C.t33
-        let (_, notes) = registry.data_type(&Spec::new("int32", json!({"x": 1})), &context).unwrap();
+        let (_, notes) = registry.data_type(&Spec::new("int32", json!({"x": 1})).unwrap(), &context).unwrap();
         assert_eq!(notes.len(), 1);
         for (name, aliases) in [("bytes", 0), ("binary", 1), ("variable_length_bytes", 1)] {
-            let (data_type, notes) = registry.data_type(&Spec::new(name, json!({})), &context).unwrap();
+            let (data_type, notes) = registry.data_type(&Spec::named(name), &context).unwrap();
             assert_eq!((data_type, notes.len()), (DataType::Bytes, aliases)); // B.t71, B.t72
         }
         for (name, data_type) in
             [("complex_float32", DataType::Complex64), ("complex_float64", DataType::Complex128)]
         {
-            let found = registry.data_type(&Spec::new(name, json!({})), &context).unwrap();
+            let found = registry.data_type(&Spec::named(name), &context).unwrap();
             assert_eq!(found, (data_type, Vec::new())); // B22
         }
-        let dash = Spec::new("default", json!({"separator": "-"}));
+        let dash = Spec::new("default", json!({"separator": "-"})).unwrap();
         assert!(registry.key_encoding(&dash, &context).is_err()); // C.t31
     }
 

@@ -114,9 +114,9 @@ impl Storage {
     /// Performs one operation, as [`Store::call`]. The methods below do the same for a single operation each.
     ///
     /// # Errors
-    /// Those of the store; [`StoreErrorKind::Unsupported`] for a write through a read-only handle.
+    /// Those of the store; [`StoreErrorKind::Unsupported`] for a write or a listing that the handle cannot do.
     pub fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
-        if self.0.read_only && op.writes() {
+        if (op.writes() && !self.capabilities().write) || (op.lists() && !self.capabilities().list) {
             return ready(op.unsupported());
         }
         self.0.store.call(op)

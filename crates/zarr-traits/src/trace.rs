@@ -1,51 +1,82 @@
-//! What stores tell about the requests they make.
+//! Records of the requests that stores make.
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime};
 
-/// One request to a store, after it has ended.
+/// The record of one request to a store, made when the request has ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Request {
-    /// What was asked: `GET`, `PUT`, `DELETE`, `HEAD`, `LIST` or whatever else the service calls it.
+    /// The operation: `GET`, `PUT`, `DELETE`, `HEAD`, `LIST` or whatever else the service calls it.
     pub method: String,
-    /// Of what: a URL without its secrets, or a key.
+    /// The object of the operation: a URL without its secrets, or a key.
     pub target: String,
-    /// Which bytes of it, as HTTP writes it: `bytes=0-99`, `bytes=-4`.
+    /// The range of bytes, as HTTP writes it: `bytes=0-99`, `bytes=-4`.
     pub range: Option<String>,
-    /// What came of it: the status of HTTP, or `ok`, `absent`, `conflict`, or a kind of error.
+    /// The result: the status of HTTP, or `ok`, `absent`, `conflict`, or a kind of error.
     pub status: String,
     /// Bytes of the value that were sent.
     pub sent: u64,
-    /// Bytes of values that came.
+    /// Bytes of values that were received.
     pub received: u64,
-    /// Which try it was, from 1 on.
+    /// The number of the attempt, from 1 on.
     pub attempt: u32,
-    /// When it began, since the epoch of Unix.
+    /// The time at which it began, since the epoch of Unix.
     pub began: Duration,
     /// How long it took.
     pub took: Duration,
 }
 
-/// Whom to tell about requests. Called on whatever thread a request ends, and must not wait.
+impl Request {
+    /// A first attempt without a range, which sends no value.
+    pub fn new(method: impl Into<String>, target: impl Into<String>) -> Self {
+        Self { method: method.into(), target: target.into(), attempt: 1, ..Self::default() }
+    }
+}
+
+/// A function that is called with the record of every request. It runs on the thread on which the request ends, and must
+/// not block.
 #[derive(Clone)]
 pub struct Trace(Arc<dyn Fn(&Request) + Send + Sync>);
 
 impl Trace {
-    /// Calls `tell` with every request.
+    /// Calls `tell` with the record of every request.
     pub fn new(tell: impl Fn(&Request) + Send + Sync + 'static) -> Self {
         Self(Arc::new(tell))
     }
 
-    /// Tells about a request.
+    /// Hands on a record.
     pub fn tell(&self, request: &Request) {
         (self.0)(request);
+    }
+
+    /// Begins a request: the clock runs from now on.
+    pub fn begin(&self, request: Request) -> Underway {
+        let began = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Underway { trace: self.clone(), request: Request { began, ..request }, since: Instant::now() }
     }
 }
 
 impl fmt::Debug for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Trace")
+    }
+}
+
+/// A request that has begun. One that is dropped before it [ends](Self::end) is not recorded.
+#[derive(Debug)]
+#[must_use]
+pub struct Underway {
+    trace: Trace,
+    request: Request,
+    since: Instant,
+}
+
+impl Underway {
+    /// Ends the request with `status`, and with `received` bytes of values.
+    pub fn end(self, status: impl Into<String>, received: u64) {
+        let (status, took) = (status.into(), self.since.elapsed());
+        self.trace.tell(&Request { status, received, took, ..self.request });
     }
 }

@@ -107,6 +107,19 @@ const CODECS: &[Entry] = &[
         kind: CodecKind::BytesBytes,
         build: |_, _, _| Ok(Codec::BytesBytes(Arc::new(Zeros))),
     }),
+    // Both entries state a kind that is not that of their codec.
+    Entry::Codec(CodecEntry {
+        name: "late",
+        aliases: &[],
+        kind: CodecKind::BytesBytes,
+        build: |_, repr, _| Ok(Codec::ArrayArray(Arc::new(Flat(repr.clone())))),
+    }),
+    Entry::Codec(CodecEntry {
+        name: "early",
+        aliases: &[],
+        kind: CodecKind::ArrayArray,
+        build: |_, _, _| Ok(Codec::BytesBytes(Arc::new(Zeros))),
+    }),
 ];
 
 fn build(codecs: serde_json::Value) -> Result<(Chain, Vec<String>), CodecError> {
@@ -116,7 +129,8 @@ fn build(codecs: serde_json::Value) -> Result<(Chain, Vec<String>), CodecError> 
         .iter()
         .map(|c| Spec {
             must_understand: c["must_understand"] != json!(false),
-            ..Spec::new(c["name"].as_str().unwrap(), c["configuration"].clone())
+            configuration: c["configuration"].as_object().cloned().unwrap_or_default(),
+            ..Spec::named(c["name"].as_str().unwrap())
         })
         .collect();
     let registry = Registry::core().with(CODECS)?;
@@ -149,6 +163,14 @@ fn lists_that_are_no_chain_are_refused_with_their_place() {
     ] {
         let e = build(codecs).map(drop).unwrap_err();
         assert_eq!((e.kind(), e.pointer()), (kind, pointer), "{id}: {e}");
+    }
+    for (codecs, pointer) in [
+        (json!([{"name": "plain"}, {"name": "late"}]), "/1"),
+        (json!([{"name": "early"}, {"name": "plain"}]), "/0"),
+    ] {
+        let e = build(codecs).map(drop).unwrap_err();
+        assert_eq!((e.kind(), e.pointer()), (configuration, pointer), "{e}");
+        assert!(e.to_string().contains("is not of the kind that its entry states"), "{e}");
     }
     let many = vec![json!({"name": "zeros"}); 40];
     assert_eq!(build(json!(many)).map(drop).unwrap_err().kind(), CodecErrorKind::LimitExceeded);

@@ -16,7 +16,7 @@ fn build_with(limits: &Limits, name: &str, configuration: Value, shape: &[u64]) 
     let registry = Registry::core().with(GRIDS).unwrap();
     let registry = registry.with(&[Entry::ChunkGrid(RectilinearGrid::RECTANGULAR)]).unwrap();
     let context = Context { registry: &registry, limits, depth: 0 };
-    registry.chunk_grid(&Spec::new(name, configuration), shape, &context)
+    registry.chunk_grid(&Spec::new(name, configuration)?, shape, &context)
 }
 
 fn build(chunk_shapes: Value, shape: &[u64]) -> Built {
@@ -228,7 +228,7 @@ fn c20_older_names_are_told_and_the_draft_is_read_on_request() {
     let registry = Registry::core().with(GRIDS).unwrap();
     let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
     // C20: not in the table, unless somebody asks for it
-    let legacy = Spec::new("rectangular", json!({ "chunk_shape": [6] }));
+    let legacy = Spec::new("rectangular", json!({ "chunk_shape": [6] })).unwrap();
     assert_eq!(
         registry.chunk_grid(&legacy, &[6], &context).unwrap_err().kind(),
         CodecErrorKind::UnknownExtension

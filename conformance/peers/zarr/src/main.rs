@@ -50,7 +50,7 @@ fn command(arguments: &[&str]) -> Result<ExitCode> {
     let status = Command::new(&zarr).args(arguments).status().with_context(|| zarr.display().to_string())?;
     match status.code() {
         Some(0) => Ok(ExitCode::SUCCESS),
-        Some(1 | 3..=6) => Ok(ExitCode::FAILURE),
+        Some(1 | 3..=6 | 11) => Ok(ExitCode::FAILURE),
         _ => bail!("panicked at: {status}"),
     }
 }

@@ -22,9 +22,9 @@ impl Type {
 
     /// The type itself.
     pub(crate) fn open(&self, registry: &Registry) -> DataType {
-        let configuration = self.data_type.get("configuration").cloned().unwrap_or(Value::Null);
+        let configuration = self.data_type["configuration"].as_object().cloned().unwrap_or_default();
         let context = Context { registry, limits: &Limits::default(), depth: 0 };
-        let spec = Spec::new(self.name(), configuration);
+        let spec = Spec { configuration, ..Spec::named(self.name()) };
         registry.data_type(&spec, &context).unwrap_or_else(|e| panic!("{}: {e}", self.name())).0
     }
 

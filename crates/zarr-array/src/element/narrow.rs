@@ -1,4 +1,4 @@
-//! Integers of a byte, and of fewer bits than a byte has (checklist B30); the bits of floats of a byte.
+//! Integers of a byte, and of fewer bits than a byte has; the bits of floats of a byte.
 //!
 //! In the memory of chunks the bits above those of the type are set by rule, so that nothing is to be done here but to refuse
 //! what the type has not.

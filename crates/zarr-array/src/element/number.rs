@@ -111,7 +111,7 @@ impl WriteElement for bool {
 }
 
 impl Element for bool {
-    /// Any byte but 0 is true (checklist D1.t7).
+    /// Any byte but 0 is true.
     fn from_memory(memory: Vec<u8>, _: &Form<'_>) -> ArrayResult<Vec<Self>> {
         Ok(memory.into_iter().map(|b| b != 0).collect())
     }

@@ -1,4 +1,4 @@
-//! Floats of up to 8 bits as the numbers that they are (checklist B23 to B28).
+//! Floats of up to 8 bits as the numbers that they are.
 
 use std::borrow::Cow;
 

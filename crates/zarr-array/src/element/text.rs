@@ -89,13 +89,13 @@ pub(crate) fn is_raw(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Raw(1..)) || is_named(data_type, &["raw_bytes"])
 }
 
-/// What an element contains that is padded with zeros (checklist B40).
+/// What an element contains that is padded with zeros.
 pub(crate) fn without_padding(element: &[u8]) -> &[u8] {
     let length = element.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     &element[..length]
 }
 
-/// The characters of an element that is padded with zeros (checklist B33).
+/// The characters of an element that is padded with zeros.
 pub(crate) fn characters(
     element: &[u8],
     position: usize,

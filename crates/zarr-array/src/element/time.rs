@@ -1,4 +1,4 @@
-//! Times and spans of time: `numpy.datetime64` and `numpy.timedelta64` (checklist B34).
+//! Times and spans of time: `numpy.datetime64` and `numpy.timedelta64`.
 //!
 //! An element counts steps: as a time, since the beginning of 1970. Nothing is rounded, on no way.
 

@@ -8,19 +8,19 @@ use super::erase::delete_node;
 use super::{MAKERS, Writing, above, bare, refresh, stored};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 
-/// What becomes of a node that is there already where one is to be created (checklist F17).
+/// What happens to a node that exists where one is to be created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub enum Existing {
+pub enum ExistingNode {
     /// It is an error of kind [`Exists`](ArrayErrorKind::Exists).
     #[default]
     Fail,
-    /// It is deleted with everything below it, its metadata first, so that an interruption leaves no node and not a node
-    /// without its chunks. What is no node is not deleted: where there is none, but other objects, it is an error of kind
-    /// [`Exists`](ArrayErrorKind::Exists), for these would be taken for chunks. Names that begin with a period do not
-    /// count.
+    /// It is deleted with everything below it. Its metadata is deleted first, so that an interruption never leaves a node
+    /// without its chunks. Objects without a node are not deleted: they would be taken for chunks of the new array, and are
+    /// an error of kind [`Exists`](ArrayErrorKind::Exists). Objects whose names begin with a period do not count.
     Replace,
-    /// It is opened, when it is of the same kind; an array must mean the same by its chunks.
+    /// It is opened if it is a node of the same kind. An array must have the same chunks: data type, fill value, grid, keys and
+    /// codecs.
     Open,
 }
 
@@ -38,7 +38,7 @@ pub async fn create(
     storage: &Storage,
     prefix: &Prefix,
     node: &NodeMeta,
-    existing: Existing,
+    existing: ExistingNode,
     how: &Writing,
 ) -> ArrayResult<Option<NodeMeta>> {
     zarr_meta::path::check_new_path(&prefix.node_path())?;
@@ -50,7 +50,7 @@ pub async fn create(
     if format == Format::V1 || documents.is_empty() {
         return Err(ArrayError::new(ArrayErrorKind::Unsupported, "nodes of format 1 are read, not written"));
     }
-    let replace = existing == Existing::Replace;
+    let replace = existing == ExistingNode::Replace;
     let names = MAKERS.into_iter().chain([DocumentName::Attributes2]);
     let names: Vec<_> = names.filter(|name| replace || *name != documents[0].0).collect();
     let beside = stored(storage, prefix, &names, &how.limits).await?;
@@ -108,11 +108,11 @@ async fn check_empty(storage: &Storage, prefix: &Prefix) -> ArrayResult<()> {
 async fn found(
     storage: &Storage,
     prefix: &Prefix,
-    existing: Existing,
+    existing: ExistingNode,
     how: &Writing,
 ) -> ArrayResult<Option<NodeMeta>> {
     let exists = || ArrayError::new(ArrayErrorKind::Exists, "there is a node already");
-    if existing != Existing::Open {
+    if existing != ExistingNode::Open {
         return Err(exists());
     }
     let names: Vec<DocumentName> = MAKERS.into_iter().chain([DocumentName::Attributes2]).collect();

@@ -40,7 +40,7 @@ pub fn is_struct(data_type: &DataType) -> bool {
 /// # let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
 /// # let city = Spec::new("struct", json!({"fields": [
 /// #     {"name": "name", "data_type": "r64"}, {"name": "lat", "data_type": "float32"},
-/// #     {"name": "area [km2]", "data_type": "float64"}]}));
+/// #     {"name": "area [km2]", "data_type": "float64"}]}))?;
 /// # let meta = ArrayMeta::builder([100], registry.data_type(&city, &context)?.0).chunks([10]).build()?;
 /// # let array = Array::create(zarr_store::MemoryStore::new(), "/cities", meta, &registry)?;
 /// #[derive(Debug, Clone, PartialEq)]

@@ -34,11 +34,15 @@ pub(crate) fn meta(shape: &[u64], chunks: &[u64], codecs: &[Extension]) -> Array
         .unwrap()
 }
 
-/// A data type of the standard registry, by its name and configuration.
+/// A data type of the standard registry, by its name and configuration; null stands for none.
 pub(crate) fn data_type(name: &str, configuration: serde_json::Value) -> DataType {
     let registry = standard();
     let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
-    registry.data_type(&Spec::new(name, configuration), &context).unwrap().0
+    let spec = match configuration {
+        serde_json::Value::Null => Spec::named(name),
+        members => Spec::new(name, members).unwrap(),
+    };
+    registry.data_type(&spec, &context).unwrap().0
 }
 
 /// The kind of an error and its message, without the name of the array, which is `/a`.
@@ -227,7 +231,8 @@ impl Store for Odd {
                 now.fetch_sub(1, Ordering::SeqCst);
             }
             let mut answer = self.inner.call(op).await?;
-            if let (false, Answer::Read(Some(meta)) | Answer::Head(Some(meta))) = (self.versions, &mut answer) {
+            if let (false, Answer::Read(Some(meta)) | Answer::Head(Some(meta))) = (self.versions, &mut answer)
+            {
                 meta.version = None;
             }
             Ok(answer)

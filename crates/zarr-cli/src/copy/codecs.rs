@@ -192,4 +192,59 @@ mod tests {
             assert!(parsed(bad).starts_with("error: "), "{bad}: {}", parsed(bad));
         }
     }
+
+    /// What a document leaves out is completed as the codec reads it.
+    #[test]
+    fn a_complete_configuration_encodes_as_a_partial_one() {
+        use zarr_array::blocking::Array;
+        use zarr_array::meta::{ArrayMeta, codecs::written};
+        use zarr_array::traits::{Key, Prefix};
+        use zarr_array::{DataType, Limits, OpenOptions, Storage, block_on};
+
+        let registry = crate::target::registry();
+        let encoded = |codecs: &[Extension], data_type: &DataType| {
+            let codecs: Vec<String> = codecs.iter().map(|codec| codec.to_value().to_compact()).collect();
+            let document = format!(
+                r#"{{"zarr_format":3,"node_type":"array","shape":[4000],"data_type":"{}","fill_value":0,
+                    "chunk_grid":{{"name":"regular","configuration":{{"chunk_shape":[4000]}}}},
+                    "chunk_key_encoding":{{"name":"default"}},"codecs":[{}],"attributes":{{}}}}"#,
+                data_type.name(),
+                codecs.join(",")
+            );
+            let meta = ArrayMeta::parse(document.as_bytes(), &Limits::default(), &mut Vec::new()).unwrap();
+            let storage = Storage::from(zarr_store::MemoryStore::new());
+            let options = OpenOptions::new();
+            let array =
+                options.with_metadata(storage.clone(), Prefix::root(), meta, Vec::new(), &registry).unwrap();
+            let notes = array.diagnostics().len();
+            let bytes = 4000 * data_type.size().unwrap();
+            let elements = (0..bytes).map(|i| u8::try_from(i / 7 % 251).unwrap()).collect();
+            Array::from(array).write_bytes(.., elements).unwrap();
+            let object = block_on(storage.get(&Key::new("c/0").unwrap(), 1 << 20)).unwrap().unwrap();
+            (object, notes)
+        };
+        let list = |json: &str| match json.parse() {
+            Ok(Codecs::List(codecs)) => codecs,
+            other => panic!("{json}: {other:?}"),
+        };
+        for (codec, notes) in [
+            (r#"{"name":"blosc","configuration":{"cname":"lz4","clevel":5}}"#, 3),
+            (
+                r#"{"name":"blosc","configuration":{"cname":"zstd","clevel":1,"shuffle":2,"blocksize":256}}"#,
+                2,
+            ),
+            (r#"{"name":"blosc","configuration":{"cname":"zlib","clevel":9,"shuffle":-1,"typesize":2}}"#, 2),
+            (r#"{"name":"zstd"}"#, 1),
+            (r#"{"name":"zstd","configuration":{"level":5}}"#, 0),
+        ] {
+            for data_type in [DataType::UInt8, DataType::Int32] {
+                let little = r#"{"name":"bytes","configuration":{"endian":"little"}}"#;
+                let partial = list(&format!("[{little},{codec}]"));
+                let full = written(&partial, &data_type, 1, &registry);
+                let (object, found) = encoded(&partial, &data_type);
+                assert_eq!(found, notes, "{codec}");
+                assert!((object, 0) == encoded(&full, &data_type), "{codec} {data_type}: {full:?}");
+            }
+        }
+    }
 }

@@ -18,6 +18,7 @@ use zarr_store_fs::FsStore;
 use super::marker::{self, Marker};
 use super::place::{Found, refresh};
 use super::plan::Node;
+use super::publish::{self, Left, on_disk};
 use crate::exit::{Exit, Failure, say};
 use crate::stores::{Stores, directory_of, shown};
 use crate::target::{is_document, is_node};
@@ -315,27 +316,18 @@ impl Hidden {
         let Directory { destination, replaces, .. } = &self.directory;
         let marker = self.path.join(marker::NAME);
         fs::remove_file(&marker).map_err(|e| Failure::io(&e, format_args!("cannot remove {marker:?}")))?;
-        let failed =
-            |e: &io::Error| Failure::io(e, format_args!("cannot put the copy in place of {destination:?}"));
-        if !replaces {
-            fs::rename(&self.path, destination).map_err(|e| failed(&e))?;
+        let failed = |e| Failure::io(&e, format_args!("cannot put the copy in place of {destination:?}"));
+        if *replaces {
+            let aside = self.directory.parent.join(self.directory.hidden("old.partial"));
+            let left = publish::replace(&self.path, destination, &aside, on_disk).map_err(failed)?;
+            // The hidden directory is what was replaced, by now.
             self.keep = true;
+            if let Some(Left(path, e)) = left {
+                say(&format!("note: what was replaced is left in {path:?}: {e}"));
+            }
         } else {
-            let old = self.directory.parent.join(self.directory.hidden("old.partial"));
-            fs::rename(destination, &old).map_err(|e| failed(&e))?;
-            if let Err(e) = fs::rename(&self.path, destination) {
-                // As it was.
-                let _ = fs::rename(&old, destination);
-                return Err(failed(&e));
-            }
+            publish::place(&self.path, destination, on_disk).map_err(failed)?;
             self.keep = true;
-            // First of all it stops being a node; if that fails, so does the rest.
-            for name in Documents::steps(None).iter().copied().flatten() {
-                let _ = fs::remove_file(old.join(name.as_str()));
-            }
-            if let Err(e) = fs::remove_dir_all(&old) {
-                say(&format!("note: what was replaced is left in {old:?}: {e}"));
-            }
         }
         self.refresh(nodes, stores)
     }

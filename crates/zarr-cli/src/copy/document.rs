@@ -1,6 +1,7 @@
 //! The documents of a copy: what the source says, in the form that every implementation reads (checklist A.8).
 
 use zarr_array::blocking::Array;
+use zarr_array::meta::codecs::written;
 use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::v3::{ArrayDocument, Extension, GroupDocument};
 use zarr_array::meta::{ArrayMeta, DocumentName, Format, GroupMeta, xarray};
@@ -8,8 +9,6 @@ use zarr_array::traits::Prefix;
 use zarr_array::{Limits, Storage, block_on, node};
 
 use super::change::Layout;
-use super::written::written;
-
 use crate::exit::{Exit, Failure};
 use crate::lengths::cut;
 use crate::target::registry;
@@ -103,12 +102,18 @@ pub(crate) fn put(
     for (name, text) in documents {
         let Some(text) = text else { continue };
         let key = Prefix::root().key(name.as_str())?;
-        let there = if resumed { block_on(storage.get(&key))? } else { None };
+        let there =
+            if resumed { block_on(storage.get(&key, Limits::default().metadata_bytes))? } else { None };
         match there {
             Some(there) if there == text.as_bytes() => {}
             Some(_) => block_on(storage.put(&key, text))?,
             None if block_on(node::put_new(storage, &key, text))? => {}
-            None => return Err(Failure::new(Exit::Io, "somebody else has written the document of the copy")),
+            None => {
+                return Err(Failure::new(
+                    Exit::Conflict,
+                    "somebody else has written the document of the copy",
+                ));
+            }
         }
     }
     Ok(())

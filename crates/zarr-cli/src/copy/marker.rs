@@ -13,6 +13,9 @@ use crate::target::Target;
 /// The name of the object. It begins with a period: listings of nodes pass it over.
 pub(super) const NAME: &str = ".zarr-copy.json";
 
+/// The largest such object, in bytes.
+pub(super) const LARGEST: u64 = 1 << 20;
+
 /// The text of the object.
 #[derive(Debug)]
 pub(super) struct Marker(String);
@@ -62,7 +65,7 @@ impl Marker {
 
 /// What the unfinished copy at `root` is one of, if there is one.
 pub(crate) fn unfinished(storage: &Storage, root: &Prefix) -> StoreResult<Option<String>> {
-    let marker = block_on(storage.get(&key(root)?))?;
+    let marker = block_on(storage.get(&key(root)?, LARGEST))?;
     Ok(marker.and_then(|found| Marker::source(&found)))
 }
 

@@ -7,7 +7,7 @@ use zarr_array::node::{self, Writing};
 use zarr_array::traits::Prefix;
 use zarr_array::{Storage, block_on};
 use zarr_hierarchy::blocking::Group;
-use zarr_hierarchy::{GroupOptions, Unresolved, UseConsolidated};
+use zarr_hierarchy::{GroupOptions, UnresolvedArrays, UseConsolidated};
 use zarr_store::Prefixed;
 
 use super::directory::{Directory, Hidden};
@@ -139,6 +139,10 @@ impl Growing {
     }
 
     fn finish(&mut self, nodes: &[Node], stores: &Stores) -> Result<(), Failure> {
+        // Where the copy has its place already its elements are durable before it becomes a node.
+        if matches!(self.grows, Grows::There(_)) {
+            self.sync()?;
+        }
         // Children before parents.
         for node in nodes.iter().rev() {
             let storage = self.storage(&node.below);
@@ -146,10 +150,17 @@ impl Growing {
                 .and_then(|()| if node.consolidated { consolidate(storage) } else { Ok(()) });
             written.map_err(|e| e.within(format_args!("copy of node {:?}", node.path)))?;
         }
+        if matches!(self.grows, Grows::There(_)) {
+            self.sync()?;
+        }
         match &mut self.grows {
             Grows::Hidden(hidden) => hidden.publish(nodes, stores),
             Grows::There(there) => there.publish(nodes, self.format),
         }
+    }
+
+    fn sync(&self) -> Result<(), Failure> {
+        Ok(block_on(self.storage.sync())?)
     }
 }
 
@@ -157,7 +168,7 @@ impl Growing {
 fn consolidate(storage: Storage) -> Result<(), Failure> {
     let options = GroupOptions::new().use_consolidated(UseConsolidated::Ignore);
     let mut group = Group::open_with(storage, "/", &registry(), &options)?;
-    group.consolidate_with(Unresolved::Include)?;
+    group.consolidate_with(UnresolvedArrays::Include)?;
     Ok(())
 }
 

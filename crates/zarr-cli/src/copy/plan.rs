@@ -7,9 +7,12 @@ use zarr_array::traits::{ChunkGrid, Prefix};
 use zarr_array::{Cpu, Limits, OpenOptions, Storage, block_on};
 use zarr_hierarchy::Found;
 
+use super::blocks::Blocks;
 use super::change::{Change, given};
 use super::document;
+use super::draft::Draft;
 use super::filter::Filter;
+use super::notes::Notes;
 use super::work::Work;
 use crate::exit::{Exit, Failure, say};
 use crate::table::bytes;
@@ -23,7 +26,7 @@ pub(crate) struct Plan {
     /// Those of them that are copied only for what is in them.
     on_the_way: Vec<usize>,
     /// What the user should know.
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Notes,
 }
 
 #[derive(Debug)]
@@ -74,10 +77,10 @@ impl Planned {
     pub(crate) fn open(&self, storage: Storage, cpu: &Cpu) -> Result<Array, Failure> {
         let (meta, notes) = (self.meta.clone(), Vec::new());
         let opened = OpenOptions::new().with_metadata(storage, Prefix::root(), meta, notes, &registry());
-        let array = opened.map_err(|e| self.work.in_copy(e))?;
+        let array = opened.map_err(|e| self.work.places.in_copy(e))?;
         if let Some(skipped) = array.codecs().skipped().first() {
             let message = format!("codec {skipped:?} is unknown, a copy that uses it cannot be made");
-            return Err(self.work.in_copy(Failure::unsupported(message)));
+            return Err(self.work.places.in_copy(Failure::unsupported(message)));
         }
         Ok(Array::from(array).with_cpu(cpu.clone()))
     }
@@ -86,7 +89,7 @@ impl Planned {
 impl Plan {
     /// Plans the copy of `source`. Every node that cannot be copied is named; then the first of them is the error.
     pub(crate) fn new(source: &Target, change: &Change, filter: &Filter) -> Result<Self, Failure> {
-        let mut plan = Self { nodes: Vec::new(), on_the_way: Vec::new(), notes: Vec::new() };
+        let mut plan = Self { nodes: Vec::new(), on_the_way: Vec::new(), notes: Notes::default() };
         let mut failures = Vec::new();
         let start = source.prefix()?;
         for visit in walk(source, Source::DOCUMENTS, usize::MAX)? {
@@ -139,9 +142,9 @@ impl Plan {
 
     fn add(&mut self, source: &Target, start: &Prefix, visit: Visit, change: &Change) -> Result<(), Failure> {
         let path = visit.path();
-        self.notes.extend(
-            visit.notes.iter().filter(|n| is_worth_telling(n)).map(|n| format!("node {path:?}: {n}")),
-        );
+        for note in visit.notes.iter().filter(|note| is_worth_telling(note)) {
+            self.notes.say(format!("node {path:?}: {note}"));
+        }
         let mut consolidated = false;
         let kind = match visit.found {
             Found::Node(NodeMeta::Array(_)) => {
@@ -154,7 +157,7 @@ impl Plan {
                     Form::Inline => group.consolidated().is_some(),
                     form => {
                         let holder = visit.prefix.key(form.holder())?;
-                        block_on(source.storage.reader().size(&holder))?.is_some()
+                        block_on(source.storage.exists(&holder))?
                     }
                 };
                 Kind::Group(Box::new(document::group(&group, change.format_of(group.format()))?))
@@ -164,7 +167,7 @@ impl Plan {
                 return Err(Failure::new(e.kind().into(), message));
             }
             _ => {
-                self.notes.push(format!("{path:?} is not copied: {NO_NODE}"));
+                self.notes.say(format!("{path:?} is not copied: {NO_NODE}"));
                 return Ok(());
             }
         };
@@ -187,28 +190,34 @@ impl Plan {
                 let message = format!("array {path:?} is of rank {rank}, the {what} shape of rank {given}");
                 return Err(Failure::usage(message));
             }
-            self.notes.push(format!("array {path:?} is of rank {rank}, not {given}: it keeps its chunks"));
+            self.notes.say(format!("array {path:?} is of rank {rank}, not {given}: it keeps its chunks"));
         }
         let in_copy = |e| in_copy(e, &source, change);
-        let layout = change.layout(&source).map_err(in_copy)?;
-        let format = change.format_of(source.metadata().format());
-        let meta = document::array(&source, &layout, format).map_err(in_copy)?;
         let limits = Limits::default();
-        let resolved = meta.resolve(&registry(), &limits, &mut Vec::new()).map_err(|e| in_copy(e.into()))?;
+        let draft = Draft::new(&source, change, &registry(), &limits).map_err(in_copy)?;
         // Chunks that are kept are not necessarily stored.
         if change.shape().is_some_and(|(_, given)| given == rank) {
-            let what = if layout.shards.is_some() { "shard" } else { "chunk" };
-            check_size(what, &*resolved.grid, source.data_type().size(), limits.chunk_bytes)
+            let what = if draft.layout.shards.is_some() { "shard" } else { "chunk" };
+            check_size(what, &*draft.resolved.grid, source.data_type().size(), limits.chunk_bytes)
                 .map_err(in_copy)?;
         }
-        if change.loses_shards(&source, &layout) {
+        if change.loses_shards(&source, &draft.layout) {
             let path = source.path();
             let which = given(&source).map(|shards| format!("; those of the source are --shards {shards}"));
-            self.notes.push(format!("array {path:?}: the copy has no shards{}", which.unwrap_or_default()));
+            self.notes.say(format!("array {path:?}: the copy has no shards{}", which.unwrap_or_default()));
         }
-        let keeps_fill = resolved.fill == *source.fill();
-        let work = Work::new(&source, &target.store, resolved.grid, keeps_fill)?;
-        Ok(Planned { source, meta, work })
+        for note in draft.notes(&source, change) {
+            self.notes.say_of(source.path(), note);
+        }
+        let work = if draft.moves {
+            Work::objects(&source, &target.store)
+        } else {
+            let keeps_fill = draft.keeps_missing(&source);
+            let lossy = draft.is_lossy().then(|| draft.meta.clone());
+            let blocks = Blocks::new(&source, &target.store, draft.resolved.grid, keeps_fill, lossy)?;
+            Work::blocks(&source, &target.store, blocks)
+        };
+        Ok(Planned { source, meta: draft.meta, work })
     }
 
     /// Bytes of elements that are read and written.
@@ -244,7 +253,10 @@ fn check_size(what: &str, grid: &dyn ChunkGrid, element: Option<usize>, limit: u
         return Ok(());
     }
     let [size, limit] = [size, limit.into()].map(bytes);
-    Err(Failure::new(Exit::Io, format!("{what}s of {size} exceed the limit of {limit} per {what}")))
+    Err(Failure::new(
+        Exit::LimitExceeded,
+        format!("{what}s of {size} exceed the limit of {limit} per {what}"),
+    ))
 }
 
 /// An error in metadata that does not exist yet; that is the fault of the command line if it changed something.

@@ -6,7 +6,7 @@ use zarr_array::meta::Format;
 use zarr_array::node::{self, Writing};
 use zarr_array::traits::location::split_node;
 use zarr_array::traits::{Located, Prefix};
-use zarr_array::{Storage, block_on};
+use zarr_array::{Limits, Storage, block_on};
 use zarr_store::Prefixed;
 
 use super::marker::{self, Marker};
@@ -51,8 +51,9 @@ impl Url {
         let Some(Located { storage, .. }) = stores.open_if_there(&url)? else {
             return Ok(Self { url, there: None, shown, root, format: asked, unfinished: None });
         };
-        storage.writer().map_err(|e| fail(e.into()))?;
-        let marker = block_on(storage.get(&marker::key(&root)?)).map_err(|e| fail(e.into()))?;
+        storage.check_writable().map_err(|e| fail(e.into()))?;
+        let marker =
+            block_on(storage.get(&marker::key(&root)?, marker::LARGEST)).map_err(|e| fail(e.into()))?;
         match &marker {
             Some(found) if !resume => {
                 let of = Marker::source(found).unwrap_or_default();
@@ -118,10 +119,10 @@ impl Url {
 
 /// Whether there is an object below `root`; of a store that cannot list, whether there is a node.
 fn is_taken(storage: &Storage, root: &Prefix) -> Result<bool, Failure> {
-    Ok(match storage.lister() {
-        Ok(lister) => !block_on(lister.list(root, None))?.keys.is_empty(),
-        Err(_) => block_on(node::documents(storage, root, None))?.make_node(),
-    })
+    if storage.capabilities().list {
+        return Ok(!block_on(storage.list(root, None))?.entries.is_empty());
+    }
+    Ok(block_on(node::documents(storage, root, None, &Limits::default()))?.make_node())
 }
 
 impl There {
@@ -138,7 +139,7 @@ impl There {
     pub(super) fn publish(&self, nodes: &[Node], format: Format) -> Result<(), Failure> {
         refresh(&self.storage, &self.root, nodes, format)?;
         let marker = marker::key(&self.root)?;
-        let _ = block_on(async { self.storage.writer()?.delete(&marker, None).await })?;
+        block_on(self.storage.delete(&marker))?;
         Ok(())
     }
 }

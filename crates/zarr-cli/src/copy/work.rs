@@ -1,407 +1,171 @@
-//! The elements of one array, block by block.
-//!
-//! A block is a box of whole chunks or shards of the copy that fits into memory, so that every one is written once and
-//! never read. Blocks in which the source stores nothing are left out where there are too many of them to look at each.
-//! A block of very many chunks of the source is read in parts, because a read remembers something of every chunk.
+//! What is to be done for one array: its objects are moved, or its elements encoded again.
 
-use std::collections::BTreeSet;
-use std::ops::Range;
+use std::ops::AddAssign;
 use std::path::Path;
-use std::sync::Arc;
 
+use zarr_array::block_on;
 use zarr_array::blocking::Array;
-use zarr_array::traits::ChunkGrid;
+use zarr_hierarchy::objects::{Moved, TransferError};
 
-use crate::elements::Elements;
+use super::blocks::{Blocks, product};
+use super::objects;
 use crate::exit::{Exit, Failure};
-use crate::select::Pick;
-use crate::slabs::{Budget, Slabs};
-use crate::stored::Stored;
 
-/// Bytes of elements in a block, as long as a chunk has less.
-const BLOCK: u64 = 128 << 20;
-
-/// Chunks in a block.
-const CHUNKS: u64 = 1 << 16;
-
-/// What is read at once, of which a block has one, as long as chunks are not tiny: about 70 MiB for 2^20 chunks.
-const READ: Budget = Budget { bytes: u64::MAX, most: u64::MAX, chunks: 1 << 20 };
-
-/// An array of more chunks than these, before or after, is asked which of them it stores.
-const MANY: u128 = 1 << 20;
+/// An array with more chunks than these, in the source or in the copy, is asked which of them it stores.
+pub(super) const MANY: u128 = 1 << 20;
 
 /// What is to be copied of an array.
 #[derive(Debug)]
 pub(crate) struct Work {
-    shape: Vec<u64>,
-    /// The chunks of the copy, and how many of them a block has in each dimension; at the edge of the array there are less.
-    grid: Arc<dyn ChunkGrid>,
-    block: Vec<u64>,
-    /// The blocks in which the source stores something; `None`: all are looked at.
-    only: Option<BTreeSet<Vec<u64>>>,
-    /// Bytes of elements in these blocks.
-    pub(crate) bytes: u64,
-    /// Bytes of all elements.
+    pub(super) places: Places,
+    /// Bytes of all elements, also of those that are not stored.
     pub(crate) elements: u128,
-    size: u64,
-    /// What errors of the source and of the copy happen in.
-    places: [String; 2],
+    /// Bytes of elements that are copied, as far as that is known.
+    pub(crate) bytes: u64,
+    how: How,
+}
+
+#[derive(Debug)]
+enum How {
+    /// The chunks of the copy are those of the source.
+    Objects,
+    Blocks(Box<Blocks>),
+}
+
+/// What was copied and compared.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Done {
+    /// Objects that were moved.
+    pub(crate) moved: Moved,
+    /// Objects that were compared.
+    pub(crate) objects: Moved,
+    /// Bytes of elements that were compared.
+    pub(crate) elements: u128,
+    /// Bytes of elements that were compared with what lossy codecs keep of them.
+    pub(crate) kept: u128,
 }
 
 impl Work {
-    /// Plans the copy of `source`, an array of `store`, into chunks of `grid`. Where the copy does not keep the fill value,
-    /// what is not stored in the source has to be stored in the copy.
-    pub(crate) fn new(
-        source: &Array,
-        store: &Path,
-        grid: Arc<dyn ChunkGrid>,
-        keeps_fill: bool,
-    ) -> Result<Self, Failure> {
-        let shape = source.shape().to_vec();
-        let size = source.data_type().memory_size() as u64;
-        let block = block(&shape, source.chunk_grid(), &*grid, size);
-        let places = [format!("store {store:?}"), format!("copy of array {:?}", source.path())];
-        let mut work = Self { shape, grid, block, only: None, bytes: 0, elements: 0, size, places };
-        work.elements = product(&work.shape).saturating_mul(u128::from(size));
-        let lists = source.storage().lister().is_ok();
-        if keeps_fill && lists && product(&source.chunk_counts()).max(product(&work.chunks())) > MANY {
-            work.only = Some(work.stored(source)?);
-        }
-        work.bytes = match &work.only {
-            None => u64::try_from(work.elements).unwrap_or(u64::MAX),
-            Some(only) => only.iter().map(|index| work.length(index)).fold(0, u64::saturating_add),
-        };
-        Ok(work)
+    /// Moves the objects of `source`, an array of `store`.
+    pub(crate) fn objects(source: &Array, store: &Path) -> Self {
+        let elements = elements(source);
+        // What is stored of so many chunks is not known.
+        let bytes = if product(&source.chunk_counts()) > MANY { 0 } else { elements };
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        Self { places: Places::new(source, store), elements, bytes, how: How::Objects }
     }
 
-    /// Copies all blocks; `done` is told how many bytes each had.
-    pub(crate) fn copy(&self, source: &Array, copy: &Array, done: &dyn Fn(u64)) -> Result<(), Failure> {
-        self.each(|index| {
-            self.copy_box(source, copy, &self.spans(index))?;
-            done(self.length(index));
-            Ok(())
-        })
+    /// Encodes the elements of `source` again, block by block.
+    pub(crate) fn blocks(source: &Array, store: &Path, blocks: Blocks) -> Self {
+        let (elements, bytes) = (elements(source), blocks.bytes);
+        Self { places: Places::new(source, store), elements, bytes, how: How::Blocks(Box::new(blocks)) }
     }
 
-    /// Copies what an earlier run has not: of blocks in which the copy stores something it is compared with the source,
-    /// and chunks that are equal stay.
-    pub(crate) fn resume(&self, source: &Array, copy: &Array, done: &dyn Fn(u64)) -> Result<(), Failure> {
-        let there = self.stored(copy)?;
-        self.each(|index| {
-            if !there.contains(index) {
-                self.copy_box(source, copy, &self.spans(index))?;
-            } else if !self.is_copied(source, copy, &self.spans(index))? {
-                self.each_chunk(index, |spans| match self.is_copied(source, copy, spans)? {
-                    true => Ok(()),
-                    false => self.copy_box(source, copy, spans),
-                })?;
-            }
-            done(self.length(index));
-            Ok(())
-        })
-    }
-
-    /// Copies a box of whole chunks of the copy.
-    fn copy_box(&self, source: &Array, copy: &Array, spans: &[Range<u64>]) -> Result<(), Failure> {
-        let elements = self.read_source(source, spans)?;
-        elements.write(copy, spans.to_vec().into()).map_err(|e| self.in_copy(e))
-    }
-
-    /// Whether a box of the copy has the elements of the source. What is corrupt has not.
-    fn is_copied(&self, source: &Array, copy: &Array, spans: &[Range<u64>]) -> Result<bool, Failure> {
-        let wanted = self.read_source(source, spans)?;
-        match read(copy, spans, READ) {
-            Ok(there) => Ok(there == wanted),
-            Err(e) if e.exit() == Exit::Corrupt => Ok(false),
-            Err(e) => Err(self.in_copy(e)),
+    /// Copies everything; `done` is told of bytes of elements.
+    pub(crate) fn copy(&self, source: &Array, copy: &Array, done: &dyn Fn(u64)) -> Result<Done, Failure> {
+        match &self.how {
+            How::Objects => self.moved(block_on(objects::copy(source, copy, done))),
+            How::Blocks(blocks) => blocks.copy(source, copy, done).map(|()| Done::default()),
         }
     }
 
-    /// Calls `run` with the box of every chunk in a block.
-    fn each_chunk(
-        &self,
-        index: &[u64],
-        mut run: impl FnMut(&[Range<u64>]) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        let first: Vec<u64> = index.iter().zip(&self.block).map(|(i, block)| i * block).collect();
-        let left = self.chunks().into_iter().zip(&first).map(|(chunks, first)| chunks - first);
-        let counts: Vec<u64> = left.zip(&self.block).map(|(left, block)| left.min(*block)).collect();
-        indices(&counts, |chunk| {
-            let span = |dim: usize| {
-                let length = self.shape[dim];
-                let span = self.grid.span(dim, first[dim] + chunk[dim]).unwrap_or(length..length);
-                span.start.min(length)..span.end.min(length)
-            };
-            run(&(0..chunk.len()).map(span).collect::<Vec<_>>())
-        })
+    /// Copies what an earlier run has not.
+    pub(crate) fn resume(&self, source: &Array, copy: &Array, done: &dyn Fn(u64)) -> Result<Done, Failure> {
+        match &self.how {
+            How::Objects => self.moved(block_on(objects::mend(source, copy, done))),
+            How::Blocks(blocks) => blocks.resume(source, copy, done).map(|()| Done::default()),
+        }
     }
 
-    /// Compares all blocks.
-    pub(crate) fn compare(&self, source: &Array, copy: &Array, done: &dyn Fn(u64)) -> Result<(), Failure> {
-        self.each(|index| {
-            let spans = self.spans(index);
-            let wanted = self.read_source(source, &spans)?;
-            if read(copy, &spans, READ).map_err(|e| self.in_copy(e))? != wanted {
-                let start: Vec<u64> = spans.iter().map(|span| span.start).collect();
-                let message = format!("elements from {start:?} on differ from those of the source");
-                return Err(self.in_copy(Failure::new(Exit::Invalid, message)));
+    /// Compares source and copy.
+    pub(crate) fn compare(&self, source: &Array, copy: &Array, done: &dyn Fn(u64)) -> Result<Done, Failure> {
+        match &self.how {
+            How::Objects => {
+                let objects = block_on(objects::compare(source, copy, done)).map_err(|e| self.failed(e))?;
+                Ok(Done { objects, ..Done::default() })
             }
-            done(self.length(index));
-            Ok(())
-        })
+            How::Blocks(blocks) => {
+                blocks.compare(source, copy, done)?;
+                let bytes = u128::from(blocks.bytes);
+                let (elements, kept) = if blocks.is_lossy() { (0, bytes) } else { (bytes, 0) };
+                Ok(Done { elements, kept, ..Done::default() })
+            }
+        }
     }
 
-    fn read_source(&self, source: &Array, spans: &[Range<u64>]) -> Result<Elements, Failure> {
-        read(source, spans, READ).map_err(|e| e.within(&self.places[0]))
+    fn moved(&self, result: Result<Moved, TransferError>) -> Result<Done, Failure> {
+        let moved = result.map_err(|e| self.failed(e))?;
+        Ok(Done { moved, ..Done::default() })
     }
 
-    pub(crate) fn in_copy(&self, e: impl Into<Failure>) -> Failure {
-        let e = e.into();
-        // The copy is an array at the root of a store of its own, which nobody knows.
+    fn failed(&self, e: TransferError) -> Failure {
+        match e {
+            TransferError::From(e) => self.places.in_array(e),
+            TransferError::To(e) => self.places.in_copy(e),
+            e => self.places.in_copy(Failure::new(Exit::Invalid, e.to_string())),
+        }
+    }
+}
+
+fn elements(source: &Array) -> u128 {
+    product(source.shape()).saturating_mul(source.data_type().memory_size() as u128)
+}
+
+impl AddAssign for Done {
+    fn add_assign(&mut self, other: Self) {
+        for (sum, more) in [(&mut self.moved, other.moved), (&mut self.objects, other.objects)] {
+            sum.objects += more.objects;
+            sum.bytes += more.bytes;
+        }
+        self.elements += other.elements;
+        self.kept += other.kept;
+    }
+}
+
+/// What errors are named after.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    store: String,
+    path: String,
+}
+
+impl Places {
+    pub(super) fn new(source: &Array, store: &Path) -> Self {
+        Self { store: format!("store {store:?}"), path: source.path().to_owned() }
+    }
+
+    /// An error of the source that names the array already.
+    pub(super) fn in_source(&self, e: impl Into<Failure>) -> Failure {
+        e.into().within(&self.store)
+    }
+
+    /// An error of the store of the source.
+    fn in_array(&self, e: impl Into<Failure>) -> Failure {
+        self.in_source(e.into().within(format_args!("array {:?}", self.path)))
+    }
+
+    /// An error of the copy. There it is the array at the root of a store of its own, which nobody knows.
+    pub(super) fn in_copy(&self, e: impl Into<Failure>) -> Failure {
+        let (e, place) = (e.into(), format!("copy of array {:?}", self.path));
         match e.message().strip_prefix("array \"/\"") {
-            Some(rest) => Failure::new(e.exit(), format!("{}{rest}", self.places[1])),
-            None => e.within(&self.places[1]),
+            Some(rest) => Failure::new(e.exit(), format!("{place}{rest}")),
+            None => e.within(place),
         }
     }
-
-    fn each(&self, mut run: impl FnMut(&[u64]) -> Result<(), Failure>) -> Result<(), Failure> {
-        if let Some(only) = &self.only {
-            return only.iter().try_for_each(|index| run(index));
-        }
-        indices(&self.counts(), run)
-    }
-
-    /// How many chunks the copy has in each dimension.
-    fn chunks(&self) -> Vec<u64> {
-        self.shape.iter().enumerate().map(|(dim, length)| self.grid.count(dim, *length)).collect()
-    }
-
-    /// How many blocks there are in each dimension.
-    fn counts(&self) -> Vec<u64> {
-        self.chunks().iter().zip(&self.block).map(|(chunks, block)| chunks.div_ceil(*block)).collect()
-    }
-
-    fn span(&self, dim: usize, index: u64) -> Range<u64> {
-        let length = self.shape[dim];
-        let first = index * self.block[dim];
-        let start = self.grid.span(dim, first).map_or(length, |chunk| chunk.start.min(length));
-        let next = first.checked_add(self.block[dim]).and_then(|next| self.grid.span(dim, next));
-        start..next.map_or(length, |chunk| chunk.start.min(length))
-    }
-
-    /// The block that an element lies in.
-    fn find(&self, dim: usize, position: u64) -> Option<u64> {
-        Some(self.grid.find(dim, position)? / self.block[dim])
-    }
-
-    fn spans(&self, index: &[u64]) -> Vec<Range<u64>> {
-        index.iter().enumerate().map(|(dim, i)| self.span(dim, *i)).collect()
-    }
-
-    fn length(&self, index: &[u64]) -> u64 {
-        self.spans(index).into_iter().map(|span| span.end - span.start).fold(self.size, u64::saturating_mul)
-    }
-
-    /// The blocks that the stored chunks of `source` lie in.
-    fn stored(&self, source: &Array) -> Result<BTreeSet<Vec<u64>>, Failure> {
-        let mut blocks = BTreeSet::new();
-        for object in Stored::of(source)? {
-            // What is no chunk of the grid is no part of the array.
-            let Ok(chunk) = object?.chunk else { continue };
-            let spans = chunk.iter().enumerate().map(|(dim, i)| {
-                let span = source.chunk_grid().span(dim, *i)?;
-                let end = span.end.min(self.shape[dim]);
-                if span.start < end { self.find(dim, span.start).zip(self.find(dim, end - 1)) } else { None }
-            });
-            let Some(spans) = spans.collect::<Option<Vec<_>>>() else { continue };
-            let counts: Vec<u64> = spans.iter().map(|(first, last)| last - first + 1).collect();
-            if product(&counts) > MANY {
-                let message = format!("chunk {chunk:?} is too large to be cut into chunks that small");
-                return Err(self.in_copy(Failure::new(Exit::Io, message)));
-            }
-            indices(&counts, |index| {
-                blocks.insert(index.iter().zip(&spans).map(|(i, (first, _))| first + i).collect());
-                Ok(())
-            })?;
-        }
-        Ok(blocks)
-    }
-}
-
-/// The elements of a box, of which no more is read at once than `budget` allows.
-fn read(array: &Array, spans: &[Range<u64>], budget: Budget) -> Result<Elements, Failure> {
-    let pick =
-        |span: &Range<u64>| Pick { start: span.start, count: span.end - span.start, step: 1, keep: true };
-    let picks: Vec<Pick> = spans.iter().map(pick).collect();
-    let size = array.data_type().memory_size();
-    let mut elements = Elements::none(array.data_type());
-    for slab in Slabs::new(&picks, array.chunk_grid(), size, budget) {
-        elements.append(Elements::read(array, slab.selection(&picks))?);
-    }
-    Ok(elements)
-}
-
-fn product(lengths: &[u64]) -> u128 {
-    lengths.iter().fold(1, |n, len| n.saturating_mul(u128::from(*len)))
-}
-
-/// Calls `each` with every index of a box, in C order.
-fn indices(counts: &[u64], mut each: impl FnMut(&[u64]) -> Result<(), Failure>) -> Result<(), Failure> {
-    if counts.contains(&0) {
-        return Ok(());
-    }
-    let mut index = vec![0; counts.len()];
-    loop {
-        each(&index)?;
-        let Some(dim) = (0..counts.len()).rev().find(|dim| index[*dim] + 1 < counts[*dim]) else {
-            return Ok(());
-        };
-        index[dim] += 1;
-        index[dim + 1..].fill(0);
-    }
-}
-
-/// How many chunks of the copy a block has: one, and more from the last dimension on, and where that costs little so many
-/// that no chunk of the source is cut. Chunks of different lengths count as if all were as long as the longest.
-fn block(shape: &[u64], source: &dyn ChunkGrid, copy: &dyn ChunkGrid, size: u64) -> Vec<u64> {
-    let chunk = |grid: &dyn ChunkGrid, dim: usize| grid.lengths(dim).pop().unwrap_or(1);
-    let mut block = vec![1; shape.len()];
-    let mut lengths: Vec<u64> = (0..shape.len()).map(|dim| chunk(copy, dim).min(shape[dim].max(1))).collect();
-    let mut chunks = 1_u64;
-    for dim in (0..shape.len()).rev() {
-        let unit = chunk(copy, dim);
-        let bytes = lengths.iter().fold(size.max(1), |n, len| n.saturating_mul(*len));
-        let fits = (BLOCK / bytes).min(CHUNKS / chunks).max(1);
-        let all = copy.count(dim, shape[dim]).max(1);
-        let mut number = fits.min(all);
-        if number < all
-            && let Some(both) = common_multiple(unit, chunk(source, dim)).map(|both| both / unit)
-            && both <= number
-        {
-            number -= number % both;
-        }
-        chunks = chunks.saturating_mul(number);
-        block[dim] = number;
-        lengths[dim] = unit.saturating_mul(number);
-    }
-    block
-}
-
-fn common_multiple(a: u64, b: u64) -> Option<u64> {
-    let (mut x, mut y) = (a, b);
-    while y > 0 {
-        (x, y) = (y, x % y);
-    }
-    (a / x).checked_mul(b)
 }
 
 #[cfg(test)]
 mod tests {
-    use zarr_array::traits::{RectilinearGrid, RegularGrid, Run};
-    use zarr_array::{ArrayMeta, DataType};
-
     use super::*;
 
     #[test]
-    fn a_difference_is_found_and_placed() {
-        let folder = tempfile::tempdir().unwrap();
-        let array = |name: &str, last: u8| {
-            let store = zarr_store_fs::FsStore::create(folder.path().join(name)).unwrap();
-            let meta = ArrayMeta::builder([2, 2], DataType::UInt8).chunks([1, 2]).build().unwrap();
-            let array = Array::create(store, "/", meta, &crate::target::registry()).unwrap();
-            array.write(.., &[1_u8, 2, 3, last]).unwrap();
-            array
-        };
-        let (source, copy) = (array("a", 4), array("b", 5));
-        let grid = Arc::new(RegularGrid::new([1, 2]).unwrap());
-        let mut work = Work::new(&source, Path::new("a"), grid, true).unwrap();
-        work.block = vec![1, 1];
-        assert!(work.compare(&source, &source, &|_| {}).is_ok());
-        let e = work.compare(&source, &copy, &|_| {}).unwrap_err();
-        assert_eq!(e.exit(), Exit::Invalid);
-        assert_eq!(
-            e.message(),
-            "copy of array \"/\": elements from [1, 0] on differ from those of the source"
-        );
-        work.copy(&source, &copy, &|_| {}).unwrap();
-        assert!(work.compare(&source, &copy, &|_| {}).is_ok());
-    }
-
-    #[test]
-    fn a_block_of_many_chunks_is_read_in_parts() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = zarr_store_fs::FsStore::create(folder.path()).unwrap();
-        let meta = ArrayMeta::builder([7, 9], DataType::UInt16).chunks([2, 1]).build().unwrap();
-        let array = Array::create(store, "/", meta, &crate::target::registry()).unwrap();
-        let numbers: Vec<u16> = (0..63).collect();
-        array.write(.., &numbers[..]).unwrap();
-        let (_, whole) = array.read_bytes([1..7, 2..9]).unwrap();
-        for chunks in [1, 2, 6, 7, 8, 14, 1000] {
-            let budget = Budget { chunks, ..READ };
-            assert_eq!(
-                read(&array, &[1..7, 2..9], budget).unwrap(),
-                Elements::Fixed(whole.clone()),
-                "{chunks}"
-            );
-            let picks = [(1, 6), (2, 7)].map(|(start, count)| Pick { start, count, step: 1, keep: true });
-            for slab in Slabs::new(&picks, array.chunk_grid(), 2, budget) {
-                let first = slab.start[0].div_ceil(2);
-                let rows = (slab.start[0] + slab.count[0]) / 2 - first + 1;
-                assert!(rows * slab.count[1] <= chunks, "{chunks}: {slab:?}");
-            }
-        }
-    }
-
-    #[test]
     fn an_error_in_the_copy_names_one_array() {
-        let place = |message: &str| {
-            let places = [String::new(), "copy of array \"/a\"".to_owned()];
-            let grid = Arc::new(RegularGrid::new([]).unwrap());
-            let (shape, block) = (vec![], vec![]);
-            let work = Work { shape, grid, block, only: None, bytes: 0, elements: 0, size: 1, places };
-            work.in_copy(Failure::usage(message)).message().to_owned()
-        };
+        let places = Places { store: "store \"s\"".to_owned(), path: "/a".to_owned() };
+        let place = |message: &str| places.in_copy(Failure::usage(message)).message().to_owned();
         assert_eq!(place("array \"/\", chunk [0]: no space"), "copy of array \"/a\", chunk [0]: no space");
         assert_eq!(place("array \"/\": no"), "copy of array \"/a\": no");
         assert_eq!(place("no"), "copy of array \"/a\": no");
-    }
-
-    fn shape_of(shape: &[u64], source: &[u64], copy: &[u64], size: u64) -> Vec<u64> {
-        let chunks = block(shape, &RegularGrid::new(source).unwrap(), &RegularGrid::new(copy).unwrap(), size);
-        chunks.iter().zip(copy).map(|(chunks, length)| chunks * length).collect()
-    }
-
-    #[test]
-    fn blocks_end_where_chunks_end() {
-        let run = |(length, count)| Run { length, count: Some(count) };
-        let runs = [(4, 2), (2, 1), (9, 3)].map(run).to_vec();
-        let grid = Arc::new(RectilinearGrid::new([runs]).unwrap());
-        let places = [String::new(), String::new()];
-        let block = block(&[21], &*grid, &*grid, BLOCK / 18);
-        assert_eq!(block, [2], "of the longest chunk two fit");
-        let work = Work { shape: vec![21], grid, block, only: None, bytes: 0, elements: 0, size: 1, places };
-        let spans: Vec<_> = (0..work.counts()[0]).map(|i| work.span(0, i)).collect();
-        assert_eq!(spans, [0..8, 8..19, 19..21]);
-        assert_eq!([0, 7, 8, 18, 19].map(|position| work.find(0, position).unwrap()), [0, 0, 1, 1, 2]);
-    }
-
-    #[test]
-    fn blocks_are_whole_chunks_that_fit() {
-        // All of it.
-        assert_eq!(shape_of(&[100, 100], &[10, 10], &[30, 30], 4), [120, 120]);
-        assert_eq!(shape_of(&[], &[], &[], 4), [] as [u64; 0]);
-        assert_eq!(shape_of(&[0], &[1], &[5], 4), [5]);
-        // 1677 rows fit, 1000 cut no chunk of the source.
-        assert_eq!(shape_of(&[10_000, 10_000], &[1000, 1000], &[100, 100], 8), [1000, 10_000]);
-        // Time after space: as many series as fit.
-        let [time, y, x] = shape_of(&[10_000, 1000, 1000], &[1, 1000, 1000], &[10_000, 10, 10], 4)[..] else {
-            panic!()
-        };
-        assert_eq!((time, x % 10, y), (10_000, 0, 10));
-        assert!(time * y * x * 4 <= BLOCK);
-        // A chunk that is larger is a block.
-        assert_eq!(shape_of(&[1 << 30, 4], &[1, 1], &[1 << 29, 2], 8), [1 << 29, 2]);
-        // Many small chunks.
-        assert_eq!(shape_of(&[1 << 40], &[1], &[1], 1), [1 << 16]);
+        let message = places.in_array(Failure::usage("no")).message().to_owned();
+        assert_eq!(message, "store \"s\": array \"/a\": no");
     }
 }

@@ -11,7 +11,6 @@ use zarr_array::{DataType, Diagnostic, Format, Limits, Storage};
 
 use super::{diagnostics, end, head};
 use crate::exit::Failure;
-use crate::extension;
 use crate::json;
 use crate::lengths::{Extent, only_shape};
 use crate::stored::Stored;
@@ -166,17 +165,17 @@ impl ArrayInfo {
                 |name: &Option<String>| name.as_ref().map_or("-".to_owned(), |name| format!("{name:?}"));
             table.row(["dimensions", &names.iter().map(name).collect::<Vec<_>>().join(", ")]);
         }
-        table.row(["data type", &extension::text(d.data_type())]);
+        table.row(["data type", &d.data_type().to_string()]);
         match (&self.grid, self.chunk_counts()) {
             (Some(grid), Some(counts)) => {
                 self.chunk_rows(Extent::of(&**grid, d.shape()), &counts, &mut table);
             }
-            _ => table.row(["chunk grid", &extension::text(d.chunk_grid())]),
+            _ => table.row(["chunk grid", &d.chunk_grid().to_string()]),
         }
-        table.row(["chunk keys", &extension::text(d.chunk_key_encoding())]);
-        table.row(["codecs", &d.codecs().iter().map(extension::text).collect::<Vec<_>>().join(" > ")]);
+        table.row(["chunk keys", &d.chunk_key_encoding().to_string()]);
+        table.row(["codecs", &d.codecs().iter().map(ToString::to_string).collect::<Vec<_>>().join(" > ")]);
         if !d.storage_transformers().is_empty() {
-            let list: Vec<_> = d.storage_transformers().iter().map(extension::text).collect();
+            let list: Vec<_> = d.storage_transformers().iter().map(ToString::to_string).collect();
             table.row(["transformers", &list.join(" > ")]);
         }
         table.row(["fill value", &d.fill_value().to_compact()]);

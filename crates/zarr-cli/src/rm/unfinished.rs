@@ -6,7 +6,7 @@
 use std::fs;
 
 use zarr_array::traits::{Dir, Prefix, StoreResult};
-use zarr_array::{block_on, node};
+use zarr_array::{Limits, block_on, node};
 use zarr_hierarchy::{EraseOptions, blocking::erase};
 
 use super::{Args, Doomed, check_links};

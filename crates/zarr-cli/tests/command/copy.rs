@@ -32,7 +32,7 @@ fn a_copy_has_the_same_elements_and_metadata() {
     let folder = Folder::new();
     folder.base("a.zarr");
     let done = zarr(args!["copy", "--verify", folder.join("a.zarr"), folder.join("b.zarr")]).ok();
-    assert_eq!(done.text(), "copied 1 array, 16 bytes of elements, read back and equal\n");
+    assert_eq!(done.text(), "copied 1 array, 16 bytes of elements; compared 1 object of 8 bytes\n");
     assert_eq!(cat(&folder, "b.zarr"), le(&[1, 2, 7, 7]));
     assert_eq!(folder.document("b.zarr"), base());
     // The chunk that was missing still is.
@@ -175,7 +175,7 @@ fn an_array_of_which_little_is_stored_is_copied_at_once() {
     copy(&folder, "c.zarr", "d.zarr", &["--chunks", "1", "--verify"]).ok();
     assert_eq!(folder.files("d.zarr"), ["zarr.json"]);
     folder.write("c.zarr/c/0", "");
-    copy(&folder, "c.zarr", "e.zarr", &["--chunks", "1"]).fails(4, &["c.zarr", "chunk [0] is too large"]);
+    copy(&folder, "c.zarr", "e.zarr", &["--chunks", "1"]).fails(11, &["c.zarr", "chunk [0] is too large"]);
 }
 
 #[test]
@@ -236,7 +236,8 @@ fn a_copy_that_fails_leaves_nothing_and_names_all_that_failed() {
         folder.base(&format!("h.zarr/{broken}"));
         folder.write(&format!("h.zarr/{broken}/c/1"), [0]);
     }
-    let done = copy(&folder, "h.zarr", "i.zarr", &[]).exits(5);
+    // Only what is decoded is found to be broken.
+    let done = copy(&folder, "h.zarr", "i.zarr", &["--codecs", "gzip"]).exits(5);
     done.says(&[
         "array \"/b\", chunk [1] (key \"b/c/1\")",
         "\n",
@@ -261,7 +262,7 @@ fn what_is_there_is_not_touched_unless_that_is_asked_for() {
 
     // A failure keeps what was there.
     folder.write("a.zarr/c/1", [0]);
-    copy(&folder, "a.zarr", "b.zarr", &["--if-exists", "replace"]).exits(5);
+    copy(&folder, "a.zarr", "b.zarr", &["--if-exists", "replace", "--codecs", "gzip"]).exits(5);
     assert_eq!(cat(&folder, "b.zarr"), le(&[1, 2, 7, 7]));
     only(&folder, &["a.zarr", "b.zarr"]);
     fs::remove_file(folder.join("a.zarr/c/1")).unwrap();
@@ -343,12 +344,12 @@ fn what_is_to_come_is_refused_with_a_message() {
 }
 
 #[test]
-fn booleans_are_stored_as_0_and_1() {
+fn booleans_that_are_encoded_again_are_stored_as_0_and_1() {
     let folder = Folder::new();
     folder.node("a.zarr", &array(&[3], "bool", &[3], &json!(false), &json!([{ "name": "bytes" }])));
     folder.write("a.zarr/c/0", [0, 2, 1]);
-    copy(&folder, "a.zarr", "b.zarr", &["--verify"]).ok();
-    assert_eq!(fs::read(folder.join("b.zarr/c/0")).unwrap(), [0, 1, 1]);
+    copy(&folder, "a.zarr", "b.zarr", &["--verify", "--chunks", "4"]).ok();
+    assert_eq!(fs::read(folder.join("b.zarr/c/0")).unwrap(), [0, 1, 1, 0]);
 }
 
 #[test]
@@ -454,10 +455,10 @@ fn chunks_that_cannot_be_are_refused_before_anything_is_written() {
     folder.group("h.zarr");
     let codecs = json!([{ "name": "bytes", "configuration": { "endian": "little" } }]);
     folder.node("h.zarr/a", &array(&[2000; 3], "float32", &[100; 3], &json!(0), &codecs));
-    let done = copy(&folder, "h.zarr", "i.zarr", &["--chunks", "1000,1000,1000"]).exits(4);
+    let done = copy(&folder, "h.zarr", "i.zarr", &["--chunks", "1000,1000,1000"]).exits(11);
     done.says(&["copy of array \"/a\": chunks of 3.72 GiB exceed the limit of 1.00 GiB per chunk"]);
     assert_eq!(done.err.matches("array").count(), 1, "{}", done.err);
-    copy(&folder, "h.zarr/a", "i.zarr", &["--chunks", "1000,1000,1000"]).fails(4, &["1.00 GiB per chunk"]);
+    copy(&folder, "h.zarr/a", "i.zarr", &["--chunks", "1000,1000,1000"]).fails(11, &["1.00 GiB per chunk"]);
     // Of no array of the hierarchy.
     let done = copy(&folder, "h.zarr", "i.zarr", &["--chunks", "5,5,5,5"]);
     done.fails(2, &["h.zarr", "the chunk shape is of rank 4, there is no array of that rank"]);

@@ -15,6 +15,7 @@ mod harness;
 mod info;
 mod ls;
 mod migrate;
+mod moved;
 mod older;
 mod rm;
 mod shards;

@@ -166,7 +166,7 @@ fn shapes_that_do_not_fit_each_other_are_refused_with_what_does() {
         (
             "h.zarr",
             &["--shards", "1000,1000,1000"],
-            4,
+            11,
             "shards of 3.72 GiB exceed the limit of 1.00 GiB per shard",
         ),
     ] {

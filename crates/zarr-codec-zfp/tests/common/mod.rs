@@ -18,7 +18,7 @@ pub(crate) fn open(
     let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
     let fill = FillValue::from_bytes(vec![0; data_type.size().unwrap_or(0)]);
     let mut notes = Vec::new();
-    let spec = Spec::new(name, configuration.clone());
+    let spec = Spec::new(name, configuration.clone()).unwrap();
     let chain = Chain::build(&[spec], Repr { data_type, fill, rank }, &context, &mut notes)?;
     Ok((chain, notes))
 }

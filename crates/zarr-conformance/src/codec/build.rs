@@ -113,7 +113,7 @@ pub(super) fn members(bench: &Bench) -> Check {
 /// The notes on another configuration, where it is not refused; a panic is a fault.
 fn build(bench: &Bench, configuration: &Value, repr: &Repr) -> Result<Option<Vec<Note>>, Fault> {
     let spec = Spec::new(bench.subject.spec.name.clone(), configuration.clone());
-    let built = catch_unwind(AssertUnwindSafe(|| bench.build(&spec, repr)));
+    let built = catch_unwind(AssertUnwindSafe(|| bench.build(&spec?, repr)));
     let built = built.map_err(|panic| {
         Fault(format!("its configuration {configuration} is a panic: {}", panic_text(&*panic)))
     })?;

@@ -46,10 +46,16 @@ pub(super) struct Answer {
 const SHAPES: &[&[u64]] = &[&[], &[0], &[1], &[7], &[3, 5], &[2, 0, 3], &[4, 3, 5], &[23, 11]];
 
 impl Subject {
-    /// The codec `name` with the members of `configuration`.
+    /// The codec `name` with the members of `configuration`, an object.
+    ///
+    /// # Panics
+    /// When `configuration` is not an object.
     pub fn new(name: &str, configuration: Value) -> Self {
+        let Value::Object(configuration) = configuration else {
+            panic!("the configuration of {name:?} must be an object, not {configuration}");
+        };
         Self {
-            spec: Spec::new(name, configuration),
+            spec: Spec { configuration, ..Spec::named(name) },
             types: None,
             refused: Vec::new(),
             shapes: None,
@@ -187,7 +193,7 @@ impl Bench {
 
     /// The chains of `spec`, which is that of the codec or a changed one: each other kind of neighbour in turn.
     pub(super) fn chains(&self, repr: &Repr) -> CodecResult<Vec<Chain>> {
-        let of = |name: &str| Spec::new(name, Value::Null);
+        let of = |name: &str| Spec::named(name);
         let this = || self.subject.spec.clone();
         let lists = match self.entry.kind {
             CodecKind::ArrayArray => {

@@ -5,18 +5,18 @@ use zarr_array::{Format, Storage, block_on};
 use super::{MigrateOptions, Plan, RemoveOptions, Step};
 use crate::error::HierarchyResult;
 
-/// As [`MigrateOptions::plan`].
+/// Plans the migration of the node at `path`, with everything below it, in place. Nothing is written.
 ///
 /// # Errors
-/// As there.
+/// As [`MigrateOptions::plan`].
 pub fn plan(storage: impl Into<Storage>, path: &str, options: &MigrateOptions) -> HierarchyResult<Plan> {
     block_on(options.plan(storage, path))
 }
 
-/// As [`MigrateOptions::plan_into`].
+/// Plans a migration that writes its documents, and no chunks, to `to_path` in another store.
 ///
 /// # Errors
-/// As there.
+/// As [`MigrateOptions::plan_into`].
 pub fn plan_into(
     storage: impl Into<Storage>,
     path: &str,
@@ -27,10 +27,10 @@ pub fn plan_into(
     block_on(options.plan_into(storage, path, to, to_path))
 }
 
-/// As [`RemoveOptions::plan`].
+/// Plans the removal of the documents of `format` from the node at `path`, with everything below it.
 ///
 /// # Errors
-/// As there.
+/// As [`RemoveOptions::plan`].
 pub fn plan_removal(
     storage: impl Into<Storage>,
     path: &str,
@@ -40,10 +40,10 @@ pub fn plan_removal(
     block_on(options.plan(storage, path, format))
 }
 
-/// As [`Plan::run`].
+/// Carries out a plan and calls `done` after each step.
 ///
 /// # Errors
-/// As there.
+/// As [`Plan::run`].
 pub fn run(plan: &Plan, done: &(dyn Fn(&Step) + Sync)) -> HierarchyResult<()> {
     block_on(plan.run(done))
 }

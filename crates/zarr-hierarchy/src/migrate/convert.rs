@@ -1,4 +1,4 @@
-//! One node, from an older format to format 3 (checklist H.9).
+//! One node, from an older format to format 3.
 
 use zarr_array::meta::path::{Listed, listed};
 use zarr_array::meta::{NodeMeta, xarray};

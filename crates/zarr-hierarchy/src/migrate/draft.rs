@@ -169,7 +169,7 @@ fn parsed(text: &[u8], limits: &Limits) -> MetaResult<Value> {
     Ok(Document::parse(text, limits, &mut Ignore)?.root)
 }
 
-/// Gives the groups that have consolidated metadata in either form that of format 3 (checklist F.5).
+/// Gives the groups that have consolidated metadata in either form that of format 3.
 fn consolidate(drafts: &mut [Draft<'_>], limits: &Limits) -> HierarchyResult<()> {
     for i in 0..drafts.len() {
         let (group, rest) = (&drafts[i], &drafts[i + 1..]);

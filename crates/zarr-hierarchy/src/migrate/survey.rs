@@ -103,8 +103,7 @@ fn names(format: Format) -> Vec<DocumentName> {
     Documents::steps(Some(format)).concat()
 }
 
-/// All places with documents from `start` on, level by level; those in groups of either format, and none below arrays
-/// (checklist F22).
+/// All places with documents from `start` on, level by level; those in groups of either format, and none below arrays.
 pub(super) async fn survey(
     storage: &Storage,
     start: &Prefix,

@@ -1,7 +1,7 @@
 //! JSON as it is stored: lossless, tolerant of what Zarr writers have written, and safe against what anybody else has.
 //!
 //! Zarr documents are read, changed a little, and written back, often by a program that understands half of what they
-//! say (design D4). So nothing here is a tree of Rust values. A [`Value`] is a slice of the document's text that a
+//! say. So nothing here is a tree of Rust values. A [`Value`] is a slice of the document's text that a
 //! [scanner](Document::parse) has proved valid; an [`Object`] is the list of its members, one level deep.
 //!
 //! **What is kept.** A document that is parsed and written is the same, byte for byte (only a byte order mark is
@@ -25,6 +25,7 @@ mod scan;
 mod source;
 mod split;
 mod string;
+mod typed;
 mod value;
 
 pub(crate) use number::Decimal;

@@ -179,7 +179,7 @@ impl Object {
     }
 
     /// All members in order, repeated ones as often as they occur.
-    pub fn members(&self) -> impl ExactSizeIterator<Item = &Member> {
+    pub fn members(&self) -> impl DoubleEndedIterator<Item = &Member> + ExactSizeIterator {
         self.members.iter()
     }
 

@@ -80,7 +80,7 @@ impl Array {
 }
 
 impl Codec {
-    fn parse(value: &Value) -> MetaResult<Self> {
+    pub(super) fn parse(value: &Value) -> MetaResult<Self> {
         let mut configuration =
             value.as_object().ok_or_else(|| value.expected("null or an object with an id"))?;
         let id = configuration.remove("id").ok_or_else(|| value.expected("an object with an id"))?;

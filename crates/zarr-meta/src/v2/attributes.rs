@@ -1,4 +1,4 @@
-//! Attributes that have a document of their own (checklist H1, H.t8).
+//! Attributes that have a document of their own.
 
 use zarr_traits::Limits;
 

@@ -8,9 +8,11 @@ use zarr_traits::Limits;
 
 use super::array::{Array, Codec, Order};
 use super::dtype::{ByteOrder, Core, Dtype, Kind, Scalar};
-use crate::diagnostic::{Code, Diagnostic, Ignore, Sink};
+use super::tolerated;
+use crate::codecs::complete::{blosc_of_numcodecs, complete, gzip_of_numcodecs, zstd_of_numcodecs};
+use crate::diagnostic::{Ignore, Sink};
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
-use crate::json::{Kind as JsonKind, Object, Value, pointer};
+use crate::json::{Object, Value, pointer};
 use crate::names::{Role, role};
 use crate::v3::Extension;
 
@@ -56,6 +58,8 @@ enum Stage {
 struct Chain<'a> {
     codecs: Codecs,
     stage: Stage,
+    /// Bytes of an element of the array, if netCDF has its data type.
+    netcdf: Option<u64>,
     /// What is being lowered.
     from: Origin,
     limits: &'a Limits,
@@ -79,7 +83,9 @@ pub(crate) fn lower(
     sink: &mut dyn Sink,
 ) -> MetaResult<Codecs> {
     let from = Origin { place: "/order".to_owned(), id: None };
-    let mut chain = Chain { codecs: Codecs::default(), stage: Stage::Array(dtype.clone()), from, limits };
+    let netcdf = tolerated::netcdf_size(dtype, limits);
+    let stage = Stage::Array(dtype.clone());
+    let mut chain = Chain { codecs: Codecs::default(), stage, netcdf, from, limits };
     let rank = array.shape.len();
     if array.order == Order::F && rank > 1 {
         chain.push(Extension::new("transpose").with("order", (0..rank).rev().collect::<Value>()));
@@ -167,7 +173,7 @@ impl Chain<'_> {
             }
             _ => {
                 let items = self.serialize();
-                let lowered = byte_codec(codec, items, place, sink)?;
+                let lowered = byte_codec(codec, items, self.netcdf, place, sink)?;
                 if role(lowered.name()) != Some(Role::BytesBytes) {
                     self.obstacle(format!("codec {:?} has no counterpart", codec.id));
                 }
@@ -259,67 +265,33 @@ fn private(codec: &Codec, name: &str) -> Extension {
     Extension::new(format!("numcodecs:{name}")).with_configuration(&codec.configuration)
 }
 
-/// A codec that takes any bytes; `items` is the size of an item of the buffer that reaches it (checklist H.7, D4.6).
-fn byte_codec(codec: &Codec, items: u64, place: &str, sink: &mut dyn Sink) -> MetaResult<Extension> {
+/// A codec that takes any bytes. Items of so many bytes reach it; `netcdf` is the size of an element of the array, if netCDF
+/// has its data type.
+fn byte_codec(
+    codec: &Codec,
+    items: u64,
+    netcdf: Option<u64>,
+    place: &str,
+    sink: &mut dyn Sink,
+) -> MetaResult<Extension> {
     let given = &codec.configuration;
-    let or = |name: &str, default: Value| given.get(name).unwrap_or(default);
-    let level = |default: i32, sink: &mut dyn Sink| level(given, default, place, sink);
+    let is_at_end = || given.get("location").is_none_or(|location| location == "end".into());
+    let level = |default: i32, sink: &mut dyn Sink| tolerated::level(given, default)?.value(place, sink);
+    let with = |member: &str, value: Value| {
+        let mut configuration = given.clone();
+        configuration.set(member, value);
+        public(codec, &configuration)
+    };
     Ok(match &*codec.id {
-        "zstd" => {
-            // numcodecs takes every level beyond for the highest.
-            let beyond = |n| n > 22;
-            let level = replace(level(0, sink)?, beyond, 22);
-            let zstd = Extension::new("zstd").with("level", level);
-            zstd.with("checksum", or("checksum", false.into()))
+        "zstd" => complete(&zstd_of_numcodecs(given, level(0, sink)?), items),
+        "gzip" => gzip_of_numcodecs(level(1, sink)?),
+        "zlib" | "bz2" => with("level", level(1, sink)?),
+        "blosc" => {
+            let shuffle = tolerated::shuffle(given)?.value(place, sink)?;
+            complete(&blosc_of_numcodecs(given, shuffle), items)
         }
-        // The default of the library has another number in format 3.
-        "gzip" => Extension::new("gzip").with("level", replace(level(1, sink)?, |n| n == -1, 6)),
-        "zlib" | "bz2" => {
-            let mut configuration = given.clone();
-            configuration.set("level", level(1, sink)?);
-            public(codec, &configuration)
-        }
-        "blosc" => blosc(given, items)?,
-        "crc32c" if or("location", "end".into()) == "end".into() => Extension::new("crc32c"),
+        "shuffle" => with("elementsize", tolerated::element_size(given, netcdf)?.value(place, sink)?),
+        "crc32c" if is_at_end() => Extension::new("crc32c"),
         _ => public(codec, given),
     })
-}
-
-/// Checklist D.09: a level in a string is read as the number that it is.
-fn level(given: &Object, default: i32, place: &str, sink: &mut dyn Sink) -> MetaResult<Value> {
-    let Some(level) = given.get("level") else { return Ok(default.into()) };
-    if level.kind() != JsonKind::String {
-        return Ok(level);
-    }
-    let number = level.to_text()?.parse::<i32>().map_err(|_| level.expected("an integer").at("/level"))?;
-    let message = format!("expected an integer, found {level}");
-    sink.report(Diagnostic::new(Code::CodecConfiguration, pointer::join(place, "level"), message))?;
-    Ok(number.into())
-}
-
-/// `with` in place of an integer that `is` so.
-fn replace(level: Value, is: impl Fn(i128) -> bool, with: i32) -> Value {
-    let number = level.as_number().and_then(|n| n.to_integer());
-    if number.is_some_and(is) { with.into() } else { level }
-}
-
-/// Checklist D4.6.
-fn blosc(given: &Object, items: u64) -> MetaResult<Extension> {
-    let or = |name: &str, default: Value| given.get(name).unwrap_or(default);
-    let shuffle = or("shuffle", 1.into());
-    let name = match shuffle.as_raw() {
-        "0" => "noshuffle",
-        "1" => "shuffle",
-        "2" => "bitshuffle",
-        "-1" if items == 1 => "bitshuffle",
-        "-1" => "shuffle",
-        _ => return Err(shuffle.expected("0, 1, 2 or -1").at("/shuffle")),
-    };
-    let typesize = given.get("typesize").filter(|t| !t.is_null()).unwrap_or_else(|| items.into());
-    Ok(Extension::new("blosc")
-        .with("cname", or("cname", "lz4".into()))
-        .with("clevel", or("clevel", 5.into()))
-        .with("shuffle", name)
-        .with("typesize", typesize)
-        .with("blocksize", or("blocksize", 0.into())))
 }

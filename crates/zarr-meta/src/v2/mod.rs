@@ -8,6 +8,7 @@ pub(crate) mod dtype;
 pub(crate) mod fill;
 mod group;
 mod time;
+pub(crate) mod tolerated;
 
 pub(crate) use array::{Array, Codec, Order, order, shapes};
 pub(crate) use attributes::Attributes;

@@ -19,6 +19,7 @@ use crate::json::{Kind, Object, Value, pointer};
 ///
 /// let gzip = Extension::new("gzip").with("level", 5);
 /// assert_eq!(gzip.to_value().as_raw(), r#"{"name":"gzip","configuration":{"level":5}}"#);
+/// assert_eq!(gzip.to_string(), "gzip(level=5)");
 /// ```
 #[derive(Clone)]
 pub struct Extension {
@@ -173,6 +174,36 @@ impl From<&Extension> for Value {
 impl From<Extension> for Value {
     fn from(extension: Extension) -> Self {
         extension.value
+    }
+}
+
+/// The name and the members of the configuration in one line, for people: `zstd(level=5, checksum=false)`.
+impl fmt::Display for Extension {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&called(&self.name, &self.configuration()))
+    }
+}
+
+fn called(name: &str, configuration: &Object) -> String {
+    let members: Vec<String> =
+        configuration.members().map(|m| format!("{}={}", m.name_lossy(), shown(&m.value()))).collect();
+    if members.is_empty() { name.to_owned() } else { format!("{name}({})", members.join(", ")) }
+}
+
+/// A value for people: text without quotes, extensions inside extensions like those outside.
+fn shown(value: &Value) -> String {
+    if let Some(elements) = value.elements() {
+        return format!("[{}]", elements.map(|e| shown(&e)).collect::<Vec<_>>().join(", "));
+    }
+    let object = value.as_object();
+    let name = object.as_ref().and_then(|object| object.get("name"));
+    match (value.to_text(), name.as_ref().map(Value::to_text)) {
+        (Ok(text), _) => text.into_owned(),
+        (_, Some(Ok(name))) => {
+            let configuration = object.and_then(|object| object.get("configuration")?.as_object());
+            called(&name, &configuration.unwrap_or_default())
+        }
+        _ => value.to_compact(),
     }
 }
 

@@ -162,8 +162,8 @@ fn what_was_read_into_a_buffer_is_kept_as_well() {
         })
     };
     let parts = |first: Range<usize>, second: Range<usize>| [&value[first], &value[second]].concat();
-    let (all, too_large) = ([ByteRange::All], StoreErrorKind::TooLarge { size: None });
-    let refused = || assert_eq!(read(&all, 20).unwrap_err().kind(), too_large);
+    let all = [ByteRange::All];
+    let refused = || assert!(matches!(read(&all, 20).unwrap_err().kind(), StoreErrorKind::TooLarge { .. }));
 
     let first = || assert_eq!(read(&[span(7, 3), span(1, 4)], 20).unwrap(), (true, parts(7..10, 1..5)));
     assert_eq!(setup.cost(first), (1, 7));
@@ -186,7 +186,7 @@ fn what_is_kept_counts_towards_the_limit() {
         let ranges = [span(0, 60), span(60, 40)];
         block_on(setup.storage.get_ranges(&key("k"), &ranges, ReadVersion::Any, limit)).map(Option::unwrap)
     };
-    assert_eq!(read(99).unwrap_err().kind(), StoreErrorKind::TooLarge { size: None });
+    assert!(matches!(read(99).unwrap_err().kind(), StoreErrorKind::TooLarge { .. }));
     assert_eq!(read(100).unwrap().bytes.concat(), Vec::from_iter(0..100));
     assert_eq!(*limits.lock().unwrap(), [u64::MAX, 39, 40]);
 }

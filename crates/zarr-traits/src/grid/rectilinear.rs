@@ -110,14 +110,14 @@ impl RectilinearGrid {
     pub fn to_spec(&self) -> Spec {
         let lengths: Option<Vec<u64>> = self.axes.iter().map(Axis::only_length).collect();
         if let Some(chunk_shape) = lengths {
-            return Spec::new("regular", json!({ "chunk_shape": chunk_shape }));
+            return Spec::named("regular").with("chunk_shape", chunk_shape);
         }
         let chunk_shapes: Vec<Value> = self
             .axes
             .iter()
             .map(|axis| axis.only_length().map_or_else(|| axis.to_value(), Value::from))
             .collect();
-        Spec::new(Self::ENTRY.name, json!({ KIND: INLINE, CHUNK_SHAPES: chunk_shapes }))
+        Spec::named(Self::ENTRY.name).with(KIND, INLINE).with(CHUNK_SHAPES, chunk_shapes)
     }
 }
 

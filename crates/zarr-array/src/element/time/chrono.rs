@@ -15,7 +15,7 @@ times! {
     ///
     /// # let registry = standard();
     /// # let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
-    /// # let hours = Spec::new("numpy.datetime64", json!({"unit": "h", "scale_factor": 6}));
+    /// # let hours = Spec::new("numpy.datetime64", json!({"unit": "h", "scale_factor": 6}))?;
     /// # let meta = ArrayMeta::builder([3], registry.data_type(&hours, &context)?.0).chunks([3]);
     /// # let meta = meta.fill(i64::MIN).build()?;
     /// # let array = Array::create(MemoryStore::new(), "/time", meta, &registry)?;

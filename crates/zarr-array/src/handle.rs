@@ -1,0 +1,215 @@
+//! The methods that both handles have alike: everything that neither reads nor writes the store.
+
+/// Defines them in an `impl` block, of [`Array`](crate::Array) and of [`blocking::Array`](crate::blocking::Array), so that each
+/// handle has methods and documentation of its own and neither dereferences to the other. The block has two helpers:
+/// `inner`, which borrows the async handle, and `with`, which changes it.
+macro_rules! common_methods {
+    () => {
+        /// The path of the array in the store, for example `/` or `/a/b`.
+        pub fn path(&self) -> &str {
+            &self.inner().core.path
+        }
+
+        /// The lengths of the dimensions, in elements. A scalar has none.
+        ///
+        /// The shape is that of the metadata when this handle was opened or last changed it.
+        pub fn shape(&self) -> &[u64] {
+            &self.inner().core.shape
+        }
+
+        /// The data type.
+        pub fn data_type(&self) -> &DataType {
+            &self.inner().core.data_type
+        }
+
+        /// The fill value: the element that is read where nothing is stored.
+        pub fn fill(&self) -> &FillValue {
+            &self.inner().core.fill
+        }
+
+        /// The chunk grid.
+        pub fn chunk_grid(&self) -> &dyn ChunkGrid {
+            &*self.inner().core.grid
+        }
+
+        /// The shape of the chunk at `index` of the chunk grid, in elements; `None` beyond the grid.
+        pub fn chunk_shape(&self, index: &[u64]) -> Option<Vec<u64>> {
+            let grid = &self.inner().core.grid;
+            let length = |(dim, i): (usize, &u64)| grid.span(dim, *i).map(|span| span.end - span.start);
+            let fits = index.len() == self.shape().len();
+            fits.then(|| index.iter().enumerate().map(length).collect())?
+        }
+
+        /// The number of chunks that cover the array, per dimension.
+        pub fn chunk_counts(&self) -> Vec<u64> {
+            let grid = &self.inner().core.grid;
+            self.shape().iter().enumerate().map(|(dim, length)| grid.count(dim, *length)).collect()
+        }
+
+        /// The key of the chunk at `index` of the chunk grid.
+        ///
+        /// # Errors
+        /// When the chunk key encoding makes a key that no store accepts.
+        pub fn chunk_key(&self, index: &[u64]) -> StoreResult<Key> {
+            self.inner().core.key(index)
+        }
+
+        /// The chunk key encoding.
+        pub fn key_encoding(&self) -> &dyn KeyEncoding {
+            &*self.inner().core.keys
+        }
+
+        /// The codecs.
+        pub fn codecs(&self) -> &Chain {
+            &self.inner().core.chain
+        }
+
+        /// The metadata: the stored document, with typed access to its members.
+        pub fn metadata(&self) -> &ArrayMeta {
+            &self.inner().meta
+        }
+
+        /// The attributes; empty when there are none.
+        pub fn attributes(&self) -> Object {
+            self.inner().meta.attributes()
+        }
+
+        /// The attributes as a Rust type.
+        ///
+        /// ```
+        /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, blocking::Array, standard};
+        /// #[derive(serde::Deserialize)]
+        /// struct Attributes {
+        ///     units: String,
+        ///     valid_range: Option<[f32; 2]>,
+        /// }
+        /// # let meta = ArrayMeta::builder([4, 6], DataType::Int32).chunks([2, 3]).build()?;
+        /// # let mut array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
+        /// array.set_attribute("units", "K")?;
+        /// let attributes: Attributes = array.attributes_as()?;
+        /// assert_eq!((attributes.units.as_str(), attributes.valid_range), ("K", None));
+        /// # ArrayResult::Ok(())
+        /// ```
+        ///
+        /// # Errors
+        /// [`InvalidArgument`](crate::ArrayErrorKind::InvalidArgument) when the attributes are no such value, with the JSON
+        /// pointer to the member. Attributes of format 2 are a document of their own: its error, when that cannot be read.
+        pub fn attributes_as<T: DeserializeOwned>(&self) -> ArrayResult<T> {
+            let attributes = self.metadata().attributes_as();
+            attributes.map_err(|e| ArrayError::from(e).in_array(self.path()))
+        }
+
+        /// Deviations from the specification that were tolerated when the array was opened. For an array that this handle
+        /// created, also advice about metadata that other implementations cannot read.
+        pub fn diagnostics(&self) -> &[Diagnostic] {
+            &self.inner().diagnostics
+        }
+
+        /// The limits on what stored data may make this handle do.
+        pub fn limits(&self) -> &Limits {
+            &self.inner().core.limits
+        }
+
+        /// The storage that holds the chunks.
+        pub fn storage(&self) -> &Storage {
+            &self.inner().core.storage
+        }
+
+        /// How parts of objects are fetched.
+        pub fn fetching(&self) -> Hints {
+            self.inner().core.fetching
+        }
+
+        /// Rows of the given shape that hold the fill value, to be set field by field and written with
+        /// [`write_rows`](Self::write_rows).
+        ///
+        /// # Errors
+        /// When the data type is not a struct, or memory does not suffice.
+        pub fn rows(&self, shape: impl Into<Vec<u64>>) -> ArrayResult<Rows> {
+            let core = &self.inner().core;
+            Rows::filled(&core.data_type, &core.fill, &shape.into()).map_err(|e| e.in_array(&core.path))
+        }
+
+        /// The same array, decoding and encoding chunks on other threads.
+        #[must_use]
+        pub fn with_cpu(self, cpu: Cpu) -> Self {
+            self.with(|array| array.core_mut().cpu = cpu)
+        }
+
+        /// The same array with other limits on the sizes of chunks and results.
+        #[must_use]
+        pub fn with_limits(self, limits: Limits) -> Self {
+            self.with(|array| array.core_mut().limits = limits)
+        }
+
+        /// The same array with at most `requests` requests and `bytes` bytes in flight at once, over all reads and writes of
+        /// this handle.
+        ///
+        /// In a local store this bounds the chunks (shards) that one read or write processes at once: at most `bytes`
+        /// decoded bytes, and always at least one chunk.
+        #[must_use]
+        pub fn with_in_flight(self, requests: usize, bytes: u64) -> Self {
+            self.with(|array| {
+                let core = array.core_mut();
+                core.storage = core.storage.with_in_flight(requests, bytes);
+            })
+        }
+
+        /// The same array, with another way to read missing chunks.
+        #[must_use]
+        pub fn with_missing_chunks(self, missing: MissingChunks) -> Self {
+            self.with(|array| array.core_mut().missing = missing)
+        }
+
+        /// The same array, which stores or omits chunks in which every element is the fill value.
+        #[must_use]
+        pub fn with_empty_chunks(self, empty_chunks: EmptyChunks) -> Self {
+            self.with(|array| array.core_mut().empty_chunks = empty_chunks)
+        }
+
+        /// The same array, with another way to write parts of chunks.
+        #[must_use]
+        pub fn with_partial_writes(self, partial_writes: PartialWrites) -> Self {
+            self.with(|array| array.core_mut().partial_writes = partial_writes)
+        }
+
+        /// The same array, which stores the inner chunks of its shards in this order. Readers do not depend on it.
+        #[must_use]
+        pub fn with_inner_order(self, order: InnerOrder) -> Self {
+            self.with(|array| array.core_mut().inner_order = order)
+        }
+
+        /// The same array, which fetches parts of objects in another way.
+        ///
+        /// ```
+        /// # fn example(array: zarr_array::Array) -> zarr_array::Array {
+        /// let mut fetching = array.fetching();
+        /// fetching.gap = 64 << 10;     // a slow disk: read over longer gaps
+        /// array.with_fetching(fetching)
+        /// # }
+        /// ```
+        #[must_use]
+        pub fn with_fetching(self, fetching: Hints) -> Self {
+            self.with(|array| array.core_mut().fetching = fetching)
+        }
+
+        /// The same array with its own cache of `bytes` bytes for shard indexes; 0 disables the cache. By default a handle
+        /// and its clones share a cache of 32 MiB.
+        ///
+        /// A cached index is used only with the version of the object that it was read from. When anybody has written the
+        /// shard since, its index is read again. Nothing is cached for stores without versions.
+        #[must_use]
+        pub fn with_index_cache(self, bytes: usize) -> Self {
+            self.with(|array| array.core_mut().indexes = Arc::new(Indexes::new(bytes)))
+        }
+
+        /// Sets how metadata changes made through this handle affect consolidated metadata in parent groups.
+        ///
+        /// By default it is kept up to date: every change reads each parent group once, all at the same time.
+        #[must_use]
+        pub fn with_consolidated(self, consolidated: Consolidated) -> Self {
+            self.with(|array| array.consolidated = consolidated)
+        }
+    };
+}
+pub(crate) use common_methods;

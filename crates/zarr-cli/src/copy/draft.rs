@@ -1,0 +1,89 @@
+//! What the copy of an array will be, and whether that takes new chunks.
+
+use zarr_array::blocking::Array;
+use zarr_array::meta::codecs::{lossy, portable, rare};
+use zarr_array::meta::{ArrayMeta, Format, Resolved};
+use zarr_array::traits::is_private;
+use zarr_array::{Limits, Registry};
+
+use super::change::{Change, Layout};
+use super::document;
+use crate::exit::Failure;
+
+/// The copy of an array.
+#[derive(Debug)]
+pub(super) struct Draft {
+    pub(super) layout: Layout,
+    pub(super) meta: ArrayMeta,
+    pub(super) resolved: Resolved,
+    /// Whether the stored chunks of the source are those of the copy.
+    pub(super) moves: bool,
+}
+
+impl Draft {
+    /// The copy of `source` with what shall change. Where chunks are encoded again for format 3 the codecs are those that
+    /// every reader has, as far as there are such and the user has not said others.
+    pub(super) fn new(
+        source: &Array,
+        change: &Change,
+        registry: &Registry,
+        limits: &Limits,
+    ) -> Result<Self, Failure> {
+        let format = change.format_of(source.metadata().format());
+        let make = |layout: Layout| {
+            let meta = document::array(source, &layout, format)?;
+            let resolved = meta.resolve(registry, limits, &mut Vec::new())?;
+            Ok::<_, Failure>(Self { layout, meta, resolved, moves: false })
+        };
+        let mut draft = make(change.layout(source)?)?;
+        let same_chunks = draft.meta.has_same_chunks(source.metadata(), registry, limits)?;
+        if same_chunks && draft.keeps_missing(source) {
+            return Ok(Self { moves: true, ..draft });
+        }
+        if format == Format::V3 && change.codecs.is_none() {
+            draft.layout.codecs = portable(&draft.layout.codecs);
+            return make(draft.layout);
+        }
+        Ok(draft)
+    }
+
+    /// Whether what is not stored means the same in the copy as in the source.
+    pub(super) fn keeps_missing(&self, source: &Array) -> bool {
+        let becomes_undefined = self.meta.fill_is_undefined() && !source.metadata().fill_is_undefined();
+        self.resolved.fill == *source.fill() && !becomes_undefined
+    }
+
+    /// Whether elements may not come back as they were.
+    pub(super) fn is_lossy(&self) -> bool {
+        !self.moves && !lossy(self.meta.document().codecs()).is_empty()
+    }
+
+    /// What the codecs of the copy lose, and who lacks them.
+    pub(super) fn notes(&self, source: &Array, change: &Change) -> Vec<String> {
+        let mut notes = Vec::new();
+        let codecs = self.meta.document().codecs();
+        if self.is_lossy() {
+            let names = named(&lossy(codecs));
+            notes.push(format!("its elements are encoded again by {names}, which may not keep every value"));
+        }
+        let is_new = !self.moves || source.metadata().format() != Format::V3;
+        if self.meta.format() != Format::V3 || change.codecs.is_some() || !is_new {
+            return notes;
+        }
+        let names = source.metadata().document().codecs().iter().map(|codec| codec.name().to_owned());
+        let private: Vec<String> = names.filter(|name| is_private(name)).collect();
+        if !private.is_empty() {
+            notes.push(format!("format 3 has nothing like {}, left out", named(&private)));
+        }
+        let rare = rare(codecs);
+        if !rare.is_empty() {
+            let names = named(&rare);
+            notes.push(format!("it keeps {names}, which not every reader has; --codecs chooses others"));
+        }
+        notes
+    }
+}
+
+fn named(codecs: &[String]) -> String {
+    codecs.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,91 @@
+//! The stored chunks of an array, moved as they are: nothing is decoded. The copy has the same chunks, under keys of its own.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::pin::pin;
+
+use futures_util::future::Either;
+use futures_util::{Stream, TryStreamExt, future, stream};
+use zarr_array::blocking::Array;
+use zarr_array::traits::{Key, Prefix, StoreResult};
+use zarr_hierarchy::objects::{Moved, Transfer, TransferError, keys};
+
+use super::indices::indices;
+use crate::stored::chunk_at;
+
+/// Copies all chunks; `done` is told how many bytes of elements each has.
+pub(super) async fn copy(source: &Array, copy: &Array, done: &dyn Fn(u64)) -> Result<Moved, TransferError> {
+    let prefix = prefix(source)?;
+    transfer(source, copy).copy(pairs(source, &prefix, copy), |key| done(elements(copy, key))).await
+}
+
+/// Copies what an earlier run has not, or has otherwise, and deletes chunks that the source no longer has.
+pub(super) async fn mend(source: &Array, copy: &Array, done: &dyn Fn(u64)) -> Result<Moved, TransferError> {
+    let prefix = prefix(source)?;
+    let kept = RefCell::new(HashSet::new());
+    let keep = |key: &Key| {
+        kept.borrow_mut().insert(key.clone());
+        done(elements(copy, key));
+    };
+    let moved = transfer(source, copy).mend(pairs(source, &prefix, copy), keep).await?;
+    delete_others(copy, &kept.into_inner()).await.map_err(TransferError::To)?;
+    Ok(moved)
+}
+
+/// Compares all chunks, byte for byte.
+pub(super) async fn compare(
+    source: &Array,
+    copy: &Array,
+    done: &dyn Fn(u64),
+) -> Result<Moved, TransferError> {
+    let prefix = prefix(source)?;
+    transfer(source, copy).compare(pairs(source, &prefix, copy), |key| done(elements(copy, key))).await
+}
+
+fn prefix(source: &Array) -> Result<Prefix, TransferError> {
+    Prefix::of_node(source.path()).map_err(TransferError::From)
+}
+
+fn transfer(source: &Array, copy: &Array) -> Transfer {
+    Transfer::new(source.storage().clone(), copy.storage().clone())
+}
+
+/// The keys of chunks in the source and in the copy: of those that are stored, or of all where the source cannot list.
+fn pairs<'a>(
+    source: &'a Array,
+    prefix: &'a Prefix,
+    copy: &'a Array,
+) -> impl Stream<Item = StoreResult<(Key, Key)>> + 'a {
+    if source.storage().capabilities().list {
+        let pair = |key: Key| {
+            let index = chunk_at(source, &key);
+            future::ready(index.map(|index| Ok((key, copy.chunk_key(&index)?))).transpose())
+        };
+        return Either::Left(keys(source.storage(), prefix).try_filter_map(pair));
+    }
+    let pair = |index: Vec<u64>| Ok((source.chunk_key(&index)?, copy.chunk_key(&index)?));
+    Either::Right(stream::iter(indices(&source.chunk_counts()).map(pair)))
+}
+
+/// Deletes the chunks of the copy that are not among these.
+async fn delete_others(copy: &Array, kept: &HashSet<Key>) -> StoreResult<()> {
+    let root = Prefix::root();
+    let mut listed = pin!(keys(copy.storage(), &root));
+    while let Some(key) = listed.try_next().await? {
+        if !kept.contains(&key) && chunk_at(copy, &key).is_some() {
+            copy.storage().delete(&key).await?;
+        }
+    }
+    Ok(())
+}
+
+/// The bytes of elements in the chunk at a key, as far as it lies in the array.
+fn elements(array: &Array, key: &Key) -> u64 {
+    let size = array.data_type().memory_size() as u64;
+    let Some(index) = chunk_at(array, key) else { return 0 };
+    let lengths = index.iter().zip(array.shape()).enumerate().map(|(dim, (i, length))| {
+        let span = array.chunk_grid().span(dim, *i).unwrap_or(0..0);
+        span.end.min(*length).saturating_sub(span.start)
+    });
+    lengths.fold(size, u64::saturating_mul)
+}

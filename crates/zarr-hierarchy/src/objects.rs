@@ -1,0 +1,183 @@
+//! Objects on their way from one storage to another, several at a time. **For who builds on hierarchies**, such as a command
+//! that copies arrays; everybody else calls [`copy`](crate::copy()).
+
+use std::fmt;
+
+use futures_util::{Stream, StreamExt, TryStreamExt, stream};
+use zarr_array::traits::{Bytes, Key, Prefix, StoreError, StoreResult};
+use zarr_array::{Storage, node};
+
+/// Requests at once that are enough for any storage, unless the caller says another number: each has an object in memory.
+const AT_ONCE: usize = 16;
+
+/// Where objects come from, where they go, and how many are under way at once.
+#[derive(Debug, Clone)]
+pub struct Transfer {
+    from: Storage,
+    to: Storage,
+    at_once: usize,
+}
+
+/// How many objects were transferred or compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Moved {
+    /// Objects, without those that are gone.
+    pub objects: u64,
+    /// The sum of their sizes.
+    pub bytes: u64,
+}
+
+/// Why a transfer ended.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum TransferError {
+    /// The source cannot be read or listed.
+    From(StoreError),
+    /// The destination cannot be read or written.
+    To(StoreError),
+    /// The object at this key of the destination is not that of the source.
+    Differs(Key),
+}
+
+/// What is done with an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Action {
+    Copy,
+    Mend,
+    Compare,
+}
+
+impl Transfer {
+    /// As many objects at once as the storages say are worth it, 16 at most.
+    pub fn new(from: Storage, to: Storage) -> Self {
+        let at_once = node::at_once(&from).max(node::at_once(&to)).min(AT_ONCE);
+        Self { from, to, at_once }
+    }
+
+    /// Another number of objects at once, each of them in memory.
+    #[must_use]
+    pub fn at_once(mut self, objects: usize) -> Self {
+        self.at_once = objects.max(1);
+        self
+    }
+
+    /// Copies objects: `pairs` are a key of the source and one of the destination. An object that is gone by now is passed
+    /// over. `done` is called with the second key of every pair.
+    ///
+    /// # Errors
+    /// Those of the storages, and of `pairs`. Other objects may have been copied.
+    pub async fn copy(
+        &self,
+        pairs: impl Stream<Item = StoreResult<(Key, Key)>>,
+        done: impl Fn(&Key),
+    ) -> Result<Moved, TransferError> {
+        self.each(Action::Copy, pairs, done).await
+    }
+
+    /// As [`copy`](Self::copy), and puts only what the destination lacks or has otherwise.
+    ///
+    /// # Errors
+    /// As [`copy`](Self::copy).
+    pub async fn mend(
+        &self,
+        pairs: impl Stream<Item = StoreResult<(Key, Key)>>,
+        done: impl Fn(&Key),
+    ) -> Result<Moved, TransferError> {
+        self.each(Action::Mend, pairs, done).await
+    }
+
+    /// Compares objects byte for byte.
+    ///
+    /// # Errors
+    /// As [`copy`](Self::copy), and [`TransferError::Differs`] for the first object that is not the same or missing.
+    pub async fn compare(
+        &self,
+        pairs: impl Stream<Item = StoreResult<(Key, Key)>>,
+        done: impl Fn(&Key),
+    ) -> Result<Moved, TransferError> {
+        self.each(Action::Compare, pairs, done).await
+    }
+
+    async fn each(
+        &self,
+        action: Action,
+        pairs: impl Stream<Item = StoreResult<(Key, Key)>>,
+        done: impl Fn(&Key),
+    ) -> Result<Moved, TransferError> {
+        let one = |pair: StoreResult<(Key, Key)>| async move {
+            let (from, to) = pair.map_err(TransferError::From)?;
+            let size = self.one(action, &from, &to).await?;
+            Ok::<_, TransferError>((to, size))
+        };
+        let mut sum = Moved::default();
+        let mut sizes = std::pin::pin!(pairs.map(one).buffer_unordered(self.at_once));
+        while let Some((key, size)) = sizes.try_next().await? {
+            done(&key);
+            sum.objects += u64::from(size.is_some());
+            sum.bytes += size.unwrap_or(0);
+        }
+        Ok(sum)
+    }
+
+    /// The size of the object; `None` if the source has none.
+    async fn one(&self, action: Action, from: &Key, to: &Key) -> Result<Option<u64>, TransferError> {
+        let source = whole(&self.from, from).await.map_err(TransferError::From)?;
+        let size = source.as_ref().map(|bytes| bytes.len() as u64);
+        let there = match action {
+            Action::Copy => None,
+            _ => whole(&self.to, to).await.map_err(TransferError::To)?,
+        };
+        match (action, source) {
+            (Action::Compare, source) if source != there => return Err(TransferError::Differs(to.clone())),
+            (Action::Copy | Action::Mend, Some(bytes)) if there.as_ref() != Some(&bytes) => {
+                self.to.put(to, bytes).await.map_err(TransferError::To)?;
+            }
+            _ => {}
+        }
+        Ok(size)
+    }
+}
+
+/// The largest object that is copied, in bytes: each is held in memory once.
+const LARGEST: u64 = 4 << 30;
+
+/// The object at a key. The one place where objects are read whole.
+pub(crate) async fn whole(storage: &Storage, key: &Key) -> StoreResult<Option<Bytes>> {
+    storage.get(key, LARGEST).await
+}
+
+/// The keys below `prefix` in ascending order, listed page by page.
+pub fn keys<'a>(
+    storage: &'a Storage,
+    prefix: &'a Prefix,
+) -> impl Stream<Item = StoreResult<Key>> + Send + 'a {
+    let page = move |after: Option<Option<Key>>| async move {
+        let Some(after) = after else { return StoreResult::Ok(None) };
+        let page = storage.list(prefix, after.as_ref()).await?;
+        let last = page.entries.last().map(|listed| listed.key.clone());
+        let next = last.filter(|_| page.more).map(Some);
+        Ok(Some((stream::iter(page.into_keys().map(Ok)), next)))
+    };
+    stream::try_unfold(Some(None), page).try_flatten()
+}
+
+impl TransferError {
+    /// The error of a storage that it is.
+    pub fn store_error(&self) -> Option<&StoreError> {
+        match self {
+            Self::From(e) | Self::To(e) => Some(e),
+            Self::Differs(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for TransferError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::From(e) | Self::To(e) => e.fmt(f),
+            Self::Differs(key) => write!(f, "the object {:?} differs from that of the source", key.as_str()),
+        }
+    }
+}
+
+impl std::error::Error for TransferError {}

@@ -1,0 +1,125 @@
+//! Members of filters and compressors in forms that numcodecs does not define: what they stand for.
+//!
+//! GDAL names the shuffles of blosc. netCDF-C puts integers into strings (to version 4.9), and its `shuffle` has the size of the
+//! elements of the array, whatever its member says, most often 0. numcodecs takes a 0 for no shuffle at all, but has no reason to
+//! write one: a 0 counts as netCDF-C's in arrays of the data types that netCDF has.
+
+use zarr_traits::Limits;
+
+use super::array::Codec;
+use super::dtype::{Core, Dtype, Kind as Type, Scalar};
+use crate::codecs::complete::number_of_shuffle;
+use crate::diagnostic::{Code, Diagnostic, Sink};
+use crate::error::MetaResult;
+use crate::json::{Kind, Object, Value, pointer};
+
+/// The size of elements that `shuffle` of numcodecs has where it is not given.
+const DEFAULT_SIZE: u64 = 4;
+
+/// A member as it is read.
+pub(super) struct Member {
+    name: &'static str,
+    value: Value,
+    /// How the document has it instead.
+    deviation: Option<String>,
+}
+
+impl Member {
+    fn defined(name: &'static str, value: Value) -> Self {
+        Self { name, value, deviation: None }
+    }
+
+    fn read_as(name: &'static str, value: impl Into<Value>, found: impl Into<String>) -> Self {
+        Self { name, value: value.into(), deviation: Some(found.into()) }
+    }
+
+    /// The value. A deviation is reported at the member of the codec at `place`.
+    pub(super) fn value(self, place: &str, sink: &mut dyn Sink) -> MetaResult<Value> {
+        if let Some(found) = self.deviation {
+            let message = format!("{found}, read as {}", self.value);
+            sink.report(Diagnostic::new(Code::CodecConfiguration, pointer::join(place, self.name), message))?;
+        }
+        Ok(self.value)
+    }
+}
+
+/// The level of a compressor.
+pub(super) fn level(given: &Object, default: i32) -> MetaResult<Member> {
+    const NAME: &str = "level";
+    match given.get(NAME) {
+        None => Ok(Member::defined(NAME, default.into())),
+        Some(level) => integer(NAME, level),
+    }
+}
+
+/// The number of the shuffle of blosc.
+pub(super) fn shuffle(given: &Object) -> MetaResult<Member> {
+    const NAME: &str = "shuffle";
+    let Some(shuffle) = given.get(NAME) else { return Ok(Member::defined(NAME, 1.into())) };
+    if let "0" | "1" | "2" | "-1" = shuffle.as_raw() {
+        return Ok(Member::defined(NAME, shuffle));
+    }
+    let number = shuffle.to_text().ok().and_then(|word| number_of_shuffle(&word));
+    let number = number.ok_or_else(|| shuffle.expected("0, 1, 2 or -1").at("/shuffle"))?;
+    Ok(Member::read_as(NAME, number, format!("expected 0, 1, 2 or -1, found {shuffle}")))
+}
+
+/// The size of an element, if it is of a data type that netCDF has.
+pub(crate) fn netcdf_size(dtype: &Dtype, limits: &Limits) -> Option<u64> {
+    let is_netcdf = matches!(
+        dtype,
+        Dtype::Scalar(Scalar { kind: Type::Core(Core::Int | Core::UInt | Core::Float) | Type::Bytes, .. })
+    );
+    dtype.size(limits).ok().filter(|_| is_netcdf)
+}
+
+/// The size of what `shuffle` shuffles, in an array of elements of `netcdf` bytes.
+pub(super) fn element_size(given: &Object, netcdf: Option<u64>) -> MetaResult<Member> {
+    const NAME: &str = "elementsize";
+    let element = netcdf.unwrap_or(DEFAULT_SIZE);
+    let Some(size) = given.get(NAME).filter(|size| !size.is_null()) else {
+        return Ok(match element {
+            DEFAULT_SIZE => Member::defined(NAME, element.into()),
+            _ => Member::read_as(NAME, element, "it is missing"),
+        });
+    };
+    let member = integer(NAME, size.clone())?;
+    match netcdf {
+        Some(element) if member.value.as_raw() == "0" => {
+            Ok(Member::read_as(NAME, element, format!("expected a size above 0, found {size}")))
+        }
+        _ => Ok(member),
+    }
+}
+
+/// An integer, which may stand in a string.
+fn integer(name: &'static str, value: Value) -> MetaResult<Member> {
+    if value.kind() != Kind::String {
+        return Ok(Member::defined(name, value));
+    }
+    let wrong = || value.expected("an integer").at(&pointer::join("", name));
+    let number = value.to_text()?.parse::<i32>().map_err(|_| wrong())?;
+    Ok(Member::read_as(name, number, format!("expected an integer, found {value}")))
+}
+
+/// A filter or compressor with such a member in the form that numcodecs defines; all else as it is spelled. `netcdf` is the
+/// [size](netcdf_size) of an element of the array.
+pub(crate) fn restated(codec: &Value, netcdf: Option<u64>) -> Value {
+    let read = || {
+        let Codec { id, configuration } = Codec::parse(codec).ok()?;
+        let member = match &*id {
+            "blosc" => shuffle(&configuration),
+            "shuffle" => element_size(&configuration, netcdf),
+            "zstd" | "gzip" | "zlib" | "bz2" => level(&configuration, 0),
+            _ => return None,
+        };
+        member.ok().filter(|member| member.deviation.is_some())
+    };
+    match (read(), codec.as_object()) {
+        (Some(member), Some(mut object)) => {
+            object.set(member.name, member.value);
+            object.into()
+        }
+        _ => codec.clone(),
+    }
+}

@@ -1,0 +1,156 @@
+//! What an answer means: whether it is one to the request, and the failure that any other one is.
+
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
+use http::request::Parts;
+use http::{HeaderMap, Response, StatusCode};
+
+use crate::asked::{Asked, size_told};
+use crate::failure::{Failure, Why};
+
+/// The answer, if it is one to this request: a success, or a status that says something of the object.
+pub(crate) fn judged(parts: &Parts, answer: Response<Bytes>) -> Result<Response<Bytes>, Failure> {
+    let status = answer.status();
+    match (status, Asked::of_request(&parts.headers)) {
+        (StatusCode::NOT_FOUND, _) if !is_no_container(&answer) => Ok(answer),
+        (StatusCode::CONFLICT | StatusCode::PRECONDITION_FAILED | StatusCode::NOT_MODIFIED, _) => Ok(answer),
+        (StatusCode::PARTIAL_CONTENT, Some(asked)) => {
+            asked.check(&answer)?;
+            Ok(answer)
+        }
+        _ if status.is_success() => Ok(answer),
+        _ if status.is_redirection() && leads_to_folder(parts, &answer) => {
+            Err(Failure::new(Why::Folder, "there is a folder of that name, and no object"))
+        }
+        _ => Err(refusal(&answer)),
+    }
+}
+
+/// Whether a redirect only adds a `/`.
+fn leads_to_folder(parts: &Parts, answer: &Response<Bytes>) -> bool {
+    let target =
+        answer.headers().get(LOCATION).and_then(|target| target.to_str().ok()?.parse::<http::Uri>().ok());
+    target.is_some_and(|target| target.path().strip_suffix('/') == Some(parts.uri.path()))
+}
+
+/// Whether a 404 is not about an object: there is no such bucket or container.
+fn is_no_container(answer: &Response<Bytes>) -> bool {
+    code(answer)
+        .is_some_and(|code| matches!(&*code, "NoSuchBucket" | "ContainerNotFound" | "AccountNotFound"))
+}
+
+/// The failure that a status stands for.
+pub(crate) fn refusal(answer: &Response<Bytes>) -> Failure {
+    let status = answer.status();
+    let why = match status.as_u16() {
+        401 | 403 | 407 => Why::Refused,
+        416 => Why::Range(size_told(answer.headers())),
+        405 | 501 | 505 => Why::Unsupported,
+        429 => Why::NotTaken,
+        code if may_pass(code) => Why::Broken,
+        _ => Why::Wrong,
+    };
+    let mut text = format!("the service answered {}", status.as_u16());
+    if let Some(reason) = status.canonical_reason() {
+        text += &format!(" {reason}");
+    }
+    if let Some(code) = code(answer) {
+        text += &format!(" ({code})");
+        if matches!(&*code, "ExpiredToken" | "ExpiredTokenException" | "TokenRefreshRequired") {
+            text += ": the credentials have expired";
+            return Failure::new(Why::Refused, text).with_status(status.as_u16());
+        }
+    }
+    if status.is_redirection() {
+        text += match answer.headers().get("x-amz-bucket-region").and_then(|region| region.to_str().ok()) {
+            Some(region) => format!(": the bucket is in the region {region:?}"),
+            None => ": redirects are not followed here".to_owned(),
+        }
+        .as_str();
+    }
+    Failure::new(why, text).with_status(status.as_u16())
+}
+
+/// The service's own name for what went wrong: of Azure in a header, of S3 and Google in the XML of the body.
+fn code(answer: &Response<Bytes>) -> Option<String> {
+    let plain = |text: &str| {
+        let text = text.trim();
+        let fits = (1..=64).contains(&text.len())
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+        fits.then(|| text.to_owned())
+    };
+    if let Some(code) = answer.headers().get("x-ms-error-code") {
+        return plain(code.to_str().ok()?);
+    }
+    let is_xml = answer.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().ends_with(b"xml"));
+    let text = std::str::from_utf8(answer.body()).ok().filter(|text| is_xml || text.starts_with("<?xml"))?;
+    let (_, behind) = text.split_once("<Code>")?;
+    plain(behind.split_once("</Code>")?.0)
+}
+
+/// How long a service asks to be left alone.
+pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let until = httpdate::parse_http_date(text).ok()?;
+    Some(until.duration_since(SystemTime::now()).unwrap_or_default())
+}
+
+/// Whether a status says that the same request may succeed later. 501 and 505 say that it never will.
+pub(crate) fn may_pass(status: u16) -> bool {
+    matches!(status, 408 | 429 | 500 | 502 | 503 | 504)
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{HeaderValue, Request};
+
+    use super::*;
+
+    #[test]
+    fn what_services_say_is_understood() {
+        let said = |status: u16, body: &'static str| {
+            let mut answer = Response::new(Bytes::from_static(body.as_bytes()));
+            *answer.status_mut() = StatusCode::from_u16(status).unwrap();
+            answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/xml"));
+            answer
+        };
+        let get = Request::get("http://h/a").body(()).unwrap().into_parts().0;
+        assert!(judged(&get, said(404, "<Error><Code>NoSuchKey</Code></Error>")).is_ok());
+        for (status, body, why, text) in [
+            (404, "<Error><Code>NoSuchBucket</Code></Error>", Why::Wrong, "404 Not Found (NoSuchBucket)"),
+            (403, "<Error><Code>AccessDenied</Code></Error>", Why::Refused, "403 Forbidden (AccessDenied)"),
+            (
+                400,
+                "<Error><Code>ExpiredToken</Code></Error>",
+                Why::Refused,
+                "(ExpiredToken): the credentials have expired",
+            ),
+            (403, "<Code>secret/with?odd</Code>", Why::Refused, "403 Forbidden"),
+            (501, "", Why::Unsupported, "501 Not Implemented"),
+            (429, "", Why::NotTaken, "429 Too Many Requests"),
+            (503, "", Why::Broken, "503 Service Unavailable"),
+            (301, "", Why::Wrong, "redirects are not followed here"),
+        ] {
+            let failure = judged(&get, said(status, body)).unwrap_err();
+            assert_eq!(failure.why, why, "{status} {body}");
+            assert!(failure.text.ends_with(text), "{}", failure.text);
+        }
+    }
+
+    #[test]
+    fn services_say_how_long_in_two_ways() {
+        let after = |text: &str| {
+            retry_after(&HeaderMap::from_iter([(RETRY_AFTER, text.parse().unwrap())])).map(|d| d.as_secs())
+        };
+        assert_eq!(after("3"), Some(3));
+        assert_eq!(after("Thu, 01 Jan 1970 00:00:00 GMT"), Some(0));
+        assert!(after("Fri, 31 Dec 2100 23:59:59 GMT").is_some_and(|seconds| seconds > 1_000_000));
+        assert_eq!(after("soon"), None);
+        assert_eq!(retry_after(&HeaderMap::new()), None);
+    }
+}

@@ -1,0 +1,128 @@
+//! The bytes of an answer, gathered without ever holding more than is allowed.
+
+use bytes::Bytes;
+
+/// Memory for an answer that is reserved at once, if that many bytes are declared: more only when they have come.
+const RESERVED: usize = 64 << 20;
+
+/// How many bytes of an object the caller takes. It travels with a request to the client that sends it.
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(not(feature = "client"), expect(dead_code, reason = "clients of others do not read it"))]
+pub(crate) struct AtMost(pub(crate) u64);
+
+/// Parts of a body, as they come.
+#[derive(Debug)]
+pub(crate) struct Gathered {
+    /// The most bytes that are held.
+    most: usize,
+    /// The first part, as long as there is no other: it is handed on without a copy.
+    first: Bytes,
+    /// All parts, if there are several.
+    all: Vec<u8>,
+    reserved: usize,
+}
+
+/// Why a part was not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// There would be more bytes than are allowed.
+    TooMuch,
+    /// There is no memory for it.
+    NoMemory,
+}
+
+impl Gathered {
+    /// Takes up to `most` bytes, of which so many are `declared` beforehand.
+    pub(crate) fn new(most: u64, declared: Option<u64>) -> Self {
+        let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let most = size(most.min(declared.unwrap_or(u64::MAX)));
+        let reserved = declared.map_or(0, |_| most.min(RESERVED));
+        Self { most, first: Bytes::new(), all: Vec::new(), reserved }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.first.len() + self.all.len()
+    }
+
+    /// How many more bytes there is room for.
+    pub(crate) fn room(&self) -> usize {
+        self.most - self.len()
+    }
+
+    /// Takes a part.
+    pub(crate) fn push(&mut self, part: Bytes) -> Result<(), Refused> {
+        if part.len() > self.room() {
+            return Err(Refused::TooMuch);
+        }
+        if self.len() == 0 {
+            self.first = part;
+            return Ok(());
+        }
+        if self.all.is_empty() {
+            let first = std::mem::take(&mut self.first);
+            self.append(&first)?;
+        }
+        self.append(&part)
+    }
+
+    /// The capacity doubles, and never exceeds what is allowed.
+    fn append(&mut self, part: &[u8]) -> Result<(), Refused> {
+        let needed = self.all.len() + part.len();
+        if needed > self.all.capacity() {
+            let twice = self.all.capacity().saturating_mul(2);
+            let capacity = needed.max(twice.max(self.reserved).min(self.most));
+            self.all.try_reserve_exact(capacity - self.all.len()).map_err(|_| Refused::NoMemory)?;
+        }
+        self.all.extend_from_slice(part);
+        Ok(())
+    }
+
+    pub(crate) fn into_bytes(self) -> Bytes {
+        if self.all.is_empty() { self.first } else { self.all.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_one_up_to_what_is_allowed() {
+        // the most, declared, lengths of parts, how many of them are taken
+        for (most, declared, parts, taken) in [
+            (10, None, vec![], 0),
+            (10, None, vec![10], 1),
+            (10, None, vec![11], 0),
+            (10, Some(5), vec![6], 0),
+            (10, Some(20), vec![11], 0),
+            (0, None, vec![0, 1], 1),
+            (1000, None, vec![1; 1001], 1000),
+            (1000, Some(999), vec![1; 1001], 999),
+            (1000, None, vec![400, 400, 400, 200, 1], 2),
+            (u64::MAX, None, vec![3, 4, 5], 3),
+        ] {
+            let mut gathered = Gathered::new(most, declared);
+            let mut expected = Vec::new();
+            for (number, len) in parts.iter().enumerate() {
+                let part = vec![u8::try_from(number % 256).unwrap(); *len];
+                let pushed = gathered.push(part.clone().into());
+                assert_eq!(pushed.is_ok(), number < taken, "{most}, {declared:?}, {parts:?}: {number}");
+                if pushed.is_err() {
+                    break;
+                }
+                expected.extend(part);
+                assert!(gathered.all.capacity() as u64 <= most, "{most}, {declared:?}, {parts:?}");
+            }
+            assert_eq!(gathered.into_bytes(), expected, "{most}, {declared:?}, {parts:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_declared_is_not_reserved_before_it_comes() {
+        let mut gathered = Gathered::new(1 << 40, Some(1 << 40));
+        for _ in 0..3 {
+            gathered.push(Bytes::from_static(b"part")).unwrap();
+        }
+        assert!(gathered.all.capacity() <= RESERVED);
+    }
+}

@@ -1,0 +1,41 @@
+//! What the services with buckets have in common.
+
+use object_store::RetryConfig;
+use zarr_traits::location::{redacted, scheme_of};
+use zarr_traits::{StoreError, StoreErrorKind, StoreResult};
+
+use crate::cloud::Place;
+
+impl<'a> Place<'a> {
+    /// The place that `scheme://container/prefix` names. Keys in such URLs are not percent-encoded.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::InvalidArgument`] where there is no container, or credentials are in its place: they would be sent
+    /// as a part of the path.
+    pub(crate) fn parse(url: &'a str) -> StoreResult<Self> {
+        let wrong = |message| Err(StoreError::new(StoreErrorKind::InvalidArgument, message));
+        let rest = scheme_of(url).map_or(url, |scheme| &url[scheme.len() + 3..]);
+        let (container, prefix) = rest.split_once('/').unwrap_or((rest, ""));
+        if container.is_empty() {
+            return wrong(format!("{:?} names no bucket", redacted(url)));
+        }
+        if container.contains(':') {
+            return wrong(format!(
+                "{:?} holds credentials, or a port: a URL of a bucket has neither; pass credentials in the environment",
+                redacted(url)
+            ));
+        }
+        Ok(Self { container, prefix })
+    }
+}
+
+/// `object_store` tries nothing again: the client does.
+pub(crate) fn no_retries() -> RetryConfig {
+    RetryConfig { max_retries: 0, ..RetryConfig::default() }
+}
+
+/// The error of a configuration that `object_store` does not accept, without secrets.
+pub(crate) fn misconfigured(e: &object_store::Error) -> StoreError {
+    let e = crate::error::read_error(e);
+    StoreError::new(StoreErrorKind::InvalidArgument, e.to_string())
+}

@@ -1,0 +1,90 @@
+//! What the tests of stores share: servers that answer what a function says, and stores over them.
+#![allow(dead_code, unreachable_pub, reason = "each test uses what it needs")]
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+
+pub mod double;
+pub mod server;
+
+pub use server::{Answer, Asked, Server};
+use zarr_traits::{Access, Key, Prefix, Schemes, Storage, StoreResult, block_on};
+
+pub fn key(name: &str) -> Key {
+    Key::new(name).unwrap()
+}
+
+pub fn prefix(name: &str) -> Prefix {
+    Prefix::new(name).unwrap()
+}
+
+pub fn open(url: &str, access: &Access) -> StoreResult<Storage> {
+    block_on(Schemes::new(&[zarr_store_object::SCHEMES]).open(url, access)).map(|located| located.storage)
+}
+
+/// Few and short attempts, so that a test ends soon whatever a server does.
+pub fn brief() -> Access {
+    Access::new().retries(2).timeout(std::time::Duration::from_secs(6))
+}
+
+/// The stores that can be opened, each over `server`: S3, Google, Azure, a web server.
+pub fn all(server: &Server, access: &Access) -> [(&'static str, Storage); 4] {
+    let [s3, google, azure] = buckets(server, access);
+    [s3, google, azure, ("http", open(&server.url("/bucket"), access).unwrap())]
+}
+
+pub fn buckets(server: &Server, access: &Access) -> [(&'static str, Storage); 3] {
+    let variables = [
+        ("AWS_ACCESS_KEY_ID", "id"),
+        ("AWS_SECRET_ACCESS_KEY", "secret"),
+        ("GOOGLE_BEARER_TOKEN", "token"),
+        ("AZURE_STORAGE_ACCOUNT_NAME", "account"),
+        ("AZURE_STORAGE_ACCOUNT_KEY", "a2V5"),
+    ];
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let access = access.clone().environment(variables).endpoint(server.url(""));
+    [("s3", "s3://bucket"), ("gs", "gs://bucket"), ("az", "az://bucket")]
+        .map(|(name, url)| (name, open(url, &access).unwrap()))
+}
+
+pub fn s3(server: &Server) -> Storage {
+    open("s3://bucket", &brief().anonymous(true).endpoint(server.url(""))).unwrap()
+}
+
+pub fn web(server: &Server) -> Storage {
+    open(&server.url("/bucket"), &brief()).unwrap()
+}
+
+/// An error as S3, Google and Azure write it.
+pub fn refused(status: u16, code: &str) -> Answer {
+    let body = format!("<?xml version=\"1.0\"?><Error><Code>{code}</Code></Error>");
+    Answer::new(status).header("Content-Type", "application/xml").header("x-ms-error-code", code).body(body)
+}
+
+/// The answer to a `GET` or `HEAD` of an object with this value.
+pub fn object(asked: &Asked, value: &[u8]) -> Answer {
+    let size = value.len();
+    let answer =
+        Answer::new(200).header("ETag", "\"tag\"").header("Last-Modified", "Fri, 20 Nov 2026 10:00:00 GMT");
+    if asked.method == "HEAD" {
+        return answer.declared(size);
+    }
+    match asked.range(size) {
+        None => answer.body(value.to_vec()),
+        Some(range) if range.is_empty() => {
+            refused(416, "InvalidRange").header("Content-Range", &format!("bytes */{size}"))
+        }
+        Some(range) => {
+            let told = format!("bytes {}-{}/{size}", range.start, range.end - 1);
+            answer.status(206).header("Content-Range", &told).body(value[range].to_vec())
+        }
+    }
+}
+
+/// The answer of S3 to a request that deletes many objects: all of them are.
+pub fn deleted(asked: &Asked) -> Answer {
+    let body = String::from_utf8(asked.body.clone()).unwrap();
+    let keys = body.split("<Key>").skip(1).filter_map(|rest| rest.split_once("</Key>"));
+    let deleted: String = keys.map(|(key, _)| format!("<Deleted><Key>{key}</Key></Deleted>")).collect();
+    Answer::new(200)
+        .header("Content-Type", "application/xml")
+        .body(format!("<DeleteResult>{deleted}</DeleteResult>"))
+}

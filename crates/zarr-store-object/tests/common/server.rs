@@ -1,0 +1,281 @@
+//! A server on loopback that gives each request to a function, counts them, and writes down what was asked.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+/// A request.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    pub method: String,
+    /// Path and query, as sent.
+    pub target: String,
+    /// Names, in lower case, and values.
+    pub headers: Vec<(String, String)>,
+    /// What was sent with it, up to 1 MiB.
+    pub body: Vec<u8>,
+    /// How much was sent with it.
+    pub length: u64,
+}
+
+impl Asked {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The value of a parameter of the query, as sent.
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        let pairs = self.target.split_once('?')?.1.split('&');
+        pairs.map(|pair| pair.split_once('=').unwrap_or((pair, ""))).find(|(n, _)| *n == name).map(|(_, v)| v)
+    }
+
+    /// The part of an object of `size` bytes that is asked for: empty if there is none; `None`: all of it.
+    pub fn range(&self, size: usize) -> Option<Range<usize>> {
+        let (first, last) = self.header("range")?.strip_prefix("bytes=")?.split_once('-')?;
+        Some(match (first, last) {
+            ("", n) => size.saturating_sub(n.parse().unwrap())..size,
+            (first, last) => {
+                let end = last.parse().map_or(size, |last: usize| size.min(last.saturating_add(1)));
+                first.parse::<usize>().unwrap().min(end)..end
+            }
+        })
+    }
+
+    pub fn is_list(&self) -> bool {
+        self.parameter("list-type").is_some() || self.parameter("comp") == Some("list")
+    }
+}
+
+/// What is sent back.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    status: u16,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+    /// The `Content-Length`, where it is not that of the body.
+    declared: Option<usize>,
+    /// The body is sent over and over: with a `Content-Length` if one is declared, else in chunks.
+    endless: bool,
+    delay: Duration,
+    /// The connection is closed without an answer.
+    lost: bool,
+}
+
+impl Answer {
+    pub fn new(status: u16) -> Self {
+        let (headers, body) = (Vec::new(), Vec::new());
+        Self { status, headers, body, declared: None, endless: false, delay: Duration::ZERO, lost: false }
+    }
+
+    pub fn lost() -> Self {
+        Self { lost: true, ..Self::new(0) }
+    }
+
+    pub fn status(self, status: u16) -> Self {
+        Self { status, ..self }
+    }
+
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub fn body(self, body: impl Into<Vec<u8>>) -> Self {
+        Self { body: body.into(), ..self }
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        &self.body
+    }
+
+    /// The length of the body.
+    pub fn len(&self) -> u64 {
+        self.body.len() as u64
+    }
+
+    pub fn declared(self, length: usize) -> Self {
+        Self { declared: Some(length), ..self }
+    }
+
+    pub fn endless(self) -> Self {
+        Self { endless: true, ..self }
+    }
+
+    pub fn after(self, delay: Duration) -> Self {
+        Self { delay, ..self }
+    }
+}
+
+/// More than an endless body ever sends, so that a test that fails does not fill the memory.
+pub const ENDLESS: u64 = 256 << 20;
+
+type Script = dyn Fn(&Asked) -> Answer + Send + Sync;
+
+#[derive(Default)]
+struct Counts {
+    log: Mutex<Vec<Asked>>,
+    under_way: AtomicUsize,
+    most: AtomicUsize,
+    sent: AtomicU64,
+    stopped: AtomicBool,
+}
+
+/// The server. It ends with this value.
+pub struct Server {
+    address: SocketAddr,
+    counts: Arc<Counts>,
+}
+
+impl Server {
+    pub fn new(script: impl Fn(&Asked) -> Answer + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let (script, counts): (Arc<Script>, _) = (Arc::new(script), Arc::<Counts>::default());
+        let shared = counts.clone();
+        thread::spawn(move || {
+            for connection in listener.incoming().flatten() {
+                if shared.stopped.load(Ordering::SeqCst) {
+                    return;
+                }
+                let (script, counts) = (script.clone(), shared.clone());
+                // An error is a connection that the client has closed.
+                thread::spawn(move || serve(&connection, &*script, &counts));
+            }
+        });
+        Self { address, counts }
+    }
+
+    /// As [`new`](Self::new), with the number of the request, from 0 on.
+    pub fn numbered(script: impl Fn(usize, &Asked) -> Answer + Send + Sync + 'static) -> Self {
+        let next = AtomicUsize::new(0);
+        Self::new(move |asked| script(next.fetch_add(1, Ordering::SeqCst), asked))
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    pub fn asked(&self) -> Vec<Asked> {
+        self.counts.log.lock().unwrap().clone()
+    }
+
+    /// Requests with this method.
+    pub fn count(&self, method: &str) -> usize {
+        self.asked().iter().filter(|asked| asked.method == method).count()
+    }
+
+    /// The most requests that were under way at once.
+    pub fn most_at_once(&self) -> usize {
+        self.counts.most.load(Ordering::SeqCst)
+    }
+
+    /// Bytes of bodies that were sent, those that still lie in buffers included.
+    pub fn sent(&self) -> u64 {
+        self.counts.sent.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.counts.stopped.store(true, Ordering::SeqCst);
+        let _ = TcpStream::connect(self.address);
+    }
+}
+
+fn serve(connection: &TcpStream, script: &Script, counts: &Counts) -> io::Result<()> {
+    connection.set_nodelay(true)?;
+    let mut input = BufReader::new(connection);
+    while let Some(mut asked) = read_head(&mut input)? {
+        let under_way = counts.under_way.fetch_add(1, Ordering::SeqCst) + 1;
+        counts.most.fetch_max(under_way, Ordering::SeqCst);
+        read_body(&mut asked, &mut input, connection)?;
+        counts.log.lock().unwrap().push(asked.clone());
+        let answer = script(&asked);
+        thread::sleep(answer.delay);
+        counts.under_way.fetch_sub(1, Ordering::SeqCst);
+        if answer.lost || !send(&answer, &asked, connection, counts)? {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+fn line(input: &mut impl BufRead) -> io::Result<String> {
+    let mut line = String::new();
+    input.read_line(&mut line)?;
+    line.truncate(line.trim_end().len());
+    Ok(line)
+}
+
+fn read_head(input: &mut impl BufRead) -> io::Result<Option<Asked>> {
+    let first = line(input)?;
+    let [method, target, _] = first.split(' ').collect::<Vec<_>>()[..] else { return Ok(None) };
+    let mut asked = Asked { method: method.to_owned(), target: target.to_owned(), ..Asked::default() };
+    while let Some((name, value)) = line(input)?.split_once(':') {
+        asked.headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+    }
+    Ok(Some(asked))
+}
+
+fn read_body(asked: &mut Asked, input: &mut impl BufRead, mut output: &TcpStream) -> io::Result<()> {
+    if asked.header("expect").is_some() {
+        output.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
+    }
+    if asked.header("transfer-encoding").is_none() {
+        let length = asked.header("content-length").map_or(0, |length| length.parse().unwrap());
+        return take(asked, input, length);
+    }
+    loop {
+        let length = u64::from_str_radix(&line(input)?, 16).unwrap_or(0);
+        take(asked, input, length)?;
+        line(input)?;
+        if length == 0 {
+            return Ok(());
+        }
+    }
+}
+
+fn take(asked: &mut Asked, input: &mut impl BufRead, length: u64) -> io::Result<()> {
+    let kept = length.min((1 << 20) - asked.body.len() as u64);
+    input.by_ref().take(kept).read_to_end(&mut asked.body)?;
+    io::copy(&mut input.by_ref().take(length - kept), &mut io::sink())?;
+    asked.length += length;
+    Ok(())
+}
+
+/// Whether the connection can be used again.
+fn send(answer: &Answer, asked: &Asked, mut to: &TcpStream, counts: &Counts) -> io::Result<bool> {
+    let mut head = format!("HTTP/1.1 {} \r\n", answer.status);
+    for (name, value) in &answer.headers {
+        head += &format!("{name}: {value}\r\n");
+    }
+    let chunked = answer.endless && answer.declared.is_none();
+    head += &match chunked {
+        true => "Transfer-Encoding: chunked\r\n\r\n".to_owned(),
+        false => format!("Content-Length: {}\r\n\r\n", answer.declared.unwrap_or(answer.body.len())),
+    };
+    to.write_all(head.as_bytes())?;
+    if asked.method == "HEAD" {
+        return Ok(true);
+    }
+    let mut write = |bytes: &[u8]| {
+        counts.sent.fetch_add(bytes.len() as u64, Ordering::SeqCst);
+        match chunked {
+            true => to.write_all(&[format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat()),
+            false => to.write_all(bytes),
+        }
+    };
+    if !answer.endless {
+        write(&answer.body)?;
+        return Ok(answer.declared.is_none());
+    }
+    let piece = answer.body.repeat((64 << 10) / answer.body.len().max(1) + 1);
+    for _ in 0..ENDLESS / (64 << 10) {
+        write(&piece)?;
+    }
+    Ok(false)
+}

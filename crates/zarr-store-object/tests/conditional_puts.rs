@@ -1,0 +1,183 @@
+//! What a conditional put reports when answers get lost: `Done` if this very put was applied, `Conflict` if it was not, and an
+//! error of kind `Uncertain` where that cannot be told (contract of stores, rule 11).
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+
+mod common;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use common::double::Other::{self, Deletes, Hides, Nothing, Puts};
+use common::double::Step::{Applied, Dropped, Forbidden, Pass};
+use common::double::{Double, Step};
+use common::{Answer, Server, key, object, refused, s3};
+use zarr_store_object::ObjectStorage;
+use zarr_traits::StoreErrorKind::{self, PermissionDenied, Unavailable, Uncertain};
+use zarr_traits::{Bytes, Outcome, PutMode, Storage, block_on};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Told {
+    Done,
+    Conflict,
+    Error(StoreErrorKind),
+}
+
+/// Puts "ours" at `k`, where "before" is unless it is created.
+fn put(storage: &Storage, create: bool) -> Told {
+    let stat = block_on(storage.head(&key("k"))).unwrap_or_default();
+    let version = stat.and_then(|stat| stat.version);
+    let how = if create { PutMode::Create } else { PutMode::IfUnchanged(version.as_ref().unwrap()) };
+    match block_on(storage.put_if(&key("k"), &[Bytes::from("ours")], how)) {
+        Ok(Outcome::Conflict) => Told::Conflict,
+        Ok(_) => Told::Done,
+        Err(e) => Told::Error(e.kind()),
+    }
+}
+
+/// What is scripted, what is told, what is there afterwards, and how many puts were sent.
+type Case = (&'static [(Step, Other)], Told, Option<&'static str>, usize);
+
+fn check(cases: &[Case], create: bool, own_retries: bool) {
+    for (script, told, there, puts) in cases {
+        let what = format!("{script:?}, create: {create}, own retries: {own_retries}");
+        let double = Double::new(script);
+        if !create {
+            double.put("k", "before");
+        }
+        let store = ObjectStorage::new(Arc::new(double.clone())).unwrap();
+        let store = if own_retries { store.with_own_retries() } else { store };
+        assert_eq!(put(&Storage::from(store), create), *told, "{what}");
+        assert_eq!(double.value("k").as_deref(), *there, "{what}");
+        assert_eq!(double.puts.load(Ordering::SeqCst), *puts, "{what}");
+    }
+}
+
+const ALWAYS_DROPPED: &[(Step, Other)] = &[(Dropped, Nothing); 9];
+
+#[test]
+fn what_cannot_be_told_is_uncertain() {
+    // in both ways to put
+    let cases: [Case; 7] = [
+        (&[(Pass, Nothing)], Told::Done, Some("ours"), 1),
+        (&[(Applied, Nothing)], Told::Done, Some("ours"), 1),
+        (&[(Dropped, Nothing)], Told::Done, Some("ours"), 2),
+        // The other may have replaced ours, or what was there before.
+        (&[(Applied, Puts("other"))], Told::Error(Uncertain), Some("other"), 1),
+        (&[(Dropped, Puts("other"))], Told::Error(Uncertain), Some("other"), 1),
+        (&[(Forbidden, Nothing), (Pass, Nothing)], Told::Error(PermissionDenied), None, 1),
+        (&[(Dropped, Nothing), (Forbidden, Nothing)], Told::Error(Uncertain), None, 2),
+    ];
+    check(
+        &cases.map(|case| if case.2.is_none() { (case.0, case.1, Some("before"), case.3) } else { case }),
+        false,
+        false,
+    );
+    check(&cases, true, false);
+    check(
+        &[
+            (&[(Applied, Deletes)], Told::Error(Uncertain), None, 1),
+            (&[(Applied, Hides)], Told::Error(Uncertain), Some("ours"), 1),
+            (ALWAYS_DROPPED, Told::Error(Uncertain), Some("before"), 5),
+        ],
+        false,
+        false,
+    );
+    // What was created and deleted again is created once more.
+    check(&[(&[(Applied, Deletes)], Told::Done, Some("ours"), 2)], true, false);
+}
+
+/// Two writers may put the same bytes, and only one of them has put them.
+#[test]
+fn the_same_bytes_of_another_are_not_ours() {
+    let cases: [Case; 2] = [
+        (&[(Dropped, Puts("ours"))], Told::Error(Uncertain), Some("ours"), 1),
+        (&[(Applied, Puts("ours"))], Told::Error(Uncertain), Some("ours"), 1),
+    ];
+    check(&cases, false, false);
+    check(&cases, true, false);
+}
+
+/// A put that was refused has not been applied, whatever is the matter with the object.
+#[test]
+fn a_refused_put_is_not_uncertain_because_nothing_can_be_read() {
+    let double = Double::new(&[(Pass, Hides)]);
+    double.put("k", "other");
+    let storage = Storage::from(ObjectStorage::new(Arc::new(double)).unwrap());
+    assert_eq!(put(&storage, true), Told::Error(StoreErrorKind::Io));
+}
+
+#[test]
+fn a_put_that_was_refused_and_sent_once_is_a_conflict() {
+    for value in ["other", "ours"] {
+        let double = Double::new(&[]);
+        double.put("k", value);
+        let storage = Storage::from(ObjectStorage::new(Arc::new(double.clone())).unwrap());
+        assert_eq!(put(&storage, true), Told::Conflict, "{value}");
+        let version = block_on(storage.head(&key("k"))).unwrap().unwrap().version.unwrap();
+        double.put("k", "another");
+        let mode = PutMode::IfUnchanged(&version);
+        let outcome = block_on(storage.put_if(&key("k"), &["ours".into()], mode)).unwrap();
+        assert_eq!(outcome, Outcome::Conflict, "{value}");
+    }
+}
+
+/// A client that repeats requests by itself may be refused because of its own first one.
+#[test]
+fn a_store_with_retries_of_its_own_knows_only_its_own_writes() {
+    let double = Double::new(&[]);
+    double.put("k", "other");
+    let storage = ObjectStorage::new(Arc::new(double.clone())).unwrap().with_own_retries();
+    assert_eq!(put(&Storage::from(storage), true), Told::Error(Uncertain));
+    check(&[(&[(Pass, Nothing)], Told::Done, Some("ours"), 1)], true, true);
+}
+
+/// What S3 answers to puts, and what is made of it. The mark of the put that is stored is the one that was sent last, or none.
+#[test]
+fn answers_of_s3_to_conditional_puts() {
+    let always = usize::MAX;
+    // how often it answers so, the answer, whether the put is applied, what is told, puts
+    let table = [
+        (1, Answer::lost(), true, Told::Done, 1),
+        (1, Answer::lost(), false, Told::Done, 2),
+        (1, refused(500, "InternalError"), true, Told::Done, 1),
+        (1, refused(500, "InternalError"), false, Told::Done, 2),
+        (1, refused(503, "SlowDown"), false, Told::Done, 2),
+        (always, refused(503, "SlowDown"), false, Told::Error(Uncertain), 3),
+        // Nothing of a request that was too many is done: it is sent again without a look.
+        (1, refused(429, "TooManyRequests"), false, Told::Done, 2),
+        (always, refused(429, "TooManyRequests"), false, Told::Error(Unavailable), 3),
+        // Somebody else puts at the same time; who of them has it is not said.
+        (1, refused(409, "ConditionalRequestConflict"), false, Told::Done, 2),
+        (always, refused(409, "ConditionalRequestConflict"), false, Told::Conflict, 3),
+        (always, refused(412, "PreconditionFailed"), false, Told::Conflict, 1),
+        (always, refused(404, "NoSuchKey"), false, Told::Conflict, 1),
+        (always, refused(403, "AccessDenied"), false, Told::Error(PermissionDenied), 1),
+        (always, refused(404, "NoSuchBucket"), false, Told::Error(StoreErrorKind::Io), 1),
+    ];
+    for (times, answer, applied, told, puts) in table {
+        let what = format!("{times} times {answer:?}, applied: {applied}");
+        let mark = std::sync::Mutex::new(None::<(String, String)>);
+        let left = std::sync::atomic::AtomicUsize::new(times);
+        let server = Server::new(move |asked| {
+            if asked.method != "PUT" {
+                let answer = object(asked, b"value");
+                return match mark.lock().unwrap().as_ref() {
+                    Some((name, value)) => answer.header(name, value).header("x-new", "1"),
+                    None => answer,
+                };
+            }
+            let faulty = left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1)).is_ok();
+            if !faulty || applied {
+                *mark.lock().unwrap() =
+                    asked.headers.iter().find(|(n, _)| n.starts_with("x-amz-meta-")).cloned();
+            }
+            if faulty { answer.clone() } else { Answer::new(200).header("ETag", "\"new\"") }
+        });
+        assert_eq!(put(&s3(&server), false), told, "{what}");
+        assert_eq!(server.count("PUT"), puts, "{what}");
+        let conditions = server.asked();
+        let conditions =
+            conditions.iter().filter(|asked| asked.method == "PUT").map(|asked| asked.header("if-match"));
+        assert!(conditions.into_iter().all(|tag| tag == Some("\"tag\"")), "{what}");
+    }
+}

@@ -1,0 +1,148 @@
+//! What is sent, how often, and what is recorded of it.
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+
+mod common;
+
+use std::sync::{Arc, Mutex};
+
+use common::{Answer, Asked, Server, all, brief, key, object, refused, web};
+use zarr_traits::{ByteRange, PutMode, ReadVersion, Request, Storage, StoreErrorKind, Trace, block_on};
+
+#[derive(Clone, Copy, Debug)]
+enum Call {
+    Read,
+    ReadPart,
+    Size,
+    Put,
+    Delete,
+}
+
+fn make(storage: &Storage, call: Call) -> Result<(), StoreErrorKind> {
+    let key = key("a b/k");
+    let part = [ByteRange::Span { offset: 2, len: 3 }];
+    let result = block_on(async {
+        match call {
+            Call::Read => storage.get(&key, u64::MAX).await.map(|_| ()),
+            Call::ReadPart => storage.get_ranges(&key, &part, ReadVersion::Any, u64::MAX).await.map(|_| ()),
+            Call::Size => storage.head(&key).await.map(|_| ()),
+            Call::Put => storage.put_if(&key, &["value".into()], PutMode::Replace).await.map(|_| ()),
+            Call::Delete => storage.delete_if(&key, None).await.map(|_| ()),
+        }
+    });
+    result.map_err(|e| e.kind())
+}
+
+const CALLS: [Call; 5] = [Call::Read, Call::ReadPart, Call::Size, Call::Put, Call::Delete];
+
+/// A store that is told to try twice again tries three times, whatever is done and in whatever service.
+#[test]
+fn what_may_pass_is_tried_again_and_nothing_else() {
+    use StoreErrorKind::{Io, PermissionDenied, Unavailable, Uncertain, Unsupported};
+    // the status, the error of a read and of a write, and whether it is tried again
+    for (status, read, write, again) in [
+        (500, Unavailable, Uncertain, true),
+        (502, Unavailable, Uncertain, true),
+        (503, Unavailable, Uncertain, true),
+        (504, Unavailable, Uncertain, true),
+        (408, Unavailable, Uncertain, true),
+        (429, Unavailable, Unavailable, true),
+        (400, Io, Io, false),
+        (401, PermissionDenied, PermissionDenied, false),
+        (403, PermissionDenied, PermissionDenied, false),
+        (501, Unsupported, Unsupported, false),
+    ] {
+        let server = Server::new(move |_| refused(status, "Scripted"));
+        for (name, storage) in all(&server, &brief()) {
+            for call in CALLS {
+                // The way from a status to another attempt is the same for all of them.
+                if again && ![500, 429].contains(&status) && (name != "s3" || !matches!(call, Call::Size)) {
+                    continue;
+                }
+                if name == "http" && matches!(call, Call::Put | Call::Delete) {
+                    assert_eq!(make(&storage, call), Err(Unsupported));
+                    continue;
+                }
+                let what = format!("{status}, {name}, {call:?}");
+                let before = server.asked().len();
+                let expected = if matches!(call, Call::Put | Call::Delete) { write } else { read };
+                assert_eq!(make(&storage, call), Err(expected), "{what}");
+                let sent = server.asked().split_off(before);
+                // A part that cannot be had may be looked for by its size: what was sent first counts.
+                let same = |asked: &&Asked| {
+                    asked.method == sent[0].method && asked.header("range") == sent[0].header("range")
+                };
+                assert_eq!(sent.iter().filter(same).count(), if again { 3 } else { 1 }, "{what}: {sent:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_attempt_that_succeeds_ends_the_trouble() {
+    for answer in [refused(500, "InternalError"), refused(429, "TooManyRequests"), Answer::lost()] {
+        let server = Server::numbered(move |n, asked| match (n % 3 < 2, asked.method.as_str()) {
+            (true, _) => answer.clone(),
+            (false, "DELETE") => Answer::new(204),
+            (false, "PUT") => Answer::new(201).header("ETag", "\"new\""),
+            (false, _) => object(asked, b"0123456789"),
+        });
+        for (name, storage) in all(&server, &brief()) {
+            for call in CALLS {
+                let one_by_one =
+                    !matches!((name, call), ("http", Call::Put | Call::Delete) | ("s3" | "az", Call::Delete));
+                if one_by_one {
+                    assert_eq!(make(&storage, call), Ok(()), "{name}, {call:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Each attempt is a record, with what was sent and received.
+#[test]
+fn every_attempt_is_recorded() {
+    let records = Arc::new(Mutex::new(Vec::new()));
+    let sink = records.clone();
+    let trace = Trace::new(move |request: &Request| sink.lock().unwrap().push(request.clone()));
+    let server = Server::numbered(|n, asked| match n {
+        0 => refused(503, "SlowDown"),
+        1 => Answer::lost(),
+        _ => object(asked, b"0123456789"),
+    });
+    let access = brief().anonymous(true).endpoint(server.url("")).trace(trace);
+    let storage = common::open("s3://bucket", &access).unwrap();
+    make(&storage, Call::ReadPart).unwrap();
+    make(&storage, Call::Put).unwrap();
+    make(&storage, Call::Size).unwrap();
+    let records = records.lock().unwrap();
+    let target = server.url("/bucket/a%20b/k");
+    for (record, (method, range, status, sent, received, attempt)) in records.iter().zip([
+        ("GET", Some("bytes=2-4"), "503", 0, refused(503, "SlowDown").len(), 1),
+        ("GET", Some("bytes=2-4"), "the connection broke", 0, 0, 2),
+        ("GET", Some("bytes=2-4"), "206", 0, 3, 3),
+        ("PUT", None, "200", 5, 10, 1),
+        ("HEAD", None, "200", 0, 0, 1),
+    ]) {
+        assert_eq!((&*record.method, record.range.as_deref()), (method, range), "{record:?}");
+        assert!(record.status.starts_with(status), "{record:?}");
+        assert_eq!((record.sent, record.received, record.attempt), (sent, received, attempt), "{record:?}");
+        assert!(record.target == target && record.began.as_secs() > 1_700_000_000, "{record:?}");
+    }
+    assert_eq!(records.len(), 5);
+}
+
+/// Some services say how long they want to be left alone; none may say so for ever.
+#[test]
+fn a_pause_that_is_asked_for_is_kept_or_the_request_given_up() {
+    for (after, requests) in [
+        ("0", 3),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", 3),
+        ("soon", 3),
+        ("3600", 1),
+        ("99999999999999999999", 3),
+    ] {
+        let server = Server::new(move |_| refused(503, "SlowDown").header("Retry-After", after));
+        assert_eq!(make(&web(&server), Call::Read), Err(StoreErrorKind::Unavailable), "{after}");
+        assert_eq!(server.asked().len(), requests, "{after}");
+    }
+}

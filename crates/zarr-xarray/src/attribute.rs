@@ -1,0 +1,25 @@
+//! What attributes say: numbers in JSON.
+
+use zarr_meta::json::{Kind, Value};
+
+use crate::number::Scalar;
+
+/// A number, also a bare NaN or infinity. `None` for anything else.
+pub(crate) fn number(value: &Value) -> Option<Scalar> {
+    match value.kind() {
+        Kind::NonFinite => value.as_raw().parse().ok().map(Scalar::Float),
+        Kind::Number => {
+            let number = value.as_number()?;
+            let integer = number.to_integer().filter(|_| number.is_plain_integer());
+            integer.map(Scalar::Integer).or_else(|| number.as_str().parse().ok().map(Scalar::Float))
+        }
+        _ => None,
+    }
+}
+
+/// The only element of a list of one; any other value as it is.
+pub(crate) fn alone(value: Value) -> Value {
+    let first =
+        value.elements().and_then(|mut elements| elements.next().filter(|_| elements.next().is_none()));
+    first.unwrap_or(value)
+}

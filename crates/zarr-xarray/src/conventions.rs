@@ -1,0 +1,44 @@
+//! What the attributes of a variable say about its elements: a plan of how they are decoded. No element is read for it.
+//!
+//! The steps are those of xarray, in its order: texts, `_Unsigned`, missing values, scale and offset, spans, times, booleans.
+//! What a step uses moves from the attributes to the encoding.
+
+mod masking;
+mod options;
+mod time;
+mod variable;
+
+pub use options::{CoordinateNames, DecodeOptions, FillIsMissing, SpanDecoding};
+pub use variable::{Decoding, VariablePlan};
+
+pub(crate) use variable::{Stored, decode_variable};
+
+use zarr_meta::json::{Object, Value};
+
+use crate::finding::{Code, Finding};
+
+/// Attributes on their way from the user to the encoding.
+#[derive(Debug)]
+struct Work<'a> {
+    attributes: Object,
+    encoding: Object,
+    findings: &'a mut Vec<Finding>,
+}
+
+impl Work<'_> {
+    /// The attribute, which moves to the encoding.
+    fn take(&mut self, name: &str) -> Option<Value> {
+        let value = self.attributes.remove(name)?;
+        self.encoding.set(name, value.clone());
+        Some(value)
+    }
+
+    /// An attribute that is a text.
+    fn text(&self, name: &str) -> Option<String> {
+        Some(self.attributes.get(name)?.to_text().ok()?.into_owned())
+    }
+
+    fn found(&mut self, code: Code, message: impl Into<String>) {
+        self.findings.push(Finding::new(code, message));
+    }
+}

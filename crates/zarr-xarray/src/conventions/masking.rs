@@ -1,0 +1,176 @@
+//! Missing values and packing of numbers: `_FillValue`, `missing_value`, `_Unsigned`, `scale_factor`, `add_offset`.
+
+use zarr_meta::json::{Kind, Value};
+
+use super::Work;
+use crate::attribute::{alone, number};
+use crate::error::{XarrayError, XarrayResult};
+use crate::fill_value::Missing;
+use crate::finding::Code;
+use crate::kernel::Packing;
+use crate::number::{NumberType, Scalar};
+
+/// More missing values than these have no use, and every element is compared with each of them.
+const MOST_MISSING: usize = 64;
+
+/// Beyond this integers have no float64 of their own.
+const LARGE: i128 = 1 << 53;
+
+impl Work<'_> {
+    /// How numbers of a type are packed. `fill` is the missing value that `_FillValue` or the fill value names.
+    pub(super) fn packing(&mut self, of: NumberType, fill: Option<Missing>) -> XarrayResult<Packing> {
+        let stored = self.unsigned(of);
+        let missing = self.missing_values(fill, scalar);
+        let (scale, offset) = self.factors()?;
+        let is_scaled = scale.is_some() || offset.is_some();
+        if is_scaled && !(of.is_integer() || of.is_float()) {
+            return Err(XarrayError::invalid(format!("scale_factor and add_offset on {}", of.data_type())));
+        }
+        let has_nan = missing.iter().any(Missing::is_nan);
+        let scalars: Vec<Scalar> =
+            missing.iter().filter_map(real).filter(|scalar| !scalar.is_nan()).collect();
+        if has_nan && of.is_integer() {
+            self.found(Code::NanForIntegers, "NaN is named as missing, but the elements are integers");
+        }
+        self.report(of, stored, &scalars);
+        let decoded = match scalars.is_empty() {
+            // NaN alone masks nothing, and leaves floats what they are.
+            true if !is_scaled || has_nan && of.is_float() => stored,
+            false if !is_scaled => stored.with_missing(),
+            _ => NumberType::Float64,
+        };
+        let missing = distinct(scalars.iter().filter_map(|scalar| element(of, stored, *scalar)))?;
+        if missing.len() > 1 {
+            self.found(Code::SeveralMissing, format!("{} values are missing", missing.len()));
+        }
+        Ok(Packing { stored, missing, scale, offset, decoded })
+    }
+
+    /// The type of the elements after `_Unsigned`.
+    fn unsigned(&mut self, of: NumberType) -> NumberType {
+        let Some(value) = self.take("_Unsigned") else { return of };
+        let wanted = value.as_bool().or_else(|| match &*value.to_text().ok()? {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        });
+        match (wanted, of.twin()) {
+            (Some(_), None) => {
+                self.found(Code::UnsignedIgnored, "_Unsigned on elements that are no integers")
+            }
+            (None, _) => self.found(Code::UnsignedIgnored, format!("_Unsigned is {value}")),
+            (Some(unsigned), Some(twin)) if unsigned != of.is_unsigned() => {
+                if value.kind() == Kind::Bool || self.attributes.contains("missing_value") {
+                    self.found(Code::UnsignedMissing, format!("_Unsigned is {value}"));
+                }
+                return twin;
+            }
+            _ => {}
+        }
+        of
+    }
+
+    /// `fill`, and what `missing_value` names: one value or a list of them.
+    pub(super) fn missing_values(
+        &mut self,
+        fill: Option<Missing>,
+        read: impl Fn(&Value) -> Option<Missing>,
+    ) -> Vec<Missing> {
+        let value = self.take("missing_value").filter(|value| !value.is_null());
+        let mut missing: Vec<Missing> = fill.into_iter().collect();
+        if value.as_ref().and_then(Value::elements).is_some_and(|mut elements| elements.next().is_none()) {
+            self.found(Code::MissingValueType, "missing_value is an empty list");
+        }
+        let elements = value.map_or_else(Vec::new, |value| match value.elements() {
+            Some(elements) => elements.collect(),
+            None => vec![value],
+        });
+        for value in elements {
+            match read(&value) {
+                Some(element) => missing.push(element),
+                None => {
+                    self.found(Code::MissingValueType, format!("missing_value is {value}: it is ignored"))
+                }
+            }
+        }
+        missing
+    }
+
+    /// `scale_factor` and `add_offset`.
+    fn factors(&mut self) -> XarrayResult<(Option<f64>, Option<f64>)> {
+        let scale = self.factor("scale_factor")?;
+        let offset = self.factor("add_offset")?;
+        if let (Some(Scalar::Integer(integer)), None) = (scale, offset) {
+            self.found(Code::IntegerFactor, format!("scale_factor is {integer}"));
+        }
+        Ok((scale.and_then(Scalar::to_f64), offset.and_then(Scalar::to_f64)))
+    }
+
+    fn factor(&mut self, name: &str) -> XarrayResult<Option<Scalar>> {
+        let Some(value) = self.take(name).map(alone) else { return Ok(None) };
+        let in_text = || value.to_text().ok()?.trim().parse().ok().map(Scalar::Float);
+        let finite = |factor: &Scalar| factor.to_f64().is_some_and(f64::is_finite);
+        let factor = number(&value).or_else(in_text).filter(finite);
+        if factor.is_none() && !value.is_null() {
+            return Err(XarrayError::invalid(format!("{name} is {value}, which is no finite number")));
+        }
+        if value.is_null() || value.kind() == Kind::String {
+            self.found(Code::FactorSpelling, format!("{name} is {value}"));
+        }
+        Ok(factor)
+    }
+
+    /// Reports missing values that xarray compares in another way.
+    fn report(&mut self, of: NumberType, stored: NumberType, scalars: &[Scalar]) {
+        for scalar in scalars {
+            let is_rounded = of.is_float() && of.element(*scalar).and_then(Scalar::to_f64) != scalar.to_f64();
+            let is_large = of.size() == 8 && scalar.to_integer().is_some_and(|integer| integer.abs() > LARGE);
+            if is_rounded {
+                self.found(Code::DecimalMissing, format!("{scalar} is rounded to {}", of.data_type()));
+            } else if is_large && of.is_integer() {
+                self.found(Code::LargeMissing, format!("{scalar} is missing"));
+            } else if of != stored && of.element(*scalar).is_none() && stored.element(*scalar).is_some() {
+                let message = format!("{scalar} is missing, a number of {}", stored.data_type());
+                self.found(Code::UnsignedMissing, message);
+            }
+        }
+    }
+}
+
+/// The stored element that a missing value names, after `_Unsigned`. It may be given with either sign.
+fn element(of: NumberType, stored: NumberType, scalar: Scalar) -> Option<Scalar> {
+    let wrapped = || (of != stored).then(|| stored.wrapped(scalar))?;
+    stored.element(scalar).or_else(wrapped)
+}
+
+/// Each missing value once, in order.
+///
+/// # Errors
+/// When there are more than [`MOST_MISSING`].
+pub(super) fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> XarrayResult<Vec<T>> {
+    let mut distinct = Vec::new();
+    for value in values {
+        if distinct.contains(&value) {
+            continue;
+        }
+        if distinct.len() == MOST_MISSING {
+            return Err(XarrayError::invalid(format!("there are more than {MOST_MISSING} missing values")));
+        }
+        distinct.push(value);
+    }
+    Ok(distinct)
+}
+
+/// A missing value as a number.
+fn real(missing: &Missing) -> Option<Scalar> {
+    match missing {
+        Missing::Number(scalar) => Some(*scalar),
+        Missing::Boolean(truth) => Some(Scalar::Integer((*truth).into())),
+        Missing::Text(_) | Missing::Bytes(_) => None,
+    }
+}
+
+fn scalar(value: &Value) -> Option<Missing> {
+    let truth = value.as_bool().map(Missing::Boolean);
+    truth.or_else(|| number(value).map(Missing::Number))
+}

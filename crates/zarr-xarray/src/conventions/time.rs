@@ -1,0 +1,88 @@
+//! Times and spans of time: `units`, `calendar`, `dtype`.
+
+use super::Work;
+use super::options::{DecodeOptions, SpanDecoding};
+use crate::calendar::Calendar;
+use crate::error::{XarrayError, XarrayResult};
+use crate::finding::Code;
+use crate::kernel::Packing;
+use crate::units::{TimeUnit, TimeUnits, Unit};
+
+/// What numbers are.
+pub(super) enum Meaning {
+    Numbers,
+    /// Times: what is counted, and the unit of the result.
+    Times(TimeUnits, TimeUnit),
+    /// Spans: what is counted, and the unit of the result.
+    Spans(Unit, TimeUnit),
+}
+
+impl Work<'_> {
+    /// Whether numbers are times or spans.
+    pub(super) fn meaning(&mut self, options: &DecodeOptions) -> XarrayResult<Meaning> {
+        let Some(text) = self.text("units") else { return Ok(Meaning::Numbers) };
+        if let Some((stored, unit)) = self.span(&text, options)? {
+            return Ok(Meaning::Spans(stored, unit));
+        }
+        match options.times {
+            Some(unit) if TimeUnits::are_meant_by(&text) => Ok(Meaning::Times(self.time_units(&text)?, unit)),
+            _ => Ok(Meaning::Numbers),
+        }
+    }
+
+    fn time_units(&mut self, text: &str) -> XarrayResult<TimeUnits> {
+        self.take("units");
+        let calendar = match self.take("calendar") {
+            None => Calendar::Standard,
+            Some(name) => {
+                let known = name.to_text().ok().and_then(|name| Calendar::from_name(&name));
+                known.ok_or_else(|| XarrayError::invalid(format!("unknown calendar {name}")))?
+            }
+        };
+        TimeUnits::parse(text, calendar, self.findings)
+    }
+
+    /// Where xarray makes times of cftime, it knows no missing and no empty ones.
+    pub(super) fn report_model_calendar(&mut self, calendar: Calendar, packing: &Packing, is_empty: bool) {
+        if calendar.is_civil() {
+            return;
+        }
+        if !packing.missing.is_empty() {
+            self.found(Code::MissingTimes, format!("the calendar is {}", calendar.name()));
+        }
+        if is_empty {
+            self.found(Code::EmptyTimes, format!("the calendar is {}", calendar.name()));
+        }
+    }
+
+    /// The stored unit and that of the result, if a variable with these units is one of spans.
+    fn span(&mut self, units: &str, options: &DecodeOptions) -> XarrayResult<Option<(Unit, TimeUnit)>> {
+        let Some(stored) = Unit::of_spans(units) else { return Ok(None) };
+        let dtype = self.text("dtype");
+        let asked = dtype.as_deref().and_then(|dtype| dtype.strip_prefix("timedelta64[")?.strip_suffix(']'));
+        let unit = match (options.spans, asked) {
+            (SpanDecoding::Off, _) => return Ok(None),
+            (SpanDecoding::ByAttribute, Some(asked)) if options.times.is_some() => self.span_unit(asked)?,
+            (SpanDecoding::ByAttribute, _) => return Ok(None),
+            (SpanDecoding::ByUnits(_), Some(asked)) => self.span_unit(asked)?,
+            (SpanDecoding::ByUnits(unit), None) => unit,
+        };
+        self.take("units");
+        if asked.is_some() {
+            self.take("dtype");
+        }
+        Ok(Some((stored, unit)))
+    }
+
+    /// The unit of `timedelta64[asked]`.
+    fn span_unit(&mut self, asked: &str) -> XarrayResult<TimeUnit> {
+        if ["D", "h", "m"].contains(&asked) {
+            self.found(Code::SpanResolution, format!("dtype asks for timedelta64[{asked}]"));
+            return Ok(TimeUnit::Seconds);
+        }
+        let known = TimeUnit::ALL.into_iter().find(|unit| unit.name() == asked);
+        known.ok_or_else(|| {
+            XarrayError::invalid(format!("dtype asks for spans in the unknown unit {asked:?}"))
+        })
+    }
+}

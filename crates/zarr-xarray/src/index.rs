@@ -1,0 +1,416 @@
+//! The index of a dimension: labels to positions.
+//!
+//! Whether the elements are in order is found once. Then a label is found by bisection; in an index without order every
+//! element is looked at.
+
+mod key;
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use crate::calendar::Calendar;
+use crate::error::{XarrayError, XarrayErrorKind, XarrayResult};
+use crate::interval::{Interval, Precision};
+use crate::label::Label;
+use crate::times::{Spans, Times};
+
+use key::Key;
+
+/// The elements of an index.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum IndexValues {
+    /// Whole numbers of any integer type but `uint64`.
+    Integers(Vec<i64>),
+    /// Whole numbers of type `uint64`.
+    Unsigned(Vec<u64>),
+    /// Numbers of type `float64`.
+    Floats(Vec<f64>),
+    /// Numbers of type `float32` or `float16`. Labels are rounded to float32.
+    SmallFloats(Vec<f32>),
+    /// Booleans.
+    Booleans(Vec<bool>),
+    /// Texts, ordered by code points.
+    Texts(Vec<String>),
+    /// Times.
+    Times(Times),
+    /// Spans of time.
+    Spans(Spans),
+}
+
+/// Where a label is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// At one position.
+    One(usize),
+    /// At positions that follow each other: a label that occurs more than once, or an interval of time.
+    Range(Range<usize>),
+    /// At several positions of an index without order.
+    Many(Vec<usize>),
+}
+
+/// Which element is taken for a label that no element has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// The nearest one. Of two that are equally near, the one with the larger label.
+    Nearest,
+    /// The last one before the place of the label in the order of the index: that with the largest label that is not larger,
+    /// in a descending index with the smallest one that is not smaller.
+    Pad,
+    /// The first one after the place of the label.
+    Backfill,
+}
+
+/// The elements of a coordinate, ready to be searched.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Index {
+    values: IndexValues,
+    order: Order,
+    /// Whether all labels are different, in an index that has an order.
+    is_unique: bool,
+    /// How exactly all times are said.
+    precision: Precision,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    Ascending,
+    Descending,
+    None,
+}
+
+/// An end of a range of labels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Lower,
+    Upper,
+}
+
+impl Index {
+    /// The index of these elements.
+    pub fn new(values: IndexValues) -> Self {
+        let mut index =
+            Self { values, order: Order::None, is_unique: true, precision: Precision::Nanosecond };
+        (index.order, index.is_unique) = index.find_order();
+        index.precision = index.find_precision();
+        index
+    }
+
+    /// The elements.
+    pub fn values(&self) -> &IndexValues {
+        &self.values
+    }
+
+    /// How many elements there are.
+    pub fn len(&self) -> usize {
+        match &self.values {
+            IndexValues::Integers(values) => values.len(),
+            IndexValues::Unsigned(values) => values.len(),
+            IndexValues::Floats(values) => values.len(),
+            IndexValues::SmallFloats(values) => values.len(),
+            IndexValues::Booleans(values) => values.len(),
+            IndexValues::Texts(values) => values.len(),
+            IndexValues::Times(times) => times.len(),
+            IndexValues::Spans(spans) => spans.values().len(),
+        }
+    }
+
+    /// Whether there is no element.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The positions of a label. A text is an interval where it is coarser than the times of the index, and an instant where
+    /// it is not.
+    ///
+    /// # Errors
+    /// Of kind [`NotFound`](XarrayErrorKind::NotFound) when no element has the label, which names its neighbours; of kind
+    /// [`Invalid`](XarrayErrorKind::Invalid) for a label of another type.
+    pub fn find(&self, label: &Label) -> XarrayResult<Found> {
+        if let (IndexValues::Times(times), Label::Text(text)) = (&self.values, label) {
+            let interval = Interval::parse(text, times.calendar())?;
+            if interval.precision() < self.precision {
+                let (first, last) = interval.nanoseconds();
+                return self.all_between(Key::Integer(first), Key::Integer(last), label);
+            }
+        }
+        let key = self.key_of(label, End::Lower)?;
+        match self.all_between(key, key, label)? {
+            Found::Range(range) if range.len() == 1 => Ok(Found::One(range.start)),
+            Found::Many(list) if list.len() == 1 => Ok(Found::One(list[0])),
+            found => Ok(found),
+        }
+    }
+
+    /// The position of each label of a list, in its order. A text is the first instant of its interval.
+    ///
+    /// # Errors
+    /// As of [`find`](Self::find), and when a label occurs more than once.
+    pub fn find_all<'a>(&self, labels: impl IntoIterator<Item = &'a Label>) -> XarrayResult<Vec<usize>> {
+        let one = |label: &Label| {
+            let key = self.key_of(label, End::Lower)?;
+            match self.all_between(key, key, label)? {
+                Found::Range(range) if range.len() == 1 => Ok(range.start),
+                Found::Many(list) if list.len() == 1 => Ok(list[0]),
+                _ => Err(XarrayError::invalid(format!("the label {label} occurs more than once"))),
+            }
+        };
+        labels.into_iter().map(one).collect()
+    }
+
+    /// The positions of the labels from `start` to `end`, both included, in the order of the index: against it there are none.
+    /// The ends need not be labels of the index.
+    ///
+    /// # Errors
+    /// When the index has no order, and for a label of another type.
+    pub fn slice(&self, start: Option<&Label>, end: Option<&Label>) -> XarrayResult<Range<usize>> {
+        if (start, end) == (None, None) {
+            return Ok(0..self.len());
+        }
+        self.check_order()?;
+        let (first, last) = match self.order {
+            Order::Descending => (End::Upper, End::Lower),
+            _ => (End::Lower, End::Upper),
+        };
+        let start = start.map(|label| self.bound(label, first)).transpose()?;
+        let end = end.map(|label| self.bound(label, last)).transpose()?;
+        let from = start.map_or(0, |key| self.bisect(|element| self.is_before(element, key)));
+        let to = end.map_or(self.len(), |key| self.bisect(|element| !self.is_before(key, element)));
+        Ok(from..to.max(from))
+    }
+
+    /// The positions of the labels between two labels, both included, whatever their order and that of the index.
+    ///
+    /// # Errors
+    /// When the index has no order, and for a label of another type.
+    pub fn between(&self, one: &Label, other: &Label) -> XarrayResult<Range<usize>> {
+        let is_larger = self.bound(one, End::Lower)?.compare(self.bound(other, End::Lower)?);
+        let (small, large) = if is_larger == Some(Ordering::Greater) { (other, one) } else { (one, other) };
+        match self.order {
+            Order::Descending => self.slice(Some(large), Some(small)),
+            _ => self.slice(Some(small), Some(large)),
+        }
+    }
+
+    /// The position of the element that `method` takes for a label. A text is the first instant of its interval.
+    ///
+    /// # Errors
+    /// Of kind [`NotFound`](XarrayErrorKind::NotFound) when there is no such element, or it is further away than `tolerance`:
+    /// a distance of numbers, or of times in nanoseconds. When the index has no order or a label twice, and for a label of
+    /// another type, among them texts of which none is the nearest.
+    pub fn find_near(&self, label: &Label, method: Method, tolerance: Option<f64>) -> XarrayResult<usize> {
+        self.check_order()?;
+        if !self.is_unique {
+            return Err(XarrayError::invalid("a label of the index occurs more than once"));
+        }
+        let key = self.bound(label, End::Lower)?;
+        let (before, after) = self.neighbours(key);
+        let found = match method {
+            Method::Pad => before,
+            Method::Backfill => after,
+            Method::Nearest => match (before, after) {
+                (Some(before), Some(after)) => Some(self.nearer(before, after, key, label)?),
+                (before, after) => before.or(after),
+            },
+        };
+        let is_near = |at: &usize| {
+            let distance = self.key(*at).distance(key).map(key::Distance::to_f64);
+            tolerance.is_none_or(|most| distance.is_some_and(|distance| distance <= most))
+        };
+        found.filter(is_near).ok_or_else(|| self.not_found(label, key))
+    }
+
+    /// The key of an element.
+    fn key(&self, position: usize) -> Key<'_> {
+        match &self.values {
+            IndexValues::Integers(values) => Key::Integer(values[position].into()),
+            IndexValues::Unsigned(values) => Key::Integer(values[position].into()),
+            IndexValues::Floats(values) => Key::Float(values[position]),
+            IndexValues::SmallFloats(values) => Key::Float(values[position].into()),
+            IndexValues::Booleans(values) => Key::Integer(values[position].into()),
+            IndexValues::Texts(values) => Key::Text(&values[position]),
+            IndexValues::Times(times) => times.nanoseconds(position).map_or(Key::Missing, Key::Integer),
+            IndexValues::Spans(spans) => spans.nanoseconds(position).map_or(Key::Missing, Key::Integer),
+        }
+    }
+
+    /// A label as a key. An interval of time is its first or its last instant.
+    #[expect(clippy::cast_possible_truncation, reason = "labels are rounded to the type of the elements")]
+    fn key_of<'a>(&self, label: &'a Label, end: End) -> XarrayResult<Key<'a>> {
+        let key = match (&self.values, label) {
+            (IndexValues::Floats(_), Label::Integer(integer)) => Key::Float(*integer as f64),
+            (IndexValues::SmallFloats(_), Label::Integer(integer)) => Key::Float((*integer as f32).into()),
+            (IndexValues::SmallFloats(_), Label::Float(float)) => Key::Float((*float as f32).into()),
+            (IndexValues::Floats(_), Label::Float(float)) => Key::Float(*float),
+            (IndexValues::Integers(_) | IndexValues::Unsigned(_), Label::Integer(integer)) => {
+                Key::Integer((*integer).into())
+            }
+            (IndexValues::Integers(_) | IndexValues::Unsigned(_), Label::Float(float)) => Key::Float(*float),
+            (IndexValues::Booleans(_), Label::Boolean(truth)) => Key::Integer((*truth).into()),
+            (IndexValues::Texts(_), Label::Text(text)) => Key::Text(text),
+            (IndexValues::Spans(_), Label::Span(nanoseconds)) => Key::Integer((*nanoseconds).into()),
+            (IndexValues::Times(times), Label::Text(text)) => {
+                let (first, last) = Interval::parse(text, times.calendar())?.nanoseconds();
+                Key::Integer(if end == End::Lower { first } else { last })
+            }
+            (IndexValues::Times(times), Label::Time(time, calendar))
+                if agree(times.calendar(), *calendar) =>
+            {
+                let lacks =
+                    || XarrayError::invalid(format!("the calendar of the index does not have {time}"));
+                Key::Integer(time.to_nanoseconds(times.calendar()).ok_or_else(lacks)?)
+            }
+            _ => return Err(self.another_type(label)),
+        };
+        Ok(key)
+    }
+
+    /// A label that is compared with others: not NaN.
+    fn bound<'a>(&self, label: &'a Label, end: End) -> XarrayResult<Key<'a>> {
+        match self.key_of(label, end)? {
+            Key::Float(float) if float.is_nan() => Err(XarrayError::invalid("NaN lies nowhere in an order")),
+            key => Ok(key),
+        }
+    }
+
+    /// All elements from one key to another one; an error when there is none.
+    fn all_between(&self, first: Key<'_>, last: Key<'_>, label: &Label) -> XarrayResult<Found> {
+        if self.order == Order::None || first.compare(last).is_none() {
+            let is_inside = |key: Key<'_>| {
+                let order = (first.compare(key), key.compare(last));
+                key.is(first)
+                    || matches!(
+                        order,
+                        (Some(Ordering::Less | Ordering::Equal), Some(Ordering::Less | Ordering::Equal))
+                    )
+            };
+            let list: Vec<usize> = (0..self.len()).filter(|at| is_inside(self.key(*at))).collect();
+            return if list.is_empty() { Err(self.not_found(label, first)) } else { Ok(Found::Many(list)) };
+        }
+        let (start, end) = if self.order == Order::Descending { (last, first) } else { (first, last) };
+        let from = self.bisect(|element| self.is_before(element, start));
+        let to = self.bisect(|element| !self.is_before(end, element));
+        if from < to { Ok(Found::Range(from..to)) } else { Err(self.not_found(label, first)) }
+    }
+
+    /// The last position whose key is not after `key`, and the first whose key is not before it, in an index with an order.
+    fn neighbours(&self, key: Key<'_>) -> (Option<usize>, Option<usize>) {
+        let from = self.bisect(|element| self.is_before(element, key));
+        let to = self.bisect(|element| !self.is_before(key, element));
+        (to.checked_sub(1), (from < self.len()).then_some(from))
+    }
+
+    /// The position of two neighbours that is nearer to a key; of two that are equally near, that of the larger label.
+    fn nearer(&self, before: usize, after: usize, key: Key<'_>, label: &Label) -> XarrayResult<usize> {
+        let far = |at: usize| self.key(at).distance(key).ok_or_else(|| self.another_type(label));
+        let (first, second) = (far(before)?, far(after)?);
+        let takes_first = match self.order {
+            Order::Descending => !first.exceeds(second),
+            _ => second.exceeds(first),
+        };
+        Ok(if takes_first { before } else { after })
+    }
+
+    /// Whether one key comes before another one in the order of the index.
+    fn is_before(&self, one: Key<'_>, other: Key<'_>) -> bool {
+        let before = if self.order == Order::Descending { Ordering::Greater } else { Ordering::Less };
+        one.compare(other) == Some(before)
+    }
+
+    /// The first position whose element has not the property that all elements before it have.
+    fn bisect(&self, has: impl Fn(Key<'_>) -> bool) -> usize {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if has(self.key(middle)) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// The order of the elements, and whether no two neighbours are equal.
+    fn find_order(&self) -> (Order, bool) {
+        let steps = (1..self.len()).map(|at| self.key(at - 1).compare(self.key(at)));
+        let (mut order, mut is_unique) = (None, true);
+        for step in steps {
+            match step {
+                Some(Ordering::Equal) => is_unique = false,
+                Some(step) if *order.get_or_insert(step) == step => {}
+                _ => return (Order::None, is_unique),
+            }
+        }
+        // A single NaN or missing time is no order either.
+        let is_comparable = self.is_empty() || self.key(0).compare(self.key(0)).is_some();
+        match order {
+            _ if !is_comparable => (Order::None, is_unique),
+            Some(Ordering::Greater) => (Order::Descending, is_unique),
+            _ => (Order::Ascending, is_unique),
+        }
+    }
+
+    /// The coarsest precision of days and less that says all times.
+    fn find_precision(&self) -> Precision {
+        let IndexValues::Times(times) = &self.values else { return Precision::Nanosecond };
+        let there = (0..times.len()).filter_map(|position| times.nanoseconds(position));
+        there.map(Precision::of_step).max().unwrap_or(Precision::Day)
+    }
+
+    fn check_order(&self) -> XarrayResult<()> {
+        match self.order {
+            Order::None => {
+                Err(XarrayError::invalid("the index is not in order: only its own labels can be found"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn another_type(&self, label: &Label) -> XarrayError {
+        let elements = match &self.values {
+            IndexValues::Integers(_) | IndexValues::Unsigned(_) => "integers",
+            IndexValues::Floats(_) | IndexValues::SmallFloats(_) => "floats",
+            IndexValues::Booleans(_) => "booleans",
+            IndexValues::Texts(_) => "texts",
+            IndexValues::Times(_) => "times",
+            IndexValues::Spans(_) => "spans of time",
+        };
+        XarrayError::invalid(format!("{label} is no label of this kind in an index of {elements}"))
+    }
+
+    /// Names the neighbours of what was not found.
+    fn not_found(&self, label: &Label, key: Key<'_>) -> XarrayError {
+        let neighbours = if self.order == Order::None { (None, None) } else { self.neighbours(key) };
+        let hint = match neighbours {
+            (Some(before), Some(after)) if before != after => {
+                format!(": its neighbours are {} and {}", self.shown(before), self.shown(after))
+            }
+            (Some(one), _) | (None, Some(one)) => format!(": the nearest is {}", self.shown(one)),
+            (None, None) => String::new(),
+        };
+        XarrayError::new(XarrayErrorKind::NotFound, format!("the index has no label {label}{hint}"))
+    }
+
+    /// An element as a person reads it.
+    fn shown(&self, position: usize) -> String {
+        match &self.values {
+            IndexValues::Times(times) => {
+                times.get(position).map_or_else(|| "NaT".to_owned(), |time| time.to_string())
+            }
+            IndexValues::SmallFloats(values) => values[position].to_string(),
+            IndexValues::Booleans(values) => values[position].to_string(),
+            _ => match self.key(position) {
+                Key::Integer(integer) => integer.to_string(),
+                Key::Float(float) => float.to_string(),
+                Key::Text(text) => format!("{text:?}"),
+                Key::Missing => "NaT".to_owned(),
+            },
+        }
+    }
+}
+
+/// Whether a time of one calendar can be looked for in another one.
+fn agree(one: Calendar, other: Calendar) -> bool {
+    one == other || one.is_civil() && other.is_civil()
+}

@@ -1,0 +1,32 @@
+//! Booleans that are stored as numbers, in arrays with the attribute `dtype: "bool"`.
+
+use super::element::{Real, try_each};
+use super::packing::{Packing, masked};
+use crate::error::XarrayResult;
+use crate::number::NumberType;
+
+/// Decodes booleans, one byte each. Every number but 0 is true, also NaN and a missing one: xarray makes missing numbers NaN
+/// before it looks at them.
+///
+/// # Errors
+/// When `dst` has not one byte for each element of `src`, and for complex numbers.
+pub fn decode_booleans(packing: &Packing, src: &[u8], dst: &mut [u8]) -> XarrayResult<()> {
+    let (yes, no) = (1_u8, 0_u8);
+    with_real!(
+        packing.stored,
+        S => masked(src, dst, &packing.missing(), yes, |s: S| if s.to_f64() == 0.0 { no } else { yes }),
+        Err(packing.impossible())
+    )
+}
+
+/// Encodes booleans, one byte each, as the numbers 0 and 1.
+///
+/// # Errors
+/// When `src` has not one byte for each element of `dst`, and for complex numbers.
+pub fn encode_booleans(stored: NumberType, src: &[u8], dst: &mut [u8]) -> XarrayResult<()> {
+    with_real!(
+        stored,
+        S => try_each(src, dst, |truth: u8| S::of_integer(i128::from(truth != 0)), |truth| truth.to_string()),
+        Err(Packing::plain(stored).impossible())
+    )
+}

@@ -1,0 +1,159 @@
+//! Numbers with missing values, a scale and an offset.
+//!
+//! Decoding compares an element with the missing values in the type in which it is stored, then multiplies and adds, with a
+//! rounding after each step. Encoding subtracts and divides, rounds halves to the even integer, and refuses what the stored
+//! type does not have.
+
+use super::element::{Complex, Element, Float, Real, each, try_each};
+use crate::error::{XarrayError, XarrayResult};
+use crate::number::{NumberType, Scalar};
+
+/// How numbers are stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Packing {
+    /// The type of the stored elements, after `_Unsigned` has given them another sign.
+    pub stored: NumberType,
+    /// The elements that are missing, as they are stored. Encoding writes the first one.
+    pub missing: Vec<Scalar>,
+    /// The attribute `scale_factor`.
+    pub scale: Option<f64>,
+    /// The attribute `add_offset`.
+    pub offset: Option<f64>,
+    /// The type of the decoded elements: the stored one, or a float where elements can be missing or are scaled.
+    pub decoded: NumberType,
+}
+
+impl Packing {
+    /// Elements as they are stored.
+    pub const fn plain(stored: NumberType) -> Self {
+        Self { stored, missing: Vec::new(), scale: None, offset: None, decoded: stored }
+    }
+
+    /// Whether elements are scaled.
+    pub fn is_scaled(&self) -> bool {
+        self.scale.is_some() || self.offset.is_some()
+    }
+
+    /// Whether decoding changes nothing.
+    pub fn is_plain(&self) -> bool {
+        !self.is_scaled() && self.missing.is_empty() && self.stored == self.decoded
+    }
+
+    /// Decodes elements. Missing ones become NaN.
+    ///
+    /// # Errors
+    /// When `dst` does not hold as many elements as `src`, and for a decoded type that is neither the stored one nor a float.
+    pub fn decode(&self, src: &[u8], dst: &mut [u8]) -> XarrayResult<()> {
+        match self.decoded {
+            _ if self.is_plain() => each::<u8, u8>(src, dst, |byte| byte),
+            NumberType::Float16 => self.decode_floats::<half::f16>(src, dst),
+            NumberType::Float32 => self.decode_floats::<f32>(src, dst),
+            NumberType::Float64 => self.decode_floats::<f64>(src, dst),
+            NumberType::Complex64 if self.stored == self.decoded => {
+                masked(src, dst, &self.missing(), Complex(f32::NAN, f32::NAN), |s: Complex<f32>| s)
+            }
+            NumberType::Complex128 if self.stored == self.decoded => {
+                masked(src, dst, &self.missing(), Complex(f64::NAN, f64::NAN), |s: Complex<f64>| s)
+            }
+            _ => Err(self.impossible()),
+        }
+    }
+
+    fn decode_floats<D: Float>(&self, src: &[u8], dst: &mut [u8]) -> XarrayResult<()> {
+        let (scale, offset) = self.factors::<D>(-0.0);
+        with_real!(
+            self.stored,
+            S => if self.is_scaled() {
+                let scaled = |s: S| D::nearest(s.to_f64()).scaled(scale, offset);
+                masked(src, dst, &self.missing(), D::NAN, scaled)
+            } else {
+                masked(src, dst, &self.missing(), D::NAN, |s: S| D::nearest(s.to_f64()))
+            },
+            Err(self.impossible())
+        )
+    }
+
+    /// Encodes elements of type `given`: float16, float32 or float64, or the stored type where nothing is to be done. NaN
+    /// becomes the first missing value.
+    ///
+    /// The arithmetic is that of float64, and where there are missing values that of `given`, as in xarray.
+    ///
+    /// # Errors
+    /// When an element has no place in the stored type: a number out of range, a finite one that would become infinite, and
+    /// NaN among integers without a missing value. The error names the first such element.
+    pub fn encode(&self, given: NumberType, src: &[u8], dst: &mut [u8]) -> XarrayResult<()> {
+        let is_untouched = given == self.stored && !self.is_scaled();
+        match given {
+            _ if is_untouched && (self.missing.is_empty() || !given.is_float()) => {
+                each::<u8, u8>(src, dst, |byte| byte)
+            }
+            NumberType::Float16 if !self.missing.is_empty() => {
+                self.encode_floats::<half::f16, half::f16>(src, dst)
+            }
+            NumberType::Float32 if !self.missing.is_empty() => self.encode_floats::<f32, f32>(src, dst),
+            NumberType::Float16 => self.encode_floats::<half::f16, f64>(src, dst),
+            NumberType::Float32 => self.encode_floats::<f32, f64>(src, dst),
+            NumberType::Float64 => self.encode_floats::<f64, f64>(src, dst),
+            _ => Err(self.impossible()),
+        }
+    }
+
+    /// From elements of type `G`, with the arithmetic of `A`.
+    fn encode_floats<G: Float, A: Float>(&self, src: &[u8], dst: &mut [u8]) -> XarrayResult<()> {
+        let (scale, offset) = self.factors::<A>(0.0);
+        let is_scaled = self.is_scaled();
+        with_real!(
+            self.stored,
+            S => {
+                let missing = self.missing::<S>().first().copied().or_else(|| S::of_f64(f64::NAN));
+                let encoded = |given: G| {
+                    let float = given.to_f64();
+                    match (float.is_nan(), is_scaled) {
+                        (true, _) => missing,
+                        (false, true) => S::of_f64(A::nearest(float).unscaled(scale, offset).to_f64()),
+                        (false, false) => S::of_f64(float),
+                    }
+                };
+                try_each(src, dst, encoded, |given| refused(given.to_f64(), self.stored))
+            },
+            Err(self.impossible())
+        )
+    }
+
+    /// Scale and offset in the type in which is calculated. `zero` stands for an offset that is not given: the one that keeps
+    /// the sign of 0, which is −0 where it is added and 0 where it is subtracted.
+    pub(super) fn factors<A: Float>(&self, zero: f64) -> (A, A) {
+        (A::nearest(self.scale.unwrap_or(1.0)), A::nearest(self.offset.unwrap_or(zero)))
+    }
+
+    /// The missing values as elements.
+    pub(super) fn missing<S: Element>(&self) -> Vec<S> {
+        self.missing.iter().filter_map(|scalar| S::of(*scalar)).collect()
+    }
+
+    pub(super) fn impossible(&self) -> XarrayError {
+        let (stored, decoded) = (self.stored.data_type(), self.decoded.data_type());
+        XarrayError::invalid(format!("elements of {stored} are not decoded to {decoded}"))
+    }
+}
+
+/// Why a number is not written.
+pub(super) fn refused(float: f64, stored: NumberType) -> String {
+    format!("is {float}, which {} does not have", stored.data_type())
+}
+
+/// Makes each element with `make`, and `none` of those that are missing.
+pub(super) fn masked<S: Element, D: Element>(
+    src: &[u8],
+    dst: &mut [u8],
+    missing: &[S],
+    none: D,
+    make: impl Fn(S) -> D,
+) -> XarrayResult<()> {
+    match missing {
+        [] => each(src, dst, make),
+        [a] => each(src, dst, |s| if s == *a { none } else { make(s) }),
+        [a, b] => each(src, dst, |s| if s == *a || s == *b { none } else { make(s) }),
+        many => each(src, dst, |s| if many.contains(&s) { none } else { make(s) }),
+    }
+}

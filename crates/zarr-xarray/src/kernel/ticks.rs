@@ -1,0 +1,93 @@
+//! Times and spans: stored numbers to counts of a fixed unit since 1970, and back.
+//!
+//! [`decode_times`](crate::decode_times) chooses the unit by the values of a whole axis. Here it is given, so that a chunk is
+//! decoded without the others.
+
+use super::element::{Float as _, Real, try_each};
+use super::packing::{Packing, refused};
+use crate::error::XarrayResult;
+use crate::number::NumberType;
+use crate::times::NOT_A_TIME;
+use crate::times::scale::Scale;
+use crate::units::{TimeUnit, TimeUnits, Unit};
+
+/// How times or spans are stored, and the unit in which they are decoded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TimeCoding {
+    packing: Packing,
+    scale: Scale,
+}
+
+impl TimeCoding {
+    /// Times that are stored as counts of `units`, decoded in `unit`.
+    ///
+    /// # Errors
+    /// When `unit` is too coarse for the units or their reference.
+    pub fn times(packing: Packing, units: &TimeUnits, unit: TimeUnit) -> XarrayResult<Self> {
+        Self::new(packing, units.unit(), units.nanoseconds(), unit)
+    }
+
+    /// Spans that are stored as counts of `stored`, decoded in `unit`.
+    ///
+    /// # Errors
+    /// When `unit` is too coarse for the stored one.
+    pub fn spans(packing: Packing, stored: Unit, unit: TimeUnit) -> XarrayResult<Self> {
+        Self::new(packing, stored, 0, unit)
+    }
+
+    fn new(packing: Packing, stored: Unit, reference: i128, unit: TimeUnit) -> XarrayResult<Self> {
+        Ok(Self { packing, scale: Scale::new(stored, reference, unit)? })
+    }
+
+    /// The type of the stored elements.
+    pub fn stored(&self) -> NumberType {
+        self.packing.stored
+    }
+
+    /// Decodes elements to `i64`. A missing element becomes [`NOT_A_TIME`], and so do NaN and the smallest int64.
+    ///
+    /// # Errors
+    /// When a time is out of the range of the unit: the error names the first such element.
+    pub fn decode(&self, src: &[u8], dst: &mut [u8]) -> XarrayResult<()> {
+        let (factor, offset) = self.packing.factors::<f64>(-0.0);
+        let is_exact = !self.packing.is_scaled();
+        with_real!(
+            self.packing.stored,
+            S => {
+                let missing = self.packing.missing::<S>();
+                let count = |stored: S| match stored.to_integer() {
+                    _ if missing.contains(&stored) => Some(NOT_A_TIME),
+                    Some(integer) if is_exact => self.scale.integer(integer),
+                    _ => self.scale.float(stored.to_f64().scaled(factor, offset)),
+                };
+                try_each(src, dst, count, |stored| format!("({}) is too far away", stored.to_f64()))
+            },
+            Err(self.packing.impossible())
+        )
+    }
+
+    /// Encodes elements of `i64`. [`NOT_A_TIME`] becomes the first missing value. Unless there is one it becomes NaN among
+    /// floats, and stays what it is in int64.
+    ///
+    /// # Errors
+    /// When an element has no place in the stored type, also because integers do not say it in the stored units. The error
+    /// names the first such element.
+    pub fn encode(&self, src: &[u8], dst: &mut [u8]) -> XarrayResult<()> {
+        let (factor, offset) = self.packing.factors::<f64>(0.0);
+        let is_exact = !self.packing.is_scaled() && self.packing.stored.is_integer();
+        with_real!(
+            self.packing.stored,
+            S => {
+                let missing = self.packing.missing::<S>().first().copied();
+                let none = missing.or(S::of_f64(f64::NAN)).or(S::of_integer(NOT_A_TIME.into()));
+                let stored = |count: i64| match count {
+                    NOT_A_TIME => none,
+                    _ if is_exact => self.scale.steps(count).and_then(S::of_integer),
+                    _ => S::of_f64(self.scale.fraction(count).unscaled(factor, offset)),
+                };
+                try_each(src, dst, stored, |count| refused(count as f64, self.packing.stored))
+            },
+            Err(self.packing.impossible())
+        )
+    }
+}

@@ -1,0 +1,272 @@
+//! A group as a dataset: which of its arrays are what, and how each is decoded. Nothing is read but documents.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use zarr_meta::json::Object;
+use zarr_meta::{ArrayMeta, DataType, Format, Ignore, fill};
+
+use crate::conventions::{
+    CoordinateNames, DecodeOptions, FillIsMissing, Stored, VariablePlan, decode_variable,
+};
+use crate::coordinates::{ByName, by_name, named_by_group, named_by_variable};
+use crate::dimensions::{Dimensions, dimensions, lengths, report, visible_attributes, without_netcdf};
+use crate::element_kind::ElementKind;
+use crate::error::{XarrayError, XarrayResult};
+use crate::fill_value::{Missing, read_fill_value};
+use crate::finding::{Code, Finding};
+use crate::units::TimeUnits;
+
+/// The attribute of the missing value.
+const FILL_VALUE: &str = "_FillValue";
+
+/// A dataset before any element is read.
+#[derive(Debug, Clone)]
+pub struct DatasetPlan {
+    /// The length of each dimension.
+    pub dimensions: BTreeMap<String, u64>,
+    /// Each variable, or why it cannot be decoded.
+    pub variables: BTreeMap<String, XarrayResult<VariablePlan>>,
+    /// The names of the variables that are coordinates.
+    pub coordinates: BTreeSet<String>,
+    /// The names of the coordinates that are the index of a dimension.
+    pub indexes: BTreeSet<String>,
+    /// The attributes of the group that the user sees.
+    pub attributes: Object,
+    /// What is odd about the dataset, with the variable it is about.
+    pub findings: Vec<(String, Finding)>,
+}
+
+impl DatasetPlan {
+    /// Plans the dataset of a group with these attributes and arrays. A variable whose attributes make it unreadable is
+    /// broken, and hides no other.
+    ///
+    /// # Errors
+    /// When a dimension has two lengths, and when a scalar has the name of a dimension.
+    pub fn new<'a>(
+        attributes: Object,
+        arrays: impl IntoIterator<Item = (&'a str, &'a ArrayMeta)>,
+        options: &DecodeOptions,
+    ) -> XarrayResult<Self> {
+        let mut arrays: Vec<Array<'_>> =
+            arrays.into_iter().map(|(name, meta)| Array::new(name, meta)).collect();
+        if options.times.is_some() {
+            inherit_units(&mut arrays);
+        }
+        let mut plan = Self {
+            dimensions: BTreeMap::new(),
+            variables: BTreeMap::new(),
+            coordinates: BTreeSet::new(),
+            indexes: BTreeSet::new(),
+            attributes: without_netcdf(attributes),
+            findings: Vec::new(),
+        };
+        let unjoined = unjoined(&arrays);
+        for array in &arrays {
+            plan.variable(array, &unjoined, options);
+        }
+        plan.measure()?;
+        plan.name_coordinates(options.coordinates);
+        Ok(plan)
+    }
+
+    /// Plans one variable.
+    fn variable(&mut self, array: &Array<'_>, unjoined: &BTreeSet<&str>, options: &DecodeOptions) {
+        let mut findings = Vec::new();
+        let planned =
+            array.plan(unjoined, options, &mut findings).map_err(|error| error.with_variable(array.name));
+        if let Err(error) = &planned {
+            findings.push(Finding::new(Code::BrokenVariable, error.to_string()));
+        }
+        self.found(array.name, findings);
+        self.variables.insert(array.name.to_owned(), planned);
+    }
+
+    /// Finds the lengths of dimensions, of which broken variables say nothing.
+    fn measure(&mut self) -> XarrayResult<()> {
+        let of = |variable: &VariablePlan| Dimensions {
+            names: variable.dimensions.clone(),
+            shape: variable.shape.clone(),
+        };
+        let known =
+            self.variables.iter().filter_map(|(name, plan)| Some((name.as_str(), of(plan.as_ref().ok()?))));
+        let known: Vec<_> = known.collect();
+        self.dimensions = lengths(known.iter().map(|(name, dimensions)| (*name, dimensions)))?;
+        let scalar =
+            known.iter().find(|(name, own)| own.names.is_empty() && self.dimensions.contains_key(*name));
+        scalar.map_or(Ok(()), |(name, _)| {
+            Err(XarrayError::invalid("it is a scalar with the name of a dimension").with_variable(name))
+        })
+    }
+
+    /// Finds the coordinates, by their own names and by attributes.
+    fn name_coordinates(&mut self, which: CoordinateNames) {
+        let names: BTreeSet<String> = self.variables.keys().cloned().collect();
+        let exists = |name: &str| names.contains(name);
+        let mut found = Vec::new();
+        for (name, variable) in &mut self.variables {
+            let own = variable.as_ref().map_or(&[][..], |variable| &variable.dimensions);
+            match by_name(name, own, &self.dimensions) {
+                ByName::Index => _ = self.indexes.insert(name.clone()),
+                ByName::Coordinate => _ = self.coordinates.insert(name.clone()),
+                ByName::No => {}
+            }
+            if let Ok(variable) = variable {
+                let mut findings = Vec::new();
+                self.coordinates.extend(named_by_variable(variable, which, exists, &mut findings));
+                found.push((name.clone(), findings));
+            }
+        }
+        if which != CoordinateNames::Off {
+            self.coordinates
+                .extend(named_by_group(&mut self.attributes).into_iter().filter(|name| exists(name)));
+        }
+        self.coordinates.extend(self.indexes.iter().cloned());
+        found.into_iter().for_each(|(name, findings)| self.found(&name, findings));
+    }
+
+    fn found(&mut self, variable: &str, findings: Vec<Finding>) {
+        self.findings.extend(findings.into_iter().map(|finding| (variable.to_owned(), finding)));
+    }
+}
+
+/// An array of the group.
+struct Array<'a> {
+    name: &'a str,
+    meta: &'a ArrayMeta,
+    kind: ElementKind,
+    dimensions: XarrayResult<Dimensions>,
+    attributes: Object,
+}
+
+impl<'a> Array<'a> {
+    fn new(name: &'a str, meta: &'a ArrayMeta) -> Self {
+        Self {
+            name,
+            meta,
+            kind: ElementKind::of(meta.document().data_type()),
+            dimensions: dimensions(meta),
+            attributes: visible_attributes(meta),
+        }
+    }
+
+    fn plan(
+        &self,
+        unjoined: &BTreeSet<&str>,
+        options: &DecodeOptions,
+        findings: &mut Vec<Finding>,
+    ) -> XarrayResult<VariablePlan> {
+        if let Some(error) = self.meta.attributes_error() {
+            return Err(XarrayError::invalid(format!("the attributes cannot be read: {error}")));
+        }
+        let Dimensions { names, shape } = self.dimensions.clone()?;
+        report(self.meta, findings);
+        self.report_names(&names, findings);
+        let mut attributes = self.attributes.clone();
+        let fill = match options.mask_and_scale {
+            true => self.fill(&mut attributes, options.fill_is_missing, findings)?,
+            false => {
+                self.own_fill(&mut attributes, options.fill_is_missing);
+                None
+            }
+        };
+        let may_join = names.last().is_some_and(|last| !unjoined.contains(&**last));
+        let stored = Stored { kind: self.kind, dimensions: names, shape, attributes, fill, may_join };
+        decode_variable(stored, options, findings)
+    }
+
+    fn report_names(&self, names: &[String], findings: &mut Vec<Finding>) {
+        if self.name.contains(char::is_whitespace) {
+            findings.push(Finding::new(Code::OddName, format!("the name {:?} has a blank", self.name)));
+        }
+        let repeated = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name));
+        if let Some((_, name)) = repeated {
+            findings
+                .push(Finding::new(Code::RepeatedDimension, format!("two dimensions are named {name:?}")));
+        }
+    }
+
+    /// The missing value of the array; the attribute says it afterwards.
+    fn fill(
+        &self,
+        attributes: &mut Object,
+        which: FillIsMissing,
+        findings: &mut Vec<Finding>,
+    ) -> XarrayResult<Option<Missing>> {
+        if self.own_fill(attributes, which) {
+            if self.meta.format() == Format::V3 {
+                let message = format!("the fill value {} is missing", self.meta.document().fill_value());
+                findings.push(Finding::new(Code::FillAsMask, message));
+            }
+            return Ok(self.stored_fill());
+        }
+        let Some(value) = attributes.get(FILL_VALUE) else { return Ok(None) };
+        let mut found = Vec::new();
+        let fill = read_fill_value(self.kind, &value, &mut found);
+        // Before format 3 a JSON number is what everybody writes.
+        found.retain(|finding| self.meta.format() == Format::V3 || finding.code != Code::FillValueForm);
+        findings.append(&mut found);
+        fill
+    }
+
+    /// Whether the fill value of the array is its missing value. If so it takes the place of the attribute.
+    fn own_fill(&self, attributes: &mut Object, which: FillIsMissing) -> bool {
+        let counts = match which {
+            FillIsMissing::AsFormat => self.meta.format() != Format::V3,
+            FillIsMissing::Always => true,
+            FillIsMissing::Never => false,
+        };
+        let counts = counts && !self.meta.fill_is_undefined() && self.kind != ElementKind::NumpyTime;
+        if counts {
+            attributes.set(FILL_VALUE, self.meta.document().fill_value().clone());
+        }
+        counts
+    }
+
+    /// The fill value of the array as an element; `None` for one that is none of the type.
+    fn stored_fill(&self) -> Option<Missing> {
+        let value = self.meta.document().fill_value();
+        let read = |data_type: &DataType| fill::read(data_type, value, &mut Ignore).ok();
+        match self.kind {
+            ElementKind::Number(of) => of.load(read(&of.data_type())?.bytes()).map(Missing::Number),
+            ElementKind::Boolean => Some(Missing::Boolean(read(&DataType::Bool)?.bytes() != [0])),
+            ElementKind::Text => Some(Missing::Text(value.to_text().ok()?.into_owned())),
+            ElementKind::Bytes { .. } => Some(Missing::Bytes(read(&DataType::Bytes)?.bytes().to_vec())),
+            ElementKind::NumpyTime | ElementKind::Other => None,
+        }
+    }
+}
+
+/// The dimensions along which single bytes are not joined: those with the name of a variable, and those along which anything
+/// lies but bytes that have them last.
+fn unjoined<'a>(arrays: &'a [Array<'_>]) -> BTreeSet<&'a str> {
+    let mut unjoined: BTreeSet<&str> = arrays.iter().map(|array| array.name).collect();
+    for array in arrays {
+        let Ok(Dimensions { names, .. }) = &array.dimensions else { continue };
+        let is_bytes = matches!(array.kind, ElementKind::Bytes { .. });
+        let others = if is_bytes { &names[..names.len().saturating_sub(1)] } else { names };
+        unjoined.extend(others.iter().map(String::as_str));
+    }
+    unjoined
+}
+
+/// Gives the units and the calendar of a time axis to its bounds, unless these have their own.
+///
+/// Specification: CF 1.12, section 7.1.
+fn inherit_units(arrays: &mut [Array<'_>]) {
+    let text = |array: &Array<'_>, name: &str| Some(array.attributes.get(name)?.to_text().ok()?.into_owned());
+    let bounds: Vec<_> = arrays
+        .iter()
+        .filter(|array| text(array, "units").is_some_and(|units| TimeUnits::are_meant_by(&units)))
+        .filter_map(|array| Some((text(array, "bounds")?, array.attributes.clone())))
+        .collect();
+    let mut places: BTreeMap<&str, &mut Object> =
+        arrays.iter_mut().map(|array| (array.name, &mut array.attributes)).collect();
+    for (name, given) in bounds {
+        let Some(attributes) = places.get_mut(&*name) else { continue };
+        for attribute in ["units", "calendar"] {
+            if let Some(value) = given.get(attribute).filter(|_| !attributes.contains(attribute)) {
+                attributes.set(attribute, value);
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Times and spans as counts of seconds, milliseconds, microseconds or nanoseconds.
+//!
+//! [`decode`] makes them of the numbers that are stored, [`encode`] is the way back.
+
+pub(crate) mod decode;
+pub(crate) mod encode;
+pub(crate) mod scale;
+
+use crate::calendar::Calendar;
+use crate::date_time::{DAY, DateTime};
+use crate::units::TimeUnit;
+
+/// The count that stands for a missing time or span, as in numpy (`NaT`).
+pub const NOT_A_TIME: i64 = i64::MIN;
+
+/// Times of one calendar.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Times {
+    calendar: Calendar,
+    unit: TimeUnit,
+    values: Vec<i64>,
+}
+
+impl Times {
+    /// Times that are counts of `unit` since 1970-01-01 of the calendar. [`NOT_A_TIME`] is a missing one.
+    pub fn new(calendar: Calendar, unit: TimeUnit, values: Vec<i64>) -> Self {
+        Self { calendar, unit, values }
+    }
+
+    /// The calendar.
+    pub fn calendar(&self) -> Calendar {
+        self.calendar
+    }
+
+    /// What is counted.
+    pub fn unit(&self) -> TimeUnit {
+        self.unit
+    }
+
+    /// The counts since 1970-01-01 of the calendar. For the calendars `standard` from 1582-10-15 on and
+    /// `proleptic_gregorian` these are the counts of `datetime64` in numpy.
+    pub fn values(&self) -> &[i64] {
+        &self.values
+    }
+
+    /// How many times there are.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The date and time of day at a position. `None` for a missing time, beyond the end, and for a time beyond the dates
+    /// that the calendar knows.
+    pub fn get(&self, position: usize) -> Option<DateTime> {
+        date_time(self.calendar, self.unit, *self.values.get(position)?)
+    }
+
+    /// All times in order; `None` for those that are missing.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<DateTime>> {
+        self.values.iter().map(|count| date_time(self.calendar, self.unit, *count))
+    }
+
+    /// The same times counted in another unit. `None` where one is out of range there, or not a whole count.
+    pub fn in_unit(&self, unit: TimeUnit) -> Option<Self> {
+        let values = convert(&self.values, self.unit, unit)?;
+        Some(Self { values, unit, ..*self })
+    }
+
+    /// A time in nanoseconds since 1970 of the calendar.
+    pub(crate) fn nanoseconds(&self, position: usize) -> Option<i128> {
+        nanoseconds(self.unit, *self.values.get(position)?)
+    }
+}
+
+/// Spans of time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spans {
+    unit: TimeUnit,
+    values: Vec<i64>,
+}
+
+impl Spans {
+    /// Spans that are counts of `unit`. [`NOT_A_TIME`] is a missing one.
+    pub fn new(unit: TimeUnit, values: Vec<i64>) -> Self {
+        Self { unit, values }
+    }
+
+    /// What is counted.
+    pub fn unit(&self) -> TimeUnit {
+        self.unit
+    }
+
+    /// The counts.
+    pub fn values(&self) -> &[i64] {
+        &self.values
+    }
+
+    /// A span in nanoseconds.
+    pub(crate) fn nanoseconds(&self, position: usize) -> Option<i128> {
+        nanoseconds(self.unit, *self.values.get(position)?)
+    }
+}
+
+/// The nanoseconds that a count stands for, if it is not a missing one.
+pub(crate) fn nanoseconds(unit: TimeUnit, count: i64) -> Option<i128> {
+    (count != NOT_A_TIME).then(|| i128::from(count) * i128::from(unit.nanoseconds()))
+}
+
+/// The fields of a time, if it is not a missing one. Sixty-four bits suffice: this is the way of every element that is shown.
+fn date_time(calendar: Calendar, unit: TimeUnit, count: i64) -> Option<DateTime> {
+    let counts = DAY / unit.nanoseconds();
+    let of_day = count.rem_euclid(counts) * unit.nanoseconds();
+    (count != NOT_A_TIME).then(|| DateTime::on_day(calendar, count.div_euclid(counts), of_day))?
+}
+
+/// Counts in another unit; missing ones stay missing.
+fn convert(values: &[i64], from: TimeUnit, to: TimeUnit) -> Option<Vec<i64>> {
+    let to = i128::from(to.nanoseconds());
+    let one = |count: &i64| match nanoseconds(from, *count) {
+        None => Some(NOT_A_TIME),
+        Some(length) if length % to != 0 => None,
+        Some(length) => count_of(length / to),
+    };
+    values.iter().map(one).collect()
+}
+
+/// A count as an element; `None` when it is out of range, or would be taken for a missing one.
+pub(crate) fn count_of(count: i128) -> Option<i64> {
+    i64::try_from(count).ok().filter(|count| *count != NOT_A_TIME)
+}

@@ -1,0 +1,109 @@
+//! Stored numbers to times and spans, in a unit that suits all of them.
+
+use std::fmt::Debug;
+
+use super::scale::Scale;
+use super::{Spans, Times};
+use crate::error::{XarrayError, XarrayResult};
+use crate::units::{TimeUnit, TimeUnits, Unit};
+
+/// Numbers that count units of time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Counts<'a> {
+    /// Whole numbers; [`NOT_A_TIME`](crate::NOT_A_TIME) is a missing one.
+    Integers(&'a [i64]),
+    /// Any numbers; NaN is a missing one.
+    Floats(&'a [f64]),
+}
+
+/// Decodes a time axis. The result is in `unit`, or in a finer one where the units or the fractions of floats need it. Where
+/// nanoseconds do not reach far enough it is in microseconds.
+///
+/// Whole numbers are exact. A float is multiplied to nanoseconds and cut, or to microseconds and rounded.
+///
+/// # Errors
+/// When a time lies beyond ±292 thousand years, or out of the range of a coarser `unit` that was asked for.
+pub fn decode_times(counts: Counts<'_>, units: &TimeUnits, unit: TimeUnit) -> XarrayResult<Times> {
+    let unit = unit.max(units.resolution());
+    let times = |(unit, values)| Times::new(units.calendar(), unit, values);
+    let axis = Axis { stored: units.unit(), reference: units.nanoseconds() };
+    match axis.decode(counts, unit) {
+        Err(too_far) if unit == TimeUnit::Nanoseconds || matches!(counts, Counts::Floats(_)) => {
+            let far = axis.far(counts).map(times).map_err(|_| too_far)?;
+            Ok(far.in_unit(TimeUnit::Nanoseconds).unwrap_or(far))
+        }
+        found => found.map(times),
+    }
+}
+
+/// Decodes spans. The result is in `unit`, or in a finer one where the stored unit or the fractions of floats need it.
+///
+/// # Errors
+/// When a span is out of the range of the unit of the result.
+pub fn decode_spans(counts: Counts<'_>, stored: Unit, unit: TimeUnit) -> XarrayResult<Spans> {
+    let unit = unit.max(TimeUnit::dividing(i128::from(stored.nanoseconds())));
+    let (unit, values) = Axis { stored, reference: 0 }.decode(counts, unit)?;
+    Ok(Spans::new(unit, values))
+}
+
+/// What is counted, and from where.
+#[derive(Debug, Clone, Copy)]
+struct Axis {
+    stored: Unit,
+    /// In nanoseconds.
+    reference: i128,
+}
+
+/// Counts and their unit.
+type Counted = (TimeUnit, Vec<i64>);
+
+impl Axis {
+    fn scale(self, unit: TimeUnit) -> XarrayResult<Scale> {
+        Scale::new(self.stored, self.reference, unit)
+    }
+
+    /// In `unit`, or for floats in the first finer one in which none of them has a fraction.
+    fn decode(self, counts: Counts<'_>, unit: TimeUnit) -> XarrayResult<Counted> {
+        let scale = self.scale(unit)?;
+        match counts {
+            Counts::Integers(values) => Ok((unit, each(values, |number| scale.integer((*number).into()))?)),
+            Counts::Floats(_) if !scale.reaches_reference() => {
+                Err(XarrayError::out_of_range("the reference time is too far away"))
+            }
+            Counts::Floats(values) => self.floats(values, unit, scale.factor()),
+        }
+    }
+
+    fn floats(self, values: &[f64], mut unit: TimeUnit, factor: f64) -> XarrayResult<Counted> {
+        let mut scaled: Vec<f64> = values.iter().map(|number| number * factor).collect();
+        let has_fraction = |number: &f64| number.is_finite() && number.fract() != 0.0;
+        while scaled.iter().any(has_fraction)
+            && let Some(finer) = unit.finer()
+        {
+            scaled.iter_mut().for_each(|number| *number *= 1000.0);
+            unit = finer;
+        }
+        let scale = self.scale(unit)?.of_counts();
+        Ok((unit, each(&scaled, |number| scale.float(*number))?))
+    }
+
+    /// In microseconds.
+    fn far(self, counts: Counts<'_>) -> XarrayResult<Counted> {
+        let unit = TimeUnit::Microseconds;
+        let scale = self.scale(unit)?;
+        let values = match counts {
+            Counts::Integers(values) => each(values, |number| scale.integer((*number).into())),
+            Counts::Floats(values) => each(values, |number| scale.float(*number)),
+        };
+        Ok((unit, values?))
+    }
+}
+
+/// Converts each element; the error names the first that has no result.
+fn each<T: Debug>(values: &[T], one: impl Fn(&T) -> Option<i64>) -> XarrayResult<Vec<i64>> {
+    let element = |(position, value): (usize, &T)| {
+        let too_far = || XarrayError::out_of_range(format!("element {position} ({value:?}) is too far away"));
+        one(value).ok_or_else(too_far)
+    };
+    values.iter().enumerate().map(element).collect()
+}

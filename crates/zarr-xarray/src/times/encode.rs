@@ -1,0 +1,198 @@
+//! Times and spans to the numbers that are stored, and the units that say what these mean.
+
+use super::{NOT_A_TIME, Spans, Times, count_of};
+use crate::calendar::{Calendar, Date};
+use crate::date_time::DateTime;
+use crate::error::{XarrayError, XarrayResult};
+use crate::units::{TimeUnit, TimeUnits, Unit};
+
+/// The type of the stored numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum NumberKind {
+    /// Whole numbers where the units allow it, else floats.
+    #[default]
+    Free,
+    /// Whole numbers. Units that do not allow them are replaced by finer ones.
+    Integers,
+    /// Floats.
+    Floats,
+}
+
+/// How times are to be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TimeEncoding<'a> {
+    /// The units. Unless given: the longest unit that divides all differences, since the first time.
+    pub units: Option<&'a str>,
+    /// The calendar, as the attribute names it. Unless given: that of the times.
+    pub calendar: Option<&'a str>,
+    /// The type of the numbers.
+    pub kind: NumberKind,
+}
+
+/// The numbers that are stored.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Encoded {
+    /// Whole numbers; [`NOT_A_TIME`] is a missing one.
+    Integers(Vec<i64>),
+    /// Floats; NaN is a missing one.
+    Floats(Vec<f64>),
+}
+
+/// Times as they are stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EncodedTimes {
+    /// The attribute `units`.
+    pub units: String,
+    /// The attribute `calendar`.
+    pub calendar: String,
+    /// The numbers.
+    pub values: Encoded,
+    /// Whether the units are finer than those that were asked for.
+    pub is_refined: bool,
+}
+
+/// Spans as they are stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EncodedSpans {
+    /// The attribute `units`.
+    pub units: &'static str,
+    /// The numbers.
+    pub values: Encoded,
+    /// Whether the units are finer than those that were asked for.
+    pub is_refined: bool,
+}
+
+/// Encodes times. A missing time is [`NOT_A_TIME`] among whole numbers and NaN among floats. Where the kind is free and the
+/// calendar is not [civil](Calendar::is_civil), missing times make the numbers floats: xarray does not open others.
+///
+/// # Errors
+/// When the units cannot be read, when the calendar does not have one of the times, and when a number is out of range.
+pub fn encode_times(times: &Times, encoding: &TimeEncoding<'_>) -> XarrayResult<EncodedTimes> {
+    let calendar = encoding.calendar.map_or(Ok(times.calendar()), |name| {
+        Calendar::from_name(name).ok_or_else(|| XarrayError::invalid(format!("unknown calendar {name:?}")))
+    })?;
+    let instants = in_calendar(times, calendar)?;
+    let given = encoding.units.map(|text| TimeUnits::parse(text, calendar, &mut Vec::new())).transpose()?;
+    let units = given.map_or_else(|| inferred(&instants, calendar), Ok)?;
+    let reference = units.nanoseconds();
+    let differences: Vec<_> = instants.iter().map(|instant| Some((*instant)? - reference)).collect();
+
+    let has_missing = differences.iter().any(Option::is_none);
+    let kind = match encoding.kind {
+        NumberKind::Free if has_missing && !calendar.is_civil() => NumberKind::Floats,
+        kind => kind,
+    };
+    let finest = times.unit().max(TimeUnit::dividing(reference));
+    let (unit, values) = numbers(&differences, units.unit(), kind, finest)?;
+    Ok(EncodedTimes {
+        units: match given {
+            Some(_) => units.with_unit(unit).to_string(),
+            None => format!("{} since {}", unit.name(), units.reference().to_seconds_text(' ')),
+        },
+        calendar: encoding.calendar.unwrap_or(calendar.name()).to_owned(),
+        values,
+        is_refined: unit != units.unit(),
+    })
+}
+
+/// Encodes spans in `units`, one of `days`, `hours`, `minutes`, `seconds`, `milliseconds`, `microseconds` and `nanoseconds`.
+/// Unless these are given, in the longest of them that divides all spans.
+///
+/// # Errors
+/// When `units` is another text, and when a number is out of range.
+pub fn encode_spans(spans: &Spans, units: Option<&str>, kind: NumberKind) -> XarrayResult<EncodedSpans> {
+    let lengths: Vec<_> = (0..spans.values().len()).map(|position| spans.nanoseconds(position)).collect();
+    let given = units.map(|text| {
+        let refused =
+            || XarrayError::invalid(format!("{text:?} are no units of spans: use days to nanoseconds"));
+        Unit::of_spans(text).ok_or_else(refused)
+    });
+    let unit = given.unwrap_or_else(|| Ok(dividing(lengths.iter().flatten().copied())))?;
+    let (written, values) = numbers(&lengths, unit, kind, spans.unit())?;
+    Ok(EncodedSpans { units: written.name(), values, is_refined: written != unit })
+}
+
+/// Times in nanoseconds since 1970 of `calendar`, in which they have the same date and time of day.
+fn in_calendar(times: &Times, calendar: Calendar) -> XarrayResult<Vec<Option<i128>>> {
+    if calendar == times.calendar() {
+        return Ok((0..times.len()).map(|position| times.nanoseconds(position)).collect());
+    }
+    let element = |(position, count): (usize, &i64)| {
+        if *count == NOT_A_TIME {
+            return Ok(None);
+        }
+        let time = times.get(position).filter(|time| !is_before_the_reform(time, calendar));
+        let found = time.and_then(|time| time.to_nanoseconds(calendar));
+        found.map(Some).ok_or_else(|| lacks(calendar, position, times.get(position)))
+    };
+    times.values().iter().enumerate().map(element).collect()
+}
+
+/// Whether a date of another calendar would become a Julian one.
+fn is_before_the_reform(time: &DateTime, calendar: Calendar) -> bool {
+    calendar == Calendar::Standard && time.date < (Date { year: 1582, month: 10, day: 15 })
+}
+
+fn lacks(calendar: Calendar, position: usize, time: Option<DateTime>) -> XarrayError {
+    let time = time.map_or_else(|| "a time".to_owned(), |time| time.to_string());
+    XarrayError::out_of_range(format!(
+        "element {position}, {time}, has no place in the calendar {}",
+        calendar.name()
+    ))
+}
+
+/// The longest unit that divides the differences of neighbours, since the first time.
+fn inferred(instants: &[Option<i128>], calendar: Calendar) -> XarrayResult<TimeUnits> {
+    let there: Vec<i128> = instants.iter().flatten().copied().collect();
+    let unit = dividing(there.windows(2).map(|pair| pair[1] - pair[0]));
+    let reference = DateTime::from_nanoseconds(calendar, there.first().copied().unwrap_or(0));
+    let units = reference.and_then(|reference| TimeUnits::new(unit, reference, calendar));
+    units.ok_or_else(|| lacks(calendar, 0, None))
+}
+
+/// The longest unit that divides all lengths.
+fn dividing(lengths: impl Iterator<Item = i128> + Clone) -> Unit {
+    let divides = |unit: &Unit| lengths.clone().all(|length| length % i128::from(unit.nanoseconds()) == 0);
+    Unit::WRITTEN.into_iter().find(divides).unwrap_or(Unit::Nanoseconds)
+}
+
+/// Lengths as numbers of `unit`, or of the unit that whole numbers need. `finest` divides all lengths.
+fn numbers(
+    lengths: &[Option<i128>],
+    unit: Unit,
+    kind: NumberKind,
+    finest: TimeUnit,
+) -> XarrayResult<(Unit, Encoded)> {
+    let there = lengths.iter().flatten().copied();
+    let is_whole = there.clone().all(|length| length % i128::from(unit.nanoseconds()) == 0);
+    if kind == NumberKind::Floats || kind == NumberKind::Free && !is_whole {
+        return Ok((unit, floats(lengths, unit, finest)));
+    }
+    let unit = if is_whole { unit } else { dividing(there) };
+    Ok((unit, integers(lengths, unit)?))
+}
+
+fn integers(lengths: &[Option<i128>], unit: Unit) -> XarrayResult<Encoded> {
+    let one = |(position, length): (usize, &Option<i128>)| {
+        let Some(length) = length else { return Ok(NOT_A_TIME) };
+        let too_far = || {
+            XarrayError::out_of_range(format!(
+                "element {position} is too far away to be counted in {}",
+                unit.name()
+            ))
+        };
+        count_of(length / i128::from(unit.nanoseconds())).ok_or_else(too_far)
+    };
+    lengths.iter().enumerate().map(one).collect::<XarrayResult<_>>().map(Encoded::Integers)
+}
+
+/// The quotients of lengths and the unit, both counted in `finest`, as numpy divides them.
+fn floats(lengths: &[Option<i128>], unit: Unit, finest: TimeUnit) -> Encoded {
+    let finest = i128::from(finest.nanoseconds());
+    let unit = i128::from(unit.nanoseconds());
+    let step = finest.min(unit);
+    let one = |length: &Option<i128>| {
+        length.map_or(f64::NAN, |length| (length / step) as f64 / (unit / step) as f64)
+    };
+    Encoded::Floats(lengths.iter().map(one).collect())
+}

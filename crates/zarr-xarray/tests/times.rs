@@ -1,0 +1,236 @@
+//! Times over random units and references: both ways agree, and no text or number makes a panic.
+
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use zarr_xarray::{
+    Calendar, Counts, DateTime, Encoded, Interval, NumberKind, TimeEncoding, TimeUnit, TimeUnits, Times,
+    Unit, decode_times, encode_times,
+};
+
+const UNITS: [Unit; 7] = [
+    Unit::Days,
+    Unit::Hours,
+    Unit::Minutes,
+    Unit::Seconds,
+    Unit::Milliseconds,
+    Unit::Microseconds,
+    Unit::Nanoseconds,
+];
+
+/// A time of day on a random date of the calendar.
+fn reference(random: &mut fastrand::Rng, calendar: Calendar) -> DateTime {
+    let date = calendar.date(random.i64(-1_000_000..1_000_000)).unwrap();
+    let second = random.u8(0..60);
+    DateTime::midnight(date.year, date.month, date.day).at(random.u8(0..24), random.u8(0..60), second, 0)
+}
+
+#[test]
+fn encoding_undoes_decoding() {
+    let mut random = fastrand::Rng::with_seed(11);
+    for round in 0..3000 {
+        let calendar = Calendar::ALL[round % 6];
+        let unit = UNITS[random.usize(..4)];
+        let units = TimeUnits::new(unit, reference(&mut random, calendar), calendar).unwrap();
+        let stored: Vec<i64> = (0..10).map(|_| random.i64(-100_000..100_000)).collect();
+        let times = decode_times(Counts::Integers(&stored), &units, TimeUnit::Seconds).unwrap();
+        let text = units.to_string();
+        let kind = NumberKind::Integers;
+        let encoding = TimeEncoding { units: Some(&text), kind, ..TimeEncoding::default() };
+        let encoded = encode_times(&times, &encoding).unwrap();
+        assert_eq!(encoded.values, Encoded::Integers(stored), "{text} {}", calendar.name());
+        assert_eq!((encoded.units.as_str(), encoded.is_refined), (text.as_str(), false));
+    }
+}
+
+#[test]
+fn inferred_units_say_the_same_times() {
+    let mut random = fastrand::Rng::with_seed(13);
+    for round in 0..3000 {
+        let calendar = Calendar::ALL[round % 6];
+        let unit = TimeUnit::ALL[random.usize(..4)];
+        let values: Vec<i64> = (0..5).map(|_| random.i64(-1_000_000_000..1_000_000_000)).collect();
+        let times = Times::new(calendar, unit, values);
+        let encoded = encode_times(&times, &TimeEncoding::default()).unwrap();
+        let Encoded::Integers(stored) = encoded.values else { panic!("inferred units divide all times") };
+        let units = TimeUnits::parse(&encoded.units, calendar, &mut Vec::new()).unwrap();
+        let again = decode_times(Counts::Integers(&stored), &units, unit).unwrap();
+        assert_eq!(again.iter().collect::<Vec<_>>(), times.iter().collect::<Vec<_>>(), "{}", encoded.units);
+    }
+}
+
+#[test]
+fn times_read_their_own_texts() {
+    let mut random = fastrand::Rng::with_seed(17);
+    for round in 0..3000 {
+        let calendar = Calendar::ALL[round % 6];
+        let time = reference(&mut random, calendar);
+        let interval = Interval::parse(&time.to_string(), calendar).unwrap();
+        assert_eq!(interval.first(), Some(time), "{}", calendar.name());
+    }
+}
+
+fn units(text: &str, calendar: Calendar) -> TimeUnits {
+    TimeUnits::parse(text, calendar, &mut Vec::new()).unwrap()
+}
+
+/// In nanoseconds a fraction is cut towards zero, as xarray does it.
+#[test]
+fn fractions_of_nanoseconds_are_cut() {
+    let seconds = units("seconds since 1970-01-01", Calendar::Standard);
+    let times = decode_times(Counts::Floats(&[1.6e-9, -1.6e-9]), &seconds, TimeUnit::Nanoseconds).unwrap();
+    assert_eq!(times.values(), [1, -1]);
+}
+
+/// Where nanoseconds do not reach that far, fractions of microseconds are rounded. The answers are those of cftime 1.6.6.1.
+#[test]
+fn far_times_are_rounded_to_microseconds() {
+    for (calendar, text, count, wanted) in [
+        (Calendar::NoLeap, "days since 0001-01-01", 0.1234567890123, "0001-01-01T02:57:46.666571"),
+        (Calendar::Days360, "days since 0001-01-01", 33_333.333_333_333_336, "0093-08-04T08:00"),
+        (Calendar::Julian, "hours since 0850-01-01", -0.700_000_000_1, "0849-12-31T23:18"),
+        (Calendar::AllLeap, "seconds since 0001-01-01", 63_072_000_000.123_46, "1995-07-15T00:00:00.123459"),
+    ] {
+        let times =
+            decode_times(Counts::Floats(&[count]), &units(text, calendar), TimeUnit::Nanoseconds).unwrap();
+        assert_eq!(times.get(0).unwrap().to_string(), wanted, "{text}");
+    }
+}
+
+/// Times near 1970 are in nanoseconds, however far away their reference is.
+#[test]
+fn near_times_with_a_far_reference_are_in_nanoseconds() {
+    let days = units("days since 0001-01-01", Calendar::ProlepticGregorian);
+    for counts in [Counts::Floats(&[735_000.25]), Counts::Integers(&[735_000])] {
+        let times = decode_times(counts, &days, TimeUnit::Nanoseconds).unwrap();
+        assert_eq!(times.unit(), TimeUnit::Nanoseconds);
+        assert_eq!(times.get(0).unwrap().date, DateTime::midnight(2013, 5, 13).date);
+    }
+}
+
+#[test]
+fn the_year_before_the_year_1() {
+    for (calendar, text, last) in [
+        (Calendar::Standard, "-0001", "-0001-12-31T23:59:59.999999999"),
+        (Calendar::NoLeap, "-0001", "-0001-12-31T23:59:59.999999999"),
+        (Calendar::NoLeap, "0000-12", "0000-12-31T23:59:59.999999999"),
+    ] {
+        let interval = Interval::parse(text, calendar).unwrap();
+        assert_eq!(interval.last().unwrap().to_string(), last, "{}", calendar.name());
+    }
+    assert!(Interval::parse("0000", Calendar::Standard).is_err());
+}
+
+#[test]
+fn references_that_are_none() {
+    for text in [
+        "99",
+        "2000-",
+        "2000-01-",
+        "2000-01-01 00:00 +24:00",
+        "2000-01-01 00:00 +01:60",
+        "2000-01-01 00:00 5:",
+        "2000-01-01 00:00 +12345",
+        "2000-01-01 00:00 EST",
+        "2000-01-01T",
+        "2000-01-01 00:00:00.",
+        "100000-01-01",
+        "2000-01-01 00:00:00.1234567891",
+        "2000-01-01 00:00:",
+        "2000-01-01 000:00",
+    ] {
+        let units = format!("days since {text}");
+        assert!(TimeUnits::parse(&units, Calendar::NoLeap, &mut Vec::new()).is_err(), "{text}");
+    }
+    for (text, utc) in [
+        ("2000-01-01 00:00:00.1234567890", "2000-01-01T00:00:00.123456789"),
+        ("2000-01-01 00:00 -0330", "2000-01-01T03:30"),
+        ("2000-01-01 00:00 +330", "1999-12-31T20:30"),
+        ("2000-01-01 +1:00", "1999-12-31T23:00"),
+        ("2000-01-01t06 utc", "2000-01-01T06:00"),
+        ("2000-02", "2000-02-01"),
+        ("20000229", "2000-02-29"),
+    ] {
+        let found = units(&format!("days since {text}"), Calendar::Standard).reference();
+        assert_eq!(found.to_string(), utc, "{text}");
+    }
+}
+
+#[test]
+fn no_text_makes_a_panic() {
+    const PARTS: [&str; 28] = [
+        "days",
+        "hours",
+        "s",
+        "months",
+        " since ",
+        "since",
+        " ",
+        "-",
+        "+",
+        ":",
+        ".",
+        "T",
+        "Z",
+        "UTC",
+        "0",
+        "1",
+        "12",
+        "29",
+        "2000",
+        "99999",
+        "1582",
+        "10",
+        "999999999999999999999",
+        "é",
+        "\0",
+        "\n",
+        "-0001",
+        "24:00:00",
+    ];
+    let mut random = fastrand::Rng::with_seed(19);
+    let (mut units, mut intervals) = (0, 0);
+    for round in 0..200_000 {
+        let calendar = Calendar::ALL[round % 6];
+        let mut text: String = (0..random.usize(0..9)).map(|_| PARTS[random.usize(..PARTS.len())]).collect();
+        intervals += usize::from(Interval::parse(&text, calendar).is_ok());
+        text.insert_str(0, "days since 2000-1");
+        units += usize::from(TimeUnits::parse(&text, calendar, &mut Vec::new()).is_ok());
+    }
+    assert!(units > 100 && intervals > 100, "the texts are too bad to try anything: {units} {intervals}");
+}
+
+#[test]
+fn no_number_makes_a_panic() {
+    let integers = [i64::MIN, i64::MIN + 1, -1, 0, 1, i64::MAX];
+    let floats =
+        [f64::MIN, f64::MAX, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e300, -1e-300, 9.3e18, 5e-324];
+    for calendar in Calendar::ALL {
+        for unit in UNITS {
+            for year in [-99_999, -1, 1, 1970, 99_999] {
+                let units = TimeUnits::new(unit, DateTime::midnight(year, 1, 1), calendar).unwrap();
+                for wanted in TimeUnit::ALL {
+                    let found = integers.map(|n| decode_times(Counts::Integers(&[n]), &units, wanted));
+                    let more = floats.map(|x| decode_times(Counts::Floats(&[x]), &units, wanted));
+                    for times in found.into_iter().chain(more).flatten() {
+                        let again = encode_times(&times, &TimeEncoding::default());
+                        assert!(again.is_ok() || times.get(0).is_none(), "{units} {times:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn counts_beyond_the_dates_of_a_calendar_have_no_fields() {
+    for unit in TimeUnit::ALL {
+        for calendar in Calendar::ALL {
+            let times = Times::new(calendar, unit, vec![i64::MIN + 1, i64::MAX]);
+            assert!(
+                times.iter().all(|time| time.is_some()),
+                "{unit:?} reaches no further than the calendars"
+            );
+            assert_eq!(times.get(2), None);
+        }
+    }
+}

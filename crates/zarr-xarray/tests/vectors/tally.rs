@@ -1,0 +1,79 @@
+//! How many rows of a table hold, by verdict.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+
+/// What a row says about its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Verdict {
+    Same,
+    Reject,
+    Better,
+    Optional,
+}
+
+impl Verdict {
+    pub(crate) fn of(row: &Value) -> Self {
+        match row.get("verdict").and_then(Value::as_str) {
+            None | Some("same") => Self::Same,
+            Some("reject") => Self::Reject,
+            Some("better") => Self::Better,
+            Some("optional") => Self::Optional,
+            Some(other) => panic!("unknown verdict {other}"),
+        }
+    }
+}
+
+/// The document of a table.
+pub(crate) fn table(name: &str) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+/// Checks each row of a table, and fails with all rows that do not hold. The expected counts by verdict are those of `totals`.
+pub(crate) fn check_rows(
+    name: &str,
+    totals: &[(Verdict, usize)],
+    check: impl Fn(&Value, Verdict) -> Result<(), String>,
+) {
+    let document = table(name);
+    let mut counts: BTreeMap<Verdict, (usize, usize)> = BTreeMap::new();
+    let mut failures = Vec::new();
+    for row in document["rows"].as_array().unwrap() {
+        let verdict = Verdict::of(row);
+        let (passed, total) = counts.entry(verdict).or_default();
+        *total += 1;
+        match check(row, verdict) {
+            Ok(()) => *passed += 1,
+            Err(why) => failures.push(format!("{why}\n    {row}")),
+        }
+    }
+    println!("{name}: {counts:?}");
+    assert!(failures.is_empty(), "{name}, {} rows fail:\n{}", failures.len(), failures.join("\n"));
+    let found: Vec<_> = counts.into_iter().map(|(verdict, (_, total))| (verdict, total)).collect();
+    assert_eq!(found, totals, "{name}");
+}
+
+/// An error unless both are equal.
+pub(crate) fn equal<T: PartialEq + std::fmt::Debug>(found: &T, wanted: &T) -> Result<(), String> {
+    if found == wanted { Ok(()) } else { Err(format!("found {found:?}, wanted {wanted:?}")) }
+}
+
+/// A number of a table, where NaN and infinities are texts.
+pub(crate) fn float(value: &Value) -> f64 {
+    match value.as_str() {
+        Some(text) => text.parse().unwrap(),
+        None => value.as_f64().unwrap(),
+    }
+}
+
+pub(crate) fn floats(values: &Value) -> Vec<f64> {
+    values.as_array().unwrap().iter().map(float).collect()
+}
+
+pub(crate) fn integers(values: &Value) -> Vec<i64> {
+    let integer = |value: &Value| if value.is_null() { i64::MIN } else { value.as_i64().unwrap() };
+    values.as_array().unwrap().iter().map(integer).collect()
+}
