@@ -9,11 +9,12 @@ use anyhow::{Context, Result, bail};
 use contract::{Args, Report, grid_cells, random_boxes, unsupported};
 use zarr_array::blocking::Array;
 use zarr_array::meta::path::DOCUMENT;
-use zarr_array::traits::{Access, Listed, Schemes};
+use zarr_array::traits::store::Listed;
 use zarr_array::{AnyArray, DataType, Element, NdVec, Selection, Storage, block_on, standard};
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::{Child, GroupOptions, NodeMeta, UseConsolidated};
 use zarr_store::MemoryStore;
+use zarr_store::{Access, Schemes};
 use zarr_store_fs::FsStore;
 use zarr_strided::{Plain, bytes_of, bytes_of_mut};
 

@@ -6,9 +6,10 @@ use std::time::Duration;
 use anyhow::Result;
 use zarr_array::Storage;
 use zarr_services::{Azurite, Fault, Moto, Server, When, or_skip};
+use zarr_store::scheme_of;
+use zarr_store::{Access, Schemes};
 use zarr_store_fs::FsStore;
-use zarr_traits::location::scheme_of;
-use zarr_traits::{Access, Schemes, block_on};
+use zarr_traits::block_on;
 
 /// A service that is started for the race, and ends with it.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]

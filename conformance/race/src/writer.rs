@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 use zarr_array::PartialWrites;
-use zarr_store::Counting;
+use zarr_conformance::instruments::Counting;
 
 use crate::array::open;
 use crate::place;

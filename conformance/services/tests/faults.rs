@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use common::{opened, s3};
 use zarr_services::{Fault, Server, When};
+use zarr_store::Access;
 use zarr_traits::{
-    Access, ByteRange, Bytes, Key, Outcome, PutMode, ReadVersion, Storage, StoreErrorKind, StoreResult,
-    Version, block_on,
+    ByteRange, Bytes, Key, Storage, StoreErrorKind, StoreResult, Version, block_on,
+    store::{Outcome, PutMode, ReadVersion},
 };
 
 const VALUE: [u8; 1000] = [7; 1000];
@@ -307,7 +308,7 @@ fn errors_and_traces_hold_no_credentials() {
     let told = Arc::new(Mutex::new(String::new()));
     let sink = told.clone();
     let trace =
-        zarr_traits::Trace::new(move |request| sink.lock().unwrap().push_str(&format!("{request:?}\n")));
+        zarr_store::Trace::new(move |request| sink.lock().unwrap().push_str(&format!("{request:?}\n")));
     let secrets = ["TOPSECRET", "TOPKEY", "TOPSIG", "TOPUSER"];
     let access = brief(Access::new())
         .environment(

@@ -9,8 +9,12 @@ use common::{opened, s3};
 use zarr_conformance::store::{check, check_reading};
 use zarr_services::client::request;
 use zarr_services::{Azurite, Moto, Nginx, Server};
+use zarr_store::Access;
 use zarr_store_fs::FsStore;
-use zarr_traits::{Access, Key, Outcome, Prefix, PutMode, Storage, block_on};
+use zarr_traits::{
+    Key, Prefix, Storage, block_on,
+    store::{Outcome, PutMode},
+};
 
 /// A prefix that nobody else has.
 fn fresh() -> String {

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use serde_core::de::DeserializeOwned;
+use zarr_engine::Chain;
 use zarr_meta::json::Object;
 use zarr_meta::{ArrayMeta, Diagnostic};
 use zarr_traits::{
-    Chain, ChunkGrid, DataType, FillValue, Hints, InnerOrder, Key, KeyEncoding, Limits, Numeric, Registry,
-    Storage, StoreResult,
+    ChunkGrid, DataType, FillValue, Key, KeyEncoding, Limits, Registry, Storage, StoreResult,
+    number::Numeric, partial::Hints, update::InnerOrder,
 };
 
 use crate::core::{Core, EmptyChunks, MissingChunks, PartialWrites};

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
+use zarr_engine::Chain;
 use zarr_meta::json::Object;
 use zarr_meta::{ArrayMeta, Diagnostic};
 use zarr_traits::{
-    Chain, ChunkGrid, DataType, FillValue, Hints, InnerOrder, Key, KeyEncoding, Limits, Registry, Storage,
-    StoreResult, block_on,
+    ChunkGrid, DataType, FillValue, Key, KeyEncoding, Limits, Registry, Storage, StoreResult, block_on,
+    partial::Hints, update::InnerOrder,
 };
 
 use crate::core::{EmptyChunks, MissingChunks, PartialWrites};

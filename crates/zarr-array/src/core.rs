@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use zarr_engine::{Chain, Gate};
 use zarr_traits::{
-    Chain, ChunkGrid, DataType, Dims, FillValue, Heap, Hints, InnerChunks, InnerOrder, Key, KeyEncoding,
-    Limits, Prefix, Scratch, Storage, StoreResult,
+    ChunkGrid, DataType, Dims, FillValue, Key, KeyEncoding, Limits, Prefix, Scratch, Storage, StoreResult,
+    heap::Heap,
+    partial::Hints,
+    update::{InnerChunks, InnerOrder},
 };
 
 use crate::cpu::Cpu;
@@ -58,6 +61,7 @@ pub(crate) struct Core {
     pub(crate) prefix: Prefix,
     /// Where chunks lie: the storage behind the array's storage transformers.
     pub(crate) storage: Storage,
+    pub(crate) gate: Gate,
     pub(crate) shape: Dims,
     pub(crate) data_type: DataType,
     /// Bytes of an element in memory.
@@ -82,7 +86,7 @@ pub(crate) struct Core {
 
 impl Core {
     pub(crate) fn place(&self, may_block: bool) -> Place {
-        Place { storage: self.storage.clone(), cpu: self.cpu.clone(), may_block }
+        Place { storage: self.storage.clone(), gate: self.gate.clone(), cpu: self.cpu.clone(), may_block }
     }
 
     /// What the elements of one read or write will contain, where they differ in length: not more than `limit` bytes.

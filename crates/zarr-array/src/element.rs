@@ -57,8 +57,8 @@ pub use small_float::SmallFloat;
 /// A crate that brings a data type of its own implements this and [`WriteElement`] for its element.
 ///
 /// Elements lie in memory as [`Memory`](WriteElement::Memory), for which every bit pattern is valid; where the element is such a
-/// type itself, nothing is copied. Of elements of variable length the memory is a [`Slot`](zarr_traits::Slot) of a
-/// [`Heap`](zarr_traits::Heap); with all other types there is no heap.
+/// type itself, nothing is copied. Of elements of variable length the memory is a [`Slot`](zarr_traits::heap::Slot) of a
+/// [`Heap`](zarr_traits::heap::Heap); with all other types there is no heap.
 pub trait Element: WriteElement + 'static {
     /// Turns memory that was read into elements, as many as lie in it.
     ///

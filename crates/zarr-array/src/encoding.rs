@@ -3,7 +3,10 @@
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use zarr_traits::{Buffer, Bytes, ChunkUpdate, Encoded, Joined, Scratch, Source};
+use zarr_traits::{
+    Buffer, Bytes, Scratch, Source,
+    update::{ChunkUpdate, Encoded, Joined},
+};
 
 use crate::error::ArrayResult;
 use crate::feed::PART;

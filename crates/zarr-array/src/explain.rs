@@ -1,6 +1,9 @@
 //! What a read would ask of the store, without reading data: the same plan, the same decisions, and only indexes read.
 
-use zarr_traits::{Dims, Hints, Job, Piece, Region, Span};
+use zarr_traits::{
+    Dims, Region,
+    partial::{Hints, Job, Piece, Span},
+};
 
 use crate::array::Array;
 use crate::core::Core;

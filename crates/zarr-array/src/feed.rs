@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use zarr_traits::{Drive, MaybeSend, Scratch, Storage};
+use zarr_traits::{MaybeSend, Scratch, Storage, store::Drive};
 
 use crate::cpu::Cpu;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
@@ -112,6 +112,7 @@ pub(crate) trait Task: Send + Sync + 'static {
 #[derive(Clone)]
 pub(crate) struct Place {
     pub(crate) storage: Storage,
+    pub(crate) gate: zarr_engine::Gate,
     pub(crate) cpu: Cpu,
     /// Whether the calling thread may do the work itself: true for blocking callers.
     pub(crate) may_block: bool,
@@ -123,7 +124,7 @@ pub(crate) async fn run<T: Task>(task: &Arc<T>, place: &Place) -> ArrayResult<()
     let cells = task.cells();
     match (place.storage.capabilities().drive, place.cpu.pool()) {
         _ if cells == 0 => Ok(()),
-        (Drive::Remote { .. }, _) => pump(task, place, place.storage.gate().width()).await,
+        (Drive::Remote { .. }, _) => pump(task, place, place.gate.width()).await,
         (Drive::Inline, Some(pool)) if !(place.may_block && task.is_small()) => {
             strands(task, place, pool).await
         }

@@ -4,8 +4,11 @@
 use std::fmt;
 
 use zarr_traits::{
-    Buffer, ByteRange, ChunkRead, CodecError, CodecErrorKind, Dims, EncodedSize, Hints, Job, Key, ObjectMeta,
-    Piece, Read, ReadBuffer, ReadVersion, Region, Scratch, Span, StoreError, StoreErrorKind, Stored, Version,
+    Buffer, ByteRange, CodecError, CodecErrorKind, Dims, Key, Region, Scratch, StoreError, StoreErrorKind,
+    Version,
+    codec::EncodedSize,
+    partial::{ChunkRead, Hints, Job, Piece, Span},
+    store::{ObjectMeta, Read, ReadBuffer, ReadVersion, Stored},
 };
 
 use crate::core::Core;
@@ -272,7 +275,8 @@ impl Core {
         seen: &Seen,
     ) -> ArrayResult<(Vec<Piece>, Vec<Span>, usize)> {
         let pieces = caught(|| self.pieces_of(&*read, chunk))?;
-        let ranges = self.fetching.merge(pieces.iter().map(|piece| piece.span)).map_err(outside)?;
+        let ranges =
+            zarr_engine::merge(self.fetching, pieces.iter().map(|piece| piece.span)).map_err(outside)?;
         check_inside(ranges.iter().copied(), seen.size)?;
         let len = self.check_sum(ranges.iter().map(|span| span.len))?;
         Ok((pieces, ranges, len))
@@ -351,7 +355,7 @@ impl Core {
 
     /// Refuses to decode a chunk that is larger than the limits allow.
     pub(crate) fn check_chunk(&self, shape: &[u64]) -> ArrayResult<()> {
-        let bytes = zarr_traits::chain::byte_len(shape, self.size)? as u64;
+        let bytes = zarr_traits::byte_len(shape, self.size)? as u64;
         if bytes <= self.limits.chunk_bytes {
             return Ok(());
         }

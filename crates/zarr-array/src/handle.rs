@@ -151,7 +151,7 @@ macro_rules! common_methods {
         pub fn with_in_flight(self, requests: usize, bytes: u64) -> Self {
             self.with(|array| {
                 let core = array.core_mut();
-                core.storage = core.storage.with_in_flight(requests, bytes);
+                core.gate = zarr_engine::Gate::new(requests, bytes);
             })
         }
 

@@ -30,7 +30,8 @@ mod write;
 
 pub use zarr_meta::{self as meta, ArrayMeta, Diagnostic, Format};
 pub use zarr_traits::{
-    self as traits, DataType, FillValue, Hints, InnerOrder, Limits, Registry, Storage, block_on,
+    self as traits, DataType, FillValue, Limits, Registry, Storage, block_on, partial::Hints,
+    update::InnerOrder,
 };
 
 pub use array::Array;
@@ -60,7 +61,7 @@ pub use zarr_strided::PlainPod;
 #[cfg(feature = "standard")]
 pub fn standard() -> Registry {
     let registry = Registry::core()
-        .overriding(zarr_traits::GRIDS)
+        .overriding(zarr_meta::GRIDS)
         .overriding(zarr_meta::DATA_TYPES)
         .overriding(zarr_codecs_core::CODECS)
         .overriding(&[zarr_codec_sharding::ENTRY]);

@@ -1,6 +1,6 @@
 //! What was read of an object.
 
-use zarr_traits::{Buffer, Bytes, Scratch, Span};
+use zarr_traits::{Buffer, Bytes, Scratch, partial::Span};
 
 use crate::error::ArrayResult;
 use crate::fetch::{in_memory, outside};
@@ -87,7 +87,7 @@ impl Fetched {
     }
 
     fn find(&self, span: Span) -> Option<&[u8]> {
-        let (number, within) = span.within(&self.ranges)?;
+        let (number, within) = zarr_engine::within(span, &self.ranges)?;
         let bytes = match &self.loaded {
             Loaded::Bytes(parts, _) => &parts.get(number)?[..],
             Loaded::Scratch(buffer) => buffer.get(self.starts.get(number).copied().unwrap_or(0)..)?,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use zarr_meta::{ArrayMeta, Diagnostic, Format, NodeMeta, Sink, Strict};
-use zarr_traits::{InnerOrder, Limits, Prefix, Registry, Storage};
+use zarr_traits::{Limits, Prefix, Registry, Storage, update::InnerOrder};
 
 use crate::array::Array;
 use crate::core::{Core, EmptyChunks, MissingChunks, PartialWrites};
@@ -156,6 +156,7 @@ impl OpenOptions {
             fetching: chunks.capabilities().drive.hints(),
             indexes: Arc::new(Indexes::new(indexes::BYTES)),
             beside: false,
+            gate: zarr_engine::gate(&chunks),
             storage: chunks,
         };
         Ok(Array {

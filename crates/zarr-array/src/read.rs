@@ -4,8 +4,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_strided::{Destination, Output, Plain, Source, Swap};
-use zarr_traits::chain::byte_len;
-use zarr_traits::{Dims, Heap, Job, Piece, Scratch, block_on};
+use zarr_traits::byte_len;
+use zarr_traits::{
+    Dims, Scratch, block_on,
+    heap::Heap,
+    partial::{Job, Piece},
+};
 
 use crate::core::{Core, MissingChunks, with_heap};
 use crate::element::Element;
@@ -342,7 +346,12 @@ impl Read {
                 }
             };
             let at: Dims = piece.at.iter().zip(leaf.within.start()).map(|(at, start)| at - start).collect();
-            piece.run(fetched.bytes(piece.span)?, dst.reborrow().sub(&at, &piece.shape)?, scratch)?;
+            zarr_engine::run_piece(
+                piece,
+                fetched.bytes(piece.span)?,
+                dst.reborrow().sub(&at, &piece.shape)?,
+                scratch,
+            )?;
         }
         Ok(())
     }
@@ -359,7 +368,7 @@ impl Read {
         self.through_box(number, cell, scratch, |mut dst, scratch| {
             for piece in pieces {
                 let dst = dst.reborrow().sub(&piece.at, &piece.shape)?;
-                piece.run(fetched.bytes(piece.span)?, dst, scratch)?;
+                zarr_engine::run_piece(piece, fetched.bytes(piece.span)?, dst, scratch)?;
             }
             Ok(())
         })

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use zarr_meta::types::{Field, StructType};
 use zarr_strided::{Destination, Input, Source, Swap, bytes_of, bytes_of_mut, zeroed};
-use zarr_traits::chain::byte_len;
+use zarr_traits::byte_len;
 use zarr_traits::{DataType, Dims, FillValue};
 
 use crate::array::Array;
@@ -33,10 +33,11 @@ pub use row::{check_field, is_struct};
 /// is a sub-array adds its dimensions behind those of the rows. Structs as Rust types are made by [`row!`](crate::row).
 ///
 /// ```
-/// # use zarr_array::traits::{Context, Spec, serde_json::json};
+/// # use zarr_array::traits::{Spec, codec::Context, serde_json::json};
 /// # use zarr_array::{ArrayMeta, Limits, NdVec, blocking::Array, standard};
 /// # let registry = standard();
-/// # let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
+/// # let limits = Limits::default();
+/// # let context = Context::new(&registry, &limits);
 /// # let position = json!({"name": "struct", "configuration": {"fields": [
 /// #     {"name": "lat", "data_type": "float32"}, {"name": "lon", "data_type": "float32"}]}});
 /// # let city = Spec::new("struct", json!({"fields": [

@@ -378,7 +378,7 @@ pub(crate) fn check_element<T: WriteElement>(data_type: &DataType) -> ArrayResul
 
 /// Fresh memory for elements of `size` bytes, all zero.
 pub(crate) fn fresh<M: Plain>(shape: &[u64], size: usize, limit: u64) -> ArrayResult<Vec<M>> {
-    let bytes = zarr_traits::chain::byte_len(shape, size)?;
+    let bytes = zarr_traits::byte_len(shape, size)?;
     if bytes as u64 > limit {
         return Err(ArrayError::new(
             crate::ArrayErrorKind::LimitExceeded,

@@ -5,12 +5,15 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use zarr_engine::KeyGuard;
 use zarr_strided::{Destination, Input, Source, Swap, swap_in_place};
-use zarr_traits::chain::byte_len;
-use zarr_traits::lock::KeyGuard;
+use zarr_traits::byte_len;
 use zarr_traits::{
-    Buffer, Dims, Heap, Key, Outcome, Picks, PutMode, ReadVersion, Region, Scratch, Version, block_on,
+    Buffer, Dims, Key, Region, Scratch, Version, block_on,
+    heap::Heap,
     inverse, permute,
+    store::{Outcome, PutMode, ReadVersion},
+    update::Picks,
 };
 
 use crate::core::{Core, EmptyChunks, PartialWrites, with_heap};
@@ -206,7 +209,7 @@ impl Task for Write {
     async fn hold(&self, cell: u64) -> ArrayResult<Held> {
         let cell = self.target.plan.cell(cell);
         let key = self.core.key(&cell.chunk)?;
-        let lock = self.core.storage.lock(&key).await;
+        let lock = zarr_engine::lock(&self.core.storage, &key).await;
         Ok(Held { chunk: Some((cell, key)), _lock: lock })
     }
 

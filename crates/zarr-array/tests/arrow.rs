@@ -17,7 +17,8 @@ use zarr_array::ArrayErrorKind::{Corrupt, InvalidArgument, LimitExceeded, Unsupp
 use zarr_array::blocking::Array;
 use zarr_array::traits::serde_json::{Value, json};
 use zarr_array::{ArrayMeta, DataType, FillValue, Limits, Storage, block_on, standard};
-use zarr_store::{Counting, MemoryStore};
+use zarr_conformance::instruments::Counting;
+use zarr_store::MemoryStore;
 
 /// 3 times 4 elements in chunks of 2 times 3.
 fn create(storage: impl Into<Storage>, data_type: DataType, fill: impl Into<Arc<[u8]>>) -> Array {

@@ -167,7 +167,7 @@ fn a_waiting_writer_that_is_dropped_lets_others_on() {
     let memory = Storage::from(MemoryStore::new());
     let array = Array::create(memory, "/", meta(&[4, 1], &[4, 1], &chains()[0]), &standard()).unwrap();
     let storage = array.storage().clone();
-    let guard = block_on(storage.lock(&array.chunk_key(&[0, 0]).unwrap()));
+    let guard = block_on(zarr_engine::lock(&storage, &array.chunk_key(&[0, 0]).unwrap()));
     {
         let handle = array.clone().into_async().with_cpu(Cpu::inline());
         let mut waiting = pin!(handle.write([0..1, 0..1], NdVec::new([1, 1], vec![1_u16]).unwrap()));

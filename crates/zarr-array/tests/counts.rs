@@ -6,7 +6,8 @@ mod common;
 use common::{chains, counted, numbers};
 use zarr_array::blocking::Array;
 use zarr_array::{PartialWrites, Selection, Storage, standard};
-use zarr_store::{Counting, Counts, MemoryStore};
+use zarr_conformance::instruments::{Counting, Counts};
+use zarr_store::MemoryStore;
 
 /// What `work` asks of the store.
 fn cost(counting: &Counting, work: impl FnOnce()) -> Counts {

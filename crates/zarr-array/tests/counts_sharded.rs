@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use zarr_array::blocking::Array;
 use zarr_array::{Cpu, EmptyChunks, Selection, standard};
-use zarr_store::{Counting, Counts};
+use zarr_conformance::instruments::{Counting, Counts};
 
 fn cost(counting: &Counting, work: impl FnOnce()) -> Counts {
     let before = counting.counts();

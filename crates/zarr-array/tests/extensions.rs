@@ -7,38 +7,33 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use zarr_array::blocking::Array;
 use zarr_array::meta::{Code, DATA_TYPES, known};
-use zarr_array::traits::{
-    ArrayArrayCodec, ChunkGridEntry, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult,
-    Context, CoreKeyEncoding, DataTypeEntry, Destination, Dims, Entry, ExtensionPoint, ExtensionType, GRIDS,
-    Key, KeyEncodingEntry, Layout, Prefix, RegularGrid, Repr, Scratch, Source, Spec, StorageTransformer,
-    Swap, TransformerEntry,
-};
 use zarr_array::{
     ArrayError, ArrayErrorKind, ArrayMeta, DataType, Diagnostic, FillValue, Limits, NdVec, OpenOptions,
     Registry, Storage, block_on, standard,
 };
-use zarr_store::{Counting, MemoryStore, Prefixed};
+use zarr_array::{
+    meta::GRIDS,
+    traits::{
+        ChunkGridEntry, CodecError, CodecErrorKind, CodecResult, CoreKeyEncoding, DataTypeEntry, Destination,
+        Dims, Entry, ExtensionPoint, ExtensionType, Key, KeyEncodingEntry, Layout, Prefix, RegularGrid,
+        Scratch, Source, Spec, StorageTransformer, Swap, TransformerEntry,
+        codec::{ArrayArrayCodec, Codec, CodecEntry, CodecKind, Context, Repr},
+    },
+};
+use zarr_conformance::instruments::Counting;
+use zarr_store::{MemoryStore, Prefixed};
 
 /// What a name at each extension point stands for in these tests: something that is there already.
 const OWN: &[Entry] = &[
-    Entry::Codec(CodecEntry {
-        name: "test.same",
-        aliases: &["test.older"],
-        kind: CodecKind::ArrayArray,
-        build: same,
-    }),
-    Entry::Codec(CodecEntry { name: "test.typed", aliases: &[], kind: CodecKind::ArrayArray, build: typed }),
-    Entry::DataType(DataTypeEntry {
-        name: "test.same",
-        aliases: &["test.older"],
-        build: |_, _| Ok(Arc::new(Word)),
-    }),
-    Entry::ChunkGrid(ChunkGridEntry { name: "test.same", ..RegularGrid::ENTRY }),
-    Entry::KeyEncoding(KeyEncodingEntry { name: "test.same", ..CoreKeyEncoding::V2 }),
-    Entry::Transformer(TransformerEntry { name: "test.same", build: |_, _| Ok(Arc::new(Aside)) }),
+    Entry::Codec(CodecEntry::new("test.same", CodecKind::ArrayArray, same).with_aliases(&["test.older"])),
+    Entry::Codec(CodecEntry::new("test.typed", CodecKind::ArrayArray, typed)),
+    Entry::DataType(DataTypeEntry::new("test.same", |_, _| Ok(Arc::new(Word))).with_aliases(&["test.older"])),
+    Entry::ChunkGrid(ChunkGridEntry::new("test.same", RegularGrid::ENTRY.build)),
+    Entry::KeyEncoding(KeyEncodingEntry::new("test.same", CoreKeyEncoding::V2.build)),
+    Entry::Transformer(TransformerEntry::new("test.same", |_, _| Ok(Arc::new(Aside)))),
 ];
 
-type Configuration<'a, 'b> = &'a mut zarr_array::traits::Configuration<'b>;
+type Configuration<'a, 'b> = &'a mut zarr_array::traits::codec::Configuration<'b>;
 
 fn same(_: Configuration<'_, '_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
     Ok(Codec::ArrayArray(Arc::new(Same(repr.clone()))))
@@ -272,7 +267,7 @@ fn k3_must_understand_means_what_the_table_says() {
 
 fn context(registry: &Registry) -> Context<'_> {
     static LIMITS: std::sync::LazyLock<Limits> = std::sync::LazyLock::new(Limits::default);
-    Context { registry, limits: &LIMITS, depth: 0 }
+    Context::new(registry, &LIMITS)
 }
 
 #[test]
@@ -449,12 +444,11 @@ fn k8_a_name_that_is_taken_is_only_taken_over_on_purpose() {
         assert!(e.to_string() == words || e.to_string().contains("test.typed"), "{e}");
         let _ = registry.overriding(std::slice::from_ref(entry));
     }
-    let gzip =
-        Entry::Codec(CodecEntry { name: "gzip", aliases: &[], kind: CodecKind::ArrayArray, build: same });
+    let gzip = Entry::Codec(CodecEntry::new("gzip", CodecKind::ArrayArray, same));
     assert!(registry.with(&[gzip]).is_err());
     assert_eq!(registry.overriding(&[gzip]).codec("gzip").unwrap().kind, CodecKind::ArrayArray);
     for core in ["int32", "r8", "binary"] {
-        let entry = DataTypeEntry { name: core, aliases: &[], build: |_, _| Ok(Arc::new(Word)) };
+        let entry = DataTypeEntry::new(core, |_, _| Ok(Arc::new(Word)));
         assert!(registry.with(&[Entry::DataType(entry)]).is_err(), "{core} is one of the core");
     }
 }

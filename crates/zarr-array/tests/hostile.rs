@@ -10,9 +10,13 @@ use std::time::Duration;
 use common::{Odd, chains, counted, numbers};
 use zarr_array::blocking::Array;
 use zarr_array::{ArrayErrorKind, Limits, OpenOptions, Storage, block_on, standard};
-use zarr_store::{Counting, MemoryStore};
+use zarr_conformance::instruments::Counting;
+use zarr_store::MemoryStore;
 use zarr_store_fs::FsStore;
-use zarr_traits::{Answer, BoxFuture, Capabilities, Key, Op, Store, StoreResult};
+use zarr_traits::{
+    BoxFuture, Key, StoreResult,
+    store::{Answer, Capabilities, Op, Store},
+};
 
 fn put(storage: &Storage, key: &str, value: impl Into<zarr_traits::Bytes>) {
     block_on(storage.put(&Key::new(key).unwrap(), value)).unwrap();

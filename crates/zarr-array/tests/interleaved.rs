@@ -152,10 +152,9 @@ impl ChunkGrid for Finite {
 
 #[test]
 fn a_grid_that_ends_with_the_array_is_cut_as_well() {
-    let grid = Entry::ChunkGrid(ChunkGridEntry {
-        name: "regular",
-        build: |c, shape, _| Ok(Arc::new(Finite(c.lengths("chunk_shape")?.to_vec(), shape.to_vec()))),
-    });
+    let grid = Entry::ChunkGrid(ChunkGridEntry::new("regular", |c, shape, _| {
+        Ok(Arc::new(Finite(c.lengths("chunk_shape")?.to_vec(), shape.to_vec())))
+    }));
     let registry = standard().overriding(&[grid]);
     let mut array = Array::create(memory(), "/", meta(&[8, 4], &[4, 4], &chains()[0]), &registry).unwrap();
     array.write(.., &numbers(&[8, 4])).unwrap();

@@ -13,9 +13,13 @@ use std::time::Duration;
 use common::{chains, meta, numbers, sharded};
 use zarr_array::meta::v3::Extension;
 use zarr_array::traits::StoreErrorKind::{Io, Unavailable, Uncertain};
-use zarr_array::traits::{Answer, BoxFuture, Capabilities, Listed, Op, Prefix, Store, StoreResult};
+use zarr_array::traits::{
+    BoxFuture, Prefix, StoreResult,
+    store::{Answer, Capabilities, Listed, Op, Store},
+};
 use zarr_array::{Array, ArrayResult, Cpu, NdVec, Storage, block_on, standard};
-use zarr_store::{CacheOptions, Cached, Counting, Fault, Faulty, MemoryStore, Network, Simulated};
+use zarr_conformance::instruments::{Counting, Fault, Faulty, Network, Simulated};
+use zarr_store::{CacheOptions, Cached, MemoryStore};
 
 const SHAPE: [u64; 2] = [8, 8];
 const CHUNK: [u64; 2] = [4, 4];

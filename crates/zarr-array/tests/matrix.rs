@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use zarr_array::blocking::Array;
 use zarr_array::meta::{self, ArrayMeta, Ignore};
-use zarr_array::traits::{CodecKind, Limits};
+use zarr_array::traits::{Limits, codec::CodecKind};
 use zarr_array::{ArrayErrorKind, ArrayResult, Registry};
 use zarr_store::MemoryStore;
 

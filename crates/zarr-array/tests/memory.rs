@@ -12,7 +12,8 @@ use common::{chains, meta, numbers};
 use zarr_array::blocking::Array;
 use zarr_array::meta::v3::Extension;
 use zarr_array::traits::{
-    BytesBytesCodec, Codec, CodecEntry, CodecKind, CodecResult, EncodedSize, Entry, Scratch,
+    CodecResult, Entry, Scratch,
+    codec::{BytesBytesCodec, Codec, CodecEntry, CodecKind, EncodedSize},
 };
 use zarr_array::{Axis, Cpu, NdVec, Selection, Storage, block_on, standard};
 use zarr_store::MemoryStore;
@@ -164,7 +165,7 @@ static ENCODED: AtomicUsize = AtomicUsize::new(0);
 impl BytesBytesCodec for Tally {
     fn decode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> CodecResult<usize> {
         DECODED.fetch_add(src.len(), Relaxed);
-        dst.get_mut(..src.len()).ok_or_else(zarr_array::traits::too_large)?.copy_from_slice(src);
+        dst.get_mut(..src.len()).ok_or_else(zarr_array::traits::codec::too_large)?.copy_from_slice(src);
         Ok(src.len())
     }
     fn encode(&self, src: &[u8], out: &mut Vec<u8>, _: &mut Scratch) -> CodecResult<()> {
@@ -177,12 +178,9 @@ impl BytesBytesCodec for Tally {
     }
 }
 
-const TALLY: Entry = Entry::Codec(CodecEntry {
-    name: "tally",
-    aliases: &[],
-    kind: CodecKind::BytesBytes,
-    build: |_, _, _| Ok(Codec::BytesBytes(Arc::new(Tally))),
-});
+const TALLY: Entry = Entry::Codec(CodecEntry::new("tally", CodecKind::BytesBytes, |_, _, _| {
+    Ok(Codec::BytesBytes(Arc::new(Tally)))
+}));
 
 #[test]
 fn part_of_an_inner_chunk_is_written_at_the_cost_of_that_inner_chunk() {

@@ -10,12 +10,16 @@ use proptest::prelude::*;
 use serde_json::json;
 use zarr_array::blocking::Array;
 use zarr_array::meta::v3::Extension;
-use zarr_array::traits::{Entry, Key, RectilinearGrid};
 use zarr_array::{
     ArrayErrorKind, ArrayMeta, Axis, CreateOptions, CutElements, DataType, EmptyChunks, ExistingNode, Limits,
     NdVec, OpenOptions, Storage, block_on, standard,
 };
-use zarr_store::{Counting, MemoryStore};
+use zarr_array::{
+    meta::RectilinearGrid,
+    traits::{Entry, Key},
+};
+use zarr_conformance::instruments::Counting;
+use zarr_store::MemoryStore;
 
 fn memory() -> Storage {
     Storage::from(MemoryStore::new())

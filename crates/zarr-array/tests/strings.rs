@@ -11,7 +11,8 @@ use proptest::sample::Index;
 use zarr_array::blocking::Array;
 use zarr_array::meta::v3::Extension;
 use zarr_array::{AnyArray, ArrayErrorKind, ArrayMeta, Axis, DataType, FillValue, Limits, Storage, standard};
-use zarr_store::{Counting, MemoryStore};
+use zarr_conformance::instruments::Counting;
+use zarr_store::MemoryStore;
 
 const SHAPE: [u64; 2] = [7, 9];
 

@@ -4,8 +4,10 @@
 use serde_json::{Value, json};
 use zarr_array::standard;
 use zarr_array::traits::{
-    Chain, Context, Destination, FillValue, Limits, Region, Repr, Scratch, Source, Spec,
+    Destination, FillValue, Limits, Region, Scratch, Source, Spec,
+    codec::{Context, Repr},
 };
+use zarr_engine::Chain;
 
 /// `x` int16, `p` of `a` int16 twice and `b` uint8, `z` complex64.
 fn fields() -> Value {
@@ -21,12 +23,13 @@ fn fields() -> Value {
 
 fn chain(codec: &str, endian: Value) -> Chain {
     let registry = standard();
-    let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
+    let limits = Limits::default();
+    let context = Context::new(&registry, &limits);
     let (data_type, _) =
         registry.data_type(&Spec::new("numcodecs:struct", fields()).unwrap(), &context).unwrap();
     let fill = FillValue::from_bytes(vec![0; data_type.size().unwrap()]);
     let spec = Spec::new(codec, json!({ "endian": endian })).unwrap();
-    Chain::build(&[spec], Repr { data_type, fill, rank: 1 }, &context, &mut Vec::new()).unwrap()
+    Chain::build(&[spec], Repr::new(data_type, fill, 1), &context, &mut Vec::new()).unwrap()
 }
 
 #[test]

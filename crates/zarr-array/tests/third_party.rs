@@ -9,13 +9,19 @@ use common::numbers;
 use zarr_array::blocking::Array;
 use zarr_array::meta::v3::Extension;
 use zarr_array::traits::{
-    ArrayArrayCodec, ArrayBytesCodec, ByteRange, BytesBytesCodec, Chain, ChunkRead, Codec, CodecEntry,
-    CodecError, CodecKind, CodecResult, Destination, Dims, EncodedSize, Entry, FillValue, Hints, InnerPart,
-    Job, Key, KeyEncoding, KeyEncodingEntry, Known, Listed, Piece, Prefix, Region, Repr, Scratch, Source,
-    Span, with_dense,
+    ByteRange, CodecError, CodecResult, Destination, Dims, Entry, FillValue, Key, KeyEncoding,
+    KeyEncodingEntry, Prefix, Region, Scratch, Source,
+    codec::{
+        ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecEntry, CodecKind, EncodedSize, Repr,
+        with_dense,
+    },
+    partial::{ChunkRead, Hints, InnerPart, Job, Known, Piece, Span},
+    store::Listed,
 };
 use zarr_array::{ArrayErrorKind, ArrayMeta, DataType, Registry, Storage, block_on, standard};
-use zarr_store::{Counting, MemoryStore};
+use zarr_conformance::instruments::Counting;
+use zarr_engine::Chain;
+use zarr_store::MemoryStore;
 
 /// Adds one to every element, and can do so for a part of a chunk.
 #[derive(Debug)]
@@ -44,7 +50,7 @@ fn u16_of(bytes: &[u8]) -> u16 {
 impl ArrayArrayCodec for Plus {
     fn encoded_repr(&self) -> CodecResult<Repr> {
         let fill = FillValue::of(u16_of(self.0.fill.bytes()).wrapping_add(1));
-        Ok(Repr { fill, ..self.0.clone() })
+        Ok(Repr::new(self.0.data_type.clone(), fill, self.0.rank))
     }
     fn encoded_shape(&self, shape: &[u64]) -> CodecResult<Dims> {
         Ok(shape.into())
@@ -63,7 +69,7 @@ impl ArrayArrayCodec for Plus {
 impl ArrayArrayCodec for Widen {
     fn encoded_repr(&self) -> CodecResult<Repr> {
         let fill = FillValue::of(u32::from(u16_of(self.0.fill.bytes())) + 1);
-        Ok(Repr { data_type: DataType::UInt32, fill, rank: self.0.rank })
+        Ok(Repr::new(DataType::UInt32, fill, self.0.rank))
     }
     fn encoded_shape(&self, shape: &[u64]) -> CodecResult<Dims> {
         Ok(shape.into())
@@ -115,7 +121,7 @@ impl ArrayBytesCodec for Rows {
             let at = usize::try_from(piece.span.offset).unwrap();
             let bytes = src.get(at..at + usize::try_from(piece.span.len).unwrap());
             let bytes = bytes.ok_or_else(|| CodecError::corrupt("a row lies outside"))?;
-            piece.run(bytes, dst.reborrow().sub(&piece.at, &piece.shape)?, scratch)?;
+            zarr_engine::run_piece(&piece, bytes, dst.reborrow().sub(&piece.at, &piece.shape)?, scratch)?;
         }
         Ok(())
     }
@@ -168,18 +174,18 @@ impl ChunkRead for RowsRead {
         let (start, shape) = (self.part.start(), self.part.shape());
         for i in 0..shape[0] {
             let offset = self.index[usize::try_from(start[0] + i).unwrap()];
-            out.push(Piece {
-                span: Span { offset, len: self.row },
-                at: [i, 0].into(),
-                shape: [1, shape[1]].into(),
-                job: Job::Chain(Box::new(InnerPart {
+            out.push(Piece::new(
+                Span { offset, len: self.row },
+                [i, 0].into(),
+                [1, shape[1]].into(),
+                Job::Chain(Box::new(InnerPart {
                     number: [start[0] + i, 0].into(),
                     order: None,
                     chain: self.chain.clone(),
                     chunk: [1, self.shape[1]].into(),
                     part: Region::new([0, start[1]], [1, shape[1]]).unwrap(),
                 })),
-            });
+            ));
         }
         Ok(())
     }
@@ -192,7 +198,7 @@ struct Double;
 impl BytesBytesCodec for Double {
     fn decode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> CodecResult<usize> {
         assert!(!src.starts_with(b"panic"), "bad bytes");
-        let dst = dst.get_mut(..src.len() / 2).ok_or_else(zarr_array::traits::too_large)?;
+        let dst = dst.get_mut(..src.len() / 2).ok_or_else(zarr_array::traits::codec::too_large)?;
         dst.iter_mut().zip(src.chunks_exact(2)).for_each(|(d, s)| *d = s[0]);
         Ok(dst.len())
     }
@@ -225,35 +231,21 @@ impl KeyEncoding for Dashes {
 }
 
 const ENTRIES: &[Entry] = &[
-    Entry::KeyEncoding(KeyEncodingEntry { name: "test.dashes", build: |_, _| Ok(Arc::new(Dashes)) }),
-    Entry::Codec(CodecEntry {
-        name: "test.plus",
-        aliases: &[],
-        kind: CodecKind::ArrayArray,
-        build: |_, repr, _| Ok(Codec::ArrayArray(Arc::new(Plus(repr.clone())))),
-    }),
-    Entry::Codec(CodecEntry {
-        name: "test.widen",
-        aliases: &[],
-        kind: CodecKind::ArrayArray,
-        build: |_, repr, _| Ok(Codec::ArrayArray(Arc::new(Widen(repr.clone())))),
-    }),
-    Entry::Codec(CodecEntry {
-        name: "test.rows",
-        aliases: &[],
-        kind: CodecKind::ArrayBytes,
-        build: |_, repr, context| {
-            let inner = zarr_array::traits::Spec::new("bytes", serde_json::json!({"endian": "little"}))?;
-            let chain = Chain::build(&[inner], repr.clone(), context, &mut Vec::new())?;
-            Ok(Codec::ArrayBytes(Arc::new(Rows(Arc::new(chain), repr.fixed()?.0))))
-        },
-    }),
-    Entry::Codec(CodecEntry {
-        name: "test.double",
-        aliases: &[],
-        kind: CodecKind::BytesBytes,
-        build: |_, _, _| Ok(Codec::BytesBytes(Arc::new(Double))),
-    }),
+    Entry::KeyEncoding(KeyEncodingEntry::new("test.dashes", |_, _| Ok(Arc::new(Dashes)))),
+    Entry::Codec(CodecEntry::new("test.plus", CodecKind::ArrayArray, |_, repr, _| {
+        Ok(Codec::ArrayArray(Arc::new(Plus(repr.clone()))))
+    })),
+    Entry::Codec(CodecEntry::new("test.widen", CodecKind::ArrayArray, |_, repr, _| {
+        Ok(Codec::ArrayArray(Arc::new(Widen(repr.clone()))))
+    })),
+    Entry::Codec(CodecEntry::new("test.rows", CodecKind::ArrayBytes, |_, repr, context| {
+        let inner = zarr_array::traits::Spec::new("bytes", serde_json::json!({"endian": "little"}))?;
+        let chain = Chain::build(&[inner], repr.clone(), context, &mut Vec::new())?;
+        Ok(Codec::ArrayBytes(Arc::new(Rows(Arc::new(chain), repr.fixed()?.0))))
+    })),
+    Entry::Codec(CodecEntry::new("test.double", CodecKind::BytesBytes, |_, _, _| {
+        Ok(Codec::BytesBytes(Arc::new(Double)))
+    })),
 ];
 
 fn registry() -> Registry {

@@ -13,8 +13,8 @@ use zarr_array::blocking::Array;
 use zarr_array::meta::v3::Extension;
 use zarr_array::node::{self, Writing};
 use zarr_array::traits::{
-    Answer, BoxFuture, Capabilities, Entry, Head, Key, Op, Prefix, StorageTransformer, Store, StoreResult,
-    TransformerEntry,
+    BoxFuture, Entry, Key, Prefix, StorageTransformer, StoreResult, TransformerEntry,
+    store::{Answer, Capabilities, Head, Op, Store},
 };
 use zarr_array::{
     ArrayErrorKind, ArrayMeta, DataType, NdVec, PartialWrites, Registry, Storage, block_on, standard,
@@ -124,17 +124,13 @@ impl Store for Renamed {
 }
 
 const TRANSFORMERS: &[Entry] = &[
-    Entry::Transformer(TransformerEntry {
-        name: "test.folders",
-        build: |_, _| Ok(Arc::new(Renaming(Arc::new(Folders)))),
-    }),
-    Entry::Transformer(TransformerEntry {
-        name: "test.suffix",
-        build: |configuration, _| {
-            let suffix = configuration.optional_string("suffix")?.unwrap_or(".chunk").to_owned();
-            Ok(Arc::new(Renaming(Arc::new(Suffix(suffix)))))
-        },
-    }),
+    Entry::Transformer(TransformerEntry::new("test.folders", |_, _| {
+        Ok(Arc::new(Renaming(Arc::new(Folders))))
+    })),
+    Entry::Transformer(TransformerEntry::new("test.suffix", |configuration, _| {
+        let suffix = configuration.optional_string("suffix")?.unwrap_or(".chunk").to_owned();
+        Ok(Arc::new(Renaming(Arc::new(Suffix(suffix)))))
+    })),
 ];
 
 fn registry() -> Registry {

@@ -6,8 +6,9 @@ mod common;
 use common::{meta, numbers, sharded};
 use zarr_array::blocking::Array;
 use zarr_array::{Storage, block_on, standard};
+use zarr_conformance::instruments::Counting;
+use zarr_store::MemoryStore;
 use zarr_store::zip::{PackOptions, ZipStore, pack};
-use zarr_store::{Counting, MemoryStore};
 use zarr_traits::{Bytes, Key, Prefix};
 
 /// By zarr-python; see `make.py` beside it.

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use zarr_array::traits::Access;
+use zarr_store::Access;
 
 use crate::exit::Failure;
 

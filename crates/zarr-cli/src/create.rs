@@ -10,11 +10,11 @@ use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::path::check_new_path;
 use zarr_array::meta::v3::Extension;
 use zarr_array::meta::{ArrayMeta, Format, GroupMeta, Ignore, Members2, MetaError, data_type_of_dtype};
-use zarr_array::traits::location::split_node;
-use zarr_array::traits::{Context, Prefix};
+use zarr_array::traits::{Prefix, codec::Context};
 use zarr_array::{CreateOptions, DataType, ExistingNode, Limits, Storage, block_on, node};
 use zarr_hierarchy::GroupOptions;
 use zarr_hierarchy::blocking::Group;
+use zarr_store::split_node;
 use zarr_store_fs::FsStore;
 
 use crate::attrs::{given, object_of};
@@ -276,7 +276,7 @@ fn data_type(text: &str) -> Result<(DataType, bool), Failure> {
         false => (Extension::parse(&value, &mut Ignore)?, false),
     };
     let registry = registry();
-    let context = Context { registry: &registry, limits: &limits, depth: 0 };
+    let context = Context::new(&registry, &limits);
     let found = registry.data_type(&extension.to_spec()?, &context);
     found.map(|(data_type, _)| (data_type, is_big)).map_err(|e| Failure::usage(e.to_string()))
 }

@@ -145,7 +145,7 @@ impl fmt::Display for Extent {
 
 #[cfg(test)]
 mod tests {
-    use zarr_array::traits::{RectilinearGrid, Run};
+    use zarr_array::{meta::RectilinearGrid, traits::Run};
 
     use super::*;
 

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use zarr_array::Storage;
 use zarr_array::meta::Format;
-use zarr_array::traits::location::{Located, split_node};
 use zarr_hierarchy::migrate::{MigrateOptions, blocking};
 use zarr_store::MemoryStore;
+use zarr_store::{Located, split_node};
 use zarr_store_fs::FsStore;
 
 use crate::exit::{Exit, Failure, Outcome};

@@ -2,7 +2,7 @@
 
 use zarr_array::blocking::Array;
 use zarr_array::meta::{DocumentName, Documents, Format};
-use zarr_array::traits::{Dims, Key, KeyEncoding, Listed, Prefix, StoreResult};
+use zarr_array::traits::{Dims, Key, KeyEncoding, Prefix, StoreResult, store::Listed};
 use zarr_array::{Storage, block_on};
 
 use crate::progress::Progress;

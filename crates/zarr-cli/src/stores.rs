@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use zarr_array::traits::location::{names_of, redacted, scheme_of, split_adapters};
 use zarr_array::traits::store::Drive;
-use zarr_array::traits::{Access, Located, Scheme, Schemes, StoreError, StoreErrorKind};
+use zarr_array::traits::{StoreError, StoreErrorKind};
 use zarr_array::{Storage, block_on};
 use zarr_store::Traced;
+use zarr_store::{Access, Located, Scheme, Schemes};
+use zarr_store::{names_of, redacted, scheme_of, split_adapters};
 
 use crate::exit::{Exit, Failure};
 

@@ -14,12 +14,12 @@ use std::path::{Component, Path, PathBuf};
 use zarr_array::blocking::Array;
 use zarr_array::meta::{DocumentName, Documents, Format, Ignore, NodeMeta, consolidated};
 use zarr_array::traits::Prefix;
-use zarr_array::traits::location::{Located, split_adapters, split_node};
 use zarr_array::{
     ArrayMeta, ArrayResult, Diagnostic, Limits, OpenOptions, Registry, Storage, block_on, node,
 };
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::{Formats, Found, GroupOptions, HierarchyResult, UseConsolidated};
+use zarr_store::{Located, split_adapters, split_node};
 use zarr_store_fs::FsStore;
 
 use crate::copy;
@@ -334,7 +334,7 @@ fn no_node_in(directory: &Path) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use zarr_array::traits::Access;
+    use zarr_store::Access;
 
     use super::*;
 

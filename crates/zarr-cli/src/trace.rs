@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use zarr_array::meta::json::Value;
-use zarr_array::traits::{Request, Trace};
+use zarr_store::{Request, Trace};
 
 use crate::exit::Failure;
 use crate::json;

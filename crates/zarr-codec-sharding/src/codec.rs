@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use zarr_engine::Chain;
 use zarr_traits::{
-    ArrayBytesCodec, Chain, ChunkRead, ChunkUpdate, CodecError, CodecErrorKind, CodecResult, Destination,
-    Dims, EncodedSize, FillValue, Hints, InnerChunks, Known, Picks, Region, Scratch, Source, Span,
+    CodecError, CodecErrorKind, CodecResult, Destination, Dims, FillValue, Region, Scratch, Source,
+    codec::{ArrayBytesCodec, EncodedSize},
+    partial::{ChunkRead, Hints, Known, Span},
+    update::{ChunkUpdate, InnerChunks, Picks},
 };
 
 use crate::index::Layout;

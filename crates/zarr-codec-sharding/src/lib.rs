@@ -7,10 +7,12 @@ mod open;
 mod read;
 mod update;
 
-use zarr_traits::{CodecEntry, CodecKind, Entry};
+use zarr_traits::{
+    Entry,
+    codec::{CodecEntry, CodecKind},
+};
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry { name: NAME, aliases: &[], kind: CodecKind::ArrayBytes, build: open::build });
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new(NAME, CodecKind::ArrayBytes, open::build));
 
 const NAME: &str = "sharding_indexed";

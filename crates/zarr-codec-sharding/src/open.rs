@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use zarr_engine::Chain;
 use zarr_traits::{
-    Codec, CodecError, CodecResult, Configuration, Context, DataType, Dims, EncodedSize, FillValue, Repr,
+    CodecError, CodecResult, DataType, Dims, FillValue,
+    codec::{Codec, Configuration, Context, EncodedSize, Repr},
 };
 
 use crate::codec::{Shard, Sharding};
@@ -32,11 +34,10 @@ pub(crate) fn build(
             return Err(CodecError::configuration(message).at("/configuration/index_location"));
         }
     };
-    let inner = configuration.chain("codecs", repr.clone(), context)?;
+    let inner = Chain::of_member(configuration, "codecs", repr.clone(), context)?;
     inner.check_shape(&chunk).map_err(|e| e.at("/configuration/codecs"))?;
-    let entries =
-        Repr { data_type: DataType::UInt64, fill: FillValue::of(MISSING), rank: repr.rank.saturating_add(1) };
-    let index = configuration.chain("index_codecs", entries, context)?;
+    let entries = Repr::new(DataType::UInt64, FillValue::of(MISSING), repr.rank.saturating_add(1));
+    let index = Chain::of_member(configuration, "index_codecs", entries, context)?;
     // The index must be found without being read first. That is so for every shape if it is so for one.
     let mut one = Dims::filled(1, repr.rank);
     one.push(2);

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use zarr_traits::{
-    ByteRange, ChunkRead, CodecError, CodecErrorKind, CodecResult, Dims, Hints, InnerPart, Job, Known, Piece,
-    Region, Scratch, Span,
+    ByteRange, CodecError, CodecErrorKind, CodecResult, Dims, Region, Scratch,
+    partial::{ChunkRead, Hints, InnerPart, Job, Known, Piece, Span},
 };
 
 use crate::NAME;
@@ -190,7 +190,7 @@ impl ShardRead {
                 })),
             };
             let span = span.unwrap_or(Span { offset: 0, len: 0 });
-            out.push(Piece { span, at: overlap.at, shape, job });
+            out.push(Piece::new(span, overlap.at, shape, job));
         }
         Ok(())
     }

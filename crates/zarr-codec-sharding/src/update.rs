@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use zarr_traits::chain::byte_len;
+use zarr_traits::byte_len;
 use zarr_traits::strided::zeroed;
 use zarr_traits::{
-    Bytes, ChunkUpdate, CodecError, CodecErrorKind, CodecResult, Destination, Dims, Encoded, InnerChunks,
-    InnerOrder, Joined, Picks, Region, Scratch, Source, Span, Swap,
+    Bytes, CodecError, CodecErrorKind, CodecResult, Destination, Dims, Region, Scratch, Source, Swap,
+    partial::Span,
+    update::{ChunkUpdate, Encoded, InnerChunks, InnerOrder, Joined, Picks},
 };
 
 use crate::NAME;

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use common::*;
 use zarr_traits::serde_json::{Value, json};
 use zarr_traits::{
-    ArrayArrayCodec, ByteRange, Codec, CodecEntry, CodecErrorKind, CodecKind, CodecResult, Destination, Dims,
-    EncodedSize, Entry, FillValue, Limits, Region, Repr, Scratch, Source, Swap,
+    ByteRange, CodecErrorKind, CodecResult, Destination, Dims, Entry, FillValue, Limits, Region, Scratch,
+    Source, Swap,
+    codec::{ArrayArrayCodec, Codec, CodecEntry, CodecKind, EncodedSize, Repr},
 };
 
 const FF: &str = "ffffffffffffffffffffffffffffffff";
@@ -438,7 +439,8 @@ fn add(src: &Source<'_>, mut dst: Destination<'_>, n: u8) -> CodecResult<()> {
 
 impl ArrayArrayCodec for Plus {
     fn encoded_repr(&self) -> CodecResult<Repr> {
-        Ok(Repr { fill: FillValue::of(self.0.fill.bytes()[0].wrapping_add(1)), ..self.0.clone() })
+        let fill = FillValue::of(self.0.fill.bytes()[0].wrapping_add(1));
+        Ok(Repr::new(self.0.data_type.clone(), fill, self.0.rank))
     }
     fn encoded_shape(&self, shape: &[u64]) -> CodecResult<Dims> {
         Ok(shape.into())
@@ -456,12 +458,9 @@ impl ArrayArrayCodec for Plus {
 
 #[test]
 fn d7_t20_the_fill_value_is_that_of_this_place_of_the_chain() {
-    const PLUS: Entry = Entry::Codec(CodecEntry {
-        name: "test.plus",
-        aliases: &[],
-        kind: CodecKind::ArrayArray,
-        build: |_, repr, _| Ok(Codec::ArrayArray(Arc::new(Plus(repr.clone())))),
-    });
+    const PLUS: Entry = Entry::Codec(CodecEntry::new("test.plus", CodecKind::ArrayArray, |_, repr, _| {
+        Ok(Codec::ArrayArray(Arc::new(Plus(repr.clone()))))
+    }));
     let mut codecs = plain("end");
     codecs.as_array_mut().unwrap().insert(0, json!("test.plus"));
     let (chain, _) =

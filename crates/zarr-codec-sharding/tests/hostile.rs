@@ -4,8 +4,9 @@
 mod common;
 
 use common::*;
+use zarr_engine::Chain;
 use zarr_traits::serde_json::{Value, json};
-use zarr_traits::{Chain, CodecErrorKind, Region};
+use zarr_traits::{CodecErrorKind, Region};
 
 const SHAPE: [u64; 2] = [4, 6];
 const CHUNK: [u64; 2] = [2, 2];

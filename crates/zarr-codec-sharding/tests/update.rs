@@ -4,9 +4,11 @@
 mod common;
 
 use common::*;
+use zarr_engine::Chain;
 use zarr_traits::serde_json::json;
 use zarr_traits::{
-    Bytes, Chain, CodecResult, Encoded, InnerChunks, InnerOrder, Joined, Picks, Region, Scratch, Source,
+    Bytes, CodecResult, Region, Scratch, Source,
+    update::{Encoded, InnerChunks, InnerOrder, Joined, Picks},
 };
 
 /// Follows the protocol as an engine does, with a buffer for every other inner chunk.

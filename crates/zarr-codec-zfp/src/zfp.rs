@@ -16,8 +16,8 @@
 
 use zarr_traits::serde_json::Value;
 use zarr_traits::{
-    Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration, Context, Entry,
-    Repr,
+    CodecError, CodecErrorKind, CodecResult, Entry,
+    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
 };
 use zfp_rs::{ZFP_MAX_BITS, ZfpConfig, ZfpConfigError, ZfpDimensionality, ZfpScalarType, ZfpStreamAlignment};
 
@@ -25,7 +25,7 @@ use crate::codec::{Mode, codec, seen};
 
 /// The row of this codec in a registry.
 pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry { name: "zfp", aliases: &["zarrs.zfp"], kind: CodecKind::ArrayBytes, build });
+    Entry::Codec(CodecEntry::new("zfp", CodecKind::ArrayBytes, build).with_aliases(&["zarrs.zfp"]));
 
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
     let (scalar, dims) = seen(repr)?;

@@ -13,8 +13,8 @@
 
 use zarr_traits::serde_json::Value;
 use zarr_traits::{
-    Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration, Context, Entry,
-    Repr,
+    CodecError, CodecErrorKind, CodecResult, Entry,
+    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
 };
 use zfp_rs::ZfpConfig;
 
@@ -23,8 +23,7 @@ use crate::number::Form;
 use crate::zfp::fixed_rate;
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry { name: "numcodecs.zfpy", aliases: &[], kind: CodecKind::ArrayBytes, build });
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("numcodecs.zfpy", CodecKind::ArrayBytes, build));
 
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
     let (scalar, dims) = seen(repr)?;

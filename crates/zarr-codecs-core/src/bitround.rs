@@ -13,16 +13,16 @@
 
 use zarr_traits::kernel::{self, Kernel};
 use zarr_traits::{
-    CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Context, Entry, FloatFormat, Numeric,
-    Repr, Scratch,
+    CodecError, CodecErrorKind, CodecResult, Entry, Scratch,
+    codec::{CodecEntry, CodecKind, Context, Repr},
+    number::{FloatFormat, Numeric},
 };
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry = Entry::Codec(CodecEntry {
-    name: "bitround",
-    aliases: &[],
-    kind: CodecKind::ArrayArray,
-    build: |configuration, repr, _: &Context<'_>| {
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new(
+    "bitround",
+    CodecKind::ArrayArray,
+    |configuration, repr, _: &Context<'_>| {
         let keep = configuration.integer("keepbits", 1..=i64::from(u32::MAX))?;
         let numeric = numeric(repr)?;
         kernel::codec(
@@ -31,7 +31,7 @@ pub const ENTRY: Entry = Entry::Codec(CodecEntry {
             repr.data_type.clone(),
         )
     },
-});
+));
 
 /// What is rounded: integers, times, and floats that have infinities.
 fn numeric(repr: &Repr) -> CodecResult<Numeric> {

@@ -23,8 +23,10 @@ use std::sync::Arc;
 
 use zarr_traits::serde_json::Value;
 use zarr_traits::{
-    BytesBytesCodec, Codec, CodecEntry, CodecError, CodecKind, CodecResult, Configuration, Context,
-    EncodedSize, Entry, Repr, Scratch, too_large,
+    CodecError, CodecResult, Entry, Scratch,
+    codec::{
+        BytesBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr, too_large,
+    },
 };
 
 #[allow(unsafe_code, reason = "the only calls of C functions without a safe binding")]
@@ -33,8 +35,7 @@ mod frame;
 use frame::{Frame, OVERHEAD, Settings};
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry { name: "blosc", aliases: &[], kind: CodecKind::BytesBytes, build });
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("blosc", CodecKind::BytesBytes, build));
 
 const COMPRESSORS: [&CStr; 6] = [c"lz4", c"lz4hc", c"blosclz", c"zstd", c"snappy", c"zlib"];
 const SHUFFLES: [&str; 3] = ["noshuffle", "shuffle", "bitshuffle"];

@@ -17,24 +17,21 @@
 
 use std::sync::Arc;
 
-use zarr_traits::chain::byte_len;
+use zarr_traits::byte_len;
 use zarr_traits::serde_json::Value;
 use zarr_traits::{
-    ArrayBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration,
-    Context, DataType, Destination, EncodedSize, Entry, Layout, Numeric, Region, Repr, Scratch, Source, Swap,
+    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Entry, Layout, Region, Scratch, Source,
+    Swap,
+    codec::{ArrayBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr},
+    number::Numeric,
 };
 
 /// The row of this codec in a registry.
 pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry { name: "bytes", aliases: &["endian"], kind: CodecKind::ArrayBytes, build });
+    Entry::Codec(CodecEntry::new("bytes", CodecKind::ArrayBytes, build).with_aliases(&["endian"]));
 
 /// The row of `bytes:fields` in a registry.
-pub const FIELDS: Entry = Entry::Codec(CodecEntry {
-    name: "bytes:fields",
-    aliases: &[],
-    kind: CodecKind::ArrayBytes,
-    build: build_fields,
-});
+pub const FIELDS: Entry = Entry::Codec(CodecEntry::new("bytes:fields", CodecKind::ArrayBytes, build_fields));
 
 #[derive(Debug)]
 struct Bytes {

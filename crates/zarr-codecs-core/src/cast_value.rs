@@ -15,13 +15,13 @@
 use zarr_traits::kernel::{self, Kernel};
 use zarr_traits::serde_json::Value;
 use zarr_traits::{
-    Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration, Context, DataType,
-    Entry, FloatFormat, Numeric, Real, Repr, Rounding, Scratch, low_bits,
+    CodecError, CodecErrorKind, CodecResult, DataType, Entry, Scratch,
+    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
+    number::{FloatFormat, Numeric, Real, Rounding, low_bits},
 };
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry { name: "cast_value", aliases: &[], kind: CodecKind::ArrayArray, build });
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("cast_value", CodecKind::ArrayArray, build));
 
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'_>) -> CodecResult<Codec> {
     let from = real_numbers(&repr.data_type)?;
@@ -388,9 +388,10 @@ impl Kernel for CastValue {
 #[cfg(test)]
 #[cfg(feature = "bytes")]
 mod tests {
+    use zarr_engine::Chain;
     use zarr_traits::serde_json::{Value, json};
     use zarr_traits::strided::{Plain, bytes_of};
-    use zarr_traits::{Beyond, Chain, CodecErrorKind, CodecResult, DataType, Scratch, Source};
+    use zarr_traits::{CodecErrorKind, CodecResult, DataType, Scratch, Source, number::Beyond};
 
     use super::*;
     use crate::testing::{Few, bytes, chain, decode, noted, open, open_filled, refused, to_hex};

@@ -22,14 +22,16 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+use zarr_engine::Steps;
 use zarr_traits::{
-    BytesBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration,
-    Context, EncodedSize, Entry, Repr, Scratch, Steps, too_large,
+    CodecError, CodecErrorKind, CodecResult, Entry, Scratch,
+    codec::{
+        BytesBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr, too_large,
+    },
 };
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry { name: "conditional", aliases: &[], kind: CodecKind::BytesBytes, build });
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("conditional", CodecKind::BytesBytes, build));
 
 #[derive(Debug)]
 struct Conditional {
@@ -39,7 +41,7 @@ struct Conditional {
 }
 
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'_>) -> CodecResult<Codec> {
-    let steps = configuration.steps("codecs", repr, context)?;
+    let steps = Steps::of_member(configuration, "codecs", repr, context)?;
     let least = steps.count().next_multiple_of(8);
     let bits = configuration.optional_integer("header_bits", 0..=i64::MAX)?;
     let bits = bits.map_or(Ok(least), usize::try_from).unwrap_or(usize::MAX);
@@ -146,7 +148,7 @@ impl BytesBytesCodec for Conditional {
 #[cfg(all(feature = "bytes", feature = "crc32c", feature = "gzip", feature = "zstd"))]
 mod tests {
     use zarr_traits::serde_json::{Value, json};
-    use zarr_traits::{DataType, Limits, NoteKind};
+    use zarr_traits::{DataType, Limits, codec::NoteKind};
 
     use super::*;
     use crate::testing::{Noise, after_bytes, bytes_codec, chain, decode, encode, noted, open, refused};

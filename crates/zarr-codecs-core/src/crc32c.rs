@@ -10,13 +10,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_traits::{
-    BytesBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration,
-    Context, EncodedSize, Entry, Repr, Scratch, too_large,
+    CodecError, CodecErrorKind, CodecResult, Entry, Scratch,
+    codec::{
+        BytesBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr, too_large,
+    },
 };
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry { name: "crc32c", aliases: &[], kind: CodecKind::BytesBytes, build });
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("crc32c", CodecKind::BytesBytes, build));
 
 /// Bytes of the checksum.
 const SIZE: usize = 4;

@@ -18,17 +18,17 @@
 
 use std::sync::Arc;
 
-use zarr_traits::chain::byte_len;
+use zarr_engine::Chain;
+use zarr_traits::byte_len;
 use zarr_traits::serde_json::{Map, Value};
 use zarr_traits::{
-    ArrayBytesCodec, Chain, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult,
-    Configuration, Context, DataType, Destination, Dims, EncodedSize, Entry, FillValue, Region, Repr,
-    Scratch, Source,
+    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Dims, Entry, FillValue, Region, Scratch,
+    Source,
+    codec::{ArrayBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr},
 };
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry { name: "n5_default", aliases: &[], kind: CodecKind::ArrayBytes, build });
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("n5_default", CodecKind::ArrayBytes, build));
 
 /// Bytes of the mode and of the number of dimensions.
 const FIXED: usize = 4;
@@ -67,7 +67,7 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'
     if let Some(Value::Array(list)) = configuration.get("codecs") {
         check_codecs(list, repr)?;
     }
-    let chain = configuration.chain("codecs", repr.clone(), context)?;
+    let chain = Chain::of_member(configuration, "codecs", repr.clone(), context)?;
     let most = context.limits.chunk_bytes;
     Ok(Codec::ArrayBytes(Arc::new(N5Default { chain, rank, fill: repr.fill.clone(), most })))
 }
@@ -249,8 +249,9 @@ mod tests {
     #[test]
     fn d_9g_what_a_block_lacks_is_fill_value_and_what_is_outside_is_ignored() {
         let registry = Registry::core().with(CODECS).unwrap();
-        let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
-        let repr = Repr { data_type: DataType::UInt8, fill: FillValue::of(9_u8), rank: 2 };
+        let limits = Limits::default();
+        let context = Context::new(&registry, &limits);
+        let repr = Repr::new(DataType::UInt8, FillValue::of(9_u8), 2);
         let spec = Spec::new("n5_default", codecs(2, false)[0]["configuration"].clone()).unwrap();
         let chain = Chain::build(&[spec], repr, &context, &mut Vec::new()).unwrap();
         let block = |shape: [u8; 2]| {

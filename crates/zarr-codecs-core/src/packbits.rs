@@ -16,15 +16,15 @@
 
 use std::sync::Arc;
 
-use zarr_traits::chain::byte_len;
+use zarr_traits::byte_len;
 use zarr_traits::{
-    ArrayBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration,
-    Context, Destination, EncodedSize, Entry, Numeric, Region, Repr, Scratch, Source, Swap,
+    CodecError, CodecErrorKind, CodecResult, Destination, Entry, Region, Scratch, Source, Swap,
+    codec::{ArrayBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr},
+    number::Numeric,
 };
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry { name: "packbits", aliases: &[], kind: CodecKind::ArrayBytes, build });
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("packbits", CodecKind::ArrayBytes, build));
 
 #[derive(Debug)]
 struct PackBits {
@@ -209,7 +209,7 @@ impl ArrayBytesCodec for PackBits {
 mod tests {
     use zarr_traits::serde_json::{Value, json};
     use zarr_traits::strided::bytes_of;
-    use zarr_traits::{CodecErrorKind, DataType, EncodedSize, Region, Scratch};
+    use zarr_traits::{CodecErrorKind, DataType, Region, Scratch, codec::EncodedSize};
 
     use crate::testing::{Few, chain, decode, decode_part, encode, golden, open, refused, to_hex};
 

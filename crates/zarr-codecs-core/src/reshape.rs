@@ -17,13 +17,12 @@ use std::sync::Arc;
 
 use zarr_traits::serde_json::Value;
 use zarr_traits::{
-    ArrayArrayCodec, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration,
-    Context, Destination, Dims, Entry, Region, Repr, Scratch, Source, Swap,
+    CodecError, CodecErrorKind, CodecResult, Destination, Dims, Entry, Region, Scratch, Source, Swap,
+    codec::{ArrayArrayCodec, Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
 };
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry { name: "reshape", aliases: &[], kind: CodecKind::ArrayArray, build });
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("reshape", CodecKind::ArrayArray, build));
 
 /// The length of a dimension of the encoded chunk.
 #[derive(Debug)]
@@ -195,7 +194,7 @@ fn unrun(shape: &[u64], mut first: u64, mut count: u64) -> Option<(Dims, Dims)> 
 
 impl ArrayArrayCodec for Reshape {
     fn encoded_repr(&self) -> CodecResult<Repr> {
-        Ok(Repr { rank: self.lengths.len(), ..self.repr.clone() })
+        Ok(Repr::new(self.repr.data_type.clone(), self.repr.fill.clone(), self.lengths.len()))
     }
 
     fn encoded_shape(&self, shape: &[u64]) -> CodecResult<Dims> {
@@ -263,8 +262,7 @@ mod tests {
     }
 
     fn codec(lengths: Vec<Length>, rank: usize) -> Reshape {
-        let repr =
-            Repr { data_type: zarr_traits::DataType::UInt8, fill: zarr_traits::FillValue::of(0_u8), rank };
+        let repr = Repr::new(zarr_traits::DataType::UInt8, zarr_traits::FillValue::of(0_u8), rank);
         Reshape { lengths, repr }
     }
 

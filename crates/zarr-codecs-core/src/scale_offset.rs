@@ -15,13 +15,13 @@
 use zarr_traits::kernel::{self, Kernel};
 use zarr_traits::serde_json::Value;
 use zarr_traits::{
-    Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration, Context, Entry,
-    FloatFormat, Numeric, Real, Repr, Rounding, Scratch,
+    CodecError, CodecErrorKind, CodecResult, Entry, Scratch,
+    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
+    number::{FloatFormat, Numeric, Real, Rounding},
 };
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry { name: "scale_offset", aliases: &[], kind: CodecKind::ArrayArray, build });
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("scale_offset", CodecKind::ArrayArray, build));
 
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
     let (offset, scale) = (configuration.get("offset"), configuration.get("scale"));
@@ -211,7 +211,7 @@ impl Kernel for Floats {
 mod tests {
     use zarr_traits::serde_json::{Value, json};
     use zarr_traits::strided::bytes_of;
-    use zarr_traits::{CodecErrorKind, DataType, FillValue, FloatFormat, Scratch, Source};
+    use zarr_traits::{CodecErrorKind, DataType, FillValue, Scratch, Source, number::FloatFormat};
 
     use crate::testing::{Few, bytes, chain, decode, encode, golden, open, open_filled, refused, to_hex};
 

@@ -4,11 +4,13 @@
 use std::sync::Arc;
 
 use zarr_codecs_core::CODECS;
+use zarr_engine::Chain;
 use zarr_traits::serde_json::{Map, Value};
 use zarr_traits::{
-    BytesBytesCodec, Chain, Codec, CodecError, CodecErrorKind, CodecResult, Configuration, Context, DataType,
-    Destination, ExtensionType, FillValue, FloatFormat, Layout, Limits, Note, Numeric, Region, Registry,
-    Repr, Scratch, Source, Spec,
+    CodecError, CodecErrorKind, CodecResult, DataType, Destination, ExtensionType, FillValue, Layout, Limits,
+    Region, Registry, Scratch, Source, Spec,
+    codec::{BytesBytesCodec, Codec, Configuration, Context, Note, Repr},
+    number::{FloatFormat, Numeric},
 };
 
 /// The chain that a document's `codecs` describe, and the notes.
@@ -25,7 +27,8 @@ pub(crate) fn open_filled(
     rank: usize,
 ) -> CodecResult<(Chain, Vec<Note>)> {
     let registry = Registry::core().with(CODECS)?;
-    let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
+    let limits = Limits::default();
+    let context = Context::new(&registry, &limits);
     let mut notes = Vec::new();
     let spec = |codec: &Value| match codec {
         Value::String(name) => Spec::named(name),
@@ -35,7 +38,7 @@ pub(crate) fn open_filled(
         }
     };
     let specs: Vec<Spec> = codecs.as_array().unwrap().iter().map(spec).collect();
-    let chain = Chain::build(&specs, Repr { data_type, fill, rank }, &context, &mut notes)?;
+    let chain = Chain::build(&specs, Repr::new(data_type, fill, rank), &context, &mut notes)?;
     Ok((chain, notes))
 }
 
@@ -55,8 +58,9 @@ pub(crate) fn noted(codecs: &Value, data_type: &str, rank: usize) -> Vec<String>
 /// A bytes → bytes codec by itself.
 pub(crate) fn bytes_codec(name: &str, configuration: &Value) -> Arc<dyn BytesBytesCodec> {
     let registry = Registry::core().with(CODECS).unwrap();
-    let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
-    let repr = Repr { data_type: DataType::UInt8, fill: FillValue::of(0_u8), rank: 1 };
+    let limits = Limits::default();
+    let context = Context::new(&registry, &limits);
+    let repr = Repr::new(DataType::UInt8, FillValue::of(0_u8), 1);
     let mut configuration = Configuration::new(configuration.as_object().unwrap());
     match (registry.codec(name).unwrap().build)(&mut configuration, &repr, &context).unwrap() {
         Codec::BytesBytes(codec) => codec,

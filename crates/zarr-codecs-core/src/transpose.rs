@@ -13,13 +13,13 @@
 use std::sync::Arc;
 
 use zarr_traits::{
-    ArrayArrayCodec, Codec, CodecEntry, CodecError, CodecKind, CodecResult, Configuration, Context,
-    Destination, Dims, Entry, Region, Repr, Scratch, Source, Swap, permute,
+    CodecError, CodecResult, Destination, Dims, Entry, Region, Scratch, Source, Swap,
+    codec::{ArrayArrayCodec, Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
+    permute,
 };
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry { name: "transpose", aliases: &[], kind: CodecKind::ArrayArray, build });
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("transpose", CodecKind::ArrayArray, build));
 
 #[derive(Debug)]
 struct Transpose {
@@ -89,7 +89,8 @@ impl ArrayArrayCodec for Transpose {
 mod tests {
     use zarr_traits::serde_json::{Value, json};
     use zarr_traits::{
-        Codec, Configuration, Context, DataType, Destination, FillValue, Limits, Registry, Repr,
+        DataType, Destination, FillValue, Limits, Registry,
+        codec::{Codec, Configuration, Context, Repr},
     };
     use zarr_traits::{Scratch, Source};
 
@@ -127,8 +128,9 @@ mod tests {
                 let members = json!({ "order": order });
                 let mut configuration = Configuration::new(members.as_object().unwrap());
                 let registry = Registry::core();
-                let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
-                let repr = Repr { data_type: DataType::UInt8, fill: FillValue::of(0_u8), rank: 3 };
+                let limits = Limits::default();
+                let context = Context::new(&registry, &limits);
+                let repr = Repr::new(DataType::UInt8, FillValue::of(0_u8), 3);
                 match super::build(&mut configuration, &repr, &context).unwrap() {
                     Codec::ArrayArray(codec) => codec,
                     _ => unreachable!(),

@@ -5,8 +5,9 @@
 use std::ops::Range;
 
 use zarr_traits::{
-    ArrayBytesCodec, CodecError, CodecErrorKind, CodecResult, DataType, Destination, EncodedSize, Region,
-    Repr, Scratch, Source, heap,
+    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Region, Scratch, Source,
+    codec::{ArrayBytesCodec, EncodedSize, Repr},
+    heap,
 };
 
 /// Bytes of a number.
@@ -105,8 +106,12 @@ fn number(n: usize) -> CodecResult<[u8; NUMBER]> {
 mod tests {
     use std::sync::Arc;
 
+    use zarr_engine::Chain;
     use zarr_traits::serde_json::json;
-    use zarr_traits::{Chain, DataType, FillValue, Heap, Slot};
+    use zarr_traits::{
+        DataType, FillValue,
+        heap::{Heap, Slot},
+    };
 
     use super::*;
     use crate::testing::{Noise, hex, open, to_hex};

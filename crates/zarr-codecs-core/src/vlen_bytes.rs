@@ -6,13 +6,15 @@
 
 use std::sync::Arc;
 
-use zarr_traits::{Codec, CodecEntry, CodecKind, CodecResult, Configuration, Context, DataType, Entry, Repr};
+use zarr_traits::{
+    CodecResult, DataType, Entry,
+    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
+};
 
 use crate::vlen::{Vlen, only};
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry { name: "vlen-bytes", aliases: &[], kind: CodecKind::ArrayBytes, build });
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("vlen-bytes", CodecKind::ArrayBytes, build));
 
 fn build(_: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
     only(&DataType::Bytes, repr)?;

@@ -8,14 +8,14 @@
 use std::sync::Arc;
 
 use zarr_traits::{
-    Codec, CodecEntry, CodecError, CodecKind, CodecResult, Configuration, Context, DataType, Entry, Repr,
+    CodecError, CodecResult, DataType, Entry,
+    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
 };
 
 use crate::vlen::{Vlen, only};
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry { name: "vlen-utf8", aliases: &[], kind: CodecKind::ArrayBytes, build });
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("vlen-utf8", CodecKind::ArrayBytes, build));
 
 fn build(_: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
     only(&DataType::String, repr)?;

@@ -23,13 +23,14 @@ use ::zstd::zstd_safe::{
     self, CCtx, CParameter, DCtx, InBuffer, OutBuffer, ResetDirective, zstd_sys::ZSTD_ErrorCode,
 };
 use zarr_traits::{
-    BytesBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration,
-    Context, EncodedSize, Entry, Repr, Scratch, too_large,
+    CodecError, CodecErrorKind, CodecResult, Entry, Scratch,
+    codec::{
+        BytesBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr, too_large,
+    },
 };
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry { name: "zstd", aliases: &[], kind: CodecKind::BytesBytes, build });
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("zstd", CodecKind::BytesBytes, build));
 
 /// The largest content of a block: nothing smaller is decoded in part.
 const BLOCK: usize = 128 << 10;

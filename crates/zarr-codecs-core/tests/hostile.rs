@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use testing::{Noise, bytes_codec};
 use zarr_traits::serde_json::{Value, json};
-use zarr_traits::{BytesBytesCodec, CodecErrorKind, CodecResult, Scratch};
+use zarr_traits::{CodecErrorKind, CodecResult, Scratch, codec::BytesBytesCodec};
 
 /// How long each decoder is given damaged bytes; `ZARR_FUZZ_SECONDS` makes it longer.
 fn fuzz_time() -> Duration {

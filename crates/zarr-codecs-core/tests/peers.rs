@@ -8,7 +8,8 @@ mod testing;
 use std::collections::HashMap;
 
 use testing::{decode, encode, hex, open};
-use zarr_traits::{Chain, DataType, serde_json};
+use zarr_engine::Chain;
+use zarr_traits::{DataType, serde_json};
 
 fn chain_of_bytes(data_type: &str) -> Chain {
     testing::chain(&serde_json::json!([testing::bytes("little")]), data_type, 2)

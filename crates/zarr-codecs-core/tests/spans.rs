@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use testing::{Noise, bytes_codec};
 use zarr_traits::serde_json::json;
-use zarr_traits::{BytesBytesCodec, CodecResult, Scratch};
+use zarr_traits::{CodecResult, Scratch, codec::BytesBytesCodec};
 
 fn encode(codec: &dyn BytesBytesCodec, elements: &[u8]) -> Vec<u8> {
     let mut encoded = Vec::new();

@@ -8,30 +8,31 @@
 //! Casts are those of C: integers wrap around, floats are rounded, fractions are cut off.
 
 use zarr_traits::kernel::Kernel;
-use zarr_traits::{Codec, CodecEntry, CodecKind, CodecResult, Configuration, Context, Entry, Repr, Scratch};
+use zarr_traits::{
+    CodecResult, Entry, Scratch,
+    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
+};
 
 use crate::number::{NumberType, cast};
 use crate::typed::{self, Filter};
 
 /// The row of this codec in a registry, for format 3.
-pub const ENTRY: Entry = Entry::Codec(CodecEntry {
-    name: "numcodecs.astype",
-    aliases: &[],
-    kind: CodecKind::ArrayArray,
-    build: |configuration, repr, _: &Context<'_>| {
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new(
+    "numcodecs.astype",
+    CodecKind::ArrayArray,
+    |configuration, repr, _: &Context<'_>| {
         typed::array_codec(filter(configuration, typed::native(repr))?, repr)
     },
-});
+));
 
 /// The row of this codec for bytes of format 2.
-pub const BYTES_ENTRY: Entry = Entry::Codec(CodecEntry {
-    name: "numcodecs:astype",
-    aliases: &[],
-    kind: CodecKind::BytesBytes,
-    build: |configuration, _: &Repr, _: &Context<'_>| -> CodecResult<Codec> {
+pub const BYTES_ENTRY: Entry = Entry::Codec(CodecEntry::new(
+    "numcodecs:astype",
+    CodecKind::BytesBytes,
+    |configuration, _: &Repr, _: &Context<'_>| -> CodecResult<Codec> {
         Ok(typed::bytes_codec(filter(configuration, None)?))
     },
-});
+));
 
 #[derive(Debug)]
 struct AsType {

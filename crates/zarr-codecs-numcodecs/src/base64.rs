@@ -5,15 +5,14 @@
 use std::sync::Arc;
 
 use zarr_traits::{
-    BytesBytesCodec, Codec, CodecEntry, CodecKind, CodecResult, Configuration, Context, EncodedSize, Entry,
-    Repr, Scratch,
+    CodecResult, Entry, Scratch,
+    codec::{BytesBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr},
 };
 
 use crate::{base64_text, stream::reserve};
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry { name: "numcodecs.base64", aliases: &[], kind: CodecKind::BytesBytes, build });
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("numcodecs.base64", CodecKind::BytesBytes, build));
 
 #[derive(Debug)]
 struct Base64;

@@ -11,37 +11,35 @@
 
 use zarr_traits::kernel::Kernel;
 use zarr_traits::{
-    Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration, Context, Entry,
-    Repr, Scratch,
+    CodecError, CodecErrorKind, CodecResult, Entry, Scratch,
+    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
 };
 
 use crate::number::{Kind, Number, NumberType};
 use crate::typed::{self, Filter};
 
 /// The row of this codec in a registry, for format 3.
-pub const ENTRY: Entry = Entry::Codec(CodecEntry {
-    name: "numcodecs.bitround",
-    aliases: &[],
-    kind: CodecKind::ArrayArray,
-    build: |configuration, repr, _: &Context<'_>| {
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new(
+    "numcodecs.bitround",
+    CodecKind::ArrayArray,
+    |configuration, repr, _: &Context<'_>| {
         let numbers = typed::native(repr).ok_or_else(only_floats)?;
         typed::array_codec(filter(configuration, Some(numbers))?, repr)
     },
-});
+));
 
 /// The row of this codec for bytes of format 2.
-pub const BYTES_ENTRY: Entry = Entry::Codec(CodecEntry {
-    name: "numcodecs:bitround",
-    aliases: &[],
-    kind: CodecKind::BytesBytes,
-    build: |configuration, _: &Repr, _: &Context<'_>| -> CodecResult<Codec> {
+pub const BYTES_ENTRY: Entry = Entry::Codec(CodecEntry::new(
+    "numcodecs:bitround",
+    CodecKind::BytesBytes,
+    |configuration, _: &Repr, _: &Context<'_>| -> CodecResult<Codec> {
         let numbers = match configuration.get("dtype") {
             None => None,
             Some(_) => Some(NumberType::member(configuration, "dtype", None)?),
         };
         Ok(typed::bytes_codec(filter(configuration, numbers)?))
     },
-});
+));
 
 #[derive(Debug)]
 struct BitRound {

@@ -12,11 +12,13 @@
 
 use zarr_codecs_core::blosc;
 use zarr_traits::serde_json::Value;
-use zarr_traits::{Codec, CodecEntry, CodecKind, CodecResult, Configuration, Context, Entry, Repr};
+use zarr_traits::{
+    CodecResult, Entry,
+    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
+};
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry { name: "numcodecs.blosc", aliases: &[], kind: CodecKind::BytesBytes, build });
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("numcodecs.blosc", CodecKind::BytesBytes, build));
 
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'_>) -> CodecResult<Codec> {
     let cname = configuration.optional_string("cname")?.unwrap_or("lz4");

@@ -10,15 +10,16 @@ use std::sync::Arc;
 
 use bzip2::{Action, Compress, Compression, Decompress, Status};
 use zarr_traits::{
-    BytesBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration,
-    Context, EncodedSize, Entry, Repr, Scratch, too_large,
+    CodecError, CodecErrorKind, CodecResult, Entry, Scratch,
+    codec::{
+        BytesBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr, too_large,
+    },
 };
 
 use crate::stream::{bound, count, decode_all, encode_within, piece};
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry { name: "numcodecs.bz2", aliases: &[], kind: CodecKind::BytesBytes, build });
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("numcodecs.bz2", CodecKind::BytesBytes, build));
 
 #[derive(Debug)]
 struct Bz2 {

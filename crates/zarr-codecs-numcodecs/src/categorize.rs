@@ -16,29 +16,26 @@ use std::sync::Arc;
 
 use zarr_traits::serde_json::Value;
 use zarr_traits::{
-    ArrayBytesCodec, BytesBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult,
-    Configuration, Context, DataType, Destination, Dims, EncodedSize, Entry, Region, Repr, Scratch, Slot,
-    Source, Swap, heap, too_large,
+    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Dims, Entry, Region, Scratch, Source,
+    Swap,
+    codec::{
+        ArrayBytesCodec, BytesBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize,
+        Repr, too_large,
+    },
+    heap,
+    heap::Slot,
 };
 
 use crate::number::{Kind, Number, NumberType, Wide, with_number};
 use crate::stream::reserve;
 
 /// The row of this codec for strings of any length.
-pub const ENTRY: Entry = Entry::Codec(CodecEntry {
-    name: "numcodecs:categorize",
-    aliases: &[],
-    kind: CodecKind::ArrayBytes,
-    build: build_variable,
-});
+pub const ENTRY: Entry =
+    Entry::Codec(CodecEntry::new("numcodecs:categorize", CodecKind::ArrayBytes, build_variable));
 
 /// The row of this codec for bytes that are strings of fixed length.
-pub const BYTES_ENTRY: Entry = Entry::Codec(CodecEntry {
-    name: "numcodecs:categorize_fixed",
-    aliases: &[],
-    kind: CodecKind::BytesBytes,
-    build: build_fixed,
-});
+pub const BYTES_ENTRY: Entry =
+    Entry::Codec(CodecEntry::new("numcodecs:categorize_fixed", CodecKind::BytesBytes, build_fixed));
 
 /// Labels as stored, and the type of their numbers.
 #[derive(Debug)]
@@ -129,7 +126,7 @@ impl ArrayBytesCodec for Variable {
         scratch: &mut Scratch,
     ) -> CodecResult<()> {
         let size = self.0.numbers.kind.size();
-        let expected = zarr_traits::chain::byte_len(shape, size)?;
+        let expected = zarr_traits::byte_len(shape, size)?;
         if src.len() != expected {
             return Err(CodecError::corrupt(format!("{} bytes of numbers, expected {expected}", src.len())));
         }

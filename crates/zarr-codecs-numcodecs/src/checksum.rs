@@ -8,7 +8,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_traits::{
-    BytesBytesCodec, Codec, CodecError, CodecErrorKind, CodecResult, EncodedSize, Scratch, too_large,
+    CodecError, CodecErrorKind, CodecResult, Scratch,
+    codec::{BytesBytesCodec, Codec, EncodedSize, too_large},
 };
 
 use crate::stream::reserve;
@@ -65,7 +66,7 @@ impl<S: Sum> Checksum<S> {
 /// When it is neither `"start"` nor `"end"`.
 #[cfg(any(feature = "adler32", feature = "crc32", feature = "crc32c"))]
 pub(crate) fn at_start(
-    configuration: &mut zarr_traits::Configuration<'_>,
+    configuration: &mut zarr_traits::codec::Configuration<'_>,
     default: bool,
 ) -> CodecResult<bool> {
     match configuration.optional_string("location")? {

@@ -4,13 +4,15 @@
 //! |---|---|
 //! | `location` | `"start"` or `"end"`; `"start"` when absent |
 
-use zarr_traits::{Codec, CodecEntry, CodecKind, CodecResult, Configuration, Context, Entry, Repr};
+use zarr_traits::{
+    CodecResult, Entry,
+    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
+};
 
 use crate::checksum;
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry { name: "numcodecs.crc32", aliases: &[], kind: CodecKind::BytesBytes, build });
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("numcodecs.crc32", CodecKind::BytesBytes, build));
 
 fn build(configuration: &mut Configuration<'_>, _: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
     let sum: fn(&[u8]) -> u32 = crc32fast::hash;

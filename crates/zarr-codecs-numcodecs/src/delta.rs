@@ -10,30 +10,31 @@
 //! was true: as in numcodecs, they do not get back what was encoded.
 
 use zarr_traits::kernel::Kernel;
-use zarr_traits::{Codec, CodecEntry, CodecKind, CodecResult, Configuration, Context, Entry, Repr, Scratch};
+use zarr_traits::{
+    CodecResult, Entry, Scratch,
+    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
+};
 
 use crate::number::{Number, NumberType, cast, converted, with_number};
 use crate::typed::{self, Filter};
 
 /// The row of this codec in a registry, for format 3.
-pub const ENTRY: Entry = Entry::Codec(CodecEntry {
-    name: "numcodecs.delta",
-    aliases: &[],
-    kind: CodecKind::ArrayArray,
-    build: |configuration, repr, _: &Context<'_>| {
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new(
+    "numcodecs.delta",
+    CodecKind::ArrayArray,
+    |configuration, repr, _: &Context<'_>| {
         typed::array_codec(filter(configuration, typed::native(repr))?, repr)
     },
-});
+));
 
 /// The row of this codec for bytes of format 2.
-pub const BYTES_ENTRY: Entry = Entry::Codec(CodecEntry {
-    name: "numcodecs:delta",
-    aliases: &[],
-    kind: CodecKind::BytesBytes,
-    build: |configuration, _: &Repr, _: &Context<'_>| -> CodecResult<Codec> {
+pub const BYTES_ENTRY: Entry = Entry::Codec(CodecEntry::new(
+    "numcodecs:delta",
+    CodecKind::BytesBytes,
+    |configuration, _: &Repr, _: &Context<'_>| -> CodecResult<Codec> {
         Ok(typed::bytes_codec(filter(configuration, None)?))
     },
-});
+));
 
 #[derive(Debug)]
 struct Delta {

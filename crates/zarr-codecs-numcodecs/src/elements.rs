@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use zarr_traits::serde_json::Value;
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Destination, Region, Repr, Scratch, Source, Swap, heap,
+    CodecError, CodecErrorKind, CodecResult, Destination, Region, Scratch, Source, Swap, codec::Repr, heap,
 };
 
 use crate::number::Kind;
@@ -64,7 +64,7 @@ impl Elements {
             Self::Numbers(kind) => kind.size(),
             Self::Strings(size) => size,
         };
-        let mut memory = scratch.take(zarr_traits::chain::byte_len(shape, size)?)?;
+        let mut memory = scratch.take(zarr_traits::byte_len(shape, size)?)?;
         if places.len().checked_mul(size) != Some(memory.len()) {
             return Err(CodecError::corrupt(format!(
                 "{} elements do not have shape {shape:?}",

@@ -3,17 +3,15 @@
 //! The sums are of big-endian numbers of two bytes, modulo 65535; a last odd byte is the upper half of one. No bytes at
 //! all have the sum 0.
 
-use zarr_traits::{Codec, CodecEntry, CodecKind, CodecResult, Configuration, Context, Entry, Repr};
+use zarr_traits::{
+    CodecResult, Entry,
+    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
+};
 
 use crate::checksum;
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry = Entry::Codec(CodecEntry {
-    name: "numcodecs.fletcher32",
-    aliases: &[],
-    kind: CodecKind::BytesBytes,
-    build,
-});
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("numcodecs.fletcher32", CodecKind::BytesBytes, build));
 
 /// So many numbers can be added before sums of 32 bits overflow.
 const BLOCK: usize = 360;

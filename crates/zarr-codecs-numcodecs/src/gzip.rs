@@ -5,11 +5,13 @@
 //! | `level` | 0 (stored) to 9, −1 for the default of zlib; 1 when absent |
 
 use zarr_codecs_core::gzip;
-use zarr_traits::{Codec, CodecEntry, CodecKind, CodecResult, Configuration, Context, Entry, Repr};
+use zarr_traits::{
+    CodecResult, Entry,
+    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
+};
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry { name: "numcodecs.gzip", aliases: &[], kind: CodecKind::BytesBytes, build });
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("numcodecs.gzip", CodecKind::BytesBytes, build));
 
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'_>) -> CodecResult<Codec> {
     let level = configuration.optional_integer("level", -1..=9)?.unwrap_or(1);

@@ -7,18 +7,15 @@
 
 use zarr_traits::serde_json::Value;
 use zarr_traits::{
-    Codec, CodecEntry, CodecError, CodecKind, CodecResult, Configuration, Context, Entry, Repr,
+    CodecError, CodecResult, Entry,
+    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
 };
 
 use crate::checksum::{self, Sum};
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry = Entry::Codec(CodecEntry {
-    name: "numcodecs.jenkins_lookup3",
-    aliases: &[],
-    kind: CodecKind::BytesBytes,
-    build,
-});
+pub const ENTRY: Entry =
+    Entry::Codec(CodecEntry::new("numcodecs.jenkins_lookup3", CodecKind::BytesBytes, build));
 
 #[derive(Debug)]
 struct Jenkins {

@@ -13,8 +13,9 @@
 use std::sync::Arc;
 
 use zarr_traits::{
-    ArrayBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration,
-    Context, Destination, EncodedSize, Entry, Region, Repr, Scratch, Source, heap,
+    CodecError, CodecErrorKind, CodecResult, Destination, Entry, Region, Scratch, Source,
+    codec::{ArrayBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr},
+    heap,
 };
 
 use crate::elements::Elements;
@@ -22,20 +23,18 @@ use crate::json_text::{Reader, Style};
 use crate::nested::{Brackets, Items, Layout};
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry = Entry::Codec(CodecEntry {
-    name: "numcodecs:json2",
-    aliases: &[],
-    kind: CodecKind::ArrayBytes,
-    build: |configuration, repr, _: &Context<'_>| build(configuration, repr, Layout::TypeAndShape),
-});
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new(
+    "numcodecs:json2",
+    CodecKind::ArrayBytes,
+    |configuration, repr, _: &Context<'_>| build(configuration, repr, Layout::TypeAndShape),
+));
 
 /// The row of its predecessor.
-pub const OLD_ENTRY: Entry = Entry::Codec(CodecEntry {
-    name: "numcodecs:json",
-    aliases: &[],
-    kind: CodecKind::ArrayBytes,
-    build: |configuration, repr, _: &Context<'_>| build(configuration, repr, Layout::TypeOnly),
-});
+pub const OLD_ENTRY: Entry = Entry::Codec(CodecEntry::new(
+    "numcodecs:json",
+    CodecKind::ArrayBytes,
+    |configuration, repr, _: &Context<'_>| build(configuration, repr, Layout::TypeOnly),
+));
 
 #[derive(Debug)]
 struct Json {

@@ -11,15 +11,17 @@ use std::sync::Arc;
 
 use lz4_flex::block::{DecompressError, compress_into, decompress_into, get_maximum_output_size};
 use zarr_traits::{
-    BytesBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration,
-    Context, EncodedSize, Entry, Repr, Scratch, too_large,
+    CodecError, CodecErrorKind, CodecResult, Entry, Scratch,
+    codec::{
+        BytesBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr, too_large,
+    },
 };
 
 use crate::stream::reserve;
 
 /// The row of this codec in a registry.
 pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry { name: "numcodecs.lz4", aliases: &["lz4"], kind: CodecKind::BytesBytes, build });
+    Entry::Codec(CodecEntry::new("numcodecs.lz4", CodecKind::BytesBytes, build).with_aliases(&["lz4"]));
 
 /// Bytes before the block.
 const HEADER: usize = 4;

@@ -18,8 +18,10 @@ use std::sync::Arc;
 use liblzma::stream::{Action, Check, Error, LzmaOptions, Status, Stream};
 use zarr_traits::serde_json::Value;
 use zarr_traits::{
-    BytesBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration,
-    Context, EncodedSize, Entry, Repr, Scratch, too_large,
+    CodecError, CodecErrorKind, CodecResult, Entry, Scratch,
+    codec::{
+        BytesBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr, too_large,
+    },
 };
 
 use crate::stream::{bound, count, decode_all, encode_within};
@@ -29,8 +31,7 @@ mod filters;
 use filters::Filter;
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry { name: "numcodecs.lzma", aliases: &[], kind: CodecKind::BytesBytes, build });
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("numcodecs.lzma", CodecKind::BytesBytes, build));
 
 /// What a decoder may take, in bytes.
 const MEMORY: u32 = 128 << 20;

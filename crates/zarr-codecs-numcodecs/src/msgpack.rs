@@ -18,8 +18,9 @@ use rmp::Marker;
 use rmp::encode::{self, ValueWriteError};
 use zarr_traits::serde_json::{Number, Value};
 use zarr_traits::{
-    ArrayBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration,
-    Context, Destination, EncodedSize, Entry, Region, Repr, Scratch, Source, heap,
+    CodecError, CodecErrorKind, CodecResult, Destination, Entry, Region, Scratch, Source,
+    codec::{ArrayBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr},
+    heap,
 };
 
 use crate::elements::Elements;
@@ -28,20 +29,18 @@ use crate::nested::{Brackets, Items, Layout};
 use crate::{base64_text, object};
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry = Entry::Codec(CodecEntry {
-    name: "numcodecs:msgpack2",
-    aliases: &[],
-    kind: CodecKind::ArrayBytes,
-    build: |configuration, repr, _: &Context<'_>| build(configuration, repr, Layout::TypeAndShape),
-});
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new(
+    "numcodecs:msgpack2",
+    CodecKind::ArrayBytes,
+    |configuration, repr, _: &Context<'_>| build(configuration, repr, Layout::TypeAndShape),
+));
 
 /// The row of its predecessor.
-pub const OLD_ENTRY: Entry = Entry::Codec(CodecEntry {
-    name: "numcodecs:msgpack",
-    aliases: &[],
-    kind: CodecKind::ArrayBytes,
-    build: |configuration, repr, _: &Context<'_>| build(configuration, repr, Layout::TypeOnly),
-});
+pub const OLD_ENTRY: Entry = Entry::Codec(CodecEntry::new(
+    "numcodecs:msgpack",
+    CodecKind::ArrayBytes,
+    |configuration, repr, _: &Context<'_>| build(configuration, repr, Layout::TypeOnly),
+));
 
 #[derive(Debug)]
 struct MsgPack {

@@ -3,7 +3,7 @@
 //! Arithmetic stays in its type, as in numpy: integers wrap around, `float16` is rounded after each step.
 
 use half::f16;
-use zarr_traits::{Buffer, CodecError, CodecErrorKind, CodecResult, Configuration, DataType, Scratch};
+use zarr_traits::{Buffer, CodecError, CodecErrorKind, CodecResult, DataType, Scratch, codec::Configuration};
 
 /// A type of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

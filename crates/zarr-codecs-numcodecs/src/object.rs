@@ -17,8 +17,7 @@ use crate::json_text::{Reader, Style};
 const NAME: &str = "numcodecs:object";
 
 /// The row of this data type in a registry.
-pub const ENTRY: Entry =
-    Entry::DataType(DataTypeEntry { name: NAME, aliases: &[], build: |_, _| Ok(Arc::new(Object)) });
+pub const ENTRY: Entry = Entry::DataType(DataTypeEntry::new(NAME, |_, _| Ok(Arc::new(Object))));
 
 #[derive(Debug)]
 struct Object;
@@ -78,7 +77,7 @@ fn parse_as(style: Style, content: &[u8]) -> CodecResult<Value> {
 /// # Errors
 /// When it is anything else.
 #[cfg(any(feature = "json", feature = "msgpack", feature = "vlen-array"))]
-pub(crate) fn check(repr: &zarr_traits::Repr) -> CodecResult<()> {
+pub(crate) fn check(repr: &zarr_traits::codec::Repr) -> CodecResult<()> {
     if repr.data_type.name() == NAME {
         return Ok(());
     }
@@ -89,7 +88,7 @@ pub(crate) fn check(repr: &zarr_traits::Repr) -> CodecResult<()> {
 #[cfg(test)]
 mod tests {
     use zarr_traits::serde_json::json;
-    use zarr_traits::{Context, DataType, Limits, Registry, Spec};
+    use zarr_traits::{DataType, Limits, Registry, Spec, codec::Context};
 
     use super::*;
     use crate::CODECS;
@@ -97,7 +96,8 @@ mod tests {
     #[test]
     fn fill_values_are_texts() {
         let registry = Registry::core().with(CODECS).unwrap();
-        let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
+        let limits = Limits::default();
+        let context = Context::new(&registry, &limits);
         let (data_type, notes) = registry.data_type(&Spec::named(NAME), &context).unwrap();
         assert_eq!((data_type.layout(), notes.len()), (Layout::Variable, 0));
         let DataType::Extension(objects) = data_type else { unreachable!() };

@@ -8,28 +8,25 @@
 use std::sync::Arc;
 
 use zarr_traits::{
-    ArrayArrayCodec, BytesBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult,
-    Configuration, Context, DataType, Destination, Dims, EncodedSize, Entry, FillValue, Repr, Scratch,
-    Source, Swap, too_large,
+    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Dims, Entry, FillValue, Scratch, Source,
+    Swap,
+    codec::{
+        ArrayArrayCodec, BytesBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize,
+        Repr, too_large,
+    },
 };
 
 use crate::stream::reserve;
 
 /// The row of this codec in a registry, for format 3.
-pub const ENTRY: Entry = Entry::Codec(CodecEntry {
-    name: "numcodecs.packbits",
-    aliases: &[],
-    kind: CodecKind::ArrayArray,
-    build: array_codec,
-});
+pub const ENTRY: Entry =
+    Entry::Codec(CodecEntry::new("numcodecs.packbits", CodecKind::ArrayArray, array_codec));
 
 /// The row of this codec for bytes of format 2.
-pub const BYTES_ENTRY: Entry = Entry::Codec(CodecEntry {
-    name: "numcodecs:packbits",
-    aliases: &[],
-    kind: CodecKind::BytesBytes,
-    build: |_, _, _| Ok(Codec::BytesBytes(Arc::new(PackBits { fill: 0 }))),
-});
+pub const BYTES_ENTRY: Entry =
+    Entry::Codec(CodecEntry::new("numcodecs:packbits", CodecKind::BytesBytes, |_, _, _| {
+        Ok(Codec::BytesBytes(Arc::new(PackBits { fill: 0 })))
+    }));
 
 #[derive(Debug)]
 struct PackBits {
@@ -100,7 +97,7 @@ impl BytesBytesCodec for PackBits {
 
 impl ArrayArrayCodec for PackBits {
     fn encoded_repr(&self) -> CodecResult<Repr> {
-        Ok(Repr { data_type: DataType::UInt8, fill: FillValue::of(self.fill), rank: 1 })
+        Ok(Repr::new(DataType::UInt8, FillValue::of(self.fill), 1))
     }
 
     fn encoded_shape(&self, shape: &[u64]) -> CodecResult<Dims> {

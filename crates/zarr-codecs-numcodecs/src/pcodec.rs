@@ -20,15 +20,16 @@ use half::f16;
 use pco::data_types::Number;
 use pco::standalone::{DecompressorItem, FileDecompressor, simple_compress};
 use pco::{ChunkConfig, DeltaSpec, ModeSpec, PagingSpec};
-use zarr_traits::chain::byte_len;
+use zarr_traits::byte_len;
 use zarr_traits::{
-    ArrayBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration,
-    Context, DataType, Destination, EncodedSize, Entry, Region, Repr, Scratch, Source, Swap, too_large,
+    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Entry, Region, Scratch, Source, Swap,
+    codec::{
+        ArrayBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr, too_large,
+    },
 };
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry { name: "numcodecs.pcodec", aliases: &[], kind: CodecKind::ArrayBytes, build });
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("numcodecs.pcodec", CodecKind::ArrayBytes, build));
 
 #[derive(Debug)]
 struct Pcodec {

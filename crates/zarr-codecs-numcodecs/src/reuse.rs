@@ -1,7 +1,10 @@
 //! Codecs of zarr-codecs-core under the names that numcodecs gives them: only configurations differ.
 
 use zarr_traits::serde_json::{Map, Value};
-use zarr_traits::{Codec, CodecError, CodecResult, Configuration, Context, Entry, Repr};
+use zarr_traits::{
+    CodecError, CodecResult, Entry,
+    codec::{Codec, Configuration, Context, Repr},
+};
 
 /// The codec of `entry` with these members for a configuration.
 pub(crate) fn codec(

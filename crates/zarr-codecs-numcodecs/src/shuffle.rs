@@ -10,15 +10,16 @@
 use std::sync::Arc;
 
 use zarr_traits::{
-    BytesBytesCodec, Codec, CodecEntry, CodecError, CodecKind, CodecResult, Configuration, Context,
-    EncodedSize, Entry, Repr, Scratch, too_large,
+    CodecError, CodecResult, Entry, Scratch,
+    codec::{
+        BytesBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr, too_large,
+    },
 };
 
 use crate::stream::reserve;
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry { name: "numcodecs.shuffle", aliases: &[], kind: CodecKind::BytesBytes, build });
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("numcodecs.shuffle", CodecKind::BytesBytes, build));
 
 #[derive(Debug)]
 struct Shuffle {
@@ -79,8 +80,9 @@ impl BytesBytesCodec for Shuffle {
 
 #[cfg(test)]
 mod tests {
+    use zarr_engine::Chain;
     use zarr_traits::serde_json::json;
-    use zarr_traits::{Chain, Context, DataType, Limits, Registry, Scratch, Spec};
+    use zarr_traits::{DataType, Limits, Registry, Scratch, Spec, codec::Context};
 
     use crate::testing::{bytes_codec, decode, decodes, encode, four, hex, refused, repr, survives, to_hex};
 
@@ -111,7 +113,8 @@ mod tests {
     fn an_element_size_of_0_is_noted() {
         let bytes = zarr_codecs_core::bytes::ENTRY;
         let registry = Registry::core().with(crate::CODECS).unwrap().with(&[bytes]).unwrap();
-        let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
+        let limits = Limits::default();
+        let context = Context::new(&registry, &limits);
         for (size, noted) in [(0, &["/1/configuration/elementsize"][..]), (1, &[]), (4, &[])] {
             let shuffle = Spec::new("numcodecs.shuffle", json!({ "elementsize": size }));
             let specs = [Spec::new("bytes", json!({ "endian": "little" })), shuffle].map(Result::unwrap);

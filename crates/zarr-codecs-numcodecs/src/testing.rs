@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use zarr_traits::serde_json::{Map, Value};
 use zarr_traits::{
-    ArrayBytesCodec, BytesBytesCodec, Codec, CodecError, CodecErrorKind, CodecResult, Configuration, Context,
-    DataType, Destination, ExtensionType, FillValue, Heap, Layout, Limits, Region, Registry, Repr, Scratch,
-    Slot, Source, Spec,
+    CodecError, CodecErrorKind, CodecResult, DataType, Destination, ExtensionType, FillValue, Layout, Limits,
+    Region, Registry, Scratch, Source, Spec,
+    codec::{ArrayBytesCodec, BytesBytesCodec, Codec, Configuration, Context, Repr},
+    heap::{Heap, Slot},
 };
 
 use crate::CODECS;
@@ -15,13 +16,14 @@ use crate::CODECS;
 /// A representation of one dimension with a fill value of zeros.
 pub(crate) fn repr(data_type: DataType) -> Repr {
     let fill = FillValue::from_bytes(vec![0; data_type.size().unwrap_or(0)]);
-    Repr { data_type, fill, rank: 1 }
+    Repr::new(data_type, fill, 1)
 }
 
 /// A codec by itself.
 pub(crate) fn build(name: &str, configuration: &Value, repr: &Repr) -> CodecResult<Codec> {
     let registry = Registry::core().with(CODECS).unwrap();
-    let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
+    let limits = Limits::default();
+    let context = Context::new(&registry, &limits);
     let entry = registry.codec(name).unwrap();
     (entry.build)(&mut Configuration::new(configuration.as_object().unwrap()), repr, &context)
 }
@@ -143,7 +145,8 @@ pub(crate) struct Variable {
 /// The representation of objects.
 pub(crate) fn objects() -> Repr {
     let registry = Registry::core().with(CODECS).unwrap();
-    let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
+    let limits = Limits::default();
+    let context = Context::new(&registry, &limits);
     let spec = Spec::named("numcodecs:object");
     repr(registry.data_type(&spec, &context).unwrap().0)
 }
@@ -151,7 +154,7 @@ pub(crate) fn objects() -> Repr {
 /// The representation of strings of fixed length, as zarr-meta has it.
 pub(crate) fn texts(size: usize) -> Repr {
     let fill = FillValue::from_bytes(vec![0; size]);
-    Repr { data_type: DataType::Extension(Arc::new(Texts(size))), fill, rank: 1 }
+    Repr::new(DataType::Extension(Arc::new(Texts(size))), fill, 1)
 }
 
 #[derive(Debug)]

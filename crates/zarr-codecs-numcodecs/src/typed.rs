@@ -10,7 +10,10 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use zarr_traits::kernel::{self, Kernel};
-use zarr_traits::{BytesBytesCodec, Codec, CodecError, CodecResult, EncodedSize, Repr, Scratch, too_large};
+use zarr_traits::{
+    CodecError, CodecResult, Scratch,
+    codec::{BytesBytesCodec, Codec, EncodedSize, Repr, too_large},
+};
 
 use crate::number::{Kind, NumberType};
 use crate::stream::reserve;
@@ -251,11 +254,11 @@ mod tests {
     fn d05_fill_values_are_encoded() {
         let scaled = json!({"offset": 1000, "scale": 10, "astype": "int16"}); // D10.5
         let fill = FillValue::of(999.9_f64);
-        let repr = Repr { data_type: DataType::Float64, fill, rank: 2 };
+        let repr = Repr::new(DataType::Float64, fill, 2);
         let Codec::ArrayArray(codec) = build("numcodecs.fixedscaleoffset", &scaled, &repr).unwrap() else {
             unreachable!()
         };
         let encoded = codec.encoded_repr().unwrap();
-        assert_eq!(encoded, Repr { data_type: DataType::Int16, fill: FillValue::of(-1_i16), rank: 2 });
+        assert_eq!(encoded, Repr::new(DataType::Int16, FillValue::of(-1_i16), 2));
     }
 }

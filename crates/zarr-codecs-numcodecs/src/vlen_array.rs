@@ -13,20 +13,16 @@ use std::sync::Arc;
 
 use zarr_traits::serde_json::Value;
 use zarr_traits::{
-    ArrayBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult, Configuration,
-    Context, Destination, Dims, EncodedSize, Entry, Region, Repr, Scratch, Source, heap,
+    CodecError, CodecErrorKind, CodecResult, Destination, Dims, Entry, Region, Scratch, Source,
+    codec::{ArrayBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr},
+    heap,
 };
 
 use crate::number::NumberType;
 use crate::{json_number, object};
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry = Entry::Codec(CodecEntry {
-    name: "numcodecs:vlen-array",
-    aliases: &[],
-    kind: CodecKind::ArrayBytes,
-    build,
-});
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("numcodecs:vlen-array", CodecKind::ArrayBytes, build));
 
 #[derive(Debug)]
 struct VlenArray {

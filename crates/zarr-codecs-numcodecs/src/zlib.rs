@@ -11,19 +11,17 @@ use std::sync::Arc;
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use zarr_traits::{
-    BytesBytesCodec, Codec, CodecEntry, CodecError, CodecKind, CodecResult, Configuration, Context,
-    EncodedSize, Entry, Repr, Scratch, too_large,
+    CodecError, CodecResult, Entry, Scratch,
+    codec::{
+        BytesBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr, too_large,
+    },
 };
 
 use crate::stream::{bound, count, decode_all, encode_within, piece};
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry = Entry::Codec(CodecEntry {
-    name: "numcodecs.zlib",
-    aliases: &["zlib"],
-    kind: CodecKind::BytesBytes,
-    build,
-});
+pub const ENTRY: Entry =
+    Entry::Codec(CodecEntry::new("numcodecs.zlib", CodecKind::BytesBytes, build).with_aliases(&["zlib"]));
 
 #[derive(Debug)]
 struct Zlib {

@@ -6,11 +6,13 @@
 //! | `checksum` | whether frames get a checksum of their content; false when absent |
 
 use zarr_codecs_core::zstd;
-use zarr_traits::{Codec, CodecEntry, CodecKind, CodecResult, Configuration, Context, Entry, Repr};
+use zarr_traits::{
+    CodecResult, Entry,
+    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
+};
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry { name: "numcodecs.zstd", aliases: &[], kind: CodecKind::BytesBytes, build });
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("numcodecs.zstd", CodecKind::BytesBytes, build));
 
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'_>) -> CodecResult<Codec> {
     let level = configuration.optional_integer("level", i64::MIN..=i64::MAX)?.unwrap_or(0);

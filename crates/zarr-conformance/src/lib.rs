@@ -4,6 +4,7 @@
 pub mod codec;
 #[cfg(feature = "implementation")]
 pub mod implementation;
+pub mod instruments;
 mod report;
 pub mod store;
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use zarr_conformance::Failures;
 use zarr_conformance::codec::{Subject, check};
 use zarr_traits::serde_json::{Value, json};
-use zarr_traits::*;
+use zarr_traits::{codec::*, partial::*, *};
 
 /// What is wrong with a codec; its configuration says.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -265,12 +265,12 @@ impl ChunkRead for Reading {
                 place = place * shape[dim] + start + at[dim];
             }
             let offset = shape.product().unwrap() - 1 - place;
-            out.push(Piece {
-                span: Span { offset, len: 1 },
+            out.push(Piece::new(
+                Span { offset, len: 1 },
                 at,
-                shape: Dims::filled(1, shape.len()),
-                job: Job::Strided { strides: vec![1; shape.len()].into(), swap: Swap::NONE },
-            });
+                Dims::filled(1, shape.len()),
+                Job::Strided { strides: vec![1; shape.len()].into(), swap: Swap::NONE },
+            ));
         }
         Ok(())
     }
@@ -308,7 +308,7 @@ impl ArrayArrayCodec for Plus {
     fn encoded_repr(&self) -> CodecResult<Repr> {
         let fill = self.1.fill.bytes()[0];
         let encoded = if self.0.is("forgets the fill value") { fill } else { self.one(fill) };
-        Ok(Repr { fill: FillValue::of(encoded), ..self.1.clone() })
+        Ok(Repr::new(self.1.data_type.clone(), FillValue::of(encoded), self.1.rank))
     }
 
     fn encoded_shape(&self, shape: &[u64]) -> CodecResult<Dims> {
@@ -341,55 +341,46 @@ impl ArrayArrayCodec for Plus {
 }
 
 const CODECS: &[Entry] = &[
-    Entry::Codec(CodecEntry {
-        name: "test.framed",
-        aliases: &[],
-        kind: CodecKind::BytesBytes,
-        build: |configuration, repr, _| {
-            let flaw = Flaw::of(configuration)?;
-            let mask = match configuration.get("options") {
-                None => 0,
-                Some(Value::Object(options)) => {
-                    let known = options.keys().all(|name| name == "mask");
-                    if !known && !flaw.is("overlooks members of members") {
-                        return Err(CodecError::configuration("unknown option"));
-                    }
-                    options.get("mask").and_then(Value::as_u64).unwrap_or(0)
+    Entry::Codec(CodecEntry::new("test.framed", CodecKind::BytesBytes, |configuration, repr, _| {
+        let flaw = Flaw::of(configuration)?;
+        let mask = match configuration.get("options") {
+            None => 0,
+            Some(Value::Object(options)) => {
+                let known = options.keys().all(|name| name == "mask");
+                if !known && !flaw.is("overlooks members of members") {
+                    return Err(CodecError::configuration("unknown option"));
                 }
-                Some(Value::Number(n)) if flaw.is("panics for a number") => panic!("it is {n}"),
-                Some(_) => return Err(CodecError::configuration("options must be an object")),
-            };
-            let rank = configuration.optional_integer("rank", 0..=9)?;
-            if rank.is_some_and(|rank| usize::try_from(rank) != Ok(repr.rank)) {
-                return Err(CodecError::new(CodecErrorKind::Unsupported, "another rank"));
+                options.get("mask").and_then(Value::as_u64).unwrap_or(0)
             }
-            if repr.data_type == DataType::Bool && !flaw.is("takes what it is said to refuse") {
-                return Err(CodecError::new(CodecErrorKind::Unsupported, "no truth"));
-            }
-            if flaw.is("is of another kind") {
-                return Ok(Codec::ArrayBytes(Arc::new(Backwards(flaw))));
-            }
-            Ok(Codec::BytesBytes(Arc::new(Framed(flaw, u8::try_from(mask).unwrap_or(0)))))
-        },
-    }),
-    Entry::Codec(CodecEntry {
-        name: "test.backwards",
-        aliases: &[],
-        kind: CodecKind::ArrayBytes,
-        build: |configuration, repr, _| match repr.fixed()? {
+            Some(Value::Number(n)) if flaw.is("panics for a number") => panic!("it is {n}"),
+            Some(_) => return Err(CodecError::configuration("options must be an object")),
+        };
+        let rank = configuration.optional_integer("rank", 0..=9)?;
+        if rank.is_some_and(|rank| usize::try_from(rank) != Ok(repr.rank)) {
+            return Err(CodecError::new(CodecErrorKind::Unsupported, "another rank"));
+        }
+        if repr.data_type == DataType::Bool && !flaw.is("takes what it is said to refuse") {
+            return Err(CodecError::new(CodecErrorKind::Unsupported, "no truth"));
+        }
+        if flaw.is("is of another kind") {
+            return Ok(Codec::ArrayBytes(Arc::new(Backwards(flaw))));
+        }
+        Ok(Codec::BytesBytes(Arc::new(Framed(flaw, u8::try_from(mask).unwrap_or(0)))))
+    })),
+    Entry::Codec(CodecEntry::new(
+        "test.backwards",
+        CodecKind::ArrayBytes,
+        |configuration, repr, _| match repr.fixed()? {
             (1, _) => Ok(Codec::ArrayBytes(Arc::new(Backwards(Flaw::of(configuration)?)))),
             _ => Err(CodecError::new(CodecErrorKind::Unsupported, "more than a byte")),
         },
-    }),
-    Entry::Codec(CodecEntry {
-        name: "test.plus",
-        aliases: &[],
-        kind: CodecKind::ArrayArray,
-        build: |configuration, repr, _| match repr.data_type {
+    )),
+    Entry::Codec(CodecEntry::new("test.plus", CodecKind::ArrayArray, |configuration, repr, _| {
+        match repr.data_type {
             DataType::UInt8 => Ok(Codec::ArrayArray(Arc::new(Plus(Flaw::of(configuration)?, repr.clone())))),
             _ => Err(CodecError::new(CodecErrorKind::Unsupported, "not uint8")),
-        },
-    }),
+        }
+    })),
 ];
 
 const SHAPES: &[&[u64]] = &[&[], &[0], &[7], &[4, 3, 5]];

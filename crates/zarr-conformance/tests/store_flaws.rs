@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use plain::Plain;
 use zarr_conformance::store::{check, check_reading};
-use zarr_traits::*;
+use zarr_traits::{store::*, *};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Flaw {

@@ -7,8 +7,8 @@ use zarr_array::meta::json::Object;
 use zarr_array::meta::path::normalize;
 use zarr_array::meta::{GroupMeta, Ignore, NodeMeta, Sink, Strict};
 use zarr_array::traits::Prefix;
-use zarr_array::traits::lock::Gate;
 use zarr_array::{Array, Diagnostic, Format, OpenOptions, Registry, Storage, node};
+use zarr_engine::Gate;
 use zarr_store::Consolidated;
 
 use crate::child::Node;

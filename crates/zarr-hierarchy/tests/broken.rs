@@ -127,9 +127,9 @@ fn consolidated_metadata_stays_within_the_limits() {
 #[test]
 fn an_error_of_the_store_is_not_a_property_of_the_node() {
     use std::error::Error;
+    use zarr_conformance::instruments::{Fault, Faulty};
     use zarr_hierarchy::HierarchyErrorKind as Kind;
     use zarr_hierarchy::zarr_array::traits::{StoreError, StoreErrorKind};
-    use zarr_store::{Fault, Faulty};
 
     for (fault, expected) in [
         (StoreErrorKind::Unavailable, Kind::Unavailable),

@@ -8,9 +8,10 @@ use common::hooked::{failing, unconditional};
 use serde_json::{Value, json};
 use zarr_array::traits::{Bytes, Key, Prefix};
 use zarr_array::{Storage, block_on};
+use zarr_conformance::instruments::Counting;
 use zarr_hierarchy::migrate::{MigrateOptions, Plan, RemoveOptions, State, Step};
 use zarr_hierarchy::{Format, HierarchyErrorKind, zarr_array};
-use zarr_store::{Counting, MemoryStore};
+use zarr_store::MemoryStore;
 
 fn put(storage: &Storage, key: &str, text: impl ToString) {
     block_on(storage.put(&Key::new(key).unwrap(), text.to_string())).unwrap();

@@ -11,7 +11,8 @@ use std::sync::atomic::Ordering;
 use zarr_hierarchy::blocking::copy;
 use zarr_hierarchy::zarr_array::Storage;
 use zarr_hierarchy::zarr_array::traits::{
-    Answer, BoxFuture, Capabilities, Op, Prefix, Store, StoreResult, block_on,
+    BoxFuture, Prefix, StoreResult, block_on,
+    store::{Answer, Capabilities, Op, Store},
 };
 use zarr_hierarchy::{CopyOptions, ExistingNode, HierarchyErrorKind as Kind};
 use zarr_store::{MemoryStore, Prefixed};

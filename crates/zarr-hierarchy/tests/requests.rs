@@ -12,7 +12,11 @@ use zarr_hierarchy::zarr_array::{Registry, Storage, blocking::Array, standard};
 use zarr_hierarchy::{Formats, Group, GroupOptions, UseConsolidated};
 
 /// A root with `k` arrays, in a store, with the counter.
-fn flat(k: u64, group: (&str, &str), array: (&str, &str)) -> (Storage, zarr_store::Counting) {
+fn flat(
+    k: u64,
+    group: (&str, &str),
+    array: (&str, &str),
+) -> (Storage, zarr_conformance::instruments::Counting) {
     let names: Vec<String> = (0..k).map(|i| format!("x{i}/{}", array.0)).collect();
     let mut objects: Vec<(&str, &str)> = names.iter().map(|name| (&name[..], array.1)).collect();
     objects.push(group);

@@ -1,8 +1,8 @@
 //! Metadata for new arrays, in the form that every implementation reads (checklist A.8, L.2).
 
+use crate::{GRIDS, RectilinearGrid};
 use zarr_traits::{
-    CodecError, Context, DataType, GRIDS, Layout, Limits, RectilinearGrid, Registry, RegularGrid, Spec,
-    is_private,
+    CodecError, DataType, Layout, Limits, Registry, RegularGrid, Spec, codec::Context, is_private,
 };
 
 use crate::codecs::Element;
@@ -200,7 +200,8 @@ impl ArrayBuilder {
     /// A grid of chunks, or of shards that hold `chunks`, of different lengths, in its shortest form.
     fn rectilinear(&self, grid: &Extension, chunks: &[u64]) -> MetaResult<Extension> {
         let registry = Registry::core().overriding(GRIDS);
-        let context = Context { registry: &registry, limits: &Limits::unlimited(), depth: 0 };
+        let limits = Limits::unlimited();
+        let context = Context::new(&registry, &limits);
         let refused = |e: CodecError| {
             let message = "the chunk grid cannot be used";
             MetaError::argument(message).at(e.pointer()).at("/chunk_grid").with_source(e)

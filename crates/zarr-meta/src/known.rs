@@ -48,7 +48,7 @@ pub fn is_registered(point: ExtensionPoint, name: &str) -> bool {
         ExtensionPoint::DataType => REGISTERED_TYPES,
         ExtensionPoint::ChunkGrid => &["rectilinear", "regular"],
         ExtensionPoint::KeyEncoding => &["default", "v2"],
-        ExtensionPoint::Transformer => &[],
+        _ => &[],
     };
     list.contains(&name)
 }

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use zarr_engine::Chain;
 use zarr_traits::{
-    Chain, ChunkGrid, CodecError, CodecErrorKind, Context, DataType, FillValue, KeyEncoding, Limits, Note,
-    NoteKind, Prefix, Registry, Repr, Spec, Storage, StorageTransformer,
+    ChunkGrid, CodecError, CodecErrorKind, DataType, FillValue, KeyEncoding, Limits, Prefix, Registry, Spec,
+    Storage, StorageTransformer,
+    codec::{Context, Note, NoteKind, Repr},
 };
 
 use crate::diagnostic::{Below, Capped, Code, Diagnostic, Ignore, Sink};
@@ -59,7 +61,7 @@ pub(crate) fn resolve(
     limits: &Limits,
     sink: &mut dyn Sink,
 ) -> MetaResult<Resolved> {
-    let context = Context { registry, limits, depth: 0 };
+    let context = Context::new(registry, limits);
     let sink: &mut dyn Sink = &mut Capped::new(sink);
 
     let repr = repr(array, &context, sink)?;
@@ -81,7 +83,7 @@ fn repr(array: &ArrayDocument, context: &Context<'_>, sink: &mut dyn Sink) -> Me
     report(&notes, "/data_type", sink)?;
     let fill = fill::read(&data_type, array.fill_value(), &mut Below::member("/fill_value", sink))
         .map_err(|e| e.at("/fill_value"))?;
-    Ok(Repr { data_type, fill, rank: array.shape().len() })
+    Ok(Repr::new(data_type, fill, array.shape().len()))
 }
 
 /// The spec of an extension that must be understood, whatever it says, and what to report if it is (A.t49).
@@ -99,7 +101,7 @@ pub(crate) fn chunk_grid_alone(
     registry: &Registry,
     limits: &Limits,
 ) -> MetaResult<Arc<dyn ChunkGrid>> {
-    chunk_grid(array, &Context { registry, limits, depth: 0 }, &mut Ignore)
+    chunk_grid(array, &Context::new(registry, limits), &mut Ignore)
 }
 
 /// Checklist C.1, C.2.
@@ -123,7 +125,7 @@ pub(crate) fn key_encoding_alone(
     registry: &Registry,
     limits: &Limits,
 ) -> MetaResult<Arc<dyn KeyEncoding>> {
-    key_encoding(array, &Context { registry, limits, depth: 0 }, &mut Ignore)
+    key_encoding(array, &Context::new(registry, limits), &mut Ignore)
 }
 
 /// Checklist C.3; an unknown encoding is never taken for the default (C36).
@@ -179,7 +181,7 @@ fn transformers(
 
 /// The codecs of an array, whatever its chunk grid is.
 pub(crate) fn chain_alone(array: &ArrayDocument, registry: &Registry, limits: &Limits) -> MetaResult<Chain> {
-    let context = Context { registry, limits, depth: 0 };
+    let context = Context::new(registry, limits);
     chain(array, repr(array, &context, &mut Ignore)?, &context, &mut Ignore)
 }
 

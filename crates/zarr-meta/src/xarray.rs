@@ -1,6 +1,9 @@
 //! What xarray says in another way before format 3 than in it (checklist J.2).
 
-use zarr_traits::{DataType, FillValue, FloatFormat, Numeric};
+use zarr_traits::{
+    DataType, FillValue,
+    number::{FloatFormat, Numeric},
+};
 
 use crate::diagnostic::Ignore;
 use crate::documents::Format;

@@ -10,7 +10,7 @@ use serde_json::json;
 use zarr_meta::json::Value;
 use zarr_meta::v3::{Extension, GroupDocument};
 use zarr_meta::{ArrayBuilder, ArrayMeta, DataType, Diagnostic, FillValue, Limits, MetaErrorKind, Strict};
-use zarr_traits::{Context, Spec};
+use zarr_traits::{Spec, codec::Context};
 
 fn builder() -> ArrayBuilder {
     ArrayMeta::builder([1000, 1000], DataType::Float32).chunks([100, 100])
@@ -297,7 +297,9 @@ proptest! {
 
 #[test]
 fn l_2_fill_values_of_floats_of_one_byte_are_their_bits() {
-    let context = Context { registry: &common::registry(), limits: &Limits::default(), depth: 0 };
+    let limits = Limits::default();
+    let registry = common::registry();
+    let context = Context::new(&registry, &limits);
     for (name, given, written) in [
         ("float8_e5m2", json!("NaN"), r#""0x7e""#),
         ("float4_e2m1fn", json!(-6), r#""0x0f""#),

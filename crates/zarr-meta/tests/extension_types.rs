@@ -12,7 +12,10 @@ use zarr_meta::types::StructType;
 use zarr_meta::{
     ArrayMeta, Code, DataType, Diagnostic, FillValue, Limits, MetaErrorKind, MetaResult, Strict, fill,
 };
-use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Context, Layout, Note, Spec};
+use zarr_traits::{
+    CodecError, CodecErrorKind, CodecResult, Layout, Spec,
+    codec::{Context, Note},
+};
 
 const LITTLE: &str = r#"[{"name":"bytes","configuration":{"endian":"little"}}]"#;
 
@@ -26,7 +29,7 @@ fn rows(rows: &[(&str, &str, &str, Verdict)]) {
 
 fn noted(name: &str, configuration: &Serde, limits: &Limits) -> CodecResult<(DataType, Vec<Note>)> {
     let registry = registry();
-    let context = Context { registry: &registry, limits, depth: 0 };
+    let context = Context::new(&registry, limits);
     registry.data_type(&Spec::new(name, configuration.clone())?, &context)
 }
 

@@ -11,8 +11,8 @@ use common::Verdict::{Fine, Tolerated, Unresolved};
 use common::{base, check, open};
 use zarr_meta::{ArrayMeta, Code, Diagnostic, Ignore, Limits, Registry};
 use zarr_traits::{
-    ArrayBytesCodec, ChunkGrid, ChunkGridEntry, Codec, CodecEntry, CodecError, CodecKind, CodecResult,
-    Destination, EncodedSize, Entry, Region, Run, Scratch, Source,
+    ChunkGrid, ChunkGridEntry, CodecError, CodecResult, Destination, Entry, Region, Run, Scratch, Source,
+    codec::{ArrayBytesCodec, Codec, CodecEntry, CodecKind, EncodedSize},
 };
 
 fn grid(configuration: &str) -> String {
@@ -189,16 +189,11 @@ impl ArrayBytesCodec for AtLeast {
 #[test]
 fn d_02_codecs_are_held_against_every_shape_of_chunk() {
     let registry = Registry::core().overriding(&[
-        Entry::ChunkGrid(ChunkGridEntry { name: "uneven", build: |_, _, _| Ok(Arc::new(Uneven)) }),
-        Entry::Codec(CodecEntry {
-            name: "at_least",
-            aliases: &[],
-            kind: CodecKind::ArrayBytes,
-            build: |c, _, _| {
-                let least = c.integer("least", 0..=99)?;
-                Ok(Codec::ArrayBytes(Arc::new(AtLeast(least.try_into().unwrap()))))
-            },
-        }),
+        Entry::ChunkGrid(ChunkGridEntry::new("uneven", |_, _, _| Ok(Arc::new(Uneven)))),
+        Entry::Codec(CodecEntry::new("at_least", CodecKind::ArrayBytes, |c, _, _| {
+            let least = c.integer("least", 0..=99)?;
+            Ok(Codec::ArrayBytes(Arc::new(AtLeast(least.try_into().unwrap()))))
+        })),
     ]);
     for (least, refused) in [(4, None), (5, Some("[2, 2] is too small")), (9, Some("[2, 2] is too small"))] {
         let codecs = format!(r#"[{{"name":"at_least","configuration":{{"least":{least}}}}}]"#);

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::{Errno, Result};
-use zarr_traits::{Key, Outcome, Prefix, StoreResult, Version};
+use zarr_traits::{Key, Prefix, StoreResult, Version, store::Outcome};
 
 use crate::lock::{Unlocked, discard};
 use crate::path::{LOCK, check, failed, is_hidden, present};

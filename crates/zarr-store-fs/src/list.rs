@@ -9,7 +9,10 @@
 
 use rustix::fs::{Dir as Names, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
-use zarr_traits::{Dir, Key, List, ListDir, Listed, Page, Prefix, StoreErrorKind, StoreResult};
+use zarr_traits::{
+    Key, Prefix, StoreErrorKind, StoreResult,
+    store::{Dir, List, ListDir, Listed, Page},
+};
 
 use crate::delete::is_dot;
 use crate::path::{check, failed, is_hidden, present};

@@ -21,7 +21,8 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, Stat};
 use rustix::io::{Errno, Result, retry_on_intr};
-use zarr_traits::{StoreError, StoreErrorKind, StoreResult, pause};
+use zarr_store::pause;
+use zarr_traits::{StoreError, StoreErrorKind, StoreResult};
 
 use crate::path::{LOCK, failed, present};
 use crate::store::FsStore;

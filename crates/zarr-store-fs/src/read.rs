@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::io::{Errno, pread, preadv, retry_on_intr};
 use zarr_traits::{
-    ByteRange, Key, ObjectMeta, Read, ReadBuffer, ReadVersion, StoreError, StoreErrorKind, StoreResult,
-    Version,
+    ByteRange, Key, StoreError, StoreErrorKind, StoreResult, Version,
+    store::{ObjectMeta, Read, ReadBuffer, ReadVersion},
 };
 
 use crate::path::{check, failed, is_object, size_of, version_of};

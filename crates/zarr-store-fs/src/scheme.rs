@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-use zarr_traits::location::{percent_decoded, scheme_of};
-use zarr_traits::{Access, OpenScheme, Scheme, Storage, StoreError, StoreErrorKind, StoreResult};
+use zarr_store::{Access, OpenScheme, Scheme};
+use zarr_store::{percent_decoded, scheme_of};
+use zarr_traits::{Storage, StoreError, StoreErrorKind, StoreResult};
 
 use crate::store::FsStore;
 
@@ -14,7 +15,8 @@ use crate::store::FsStore;
 /// The directory exists, or [`Access::create`] says that it is to be made.
 ///
 /// ```
-/// # use zarr_traits::{Access, Schemes, block_on};
+/// # use zarr_store::{Access, Schemes};
+/// # use zarr_traits::block_on;
 /// # let directory = tempfile::tempdir()?;
 /// # let url = format!("file://{}/a%20b.zarr", directory.path().display());
 /// let schemes = Schemes::new(&[zarr_store_fs::SCHEMES]);

@@ -8,7 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use zarr_traits::{Answer, BoxFuture, Capabilities, Op, Store, StoreResult};
+use zarr_traits::{
+    BoxFuture, StoreResult,
+    store::{Answer, Capabilities, Op, Store},
+};
 
 use crate::path::{Root, failed};
 use crate::turn::Turns;
@@ -35,7 +38,7 @@ pub struct FsStore {
 #[non_exhaustive]
 pub enum Durability {
     /// The value is there, also after this process crashes. After a power cut it may be gone, unless
-    /// [`Op::Sync`](zarr_traits::Op::Sync) was performed: the way to write many objects.
+    /// [`Op::Sync`](zarr_traits::store::Op::Sync) was performed: the way to write many objects.
     #[default]
     Atomic,
     /// The value is on the disk, and so is its name. Some milliseconds for each object.

@@ -228,7 +228,10 @@ mod tests {
     use std::os::unix::fs::MetadataExt;
 
     use tempfile::{TempDir, tempdir_in};
-    use zarr_traits::{Key, Outcome, Put, PutMode, Storage};
+    use zarr_traits::{
+        Key, Storage,
+        store::{Outcome, Put, PutMode},
+    };
 
     use super::*;
 

@@ -16,7 +16,8 @@ use std::sync::Arc;
 use rustix::fs::{Mode, Stat};
 use rustix::io::Errno;
 use zarr_traits::{
-    Bytes, Key, Outcome, Prefix, Put, PutMode, StoreError, StoreErrorKind, StoreResult, Version,
+    Bytes, Key, Prefix, StoreError, StoreErrorKind, StoreResult, Version,
+    store::{Outcome, Put, PutMode},
 };
 
 use crate::lock::Unlocked;

@@ -14,7 +14,8 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tempfile::TempDir;
 use zarr_store_fs::FsStore;
 use zarr_traits::{
-    ByteRange, Key, Outcome, Prefix, PutMode, ReadVersion, Storage, StoreErrorKind, StoreResult, block_on,
+    ByteRange, Key, Prefix, Storage, StoreErrorKind, StoreResult, block_on,
+    store::{Outcome, PutMode, ReadVersion},
 };
 
 /// The store as a storage.

@@ -12,8 +12,8 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tempfile::TempDir;
 use zarr_store_fs::FsStore;
 use zarr_traits::{
-    ByteRange, Key, Prefix, PutMode, Read, ReadBuffer, ReadVersion, Storage, StoreErrorKind, StoreResult,
-    block_on,
+    ByteRange, Key, Prefix, Storage, StoreErrorKind, StoreResult, block_on,
+    store::{PutMode, Read, ReadBuffer, ReadVersion},
 };
 
 struct Fixture {

@@ -16,8 +16,8 @@ use nix::libc;
 use tempfile::TempDir;
 use zarr_store_fs::FsStore;
 use zarr_traits::{
-    ByteRange, Bytes, Key, Outcome, PutMode, ReadVersion, Storage, StoreErrorKind, StoreResult, Version,
-    block_on,
+    ByteRange, Bytes, Key, Storage, StoreErrorKind, StoreResult, Version, block_on,
+    store::{Outcome, PutMode, ReadVersion},
 };
 
 /// The store as a storage.

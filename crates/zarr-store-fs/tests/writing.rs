@@ -11,7 +11,10 @@ use std::thread;
 
 use tempfile::TempDir;
 use zarr_store_fs::FsStore;
-use zarr_traits::{ByteRange, Key, Outcome, Prefix, PutMode, ReadVersion, Storage, StoreErrorKind, block_on};
+use zarr_traits::{
+    ByteRange, Key, Prefix, Storage, StoreErrorKind, block_on,
+    store::{Outcome, PutMode, ReadVersion},
+};
 
 fn key(key: &str) -> Key {
     Key::new(key).unwrap()

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
-use zarr_traits::{Access, OpenScheme, Scheme, Storage, StoreError, StoreErrorKind, StoreResult};
+use zarr_store::{Access, OpenScheme, Scheme};
+use zarr_traits::{Storage, StoreError, StoreErrorKind, StoreResult};
 
 use crate::client::Client;
 use crate::cloud::{Place, retries};

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
-use zarr_traits::{Access, OpenScheme, Scheme, Storage, Store as _, StoreError, StoreErrorKind, StoreResult};
+use zarr_store::{Access, OpenScheme, Scheme};
+use zarr_traits::{Storage, StoreError, StoreErrorKind, StoreResult, store::Store as _};
 
 use crate::client::Client;
 use crate::cloud::{Place, retries};

@@ -6,7 +6,10 @@ use object_store::ObjectStore;
 use object_store::list::PaginatedListStore;
 use object_store::path::Path;
 use tokio::sync::{Semaphore, SemaphorePermit};
-use zarr_traits::{Capabilities, Drive, Key, StoreError, StoreErrorKind, StoreResult};
+use zarr_traits::{
+    Key, StoreError, StoreErrorKind, StoreResult,
+    store::{Capabilities, Drive},
+};
 
 use crate::retries::Retries;
 

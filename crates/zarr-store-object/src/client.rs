@@ -14,8 +14,9 @@ use http::{HeaderValue, Method, Request, Response};
 use object_store::client::HttpRequestBody;
 use reqwest::redirect;
 use rustls_platform_verifier::BuilderVerifierExt;
-use zarr_traits::location::redacted;
-use zarr_traits::{Access, StoreError, StoreErrorKind, StoreResult, Trace};
+use zarr_store::redacted;
+use zarr_store::{Access, Trace};
+use zarr_traits::{StoreError, StoreErrorKind, StoreResult};
 
 use crate::answer::{judged, may_pass, refusal, retry_after};
 use crate::failure::{Failure, Why};
@@ -126,7 +127,7 @@ impl Client {
     ) -> Result<Response<Bytes>, Failure> {
         let underway = self.0.trace.as_ref().map(|trace| {
             let target = redacted(&parts.uri.to_string());
-            let mut request = zarr_traits::Request::new(parts.method.as_str(), target);
+            let mut request = zarr_store::Request::new(parts.method.as_str(), target);
             request.range = parts.headers.get(RANGE).and_then(|range| range.to_str().ok()).map(str::to_owned);
             (request.sent, request.attempt) = (body.content_length() as u64, tries.attempt);
             trace.begin(request)

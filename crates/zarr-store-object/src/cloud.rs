@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use object_store::ObjectStore;
-use zarr_traits::{Access, StoreResult};
+use zarr_store::Access;
+use zarr_traits::StoreResult;
 
 use crate::retries::Retries;
 use crate::runtime::Runtime;

@@ -3,7 +3,7 @@
 use std::error::Error as _;
 
 use object_store::Error;
-use zarr_traits::location::redacted;
+use zarr_store::redacted;
 use zarr_traits::{StoreError, StoreErrorKind};
 
 #[cfg(feature = "client")]

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
-use zarr_traits::{Access, OpenScheme, Scheme, Storage, StoreResult};
+use zarr_store::{Access, OpenScheme, Scheme};
+use zarr_traits::{Storage, StoreResult};
 
 use crate::client::Client;
 use crate::cloud::{Place, retries};

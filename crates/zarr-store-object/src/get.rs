@@ -6,7 +6,7 @@ use object_store::path::Path;
 use object_store::{
     Error, Extensions, GetOptions, GetRange, GetResult, GetResultPayload, ObjectStoreExt as _, UpdateVersion,
 };
-use zarr_traits::{ByteRange, ObjectMeta, StoreError, StoreErrorKind, StoreResult, Version};
+use zarr_traits::{ByteRange, StoreError, StoreErrorKind, StoreResult, Version, store::ObjectMeta};
 
 use crate::bucket::Bucket;
 use crate::error::{is_absent, read_error};

@@ -39,10 +39,10 @@ pub use object_store;
 pub use runtime::Runtime;
 pub use store::ObjectStorage;
 
-/// The schemes of the services that are built in, for [`Schemes`](zarr_traits::Schemes): `s3`, `gs`, `az` and `abfs`,
+/// The schemes of the services that are built in, for [`Schemes`](zarr_store::Schemes): `s3`, `gs`, `az` and `abfs`,
 /// `http` and `https`.
 #[cfg(feature = "client")]
-pub const SCHEMES: &[zarr_traits::Scheme] = &[
+pub const SCHEMES: &[zarr_store::Scheme] = &[
     #[cfg(feature = "aws")]
     aws::SCHEME,
     #[cfg(feature = "gcp")]

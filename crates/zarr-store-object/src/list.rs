@@ -9,7 +9,10 @@ use futures_util::StreamExt;
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::path::Path;
 use object_store::{ListResult, ObjectMeta};
-use zarr_traits::{Dir, Key, Listed, Page, Prefix, StoreError, StoreErrorKind, StoreResult};
+use zarr_traits::{
+    Key, Prefix, StoreError, StoreErrorKind, StoreResult,
+    store::{Dir, Listed, Page},
+};
 
 use crate::bucket::Bucket;
 use crate::error::read_error;

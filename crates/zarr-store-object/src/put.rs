@@ -26,7 +26,7 @@ use object_store::{
     Attribute, Attributes, Error, GetOptions, MultipartUpload, ObjectStoreExt as _, PutMode,
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
-use zarr_traits::{Outcome, StoreError, StoreErrorKind, StoreResult, Version};
+use zarr_traits::{StoreError, StoreErrorKind, StoreResult, Version, store::Outcome};
 
 use crate::bucket::Bucket;
 use crate::error::{is_absent, read_error, write_error};

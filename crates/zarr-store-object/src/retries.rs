@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use zarr_traits::pause;
+use zarr_store::pause;
 
 /// The policy, for requests and for conditional puts that are sent again after a look at the object.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,7 @@
 //! What the services with buckets have in common.
 
 use object_store::RetryConfig;
-use zarr_traits::location::{redacted, scheme_of};
+use zarr_store::{redacted, scheme_of};
 use zarr_traits::{StoreError, StoreErrorKind, StoreResult};
 
 use crate::cloud::Place;

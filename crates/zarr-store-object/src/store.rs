@@ -6,8 +6,11 @@ use std::sync::Arc;
 use object_store::ObjectStore;
 use object_store::path::Path;
 use zarr_traits::{
-    Answer, BoxFuture, Capabilities, Delete, Dir, Drive, Key, List, ListDir, ObjectMeta, Op, Outcome, Page,
-    Prefix, Put, PutMode, Read, ReadBuffer, ReadVersion, Store, StoreError, StoreErrorKind, StoreResult,
+    BoxFuture, Key, Prefix, StoreError, StoreErrorKind, StoreResult,
+    store::{
+        Answer, Capabilities, Delete, Dir, Drive, List, ListDir, ObjectMeta, Op, Outcome, Page, Put, PutMode,
+        Read, ReadBuffer, ReadVersion, Store,
+    },
 };
 
 use crate::bucket::{Bucket, Service};

@@ -18,8 +18,9 @@ use object_store::{
     CopyOptions, Error, GetOptions, GetRange, GetResult, GetResultPayload, ListResult, MultipartUpload,
     ObjectMeta, ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
-use zarr_traits::location::redacted;
-use zarr_traits::{Access, OpenScheme, Scheme, Storage, Store as _, StoreError, StoreErrorKind, StoreResult};
+use zarr_store::redacted;
+use zarr_store::{Access, OpenScheme, Scheme};
+use zarr_traits::{Storage, StoreError, StoreErrorKind, StoreResult, store::Store as _};
 
 use crate::asked::size_told;
 use crate::client::Client;

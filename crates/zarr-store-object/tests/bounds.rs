@@ -11,7 +11,7 @@ use common::double::Double;
 use common::{Answer, Asked, Server, all, brief, key, object, refused, web};
 use zarr_store_object::ObjectStorage;
 use zarr_traits::StoreErrorKind::{self, Io, PermissionDenied, TooLarge, Unavailable, Unsupported};
-use zarr_traits::{ByteRange, Bytes, ReadVersion, Storage, StoreResult, block_on};
+use zarr_traits::{ByteRange, Bytes, Storage, StoreResult, block_on, store::ReadVersion};
 
 /// What lies in buffers of sockets may have been sent and is read by nobody.
 const BUFFERED: u64 = 32 << 20;

@@ -13,7 +13,10 @@ use common::double::{Double, Step};
 use common::{Answer, Server, key, object, refused, s3};
 use zarr_store_object::ObjectStorage;
 use zarr_traits::StoreErrorKind::{self, PermissionDenied, Unavailable, Uncertain};
-use zarr_traits::{Bytes, Outcome, PutMode, Storage, block_on};
+use zarr_traits::{
+    Bytes, Storage, block_on,
+    store::{Outcome, PutMode},
+};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Told {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use zarr_conformance::store::check;
 use zarr_store_object::ObjectStorage;
 use zarr_store_object::object_store::memory::InMemory;
-use zarr_traits::{Storage, Store as _};
+use zarr_traits::{Storage, store::Store as _};
 
 fn memory() -> ObjectStorage {
     ObjectStorage::new(Arc::new(InMemory::new())).unwrap()

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use common::{Answer, Asked, Server, brief, deleted, key, object, open, prefix};
 use futures_util::future::join_all;
-use zarr_traits::{ByteRange, Bytes, ReadVersion, Storage, block_on};
+use zarr_traits::{ByteRange, Bytes, Storage, block_on, store::ReadVersion};
 
 const IN_FLIGHT: usize = 8;
 
@@ -65,8 +65,10 @@ fn everything_that_is_done_with_a_handle_shares_the_bound() {
     let large = [large];
     block_on(async {
         let all = (
-            join_all(keys.iter().map(|key| storage.put_if(key, &[], zarr_traits::PutMode::Replace))),
-            join_all(keys[..2].iter().map(|key| storage.put_if(key, &large, zarr_traits::PutMode::Replace))),
+            join_all(keys.iter().map(|key| storage.put_if(key, &[], zarr_traits::store::PutMode::Replace))),
+            join_all(
+                keys[..2].iter().map(|key| storage.put_if(key, &large, zarr_traits::store::PutMode::Replace)),
+            ),
             join_all(keys.iter().map(|_| storage.list(&below, None))),
             join_all(keys.iter().map(|_| storage.list_dir(&below))),
             join_all(keys.iter().map(|_| storage.delete_prefix(&below))),

@@ -10,7 +10,7 @@ use common::{Answer, Asked, Server, all, brief, buckets, deleted, key, open, pre
 use zarr_store_object::ObjectStorage;
 use zarr_store_object::object_store::local::LocalFileSystem;
 use zarr_traits::StoreErrorKind::{Io, LimitExceeded, TooLarge, Unsupported};
-use zarr_traits::{Dir, Key, Prefix, Storage, StoreResult, block_on};
+use zarr_traits::{Key, Prefix, Storage, StoreResult, block_on, store::Dir};
 
 fn list_all(storage: &Storage, below: &str) -> StoreResult<Vec<String>> {
     let keys = block_on(storage.list_all(&prefix(below)))?;

@@ -6,7 +6,11 @@ mod common;
 use std::sync::{Arc, Mutex};
 
 use common::{Answer, Asked, Server, all, brief, key, object, refused, web};
-use zarr_traits::{ByteRange, PutMode, ReadVersion, Request, Storage, StoreErrorKind, Trace, block_on};
+use zarr_store::{Request, Trace};
+use zarr_traits::{
+    ByteRange, Storage, StoreErrorKind, block_on,
+    store::{PutMode, ReadVersion},
+};
 
 #[derive(Clone, Copy, Debug)]
 enum Call {

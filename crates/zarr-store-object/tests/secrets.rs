@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use common::{Answer, Server, brief, key, open};
 use proptest::prelude::*;
-use zarr_traits::{Access, Trace, block_on};
+use zarr_store::{Access, Trace};
+use zarr_traits::block_on;
 
 /// What is shown when a store is opened, and read if it can be opened.
 fn shown(url: &str, access: &Access) -> String {

@@ -8,7 +8,10 @@ mod common;
 use common::{Answer, Asked, Server, brief, buckets, key, refused};
 use zarr_store_object::object_store::path::Path;
 use zarr_traits::StoreErrorKind::{self, Io, PermissionDenied, RangeNotSatisfiable, Unavailable, Uncertain};
-use zarr_traits::{ByteRange, Bytes, Outcome, PutMode, ReadVersion, Storage, Version, block_on};
+use zarr_traits::{
+    ByteRange, Bytes, Storage, Version, block_on,
+    store::{Outcome, PutMode, ReadVersion},
+};
 
 const SERVICES: [&str; 3] = ["s3", "gs", "az"];
 

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use zarr_traits::{
-    Answer, BoxFuture, ByteRange, Bytes, Capabilities, Key, ObjectMeta, Op, Prefix, Read, ReadBuffer,
-    ReadVersion, Storage, Store, StoreError, StoreErrorKind, StoreResult, Version,
+    BoxFuture, ByteRange, Bytes, Key, Prefix, Storage, StoreError, StoreErrorKind, StoreResult, Version,
+    store::{Answer, Capabilities, ObjectMeta, Op, Read, ReadBuffer, ReadVersion, Store},
 };
 
 use answer::Answered;
@@ -51,7 +51,8 @@ impl Default for CacheOptions {
 /// calls [young](Version::young) is not kept at all.
 ///
 /// ```
-/// # use zarr_store::{CacheOptions, Cached, Counting, MemoryStore};
+/// # use zarr_store::{CacheOptions, Cached, MemoryStore};
+/// # use zarr_conformance::instruments::Counting;
 /// # use zarr_traits::{Key, Storage, block_on};
 /// let (below, counting) = Counting::over(&Storage::from(MemoryStore::new()));
 /// let (storage, cached) = Cached::over(&below, CacheOptions::default());

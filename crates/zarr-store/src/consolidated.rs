@@ -6,8 +6,8 @@ use std::ops::Bound;
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
 use zarr_traits::{
-    Answer, BoxFuture, Bytes, Capabilities, Key, ObjectMeta, Op, Prefix, ReadVersion, Storage, Store,
-    StoreResult, ready,
+    BoxFuture, Bytes, Key, Prefix, Storage, StoreResult, ready,
+    store::{Answer, Capabilities, ObjectMeta, Op, ReadVersion, Store},
 };
 
 /// The layer that holds the documents of a part of a store. Its clones share them.
@@ -175,7 +175,8 @@ mod tests {
     use zarr_traits::{ByteRange, StoreError, StoreErrorKind, block_on};
 
     use super::*;
-    use crate::{Counting, MemoryStore};
+    use crate::MemoryStore;
+    use zarr_conformance::instruments::Counting;
 
     fn key(key: &str) -> Key {
         Key::new(key).unwrap()

@@ -3,22 +3,25 @@
 
 mod cache;
 mod consolidated;
-mod count;
-mod fault;
-mod latency;
+mod location;
 mod memory;
+mod pause;
 mod prefix;
 mod scheme;
 mod trace;
+mod traced;
 #[cfg(feature = "zip")]
 pub mod zip;
 
 pub use cache::{CacheCounts, CacheOptions, Cached};
 pub use consolidated::Consolidated;
-pub use count::{Counting, Counts};
-pub use fault::{Fault, Faulty};
-pub use latency::{Network, Simulated};
+pub use location::{
+    Access, Located, OpenScheme, Scheme, Schemes, names_of, percent_decoded, redacted, scheme_of,
+    split_adapters, split_node,
+};
 pub use memory::MemoryStore;
+pub use pause::pause;
 pub use prefix::Prefixed;
 pub use scheme::SCHEMES;
-pub use trace::Traced;
+pub use trace::{Request, Trace, Underway};
+pub use traced::Traced;

@@ -6,8 +6,11 @@ use std::ops::Bound;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use zarr_traits::{
-    Answer, BoxFuture, Bytes, Capabilities, Delete, Dir, Key, List, ListDir, Listed, ObjectMeta, Op, Outcome,
-    Page, Prefix, Put, PutMode, Read, Store, StoreResult, Version, ready,
+    BoxFuture, Bytes, Key, Prefix, StoreResult, Version, ready,
+    store::{
+        Answer, Capabilities, Delete, Dir, List, ListDir, Listed, ObjectMeta, Op, Outcome, Page, Put,
+        PutMode, Read, Store,
+    },
 };
 
 /// Keys in one page of a listing.
@@ -209,7 +212,7 @@ fn listed((key, object): (&str, &Object)) -> StoreResult<Listed> {
 
 #[cfg(test)]
 mod tests {
-    use zarr_traits::{ByteRange, ReadVersion, Storage, block_on};
+    use zarr_traits::{ByteRange, Storage, block_on, store::ReadVersion};
 
     use super::*;
 

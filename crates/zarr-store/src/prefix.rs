@@ -1,8 +1,8 @@
 //! A storage below a prefix of another one.
 
 use zarr_traits::{
-    Answer, BoxFuture, Capabilities, Dir, Head, Key, List, ListDir, Listed, Op, Page, Prefix, Storage, Store,
-    StoreError, StoreErrorKind, StoreResult,
+    BoxFuture, Key, Prefix, Storage, StoreError, StoreErrorKind, StoreResult,
+    store::{Answer, Capabilities, Dir, Head, List, ListDir, Listed, Op, Page, Store},
 };
 
 /// The layer that makes what lies below a prefix a storage of its own. Nothing outside it can be reached, because a

@@ -1,6 +1,7 @@
 //! The schemes of this crate in URLs of stores (checklist E26, E50).
 
-use zarr_traits::{Access, OpenScheme, Scheme, Storage, StoreError, StoreErrorKind, StoreResult};
+use crate::{Access, OpenScheme, Scheme};
+use zarr_traits::{Storage, StoreError, StoreErrorKind, StoreResult};
 
 use crate::MemoryStore;
 
@@ -24,7 +25,8 @@ fn memory(url: &str, _: &Access) -> StoreResult<Storage> {
 
 #[cfg(test)]
 mod tests {
-    use zarr_traits::{Schemes, block_on};
+    use crate::Schemes;
+    use zarr_traits::block_on;
 
     use super::*;
 

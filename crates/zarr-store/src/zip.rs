@@ -21,10 +21,13 @@ mod pack;
 use std::fmt;
 use std::ops::{ControlFlow, Range};
 
+use crate::{Access, OpenScheme, Scheme};
 use zarr_traits::{
-    Access, Answer, BoxFuture, ByteRange, Bytes, Capabilities, Dir, Key, List, Listed, ObjectMeta, Op,
-    OpenScheme, Page, Prefix, Read, ReadBuffer, ReadVersion, Scheme, Storage, Store, StoreError,
-    StoreErrorKind, StoreResult, Version, ready,
+    BoxFuture, ByteRange, Bytes, Key, Prefix, Storage, StoreError, StoreErrorKind, StoreResult, Version,
+    ready,
+    store::{
+        Answer, Capabilities, Dir, List, Listed, ObjectMeta, Op, Page, Read, ReadBuffer, ReadVersion, Store,
+    },
 };
 
 use directory::{Directory, End, folders};

@@ -3,12 +3,11 @@
 
 use std::time::Duration;
 
+use zarr_conformance::instruments::{Counting, Fault, Faulty, Network, Simulated};
 use zarr_conformance::store::check;
-use zarr_store::{
-    CacheOptions, Cached, Consolidated, Counting, Fault, Faulty, MemoryStore, Network, Prefixed, Simulated,
-    Traced,
-};
-use zarr_traits::{Key, Prefix, Storage, Trace};
+use zarr_store::Trace;
+use zarr_store::{CacheOptions, Cached, Consolidated, MemoryStore, Prefixed, Traced};
+use zarr_traits::{Key, Prefix, Storage};
 
 fn memory() -> Storage {
     Storage::from(MemoryStore::new())

@@ -4,12 +4,14 @@
 
 use std::fs;
 
+use zarr_conformance::instruments::{Counting, Fault, Faulty};
 use zarr_conformance::store::check_reading;
 use zarr_store::zip::{PackOptions, ZipLimits, ZipStore, pack, write_file};
-use zarr_store::{Counting, Fault, Faulty, MemoryStore, SCHEMES};
+use zarr_store::{Access, OpenScheme, Scheme, Schemes};
+use zarr_store::{MemoryStore, SCHEMES};
 use zarr_traits::{
-    Access, Answer, BoxFuture, ByteRange, Bytes, Capabilities, Key, ObjectMeta, Op, OpenScheme, Prefix, Read,
-    ReadBuffer, ReadVersion, Scheme, Schemes, Storage, Store, StoreErrorKind, StoreResult, block_on, ready,
+    BoxFuture, ByteRange, Bytes, Key, Prefix, Storage, StoreErrorKind, StoreResult, block_on, ready,
+    store::{Answer, Capabilities, ObjectMeta, Op, Read, ReadBuffer, ReadVersion, Store},
 };
 
 /// By CPython's `zipfile` and by Info-ZIP; see `make.py` beside them.

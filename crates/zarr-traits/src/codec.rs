@@ -44,7 +44,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use zarr_traits::*;
+//! use zarr_traits::{codec::*, *};
 //!
 //! #[derive(Debug)]
 //! struct Xor(u8);
@@ -64,15 +64,10 @@
 //!     }
 //! }
 //!
-//! const XOR: Entry = Entry::Codec(CodecEntry {
-//!     name: "example.xor",
-//!     aliases: &[],
-//!     kind: CodecKind::BytesBytes,
-//!     build: |configuration, _, _| {
-//!         let mask = configuration.integer("mask", 0..=255)?;
-//!         Ok(Codec::BytesBytes(Arc::new(Xor(u8::try_from(mask).unwrap_or(0)))))
-//!     },
-//! });
+//! const XOR: Entry = Entry::Codec(CodecEntry::new("example.xor", CodecKind::BytesBytes, |configuration, _, _| {
+//!     let mask = configuration.integer("mask", 0..=255)?;
+//!     Ok(Codec::BytesBytes(Arc::new(Xor(u8::try_from(mask).unwrap_or(0)))))
+//! }));
 //! let registry = Registry::core().with(&[XOR])?;
 //! # Ok::<(), CodecError>(())
 //! ```
@@ -87,8 +82,7 @@ use std::sync::Arc;
 
 use zarr_strided::{Destination, Dims, Source, Swap};
 
-use crate::chain::byte_len;
-pub use crate::configuration::{Configuration, Note, NoteKind};
+pub use crate::configuration::{Configuration, Note, NoteKind, summary};
 use crate::dtype::{DataType, Layout};
 use crate::error::{CodecError, CodecErrorKind, CodecResult};
 use crate::fill::FillValue;
@@ -96,12 +90,14 @@ use crate::heap::Slot;
 use crate::limits::Limits;
 use crate::partial::{ChunkRead, Hints, Known};
 use crate::region::Region;
+use crate::region::byte_len;
 use crate::registry::Registry;
 use crate::scratch::Scratch;
 use crate::update::{ChunkUpdate, InnerChunks, Picks};
 
 /// What reaches a codec: everything about a chunk but its shape and its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Repr {
     /// The data type of the elements.
     pub data_type: DataType,
@@ -112,6 +108,11 @@ pub struct Repr {
 }
 
 impl Repr {
+    /// Elements of `data_type`, in chunks of `rank` dimensions.
+    pub fn new(data_type: DataType, fill: FillValue, rank: usize) -> Self {
+        Self { data_type, fill, rank }
+    }
+
     /// Size and unit of an element, 1 for a packed one; an error that says so for a type of variable length (checklist
     /// D.10).
     ///
@@ -139,6 +140,7 @@ impl Repr {
 
 /// What the building of an extension may look at.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Context<'a> {
     /// Where inner chains and types are looked up.
     pub registry: &'a Registry,
@@ -146,6 +148,19 @@ pub struct Context<'a> {
     pub limits: &'a Limits,
     /// How many chains, or data types, this one lies in.
     pub depth: usize,
+}
+
+impl<'a> Context<'a> {
+    /// The context of the extensions of an array.
+    pub fn new(registry: &'a Registry, limits: &'a Limits) -> Self {
+        Self { registry, limits, depth: 0 }
+    }
+
+    /// The context one level further inside.
+    #[must_use]
+    pub fn inside(self) -> Self {
+        Self { depth: self.depth.saturating_add(1), ..self }
+    }
 }
 
 /// The kind of a codec, known from its name alone (checklist A22).
@@ -172,6 +187,7 @@ pub enum Codec {
 
 /// Makes a codec from its configuration and the representation that reaches it.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct CodecEntry {
     /// The name in metadata documents.
     pub name: &'static str,
@@ -180,11 +196,28 @@ pub struct CodecEntry {
     /// Which kind [`build`](Self::build) returns.
     pub kind: CodecKind,
     /// Builds it.
-    pub build: fn(&mut Configuration<'_>, &Repr, &Context<'_>) -> CodecResult<Codec>,
+    pub build: BuildCodec,
+}
+
+/// Builds a codec for elements of a representation.
+pub type BuildCodec = fn(&mut Configuration<'_>, &Repr, &Context<'_>) -> CodecResult<Codec>;
+
+impl CodecEntry {
+    /// The codec `name`, of which `build` makes one of the stated kind.
+    pub const fn new(name: &'static str, kind: CodecKind, build: BuildCodec) -> Self {
+        Self { name, aliases: &[], kind, build }
+    }
+
+    /// The same codec, found by other names as well.
+    #[must_use]
+    pub const fn with_aliases(self, aliases: &'static [&'static str]) -> Self {
+        Self { aliases, ..self }
+    }
 }
 
 /// How large something is once it is encoded, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum EncodedSize {
     /// Always exactly this.
     Exact(u64),
@@ -223,7 +256,7 @@ pub fn too_large() -> CodecError {
 /// there is to an array → array codec that keeps the order of its elements.
 ///
 /// ```
-/// # use zarr_traits::*;
+/// # use zarr_traits::{codec::*, *};
 /// fn negate(src: Source<'_>, dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()> {
 ///     with_dense(&src, dst, scratch, |src, dst, _| {
 ///         for (from, to) in src.as_chunks().0.iter().zip(dst.as_chunks_mut().0) {

@@ -3,8 +3,7 @@
 use serde_json::{Map, Value};
 use zarr_strided::Dims;
 
-use crate::chain::{Chain, Steps};
-use crate::codec::{Context, Repr};
+use crate::codec::Context;
 use crate::dtype::DataType;
 use crate::error::{CodecError, CodecErrorKind, CodecResult};
 use crate::registry::Spec;
@@ -43,6 +42,15 @@ pub struct Note {
     pub message: String,
 }
 
+impl Note {
+    /// The note that an extension was found by `used`, an old form of `name`; `None` if both are the same. `place` is a JSON
+    /// pointer to the extension.
+    pub fn alias(used: &str, name: &str, place: &str) -> Option<Self> {
+        let message = format!("{used:?} is an old name of {name:?}");
+        (used != name).then(|| Self { kind: NoteKind::Alias, pointer: format!("{place}/name"), message })
+    }
+}
+
 /// The configuration of one extension, while it is read.
 ///
 /// Members that nobody asked for become notes, so that a misspelt member does not pass unseen.
@@ -58,8 +66,7 @@ pub struct Configuration<'a> {
     members: &'a Map<String, Value>,
     used: Vec<&'static str>,
     notes: Vec<Note>,
-    /// Unknown codecs of the chains in it.
-    pub(crate) skipped: Vec<String>,
+    skipped: Vec<String>,
 }
 
 impl<'a> Configuration<'a> {
@@ -79,32 +86,20 @@ impl<'a> Configuration<'a> {
         self.note_as(NoteKind::Other, member, message);
     }
 
-    /// The chain that the required list `member` describes, for a codec that holds others. It lies one deeper than the
-    /// codec itself, and what was tolerated in it is noted under `member`.
+    /// Builds what the required list `member` names, for a codec that holds others: `build` is given the codecs of the list,
+    /// the context one level deeper, and the place for notes, with pointers relative to the list.
     ///
     /// # Errors
-    /// When the member is missing or no list of codecs, longer than the limits allow, or no chain (see [`Chain::build`]).
-    pub fn chain(&mut self, member: &'static str, repr: Repr, context: &Context<'_>) -> CodecResult<Chain> {
+    /// When the member is missing, is not a list of codecs, or is longer than the limits allow, and those of `build`.
+    pub fn codecs<T>(
+        &mut self,
+        member: &'static str,
+        context: &Context<'_>,
+        build: impl FnOnce(&[Spec], &Context<'_>, &mut Vec<Note>) -> CodecResult<T>,
+    ) -> CodecResult<T> {
         let (specs, mut notes) = self.specs(member, context)?;
-        let inside = Context { depth: context.depth.saturating_add(1), ..*context };
-        let built = Chain::build(&specs, repr, &inside, &mut notes);
-        self.take_notes(&pointer(member), notes);
-        let chain = built.map_err(|e| e.at(&pointer(member)))?;
-        self.skipped.extend_from_slice(chain.skipped());
-        Ok(chain)
-    }
-
-    /// The bytes → bytes codecs that the required list `member` names, for a codec that applies some of them. They lie one
-    /// deeper than the codec itself, and what was tolerated in them is noted under `member`: also a codec that nobody knows
-    /// and the document allows to skip.
-    ///
-    /// # Errors
-    /// When the member is missing or no list of codecs, longer or deeper than the limits allow, or a codec in it is of
-    /// another kind, unknown, or refuses its configuration.
-    pub fn steps(&mut self, member: &'static str, repr: &Repr, context: &Context<'_>) -> CodecResult<Steps> {
-        let (specs, mut notes) = self.specs(member, context)?;
-        let inside = Context { depth: context.depth.saturating_add(1), ..*context };
-        let built = Steps::build(&specs, repr, &inside, &mut notes);
+        let inside = context.inside();
+        let built = build(&specs, &inside, &mut notes);
         self.take_notes(&pointer(member), notes);
         built.map_err(|e| e.at(&pointer(member)))
     }
@@ -134,7 +129,7 @@ impl<'a> Configuration<'a> {
     /// When it names no data type, or is nested deeper than 32 types. Pointers of errors begin with `place`.
     pub fn data_type(&mut self, value: &Value, place: &str, context: &Context<'_>) -> CodecResult<DataType> {
         let place = format!("/configuration{place}");
-        let inside = Context { depth: context.depth.saturating_add(1), ..*context };
+        let inside = context.inside();
         if inside.depth > TYPE_DEPTH {
             let message = format!("data types are nested deeper than {TYPE_DEPTH} levels");
             return Err(CodecError::new(CodecErrorKind::LimitExceeded, message).at(&place));
@@ -153,6 +148,16 @@ impl<'a> Configuration<'a> {
         notes.extend(more);
         self.take_notes(&place, notes);
         Ok(data_type)
+    }
+
+    /// Records that these codecs, which are unknown, are skipped inside of this one: it cannot encode.
+    pub fn skip(&mut self, codecs: &[String]) {
+        self.skipped.extend_from_slice(codecs);
+    }
+
+    /// The names of the unknown codecs that are skipped inside of this one.
+    pub fn skipped(&self) -> &[String] {
+        &self.skipped
     }
 
     /// Refuses members that nobody has asked for, where ignoring one would change what the others mean.
@@ -179,7 +184,8 @@ impl<'a> Configuration<'a> {
         );
     }
 
-    pub(crate) fn note_as(&mut self, kind: NoteKind, member: &str, message: impl Into<String>) {
+    /// Notes a deviation of one kind in `member` that was accepted.
+    pub fn note_as(&mut self, kind: NoteKind, member: &str, message: impl Into<String>) {
         self.notes.push(Note { kind, pointer: pointer(member), message: message.into() });
     }
 
@@ -245,13 +251,16 @@ impl<'a> Configuration<'a> {
     }
 
     /// A required list.
-    pub(crate) fn list(&mut self, name: &'static str) -> CodecResult<&'a [Value]> {
+    ///
+    /// # Errors
+    /// When it is missing or is not a list.
+    pub fn list(&mut self, name: &'static str) -> CodecResult<&'a [Value]> {
         let value = self.get(name).ok_or_else(|| missing(name))?;
         value.as_array().map(Vec::as_slice).ok_or_else(|| wrong(name, value, "a list"))
     }
 
     /// A value in `name` as an integer from zero on, if it is one.
-    pub(crate) fn length(&mut self, name: &'static str, value: &Value) -> Option<u64> {
+    pub fn length(&mut self, name: &'static str, value: &Value) -> Option<u64> {
         value.as_u64().or_else(|| self.whole(name, value).ok()?.try_into().ok())
     }
 
@@ -346,7 +355,7 @@ fn wrong(name: &str, value: &Value, expected: &str) -> CodecError {
 }
 
 /// A value, cut to what fits into a message.
-pub(crate) fn summary(value: &Value) -> String {
+pub fn summary(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(60) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -363,7 +372,7 @@ mod tests {
     #[test]
     fn a_type_inside_of_a_type_is_noted_and_refused_at_its_place() {
         let (registry, limits) = (crate::Registry::core(), crate::Limits::default());
-        let context = Context { registry: &registry, limits: &limits, depth: 0 };
+        let context = Context::new(&registry, &limits);
         let members = Map::new();
         let mut c = Configuration::new(&members);
         for value in [json!("int32"), json!({"name": "int32"})] {

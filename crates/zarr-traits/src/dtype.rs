@@ -15,8 +15,8 @@ use crate::codec::{Configuration, Context};
 use crate::error::{CodecError, CodecResult};
 use crate::fill::FillValue;
 use crate::heap::Slot;
-use crate::number::{FloatFormat, Numeric};
-use crate::registry::ExtensionPoint;
+use crate::registry::{ExtensionPoint, NamedEntry};
+use zarr_number::{FloatFormat, Numeric};
 
 /// How one element lies in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -308,15 +308,8 @@ pub trait ExtensionType: Any + Debug + Send + Sync {
 }
 
 /// Makes a data type from its configuration.
-#[derive(Debug, Clone, Copy)]
-pub struct DataTypeEntry {
-    /// The name in metadata documents.
-    pub name: &'static str,
-    /// Other names that are read and never written.
-    pub aliases: &'static [&'static str],
-    /// Builds it.
-    pub build: fn(&mut Configuration<'_>, &Context<'_>) -> CodecResult<Arc<dyn ExtensionType>>,
-}
+pub type DataTypeEntry =
+    NamedEntry<fn(&mut Configuration<'_>, &Context<'_>) -> CodecResult<Arc<dyn ExtensionType>>>;
 
 #[cfg(test)]
 mod tests {

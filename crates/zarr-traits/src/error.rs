@@ -181,6 +181,11 @@ impl CodecError {
         Self { unknown: Some(Box::new((point, name))), ..error }
     }
 
+    /// The error of an allocation of `len` bytes that failed, of kind [`CodecErrorKind::LimitExceeded`].
+    pub fn no_memory(len: usize) -> Self {
+        Self::new(CodecErrorKind::LimitExceeded, format!("no memory for {len} bytes"))
+    }
+
     /// Shorthand for [`CodecErrorKind::Corrupt`].
     pub fn corrupt(message: impl Into<String>) -> Self {
         Self::new(CodecErrorKind::Corrupt, message)

@@ -1,6 +1,4 @@
-//! Chunk grids: how an array is cut into chunks. `regular` is here, `rectilinear` in a file of its own.
-
-mod rectilinear;
+//! Chunk grids: how an array is cut into chunks. `regular` is here; others are registered.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -11,12 +9,7 @@ use zarr_strided::Dims;
 
 use crate::codec::{Configuration, Context, NoteKind};
 use crate::error::{CodecError, CodecResult};
-use crate::registry::Entry;
-
-pub use rectilinear::RectilinearGrid;
-
-/// The registered chunk grids beyond the core specification, for [`Registry::with`](crate::Registry::with).
-pub const GRIDS: &[Entry] = &[Entry::ChunkGrid(RectilinearGrid::ENTRY)];
+use crate::registry::NamedEntry;
 
 /// A grid of chunks: a partition of every dimension by itself, of which the chunks are the product.
 ///
@@ -91,17 +84,9 @@ fn have_same_start(a: Vec<Run>, b: Vec<Run>) -> bool {
     true
 }
 
-/// Builds a grid from its configuration, for an array of a shape.
-pub type BuildGrid = fn(&mut Configuration<'_>, &[u64], &Context<'_>) -> CodecResult<Arc<dyn ChunkGrid>>;
-
-/// Makes a grid from its configuration and the shape of the array.
-#[derive(Debug, Clone, Copy)]
-pub struct ChunkGridEntry {
-    /// The name in metadata documents.
-    pub name: &'static str,
-    /// Builds it for an array of a shape.
-    pub build: BuildGrid,
-}
+/// Makes a chunk grid from its configuration, for an array of a shape.
+pub type ChunkGridEntry =
+    NamedEntry<fn(&mut Configuration<'_>, &[u64], &Context<'_>) -> CodecResult<Arc<dyn ChunkGrid>>>;
 
 /// The `regular` grid: chunks of one shape (checklist C1 to C4).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,7 +113,7 @@ impl RegularGrid {
     }
 
     /// Its entry in a registry.
-    pub const ENTRY: ChunkGridEntry = ChunkGridEntry { name: "regular", build: build_regular };
+    pub const ENTRY: ChunkGridEntry = ChunkGridEntry::new("regular", build_regular);
 }
 
 fn build_regular(

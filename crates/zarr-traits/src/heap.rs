@@ -14,10 +14,10 @@ use std::sync::{PoisonError, RwLock};
 use bytes::Bytes;
 use zarr_strided::{Destination, Source, Swap};
 
-use crate::chain::byte_len;
 use crate::error::{CodecError, CodecErrorKind, CodecResult};
 use crate::fill::FillValue;
 use crate::region::Region;
+use crate::region::byte_len;
 use crate::scratch::Scratch;
 
 /// Where an element lies in a [`Heap`]: the number of a block, and a range of it.
@@ -159,7 +159,7 @@ pub fn decode(
     }
     let mut slots = scratch.take_vec();
     let bytes = byte_len(part.shape(), Slot::SIZE)?;
-    slots.try_reserve(bytes).map_err(|_| crate::scratch::no_memory(bytes))?;
+    slots.try_reserve(bytes).map_err(|_| CodecError::no_memory(bytes))?;
     let slot = |slot: Slot| slots.extend_from_slice(&slot.to_bytes());
     if part.is_whole(shape) {
         scratch.heap()?.add(Bytes::copy_from_slice(block), elements.iter().cloned(), slot)?;

@@ -30,6 +30,8 @@
 //! });
 //! ```
 
+mod elementwise;
+
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -41,6 +43,8 @@ use crate::error::CodecResult;
 use crate::fill::FillValue;
 use crate::region::Region;
 use crate::scratch::Scratch;
+
+pub use elementwise::elementwise;
 
 /// What is done to elements, which lie side by side in C order and in the byte order of this machine. Source and
 /// destination hold as many elements.
@@ -71,7 +75,7 @@ pub trait Kernel: Debug + Send + Sync + 'static {
 pub fn codec(kernel: impl Kernel, repr: &Repr, encoded: DataType) -> CodecResult<Codec> {
     let mut fill = vec![0; encoded.memory_size()];
     kernel.encode(repr.fill.bytes(), &mut fill, &mut Scratch::new())?;
-    let encoded_repr = Repr { data_type: encoded, fill: FillValue::from_bytes(fill), rank: repr.rank };
+    let encoded_repr = Repr::new(encoded, FillValue::from_bytes(fill), repr.rank);
     Ok(Codec::ArrayArray(Arc::new(KernelCodec { kernel, encoded_repr })))
 }
 

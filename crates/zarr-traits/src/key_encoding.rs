@@ -7,6 +7,7 @@ use zarr_strided::Dims;
 
 use crate::codec::{Configuration, Context};
 use crate::error::{CodecError, CodecResult};
+use crate::registry::NamedEntry;
 
 /// Turns the grid index of a chunk into its key, relative to the array, and back (checklist C.3).
 pub trait KeyEncoding: Debug + Send + Sync {
@@ -18,13 +19,8 @@ pub trait KeyEncoding: Debug + Send + Sync {
 }
 
 /// Makes a key encoding from its configuration.
-#[derive(Debug, Clone, Copy)]
-pub struct KeyEncodingEntry {
-    /// The name in metadata documents.
-    pub name: &'static str,
-    /// Builds it.
-    pub build: fn(&mut Configuration<'_>, &Context<'_>) -> CodecResult<Arc<dyn KeyEncoding>>,
-}
+pub type KeyEncodingEntry =
+    NamedEntry<fn(&mut Configuration<'_>, &Context<'_>) -> CodecResult<Arc<dyn KeyEncoding>>>;
 
 /// The two key encodings of the core: `default` (`c/1/23`, checklist C30) and `v2` (`1.23`, C31).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,16 +42,14 @@ impl CoreKeyEncoding {
     }
 
     /// The entry of `default` in a registry.
-    pub const DEFAULT: KeyEncodingEntry = KeyEncodingEntry {
-        name: "default",
-        build: |configuration, _| Ok(Arc::new(Self::default_with(separator(configuration, '/')?))),
-    };
+    pub const DEFAULT: KeyEncodingEntry = KeyEncodingEntry::new("default", |configuration, _| {
+        Ok(Arc::new(Self::default_with(separator(configuration, '/')?)))
+    });
 
     /// The entry of `v2` in a registry.
-    pub const V2: KeyEncodingEntry = KeyEncodingEntry {
-        name: "v2",
-        build: |configuration, _| Ok(Arc::new(Self::v2_with(separator(configuration, '.')?))),
-    };
+    pub const V2: KeyEncodingEntry = KeyEncodingEntry::new("v2", |configuration, _| {
+        Ok(Arc::new(Self::v2_with(separator(configuration, '.')?)))
+    });
 }
 
 fn separator(configuration: &mut Configuration<'_>, default: char) -> CodecResult<char> {

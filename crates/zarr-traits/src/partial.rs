@@ -6,13 +6,12 @@ use std::fmt;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use zarr_strided::{Destination, Dims, Source, Swap};
+use zarr_strided::{Destination, Dims, Swap};
 
-use crate::chain::Chain;
-use crate::error::{CodecError, CodecResult};
+use crate::error::CodecResult;
 use crate::fill::FillValue;
 use crate::range::ByteRange;
-use crate::region::{Region, inverse, permute};
+use crate::region::Region;
 use crate::scratch::Scratch;
 
 /// How parts of objects are best fetched. The defaults are those of the kind of store: [`Drive::hints`](crate::Drive::hints).
@@ -122,6 +121,7 @@ impl Debug for Known {
 
 /// One piece of a part of a chunk: which bytes it needs, and where its elements go.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Piece {
     /// The bytes it is made of; none of them for a piece that needs none.
     pub span: Span,
@@ -133,8 +133,16 @@ pub struct Piece {
     pub job: Job,
 }
 
+impl Piece {
+    /// The piece of `shape` at `at`, which `job` makes of the bytes in `span`.
+    pub fn new(span: Span, at: Dims, shape: Dims, job: Job) -> Self {
+        Self { span, at, shape, job }
+    }
+}
+
 /// How the bytes of a piece become elements.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Job {
     /// They are the elements, `strides` bytes apart in each dimension, with their bytes swapped.
     Strided {
@@ -149,66 +157,33 @@ pub enum Job {
     Fill(FillValue),
 }
 
+/// Decodes a part of an inner chunk: the chain of its codecs.
+pub trait DecodePart: Debug + Send + Sync {
+    /// Decodes `part` of a chunk of `shape`, whose encoded form is `src`, into `dst`.
+    ///
+    /// # Errors
+    /// When the bytes are corrupt.
+    fn decode_part(
+        &self,
+        src: &[u8],
+        shape: &[u64],
+        part: &Region,
+        dst: Destination<'_>,
+        scratch: &mut Scratch,
+    ) -> CodecResult<()>;
+}
+
 /// A part of an inner chunk.
 #[derive(Debug, Clone)]
 pub struct InnerPart {
     /// Which of the inner chunks it is: what errors call it.
     pub number: Dims,
     /// The codecs of the inner chunk.
-    pub chain: Arc<Chain>,
+    pub chain: Arc<dyn DecodePart>,
     /// The shape of the inner chunk.
     pub chunk: Dims,
     /// The part of it that the piece gives.
     pub part: Region,
     /// Dimension `i` of the inner chunk is dimension `order[i]` of the piece; none: they are in the same order.
     pub order: Option<Dims>,
-}
-
-impl Piece {
-    /// Turns the bytes of [`span`](Self::span) into elements in `dst`, which has the [`shape`](Self::shape) of the piece.
-    ///
-    /// # Errors
-    /// When the bytes are corrupt.
-    pub fn run(&self, src: &[u8], mut dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()> {
-        match &self.job {
-            Job::Strided { strides, swap } => {
-                let elements = Source::strided(src, 0, &self.shape, strides, dst.size());
-                let elements = elements.map_err(|e| CodecError::corrupt(e.to_string()))?;
-                Ok(dst.put(elements, *swap)?)
-            }
-            Job::Chain(inner) => {
-                let InnerPart { number, chain, chunk, part, order } = &**inner;
-                let dst = match order {
-                    Some(order) => dst.permute(order)?,
-                    None => dst,
-                };
-                chain.decode_into(src, chunk, part, dst, scratch).map_err(|e| e.in_inner_chunk(number))
-            }
-            Job::Fill(fill) => Ok(dst.fill(fill.bytes())?),
-        }
-    }
-
-    /// The piece as somebody sees it whose dimension `order[i]` is our dimension `i`; `None` when that is no order.
-    #[must_use]
-    pub fn reordered(mut self, order: &[u64]) -> Option<Self> {
-        let back = inverse(order)?;
-        self.at = permute(&self.at, &back)?;
-        self.shape = permute(&self.shape, &back)?;
-        match &mut self.job {
-            Job::Strided { strides, .. } => {
-                *strides = back
-                    .iter()
-                    .map(|i| strides.get(usize::try_from(*i).ok()?).copied())
-                    .collect::<Option<_>>()?;
-            }
-            Job::Chain(inner) => {
-                inner.order = Some(match &inner.order {
-                    Some(inside) => permute(order, inside)?,
-                    None => order.into(),
-                });
-            }
-            Job::Fill(_) => {}
-        }
-        Some(self)
-    }
 }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use zarr_strided::Dims;
 
+use crate::error::{CodecError, CodecErrorKind, CodecResult};
+
 /// A box: where it starts and how long it is in each dimension, in elements.
 ///
 /// Once built it cannot be wrong: both have the same rank and no end exceeds `u64`.
@@ -110,6 +112,20 @@ pub fn inverse(order: &[u64]) -> Option<Dims> {
         }
     }
     Some(back)
+}
+
+/// The bytes of elements of `size` in `shape`.
+///
+/// # Errors
+/// When that exceeds memory.
+pub fn byte_len(shape: &[u64], size: usize) -> CodecResult<usize> {
+    let bytes = Dims::from(shape).product().and_then(|n| n.checked_mul(size as u64));
+    bytes.and_then(|n| isize::try_from(n).ok()).map(isize::unsigned_abs).ok_or_else(|| {
+        CodecError::new(
+            CodecErrorKind::LimitExceeded,
+            format!("shape {shape:?} of {size}-byte elements exceeds memory"),
+        )
+    })
 }
 
 #[cfg(test)]

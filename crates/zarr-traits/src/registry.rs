@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::codec::{CodecEntry, Configuration, Context, Note, NoteKind};
+use crate::codec::{CodecEntry, Configuration, Context, Note};
 use crate::dtype::{DataType, DataTypeEntry};
 use crate::error::{CodecError, CodecErrorKind, CodecResult};
 use crate::grid::{ChunkGrid, ChunkGridEntry, RegularGrid};
@@ -66,6 +66,31 @@ impl Spec {
     }
 }
 
+/// Makes an extension from its configuration: its name, and a function that builds it.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct NamedEntry<F> {
+    /// The name in metadata documents.
+    pub name: &'static str,
+    /// Other names that are read and never written.
+    pub aliases: &'static [&'static str],
+    /// Builds the extension.
+    pub build: F,
+}
+
+impl<F: Copy> NamedEntry<F> {
+    /// The extension `name`, which `build` makes.
+    pub const fn new(name: &'static str, build: F) -> Self {
+        Self { name, aliases: &[], build }
+    }
+
+    /// The same extension, found by other names as well.
+    #[must_use]
+    pub const fn with_aliases(self, aliases: &'static [&'static str]) -> Self {
+        Self { aliases, ..self }
+    }
+}
+
 /// One row of a table of extensions.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
@@ -84,6 +109,7 @@ pub enum Entry {
 
 /// The five extension points, each with a table of its own: equal names in two of them do not clash (checklist K1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ExtensionPoint {
     /// An element of `codecs`.
     Codec,
@@ -127,9 +153,9 @@ impl Entry {
         let (name, aliases): (_, &'static [&'static str]) = match self {
             Self::Codec(e) => (e.name, e.aliases),
             Self::DataType(e) => (e.name, e.aliases),
-            Self::ChunkGrid(e) => (e.name, &[]),
-            Self::KeyEncoding(e) => (e.name, &[]),
-            Self::Transformer(e) => (e.name, &[]),
+            Self::ChunkGrid(e) => (e.name, e.aliases),
+            Self::KeyEncoding(e) => (e.name, e.aliases),
+            Self::Transformer(e) => (e.name, e.aliases),
         };
         std::iter::once(name).chain(aliases.iter().copied())
     }
@@ -231,13 +257,13 @@ impl Registry {
         let (name, registered) = core_name(&spec.name);
         if let Some(core) = DataType::core(name) {
             let mut notes = Configuration::new(&spec.configuration).finish();
-            notes.extend(alias(&spec.name, name, "").filter(|_| !registered));
+            notes.extend(Note::alias(&spec.name, name, "").filter(|_| !registered));
             return Ok((core, notes));
         }
         match self.find(ExtensionPoint::DataType, &spec.name)? {
             Entry::DataType(entry) => {
                 let (built, mut notes) = build(spec, |c| (entry.build)(c, context))?;
-                notes.extend(alias(&spec.name, entry.name, ""));
+                notes.extend(Note::alias(&spec.name, entry.name, ""));
                 Ok((DataType::Extension(built), notes))
             }
             _ => Err(CodecError::unknown(ExtensionPoint::DataType, &spec.name)),
@@ -336,12 +362,6 @@ fn build<T>(
     Ok((built, configuration.finish()))
 }
 
-/// The note about an old name, if `used` is one.
-pub(crate) fn alias(used: &str, name: &str, place: &str) -> Option<Note> {
-    let message = format!("{used:?} is an old name of {name:?}");
-    (used != name).then(|| Note { kind: NoteKind::Alias, pointer: format!("{place}/name"), message })
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -352,7 +372,8 @@ mod tests {
     #[test]
     fn names_are_found_at_their_own_extension_point() {
         let registry = Registry::core();
-        let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
+        let limits = Limits::default();
+        let context = Context::new(&registry, &limits);
         let grid = Spec::new("regular", json!({"chunk_shape": [2]})).unwrap();
         assert!(registry.chunk_grid(&grid, &[4], &context).is_ok());
         assert_eq!(

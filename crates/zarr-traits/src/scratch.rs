@@ -46,7 +46,7 @@ impl Scratch {
                 {
                     self.buffers.swap_remove(smallest);
                 }
-                zeroed::<u8>(len).map_err(|_| no_memory(len))?
+                zeroed::<u8>(len).map_err(|_| CodecError::no_memory(len))?
             }
         };
         Ok(Buffer { memory, len })
@@ -173,10 +173,6 @@ impl fmt::Debug for Buffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Buffer({} of {} bytes)", self.len, self.memory.len())
     }
-}
-
-pub(crate) fn no_memory(len: usize) -> CodecError {
-    CodecError::new(CodecErrorKind::LimitExceeded, format!("no memory for {len} bytes"))
 }
 
 #[cfg(test)]

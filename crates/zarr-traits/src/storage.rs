@@ -2,26 +2,22 @@
 
 use std::any::{Any, TypeId};
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 
 use crate::error::{StoreError, StoreErrorKind, StoreResult};
 use crate::future::{BoxFuture, ready};
 use crate::key::{Key, Prefix};
-use crate::lock::{Gate, KeyGuard, KeyLocks, unpoisoned};
 use crate::range::ByteRange;
 use crate::store::{
-    Answer, Capabilities, Delete, Dir, Drive, Head, List, ListDir, Listed, ObjectMeta, Op, Outcome, Page,
-    Put, PutMode, Read, ReadBuffer, ReadVersion, Store,
+    Answer, Capabilities, Delete, Dir, Head, List, ListDir, Listed, ObjectMeta, Op, Outcome, Page, Put,
+    PutMode, Read, ReadBuffer, ReadVersion, Store,
 };
 use crate::version::Version;
 
-/// Encoded bytes that all reads of one storage may have in flight; see [`Storage::with_in_flight`].
-const IN_FLIGHT_BYTES: u64 = 256 << 20;
-
-/// A handle on a store: what everything above stores holds. Its clones share the locks, the gate, and what
-/// [`shared`](Self::shared) keeps.
+/// A handle on a store: what everything above stores holds. Its clones share what [`shared`](Self::shared) and
+/// [`shared_by_key`](Self::shared_by_key) keep.
 ///
 /// ```
 /// # use zarr_traits::{Storage, Store};
@@ -38,13 +34,35 @@ pub struct Storage(Arc<Inner>);
 struct Inner {
     store: Arc<dyn Store>,
     read_only: bool,
-    locks: KeyLocks,
-    gate: Gate,
-    shared: Arc<Mutex<Slots>>,
+    /// What belongs to the store.
+    shared: Slots,
+    /// What belongs to its keys.
+    by_key: Slots,
 }
 
-/// One value of each type.
-type Slots = Vec<(TypeId, Arc<dyn Any + Send + Sync>)>;
+/// One value of each type, made when it is first asked for.
+#[derive(Clone, Default)]
+struct Slots(Arc<Mutex<Vec<Slot>>>);
+
+type Slot = (TypeId, Arc<dyn Any + Send + Sync>);
+
+impl Slots {
+    fn get<T: Any + Send + Sync + Default>(&self) -> Arc<T> {
+        // A thread that panicked while it held the lock left the list whole.
+        let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = slots.iter().find(|(id, _)| *id == TypeId::of::<T>());
+        if let Some(slot) = found.and_then(|(_, slot)| slot.clone().downcast().ok()) {
+            return slot;
+        }
+        let slot = Arc::new(T::default());
+        slots.push((TypeId::of::<T>(), slot.clone()));
+        slot
+    }
+}
+
+/// What all storages that are [made of](Storage::made_of) a store share for their keys.
+#[derive(Default)]
+struct OfLayers(Slots);
 
 /// Ranges of an object, as [`Storage::get_ranges`] returns them.
 #[derive(Debug, Clone)]
@@ -60,49 +78,35 @@ pub struct Reply {
 
 impl<S: Store> From<S> for Storage {
     fn from(store: S) -> Self {
-        let requests = match store.capabilities().drive {
-            Drive::Inline => usize::MAX,
-            Drive::Remote { in_flight, .. } => in_flight,
-        };
         Self(Arc::new(Inner {
             store: Arc::new(store),
             read_only: false,
-            locks: KeyLocks::default(),
-            gate: Gate::new(requests, IN_FLIGHT_BYTES),
-            shared: Arc::default(),
+            shared: Slots::default(),
+            by_key: Slots::default(),
         }))
     }
 }
 
 impl Storage {
-    /// This storage behind a layer that leaves keys as they are: a store that works by means of this storage. Locks, gate
-    /// and what is shared remain those of this storage. A layer that changes keys is a storage of its own:
-    /// `Storage::from(layer)`.
+    /// This storage behind a layer that leaves keys as they are: a store that works by means of this storage. What is shared
+    /// remains that of this storage. A layer that changes keys is a storage of its own: `Storage::from(layer)`.
     #[must_use]
     pub fn overlay(&self, layer: impl Store) -> Self {
         Self(Arc::new(Inner { store: Arc::new(layer), read_only: false, ..(*self.0).clone() }))
     }
 
-    /// This storage, as one of many that layers make of `below` with other keys: with the gate of `below` and what it
-    /// shares, and with locks that all of them share.
+    /// This storage, as one of many that layers make of `below` with other keys: it shares what `below` shares, and all of
+    /// them share one [`shared_by_key`](Self::shared_by_key).
     #[must_use]
     pub fn made_of(&self, below: &Storage) -> Self {
-        let locks = (*below.shared::<KeyLocks>()).clone();
-        let (gate, shared) = (below.0.gate.clone(), below.0.shared.clone());
-        Self(Arc::new(Inner { locks, gate, shared, ..(*self.0).clone() }))
+        let (shared, by_key) = (below.0.shared.clone(), below.shared::<OfLayers>().0.clone());
+        Self(Arc::new(Inner { shared, by_key, ..(*self.0).clone() }))
     }
 
     /// The same storage without the operations that write.
     #[must_use]
     pub fn read_only(&self) -> Self {
         Self(Arc::new(Inner { read_only: true, ..(*self.0).clone() }))
-    }
-
-    /// The same store, with the same locks, and room for `requests` and `bytes` in flight at once over all reads of this
-    /// handle.
-    #[must_use]
-    pub fn with_in_flight(&self, requests: usize, bytes: u64) -> Self {
-        Self(Arc::new(Inner { gate: Gate::new(requests, bytes), ..(*self.0).clone() }))
     }
 
     /// What this handle can do with the store.
@@ -298,27 +302,16 @@ impl Storage {
         }
     }
 
-    /// Waits until no other user of this handle in this process holds `key`, and holds it: for read-modify-write.
-    pub async fn lock(&self, key: &Key) -> KeyGuard {
-        self.0.locks.lock(key).await
-    }
-
-    /// The gate that bounds what is in flight.
-    pub fn gate(&self) -> &Gate {
-        &self.0.gate
-    }
-
     /// Something of type `T` that all users of this handle and its clones share, made when it is first asked for: how
     /// an engine keeps its pool of threads with the storage instead of in a global.
     pub fn shared<T: Any + Send + Sync + Default>(&self) -> Arc<T> {
-        let mut slots = unpoisoned(&self.0.shared);
-        let found = slots.iter().find(|(id, _)| *id == TypeId::of::<T>());
-        if let Some(slot) = found.and_then(|(_, slot)| slot.clone().downcast().ok()) {
-            return slot;
-        }
-        let slot = Arc::new(T::default());
-        slots.push((TypeId::of::<T>(), slot.clone()));
-        slot
+        self.0.shared.get()
+    }
+
+    /// Something of type `T` that belongs to the keys of this handle: its clones and the layers that leave keys as they are
+    /// share it, made when it is first asked for. An engine keeps the locks of keys so.
+    pub fn shared_by_key<T: Any + Send + Sync + Default>(&self) -> Arc<T> {
+        self.0.by_key.get()
     }
 }
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::codec::{Configuration, Context};
 use crate::error::CodecResult;
 use crate::key::Prefix;
+use crate::registry::NamedEntry;
 use crate::storage::Storage;
 
 /// Wraps the storage of one array.
@@ -25,10 +26,5 @@ pub trait StorageTransformer: Debug + Send + Sync {
 }
 
 /// Makes a storage transformer from its configuration.
-#[derive(Debug, Clone, Copy)]
-pub struct TransformerEntry {
-    /// The name in metadata documents.
-    pub name: &'static str,
-    /// Builds it.
-    pub build: fn(&mut Configuration<'_>, &Context<'_>) -> CodecResult<Arc<dyn StorageTransformer>>,
-}
+pub type TransformerEntry =
+    NamedEntry<fn(&mut Configuration<'_>, &Context<'_>) -> CodecResult<Arc<dyn StorageTransformer>>>;

@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use snap::raw::{Decoder, Encoder, decompress_len, max_compress_len};
-use zarr_traits::*;
+use zarr_traits::{codec::*, *};
 
 /// For a registry: `zarr_array::standard().with(CODECS)`.
-pub const CODECS: &[Entry] = &[Entry::Codec(CodecEntry {
-    name: "example.snappy",
-    aliases: &[],
-    kind: CodecKind::BytesBytes,
-    build: |_, _, _| Ok(Codec::BytesBytes(Arc::new(Snappy))),
-})];
+pub const CODECS: &[Entry] =
+    &[Entry::Codec(CodecEntry::new("example.snappy", CodecKind::BytesBytes, |_, _, _| {
+        Ok(Codec::BytesBytes(Arc::new(Snappy)))
+    }))];
 
 #[derive(Debug)]
 struct Snappy;

@@ -4,27 +4,20 @@
 use std::sync::Arc;
 
 use zarr_traits::serde_json::{Map, Value, json};
-use zarr_traits::*;
+use zarr_traits::{codec::*, kernel::elementwise, *};
 
 /// For a registry: `zarr_array::standard().with(TABLE)`.
 pub const TABLE: &[Entry] = &[
-    Entry::DataType(DataTypeEntry {
-        name: "example.decimal",
-        aliases: &[],
-        build: |c, _| Ok(Arc::new(Decimal(c.integer("scale", 1..=18)? as usize))),
-    }),
-    Entry::Codec(CodecEntry {
-        name: "example.zigzag",
-        aliases: &[],
-        kind: CodecKind::ArrayArray,
-        build: |_, repr, _| {
-            let zigzag = |n: i64| (n << 1) ^ (n >> 63);
-            let zagzig = |n: u64| (n >> 1) ^ (n & 1).wrapping_neg();
-            let encode = move |n| Ok(zigzag(i64::from_ne_bytes(n)).to_ne_bytes());
-            let decode = move |n| Ok(zagzig(u64::from_ne_bytes(n)).to_ne_bytes());
-            elementwise(repr, DataType::UInt64, encode, decode)
-        },
-    }),
+    Entry::DataType(DataTypeEntry::new("example.decimal", |c, _| {
+        Ok(Arc::new(Decimal(c.integer("scale", 1..=18)? as usize)))
+    })),
+    Entry::Codec(CodecEntry::new("example.zigzag", CodecKind::ArrayArray, |_, repr, _| {
+        let zigzag = |n: i64| (n << 1) ^ (n >> 63);
+        let zagzig = |n: u64| (n >> 1) ^ (n & 1).wrapping_neg();
+        let encode = move |n| Ok(zigzag(i64::from_ne_bytes(n)).to_ne_bytes());
+        let decode = move |n| Ok(zagzig(u64::from_ne_bytes(n)).to_ne_bytes());
+        elementwise(repr, DataType::UInt64, encode, decode)
+    })),
 ];
 
 /// With so many digits behind the point.

@@ -1,6 +1,6 @@
 //! The files of a tar archive in memory (read, mapped, or built into a program) as a store that can be read and listed.
 
-use zarr_traits::*;
+use zarr_traits::{store::*, *};
 
 /// The files of a tar archive, each a slice of it.
 #[derive(Debug)]

@@ -34,7 +34,15 @@ const COMPRESSORS: [&str; 16] = [
 const DEFLATE: [&str; 2] = ["flate2", "zlib-rs"];
 
 /// The crates that know nothing of runtimes and compressors, whatever features are on.
-const BARE: [&str; 5] = ["zarr-strided", "zarr-traits", "zarr-meta", "zarr-store", "zarr-store-fs"];
+const BARE: [&str; 7] = [
+    "zarr-strided",
+    "zarr-number",
+    "zarr-traits",
+    "zarr-engine",
+    "zarr-meta",
+    "zarr-store",
+    "zarr-store-fs",
+];
 
 /// `zarr-array` without default features has fewer packages than this, itself included.
 const MOST_PACKAGES: usize = 40;
@@ -66,16 +74,26 @@ struct Ban {
     reason: &'static str,
 }
 
-const BANS: [Ban; 9] = [
+const BANS: [Ban; 11] = [
     Ban {
         from: |p| p.name == "zarr-strided",
         to: |to| to.starts_with("zarr-"),
         reason: "zarr-strided has no Zarr in it",
     },
     Ban {
+        from: |p| p.name == "zarr-number",
+        to: |to| to.starts_with("zarr-"),
+        reason: "zarr-number has no Zarr in it",
+    },
+    Ban {
         from: |p| p.name == "zarr-traits",
-        to: |to| to.starts_with("zarr-") && to != "zarr-strided",
-        reason: "everything stands on zarr-traits, which stands on zarr-strided alone (invariant 1)",
+        to: |to| to.starts_with("zarr-") && !["zarr-strided", "zarr-number"].contains(&to),
+        reason: "everything stands on zarr-traits, which stands on zarr-strided and zarr-number alone (invariant 1)",
+    },
+    Ban {
+        from: |p| p.name.starts_with("zarr-store"),
+        to: |to| to == "zarr-engine",
+        reason: "stores move bytes: chains, locks and gates are the engine's (decision 0012)",
     },
     Ban {
         from: |p| p.name.starts_with("zarr-codec"),
@@ -103,12 +121,12 @@ const BANS: [Ban; 9] = [
         reason: "futures complete on any executor, so no crate down here brings one (design D2, invariant 3)",
     },
     Ban {
-        from: |p| BARE.contains(&p.name.as_str()) && p.name != "zarr-store",
+        from: |p| BARE.contains(&p.name.as_str()) && !p.name.starts_with("zarr-store"),
         to: is_compressor,
         reason: "nobody pays for a compressor that is not used: compressors are in the codec crates (invariant 1)",
     },
     Ban {
-        from: |p| p.name == "zarr-store",
+        from: |p| ["zarr-store", "zarr-store-fs"].contains(&p.name.as_str()),
         to: |to| is_compressor(to) && !DEFLATE.contains(&to),
         reason: "a store needs what inflates members of ZIP archives, and no other compressor (invariant 1)",
     },
@@ -156,10 +174,10 @@ fn foundations(workspace: &Workspace) -> Vec<Finding> {
     };
     if let Some(traits) = find("zarr-traits") {
         let has = names(traits);
-        if has != ["bytes", "serde_json", "zarr-strided"] {
+        if has != ["bytes", "serde_json", "zarr-number", "zarr-strided"] {
             let message = format!(
-                "depends on {}; it has exactly bytes, serde_json and zarr-strided, and stays small enough to freeze \
-                 (invariant 1)",
+                "depends on {}; it has exactly bytes, serde_json, zarr-number and zarr-strided, and stays small enough \
+                 to freeze (invariant 1)",
                 has.join(", ")
             );
             findings.push(Finding::error("zarr-traits", "dependencies", message));
@@ -271,6 +289,7 @@ mod tests {
     fn knows_what_the_foundations_have() {
         let good = [
             ("zarr-strided", Kind::Normal),
+            ("zarr-number", Kind::Normal),
             ("serde_json", Kind::Normal),
             ("bytes", Kind::Normal),
             ("proptest", Kind::Dev),

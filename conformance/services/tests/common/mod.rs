@@ -2,7 +2,8 @@
 #![allow(dead_code, reason = "each test uses what it needs")]
 
 use zarr_services::Moto;
-use zarr_traits::{Access, Schemes, Storage, block_on};
+use zarr_store::{Access, Schemes};
+use zarr_traits::{Storage, block_on};
 
 /// The storage at a URL.
 pub(crate) fn opened(url: &str, access: &Access) -> Storage {

@@ -23,7 +23,8 @@ impl Type {
     /// The type itself.
     pub(crate) fn open(&self, registry: &Registry) -> DataType {
         let configuration = self.data_type["configuration"].as_object().cloned().unwrap_or_default();
-        let context = Context { registry, limits: &Limits::default(), depth: 0 };
+        let limits = Limits::default();
+        let context = Context::new(registry, &limits);
         let spec = Spec { configuration, ..Spec::named(self.name()) };
         registry.data_type(&spec, &context).unwrap_or_else(|e| panic!("{}: {e}", self.name())).0
     }

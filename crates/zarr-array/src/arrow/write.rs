@@ -9,7 +9,7 @@ use arrow_array::{Array, GenericByteArray, GenericByteViewArray, PrimitiveArray}
 use arrow_buffer::{ArrowNativeType, Buffer};
 use arrow_schema::{DataType as Type, TimeUnit};
 use zarr_strided::{Input, Plain};
-use zarr_traits::{Bytes, DataType, Layout, Slot};
+use zarr_traits::{Bytes, DataType, Layout, heap::Slot};
 
 use super::{for_each_number, for_each_time, time_of};
 use crate::core::Core;

@@ -1,6 +1,9 @@
 //! What elements are made from, and into.
 
-use zarr_traits::{CodecResult, DataType, Heap, Slot};
+use zarr_traits::{
+    CodecResult, DataType,
+    heap::{Heap, Slot},
+};
 
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::select::Picked;

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use zarr_traits::{DataType, Numeric};
+use zarr_traits::{DataType, number::Numeric};
 
 use super::{Element, Form, WriteElement};
 use crate::error::ArrayResult;

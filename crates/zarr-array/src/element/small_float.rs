@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use zarr_traits::{DataType, FloatFormat, Numeric, Real, Rounding};
+use zarr_traits::{
+    DataType,
+    number::{FloatFormat, Numeric, Real, Rounding},
+};
 
 use super::{Element, Form, WriteElement};
 use crate::error::ArrayResult;

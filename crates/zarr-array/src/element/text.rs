@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use zarr_traits::{DataType, Layout, Slot};
+use zarr_traits::{DataType, Layout, heap::Slot};
 
 use super::{Element, Form, WriteElement, is_named};
 use crate::error::{ArrayErrorKind, ArrayResult};

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use zarr_engine::Gate;
 use zarr_traits::Scratch;
-use zarr_traits::lock::Gate;
 
 use super::batch::Batch;
 use super::scratches::Scratches;
@@ -36,7 +36,7 @@ pub(super) async fn pump<T: Task>(task: &Arc<T>, place: &Place, in_flight: usize
 /// One cell: the store is polled here, the work is done on the pool.
 async fn remote<T: Task>(task: Arc<T>, cell: u64, place: Place, queued: Gate) -> ArrayResult<()> {
     let steps = async {
-        let gate = place.storage.gate();
+        let gate = &place.gate;
         for attempt in 0..ATTEMPTS {
             let begun = Instant::now();
             // Locks come before the gate: whoever is inside must not wait for someone who is not.

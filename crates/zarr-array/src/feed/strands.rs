@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
-use zarr_traits::lock::Gate;
+use zarr_engine::Gate;
 use zarr_traits::{Scratch, block_on};
 
 use super::batch::Batch;
@@ -108,7 +108,7 @@ struct EndState {
 }
 
 pub(super) async fn strands<T: Task>(task: &Arc<T>, place: &Place, pool: &Arc<dyn Spawn>) -> ArrayResult<()> {
-    let gate = place.storage.gate();
+    let gate = &place.gate;
     let width = u64::try_from(pool.width().max(1)).unwrap_or(1);
     let count = usize::try_from(width.min(task.cells())).unwrap_or(1);
     let state = Mutex::new(EndState { running: count, error: None, waker: None });

@@ -2,7 +2,10 @@
 
 use futures_util::future::try_join_all;
 use zarr_meta::{DocumentName, Format, GroupMeta, Ignore, NodeMeta};
-use zarr_traits::{ByteRange, Bytes, Key, Outcome, Prefix, PutMode, ReadVersion, Storage};
+use zarr_traits::{
+    ByteRange, Bytes, Key, Prefix, Storage,
+    store::{Outcome, PutMode, ReadVersion},
+};
 
 use super::erase::delete_node;
 use super::{MAKERS, Writing, above, bare, refresh, stored};

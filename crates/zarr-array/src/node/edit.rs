@@ -6,7 +6,10 @@ use std::time::Instant;
 
 use zarr_meta::consolidated::Form;
 use zarr_meta::{DocumentName, Documents, Format, Ignore, NodeMeta};
-use zarr_traits::{Bytes, Key, Outcome, Prefix, PutMode, Storage, Version};
+use zarr_traits::{
+    Bytes, Key, Prefix, Storage, Version,
+    store::{Outcome, PutMode},
+};
 
 use super::step::refresh_in;
 use super::{Stored, Writing, above, bare, document, stored};
@@ -36,7 +39,7 @@ pub async fn edit<R>(
     let names: Vec<DocumentName> = Documents::steps(Some(format)).concat();
     for attempt in 0..ATTEMPTS {
         let begun = Instant::now();
-        let lock = storage.lock(&prefix.key(names[0].as_str())?).await;
+        let lock = zarr_engine::lock(storage, &prefix.key(names[0].as_str())?).await;
         let stored = stored(storage, prefix, &names, &how.limits).await?;
         let node = NodeMeta::parse(&bare(&stored), &how.limits, &mut Ignore)?;
         let mut node = node.ok_or_else(|| ArrayError::new(ArrayErrorKind::NotFound, "there is no node"))?;
@@ -71,7 +74,7 @@ pub async fn edit_document(
 ) -> ArrayResult<()> {
     for attempt in 0..ATTEMPTS {
         let begun = Instant::now();
-        let lock = storage.lock(key).await;
+        let lock = zarr_engine::lock(storage, key).await;
         let found = document(storage, key, &how.limits).await?;
         let old = found.as_ref().map(|(bytes, _)| &bytes[..]);
         let version = found.as_ref().map(|(_, version)| version.as_ref());

@@ -14,7 +14,7 @@ pub use step::{Consolidated, above, refresh};
 use futures_util::future::try_join_all;
 use zarr_meta::path::DOCUMENT;
 use zarr_meta::{Diagnostic, DocumentName, Documents, Format, NodeMeta, Sink, Strict};
-use zarr_traits::{ByteRange, Bytes, Key, Limits, Prefix, ReadVersion, Storage, StoreResult, Version};
+use zarr_traits::{ByteRange, Bytes, Key, Limits, Prefix, Storage, StoreResult, Version, store::ReadVersion};
 
 use crate::core::PartialWrites;
 use crate::error::ArrayResult;

@@ -115,7 +115,7 @@ async fn update(
 ) -> ArrayResult<()> {
     for attempt in 0..ATTEMPTS {
         let begun = Instant::now();
-        let lock = storage.lock(key).await;
+        let lock = zarr_engine::lock(storage, key).await;
         let Some((old, version)) = document(storage, key, &how.limits).await? else { return Ok(()) };
         let version = version.as_ref();
         let done = match changed(storage, group, nodes, format, how, &old).await? {

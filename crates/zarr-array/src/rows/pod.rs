@@ -1,7 +1,7 @@
 //! Rust structs that are nothing but their bytes, as elements.
 
 use zarr_meta::types::StructType;
-use zarr_traits::{DataType, Numeric};
+use zarr_traits::{DataType, number::Numeric};
 
 use super::lane::Lane;
 use crate::element::Element;
@@ -82,10 +82,11 @@ fn uses_all_bits(data_type: &DataType) -> bool {
 /// anything is read or written; [`row!`](crate::row) takes fields at any place, for a copy of each.
 ///
 /// ```
-/// # use zarr_array::traits::{Context, Spec, serde_json::json};
+/// # use zarr_array::traits::{Spec, codec::Context, serde_json::json};
 /// # use zarr_array::{ArrayMeta, DataType, Limits, NdVec, blocking::Array, standard};
 /// # let registry = standard();
-/// # let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
+/// # let limits = Limits::default();
+/// # let context = Context::new(&registry, &limits);
 /// # let point = Spec::new("struct", json!({"fields": [
 /// #     {"name": "x", "data_type": "float32"}, {"name": "y", "data_type": "float32"},
 /// #     {"name": "id", "data_type": "uint64"}]}))?;

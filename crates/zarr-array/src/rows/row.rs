@@ -34,10 +34,11 @@ pub fn is_struct(data_type: &DataType) -> bool {
 /// more fields, and is then only read, as it is by a path.
 ///
 /// ```
-/// # use zarr_array::traits::{Context, Spec, serde_json::json};
+/// # use zarr_array::traits::{Spec, codec::Context, serde_json::json};
 /// # use zarr_array::{ArrayMeta, Limits, NdVec, blocking::Array, standard};
 /// # let registry = standard();
-/// # let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
+/// # let limits = Limits::default();
+/// # let context = Context::new(&registry, &limits);
 /// # let city = Spec::new("struct", json!({"fields": [
 /// #     {"name": "name", "data_type": "r64"}, {"name": "lat", "data_type": "float32"},
 /// #     {"name": "area [km2]", "data_type": "float64"}]}))?;

@@ -12,11 +12,14 @@ use zarr_array::blocking::Array;
 use zarr_array::meta::json::Value;
 use zarr_array::meta::v3::Extension;
 use zarr_array::traits::{
-    Answer, BoxFuture, ByteRange, Capabilities, Context, Drive, Key, Op, Prefix, Spec, Store, StoreResult,
+    BoxFuture, ByteRange, Key, Prefix, Spec, StoreResult,
+    codec::Context,
     serde_json,
+    store::{Answer, Capabilities, Drive, Op, Store},
 };
 use zarr_array::{ArrayErrorKind, ArrayMeta, ArrayResult, DataType, Limits, Storage, block_on, standard};
-use zarr_store::{Counting, MemoryStore};
+use zarr_conformance::instruments::Counting;
+use zarr_store::MemoryStore;
 
 /// An array of `uint16` in memory, with the means to count requests.
 pub(crate) fn counted(shape: &[u64], chunks: &[u64], codecs: &[Extension]) -> (Array, Counting) {
@@ -37,7 +40,8 @@ pub(crate) fn meta(shape: &[u64], chunks: &[u64], codecs: &[Extension]) -> Array
 /// A data type of the standard registry, by its name and configuration; null stands for none.
 pub(crate) fn data_type(name: &str, configuration: serde_json::Value) -> DataType {
     let registry = standard();
-    let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
+    let limits = Limits::default();
+    let context = Context::new(&registry, &limits);
     let spec = match configuration {
         serde_json::Value::Null => Spec::named(name),
         members => Spec::new(name, members).unwrap(),

@@ -283,8 +283,11 @@ fn common_multiple(a: u64, b: u64) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use zarr_array::traits::{RectilinearGrid, RegularGrid, Run};
     use zarr_array::{ArrayMeta, DataType};
+    use zarr_array::{
+        meta::RectilinearGrid,
+        traits::{RegularGrid, Run},
+    };
 
     use super::*;
 

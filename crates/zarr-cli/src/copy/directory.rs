@@ -10,8 +10,8 @@ use zarr_array::meta::diagnostic::Ignore;
 use zarr_array::meta::json::Document;
 use zarr_array::meta::{DocumentName, Documents, Format, GroupMeta, NodeMeta};
 use zarr_array::traits::Prefix;
-use zarr_array::traits::location::split_node;
 use zarr_array::{Limits, Storage, block_on};
+use zarr_store::split_node;
 use zarr_store::zip::{PackOptions, write_file};
 use zarr_store_fs::FsStore;
 

@@ -7,14 +7,16 @@ use clap::Parser;
 use zarr_array::blocking::Array;
 use zarr_array::meta::ArrayMeta;
 use zarr_array::traits::{
-    Access, Answer, BoxFuture, Bytes, Capabilities, Key, Op, OpenScheme, Prefix, Scheme, Schemes,
-    Store as StoreTrait, StoreError, StoreErrorKind, StoreResult,
+    BoxFuture, Bytes, Key, Prefix, StoreError, StoreErrorKind, StoreResult,
+    store::{Answer, Capabilities, Op, Store as StoreTrait},
 };
 use zarr_array::{DataType, Storage, block_on};
+use zarr_conformance::instruments::{Fault, Faulty};
 use zarr_hierarchy::GroupOptions;
 use zarr_hierarchy::blocking::Group;
+use zarr_store::MemoryStore;
 use zarr_store::zip::{PackOptions, pack};
-use zarr_store::{Fault, Faulty, MemoryStore};
+use zarr_store::{Access, OpenScheme, Scheme, Schemes};
 
 use super::*;
 use crate::target::registry;

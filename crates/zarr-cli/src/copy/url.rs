@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use zarr_array::meta::Format;
 use zarr_array::node::{self, Writing};
-use zarr_array::traits::location::split_node;
-use zarr_array::traits::{Located, Prefix};
+use zarr_array::traits::Prefix;
 use zarr_array::{Limits, Storage, block_on};
+use zarr_store::Located;
 use zarr_store::Prefixed;
+use zarr_store::split_node;
 
 use super::marker::{self, Marker};
 use super::place::{Found, refresh};

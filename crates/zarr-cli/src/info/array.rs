@@ -6,7 +6,7 @@ use zarr_array::meta::ArrayMeta;
 use zarr_array::meta::json::Value;
 use zarr_array::meta::v3::Extension;
 use zarr_array::meta::v3::sharding::inner_chunk_shapes;
-use zarr_array::traits::{ChunkGrid, Context, KeyEncoding, Prefix};
+use zarr_array::traits::{ChunkGrid, KeyEncoding, Prefix, codec::Context};
 use zarr_array::{DataType, Diagnostic, Format, Limits, Storage};
 
 use super::{diagnostics, end, head};
@@ -50,7 +50,7 @@ impl ArrayInfo {
             Ok(resolved) => target.prefix().map(|prefix| resolved.storage(&target.storage, &prefix)).ok(),
             Err(_) => document.storage_transformers().is_empty().then(|| target.storage.clone()),
         };
-        let context = Context { registry: &registry, limits: &limits, depth: 0 };
+        let context = Context::new(&registry, &limits);
         let data_type =
             document.data_type().to_spec().ok().and_then(|spec| registry.data_type(&spec, &context).ok());
         let grid = meta.chunk_grid(&registry, &limits).ok();

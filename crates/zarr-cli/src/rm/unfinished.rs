@@ -5,7 +5,7 @@
 
 use std::fs;
 
-use zarr_array::traits::{Dir, Prefix, StoreResult};
+use zarr_array::traits::{Prefix, StoreResult, store::Dir};
 use zarr_array::{Limits, block_on, node};
 use zarr_hierarchy::{EraseOptions, blocking::erase};
 

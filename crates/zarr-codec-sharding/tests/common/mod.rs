@@ -3,10 +3,13 @@
 
 use zarr_codec_sharding::ENTRY;
 use zarr_codecs_core::CODECS;
+use zarr_engine::Chain;
 use zarr_traits::serde_json::{Value, json};
 use zarr_traits::{
-    ByteRange, Bytes, Chain, CodecError, CodecResult, Context, DataType, Destination, Entry, FillValue,
-    Hints, Limits, Note, Region, Registry, Repr, Scratch, Source, Spec,
+    ByteRange, Bytes, CodecError, CodecResult, DataType, Destination, Entry, FillValue, Limits, Region,
+    Registry, Scratch, Source, Spec,
+    codec::{Context, Note, Repr},
+    partial::Hints,
 };
 
 pub(crate) const HINTS: Hints = Hints { gap: 4096, span: 1 << 20, whole: 1 };
@@ -26,7 +29,7 @@ impl Opening<'_> {
         rank: usize,
     ) -> CodecResult<(Chain, Vec<Note>)> {
         let registry = Registry::core().with(CODECS)?.with(&[ENTRY])?.with(self.more)?;
-        let context = Context { registry: &registry, limits: &self.limits, depth: 0 };
+        let context = Context::new(&registry, &self.limits);
         let data_type = DataType::core(data_type).unwrap();
         let fill = FillValue::from_bytes(fill);
         let mut notes = Vec::new();
@@ -38,7 +41,7 @@ impl Opening<'_> {
             }
         };
         let specs: Vec<Spec> = codecs.as_array().unwrap().iter().map(spec).collect();
-        let chain = Chain::build(&specs, Repr { data_type, fill, rank }, &context, &mut notes)?;
+        let chain = Chain::build(&specs, Repr::new(data_type, fill, rank), &context, &mut notes)?;
         Ok((chain, notes))
     }
 }
@@ -143,7 +146,7 @@ pub(crate) fn partial(
         }
         elements += piece.shape.iter().product::<u64>();
         let dst = view.reborrow().sub(&piece.at, &piece.shape)?;
-        piece.run(&get(piece.span.into())?, dst, &mut Scratch::new())?;
+        zarr_engine::run_piece(piece, &get(piece.span.into())?, dst, &mut Scratch::new())?;
     }
     assert_eq!(Some(elements), part.len(), "the pieces cover the part");
     Ok(Some((out, asked)))

@@ -1,11 +1,12 @@
 //! Chains of this crate's codecs, and the elements that golden streams are of.
 #![allow(dead_code, clippy::unwrap_used, reason = "tests only; each binary of them uses some of it")]
 
+use zarr_engine::Chain;
 use zarr_traits::serde_json::Value;
 use zarr_traits::strided::bytes_of;
 use zarr_traits::{
-    Chain, CodecResult, Context, DataType, Destination, FillValue, Limits, Note, Region, Registry, Repr,
-    Scratch, Source, Spec,
+    CodecResult, DataType, Destination, FillValue, Limits, Region, Registry, Scratch, Source, Spec,
+    codec::{Context, Note, Repr},
 };
 
 pub(crate) fn open(
@@ -15,11 +16,12 @@ pub(crate) fn open(
     rank: usize,
 ) -> CodecResult<(Chain, Vec<Note>)> {
     let registry = Registry::core().with(zarr_codec_zfp::CODECS)?.with(&[zarr_codec_zfp::zfpy::ENTRY])?;
-    let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
+    let limits = Limits::default();
+    let context = Context::new(&registry, &limits);
     let fill = FillValue::from_bytes(vec![0; data_type.size().unwrap_or(0)]);
     let mut notes = Vec::new();
     let spec = Spec::new(name, configuration.clone()).unwrap();
-    let chain = Chain::build(&[spec], Repr { data_type, fill, rank }, &context, &mut notes)?;
+    let chain = Chain::build(&[spec], Repr::new(data_type, fill, rank), &context, &mut notes)?;
     Ok((chain, notes))
 }
 

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use zarr_traits::chain::byte_len;
+use zarr_traits::byte_len;
 use zarr_traits::serde_json::{Map, Value};
 use zarr_traits::strided::swap_in_place;
 use zarr_traits::{
-    ArrayBytesCodec, BytesBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind, CodecKind, CodecResult,
-    DataType, Destination, EncodedSize, Entry, ExtensionType, FillValue, Layout, Region, Scratch, Source,
-    Swap, heap, too_large,
+    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Entry, ExtensionType, FillValue, Layout,
+    Region, Scratch, Source, Swap,
+    codec::{ArrayBytesCodec, BytesBytesCodec, Codec, CodecEntry, CodecKind, EncodedSize, too_large},
+    heap,
 };
 
 /// Elements, little endian, that a chain may read in parts without asking.
@@ -21,24 +22,15 @@ pub(super) const HIDDEN: &str = "conformance.hidden";
 pub(super) const UNSIZED: &str = "conformance.unsized";
 
 pub(super) const CODECS: &[Entry] = &[
-    Entry::Codec(CodecEntry {
-        name: OPEN,
-        aliases: &[],
-        kind: CodecKind::ArrayBytes,
-        build: |_, repr, _| Ok(Codec::ArrayBytes(Arc::new(Elements::of(&repr.data_type, true)))),
-    }),
-    Entry::Codec(CodecEntry {
-        name: HIDDEN,
-        aliases: &[],
-        kind: CodecKind::ArrayBytes,
-        build: |_, repr, _| Ok(Codec::ArrayBytes(Arc::new(Elements::of(&repr.data_type, false)))),
-    }),
-    Entry::Codec(CodecEntry {
-        name: UNSIZED,
-        aliases: &[],
-        kind: CodecKind::BytesBytes,
-        build: |_, _, _| Ok(Codec::BytesBytes(Arc::new(Unsized))),
-    }),
+    Entry::Codec(CodecEntry::new(OPEN, CodecKind::ArrayBytes, |_, repr, _| {
+        Ok(Codec::ArrayBytes(Arc::new(Elements::of(&repr.data_type, true))))
+    })),
+    Entry::Codec(CodecEntry::new(HIDDEN, CodecKind::ArrayBytes, |_, repr, _| {
+        Ok(Codec::ArrayBytes(Arc::new(Elements::of(&repr.data_type, false))))
+    })),
+    Entry::Codec(CodecEntry::new(UNSIZED, CodecKind::BytesBytes, |_, _, _| {
+        Ok(Codec::BytesBytes(Arc::new(Unsized)))
+    })),
 ];
 
 #[derive(Debug)]

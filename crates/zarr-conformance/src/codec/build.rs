@@ -3,7 +3,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use zarr_traits::serde_json::{Value, json};
-use zarr_traits::{Codec, CodecErrorKind, CodecKind, Note, Repr, Spec};
+use zarr_traits::{
+    CodecErrorKind, Spec,
+    codec::{Codec, CodecKind, Note, Repr},
+};
 
 use super::chunk::Worker;
 use super::subject::Bench;

@@ -3,9 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use zarr_engine::Chain;
 use zarr_traits::{
-    Chain, CodecErrorKind, CodecResult, DataType, Destination, FillValue, Heap, Layout, Region, Repr,
-    Scratch, Slot, Source,
+    CodecErrorKind, CodecResult, DataType, Destination, FillValue, Layout, Region, Scratch, Source,
+    codec::Repr,
+    heap::{Heap, Slot},
 };
 
 use super::subject::Case;

@@ -2,7 +2,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use zarr_traits::{BytesBytesCodec, Codec, Scratch};
+use zarr_traits::{
+    Scratch,
+    codec::{BytesBytesCodec, Codec},
+};
 
 use super::chunk::{Elements, Noise, Worker};
 use super::subject::{Bench, Case};

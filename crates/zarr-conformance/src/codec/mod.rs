@@ -24,7 +24,7 @@ pub use subject::Subject;
 /// use zarr_conformance::codec::{Subject, check};
 /// use zarr_traits::serde_json::json;
 /// # use std::sync::Arc;
-/// # use zarr_traits::*;
+/// # use zarr_traits::{codec::*, *};
 /// # #[derive(Debug)]
 /// # struct Xor(u8);
 /// # impl BytesBytesCodec for Xor {

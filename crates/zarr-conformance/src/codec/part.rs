@@ -2,7 +2,12 @@
 
 use std::ops::Range;
 
-use zarr_traits::{BytesBytesCodec, Chain, Codec, CodecResult, Destination, Hints, Known, Region, Scratch};
+use zarr_engine::Chain;
+use zarr_traits::{
+    CodecResult, Destination, Region, Scratch,
+    codec::{BytesBytesCodec, Codec},
+    partial::{Hints, Known},
+};
 
 use super::chunk::{Elements, Noise, Worker};
 use super::subject::{Bench, Case};
@@ -111,7 +116,7 @@ fn fetched(
     let mut target = Destination::dense(&mut memory, part.shape(), chunk.size())?;
     for piece in &pieces {
         let place = target.reborrow().sub(&piece.at, &piece.shape)?;
-        piece.run(get(piece.span.into())?, place, &mut worker.scratch)?;
+        zarr_engine::run_piece(piece, get(piece.span.into())?, place, &mut worker.scratch)?;
     }
     Ok(Some((worker.elements(&memory, chunk.size())?, read.known())))
 }

@@ -4,10 +4,11 @@ use std::cmp::Reverse;
 use std::fmt;
 use std::ops::RangeInclusive;
 
+use zarr_engine::Chain;
 use zarr_traits::serde_json::Value;
 use zarr_traits::{
-    Chain, Codec, CodecEntry, CodecKind, CodecResult, Configuration, Context, DataType, FillValue, Limits,
-    Note, Registry, Repr, Spec,
+    CodecResult, DataType, FillValue, Limits, Registry, Spec,
+    codec::{Codec, CodecEntry, CodecKind, Configuration, Context, Note, Repr},
 };
 
 use super::around::{self, HIDDEN, OPEN, UNSIZED};
@@ -180,14 +181,14 @@ impl Bench {
 
     /// The codec itself, for what has the rank and the type of `repr`.
     pub(super) fn build(&self, spec: &Spec, repr: &Repr) -> CodecResult<(Codec, Vec<Note>)> {
-        let context = Context { registry: &self.registry, limits: &self.limits, depth: 0 };
+        let context = Context::new(&self.registry, &self.limits);
         let mut configuration = Configuration::new(&spec.configuration);
         let codec = (self.entry.build)(&mut configuration, repr, &context)?;
         Ok((codec, configuration.finish()))
     }
 
     fn chain(&self, specs: &[Spec], repr: &Repr) -> CodecResult<Chain> {
-        let context = Context { registry: &self.registry, limits: &self.limits, depth: 0 };
+        let context = Context::new(&self.registry, &self.limits);
         Chain::build(specs, repr.clone(), &context, &mut Vec::new())
     }
 
@@ -239,7 +240,7 @@ impl Bench {
     /// What reaches the codec, of a type and a rank, with a fill value of zeros.
     pub(super) fn zeros(&self, data_type: &DataType, rank: usize) -> Repr {
         let fill = FillValue::from_bytes(vec![0; data_type.size().unwrap_or(0)]);
-        Repr { data_type: data_type.clone(), fill, rank }
+        Repr::new(data_type.clone(), fill, rank)
     }
 
     /// Chunks of every type that is accepted and of every shape, with elements of each pattern in turn.
@@ -296,7 +297,7 @@ impl Bench {
         if pattern == Pattern::Fill {
             // a codec may refuse a fill value that it cannot encode
             let fill = FillValue::from_bytes(Pattern::Waves.element(data_type, self.subject.element, 77));
-            let other = Repr { fill, ..repr.clone() };
+            let other = Repr::new(repr.data_type.clone(), fill, repr.rank);
             if let Ok(built) = self.chains(&other) {
                 (repr, chains) = (other, built);
             }

@@ -1,7 +1,12 @@
 //! Whole chunks: what goes in comes out, from and to memory of any layout.
 
+use zarr_engine::Chain;
 use zarr_traits::strided::StridedError;
-use zarr_traits::{Chain, Codec, Destination, FillValue, Region, Repr, Source, Swap, permute};
+use zarr_traits::{
+    Destination, FillValue, Region, Source, Swap,
+    codec::{Codec, Repr},
+    permute,
+};
 
 use super::chunk::{Elements, Worker};
 use super::subject::{Bench, Case};
@@ -170,7 +175,7 @@ pub(super) fn fill(bench: &Bench) -> Check {
     for case in bench.cases() {
         let repr = &case.chunk.repr;
         let Ok((Codec::ArrayArray(codec), _)) = bench.build(&bench.subject.spec, repr) else { continue };
-        let Repr { data_type, fill, rank } = codec.encoded_repr()?;
+        let Repr { data_type, fill, rank, .. } = codec.encoded_repr()?;
         let one = vec![1; repr.rank];
         let Ok(shape) = codec.encoded_shape(&one) else { continue };
         ensure!(shape.len() == rank, "it says {rank} dimensions, and gives {:?} the shape {shape:?}", one);

@@ -3,7 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use zarr_traits::{Bytes, PutMode, ReadVersion, StoreErrorKind, block_on};
+use zarr_traits::{
+    Bytes, StoreErrorKind, block_on,
+    store::{PutMode, ReadVersion},
+};
 
 use super::subject::{Subject, key, span};
 use crate::report::{Check, Excerpt, Fault, ensure};
@@ -36,7 +39,7 @@ pub(super) fn put(store: &Subject) -> Check {
     let name = "a/whole";
     let parts = ["the ", "", "parts of ", "a value"].map(|part| Bytes::from_static(part.as_bytes()));
     let outcome = block_on(store.storage.put_if(&key(name), &parts, PutMode::Replace))?;
-    ensure!(matches!(outcome, zarr_traits::Outcome::Done(_)), "an unconditional put gave {outcome:?}");
+    ensure!(matches!(outcome, zarr_traits::store::Outcome::Done(_)), "an unconditional put gave {outcome:?}");
     store.holds(name, Some(b"the parts of a value"))?;
     let many: Vec<Bytes> = (0..3000u32).map(|i| Bytes::from(i.to_be_bytes().to_vec())).collect();
     let _ = block_on(store.storage.put_if(&key(name), &many, PutMode::Replace))?;

@@ -3,7 +3,10 @@
 use std::sync::Barrier;
 use std::thread;
 
-use zarr_traits::{Outcome, PutMode, StoreErrorKind};
+use zarr_traits::{
+    StoreErrorKind,
+    store::{Outcome, PutMode},
+};
 
 use super::subject::{Subject, fails};
 use crate::report::{Check, Fault, ensure};
@@ -125,7 +128,7 @@ fn no_lost_update(store: &Subject) -> Check {
             loop {
                 let key = super::subject::key(name);
                 let all = [zarr_traits::ByteRange::All];
-                let read = store.ranges(name, &all, zarr_traits::ReadVersion::Report)?;
+                let read = store.ranges(name, &all, zarr_traits::store::ReadVersion::Report)?;
                 let reply = read.ok_or_else(|| Fault("the number is gone".to_owned()))?;
                 let version = reply.version.ok_or_else(|| Fault("no version was reported".to_owned()))?;
                 let parts = [reply.bytes[0].clone(), "1".into()];

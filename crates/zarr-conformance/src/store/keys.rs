@@ -1,6 +1,6 @@
 //! E.t3, E.t8 and E.t9: which keys can be used, and a storage that cannot be written.
 
-use zarr_traits::{PutMode, StoreErrorKind, block_on};
+use zarr_traits::{StoreErrorKind, block_on, store::PutMode};
 
 use super::subject::{Subject, fails, key};
 use crate::report::{Check, ensure};

@@ -5,7 +5,10 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
-use zarr_traits::{ByteRange, Op, Read, ReadBuffer, ReadVersion, StoreErrorKind, block_on};
+use zarr_traits::{
+    ByteRange, StoreErrorKind, block_on,
+    store::{Op, Read, ReadBuffer, ReadVersion},
+};
 
 use super::subject::{ENOUGH, LARGE, LARGE_SIZE, Subject, fails, key, pattern, span};
 use crate::report::{Check, Excerpt, Fault, ensure};

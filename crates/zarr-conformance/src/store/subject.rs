@@ -3,8 +3,8 @@
 use std::fmt;
 
 use zarr_traits::{
-    ByteRange, Bytes, Dir, Key, Listed, ObjectMeta, Outcome, Prefix, PutMode, Read, ReadBuffer, ReadVersion,
-    Reply, Storage, StoreErrorKind, StoreResult, Version, block_on,
+    ByteRange, Bytes, Key, Prefix, Reply, Storage, StoreErrorKind, StoreResult, Version, block_on,
+    store::{Dir, Listed, ObjectMeta, Outcome, PutMode, Read, ReadBuffer, ReadVersion},
 };
 
 use crate::report::{Check, Excerpt, Fault, ensure};

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use zarr_traits::{ByteRange, ReadVersion, StoreErrorKind};
+use zarr_traits::{ByteRange, StoreErrorKind, store::ReadVersion};
 
 use super::atomic::{ROUNDS, stop_when_done};
 use super::subject::{ENOUGH, SMALL, Subject, span};

@@ -1,6 +1,6 @@
 //! Rules 12 and 13: deleting.
 
-use zarr_traits::Outcome;
+use zarr_traits::store::Outcome;
 
 use super::subject::Subject;
 use crate::report::{Check, ensure};

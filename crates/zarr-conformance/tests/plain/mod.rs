@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use zarr_traits::*;
+use zarr_traits::{store::*, *};
 
 #[derive(Debug, Default)]
 pub struct Plain(Mutex<Content>);

@@ -1,7 +1,10 @@
 //! What is written and deleted, in which order.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use zarr_array::traits::{Key, Outcome, PutMode};
+use zarr_array::traits::{
+    Key,
+    store::{Outcome, PutMode},
+};
 use zarr_array::{ArrayErrorKind, Storage, node};
 
 use crate::error::{HierarchyError, HierarchyResult};

@@ -8,7 +8,8 @@ use std::task::Poll;
 
 use zarr_hierarchy::zarr_array::Storage;
 use zarr_hierarchy::zarr_array::traits::{
-    Answer, BoxFuture, Capabilities, Op, Store, StoreError, StoreErrorKind, StoreResult,
+    BoxFuture, StoreError, StoreErrorKind, StoreResult,
+    store::{Answer, Capabilities, Op, Store},
 };
 
 /// The kind of an operation; a listing is a read.

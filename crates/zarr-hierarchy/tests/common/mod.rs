@@ -3,12 +3,13 @@
 
 pub(crate) mod hooked;
 
+use zarr_conformance::instruments::{Counting, Counts};
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::zarr_array::meta::json::Value;
 use zarr_hierarchy::zarr_array::traits::{Key, block_on};
 use zarr_hierarchy::zarr_array::{DataType, Storage, standard};
 use zarr_hierarchy::{ArrayMeta, Child, GroupOptions};
-use zarr_store::{Counting, Counts, MemoryStore};
+use zarr_store::MemoryStore;
 
 pub(crate) const GROUP: &str = r#"{"zarr_format":3,"node_type":"group","attributes":{}}"#;
 pub(crate) const ARRAY: &str = r#"{"zarr_format":3,"node_type":"array","shape":[4],"data_type":"int32",

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use zarr_traits::{Beyond, FloatFormat, Real, Rounding};
+use zarr_traits::number::{Beyond, FloatFormat, Real, Rounding};
 
 use crate::diagnostic::Code;
 use crate::json::{Decimal, Number, Value};

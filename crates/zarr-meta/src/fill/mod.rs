@@ -9,7 +9,10 @@ pub(crate) mod base64;
 mod float;
 mod given;
 
-use zarr_traits::{DataType, FillValue, FloatFormat, Numeric};
+use zarr_traits::{
+    DataType, FillValue,
+    number::{FloatFormat, Numeric},
+};
 
 pub use self::given::Fill;
 

@@ -11,14 +11,14 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use zarr_traits::{
-    CodecResult, Configuration, Context, DataTypeEntry, Entry, ExtensionType, FillValue, Layout,
+    CodecResult, DataTypeEntry, Entry, ExtensionType, FillValue, Layout,
+    codec::{Configuration, Context},
 };
 
 use super::{length_bytes, not_an_element, of_size, unexpected, with_length};
 
 /// The row of this type in a registry.
-pub(super) const ENTRY: Entry =
-    Entry::DataType(DataTypeEntry { name: "fixed_length_utf32", aliases: &[], build });
+pub(super) const ENTRY: Entry = Entry::DataType(DataTypeEntry::new("fixed_length_utf32", build));
 
 const UNIT: usize = 4;
 

@@ -27,8 +27,9 @@ mod structs;
 
 use serde_json::{Map, Value};
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Configuration, Context, DataTypeEntry, Entry, FillValue,
-    FloatFormat, Limits, Numeric,
+    CodecError, CodecErrorKind, CodecResult, DataTypeEntry, Entry, FillValue, Limits,
+    codec::{Configuration, Context},
+    number::{FloatFormat, Numeric},
 };
 
 pub(crate) use self::numbers::NumberType;

@@ -11,15 +11,15 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use zarr_traits::{
-    CodecResult, Configuration, Context, DataTypeEntry, Entry, ExtensionType, FillValue, Layout,
+    CodecResult, DataTypeEntry, Entry, ExtensionType, FillValue, Layout,
+    codec::{Configuration, Context},
 };
 
 use super::{length_bytes, not_an_element, of_size, unexpected, with_length};
 use crate::fill::base64;
 
 /// The row of this type in a registry.
-pub(super) const ENTRY: Entry =
-    Entry::DataType(DataTypeEntry { name: "null_terminated_bytes", aliases: &[], build });
+pub(super) const ENTRY: Entry = Entry::DataType(DataTypeEntry::new("null_terminated_bytes", build));
 
 #[derive(Debug)]
 struct NullTerminatedBytes {

@@ -9,7 +9,7 @@ use std::any::Any;
 
 use serde_json::{Map, Value};
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, DataType, ExtensionType, FillValue, Layout, Numeric,
+    CodecError, CodecErrorKind, CodecResult, DataType, ExtensionType, FillValue, Layout, number::Numeric,
 };
 
 use crate::diagnostic::Ignore;
@@ -25,11 +25,9 @@ pub(crate) struct NumberType {
 /// The row of a type in a registry.
 macro_rules! entry {
     ($name:literal, $numeric:expr) => {
-        Entry::DataType(DataTypeEntry {
-            name: $name,
-            aliases: &[],
-            build: |_, _| Ok(std::sync::Arc::new(NumberType { name: $name, numeric: $numeric })),
-        })
+        Entry::DataType(DataTypeEntry::new($name, |_, _| {
+            Ok(std::sync::Arc::new(NumberType { name: $name, numeric: $numeric }))
+        }))
     };
 }
 

@@ -12,24 +12,23 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use zarr_traits::{
-    CodecError, CodecResult, Configuration, Context, DataTypeEntry, Entry, ExtensionType, FillValue, Layout,
+    CodecError, CodecResult, DataTypeEntry, Entry, ExtensionType, FillValue, Layout,
+    codec::{Configuration, Context},
 };
 
 use super::{not_an_element, unexpected};
 
 /// The row of `numpy.datetime64` in a registry.
-pub(super) const DATETIME: Entry = Entry::DataType(DataTypeEntry {
-    name: "numpy.datetime64",
-    aliases: &[],
-    build: |configuration, _: &Context<'_>| open("numpy.datetime64", configuration),
-});
+pub(super) const DATETIME: Entry =
+    Entry::DataType(DataTypeEntry::new("numpy.datetime64", |configuration, _: &Context<'_>| {
+        open("numpy.datetime64", configuration)
+    }));
 
 /// The row of `numpy.timedelta64` in a registry.
-pub(super) const TIMEDELTA: Entry = Entry::DataType(DataTypeEntry {
-    name: "numpy.timedelta64",
-    aliases: &[],
-    build: |configuration, _: &Context<'_>| open("numpy.timedelta64", configuration),
-});
+pub(super) const TIMEDELTA: Entry =
+    Entry::DataType(DataTypeEntry::new("numpy.timedelta64", |configuration, _: &Context<'_>| {
+        open("numpy.timedelta64", configuration)
+    }));
 
 const UNITS: [&str; 14] = ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as", "generic"];
 const NOT_A_TIME: i64 = i64::MIN;

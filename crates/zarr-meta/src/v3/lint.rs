@@ -1,6 +1,7 @@
 //! Advice: what is valid, but read wrongly or not at all by some implementation (checklist L.2).
 
-use zarr_traits::{ExtensionPoint, RectilinearGrid};
+use crate::RectilinearGrid;
+use zarr_traits::ExtensionPoint;
 
 use super::sharding::Sharding;
 use super::{ArrayDocument, Extension, GroupDocument};

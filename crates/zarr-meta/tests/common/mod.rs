@@ -9,14 +9,17 @@
 
 use std::sync::Arc;
 
+use zarr_meta::GRIDS;
 use zarr_meta::{
     ArrayMeta, Code, DATA_TYPES, Diagnostic, Limits, MetaError, MetaErrorKind, MetaResult, Registry,
     Resolved, Severity, Sink, Strict,
 };
 use zarr_traits::{
-    ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecEntry, CodecError, CodecErrorKind,
-    CodecKind, CodecResult, Destination, Dims, EncodedSize, Entry, GRIDS, Layout, Prefix, Region, Repr,
-    Scratch, Source, Storage, StorageTransformer, TransformerEntry,
+    CodecError, CodecErrorKind, CodecResult, Destination, Dims, Entry, Layout, Prefix, Region, Scratch,
+    Source, Storage, StorageTransformer, TransformerEntry,
+    codec::{
+        ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecEntry, CodecKind, EncodedSize, Repr,
+    },
 };
 
 pub const BASE: [(&str, &str); 9] = [
@@ -128,11 +131,12 @@ pub fn parse(text: &str) -> MetaResult<ArrayMeta> {
 
 /// Stand-ins for the core codecs, which live in other crates: they check their configuration and no more.
 pub fn registry() -> Registry {
-    let codec = |name, aliases, kind, build| Entry::Codec(CodecEntry { name, aliases, kind, build });
+    let codec =
+        |name, aliases, kind, build| Entry::Codec(CodecEntry::new(name, kind, build).with_aliases(aliases));
     let bytes: fn(
-        &mut zarr_traits::Configuration<'_>,
+        &mut zarr_traits::codec::Configuration<'_>,
         &Repr,
-        &zarr_traits::Context<'_>,
+        &zarr_traits::codec::Context<'_>,
     ) -> CodecResult<Codec> = |c, repr, _| {
         let (_, unit) = repr.fixed()?;
         let unit = if matches!(repr.data_type.layout(), Layout::Packed { .. }) { 2 } else { unit };
@@ -147,7 +151,7 @@ pub fn registry() -> Registry {
         .overriding(DATA_TYPES)
         .overriding(GRIDS)
         .with(&[
-            Entry::Transformer(TransformerEntry { name: "same", build: |_, _| Ok(Arc::new(Untouched)) }),
+            Entry::Transformer(TransformerEntry::new("same", |_, _| Ok(Arc::new(Untouched)))),
             codec("bytes", &["endian"], CodecKind::ArrayBytes, bytes),
             codec("vlen-utf8", &[], CodecKind::ArrayBytes, |_, _, _| {
                 Ok(Codec::ArrayBytes(Arc::new(Nothing)))

@@ -6,7 +6,8 @@ pub mod double;
 pub mod server;
 
 pub use server::{Answer, Asked, Server};
-use zarr_traits::{Access, Key, Prefix, Schemes, Storage, StoreResult, block_on};
+use zarr_store::{Access, Schemes};
+use zarr_traits::{Key, Prefix, Storage, StoreResult, block_on};
 
 pub fn key(name: &str) -> Key {
     Key::new(name).unwrap()

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use zarr_traits::{ByteRange, Bytes, ReadVersion, Version};
+use zarr_traits::{ByteRange, Bytes, Version, store::ReadVersion};
 
 use super::shelf::{Is, News};
 

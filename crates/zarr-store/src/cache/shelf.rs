@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::time::Instant;
 
-use zarr_traits::{ByteRange, Bytes, Key, Prefix, ReadVersion, Version};
+use zarr_traits::{ByteRange, Bytes, Key, Prefix, Version, store::ReadVersion};
 
 use super::answer::place;
 

@@ -4,10 +4,14 @@ use std::future::poll_fn;
 use std::ops::Range;
 use std::task::{Context, Waker};
 
-use zarr_traits::{Outcome, PutMode, Reply, Stored, block_on};
+use zarr_traits::{
+    Reply, block_on,
+    store::{Outcome, PutMode, Stored},
+};
 
 use super::*;
-use crate::{Counting, Fault, Faulty, MemoryStore, Network, Simulated};
+use crate::MemoryStore;
+use zarr_conformance::instruments::{Counting, Fault, Faulty, Network, Simulated};
 
 fn span(offset: u64, len: u64) -> ByteRange {
     ByteRange::Span { offset, len }

@@ -8,13 +8,14 @@ times! {
     /// Times are read and written to the step, or not at all.
     ///
     /// ```
-    /// # use zarr_array::traits::{Context, Spec, serde_json::json};
+    /// # use zarr_array::traits::{Spec, codec::Context, serde_json::json};
     /// # use zarr_array::{ArrayMeta, Limits, NdVec, blocking::Array, standard};
     /// # use zarr_store::MemoryStore;
     /// use chrono::{DateTime, NaiveDate, Utc};
     ///
     /// # let registry = standard();
-    /// # let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
+    /// # let limits = Limits::default();
+    /// # let context = Context::new(&registry, &limits);
     /// # let hours = Spec::new("numpy.datetime64", json!({"unit": "h", "scale_factor": 6}))?;
     /// # let meta = ArrayMeta::builder([3], registry.data_type(&hours, &context)?.0).chunks([3]);
     /// # let meta = meta.fill(i64::MIN).build()?;

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 use zarr_traits::{
-    CodecError, CodecErrorKind, CodecResult, Configuration, Context, DataType, Layout, Limits, Swap,
+    CodecError, CodecErrorKind, CodecResult, DataType, Layout, Limits, Swap,
+    codec::{Configuration, Context},
 };
 
 use super::{Field, Form};

@@ -19,7 +19,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use zarr_traits::{
-    CodecResult, Configuration, Context, DataType, DataTypeEntry, Entry, ExtensionType, FillValue, Layout,
+    CodecResult, DataType, DataTypeEntry, Entry, ExtensionType, FillValue, Layout,
+    codec::{Configuration, Context},
 };
 
 use super::not_an_element;
@@ -38,7 +39,7 @@ const fn entry(
     name: &'static str,
     build: fn(&mut Configuration<'_>, &Context<'_>) -> CodecResult<Arc<dyn ExtensionType>>,
 ) -> Entry {
-    Entry::DataType(DataTypeEntry { name, aliases: &[], build })
+    Entry::DataType(DataTypeEntry::new(name, build))
 }
 
 /// Under which of its names a struct is written.

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use zarr_strided::{Destination, Source};
 
-use super::{Chain, byte_len};
-use crate::error::{CodecError, CodecErrorKind, CodecResult};
-use crate::scratch::Scratch;
+use super::Chain;
+use zarr_traits::Scratch;
+use zarr_traits::byte_len;
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult};
 
 impl Chain {
     /// Appends the encoded form of the chunk `src` to `out`.

@@ -1,14 +1,14 @@
 //! Bytes → bytes codecs inside of another codec, which picks for each chunk those that it applies. **For codec authors.**
 
 use super::{Named, build_codec, check_nesting};
-use crate::codec::{BytesBytesCodec, Codec, CodecKind, Context, EncodedSize, Note, Repr};
-use crate::error::CodecResult;
-use crate::registry::Spec;
-use crate::scratch::{Buffer, Scratch};
+use zarr_traits::CodecResult;
+use zarr_traits::Spec;
+use zarr_traits::codec::{
+    BytesBytesCodec, Codec, CodecKind, Configuration, Context, EncodedSize, Note, Repr,
+};
+use zarr_traits::{Buffer, Scratch};
 
-/// A list of bytes → bytes codecs, of which each may be applied or not. See [`Configuration::steps`].
-///
-/// [`Configuration::steps`]: crate::Configuration::steps
+/// A list of bytes → bytes codecs, of which each may be applied or not.
 #[derive(Debug)]
 pub struct Steps {
     /// `None` stands for one that nobody knows.
@@ -18,12 +18,22 @@ pub struct Steps {
 }
 
 impl Steps {
-    pub(crate) fn build(
-        specs: &[Spec],
+    /// Builds the codecs that the required list `member` of a configuration names. What was tolerated in them is noted under
+    /// `member`: also an unknown codec that the document allows to skip.
+    ///
+    /// # Errors
+    /// When the member is missing, is not a list of codecs, or is longer or deeper than the limits allow; when a codec in it
+    /// is of another kind, unknown, or refuses its configuration.
+    pub fn of_member(
+        configuration: &mut Configuration<'_>,
+        member: &'static str,
         repr: &Repr,
         context: &Context<'_>,
-        notes: &mut Vec<Note>,
     ) -> CodecResult<Self> {
+        configuration.codecs(member, context, |specs, inside, notes| Self::build(specs, repr, inside, notes))
+    }
+
+    fn build(specs: &[Spec], repr: &Repr, context: &Context<'_>, notes: &mut Vec<Note>) -> CodecResult<Self> {
         check_nesting(specs, context)?;
         let misplaced = |kind| (kind != CodecKind::BytesBytes).then_some("must be from bytes to bytes");
         let mut codecs = Vec::with_capacity(specs.len());
@@ -75,7 +85,7 @@ impl Steps {
         let applied = (0..).zip(&self.codecs).filter(|(number, _)| applied(*number));
         let applied: Vec<_> = applied.filter_map(|(_, named)| named.as_ref()).collect();
         let Some((first, _)) = applied.split_first() else {
-            let target = dst.get_mut(..src.len()).ok_or_else(crate::codec::too_large)?;
+            let target = dst.get_mut(..src.len()).ok_or_else(zarr_traits::codec::too_large)?;
             target.copy_from_slice(src);
             return Ok(src.len());
         };

@@ -5,14 +5,19 @@ use std::ops::Sub;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use zarr_traits::{Answer, BoxFuture, Capabilities, Op, Outcome, Storage, Store, StoreResult};
+use zarr_traits::{
+    BoxFuture, Storage, StoreResult,
+    store::{Answer, Capabilities, Op, Outcome, Store},
+};
 
 /// The layer that counts. Its clones share their counters.
 ///
 /// ```
-/// # use zarr_store::{Counting, MemoryStore};
+/// # mod plain { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/plain/mod.rs")); }
+/// # use plain::Plain;
+/// # use zarr_conformance::instruments::{Counting};
 /// # use zarr_traits::{Key, Storage, block_on};
-/// let (storage, counting) = Counting::over(&Storage::from(MemoryStore::new()));
+/// let (storage, counting) = Counting::over(&Storage::from(Plain::default()));
 /// let key = Key::new("k")?;
 /// block_on(storage.put(&key, "value"))?;
 ///
@@ -157,51 +162,5 @@ impl Store for Counting {
             }
             Ok(answer)
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use zarr_traits::{ByteRange, Key, Prefix, PutMode, ReadVersion, block_on};
-
-    use super::*;
-    use crate::MemoryStore;
-
-    #[test]
-    fn every_kind_of_operation_has_its_counter() {
-        let (storage, counting) = Counting::over(&Storage::from(MemoryStore::new()));
-        let (key, root) = (Key::new("k").unwrap(), Prefix::root());
-        let spans = [ByteRange::Span { offset: 0, len: 2 }; 3];
-        block_on(async {
-            let parts = ["val".into(), "ue".into()];
-            assert_ne!(storage.put_if(&key, &parts, PutMode::Create).await?, Outcome::Conflict);
-            assert_eq!(storage.put_if(&key, &parts, PutMode::Create).await?, Outcome::Conflict);
-            storage.get_ranges(&key, &spans, ReadVersion::Any, 6).await?;
-            storage.get(&key, 5).await?;
-            storage.head(&key).await?;
-            storage.list(&root, None).await?;
-            storage.list_dir(&root).await?;
-            assert_eq!(storage.delete_if(&key, None).await?, Outcome::Done(None));
-            storage.delete_prefix(&root).await?;
-            storage.sync().await
-        })
-        .unwrap();
-        let one_each = Counts {
-            reads: 2,
-            heads: 1,
-            lists: 1,
-            list_dirs: 1,
-            puts: 2,
-            deletes: 1,
-            delete_prefixes: 1,
-            syncs: 1,
-            others: 0,
-            ranges: 4,
-            bytes_read: 6 + 5,
-            bytes_written: 5,
-        };
-        assert_eq!(counting.counts(), one_each);
-        assert_eq!(one_each.requests(), 10);
-        assert_eq!(counting.counts() - one_each, Counts::default());
     }
 }

@@ -1,7 +1,4 @@
-//! What the elements of numeric data types are, as numbers: for codecs that calculate, and for fill values. **For codec
-//! authors.**
-//!
-//! Between two types a number is a [`Real`], which holds any of them exactly, so that it is rounded once.
+#![doc = include_str!("../README.md")]
 
 mod float;
 

@@ -1,5 +1,6 @@
-//! Locks of one process: one per key, held over a read-modify-write; and a gate for what is in flight. Neither needs a
-//! runtime, both are given back when their guard (or the future that waits for it) is dropped.
+//! What users of one storage in this process share: a lock per key, held over a read-modify-write, and a gate that bounds the
+//! requests and bytes in flight. Neither needs a runtime. Both are given back when their guard, or the future that waits for
+//! it, is dropped.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -7,7 +8,35 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
-use crate::key::Key;
+use zarr_traits::store::Drive;
+use zarr_traits::{Key, Storage};
+
+/// Encoded bytes that all reads of one storage may have in flight.
+const IN_FLIGHT_BYTES: u64 = 256 << 20;
+
+/// Waits until no other user of `storage` in this process holds `key`, and holds it.
+pub async fn lock(storage: &Storage, key: &Key) -> KeyGuard {
+    storage.shared_by_key::<KeyLocks>().lock(key).await
+}
+
+/// The gate that all users of `storage` share. It admits as many requests as the store takes at once.
+pub fn gate(storage: &Storage) -> Gate {
+    let width = match storage.capabilities().drive {
+        Drive::Inline => usize::MAX,
+        remote => remote.in_flight(),
+    };
+    let gates = storage.shared::<Gates>();
+    let mut gates = unpoisoned(&gates.0);
+    if let Some(gate) = gates.iter().find(|gate| gate.width() == width) {
+        return gate.clone();
+    }
+    gates.push(Gate::new(width, IN_FLIGHT_BYTES));
+    gates[gates.len() - 1].clone()
+}
+
+/// A gate for each number of requests at once: a layer may be as slow as a network above a store that is not.
+#[derive(Default)]
+struct Gates(Mutex<Vec<Gate>>);
 
 /// A mutex per key. Clones share it.
 #[derive(Clone, Default)]
@@ -229,7 +258,7 @@ impl Drop for Permit {
 }
 
 /// A thread that panicked while it held one of these locks left the state whole: nothing under them can panic half-way.
-pub(crate) fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -241,7 +270,7 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::block_on;
+    use zarr_traits::block_on;
 
     #[test]
     fn only_one_holds_a_key() {

@@ -8,19 +8,17 @@ mod steps;
 
 use std::sync::Arc;
 
-use zarr_strided::{Dims, Swap};
+use zarr_strided::{Destination, Dims, Swap};
 
-use crate::codec::{
+use plain::PlainRead;
+use reorder::{ReorderedRead, ReorderedUpdate, is_same};
+use zarr_traits::codec::{
     ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecKind, Configuration, Context, EncodedSize,
     Note, NoteKind, Repr,
 };
-use crate::error::{CodecError, CodecErrorKind, CodecResult};
-use crate::partial::{ChunkRead, Hints, Known};
-use crate::region::{Region, inverse, permute};
-use crate::registry::{Spec, alias};
-use crate::update::{ChunkUpdate, InnerChunks, Picks};
-use plain::PlainRead;
-use reorder::{ReorderedRead, ReorderedUpdate, is_same};
+use zarr_traits::partial::{ChunkRead, DecodePart, Hints, Known};
+use zarr_traits::update::{ChunkUpdate, InnerChunks, Picks};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Region, Scratch, Spec, inverse, permute};
 
 pub use steps::Steps;
 
@@ -55,6 +53,23 @@ impl<T: ?Sized> Named<T> {
 }
 
 impl Chain {
+    /// Builds the chain that the required list `member` of a configuration describes, for a codec that holds others. What was
+    /// tolerated in it is noted under `member`.
+    ///
+    /// # Errors
+    /// When the member is missing, is not a list of codecs, is longer or deeper than the limits allow, or is no chain.
+    pub fn of_member(
+        configuration: &mut Configuration<'_>,
+        member: &'static str,
+        repr: Repr,
+        context: &Context<'_>,
+    ) -> CodecResult<Self> {
+        let chain = configuration
+            .codecs(member, context, |specs, inside, notes| Self::build(specs, repr, inside, notes))?;
+        configuration.skip(chain.skipped());
+        Ok(chain)
+    }
+
     /// Builds the codecs of `specs` for chunks of `repr`. What was tolerated is appended to `notes`, with pointers
     /// relative to the list.
     ///
@@ -244,7 +259,7 @@ fn build_codec(
     if let Some(why) = misplaced(entry.kind) {
         return Err(CodecError::configuration(format!("codec {:?} {why}", spec.name)).at(&here));
     }
-    notes.extend(alias(&spec.name, entry.name, &here));
+    notes.extend(Note::alias(&spec.name, entry.name, &here));
     let mut configuration = Configuration::new(&spec.configuration);
     let built = (entry.build)(&mut configuration, repr, context)
         .map_err(|e| e.in_codec(&spec.name, "open").at(&here))?;
@@ -252,10 +267,23 @@ fn build_codec(
         let message = format!("codec {:?} is not of the kind that its entry states", spec.name);
         return Err(CodecError::configuration(message).at(&here));
     }
-    skipped.append(&mut configuration.skipped);
+    skipped.extend_from_slice(configuration.skipped());
     let tolerated = configuration.finish().into_iter();
     notes.extend(tolerated.map(|n| Note { pointer: format!("{here}{}", n.pointer), ..n }));
     Ok(Some(built))
+}
+
+impl DecodePart for Chain {
+    fn decode_part(
+        &self,
+        src: &[u8],
+        shape: &[u64],
+        part: &Region,
+        dst: Destination<'_>,
+        scratch: &mut Scratch,
+    ) -> CodecResult<()> {
+        self.decode_into(src, shape, part, dst, scratch)
+    }
 }
 
 fn kind_of(codec: &Codec) -> CodecKind {
@@ -271,18 +299,4 @@ fn mismatch(shape: &[u64], part: &Region) -> CodecError {
         CodecErrorKind::InvalidArgument,
         format!("{part} is not inside a chunk of shape {shape:?}"),
     )
-}
-
-/// The bytes of elements of `size` in `shape`.
-///
-/// # Errors
-/// When that exceeds memory.
-pub fn byte_len(shape: &[u64], size: usize) -> CodecResult<usize> {
-    let bytes = Dims::from(shape).product().and_then(|n| n.checked_mul(size as u64));
-    bytes.and_then(|n| isize::try_from(n).ok()).map(isize::unsigned_abs).ok_or_else(|| {
-        CodecError::new(
-            CodecErrorKind::LimitExceeded,
-            format!("shape {shape:?} of {size}-byte elements exceeds memory"),
-        )
-    })
 }

@@ -3,11 +3,15 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
+use zarr_engine::Chain;
+use zarr_traits::serde_json::{self, json};
 use zarr_traits::{
-    ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Chain, Codec, CodecEntry, CodecError, CodecErrorKind,
-    CodecKind, CodecResult, Context, DataType, Destination, Dims, EncodedSize, Entry, FillValue, Limits,
-    Region, Registry, Repr, Scratch, Source, Spec, Swap, too_large,
+    CodecError, CodecErrorKind, CodecResult, DataType, Destination, Dims, Entry, FillValue, Limits, Region,
+    Registry, Scratch, Source, Spec, Swap,
+    codec::{
+        ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecEntry, CodecKind, Context,
+        EncodedSize, Repr, too_large,
+    },
 };
 
 /// The elements as they are; refuses chunks of odd length.
@@ -68,7 +72,7 @@ struct Flat(Repr);
 
 impl ArrayArrayCodec for Flat {
     fn encoded_repr(&self) -> CodecResult<Repr> {
-        Ok(Repr { rank: 1, ..self.0.clone() })
+        Ok(Repr::new(self.0.data_type.clone(), self.0.fill.clone(), 1))
     }
     fn encoded_shape(&self, shape: &[u64]) -> CodecResult<Dims> {
         Ok([shape.iter().product()].into())
@@ -85,41 +89,27 @@ impl ArrayArrayCodec for Flat {
 }
 
 const CODECS: &[Entry] = &[
-    Entry::Codec(CodecEntry {
-        name: "flat",
-        aliases: &[],
-        kind: CodecKind::ArrayArray,
-        build: |_, repr, _| Ok(Codec::ArrayArray(Arc::new(Flat(repr.clone())))),
-    }),
-    Entry::Codec(CodecEntry {
-        name: "plain",
-        aliases: &["old"],
-        kind: CodecKind::ArrayBytes,
-        build: |configuration, repr, _| {
+    Entry::Codec(CodecEntry::new("flat", CodecKind::ArrayArray, |_, repr, _| {
+        Ok(Codec::ArrayArray(Arc::new(Flat(repr.clone()))))
+    })),
+    Entry::Codec(
+        CodecEntry::new("plain", CodecKind::ArrayBytes, |configuration, repr, _| {
             repr.fixed()?;
             configuration.optional_integer("level", 0..=3)?;
             Ok(Codec::ArrayBytes(Arc::new(Plain)))
-        },
-    }),
-    Entry::Codec(CodecEntry {
-        name: "zeros",
-        aliases: &[],
-        kind: CodecKind::BytesBytes,
-        build: |_, _, _| Ok(Codec::BytesBytes(Arc::new(Zeros))),
-    }),
+        })
+        .with_aliases(&["old"]),
+    ),
+    Entry::Codec(CodecEntry::new("zeros", CodecKind::BytesBytes, |_, _, _| {
+        Ok(Codec::BytesBytes(Arc::new(Zeros)))
+    })),
     // Both entries state a kind that is not that of their codec.
-    Entry::Codec(CodecEntry {
-        name: "late",
-        aliases: &[],
-        kind: CodecKind::BytesBytes,
-        build: |_, repr, _| Ok(Codec::ArrayArray(Arc::new(Flat(repr.clone())))),
-    }),
-    Entry::Codec(CodecEntry {
-        name: "early",
-        aliases: &[],
-        kind: CodecKind::ArrayArray,
-        build: |_, _, _| Ok(Codec::BytesBytes(Arc::new(Zeros))),
-    }),
+    Entry::Codec(CodecEntry::new("late", CodecKind::BytesBytes, |_, repr, _| {
+        Ok(Codec::ArrayArray(Arc::new(Flat(repr.clone()))))
+    })),
+    Entry::Codec(CodecEntry::new("early", CodecKind::ArrayArray, |_, _, _| {
+        Ok(Codec::BytesBytes(Arc::new(Zeros)))
+    })),
 ];
 
 fn build(codecs: serde_json::Value) -> Result<(Chain, Vec<String>), CodecError> {
@@ -134,14 +124,9 @@ fn build(codecs: serde_json::Value) -> Result<(Chain, Vec<String>), CodecError> 
         })
         .collect();
     let registry = Registry::core().with(CODECS)?;
-    let repr = Repr { data_type: DataType::UInt8, fill: FillValue::of(0_u8), rank: 1 };
+    let repr = Repr::new(DataType::UInt8, FillValue::of(0_u8), 1);
     let mut notes = Vec::new();
-    let chain = Chain::build(
-        &specs,
-        repr,
-        &Context { registry: &registry, limits: &Limits::default(), depth: 0 },
-        &mut notes,
-    )?;
+    let chain = Chain::build(&specs, repr, &Context::new(&registry, &Limits::default()), &mut notes)?;
     Ok((chain, notes.into_iter().map(|n| n.pointer).collect()))
 }
 

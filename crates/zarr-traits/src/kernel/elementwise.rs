@@ -12,18 +12,18 @@ use crate::scratch::Scratch;
 /// Shape, parts and the fill value follow from that. Elements are in the byte order of this machine.
 ///
 /// ```
-/// # use zarr_traits::*;
+/// # use zarr_traits::{codec::*, *};
 /// // float64 as float32: the build function of a codec
 /// fn build(repr: &Repr) -> CodecResult<Codec> {
 ///     let narrow = |n: [u8; 8]| Ok((f64::from_ne_bytes(n) as f32).to_ne_bytes());
 ///     let widen = |n: [u8; 4]| Ok(f64::from(f32::from_ne_bytes(n)).to_ne_bytes());
-///     elementwise(repr, DataType::Float32, narrow, widen)
+///     kernel::elementwise(repr, DataType::Float32, narrow, widen)
 /// }
 /// # let fill = FillValue::of(1_f64);
-/// # let repr = Repr { data_type: DataType::Float64, fill, rank: 1 };
+/// # let repr = Repr::new(DataType::Float64, fill, 1);
 /// # let Codec::ArrayArray(codec) = build(&repr)? else { panic!() };
 /// # assert_eq!(codec.encoded_repr()?.fill, FillValue::of(1_f32));
-/// # assert!(build(&Repr { data_type: DataType::Int32, ..repr }).is_err());
+/// # assert!(build(&Repr::new(DataType::Int32, repr.fill, 1)).is_err());
 /// # Ok::<(), CodecError>(())
 /// ```
 ///

@@ -2,18 +2,18 @@
 //!
 //! A text names a root (a URL with a scheme, or else a path of the file system), then adapters, which read something in what
 //! lies before them as a store of its own, and at the end perhaps a format, with a node of the hierarchy: the URL pipeline
-//! (checklist E26, E50). Which schemes there are is a table that is passed in, as in a [`Registry`](crate::Registry); the
+//! (checklist E26, E50). Which schemes there are is a table that is passed in, as in a [`Registry`](zarr_traits::Registry); the
 //! crate of a store offers its own.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-use crate::error::{StoreError, StoreErrorKind, StoreResult};
-use crate::future::BoxFuture;
-use crate::key::Key;
-use crate::storage::Storage;
 use crate::trace::Trace;
+use zarr_traits::BoxFuture;
+use zarr_traits::Key;
+use zarr_traits::Storage;
+use zarr_traits::{StoreError, StoreErrorKind, StoreResult};
 
 /// How the stores of a scheme are opened.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +46,7 @@ impl fmt::Debug for OpenScheme {
 /// Nothing is read from the environment of the process behind anybody's back: who wants that says so.
 ///
 /// ```
-/// # use zarr_traits::Access;
+/// # use crate::Access;
 /// let access = Access::new().environment(std::env::vars()).region("eu-central-1");
 /// ```
 #[derive(Clone, Default)]
@@ -380,7 +380,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::future::block_on;
+    use zarr_traits::block_on;
 
     fn opened(url: &str, _: &Access) -> StoreResult<Storage> {
         Err(StoreError::new(StoreErrorKind::Io, format!("opened {url}")))

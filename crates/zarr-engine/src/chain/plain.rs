@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use zarr_strided::{Dims, Swap};
 
-use crate::error::{CodecError, CodecErrorKind, CodecResult};
-use crate::partial::{ChunkRead, Hints, Job, Piece, Span};
-use crate::region::Region;
+use zarr_traits::Region;
+use zarr_traits::partial::{ChunkRead, Hints, Job, Piece, Span};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult};
 
 /// Pieces that are listed at once; each takes some two hundred bytes.
 const MOST: u64 = 1 << 20;
@@ -72,12 +72,12 @@ impl ChunkRead for PlainRead {
                 shape[dim] = group.min(part[dim] - at[dim]);
                 len += (shape[dim] - 1) * strides[dim];
             }
-            out.push(Piece {
-                span: Span { offset, len },
-                at: at.clone(),
-                shape: shape.clone(),
-                job: Job::Strided { strides: signed.clone(), swap: self.swap },
-            });
+            out.push(Piece::new(
+                Span { offset, len },
+                at.clone(),
+                shape.clone(),
+                Job::Strided { strides: signed.clone(), swap: self.swap },
+            ));
             // the next position, as an odometer over the dimensions before the split
             let mut dim = split;
             loop {
@@ -110,7 +110,8 @@ mod tests {
     use zarr_strided::{Destination, Source};
 
     use super::*;
-    use crate::scratch::Scratch;
+    use crate::run_piece;
+    use zarr_traits::Scratch;
 
     /// The spans that a read of `part` wants, and the check that running them gives what the whole chunk has there.
     fn spans(shape: &[u64], start: &[u64], part: &[u64], hints: Hints) -> Vec<(u64, u64)> {
@@ -126,7 +127,7 @@ mod tests {
             let at = usize::try_from(piece.span.offset).unwrap();
             let src = &bytes[at..at + usize::try_from(piece.span.len).unwrap()];
             let dst = Destination::of(&mut got, part.shape()).unwrap().sub(&piece.at, &piece.shape).unwrap();
-            piece.run(src, dst, &mut Scratch::new()).unwrap();
+            run_piece(piece, src, dst, &mut Scratch::new()).unwrap();
         }
         let mut whole = Vec::new();
         let source = Source::of(&chunk, shape).unwrap().sub(start, part.shape()).unwrap();

@@ -4,12 +4,13 @@ use bytes::Bytes;
 use zarr_strided::{Dims, Source};
 
 use super::Chain;
-use crate::error::{CodecError, CodecErrorKind, CodecResult};
-use crate::partial::{ChunkRead, Known, Piece};
-use crate::range::ByteRange;
-use crate::region::permute;
-use crate::scratch::Scratch;
-use crate::update::{ChunkUpdate, Encoded, Joined};
+use crate::piece::reordered;
+use zarr_traits::ByteRange;
+use zarr_traits::Scratch;
+use zarr_traits::partial::{ChunkRead, Known, Piece};
+use zarr_traits::permute;
+use zarr_traits::update::{ChunkUpdate, Encoded, Joined};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult};
 
 impl Chain {
     /// In which order the array → bytes codec sees the dimensions, where the codecs before it do nothing but reorder
@@ -57,7 +58,7 @@ impl ChunkRead for ReorderedRead {
         let mut inner = Vec::new();
         self.read.pieces(&mut inner)?;
         for piece in inner {
-            out.push(piece.reordered(&self.order).ok_or_else(no_order)?);
+            out.push(reordered(piece, &self.order).ok_or_else(no_order)?);
         }
         Ok(())
     }

@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::{ChunkGrid, ChunkGridEntry, Run};
-use crate::codec::Configuration;
-use crate::configuration::summary;
-use crate::error::{CodecError, CodecErrorKind, CodecResult};
-use crate::registry::Spec;
+use zarr_traits::codec::{Configuration, summary};
+use zarr_traits::{ChunkGrid, ChunkGridEntry, CodecError, CodecErrorKind, CodecResult, Entry, Run, Spec};
+
+/// The registered chunk grids beyond the core specification, for [`Registry::with`](zarr_traits::Registry::with).
+pub const GRIDS: &[Entry] = &[Entry::ChunkGrid(RectilinearGrid::ENTRY)];
 
 const KIND: &str = "kind";
 const INLINE: &str = "inline";
@@ -28,7 +28,8 @@ const CHUNK_SHAPES: &str = "chunk_shapes";
 /// (checklist C12); it [grows](ChunkGrid::grown) by one chunk, which covers all that is missing (C18).
 ///
 /// ```
-/// use zarr_traits::{ChunkGrid, RectilinearGrid, Run};
+/// use zarr_traits::{ChunkGrid, Run};
+/// use zarr_meta::RectilinearGrid;
 ///
 /// let months = [31, 28, 31].map(|length| Run { length, count: Some(1) });
 /// let grid = RectilinearGrid::new([months.to_vec(), vec![Run { length: 100, count: None }]])?;
@@ -63,33 +64,28 @@ struct Placed {
 
 impl RectilinearGrid {
     /// Its entry in a registry.
-    pub const ENTRY: ChunkGridEntry = ChunkGridEntry {
-        name: "rectilinear",
-        build: |configuration, shape, context| {
-            match configuration.optional_string(KIND)? {
-                Some(INLINE) => {}
-                Some(other) => {
-                    let message = format!("{KIND} is {other:?}, it must be {INLINE:?}");
-                    return Err(CodecError::configuration(message).at("/configuration/kind"));
-                }
-                None => return Err(CodecError::configuration(format!("{KIND} is missing"))),
+    pub const ENTRY: ChunkGridEntry = ChunkGridEntry::new("rectilinear", |configuration, shape, context| {
+        match configuration.optional_string(KIND)? {
+            Some(INLINE) => {}
+            Some(other) => {
+                let message = format!("{KIND} is {other:?}, it must be {INLINE:?}");
+                return Err(CodecError::configuration(message).at("/configuration/kind"));
             }
-            let most_runs = context.limits.grid_runs;
-            let mut reader = Reader { configuration, member: CHUNK_SHAPES, has_pairs: true, most_runs };
-            Ok(Arc::new(Self { axes: reader.axes(shape)?, is_draft: false }))
-        },
-    };
+            None => return Err(CodecError::configuration(format!("{KIND} is missing"))),
+        }
+        let most_runs = context.limits.grid_runs;
+        let mut reader = Reader { configuration, member: CHUNK_SHAPES, has_pairs: true, most_runs };
+        Ok(Arc::new(Self { axes: reader.axes(shape)?, is_draft: false }))
+    });
 
     /// The entry of `rectangular`, of a draft of the specification (ZEP 3) that zarrs has written: for who has such arrays
     /// to read. There are no pairs, and the grid cannot grow (checklist C20).
-    pub const RECTANGULAR: ChunkGridEntry = ChunkGridEntry {
-        name: "rectangular",
-        build: |configuration, shape, context| {
+    pub const RECTANGULAR: ChunkGridEntry =
+        ChunkGridEntry::new("rectangular", |configuration, shape, context| {
             let most_runs = context.limits.grid_runs;
             let mut reader = Reader { configuration, member: "chunk_shape", has_pairs: false, most_runs };
             Ok(Arc::new(Self { axes: reader.axes(shape)?, is_draft: true }))
-        },
-    };
+        });
 
     /// A grid of the chunks of each dimension, in their order.
     ///

@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use zarr_strided::{Destination, Source, Swap, swap_in_place};
 
-use super::{Chain, Named, byte_len, mismatch};
-use crate::codec::{BytesBytesCodec, EncodedSize};
-use crate::error::{CodecError, CodecErrorKind, CodecResult};
-use crate::region::{Region, permute};
-use crate::scratch::{Buffer, Scratch, no_memory};
+use super::{Chain, Named, mismatch};
+use zarr_traits::byte_len;
+use zarr_traits::codec::{BytesBytesCodec, EncodedSize};
+use zarr_traits::{Buffer, Scratch};
+use zarr_traits::{CodecError, CodecErrorKind, CodecResult};
+use zarr_traits::{Region, permute};
 
 /// A partial decode is worth its own pass over the encoded bytes below this share of the chunk.
 const SPAN_SHARE: (usize, usize) = (3, 4);
@@ -174,7 +175,7 @@ impl Named<dyn BytesBytesCodec> {
         scratch: &mut Scratch,
     ) -> CodecResult<Buffer> {
         if let EncodedSize::Exact(len) = size {
-            let len = usize::try_from(len).map_err(|_| no_memory(usize::MAX))?;
+            let len = usize::try_from(len).map_err(|_| CodecError::no_memory(usize::MAX))?;
             let mut buffer = scratch.take(len)?;
             let got = self.decode(|codec| codec.decode_into(src, &mut buffer, scratch))?;
             exactly(got, len, &self.name)?;

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use futures_timer::Delay;
 use zarr_traits::{
-    Answer, BoxFuture, Bytes, Capabilities, Key, ObjectMeta, Op, Outcome, Storage, Store, StoreError,
-    StoreErrorKind, StoreResult, Version,
+    BoxFuture, Bytes, Key, Storage, StoreError, StoreErrorKind, StoreResult, Version,
+    store::{Answer, Capabilities, ObjectMeta, Op, Outcome, Store},
 };
 
 /// What goes wrong with a call.
@@ -36,9 +36,11 @@ pub enum Fault {
 /// The layer whose calls fail as a script says. Its clones share the script.
 ///
 /// ```
-/// # use zarr_store::{Fault, Faulty, MemoryStore};
-/// # use zarr_traits::{Key, Op, Storage, StoreErrorKind, block_on};
-/// let memory = Storage::from(MemoryStore::new());
+/// # mod plain { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/plain/mod.rs")); }
+/// # use plain::Plain;
+/// # use zarr_conformance::instruments::{Fault, Faulty};
+/// # use zarr_traits::{Key, Storage, StoreErrorKind, block_on, store::Op};
+/// let memory = Storage::from(Plain::default());
 /// // The second put is applied, and reported as perhaps not.
 /// let mut puts = 0;
 /// let (storage, faulty) = Faulty::over(&memory, move |_, op| {
@@ -208,81 +210,5 @@ impl Store for Faulty {
             }
             Ok(answer)
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::task::{Context, Waker};
-
-    use zarr_traits::{ByteRange, ReadVersion, block_on};
-
-    use super::*;
-    use crate::MemoryStore;
-
-    const UNCERTAIN: StoreErrorKind = StoreErrorKind::Uncertain;
-
-    #[test]
-    fn each_fault_is_what_it_says() {
-        let key = Key::new("k").unwrap();
-        // What becomes of a put of "new" over "old": whether it says so, and what is stored.
-        let table = [
-            (Fault::ErrorBefore(UNCERTAIN), Some(false), "old"),
-            (Fault::ErrorAfter(UNCERTAIN), Some(false), "new"),
-            (Fault::Delay(Duration::from_millis(1)), Some(true), "new"),
-            (Fault::HangBefore, None, "old"),
-            (Fault::HangAfter, None, "new"),
-        ];
-        for (fault, ends, stored) in table {
-            let memory = Storage::from(MemoryStore::new());
-            let (storage, layer) = Faulty::nth(&memory, 2, fault);
-            block_on(storage.put(&key, "old")).unwrap();
-            match ends {
-                Some(well) => assert_eq!(block_on(storage.put(&key, "new")).is_ok(), well, "{fault:?}"),
-                None => {
-                    let mut put = Box::pin(storage.put(&key, "new"));
-                    assert!(put.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
-                }
-            }
-            assert_eq!(block_on(memory.get(&key, 100)).unwrap().unwrap(), stored, "{fault:?}");
-            assert_eq!((layer.calls(), layer.faults()), (2, 1));
-        }
-    }
-
-    #[test]
-    fn a_stale_read_is_of_the_version_before() {
-        let (storage, _) =
-            Faulty::over(&Storage::from(MemoryStore::new()), |_, op| (!op.writes()).then_some(Fault::Stale));
-        let (key, all) = (Key::new("k").unwrap(), [ByteRange::All]);
-        let reported = || block_on(storage.get_ranges(&key, &all, ReadVersion::Report, 100)).unwrap();
-        block_on(storage.put(&key, "one")).unwrap();
-        let first = reported().unwrap();
-        assert_eq!(first.bytes, ["one"], "what was before is not known");
-        block_on(storage.put(&key, "three")).unwrap();
-        let stale = reported().unwrap();
-        assert_eq!((&stale.bytes, &stale.version), (&first.bytes, &first.version));
-        assert_eq!(block_on(storage.size(&key)).unwrap(), Some(3));
-        block_on(storage.delete(&key)).unwrap();
-        assert_eq!(reported().unwrap().bytes, ["three"]);
-        block_on(storage.put(&key, "four")).unwrap();
-        assert!(reported().is_none());
-    }
-
-    #[test]
-    fn short_reads_and_random_faults_come_again_in_each_run() {
-        let run = |seed| {
-            let faults = [Fault::Short, Fault::ErrorBefore(UNCERTAIN)];
-            let (storage, _) = Faulty::random(&Storage::from(MemoryStore::new()), seed, 0.5, &faults);
-            let key = Key::new("k").unwrap();
-            while block_on(storage.put(&key, "12345")).is_err() {}
-            let read = |_| block_on(storage.get(&key, 100)).ok().map(|value| value.unwrap().len());
-            Vec::from_iter((0..100).map(read))
-        };
-        let first = run(7);
-        assert_eq!(first, run(7));
-        assert_ne!(first, run(8));
-        for outcome in [None, Some(4), Some(5)] {
-            assert!(first.contains(&outcome), "{outcome:?}");
-        }
     }
 }

@@ -8,7 +8,7 @@ use super::{Beyond, Real, Rounding};
 /// Bits are those of the format in the low end of a `u64`.
 ///
 /// ```
-/// use zarr_traits::{FloatFormat, Real, Rounding};
+/// use zarr_number::{FloatFormat, Real, Rounding};
 /// let bits = FloatFormat::BFLOAT16.round(Real::from(1.01), Rounding::NearestEven);
 /// assert_eq!(bits, Ok(0x3f81));
 /// assert_eq!(FloatFormat::BFLOAT16.to_f64(0x3f81), 1.0078125);

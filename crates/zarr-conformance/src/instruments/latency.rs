@@ -5,8 +5,11 @@ mod clock;
 use std::time::Duration;
 
 use futures_timer::Delay;
-use zarr_traits::lock::Gate;
-use zarr_traits::{Answer, BoxFuture, Capabilities, Drive, Op, Storage, Store, StoreResult};
+use zarr_engine::Gate;
+use zarr_traits::{
+    BoxFuture, Storage, StoreResult,
+    store::{Answer, Capabilities, Drive, Op, Store},
+};
 
 use clock::Clock;
 
@@ -44,11 +47,13 @@ impl Network {
 /// what comes out is the same on every machine.
 ///
 /// ```
-/// # use zarr_store::{MemoryStore, Network, Simulated};
+/// # mod plain { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/plain/mod.rs")); }
+/// # use plain::Plain;
+/// # use zarr_conformance::instruments::{Network, Simulated};
 /// # use zarr_traits::{Key, Storage};
 /// # use std::time::Duration;
 /// let network = Network { round_trip: Duration::from_secs(3600), ..Network::default() };
-/// let (storage, simulated) = Simulated::virtually(&Storage::from(MemoryStore::new()), network);
+/// let (storage, simulated) = Simulated::virtually(&Storage::from(Plain::default()), network);
 /// let key = Key::new("k")?;
 /// simulated.run(async {
 ///     storage.put(&key, "value").await?;
@@ -82,7 +87,7 @@ impl Simulated {
         let gate = Gate::new(network.in_flight, u64::MAX);
         let layer = Self { storage: storage.clone(), network, clock, gate };
         let far = storage.overlay(layer.clone());
-        (far.with_in_flight(network.in_flight, storage.gate().most_bytes()), layer)
+        (far, layer)
     }
 
     /// Runs a future to its end on this thread; the virtual clock goes on whenever it waits for nothing else.
@@ -133,57 +138,5 @@ impl Store for Simulated {
             self.wait(back.saturating_add(self.network.transfer(received))).await;
             answer
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::future::poll_fn;
-    use std::task::Poll;
-
-    use zarr_traits::{Bytes, Key};
-
-    use super::*;
-    use crate::MemoryStore;
-
-    /// Reads the same object some times at once.
-    async fn together(storage: &Storage, key: &Key, times: usize) -> Vec<Option<Bytes>> {
-        let mut reads = Vec::from_iter((0..times).map(|_| (Box::pin(storage.get(key, 10)), None)));
-        poll_fn(|context| {
-            for (read, answer) in reads.iter_mut().filter(|(_, answer)| answer.is_none()) {
-                if let Poll::Ready(value) = read.as_mut().poll(context) {
-                    *answer = Some(value.unwrap());
-                }
-            }
-            if reads.iter().all(|(_, answer)| answer.is_some()) { Poll::Ready(()) } else { Poll::Pending }
-        })
-        .await;
-        reads.into_iter().map(|(_, answer)| answer.flatten()).collect()
-    }
-
-    #[test]
-    fn requests_fly_together_as_far_as_there_is_room() {
-        let key = Key::new("k").unwrap();
-        for (times, in_flight, waves) in [(1, 8, 1), (8, 8, 1), (9, 8, 2), (10, 1, 10), (64, 16, 4)] {
-            let memory = Storage::from(MemoryStore::new());
-            zarr_traits::block_on(memory.put(&key, "value")).unwrap();
-            let network = Network { in_flight, ..Network::default() };
-            let (storage, simulated) = Simulated::virtually(&memory, network);
-            assert_eq!(storage.gate().width(), in_flight);
-            let answers = simulated.run(together(&storage, &key, times));
-            assert!(answers.iter().all(|answer| answer.as_deref() == Some(b"value")));
-            assert_eq!(simulated.round_trips(), waves);
-        }
-    }
-
-    #[test]
-    fn bytes_take_their_time_both_ways() {
-        let network = Network { bandwidth: Some(1000), ..Network::default() };
-        let (storage, simulated) = Simulated::virtually(&Storage::from(MemoryStore::new()), network);
-        let key = Key::new("k").unwrap();
-        simulated.run(storage.put(&key, vec![0; 500])).unwrap();
-        assert_eq!(simulated.elapsed(), Duration::from_millis(520));
-        simulated.run(storage.get(&key, 500)).unwrap();
-        assert_eq!(simulated.elapsed(), Duration::from_millis(1040));
     }
 }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use zarr_meta::{GRIDS, RectilinearGrid};
 use zarr_traits::{
-    ChunkGrid, CodecErrorKind, CodecResult, Context, Entry, GRIDS, Limits, Note, RectilinearGrid, Registry,
-    Run, Spec,
+    ChunkGrid, CodecErrorKind, CodecResult, Entry, Limits, Registry, Run, Spec,
+    codec::{Context, Note},
 };
 
 type Built = CodecResult<(Arc<dyn ChunkGrid>, Vec<Note>)>;
@@ -15,7 +16,7 @@ type Built = CodecResult<(Arc<dyn ChunkGrid>, Vec<Note>)>;
 fn build_with(limits: &Limits, name: &str, configuration: Value, shape: &[u64]) -> Built {
     let registry = Registry::core().with(GRIDS).unwrap();
     let registry = registry.with(&[Entry::ChunkGrid(RectilinearGrid::RECTANGULAR)]).unwrap();
-    let context = Context { registry: &registry, limits, depth: 0 };
+    let context = Context::new(&registry, limits);
     registry.chunk_grid(&Spec::new(name, configuration)?, shape, &context)
 }
 
@@ -226,7 +227,8 @@ fn c20_older_names_are_told_and_the_draft_is_read_on_request() {
     assert!(draft.grown(&[6, 9], &[1, 1]).unwrap().is_empty());
     assert_eq!(draft.grown(&[9, 9], &[1, 1]).unwrap_err().kind(), CodecErrorKind::Unsupported);
     let registry = Registry::core().with(GRIDS).unwrap();
-    let context = Context { registry: &registry, limits: &Limits::default(), depth: 0 };
+    let limits = Limits::default();
+    let context = Context::new(&registry, &limits);
     // C20: not in the table, unless somebody asks for it
     let legacy = Spec::new("rectangular", json!({ "chunk_shape": [6] })).unwrap();
     assert_eq!(

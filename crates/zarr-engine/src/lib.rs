@@ -1,0 +1,11 @@
+#![doc = include_str!("../README.md")]
+
+mod chain;
+mod lock;
+mod merge;
+mod piece;
+
+pub use chain::{Chain, Steps};
+pub use lock::{Gate, KeyGuard, KeyLocks, Permit, gate, lock};
+pub use merge::{merge, within};
+pub use piece::run_piece;
