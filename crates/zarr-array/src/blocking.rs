@@ -12,7 +12,7 @@ use zarr_traits::{
     partial::Hints, update::InnerOrder,
 };
 
-use crate::core::{EmptyChunks, MissingChunks, PartialWrites};
+use crate::core::{BlockSize, EmptyChunks, MissingChunks, PartialWrites};
 use crate::cpu::Cpu;
 use crate::create::CreateOptions;
 use crate::element::{Element, WriteElement};

@@ -54,6 +54,22 @@ pub enum PartialWrites {
     Unchecked,
 }
 
+/// How much of a shard is fetched and decoded at once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BlockSize {
+    /// Inner chunks.
+    pub(crate) inner_chunks: u64,
+    /// Bytes of inner chunks, decoded; a single one may be larger.
+    pub(crate) bytes: u64,
+}
+
+impl Default for BlockSize {
+    /// What is known of an inner chunk while it is read takes some hundred bytes: a few megabytes for this many.
+    fn default() -> Self {
+        Self { inner_chunks: 1 << 14, bytes: 64 << 20 }
+    }
+}
+
 /// An open array, resolved. Cloned only when a setting of its handle is changed.
 #[derive(Debug, Clone)]
 pub(crate) struct Core {
@@ -80,6 +96,7 @@ pub(crate) struct Core {
     pub(crate) partial_writes: PartialWrites,
     pub(crate) fetching: Hints,
     pub(crate) indexes: Arc<Indexes>,
+    pub(crate) block_size: BlockSize,
     /// Whether others may have made the array longer meanwhile: what lies beyond its edge is not ours to fill.
     pub(crate) beside: bool,
 }
@@ -129,10 +146,9 @@ impl Core {
     }
 
     /// An error with the chunk that it is about.
-    pub(crate) fn locate(&self, plan: &Plan, cell: u64, error: ArrayError) -> ArrayError {
-        let chunk = plan.cell(cell).chunk;
-        match self.key(&chunk) {
-            Ok(key) => error.in_chunk(&chunk, &key),
+    pub(crate) fn locate(&self, chunk: &Dims, error: ArrayError) -> ArrayError {
+        match self.key(chunk) {
+            Ok(key) => error.in_chunk(chunk, &key),
             Err(_) => error,
         }
     }
@@ -140,6 +156,11 @@ impl Core {
     /// Decoded bytes of the largest chunk of a plan.
     pub(crate) fn chunk_bytes(&self, plan: &Plan) -> u64 {
         plan.largest_chunk().saturating_mul(self.size as u64)
+    }
+
+    /// Bytes of decoded elements in this shape.
+    pub(crate) fn bytes_of(&self, shape: &[u64]) -> u64 {
+        Dims::from(shape).product().unwrap_or(u64::MAX).saturating_mul(self.size as u64)
     }
 }
 

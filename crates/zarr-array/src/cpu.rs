@@ -2,21 +2,23 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::task::{Poll, Waker};
 use std::thread;
 
 use zarr_traits::Storage;
 
-use crate::error::ArrayResult;
-use crate::feed::gone;
-
 /// Something to run on a worker.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// A pool of threads, for example an adapter of three lines to rayon.
+/// A pool of threads, for example an adapter to rayon: `rayon::spawn_fifo(job)` and `rayon::current_num_threads()`.
+///
+/// Blocking calls (of [`blocking`](crate::blocking)) may be made from a worker of the pool. The calling thread does whatever
+/// no other worker has begun, so such a call ends even if no worker is ever free.
+///
+/// Async calls leave the work to the pool, and need a worker that becomes free. They do not end while every worker is blocked
+/// by something that waits for them: by `block_on` of an async call in a worker, where the blocking call is to be used, or by
+/// a blocking write to a chunk that an async write holds meanwhile.
 pub trait Spawn: Send + Sync + fmt::Debug {
     /// Runs `job` on some worker, after those that were spawned before it. Must not run it on the calling thread.
     fn spawn(&self, job: Job);
@@ -55,67 +57,11 @@ impl Cpu {
 
     /// The pool that everybody shares who uses this storage.
     pub(crate) fn of(storage: &Storage) -> Self {
-        let pool = storage.shared::<Pool>();
-        if pool.width() < 2 && cfg!(target_family = "wasm") { Self::inline() } else { Self(Some(pool)) }
+        Self(Some(storage.shared::<Pool>()))
     }
 
     pub(crate) fn pool(&self) -> Option<&Arc<dyn Spawn>> {
         self.0.as_ref()
-    }
-
-    /// Runs `work` on the pool and waits for what it gives; without a pool, here, letting others on after it.
-    pub(crate) async fn run<R: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> R + Send + 'static,
-    ) -> ArrayResult<R> {
-        let Some(pool) = self.pool() else {
-            let mut result = Some(work());
-            let mut polled = false;
-            return poll_fn(|context| match result.take_if(|_| std::mem::replace(&mut polled, true)) {
-                Some(result) => Poll::Ready(Ok(result)),
-                None => {
-                    context.waker().wake_by_ref();
-                    Poll::Pending
-                }
-            })
-            .await;
-        };
-        let answer = Answer(Arc::new(Mutex::new((None, None))));
-        let slot = answer.0.clone();
-        pool.spawn(Box::new(move || answer.give(work())));
-        poll_fn(|context| {
-            let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-            slot.1 = Some(context.waker().clone());
-            slot.0.take().map_or(Poll::Pending, Poll::Ready)
-        })
-        .await
-    }
-}
-
-/// Where the result of a job is waited for. A job that is dropped, or panics, answers with an error.
-struct Answer<R>(Arc<Mutex<Slot<R>>>);
-
-/// A result, and who waits for it.
-type Slot<R> = (Option<ArrayResult<R>>, Option<Waker>);
-
-impl<R> Answer<R> {
-    fn give(self, result: R) {
-        self.fill(Ok(result));
-    }
-
-    fn fill(&self, result: ArrayResult<R>) {
-        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        slot.0.get_or_insert(result);
-        let waker = slot.1.take();
-        drop(slot);
-        waker.into_iter().for_each(Waker::wake);
-    }
-}
-
-impl<R> Drop for Answer<R> {
-    fn drop(&mut self) {
-        // Too late for a job that has given its answer: that was taken, or is there.
-        self.fill(Err(gone()));
     }
 }
 

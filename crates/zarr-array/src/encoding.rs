@@ -5,10 +5,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use zarr_traits::{
     Buffer, Bytes, Scratch, Source,
-    update::{ChunkUpdate, Encoded, Joined},
+    update::{ChunkUpdate, Encoded, JoinedObject},
 };
 
-use crate::error::ArrayResult;
+use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::PART;
 
 /// The writing of the inner chunks of one chunk.
@@ -16,8 +16,8 @@ pub(crate) struct Encoding {
     update: Box<dyn ChunkUpdate>,
     /// The scratch memory of the object that it was fed, if any.
     object: Option<Bytes>,
-    /// Those that are encoded together by one thread at once.
-    parts: Vec<Range<usize>>,
+    /// How many inner chunks are encoded together, by one thread at once.
+    together: usize,
     done: Mutex<Done>,
 }
 
@@ -40,17 +40,35 @@ pub(crate) struct Value {
 
 impl Encoding {
     /// Of inner chunks of `bytes` decoded bytes each, by an update that was fed an object in this memory.
-    pub(crate) fn new(update: Box<dyn ChunkUpdate>, object: Option<Bytes>, bytes: usize) -> Self {
+    ///
+    /// # Errors
+    /// When there is no memory for the places of that many inner chunks.
+    pub(crate) fn new(
+        update: Box<dyn ChunkUpdate>,
+        object: Option<Bytes>,
+        bytes: usize,
+    ) -> ArrayResult<Self> {
         let count = update.count();
         let together = usize::try_from(PART).unwrap_or(usize::MAX).checked_div(bytes).unwrap_or(1).max(1);
-        let parts = (0..count).step_by(together).map(|first| first..count.min(first + together)).collect();
-        let done = Done { idle: Vec::new(), buffers: 0, encoded: vec![None; count] };
-        Self { update, object, parts, done: Mutex::new(done) }
+        let mut encoded = Vec::new();
+        encoded.try_reserve_exact(count).map_err(|_| {
+            ArrayError::new(ArrayErrorKind::LimitExceeded, format!("no memory for {count} inner chunks"))
+        })?;
+        encoded.resize(count, None);
+        let done = Done { idle: Vec::new(), buffers: 0, encoded };
+        Ok(Self { update, object, together, done: Mutex::new(done) })
     }
 
     /// How many parts can be encoded by themselves.
-    pub(crate) fn parts(&self) -> usize {
-        self.parts.len()
+    pub(crate) fn parts(&self) -> u64 {
+        self.update.count().div_ceil(self.together) as u64
+    }
+
+    /// The inner chunks of a part.
+    fn part(&self, number: u64) -> Range<usize> {
+        let count = self.update.count();
+        let first = usize::try_from(number).map_or(count, |number| number.saturating_mul(self.together));
+        first.min(count)..first.saturating_add(self.together).min(count)
     }
 
     fn done(&self) -> MutexGuard<'_, Done> {
@@ -58,8 +76,8 @@ impl Encoding {
     }
 
     /// Encodes the inner chunks of a part. `src` are all the elements that are written.
-    pub(crate) fn encode(&self, part: usize, src: &Source<'_>, scratch: &mut Scratch) -> ArrayResult<()> {
-        let part = self.parts[part].clone();
+    pub(crate) fn encode(&self, part: u64, src: &Source<'_>, scratch: &mut Scratch) -> ArrayResult<()> {
+        let part = self.part(part);
         let (buffer, mut out) = self.take_buffer(scratch);
         let mut encoded = Vec::with_capacity(part.len());
         for number in part.clone() {
@@ -87,7 +105,7 @@ impl Encoding {
         let Done { mut idle, encoded, .. } = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
         idle.sort_unstable_by_key(|(buffer, _)| *buffer);
         let buffers: Vec<Bytes> = idle.into_iter().map(|(_, out)| Bytes::from(out)).collect();
-        let Joined { parts, is_empty } = self.update.join(&buffers, &encoded, scratch)?;
+        let JoinedObject { parts, is_empty } = self.update.join(&buffers, &encoded, scratch)?;
         Ok((Value { parts, object: self.object, encoded: buffers }, is_empty))
     }
 }

@@ -15,6 +15,7 @@ use crate::core::Core;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::caught;
 use crate::loaded::{Fetched, Loaded};
+use crate::opened::Opened;
 
 /// What a read of a part of a chunk brought.
 pub(crate) enum Data {
@@ -37,6 +38,8 @@ pub(crate) struct ChunkPart<'a> {
     pub(crate) steps: &'a [u64],
     /// The key of its object.
     pub(crate) key: &'a Key,
+    /// What is known of the object, where the chunk is read in several blocks.
+    pub(crate) opened: Option<&'a Opened>,
 }
 
 /// What is to be read of an object, once that is known.
@@ -48,14 +51,21 @@ pub(crate) enum Wish {
 }
 
 /// What has been seen of an object.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub(crate) struct Seen {
-    version: Option<Version>,
+    pub(crate) version: Option<Version>,
     pub(crate) size: Option<u64>,
     /// Whether it is there.
     pub(crate) there: bool,
     /// Whether all of that is remembered, and has to be confirmed.
-    remembered: bool,
+    pub(crate) remembered: bool,
+}
+
+impl Seen {
+    /// What an earlier read has seen, of an object that may have been replaced since.
+    fn before(version: Version, size: Option<u64>) -> Self {
+        Self { version: Some(version), size, there: true, remembered: true }
+    }
 }
 
 /// What it took to know that.
@@ -74,13 +84,13 @@ struct Bounds {
 }
 
 /// How often the reading of one object begins again because it was changed meanwhile.
-const RESTARTS: usize = 4;
+pub(crate) const RESTARTS: usize = 4;
 
 impl Core {
     /// Fetches a part of a chunk.
     pub(crate) async fn fetch(
         &self,
-        chunk: ChunkPart<'_>,
+        mut chunk: ChunkPart<'_>,
         mut scratch: Option<&mut Scratch>,
     ) -> ArrayResult<Data> {
         let hints = self.hints(chunk);
@@ -99,68 +109,77 @@ impl Core {
                 Err(FetchError::Other(e)) => return Err(e),
                 Ok(data) => return Ok(data),
             }
+            chunk.opened = None;
         }
-        Err(ArrayError::new(
-            ArrayErrorKind::Conflict,
-            "the object was changed while it was read, several times",
-        ))
+        Err(changed_often())
     }
 
     /// Finds out what is to be read, which may take reading an index; one that is `remembered` will do.
     pub(crate) async fn wish(
         &self,
-        ChunkPart { index, shape, part, key, .. }: ChunkPart<'_>,
+        chunk: ChunkPart<'_>,
         hints: Hints,
         remembered: bool,
         tally: &mut Tally,
     ) -> Result<Wish, FetchError> {
-        let (mut seen, mut known) = (Seen::default(), None);
-        if let Some(entry) = self.indexes.get(index).filter(|_| remembered) {
-            known = Some(entry.known);
-            seen = Seen { version: Some(entry.version), size: entry.size, there: true, remembered: true };
-        }
-        let Some(mut read) = caught(|| Ok(self.chain.partial(shape, part, hints, known.as_ref())))? else {
-            return Ok(Wish::Whole(None));
+        let (known, mut seen) = match (chunk.opened, self.indexes.get(chunk.index).filter(|_| remembered)) {
+            (Some(Opened::Absent), _) => return Ok(Wish::Absent),
+            (Some(Opened::There(known, seen)), _) => (known.clone(), seen.clone()),
+            (None, Some(entry)) => (Some(entry.known), Seen::before(entry.version, entry.size)),
+            (None, None) => (None, Seen::default()),
         };
+        let read = caught(|| Ok(self.chain.partial(chunk.shape, chunk.part, hints, known.as_ref())))?;
+        let Some(mut read) = read else { return Ok(Wish::Whole(None)) };
+        let had_index = read.known().is_some();
         while !read.wants().is_empty() {
             if read.wants() == [ByteRange::All] {
                 return Ok(Wish::Whole(Some(read)));
             }
-            let mut wants = read.wants().to_vec();
-            if !self.storage.capabilities().suffix {
-                // Without suffix ranges the size must be known first, of the version that is then read.
-                if seen.size.is_none() {
-                    tally.requests += 1;
-                    let Some(meta) = self.storage.head(key).await? else { return Ok(Wish::Absent) };
-                    seen = Seen { version: meta.version, size: meta.size, there: true, remembered: false };
-                }
-                wants.iter_mut().for_each(|want| *want = from_start(*want, seen.size));
+            match self.answer(chunk.key, &mut *read, seen, tally).await? {
+                Some(now) => seen = now,
+                None => return Ok(Wish::Absent),
             }
-            let len = self.check_sum(wants.iter().map(|want| wanted_bytes(*want)))?;
-            tally.requests += 1;
-            tally.ranges += wants.len() as u64;
-            let version = seen.version.as_ref().map_or(ReadVersion::Report, ReadVersion::Pinned);
-            let mut buffer = ReadBuffer::new(len as u64);
-            let Some(meta) = self.storage.read(Read::new(key, &wants, &mut buffer).version(version)).await?
-            else {
-                return if seen.there { Err(FetchError::Changed) } else { Ok(Wish::Absent) };
-            };
-            tally.bytes += buffer.len() as u64;
-            seen = Seen {
-                version: seen.version.or(meta.version),
-                size: seen.size.or(meta.size),
-                there: true,
-                remembered: false,
-            };
-            let parts = buffer.parts(&wants, seen.size).ok_or_else(|| short(buffer.len(), len))?;
-            caught(|| Ok(read.feed(&parts, seen.size)?))?;
         }
-        if let (true, None, Some(version)) = (remembered, known, &seen.version)
+        if let (true, false, Some(version)) = (remembered, had_index, &seen.version)
             && let Some(known) = read.known()
         {
-            self.indexes.keep(index, known, version, seen.size);
+            self.indexes.keep(chunk.index, known, version, seen.size);
         }
         Ok(Wish::Pieces(read, seen))
+    }
+
+    /// Reads what `read` wants, and feeds it. Returns what is seen of the object by now; `None`: there is none.
+    async fn answer(
+        &self,
+        key: &Key,
+        read: &mut dyn ChunkRead,
+        mut seen: Seen,
+        tally: &mut Tally,
+    ) -> Result<Option<Seen>, FetchError> {
+        let mut wants = read.wants().to_vec();
+        if !self.storage.capabilities().suffix {
+            // Without suffix ranges the size must be known first, of the version that is then read.
+            if seen.size.is_none() {
+                tally.requests += 1;
+                let Some(meta) = self.storage.head(key).await? else { return Ok(None) };
+                seen = Seen { version: meta.version, size: meta.size, there: true, remembered: false };
+            }
+            wants.iter_mut().for_each(|want| *want = from_start(*want, seen.size));
+        }
+        let len = self.check_sum(wants.iter().map(|want| wanted_bytes(*want)))?;
+        tally.requests += 1;
+        tally.ranges += wants.len() as u64;
+        let version = seen.version.as_ref().map_or(ReadVersion::Report, ReadVersion::Pinned);
+        let mut buffer = ReadBuffer::new(len as u64);
+        let Some(meta) = self.storage.read(Read::new(key, &wants, &mut buffer).version(version)).await?
+        else {
+            return if seen.there { Err(FetchError::Changed) } else { Ok(None) };
+        };
+        tally.bytes += buffer.len() as u64;
+        let (version, size) = (seen.version.or(meta.version), seen.size.or(meta.size));
+        let parts = buffer.parts(&wants, size).ok_or_else(|| short(buffer.len(), len))?;
+        caught(|| Ok(read.feed(&parts, size)?))?;
+        Ok(Some(Seen { version, size, there: true, remembered: false }))
     }
 
     async fn fetch_whole(
@@ -204,11 +223,8 @@ impl Core {
             planned => planned?,
         };
         if ranges.is_empty() && seen.there {
-            if seen.remembered {
-                let version = self.storage.head(key).await?.and_then(|meta| meta.version);
-                if version.is_none() || version != seen.version {
-                    return Err(FetchError::Changed);
-                }
+            if seen.remembered && !self.confirm(key, &seen).await? {
+                return Err(FetchError::Changed);
             }
             return Ok(Data::Pieces(pieces, Fetched::new(Loaded::empty(), Vec::new())));
         }
@@ -314,7 +330,8 @@ impl Core {
         bounds: Bounds,
         mut scratch: Option<&mut Scratch>,
     ) -> Result<Option<(Loaded, ObjectMeta)>, StoreError> {
-        let memory = scratch.as_deref_mut().map(Scratch::take_memory).unwrap_or_default();
+        let memory =
+            scratch.as_deref_mut().map(|scratch| scratch.take_memory(bounds.limit)).unwrap_or_default();
         let mut buffer = ReadBuffer::reusing(memory, bounds.limit).expecting(bounds.expected);
         let meta = self.storage.read(Read::new(key, ranges, &mut buffer).version(version)).await?;
         let loaded = match buffer.into_stored() {
@@ -379,6 +396,10 @@ fn is_within(piece: &Piece, shape: &[u64]) -> bool {
 fn is_hit(piece: &Piece, steps: &[u64]) -> bool {
     let dims = piece.at.iter().zip(&piece.shape).zip(steps);
     dims.into_iter().all(|((at, len), step)| at.div_ceil(*step) * step < at + len)
+}
+
+pub(crate) fn changed_often() -> ArrayError {
+    ArrayError::new(ArrayErrorKind::Conflict, "the object was changed while it was read, several times")
 }
 
 /// A codec does what it must not.

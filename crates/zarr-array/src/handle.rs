@@ -145,8 +145,8 @@ macro_rules! common_methods {
         /// The same array with at most `requests` requests and `bytes` bytes in flight at once, over all reads and writes of
         /// this handle.
         ///
-        /// In a local store this bounds the chunks (shards) that one read or write processes at once: at most `bytes`
-        /// decoded bytes, and always at least one chunk.
+        /// In a local store this bounds the shards, and the blocks of shards, that all of them process at once: at most
+        /// `bytes` decoded bytes, and always at least one block.
         #[must_use]
         pub fn with_in_flight(self, requests: usize, bytes: u64) -> Self {
             self.with(|array| {
@@ -201,6 +201,16 @@ macro_rules! common_methods {
         #[must_use]
         pub fn with_index_cache(self, bytes: usize) -> Self {
             self.with(|array| array.core_mut().indexes = Arc::new(Indexes::new(bytes)))
+        }
+
+        /// The same array, which reads a shard in blocks of at most `inner_chunks` inner chunks and `bytes` decoded bytes, and
+        /// at least one inner chunk. The default is 2^14 inner chunks and 64 MiB.
+        ///
+        /// A read that touches more of a shard is cut into blocks, which are fetched and decoded independently. Smaller
+        /// blocks take less memory and more requests.
+        #[must_use]
+        pub fn with_block_size(self, inner_chunks: u64, bytes: u64) -> Self {
+            self.with(|array| array.core_mut().block_size = BlockSize { inner_chunks, bytes })
         }
 
         /// Sets how metadata changes made through this handle affect consolidated metadata in parent groups.

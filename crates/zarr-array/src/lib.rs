@@ -20,6 +20,7 @@ mod loaded;
 mod metadata;
 pub mod node;
 mod open;
+mod opened;
 mod plan;
 mod read;
 mod resize;

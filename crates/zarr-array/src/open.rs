@@ -6,7 +6,7 @@ use zarr_meta::{ArrayMeta, Diagnostic, Format, NodeMeta, Sink, Strict};
 use zarr_traits::{Limits, Prefix, Registry, Storage, update::InnerOrder};
 
 use crate::array::Array;
-use crate::core::{Core, EmptyChunks, MissingChunks, PartialWrites};
+use crate::core::{BlockSize, Core, EmptyChunks, MissingChunks, PartialWrites};
 use crate::cpu::Cpu;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::indexes::{self, Indexes};
@@ -155,6 +155,7 @@ impl OpenOptions {
             partial_writes: PartialWrites::default(),
             fetching: chunks.capabilities().drive.hints(),
             indexes: Arc::new(Indexes::new(indexes::BYTES)),
+            block_size: BlockSize::default(),
             beside: false,
             gate: zarr_engine::gate(&chunks),
             storage: chunks,

@@ -1,310 +1,314 @@
-//! The plan of a read or a write: which chunks, which part of each, and where it goes. Pure arithmetic.
+//! The plan of a read or a write: which chunks, which part of each, and where it goes. Pure arithmetic, without a list of
+//! chunks.
 
-use zarr_strided::Cuts;
+use zarr_strided::{Cut, Cuts};
 use zarr_traits::{ChunkGrid, Dims, Key, Region};
 
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::fetch::ChunkPart;
 use crate::select::Picked;
 
-/// A selection cut at the borders of chunks: a grid of cells, each of which lies in one chunk. Every dimension is cut by
-/// itself, so that a plan is as large as the sum of its sides.
+/// A selection cut into cells, at the borders of chunks, and into leaves, at the borders of inner chunks. Cells and leaves
+/// are numbered in C order. Chunks without inner chunks are leaves themselves.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    dims: Vec<Vec<Piece>>,
+    picked: Vec<Picked>,
+    /// The shape of the array.
+    shape: Dims,
     steps: Dims,
-    keep: Vec<bool>,
+    chunks: Vec<Cut>,
+    leaves: Option<Vec<Cut>>,
+    inner: Option<Inner>,
     cells: u64,
-    /// Elements of the largest chunk.
-    largest: u64,
-    /// The shape of inner chunks, where cells are cut once more at their borders.
-    inner: Option<Dims>,
 }
 
-/// Chunks along one dimension that a plan may have: it holds a few numbers for each.
-const MAX_PIECES: u64 = 1 << 26;
-
-/// Leaves that are told apart: before the last chunk along a dimension, in all, and in a cell.
-const MAX_LEAVES: (u64, u64, u64) = (1 << 20, 1 << 26, 1 << 16);
-
-/// What one chunk holds of one dimension.
-#[derive(Debug, Clone, Copy)]
-struct Piece {
-    /// The chunk, and its full length.
-    chunk: u64,
-    length: u64,
-    /// How much of it lies inside the array.
-    inside: u64,
-    /// The first selected element, relative to the chunk, and how many.
-    offset: u64,
-    count: u64,
-    /// Where they begin in the result.
-    at: u64,
-    /// The leaves before those of this piece, and how many it has.
-    leaf: u64,
-    leaves: u64,
-}
-
-impl Piece {
-    /// The leaf of inner chunks of length `inner` that the element `at` of this piece is in: its number here, its first
-    /// element, and its end.
-    fn leaf_at(&self, at: u64, inner: u64) -> (u64, u64, u64) {
-        let number = (self.offset + at) / inner;
-        let begin = (number * inner).max(self.offset) - self.offset;
-        let end = (number + 1).saturating_mul(inner).min(self.offset + self.count) - self.offset;
-        (number - self.offset / inner, begin, end)
-    }
+/// The inner chunks that chunks are made of.
+#[derive(Debug, Clone)]
+pub(crate) struct Inner {
+    /// Their shape.
+    pub(crate) shape: Dims,
+    /// How many of them a block may touch.
+    pub(crate) together: u64,
 }
 
 /// What a cell has of one inner chunk: the smallest unit that is decoded by itself.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Leaf {
-    /// Its number in the result, in C order.
     pub(crate) number: u64,
-    /// The box of it, relative to the part of its chunk that is wanted.
-    pub(crate) within: Region,
+    /// Its first element in the result.
+    pub(crate) at: Dims,
 }
 
-/// One cell of a plan: what is wanted of one chunk.
-#[derive(Debug)]
+/// What is wanted of one chunk; or a block of a cell, which is a part of that.
+#[derive(Debug, Clone)]
 pub(crate) struct Cell {
     /// The grid index of the chunk.
     pub(crate) chunk: Dims,
     /// The full shape of the chunk.
     pub(crate) shape: Dims,
-    /// The box around what is wanted, relative to the chunk.
+    /// The box from the first to the last wanted element, relative to the chunk.
     pub(crate) part: Region,
-    /// What is wanted of that box: every so manyth element.
+    /// Of that box every `steps[d]`-th element is wanted in dimension `d`.
     pub(crate) steps: Dims,
-    /// Whether it is all of the chunk that lies inside the array.
+    /// Whether everything of the chunk that lies inside the array is wanted.
     pub(crate) complete: bool,
+    /// The first of the wanted elements in the result, and how many there are in each dimension.
+    pub(crate) at: Dims,
+    pub(crate) count: Dims,
 }
 
 impl Cell {
     /// What is wanted of the chunk, whose object has this key.
-    pub(crate) fn at<'a>(&'a self, key: &'a Key) -> ChunkPart<'a> {
-        ChunkPart { index: &self.chunk, shape: &self.shape, part: &self.part, steps: &self.steps, key }
+    pub(crate) fn of<'a>(&'a self, key: &'a Key) -> ChunkPart<'a> {
+        ChunkPart {
+            index: &self.chunk,
+            shape: &self.shape,
+            part: &self.part,
+            steps: &self.steps,
+            key,
+            opened: None,
+        }
     }
 
     /// Whether every element of the part is wanted.
     pub(crate) fn is_dense(&self) -> bool {
         self.steps.iter().all(|s| *s == 1)
     }
+
+    /// The wanted elements in a box that begins `at` behind the begin of the part.
+    pub(crate) fn hits(&self, at: &[u64], shape: &[u64]) -> Hits {
+        let mut hits = Hits::default();
+        for (dim, step) in self.steps.iter().enumerate() {
+            let first = at[dim].div_ceil(*step);
+            let count = (at[dim] + shape[dim]).div_ceil(*step) - first;
+            hits.first.push(self.at[dim] + first);
+            hits.count.push(count);
+            hits.start.push(first * step - at[dim]);
+            hits.extent.push(count.saturating_sub(1) * step + 1);
+        }
+        hits
+    }
+}
+
+/// The wanted elements in a box.
+#[derive(Debug, Default)]
+pub(crate) struct Hits {
+    /// The first of them in the result, and how many.
+    pub(crate) first: Dims,
+    pub(crate) count: Dims,
+    /// The box from the first to the last of them, within the box.
+    pub(crate) start: Dims,
+    pub(crate) extent: Dims,
 }
 
 impl Plan {
-    /// Cuts a selection of an array of `shape` at the borders of `grid`, whose chunks may be made of chunks of shape
-    /// `inner`.
+    /// Cuts a selection of an array of `shape` at the borders of `grid`, whose chunks may be made of `inner` chunks.
+    ///
+    /// # Errors
+    /// When the grid ends inside the selection, or there are 2^64 cells or more.
     pub(crate) fn new(
         picked: &[Picked],
         shape: &[u64],
         grid: &dyn ChunkGrid,
-        inner: Option<Dims>,
+        inner: Option<Inner>,
     ) -> ArrayResult<Self> {
-        let plan = Self::cut(picked, shape, grid, inner)?;
-        // Leaves so small that their number is a burden are not worth being told apart.
-        let many = plan.dims.iter().flatten().any(|piece| piece.leaf >= MAX_LEAVES.0)
-            || plan.leaves() > MAX_LEAVES.1
-            || plan.cell_leaves() > MAX_LEAVES.2;
-        if many && plan.inner.is_some() { Self::cut(picked, shape, grid, None) } else { Ok(plan) }
-    }
-
-    fn cut(picked: &[Picked], shape: &[u64], grid: &dyn ChunkGrid, inner: Option<Dims>) -> ArrayResult<Self> {
-        let empty = picked.iter().any(|p| p.count == 0);
-        let inner = inner.filter(|_| picked.iter().all(|p| p.step == 1));
-        let mut dims = Vec::with_capacity(picked.len());
-        for (dim, p) in picked.iter().enumerate() {
-            let inner = inner.as_ref().map(|inner| inner[dim]);
-            dims.push(if empty { Vec::new() } else { pieces(p, dim, shape[dim], grid, inner)? });
-        }
-        let cells =
-            if empty { Some(0) } else { dims.iter().try_fold(1_u64, |n, d| n.checked_mul(d.len() as u64)) };
-        let longest = |pieces: &Vec<Piece>| pieces.iter().map(|piece| piece.length).max().unwrap_or(0);
-        let largest = dims.iter().map(longest).fold(1, u64::saturating_mul);
+        let dims = || picked.iter().enumerate();
+        let chunks = dims().map(|(dim, p)| at_chunks(p, dim, grid)).collect::<ArrayResult<Vec<_>>>()?;
+        let leaves = inner.as_ref().map(|inner| {
+            dims().map(|(dim, p)| Ok(Cut::even(p.start, p.step, p.count, inner.shape[dim])?)).collect()
+        });
+        let cells = chunks.iter().map(Cut::len).collect::<Dims>().product();
         Ok(Self {
-            dims,
+            picked: picked.to_vec(),
+            shape: shape.into(),
             steps: picked.iter().map(|p| p.step).collect(),
-            keep: picked.iter().map(|p| p.keep).collect(),
+            chunks,
+            leaves: leaves.transpose().map_err(|e: ArrayError| e)?,
+            inner,
             cells: cells.ok_or_else(|| {
                 ArrayError::new(ArrayErrorKind::LimitExceeded, "the selection has 2^64 chunks or more")
             })?,
-            largest,
-            inner,
         })
     }
 
-    /// How many cells, and so chunks, there are.
+    /// The number of cells, and so of chunks.
     pub(crate) fn cells(&self) -> u64 {
         self.cells
     }
 
-    /// Where the result, with all its dimensions, is cut: into leaves.
-    pub(crate) fn cuts(&self, shape: &[u64]) -> Cuts {
-        if self.cells == 0 {
-            return Cuts::whole(shape);
-        }
-        let Some(inner) = &self.inner else {
-            return Cuts::new(
-                self.dims.iter().map(|pieces| pieces.iter().map(|p| p.count).collect()).collect(),
-            );
-        };
-        let cut = |(pieces, inner): (&Vec<Piece>, &u64)| {
-            let mut lengths = Vec::new();
-            for piece in pieces {
-                let mut at = 0;
-                while at < piece.count {
-                    let (_, begin, end) = piece.leaf_at(at, *inner);
-                    lengths.push(end - begin);
-                    at = end;
-                }
-            }
-            lengths
-        };
-        Cuts::new(self.dims.iter().zip(inner).map(cut).collect())
-    }
-
-    /// Elements of the largest chunk, also beyond the edge of the array; none where nothing is selected.
-    pub(crate) fn largest_chunk(&self) -> u64 {
-        self.largest
-    }
-
-    /// How many leaves a cell may have.
-    fn cell_leaves(&self) -> u64 {
-        let most = |pieces: &Vec<Piece>| pieces.iter().map(|piece| piece.leaves).max().unwrap_or(0);
-        self.dims.iter().map(most).fold(1, u64::saturating_mul)
-    }
-
-    /// How many leaves there are.
+    /// The number of leaves.
     pub(crate) fn leaves(&self) -> u64 {
-        let last = |pieces: &Vec<Piece>| pieces.last().map_or(0, |piece| piece.leaf + piece.leaves);
-        self.dims.iter().map(last).fold(1, u64::saturating_mul)
+        self.leaf_cuts().iter().map(Cut::len).fold(1, u64::saturating_mul)
     }
 
-    /// The shape of a leaf that is not at a border of the selection.
-    pub(crate) fn leaf_shape(&self) -> Option<&Dims> {
+    /// Where the result, with all its dimensions, is cut: into leaves.
+    pub(crate) fn cuts(&self) -> Cuts {
+        Cuts::new(self.leaf_cuts().to_vec())
+    }
+
+    fn leaf_cuts(&self) -> &[Cut] {
+        self.leaves.as_deref().unwrap_or(&self.chunks)
+    }
+
+    /// Elements of the largest chunk, also beyond the edge of the array.
+    pub(crate) fn largest_chunk(&self) -> u64 {
+        self.chunks.iter().map(Cut::longest).fold(1, u64::saturating_mul)
+    }
+
+    /// The inner chunks that chunks are made of.
+    pub(crate) fn inner(&self) -> Option<&Inner> {
         self.inner.as_ref()
     }
 
-    /// The pieces that the cell of this number is made of, with their dimensions, the last one first.
-    fn pieces_of(&self, cell: u64) -> impl Iterator<Item = (usize, &Piece)> {
-        let mut rest = cell;
-        self.dims.iter().enumerate().rev().map(move |(dim, pieces)| {
-            let len = pieces.len() as u64;
-            let piece = &pieces[usize::try_from(rest % len).unwrap_or(0)];
-            rest /= len;
-            (dim, piece)
+    /// Which dimensions the result keeps.
+    pub(crate) fn keep(&self) -> impl Iterator<Item = bool> {
+        self.picked.iter().map(|picked| picked.keep)
+    }
+
+    /// The cell of this number.
+    pub(crate) fn cell(&self, number: u64) -> Cell {
+        let rank = self.chunks.len();
+        let [mut chunk, mut shape, mut start, mut at, mut count] =
+            std::array::from_fn(|_| Dims::filled(0, rank));
+        let (mut complete, mut rest) = (true, number);
+        for (dim, cut) in self.chunks.iter().enumerate().rev() {
+            let piece = cut.piece(rest % cut.len()).unwrap_or_default();
+            rest /= cut.len();
+            (chunk[dim], shape[dim]) = (piece.interval, piece.length);
+            (at[dim], count[dim]) = (piece.elements.start, piece.elements.end - piece.elements.start);
+            start[dim] = self.position(dim, at[dim]) - piece.start;
+            let end = piece.start.saturating_add(piece.length).min(self.shape[dim]);
+            complete &= count[dim] == end - piece.start;
+        }
+        let part = self.part(start, &count);
+        Cell { chunk, shape, part, steps: self.steps.clone(), complete, at, count }
+    }
+
+    /// The position of an element of the result in the array.
+    fn position(&self, dim: usize, element: u64) -> u64 {
+        self.picked[dim].start + element * self.picked[dim].step
+    }
+
+    /// The box of a chunk from `start` on that holds `count` elements. It lies inside the chunk, so that no end exceeds `u64`.
+    fn part(&self, start: Dims, count: &[u64]) -> Region {
+        let extent: Dims =
+            count.iter().zip(&self.steps).map(|(count, step)| count.saturating_sub(1) * step + 1).collect();
+        Region::new(start, extent).unwrap_or_default()
+    }
+
+    /// The leaves of a cell: the first in each dimension, and how many.
+    fn leaf_box(&self, cell: &Cell) -> (Dims, Dims) {
+        let range = |(dim, cut): (usize, &Cut)| {
+            let [first, last] = [cell.at[dim], cell.at[dim] + cell.count[dim] - 1].map(|e| cut.find(e));
+            let first = first.unwrap_or_default();
+            (first, last.unwrap_or_default() + 1 - first)
+        };
+        let ranges = || self.leaf_cuts().iter().enumerate().map(range);
+        (ranges().map(|(first, _)| first).collect(), ranges().map(|(_, count)| count).collect())
+    }
+
+    /// The numbers of the leaves of a cell.
+    pub(crate) fn leaves_of(&self, cell: &Cell) -> impl Iterator<Item = u64> {
+        let (first, count) = self.leaf_box(cell);
+        let all = count.product().unwrap_or(u64::MAX);
+        (0..all).map(move |number| {
+            let within = unravel(number, &count);
+            let leaf: Dims = first.iter().zip(&within).map(|(first, n)| first + n).collect();
+            self.leaf_number(&leaf)
         })
     }
 
-    /// The leaf in which the element `at` of a cell lies, relative to the part of the chunk that is wanted.
-    pub(crate) fn leaf(&self, cell: u64, at: &[u64]) -> Leaf {
-        let rank = self.dims.len();
-        let (mut start, mut shape) = (Dims::filled(0, rank), Dims::filled(0, rank));
-        let (mut number, mut scale) = (0, 1);
-        for (dim, piece) in self.pieces_of(cell) {
-            let (leaf, begin, end) = match &self.inner {
-                Some(inner) => piece.leaf_at(at[dim], inner[dim]),
-                None => (0, 0, (piece.count - 1) * self.steps[dim] + 1),
-            };
-            (start[dim], shape[dim]) = (begin, end - begin);
-            number += (piece.leaf + leaf) * scale;
-            scale *= self.dims[dim].last().map_or(1, |last| last.leaf + last.leaves);
-        }
-        Leaf { number, within: Region::new(start, shape).unwrap_or_default() }
+    fn leaf_number(&self, leaf: &[u64]) -> u64 {
+        self.leaf_cuts().iter().zip(leaf).fold(0, |number, (cut, n)| number * cut.len() + n)
     }
 
-    /// All leaves of a cell, the wanted part of which has the shape `part`.
-    pub(crate) fn leaves_of(&self, cell: u64, part: &[u64]) -> Vec<Leaf> {
-        let mut leaves = Vec::new();
-        let mut at = Dims::filled(0, part.len());
-        loop {
-            let leaf = self.leaf(cell, &at);
-            let ends: Dims =
-                leaf.within.start().iter().zip(leaf.within.shape()).map(|(start, len)| start + len).collect();
-            leaves.push(leaf);
-            let Some(dim) = (0..part.len()).rev().find(|dim| ends[*dim] < part[*dim]) else {
-                return leaves;
-            };
-            at[dim] = ends[dim];
-            at[dim + 1..].fill(0);
+    /// The leaf with the first wanted element that lies `at` or more behind the begin of the part of a cell.
+    pub(crate) fn leaf(&self, cell: &Cell, at: &[u64]) -> Leaf {
+        let (mut leaf, mut begin) = (Dims::new(), Dims::new());
+        for (dim, cut) in self.leaf_cuts().iter().enumerate() {
+            let element = cell.at[dim] + at[dim].div_ceil(self.steps[dim]);
+            let number = cut.find(element).unwrap_or_default();
+            leaf.push(number);
+            begin.push(cut.piece(number).unwrap_or_default().elements.start);
         }
+        Leaf { number: self.leaf_number(&leaf), at: begin }
     }
 
-    /// Which dimensions the result keeps.
-    pub(crate) fn keep(&self) -> &[bool] {
-        &self.keep
+    /// How many leaves a block of `count` leaves has in each dimension: whole rows of leaves, as far as they fit.
+    fn block_shape(&self, count: &[u64]) -> Dims {
+        let mut shape: Dims = count.into();
+        let Some(inner) = &self.inner else { return shape };
+        let mut room = inner.together.max(1);
+        for dim in (0..shape.len()).rev() {
+            // Inner chunks from one leaf to the next: more than one where steps skip some.
+            let apart = self.steps[dim].div_ceil(inner.shape[dim]);
+            let most = count[dim].min(1 + (room - 1) / apart);
+            let blocks = count[dim].div_ceil(most);
+            shape[dim] = count[dim].div_ceil(blocks);
+            room = (room / ((shape[dim] - 1) * apart + 1)).max(1);
+        }
+        shape
     }
 
-    /// The cell of this number, in C order.
-    pub(crate) fn cell(&self, number: u64) -> Cell {
-        let rank = self.dims.len();
-        let [mut chunk, mut shape, mut start, mut extent] = std::array::from_fn(|_| Dims::filled(0, rank));
-        let mut complete = true;
-        for (dim, piece) in self.pieces_of(number) {
-            chunk[dim] = piece.chunk;
-            shape[dim] = piece.length;
-            start[dim] = piece.offset;
-            extent[dim] = (piece.count - 1) * self.steps[dim] + 1;
-            complete &= piece.count == piece.inside;
+    /// The number of blocks that a cell is read in.
+    pub(crate) fn blocks(&self, cell: &Cell) -> u64 {
+        if self.inner.is_none() {
+            return 1;
         }
-        // The offsets lie inside chunks, so that no end can exceed u64.
-        let part = Region::new(start, extent).unwrap_or_default();
-        Cell { chunk, shape, part, steps: self.steps.clone(), complete }
+        let (_, count) = self.leaf_box(cell);
+        let shape = self.block_shape(&count);
+        count.iter().zip(&shape).map(|(count, block)| count.div_ceil(*block)).product()
     }
 
-    /// Where a cell begins in the result, and its shape there.
-    pub(crate) fn place(&self, number: u64) -> (Dims, Dims) {
-        let rank = self.dims.len();
-        let (mut at, mut shape) = (Dims::filled(0, rank), Dims::filled(0, rank));
-        for (dim, piece) in self.pieces_of(number) {
-            (at[dim], shape[dim]) = (piece.at, piece.count);
+    /// A block of a cell, in C order.
+    pub(crate) fn block(&self, cell: &Cell, number: u64) -> Cell {
+        let (first, count) = self.leaf_box(cell);
+        let shape = self.block_shape(&count);
+        let blocks: Dims = count.iter().zip(&shape).map(|(count, block)| count.div_ceil(*block)).collect();
+        let index = unravel(number, &blocks);
+        let [mut start, mut at, mut elements] = std::array::from_fn(|_| Dims::filled(0, count.len()));
+        for (dim, cut) in self.leaf_cuts().iter().enumerate() {
+            let begin = index[dim] * shape[dim];
+            let end = count[dim].min(begin + shape[dim]);
+            let piece = |leaf: u64| cut.piece(first[dim] + leaf).unwrap_or_default().elements;
+            at[dim] = piece(begin).start.max(cell.at[dim]);
+            elements[dim] = piece(end - 1).end.min(cell.at[dim] + cell.count[dim]) - at[dim];
+            start[dim] = cell.part.start()[dim] + (at[dim] - cell.at[dim]) * self.steps[dim];
         }
-        (at, shape)
+        let part = self.part(start, &elements);
+        let complete = cell.complete && blocks.product() == Some(1);
+        Cell { part, at, count: elements, complete, ..cell.clone() }
     }
 }
 
-fn pieces(
-    picked: &Picked,
-    dim: usize,
-    length: u64,
-    grid: &dyn ChunkGrid,
-    inner: Option<u64>,
-) -> ArrayResult<Vec<Piece>> {
-    let beyond =
-        || ArrayError::new(ArrayErrorKind::Metadata, format!("the chunk grid ends inside dimension {dim}"));
-    let last = picked.start + (picked.count - 1) * picked.step;
-    let (Some(from), Some(to)) = (grid.find(dim, picked.start), grid.find(dim, last)) else {
-        return Err(beyond());
-    };
-    if (to - from).min(picked.count - 1) >= MAX_PIECES {
-        let message = format!(
-            "the selection has {} chunks along dimension {dim}, {MAX_PIECES} are too many",
-            to - from + 1
-        );
-        return Err(ArrayError::new(ArrayErrorKind::LimitExceeded, message));
+/// One dimension of a selection, cut at the borders of chunks.
+fn at_chunks(picked: &Picked, dim: usize, grid: &dyn ChunkGrid) -> ArrayResult<Cut> {
+    let Picked { start, count, step, .. } = *picked;
+    if count == 0 {
+        return Ok(Cut::whole(0));
     }
-    let mut pieces = Vec::new();
-    let (mut done, mut leaf) = (0, 0);
-    while done < picked.count {
-        let position = picked.start + done * picked.step;
-        let chunk = grid.find(dim, position).ok_or_else(beyond)?;
-        let span = grid.span(dim, chunk).filter(|span| span.contains(&position)).ok_or_else(beyond)?;
-        let count = (span.end - position).div_ceil(picked.step).min(picked.count - done);
-        let offset = position - span.start;
-        let leaves = inner.map_or(1, |inner| (offset + count - 1) / inner - offset / inner + 1);
-        pieces.push(Piece {
-            chunk,
-            length: span.end - span.start,
-            inside: span.end.min(length) - span.start,
-            offset,
-            count,
-            at: done,
-            leaf,
-            leaves,
-        });
-        (done, leaf) = (done + count, leaf + leaves);
+    let chunk = grid.find(dim, start);
+    let span = chunk.and_then(|chunk| grid.span(dim, chunk));
+    if let Some((chunk, span)) = chunk.zip(span)
+        && let Ok(cut) = Cut::one(start, step, count, chunk, span)
+    {
+        return Ok(cut);
     }
-    Ok(pieces)
+    let runs = grid.runs(dim).into_iter().map(|run| (run.length, run.count.unwrap_or(u64::MAX)));
+    Cut::new(start, step, count, runs).map_err(|_| {
+        ArrayError::new(ArrayErrorKind::Metadata, format!("the chunk grid ends inside dimension {dim}"))
+    })
+}
+
+/// The index of this number, in C order, in a grid of `shape`.
+fn unravel(number: u64, shape: &[u64]) -> Dims {
+    let mut index = Dims::filled(0, shape.len());
+    let mut rest = number;
+    for dim in (0..shape.len()).rev() {
+        index[dim] = rest % shape[dim].max(1);
+        rest /= shape[dim].max(1);
+    }
+    index
 }
 
 #[cfg(test)]
@@ -329,10 +333,9 @@ mod tests {
             let mut got = Vec::new();
             for number in 0..plan.cells() {
                 let cell = plan.cell(number);
-                let (at, shape) = plan.place(number);
-                prop_assert_eq!(at[0], got.len() as u64);
+                prop_assert_eq!(cell.at[0], got.len() as u64);
                 let first = cell.chunk[0] * chunk + cell.part.start()[0];
-                got.extend((0..shape[0]).map(|i| first + i * step));
+                got.extend((0..cell.count[0]).map(|i| first + i * step));
                 prop_assert!(cell.part.is_inside(&cell.shape));
                 let inside = (length - cell.chunk[0] * chunk).min(chunk);
                 prop_assert_eq!(cell.complete, cell.is_dense() && cell.part.shape()[0] == inside || inside == 1);
@@ -342,39 +345,45 @@ mod tests {
     }
 
     proptest! {
-        /// The leaves of all cells are the cells of the result's cuts, each once, and hold what they are asked for.
+        /// The leaves of the blocks of all cells are the cells of the result's cuts, each once. Blocks have no more leaves than
+        /// allowed, and each leaf lies in one inner chunk.
         #[test]
         fn leaves_cover_the_cells(
-            shape in (1_u64..14, 1_u64..14), inner in (1_u64..4, 1_u64..4), times in (1_u64..4, 1_u64..4),
-            from in (0_u64..14, 0_u64..14), to in (0_u64..14, 0_u64..14),
+            dims in prop::array::uniform2((1_u64..14, 1_u64..4, 1_u64..4, 0_u64..14, 0_u64..14, 1_u64..5)),
+            together in 1_u64..9,
         ) {
-            let shape = [shape.0, shape.1];
-            let inner = [inner.0, inner.1];
-            let grid = RegularGrid::new([inner[0] * times.0, inner[1] * times.1]).unwrap();
-            let ranges = [from.0.min(to.0)..from.0.max(to.0), from.1.min(to.1)..from.1.max(to.1)];
-            let ranges = [0, 1].map(|dim| ranges[dim].start.min(shape[dim])..ranges[dim].end.min(shape[dim]));
-            let picked = Selection::from(ranges.clone()).resolve(&shape).unwrap();
-            let plan = Plan::new(&picked, &shape, &grid, Some(inner[..].into())).unwrap();
-            let full: Vec<u64> = ranges.iter().map(|range| range.end - range.start).collect();
+            let [shape, inner, times, from, to, step] = [0, 1, 2, 3, 4, 5].map(|field| dims.map(|dim| {
+                let (shape, inner, times, from, to, step) = dim;
+                [shape, inner, times, from.min(to).min(shape), from.max(to).min(shape), step][field]
+            }));
+            let grid = RegularGrid::new([inner[0] * times[0], inner[1] * times[1]]).unwrap();
+            let axes = [0, 1].map(|dim| Axis::step(from[dim]..to[dim], step[dim]));
+            let picked = Selection::from(axes).resolve(&shape).unwrap();
+            let inner = Inner { shape: inner[..].into(), together };
+            let plan = Plan::new(&picked, &shape, &grid, Some(inner.clone())).unwrap();
+            let full: Vec<u64> = picked.iter().map(|p| p.count).collect();
             let mut result = vec![0_u16; usize::try_from(full[0] * full[1]).unwrap()];
-            let tiles =
-                zarr_strided::Destination::of(&mut result, &full).unwrap().split(plan.cuts(&full)).unwrap();
+            let tiles = zarr_strided::Destination::of(&mut result, &full).unwrap().split(plan.cuts()).unwrap();
             let mut count = 0;
-            for cell in 0..plan.cells() {
-                let part = plan.cell(cell).part;
-                for leaf in plan.leaves_of(cell, part.shape()) {
-                    let taken = tiles.take(leaf.number);
-                    prop_assert!(taken.is_some_and(|dst| dst.shape() == leaf.within.shape()));
-                    prop_assert!(leaf.within.is_inside(part.shape()));
-                    for (dim, inner) in inner.iter().enumerate() {
-                        let first = part.start()[dim] + leaf.within.start()[dim];
-                        let last = first + leaf.within.shape()[dim] - 1;
-                        prop_assert_eq!(first / inner, last / inner, "within one inner chunk");
+            for number in 0..plan.cells() {
+                let cell = plan.cell(number);
+                for block in (0..plan.blocks(&cell)).map(|number| plan.block(&cell, number)) {
+                    prop_assert!(block.part.is_inside(&cell.shape));
+                    let touched = (0..2).map(|dim| {
+                        let (start, len) = (block.part.start()[dim], block.part.shape()[dim]);
+                        (start + len - 1) / inner.shape[dim] - start / inner.shape[dim] + 1
+                    });
+                    prop_assert!(touched.product::<u64>() <= together);
+                    for number in plan.leaves_of(&block) {
+                        let leaf = tiles.take(number).unwrap();
+                        count += leaf.len();
                     }
-                    count += 1;
+                    let first = plan.leaf(&block, &[0, 0]);
+                    prop_assert_eq!(Some(first.number), plan.leaves_of(&block).next());
+                    prop_assert_eq!(first.at, block.at);
                 }
             }
-            prop_assert_eq!(count, plan.leaves());
+            prop_assert_eq!(count, full[0] * full[1]);
         }
     }
 

@@ -11,13 +11,14 @@ use zarr_traits::{
     partial::{Job, Piece},
 };
 
-use crate::core::{Core, MissingChunks, with_heap};
+use crate::core::{BlockSize, Core, MissingChunks, with_heap};
 use crate::element::Element;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::{PART, SMALL, Stored, Task, run};
-use crate::fetch::{Data, strange};
+use crate::fetch::{ChunkPart, Data, Tally, strange};
 use crate::loaded::Fetched;
-use crate::plan::{Cell, Leaf, Plan};
+use crate::opened::Opened;
+use crate::plan::{Cell, Inner, Leaf, Plan};
 use crate::select::{Picked, Selection};
 use crate::values::{NdVec, check_element, fresh};
 
@@ -36,7 +37,6 @@ struct Read {
 }
 
 pub(crate) struct Found {
-    cell: Cell,
     data: Data,
     /// Pieces that are decoded together, where several threads may share them: whole leaves.
     parts: Vec<Range<usize>>,
@@ -56,11 +56,20 @@ impl Target {
         let picked = selection.resolve(&core.shape).map_err(|e| e.in_array(&core.path))?;
         let full: Dims = picked.iter().map(|p| p.count).collect();
         let fits = byte_len(&full, core.size).map_err(ArrayError::from);
-        let inner = core.chain.inner_shape(full.len());
-        let plan = fits.and_then(|_| Plan::new(&picked, &core.shape, &*core.grid, inner));
+        let plan = fits.and_then(|_| Plan::new(&picked, &core.shape, &*core.grid, core.inner()));
         let plan = plan.map_err(|e| e.in_array(&core.path))?;
-        let kept = full.iter().zip(plan.keep()).filter(|(_, keep)| **keep).map(|(n, _)| *n).collect();
+        let kept = full.iter().zip(plan.keep()).filter(|(_, keep)| *keep).map(|(n, _)| *n).collect();
         Ok(Self { plan, full, kept, picked })
+    }
+}
+
+impl Core {
+    /// The inner chunks that chunks are made of, and how many of them are read at once.
+    pub(crate) fn inner(&self) -> Option<Inner> {
+        let shape = self.chain.inner_shape(self.shape.len())?;
+        let BlockSize { inner_chunks, bytes } = self.block_size;
+        let together = inner_chunks.min(bytes / self.bytes_of(&shape).max(1));
+        Some(Inner { shape, together })
     }
 }
 
@@ -86,8 +95,7 @@ pub(crate) async fn read_memory<M: Plain>(
 ) -> ArrayResult<(Vec<M>, Option<Arc<Heap>>)> {
     let memory = fresh::<M>(full, core.size, core.limits.result_bytes);
     let memory = memory.map_err(|e| e.in_array(&core.path))?;
-    let cuts = plan.cuts(full);
-    let output = Output::sized(memory, core.size, full, cuts)?;
+    let output = Output::sized(memory, core.size, full, plan.cuts())?;
     fill(core, plan, output, true, may_block).await
 }
 
@@ -117,7 +125,7 @@ pub(crate) async fn read_into<T: Element>(
     let Some(memory) = T::reuse(values.into_vec(), &core.data_type) else {
         return read(core, selection, may_block).await;
     };
-    let output = Output::sized(memory, core.size, &full, plan.cuts(&full))?;
+    let output = Output::sized(memory, core.size, &full, plan.cuts())?;
     let (memory, heap) = fill(core, plan, output, false, may_block).await?;
     let elements = T::from_memory(memory, &core.form(heap.as_deref(), &picked));
     elements.and_then(|elements| NdVec::new(kept, elements)).map_err(|e| e.in_array(&core.path))
@@ -140,8 +148,7 @@ pub(crate) fn read_into_slice<T: Element>(
         values.clone_from_slice(read.as_slice());
         return Ok(());
     };
-    let cuts = plan.cuts(&full);
-    Output::lend(memory, &full, cuts, |output| {
+    Output::lend(memory, &full, plan.cuts(), |output| {
         let task = task(core, plan, output, false);
         block_on(run(&task, &core.place(true))).map_err(|e| e.in_array(&core.path))
     })?
@@ -152,18 +159,19 @@ fn wrong_shape(expected: &[u64], got: &[u64]) -> ArrayError {
 }
 
 fn task(core: &Arc<Core>, plan: Plan, output: Output, zeroed: bool) -> Arc<Read> {
-    let size = core.size as u64;
-    let bytes = Dims::from(output.shape()).product().unwrap_or(u64::MAX).saturating_mul(size);
-    let leaf = match plan.leaf_shape() {
-        Some(leaf) => leaf.product().unwrap_or(u64::MAX).saturating_mul(size),
-        None => core.chunk_bytes(&plan),
-    };
+    let (bytes, chunk) = (core.bytes_of(output.shape()), core.chunk_bytes(&plan));
+    let leaf = plan.inner().map(|inner| core.bytes_of(&inner.shape));
     let plain = core.chain.is_plain();
-    let decoded = if plain { bytes } else { leaf.saturating_mul(plan.leaves()) };
-    let chunk_bytes = match plan.leaf_shape() {
-        None if !plain => core.chunk_bytes(&plan),
-        // Not all of a shard, or of an uncompressed chunk, need be read.
-        _ => core.chunk_bytes(&plan).min(decoded / plan.cells().max(1)),
+    let decoded = if plain { bytes } else { leaf.unwrap_or(chunk).saturating_mul(plan.leaves()) };
+    let chunk_bytes = match plan.inner() {
+        None if !plain => chunk,
+        // Not all of an uncompressed chunk need be read.
+        None => chunk.min(decoded / plan.cells().max(1)),
+        // Nor all of a shard, and that in blocks.
+        Some(inner) => {
+            let leaves = inner.together.max(1).min(plan.leaves().div_ceil(plan.cells().max(1)));
+            leaf.unwrap_or(chunk).saturating_add(Piece::BYTES).saturating_mul(leaves)
+        }
     };
     let heap = core.heap(core.limits.result_bytes);
     Arc::new(Read { core: core.clone(), plan, output, decoded, chunk_bytes, zeroed, heap })
@@ -192,9 +200,10 @@ impl Task for Read {
     type Found = Found;
     type Made = ();
     type Held = ();
+    type Opened = Opened;
 
-    fn cells(&self) -> u64 {
-        self.plan.cells()
+    fn plan(&self) -> &Plan {
+        &self.plan
     }
 
     fn is_small(&self) -> bool {
@@ -203,7 +212,7 @@ impl Task for Read {
     }
 
     fn shares(&self) -> bool {
-        self.plan.leaf_shape().is_some()
+        self.plan.inner().is_some()
     }
 
     fn made_bytes((): &()) -> u64 {
@@ -214,27 +223,41 @@ impl Task for Read {
         self.chunk_bytes
     }
 
-    fn locate(&self, cell: u64, error: ArrayError) -> ArrayError {
-        self.core.locate(&self.plan, cell, error)
+    fn locate(&self, cell: &Cell, error: ArrayError) -> ArrayError {
+        self.core.locate(&cell.chunk, error)
     }
 
-    async fn hold(&self, _: u64) -> ArrayResult<()> {
+    async fn hold(&self, _: &Cell) -> ArrayResult<()> {
         Ok(())
     }
 
-    async fn fetch(&self, number: u64, (): &mut (), scratch: Option<&mut Scratch>) -> ArrayResult<Found> {
-        let cell = self.plan.cell(number);
+    fn blocks(&self, cell: &Cell) -> u64 {
+        self.plan.blocks(cell)
+    }
+
+    async fn open(&self, cell: &Cell) -> ArrayResult<Opened> {
         let key = self.core.key(&cell.chunk)?;
-        if !cell.is_dense() {
-            // the box around what is wanted is held in memory, however little of it is wanted
+        self.core.open(cell.of(&key), true, &mut Tally::default()).await
+    }
+
+    async fn fetch(
+        &self,
+        cell: &Cell,
+        (): &(),
+        opened: Option<&Opened>,
+        scratch: Option<&mut Scratch>,
+    ) -> ArrayResult<Found> {
+        let key = self.core.key(&cell.chunk)?;
+        if !cell.is_dense() && self.plan.inner().is_none() {
+            // the box around what is wanted may be held in memory, however little of it is wanted
             self.core.check_chunk(cell.part.shape())?;
         }
-        let data = self.core.fetch(cell.at(&key), scratch).await?;
+        let data = self.core.fetch(ChunkPart { opened, ..cell.of(&key) }, scratch).await?;
         let parts = match &data {
-            Data::Pieces(pieces, _) if self.plan.leaf_shape().is_some() => self.divide(number, pieces),
+            Data::Pieces(pieces, _) if self.plan.inner().is_some() => self.divide(cell, pieces),
             _ => Vec::new(),
         };
-        Ok(Found { cell, data, parts })
+        Ok(Found { data, parts })
     }
 
     fn bytes(found: &Found) -> u64 {
@@ -245,31 +268,34 @@ impl Task for Read {
         }
     }
 
-    fn parts(found: &Found) -> usize {
-        found.parts.len()
+    fn parts(found: &Found) -> u64 {
+        found.parts.len() as u64
     }
 
-    fn part(&self, number: u64, found: &Found, part: usize, scratch: &mut Scratch) -> ArrayResult<()> {
-        match &found.data {
-            Data::Pieces(pieces, fetched) => with_heap(self.heap.as_ref(), scratch, |scratch| {
-                self.decode_leaves(number, &pieces[found.parts[part].clone()], fetched, scratch)
-            }),
+    fn part(&self, cell: &Cell, found: &Found, part: u64, scratch: &mut Scratch) -> ArrayResult<()> {
+        let part = usize::try_from(part).ok().and_then(|part| found.parts.get(part));
+        match (&found.data, part) {
+            (Data::Pieces(pieces, fetched), Some(part)) => {
+                with_heap(self.heap.as_ref(), scratch, |scratch| {
+                    self.decode_pieces(cell, &pieces[part.clone()], fetched, scratch)
+                })
+            }
             _ => Ok(()),
         }
     }
 
-    fn work(&self, number: u64, found: Found, scratch: &mut Scratch) -> ArrayResult<()> {
-        let Found { cell, data, parts } = found;
+    fn work(&self, cell: &Cell, found: Found, scratch: &mut Scratch) -> ArrayResult<()> {
+        let Found { data, parts } = found;
         with_heap(self.heap.as_ref(), scratch, |scratch| match data {
-            Data::Absent => self.fill(number, &cell),
+            Data::Absent => self.fill(cell),
             Data::Whole(loaded) => {
-                self.decode_whole(number, &cell, loaded.whole(), scratch)?;
+                self.decode_whole(cell, loaded.whole(), scratch)?;
                 loaded.give_to(scratch);
                 Ok(())
             }
             Data::Pieces(pieces, fetched) => {
                 if parts.is_empty() {
-                    self.decode_pieces(number, &cell, &pieces, &fetched, scratch)?;
+                    self.decode_pieces(cell, &pieces, &fetched, scratch)?;
                 }
                 fetched.give_to(scratch);
                 Ok(())
@@ -277,28 +303,27 @@ impl Task for Read {
         })
     }
 
-    async fn store(&self, _: u64, (): (), _: Option<&mut Scratch>) -> ArrayResult<Stored> {
+    async fn store(&self, _: &Cell, (): (), _: Option<&mut Scratch>) -> ArrayResult<Stored> {
         Ok(Stored::Done)
     }
 }
 
 impl Read {
     /// Takes pieces together that are decoded by one thread at once: those of one leaf, and small leaves.
-    fn divide(&self, number: u64, pieces: &[Piece]) -> Vec<Range<usize>> {
+    fn divide(&self, cell: &Cell, pieces: &[Piece]) -> Vec<Range<usize>> {
         let mut parts = Vec::new();
         let (mut first, mut bytes, mut last) = (0, 0_u64, None);
         for (i, piece) in pieces.iter().enumerate() {
-            let leaf = self.plan.leaf(number, &piece.at).number;
+            let leaf = self.plan.leaf(cell, &piece.at).number;
             if last.is_some_and(|last| last != leaf) && bytes >= PART {
                 parts.push(first..i);
                 (first, bytes) = (i, 0);
             }
             last = Some(leaf);
-            let decoded = match &piece.job {
-                Job::Chain(inner) => inner.chunk.product(),
-                _ => piece.shape.product(),
-            };
-            bytes = bytes.saturating_add(decoded.unwrap_or(u64::MAX).saturating_mul(self.core.size as u64));
+            bytes = bytes.saturating_add(self.core.bytes_of(match &piece.job {
+                Job::Chain(inner) => &inner.chunk,
+                _ => &piece.shape,
+            }));
         }
         if first < pieces.len() {
             parts.push(first..pieces.len());
@@ -306,100 +331,98 @@ impl Read {
         parts
     }
 
-    fn leaf(&self, leaf: &Leaf) -> ArrayResult<Destination<'_>> {
-        let taken = self.output.take(leaf.number);
+    fn leaf(&self, number: u64) -> ArrayResult<Destination<'_>> {
+        let taken = self.output.take(number);
         taken
             .ok_or_else(|| ArrayError::new(ArrayErrorKind::Panic, "a part of the result was asked for twice"))
     }
 
     /// Writes fill values, or says that the chunk must be there.
-    fn fill(&self, number: u64, cell: &Cell) -> ArrayResult<()> {
+    fn fill(&self, cell: &Cell) -> ArrayResult<()> {
         if self.core.missing == MissingChunks::Error {
             return Err(ArrayError::new(ArrayErrorKind::NotFound, "the chunk is missing"));
         }
         if self.zeroed && self.core.fill_element.is_zero() {
             return Ok(());
         }
-        for leaf in self.plan.leaves_of(number, cell.part.shape()) {
-            self.leaf(&leaf)?.fill(self.core.fill_element.bytes())?;
-        }
-        Ok(())
+        self.plan
+            .leaves_of(cell)
+            .try_for_each(|leaf| Ok(self.leaf(leaf)?.fill(self.core.fill_element.bytes())?))
     }
 
-    /// Decodes pieces, which lie in leaves of their own.
-    fn decode_leaves(
+    /// Decodes pieces, each of which lies in a leaf; those of one leaf follow each other.
+    fn decode_pieces(
         &self,
-        number: u64,
+        cell: &Cell,
         pieces: &[Piece],
         fetched: &Fetched,
         scratch: &mut Scratch,
     ) -> ArrayResult<()> {
         let mut open: Option<(Leaf, Destination<'_>)> = None;
         for piece in pieces {
-            let leaf = self.plan.leaf(number, &piece.at);
+            let leaf = self.plan.leaf(cell, &piece.at);
             let (leaf, dst) = match &mut open {
                 Some((now, dst)) if *now == leaf => (now, dst),
                 _ => {
-                    let dst = self.leaf(&leaf)?;
+                    let dst = self.leaf(leaf.number)?;
                     let (now, dst) = open.insert((leaf, dst));
                     (now, dst)
                 }
             };
-            let at: Dims = piece.at.iter().zip(leaf.within.start()).map(|(at, start)| at - start).collect();
-            zarr_engine::run_piece(
-                piece,
-                fetched.bytes(piece.span)?,
-                dst.reborrow().sub(&at, &piece.shape)?,
-                scratch,
-            )?;
+            self.decode_piece(cell, piece, fetched.bytes(piece.span)?, leaf, dst.reborrow(), scratch)?;
         }
         Ok(())
     }
 
-    /// Decodes the pieces of a cell that is not cut into leaves.
-    fn decode_pieces(
+    /// Decodes a piece into its place in a leaf; where steps are wanted, by way of scratch.
+    fn decode_piece(
         &self,
-        number: u64,
         cell: &Cell,
-        pieces: &[Piece],
-        fetched: &Fetched,
+        piece: &Piece,
+        src: &[u8],
+        leaf: &Leaf,
+        dst: Destination<'_>,
         scratch: &mut Scratch,
     ) -> ArrayResult<()> {
-        self.through_box(number, cell, scratch, |mut dst, scratch| {
-            for piece in pieces {
-                let dst = dst.reborrow().sub(&piece.at, &piece.shape)?;
-                zarr_engine::run_piece(piece, fetched.bytes(piece.span)?, dst, scratch)?;
+        let hits = cell.hits(&piece.at, &piece.shape);
+        let at: Dims = hits.first.iter().zip(&leaf.at).map(|(first, leaf)| first - leaf).collect();
+        let mut dst = dst.sub(&at, &hits.count)?;
+        match &piece.job {
+            Job::Fill(fill) => dst.fill(fill.bytes())?,
+            _ if cell.is_dense() => zarr_engine::run_piece(piece, src, dst, scratch)?,
+            _ => {
+                let size = self.core.size;
+                let mut around = scratch.take(byte_len(&piece.shape, size)?)?;
+                zarr_engine::run_piece(
+                    piece,
+                    src,
+                    Destination::dense(&mut around, &piece.shape, size)?,
+                    scratch,
+                )?;
+                let whole = Source::dense(&around, &piece.shape, size)?;
+                dst.put(whole.sub(&hits.start, &hits.extent)?.step(&cell.steps)?, Swap::NONE)?;
+                scratch.give(around);
             }
-            Ok(())
-        })
+        }
+        Ok(())
     }
 
-    fn decode_whole(&self, number: u64, cell: &Cell, src: &[u8], scratch: &mut Scratch) -> ArrayResult<()> {
+    /// Decodes a chunk that is not made of inner chunks; where steps are wanted, by way of the box around them.
+    fn decode_whole(&self, cell: &Cell, src: &[u8], scratch: &mut Scratch) -> ArrayResult<()> {
         let chain = &self.core.chain;
-        if self.plan.leaf_shape().is_some() {
+        if self.plan.inner().is_some() {
             return Err(strange("a codec of inner chunks does not read them one by one"));
         }
-        self.through_box(number, cell, scratch, |dst, scratch| {
-            Ok(chain.decode_into(src, &cell.shape, &cell.part, dst, scratch)?)
-        })
-    }
-
-    /// Decodes into the place of a cell; where steps are wanted, into the box around them first.
-    fn through_box(
-        &self,
-        number: u64,
-        cell: &Cell,
-        scratch: &mut Scratch,
-        decode: impl FnOnce(Destination<'_>, &mut Scratch) -> ArrayResult<()>,
-    ) -> ArrayResult<()> {
-        let mut dst = self.leaf(&self.plan.leaf(number, &Dims::filled(0, cell.part.rank())))?;
+        let leaf = self.plan.leaf(cell, &Dims::filled(0, cell.part.rank()));
+        let mut dst = self.leaf(leaf.number)?;
         if cell.is_dense() {
-            return decode(dst, scratch);
+            return Ok(chain.decode_into(src, &cell.shape, &cell.part, dst, scratch)?);
         }
-        let size = self.core.size;
-        let mut around = scratch.take(byte_len(cell.part.shape(), size)?)?;
-        decode(Destination::dense(&mut around, cell.part.shape(), size)?, scratch)?;
-        dst.put(Source::dense(&around, cell.part.shape(), size)?.step(&cell.steps)?, Swap::NONE)?;
+        let (size, shape) = (self.core.size, cell.part.shape());
+        let mut around = scratch.take(byte_len(shape, size)?)?;
+        let box_of = Destination::dense(&mut around, shape, size)?;
+        chain.decode_into(src, &cell.shape, &cell.part, box_of, scratch)?;
+        dst.put(Source::dense(&around, shape, size)?.step(&cell.steps)?, Swap::NONE)?;
         scratch.give(around);
         Ok(())
     }

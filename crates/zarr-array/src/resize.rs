@@ -4,12 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_meta::ArrayMeta;
-use zarr_traits::{Dims, StoreErrorKind};
+use zarr_traits::{Dims, Key, StoreErrorKind};
 
 use crate::array::Array;
 use crate::core::{Core, EmptyChunks, PartialWrites};
 use crate::element::WriteElement;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
+use crate::feed::each;
 use crate::read::Target;
 use crate::select::{Picked, Selection};
 use crate::values::{NdVec, check_element};
@@ -144,15 +145,7 @@ impl Array {
         let inside =
             |dim: usize| if listed.is_some() { shape[dim].min(self.shape()[dim]) } else { self.shape()[dim] };
         let reach: Dims = (0..shape.len()).map(|dim| edge(dim, inside(dim))).collect();
-        for listed in listed.iter().flatten() {
-            let key = &listed.key;
-            let index = core.prefix.strip(key).and_then(|name| core.keys.decode(name, shape.len()));
-            if index.is_some_and(|index| {
-                shrunk.iter().any(|dim| index[*dim] >= core.grid.count(*dim, shape[*dim]))
-            }) {
-                core.storage.delete(key).await?;
-            }
-        }
+        self.delete_outside(listed.iter().flatten().map(|listed| &listed.key), shape, &shrunk).await?;
         let mut all = (**core).clone();
         if all.partial_writes == PartialWrites::RejectUnaligned {
             // Whoever cuts an array knows that the edge cuts chunks.
@@ -167,6 +160,24 @@ impl Array {
             write::write_fill(&all, selection, self.may_block).await?;
         }
         Ok(())
+    }
+
+    /// Deletes those of the `keys` that hold chunks outside of `shape`, which is shorter in the dimensions `shrunk`.
+    async fn delete_outside<'a>(
+        &self,
+        keys: impl Iterator<Item = &'a Key>,
+        shape: &[u64],
+        shrunk: &[usize],
+    ) -> ArrayResult<()> {
+        let core = &self.core;
+        let is_outside = |key: &&Key| {
+            let index = core.prefix.strip(key).and_then(|name| core.keys.decode(name, shape.len()));
+            index.is_some_and(|index| {
+                shrunk.iter().any(|dim| index[*dim] >= core.grid.count(*dim, shape[*dim]))
+            })
+        };
+        let most = core.gate.width().min(AT_ONCE);
+        each(keys.filter(is_outside), most, |key| core.delete(key)).await
     }
 
     /// Makes dimension `axis` longer by that of values of a shape: which places are theirs alone.
@@ -188,7 +199,15 @@ impl Array {
     }
 }
 
+/// Objects that are deleted at once, at most.
+const AT_ONCE: usize = 64;
+
 impl Core {
+    async fn delete(&self, key: &Key) -> ArrayResult<()> {
+        let _flying = self.gate.enter(0).await;
+        Ok(self.storage.delete(key).await?)
+    }
+
     /// Checks that the grid, which ended with the array when that had the shape `old`, has grown by a chunk that can be read.
     pub(crate) fn check_grown(&self, old: &[u64]) -> ArrayResult<()> {
         if self.has_inner() {

@@ -13,7 +13,7 @@ use zarr_traits::{
     heap::Heap,
     inverse, permute,
     store::{Outcome, PutMode, ReadVersion},
-    update::Picks,
+    update::SelectedPart,
 };
 
 use crate::core::{Core, EmptyChunks, PartialWrites, with_heap};
@@ -22,7 +22,7 @@ use crate::encoding::{Encoding, Value};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::{SMALL, Stored, Task, caught, run};
 use crate::loaded::Loaded;
-use crate::plan::Cell;
+use crate::plan::{Cell, Plan};
 use crate::read::Target;
 use crate::select::{Picked, Selection};
 use crate::values::{NdVec, check_element};
@@ -33,19 +33,17 @@ struct Write {
     input: Input,
     /// What elements of variable length contain.
     heap: Option<Arc<Heap>>,
-    /// Cells that could not be [claimed](Condition::Claim).
-    taken: Mutex<HashSet<u64>>,
+    /// Chunks that could not be [claimed](Condition::Claim).
+    taken: Mutex<HashSet<Dims>>,
 }
 
 /// What a cell holds while it is written.
 pub(crate) struct Held {
-    /// The cell and its key, until they are fetched.
-    chunk: Option<(Cell, Key)>,
+    key: Key,
     _lock: KeyGuard,
 }
 
 pub(crate) struct Found {
-    cell: Cell,
     key: Key,
     /// The object as it is, where some of it is kept; not of inner chunks, the writing of which has it.
     object: Option<Loaded>,
@@ -57,7 +55,6 @@ pub(crate) struct Found {
 }
 
 pub(crate) struct Made {
-    chunk: Dims,
     key: Key,
     change: Change,
 }
@@ -182,16 +179,17 @@ impl Task for Write {
     type Found = Found;
     type Made = Made;
     type Held = Held;
+    type Opened = ();
 
-    fn cells(&self) -> u64 {
-        self.target.plan.cells()
+    fn plan(&self) -> &Plan {
+        &self.target.plan
     }
 
     fn is_small(&self) -> bool {
         let plan = &self.target.plan;
-        match plan.leaf_shape() {
-            Some(leaf) => {
-                let leaf = leaf.product().unwrap_or(u64::MAX).saturating_mul(self.core.size as u64);
+        match plan.inner() {
+            Some(inner) => {
+                let leaf = self.core.bytes_of(&inner.shape);
                 plan.leaves() <= 1 || plan.leaves().saturating_mul(leaf) < SMALL
             }
             None => plan.cells() <= 1,
@@ -202,23 +200,36 @@ impl Task for Write {
         self.core.chunk_bytes(&self.target.plan)
     }
 
-    fn locate(&self, cell: u64, error: ArrayError) -> ArrayError {
-        self.core.locate(&self.target.plan, cell, error)
+    fn locate(&self, cell: &Cell, error: ArrayError) -> ArrayError {
+        self.core.locate(&cell.chunk, error)
     }
 
-    async fn hold(&self, cell: u64) -> ArrayResult<Held> {
-        let cell = self.target.plan.cell(cell);
+    async fn hold(&self, cell: &Cell) -> ArrayResult<Held> {
         let key = self.core.key(&cell.chunk)?;
         let lock = zarr_engine::lock(&self.core.storage, &key).await;
-        Ok(Held { chunk: Some((cell, key)), _lock: lock })
+        Ok(Held { key, _lock: lock })
     }
 
-    async fn fetch(&self, number: u64, held: &mut Held, scratch: Option<&mut Scratch>) -> ArrayResult<Found> {
-        let Some((cell, key)) = held.chunk.take() else { unreachable!("what is held is fetched once") };
-        let (mut object, condition) = self.current(number, &cell, &key, scratch).await?;
+    /// One: whatever is written of a chunk, one object is put.
+    fn blocks(&self, _: &Cell) -> u64 {
+        1
+    }
+
+    async fn open(&self, _: &Cell) -> ArrayResult<()> {
+        Ok(())
+    }
+
+    async fn fetch(
+        &self,
+        cell: &Cell,
+        held: &Held,
+        _: Option<&()>,
+        scratch: Option<&mut Scratch>,
+    ) -> ArrayResult<Found> {
+        let (mut object, condition) = self.current(cell, &held.key, scratch).await?;
         let bytes = object.as_ref().map_or(0, |object| object.len() as u64);
-        let encoding = caught(|| self.encoding(&cell, &mut object))?;
-        Ok(Found { cell, key, object, bytes, condition, encoding })
+        let encoding = caught(|| self.encoding(cell, &mut object))?;
+        Ok(Found { key: held.key.clone(), object, bytes, condition, encoding })
     }
 
     fn bytes(found: &Found) -> u64 {
@@ -236,32 +247,32 @@ impl Task for Write {
         }
     }
 
-    fn parts(found: &Found) -> usize {
+    fn parts(found: &Found) -> u64 {
         found.encoding.as_ref().map_or(0, Encoding::parts)
     }
 
-    fn part(&self, number: u64, found: &Found, part: usize, scratch: &mut Scratch) -> ArrayResult<()> {
+    fn part(&self, cell: &Cell, found: &Found, part: u64, scratch: &mut Scratch) -> ArrayResult<()> {
         match &found.encoding {
             Some(encoding) => with_heap(self.heap.as_ref(), scratch, |scratch| {
-                encoding.encode(part, &self.values(number)?, scratch)
+                encoding.encode(part, &self.values(cell)?, scratch)
             }),
             None => Ok(()),
         }
     }
 
-    fn work(&self, number: u64, found: Found, scratch: &mut Scratch) -> ArrayResult<Made> {
-        let Found { cell, key, object, condition, encoding, .. } = found;
+    fn work(&self, cell: &Cell, found: Found, scratch: &mut Scratch) -> ArrayResult<Made> {
+        let Found { key, object, condition, encoding, .. } = found;
         let change = match encoding {
             Some(encoding) => self.join(encoding, condition, scratch)?,
             None => with_heap(self.heap.as_ref(), scratch, |scratch| {
-                self.change(number, &cell, object, condition, scratch)
+                self.change(cell, object, condition, scratch)
             })?,
         };
-        Ok(Made { chunk: cell.chunk, key, change })
+        Ok(Made { key, change })
     }
 
-    async fn store(&self, number: u64, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
-        self.apply(number, made, scratch).await
+    async fn store(&self, cell: &Cell, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
+        self.apply(cell, made, scratch).await
     }
 }
 
@@ -269,7 +280,6 @@ impl Write {
     /// The object as far as it is kept, and on what condition it is changed.
     async fn current(
         &self,
-        number: u64,
         cell: &Cell,
         key: &Key,
         scratch: Option<&mut Scratch>,
@@ -285,7 +295,7 @@ impl Write {
             if !(safe && able) {
                 return Ok((None, Condition::Replace));
             }
-            if !self.taken().contains(&number) {
+            if !self.taken().contains(&cell.chunk) {
                 return Ok((None, Condition::Claim));
             }
         }
@@ -308,20 +318,19 @@ impl Write {
         })
     }
 
-    fn taken(&self) -> MutexGuard<'_, HashSet<u64>> {
+    fn taken(&self) -> MutexGuard<'_, HashSet<Dims>> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The elements that are written to a cell.
-    fn values(&self, number: u64) -> ArrayResult<Source<'_>> {
-        let (at, shape) = self.target.plan.place(number);
-        Ok(self.input.source().sub(&at, &shape)?)
+    fn values(&self, cell: &Cell) -> ArrayResult<Source<'_>> {
+        Ok(self.input.source().sub(&cell.at, &cell.count)?)
     }
 
     /// Begins the writing of inner chunks, where the chunk is made of such; an object that is there goes into it.
     fn encoding(&self, cell: &Cell, object: &mut Option<Loaded>) -> ArrayResult<Option<Encoding>> {
         let core = &*self.core;
-        let picks = Picks { part: cell.part.clone(), steps: cell.steps.clone() };
+        let picks = SelectedPart { part: cell.part.clone(), steps: cell.steps.clone() };
         let Some(mut update) = core.chain.update(&cell.shape, &picks, core.inner_chunks()) else {
             return Ok(None);
         };
@@ -333,7 +342,7 @@ impl Write {
             update.feed(bytes)?;
             memory = Some(scratch);
         }
-        Ok(Some(Encoding::new(update, memory, byte_len(&inner, core.size)?)))
+        Ok(Some(Encoding::new(update, memory, byte_len(&inner, core.size)?)?))
     }
 
     /// The object that inner chunks make.
@@ -362,7 +371,6 @@ impl Write {
     /// What the chunk becomes, encoded.
     fn change(
         &self,
-        number: u64,
         cell: &Cell,
         object: Option<Loaded>,
         condition: Condition,
@@ -370,7 +378,7 @@ impl Write {
     ) -> ArrayResult<Change> {
         let core = &*self.core;
         core.check_chunk(&cell.shape)?;
-        let values = self.values(number)?;
+        let values = self.values(cell)?;
         if cell.is_dense() && cell.part.is_whole(&cell.shape) {
             return self.encode(values, condition, scratch);
         }
@@ -429,8 +437,8 @@ impl Write {
         Ok(Change::Put(Value::encoded(encoded), condition))
     }
 
-    async fn apply(&self, number: u64, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
-        let Made { chunk, key, change } = made;
+    async fn apply(&self, cell: &Cell, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
+        let Made { key, change } = made;
         let storage = &self.core.storage;
         let claims = matches!(change, Change::Look | Change::Put(_, Condition::Claim));
         let outcome = match change {
@@ -449,11 +457,11 @@ impl Write {
             }
         };
         // Also after an error: it may have been applied.
-        self.core.indexes.forget(&chunk);
+        self.core.indexes.forget(&cell.chunk);
         match outcome? {
             Outcome::Done(_) => Ok(Stored::Done),
             _ if claims => {
-                self.taken().insert(number);
+                self.taken().insert(cell.chunk.clone());
                 Ok(Stored::AtOnce)
             }
             _ => Ok(Stored::Again),

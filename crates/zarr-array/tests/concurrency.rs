@@ -6,13 +6,14 @@ mod common;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use common::{Odd, chains, meta, numbers};
 use zarr_array::blocking::Array;
-use zarr_array::{Cpu, NdVec, Storage, block_on, standard};
+use zarr_array::{Cpu, Job, NdVec, Spawn, Storage, block_on, standard};
 use zarr_store::MemoryStore;
 use zarr_store_fs::FsStore;
 
@@ -192,6 +193,107 @@ fn small_parts_of_many_large_shards_fly_together() {
     let mut fetching = array.fetching();
     (fetching.whole, fetching.gap) = (1, 0);
     array.with_fetching(fetching).read::<u16>((.., 3)).unwrap();
-    let most = odd.most_reads.load(std::sync::atomic::Ordering::SeqCst);
+    let most = odd.most_reads.load(Ordering::SeqCst);
     assert!(most >= 6, "at most {most} of 8 requests were in flight at once");
+}
+
+/// An array of one chunk, in a store where somebody else is faster, so many times.
+fn contested(mut odd: Odd, times: usize, change: impl FnOnce(&mut Odd)) -> zarr_array::Array {
+    change(&mut odd);
+    let storage = odd.storage();
+    let array = Array::create(storage, "/", meta(&[4, 1], &[4, 1], &chains()[0]), &standard()).unwrap();
+    array.write(.., &numbers(&[4, 1])).unwrap();
+    let rival = Array::open(odd.inner.clone(), "/", &standard()).unwrap();
+    lose(odd, rival, times);
+    array.into_async()
+}
+
+fn lose(odd: Odd, rival: Array, times: usize) {
+    if times > 0 {
+        odd.clone().before_put("c/0/0", move || {
+            rival.write((3, 0), &[u16::try_from(times).unwrap()]).unwrap();
+            lose(odd, rival, times - 1);
+        });
+    }
+}
+
+/// One thread for each job, counted.
+#[derive(Debug, Clone, Default)]
+struct Counted(Arc<AtomicUsize>);
+
+impl Spawn for Counted {
+    fn spawn(&self, job: Job) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        thread::spawn(job);
+    }
+
+    fn width(&self) -> usize {
+        1
+    }
+
+    fn is_busy(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_wait_after_a_lost_race_takes_no_worker() {
+    let odd = Odd::new(&Storage::from(MemoryStore::new()));
+    let pool = Counted::default();
+    let array = contested(odd, 3, |odd| odd.in_flight = Some(4)).with_cpu(Cpu::with(pool.clone()));
+    block_on(array.write([0..1, 0..1], NdVec::new([1, 1], vec![9_u16]).unwrap())).unwrap();
+    let jobs = pool.0.load(Ordering::SeqCst);
+    assert!(jobs <= 4, "{jobs} jobs for four attempts");
+}
+
+#[test]
+fn a_wait_after_a_lost_race_lets_the_executor_go_on() {
+    let array = contested(Odd::new(&Storage::from(MemoryStore::new())), 10, |_| {}).with_cpu(Cpu::inline());
+    let mut write = Box::pin(array.write([0..1, 0..1], NdVec::new([1, 1], vec![9_u16]).unwrap()));
+    let mut pending = 0;
+    while write.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
+        pending += 1;
+        thread::yield_now();
+    }
+    assert!(pending > 0, "ten waits within one poll");
+    drop(write);
+    let all: NdVec<u16> = block_on(array.read(..)).unwrap();
+    assert_eq!(all.into_vec(), [9, 1, 2, 1]);
+}
+
+#[test]
+fn shards_at_work_are_bounded_over_all_calls_of_a_handle() {
+    let mut odd = Odd::new(&Storage::from(MemoryStore::new()));
+    odd.delay = Duration::from_millis(2);
+    let meta = meta(&[8 * 512, 512], &[512, 512], &common::sharded(&[64, 64], "end"));
+    let array = Array::create(odd.storage(), "/", meta, &standard()).unwrap();
+    // room for one shard
+    let array = array.with_in_flight(usize::MAX, 512 << 10).with_cpu(Cpu::threads(4));
+    thread::scope(|threads| {
+        for half in [0..4 * 512, 4 * 512..8 * 512] {
+            let array = &array;
+            threads.spawn(move || array.write([half, 0..512], &numbers(&[4 * 512, 512])).unwrap());
+        }
+    });
+    assert_eq!(odd.most_puts.load(Ordering::SeqCst), 1);
+    assert_eq!(array.read::<u16>([4 * 512 + 1..4 * 512 + 2, 0..1]).unwrap().into_vec(), [512]);
+}
+
+#[test]
+fn explaining_and_shrinking_ask_for_several_objects_at_once() {
+    let mut odd = Odd::new(&Storage::from(MemoryStore::new()));
+    (odd.in_flight, odd.delay) = (Some(8), Duration::from_millis(5));
+    let meta = meta(&[16 * 64, 64], &[64, 64], &common::sharded(&[8, 8], "end"));
+    let mut array = Array::create(odd.storage(), "/", meta, &standard()).unwrap();
+    array.write(.., &numbers(&[16 * 64, 64])).unwrap();
+    let mut fetching = array.fetching();
+    fetching.whole = 1;
+    odd.most_reads.store(0, Ordering::SeqCst);
+    let told = array.clone().with_fetching(fetching).explain((.., 3)).unwrap();
+    assert_eq!((told.chunks, told.chunks_stored), (16, 16));
+    let reads = odd.most_reads.load(Ordering::SeqCst);
+    assert!((2..=8).contains(&reads), "{reads} reads at once, eight are allowed");
+    array.resize([64, 64]).unwrap();
+    let deletes = odd.most_deletes.load(Ordering::SeqCst);
+    assert!((2..=8).contains(&deletes), "{deletes} deletes at once, eight are allowed");
 }

@@ -135,6 +135,35 @@ fn what_is_not_stored_costs_no_further_request() {
 }
 
 #[test]
+fn the_index_of_a_shard_that_is_read_in_blocks_is_read_once() {
+    let (array, counting) = shards();
+    let blocks = array.with_block_size(16, 1 << 20);
+    let read = |array: &Array| {
+        cost(&counting, || assert_eq!(array.read::<u16>(..).unwrap().into_vec(), numbers(&[512, 512])))
+    };
+    let cold = read(&blocks);
+    assert_eq!((cold.requests(), cold.bytes_read), (4 * (1 + 16), 4 * INDEX + (512 << 10)));
+    let warm = read(&blocks);
+    assert_eq!(
+        (warm.heads, warm.requests(), warm.bytes_read),
+        (4, 4 * (1 + 16), 512 << 10),
+        "looked at once"
+    );
+    let off = blocks.clone().with_index_cache(0);
+    assert_eq!(read(&off).bytes_read, cold.bytes_read, "nothing is remembered but within a call");
+    // a store without versions
+    let mut odd = common::Odd::new(blocks.storage());
+    odd.versions = false;
+    let poor = Array::open(odd.storage(), "/a", &standard()).unwrap().with_block_size(16, 1 << 20);
+    assert_eq!(read(&poor).bytes_read, cold.bytes_read);
+    // shards that are not there, and inner chunks that are not
+    blocks.write([0..256, 0..512], &[7_u16; 256 * 512]).unwrap();
+    blocks.write([256..496, 0..512], &[7_u16; 240 * 512]).unwrap();
+    let used = cost(&counting, || drop(off.read::<u16>(..).unwrap()));
+    assert_eq!(used.requests(), 2 + 2 * (1 + 1), "and a row of inner chunks in each of two shards");
+}
+
+#[test]
 fn an_index_that_somebody_has_changed_is_read_again() {
     let (array, counting) = shards();
     let read = |expected: u16| {
@@ -177,6 +206,7 @@ proptest! {
         corners in [any::<[Index; 2]>(), any::<[Index; 2]>()],
         step in prop_oneof![3 => Just(1_u64), 1 => Just(3_u64)],
         holes in any::<[Index; 4]>(),
+        block in prop_oneof![Just(1_u64 << 14), 1_u64..40],
     ) {
         let chains = common::chains();
         let codecs = match kind {
@@ -203,7 +233,7 @@ proptest! {
             zarr_array::Axis::step(start..end, if dim == 0 { step } else { 1 })
         });
         let selection = Selection::new(axes.to_vec());
-        let array = array.with_index_cache(0).with_cpu(Cpu::threads(2));
+        let array = array.with_index_cache(0).with_cpu(Cpu::threads(2)).with_block_size(block, 64 << 20);
         let told = array.explain(selection.clone()).unwrap();
         let mut got = 0;
         let used = cost(&counting, || got = array.read::<u16>(selection).unwrap().as_slice().len());

@@ -273,6 +273,20 @@ fn many_tiny_inner_chunks_cost_no_multiple_of_the_result() {
     assert!(column < 128 << 20, "{column} bytes for a column of 512 KiB");
 }
 
+/// Nothing is listed per chunk: neither the chunks nor their places in the result.
+#[test]
+fn a_plan_takes_no_memory_per_chunk() {
+    let _turn = TURN.lock();
+    const CHUNKS: u64 = 1 << 18;
+    let array = Array::create(MemoryStore::new(), "/", meta(&[CHUNKS], &[1], &chains()[0]), &standard());
+    let array = array.unwrap().with_cpu(Cpu::inline());
+    let before = LIVE.load(Relaxed);
+    PEAK.store(before, Relaxed);
+    let all = array.read::<u16>(..).unwrap();
+    let (peak, result) = (PEAK.load(Relaxed) - before, all.as_slice().len() * 2);
+    assert!(peak < 2 * result, "{peak} bytes for {CHUNKS} chunks and a result of {result}");
+}
+
 /// CRC-32C, bit by bit: slow, and enough for one index.
 fn crc32c(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |crc, byte| {

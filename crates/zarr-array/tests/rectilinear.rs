@@ -383,7 +383,10 @@ fn lengths_that_no_memory_has_do_no_harm() {
     array.write(3_999_999_999..4_000_000_001_u64, &[1_u16, 2]).unwrap();
     array.resize([4_000_000_005]).unwrap();
     assert_eq!(array.read::<u16>(3_999_999_998..4_000_000_002_u64).unwrap().into_vec(), [7, 1, 2, 7]);
-    assert_eq!(array.read::<u16>(..).unwrap_err().kind(), ArrayErrorKind::LimitExceeded);
+    let mut limits = array.limits().clone();
+    limits.result_bytes = 1 << 30;
+    let limited = array.clone().with_limits(limits);
+    assert_eq!(limited.read::<u16>(..).unwrap_err().kind(), ArrayErrorKind::LimitExceeded);
 }
 
 #[test]

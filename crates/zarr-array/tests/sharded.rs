@@ -37,6 +37,8 @@ struct Case {
     store_fill: bool,
     morton: bool,
     cache: bool,
+    /// Inner chunks, and bytes of them, that are read at once.
+    block: (u64, u64),
     steps: Vec<Step>,
 }
 
@@ -108,48 +110,55 @@ fn case() -> impl Strategy<Value = Case> {
                 &["", r#","crc32c""#, r#",{"name":"zstd","configuration":{"level":1,"checksum":false}}"#][..],
             ),
         ),
-        (select(&[0_u16, 7][..]), select(&[Kind::Memory, Kind::Remote, Kind::Poor][..]), 0_usize..3),
+        (
+            select(&[0_u16, 7][..]),
+            select(&[Kind::Memory, Kind::Remote, Kind::Poor][..]),
+            0_usize..3,
+            select(&[(1_u64 << 14, 64 << 20), (1, 1 << 20), (3, 1 << 20), (100, 64_u64)][..]),
+        ),
         proptest::collection::vec(step, 1..7),
     )
-        .prop_map(|(dims, (outside, between, inside), (flags, tail), (fill, store, threads), steps)| {
-            let dims: Vec<Dim> = dims
-                .into_iter()
-                .map(|(length, least, chunks, times)| {
-                    let inner = least * times;
-                    Dim { length, shard: inner * chunks, inner, least }
-                })
-                .collect();
-            let rank = dims.len();
-            let [nested, start, inner_start, big, store_fill, morton] = flags;
-            let mut codecs = String::new();
-            // which dimension of the array each dimension is at this place of the chain
-            let mut at: Vec<usize> = (0..rank).collect();
-            let reorder = |codecs: &mut String, at: &mut Vec<usize>, picks: &Option<Vec<Index>>| {
-                if let Some(picks) = picks {
-                    let order = order(picks, rank);
-                    write!(codecs, "{},", transpose(&order)).unwrap();
-                    *at = order.iter().map(|dim| at[*dim]).collect();
+        .prop_map(
+            |(dims, (outside, between, inside), (flags, tail), (fill, store, threads, block), steps)| {
+                let dims: Vec<Dim> = dims
+                    .into_iter()
+                    .map(|(length, least, chunks, times)| {
+                        let inner = least * times;
+                        Dim { length, shard: inner * chunks, inner, least }
+                    })
+                    .collect();
+                let rank = dims.len();
+                let [nested, start, inner_start, big, store_fill, morton] = flags;
+                let mut codecs = String::new();
+                // which dimension of the array each dimension is at this place of the chain
+                let mut at: Vec<usize> = (0..rank).collect();
+                let reorder = |codecs: &mut String, at: &mut Vec<usize>, picks: &Option<Vec<Index>>| {
+                    if let Some(picks) = picks {
+                        let order = order(picks, rank);
+                        write!(codecs, "{},", transpose(&order)).unwrap();
+                        *at = order.iter().map(|dim| at[*dim]).collect();
+                    }
+                };
+                reorder(&mut codecs, &mut at, &outside);
+                let chunk: Vec<u64> = at.iter().map(|dim| dims[*dim].inner).collect();
+                let mut inner = String::new();
+                reorder(&mut inner, &mut at, &between);
+                let least: Vec<u64> = at.iter().map(|dim| dims[*dim].least).collect();
+                if nested {
+                    let mut innermost = String::new();
+                    reorder(&mut innermost, &mut at, &inside);
+                    innermost += &bytes(big);
+                    innermost += tail;
+                    inner += &sharding(&least, &innermost, inner_start);
+                } else {
+                    inner += &bytes(big);
+                    inner += tail;
                 }
-            };
-            reorder(&mut codecs, &mut at, &outside);
-            let chunk: Vec<u64> = at.iter().map(|dim| dims[*dim].inner).collect();
-            let mut inner = String::new();
-            reorder(&mut inner, &mut at, &between);
-            let least: Vec<u64> = at.iter().map(|dim| dims[*dim].least).collect();
-            if nested {
-                let mut innermost = String::new();
-                reorder(&mut innermost, &mut at, &inside);
-                innermost += &bytes(big);
-                innermost += tail;
-                inner += &sharding(&least, &innermost, inner_start);
-            } else {
-                inner += &bytes(big);
-                inner += tail;
-            }
-            codecs += &sharding(&chunk, &inner, start);
-            let cache = store_fill || big;
-            Case { dims, codecs, fill, store, threads, store_fill, morton, cache, steps }
-        })
+                codecs += &sharding(&chunk, &inner, start);
+                let cache = store_fill || big;
+                Case { dims, codecs, fill, store, threads, store_fill, morton, cache, block, steps }
+            },
+        )
 }
 
 /// The selection, and the positions in C order of the elements that it picks.
@@ -202,7 +211,7 @@ fn open(case: &Case) -> Array {
         Kind::Poor => array.with_partial_writes(PartialWrites::Unchecked),
         _ => array,
     };
-    let array = array.with_fetching(fetching);
+    let array = array.with_fetching(fetching).with_block_size(case.block.0, case.block.1);
     if case.cache { array } else { array.with_index_cache(0) }
 }
 

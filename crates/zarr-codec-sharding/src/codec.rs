@@ -7,7 +7,7 @@ use zarr_traits::{
     CodecError, CodecErrorKind, CodecResult, Destination, Dims, FillValue, Region, Scratch, Source,
     codec::{ArrayBytesCodec, EncodedSize},
     partial::{ChunkRead, Hints, Known, Span},
-    update::{ChunkUpdate, InnerChunks, Picks},
+    update::{ChunkUpdate, InnerChunks, InnerOrder, SelectedPart},
 };
 
 use crate::index::Layout;
@@ -34,9 +34,6 @@ pub(crate) struct Shard {
     pub(crate) object_limit: u64,
 }
 
-/// Inner chunks that are read one by one; of more the shard is decoded as it comes.
-const MOST_PIECES: u64 = 1 << 16;
-
 #[derive(Debug)]
 pub(crate) struct Sharding(pub(crate) Arc<Shard>);
 
@@ -60,7 +57,7 @@ impl ArrayBytesCodec for Sharding {
         let touched = Touched::by(part, &shard.chunk);
         let entries = shard.entries(index, &layout, touched.clone(), scratch)?;
         let room = shard.room(&layout, Some(src.len() as u64));
-        for position in touched.positions() {
+        for position in touched.positions(InnerOrder::C) {
             let number = touched.chunk(&position);
             let overlap = Overlap::of(part, &number, &shard.chunk).ok_or_else(outside)?;
             let mut dst = dst.reborrow().sub(&overlap.at, overlap.within.shape())?;
@@ -79,7 +76,7 @@ impl ArrayBytesCodec for Sharding {
     /// For codecs around the shard; an engine that writes a shard as it is encodes inner chunks by way of
     /// [`update`](Self::update).
     fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
-        let all = Picks::all(Region::whole(src.shape()));
+        let all = SelectedPart::all(Region::whole(src.shape()));
         let layout = self.0.layout(src.shape())?;
         let update =
             ShardUpdate::new(self.0.clone(), layout, &all, InnerChunks::default()).ok_or_else(outside)?;
@@ -104,13 +101,10 @@ impl ArrayBytesCodec for Sharding {
         known: Option<&Known>,
     ) -> Option<Box<dyn ChunkRead>> {
         let layout = self.0.layout(shape).ok().filter(|_| part.is_inside(shape))?;
-        if Touched::by(part, &self.0.chunk).len() > MOST_PIECES {
-            return None;
-        }
         Some(Box::new(ShardRead::new(self.0.clone(), layout, part.clone(), hints, known)))
     }
 
-    fn update(&self, shape: &[u64], picks: &Picks, how: InnerChunks) -> Option<Box<dyn ChunkUpdate>> {
+    fn update(&self, shape: &[u64], picks: &SelectedPart, how: InnerChunks) -> Option<Box<dyn ChunkUpdate>> {
         let layout = self.0.layout(shape).ok().filter(|_| picks.part.is_inside(shape))?;
         Some(Box::new(ShardUpdate::new(self.0.clone(), layout, picks, how)?))
     }

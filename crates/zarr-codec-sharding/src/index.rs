@@ -144,6 +144,11 @@ impl Entries {
         place.map_or([MISSING; 2], |entry| [entry[0], entry[1]])
     }
 
+    /// Whether all of these inner chunks are in the box.
+    pub(crate) fn covers(&self, touched: &Touched) -> bool {
+        self.touched.covers(touched)
+    }
+
     /// Bytes of memory.
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(&self.values[..]) + size_of::<Self>()

@@ -1,6 +1,6 @@
 //! Which inner chunks a part of a shard touches, and what of each.
 
-use zarr_traits::{Dims, Region};
+use zarr_traits::{Dims, Region, update::InnerOrder};
 
 /// The inner chunks that a part touches: a box of the grid of inner chunks.
 #[derive(Debug, Clone)]
@@ -44,11 +44,18 @@ impl Touched {
         usize::try_from(place).ok()
     }
 
-    /// Positions among those touched, in C order.
-    pub(crate) fn positions(&self) -> Positions {
+    /// Whether all of `others` are among them.
+    pub(crate) fn covers(&self, others: &Self) -> bool {
+        let ends = |of: &Self, dim: usize| of.first[dim].saturating_add(of.count[dim]);
+        (0..self.first.len())
+            .all(|dim| self.first[dim] <= others.first[dim] && ends(others, dim) <= ends(self, dim))
+    }
+
+    /// Positions among those touched.
+    pub(crate) fn positions(&self, order: InnerOrder) -> Positions {
         let none = self.count.contains(&0);
         let first = Dims::filled(0, self.count.len());
-        Positions { count: self.count.clone(), next: (!none).then_some(first) }
+        Positions { count: self.count.clone(), order, next: (!none).then_some(first) }
     }
 
     /// The inner chunk at a position.
@@ -57,10 +64,43 @@ impl Touched {
     }
 }
 
-/// Counts through a box in C order.
+/// Counts through a box.
 pub(crate) struct Positions {
     count: Dims,
+    order: InnerOrder,
     next: Option<Dims>,
+}
+
+impl Positions {
+    /// The position after `at` in C order.
+    fn next_row_by_row(&self, mut at: Dims) -> Option<Dims> {
+        for dim in (0..at.len()).rev() {
+            at[dim] += 1;
+            if at[dim] < self.count[dim] {
+                return Some(at);
+            }
+            at[dim] = 0;
+        }
+        None
+    }
+
+    /// The position after `at` on a Z-shaped curve: adds one to the number that the bits of all dimensions make together,
+    /// the lowest bits of all dimensions first, and within these the last dimension first. A bit that would leave the box is
+    /// carried over, because all bits below it are 0 then.
+    fn next_on_curve(&self, mut at: Dims) -> Option<Dims> {
+        let longest = self.count.iter().copied().max().unwrap_or(1);
+        for bit in 0..u64::BITS - (longest - 1).leading_zeros() {
+            for dim in (0..at.len()).rev() {
+                let set = at[dim] | (1 << bit);
+                if set != at[dim] && set < self.count[dim] {
+                    at[dim] = set;
+                    return Some(at);
+                }
+                at[dim] &= !(1 << bit);
+            }
+        }
+        None
+    }
 }
 
 impl Iterator for Positions {
@@ -68,15 +108,10 @@ impl Iterator for Positions {
 
     fn next(&mut self) -> Option<Dims> {
         let now = self.next.take()?;
-        let mut after = now.clone();
-        for dim in (0..after.len()).rev() {
-            after[dim] += 1;
-            if after[dim] < self.count[dim] {
-                self.next = Some(after);
-                break;
-            }
-            after[dim] = 0;
-        }
+        self.next = match self.order {
+            InnerOrder::Morton => self.next_on_curve(now.clone()),
+            _ => self.next_row_by_row(now.clone()),
+        };
         Some(now)
     }
 }
@@ -103,5 +138,26 @@ impl Overlap {
             shape.push(high.checked_sub(low)?);
         }
         Some(Self { at, within: Region::new(start, shape)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_curve_visits_every_position_once_in_the_order_of_interleaved_bits() {
+        let key = |position: &Dims| {
+            let bits = (0..8).rev().flat_map(|bit| position.iter().map(move |n| n >> bit & 1));
+            bits.fold(0_u64, |key, bit| key << 1 | bit)
+        };
+        for shape in [&[4, 4][..], &[5, 3], &[1, 7], &[3, 1, 6], &[9], &[], &[2, 0], &[1, 1]] {
+            let all = Touched::all(&shape.into());
+            let mut expected: Vec<Dims> = all.positions(InnerOrder::C).collect();
+            expected.sort_by_key(key);
+            let curve: Vec<Dims> = all.positions(InnerOrder::Morton).collect();
+            assert_eq!(curve, expected, "{shape:?}");
+            assert_eq!(Some(curve.len() as u64), all.count.product());
+        }
     }
 }

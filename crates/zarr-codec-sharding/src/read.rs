@@ -6,6 +6,7 @@ use std::sync::Arc;
 use zarr_traits::{
     ByteRange, CodecError, CodecErrorKind, CodecResult, Dims, Region, Scratch,
     partial::{ChunkRead, Hints, InnerPart, Job, Known, Piece, Span},
+    update::InnerOrder,
 };
 
 use crate::NAME;
@@ -39,8 +40,6 @@ struct Index {
     entries: Entries,
     /// The size of the object, where the store tells it; else it is the store that refuses what lies outside.
     size: Option<u64>,
-    /// Whether all entries are there.
-    all: bool,
 }
 
 /// An inner chunk that is read in part.
@@ -60,7 +59,7 @@ impl ShardRead {
         known: Option<&Known>,
     ) -> Self {
         let touched = Touched::by(&part, &shard.chunk);
-        let index = known.and_then(Known::get::<Index>);
+        let index = known.and_then(Known::get::<Index>).filter(|index| index.entries.covers(&touched));
         let wants = match &index {
             _ if part.is_empty() => Vec::new(),
             Some(_) => Vec::new(),
@@ -78,10 +77,13 @@ impl ShardRead {
 
     /// Begins the reads of inner chunks that need not be read whole.
     fn look_inside(&mut self) -> CodecResult<()> {
-        for position in self.touched.positions() {
+        if self.is_aligned() {
+            return Ok(());
+        }
+        for position in self.touched.positions(InnerOrder::C) {
             let (number, overlap) = self.inner_chunk(&position)?;
             let Some(span) = self.span(&number)? else { continue };
-            if overlap.within.is_whole(&self.shard.chunk) {
+            if !self.is_better_in_part(&overlap.within) {
                 continue;
             }
             let read = self.shard.inner.partial(&self.shard.chunk, &overlap.within, self.hints, None);
@@ -95,6 +97,24 @@ impl ShardRead {
             self.nested.push(Nested { number, span, read });
         }
         self.ask_nested()
+    }
+
+    /// Whether the part is made of whole inner chunks.
+    fn is_aligned(&self) -> bool {
+        let sides = self.part.start().iter().zip(self.part.shape()).zip(&self.shard.chunk);
+        sides.into_iter().all(|((start, len), chunk)| start % chunk == 0 && len % chunk == 0)
+    }
+
+    /// Whether a part of an inner chunk takes less memory by its pieces than the inner chunk takes whole.
+    fn is_better_in_part(&self, within: &Region) -> bool {
+        let Shard { chunk, inner, fill, object_limit, .. } = &*self.shard;
+        if within.is_whole(chunk) {
+            return false;
+        }
+        let Some(nested) = inner.inner_shape(chunk.len()) else { return true };
+        let whole = chunk.product().and_then(|len| len.checked_mul(fill.bytes().len() as u64));
+        let pieces = Touched::by(within, &nested).len().saturating_mul(Piece::BYTES);
+        pieces <= whole.unwrap_or(u64::MAX).min(*object_limit)
     }
 
     /// Gathers what inner chunks want, as ranges of the object.
@@ -139,7 +159,7 @@ impl ShardRead {
         let all = self.layout.len() <= REMEMBERED;
         let touched = if all { Touched::all(&self.layout.chunks) } else { self.touched.clone() };
         let entries = self.shard.entries(index, &self.layout, touched, &mut Scratch::new())?;
-        self.index = Some(Arc::new(Index { entries, size, all }));
+        self.index = Some(Arc::new(Index { entries, size }));
         self.wants.clear();
         if whole { Ok(()) } else { self.look_inside() }
     }
@@ -159,7 +179,7 @@ impl ShardRead {
 
     fn all_pieces(&self, out: &mut Vec<Piece>) -> CodecResult<()> {
         let mut nested = self.nested.iter().peekable();
-        for position in self.touched.positions() {
+        for position in self.touched.positions(InnerOrder::C) {
             let (number, overlap) = self.inner_chunk(&position)?;
             let span = self.span(&number)?;
             if let Some(inner) = nested.next_if(|inner| inner.number == number) {
@@ -221,7 +241,7 @@ impl ChunkRead for ShardRead {
     }
 
     fn known(&self) -> Option<Known> {
-        let index = self.index.as_ref().filter(|index| index.all)?;
+        let index = self.index.as_ref()?;
         Some(Known::new(index.clone(), index.entries.bytes()))
     }
 

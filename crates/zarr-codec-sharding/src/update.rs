@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use zarr_traits::byte_len;
-use zarr_traits::strided::zeroed;
+use zarr_traits::strided::{Cut, zeroed};
 use zarr_traits::{
     Bytes, CodecError, CodecErrorKind, CodecResult, Destination, Dims, Region, Scratch, Source, Swap,
     partial::Span,
-    update::{ChunkUpdate, Encoded, InnerChunks, InnerOrder, Joined, Picks},
+    update::{ChunkUpdate, Encoded, InnerChunks, JoinedObject, SelectedPart},
 };
 
 use crate::NAME;
@@ -20,24 +20,11 @@ pub(crate) struct ShardUpdate {
     shard: Arc<Shard>,
     layout: Layout,
     how: InnerChunks,
-    steps: Dims,
-    /// Per dimension, the inner chunks that are written.
-    written: Vec<Vec<Share>>,
+    picks: SelectedPart,
+    /// Per dimension, what is written, cut at the borders of inner chunks.
+    written: Vec<Cut>,
     count: usize,
     old: Option<Old>,
-}
-
-/// What is written of an inner chunk in one dimension.
-#[derive(Debug, Clone, Copy)]
-struct Share {
-    /// The number of the inner chunk.
-    number: u64,
-    /// The first element that is written, from its begin.
-    start: u64,
-    /// How many.
-    count: u64,
-    /// Where they begin in what is written.
-    at: u64,
 }
 
 /// The shard as it was.
@@ -55,7 +42,7 @@ struct Written {
     /// How many elements in each dimension.
     count: Dims,
     /// Where they lie in the inner chunk.
-    picks: Picks,
+    picks: SelectedPart,
 }
 
 /// Bytes of the new object: of one of the buffers, or of what it was.
@@ -66,13 +53,18 @@ enum Origin {
 }
 
 impl ShardUpdate {
-    pub(crate) fn new(shard: Arc<Shard>, layout: Layout, picks: &Picks, how: InnerChunks) -> Option<Self> {
+    pub(crate) fn new(
+        shard: Arc<Shard>,
+        layout: Layout,
+        picks: &SelectedPart,
+        how: InnerChunks,
+    ) -> Option<Self> {
         let counts = picks.counts();
-        let written: Vec<Vec<Share>> = (0..counts.len())
-            .map(|dim| shares(picks.part.start()[dim], counts[dim], picks.steps[dim], shard.chunk[dim]))
-            .collect();
-        let count = written.iter().try_fold(1_usize, |count, shares| count.checked_mul(shares.len()))?;
-        Some(Self { shard, layout, how, steps: picks.steps.clone(), written, count, old: None })
+        let cut =
+            |dim| Cut::even(picks.part.start()[dim], picks.steps[dim], counts[dim], shard.chunk[dim]).ok();
+        let written = (0..counts.len()).map(cut).collect::<Option<Vec<_>>>()?;
+        let count = written.iter().map(Cut::len).collect::<Dims>().product().and_then(to_usize)?;
+        Some(Self { shard, layout, how, picks: picks.clone(), written, count, old: None })
     }
 
     /// The inner chunk of this number among those written, in C order.
@@ -80,25 +72,33 @@ impl ShardUpdate {
         let rank = self.written.len();
         let [mut chunk, mut at, mut count, mut start, mut extent] =
             std::array::from_fn(|_| Dims::filled(0, rank));
-        let mut rest = number;
-        for dim in (0..rank).rev() {
-            let shares = &self.written[dim];
-            let share = shares[rest % shares.len()];
-            rest /= shares.len();
-            (chunk[dim], at[dim], count[dim], start[dim]) =
-                (share.number, share.at, share.count, share.start);
-            extent[dim] = (share.count - 1) * self.steps[dim] + 1;
+        let mut rest = number as u64;
+        for (dim, cut) in self.written.iter().enumerate().rev() {
+            let piece = cut.piece(rest % cut.len().max(1)).ok_or_else(outside)?;
+            rest /= cut.len();
+            let step = self.picks.steps[dim];
+            (chunk[dim], at[dim]) = (piece.interval, piece.elements.start);
+            count[dim] = piece.elements.end - piece.elements.start;
+            start[dim] = self.picks.part.start()[dim] + at[dim] * step - piece.start;
+            extent[dim] = (count[dim] - 1) * step + 1;
         }
         let part = Region::new(start, extent).ok_or_else(outside)?;
-        Ok(Written { number: chunk, at, count, picks: Picks { part, steps: self.steps.clone() } })
+        Ok(Written {
+            number: chunk,
+            at,
+            count,
+            picks: SelectedPart { part, steps: self.picks.steps.clone() },
+        })
     }
 
     /// Where an inner chunk stands among those written; `None`: it is not.
     fn place(&self, number: &[u64]) -> Option<usize> {
-        self.written.iter().zip(number).try_fold(0, |place, (shares, number)| {
-            let at = shares.binary_search_by_key(number, |share| share.number).ok()?;
-            Some(place * shares.len() + at)
-        })
+        let place = self
+            .written
+            .iter()
+            .zip(number)
+            .try_fold(0, |place, (cut, number)| Some(place * cut.len() + cut.find_interval(*number)?));
+        place.and_then(to_usize)
     }
 
     /// Where an inner chunk lay before; `None` when it was not stored.
@@ -139,7 +139,7 @@ impl ShardUpdate {
             None => chunk.fill(shard.fill.bytes())?,
         }
         let part = &written.picks.part;
-        chunk.sub(part.start(), part.shape())?.step(&self.steps)?.put(values, Swap::NONE)?;
+        chunk.sub(part.start(), part.shape())?.step(&self.picks.steps)?.put(values, Swap::NONE)?;
         let stored = self.encode_whole(Source::dense(&buffer, &shard.chunk, src.size())?, out, scratch);
         scratch.give(buffer);
         stored
@@ -158,20 +158,14 @@ impl ShardUpdate {
         buffers: &[Bytes],
         encoded: &[Option<Encoded>],
         scratch: &mut Scratch,
-    ) -> CodecResult<Joined> {
+    ) -> CodecResult<JoinedObject> {
         let shard = &*self.shard;
         let mut entries = zeroed::<u64>(self.layout.index.product().and_then(to_usize).ok_or_else(outside)?)?;
         entries.fill(MISSING);
         let all = Touched::all(&self.layout.chunks);
         let mut runs: Vec<(Origin, u64, u64)> = Vec::new();
         let mut end = if shard.at_start { self.layout.index_len } else { 0 };
-        let mut numbers: Box<dyn Iterator<Item = Dims>> = Box::new(all.positions());
-        if self.how.order == InnerOrder::Morton {
-            let mut sorted: Vec<Dims> = numbers.collect();
-            sorted.sort_unstable_by(|a, b| along_curve(a, b));
-            numbers = Box::new(sorted.into_iter());
-        }
-        for number in numbers {
+        for number in all.positions(self.how.order) {
             let (origin, start, len) = match self.place(&number) {
                 Some(place) => match encoded.get(place).ok_or_else(outside)? {
                     Some(e) => (Origin::Buffer(e.buffer), e.start as u64, e.len as u64),
@@ -206,37 +200,8 @@ impl ShardUpdate {
             parts.push(bytes.slice_ref(slice(bytes, Span { offset: start, len }).ok_or_else(outside)?));
         }
         parts.insert(if shard.at_start { 0 } else { parts.len() }, index.into());
-        Ok(Joined { parts, is_empty })
+        Ok(JoinedObject { parts, is_empty })
     }
-}
-
-/// The shares of inner chunks of length `chunk` in `count` elements from `start` on, `step` apart.
-fn shares(start: u64, count: u64, step: u64, chunk: u64) -> Vec<Share> {
-    let mut shares = Vec::new();
-    let mut done = 0;
-    while done < count {
-        let position = start + done * step;
-        let number = position / chunk;
-        let within = position % chunk;
-        let here = (chunk - within).div_ceil(step).min(count - done);
-        shares.push(Share { number, start: within, count: here, at: done });
-        done += here;
-    }
-    shares
-}
-
-/// Compares two places on a Z-shaped curve: the dimension whose numbers differ in the highest bit decides, of several
-/// the first one.
-fn along_curve(a: &[u64], b: &[u64]) -> std::cmp::Ordering {
-    let mut decides = (0, std::cmp::Ordering::Equal);
-    for (a, b) in a.iter().zip(b) {
-        let differ = a ^ b;
-        // the highest bit of `differ` is above that of the best so far
-        if decides.0 < differ && decides.0 < (decides.0 ^ differ) {
-            decides = (differ, a.cmp(b));
-        }
-    }
-    decides.1
 }
 
 /// Does all of an update where we are: appends the object that it makes, or says that there is nothing in it.
@@ -255,7 +220,7 @@ pub(crate) fn append(
         encoded.push(stored.then(|| Encoded { buffer: 0, start, len: buffer.len() - start }));
     }
     let buffer = Bytes::from(buffer);
-    let Joined { parts, is_empty } = update.join(std::slice::from_ref(&buffer), &encoded, scratch)?;
+    let JoinedObject { parts, is_empty } = update.join(std::slice::from_ref(&buffer), &encoded, scratch)?;
     let stored = store_fill || !is_empty;
     if stored {
         parts.iter().for_each(|part| out.extend_from_slice(part));
@@ -298,7 +263,7 @@ impl ChunkUpdate for ShardUpdate {
         buffers: &[Bytes],
         encoded: &[Option<Encoded>],
         scratch: &mut Scratch,
-    ) -> CodecResult<Joined> {
+    ) -> CodecResult<JoinedObject> {
         self.join_all(buffers, encoded, scratch).map_err(|e| e.in_codec(NAME, "encode"))
     }
 }

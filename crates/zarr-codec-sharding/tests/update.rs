@@ -8,7 +8,7 @@ use zarr_engine::Chain;
 use zarr_traits::serde_json::json;
 use zarr_traits::{
     Bytes, CodecResult, Region, Scratch, Source,
-    update::{Encoded, InnerChunks, InnerOrder, Joined, Picks},
+    update::{Encoded, InnerChunks, InnerOrder, JoinedObject, SelectedPart},
 };
 
 /// Follows the protocol as an engine does, with a buffer for every other inner chunk.
@@ -16,10 +16,10 @@ fn update(
     chain: &Chain,
     shape: &[u64],
     old: Option<&[u8]>,
-    picks: &Picks,
+    picks: &SelectedPart,
     values: &[u8],
     how: InnerChunks,
-) -> CodecResult<Joined> {
+) -> CodecResult<JoinedObject> {
     let mut scratch = Scratch::new();
     let mut update = chain.update(shape, picks, how).unwrap();
     if let Some(old) = old {
@@ -38,8 +38,8 @@ fn update(
     update.join(&buffers.map(Bytes::from), &encoded, &mut scratch)
 }
 
-fn whole(shape: &[u64]) -> Picks {
-    Picks::all(Region::whole(shape))
+fn whole(shape: &[u64]) -> SelectedPart {
+    SelectedPart::all(Region::whole(shape))
 }
 
 /// 4 x 4 inner chunks of one element each.
@@ -88,7 +88,7 @@ fn what_is_not_written_keeps_its_bytes() {
     let mut noise = Noise(7);
     let values: Vec<u8> = (0..256).map(|_| u8::try_from(noise.below(5)).unwrap()).collect();
     let old = encode(&theirs, &[256], &values);
-    let picks = Picks::all(Region::new([70], [3]).unwrap());
+    let picks = SelectedPart::all(Region::new([70], [3]).unwrap());
     let new =
         update(&ours, &[256], Some(&old), &picks, &[9, 9, 9], InnerChunks::default()).unwrap().parts.concat();
     let mut expected = values.clone();
@@ -110,7 +110,7 @@ fn what_is_not_written_keeps_its_bytes() {
 fn what_is_written_with_steps_touches_only_the_inner_chunks_that_it_hits() {
     let old: Vec<u8> = (1..=16).collect();
     let object = encode(&squares(), &[4, 4], &old);
-    let picks = Picks { part: Region::new([0, 1], [4, 3]).unwrap(), steps: [3, 2][..].into() };
+    let picks = SelectedPart { part: Region::new([0, 1], [4, 3]).unwrap(), steps: [3, 2][..].into() };
     assert_eq!(&picks.counts()[..], [2, 2]);
     assert_eq!(squares().update(&[4, 4], &picks, InnerChunks::default()).unwrap().count(), 4);
     let how = InnerChunks::default();

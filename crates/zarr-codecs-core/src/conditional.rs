@@ -22,7 +22,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use zarr_engine::Steps;
+use zarr_engine::OptionalCodecs;
 use zarr_traits::{
     CodecError, CodecErrorKind, CodecResult, Entry, Scratch,
     codec::{
@@ -35,13 +35,13 @@ pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("conditional", CodecKind::
 
 #[derive(Debug)]
 struct Conditional {
-    steps: Steps,
+    steps: OptionalCodecs,
     /// Bytes of the header.
     header: usize,
 }
 
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'_>) -> CodecResult<Codec> {
-    let steps = Steps::of_member(configuration, "codecs", repr, context)?;
+    let steps = OptionalCodecs::of_member(configuration, "codecs", repr, context)?;
     let least = steps.count().next_multiple_of(8);
     let bits = configuration.optional_integer("header_bits", 0..=i64::MAX)?;
     let bits = bits.map_or(Ok(least), usize::try_from).unwrap_or(usize::MAX);

@@ -17,10 +17,10 @@ use zarr_traits::codec::{
     Note, NoteKind, Repr,
 };
 use zarr_traits::partial::{ChunkRead, DecodePart, Hints, Known};
-use zarr_traits::update::{ChunkUpdate, InnerChunks, Picks};
+use zarr_traits::update::{ChunkUpdate, InnerChunks, SelectedPart};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Region, Scratch, Spec, inverse, permute};
 
-pub use steps::Steps;
+pub use steps::OptionalCodecs;
 
 /// Codecs in the order of the document: array → array, one array → bytes, bytes → bytes (checklist A21).
 #[derive(Debug)]
@@ -201,7 +201,12 @@ impl Chain {
     }
 
     /// A way to write elements of a chunk of `shape` by its inner chunks; `None`: [`encode`](Self::encode) it whole.
-    pub fn update(&self, shape: &[u64], picks: &Picks, how: InnerChunks) -> Option<Box<dyn ChunkUpdate>> {
+    pub fn update(
+        &self,
+        shape: &[u64],
+        picks: &SelectedPart,
+        how: InnerChunks,
+    ) -> Option<Box<dyn ChunkUpdate>> {
         if !self.bytes_bytes.is_empty() || !self.skipped.is_empty() || !picks.part.is_inside(shape) {
             return None;
         }

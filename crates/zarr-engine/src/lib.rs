@@ -5,7 +5,7 @@ mod lock;
 mod merge;
 mod piece;
 
-pub use chain::{Chain, Steps};
+pub use chain::{Chain, OptionalCodecs};
 pub use lock::{Gate, KeyGuard, KeyLocks, Permit, gate, lock};
 pub use merge::{merge, within};
 pub use piece::run_piece;

@@ -46,7 +46,7 @@ impl fmt::Debug for OpenScheme {
 /// Nothing is read from the environment of the process behind anybody's back: who wants that says so.
 ///
 /// ```
-/// # use crate::Access;
+/// # use zarr_store::Access;
 /// let access = Access::new().environment(std::env::vars()).region("eu-central-1");
 /// ```
 #[derive(Clone, Default)]

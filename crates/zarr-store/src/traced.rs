@@ -13,9 +13,8 @@ use zarr_traits::{
 ///
 /// ```
 /// # use std::sync::{Arc, Mutex};
-/// # use zarr_store::{MemoryStore, Traced};
+/// # use zarr_store::{MemoryStore, Trace, Traced};
 /// # use zarr_traits::{Key, Storage, block_on};
-/// # use crate::Trace;
 /// let log = Arc::new(Mutex::new(Vec::new()));
 /// let lines = log.clone();
 /// let trace = Trace::new(move |request| {

@@ -2,36 +2,274 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::layout::{Layout, index};
 use crate::{Destination, Dims, StridedError};
 
-/// Where a view is cut: per dimension the lengths of its pieces, one after the other. Pieces may be empty.
+/// One dimension of a view, cut into pieces.
+///
+/// The elements of the dimension are elements of a longer axis, a fixed step apart. The axis is divided into intervals, and
+/// a piece is what one interval has of the dimension. Intervals without an element have no piece, so that no piece is empty.
+/// Equal intervals that follow each other are kept as one run: a cut takes no memory per piece.
 ///
 /// ```
-/// use zarr_strided::Cuts;
+/// use zarr_strided::Cut;
+///
+/// // Every third element of an axis of intervals of length 4, from position 2 on: 2 | 5 | 8, 11 | 14.
+/// let cut = Cut::even(2, 3, 5, 4)?;
+/// assert_eq!(cut.len(), 4);
+/// let piece = cut.piece(2).unwrap();
+/// assert_eq!((piece.interval, piece.start, piece.length), (2, 8, 4));
+/// assert_eq!(piece.elements, 2..4);
+/// assert_eq!(cut.find(3), Some(2));
+/// # Ok::<(), zarr_strided::StridedError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// The position of the first element.
+    start: u64,
+    step: u64,
+    count: u64,
+    /// Those with an element.
+    runs: Vec<Run>,
+    pieces: u64,
+}
+
+/// Intervals of one length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Run {
+    /// The first piece and the first element in it.
+    piece: u64,
+    element: u64,
+    /// Number and position of its first interval.
+    interval: u64,
+    start: u64,
+    length: u64,
+}
+
+/// What one interval has of a dimension.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CutPiece {
+    /// The number of the interval, counted from position 0.
+    pub interval: u64,
+    /// The position at which the interval begins.
+    pub start: u64,
+    /// The length of the interval.
+    pub length: u64,
+    /// The elements of the dimension that lie in it.
+    pub elements: Range<u64>,
+}
+
+impl Cut {
+    /// One piece of all `count` elements; none if there are no elements.
+    pub fn whole(count: u64) -> Self {
+        let run = Run { piece: 0, element: 0, interval: 0, start: 0, length: u64::MAX };
+        let (runs, pieces) = if count == 0 { (Vec::new(), 0) } else { (vec![run], 1) };
+        Cut { start: 0, step: 1, count, runs, pieces }
+    }
+
+    /// One piece of `count` elements, `step` apart from position `start` on: `interval` is the number of the interval that
+    /// holds all of them, and `span` are its positions.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Cut::new`], with these positions for the intervals.
+    pub fn one(
+        start: u64,
+        step: u64,
+        count: u64,
+        interval: u64,
+        span: Range<u64>,
+    ) -> Result<Self, StridedError> {
+        let last = last(start, step, count)?;
+        if count > 0 && !(span.contains(&start) && span.contains(&last)) {
+            return Err(beyond(start, last, span.end));
+        }
+        let run = Run { piece: 0, element: 0, interval, start: span.start, length: span.end - span.start };
+        // One piece, also where the step is longer than the interval: then there is one element.
+        let (runs, pieces) = if count == 0 { (Vec::new(), 0) } else { (vec![run], 1) };
+        Ok(Cut { start, step, count, runs, pieces })
+    }
+
+    /// Cuts `count` elements, `step` apart from position `start` on, at every multiple of `length`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Cut::new`].
+    pub fn even(start: u64, step: u64, count: u64, length: u64) -> Result<Self, StridedError> {
+        Self::new(start, step, count, [(length, u64::MAX)])
+    }
+
+    /// Cuts `count` elements, `step` apart from position `start` on, at the borders of `intervals`: pairs of a length and of
+    /// how many intervals of this length follow, from position 0 on.
+    ///
+    /// ```
+    /// use zarr_strided::Cut;
+    ///
+    /// let months = [(31, 1), (28, 1), (31, 1), (30, 1)];
+    /// let cut = Cut::new(20, 1, 50, months)?; // 50 days from the 21st day on
+    /// assert_eq!(cut.piece(1).unwrap().elements, 11..39);
+    /// # Ok::<(), zarr_strided::StridedError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the intervals end before the last element, if that lies beyond 2^64, or if the step is 0.
+    pub fn new(
+        start: u64,
+        step: u64,
+        count: u64,
+        intervals: impl IntoIterator<Item = (u64, u64)>,
+    ) -> Result<Self, StridedError> {
+        let last = last(start, step, count)?;
+        let mut cut = Cut { start, step, count, runs: Vec::new(), pieces: 0 };
+        let (mut interval, mut position, mut element) = (0_u64, 0_u64, 0);
+        for (length, times) in intervals {
+            if element == count {
+                break;
+            }
+            let end = length.saturating_mul(times).saturating_add(position);
+            let stop = cut.before(end);
+            if stop > element {
+                let run = Run { piece: cut.pieces, element, interval, start: position, length };
+                cut.pieces = run.piece + cut.piece_in(&run, stop - 1) + 1;
+                cut.runs.push(run);
+                element = stop;
+            }
+            (interval, position) = (interval.saturating_add(times), end);
+        }
+        if element == count {
+            return Ok(cut);
+        }
+        Err(beyond(start, last, position))
+    }
+
+    /// Elements of the dimension.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The number of pieces.
+    pub fn len(&self) -> u64 {
+        self.pieces
+    }
+
+    /// Whether there is no piece, and so no element.
+    pub fn is_empty(&self) -> bool {
+        self.pieces == 0
+    }
+
+    /// The piece of this number; `None` if there are fewer.
+    pub fn piece(&self, number: u64) -> Option<CutPiece> {
+        if number >= self.pieces {
+            return None;
+        }
+        let at = self.runs.partition_point(|run| run.piece <= number).checked_sub(1)?;
+        let run = &self.runs[at];
+        let nth = number - run.piece;
+        let within = match self.step <= run.length {
+            true => (self.position(run.element) - run.start) / run.length + nth,
+            false => (self.position(run.element + nth) - run.start) / run.length,
+        };
+        let start = run.start + within * run.length;
+        // The pieces of a run lie between its bounds, whatever the intervals are: this is what makes them disjoint.
+        let bound = self.runs.get(at + 1).map_or(self.count, |next| next.element);
+        let elements = match self.step <= run.length {
+            true => {
+                let end = self.before(start.saturating_add(run.length)).min(bound);
+                self.before(start).clamp(run.element, end)..end
+            }
+            false => run.element + nth..run.element + nth + 1,
+        };
+        Some(CutPiece { interval: run.interval + within, start, length: run.length, elements })
+    }
+
+    /// The number of the piece that holds this element of the dimension.
+    pub fn find(&self, element: u64) -> Option<u64> {
+        if element >= self.count {
+            return None;
+        }
+        let run = &self.runs[self.runs.partition_point(|run| run.element <= element).checked_sub(1)?];
+        Some(run.piece + self.piece_in(run, element))
+    }
+
+    /// The number of the piece of this interval; `None` if the interval has no element.
+    pub fn find_interval(&self, interval: u64) -> Option<u64> {
+        let at = self.runs.partition_point(|run| run.interval <= interval).checked_sub(1)?;
+        let run = &self.runs[at];
+        let start = (interval - run.interval).checked_mul(run.length)?.checked_add(run.start)?;
+        let element = self.before(start).max(run.element);
+        let bound = self.runs.get(at + 1).map_or(self.count, |next| next.element);
+        let is_hit = element < bound && self.position(element) - start < run.length;
+        is_hit.then(|| run.piece + self.piece_in(run, element))
+    }
+
+    /// The longest interval that has a piece; 0 without pieces.
+    pub fn longest(&self) -> u64 {
+        self.runs.iter().map(|run| run.length).max().unwrap_or(0)
+    }
+
+    fn position(&self, element: u64) -> u64 {
+        self.start + element * self.step
+    }
+
+    /// How many elements lie before a position.
+    fn before(&self, position: u64) -> u64 {
+        let distance = position.saturating_sub(self.start);
+        if self.step == 1 { distance.min(self.count) } else { distance.div_ceil(self.step).min(self.count) }
+    }
+
+    /// How many pieces of a run lie before that of one of its elements. Steps that are longer than the intervals hit each
+    /// of them once at most; shorter ones leave none out.
+    fn piece_in(&self, run: &Run, element: u64) -> u64 {
+        if self.step > run.length {
+            return element - run.element;
+        }
+        let interval = |element| (self.position(element) - run.start) / run.length;
+        interval(element) - interval(run.element)
+    }
+}
+
+/// The position of the last of `count` elements.
+fn last(start: u64, step: u64, count: u64) -> Result<u64, StridedError> {
+    if step == 0 {
+        return Err(StridedError::Step { dim: 0 });
+    }
+    let last = count.saturating_sub(1).checked_mul(step).and_then(|n| n.checked_add(start));
+    last.ok_or_else(|| StridedError::TooLarge { shape: [count].into(), size: 0 })
+}
+
+/// Elements from `start` to `last` do not lie in intervals that end at `end`.
+fn beyond(start: u64, last: u64, end: u64) -> StridedError {
+    let (at, shape) = ([start].into(), [(last - start).saturating_add(1)].into());
+    StridedError::OutOfShape { at, shape, whole: [end].into() }
+}
+
+/// Where a view is cut: one [`Cut`] per dimension.
+///
+/// ```
+/// use zarr_strided::{Cut, Cuts};
 ///
 /// // Rows 0 to 3 and 4 to 5, columns 0 to 3 and 4 to 9.
-/// let cuts = Cuts::new(vec![vec![4, 2], vec![4, 6]]);
-/// assert_eq!(cuts.shape()?, [6, 10]);
+/// let cuts = Cuts::new(vec![Cut::even(0, 1, 6, 4)?, Cut::new(0, 1, 10, [(4, 1), (6, 1)])?]);
+/// assert_eq!(cuts.shape(), [6, 10]);
 /// assert_eq!(cuts.cells()?, 4);
 /// # Ok::<(), zarr_strided::StridedError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cuts {
-    pieces: Vec<Vec<u64>>,
-}
+pub struct Cuts(Vec<Cut>);
 
 impl Cuts {
-    /// The lengths of the pieces, per dimension.
-    pub fn new(pieces: Vec<Vec<u64>>) -> Self {
-        Cuts { pieces }
+    /// The cut of each dimension.
+    pub fn new(dims: Vec<Cut>) -> Self {
+        Cuts(dims)
     }
 
     /// One cell: all of `shape`.
     pub fn whole(shape: &[u64]) -> Self {
-        Cuts { pieces: shape.iter().map(|&n| vec![n]).collect() }
+        Cuts(shape.iter().map(|&n| Cut::whole(n)).collect())
     }
 
     /// Cells of the grid.
@@ -40,30 +278,24 @@ impl Cuts {
     ///
     /// [`StridedError::TooLarge`] if they are 2^64 or more.
     pub fn cells(&self) -> Result<u64, StridedError> {
-        let counts: Dims = self.pieces.iter().map(|pieces| pieces.len() as u64).collect();
+        let counts: Dims = self.0.iter().map(Cut::len).collect();
         counts.product().ok_or_else(|| StridedError::TooLarge { shape: (*counts).into(), size: 0 })
     }
 
-    /// The shape of what is cut: the sums of the pieces.
-    ///
-    /// # Errors
-    ///
-    /// [`StridedError::TooLarge`] if a sum is 2^64 or more.
-    pub fn shape(&self) -> Result<Dims, StridedError> {
-        let sum = |pieces: &Vec<u64>| pieces.iter().try_fold(0u64, |sum, &n| sum.checked_add(n));
-        let too_large =
-            |pieces: &Vec<u64>| StridedError::TooLarge { shape: pieces.as_slice().into(), size: 0 };
-        self.pieces.iter().map(|pieces| sum(pieces).ok_or_else(|| too_large(pieces))).collect()
+    /// The shape of what is cut.
+    pub fn shape(&self) -> Dims {
+        self.0.iter().map(Cut::count).collect()
     }
 }
 
 /// A view cut into disjoint cells, each of which is handed out once, to any thread.
 ///
 /// ```
-/// use zarr_strided::{Cuts, Destination};
+/// use zarr_strided::{Cut, Cuts, Destination};
 ///
 /// let mut values = [0u8; 6];
-/// let tiles = Destination::of(&mut values, &[2, 3])?.split(Cuts::new(vec![vec![2], vec![1, 2]]))?;
+/// let columns = Cut::new(0, 1, 3, [(1, 1), (2, 1)])?;
+/// let tiles = Destination::of(&mut values, &[2, 3])?.split(Cuts::new(vec![Cut::whole(2), columns]))?;
 /// std::thread::scope(|threads| {
 ///     for cell in 0..2u8 {
 ///         let tiles = &tiles;
@@ -99,8 +331,7 @@ impl<'a> Tiles<'a> {
 pub(crate) struct Grid {
     first: *mut u8,
     whole: Layout,
-    /// Per dimension the pieces: where each begins, and its length.
-    pieces: Vec<Vec<(u64, u64)>>,
+    cuts: Vec<Cut>,
     cells: u64,
     /// A bit for each cell: taken.
     taken: Vec<AtomicU64>,
@@ -118,7 +349,7 @@ impl Grid {
     ///
     /// The layout's elements lie apart, in memory that nobody else uses as long as the grid or a cell of it lives.
     pub(crate) unsafe fn new(first: *mut u8, whole: Layout, cuts: Cuts) -> Result<Self, StridedError> {
-        let shape = cuts.shape()?;
+        let shape = cuts.shape();
         if shape != whole.shape {
             return Err(StridedError::Shape { expected: (*whole.shape).into(), got: (*shape).into() });
         }
@@ -129,18 +360,7 @@ impl Grid {
             .try_reserve_exact(words)
             .map_err(|_| StridedError::Memory { bytes: words.saturating_mul(8) })?;
         taken.resize_with(words, AtomicU64::default);
-        let begins = |pieces: Vec<u64>| {
-            let mut end = 0;
-            pieces
-                .into_iter()
-                .map(|n| {
-                    end += n;
-                    (end - n, n)
-                })
-                .collect()
-        };
-        let pieces = cuts.pieces.into_iter().map(begins).collect();
-        Ok(Grid { first, whole, pieces, cells, taken })
+        Ok(Grid { first, whole, cuts: cuts.0, cells, taken })
     }
 
     pub(crate) fn cells(&self) -> u64 {
@@ -161,16 +381,17 @@ impl Grid {
             return None;
         }
         let mut layout = self.whole.clone();
-        let mut at = Dims::filled(0, self.pieces.len());
+        let mut at = Dims::filled(0, self.cuts.len());
         let mut rest = cell;
-        for (dim, pieces) in self.pieces.iter().enumerate().rev() {
-            let count = pieces.len() as u64;
-            (at[dim], layout.shape[dim]) = pieces[index(rest % count)];
-            rest /= count;
+        for (dim, cut) in self.cuts.iter().enumerate().rev() {
+            let elements = cut.piece(rest % cut.len())?.elements;
+            (at[dim], layout.shape[dim]) = (elements.start, elements.end - elements.start);
+            rest /= cut.len();
         }
         let first = self.first.wrapping_offset(layout.offset(&at));
-        // SAFETY: the pieces add up to the whole, so this is a box inside of it, disjoint from all other cells; the bit
-        // says that it was not taken before, and it lives no longer than the borrow of the grid.
+        // SAFETY: the pieces of a cut are disjoint and lie inside of its dimension, so this is a box inside of the whole,
+        // disjoint from all other cells; the bit says that it was not taken before, and it lives no longer than the borrow
+        // of the grid.
         Some(unsafe { Destination::new(first, layout) })
     }
 }

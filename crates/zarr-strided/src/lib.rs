@@ -24,7 +24,7 @@ mod source;
 mod swap;
 mod transpose;
 
-pub use cuts::{Cuts, Tiles};
+pub use cuts::{Cut, CutPiece, Cuts, Tiles};
 pub use destination::Destination;
 pub use dims::Dims;
 pub use error::StridedError;

@@ -14,9 +14,10 @@ use crate::{Cuts, Destination, Plain, StridedError, bytes_of_mut};
 ///
 /// ```
 /// use std::thread;
-/// use zarr_strided::{Cuts, Output, zeroed};
+/// use zarr_strided::{Cut, Cuts, Output, zeroed};
 ///
-/// let output = Output::new(zeroed::<u16>(6)?, &[2, 3], Cuts::new(vec![vec![1, 1], vec![3]]))?;
+/// let rows = Cuts::new(vec![Cut::even(0, 1, 2, 1)?, Cut::whole(3)]);
+/// let output = Output::new(zeroed::<u16>(6)?, &[2, 3], rows)?;
 /// let jobs: Vec<_> = (0..2u16)
 ///     .map(|cell| {
 ///         let output = output.clone();
@@ -111,10 +112,11 @@ impl Output {
     ///
     /// ```
     /// use std::thread;
-    /// use zarr_strided::{Cuts, Output};
+    /// use zarr_strided::{Cut, Cuts, Output};
     ///
     /// let mut values = [0u8; 4];
-    /// Output::lend(&mut values, &[4], Cuts::new(vec![vec![2, 2]]), |output| {
+    /// let halves = Cuts::new(vec![Cut::even(0, 1, 4, 2)?]);
+    /// Output::lend(&mut values, &[4], halves, |output| {
     ///     thread::spawn(move || output.take(1).unwrap().fill(&[7]));
     /// })?;
     /// assert_eq!(values, [0, 0, 7, 7]);

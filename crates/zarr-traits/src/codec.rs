@@ -93,7 +93,7 @@ use crate::region::Region;
 use crate::region::byte_len;
 use crate::registry::Registry;
 use crate::scratch::Scratch;
-use crate::update::{ChunkUpdate, InnerChunks, Picks};
+use crate::update::{ChunkUpdate, InnerChunks, SelectedPart};
 
 /// What reaches a codec: everything about a chunk but its shape and its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -399,7 +399,7 @@ pub trait ArrayBytesCodec: Debug + Send + Sync {
     }
 
     /// A way to write elements of a chunk of `shape` by its inner chunks; `None`: encode it whole.
-    fn update(&self, shape: &[u64], picks: &Picks, how: InnerChunks) -> Option<Box<dyn ChunkUpdate>> {
+    fn update(&self, shape: &[u64], picks: &SelectedPart, how: InnerChunks) -> Option<Box<dyn ChunkUpdate>> {
         let _ = (shape, picks, how);
         None
     }

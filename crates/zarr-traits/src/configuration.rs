@@ -56,7 +56,7 @@ impl Note {
 /// Members that nobody asked for become notes, so that a misspelt member does not pass unseen.
 ///
 /// ```
-/// # use zarr_traits::{Configuration, CodecResult};
+/// # use zarr_traits::{CodecResult, codec::Configuration};
 /// fn level(configuration: &mut Configuration<'_>) -> CodecResult<i64> {
 ///     configuration.integer("level", 0..=9)
 /// }

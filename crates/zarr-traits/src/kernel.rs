@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use zarr_traits::kernel::{self, Kernel};
-//! use zarr_traits::{CodecEntry, CodecKind, CodecResult, Entry, Scratch};
+//! use zarr_traits::{CodecResult, Entry, Scratch, codec::{CodecEntry, CodecKind}};
 //!
 //! /// Bytes with all bits inverted.
 //! #[derive(Debug)]
@@ -19,15 +19,10 @@
 //!     }
 //! }
 //!
-//! const INVERT: Entry = Entry::Codec(CodecEntry {
-//!     name: "example.invert",
-//!     aliases: &[],
-//!     kind: CodecKind::ArrayArray,
-//!     build: |_, repr, _| {
-//!         repr.fixed()?; // strings are refused
-//!         kernel::codec(Invert, repr, repr.data_type.clone())
-//!     },
-//! });
+//! const INVERT: Entry = Entry::Codec(CodecEntry::new("example.invert", CodecKind::ArrayArray, |_, repr, _| {
+//!     repr.fixed()?; // strings are refused
+//!     kernel::codec(Invert, repr, repr.data_type.clone())
+//! }));
 //! ```
 
 mod elementwise;

@@ -14,7 +14,7 @@ use crate::range::ByteRange;
 use crate::region::Region;
 use crate::scratch::Scratch;
 
-/// How parts of objects are best fetched. The defaults are those of the kind of store: [`Drive::hints`](crate::Drive::hints).
+/// How parts of objects are best fetched. The defaults are those of the kind of store: [`Drive::hints`](crate::store::Drive::hints).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hints {
     /// Ranges of one object at most this many bytes apart are read as one: 4 KiB in a store on this machine, what the
@@ -72,7 +72,7 @@ pub trait ChunkRead: Debug + Send {
     }
 
     /// What was learnt from the bytes fed that serves other parts of the same version of the object as well; to be handed
-    /// to [`ArrayBytesCodec::partial`](crate::ArrayBytesCodec::partial).
+    /// to [`ArrayBytesCodec::partial`](crate::codec::ArrayBytesCodec::partial).
     fn known(&self) -> Option<Known> {
         None
     }
@@ -134,6 +134,9 @@ pub struct Piece {
 }
 
 impl Piece {
+    /// Bytes of memory that a piece of an inner chunk takes: what a reader counts for each piece that it makes.
+    pub const BYTES: u64 = (size_of::<Self>() + size_of::<InnerPart>()) as u64;
+
     /// The piece of `shape` at `at`, which `job` makes of the bytes in `span`.
     pub fn new(span: Span, at: Dims, shape: Dims, job: Job) -> Self {
         Self { span, at, shape, job }

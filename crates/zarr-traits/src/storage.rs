@@ -20,7 +20,7 @@ use crate::version::Version;
 /// [`shared_by_key`](Self::shared_by_key) keep.
 ///
 /// ```
-/// # use zarr_traits::{Storage, Store};
+/// # use zarr_traits::{Storage, store::Store};
 /// # fn example(store: impl Store) {
 /// let storage = Storage::from(store);
 /// let reader = storage.read_only();

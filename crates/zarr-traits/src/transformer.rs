@@ -16,7 +16,7 @@ use crate::storage::Storage;
 /// Wraps the storage of one array.
 pub trait StorageTransformer: Debug + Send + Sync {
     /// The storage that the chunks of the array at `node` are read from and written to, made of `storage`: the store, or what
-    /// the next transformer of the document makes of it. For a type that implements [`Store`](crate::Store) it is
+    /// the next transformer of the document makes of it. For a type that implements [`Store`](crate::store::Store) it is
     /// `Storage::from(layer)`.
     ///
     /// It keeps the contract of a [store](crate::store), as the array sees it: what is listed are the array's keys, in

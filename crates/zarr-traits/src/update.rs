@@ -12,14 +12,14 @@ use crate::scratch::Scratch;
 
 /// Which elements of a chunk are written: of a box every so manyth one in each dimension.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Picks {
+pub struct SelectedPart {
     /// The box, relative to the chunk: from the first to the last of them.
     pub part: Region,
     /// Every so manyth element; all 1 for all of the box.
     pub steps: Dims,
 }
 
-impl Picks {
+impl SelectedPart {
     /// All of a box.
     pub fn all(part: Region) -> Self {
         let steps = Dims::filled(1, part.rank());
@@ -71,7 +71,7 @@ pub struct Encoded {
 
 /// An object that was put together.
 #[derive(Debug, Clone)]
-pub struct Joined {
+pub struct JoinedObject {
     /// Its bytes, one part after the other.
     pub parts: Vec<Bytes>,
     /// Whether no inner chunk is stored in it: it is all fill value.
@@ -115,5 +115,5 @@ pub trait ChunkUpdate: Debug + Send + Sync {
         buffers: &[Bytes],
         encoded: &[Option<Encoded>],
         scratch: &mut Scratch,
-    ) -> CodecResult<Joined>;
+    ) -> CodecResult<JoinedObject>;
 }

@@ -34,15 +34,8 @@ const COMPRESSORS: [&str; 16] = [
 const DEFLATE: [&str; 2] = ["flate2", "zlib-rs"];
 
 /// The crates that know nothing of runtimes and compressors, whatever features are on.
-const BARE: [&str; 7] = [
-    "zarr-strided",
-    "zarr-number",
-    "zarr-traits",
-    "zarr-engine",
-    "zarr-meta",
-    "zarr-store",
-    "zarr-store-fs",
-];
+const BARE: [&str; 7] =
+    ["zarr-strided", "zarr-number", "zarr-traits", "zarr-engine", "zarr-meta", "zarr-store", "zarr-store-fs"];
 
 /// `zarr-array` without default features has fewer packages than this, itself included.
 const MOST_PACKAGES: usize = 40;

@@ -1,58 +1,139 @@
-//! Work that several threads share: the inner chunks of one chunk.
+//! Work that threads share: numbered parts, each of which is done once, by any of them.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
 
 use zarr_traits::Scratch;
 
-use super::{Task, caught};
-use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
+use super::caught_in;
+use crate::error::{ArrayError, ArrayResult};
 
-/// The parts of the work of one cell, which any thread may take.
-pub(super) struct Batch<T: Task> {
-    cell: u64,
-    pub(super) parts: usize,
-    next: AtomicUsize,
-    /// Taken when all parts are done; whoever does one holds it for reading.
-    found: RwLock<Option<T::Found>>,
-    error: Mutex<Option<ArrayError>>,
+/// Does the part of a number.
+pub(super) type Work = dyn Fn(u64, &mut Scratch) -> ArrayResult<()> + Send + Sync;
+
+/// Parts that are begun in order. A batch is over when all parts were begun, or one has failed, and no thread is at a part.
+pub(super) struct Batch {
+    parts: u64,
+    next: AtomicU64,
+    state: Mutex<State>,
 }
 
-impl<T: Task> Batch<T> {
-    pub(super) fn new(cell: u64, found: T::Found, parts: usize) -> Self {
-        let found = RwLock::new(Some(found));
-        Self { cell, parts, next: AtomicUsize::new(0), found, error: Mutex::default() }
+struct State {
+    /// Gone before the batch is over: whoever still refers to the batch keeps nothing alive.
+    work: Option<Arc<Work>>,
+    /// Threads that are at a part.
+    helpers: usize,
+    is_over: bool,
+    /// The first error.
+    error: Option<ArrayError>,
+    waker: Option<Waker>,
+}
+
+impl Batch {
+    pub(super) fn new(parts: u64, work: Arc<Work>) -> Self {
+        let work = Some(work).filter(|_| parts > 0);
+        let state = State { is_over: work.is_none(), work, helpers: 0, error: None, waker: None };
+        Self { parts, next: AtomicU64::new(0), state: Mutex::new(state) }
     }
 
-    pub(super) fn is_open(&self) -> bool {
-        self.next.load(Ordering::Relaxed) < self.parts
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does a part, unless all have been begun; whether there was one.
-    pub(super) fn help(&self, task: &T, scratch: &mut Scratch) -> bool {
-        // The lock comes first: a part that has been begun is one that the lock waits for.
-        let found = self.found.read().unwrap_or_else(PoisonError::into_inner);
-        let Some(found) = &*found else { return false };
-        let part = self.next.fetch_add(1, Ordering::Relaxed);
-        if part >= self.parts {
-            return false;
-        }
-        if let Err(e) = caught(|| task.part(self.cell, found, part, scratch)) {
-            self.next.fetch_max(self.parts, Ordering::Relaxed);
-            self.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(e);
-        }
-        true
+    /// The number of parts that were not begun.
+    pub(super) fn open_parts(&self) -> u64 {
+        self.parts.saturating_sub(self.next.load(Ordering::Relaxed))
     }
 
-    /// Does what parts are left, waits for those that others are at, and does the rest of the work.
-    pub(super) fn finish(&self, task: &T, scratch: &mut Scratch) -> ArrayResult<T::Made> {
-        while self.help(task, scratch) {}
-        let found = self.found.write().unwrap_or_else(PoisonError::into_inner).take();
-        let error = self.error.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match (found, error) {
-            (_, Some(e)) => Err(e),
-            (Some(found), None) => caught(|| task.work(self.cell, found, scratch)),
-            (None, None) => Err(ArrayError::new(ArrayErrorKind::Panic, "the work of a cell was done twice")),
+    /// Does one part after the other until all are begun, or until `leaves` after one.
+    pub(super) fn help(&self, scratch: &mut Scratch, leaves: impl Fn() -> bool) {
+        let helper = self.enter();
+        while let Some(work) = &helper.work {
+            let part = self.next.fetch_add(1, Ordering::Relaxed);
+            if part >= self.parts {
+                break;
+            }
+            if let Err(e) = caught_in("a store", || work(part, scratch)) {
+                self.fail(e);
+            }
+            if leaves() {
+                break;
+            }
         }
+    }
+
+    fn enter(&self) -> Helper<'_> {
+        let mut state = self.lock();
+        state.helpers += 1;
+        Helper { batch: self, work: state.work.clone() }
+    }
+
+    /// Begins no further part, and reports the error.
+    pub(super) fn fail(&self, error: ArrayError) {
+        let mut state = self.lock();
+        state.error.get_or_insert(error);
+        self.close(state);
+    }
+
+    /// Begins no further part.
+    fn close(&self, state: MutexGuard<'_, State>) {
+        self.next.fetch_max(self.parts, Ordering::Relaxed);
+        self.end(state);
+    }
+
+    /// Ends the batch if there is nothing left to do.
+    fn end(&self, mut state: MutexGuard<'_, State>) {
+        if state.helpers > 0 || self.open_parts() > 0 {
+            return;
+        }
+        let Some(work) = state.work.take() else { return };
+        drop(state);
+        drop(work);
+        let mut state = self.lock();
+        state.is_over = true;
+        let waker = state.waker.take();
+        drop(state);
+        waker.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// A thread that is at the parts of a batch; also one that panics leaves it.
+struct Helper<'a> {
+    batch: &'a Batch,
+    work: Option<Arc<Work>>,
+}
+
+impl Drop for Helper<'_> {
+    fn drop(&mut self) {
+        self.work = None;
+        let mut state = self.batch.lock();
+        state.helpers -= 1;
+        self.batch.end(state);
+    }
+}
+
+/// A batch with somebody who waits for it; when this is dropped no further part begins.
+pub(super) struct Shared(pub(super) Arc<Batch>);
+
+impl Shared {
+    /// Waits until the batch is over: then nothing refers to its work.
+    pub(super) async fn over(&self) -> ArrayResult<()> {
+        poll_fn(|context| {
+            let mut state = self.0.lock();
+            if state.is_over {
+                return Poll::Ready(state.error.take().map_or(Ok(()), Err));
+            }
+            state.waker = Some(context.waker().clone());
+            Poll::Pending
+        })
+        .await
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.0.close(self.0.lock());
     }
 }

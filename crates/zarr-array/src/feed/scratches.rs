@@ -1,30 +1,68 @@
 //! Scratch memory between its uses.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use zarr_traits::Scratch;
 
-/// The scratch memory that nobody uses at the moment.
+/// The scratch memory of a storage that nobody uses at the moment, with its bytes, the smallest first.
 #[derive(Default)]
-pub(crate) struct Scratches(Mutex<Vec<Scratch>>);
+pub(crate) struct Scratches(Mutex<Vec<(usize, Scratch)>>);
 
-/// The same, for cells that are few at once because each is large: memory of that size goes from cell to cell, and not to
-/// every thread that has ever opened one.
-#[derive(Default)]
-pub(crate) struct LargeScratches(pub(crate) Scratches);
-
-/// How many are kept.
+/// How many are kept, and how many bytes they have.
 const KEPT: usize = 64;
+const KEPT_BYTES: usize = 256 << 20;
 
 impl Scratches {
-    pub(crate) fn take(&self) -> Scratch {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    fn lock(&self) -> MutexGuard<'_, Vec<(usize, Scratch)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The smallest: large memory is left to those who need it.
+    pub(crate) fn take(&self) -> Scratch {
+        let mut kept = self.lock();
+        if kept.is_empty() { Scratch::new() } else { kept.remove(0).1 }
+    }
+
+    /// The largest.
+    pub(crate) fn take_largest(&self) -> Scratch {
+        self.lock().pop().unwrap_or_default().1
+    }
+
+    /// Keeps scratch memory for others, and lets go of the largest where there is too much.
     pub(crate) fn give(&self, scratch: Scratch) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() < KEPT {
-            kept.push(scratch);
+        let bytes = scratch.bytes();
+        let mut kept = self.lock();
+        let at = kept.partition_point(|(other, _)| *other < bytes);
+        kept.insert(at, (bytes, scratch));
+        let mut sum: usize = kept.iter().map(|(bytes, _)| bytes).sum();
+        let mut dropped = Vec::new();
+        while kept.len() > KEPT || sum > KEPT_BYTES {
+            let Some(largest) = kept.pop() else { break };
+            sum -= largest.0;
+            dropped.push(largest);
         }
+        drop(kept);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(bytes: usize) -> Scratch {
+        let mut scratch = Scratch::new();
+        let buffer = scratch.take(bytes).unwrap();
+        scratch.give(buffer);
+        scratch
+    }
+
+    #[test]
+    fn what_a_storage_keeps_is_bounded_in_bytes() {
+        let scratches = Scratches::default();
+        (0..10).for_each(|_| scratches.give(of(100 << 20)));
+        scratches.give(of(1 << 20));
+        let sum: usize = scratches.lock().iter().map(|(bytes, _)| bytes).sum();
+        assert!(sum <= KEPT_BYTES, "{sum} bytes");
+        assert_eq!((scratches.take().bytes(), scratches.take_largest().bytes()), (1 << 20, 100 << 20));
     }
 }

@@ -1,7 +1,6 @@
 //! Changing the documents of a node beside others who change them as well: they are read, changed, and put if they are still
 //! what was read.
 
-use std::thread;
 use std::time::Instant;
 
 use zarr_meta::consolidated::Form;
@@ -14,9 +13,8 @@ use zarr_traits::{
 use super::step::refresh_in;
 use super::{Stored, Writing, above, bare, document, stored};
 use crate::core::PartialWrites;
-use crate::cpu::Cpu;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
-use crate::feed::{ATTEMPTS, back_off_at};
+use crate::feed::{ATTEMPTS, wait};
 use crate::write::unsafe_update;
 
 /// Changes the node at `prefix`, as it is in the store by now, and gives its new metadata. `change` may be called again when
@@ -37,8 +35,8 @@ pub async fn edit<R>(
     change: impl Fn(&mut NodeMeta) -> ArrayResult<R>,
 ) -> ArrayResult<(NodeMeta, R)> {
     let names: Vec<DocumentName> = Documents::steps(Some(format)).concat();
+    let mut begun = None;
     for attempt in 0..ATTEMPTS {
-        let begun = Instant::now();
         let lock = zarr_engine::lock(storage, &prefix.key(names[0].as_str())?).await;
         let stored = stored(storage, prefix, &names, &how.limits).await?;
         let node = NodeMeta::parse(&bare(&stored), &how.limits, &mut Ignore)?;
@@ -55,7 +53,8 @@ pub async fn edit<R>(
             return Ok((node, result));
         }
         drop(lock);
-        wait(storage, attempt, begun).await?;
+        wait(storage, attempt, begun).await;
+        begun = Some(Instant::now());
     }
     Err(ArrayError::new(ArrayErrorKind::Conflict, "others keep changing the metadata"))
 }
@@ -72,8 +71,8 @@ pub async fn edit_document(
     how: &Writing,
     change: impl Fn(Option<&[u8]>) -> ArrayResult<Option<String>>,
 ) -> ArrayResult<()> {
+    let mut begun = None;
     for attempt in 0..ATTEMPTS {
-        let begun = Instant::now();
         let lock = zarr_engine::lock(storage, key).await;
         let found = document(storage, key, &how.limits).await?;
         let old = found.as_ref().map(|(bytes, _)| &bytes[..]);
@@ -88,15 +87,10 @@ pub async fn edit_document(
             return Ok(());
         }
         drop(lock);
-        wait(storage, attempt, begun).await?;
+        wait(storage, attempt, begun).await;
+        begun = Some(Instant::now());
     }
     Err(ArrayError::new(ArrayErrorKind::Conflict, "others keep changing the object"))
-}
-
-/// Waits after a lost race, off the caller's thread.
-pub(super) async fn wait(storage: &Storage, attempt: u32, begun: Instant) -> ArrayResult<()> {
-    let wait = back_off_at(storage, attempt, begun);
-    Cpu::of(storage).run(move || thread::sleep(wait)).await
 }
 
 /// Puts the documents that have changed; false when somebody else was faster.

@@ -8,10 +8,10 @@ use zarr_meta::consolidated::{Form, Index};
 use zarr_meta::{DocumentName, Documents, Format, Ignore};
 use zarr_traits::{Key, Prefix, Storage};
 
-use super::edit::{delete, put, wait};
+use super::edit::{delete, put};
 use super::{Writing, at_once, document, stored};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
-use crate::feed::ATTEMPTS;
+use crate::feed::{ATTEMPTS, wait};
 
 /// What becomes of consolidated metadata above a node that is created, changed or erased. Readers trust it: left alone, it
 /// hides the change from them.
@@ -113,8 +113,8 @@ async fn update(
     format: Format,
     how: &Writing,
 ) -> ArrayResult<()> {
+    let mut begun = None;
     for attempt in 0..ATTEMPTS {
-        let begun = Instant::now();
         let lock = zarr_engine::lock(storage, key).await;
         let Some((old, version)) = document(storage, key, &how.limits).await? else { return Ok(()) };
         let version = version.as_ref();
@@ -127,7 +127,8 @@ async fn update(
             return Ok(());
         }
         drop(lock);
-        wait(storage, attempt, begun).await?;
+        wait(storage, attempt, begun).await;
+        begun = Some(Instant::now());
     }
     Err(ArrayError::new(ArrayErrorKind::Conflict, "others keep changing it"))
 }

@@ -132,6 +132,8 @@ pub(crate) struct Odd {
     pub(crate) most_puts: Arc<AtomicUsize>,
     reads: Arc<AtomicUsize>,
     pub(crate) most_reads: Arc<AtomicUsize>,
+    deletes: Arc<AtomicUsize>,
+    pub(crate) most_deletes: Arc<AtomicUsize>,
 }
 
 type Hook = Arc<Mutex<Option<(&'static str, Box<dyn FnOnce() + Send>)>>>;
@@ -155,6 +157,8 @@ impl Odd {
             most_puts: Arc::default(),
             reads: Arc::default(),
             most_reads: Arc::default(),
+            deletes: Arc::default(),
+            most_deletes: Arc::default(),
         }
     }
 
@@ -184,10 +188,11 @@ impl Odd {
     }
 
     async fn wait(&self) {
+        let delay = self.delay;
         if self.in_flight.is_none() {
+            thread::sleep(delay);
             return;
         }
-        let delay = self.delay;
         let state = Arc::new(Mutex::new((false, None::<Waker>)));
         let woken = state.clone();
         thread::spawn(move || {
@@ -226,6 +231,7 @@ impl Store for Odd {
                     self.run_hook(put.key);
                     Some((&self.puts, &self.most_puts))
                 }
+                Op::Delete(_) => Some((&self.deletes, &self.most_deletes)),
                 op if op.lists() && !self.capabilities.list => return op.unsupported(),
                 _ => None,
             };

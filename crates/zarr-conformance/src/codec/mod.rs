@@ -40,15 +40,10 @@ pub use subject::Subject;
 /// #         EncodedSize::Exact(decoded)
 /// #     }
 /// # }
-/// # const CODECS: &[Entry] = &[Entry::Codec(CodecEntry {
-/// #     name: "example.xor",
-/// #     aliases: &[],
-/// #     kind: CodecKind::BytesBytes,
-/// #     build: |configuration, _, _| {
+/// # const CODECS: &[Entry] = &[Entry::Codec(CodecEntry::new("example.xor", CodecKind::BytesBytes, |configuration, _, _| {
 /// #         let mask = configuration.integer("mask", 0..=255)?;
 /// #         Ok(Codec::BytesBytes(Arc::new(Xor(u8::try_from(mask).unwrap_or(0)))))
-/// #     },
-/// # })];
+/// #     }))];
 /// let registry = Registry::core().with(CODECS)?;
 /// let xor = Subject::new("example.xor", json!({ "mask": 15 }));
 /// check(&registry, [xor.encodes(DataType::UInt8, &[2], &[0, 0xff], &[0x0f, 0xf0])]).unwrap();

@@ -9,7 +9,7 @@ use zarr_traits::ByteRange;
 use zarr_traits::Scratch;
 use zarr_traits::partial::{ChunkRead, Known, Piece};
 use zarr_traits::permute;
-use zarr_traits::update::{ChunkUpdate, Encoded, Joined};
+use zarr_traits::update::{ChunkUpdate, Encoded, JoinedObject};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult};
 
 impl Chain {
@@ -95,7 +95,7 @@ impl ChunkUpdate for ReorderedUpdate {
         buffers: &[Bytes],
         encoded: &[Option<Encoded>],
         scratch: &mut Scratch,
-    ) -> CodecResult<Joined> {
+    ) -> CodecResult<JoinedObject> {
         self.update.join(buffers, encoded, scratch)
     }
 }

@@ -10,14 +10,14 @@ use zarr_traits::{Buffer, Scratch};
 
 /// A list of bytes → bytes codecs, of which each may be applied or not.
 #[derive(Debug)]
-pub struct Steps {
+pub struct OptionalCodecs {
     /// `None` stands for one that nobody knows.
     codecs: Vec<Option<Named<dyn BytesBytesCodec>>>,
     /// Bytes that no step may decode to.
     most: u64,
 }
 
-impl Steps {
+impl OptionalCodecs {
     /// Builds the codecs that the required list `member` of a configuration names. What was tolerated in them is noted under
     /// `member`: also an unknown codec that the document allows to skip.
     ///

@@ -15,7 +15,7 @@ use crate::range::ByteRange;
 /// takes memory for it.
 ///
 /// ```
-/// # use zarr_traits::{ReadBuffer, StoreErrorKind};
+/// # use zarr_traits::{StoreErrorKind, store::ReadBuffer};
 /// let mut buffer = ReadBuffer::new(4);
 /// buffer.append(b"abc")?;
 /// assert_eq!(buffer.append(b"de").unwrap_err().kind(), StoreErrorKind::TooLarge { size: None });

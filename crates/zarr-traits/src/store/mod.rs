@@ -48,7 +48,7 @@ use crate::future::{BoxFuture, MaybeSend, MaybeSync};
 /// change and passes the rest on:
 ///
 /// ```
-/// use zarr_traits::{Answer, BoxFuture, Capabilities, Op, Storage, Store, StoreResult};
+/// use zarr_traits::{BoxFuture, Storage, StoreResult, store::{Answer, Capabilities, Op, Store}};
 ///
 /// /// A store that reports no sync as done before the store below it has done it twice.
 /// #[derive(Debug)]

@@ -1,0 +1,258 @@
+//! The threads that work on one read or write: turns on a pool, and the caller if it may.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+
+use zarr_traits::{Scratch, block_on};
+
+use super::batch::{Batch, Shared, Work};
+use super::scratches::Scratches;
+use super::{Place, gone};
+use crate::cpu::Spawn;
+use crate::error::ArrayResult;
+
+/// What the threads of one read or write share.
+pub(super) struct Crew {
+    pool: Option<Arc<dyn Spawn>>,
+    pub(super) scratches: Arc<Scratches>,
+    /// Whether the caller works as well: it may block, or there is no pool.
+    is_caller_in: bool,
+    may_block: bool,
+    /// How many batches were opened.
+    opened: AtomicU64,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The last one is taken up first: it is part of the work of another, or came later.
+    batches: Vec<Arc<Batch>>,
+    /// Turns in the queue of the pool or at work.
+    turns: u64,
+    /// The caller, if it may work and has found nothing to do.
+    idle: Option<Waker>,
+}
+
+impl Crew {
+    pub(super) fn new(place: &Place) -> Arc<Self> {
+        let pool = place.cpu.pool().cloned();
+        Arc::new(Self {
+            is_caller_in: place.may_block || pool.is_none(),
+            may_block: place.may_block,
+            pool,
+            scratches: place.storage.shared::<Scratches>(),
+            opened: AtomicU64::new(0),
+            state: Mutex::default(),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        unpoisoned(&self.state)
+    }
+
+    /// The number of workers, the caller not counted.
+    pub(super) fn width(&self) -> usize {
+        self.pool.as_ref().map_or(1, |pool| pool.width().max(1))
+    }
+
+    /// Opens a batch to all threads, and asks the pool for as many turns as there is work for.
+    pub(super) fn open(
+        self: &Arc<Self>,
+        parts: u64,
+        work: impl Fn(u64, &mut Scratch) -> ArrayResult<()> + Send + Sync + 'static,
+    ) -> Shared {
+        let work: Arc<Work> = Arc::new(work);
+        let shared = Shared(Arc::new(Batch::new(parts, work)));
+        let mut state = self.lock();
+        state.batches.retain(|batch| batch.open_parts() > 0);
+        state.batches.push(shared.0.clone());
+        let open = state.batches.iter().fold(0, |sum: u64, batch| sum.saturating_add(batch.open_parts()));
+        let most = self.pool.as_ref().map_or(0, |pool| pool.width() as u64).min(open);
+        let more = most.saturating_sub(state.turns + u64::from(self.is_caller_in));
+        state.turns += more;
+        let idle = state.idle.take();
+        drop(state);
+        self.opened.fetch_add(1, Ordering::Relaxed);
+        idle.into_iter().for_each(Waker::wake);
+        for _ in 0..more {
+            Turn(Some(self.clone())).spawn();
+        }
+        shared
+    }
+
+    /// Does all parts of some work with the help of others, and waits for them: for a thread that is at work itself.
+    pub(super) fn share(
+        self: &Arc<Self>,
+        parts: u64,
+        scratch: &mut Scratch,
+        work: impl Fn(u64, &mut Scratch) -> ArrayResult<()> + Send + Sync + 'static,
+    ) -> ArrayResult<()> {
+        let shared = self.open(parts, work);
+        shared.0.help(scratch, || false);
+        block_on(shared.over())
+    }
+
+    /// Runs `work` on one of the threads.
+    pub(super) async fn run<R: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&mut Scratch) -> ArrayResult<R> + Send + 'static,
+    ) -> ArrayResult<R> {
+        let (work, made) = (Mutex::new(Some(work)), Arc::new(Mutex::new(None)));
+        let inside = made.clone();
+        let shared = self.open(1, move |_, scratch| {
+            let work = unpoisoned(&work).take().ok_or_else(gone)?;
+            let result = work(scratch)?;
+            *unpoisoned(&inside) = Some(result);
+            Ok(())
+        });
+        shared.over().await?;
+        let made = unpoisoned(&made).take();
+        made.ok_or_else(gone)
+    }
+
+    /// Waits for `future`. A caller that may work does so while the future cannot go on.
+    pub(super) async fn drive<F: Future>(&self, future: F) -> F::Output {
+        let mut future = pin!(future);
+        poll_fn(|context| {
+            if !self.is_caller_in {
+                return future.as_mut().poll(context);
+            }
+            loop {
+                let caller =
+                    Arc::new(Caller { waker: context.waker().clone(), is_woken: AtomicBool::new(false) });
+                let output = future.as_mut().poll(&mut Context::from_waker(&caller.clone().into()));
+                if output.is_ready() {
+                    return output;
+                }
+                self.work(&caller);
+                // Work may wait for other threads on the parker of this thread, and so take the wake that was meant for us.
+                if !(self.may_block && caller.is_woken()) {
+                    return Poll::Pending;
+                }
+            }
+        })
+        .await
+    }
+
+    /// Lets the caller do what is open until it is woken. If nothing is open it is woken by the next batch. A caller that must
+    /// not block does one part at a time.
+    fn work(&self, caller: &Caller) {
+        let Some(mut batch) = self.batch_or_idle(caller) else { return };
+        let mut scratch = self.scratches.take();
+        loop {
+            let opened = self.opened.load(Ordering::Relaxed);
+            let has_changed = || caller.is_woken() || self.opened.load(Ordering::Relaxed) != opened;
+            batch.help(&mut scratch, || !self.may_block || has_changed());
+            if !self.may_block {
+                caller.waker.wake_by_ref();
+                break;
+            }
+            match self.batch_or_idle(caller).filter(|_| !caller.is_woken()) {
+                Some(next) => batch = next,
+                None => break,
+            }
+        }
+        self.scratches.give(scratch);
+    }
+
+    fn batch_or_idle(&self, caller: &Caller) -> Option<Arc<Batch>> {
+        let mut state = self.lock();
+        let batch = state.batch();
+        if batch.is_none() {
+            state.idle = Some(caller.waker.clone());
+        }
+        batch
+    }
+}
+
+/// The caller while it works: whether the future that it waits for can go on.
+struct Caller {
+    waker: Waker,
+    is_woken: AtomicBool,
+}
+
+impl Caller {
+    fn is_woken(&self) -> bool {
+        self.is_woken.load(Ordering::Relaxed)
+    }
+}
+
+impl Wake for Caller {
+    fn wake(self: Arc<Self>) {
+        self.is_woken.store(true, Ordering::Relaxed);
+        self.waker.wake_by_ref();
+    }
+}
+
+fn unpoisoned<R>(mutex: &Mutex<R>) -> MutexGuard<'_, R> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl State {
+    /// The batch to work on.
+    fn batch(&mut self) -> Option<Arc<Batch>> {
+        while self.batches.last().is_some_and(|batch| batch.open_parts() == 0) {
+            self.batches.pop();
+        }
+        self.batches.last().cloned()
+    }
+}
+
+/// A turn on the pool, in its queue or at work. It refers to work only while it is at a part: nobody waits for a turn that
+/// has not started.
+struct Turn(Option<Arc<Crew>>);
+
+impl Turn {
+    fn spawn(self) {
+        let pool = self.0.as_ref().and_then(|crew| crew.pool.clone());
+        if let Some(pool) = pool {
+            pool.spawn(Box::new(move || self.run()));
+        }
+    }
+
+    /// Works until no batch is open. While others wait for a worker it steps back to the tail of the queue after each part,
+    /// so that a small read beside a large one waits for one chunk and not for all.
+    fn run(mut self) {
+        let Some(crew) = self.0.clone() else { return };
+        let is_busy = || crew.pool.as_ref().is_some_and(|pool| pool.is_busy());
+        let (mut scratch, mut is_first) = (crew.scratches.take(), true);
+        while let Some(batch) = self.next() {
+            if !std::mem::take(&mut is_first) && is_busy() {
+                crew.scratches.give(scratch);
+                return self.spawn();
+            }
+            let opened = crew.opened.load(Ordering::Relaxed);
+            batch.help(&mut scratch, || is_busy() || crew.opened.load(Ordering::Relaxed) != opened);
+        }
+        crew.scratches.give(scratch);
+    }
+
+    /// The batch to work on. Without one the turn has ended: a batch that is opened later asks for another turn.
+    fn next(&mut self) -> Option<Arc<Batch>> {
+        let crew = self.0.as_ref()?;
+        let mut state = crew.lock();
+        let batch = state.batch();
+        if batch.is_none() {
+            state.turns -= 1;
+            drop(state);
+            self.0 = None;
+        }
+        batch
+    }
+}
+
+impl Drop for Turn {
+    /// A turn that the pool drops is lost. Without any other turn, and without the caller, its work would wait for ever.
+    fn drop(&mut self) {
+        let Some(crew) = self.0.take() else { return };
+        let mut state = crew.lock();
+        state.turns -= 1;
+        let is_left = state.turns == 0 && !crew.is_caller_in;
+        let left = if is_left { std::mem::take(&mut state.batches) } else { Vec::new() };
+        drop(state);
+        left.iter().for_each(|batch| batch.fail(gone()));
+    }
+}

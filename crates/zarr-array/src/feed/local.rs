@@ -1,0 +1,104 @@
+//! Local stores: their futures do their work while they are polled, so all steps of a cell are done by one thread of the
+//! crew. Others help with its parts.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use zarr_engine::Gate;
+use zarr_traits::{Scratch, block_on};
+
+use super::crew::Crew;
+use super::{LOCAL, OPEN, Place, Stored, Task, attempt, block, each, enter, is_large, persist};
+use crate::error::ArrayResult;
+use crate::plan::Cell;
+
+/// A read or a write of a local store.
+struct Local<'a, T: Task> {
+    task: &'a Arc<T>,
+    place: &'a Place,
+    crew: Arc<Crew>,
+    /// Cells that may be under way at once.
+    most: usize,
+    /// Bounds those that are read in blocks.
+    opened: Gate,
+}
+
+pub(super) async fn local<T: Task>(task: &Arc<T>, place: &Place) -> ArrayResult<()> {
+    let crew = Crew::new(place);
+    let most = 2 * crew.width();
+    let local = Local { task, place, crew, most, opened: Gate::new(OPEN, u64::MAX) };
+    if is_large(&**task, place) {
+        return local.one_by_one(0..task.plan().cells()).await;
+    }
+    let lost = local.all_at_once().await?;
+    local.one_by_one(lost).await
+}
+
+impl<T: Task> Local<'_, T> {
+    /// Makes one attempt at every cell. Returns the cells at which somebody else was faster.
+    async fn all_at_once(&self) -> ArrayResult<Vec<u64>> {
+        let lost = Arc::new(Mutex::new(Vec::new()));
+        let (task, crew, found) = (self.task.clone(), self.crew.clone(), lost.clone());
+        let shared = self.crew.open(task.plan().cells(), move |number, scratch| {
+            let cell = task.plan().cell(number);
+            let stored = block_on(attempt(&task, &cell, scratch, Some(&crew)));
+            if !matches!(stored.map_err(|e| task.locate(&cell, e))?, Stored::Done) {
+                found.lock().unwrap_or_else(PoisonError::into_inner).push(number);
+            }
+            Ok(())
+        });
+        self.crew.drive(shared.over()).await?;
+        let mut lost = lost.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(std::mem::take(&mut *lost))
+    }
+
+    /// Does the cells of these numbers as there is room for the bytes of each. After a lost race the caller waits, and no
+    /// worker does.
+    async fn one_by_one(&self, cells: impl IntoIterator<Item = u64>) -> ArrayResult<()> {
+        let one = |number| async move {
+            let cell = self.task.plan().cell(number);
+            persist(LOCAL, || self.cell(&cell)).await.map_err(|e| self.task.locate(&cell, e))
+        };
+        self.crew.drive(each(cells, self.most, one)).await
+    }
+
+    /// One attempt at a cell.
+    async fn cell(&self, cell: &Cell) -> ArrayResult<Stored> {
+        let (task, crew, own) = (self.task.clone(), self.crew.clone(), cell.clone());
+        let blocks = task.blocks(cell);
+        if blocks == 1 {
+            let once = move |scratch: &mut _| block_on(attempt(&task, &own, scratch, Some(&crew)));
+            return self.run(once).await;
+        }
+        let _open = self.opened.enter(0).await;
+        let held = Arc::new(task.hold(cell).await?);
+        let opened = Arc::new(crew.run(move |_| block_on(task.open(&own))).await?);
+        let (held, opened) = (&held, &opened);
+        let one = |number| async move {
+            let (task, crew) = (self.task.clone(), self.crew.clone());
+            let (cell, held, opened) = (task.plan().block(cell, number), held.clone(), opened.clone());
+            let once = move |scratch: &mut _| {
+                block_on(block(&task, &cell, &held, Some(&opened), scratch, Some(&crew))).map(drop)
+            };
+            self.run(once).await
+        };
+        each(0..blocks, self.most, one).await?;
+        Ok(Stored::Done)
+    }
+
+    /// Runs what brings the bytes of a cell, once there is room for them.
+    async fn run<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Scratch) -> ArrayResult<R> + Send + 'static,
+    ) -> ArrayResult<R> {
+        let _permit = enter(&**self.task, self.place).await;
+        let crew = self.crew.clone();
+        let with_memory = move |_: &mut _| {
+            // Memory of that size goes from cell to cell, not to every thread that has ever opened one.
+            let mut scratch = crew.scratches.take_largest();
+            let done = work(&mut scratch);
+            crew.scratches.give(scratch);
+            done
+        };
+        self.crew.run(with_memory).await
+    }
+}

@@ -1,0 +1,64 @@
+//! What the blocks of one chunk share: the index of its object, which is read once.
+
+use zarr_traits::partial::Known;
+use zarr_traits::{Dims, Key, Region, partial::Hints};
+
+use crate::core::Core;
+use crate::error::ArrayResult;
+use crate::fetch::{ChunkPart, FetchError, RESTARTS, Seen, Tally, Wish, changed_often};
+
+/// What is known of an object that is read in several blocks.
+pub(crate) enum Opened {
+    Absent,
+    /// The index, if its codec tells one, and what has been seen.
+    There(Option<Known>, Seen),
+}
+
+impl Core {
+    /// Reads what the blocks of a part of a chunk have in common: the index of its object. An index that is `remembered`
+    /// serves if the object is still the one that it was read from.
+    pub(crate) async fn open(
+        &self,
+        chunk: ChunkPart<'_>,
+        remembered: bool,
+        tally: &mut Tally,
+    ) -> ArrayResult<Opened> {
+        let hints = Hints { whole: 0, ..self.fetching };
+        let around = self.around(chunk.part);
+        let chunk = ChunkPart { part: &around, ..chunk };
+        for _ in 0..RESTARTS {
+            match self.wish(chunk, hints, remembered, tally).await {
+                Ok(Wish::Absent) => return Ok(Opened::Absent),
+                Ok(Wish::Whole(_)) => return Ok(Opened::There(None, Seen::default())),
+                Ok(Wish::Pieces(read, mut seen)) => {
+                    if !seen.remembered || self.confirm(chunk.key, &seen).await? {
+                        seen.remembered = false;
+                        return Ok(Opened::There(read.known(), seen));
+                    }
+                }
+                Err(FetchError::Changed) => {}
+                Err(FetchError::Other(e)) => return Err(e),
+            }
+            self.indexes.forget(chunk.index);
+        }
+        Err(changed_often())
+    }
+
+    /// The inner chunks that a part touches, whole: of these nothing but the index is asked for.
+    fn around(&self, part: &Region) -> Region {
+        let inner = self.chain.inner_shape(part.rank()).unwrap_or_default();
+        let (mut start, mut shape) = (Dims::from(part.start()), Dims::from(part.shape()));
+        for (dim, inner) in inner.iter().enumerate() {
+            let end = (start[dim] + shape[dim]).next_multiple_of(*inner);
+            start[dim] -= start[dim] % inner;
+            shape[dim] = end - start[dim];
+        }
+        Region::new(start, shape).unwrap_or_default()
+    }
+
+    /// Whether an object is still the one that is remembered.
+    pub(crate) async fn confirm(&self, key: &Key, seen: &Seen) -> ArrayResult<bool> {
+        let version = self.storage.head(key).await?.and_then(|meta| meta.version);
+        Ok(version.is_some() && version == seen.version)
+    }
+}

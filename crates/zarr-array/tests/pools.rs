@@ -1,0 +1,106 @@
+//! Blocking calls from the threads of the very pool that an array was given: they end, whatever the pool is busy with.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+mod common;
+
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use common::{Odd, meta, numbers, sharded};
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use zarr_array::blocking::Array;
+use zarr_array::{Cpu, Job, Spawn, Storage, standard};
+use zarr_store::MemoryStore;
+
+/// The adapter that `Spawn` describes.
+#[derive(Debug, Clone)]
+struct Rayon(Arc<ThreadPool>);
+
+impl Spawn for Rayon {
+    fn spawn(&self, job: Job) {
+        self.0.spawn_fifo(job);
+    }
+
+    fn width(&self) -> usize {
+        self.0.current_num_threads()
+    }
+}
+
+/// Fails when `work` does not end. A deadlock has no other sign than time.
+fn ends(what: &str, work: impl FnOnce() + Send + 'static) {
+    let (send, receive) = mpsc::channel();
+    thread::spawn(move || {
+        work();
+        send.send(()).unwrap();
+    });
+    assert!(receive.recv_timeout(Duration::from_secs(60)).is_ok(), "{what}: it does not end");
+}
+
+/// 64 slabs of 5 rows, none of which is aligned to the chunks.
+fn slabs(array: &Array) {
+    let rows = 320_u64;
+    (0..64_u64).into_par_iter().for_each(|i| {
+        let slab = 5 * i..(5 * i + 5).min(rows);
+        let value = u16::try_from(i).unwrap();
+        array.write([slab.clone(), 0..512], &vec![value; 5 * 512]).unwrap();
+        assert!(array.read::<u16>([slab, 0..512]).unwrap().as_slice().iter().all(|v| *v == value));
+    });
+    (0..64_u64).into_par_iter().for_each(|_| {
+        let all = array.read::<u16>(..).unwrap();
+        assert_eq!(all.as_slice()[319 * 512], 63);
+    });
+}
+
+#[test]
+fn blocking_calls_from_the_pool_that_they_were_given_end() {
+    for width in [1, 2] {
+        for codecs in [common::chains()[4].clone(), sharded(&[4, 64], "end")] {
+            for remote in [false, true] {
+                let what = format!("{width} threads, {codecs:?}, remote: {remote}");
+                let pool = Arc::new(ThreadPoolBuilder::new().num_threads(width).build().unwrap());
+                let memory = Storage::from(MemoryStore::new());
+                let meta = meta(&[320, 512], &[8, 128], &codecs);
+                Array::create(memory.clone(), "/", meta, &standard()).unwrap();
+                let storage = if remote { Odd::slow(&memory, Duration::ZERO, 8) } else { memory };
+                let array = Array::open(storage, "/", &standard()).unwrap();
+                let array = array.with_cpu(Cpu::with(Rayon(pool.clone())));
+                ends(&what, move || pool.install(|| slabs(&array)));
+            }
+        }
+    }
+}
+
+/// A pool that runs nothing.
+#[derive(Debug)]
+struct Stuck;
+
+impl Spawn for Stuck {
+    fn spawn(&self, job: Job) {
+        std::mem::forget(job);
+    }
+
+    fn width(&self) -> usize {
+        4
+    }
+}
+
+#[test]
+fn a_blocking_call_needs_no_worker() {
+    for codecs in [common::chains()[4].clone(), sharded(&[4, 64], "end")] {
+        for remote in [false, true] {
+            let memory = Storage::from(MemoryStore::new());
+            let storage = if remote { Odd::slow(&memory, Duration::ZERO, 8) } else { memory };
+            let meta = meta(&[320, 512], &[8, 128], &codecs);
+            let array = Array::create(storage, "/", meta, &standard()).unwrap().with_cpu(Cpu::with(Stuck));
+            ends(&format!("{codecs:?}, remote: {remote}"), move || {
+                array.write(.., &numbers(&[320, 512])).unwrap();
+                assert_eq!(array.read::<u16>(..).unwrap().into_vec(), numbers(&[320, 512]));
+                let mut values = vec![0_u16; 320 * 512];
+                array.read_into(.., &mut values).unwrap();
+                assert_eq!(values, numbers(&[320, 512]));
+            });
+        }
+    }
+}
