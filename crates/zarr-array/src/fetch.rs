@@ -34,7 +34,7 @@ pub(crate) struct ChunkPart<'a> {
     /// Its shape.
     pub(crate) shape: &'a [u64],
     pub(crate) part: &'a Region,
-    /// What is wanted of the part: every so manyth element.
+    /// In dimension `d` every `steps[d]`-th element of the part is wanted.
     pub(crate) steps: &'a [u64],
     /// The key of its object.
     pub(crate) key: &'a Key,
@@ -392,7 +392,7 @@ fn is_within(piece: &Piece, shape: &[u64]) -> bool {
             .all(|((at, len), most)| at.checked_add(*len).is_some_and(|end| end <= *most))
 }
 
-/// Whether a piece holds one of every so manyth element of its part.
+/// Whether a piece holds one of the elements that are `steps` apart in its part.
 fn is_hit(piece: &Piece, steps: &[u64]) -> bool {
     let dims = piece.at.iter().zip(&piece.shape).zip(steps);
     dims.into_iter().all(|((at, len), step)| at.div_ceil(*step) * step < at + len)

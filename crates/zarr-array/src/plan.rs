@@ -35,8 +35,16 @@ pub(crate) struct Inner {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Leaf {
     pub(crate) number: u64,
-    /// Its first element in the result.
+    /// Its first element in the result, and the end of its elements.
     pub(crate) at: Dims,
+    pub(crate) end: Dims,
+}
+
+impl Leaf {
+    /// Whether an element of the result lies in the leaf.
+    pub(crate) fn holds(&self, element: &[u64]) -> bool {
+        element.iter().zip(self.at.iter().zip(&self.end)).all(|(e, (at, end))| at <= e && e < end)
+    }
 }
 
 /// What is wanted of one chunk; or a block of a cell, which is a part of that.
@@ -79,6 +87,13 @@ impl Cell {
     pub(crate) fn hits(&self, at: &[u64], shape: &[u64]) -> Hits {
         let mut hits = Hits::default();
         for (dim, step) in self.steps.iter().enumerate() {
+            if *step == 1 {
+                hits.first.push(self.at[dim] + at[dim]);
+                hits.count.push(shape[dim]);
+                hits.start.push(0);
+                hits.extent.push(shape[dim]);
+                continue;
+            }
             let first = at[dim].div_ceil(*step);
             let count = (at[dim] + shape[dim]).div_ceil(*step) - first;
             hits.first.push(self.at[dim] + first);
@@ -198,13 +213,14 @@ impl Plan {
 
     /// The leaves of a cell: the first in each dimension, and how many.
     fn leaf_box(&self, cell: &Cell) -> (Dims, Dims) {
-        let range = |(dim, cut): (usize, &Cut)| {
-            let [first, last] = [cell.at[dim], cell.at[dim] + cell.count[dim] - 1].map(|e| cut.find(e));
-            let first = first.unwrap_or_default();
-            (first, last.unwrap_or_default() + 1 - first)
-        };
-        let ranges = || self.leaf_cuts().iter().enumerate().map(range);
-        (ranges().map(|(first, _)| first).collect(), ranges().map(|(_, count)| count).collect())
+        let (mut first, mut count) = (Dims::new(), Dims::new());
+        for (dim, cut) in self.leaf_cuts().iter().enumerate() {
+            let ends = [cell.at[dim], cell.at[dim] + cell.count[dim] - 1];
+            let [begin, last] = ends.map(|element| cut.find(element).unwrap_or_default());
+            first.push(begin);
+            count.push(last + 1 - begin);
+        }
+        (first, count)
     }
 
     /// The numbers of the leaves of a cell.
@@ -222,16 +238,17 @@ impl Plan {
         self.leaf_cuts().iter().zip(leaf).fold(0, |number, (cut, n)| number * cut.len() + n)
     }
 
-    /// The leaf with the first wanted element that lies `at` or more behind the begin of the part of a cell.
-    pub(crate) fn leaf(&self, cell: &Cell, at: &[u64]) -> Leaf {
-        let (mut leaf, mut begin) = (Dims::new(), Dims::new());
-        for (dim, cut) in self.leaf_cuts().iter().enumerate() {
-            let element = cell.at[dim] + at[dim].div_ceil(self.steps[dim]);
-            let number = cut.find(element).unwrap_or_default();
-            leaf.push(number);
-            begin.push(cut.piece(number).unwrap_or_default().elements.start);
+    /// The leaf that holds an element of the result.
+    pub(crate) fn leaf(&self, element: &[u64]) -> Leaf {
+        let mut leaf = Leaf { number: 0, at: Dims::new(), end: Dims::new() };
+        for (cut, element) in self.leaf_cuts().iter().zip(element) {
+            let number = cut.find(*element).unwrap_or_default();
+            leaf.number = leaf.number * cut.len() + number;
+            let elements = cut.piece(number).unwrap_or_default().elements;
+            leaf.at.push(elements.start);
+            leaf.end.push(elements.end);
         }
-        Leaf { number: self.leaf_number(&leaf), at: begin }
+        leaf
     }
 
     /// How many leaves a block of `count` leaves has in each dimension: whole rows of leaves, as far as they fit.
@@ -378,7 +395,7 @@ mod tests {
                         let leaf = tiles.take(number).unwrap();
                         count += leaf.len();
                     }
-                    let first = plan.leaf(&block, &[0, 0]);
+                    let first = plan.leaf(&block.at);
                     prop_assert_eq!(Some(first.number), plan.leaves_of(&block).next());
                     prop_assert_eq!(first.at, block.at);
                 }

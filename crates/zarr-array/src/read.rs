@@ -18,7 +18,7 @@ use crate::feed::{PART, SMALL, Stored, Task, run};
 use crate::fetch::{ChunkPart, Data, Tally, strange};
 use crate::loaded::Fetched;
 use crate::opened::Opened;
-use crate::plan::{Cell, Inner, Leaf, Plan};
+use crate::plan::{Cell, Hits, Inner, Leaf, Plan};
 use crate::select::{Picked, Selection};
 use crate::values::{NdVec, check_element, fresh};
 
@@ -312,14 +312,16 @@ impl Read {
     /// Takes pieces together that are decoded by one thread at once: those of one leaf, and small leaves.
     fn divide(&self, cell: &Cell, pieces: &[Piece]) -> Vec<Range<usize>> {
         let mut parts = Vec::new();
-        let (mut first, mut bytes, mut last) = (0, 0_u64, None);
+        let (mut first, mut bytes, mut last) = (0, 0_u64, None::<Leaf>);
         for (i, piece) in pieces.iter().enumerate() {
-            let leaf = self.plan.leaf(cell, &piece.at).number;
-            if last.is_some_and(|last| last != leaf) && bytes >= PART {
-                parts.push(first..i);
-                (first, bytes) = (i, 0);
+            let hit = cell.hits(&piece.at, &piece.shape).first;
+            if !last.as_ref().is_some_and(|last| last.holds(&hit)) {
+                if last.is_some() && bytes >= PART {
+                    parts.push(first..i);
+                    (first, bytes) = (i, 0);
+                }
+                last = Some(self.plan.leaf(&hit));
             }
-            last = Some(leaf);
             bytes = bytes.saturating_add(self.core.bytes_of(match &piece.job {
                 Job::Chain(inner) => &inner.chunk,
                 _ => &piece.shape,
@@ -360,33 +362,30 @@ impl Read {
     ) -> ArrayResult<()> {
         let mut open: Option<(Leaf, Destination<'_>)> = None;
         for piece in pieces {
-            let leaf = self.plan.leaf(cell, &piece.at);
-            let (leaf, dst) = match &mut open {
-                Some((now, dst)) if *now == leaf => (now, dst),
-                _ => {
-                    let dst = self.leaf(leaf.number)?;
-                    let (now, dst) = open.insert((leaf, dst));
-                    (now, dst)
-                }
-            };
-            self.decode_piece(cell, piece, fetched.bytes(piece.span)?, leaf, dst.reborrow(), scratch)?;
+            let hits = cell.hits(&piece.at, &piece.shape);
+            if !open.as_ref().is_some_and(|(leaf, _)| leaf.holds(&hits.first)) {
+                let leaf = self.plan.leaf(&hits.first);
+                let dst = self.leaf(leaf.number)?;
+                open = Some((leaf, dst));
+            }
+            let Some((leaf, dst)) = &mut open else { continue };
+            let at: Dims = hits.first.iter().zip(&leaf.at).map(|(first, leaf)| first - leaf).collect();
+            let dst = dst.reborrow().sub(&at, &hits.count)?;
+            self.decode_piece(cell, piece, fetched.bytes(piece.span)?, &hits, dst, scratch)?;
         }
         Ok(())
     }
 
-    /// Decodes a piece into its place in a leaf; where steps are wanted, by way of scratch.
+    /// Decodes a piece into its place; where steps are wanted, by way of scratch.
     fn decode_piece(
         &self,
         cell: &Cell,
         piece: &Piece,
         src: &[u8],
-        leaf: &Leaf,
-        dst: Destination<'_>,
+        hits: &Hits,
+        mut dst: Destination<'_>,
         scratch: &mut Scratch,
     ) -> ArrayResult<()> {
-        let hits = cell.hits(&piece.at, &piece.shape);
-        let at: Dims = hits.first.iter().zip(&leaf.at).map(|(first, leaf)| first - leaf).collect();
-        let mut dst = dst.sub(&at, &hits.count)?;
         match &piece.job {
             Job::Fill(fill) => dst.fill(fill.bytes())?,
             _ if cell.is_dense() => zarr_engine::run_piece(piece, src, dst, scratch)?,
@@ -413,7 +412,7 @@ impl Read {
         if self.plan.inner().is_some() {
             return Err(strange("a codec of inner chunks does not read them one by one"));
         }
-        let leaf = self.plan.leaf(cell, &Dims::filled(0, cell.part.rank()));
+        let leaf = self.plan.leaf(&cell.at);
         let mut dst = self.leaf(leaf.number)?;
         if cell.is_dense() {
             return Ok(chain.decode_into(src, &cell.shape, &cell.part, dst, scratch)?);

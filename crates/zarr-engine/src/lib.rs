@@ -6,6 +6,6 @@ mod merge;
 mod piece;
 
 pub use chain::{Chain, OptionalCodecs};
-pub use lock::{Gate, KeyGuard, KeyLocks, Permit, gate, lock};
+pub use lock::{Gate, KeyGuard, Permit, gate, lock};
 pub use merge::{merge, within};
 pub use piece::run_piece;

@@ -40,7 +40,7 @@ struct Gates(Mutex<Vec<Gate>>);
 
 /// A mutex per key. Clones share it.
 #[derive(Clone, Default)]
-pub struct KeyLocks(Arc<Mutex<HashMap<Key, Waiters>>>);
+struct KeyLocks(Arc<Mutex<HashMap<Key, Waiters>>>);
 
 /// Those who wait. All of them are woken, whoever polls first wins: there is no wake-up that a dropped future can lose.
 #[derive(Default)]
@@ -60,7 +60,7 @@ impl Waiters {
 
 impl KeyLocks {
     /// Waits until nobody else holds `key`.
-    pub async fn lock(&self, key: &Key) -> KeyGuard {
+    async fn lock(&self, key: &Key) -> KeyGuard {
         poll_fn(|context| {
             let mut held = unpoisoned(&self.0);
             match held.get_mut(key) {
@@ -156,13 +156,6 @@ impl Gate {
     /// How many bytes may be in flight at once.
     pub fn most_bytes(&self) -> u64 {
         unpoisoned(&self.0).max_bytes
-    }
-
-    /// Room for one request that is expected to bring `bytes`, if there is some at once.
-    pub fn try_enter(&self, bytes: u64) -> Option<Permit> {
-        let mut state = unpoisoned(&self.0);
-        let enters = state.queue.is_empty() && state.fits(bytes);
-        enters.then(|| self.admit(&mut state, bytes))
     }
 
     fn admit(&self, state: &mut GateState, bytes: u64) -> Permit {
@@ -329,8 +322,9 @@ mod tests {
             drop(block_on(gate.enter_again()));
             drop(full);
         }
-        assert!(gate.try_enter(91).is_none());
-        let third = gate.try_enter(90);
-        assert!(third.is_some() && gate.try_enter(1).is_none(), "all bytes are given away");
+        assert!(pending(91));
+        let third = block_on(gate.enter(90));
+        assert!(pending(1), "all bytes are given away");
+        drop(third);
     }
 }

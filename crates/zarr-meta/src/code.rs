@@ -1,17 +1,18 @@
 //! The table of codes: every deviation that is tolerated, and every piece of advice, with its explanation.
 
-use std::fmt;
-
 /// How much a diagnostic weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Valid, but unwise: some implementation reads it wrongly or not at all.
     Warning,
-    /// Against the specification. A tolerant reader goes on, because the meaning is certain; [`Strict`](crate::Strict)
-    /// stops.
+    /// Against the specification, or the conventions. A tolerant reader goes on, because the meaning is certain;
+    /// [`Strict`](crate::Strict) stops.
     Error,
 }
 
+/// Makes the enum `Code` of a table of codes. It is exported for the crates of this workspace that have tables of their own.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! codes {
     ($($name:ident $id:literal $severity:ident $title:literal $explanation:literal;)*) => {
         /// A named deviation or piece of advice. Codes are stable: none is ever given another meaning.
@@ -25,7 +26,7 @@ macro_rules! codes {
             /// All codes, in the order of their numbers.
             pub const ALL: &'static [Code] = &[$(Code::$name),*];
 
-            /// The stable name: `ZM001`.
+            /// The stable name.
             pub const fn id(self) -> &'static str {
                 match self { $(Code::$name => $id,)* }
             }
@@ -35,14 +36,20 @@ macro_rules! codes {
                 match self { $(Code::$name => $title,)* }
             }
 
-            /// Where it comes from, how it is read, and what to write instead.
+            /// How it is read, and what to write instead.
             pub const fn explanation(self) -> &'static str {
                 match self { $(Code::$name => $explanation,)* }
             }
 
             /// How much it weighs.
-            pub const fn severity(self) -> Severity {
-                match self { $(Code::$name => Severity::$severity,)* }
+            pub const fn severity(self) -> $crate::Severity {
+                match self { $(Code::$name => $crate::Severity::$severity,)* }
+            }
+        }
+
+        impl std::fmt::Display for Code {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.id())
             }
         }
     };
@@ -168,12 +175,6 @@ impl Code {
     /// The code of this name, such as `ZM001`.
     pub fn from_id(id: &str) -> Option<Code> {
         Code::ALL.iter().copied().find(|c| c.id() == id)
-    }
-}
-
-impl fmt::Display for Code {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.id())
     }
 }
 

@@ -10,12 +10,12 @@ use crate::error::CodecResult;
 use crate::region::{Region, permute};
 use crate::scratch::Scratch;
 
-/// Which elements of a chunk are written: of a box every so manyth one in each dimension.
+/// Which elements of a chunk are written: in dimension `d` of a box every `steps[d]`-th one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SelectedPart {
     /// The box, relative to the chunk: from the first to the last of them.
     pub part: Region,
-    /// Every so manyth element; all 1 for all of the box.
+    /// The distance from one element to the next in each dimension, in elements; all 1 for all of the box.
     pub steps: Dims,
 }
 

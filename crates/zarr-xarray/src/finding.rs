@@ -4,52 +4,7 @@ use std::fmt;
 
 use crate::error::brief;
 
-/// How much a finding weighs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// The meaning is certain. Another reader may take it otherwise.
-    Warning,
-    /// Against the conventions.
-    Error,
-}
-
-macro_rules! codes {
-    ($($name:ident $id:literal $severity:ident $title:literal $explanation:literal;)*) => {
-        /// A named finding. Codes are stable: none is ever given another meaning.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[non_exhaustive]
-        pub enum Code {
-            $(#[doc = concat!($id, ": ", $title, ".\n\n", $explanation)] $name,)*
-        }
-
-        impl Code {
-            /// All codes, in the order of their numbers.
-            pub const ALL: &'static [Code] = &[$(Code::$name),*];
-
-            /// The stable name: `XV001`.
-            pub const fn id(self) -> &'static str {
-                match self { $(Code::$name => $id,)* }
-            }
-
-            /// What it is, in a few words.
-            pub const fn title(self) -> &'static str {
-                match self { $(Code::$name => $title,)* }
-            }
-
-            /// How it is read here, what xarray does, and what to write instead.
-            pub const fn explanation(self) -> &'static str {
-                match self { $(Code::$name => $explanation,)* }
-            }
-
-            /// How much it weighs.
-            pub const fn severity(self) -> Severity {
-                match self { $(Code::$name => Severity::$severity,)* }
-            }
-        }
-    };
-}
-
-codes! {
+zarr_meta::codes! {
     ReferencedNames "XV009" Error "attribute that names other variables is not usable"
         "The attribute names variables that do not exist, or is not of the form that CF gives it. It names no coordinates.";
     OddName "XV014" Warning "name with a blank"
@@ -98,12 +53,6 @@ codes! {
         "The fill value of format 3 is a missing value because the options say so. xarray drops that option.";
     EmptyTimes "XV116" Warning "empty time axis in a model calendar"
         "The axis has no elements. xarray fails to decode it, and opens nothing.";
-}
-
-impl fmt::Display for Code {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.id())
-    }
 }
 
 /// One finding about a variable or a group.

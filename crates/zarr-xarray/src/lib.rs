@@ -31,7 +31,7 @@ pub use dimensions::{Dimensions, dimensions, lengths, visible_attributes, withou
 pub use element_kind::ElementKind;
 pub use error::{XarrayError, XarrayErrorKind, XarrayResult};
 pub use fill_value::{Missing, read_fill_value, write_fill_value};
-pub use finding::{Code, Finding, Severity};
+pub use finding::{Code, Finding};
 pub use flags::Flags;
 pub use index::{Found, Index, IndexValues, Method};
 pub use interval::{Interval, Precision};
@@ -47,3 +47,4 @@ pub use times::encode::{
 pub use times::{NOT_A_TIME, Spans, Times};
 pub use units::{TimeUnit, TimeUnits, Unit};
 pub use writers::writers_are_apart;
+pub use zarr_meta::Severity;
