@@ -65,6 +65,14 @@ impl Objects {
         Reply::new(200).with("ETag", tag(&request.body))
     }
 
+    /// Copies an object with its headers, and returns its tag. `None`: there is no such object.
+    pub(crate) fn copy(&mut self, from: &str, to: &str) -> Option<String> {
+        let object = self.all.get(from)?.clone();
+        let tag = object.tag.clone();
+        self.all.insert(to.to_owned(), object);
+        Some(tag)
+    }
+
     /// `DELETE`, where that is allowed. There is no difference whether the object was there.
     pub(crate) fn delete(&mut self, request: &Request) -> Reply {
         if let Some(refused) = refused(request, self.all.get(&request.path)) {

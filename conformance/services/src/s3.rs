@@ -1,14 +1,14 @@
-//! What S3 does beyond objects that are put, read and deleted: lists, many deletes, values in parts.
+//! What S3 does beyond objects that are put, read and deleted: lists, many deletes, copies, values in parts.
 //!
-//! Sources: the pages ListObjectsV2, DeleteObjects, CreateMultipartUpload, UploadPart, CompleteMultipartUpload
+//! Sources: the pages ListObjectsV2, DeleteObjects, CopyObject, CreateMultipartUpload, UploadPart, CompleteMultipartUpload
 //! and AbortMultipartUpload of the Amazon S3 API Reference.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 
-use crate::http::{Reply, Request, encoded};
-use crate::objects::{Objects, error};
+use crate::http::{Reply, Request, decoded, encoded};
+use crate::objects::{Objects, error, missing};
 
 /// Values that come in parts.
 #[derive(Debug, Default)]
@@ -25,6 +25,8 @@ struct Upload {
     parts: BTreeMap<u32, Bytes>,
 }
 
+const COPY_SOURCE: &str = "x-amz-copy-source";
+
 const NAMESPACE: &str = "http://s3.amazonaws.com/doc/2006-03-01/";
 
 /// The answer, if it is one of these requests.
@@ -37,6 +39,7 @@ pub(crate) fn done(objects: &mut Objects, uploads: &mut Uploads, request: &Reque
         "POST" if has("delete") => delete_many(objects, request),
         "POST" if has("uploads") => begin(uploads, request),
         "POST" if has("uploadId") => complete(objects, uploads, request),
+        "PUT" if request.header(COPY_SOURCE).is_some() => copy(objects, request),
         "PUT" if has("uploadId") => part(uploads, request),
         "DELETE" if has("uploadId") => {
             let known = request.parameter("uploadId").and_then(|id| uploads.open.remove(id));
@@ -97,6 +100,16 @@ fn list(objects: &Objects, request: &Request) -> Reply {
             if truncated { &token } else { "" },
         ),
     )
+}
+
+/// CopyObject.
+fn copy(objects: &mut Objects, request: &Request) -> Reply {
+    let source = decoded(request.header(COPY_SOURCE).unwrap_or_default());
+    let path = format!("/{}", source.trim_start_matches('/'));
+    match objects.copy(&path, &request.path) {
+        Some(tag) => xml("CopyObjectResult", &format!("<ETag>{}</ETag>", escaped(&tag))),
+        None => missing(),
+    }
 }
 
 /// DeleteObjects.

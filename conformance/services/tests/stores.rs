@@ -6,9 +6,11 @@ mod common;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{opened, s3};
+use zarr_array::{Array, ArrayMeta, DataType, NdVec, standard};
 use zarr_conformance::store::{check, check_reading};
+use zarr_hierarchy::{CopyOptions, copy};
 use zarr_services::client::request;
-use zarr_services::{Azurite, Moto, Nginx, Server};
+use zarr_services::{Azurite, Moto, Nginx, Request, Server};
 use zarr_store::Access;
 use zarr_store_fs::FsStore;
 use zarr_traits::{
@@ -55,6 +57,32 @@ fn azure_with_a_shared_access_signature() {
     assert_eq!(block_on(storage.get(&key, u64::MAX)).unwrap().unwrap(), "value");
     let listed = block_on(storage.list_all(&Prefix::root())).unwrap();
     assert_eq!(listed.iter().map(|listed| &listed.key).collect::<Vec<_>>(), [&key]);
+}
+
+/// A copy between two handles of a bucket is one request for each object, and no value is sent. Between buckets values are
+/// read and put.
+#[test]
+fn a_bucket_copies_its_own_objects() {
+    let server = Server::s3();
+    let access = s3(&server.url(""));
+    let source = opened("s3://bucket/source", &access);
+    let meta = ArrayMeta::builder([4], DataType::UInt8).chunks([1]).build().unwrap();
+    let array = block_on(Array::create(source.clone(), "/a", meta, &standard())).unwrap();
+    block_on(array.write(.., NdVec::new([4], vec![1_u8, 2, 3, 4]).unwrap())).unwrap();
+    for (url, copies, reads) in [("s3://bucket/copy", 4, 0), ("s3://other/copy", 0, 4)] {
+        let to = opened(url, &access);
+        server.forget();
+        let copied = block_on(copy(source.clone(), "/a", to.clone(), "/b", &CopyOptions::new())).unwrap();
+        assert_eq!((copied.documents, copied.objects), (1, 4), "{url}");
+        let asked = server.requests();
+        let chunk = |asked: &Request| asked.path.contains("/c/");
+        let count = |what: &dyn Fn(&Request) -> bool| asked.iter().filter(|a| chunk(a) && what(a)).count();
+        assert_eq!(count(&|a| a.header("x-amz-copy-source").is_some()), copies, "{url}");
+        assert_eq!(count(&|a| a.method == "GET"), reads, "{url}");
+        assert_eq!(count(&|_| true), copies + 2 * reads, "{url}");
+        let array = block_on(Array::open(to, "/b", &standard())).unwrap();
+        assert_eq!(block_on(array.read::<u8>(..)).unwrap().into_vec(), [1, 2, 3, 4], "{url}");
+    }
 }
 
 /// The mark by which a conditional put is known again is kept with the object.

@@ -94,7 +94,9 @@ impl Renamed {
 
 impl Store for Renamed {
     fn capabilities(&self) -> Capabilities {
-        self.storage.capabilities()
+        let mut capabilities = self.storage.capabilities();
+        capabilities.copy = false;
+        capabilities
     }
 
     fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
@@ -117,7 +119,8 @@ impl Store for Renamed {
                     }
                     Ok(Answer::Done)
                 }
-                op => self.storage.call(op).await,
+                Op::Sync => self.storage.call(Op::Sync).await,
+                op => op.unsupported(),
             }
         })
     }

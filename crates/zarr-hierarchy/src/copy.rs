@@ -7,6 +7,7 @@ use zarr_array::meta::DocumentName;
 use zarr_array::meta::consolidated::Form;
 use zarr_array::meta::path::check_new_path;
 use zarr_array::node::{self, Writing};
+use zarr_array::traits::store::Listed;
 use zarr_array::traits::{Key, Limits, Prefix, StoreErrorKind};
 use zarr_array::{ArrayErrorKind, Consolidated, ExistingNode, Format, Storage};
 
@@ -109,26 +110,26 @@ async fn copy_at(
     let at_target = |e: HierarchyError| e.at(&target.node_path());
     let format = source_format(from, source, &options.writing.limits).await.map_err(at_source)?;
     check(from, source, to, target).map_err(at_target)?;
-    let keys = list(from, source).await.map_err(at_source)?;
-    let listed = Listed::of(source, &keys).map_err(at_source)?;
-    make_room(from, source, &keys, to, target, options).await.map_err(at_target)?;
+    let objects = list(from, source).await.map_err(at_source)?;
+    let stages = Stages::of(source, &objects).map_err(at_source)?;
+    make_room(from, source, &objects, to, target, options).await.map_err(at_target)?;
     let mut created = node::create_above(to, target, format, &options.writing).await?;
     let way = Way { transfer: options.transfer(from, to), source, target };
-    let mut moved = way.take(&listed.objects).await?;
-    for documents in &listed.documents {
+    let mut moved = way.take(&stages.objects).await?;
+    for documents in &stages.documents {
         moved = sum(moved, way.take(documents).await?);
     }
-    let own = last(from, to, target, listed.own).await.map_err(at_target)?;
-    moved = sum(moved, way.take(&listed.consolidated).await?);
-    let documents: Vec<&Key> = listed.documents.iter().flatten().copied().chain([listed.own]).collect();
-    let nodes = documents.iter().map(|key| self::moved(source, target, &key.parent()));
+    let own = last(from, to, target, &stages.own.key).await.map_err(at_target)?;
+    moved = sum(moved, way.take(&stages.consolidated).await?);
+    let documents: Vec<&Listed> = stages.documents.iter().flatten().copied().chain([stages.own]).collect();
+    let nodes = documents.iter().map(|document| self::moved(source, target, &document.key.parent()));
     created.extend(nodes.collect::<HierarchyResult<Vec<_>>>()?);
     created.sort_unstable();
     created.dedup();
     node::refresh(to, target, &created, format, &options.writing).await?;
     Ok(Copied {
         documents: documents.len() as u64,
-        objects: (keys.len() - documents.len()) as u64,
+        objects: (objects.len() - documents.len()) as u64,
         bytes: moved.bytes + own,
     })
 }
@@ -152,41 +153,40 @@ fn one_in_the_other(source: &Prefix) -> HierarchyError {
     HierarchyError::invalid(format!("{:?} and the destination lie one in the other", source.node_path()))
 }
 
-async fn list(from: &Storage, source: &Prefix) -> HierarchyResult<Vec<Key>> {
-    let listed = from.list_all(source).await.map_err(|e| match e.kind() {
+async fn list(from: &Storage, source: &Prefix) -> HierarchyResult<Vec<Listed>> {
+    from.list_all(source).await.map_err(|e| match e.kind() {
         StoreErrorKind::Unsupported => HierarchyError::new(
             ArrayErrorKind::Unsupported,
             "the store cannot list, so that what belongs to the node is not known",
         ),
         _ => e.into(),
-    })?;
-    Ok(listed.into_iter().map(|listed| listed.key).collect())
+    })
 }
 
-/// The keys of a node and of all that is below it, in the order in which they are copied.
-struct Listed<'a> {
+/// The objects of a node and of all that is below it, in the order in which they are copied.
+struct Stages<'a> {
     /// Chunks, and what else lies there.
-    objects: Vec<&'a Key>,
+    objects: Vec<&'a Listed>,
     /// Documents in stages: the deepest first, and of one depth those that make nodes last.
-    documents: Vec<Vec<&'a Key>>,
+    documents: Vec<Vec<&'a Listed>>,
     /// The document that makes the node itself.
-    own: &'a Key,
+    own: &'a Listed,
     /// Consolidated metadata of format 2: some readers take it for a group, so that it comes after its group.
-    consolidated: Vec<&'a Key>,
+    consolidated: Vec<&'a Listed>,
 }
 
-impl<'a> Listed<'a> {
-    /// An error if the document that makes the node at `source` is not among the keys.
-    fn of(source: &Prefix, keys: &'a [Key]) -> HierarchyResult<Self> {
-        let (mut documents, objects): (Vec<&Key>, Vec<&Key>) =
-            keys.iter().partition(|key| node::is_document(key));
+impl<'a> Stages<'a> {
+    /// An error if the document that makes the node at `source` is not among the objects.
+    fn of(source: &Prefix, objects: &'a [Listed]) -> HierarchyResult<Self> {
+        let (mut documents, objects): (Vec<&Listed>, Vec<&Listed>) =
+            objects.iter().partition(|object| node::is_document(&object.key));
         let (consolidated, objects) =
-            objects.into_iter().partition(|key| key.name() == Form::Object.holder());
-        documents.sort_by_key(|key| stage(key));
-        let own = documents.pop().filter(|own| own.parent() == *source && stage(own).1);
+            objects.into_iter().partition(|object| object.key.name() == Form::Object.holder());
+        documents.sort_by_key(|document| stage(&document.key));
+        let own = documents.pop().filter(|own| own.key.parent() == *source && stage(&own.key).1);
         let own =
             own.ok_or_else(|| HierarchyError::not_found("there is no node among what the store lists"))?;
-        let stages = documents.chunk_by(|a, b| stage(a) == stage(b)).map(<[_]>::to_vec);
+        let stages = documents.chunk_by(|a, b| stage(&a.key) == stage(&b.key)).map(<[_]>::to_vec);
         Ok(Self { objects, documents: stages.collect(), own, consolidated })
     }
 }
@@ -201,7 +201,7 @@ fn stage(document: &Key) -> (Reverse<usize>, bool) {
 async fn make_room(
     from: &Storage,
     source: &Prefix,
-    keys: &[Key],
+    objects: &[Listed],
     to: &Storage,
     target: &Prefix,
     options: &CopyOptions,
@@ -212,7 +212,7 @@ async fn make_room(
     if options.existing != ExistingNode::Replace {
         return Err(HierarchyError::new(ArrayErrorKind::Exists, "there is a node already"));
     }
-    if overlap(from, source, keys, to, target).await? {
+    if overlap(from, source, objects, to, target).await? {
         return Err(one_in_the_other(source));
     }
     let options = EraseOptions::new().root(true).consolidated(options.writing.consolidated);
@@ -228,10 +228,10 @@ struct Way<'a> {
 
 impl Way<'_> {
     /// Copies objects, in any order.
-    async fn take(&self, keys: &[&Key]) -> HierarchyResult<Moved> {
-        let pairs = keys.iter().map(|key| {
-            let below = self.source.strip(key).unwrap_or_default();
-            Ok(((*key).clone(), self.target.key(below)?))
+    async fn take(&self, objects: &[&Listed]) -> HierarchyResult<Moved> {
+        let pairs = objects.iter().map(|object| {
+            let below = self.source.strip(&object.key).unwrap_or_default();
+            Ok(((*object).clone(), self.target.key(below)?))
         });
         let pairs: Vec<_> = pairs.collect();
         self.transfer.copy(stream::iter(pairs), |_| ()).await.map_err(|e| match e {

@@ -4,7 +4,8 @@
 use std::fmt;
 
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
-use zarr_array::traits::{Bytes, Key, Prefix, StoreError, StoreResult};
+use zarr_array::traits::store::{Copied, Listed};
+use zarr_array::traits::{Bytes, Key, Prefix, StoreError, StoreErrorKind, StoreResult};
 use zarr_array::{Storage, node};
 
 /// Requests at once that are enough for any storage, unless the caller says another number: each has an object in memory.
@@ -61,14 +62,15 @@ impl Transfer {
         self
     }
 
-    /// Copies objects: `pairs` are a key of the source and one of the destination. An object that is gone by now is passed
-    /// over. `done` is called with the second key of every pair.
+    /// Copies objects: `pairs` are an object of the source, as listed, and a key of the destination. Where the service of
+    /// both can copy by itself no bytes pass through this process. An object that is gone by now is passed over. `done` is
+    /// called with the second key of every pair.
     ///
     /// # Errors
     /// Those of the storages, and of `pairs`. Other objects may have been copied.
     pub async fn copy(
         &self,
-        pairs: impl Stream<Item = StoreResult<(Key, Key)>>,
+        pairs: impl Stream<Item = StoreResult<(Listed, Key)>>,
         done: impl Fn(&Key),
     ) -> Result<Moved, TransferError> {
         self.each(Action::Copy, pairs, done).await
@@ -80,7 +82,7 @@ impl Transfer {
     /// As [`copy`](Self::copy).
     pub async fn mend(
         &self,
-        pairs: impl Stream<Item = StoreResult<(Key, Key)>>,
+        pairs: impl Stream<Item = StoreResult<(Listed, Key)>>,
         done: impl Fn(&Key),
     ) -> Result<Moved, TransferError> {
         self.each(Action::Mend, pairs, done).await
@@ -92,7 +94,7 @@ impl Transfer {
     /// As [`copy`](Self::copy), and [`TransferError::Differs`] for the first object that is not the same or missing.
     pub async fn compare(
         &self,
-        pairs: impl Stream<Item = StoreResult<(Key, Key)>>,
+        pairs: impl Stream<Item = StoreResult<(Listed, Key)>>,
         done: impl Fn(&Key),
     ) -> Result<Moved, TransferError> {
         self.each(Action::Compare, pairs, done).await
@@ -101,12 +103,15 @@ impl Transfer {
     async fn each(
         &self,
         action: Action,
-        pairs: impl Stream<Item = StoreResult<(Key, Key)>>,
+        pairs: impl Stream<Item = StoreResult<(Listed, Key)>>,
         done: impl Fn(&Key),
     ) -> Result<Moved, TransferError> {
-        let one = |pair: StoreResult<(Key, Key)>| async move {
+        let one = |pair: StoreResult<(Listed, Key)>| async move {
             let (from, to) = pair.map_err(TransferError::From)?;
-            let size = self.one(action, &from, &to).await?;
+            let size = match action {
+                Action::Copy => self.copy_one(&from, &to).await?,
+                _ => self.one(action, &from.key, &to).await?,
+            };
             Ok::<_, TransferError>((to, size))
         };
         let mut sum = Moved::default();
@@ -117,6 +122,20 @@ impl Transfer {
             sum.bytes += size.unwrap_or(0);
         }
         Ok(sum)
+    }
+
+    /// As [`one`](Self::one), made by the service where it can.
+    async fn copy_one(&self, from: &Listed, to: &Key) -> Result<Option<u64>, TransferError> {
+        match self.to.copy_from(&self.from, &from.key, to).await {
+            Ok(Copied::Absent) => Ok(None),
+            Ok(Copied::Done) => match from.meta.size {
+                None => self.from.size(&from.key).await.map_err(TransferError::From),
+                size => Ok(size),
+            },
+            // The handle of the destination may be forbidden to read what that of the source may.
+            Err(e) if e.kind() != StoreErrorKind::PermissionDenied => Err(TransferError::To(e)),
+            _ => self.one(Action::Copy, &from.key, to).await,
+        }
     }
 
     /// The size of the object; `None` if the source has none.
@@ -146,17 +165,17 @@ pub(crate) async fn whole(storage: &Storage, key: &Key) -> StoreResult<Option<By
     storage.get(key, LARGEST).await
 }
 
-/// The keys below `prefix` in ascending order, listed page by page.
-pub fn keys<'a>(
+/// The objects below `prefix` in ascending order of their keys, listed page by page.
+pub fn listed<'a>(
     storage: &'a Storage,
     prefix: &'a Prefix,
-) -> impl Stream<Item = StoreResult<Key>> + Send + 'a {
+) -> impl Stream<Item = StoreResult<Listed>> + Send + 'a {
     let page = move |after: Option<Option<Key>>| async move {
         let Some(after) = after else { return StoreResult::Ok(None) };
         let page = storage.list(prefix, after.as_ref()).await?;
         let last = page.entries.last().map(|listed| listed.key.clone());
         let next = last.filter(|_| page.more).map(Some);
-        Ok(Some((stream::iter(page.into_keys().map(Ok)), next)))
+        Ok(Some((stream::iter(page.entries.into_iter().map(Ok)), next)))
     };
     stream::try_unfold(Some(None), page).try_flatten()
 }

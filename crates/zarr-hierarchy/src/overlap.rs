@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use zarr_array::Storage;
 use zarr_array::node;
-use zarr_array::traits::{Key, Prefix};
+use zarr_array::traits::{Prefix, store::Listed};
 
 use crate::error::HierarchyResult;
 use crate::objects::whole;
@@ -21,19 +21,19 @@ pub(crate) fn is_same_store(a: &Storage, b: &Storage) -> bool {
 }
 
 /// Whether the node at `target` of `to` lies in the node at `source` of `from`, or the other way round, or is the same.
-/// `keys` are those below `source`.
+/// `objects` are those below `source`.
 ///
 /// Where the names of documents allow it, an object of a random name is put into the destination and looked for in the source.
 /// It is deleted again.
 pub(crate) async fn overlap(
     from: &Storage,
     source: &Prefix,
-    keys: &[Key],
+    objects: &[Listed],
     to: &Storage,
     target: &Prefix,
 ) -> HierarchyResult<bool> {
-    let there: Vec<Key> = to.list_all(target).await?.into_iter().map(|listed| listed.key).collect();
-    let (inside, outside) = (documents(source, keys), documents(target, &there));
+    let there = to.list_all(target).await?;
+    let (inside, outside) = (documents(source, objects), documents(target, &there));
     for place in places(&inside, &outside) {
         if shows(to, &Prefix::new(format!("{target}{place}"))?, from, source).await? {
             return Ok(true);
@@ -58,8 +58,9 @@ async fn shows(to: &Storage, place: &Prefix, from: &Storage, view: &Prefix) -> H
 }
 
 /// The keys of documents of nodes, relative to a prefix.
-fn documents<'a>(prefix: &Prefix, keys: &'a [Key]) -> HashSet<&'a str> {
-    keys.iter().filter(|key| node::is_document(key)).filter_map(|key| prefix.strip(key)).collect()
+fn documents<'a>(prefix: &Prefix, objects: &'a [Listed]) -> HashSet<&'a str> {
+    let keys = objects.iter().map(|listed| &listed.key);
+    keys.filter(|key| node::is_document(key)).filter_map(|key| prefix.strip(key)).collect()
 }
 
 /// The prefixes below which `outer` has all of `inner`: where a node with the documents `inner` may lie in one with the

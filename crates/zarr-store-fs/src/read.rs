@@ -53,14 +53,7 @@ impl FsStore {
         {
             return Ok(Some((Object::Shared(opened), Some(version.clone()))));
         }
-        let Some(file) = self.root.file(key).map_err(|e| failed(e, "cannot open"))? else {
-            return Ok(None);
-        };
-        let stat = rustix::fs::fstat(&file).map_err(|e| failed(e, "cannot inspect"))?;
-        if !is_object(&stat)? {
-            return Ok(None);
-        }
-        let opened = Opened { file, size: size_of(&stat) };
+        let Some((opened, stat)) = self.open_object(key)? else { return Ok(None) };
         if let ReadVersion::Any = wanted {
             return Ok(Some((Object::Own(opened), None)));
         }
@@ -73,6 +66,21 @@ impl FsStore {
             }
             _ => Ok(Some((Object::Shared(opened), Some(version)))),
         }
+    }
+
+    /// The object at `key`, open, with what the file system says of it.
+    fn open_object(&self, key: &Key) -> StoreResult<Option<(Opened, rustix::fs::Stat)>> {
+        let Some(file) = self.root.file(key).map_err(|e| failed(e, "cannot open"))? else {
+            return Ok(None);
+        };
+        let stat = rustix::fs::fstat(&file).map_err(|e| failed(e, "cannot inspect"))?;
+        Ok(is_object(&stat)?.then(|| (Opened { file, size: size_of(&stat) }, stat)))
+    }
+
+    /// The object at `key`, open: the origin of a copy.
+    pub(crate) fn opened(&self, key: &Key) -> StoreResult<Option<Opened>> {
+        check(key.as_str())?;
+        Ok(self.open_object(key)?.map(|(opened, _)| opened))
     }
 
     pub(crate) fn read(&self, read: Read<'_>) -> StoreResult<Option<ObjectMeta>> {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use zarr_traits::{
     BoxFuture, StoreResult,
-    store::{Answer, Capabilities, Op, Store},
+    store::{Answer, Capabilities, Op, Origin, Store},
 };
 
 use crate::path::{Root, failed};
@@ -158,7 +158,9 @@ impl Shared {
 
 impl Store for FsStore {
     fn capabilities(&self) -> Capabilities {
-        Capabilities::inline()
+        let mut capabilities = Capabilities::inline();
+        capabilities.copy = true;
+        capabilities
     }
 
     /// Each operation does its work when it is first polled.
@@ -181,6 +183,8 @@ impl FsStore {
             Op::Delete(delete) => self.remove(delete.key, delete.version).map(Answer::Write),
             Op::DeletePrefix(prefix) => self.remove_prefix(prefix).map(|()| Answer::Done),
             Op::Sync => self.flush().map(|()| Answer::Done),
+            Op::Origin(key) => Ok(Answer::Origin(self.opened(key)?.map(Origin::new))),
+            Op::Copy(copy) => self.copy(copy).map(Answer::Copied),
             op => op.unsupported(),
         }
     }

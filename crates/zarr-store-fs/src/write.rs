@@ -9,7 +9,7 @@
 //! it: whoever moves a directory moves what is put into the one that is open.
 
 use std::fs::File;
-use std::io::{IoSlice, Write};
+use std::io::{IoSlice, Seek, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use rustix::fs::{Mode, Stat};
 use rustix::io::Errno;
 use zarr_traits::{
     Bytes, Key, Prefix, StoreError, StoreErrorKind, StoreResult, Version,
-    store::{Outcome, Put, PutMode},
+    store::{Copied, CopyFrom, Outcome, Put, PutMode},
 };
 
 use crate::lock::Unlocked;
@@ -34,7 +34,19 @@ const VECTOR: usize = 64;
 
 impl FsStore {
     pub(crate) fn put(&self, put: Put<'_>) -> StoreResult<Outcome> {
-        let Put { key, parts, mode, .. } = put;
+        self.write(put, |file| write_all(file, put.parts))
+    }
+
+    /// Copies an open file. The kernel moves the bytes, or shares the blocks where the file system can.
+    pub(crate) fn copy(&self, copy: CopyFrom<'_>) -> StoreResult<Copied> {
+        let Some(source) = copy.origin.get::<Opened>() else { return Ok(Copied::Unable) };
+        let put = Put::new(copy.key, &[], PutMode::Replace);
+        self.write(put, |file| copy_all(file, source)).map(|_| Copied::Done)
+    }
+
+    /// Performs a put whose value `write` writes into a new file; more than once if the directory goes away.
+    fn write(&self, put: Put<'_>, write: impl Fn(&File) -> StoreResult<()>) -> StoreResult<Outcome> {
+        let Put { key, mode, .. } = put;
         check(key.as_str())?;
         // To create is exclusive by itself, and the last to replace wins.
         let unlocked = match mode {
@@ -50,7 +62,10 @@ impl FsStore {
             let Some((mut temporary, file)) = Temporary::create(self, parent.as_fd(), key.name())? else {
                 continue;
             };
-            write_all(&file, parts, self.durability)?;
+            write(&file)?;
+            if self.durability == Durability::Durable {
+                rustix::fs::fdatasync(&file).map_err(|e| failed(e, "cannot write to the disk"))?;
+            }
             // Only who puts on a condition is told the version, and may want to keep it.
             let written = match mode {
                 PutMode::Replace => None,
@@ -161,7 +176,7 @@ fn uncertain(e: Errno, message: &str) -> StoreError {
 }
 
 /// Writes all of `parts`.
-fn write_all(mut file: &File, parts: &[Bytes], durability: Durability) -> StoreResult<()> {
+fn write_all(mut file: &File, parts: &[Bytes]) -> StoreResult<()> {
     for parts in parts.chunks(VECTOR) {
         let mut slices = [IoSlice::new(&[]); VECTOR];
         for (slice, part) in slices.iter_mut().zip(parts) {
@@ -184,10 +199,17 @@ fn write_all(mut file: &File, parts: &[Bytes], durability: Durability) -> StoreR
             }
         }
     }
-    if durability == Durability::Durable {
-        rustix::fs::fdatasync(file).map_err(|e| failed(e, "cannot write to the disk"))?;
-    }
     Ok(())
+}
+
+/// Writes all of another file.
+fn copy_all(mut file: &File, source: &Opened) -> StoreResult<()> {
+    let mut from = &source.file;
+    from.rewind()?;
+    if std::io::copy(&mut from, &mut file)? == source.size {
+        return Ok(());
+    }
+    Err(StoreError::new(StoreErrorKind::Changed, "the file changed its length while it was copied"))
 }
 
 /// The version of a file that was written, with the file.

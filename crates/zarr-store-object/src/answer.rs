@@ -20,12 +20,29 @@ pub(crate) fn judged(parts: &Parts, answer: Response<Bytes>) -> Result<Response<
             asked.check(&answer)?;
             Ok(answer)
         }
+        _ if status.is_success() && is_copy(parts) && !is_copied(&answer) => Err(uncopied(&answer)),
         _ if status.is_success() => Ok(answer),
         _ if status.is_redirection() && leads_to_folder(parts, &answer) => {
             Err(Failure::new(Why::Folder, "there is a folder of that name, and no object"))
         }
         _ => Err(refusal(&answer)),
     }
+}
+
+/// Whether a request asks the service for a copy.
+fn is_copy(parts: &Parts) -> bool {
+    ["x-amz-copy-source", "x-goog-copy-source"].iter().any(|name| parts.headers.contains_key(*name))
+}
+
+/// Whether an answer says that a copy is done. A copy that fails after the service began to answer has the status 200 as well.
+fn is_copied(answer: &Response<Bytes>) -> bool {
+    std::str::from_utf8(answer.body()).is_ok_and(|text| text.contains("<CopyObjectResult"))
+}
+
+fn uncopied(answer: &Response<Bytes>) -> Failure {
+    let code = code(answer).map(|code| format!(" ({code})")).unwrap_or_default();
+    let text = format!("the service answered {}, but made no copy{code}", answer.status().as_u16());
+    Failure::new(Why::Broken, text).with_status(answer.status().as_u16())
 }
 
 /// Whether a redirect only adds a `/`.
@@ -140,6 +157,25 @@ mod tests {
             assert_eq!(failure.why, why, "{status} {body}");
             assert!(failure.text.ends_with(text), "{}", failure.text);
         }
+    }
+
+    #[test]
+    fn a_copy_is_done_when_the_answer_says_so() {
+        let put = |header: &str| {
+            let request = Request::put("http://h/a").header(header, "bucket/b").body(()).unwrap();
+            request.into_parts().0
+        };
+        let said = |body: &'static str| Response::new(Bytes::from_static(body.as_bytes()));
+        let error = "<?xml version=\"1.0\"?><Error><Code>InternalError</Code></Error>";
+        for header in ["x-amz-copy-source", "x-goog-copy-source"] {
+            assert!(judged(&put(header), said("<CopyObjectResult><ETag/></CopyObjectResult>")).is_ok());
+            for (body, text) in [(error, "made no copy (InternalError)"), ("", "made no copy")] {
+                let failure = judged(&put(header), said(body)).unwrap_err();
+                assert_eq!(failure.why, Why::Broken);
+                assert!(failure.text.ends_with(text), "{}", failure.text);
+            }
+        }
+        assert!(judged(&put("x-amz-meta-a"), said("")).is_ok());
     }
 
     #[test]

@@ -46,15 +46,23 @@ fn open(url: &str, access: &Access) -> StoreResult<Storage> {
     if access.anonymous {
         builder = builder.with_skip_signature(true);
     }
+    let endpoint = [AmazonS3ConfigKey::S3Endpoint, AmazonS3ConfigKey::Endpoint]
+        .iter()
+        .find_map(|key| builder.get_config_value(key));
     let single = builder.get_config_value(&AmazonS3ConfigKey::DisableBulkDelete).as_deref() == Some("true");
     let store = Arc::new(builder.build().map_err(|e| misconfigured(&e))?);
+    // Directory buckets, whose names end so, are not listed in order, and copy by requests of their own.
+    let is_directory = place.container.ends_with("--x-s3");
     let storage = place.storage(store.clone(), access)?.with_service(|service| {
         service.pages = Some(store);
-        // Directory buckets, whose names end so, are not listed in order.
-        service.ordered = !place.container.ends_with("--x-s3");
+        service.ordered = !is_directory;
         service.batch = if single { 1 } else { BATCH };
     });
-    Ok(Storage::from(storage))
+    if is_directory {
+        return Ok(Storage::from(storage));
+    }
+    let container = format!("s3 {} {}", endpoint.unwrap_or_default(), place.container);
+    Ok(Storage::from(storage.with_copies(container)))
 }
 
 /// A section of the files that the tools of AWS keep in the user's folder.

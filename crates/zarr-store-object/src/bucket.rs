@@ -32,6 +32,8 @@ pub(crate) struct Bucket {
 pub(crate) struct Service {
     /// A put is sent once: the answer to a conditional one is about this very request.
     pub(crate) definite: bool,
+    /// The bucket, by what tells it from all others: two handles with the same text are of one bucket. `None`: not known.
+    pub(crate) container: Option<Arc<str>>,
     /// The pages of listings, where the client gives them one by one.
     pub(crate) pages: Option<Arc<dyn PaginatedListStore>>,
     /// Pages list keys in the order of their bytes, and can begin behind a key.
@@ -49,6 +51,7 @@ impl Bucket {
     pub(crate) fn new(store: Arc<dyn ObjectStore>, capabilities: Capabilities) -> Self {
         let service = Service {
             definite: true,
+            container: None,
             pages: None,
             ordered: false,
             listing: 1 << 30,

@@ -37,5 +37,6 @@ fn open(url: &str, access: &Access) -> StoreResult<Storage> {
         service.pages = Some(store);
         service.ordered = true;
     });
-    Ok(Storage::from(storage))
+    let container = format!("gs {} {}", access.endpoint.as_deref().unwrap_or_default(), place.container);
+    Ok(Storage::from(storage.with_copies(container)))
 }

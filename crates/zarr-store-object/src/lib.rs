@@ -14,6 +14,7 @@ mod bucket;
 mod client;
 #[cfg(feature = "client")]
 mod cloud;
+mod copy;
 mod delete;
 mod error;
 #[cfg(feature = "client")]

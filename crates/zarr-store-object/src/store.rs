@@ -8,12 +8,13 @@ use object_store::path::Path;
 use zarr_traits::{
     BoxFuture, Key, Prefix, StoreError, StoreErrorKind, StoreResult,
     store::{
-        Answer, Capabilities, Delete, Dir, Drive, List, ListDir, ObjectMeta, Op, Outcome, Page, Put, PutMode,
-        Read, ReadBuffer, ReadVersion, Store,
+        Answer, Capabilities, Copied, CopyFrom, Delete, Dir, Drive, List, ListDir, ObjectMeta, Op, Origin,
+        Outcome, Page, Put, PutMode, Read, ReadBuffer, ReadVersion, Store,
     },
 };
 
 use crate::bucket::{Bucket, Service};
+use crate::copy::Source;
 use crate::error::without_secrets;
 use crate::get::Found;
 use crate::put::Condition;
@@ -90,8 +91,8 @@ impl ObjectStorage {
         Ok(self)
     }
 
-    /// Sets what the service can do: suffix ranges, [`PutMode::Create`], [`PutMode::IfUnchanged`], requests in flight. There is no
-    /// conditional delete.
+    /// Sets what the service can do: suffix ranges, [`PutMode::Create`], [`PutMode::IfUnchanged`], copies, requests in flight.
+    /// There is no conditional delete.
     #[must_use]
     pub fn with_capabilities(mut self, mut capabilities: Capabilities) -> Self {
         capabilities.delete_if = false;
@@ -133,6 +134,14 @@ impl ObjectStorage {
 
     pub(crate) fn with_service(mut self, change: impl FnOnce(&mut Service)) -> Self {
         change(&mut self.bucket.service);
+        self
+    }
+
+    /// Lets the service make copies. `container` is equal for two handles if they are of one bucket.
+    #[cfg(any(feature = "aws", feature = "gcp"))]
+    pub(crate) fn with_copies(mut self, container: String) -> Self {
+        self.bucket.service.container = Some(container.into());
+        self.bucket.capabilities.copy = true;
         self
     }
 
@@ -214,6 +223,13 @@ impl ObjectStorage {
         self.run(|bucket| async move { bucket.delete_below(&below).await }).await
     }
 
+    async fn copy(&self, CopyFrom { origin, key, .. }: CopyFrom<'_>) -> StoreResult<Copied> {
+        let path = self.bucket.path(key.as_str())?;
+        let source = origin.get::<Source>().and_then(|source| source.within(&self.bucket)).cloned();
+        let Some(source) = source else { return Ok(Copied::Unable) };
+        self.run(|bucket| async move { bucket.copy(&source, &path).await }).await
+    }
+
     async fn perform(&self, op: Op<'_>) -> StoreResult<Answer> {
         match op {
             Op::Read(read) => self.read(read).await.map(Answer::Read),
@@ -225,6 +241,11 @@ impl ObjectStorage {
             Op::DeletePrefix(prefix) => self.delete_below(prefix).await.map(|()| Answer::Done),
             // What a service has acknowledged is durable.
             Op::Sync => Ok(Answer::Done),
+            Op::Origin(key) => {
+                let source = Source::new(&self.bucket, self.bucket.path(key.as_str())?);
+                Ok(Answer::Origin(Some(Origin::new(source))))
+            }
+            Op::Copy(copy) => self.copy(copy).await.map(Answer::Copied),
             op => op.unsupported(),
         }
     }

@@ -10,7 +10,7 @@ use zarr_store_object::object_store::path::Path;
 use zarr_traits::StoreErrorKind::{self, Io, PermissionDenied, RangeNotSatisfiable, Unavailable, Uncertain};
 use zarr_traits::{
     ByteRange, Bytes, Storage, Version, block_on,
-    store::{Outcome, PutMode, ReadVersion},
+    store::{Copied, Outcome, PutMode, ReadVersion},
 };
 
 const SERVICES: [&str; 3] = ["s3", "gs", "az"];
@@ -350,6 +350,38 @@ fn deletes_are_sent_as_each_service_has_them() {
         // There is no conditional delete.
         let outcome = block_on(storage.delete_if(&key("k"), Some(&Version::new(*b"v"))));
         assert_eq!(outcome.unwrap_err().kind(), StoreErrorKind::Unsupported, "{what}");
+    }
+}
+
+/// The headers and the answers of copies, and what becomes of an answer that tells of an error behind the status 200.
+#[test]
+fn copies_are_made_by_the_service_where_it_can() {
+    let body = |text: &str| Answer::new(200).header("Content-Type", "application/xml").body(text);
+    let done = || body("<CopyObjectResult><ETag>\"1\"</ETag></CopyObjectResult>");
+    let broken = || body("<?xml version=\"1.0\"?><Error><Code>InternalError</Code></Error>");
+    for (service, answer, expected, header) in [
+        ("s3", done(), Ok(Copied::Done), "x-amz-copy-source=bucket/a%20b/c%230"),
+        ("s3", refused(404, "NoSuchKey"), Ok(Copied::Absent), "x-amz-copy-source=bucket/a%20b/c%230"),
+        ("s3", refused(403, "AccessDenied"), Err(PermissionDenied), "x-amz-copy-source=bucket/a%20b/c%230"),
+        ("s3", broken(), Err(Uncertain), "x-amz-copy-source=bucket/a%20b/c%230"),
+        ("gs", done(), Ok(Copied::Done), "x-goog-copy-source=bucket/a%20b%2Fc%230"),
+        ("gs", refused(404, "NoSuchKey"), Ok(Copied::Absent), "x-goog-copy-source=bucket/a%20b%2Fc%230"),
+        ("gs", broken(), Err(Uncertain), "x-goog-copy-source=bucket/a%20b%2Fc%230"),
+    ] {
+        let what = format!("{service}, {answer:?}");
+        let server = answering(vec![answer]);
+        let handle = || storage(service, &server);
+        let copied = block_on(handle().copy_from(&handle(), &key("a b/c#0"), &key("k")));
+        assert_eq!(copied.map_err(|e| e.kind()), expected, "{what}");
+        let headers = ["x-amz-copy-source", "x-goog-copy-source"];
+        assert_eq!(sent(&server, &headers), [format!("PUT /bucket/k {header}")], "{what}");
+    }
+    // A copy within Azure may still be under way when it is answered.
+    let server = Server::new(|asked| panic!("{asked:?}"));
+    let [s3, google, azure] = SERVICES.map(|service| storage(service, &server));
+    for (from, to) in [(&azure, &azure), (&s3, &google), (&google, &s3)] {
+        let copied = block_on(to.copy_from(from, &key("a"), &key("b")));
+        assert_eq!(copied.unwrap(), Copied::Unable);
     }
 }
 

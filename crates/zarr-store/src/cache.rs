@@ -267,6 +267,7 @@ impl Cached {
         let what = match &op {
             Op::Put(put) => Some(Target::Key(put.key)),
             Op::Delete(delete) => Some(Target::Key(delete.key)),
+            Op::Copy(copy) => Some(Target::Key(copy.key)),
             Op::DeletePrefix(prefix) => Some(Target::Below(prefix)),
             _ => None,
         };

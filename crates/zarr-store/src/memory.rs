@@ -8,8 +8,8 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use zarr_traits::{
     BoxFuture, Bytes, Key, Prefix, StoreResult, Version, ready,
     store::{
-        Answer, Capabilities, Delete, Dir, List, ListDir, Listed, ObjectMeta, Op, Outcome, Page, Put,
-        PutMode, Read, Store,
+        Answer, Capabilities, Copied, CopyFrom, Delete, Dir, List, ListDir, Listed, ObjectMeta, Op, Origin,
+        Outcome, Page, Put, PutMode, Read, Store,
     },
 };
 
@@ -102,6 +102,15 @@ impl Content {
             .take_while(move |(key, _)| key.starts_with(prefix))
     }
 
+    /// Stores a value, and returns its version.
+    fn insert(&mut self, key: &Key, bytes: Bytes) -> Version {
+        self.clock += 1;
+        let object = Object { bytes, version: self.clock };
+        let version = object.version();
+        self.objects.insert(key.as_str().to_owned(), object);
+        version
+    }
+
     fn delete_prefix(&mut self, prefix: &Prefix) {
         if prefix.is_root() {
             return self.objects.clear();
@@ -116,7 +125,9 @@ impl Content {
 
 impl Store for MemoryStore {
     fn capabilities(&self) -> Capabilities {
-        Capabilities::inline()
+        let mut capabilities = Capabilities::inline();
+        capabilities.copy = true;
+        capabilities
     }
 
     fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
@@ -132,6 +143,8 @@ impl Store for MemoryStore {
                 Ok(Answer::Done)
             }
             Op::Sync => Ok(Answer::Done),
+            Op::Origin(key) => Ok(Answer::Origin(self.value(key).map(Origin::new))),
+            Op::Copy(copy) => Ok(Answer::Copied(self.copy(copy))),
             op => op.unsupported(),
         })
     }
@@ -187,11 +200,18 @@ impl MemoryStore {
         if !holds {
             return Ok(Outcome::Conflict);
         }
-        content.clock += 1;
-        let object = Object { bytes, version: content.clock };
-        let version = object.version();
-        content.objects.insert(put.key.as_str().to_owned(), object);
-        Ok(Outcome::Done(Some(version)))
+        Ok(Outcome::Done(Some(content.insert(put.key, bytes))))
+    }
+
+    fn value(&self, key: &Key) -> Option<Bytes> {
+        self.read().objects.get(key.as_str()).map(|object| object.bytes.clone())
+    }
+
+    /// The copy shares the memory of the object.
+    fn copy(&self, copy: CopyFrom<'_>) -> Copied {
+        let Some(bytes) = copy.origin.get::<Bytes>() else { return Copied::Unable };
+        self.write().insert(copy.key, bytes.clone());
+        Copied::Done
     }
 
     fn delete(&self, Delete { key, version, .. }: Delete<'_>) -> Outcome {

@@ -90,6 +90,8 @@ impl Store for Prefixed {
                     self.storage.call(Op::DeletePrefix(&self.inside_prefix(prefix)?)).await
                 }
                 Op::Sync => self.storage.call(Op::Sync).await,
+                Op::Origin(key) => self.storage.call(Op::Origin(&self.inside(key)?)).await,
+                Op::Copy(copy) => self.storage.call(Op::Copy(copy.at(&self.inside(copy.key)?))).await,
                 op => op.unsupported(),
             }
         })

@@ -3,12 +3,12 @@
 use crate::{Request, Trace};
 use zarr_traits::{
     BoxFuture, ByteRange, Storage, StoreErrorKind, StoreResult,
-    store::{Answer, Capabilities, Op, Outcome, Store},
+    store::{Answer, Capabilities, Copied, Op, Outcome, Store},
 };
 
 /// The layer that tells about every call to a store, after it has ended; a future that is dropped is not told of.
 ///
-/// Methods are called as HTTP calls them: `GET`, `HEAD`, `LIST`, `PUT`, `DELETE`, and `SYNC`. The target is the key, or the
+/// Methods are called as HTTP calls them: `GET`, `HEAD`, `LIST`, `PUT`, `DELETE`, and `SYNC`, `ORIGIN` and `COPY`. The target is the key, or the
 /// prefix, which ends in `/`. A call with several ranges is one request here, also where the store makes several of it.
 ///
 /// ```
@@ -76,13 +76,17 @@ fn method(op: &Op<'_>) -> &'static str {
         Op::Put(_) => "PUT",
         Op::Delete(_) | Op::DeletePrefix(_) => "DELETE",
         Op::Sync => "SYNC",
+        Op::Origin(_) => "ORIGIN",
+        Op::Copy(_) => "COPY",
         _ => "OTHER",
     }
 }
 
 fn status(answer: &Answer) -> &'static str {
     match answer {
-        Answer::Read(None) | Answer::Head(None) => "absent",
+        Answer::Read(None) | Answer::Head(None) | Answer::Origin(None) => "absent",
+        Answer::Copied(Copied::Absent) => "absent",
+        Answer::Copied(Copied::Unable) => "unable",
         Answer::Write(Outcome::Conflict) => "conflict",
         _ => "ok",
     }

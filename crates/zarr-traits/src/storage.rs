@@ -11,8 +11,8 @@ use crate::future::{BoxFuture, ready};
 use crate::key::{Key, Prefix};
 use crate::range::ByteRange;
 use crate::store::{
-    Answer, Capabilities, Delete, Dir, Head, List, ListDir, Listed, ObjectMeta, Op, Outcome, Page, Put,
-    PutMode, Read, ReadBuffer, ReadVersion, Store,
+    Answer, Capabilities, Copied, CopyFrom, Delete, Dir, Head, List, ListDir, Listed, ObjectMeta, Op,
+    Outcome, Page, Put, PutMode, Read, ReadBuffer, ReadVersion, Store,
 };
 use crate::version::Version;
 
@@ -230,6 +230,29 @@ impl Storage {
     /// Those of the store; [`StoreErrorKind::Unsupported`] when it is read-only or lacks the condition.
     pub async fn put_if(&self, key: &Key, parts: &[Bytes], mode: PutMode<'_>) -> StoreResult<Outcome> {
         self.call(Op::Put(Put::new(key, parts, mode))).await?.into_outcome()
+    }
+
+    /// Copies the object at `from` of another storage to `key`, in place of what is there, if the service of both can do so
+    /// itself: the bytes do not pass through this process.
+    ///
+    /// # Errors
+    /// Those of the stores; [`StoreErrorKind::Unsupported`] when this one is read-only.
+    pub async fn copy_from(&self, source: &Storage, from: &Key, key: &Key) -> StoreResult<Copied> {
+        self.check_writable()?;
+        if !self.capabilities().copy || !source.capabilities().copy {
+            return Ok(Copied::Unable);
+        }
+        let copy = async {
+            match source.call(Op::Origin(from)).await?.into_origin()? {
+                Some(origin) => self.call(Op::Copy(CopyFrom::new(&origin, key))).await?.into_copied(),
+                None => Ok(Copied::Absent),
+            }
+        };
+        match copy.await {
+            // A layer that changes keys may show the capability of the store below it.
+            Err(e) if e.kind() == StoreErrorKind::Unsupported => Ok(Copied::Unable),
+            copied => copied,
+        }
     }
 
     /// Deletes the object at `key`, if there is one.

@@ -7,8 +7,9 @@ use std::pin::pin;
 use futures_util::future::Either;
 use futures_util::{Stream, TryStreamExt, future, stream};
 use zarr_array::blocking::Array;
+use zarr_array::traits::store::Listed;
 use zarr_array::traits::{Key, Prefix, StoreResult};
-use zarr_hierarchy::objects::{Moved, Transfer, TransferError, keys};
+use zarr_hierarchy::objects::{Moved, Transfer, TransferError, listed};
 
 use super::indices::indices;
 use crate::stored::chunk_at;
@@ -50,28 +51,28 @@ fn transfer(source: &Array, copy: &Array) -> Transfer {
     Transfer::new(source.storage().clone(), copy.storage().clone())
 }
 
-/// The keys of chunks in the source and in the copy: of those that are stored, or of all where the source cannot list.
+/// The objects of chunks in the source, and their keys in the copy: of those that are stored, or of all where the source cannot list.
 fn pairs<'a>(
     source: &'a Array,
     prefix: &'a Prefix,
     copy: &'a Array,
-) -> impl Stream<Item = StoreResult<(Key, Key)>> + 'a {
+) -> impl Stream<Item = StoreResult<(Listed, Key)>> + 'a {
     if source.storage().capabilities().list {
-        let pair = |key: Key| {
-            let index = chunk_at(source, &key);
-            future::ready(index.map(|index| Ok((key, copy.chunk_key(&index)?))).transpose())
+        let pair = |object: Listed| {
+            let index = chunk_at(source, &object.key);
+            future::ready(index.map(|index| Ok((object, copy.chunk_key(&index)?))).transpose())
         };
-        return Either::Left(keys(source.storage(), prefix).try_filter_map(pair));
+        return Either::Left(listed(source.storage(), prefix).try_filter_map(pair));
     }
-    let pair = |index: Vec<u64>| Ok((source.chunk_key(&index)?, copy.chunk_key(&index)?));
+    let pair = |index: Vec<u64>| Ok((Listed::new(source.chunk_key(&index)?), copy.chunk_key(&index)?));
     Either::Right(stream::iter(indices(&source.chunk_counts()).map(pair)))
 }
 
 /// Deletes the chunks of the copy that are not among these.
 async fn delete_others(copy: &Array, kept: &HashSet<Key>) -> StoreResult<()> {
     let root = Prefix::root();
-    let mut listed = pin!(keys(copy.storage(), &root));
-    while let Some(key) = listed.try_next().await? {
+    let mut objects = pin!(listed(copy.storage(), &root));
+    while let Some(Listed { key, .. }) = objects.try_next().await? {
         if !kept.contains(&key) && chunk_at(copy, &key).is_some() {
             copy.storage().delete(&key).await?;
         }

@@ -69,7 +69,7 @@ impl Store {
             if call.writes() {
                 script.written.push(format!("{} {}", name(call), call.target()));
             }
-            if !matches!(call, Op::Put(_)) {
+            if !matches!(call, Op::Put(_) | Op::Copy(_)) {
                 return None;
             }
             script.puts += 1;
@@ -180,7 +180,7 @@ fn chunks_are_durable_before_documents() {
     copy(&["test://durable/source", "test://durable/copy"]).unwrap();
     let written = store.script.lock().unwrap().written.clone();
     let kind = |line: &String| match line.split_once(' ').unwrap() {
-        ("Put", key) if key.contains("/c/") => "chunk",
+        ("Copy", key) if key.contains("/c/") => "chunk",
         ("Put", key) if key.ends_with(marker::NAME) => "marker",
         ("Put", _) => "document",
         ("Sync", _) => "sync",
@@ -269,6 +269,7 @@ fn what_is_to_be_written_is_opened_once() {
 fn name(op: &Op<'_>) -> &'static str {
     match op {
         Op::Put(_) => "Put",
+        Op::Copy(_) => "Copy",
         Op::Sync => "Sync",
         _ => "Delete",
     }

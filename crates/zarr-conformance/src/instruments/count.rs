@@ -97,6 +97,8 @@ counts! {
     delete_prefixes,
     /// [`Op::Sync`] operations.
     syncs,
+    /// [`Op::Copy`] operations. The [`Op::Origin`] before each counts as nothing: it moves no bytes.
+    copies,
     /// Operations of other kinds.
     others,
     /// Ranges of the reads.
@@ -111,7 +113,7 @@ impl Counts {
     /// Operations of any kind.
     pub fn requests(&self) -> u64 {
         let reading = self.reads + self.heads + self.lists + self.list_dirs;
-        reading + self.puts + self.deletes + self.delete_prefixes + self.syncs + self.others
+        reading + self.puts + self.deletes + self.delete_prefixes + self.syncs + self.copies + self.others
     }
 }
 
@@ -133,6 +135,7 @@ impl Counters {
             Op::Delete(_) => &self.deletes,
             Op::DeletePrefix(_) => &self.delete_prefixes,
             Op::Sync => &self.syncs,
+            Op::Copy(_) => &self.copies,
             _ => &self.others,
         }
     }
@@ -150,7 +153,7 @@ impl Store for Counting {
     fn call<'a>(&'a self, mut op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
         Box::pin(async move {
             let counters = &*self.counters;
-            add(counters.of(&op), 1);
+            add(counters.of(&op), u64::from(!matches!(op, Op::Origin(_))));
             if let Op::Read(read) = &op {
                 add(&counters.ranges, read.ranges.len() as u64);
             }

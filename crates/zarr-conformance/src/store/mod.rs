@@ -67,6 +67,7 @@ const WRITING: &[Rule<Subject>] = &[
     Rule::new("11", "a conflict is definite", conditional::conflict),
     Rule::new("12", "deleting what is not there succeeds", write::delete),
     Rule::new("13", "a prefix a/ covers a/b, and neither a nor ab/c", write::prefix),
+    Rule::new("17", "a copy that the service makes is whole", write::copy),
     Rule::new("14", "a listing is complete, in order, and of keys alone", list::complete),
     Rule::new("E.t3", "keys that differ in case are different", keys::case),
     Rule::new("E.t8", "any legal key can be used", keys::any),

@@ -1,8 +1,11 @@
-//! Rules 12 and 13: deleting.
+//! Rules 12, 13 and 17: deleting and copying.
 
-use zarr_traits::store::Outcome;
+use zarr_traits::{
+    StoreErrorKind, block_on,
+    store::{Copied, Outcome},
+};
 
-use super::subject::Subject;
+use super::subject::{LARGE_SIZE, Subject, key, pattern};
 use crate::report::{Check, ensure};
 
 pub(super) fn delete(store: &Subject) -> Check {
@@ -24,6 +27,43 @@ pub(super) fn delete(store: &Subject) -> Check {
     }
     store.put("a/b", "again")?;
     store.holds("a/b", Some(b"again"))
+}
+
+/// Copies within the storage: of a large value, of no bytes, over another object, onto itself.
+pub(super) fn copy(store: &Subject) -> Check {
+    let large = pattern(LARGE_SIZE);
+    store.put("a/large", large.clone())?;
+    store.put("a/empty", "")?;
+    let copy = |from: &str, to: &str| block_on(store.storage.copy_from(&store.storage, &key(from), &key(to)));
+    if !store.storage.capabilities().copy {
+        let copied = copy("a/large", "b/large")?;
+        ensure!(copied == Copied::Unable, "the store claims no copies, and a copy gave {copied:?}");
+        return store.holds("b/large", None);
+    }
+    for (from, to, value) in [
+        ("a/large", "b/large", &*large),
+        ("a/empty", "b/empty", b""),
+        ("a/large", "b/empty", &large),
+        ("a/empty", "b/large", b""),
+        ("a/large", "a/large", &large),
+    ] {
+        let copied = copy(from, to);
+        // S3 refuses a copy onto itself.
+        if from != to || copied.is_ok() {
+            let copied = copied?;
+            ensure!(copied == Copied::Done, "a copy of {from:?} to {to:?} gave {copied:?}");
+        }
+        store.holds(to, Some(value))?;
+    }
+    let copied = copy("nothing", "b/nothing")?;
+    ensure!(copied == Copied::Absent, "a copy of an absent object gave {copied:?}");
+    store.holds("b/nothing", None)?;
+    let storage = store.storage.read_only();
+    match block_on(storage.copy_from(&store.storage, &key("a/large"), &key("b/more"))) {
+        Err(e) if e.kind() == StoreErrorKind::Unsupported => {}
+        copied => ensure!(false, "a copy into a read-only storage gave {copied:?}"),
+    }
+    store.holds("b/more", None)
 }
 
 /// E.t4, and what surrounds it.

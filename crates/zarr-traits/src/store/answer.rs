@@ -1,5 +1,6 @@
 //! The answers of a store.
 
+use super::origin::Origin;
 use crate::error::{StoreError, StoreErrorKind, StoreResult};
 use crate::key::{Key, Prefix};
 use crate::version::Version;
@@ -18,6 +19,10 @@ pub enum Answer {
     ListDir(Dir),
     /// To [`Op::Put`](super::Op::Put) and [`Op::Delete`](super::Op::Delete).
     Write(Outcome),
+    /// To [`Op::Origin`](super::Op::Origin). `None`: there is no object at the key.
+    Origin(Option<Origin>),
+    /// To [`Op::Copy`](super::Op::Copy).
+    Copied(Copied),
     /// To [`Op::DeletePrefix`](super::Op::DeletePrefix) and [`Op::Sync`](super::Op::Sync).
     Done,
 }
@@ -46,7 +51,9 @@ unwrapping! {
     into_head: Head => Option<ObjectMeta>,
     into_page: List => Page,
     into_dir: ListDir => Dir,
-    into_outcome: Write => Outcome
+    into_outcome: Write => Outcome,
+    into_origin: Origin => Option<Origin>,
+    into_copied: Copied => Copied
 }
 
 impl Answer {
@@ -170,4 +177,16 @@ pub enum Outcome {
     Done(Option<Version>),
     /// The condition did not hold. Nothing was changed.
     Conflict,
+}
+
+/// What came of a copy that the service was to make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Copied {
+    /// The copy is there.
+    Done,
+    /// There is no object to copy.
+    Absent,
+    /// The service cannot copy from there. Nothing was changed: read the object and put it.
+    Unable,
 }

@@ -21,10 +21,12 @@ pub struct Capabilities {
     pub put_if: bool,
     /// A [`Delete`](super::Delete) with a version is supported.
     pub delete_if: bool,
+    /// [`Op::Origin`](super::Op::Origin) is supported and, in a store that can be written, [`Op::Copy`](super::Op::Copy).
+    pub copy: bool,
 }
 
 impl Capabilities {
-    /// A local store that supports every operation.
+    /// A local store that supports every operation but copies of its own. Set [`copy`](Self::copy) where it makes them.
     pub fn inline() -> Self {
         Self {
             drive: Drive::Inline,
@@ -34,6 +36,7 @@ impl Capabilities {
             put_create: true,
             put_if: true,
             delete_if: true,
+            copy: false,
         }
     }
 

@@ -25,18 +25,22 @@
 //! 15. Errors and logs never contain credentials.
 //! 16. A read never holds more than the [limit](ReadBuffer::limit) of its buffer. A larger answer is an error of kind
 //!     [`TooLarge`](crate::StoreErrorKind::TooLarge), raised before the memory for it is taken.
+//! 17. A copy has all bytes of its object when the call returns, and is atomic as a put. [`Copied::Unable`] changes nothing.
+//!     A layer that changes keys or values answers operations it does not know with [`Op::unsupported`].
 
 mod answer;
 mod buffer;
 mod capabilities;
 mod op;
+mod origin;
 
 use std::fmt::Debug;
 
-pub use answer::{Answer, Dir, Listed, ObjectMeta, Outcome, Page};
+pub use answer::{Answer, Copied, Dir, Listed, ObjectMeta, Outcome, Page};
 pub use buffer::{ReadBuffer, Stored};
 pub use capabilities::{Capabilities, Drive};
-pub use op::{Delete, Head, List, ListDir, Op, Put, PutMode, Read, ReadVersion};
+pub use op::{CopyFrom, Delete, Head, List, ListDir, Op, Put, PutMode, Read, ReadVersion};
+pub use origin::Origin;
 
 use crate::error::StoreResult;
 use crate::future::{BoxFuture, MaybeSend, MaybeSync};

@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use super::answer::{Answer, Dir, Listed, ObjectMeta, Page};
 use super::buffer::ReadBuffer;
+use super::origin::Origin;
 use crate::error::{StoreError, StoreErrorKind, StoreResult};
 use crate::key::{Key, Prefix};
 use crate::range::ByteRange;
@@ -30,6 +31,10 @@ pub enum Op<'a> {
     DeletePrefix(&'a Prefix),
     /// Makes everything written so far durable. Answered by [`Answer::Done`].
     Sync,
+    /// Asks where the object at a key is, for a copy that the service makes. Answered by [`Answer::Origin`].
+    Origin(&'a Key),
+    /// Stores a copy of an object that the service makes. Answered by [`Answer::Copied`].
+    Copy(CopyFrom<'a>),
 }
 
 impl<'a> Op<'a> {
@@ -44,12 +49,14 @@ impl<'a> Op<'a> {
             Self::Delete(delete) => Op::Delete(*delete),
             Self::DeletePrefix(prefix) => Op::DeletePrefix(prefix),
             Self::Sync => Op::Sync,
+            Self::Origin(key) => Op::Origin(key),
+            Self::Copy(copy) => Op::Copy(*copy),
         }
     }
 
     /// Whether the operation changes what is stored.
     pub fn writes(&self) -> bool {
-        matches!(self, Self::Put(_) | Self::Delete(_) | Self::DeletePrefix(_) | Self::Sync)
+        matches!(self, Self::Put(_) | Self::Delete(_) | Self::DeletePrefix(_) | Self::Sync | Self::Copy(_))
     }
 
     /// Whether the operation is a listing.
@@ -68,6 +75,8 @@ impl<'a> Op<'a> {
             Self::Delete(delete) => delete.key.as_str(),
             Self::DeletePrefix(prefix) => prefix.as_str(),
             Self::Sync => "",
+            Self::Origin(key) => key.as_str(),
+            Self::Copy(copy) => copy.key.as_str(),
         }
     }
 
@@ -329,5 +338,32 @@ impl<'a> Delete<'a> {
     #[must_use]
     pub fn version(self, version: Option<&'a Version>) -> Self {
         Self { version, ..self }
+    }
+}
+
+/// Stores a copy of an object that the service makes, in place of what is at the key: its bytes do not pass through this
+/// process.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct CopyFrom<'a> {
+    /// Where the object is.
+    pub origin: &'a Origin,
+    /// The key of the copy.
+    pub key: &'a Key,
+}
+
+impl<'a> CopyFrom<'a> {
+    /// Copies the object at `origin` to `key`.
+    pub fn new(origin: &'a Origin, key: &'a Key) -> Self {
+        Self { origin, key }
+    }
+
+    /// The same copy to another key: for a layer that changes keys.
+    #[must_use]
+    pub fn at<'b>(self, key: &'b Key) -> CopyFrom<'b>
+    where
+        'a: 'b,
+    {
+        CopyFrom { key, ..self }
     }
 }
