@@ -83,20 +83,18 @@ impl Cell {
         self.steps.iter().all(|s| *s == 1)
     }
 
+    /// The first wanted element, as its place in the result, that lies at or behind `at`, counted from the begin of the part.
+    pub(crate) fn first_hit(&self, at: &[u64]) -> Dims {
+        let dims = self.at.iter().zip(at).zip(&self.steps);
+        dims.map(|((begin, at), step)| begin + if *step == 1 { *at } else { at.div_ceil(*step) }).collect()
+    }
+
     /// The wanted elements in a box that begins `at` behind the begin of the part.
     pub(crate) fn hits(&self, at: &[u64], shape: &[u64]) -> Hits {
         let mut hits = Hits::default();
         for (dim, step) in self.steps.iter().enumerate() {
-            if *step == 1 {
-                hits.first.push(self.at[dim] + at[dim]);
-                hits.count.push(shape[dim]);
-                hits.start.push(0);
-                hits.extent.push(shape[dim]);
-                continue;
-            }
             let first = at[dim].div_ceil(*step);
             let count = (at[dim] + shape[dim]).div_ceil(*step) - first;
-            hits.first.push(self.at[dim] + first);
             hits.count.push(count);
             hits.start.push(first * step - at[dim]);
             hits.extent.push(count.saturating_sub(1) * step + 1);
@@ -108,8 +106,7 @@ impl Cell {
 /// The wanted elements in a box.
 #[derive(Debug, Default)]
 pub(crate) struct Hits {
-    /// The first of them in the result, and how many.
-    pub(crate) first: Dims,
+    /// How many there are in each dimension.
     pub(crate) count: Dims,
     /// The box from the first to the last of them, within the box.
     pub(crate) start: Dims,

@@ -314,7 +314,7 @@ impl Read {
         let mut parts = Vec::new();
         let (mut first, mut bytes, mut last) = (0, 0_u64, None::<Leaf>);
         for (i, piece) in pieces.iter().enumerate() {
-            let hit = cell.hits(&piece.at, &piece.shape).first;
+            let hit = cell.first_hit(&piece.at);
             if !last.as_ref().is_some_and(|last| last.holds(&hit)) {
                 if last.is_some() && bytes >= PART {
                     parts.push(first..i);
@@ -362,22 +362,27 @@ impl Read {
     ) -> ArrayResult<()> {
         let mut open: Option<(Leaf, Destination<'_>)> = None;
         for piece in pieces {
-            let hits = cell.hits(&piece.at, &piece.shape);
-            if !open.as_ref().is_some_and(|(leaf, _)| leaf.holds(&hits.first)) {
-                let leaf = self.plan.leaf(&hits.first);
+            let mut at = cell.first_hit(&piece.at);
+            if !open.as_ref().is_some_and(|(leaf, _)| leaf.holds(&at)) {
+                let leaf = self.plan.leaf(&at);
                 let dst = self.leaf(leaf.number)?;
                 open = Some((leaf, dst));
             }
             let Some((leaf, dst)) = &mut open else { continue };
-            let at: Dims = hits.first.iter().zip(&leaf.at).map(|(first, leaf)| first - leaf).collect();
-            let dst = dst.reborrow().sub(&at, &hits.count)?;
-            self.decode_piece(cell, piece, fetched.bytes(piece.span)?, &hits, dst, scratch)?;
+            at.iter_mut().zip(&leaf.at).for_each(|(at, leaf)| *at -= leaf);
+            let (src, dst) = (fetched.bytes(piece.span)?, dst.reborrow());
+            if cell.is_dense() {
+                zarr_engine::run_piece(piece, src, dst.sub(&at, &piece.shape)?, scratch)?;
+            } else {
+                let hits = cell.hits(&piece.at, &piece.shape);
+                self.decode_hits(cell, piece, src, &hits, dst.sub(&at, &hits.count)?, scratch)?;
+            }
         }
         Ok(())
     }
 
-    /// Decodes a piece into its place; where steps are wanted, by way of scratch.
-    fn decode_piece(
+    /// Decodes the wanted elements of a piece into their place, by way of scratch for the whole piece.
+    fn decode_hits(
         &self,
         cell: &Cell,
         piece: &Piece,
@@ -386,23 +391,16 @@ impl Read {
         mut dst: Destination<'_>,
         scratch: &mut Scratch,
     ) -> ArrayResult<()> {
-        match &piece.job {
-            Job::Fill(fill) => dst.fill(fill.bytes())?,
-            _ if cell.is_dense() => zarr_engine::run_piece(piece, src, dst, scratch)?,
-            _ => {
-                let size = self.core.size;
-                let mut around = scratch.take(byte_len(&piece.shape, size)?)?;
-                zarr_engine::run_piece(
-                    piece,
-                    src,
-                    Destination::dense(&mut around, &piece.shape, size)?,
-                    scratch,
-                )?;
-                let whole = Source::dense(&around, &piece.shape, size)?;
-                dst.put(whole.sub(&hits.start, &hits.extent)?.step(&cell.steps)?, Swap::NONE)?;
-                scratch.give(around);
-            }
+        if let Job::Fill(fill) = &piece.job {
+            return Ok(dst.fill(fill.bytes())?);
         }
+        let size = self.core.size;
+        let mut around = scratch.take(byte_len(&piece.shape, size)?)?;
+        let whole = Destination::dense(&mut around, &piece.shape, size)?;
+        zarr_engine::run_piece(piece, src, whole, scratch)?;
+        let whole = Source::dense(&around, &piece.shape, size)?;
+        dst.put(whole.sub(&hits.start, &hits.extent)?.step(&cell.steps)?, Swap::NONE)?;
+        scratch.give(around);
         Ok(())
     }
 
