@@ -318,7 +318,7 @@ fn options_for_stores_may_stand_anywhere() {
     let wanted = zarr(args!["cat", &a]).ok().out;
     assert_eq!(zarr(options.iter().cloned().chain(args!["cat", &a])).ok().out, wanted);
     assert_eq!(zarr(args!["cat", &a].into_iter().chain(options)).ok().out, wanted);
-    zarr(args!["cat", &a, "--endpoint", "here"]).fails(2, &["--endpoint", "no URL"]);
+    zarr(args!["cat", &a, "--endpoint", "here"]).fails(2, &["--endpoint", "expected a URL"]);
     zarr(args!["cat", &a, "--in-flight", "0"]).exits(2);
     zarr(args!["--array_path", &a, "info", &a]).fails(2, &["--array_path"]);
     let file = folder.join("trace.jsonl");
