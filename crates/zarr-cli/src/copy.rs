@@ -93,8 +93,8 @@ pub(crate) struct Args {
     /// What to do if DST exists. Only a Zarr node is ever replaced, after the copy is complete.
     #[arg(long, value_enum, default_value_t = IfExists::Fail)]
     if_exists: IfExists,
-    /// Continue an interrupted run of the same copy, or begin if there is none. Copied parts are compared with the source,
-    /// and equal ones are not written again. If the copy fails, its parts stay.
+    /// Continue an interrupted run of the same copy, or begin if there is none. Copied parts are compared with the
+    /// source, and equal ones are not written again. If the copy fails, its parts stay.
     #[arg(long)]
     resume: bool,
     /// Read source and copy again before the copy is renamed, and compare them: objects byte for byte, encoded elements

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_caller_can_do_has_a_code_of_its_own() {
+    fn each_kind_of_store_error_has_its_exit_code() {
         for (kind, code) in [
             (StoreErrorKind::Unsupported, 6),
             (StoreErrorKind::Unavailable, 7),

@@ -281,7 +281,8 @@ impl Group {
         block_on(self.0.erase(path))
     }
 
-    /// Copies the node at a path below this group, with everything below it, to a path below the group `to` in any store.
+    /// Copies the node at a path below this group, with everything below it, to a path below the group `to`. The groups
+    /// may be in different stores.
     ///
     /// # Errors
     /// As [`zarr_hierarchy::Group::copy_to`](crate::Group::copy_to).

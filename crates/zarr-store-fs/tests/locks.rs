@@ -162,7 +162,7 @@ fn a_name_too_long_for_a_lock_file_can_be_put_but_not_updated() {
     let key = key(&format!("a/{}", "x".repeat(250)));
     let put = |store: &FsStore, how| block_on(on(store).put_if(&key, &["v".into()], how));
     let Outcome::Done(Some(version)) = put(&at.store, PutMode::Create).unwrap() else {
-        panic!("there is no object")
+        panic!("the key is new")
     };
     assert_eq!(put(&at.store, PutMode::Create).unwrap(), Outcome::Conflict);
     let _ = put(&at.store, PutMode::Replace).unwrap();
