@@ -92,7 +92,7 @@ fn reads_end_right_or_with_an_error() {
         (1, Fault::Stall(2, minute), Right, 2),
         (always, Fault::Stall(2, minute), Error(Unavailable, "nothing came for"), 3),
         (1, Fault::Delay(Duration::from_secs(2)), Right, 2),
-        (always, Fault::Endless, Error(TooLarge { size: None }, "at most 5 are taken"), 1),
+        (always, Fault::Endless, Error(TooLarge { size: None }, "at most 5 are accepted"), 1),
         (always, Fault::NoRange, Right, 1),
         (1, Fault::raw("nonsense\r\n\r\n"), Right, 2),
         (1, Fault::raw(""), Right, 2),

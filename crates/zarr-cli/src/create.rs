@@ -55,7 +55,7 @@ pub(crate) struct Args {
     /// The codecs of the chunks, as in `zarr copy`.
     #[arg(long, value_name = "LIST|JSON", default_value = "zstd")]
     codecs: String,
-    /// The fill value, for elements that are not stored: JSON or a string; by default 0, false or an empty string.
+    /// The fill value, for elements that are not stored: JSON or a string; by default 0 or its equivalent.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     fill: Option<String>,
     /// A name for each dimension; a name may be empty.

@@ -233,7 +233,8 @@ fn a_stopped_holder_of_the_lock_blocks_writers_until_it_dies() {
     for how in [PutMode::Replace, PutMode::IfUnchanged(&version)] {
         let e = put(&hasty, "hasty", how).unwrap_err();
         let file = dir.path().join("a/k.__lock");
-        let expected = format!("waited 100ms in vain: some process holds the lock file {}", file.display());
+        let expected =
+            format!("timed out after 100ms: another process holds the lock file {}", file.display());
         assert_eq!((e.kind(), e.key()), (StoreErrorKind::Io, Some("a/k")));
         assert!(e.to_string().contains(&expected), "{e}");
     }

@@ -41,7 +41,7 @@ pub(crate) fn array(source: &Array, layout: &Layout, format: Format) -> Result<A
             let made = new(source, layout, keys, &attributes, std::iter::empty())?;
             Ok(made.to_v2()?.with_members2(&members)?)
         }
-        _ => Err(Failure::unsupported("arrays of format 1 are read, and not written")),
+        _ => Err(Failure::unsupported("arrays of format 1 can be read, but not written")),
     }
 }
 

@@ -68,7 +68,7 @@ fn attributes_come_from_a_file_or_from_standard_input() {
     assert!(child.wait().unwrap().success());
     assert_eq!(folder.document("a.zarr")["attributes"], json!({ "a": 1, "b": [2] }));
     attrs(&folder, "merge", "a.zarr", &["{"]).fails(2, &["the argument: line 1"]);
-    attrs(&folder, "merge", "a.zarr", &["[1]"]).fails(2, &["attributes are a JSON object"]);
+    attrs(&folder, "merge", "a.zarr", &["[1]"]).fails(2, &["attributes must be a JSON object"]);
     attrs(&folder, "merge", "a.zarr", &["@none.json"]).fails(3, &["none.json"]);
 }
 

@@ -83,7 +83,7 @@ fn new_metadata_can_go_elsewhere() {
     assert_eq!(folder.files("new.zarr"), ["t/zarr.json", "zarr.json"]);
     assert_eq!(folder.contents("w.zarr"), before);
     folder.write("full.zarr/file", "");
-    into("full.zarr").fails(2, &["the destination is not empty: there is \"file\""]);
+    into("full.zarr").fails(2, &["the destination is not empty: it holds \"file\""]);
 }
 
 #[test]

@@ -370,8 +370,8 @@ fn a_copy_can_be_packed_and_read_in_its_archive() {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
         fs::remove_file(folder.join("x.zip")).unwrap();
     }
-    zarr(args!["copy", "-q", &root, "s3://b/x.zip|zip:"]).fails(6, &["files of this machine"]);
-    zarr(args!["copy", "-q", &root, zip("") + "|zarr3:a"]).fails(2, &["no groups around"]);
+    zarr(args!["copy", "-q", &root, "s3://b/x.zip|zip:"]).fails(6, &["local files only"]);
+    zarr(args!["copy", "-q", &root, zip("") + "|zarr3:a"]).fails(2, &["no groups above"]);
 
     // An interrupted copy is resumed here as well.
     let folder = interrupted();
