@@ -60,8 +60,8 @@ struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-STORE is a directory; STORE/path is a node in it, for example weather.zarr/t2m. Or it is a URL, to which
-`|zarr:path` adds a node in it: file:///data/weather.zarr|zarr:t2m. Options for stores: zarr --help.
+STORE is a directory, and STORE/path names a node in it: weather.zarr/t2m. STORE can also be a URL, with `|zarr:path`
+for a node in it: file:///data/weather.zarr|zarr:t2m. Options for stores: zarr --help.
 
 Exit codes: 0 ok, 1 invalid or different, 2 usage, 3 not found, 4 input or output, 5 corrupt data,
 6 unsupported extension, 7 store unavailable, 8 permission denied, 9 conflict with another writer, 10 uncertain

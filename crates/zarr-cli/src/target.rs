@@ -131,7 +131,7 @@ impl Target {
     /// The error for a group whose children cannot be listed.
     fn unlisted(&self, source: Source) -> Failure {
         let instead = match source.is_documents() {
-            true => ", and --no-consolidated excludes consolidated metadata",
+            true => "; consolidated metadata is ignored here",
             false => {
                 ", and it has no consolidated metadata: run `zarr consolidate` where the store can be listed, or name \
                  a node with `URL|zarr:path`"

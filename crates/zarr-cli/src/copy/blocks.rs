@@ -40,6 +40,7 @@ pub(crate) struct Blocks {
     shape: Vec<u64>,
     /// The chunk grid of the copy.
     grid: Arc<dyn ChunkGrid>,
+    /// The number of chunks in a block for each dimension; fewer at the edge of the array.
     block: Vec<u64>,
     /// The blocks in which the source stores chunks; `None` for all blocks.
     only: Option<BTreeSet<Vec<u64>>>,
