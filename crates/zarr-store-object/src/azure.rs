@@ -62,7 +62,7 @@ fn open(url: &str, access: &Access) -> StoreResult<Storage> {
         builder = builder.with_account(name);
     }
     if account.is_none() {
-        let message = "no Azure account is given: name it in the URL (abfs://container@account.dfs.core.windows.net/…), \
+        let message = "no Azure account: name it in the URL (abfs://container@account.dfs.core.windows.net/…), \
                        AZURE_STORAGE_ACCOUNT_NAME or AZURE_STORAGE_CONNECTION_STRING";
         return Err(StoreError::new(StoreErrorKind::InvalidArgument, message));
     }
