@@ -1,4 +1,4 @@
-//! The options that all verbs have: how stores are reached.
+//! The options of all verbs for reaching stores.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -8,52 +8,52 @@ use zarr_store::Access;
 
 use crate::exit::Failure;
 
-/// How stores that have a URL are reached.
+/// How stores with a URL are reached.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Stores")]
 pub(crate) struct Options {
-    /// Do not sign requests: for what is public.
+    /// Do not sign requests; for public data.
     #[arg(long, global = true, hide_short_help = true)]
     anon: bool,
-    /// Where the service is, in place of its usual address: `http://127.0.0.1:9000`.
+    /// The address of the service, if not the usual one: `http://127.0.0.1:9000`.
     #[arg(long, global = true, hide_short_help = true, value_name = "URL")]
     endpoint: Option<String>,
     /// The region of the service.
     #[arg(long, global = true, hide_short_help = true, value_name = "NAME")]
     region: Option<String>,
-    /// The section of your configuration files that has the credentials.
+    /// The section of your configuration files with the credentials.
     #[arg(long, global = true, hide_short_help = true, value_name = "NAME")]
     profile: Option<String>,
-    /// Take what a web server forbids to read for absent: some say that instead of 404.
+    /// Treat status 403 of a web server as "not found": some servers answer so for absent objects.
     #[arg(long, global = true, hide_short_help = true)]
     forbidden_is_absent: bool,
-    /// How many requests may be under way at once.
+    /// The largest number of requests at once.
     #[arg(long, global = true, hide_short_help = true, value_name = "N")]
     in_flight: Option<NonZeroUsize>,
-    /// How often a request is tried again that may succeed then.
+    /// How often a failed request is repeated.
     #[arg(long, global = true, hide_short_help = true, value_name = "N")]
     retries: Option<u32>,
-    /// How long one operation may take, with all that is tried again.
+    /// The longest time for one operation, including repeated requests.
     #[arg(long, global = true, hide_short_help = true, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
-    /// Write a line of JSON for each request to a store to FILE; `-` is stderr.
+    /// Write one line of JSON to FILE for each request to a store; `-` is stderr.
     #[arg(long, global = true, hide_short_help = true, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    seconds.filter(|time| !time.is_zero()).ok_or_else(|| "this is no time to wait".to_owned())
+    seconds.filter(|time| !time.is_zero()).ok_or_else(|| "expected a number of seconds above 0".to_owned())
 }
 
 impl Options {
-    /// What stores are told, with these variables of the environment.
+    /// Returns the access options for stores, with these environment variables.
     pub(crate) fn access(
         &self,
         environment: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Access, Failure> {
         if let Some(endpoint) = self.endpoint.as_deref().filter(|e| !e.contains("://")) {
-            let message = format!("--endpoint {endpoint:?}: this is no URL, like http://127.0.0.1:9000");
+            let message = format!("--endpoint {endpoint:?}: expected a URL such as http://127.0.0.1:9000");
             return Err(Failure::usage(message));
         }
         let mut access = Access::new().environment(environment).anonymous(self.anon);
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_are_what_stores_are_told() {
+    fn options_are_passed_to_the_stores() {
         let options = Options {
             anon: true,
             forbidden_is_absent: true,

@@ -1,4 +1,4 @@
-//! `zarr attrs`: the attributes of a node.
+//! `zarr attrs`: prints or changes the attributes of a node.
 
 use std::fs;
 use std::io::{self, Read};
@@ -17,8 +17,8 @@ use crate::target::Target;
 
 /// Print or change the attributes of an array or a group.
 ///
-/// The document is changed as it is by then, and put only if nobody else has changed it meanwhile; what is not touched keeps
-/// its bytes. Consolidated metadata above is kept in step. A node with an unknown codec or data type will do as well.
+/// Other members of the metadata document keep their bytes, and a change by another writer is never overwritten.
+/// Consolidated metadata in groups above is updated. Works also for a node with an unknown codec or data type.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -42,22 +42,22 @@ enum Action {
     Get {
         #[arg(value_name = "STORE[/PATH]")]
         store: PathBuf,
-        /// The name of an attribute; or a JSON pointer, which begins with a slash.
+        /// The name of an attribute, or a JSON pointer, which begins with a slash.
         name: Option<String>,
     },
     /// Set attributes.
     Set {
         #[arg(value_name = "STORE[/PATH]")]
         store: PathBuf,
-        /// Names and values in turn. What is no JSON is a string.
+        /// Names and values in turn. A value that is not JSON is taken as a string.
         #[arg(value_name = "NAME VALUE", num_args = 2.., required = true, allow_negative_numbers = true)]
         pairs: Vec<String>,
     },
-    /// Set the attributes that an object has, and leave the others.
+    /// Set the attributes in a JSON object and keep the others.
     Merge {
         #[arg(value_name = "STORE[/PATH]")]
         store: PathBuf,
-        /// A JSON object; `@FILE` reads it from a file, `-` from standard input.
+        /// A JSON object, `@FILE` to read it from a file, or `-` for standard input.
         #[arg(value_name = "JSON|-|@FILE")]
         object: String,
     },
@@ -96,12 +96,12 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     }
 }
 
-/// A value as the user gives it: JSON, or else a string.
+/// Returns a value from the command line: JSON, or else a string.
 pub(crate) fn given(text: &str) -> Value {
     Value::parse(text).unwrap_or_else(|_| text.into())
 }
 
-/// The object that an argument is, or names.
+/// Returns the JSON object that an argument gives directly, by file or by standard input.
 pub(crate) fn object_of(argument: &str) -> Result<Object, Failure> {
     let (text, place) = match argument.strip_prefix('@') {
         Some(file) => {
@@ -117,7 +117,7 @@ pub(crate) fn object_of(argument: &str) -> Result<Object, Failure> {
         None => (argument.to_owned(), "the argument".to_owned()),
     };
     let value = Value::parse(&text).map_err(|e| Failure::usage(format!("{place}: {e}")))?;
-    value.as_object().ok_or_else(|| Failure::usage(format!("{place}: attributes are a JSON object")))
+    value.as_object().ok_or_else(|| Failure::usage(format!("{place}: attributes must be a JSON object")))
 }
 
 fn get(target: &Target, name: Option<&str>) -> Outcome {
@@ -141,7 +141,7 @@ fn get(target: &Target, name: Option<&str>) -> Outcome {
     Ok(Exit::Ok)
 }
 
-/// What a JSON pointer leads to (RFC 6901).
+/// Returns the value at a JSON pointer (RFC 6901).
 fn pointed(value: &Value, pointer: &str) -> Option<Value> {
     let mut value = value.clone();
     for token in pointer.strip_prefix('/')?.split('/') {
@@ -154,7 +154,7 @@ fn pointed(value: &Value, pointer: &str) -> Option<Value> {
     Some(value)
 }
 
-/// Sets attributes, or removes those without a value, all of them or none.
+/// Sets attributes, or removes those without a value. Changes all of them or none.
 fn change(target: &Target, changes: &[(String, Option<Value>)]) -> Outcome {
     target.check_writable()?;
     let (storage, prefix) = (&target.storage, target.prefix()?);
@@ -178,7 +178,7 @@ fn change(target: &Target, changes: &[(String, Option<Value>)]) -> Outcome {
     match block_on(edited).map_err(|e| place(e.into()))?.1 {
         None => Ok(Exit::Ok),
         Some(name) => {
-            let message = format!("there is no attribute {name:?}, nothing was removed");
+            let message = format!("there is no attribute {name:?}; nothing was removed");
             Err(place(Failure::new(Exit::NotFound, message)))
         }
     }

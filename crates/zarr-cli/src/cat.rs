@@ -1,4 +1,4 @@
-//! `zarr cat`: the elements of an array, or of a part of it, on standard output.
+//! `zarr cat`: prints the elements of an array, or of a part of it.
 
 use std::path::PathBuf;
 
@@ -21,10 +21,10 @@ use crate::target::Target;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The array: a directory with a zarr.json.
+    /// The array: a directory with a metadata document.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
-    /// How to print them.
+    /// The format of the output.
     #[arg(short, long, value_enum, default_value_t = Format::Raw)]
     format: Format,
     #[command(flatten)]
@@ -38,22 +38,22 @@ Examples:
   zarr cat --format json -s '-1, ::10, ::10' weather.zarr/t2m
   zarr cat --format npy -s 0 weather.zarr/t2m > day.npy
 
-Chunks that are not stored are printed as the fill value. Memory stays bounded, whatever the size of the array.";
+Chunks that are not stored are printed as the fill value. Memory use is bounded for arrays of any size.";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// Bytes in C order, little-endian, without a header; booleans as bytes 0 and 1.
+    /// Bytes in C order, little-endian, without a header; booleans are bytes 0 and 1.
     Raw,
-    /// Nested lists; NaN and infinities as strings, complex numbers as pairs, byte strings as base64.
+    /// Nested lists; NaN and infinities are strings, complex numbers pairs, byte strings base64.
     Json,
-    /// One element a line.
+    /// One element per line.
     Text,
     /// A NumPy file.
     Npy,
 }
 
 impl Args {
-    /// All elements of the array at `store`, one per line.
+    /// Makes the arguments that print all elements of the array at `store`, one per line.
     pub(crate) fn lines_of(store: PathBuf) -> Self {
         Self { store, format: Format::Text, part: Part::default() }
     }
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     Ok(Exit::Ok)
 }
 
-/// Part after part. Nothing is printed before the first part has been read, so that most errors leave no output.
+/// Prints the parts one by one. Printing begins after the first part is read, so most errors leave no output.
 fn print(array: &Array, picks: &[Pick], mut printer: Printer) -> Result<(), Failure> {
     let size = array.data_type().memory_size();
     for slab in Slabs::new(picks, array.chunk_grid(), size, Budget::DEFAULT) {
@@ -78,10 +78,10 @@ fn print(array: &Array, picks: &[Pick], mut printer: Printer) -> Result<(), Fail
     printer.end()
 }
 
-/// Elements on their way to standard output.
+/// Prints elements to standard output.
 struct Printer {
     out: Stdout,
-    /// Printed in front of the first element.
+    /// Printed before the first element.
     header: Vec<u8>,
     form: Form,
     data_type: DataType,
@@ -93,7 +93,7 @@ enum Form {
     Lists(Render, Nested),
 }
 
-/// Text is printed in pieces of about this size.
+/// The approximate size of a piece of printed text.
 const PIECE: usize = 256 << 10;
 
 impl Printer {
@@ -104,7 +104,7 @@ impl Printer {
         let (header, form) = match format {
             Format::Raw if data_type.size().is_none() => {
                 let message =
-                    format!("elements of data type {data_type} differ in length, use --format json");
+                    format!("elements of data type {data_type} have different lengths; use --format json");
                 return Err(Failure::unsupported(message));
             }
             Format::Raw => (Vec::new(), Form::Bytes),

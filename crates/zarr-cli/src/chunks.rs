@@ -1,4 +1,4 @@
-//! `zarr chunks`: what is stored of an array, object by object.
+//! `zarr chunks`: lists the stored chunks of an array.
 
 mod inside;
 mod rows;
@@ -19,19 +19,19 @@ use rows::{Rows, Sum};
 
 /// List the stored chunks or shards of an array.
 ///
-/// Each with its key, its index in the grid and its size in bytes, in the order of the keys; a shard with the inner chunks
-/// that its index lists. What lies among them and is no chunk of the array is listed as stray. No elements are read. A
-/// shard with a broken index is listed with what is wrong, and the command goes on and exits with 5 in the end.
+/// Shows each object with its key, its index in the grid and its size in bytes, in the order of keys; a shard also with
+/// the inner chunks in its index. An object that is not a chunk of the array is listed as stray. No elements are read.
+/// A shard with a broken index is listed with the reason; the command continues and then exits with 5.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The array: a directory with a zarr.json.
+    /// The array: a directory with a metadata document.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
-    /// Print one JSON object a line for each stored object; of a shard with all inner chunks.
+    /// Print one JSON object for each stored object, one a line; a shard lists its inner chunks.
     #[arg(long)]
     json: bool,
-    /// List the stored inner chunks of each shard as well: where in the shard they begin, their size and place.
+    /// List the stored inner chunks of each shard: first element in the shard, size, place in the object.
     #[arg(long)]
     inner: bool,
 }
@@ -69,14 +69,14 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
 /// A stored object.
 struct Entry {
     key: Key,
-    /// The index of a chunk, or why it is stray.
+    /// The index of a chunk, or the reason why the object is stray.
     chunk: Result<Dims, &'static str>,
     bytes: u64,
-    /// What is inside, of a shard.
+    /// The inner chunks, if this is a shard.
     inside: Option<Inside>,
 }
 
-/// What is stored of the array. What is deleted while it is listed is left out.
+/// Returns the stored objects of the array. Objects that are deleted during the listing are left out.
 fn entries(array: &Array) -> Result<impl Iterator<Item = Result<Entry, Failure>>, Failure> {
     let is_sharded = is_sharded(array);
     let entry = move |Object { listed, chunk }| -> Result<Option<Entry>, Failure> {
@@ -94,7 +94,7 @@ fn entries(array: &Array) -> Result<impl Iterator<Item = Result<Entry, Failure>>
 }
 
 impl Entry {
-    /// One line.
+    /// Returns one line of JSON.
     fn to_json(&self) -> String {
         let mut object = json::object([("key", self.key.as_str().into())]);
         match &self.chunk {

@@ -1,4 +1,4 @@
-//! `zarr consolidate`: the metadata of a hierarchy in one document.
+//! `zarr consolidate`: collects the metadata of a hierarchy in one document.
 
 use std::path::PathBuf;
 
@@ -14,25 +14,25 @@ use crate::target::Target;
 use crate::validate::differs;
 use crate::walk::{Source, reason};
 
-/// Write consolidated metadata of a group, check it or remove it.
+/// Write, check or remove the consolidated metadata of a group.
 ///
-/// It is a copy of all documents below the group: in format 3 inside of the document of the group, in format 2 beside it.
-/// Readers open a hierarchy with one request by it, and trust it. The verbs of this command that change nodes keep it in
-/// step.
+/// Consolidated metadata is a copy of all metadata documents below the group: in format 3 a member of the group's
+/// document, in format 2 a document beside it. Readers trust it and open the hierarchy with one request. The verbs that
+/// change nodes update it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The group.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
-    /// Compare it with the documents, and exit with 1 if it differs, or if there is none.
+    /// Compare it with the documents; exit with 1 if it differs or does not exist.
     #[arg(long, conflicts_with_all = ["remove", "broken"])]
     check: bool,
-    /// Take it away.
+    /// Remove it.
     #[arg(long, conflicts_with = "broken")]
     remove: bool,
-    /// What becomes of nodes that are broken or unknown here; zarr-python opens no group in whose consolidated metadata is
-    /// one that it does not know.
+    /// What to do with nodes that are broken or unknown to this command. zarr-python opens no group whose consolidated
+    /// metadata has a node that it does not know.
     #[arg(long, value_enum, default_value_t = Broken::Refuse)]
     broken: Broken,
     /// Print one JSON object.
@@ -48,11 +48,11 @@ Examples:
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Broken {
-    /// Name the first one, and write nothing.
+    /// Report the first one, and write nothing.
     Refuse,
-    /// They are left out, with a note: who trusts consolidated metadata does not see them.
+    /// Leave them out, with a note. Readers that trust consolidated metadata do not see them.
     LeaveOut,
-    /// Those with unknown codecs or data types are included, invalid ones left out.
+    /// Include nodes with unknown codecs or data types; leave out invalid ones.
     Include,
 }
 
@@ -121,7 +121,7 @@ fn check(target: &Target, as_json: bool, checked: Option<Vec<Difference>>) -> Ou
         }
         None => "there is no consolidated metadata\n".to_owned(),
         Some(differences) if differences.is_empty() => {
-            "the consolidated metadata says what the documents say\n".to_owned()
+            "the consolidated metadata and the documents are the same\n".to_owned()
         }
         Some(differences) => {
             differences.iter().map(|difference| line(&differs(difference)) + "\n").collect::<String>()

@@ -1,8 +1,8 @@
-//! `zarr copy`: an array or a hierarchy, with other chunks and codecs if wanted.
+//! `zarr copy`: copies an array or a hierarchy, optionally with other chunks and codecs.
 //!
-//! Everything is planned before anything is written: a node that cannot be copied is known by then. The copy grows in a
-//! hidden directory beside the destination and takes its name when it is complete. Until then it has no documents: what a
-//! killed process leaves is no node.
+//! Everything is planned before anything is written, so that nodes that cannot be copied are found first. The copy
+//! grows in a hidden directory beside the destination and is renamed when it is complete. It has no metadata documents
+//! until then, so a killed process leaves no node.
 
 mod blocks;
 mod change;
@@ -47,61 +47,61 @@ use work::Done;
 
 /// Copy an array or a hierarchy.
 ///
-/// The copy keeps shape, data type, fill value, dimension names and attributes, and what no option changes: chunks, shards
-/// and codecs. Its metadata is written in the form that every implementation reads. Where the source has consolidated metadata
-/// the copy has it too.
+/// The copy keeps shape, data type, fill value, dimension names and attributes, and also chunks, shards and codecs
+/// unless an option changes them. Its metadata is written in the form that every implementation reads. Consolidated
+/// metadata is written if the source has it.
 ///
-/// If neither chunks nor codecs of an array change its stored objects are copied byte for byte, and nothing is decoded. Else
-/// its elements are encoded again; a note says so if that may lose something. Chunks that hold nothing but the fill value are
-/// then not stored.
+/// If the chunks and codecs of an array stay the same, its stored objects are copied byte for byte, without decoding.
+/// Otherwise its elements are encoded again, and chunks that hold only the fill value are not stored. A note says if a
+/// lossy codec is used.
 ///
-/// Chunks and codecs of an array with shards are those inside of the shards. A copy with other chunks or codecs has
-/// shards only if --shards says which.
+/// For an array with shards, --chunks and --codecs mean the inner chunks. If one of them is given, the copy has shards
+/// only with --shards.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The node to copy, with all that is below it.
+    /// The node to copy, with everything below it.
     #[arg(value_name = "SRC")]
     source: PathBuf,
-    /// The directory of the copy.
+    /// The directory or URL of the copy.
     #[arg(value_name = "DST")]
     destination: PathBuf,
-    /// The format of the copy; by default that of the group that DST lies in, else that of the source, and 3 for an array of
+    /// The format of the copy. By default that of the group above DST, else that of the source, or 3 if the source has
     /// format 1.
     #[arg(long, value_name = "3|2", value_parser = ["3", "2"])]
     zarr_format: Option<String>,
-    /// The codecs of the chunks of all arrays: a list like `zstd:5`, `blosc:lz4:5:shuffle`,
-    /// `transpose(1,0),bytes:big,gzip:6,crc32c`, or `none`; or the JSON of the member `codecs`; for format 2 also
-    /// `{"compressor": …, "filters": …}`.
+    /// The codecs of all arrays: a list such as `zstd:5`, `blosc:lz4:5:shuffle` or
+    /// `transpose(1,0),bytes:big,gzip:6,crc32c`; `none` for uncompressed elements; the JSON of the member `codecs`; or,
+    /// for format 2, `{"compressor": …, "filters": …}`.
     #[arg(long, value_name = "LIST|JSON")]
     codecs: Option<String>,
-    /// The shape of chunks; "" is that of a scalar. Chunks of different lengths are a list for a dimension:
-    /// `[[31,28,31],100]`, or `[[31,[30,3]],100]` for thrice 30. In a hierarchy, arrays of another rank keep theirs.
+    /// The shape of chunks; "" for a scalar. For chunks of different lengths give a list for the dimension:
+    /// `[[31,28,31],100]`, or `[[31,[30,3]],100]` for 31 and three times 30. Arrays of another rank keep their chunks.
     #[arg(long, value_name = "A,B,…|JSON", allow_hyphen_values = true)]
     chunks: Option<Lengths>,
-    /// The shape of shards: objects that chunks are packed into, a multiple of theirs. They may differ, as chunks may.
-    /// `none`: every chunk is an object.
+    /// The shape of shards, objects that hold several chunks; a multiple of the chunk shape. Lists of lengths as in
+    /// --chunks. `none` stores every chunk as its own object.
     #[arg(long, value_name = "A,B,…|JSON|none", allow_hyphen_values = true)]
     shards: Option<Shards>,
-    /// Copy only nodes whose path below SRC fits the pattern, and all that is in them: `*` stands for anything within a
-    /// name, `**/` for any groups. May be given several times. Groups on the way to them are copied as well.
+    /// Copy only nodes whose path below SRC matches the pattern, and everything in them: `*` matches within a name,
+    /// `**/` matches any groups. May be repeated. Groups above the matching nodes are copied as well.
     #[arg(long, value_name = "PATTERN")]
     include: Vec<String>,
-    /// Leave out nodes whose path below SRC fits the pattern, and all that is in them.
+    /// Leave out nodes whose path below SRC matches the pattern, and everything in them. May be repeated.
     #[arg(long, value_name = "PATTERN")]
     exclude: Vec<String>,
-    /// What to do if there is something at DST. Only a Zarr node is ever replaced, once the copy is complete.
+    /// What to do if DST exists. Only a Zarr node is ever replaced, after the copy is complete.
     #[arg(long, value_enum, default_value_t = IfExists::Fail)]
     if_exists: IfExists,
-    /// Continue where an earlier run for the same copy ended that did not complete it, or begin if there is none. What that
-    /// has copied is compared with the source and not written again. If the copy fails, what there is of it stays.
+    /// Continue an interrupted run of the same copy, or begin if there is none. Copied parts are compared with the
+    /// source, and equal ones are not written again. If the copy fails, its parts stay.
     #[arg(long)]
     resume: bool,
-    /// Read source and copy once more, and compare them before the copy takes its name: objects byte for byte, and elements
-    /// where they were encoded again. Those that lossy codecs have encoded are compared with what the codecs keep of the source.
+    /// Read source and copy again before the copy is renamed, and compare them: objects byte for byte, encoded elements
+    /// bit for bit. Elements of lossy codecs are compared with the result of encoding the source.
     #[arg(long)]
     verify: bool,
-    /// No progress bar and no summary.
+    /// Print no progress bar and no summary.
     #[arg(short, long)]
     quiet: bool,
 }
@@ -121,9 +121,9 @@ Examples:
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum IfExists {
-    /// Stop.
+    /// Fail.
     Fail,
-    /// Put the copy in its place.
+    /// Replace it with the copy.
     Replace,
 }
 
@@ -135,7 +135,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         && chunks.rank() != shards.rank()
     {
         let [chunks, shards] = [chunks.rank(), shards.rank()];
-        return Err(Failure::usage(format!("--chunks is of rank {chunks}, --shards of rank {shards}")));
+        return Err(Failure::usage(format!("--chunks has rank {chunks}, but --shards has rank {shards}")));
     }
     let filter = Filter::new(&args.include, &args.exclude)?;
     let source = Target::find(&args.source, stores)?;
@@ -161,7 +161,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         match copy(node, &growing, args.verify, &cpu, &progress) {
             Ok(done) => sum += done,
             Err(e) => {
-                // All that is wrong is said, not only what is first.
+                // Report all errors, not only the first.
                 progress.say(e.message());
                 worst = worst.or(Some(e.exit()));
             }
@@ -183,7 +183,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     Ok(Exit::Ok)
 }
 
-/// Copies what is stored of one node to where the copy grows. Its document is to come.
+/// Copies the chunks of one node to the growing copy. The document is written later.
 fn copy(
     node: &plan::Node,
     growing: &place::Growing,
@@ -226,7 +226,7 @@ fn summary(plan: &Plan, done: &Done, verified: bool) -> String {
     let compared = compared.into_iter().flatten().collect::<Vec<_>>().join(", ");
     format!(
         "{copied}; compared {}\n",
-        if compared.is_empty() { "nothing, nothing is stored" } else { &compared }
+        if compared.is_empty() { "nothing, because nothing is stored" } else { &compared }
     )
 }
 

@@ -1,4 +1,4 @@
-//! `zarr create`: a new array or group.
+//! `zarr create`: makes a new array or group.
 
 use std::path::{Component, Path, PathBuf};
 use std::str::FromStr;
@@ -27,45 +27,47 @@ use crate::target::{format_above, hierarchy, is_node, registry};
 
 /// Create an array or a group.
 ///
-/// Groups above it that are not there are created as well. The metadata is in the form that every implementation reads.
+/// Missing groups above the node are created as well. The metadata is written in the form that every implementation
+/// reads.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The directory of the node: a new store, or a node in one that is there.
+    /// The directory of the node: a new store, or a new node in an existing store.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
     /// Create a group.
     #[arg(long, conflicts_with_all = ["shape", "dtype", "chunks", "shards", "codecs", "fill", "dimension_names"])]
     group: bool,
-    /// The length of each dimension; "" is that of a scalar.
+    /// The length of each dimension; "" makes a scalar.
     #[arg(long, value_name = "A,B,…", required_unless_present = "group")]
     shape: Option<Shape>,
-    /// The data type: a name of format 3 like `float32`, a type string of NumPy like `<f4`, or JSON.
+    /// The data type: a name of format 3 such as `float32`, a type string of NumPy such as `<f4`, or JSON.
     #[arg(long, value_name = "TYPE", required_unless_present = "group")]
     dtype: Option<String>,
-    /// The shape of chunks; by default the array is halved until a chunk has 4 MiB or less. Chunks of different lengths are a
-    /// list for a dimension: `[[31,28,31],100]`, or `[[31,[30,3]],100]` for thrice 30.
+    /// The shape of chunks; by default the array is halved until a chunk has at most 4 MiB. For chunks of different
+    /// lengths give a list for the dimension: `[[31,28,31],100]`, or `[[31,[30,3]],100]` for 31 and three times 30.
     #[arg(long, value_name = "A,B,…|JSON")]
     chunks: Option<Lengths>,
-    /// The shape of shards: objects that chunks are packed into, a multiple of theirs. They may differ, as chunks may.
+    /// The shape of shards, objects that hold several chunks; a multiple of the chunk shape. Lists of lengths as in
+    /// --chunks.
     #[arg(long, value_name = "A,B,…|JSON", requires = "chunks")]
     shards: Option<Lengths>,
-    /// The codecs of chunks, as in `zarr copy`; by default `zstd`.
+    /// The codecs of the chunks, as in `zarr copy`.
     #[arg(long, value_name = "LIST|JSON", default_value = "zstd")]
     codecs: String,
-    /// What stands wherever nothing is stored, as JSON or a string; by default 0, or what is like it.
+    /// The fill value, for elements that are not stored: JSON or a string; by default 0 or its equivalent.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     fill: Option<String>,
-    /// A name for each dimension; one may be empty.
+    /// A name for each dimension; a name may be empty.
     #[arg(long, value_name = "A,B,…")]
     dimension_names: Option<String>,
-    /// The attributes: a JSON object; `@FILE` reads it from a file, `-` from standard input.
+    /// The attributes: a JSON object, `@FILE` to read it from a file, or `-` for standard input.
     #[arg(long, value_name = "JSON")]
     attrs: Option<String>,
-    /// The format; by default that of the group above it, or 3.
+    /// The format; by default that of the group above, or 3.
     #[arg(long, value_name = "3|2", value_parser = ["3", "2"])]
     zarr_format: Option<String>,
-    /// What to do if there is a node. Nothing but a Zarr node is ever replaced.
+    /// What to do if the node exists. Only Zarr nodes are ever replaced.
     #[arg(long, value_enum, default_value_t = IfExists::Fail)]
     if_exists: IfExists,
 }
@@ -81,13 +83,13 @@ Examples:
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum IfExists {
-    /// Stop.
+    /// Fail.
     Fail,
-    /// Erase it first, with all that is in it.
+    /// Erase the existing node first, with everything in it.
     Replace,
 }
 
-/// Lengths of dimensions.
+/// The lengths of the dimensions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Shape(Vec<u64>);
 
@@ -95,7 +97,7 @@ impl FromStr for Shape {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let length = |part: &str| part.trim().parse().map_err(|_| format!("{part:?} is no length"));
+        let length = |part: &str| part.trim().parse().map_err(|_| format!("{part:?} is not a length"));
         let parts = text.split(',').filter(|_| !text.trim().is_empty());
         parts.map(length).collect::<Result<_, _>>().map(Self)
     }
@@ -109,7 +111,10 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     };
     let format = match (args.zarr_format.as_deref(), place.wanted) {
         (Some("2"), Some(Format::V3)) | (Some("3"), Some(Format::V2)) => {
-            return Err(Failure::usage(format!("--zarr-format: {:?} says another one", shown(&args.store))));
+            return Err(Failure::usage(format!(
+                "--zarr-format: {:?} asks for another format",
+                shown(&args.store)
+            )));
         }
         (Some("2"), _) => Format::V2,
         (Some(_), _) => Format::V3,
@@ -126,7 +131,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         return Ok(Exit::Ok);
     }
     let meta = array(args, format, attributes).map_err(|e| match e.exit() {
-        // Of metadata that nobody has written yet the command line is to blame.
+        // Invalid metadata comes from the command line, since nothing is stored yet.
         Exit::Invalid => Failure::usage(e.message()),
         _ => e,
     })?;
@@ -137,11 +142,11 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     Ok(Exit::Ok)
 }
 
-/// Where a node is to be created.
+/// The place of a new node.
 struct Place {
-    /// As it is named in messages.
+    /// The name of the store in messages.
     store: PathBuf,
-    /// The same for the one who makes the store, if it is no path.
+    /// The store, if it exists.
     url: Option<String>,
     /// The store, if it is there.
     there: Option<Storage>,
@@ -152,7 +157,8 @@ struct Place {
 }
 
 impl Place {
-    /// The store is the hierarchy around the nearest directory that is there, if that is a node; otherwise it begins here.
+    /// Finds the place for a path. If the nearest existing directory is a node, the store is the hierarchy around it;
+    /// otherwise the store begins at `given`.
     fn find(given: &Path, stores: &Stores) -> Result<Self, Failure> {
         if let Some(url) = stores.url(given) {
             return Self::at(url, stores);
@@ -175,7 +181,7 @@ impl Place {
         let is_store = names.is_empty() || is_node(above);
         if !is_store && names.len() > 1 {
             let parent = given.parent().unwrap_or(given);
-            let message = format!("there is no directory {parent:?}; `zarr create --group` makes a group");
+            let message = format!("there is no directory {parent:?}; `zarr create --group` creates a group");
             return Err(Failure::new(Exit::NotFound, message));
         }
         if !is_store {
@@ -192,7 +198,7 @@ impl Place {
         Self { store, url: None, there, path, wanted: None }
     }
 
-    /// In the store that a URL names, at its root or where the URL says.
+    /// Finds the place for a URL: the root of the store, or the node that the URL names.
     fn at(url: &str, stores: &Stores) -> Result<Self, Failure> {
         let (store, node, format) = split_node(url);
         let path = check_new_path(&node).map_err(|e| Failure::usage(e.to_string()))?;
@@ -201,20 +207,20 @@ impl Place {
         Ok(Self { store: shown(store), url: Some(url.to_owned()), there, path, wanted })
     }
 
-    /// Whether there is a node already.
+    /// Whether a node exists there.
     fn is_node(&self) -> Result<bool, Failure> {
         let Some(storage) = &self.there else { return Ok(false) };
         Ok(block_on(node::documents(storage, &Prefix::of_node(&self.path)?, None, &Limits::default()))?
             .make_node())
     }
 
-    /// The format of the nearest group above.
+    /// Returns the format of the nearest group above.
     fn format(&self) -> Result<Option<Format>, Failure> {
         let Some(storage) = &self.there else { return Ok(None) };
         format_above(storage, &Prefix::of_node(&self.path)?)
     }
 
-    /// The store to write to, which is made if need be.
+    /// Returns the store to write to; creates it if needed.
     fn storage(&self, stores: &Stores) -> Result<Storage, Failure> {
         match (&self.there, &self.url) {
             (Some(storage), _) => Ok(storage.clone()),
@@ -225,10 +231,10 @@ impl Place {
 }
 
 fn not_a_name(given: &Path) -> Failure {
-    Failure::usage(format!("{given:?} is no path that a node can have"))
+    Failure::usage(format!("{given:?} cannot be the path of a node"))
 }
 
-/// The metadata of the array.
+/// Makes the metadata of the array.
 fn array(args: &Args, format: Format, attributes: Object) -> Result<ArrayMeta, Failure> {
     let shape = args.shape.as_ref().map(|shape| shape.0.clone()).unwrap_or_default();
     let (data_type, is_big) =
@@ -237,9 +243,7 @@ fn array(args: &Args, format: Format, attributes: Object) -> Result<ArrayMeta, F
     let (mut list, old) = match codecs {
         Codecs::List(list) => (list, Members2::default()),
         Codecs::Old(_) if format == Format::V3 => {
-            return Err(Failure::usage(
-                "--codecs: these are codecs of format 2, and the array is of format 3",
-            ));
+            return Err(Failure::usage("--codecs: the codecs are of format 2, the array is of format 3"));
         }
         Codecs::Old(old) => (Vec::new(), old),
     };
@@ -267,7 +271,7 @@ fn array(args: &Args, format: Format, attributes: Object) -> Result<ArrayMeta, F
     Ok(meta.with_members2(&old)?)
 }
 
-/// The data type that the user means, and whether its bytes are big-endian.
+/// Returns the data type that the user gave, and whether its bytes are big-endian.
 fn data_type(text: &str) -> Result<(DataType, bool), Failure> {
     let limits = Limits::default();
     let value = if text.starts_with(['{', '[']) { Value::parse(text)? } else { text.into() };
@@ -281,7 +285,7 @@ fn data_type(text: &str) -> Result<(DataType, bool), Failure> {
     found.map(|(data_type, _)| (data_type, is_big)).map_err(|e| Failure::usage(e.to_string()))
 }
 
-/// Chunks of an array: the longest dimension is halved until they are small enough.
+/// Returns the default chunk shape: the longest dimension is halved until a chunk is small enough.
 fn automatic(shape: &[u64], element: usize) -> Vec<u64> {
     const BYTES: u128 = 4 << 20;
     let mut chunks: Vec<u64> = shape.iter().map(|length| (*length).max(1)).collect();

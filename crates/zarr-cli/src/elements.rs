@@ -1,4 +1,4 @@
-//! Elements of any data type on their way through the command.
+//! Elements of any data type in memory.
 
 use zarr_array::blocking::Array;
 use zarr_array::{DataType, Selection};
@@ -8,19 +8,19 @@ use crate::exit::Failure;
 /// Elements in C order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Elements {
-    /// Of one size: their bytes, in the byte order of this machine.
+    /// Elements of one size, as bytes in the byte order of this machine.
     Fixed(Vec<u8>),
-    /// That differ in length: what each contains.
+    /// Elements of variable length: the content of each.
     Variable(Vec<Vec<u8>>),
 }
 
 impl Elements {
-    /// None, of a data type.
+    /// Makes an empty list for a data type.
     pub(crate) fn none(data_type: &DataType) -> Self {
         if data_type.size().is_some() { Self::Fixed(Vec::new()) } else { Self::Variable(Vec::new()) }
     }
 
-    /// Those of a selection. Booleans are bytes 0 and 1: any byte but 0 is true (checklist L78).
+    /// Reads the elements of a selection. Booleans become bytes 0 and 1: any stored byte except 0 is true (rule L78).
     pub(crate) fn read(array: &Array, selection: Selection) -> Result<Self, Failure> {
         if array.data_type().size().is_none() {
             return Ok(Self::Variable(array.read::<Vec<u8>>(selection)?.into_vec()));
@@ -32,7 +32,7 @@ impl Elements {
         Ok(Self::Fixed(bytes))
     }
 
-    /// Writes them to a selection of as many.
+    /// Writes the elements to a selection of the same size.
     pub(crate) fn write(self, array: &Array, selection: Selection) -> Result<(), Failure> {
         match self {
             Self::Fixed(bytes) => array.write_bytes(selection, bytes)?,
@@ -41,7 +41,7 @@ impl Elements {
         Ok(())
     }
 
-    /// Puts more behind them, of the same data type.
+    /// Appends elements of the same data type.
     pub(crate) fn append(&mut self, more: Self) {
         match (self, more) {
             (Self::Fixed(bytes), Self::Fixed(more)) if bytes.is_empty() => *bytes = more,
@@ -51,7 +51,7 @@ impl Elements {
         }
     }
 
-    /// Calls `visit` with each; `size` is that of one, where they have one.
+    /// Calls `visit` with each element. `size` is the size of an element of fixed size.
     pub(crate) fn each(
         &self,
         size: usize,

@@ -9,31 +9,31 @@ use zarr_array::traits::StoreError;
 use zarr_array::{ArrayError, ArrayErrorKind};
 use zarr_hierarchy::HierarchyError;
 
-/// What scripts may rely on.
+/// The exit codes. Scripts may rely on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
     Ok = 0,
-    /// Metadata that is invalid, or two things that should be the same and are not.
+    /// Invalid metadata, or two things that should be equal and differ.
     Invalid = 1,
-    /// The command line itself.
+    /// A wrong command line.
     Usage = 2,
     NotFound = 3,
-    /// Any failure of input or output that has no code of its own.
+    /// A failure of input or output without a code of its own.
     Io = 4,
-    /// Stored bytes that are not what the metadata says they are.
+    /// Stored bytes that do not match the metadata.
     Corrupt = 5,
-    /// Something valid that this build cannot do: an unknown extension, another format.
+    /// Valid, but not supported by this build: an unknown extension, another format.
     Unsupported = 6,
-    /// The store is busy or down; nothing was applied, try again.
+    /// The store is busy or down. Nothing was applied; try again.
     Unavailable = 7,
     /// No permission, wrong credentials, a read-only medium.
     PermissionDenied = 8,
-    /// Somebody else changed the same node at the same time; try again.
+    /// Another writer changed the same node at the same time; try again.
     Conflict = 9,
-    /// A write may or may not have been applied; look at what is stored.
+    /// A write may or may not have been applied; check what is stored.
     Uncertain = 10,
-    /// A size exceeds a limit, the space or the memory.
+    /// A size exceeds a limit, the disk space or the memory.
     LimitExceeded = 11,
 }
 
@@ -43,17 +43,17 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// How a verb ends.
+/// The result of a verb.
 pub(crate) type Outcome = Result<Exit, Failure>;
 
-/// An error: an exit code, and one line that goes from outside in.
+/// An error: an exit code and a one-line message, whose places go from outside in.
 #[derive(Debug)]
 pub(crate) struct Failure {
     exit: Exit,
     message: String,
 }
 
-/// More characters than these tell nobody anything; a hostile document may hold names of a megabyte.
+/// The longest message, in characters. A hostile document may hold names of a megabyte.
 const LONGEST: usize = 2000;
 
 impl Failure {
@@ -69,7 +69,7 @@ impl Failure {
         Self::new(Exit::Unsupported, message)
     }
 
-    /// An end of which nothing is said: nobody listens any more, or everything has been said.
+    /// Ends the command without a message: nobody reads the output, or the error has been printed already.
     pub(crate) fn silent(exit: Exit) -> Self {
         Self::new(exit, "")
     }
@@ -82,7 +82,7 @@ impl Failure {
         &self.message
     }
 
-    /// Puts in front what it happened in.
+    /// Puts the place of the error in front of the message.
     pub(crate) fn within(mut self, place: impl Display) -> Self {
         if !self.message.is_empty() {
             self.message = format!("{place}: {}", self.message);
@@ -90,7 +90,7 @@ impl Failure {
         self
     }
 
-    /// From an error of the file system, about what was being done.
+    /// Makes a failure from an error of the file system; `doing` says what was attempted.
     pub(crate) fn io(e: &io::Error, doing: impl Display) -> Self {
         let exit = match e.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Exit::NotFound,
@@ -106,10 +106,10 @@ impl From<ArrayErrorKind> for Exit {
     fn from(kind: ArrayErrorKind) -> Self {
         match kind {
             ArrayErrorKind::NotFound => Self::NotFound,
-            // The user can ask for something else.
+            // The user can choose another name.
             ArrayErrorKind::Exists => Self::Usage,
             ArrayErrorKind::Unsupported | ArrayErrorKind::UnknownExtension => Self::Unsupported,
-            // Arguments of the user have been checked before; what is left is a consequence of the metadata.
+            // The user's arguments have been checked before, so the metadata is the cause.
             ArrayErrorKind::Metadata | ArrayErrorKind::InvalidArgument => Self::Invalid,
             ArrayErrorKind::Corrupt | ArrayErrorKind::Checksum | ArrayErrorKind::Panic => Self::Corrupt,
             ArrayErrorKind::Unavailable => Self::Unavailable,
@@ -146,7 +146,7 @@ impl From<StoreError> for Failure {
     }
 }
 
-/// Says on stderr what went wrong, if anything did, and gives the exit code.
+/// Prints the error, if any, on stderr and returns the exit code.
 pub(crate) fn report(done: Outcome) -> ExitCode {
     match done {
         Ok(exit) => exit.into(),
@@ -159,12 +159,12 @@ pub(crate) fn report(done: Outcome) -> ExitCode {
     }
 }
 
-/// One line on stderr. Nobody can be told if that fails.
+/// Prints one line on stderr. A failure to print is ignored.
 pub(crate) fn say(message: &str) {
     let _ = writeln!(io::stderr().lock(), "zarr: {}", line(message));
 }
 
-/// Text as part of one line: no control characters, no end.
+/// Makes text fit into one line: escapes control characters and cuts it at [`LONGEST`].
 pub(crate) fn line(text: &str) -> String {
     let mut line = String::with_capacity(text.len().min(LONGEST));
     for (i, c) in text.chars().enumerate() {
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_caller_can_do_has_a_code_of_its_own() {
+    fn each_kind_of_store_error_has_its_exit_code() {
         for (kind, code) in [
             (StoreErrorKind::Unsupported, 6),
             (StoreErrorKind::Unavailable, 7),

@@ -1,4 +1,4 @@
-//! `zarr explain`: what reading a part of an array would ask of the store.
+//! `zarr explain`: the cost of reading a part of an array.
 
 use std::path::PathBuf;
 
@@ -16,14 +16,14 @@ use crate::stores::Stores;
 use crate::table::{Table, bytes, dimensions, product};
 use crate::target::Target;
 
-/// Tell what reading a part of an array costs, without reading it.
+/// Show what reading a part of an array would cost, without reading it.
 ///
-/// Which chunks or shards it touches, how often the store is asked, how many bytes are fetched and how many of them are
-/// of use. It is the plan of the read itself, of which only sizes are asked and indexes of shards are read.
+/// Shows the chunks or shards that it touches, the number of requests, the fetched bytes and how many of these are
+/// useful. The plan comes from the code that reads. Only sizes and the indexes of shards are read from the store.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The array: a directory with a zarr.json.
+    /// The array: a directory with a metadata document.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
     #[command(flatten)]
@@ -39,7 +39,7 @@ Examples:
   zarr explain -s 0:24,:,5 weather.zarr/t2m
   zarr explain --json -s ':, 20, 30' weather.zarr/t2m | jq '.bytes / .bytes_result'
 
-It is told of one read with nothing remembered from others. `zarr cat` reads large parts one after the other.";
+The numbers are for a single read with empty caches. `zarr cat` reads large selections part by part.";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     Ok(Exit::Ok)
 }
 
-/// With the names that the library has.
+/// With the names of the fields in the library.
 fn to_json(told: &Explanation) -> Value {
     json::object([
         ("chunks", told.chunks.into()),
@@ -85,14 +85,14 @@ fn page(array: &Array, picks: &[Pick], told: &Explanation) -> String {
         "ranges",
         &match told.ranges_wanted {
             wanted if wanted == told.ranges => wanted.to_string(),
-            wanted => format!("{wanted} wanted, {} once those that lie close together are one", told.ranges),
+            wanted => format!("{wanted} wanted, {} after merging those close together", told.ranges),
         },
     ]);
     table.row([
         "fetched",
         &match (u128::from(told.bytes_useful) * 100).checked_div(told.bytes.into()) {
             Some(percent) => {
-                format!("{}, of which {} are of use ({percent} %)", size(told.bytes), size(told.bytes_useful))
+                format!("{}, {} of it useful ({percent} %)", size(told.bytes), size(told.bytes_useful))
             }
             None => "nothing".to_owned(),
         },
@@ -102,14 +102,14 @@ fn page(array: &Array, picks: &[Pick], told: &Explanation) -> String {
     table.to_text("") + &hint
 }
 
-/// Smaller chunks than this are not worth a word: a store answers as fast for less.
+/// Smaller chunks get no hint: a store is not faster for smaller reads.
 const LARGE: u128 = 64 << 10;
 
-/// How many times the result is fetched before there is a word.
+/// A hint is given when more than this many times the result is fetched.
 const WASTE: u64 = 8;
 
-/// What to do about chunks that are much larger than what is wanted of them. Where a step leaves elements out, or there are
-/// shards in shards, it is not certain that another shape helps; and what indexes take is not the fault of inner chunks.
+/// Returns a hint if the chunks are much larger than the selected part of them. No hint for a step above 1 or for
+/// nested shards, where another shape may not help. Bytes of shard indexes do not count.
 fn hint(array: &Array, picks: &[Pick], told: &Explanation, inner: &[Vec<u64>]) -> Option<String> {
     let fetched = if inner.is_empty() { told.bytes } else { told.bytes_useful };
     if picks.iter().any(|pick| pick.step > 1) || fetched / WASTE <= told.bytes_result {

@@ -1,4 +1,4 @@
-//! `zarr info`: what a node is.
+//! `zarr info`: describes a node.
 
 mod array;
 mod group;
@@ -22,18 +22,18 @@ use group::GroupInfo;
 /// Describe an array or a group.
 ///
 /// A node with an unknown codec or data type is described as well; only its elements cannot be read. Stored chunks are
-/// counted as far as that is quick. Of a group its children are named, as consolidated metadata has them where there is
-/// some; whether these are all is said as well.
+/// counted as long as that is quick. For a group the children are listed, from consolidated metadata if there is any; a
+/// difference from the store is reported.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The node: a directory with the documents of one.
+    /// The node: a directory with a metadata document.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
-    /// Count all stored chunks or shards, however many there are.
+    /// Count all stored chunks or shards, even if there are many.
     #[arg(long)]
     count: bool,
     #[command(flatten)]
@@ -65,7 +65,7 @@ fn head(target: &Target, kind: &str, format: Format) -> Table {
     table
 }
 
-/// The table, with attributes and what was tolerated below it.
+/// Returns the table, followed by the attributes and the tolerated deviations.
 fn end(mut table: Table, attributes: &Object, notes: &[Diagnostic]) -> String {
     if attributes.is_empty() {
         table.row(["attributes", "none"]);

@@ -1,11 +1,11 @@
-//! Metadata as JSON that every program reads.
+//! Writes metadata as JSON that every program reads.
 
 use zarr_array::meta::json::{Kind, Object, Value};
 
-/// What fits into a line of this length is one line.
+/// Values that fit into a line of this length are written on one line.
 const WIDTH: usize = 100;
 
-/// A JSON object from pairs.
+/// Makes a JSON object from pairs.
 pub(crate) fn object<const N: usize>(members: [(&str, Value); N]) -> Object {
     let mut object = Object::new();
     for (name, value) in members {
@@ -14,8 +14,8 @@ pub(crate) fn object<const N: usize>(members: [(&str, Value); N]) -> Object {
     object
 }
 
-/// The text of a value, laid out for people, with a line feed at its end. Documents may hold the bare words `NaN`,
-/// `Infinity` and `-Infinity`, which are no JSON: they become strings.
+/// Returns the text of a value, laid out for people, with a line feed at the end. Documents may hold the words `NaN`,
+/// `Infinity` and `-Infinity`, which are not JSON; they become strings.
 pub(crate) fn pretty(value: &Value) -> String {
     let mut out = String::new();
     write(value, 0, &mut out);
@@ -23,7 +23,7 @@ pub(crate) fn pretty(value: &Value) -> String {
     out
 }
 
-/// The same on one line.
+/// Returns the text of a value on one line.
 pub(crate) fn line(value: &Value) -> String {
     let mut out = String::new();
     write_line(value, &mut out);
@@ -31,12 +31,12 @@ pub(crate) fn line(value: &Value) -> String {
     out
 }
 
-/// Values from documents are nested no deeper than the limits allow, so that recursion is safe.
+/// Recursion is safe: the limits bound the nesting of values from documents.
 fn write(value: &Value, indent: usize, out: &mut String) {
     if is_leaf(value) {
         return leaf(value, out);
     }
-    // Spelled with white space it may be longer than it will be, but not this much.
+    // White space may make the source text longer, but hardly four times as long.
     if value.as_raw().len() <= 4 * WIDTH {
         let start = out.len();
         write_line(value, out);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_are_no_json_become_strings_and_numbers_keep_their_spelling() {
+    fn non_finite_words_become_strings_and_numbers_keep_their_spelling() {
         for (text, valid) in [
             (
                 r#"{"a":NaN,"b":[-Infinity,Infinity,-1]}"#,
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_long_has_a_line_for_each_part() {
+    fn long_values_have_a_line_for_each_part() {
         let long = "x".repeat(90);
         let text = format!(r#"{{"a":"{long}","b":[1,2],"c":["{long}"]}}"#);
         let wanted =

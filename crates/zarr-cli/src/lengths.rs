@@ -1,4 +1,4 @@
-//! The lengths of chunks: as the user gives them, and as they are shown.
+//! Chunk lengths, as the user gives them and as they are shown.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,9 +13,9 @@ use crate::exit::Failure;
 /// The argument of `--chunks` and `--shards`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Lengths {
-    /// A shape: a length above 0 for each dimension.
+    /// A shape: a length of at least 1 for each dimension.
     Shape(Vec<u64>),
-    /// A list with an entry for each dimension: a length, or a list of lengths and of pairs of a length and a count.
+    /// An entry for each dimension: a length, or a list of lengths and of pairs of a length and a count.
     Uneven(Vec<Value>),
 }
 
@@ -37,7 +37,7 @@ impl Lengths {
     }
 }
 
-/// Gives an array its chunks, in shards or not.
+/// Sets the chunks of an array, and the shards if given.
 pub(crate) fn cut(
     builder: ArrayBuilder,
     chunks: &Lengths,
@@ -52,7 +52,7 @@ pub(crate) fn cut(
         (Lengths::Shape(chunks), Some(Lengths::Uneven(shards))) => {
             builder.chunks(chunks.clone()).chunk_grid(Lengths::grid(shards))
         }
-        (Lengths::Uneven(_), Some(_)) => return Err(Failure::usage("chunks in shards are of one shape")),
+        (Lengths::Uneven(_), Some(_)) => return Err(Failure::usage("chunks in shards must have one shape")),
     })
 }
 
@@ -62,7 +62,7 @@ impl FromStr for Lengths {
     fn from_str(text: &str) -> Result<Self, String> {
         let length = |part: &str| match part.trim().parse() {
             Ok(n @ 1..) => Ok(n),
-            _ => Err(format!("{part:?} is no length above 0")),
+            _ => Err(format!("{part:?} is not a length above 0")),
         };
         let text = text.trim();
         if text.is_empty() {
@@ -80,7 +80,7 @@ impl FromStr for Lengths {
     }
 }
 
-/// As the option is given.
+/// Writes the option as the user gives it.
 impl fmt::Display for Lengths {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -94,17 +94,17 @@ impl fmt::Display for Lengths {
     }
 }
 
-/// The lengths of the chunks that an array has in a dimension: the shortest and the longest.
+/// The lengths of an array's chunks in one dimension: the shortest and the longest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Extent(pub(crate) u64, pub(crate) u64);
 
 impl Extent {
-    /// Those of an array of `shape`.
+    /// Returns the extents of an array of `shape`.
     pub(crate) fn of(grid: &dyn ChunkGrid, shape: &[u64]) -> Vec<Self> {
         (0..grid.rank()).map(|dim| Self::of_dimension(grid, dim, shape[dim])).collect()
     }
 
-    /// Chunks behind the array count only where there are no others.
+    /// Chunks outside of the array count only if the array has no chunks.
     fn of_dimension(grid: &dyn ChunkGrid, dim: usize, length: u64) -> Self {
         let (mut left, mut extent) = (grid.count(dim, length).max(1), None);
         for run in grid.runs(dim) {
@@ -118,18 +118,18 @@ impl Extent {
         extent.unwrap_or(Self(0, 0))
     }
 
-    /// The one length that all have.
+    /// The length, if all chunks have the same.
     pub(crate) fn only(self) -> Option<u64> {
         (self.0 == self.1).then_some(self.0)
     }
 
-    /// How many of a length they hold.
+    /// Returns how many pieces of a length fit.
     pub(crate) fn divided(self, length: u64) -> Self {
         Self(self.0 / length, self.1 / length)
     }
 }
 
-/// The shape of all chunks of an array, if it is one.
+/// Returns the shape of all chunks of an array, if they have the same.
 pub(crate) fn only_shape(grid: &dyn ChunkGrid, shape: &[u64]) -> Option<Vec<u64>> {
     Extent::of(grid, shape).into_iter().map(Extent::only).collect()
 }
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_is_of_the_chunks_that_the_array_has() {
+    fn only_chunks_inside_of_the_array_are_shown() {
         let run = |(length, count)| Run { length, count };
         let runs = [(4, Some(2)), (2, Some(1)), (9, Some(3))].map(run).to_vec();
         let grid = RectilinearGrid::new([runs, vec![run((5, None))], vec![]]).unwrap();

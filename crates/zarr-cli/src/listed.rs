@@ -1,4 +1,4 @@
-//! What lists of nodes say of each: read from its documents, and looked up as far as it takes to know whether it can be used.
+//! Nodes as `ls`, `tree` and `info` list them: the metadata, and whether the node is usable.
 
 use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::v3::Extension;
@@ -14,36 +14,36 @@ use crate::table::dimensions;
 use crate::target::{Target, registry};
 use crate::walk::{NO_NODE, Source, Visit, reason, walk};
 
-/// A node, or what else was found.
+/// A node, or a folder that is not a node.
 #[derive(Debug)]
 pub(crate) struct Listed {
     /// The path in the store: `/`, `/a/b`.
     pub(crate) path: String,
-    /// As the member `node_type` says it: `array`, `group`; `unreadable`, and `none` for a folder that is no node.
+    /// The member `node_type`: `array`, `group`, `unreadable`, or `none` for a folder that is not a node.
     pub(crate) kind: &'static str,
     pub(crate) format: Option<Format>,
     pub(crate) array: Option<Layout>,
-    /// What is wrong with it, or why it is no node.
+    /// The reason why it is broken or not a node.
     pub(crate) problem: Option<String>,
 }
 
-/// Of an array, what fits into a line.
+/// The metadata of an array that fits into a line.
 #[derive(Debug)]
 pub(crate) struct Layout {
     shape: Vec<u64>,
     data_type: Extension,
     dimension_names: Option<Vec<Option<String>>>,
-    /// The chunks of the grid, where that is understood.
+    /// The chunk lengths, if the grid is understood.
     chunks: Option<Vec<Extent>>,
-    /// The shape of the chunks in shards, where there are shards.
+    /// The shape of the inner chunks, if there are shards.
     inner_chunk_shape: Option<Vec<u64>>,
     codecs: Vec<Extension>,
 }
 
-/// Lists the node that is meant, and what is below it, so many levels deep.
+/// Lists the target node and the nodes below it, `levels` deep.
 ///
 /// # Errors
-/// When the node that is meant cannot be read, or listed.
+/// If the target node cannot be read or listed.
 pub(crate) fn list(target: &Target, source: Source, levels: usize) -> Result<Vec<Listed>, Failure> {
     let registry = registry();
     let mut all: Vec<Listed> = Vec::new();
@@ -79,17 +79,17 @@ impl Listed {
         Self { path, kind, format, array, problem }
     }
 
-    /// Whether it is a node that cannot be used as it should be.
+    /// Whether it is a node that cannot be fully used.
     pub(crate) fn is_broken(&self) -> bool {
         self.kind != "none" && self.problem.is_some()
     }
 
-    /// The kind, for people.
+    /// Returns the kind for people.
     pub(crate) fn kind(&self) -> &'static str {
         if self.kind == "none" { "no node" } else { self.kind }
     }
 
-    /// The path relative to a node above it, given by its path.
+    /// Returns the path relative to the node at `above`.
     pub(crate) fn below(&self, above: &str) -> &str {
         self.path.strip_prefix(above).unwrap_or(&self.path).trim_start_matches('/')
     }
@@ -114,7 +114,7 @@ impl Listed {
     }
 }
 
-/// Why elements or attributes of a node cannot be had.
+/// Returns the reason why elements or attributes of a node cannot be read.
 fn unusable(node: &NodeMeta, array: Option<&ArrayMeta>, registry: &Registry) -> Option<String> {
     let unresolved = array.and_then(|meta| meta.resolve(registry, &Limits::default(), &mut Ignore).err());
     unresolved.as_ref().or(node.attributes_error()).map(ToString::to_string)
@@ -134,7 +134,7 @@ impl Layout {
         }
     }
 
-    /// The shape of all chunks, if it is one.
+    /// Returns the shape of all chunks, if they have the same.
     fn chunk_shape(&self) -> Option<Vec<u64>> {
         self.chunks.as_ref()?.iter().map(|extent| extent.only()).collect()
     }
@@ -151,7 +151,7 @@ impl Layout {
         dimensions(&self.shape)
     }
 
-    /// `time, -, x`; empty where there are no names, or they are long.
+    /// Returns `time, -, x`; empty if there are no names or they are long.
     pub(crate) fn dimension_names(&self) -> String {
         const LONGEST: usize = 60;
         let names = self.dimension_names.iter().flatten().map(|name| name.as_deref().unwrap_or("-"));
@@ -159,7 +159,7 @@ impl Layout {
         if names.chars().count() <= LONGEST { names } else { String::new() }
     }
 
-    /// `8 × 6`, `2 × 3 in 8–10 × 6`
+    /// Returns `8 × 6`, or `2 × 3 in 8–10 × 6` for shards.
     pub(crate) fn chunks(&self) -> String {
         let outer = self.chunks.as_ref().map_or("unknown".to_owned(), |chunks| shape(chunks));
         match &self.inner_chunk_shape {
@@ -168,7 +168,7 @@ impl Layout {
         }
     }
 
-    /// `bytes > zstd`
+    /// Returns `bytes > zstd`.
     pub(crate) fn codecs(&self) -> String {
         short(&self.codecs)
     }
@@ -178,7 +178,7 @@ fn shape(lengths: &[impl ToString]) -> String {
     if lengths.is_empty() { "-".to_owned() } else { dimensions(lengths) }
 }
 
-/// The names of codecs, of shards with those inside.
+/// Returns the names of codecs; a shard also with its inner codecs.
 fn short(codecs: &[Extension]) -> String {
     let name = |codec: &Extension| match Sharding::parse(codec) {
         Ok(Some(sharding)) => format!("{}({})", codec.name(), short(&sharding.codecs)),

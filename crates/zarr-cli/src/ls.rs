@@ -1,4 +1,4 @@
-//! `zarr ls`: the children of a group.
+//! `zarr ls`: lists the children of a group.
 
 use std::path::PathBuf;
 
@@ -13,22 +13,22 @@ use crate::walk::Source;
 
 /// List the children of a group.
 ///
-/// One path a line, relative to the group; an array is listed itself. A node that cannot be read is listed like the others,
-/// and a note on stderr, or its row, says what is wrong; so are folders that are no nodes. That is no error: `zarr
-/// validate` judges.
+/// Prints one path a line, relative to the group. For an array it prints the array. A node that cannot be read is
+/// listed as well, with the reason in a note on stderr or in its row; so are folders that are not nodes. Neither is an
+/// error. `zarr validate` reports errors.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The node: a directory with the documents of one.
+    /// The node: a directory with a metadata document.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
-    /// A row each, with kind, format, data type, shape, chunks and codecs.
+    /// Print a row for each node: kind, format, data type, shape, chunks and codecs.
     #[arg(short, long)]
     long: bool,
-    /// All nodes below the group, parents before children.
+    /// List all nodes below the group, parents before children.
     #[arg(short = 'R', long)]
     recursive: bool,
-    /// Print one JSON object a line for each node.
+    /// Print one JSON object for each node, one a line.
     #[arg(long, conflicts_with = "long")]
     json: bool,
     #[command(flatten)]

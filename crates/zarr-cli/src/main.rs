@@ -1,4 +1,4 @@
-//! `zarr`: look into Zarr stores, print what they hold, create, change, copy and check them.
+//! `zarr`: shows what Zarr stores hold, and creates, changes, copies and checks them.
 //!
 //! One file per verb; [`exit`] has the exit codes and the one place that prints errors.
 
@@ -46,7 +46,7 @@ use exit::{Exit, Failure, Outcome};
 use stores::Stores;
 use trace::Log;
 
-/// Look into Zarr stores, print what they hold, create, change, copy and check them.
+/// Show what Zarr stores hold, print elements, and create, change, copy and check nodes.
 #[derive(Debug, Parser)]
 #[command(name = "zarr", version, arg_required_else_help = true, after_help = EXIT_CODES)]
 struct Cli {
@@ -60,8 +60,8 @@ struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-STORE is a directory; STORE/path is a node in it, for example weather.zarr/t2m. Or it is a URL, to which
-`|zarr:path` adds a node in it: file:///data/weather.zarr|zarr:t2m. Options for stores: zarr --help.
+STORE is a directory, and STORE/path names a node in it: weather.zarr/t2m. STORE can also be a URL, with `|zarr:path`
+for a node in it: file:///data/weather.zarr|zarr:t2m. Options for stores: zarr --help.
 
 Exit codes: 0 ok, 1 invalid or different, 2 usage, 3 not found, 4 input or output, 5 corrupt data,
 6 unsupported extension, 7 store unavailable, 8 permission denied, 9 conflict with another writer, 10 uncertain
@@ -89,7 +89,7 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(e) => {
-            // Whoever closed the stream knows.
+            // If stderr is closed, there is nowhere to report this.
             let _ = e.print();
             return if e.use_stderr() { Exit::Usage.into() } else { Exit::Ok.into() };
         }
@@ -97,7 +97,7 @@ fn main() -> ExitCode {
     exit::report(traced(cli))
 }
 
-/// Runs the verb. What is told of its requests is written however it ends.
+/// Runs the verb. The trace is completed even if the verb fails.
 fn traced(cli: Cli) -> Outcome {
     let mut access = cli.access.access(environment())?;
     let Some(file) = cli.access.trace.clone() else { return run(cli, Stores::new(access)) };
@@ -108,7 +108,7 @@ fn traced(cli: Cli) -> Outcome {
     done.and_then(|exit| written.map(|()| exit))
 }
 
-/// The variables that are text. Nothing but the stores that are told of them looks at them.
+/// Returns the environment variables that are valid text. Only the stores read them.
 fn environment() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
@@ -116,7 +116,7 @@ fn environment() -> impl Iterator<Item = (String, String)> {
 
 fn run(cli: Cli, stores: Stores) -> Outcome {
     match (cli.verb, cli.array_path) {
-        (Some(_), Some(_)) => Err(Failure::usage("--array_path is no option of a verb")),
+        (Some(_), Some(_)) => Err(Failure::usage("--array_path cannot be combined with a verb")),
         (Some(Verb::Info(args)), _) => info::run(&args, &stores),
         (Some(Verb::Tree(args)), _) => tree::run(&args, &stores),
         (Some(Verb::Ls(args)), _) => ls::run(&args, &stores),

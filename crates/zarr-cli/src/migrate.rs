@@ -1,4 +1,4 @@
-//! `zarr migrate`: from formats 2 and 1 to format 3 by metadata alone.
+//! `zarr migrate`: converts nodes of formats 2 and 1 to format 3 by writing metadata only.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,49 +15,49 @@ use crate::planned::How;
 use crate::stores::{Stores, shown};
 use crate::target::Target;
 
-/// Convert a hierarchy to format 3 by new metadata alone, with the chunks where they are.
+/// Convert a hierarchy to format 3 by writing new metadata; chunks stay unchanged.
 ///
-/// Writes a zarr.json for every array and group; metadata of format 2 or 1 stays unless --remove-v2-metadata is given.
-/// Nothing is written if any node cannot be converted. The zarr.json of INPUT itself comes last: a run that was interrupted
-/// has changed nothing for readers, and can be repeated. What is consolidated remains so.
+/// Writes a zarr.json for every array and group. Metadata of format 2 or 1 stays unless --remove-v2-metadata is given.
+/// If any node cannot be converted, nothing is written. The zarr.json of INPUT itself is written last, so an
+/// interrupted run changes nothing for readers and can be repeated. Consolidated metadata is converted as well.
 ///
-/// The names of dimensions move from attributes to where format 3 has them, and arrays of xarray get the attribute by which
-/// it knows missing values.
+/// Dimension names move from the attributes to `dimension_names`. Arrays of xarray get the attribute that marks missing
+/// values.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The format to convert to.
     #[arg(value_name = "v3", value_parser = ["v3"])]
     to: String,
-    /// The node to convert, with all that is below it.
+    /// The node to convert, with everything below it.
     #[arg(value_name = "INPUT")]
     input: PathBuf,
-    /// A directory or URL for the new metadata, empty or as an earlier run has left it. No chunks are written there. By default
+    /// A directory or URL for the new metadata, empty or left by an earlier run. Chunks are not copied. By default the
     /// metadata is written to INPUT.
     #[arg(value_name = "OUTPUT")]
     output: Option<PathBuf>,
-    /// Print what would be written and deleted, and change nothing.
+    /// Print what would be written and deleted; change nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Remove zarr.json files that are there already and say something else before the migration starts.
+    /// Remove existing zarr.json files that differ before the migration starts.
     #[arg(long)]
     overwrite: bool,
-    /// With --overwrite: remove them also where there is no metadata of format 2.
+    /// With --overwrite: also remove them where there is no metadata of format 2.
     #[arg(long, requires = "overwrite")]
     force: bool,
-    /// Remove metadata of format 2, if any, from where the new metadata is, when that is complete.
+    /// Remove the metadata of format 2, if any, beside the new metadata once that is complete.
     #[arg(long)]
     remove_v2_metadata: bool,
-    /// Convert what can be converted, and leave the other nodes and all that is in such groups as they are.
+    /// Convert what can be converted. Nodes that cannot be converted, and everything in such groups, stay as they are.
     #[arg(long)]
     keep_going: bool,
-    /// Keep the attribute _ARRAY_DIMENSIONS beside the new dimension names.
+    /// Keep the attribute _ARRAY_DIMENSIONS beside the dimension names.
     #[arg(long)]
     keep_array_dimensions: bool,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
-    /// No progress bar, no notes and no summary.
+    /// Print no progress bar, no notes and no summary.
     #[arg(short, long)]
     quiet: bool,
 }
@@ -88,17 +88,17 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let plan = blocking::plan_into(source.storage.clone(), &source.path, to.storage, &to.path, &options);
     let done = plan.map_err(|e| source.fail(e)).and_then(|plan| how.carry_out(&plan, &to.store));
     if is_new && done.is_err() {
-        // It goes if there is nothing in it.
+        // Succeeds only if it is empty.
         let _ = fs::remove_dir(output);
     }
     done
 }
 
-/// Where new metadata goes. A dry run makes nothing.
+/// The place of the new metadata. A dry run creates nothing.
 struct Output {
     storage: Storage,
     path: String,
-    /// As it is named in messages.
+    /// The name of the store in messages.
     store: PathBuf,
 }
 
@@ -111,7 +111,7 @@ impl Output {
         let opened = if dry_run { stores.open(url) } else { stores.create(url) };
         match opened {
             Ok(Located { format: Some(2), .. }) => {
-                Err(Failure::usage(format!("{:?}: the new metadata is of format 3", shown(url))))
+                Err(Failure::usage(format!("{:?} asks for format 2; migrate writes format 3", shown(url))))
             }
             Ok(Located { storage, node, .. }) => {
                 Ok(Self { storage, path: node, store: shown(split_node(url).0) })
@@ -124,7 +124,7 @@ impl Output {
     }
 }
 
-/// The store in a directory, which is made unless this is a dry run.
+/// Returns the store in a directory; creates the directory unless this is a dry run.
 fn in_directory(directory: &Path, dry_run: bool) -> Result<Storage, Failure> {
     if dry_run && !directory.exists() {
         return Ok(MemoryStore::new().into());

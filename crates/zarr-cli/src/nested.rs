@@ -1,12 +1,12 @@
-//! Nested JSON lists, written element by element.
+//! Writes nested JSON lists element by element.
 
-/// The brackets around elements of a shape. A row of elements is one line.
+/// The brackets around elements of a shape. The last dimension is written on one line.
 #[derive(Debug)]
 pub(crate) struct Nested {
     shape: Vec<u64>,
     index: Vec<u64>,
     started: bool,
-    /// Leaves are empty lists: all of the shape in front of a dimension of length 0.
+    /// Whether the leaves are empty lists, because a dimension has length 0. `shape` then ends before that dimension.
     hollow: bool,
 }
 
@@ -17,12 +17,12 @@ impl Nested {
         Self { index: vec![0; shape.len()], shape, started: false, hollow: depth.is_some() }
     }
 
-    /// How many leaves there are that are no elements: empty lists.
+    /// Returns the number of empty lists that are leaves.
     pub(crate) fn hollow(&self) -> u128 {
         if self.hollow { self.shape.iter().fold(1, |n, len| n.saturating_mul(u128::from(*len))) } else { 0 }
     }
 
-    /// What stands in front of the next leaf.
+    /// Writes the separators in front of the next leaf.
     pub(crate) fn before(&mut self, out: &mut Vec<u8>) {
         let rank = self.shape.len();
         if !self.started {
@@ -49,7 +49,7 @@ impl Nested {
         }
     }
 
-    /// What stands behind the last one.
+    /// Writes the brackets behind the last leaf.
     pub(crate) fn end(&self, out: &mut Vec<u8>) {
         out.resize(out.len() + self.shape.len(), b']');
         out.push(b'\n');

@@ -1,10 +1,10 @@
-//! The header of a NumPy file.
+//! Writes the header of a NumPy file.
 //!
 //! Spec: [NEP 1](https://numpy.org/neps/nep-0001-npy-format.html), version 1.0.
 
 use zarr_array::DataType;
 
-/// The header of an array of little-endian elements in C order; `None` for a type that NumPy does not have.
+/// Returns the header for little-endian elements in C order, or `None` for a type that NumPy does not have.
 pub(crate) fn header(data_type: &DataType, shape: &[u64]) -> Option<Vec<u8>> {
     let descr = descr(data_type)?;
     let mut tuple: String = shape.iter().map(|n| format!("{n}, ")).collect();
@@ -12,7 +12,7 @@ pub(crate) fn header(data_type: &DataType, shape: &[u64]) -> Option<Vec<u8>> {
         tuple.truncate(tuple.len() - 2);
     }
     let dict = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({}), }}", tuple.trim_end());
-    // Everything up to the elements is a multiple of 64 bytes, and ends in a line feed.
+    // The header is padded to a multiple of 64 bytes and ends with a line feed.
     let length = (10 + dict.len() + 1).next_multiple_of(64) - 10;
     let mut header = b"\x93NUMPY\x01\x00".to_vec();
     header.extend(u16::try_from(length).ok()?.to_le_bytes());
@@ -20,7 +20,7 @@ pub(crate) fn header(data_type: &DataType, shape: &[u64]) -> Option<Vec<u8>> {
     Some(header)
 }
 
-/// The type as NumPy spells it, in the syntax of Python.
+/// Returns the type as NumPy writes it, in the syntax of Python.
 fn descr(data_type: &DataType) -> Option<String> {
     let name = match data_type {
         DataType::Bool => "|b1".to_owned(),
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_are_those_of_numpy() {
+    fn headers_equal_those_of_numpy() {
         let shown = |data_type, shape: &[u64]| {
             let header = header(&data_type, shape).unwrap();
             assert_eq!((header.len() % 64, header.last()), (0, Some(&b'\n')));

@@ -1,4 +1,4 @@
-//! Carrying out a planned change of metadata, and telling of it.
+//! Carries out a planned change of metadata and reports it.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::json::{self, object};
 use crate::progress::Progress;
 use crate::stdout::print;
 
-/// How a plan is carried out.
+/// The options for carrying out a plan.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct How {
     pub(crate) dry_run: bool,
@@ -20,7 +20,7 @@ pub(crate) struct How {
 }
 
 impl How {
-    /// Carries a plan out, or says what it would do, to the store in a directory.
+    /// Carries out a plan on the store at `directory`, or prints it for a dry run.
     pub(crate) fn carry_out(self, plan: &Plan, directory: &Path) -> Outcome {
         let possible = plan.check().is_ok();
         if possible && !self.dry_run {
@@ -80,7 +80,7 @@ fn summary(plan: &Plan) -> String {
     let written = plan.steps().count() - deleted;
     let noun = if changed == 1 { "node" } else { "nodes" };
     format!(
-        "{changed} {noun} changed, {done} as they should be; {written} documents written, {deleted} deleted\n"
+        "{changed} {noun} changed, {done} already up to date; {written} documents written, {deleted} deleted\n"
     )
 }
 

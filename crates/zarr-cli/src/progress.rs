@@ -1,11 +1,12 @@
-//! The bar on a terminal.
+//! The progress bar on a terminal.
 
 use std::io::IsTerminal;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// How far a copy is in bytes, a listing in objects, a change of metadata in documents. Shows nothing unless stderr is a terminal.
+/// A progress bar: bytes of a copy, objects of a listing, documents of a metadata change. Hidden unless stderr is a
+/// terminal.
 #[derive(Debug)]
 pub(crate) struct Progress(ProgressBar);
 
@@ -19,7 +20,7 @@ impl Progress {
         Self::styled(ProgressBar::new(total), template)
     }
 
-    /// Of a listing whose end is not known.
+    /// Makes a counter of listed objects, without a known total.
     pub(crate) fn objects() -> Self {
         if !std::io::stderr().is_terminal() {
             return Self(ProgressBar::hidden());
@@ -27,7 +28,7 @@ impl Progress {
         Self::styled(ProgressBar::no_length(), "{msg}  {pos} objects")
     }
 
-    /// Of a change of metadata.
+    /// Makes a bar for changed metadata documents.
     pub(crate) fn documents(total: usize, quiet: bool) -> Self {
         if quiet || !std::io::stderr().is_terminal() {
             return Self(ProgressBar::hidden());
@@ -43,7 +44,7 @@ impl Progress {
         Self(bar)
     }
 
-    /// Names what is worked on.
+    /// Shows the name of the current item.
     pub(crate) fn at(&self, what: &str) {
         self.0.set_message(crate::exit::line(what));
     }

@@ -1,4 +1,4 @@
-//! `zarr remove-metadata`: takes the documents of one format away.
+//! `zarr remove-metadata`: removes the metadata of one format.
 
 use std::path::PathBuf;
 
@@ -10,29 +10,29 @@ use crate::planned::How;
 use crate::stores::Stores;
 use crate::target::Target;
 
-/// Remove the metadata of one format from a hierarchy that has that of another as well.
+/// Remove the metadata of one format where there is metadata of another format as well.
 ///
-/// That of format 2 are .zarray, .zgroup, .zattrs and .zmetadata, that of format 3 zarr.json. Nothing is removed if any
-/// node would be none any more. Chunks stay.
+/// For format 2 these are .zarray, .zgroup, .zattrs and .zmetadata; for format 3 zarr.json. Nothing is removed if a
+/// node would lose all its metadata. Chunks stay.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The format whose metadata goes.
+    /// The format whose metadata is removed.
     #[arg(value_name = "v2|v3", value_parser = ["v2", "v3"])]
     format: String,
-    /// The node, with all that is below it.
+    /// The node, with everything below it.
     #[arg(value_name = "INPUT")]
     input: PathBuf,
-    /// Remove metadata also where there is no valid metadata of the other format.
+    /// Also remove metadata where there is no valid metadata of the other format.
     #[arg(long)]
     force: bool,
-    /// Print what would be deleted, and change nothing.
+    /// Print what would be deleted; change nothing.
     #[arg(long)]
     dry_run: bool,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
-    /// No progress bar and no summary.
+    /// Print no progress bar and no summary.
     #[arg(short, long)]
     quiet: bool,
 }

@@ -1,4 +1,4 @@
-//! One element as text.
+//! Writes one element as text.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -10,36 +10,37 @@ use zarr_array::{DataType, FillValue};
 
 use crate::exit::{Exit, Failure};
 
-/// How the elements of a data type are printed.
+/// The way to print the elements of a data type.
 pub(crate) enum Render {
     Core(Append),
-    /// As the type spells its fill values, which is how it says what an element is.
+    /// Printed as the data type writes its fill values.
     Extension {
         data_type: Arc<dyn ExtensionType>,
-        /// Strings stand in text as they are, without quotes.
+        /// Whether strings are printed without quotes.
         bare: bool,
     },
 }
 
-/// Appends an element, given as its bytes in the byte order of this machine.
+/// Appends an element, given as bytes in the byte order of this machine.
 type Append = fn(&[u8], &mut Vec<u8>);
 
 impl Render {
-    /// As a JSON value: numbers with their exact value, so that they are equal whatever reads them; non-finite numbers as
+    /// Renders JSON values: numbers with their exact value, so that every reader gets the same; non-finite numbers as
     /// the strings of the specification, complex numbers as pairs, byte strings as base64.
     pub(crate) fn json(data_type: &DataType) -> Option<Self> {
         Self::new(data_type, false, json)
     }
 
-    /// For people: numbers with as few digits as tell them apart in their width, complex numbers as Python writes them,
-    /// byte strings in hexadecimal.
+    /// Renders text for people: numbers with the fewest digits that identify them in their width, complex numbers as in
+    /// Python, byte strings in hexadecimal.
     pub(crate) fn text(data_type: &DataType) -> Option<Self> {
         Self::new(data_type, true, text)
     }
 
     fn new(data_type: &DataType, bare: bool, core: fn(&DataType) -> Option<Append>) -> Option<Self> {
         match data_type {
-            // Elements are JSON already, but for the words of Python in it, which are not to be mistaken for strings.
+            // The elements are JSON with Python's words `NaN` and `Infinity`. They are copied unchanged, because
+            // strings would be something else.
             DataType::Extension(objects) if objects.name() == "numcodecs:object" => {
                 Some(Self::Core(|content, out| out.extend_from_slice(content)))
             }
@@ -48,7 +49,8 @@ impl Render {
         }
     }
 
-    /// Appends an element: its bytes in the byte order of this machine, or what it contains.
+    /// Appends an element: its bytes in the byte order of this machine, or the content of an element of variable
+    /// length.
     pub(crate) fn element(&self, element: &[u8], out: &mut Vec<u8>) -> Result<(), Failure> {
         match self {
             Self::Core(append) => append(element, out),
@@ -102,7 +104,7 @@ fn text(data_type: &DataType) -> Option<Append> {
     })
 }
 
-/// What is spelled the same in both.
+/// Returns how to print the types that look the same in JSON and text.
 fn whole(data_type: &DataType) -> Option<Append> {
     macro_rules! integer {
         ($t:ty) => {
@@ -123,13 +125,13 @@ fn whole(data_type: &DataType) -> Option<Append> {
     })
 }
 
-/// The element as an array. It has this length, because the data type has this size.
+/// Returns the element as an array. The data type guarantees the length.
 fn array<const N: usize>(element: &[u8]) -> [u8; N] {
     element.try_into().unwrap_or([0; N])
 }
 
 fn put(out: &mut Vec<u8>, what: std::fmt::Arguments<'_>) {
-    // Memory takes everything.
+    // Writing to memory does not fail.
     let _ = out.write_fmt(what);
 }
 
@@ -149,7 +151,7 @@ fn non_finite(number: f64) -> Option<&'static str> {
 fn json_float(number: f64, out: &mut Vec<u8>) {
     match non_finite(number) {
         Some(name) => put(out, format_args!("\"{name}\"")),
-        // Rust spells finite numbers as JSON does.
+        // Rust writes finite numbers as JSON does.
         None => put(out, format_args!("{number:?}")),
     }
 }
@@ -174,7 +176,7 @@ fn json_pair(element: &[u8], part: fn(&[u8]) -> f64, out: &mut Vec<u8>) {
     out.push(b']');
 }
 
-/// `1.0-2.0j`, which Python's `complex` reads.
+/// Writes `1.0-2.0j`, which Python's `complex` reads.
 fn text_pair(element: &[u8], part: Append, out: &mut Vec<u8>) {
     let (real, imaginary) = element.split_at(element.len() / 2);
     part(real, out);
@@ -186,7 +188,7 @@ fn text_pair(element: &[u8], part: Append, out: &mut Vec<u8>) {
     out.push(b'j');
 }
 
-/// The fewest digits that give `number` back.
+/// Returns the fewest digits that give `number` back.
 fn shortest_half(number: f16) -> String {
     let exact = number.to_f64();
     if let Some(name) = non_finite(exact) {
@@ -197,7 +199,7 @@ fn shortest_half(number: f16) -> String {
     format!("{:?}", fewest.and_then(|text| text.parse::<f64>().ok()).unwrap_or(exact))
 }
 
-/// RFC 4648, section 4.
+/// Writes base64 (RFC 4648, section 4).
 fn base64(bytes: &[u8], out: &mut Vec<u8>) {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for group in bytes.chunks(3) {

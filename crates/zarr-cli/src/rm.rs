@@ -1,4 +1,4 @@
-//! `zarr rm`: erasing a node, or what a copy has left that did not become one.
+//! `zarr rm`: erases a node, or what an unfinished copy has left.
 
 mod unfinished;
 
@@ -19,26 +19,27 @@ use crate::table::count;
 use crate::target::{Target, is_document};
 use crate::walk::{Source, walk};
 
-/// Erase an array, or a group with all that is in it.
+/// Erase an array, or a group with everything in it.
 ///
-/// The document of the node goes first, so that an interruption leaves no half node. Consolidated metadata above is kept in
-/// step. Only nodes are erased: what is no node, and files of others in a group, keep it from being erased unless --force.
+/// The metadata document of the node is erased first, so an interruption leaves no partial node. Consolidated metadata
+/// in groups above is updated. A group that holds folders that are not nodes, or foreign files, is erased only with
+/// --force.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The node: a directory with the documents of one.
+    /// The node: a directory with a metadata document.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
-    /// Erase a group with the nodes in it.
+    /// Erase a group together with the nodes in it.
     #[arg(short, long)]
     recursive: bool,
-    /// Erase the root of a store, and what else lies in a group.
+    /// Also erase the root of a store, and objects in a group that belong to no node.
     #[arg(short = 'y', short_alias = 'f', long)]
     force: bool,
-    /// Erase an unfinished copy at a URL: everything in a place where `zarr copy` has begun and not ended.
+    /// Erase an unfinished copy at a URL: everything that an interrupted `zarr copy` has left there.
     #[arg(long)]
     unfinished: bool,
-    /// Erase nothing, and list what would go.
+    /// Erase nothing; list what would be erased.
     #[arg(long)]
     dry_run: bool,
     /// Print one JSON object.
@@ -60,7 +61,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
     check_links(&target)?;
     if target.format == Some(Format::V1) {
-        return Err(target.fail(Failure::unsupported("arrays of format 1 are read, and not erased")));
+        return Err(target.fail(Failure::unsupported("arrays of format 1 can be read, but not erased")));
     }
     let doomed = Doomed::below(&target)?;
     if !args.dry_run {
@@ -68,7 +69,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         let options = EraseOptions::new().root(args.force);
         erase(target.storage.clone(), &target.path, &options).map_err(|e| target.fail(e))?;
         if let Some(root) = target.root.filter(|_| target.path == "/") {
-            // The directory of the store, unless there is something that is no business of a store.
+            // Remove the directory of the store, unless it holds something else.
             let _ = fs::remove_dir(root);
         }
     }
@@ -76,10 +77,11 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     Ok(Exit::Ok)
 }
 
-/// A document behind a link is that of another node, whose chunks are elsewhere. Only the store may be found by a link.
+/// A document behind a link belongs to another node, whose chunks are elsewhere. Only the path of the store may have
+/// links.
 fn check_links(target: &Target) -> Result<(), Failure> {
     let Some(root) = &target.root else { return Ok(()) };
-    // Without a slash at the end, which would lead through a link.
+    // Without a slash at the end, which would follow a link.
     let store: PathBuf = root.components().collect();
     let is_root = target.path == "/";
     let names = target.path.trim_matches('/').split('/').filter(|_| !is_root);
@@ -89,17 +91,17 @@ fn check_links(target: &Target) -> Result<(), Failure> {
     });
     let mut erased = below.chain(is_root.then_some(store));
     match erased.find(|path| path.is_symlink()) {
-        Some(link) => Err(Failure::usage(format!("{link:?} is a link: what it leads to would be erased"))),
+        Some(link) => Err(Failure::usage(format!("{link:?} is a link; its target would be erased"))),
         None => Ok(()),
     }
 }
 
-/// What is erased with a node.
+/// Everything that is erased with a node.
 #[derive(Debug, Default)]
 struct Doomed {
-    /// Paths of nodes, also of broken ones; the first is the one that is meant.
+    /// Paths of nodes, including broken ones. The first is the target node.
     nodes: Vec<String>,
-    /// What lies in groups, and is no node: objects, and folders without a document.
+    /// Objects and folders in groups that belong to no node.
     others: Vec<String>,
 }
 
@@ -130,7 +132,10 @@ impl Doomed {
     fn check(&self, args: &Args) -> Result<(), Failure> {
         let refuse = |message: String| Err(Failure::usage(message));
         if self.nodes.len() > 1 && !args.recursive {
-            return refuse(format!("{} would go with it; -r says so", count(self.nodes.len() - 1, "node")));
+            return refuse(format!(
+                "{} below it would be erased as well; add -r",
+                count(self.nodes.len() - 1, "node")
+            ));
         }
         if args.force {
             return Ok(());
@@ -140,13 +145,13 @@ impl Doomed {
         }
         match &self.others[..] {
             [] => Ok(()),
-            [other, ..] => refuse(format!("{other:?} is no part of a node; --force erases it as well")),
+            [other, ..] => refuse(format!("{other:?} does not belong to a node; --force erases it as well")),
         }
     }
 
     fn to_text(&self, dry_run: bool) -> String {
         if dry_run {
-            let others = self.others.iter().map(|path| format!("{} (no node)\n", line(path)));
+            let others = self.others.iter().map(|path| format!("{} (not a node)\n", line(path)));
             return self.nodes.iter().map(|path| format!("{}\n", line(path))).chain(others).collect();
         }
         format!("erased {}\n", count(self.nodes.len(), "node"))
@@ -164,7 +169,8 @@ impl Doomed {
     }
 }
 
-/// What lies directly in a group and is none of its documents: objects, and all folders, nodes or not.
+/// Lists the objects and folders directly below a group, without the group's own metadata documents. Folders of nodes
+/// are included.
 fn strangers(target: &Target, group: &Prefix) -> Result<Vec<String>, Failure> {
     let dir = block_on(target.storage.list_dir(group)).map_err(|e| target.fail(e))?;
     let keys = dir.objects.iter().map(|listed| &listed.key);

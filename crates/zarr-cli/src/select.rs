@@ -1,4 +1,4 @@
-//! `-s`: which part of an array, as in Python.
+//! `-s`: selects a part of an array, as in Python.
 
 use std::num::IntErrorKind;
 use std::str::FromStr;
@@ -7,10 +7,10 @@ use zarr_array::{Axis, Selection};
 
 use crate::exit::Failure;
 
-/// The option of the verbs that are about a part of an array.
+/// The option of the verbs that work on a part of an array.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Part {
-    /// Which part, as Python slices: one entry a dimension, an index drops it.
+    /// The part of the array, as Python slices: one entry per dimension; an index drops its dimension.
     #[arg(
         short,
         long,
@@ -22,13 +22,13 @@ pub(crate) struct Part {
     pub(crate) select: Select,
 }
 
-/// A selection as it is spelled: one entry a dimension, like `0:24,:,5`.
+/// A selection as given, before the shape is known: one entry per dimension, such as `0:24,:,5`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Select(Vec<Item>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Item {
-    /// As many whole dimensions as are missing.
+    /// Stands for all dimensions that have no entry.
     Ellipsis,
     Index(i128),
     Slice {
@@ -38,30 +38,30 @@ enum Item {
     },
 }
 
-/// What is wanted of one dimension of a known length: `count` elements, every `step`-th from `start` on.
+/// The selected elements of one dimension: `count` elements, every `step`-th one from `start` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pick {
     pub(crate) start: u64,
     pub(crate) count: u64,
     pub(crate) step: u64,
-    /// Whether the dimension is one of the result; an index drops it.
+    /// Whether the result has this dimension; an index drops it.
     pub(crate) keep: bool,
 }
 
 impl Pick {
-    /// The position in the array of element `i` of the result.
+    /// Returns the position in the array of element `i` of the result.
     pub(crate) fn position(&self, i: u64) -> u64 {
         self.start + i * self.step
     }
 
-    /// The range of its dimension that it is, which is kept even if one element is picked.
+    /// Returns the selected range. The dimension is kept even for one element.
     fn axis(&self) -> Axis {
         let end = self.count.checked_sub(1).map_or(self.start, |last| self.position(last) + 1);
         Axis::step(self.start..end, self.step)
     }
 }
 
-/// The part of the array that is picked.
+/// Returns the selection of the picked elements.
 pub(crate) fn selection(picks: impl IntoIterator<Item = Pick>) -> Selection {
     Selection::new(picks.into_iter().map(|pick| pick.axis()).collect())
 }
@@ -79,7 +79,7 @@ impl FromStr for Select {
         let inner = inner.strip_suffix(',').unwrap_or(inner);
         let items = inner.split(',').map(item).collect::<Result<Vec<_>, _>>()?;
         if items.iter().filter(|i| **i == Item::Ellipsis).count() > 1 {
-            return Err("there can be one `...` only".to_owned());
+            return Err("only one `...` is allowed".to_owned());
         }
         Ok(Self(items))
     }
@@ -95,13 +95,13 @@ fn item(text: &str) -> Result<Item, String> {
         if part.is_empty() {
             return Ok(None);
         }
-        let too_large = || format!("{part:?} is too large, 2^64 - 1 is the most");
+        let too_large = || format!("{part:?} is too large: the largest number is 2^64 - 1");
         match part.parse::<i128>() {
             Ok(n) if n.unsigned_abs() <= u128::from(u64::MAX) => Ok(Some(n)),
             Ok(_) => Err(too_large()),
             Err(e) => match e.kind() {
                 IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => Err(too_large()),
-                _ => Err(format!("{part:?} is no integer")),
+                _ => Err(format!("{part:?} is not an integer")),
             },
         }
     };
@@ -111,14 +111,14 @@ fn item(text: &str) -> Result<Item, String> {
         [start, stop] => Ok(Item::Slice { start, stop, step: 1 }),
         [start, stop, step] => match u64::try_from(step.unwrap_or(1)) {
             Ok(step @ 1..) => Ok(Item::Slice { start, stop, step }),
-            _ => Err(format!("the step of {text:?} must be 1 or more")),
+            _ => Err(format!("the step of {text:?} must be at least 1")),
         },
         _ => Err(format!("{text:?} is neither an index nor a slice like 0:24 or ::2")),
     }
 }
 
 impl Select {
-    /// What it means in an array of `shape`. Slices are cut at the ends, an index must be inside.
+    /// Resolves the selection for an array of `shape`. Slices are cut at the ends; an index must be inside.
     pub(crate) fn resolve(&self, shape: &[u64]) -> Result<Vec<Pick>, Failure> {
         let named = self.0.iter().filter(|i| **i != Item::Ellipsis).count();
         let Some(missing) = shape.len().checked_sub(named) else {
@@ -143,8 +143,7 @@ fn pick(item: &Item, dim: usize, length: u64) -> Result<Pick, Failure> {
         Item::Index(index) => match u64::try_from(from_end(index)).ok().filter(|i| *i < length) {
             Some(start) => Ok(Pick { start, count: 1, step: 1, keep: false }),
             None => {
-                let message =
-                    format!("index {index} is not inside dimension {dim}, which has length {length}");
+                let message = format!("index {index} is outside of dimension {dim} of length {length}");
                 Err(Failure::usage(message))
             }
         },
@@ -167,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn slices_mean_what_they_mean_in_python() {
+    fn slices_mean_the_same_as_in_python() {
         let all = |len| (0, len, 1, true);
         for (text, wanted) in [
             ("", vec![all(10), all(20)]),
@@ -190,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_python_would_refuse_is_refused() {
+    fn wrong_selections_are_refused() {
         for bad in [
             "10",
             "-11",

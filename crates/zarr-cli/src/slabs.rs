@@ -1,18 +1,18 @@
-//! An array in parts that fit into memory: in C order for printing, along the chunks for copying.
+//! Splits an array into parts that fit into memory: in C order for printing, along the chunks for copying.
 
 use zarr_array::Selection;
 use zarr_array::traits::ChunkGrid;
 
 use crate::select::{Pick, selection};
 
-/// What one part may be.
+/// The limits of one part.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budget {
-    /// Bytes that a part is cut down to.
+    /// The target size in bytes.
     pub(crate) bytes: u64,
-    /// Bytes that a part may have if that keeps chunks from being decoded several times.
+    /// The largest size in bytes, used if that avoids decoding chunks several times.
     pub(crate) most: u64,
-    /// Chunks that a part may touch.
+    /// The number of chunks that a part may touch.
     pub(crate) chunks: u64,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Slab {
 }
 
 impl Slab {
-    /// The part of the array that it is.
+    /// Returns the part of the array as a selection.
     pub(crate) fn selection(&self, picks: &[Pick]) -> Selection {
         let boxes = self.start.iter().zip(&self.count);
         let cut = |(pick, (start, count)): (&Pick, (&u64, &u64))| Pick {
@@ -40,16 +40,16 @@ impl Slab {
     }
 }
 
-/// Parts of a selection, one after the other in C order. Every part holds whole rows of chunks where the budget allows
-/// that, so that no chunk is decoded twice.
+/// The parts of a selection in C order. Every part holds whole rows of chunks if the budget allows, so that no chunk is
+/// decoded twice.
 #[derive(Debug)]
 pub(crate) struct Slabs<'a> {
     picks: &'a [Pick],
     grid: &'a dyn ChunkGrid,
     budget: Budget,
-    /// The dimension that is cut: those before it have length 1 in a part, those behind it are whole.
+    /// The dimension that is split. A part has length 1 in the dimensions before it, and all of those behind it.
     split: usize,
-    /// Bytes and chunks of one index of that dimension.
+    /// Bytes and chunks for one index of the split dimension.
     row: (u128, u128),
     at: Vec<u64>,
     done: bool,
@@ -72,7 +72,7 @@ impl<'a> Slabs<'a> {
         Self { picks, grid, budget, split, row, at: vec![0; picks.len()], done }
     }
 
-    /// How many elements of the cut dimension the next part has.
+    /// Returns the length of the next part in the split dimension.
     fn length(&self) -> u64 {
         let (dim, pick, at) = (self.split, &self.picks[self.split], self.at[self.split]);
         let (bytes, chunks) = self.row;
@@ -81,7 +81,7 @@ impl<'a> Slabs<'a> {
         let mut length = fits(self.budget.bytes).clamp(1, left);
         let position = pick.position(at);
         let Some(chunk) = self.grid.find(dim, position) else { return length };
-        // From here, the elements in front of `end`.
+        // The number of elements from here to `end`.
         let until = |end: u64| end.saturating_sub(position).div_ceil(pick.step).min(left);
         let rows = u64::try_from(u128::from(self.budget.chunks) / chunks).unwrap_or(1).max(1);
         if let Some(last) = chunk.checked_add(rows - 1).and_then(|c| self.grid.span(dim, c)) {
@@ -103,7 +103,7 @@ impl<'a> Slabs<'a> {
     }
 }
 
-/// How many chunks a selection touches in a dimension, at most.
+/// Returns the largest number of chunks that a selection can touch in a dimension.
 fn chunks(grid: &dyn ChunkGrid, dim: usize, pick: &Pick) -> u128 {
     let Some(last) = pick.count.checked_sub(1) else { return 1 };
     match (grid.find(dim, pick.start), grid.find(dim, pick.position(last))) {
@@ -163,12 +163,12 @@ mod tests {
         let picks = [pick(0, 10, 1), pick(0, 10, 1)];
         let rows: Vec<u64> = slabs(&picks, &[3, 10], 70, 70).into_iter().map(|s| s.1[0]).collect();
         assert_eq!(rows, [6, 4]);
-        // One row of chunks is too large: it may exceed the budget as far as `most`.
+        // One row of chunks exceeds the budget; `most` allows it.
         let rows: Vec<u64> = slabs(&picks, &[3, 10], 20, 30).into_iter().map(|s| s.1[0]).collect();
         assert_eq!(rows, [3, 3, 3, 1]);
         let rows: Vec<u64> = slabs(&picks, &[3, 10], 20, 20).into_iter().map(|s| s.1[0]).collect();
         assert_eq!(rows, [2, 1, 2, 1, 2, 2]);
-        // Not even one row fits: the next dimension is cut.
+        // Not even one row fits, so the next dimension is split.
         let parts = slabs(&picks, &[3, 3], 7, 7);
         assert_eq!(parts.len(), 20);
         assert_eq!(parts[1], (vec![0, 6], vec![1, 4]));
@@ -190,10 +190,10 @@ mod tests {
     }
 
     #[test]
-    fn there_is_one_part_of_a_scalar_and_none_of_nothing() {
+    fn a_scalar_has_one_part_and_an_empty_selection_none() {
         assert_eq!(slabs(&[], &[], 1, 1), [(vec![], vec![])]);
         assert!(slabs(&[pick(0, 0, 1), pick(0, 5, 1)], &[1, 1], 9, 9).is_empty());
-        // As many chunks as elements, and more than memory has: parts stay small.
+        // As many chunks as elements, and more than fits into memory: parts stay small.
         let grid = RegularGrid::new([1, 1]).unwrap();
         let picks = [pick(0, 1 << 62, 1), pick(0, 1 << 62, 1)];
         let first = Slabs::new(&picks, &grid, 4, Budget::DEFAULT).next().unwrap();

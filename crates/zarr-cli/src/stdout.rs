@@ -1,10 +1,10 @@
-//! Output that may have no end and may lose its reader.
+//! Standard output that may be large and may be closed by its reader.
 
 use std::io::{self, StdoutLock, Write};
 
 use crate::exit::{Exit, Failure};
 
-/// Standard output. When nobody reads it any more the command stops, and that is no error.
+/// Standard output. When the reader closes it, the command stops without an error.
 #[derive(Debug)]
 pub(crate) struct Stdout(StdoutLock<'static>);
 

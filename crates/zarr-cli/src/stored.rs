@@ -1,4 +1,4 @@
-//! What is stored of an array: the objects below its node, in the order of their keys, a page at a time.
+//! Lists the stored objects of an array in the order of their keys, page by page.
 
 use zarr_array::blocking::Array;
 use zarr_array::meta::{DocumentName, Documents, Format};
@@ -8,7 +8,7 @@ use zarr_array::{Storage, block_on};
 use crate::progress::Progress;
 use crate::target::Target;
 
-/// All keys below a prefix. After an error there is nothing more.
+/// All keys below a prefix. Ends after the first error.
 #[derive(Debug)]
 struct Keys<'a> {
     storage: &'a Storage,
@@ -51,15 +51,16 @@ impl Iterator for Keys<'_> {
     }
 }
 
-/// Whether an object of this name beside a node of `format` is a document, of its own or of another format. The documents of
-/// format 1 have names that anything else may have.
+/// Whether an object of this name is a metadata document, of `format` or of another one. The names of format 1 are
+/// ordinary, so they count only for arrays of format 1.
 fn is_document(name: &str, format: Option<Format>) -> bool {
     let is_own =
         |format| Documents::steps(Some(format)).iter().copied().flatten().any(|n| n.as_str() == name);
     DocumentName::of(name).is_some() || format.is_some_and(is_own)
 }
 
-/// The size of a listed object, which is asked for only where the listing does not tell it. `None`: it was deleted.
+/// Returns the size of a listed object. Asks the store only if the listing has no size. Returns `None` if the object
+/// was deleted.
 pub(crate) fn size(storage: &Storage, listed: &Listed) -> StoreResult<Option<u64>> {
     match listed.meta.size {
         None => block_on(storage.size(&listed.key)),
@@ -67,7 +68,7 @@ pub(crate) fn size(storage: &Storage, listed: &Listed) -> StoreResult<Option<u64
     }
 }
 
-/// How much is stored, without documents of nodes.
+/// The size of stored objects, without metadata documents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Size {
     pub(crate) bytes: u128,
@@ -79,7 +80,7 @@ impl Size {
         Self { bytes: self.bytes + other.bytes, objects: self.objects + other.objects }
     }
 
-    /// What is stored of the node at a path.
+    /// Returns the size of the node at a path.
     pub(crate) fn below(
         target: &Target,
         path: &str,
@@ -94,7 +95,7 @@ impl Size {
             if prefix.strip(&listed.key).is_some_and(|name| is_document(name, format)) {
                 continue;
             }
-            // What is deleted meanwhile does not count.
+            // An object that is deleted meanwhile does not count.
             if let Some(bytes) = size(&target.storage, &listed)? {
                 sum = sum.plus(Self { bytes: bytes.into(), objects: 1 });
             }
@@ -103,17 +104,17 @@ impl Size {
     }
 }
 
-/// The objects of an array, without its documents.
+/// The stored objects of an array, without its documents.
 #[derive(Debug)]
 pub(crate) struct Stored<'a> {
     listed: Keys<'a>,
     format: Format,
     keys: &'a dyn KeyEncoding,
-    /// How many chunks there are in each dimension.
+    /// The number of chunks in each dimension.
     counts: Vec<u64>,
 }
 
-/// The index of the chunk of `array` that lies at `key` of its storage; `None` where that is something else.
+/// Returns the index of the chunk of `array` at `key`, or `None` if `key` is not the key of a chunk.
 pub(crate) fn chunk_at(array: &Array, key: &Key) -> Option<Dims> {
     let counts = array.chunk_counts();
     let prefix = Prefix::of_node(array.path()).ok()?;
@@ -121,16 +122,16 @@ pub(crate) fn chunk_at(array: &Array, key: &Key) -> Option<Dims> {
     index.iter().zip(&counts).all(|(i, count)| i < count).then_some(index)
 }
 
-/// An object, and what it is to the array.
+/// A stored object of an array.
 #[derive(Debug)]
 pub(crate) struct Object {
     pub(crate) listed: Listed,
-    /// The index of a chunk in the grid, or why it is none.
+    /// The index of a chunk in the grid, or the reason why it is not a chunk.
     pub(crate) chunk: Result<Dims, &'static str>,
 }
 
 impl<'a> Stored<'a> {
-    /// The objects below `prefix`, where an array of `format` lies, in a grid of so many chunks in each dimension.
+    /// Lists the objects below `prefix` of an array of `format` with `counts` chunks in each dimension.
     pub(crate) fn new(
         storage: &'a Storage,
         prefix: Prefix,
@@ -141,7 +142,7 @@ impl<'a> Stored<'a> {
         Self { listed: Keys::new(storage, prefix), format, keys, counts }
     }
 
-    /// The objects of an array that is open.
+    /// Lists the objects of an open array.
     pub(crate) fn of(array: &'a Array) -> StoreResult<Self> {
         let prefix = Prefix::of_node(array.path())?;
         Ok(Self::new(
@@ -153,7 +154,7 @@ impl<'a> Stored<'a> {
         ))
     }
 
-    /// What lies at a key; `None`: a document of the array.
+    /// Returns the object at a key, or `None` if it is a document of the array.
     fn object(&self, listed: Listed) -> Option<Object> {
         let name = self.listed.prefix.strip(&listed.key).unwrap_or_default();
         if is_document(name, Some(self.format)) {
@@ -169,7 +170,7 @@ impl<'a> Stored<'a> {
     }
 }
 
-/// After an error there is nothing more.
+/// Ends after the first error.
 impl Iterator for Stored<'_> {
     type Item = StoreResult<Object>;
 
@@ -194,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_pages_are_listed_and_what_is_no_chunk_is_told() {
+    fn all_pages_are_listed_and_stray_objects_have_a_reason() {
         let folder = tempfile::tempdir().unwrap();
         let store = FsStore::create(folder.path()).unwrap().with_page(2);
         let meta = ArrayMeta::builder([5, 3], DataType::UInt8).chunks([1, 3]).build().unwrap();

@@ -1,4 +1,4 @@
-//! Which stores there are, by the schemes of their URLs, and how they are opened.
+//! The kinds of stores, by URL scheme, and how stores are opened.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use zarr_store::{names_of, redacted, scheme_of, split_adapters};
 
 use crate::exit::{Exit, Failure};
 
-/// The tables of all stores that this build has, but for those that end with the process.
+/// The schemes of all stores in this build, except stores in memory.
 const TABLES: &[&[Scheme]] = &[
     zarr_store_fs::SCHEMES,
     &[zarr_store::zip::SCHEME],
@@ -19,7 +19,7 @@ const TABLES: &[&[Scheme]] = &[
     zarr_store_object::SCHEMES,
 ];
 
-/// Names that a build without the cargo feature beside them does not know.
+/// Schemes and the cargo features that they need.
 const FEATURES: [(&str, &str); 7] = [
     ("s3", "s3"),
     ("gs", "gcs"),
@@ -38,7 +38,7 @@ pub(crate) struct Stores {
 }
 
 impl Stores {
-    /// All that this build has.
+    /// Makes the stores with all schemes of this build.
     pub(crate) fn new(access: Access) -> Self {
         Self::of(Schemes::new(TABLES), access)
     }
@@ -47,20 +47,20 @@ impl Stores {
         Self { schemes, access }
     }
 
-    /// The URL that an argument is; nothing if it is a path of the file system.
+    /// Returns `given` as a URL, or `None` if it is a path of the file system.
     pub(crate) fn url<'a>(&self, given: &'a Path) -> Option<&'a str> {
         let text = given.to_str()?;
-        // The name of a directory may look like one with an adapter behind it.
+        // The name of a directory may look like a name with an adapter behind it.
         let is_url = scheme_of(text).is_some() || !names_of(text).is_empty() && !given.exists();
         is_url.then_some(text)
     }
 
-    /// Opens the store that is at a URL. One that is a directory must be there, else this is [`Exit::NotFound`].
+    /// Opens the store at a URL. Returns [`Exit::NotFound`] if it is a directory that does not exist.
     pub(crate) fn open(&self, url: &str) -> Result<Located, Failure> {
         self.located(url, &self.access)
     }
 
-    /// The same for a store of which nobody says that it is there.
+    /// Opens the store at a URL. Returns `None` if it does not exist.
     pub(crate) fn open_if_there(&self, url: &str) -> Result<Option<Located>, Failure> {
         match self.open(url) {
             Ok(located) => Ok(Some(located)),
@@ -69,7 +69,7 @@ impl Stores {
         }
     }
 
-    /// The same for a store to write to: its directory is made if need be.
+    /// Opens the store at a URL for writing. Creates its directory if needed.
     pub(crate) fn create(&self, url: &str) -> Result<Located, Failure> {
         self.located(url, &self.access.clone().create(true))
     }
@@ -79,7 +79,8 @@ impl Stores {
         Ok(Located { storage: self.traced(located.storage), ..located })
     }
 
-    /// A storage whose requests are told of, if that is wanted, also if it does not tell itself. Those in the network do.
+    /// Returns a storage whose requests are traced, if a trace is wanted. Stores in the network trace their requests
+    /// themselves.
     pub(crate) fn traced(&self, storage: impl Into<Storage>) -> Storage {
         let storage = storage.into();
         match &self.access.trace {
@@ -102,18 +103,18 @@ impl Stores {
             FEATURES.iter().find(|(known, _)| name.eq_ignore_ascii_case(known)).map(|(_, feature)| feature)
         });
         for feature in feature.take(1) {
-            message += &format!("; a build with the cargo feature {feature:?} has them");
+            message += &format!("; they need a build with the cargo feature {feature:?}");
         }
         Failure::new(exit, message).within(format_args!("{:?}", shown(url)))
     }
 }
 
-/// A path or URL as messages name it.
+/// Returns a path or a URL without secrets, for messages.
 pub(crate) fn shown(given: impl AsRef<Path>) -> PathBuf {
     let given = given.as_ref();
     match given.to_str() {
         Some(url) if scheme_of(url).is_some() => {
-            // Redaction ends with the query, adapters go on behind it.
+            // `redacted` cuts everything behind the `?`; the adapters must stay visible.
             let adapters = url.split_once('?').map_or("", |(_, query)| split_adapters(query).1);
             (redacted(url) + adapters).into()
         }
@@ -121,7 +122,7 @@ pub(crate) fn shown(given: impl AsRef<Path>) -> PathBuf {
     }
 }
 
-/// The directory that a store lies in, if it is nothing but a directory.
+/// Returns the directory of a store that is a plain directory.
 pub(crate) fn directory_of(store: &str) -> Option<PathBuf> {
     let is_directory = match names_of(store)[..] {
         [] => true,
@@ -131,7 +132,7 @@ pub(crate) fn directory_of(store: &str) -> Option<PathBuf> {
     is_directory.then(|| zarr_store_fs::path_of(store).ok()).flatten()
 }
 
-/// Whether there is nothing where a store should be.
+/// Whether the error says that the store does not exist.
 fn is_absent(e: &StoreError) -> bool {
     use std::error::Error;
     let cause = e.source().and_then(|e| e.downcast_ref::<std::io::Error>());
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_a_scheme_or_an_adapter_is_a_url() {
+    fn a_url_has_a_scheme_or_an_adapter() {
         let folder = tempfile::tempdir().unwrap();
         let odd = folder.path().join("a|b:c");
         assert!(stores().url(&odd).is_some());
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_opened_says_why_and_no_secrets() {
+    fn an_error_of_opening_gives_the_reason_and_no_secrets() {
         for (url, exit, parts) in [
             (
                 "foo://u:secret@h/a?secret",
@@ -181,7 +182,7 @@ mod tests {
         let none = Stores::of(Schemes::new(&[]), Access::new());
         let e = none.open("gs://b/a").unwrap_err();
         assert!(
-            e.message().ends_with("; a build with the cargo feature \"gcs\" has them"),
+            e.message().ends_with("; they need a build with the cargo feature \"gcs\""),
             "{}",
             e.message()
         );

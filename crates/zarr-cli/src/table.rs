@@ -1,6 +1,6 @@
-//! What people read: columns, sizes, shapes.
+//! Output for people: columns, sizes, shapes.
 
-/// Rows of cells, each column as wide as it needs to be.
+/// Rows of cells. Each column is as wide as its widest cell.
 #[derive(Debug, Default)]
 pub(crate) struct Table(Vec<Vec<String>>);
 
@@ -9,12 +9,12 @@ impl Table {
         self.push(cells);
     }
 
-    /// A row of any length.
+    /// Adds a row of any length.
     pub(crate) fn push(&mut self, cells: impl IntoIterator<Item = impl AsRef<str>>) {
         self.0.push(cells.into_iter().map(|cell| crate::exit::line(cell.as_ref())).collect());
     }
 
-    /// The rows, each on a line of its own that begins with `indent`.
+    /// Returns the rows, one a line, each with `indent` in front.
     pub(crate) fn to_text(&self, indent: &str) -> String {
         let columns = self.0.iter().map(Vec::len).max().unwrap_or(0);
         let width = |column| {
@@ -33,13 +33,13 @@ impl Table {
     }
 }
 
-/// `1 node`, `2 nodes`
+/// Returns `1 node`, `2 nodes`.
 pub(crate) fn count(n: impl TryInto<u64>, what: &str) -> String {
     let n = n.try_into().unwrap_or(u64::MAX);
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-/// `24 × 721 × 1440`
+/// Returns `24 × 721 × 1440`.
 pub(crate) fn dimensions(lengths: &[impl ToString]) -> String {
     if lengths.is_empty() {
         return "scalar".to_owned();
@@ -47,7 +47,7 @@ pub(crate) fn dimensions(lengths: &[impl ToString]) -> String {
     lengths.iter().map(ToString::to_string).collect::<Vec<_>>().join(" × ")
 }
 
-/// `None` from 2^128 on.
+/// Returns the product, or `None` from 2^128 on.
 pub(crate) fn product(lengths: &[u64]) -> Option<u128> {
     if lengths.contains(&0) {
         return Some(0);
@@ -55,12 +55,12 @@ pub(crate) fn product(lengths: &[u64]) -> Option<u128> {
     lengths.iter().try_fold(1_u128, |n, len| n.checked_mul(u128::from(*len)))
 }
 
-/// How many there are, so many in each dimension.
+/// Returns the product of the counts as text.
 pub(crate) fn number(counts: &[u64]) -> String {
     product(counts).map_or("2^128 or more".to_owned(), |n| n.to_string())
 }
 
-/// A number of bytes for people.
+/// Returns a number of bytes for people.
 pub(crate) fn bytes(n: u128) -> String {
     const UNITS: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if n < 1024 {

@@ -1,10 +1,11 @@
-//! `STORE[/path]`: from what the user typed to a node in a store.
+//! `STORE[/path]`: finds the node that the user named.
 //!
-//! A path is a directory, and the node lies in it. The store is the hierarchy around it: every directory above that has a
-//! document as well. So messages name a node by its path in the hierarchy, and keys as the store has them.
+//! A path is the directory of the node. The store is the hierarchy around it: it begins at the topmost directory that
+//! is reached through directories that are nodes. So messages name a node by its path in the hierarchy, and keys are
+//! those of the store.
 //!
-//! A URL names a store, whose root is the node, or with `|zarr:path` at its end a node in it. What lies around the store is
-//! not looked at.
+//! A URL names a store, and the node is its root; `|zarr:path` at the end names a node in the store. Nothing outside
+//! the store is read.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -27,19 +28,19 @@ use crate::exit::{Exit, Failure, say};
 use crate::stores::{Stores, directory_of, shown};
 use crate::walk::{Source, Visit};
 
-/// A node that is there.
+/// A node that exists.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     pub(crate) storage: Storage,
     /// The node's path in the store: `/`, `/a/b`.
     pub(crate) path: String,
-    /// The store as it is named in messages: a path, or a URL without secrets.
+    /// The name of the store in messages: a path, or a URL without secrets.
     pub(crate) store: PathBuf,
-    /// The directory of the store, if it is one.
+    /// The directory of the store, if it has one.
     pub(crate) root: Option<PathBuf>,
-    /// The format, where it has to be named.
+    /// The format to read, if it must be given.
     pub(crate) format: Option<Format>,
-    /// The documents of the node, where finding it has read them.
+    /// The documents of the node, if they were read while finding it.
     documents: Option<Documents>,
 }
 
@@ -51,7 +52,7 @@ impl Target {
         }
         match fs::metadata(given) {
             Ok(found) if found.is_dir() => {}
-            Ok(_) => return Err(Failure::new(Exit::NotFound, format!("{given:?} is no directory"))),
+            Ok(_) => return Err(Failure::new(Exit::NotFound, format!("{given:?} is not a directory"))),
             Err(e) => return Err(missing(given, &e)),
         }
         let format = if is_node(given) {
@@ -63,7 +64,7 @@ impl Target {
         };
         let (store, names) = hierarchy(given);
         let path = format!("/{}", names.join("/"));
-        // A name that no key can have is the root of a store of its own.
+        // A name that cannot be part of a key: this node becomes the root of its own store.
         let (store, path) =
             if Prefix::of_node(&path).is_err() { (given.to_owned(), "/".to_owned()) } else { (store, path) };
         let opened =
@@ -78,7 +79,7 @@ impl Target {
         })
     }
 
-    /// What a URL names, whatever is there.
+    /// Returns the place that a URL names, whether or not a node is there.
     pub(crate) fn place(url: &str, stores: &Stores) -> Result<Self, Failure> {
         let (store, ..) = split_node(url);
         let Located { storage, node, format } = stores.open(url)?;
@@ -87,7 +88,7 @@ impl Target {
         Ok(Self { storage, path: node, store, root, format, documents: None })
     }
 
-    /// The node that a URL names.
+    /// Finds the node that a URL names.
     fn at(url: &str, stores: &Stores) -> Result<Self, Failure> {
         let mut target = Self::place(url, stores)?;
         let prefix = target.prefix()?;
@@ -108,13 +109,14 @@ impl Target {
         Ok(target)
     }
 
-    /// The directory of the node, if it is one.
+    /// Returns the directory of the node, if it has one.
     pub(crate) fn directory(&self) -> Option<PathBuf> {
         let below = self.path.trim_matches('/');
         self.root.as_ref().map(|root| if below.is_empty() { root.clone() } else { root.join(below) })
     }
 
-    /// What names the node, the same for all paths and URLs that lead to it: a directory without links, or a URL without secrets.
+    /// Returns a name that is the same for all paths and URLs of the node: a directory without links, or a URL without
+    /// secrets.
     pub(crate) fn identity(&self) -> String {
         let resolved = |path: PathBuf| fs::canonicalize(&path).unwrap_or(path);
         if let Some(directory) = self.directory() {
@@ -126,34 +128,34 @@ impl Target {
         format!("{}{adapters}|zarr:{}", root.display(), self.path)
     }
 
-    /// The error for a group of which nothing says what is in it.
+    /// The error for a group whose children cannot be listed.
     fn unlisted(&self, source: Source) -> Failure {
         let instead = match source.is_documents() {
-            true => ", whatever consolidated metadata says",
+            true => "; consolidated metadata is ignored here",
             false => {
-                ", and there is no consolidated metadata that would: `zarr consolidate` writes it where the store can be \
-                 listed, and `URL|zarr:path` names a node in it"
+                ", and it has no consolidated metadata: run `zarr consolidate` where the store can be listed, or name \
+                 a node with `URL|zarr:path`"
             }
         };
-        let message = format!("this store cannot list what is in the group {:?}{instead}", self.path);
+        let message = format!("the store cannot list the children of the group {:?}{instead}", self.path);
         self.fail(Failure::unsupported(message))
     }
 
-    /// The error for a node that is not there.
+    /// The error for a node that does not exist.
     fn no_node(&self) -> Failure {
         let of = self.format.map(|format| format!(" of format {format}")).unwrap_or_default();
         self.fail(Failure::new(Exit::NotFound, format!("there is no node{of} at {:?}", self.path)))
     }
 
-    /// The error for a node that is not there yet.
+    /// The error for a node whose copy is unfinished.
     fn unfinished(&self, prefix: &Prefix) -> Option<Failure> {
-        // Where that cannot be told there is no node all the same.
+        // If the marker cannot be read, the error is "there is no node" as well.
         let of = copy::unfinished(&self.storage, prefix).ok()??;
         Some(self.fail(Failure::new(
             Exit::NotFound,
             format!(
-                "there is no node at {:?}, but an unfinished copy of {of:?}: `zarr copy --resume` continues it, `zarr rm \
-                 --unfinished` erases it",
+                "there is no node at {:?}, but an unfinished copy of {of:?}: `zarr copy --resume` continues it, \
+                 `zarr rm --unfinished` erases it",
                 self.path
             ),
         )))
@@ -164,7 +166,7 @@ impl Target {
         Prefix::of_node(&self.path).map_err(|e| self.fail(e))
     }
 
-    /// What is there, not resolved.
+    /// Reads the node, without looking up codecs and data types.
     pub(crate) fn look(&self) -> Result<Visit, Failure> {
         let prefix = self.prefix()?;
         let read = block_on(node::read(&self.storage, &prefix, self.format, &Limits::default(), false));
@@ -176,7 +178,7 @@ impl Target {
         Ok(Visit { prefix, notes, found })
     }
 
-    /// The metadata of the node, not resolved, with what was tolerated.
+    /// Reads the metadata of the node with the tolerated deviations, without looking up codecs and data types.
     pub(crate) fn node(&self) -> Result<(NodeMeta, Vec<Diagnostic>), Failure> {
         let Visit { notes, found, .. } = self.look()?;
         match found {
@@ -186,18 +188,18 @@ impl Target {
         }
     }
 
-    /// Refuses a store that cannot be written, before anybody looks for less obvious reasons.
+    /// Fails if the store is read-only. Called first, because this is the clearest reason.
     pub(crate) fn check_writable(&self) -> Result<(), Failure> {
         self.storage.check_writable().map_err(|e| self.fail(e))
     }
 
-    /// Whether the store can say what is in it.
+    /// Whether the store can list its objects.
     pub(crate) fn lists(&self) -> bool {
         self.storage.capabilities().list
     }
 
-    /// The group that the node is, of which one can tell what is in it. Consolidated metadata that cannot be read is not
-    /// used, with a note.
+    /// Opens the node as a group whose children can be listed. If consolidated metadata cannot be read, it is not used,
+    /// and a note says so.
     pub(crate) fn group(&self, source: Source) -> Result<Group, Failure> {
         let trusted = match self.group_with(source.use_consolidated()) {
             Ok(group) if self.lists() || group.is_consolidated() => return Ok(group),
@@ -207,7 +209,7 @@ impl Target {
         };
         let group = self.group_with(UseConsolidated::Ignore).map_err(|e| self.fail(e))?;
         say(&format!(
-            "note: the documents of all nodes are read, because the consolidated metadata cannot be: {}",
+            "note: the consolidated metadata cannot be read, so the documents of all nodes are read: {}",
             Failure::from(trusted).message()
         ));
         Ok(group)
@@ -219,7 +221,7 @@ impl Target {
         Group::open_with(self.storage.clone(), &self.path, &registry(), &options)
     }
 
-    /// The array that the node is.
+    /// Opens the node as an array.
     pub(crate) fn array(&self) -> Result<Array, Failure> {
         let mut notes = Vec::new();
         let known = self.documents.as_ref();
@@ -228,25 +230,25 @@ impl Target {
             Some(NodeMeta::Array(meta)) => OpenOptions::new()
                 .with_metadata(self.storage.clone(), self.prefix()?, meta, notes, &registry())
                 .map(Array::from),
-            // What is wrong is the same as ever.
+            // Opening reports the error.
             _ => self.open(&self.path),
         };
         opened.map_err(|e| self.fail(e))
     }
 
-    /// The array at a path of the store.
+    /// Opens the array at a path of the store.
     pub(crate) fn open(&self, path: &str) -> ArrayResult<Array> {
         let options = OpenOptions::new().format(self.format);
         block_on(options.open(self.storage.clone(), path, &registry())).map(Array::from)
     }
 
-    /// An error of a library, with the store it happened in.
+    /// Puts the store in front of an error.
     pub(crate) fn fail(&self, e: impl Into<Failure>) -> Failure {
         e.into().within(format_args!("store {:?}", self.store))
     }
 }
 
-/// The format of the nearest group above a node.
+/// Returns the format of the nearest group above a node.
 pub(crate) fn format_above(storage: &Storage, node: &Prefix) -> Result<Option<Format>, Failure> {
     for group in node::above(node).iter().rev() {
         let format = block_on(node::documents(storage, group, None, &Limits::default()))?.format();
@@ -257,12 +259,12 @@ pub(crate) fn format_above(storage: &Storage, node: &Prefix) -> Result<Option<Fo
     Ok(None)
 }
 
-/// Everything that this command knows.
+/// Returns all codecs, data types and other extensions that this command knows.
 pub(crate) fn registry() -> Registry {
     zarr_array::standard().overriding(zarr_codecs_numcodecs::CODECS)
 }
 
-/// Whether an object of this name is a document of a node, of format 2 or 3, or of many of them.
+/// Whether this is the name of a node's document of format 2 or 3, or of consolidated metadata.
 pub(crate) fn is_document(name: &str) -> bool {
     DocumentName::of(name).is_some() || name == consolidated::OBJECT2
 }
@@ -273,13 +275,12 @@ pub(crate) fn is_node(directory: &Path) -> bool {
     [Node, Array2, Group2].iter().any(|name| directory.join(name.as_str()).is_file())
 }
 
-/// Whether a document is that of an array of format 1. Its name is that of an ordinary file, so that what is in it decides
-/// (checklist I5).
+/// Whether a document is that of an array of format 1. Its name, `meta`, is ordinary, so the content decides (rule I5).
 fn is_v1(document: &[u8]) -> bool {
     ArrayMeta::parse_v1(document, None, false, &Limits::default(), &mut Ignore).is_ok()
 }
 
-/// The topmost directory above `given` up to which every directory has a document, and the names of those below it.
+/// Returns the topmost directory above `given` that is reached through nodes only, and the names below it.
 pub(crate) fn hierarchy(given: &Path) -> (PathBuf, Vec<String>) {
     let mut names = Vec::new();
     let mut shown = given.to_owned();
@@ -290,7 +291,7 @@ pub(crate) fn hierarchy(given: &Path) -> (PathBuf, Vec<String>) {
     while let Some(parent) = directory.parent().filter(|p| is_node(p)) {
         let Some(name) = directory.file_name().and_then(OsStr::to_str) else { break };
         names.insert(0, name.to_owned());
-        // What the user typed, as long as that reaches; then the path from the root of the file system.
+        // Keep what the user typed while it reaches far enough; then use the absolute path.
         shown = match shown.parent() {
             Some(above) if !above.as_os_str().is_empty() && shown.file_name().is_some() => above.to_owned(),
             _ => parent.to_owned(),
@@ -300,7 +301,7 @@ pub(crate) fn hierarchy(given: &Path) -> (PathBuf, Vec<String>) {
     (shown, names)
 }
 
-/// The error for a path that does not exist, with the node above it, if there is one.
+/// The error for a path that does not exist; names the nearest node above it.
 fn missing(given: &Path, e: &io::Error) -> Failure {
     let above = given.ancestors().skip(1).find(|p| is_node(p));
     match above {
@@ -315,7 +316,7 @@ fn missing(given: &Path, e: &io::Error) -> Failure {
     }
 }
 
-/// The error for a directory that is no node.
+/// The error for a directory that is not a node.
 fn no_node_in(directory: &Path) -> Failure {
     let mut below: Vec<String> = fs::read_dir(directory)
         .into_iter()
@@ -353,12 +354,12 @@ mod tests {
         let found = find(&root.join("a/b/")).unwrap();
         assert_eq!((found.path.as_str(), &found.store), ("/a/b", &root));
         assert_eq!(find(&root).unwrap().path, "/");
-        // Whoever goes up by `..` has a store that begins there.
+        // A path with `..` is not followed upwards: the store begins at the node.
         assert_eq!(find(&root.join("a/b/..")).unwrap().path, "/");
     }
 
     #[test]
-    fn a_node_is_known_again_by_other_names() {
+    fn a_node_has_one_identity_for_all_its_names() {
         let temporary = tempfile::tempdir().unwrap();
         let root = temporary.path().join("h h.zarr");
         fs::create_dir_all(root.join("a")).unwrap();
@@ -380,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_says_what_is() {
+    fn errors_for_missing_nodes_name_the_nearest_node() {
         let temporary = tempfile::tempdir().unwrap();
         let root = temporary.path();
         fs::create_dir_all(root.join("g/x")).unwrap();

@@ -1,4 +1,4 @@
-//! `--trace`: a line of JSON for each request to a store.
+//! `--trace`: writes one line of JSON for each request to a store.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -12,19 +12,19 @@ use zarr_store::{Request, Trace};
 use crate::exit::Failure;
 use crate::json;
 
-/// Where the lines go. Requests end on any thread, so that writing takes turns.
+/// The output of the trace. Requests end on any thread; the lock keeps lines whole.
 #[derive(Clone)]
 pub(crate) struct Log(Arc<Mutex<Lines>>);
 
 struct Lines {
-    /// Without a buffer: what is told of a run that is killed is there.
+    /// Unbuffered: lines are there even if the process is killed.
     to: Box<dyn Write + Send>,
-    /// What went wrong first; nothing is written after it.
+    /// The first error. After it nothing is written.
     failed: Option<io::Error>,
 }
 
 impl Log {
-    /// To a file, which is made or emptied; `-` is stderr.
+    /// Writes to a file, which is created or emptied; `-` is stderr.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         if path == Path::new("-") {
             return Ok(Self::to(io::stderr()));
@@ -37,7 +37,7 @@ impl Log {
         Self(Arc::new(Mutex::new(Lines { to: Box::new(writer), failed: None })))
     }
 
-    /// What tells this log about requests.
+    /// Returns a trace that writes requests to this log.
     pub(crate) fn trace(&self) -> Trace {
         let log = self.clone();
         Trace::new(move |request| log.write(request))
@@ -51,7 +51,7 @@ impl Log {
         }
     }
 
-    /// Whether all has been written.
+    /// Returns the first error of writing, if any.
     pub(crate) fn finish(&self) -> io::Result<()> {
         self.lines().failed.take().map_or(Ok(()), Err)
     }
@@ -78,7 +78,7 @@ fn line(request: &Request) -> String {
     )
 }
 
-/// In seconds, to the microsecond.
+/// Returns seconds, to the microsecond.
 fn seconds(time: Duration) -> Value {
     let text = format!("{}.{:06}", time.as_secs(), time.subsec_micros());
     Value::parse(&text).unwrap_or_else(|_| Value::from(time.as_secs()))
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_is_a_line_of_json_that_is_there_at_once() {
+    fn a_request_is_written_at_once_as_a_line_of_json() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("trace.jsonl");
         let log = Log::open(&file).unwrap();

@@ -1,4 +1,4 @@
-//! `zarr tree`: a hierarchy as a drawing.
+//! `zarr tree`: draws a hierarchy.
 
 use std::path::PathBuf;
 
@@ -17,18 +17,19 @@ use crate::walk::Source;
 
 /// Draw a hierarchy.
 ///
-/// Arrays are shown with data type, shape and dimension names. A node that cannot be read stands in its place with what is
-/// wrong, and so does a folder that is no node. That is no error: the last line counts them, `zarr validate` judges.
+/// Arrays have their data type, shape and dimension names. A node that cannot be read has the reason in its row, and a
+/// folder that is not a node says so. Neither is an error; the last line counts them. `zarr validate` reports errors.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The node: a directory with the documents of one.
+    /// The node: a directory with a metadata document.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
-    /// So many levels; 1 are the children.
+    /// The number of levels to show; 1 shows the children only.
     #[arg(short = 'L', long, value_name = "LEVELS", default_value_t = usize::MAX, hide_default_value = true)]
     depth: usize,
-    /// List the store: how many bytes and objects there are of each array, and in each group. Documents do not count.
+    /// List the store, and show the stored bytes and objects of each array and group. Metadata documents are not
+    /// counted.
     #[arg(long)]
     sizes: bool,
     /// Print one JSON object: the nodes as a list, parents before children.
@@ -60,7 +61,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     Ok(Exit::Ok)
 }
 
-/// The name of the topmost node: short, so that the columns are where they can be read.
+/// Returns the name of the topmost node, shortened to keep the columns narrow.
 fn root(target: &Target) -> String {
     let name = target.store.file_name().unwrap_or(target.store.as_os_str());
     if target.path == "/" { name.to_string_lossy().into_owned() } else { target.path.clone() }
@@ -69,13 +70,13 @@ fn root(target: &Target) -> String {
 /// A node of the tree.
 struct Entry {
     node: Listed,
-    /// Below the node that is drawn.
+    /// Levels below the topmost node.
     depth: usize,
     size: Option<Size>,
 }
 
 fn tree(target: &Target, args: &Args) -> Result<Vec<Entry>, Failure> {
-    // What lies deeper than is shown has a size as well.
+    // Nodes below the shown levels count in the sizes.
     let levels = if args.sizes { usize::MAX } else { args.depth };
     let all = list(target, args.source, levels)?;
     let entry = |node: Listed| {
@@ -85,10 +86,11 @@ fn tree(target: &Target, args: &Args) -> Result<Vec<Entry>, Failure> {
     Ok(all.into_iter().map(entry).collect())
 }
 
-/// Finds out what is stored of each node, in a group of all nodes that are listed below it.
+/// Adds what is stored of each node; for a group the sum of its nodes.
 fn measure(target: &Target, tree: &mut [Entry]) -> Result<(), Failure> {
     let progress = Progress::objects();
-    // The sums at each depth of what has no group yet, from the end: children come after their group.
+    // For each depth, the sum of the nodes whose group has not been seen. Goes backwards: children come after their
+    // group.
     let mut sums = Vec::new();
     for Entry { node, depth, size } in tree.iter_mut().rev() {
         sums.resize(sums.len().max(*depth + 2), Size::default());
@@ -117,16 +119,16 @@ fn drawing(tree: &[Entry], root: &str) -> String {
             Some(array) => [array.data_type(), array.shape(), array.dimension_names()],
             None => Default::default(),
         });
-        // In the last column, which may be of any width.
+        // In the last column, because it can be wide.
         cells.extend(node.problem.clone());
         table.push(cells);
     }
     table.to_text("")
 }
 
-/// The lines in front of each name.
+/// Returns the branch lines in front of each name.
 fn branches(tree: &[Entry]) -> Vec<String> {
-    // Whether another one comes at each depth, from the end.
+    // For each depth, whether another node follows. Goes backwards.
     let mut more: Vec<bool> = Vec::new();
     let mut lines: Vec<String> = Vec::new();
     for Entry { depth, .. } in tree.iter().rev() {

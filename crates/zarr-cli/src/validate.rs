@@ -1,4 +1,4 @@
-//! `zarr validate`: everything that is wrong or unwise in the metadata of a hierarchy.
+//! `zarr validate`: reports everything that is wrong or unwise in the metadata of a hierarchy.
 
 use std::error::Error;
 use std::iter;
@@ -20,14 +20,14 @@ use crate::walk::{NO_NODE, Source, Visit, reason, walk};
 
 /// Check the metadata of a node and of all nodes below it.
 ///
-/// An error is what a strict reader refuses: a deviation from the specification (also where its meaning is certain and
-/// other verbs tolerate it), and what nobody here can read. A warning is valid, but read wrongly or not at all by some
-/// implementation. The documents are judged; where consolidated metadata says something else, that is a warning. Exits
-/// with 1 if there is an error. Chunks are not read.
+/// An error is a deviation from the specification (even if other verbs tolerate it, because the meaning is clear), or
+/// something that this command cannot read. A warning is valid, but some implementation cannot read it or reads it
+/// wrongly; a difference between consolidated metadata and the documents is a warning. Chunks are not read. Exits with
+/// 1 if there are errors.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The node: a directory with the documents of one.
+    /// The node: a directory with a metadata document.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
     /// Print one JSON object.
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
 #[derive(Debug, Default)]
 struct Report {
     nodes: Vec<Node>,
-    /// Directories of groups that are no nodes.
+    /// Paths of folders in groups that are not nodes.
     others: Vec<String>,
 }
 
@@ -93,7 +93,7 @@ impl Report {
                 let found = Finding::of_found(&e, &path);
                 (if found.code == "unreadable" { "unreadable" } else { "invalid" }, vec![found])
             }
-            // That group is the last node.
+            // The unlisted group is the last node that was added.
             Found::Unlisted(e) => {
                 let found = Finding::of_found(&e, &path);
                 if let Some(node) = self.nodes.last_mut() {
@@ -125,7 +125,7 @@ impl Report {
                 let name = severity(finding.severity);
                 let first = format!("{name} {}{place}: {}", finding.code, finding.message);
                 text.push_str(&format!("  {}\n", line(&first)));
-                // Once is enough for people.
+                // Print each explanation once.
                 if !explained.contains(&finding.explanation) {
                     explained.push(finding.explanation);
                     text.push_str(&wrapped(finding.title, finding.explanation));
@@ -133,7 +133,7 @@ impl Report {
             }
         }
         for path in &self.others {
-            text.push_str(&format!("{} (no node)\n  note: {NO_NODE}\n", line(path)));
+            text.push_str(&format!("{} (not a node)\n  note: {NO_NODE}\n", line(path)));
         }
         let [errors, warnings] = [Severity::Error, Severity::Warning].map(|s| self.count(s));
         let [nodes, errors, warnings] =
@@ -172,9 +172,9 @@ impl Report {
     }
 }
 
-/// What metadata mean, and what is unwise in them: more notes, and the errors that keep them from being read.
+/// Returns the errors that keep metadata from being used, and adds notes about unwise metadata.
 fn judge(node: &NodeMeta, notes: &mut Vec<Diagnostic>) -> Vec<Finding> {
-    // A list of notes takes everything.
+    // Collecting notes cannot fail.
     let _ = node.lint(notes);
     let broken = node.attributes_error().map(|e| Finding::of_error(e, None));
     let unresolved = match node {
@@ -184,7 +184,7 @@ fn judge(node: &NodeMeta, notes: &mut Vec<Diagnostic>) -> Vec<Finding> {
     broken.into_iter().chain(unresolved.map(|e| Finding::of_error(&e, None))).collect()
 }
 
-/// How the consolidated metadata of a group differs from the documents, where there is some.
+/// Returns the differences between the consolidated metadata of a group, if any, and the documents.
 fn consolidated(target: &Target, path: &str, format: Format) -> Vec<Finding> {
     let options = GroupOptions::new().use_consolidated(UseConsolidated::Ignore).format(format);
     let group = Group::open_with(target.storage.clone(), path, &registry(), &options);
@@ -199,7 +199,7 @@ fn consolidated(target: &Target, path: &str, format: Format) -> Vec<Finding> {
     }
 }
 
-/// A difference in words.
+/// Returns a difference in words.
 pub(crate) fn differs(difference: &Difference) -> String {
     let node = match difference.path() {
         "" => "the group itself".to_owned(),
@@ -208,7 +208,7 @@ pub(crate) fn differs(difference: &Difference) -> String {
     match difference {
         Difference::Missing(_) => format!("{node} is missing in the consolidated metadata"),
         Difference::Gone(_) => format!("{node} is in the consolidated metadata, and not in the store"),
-        Difference::Changed(_) => format!("{node} is another one in the consolidated metadata"),
+        Difference::Changed(_) => format!("{node} differs in the consolidated metadata"),
     }
 }
 
@@ -218,32 +218,32 @@ impl Finding {
             "syntax" => ("not JSON", "The document cannot be parsed. No reader opens this node."),
             "unsupported" => (
                 "not supported",
-                "The document is of another version, or asks for what is not implemented here.",
+                "The document has another version, or needs a feature that is not implemented here.",
             ),
             "unknown-extension" => (
                 "unknown extension",
-                "The document uses something that is not known here. The node can be listed and described, but its \
+                "The document uses an extension that is unknown here. The node can be listed and described, but its \
                  elements cannot be read.",
             ),
-            "limit" => ("limit exceeded", "The document is larger than what is accepted from strangers."),
+            "limit" => ("limit exceeded", "The document is larger than the limits allow."),
             "unreadable" => (
                 "cannot be read",
-                "The store gave an error instead of the document or of a list of children.",
+                "The store returned an error instead of the document or the list of children.",
             ),
             "stale" => (
                 "stale consolidated metadata",
-                "Who trusts the consolidated metadata does not see the node, or not as it is. `zarr consolidate` writes \
-                 it again.",
+                "Readers that trust the consolidated metadata do not see the node, or see old metadata. `zarr \
+                 consolidate` writes it again.",
             ),
             _ => (
                 "invalid metadata",
-                "The document breaks a rule of the specification, and what it means is not certain.",
+                "The document breaks a rule of the specification, and its meaning is not certain.",
             ),
         };
         Self { severity: Severity::Error, code, title, pointer, message, explanation }
     }
 
-    /// What is wrong with a node that was found.
+    /// Returns the finding for an error of a node.
     fn of_found(e: &HierarchyError, path: &str) -> Self {
         let mut causes = iter::successors(Some(e as &(dyn Error + 'static)), |e| (*e).source());
         match causes.find_map(|e| e.downcast_ref::<MetaError>()) {
@@ -260,7 +260,7 @@ impl Finding {
             MetaErrorKind::LimitExceeded => "limit",
             _ => "invalid",
         };
-        // Node and pointer stand beside the message.
+        // The report shows node and pointer beside the message.
         let mut message = e.to_string();
         for known in
             [path.map(|path| format!("node {path:?}: ")), Some(format!("member {:?}: ", e.pointer()))]
@@ -286,7 +286,7 @@ fn severity(severity: Severity) -> &'static str {
     }
 }
 
-/// An explanation in lines of a readable length.
+/// Wraps a title and its explanation into indented lines.
 fn wrapped(title: &str, explanation: &str) -> String {
     const WIDTH: usize = 92;
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! A node and all below it, as the verbs about hierarchies meet them (checklist F.3).
+//! A node and all nodes below it, for the verbs that work on hierarchies.
 
 use std::iter;
 
@@ -10,17 +10,17 @@ use zarr_hierarchy::{Child, Found, HierarchyError, UseConsolidated};
 use crate::exit::{Failure, say};
 use crate::target::Target;
 
-/// Where the verbs that list nodes find them.
+/// Where the verbs that list nodes look for them.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub(crate) struct Source {
-    /// Read the documents of all nodes, also of a group with consolidated metadata. That is trusted otherwise; when it is
-    /// stale it hides nodes, or shows what they were.
+    /// Read the documents of all nodes and ignore consolidated metadata. By default consolidated metadata is trusted;
+    /// if it is stale, it hides nodes or shows them as they were.
     #[arg(long)]
     no_consolidated: bool,
 }
 
 impl Source {
-    /// The documents themselves.
+    /// Reads the documents and ignores consolidated metadata.
     pub(crate) const DOCUMENTS: Self = Self { no_consolidated: true };
 
     pub(crate) fn is_documents(self) -> bool {
@@ -32,17 +32,17 @@ impl Source {
     }
 }
 
-/// What is at a path.
+/// What was found at a path.
 #[derive(Debug)]
 pub(crate) struct Visit {
     pub(crate) prefix: Prefix,
-    /// What was tolerated: in the name, then in the document.
+    /// The tolerated deviations: first those of the name, then those of the document.
     pub(crate) notes: Vec<Diagnostic>,
     pub(crate) found: Found,
 }
 
-/// What a folder without a document is.
-pub(crate) const NO_NODE: &str = "there is no document, so this is no node";
+/// The message for a folder without a document.
+pub(crate) const NO_NODE: &str = "there is no metadata document, so this is not a node";
 
 impl Visit {
     /// The path of the node: `/`, `/a/b`.
@@ -58,12 +58,12 @@ impl From<Child> for Visit {
     }
 }
 
-/// Visits the node that is meant and all below it, so many levels deep, parents before children. What is wrong with one does
-/// not keep from others; a group whose children cannot be listed comes a second time. Where a store cannot list, consolidated
-/// metadata says what is in it, with a note if it was not to be asked.
+/// Visits the target node and all nodes below it, `levels` deep, parents before children. A broken node does not end
+/// the walk. A group whose children cannot be listed is visited a second time. If the store cannot list, the nodes come
+/// from consolidated metadata, with a note if `source` excludes it.
 ///
 /// # Errors
-/// When the node that is meant is a group that cannot be opened.
+/// If the target node is a group that cannot be opened.
 pub(crate) fn walk(
     target: &Target,
     source: Source,
@@ -71,7 +71,7 @@ pub(crate) fn walk(
 ) -> Result<impl Iterator<Item = Visit>, Failure> {
     let start = target.look()?;
     let source = if source.is_documents() && !target.lists() {
-        say("note: the store cannot list what is in it; nodes are those that consolidated metadata names");
+        say("note: the store cannot list its objects, so the nodes are taken from consolidated metadata");
         Source::default()
     } else {
         source
@@ -83,7 +83,7 @@ pub(crate) fn walk(
     Ok(iter::once(start).chain(below.into_iter().flatten().map(Visit::from)))
 }
 
-/// What is wrong with the node at a path, for a place where that path stands already.
+/// Returns the message of `e` without the path of the node, for output that shows the path already.
 pub(crate) fn reason(e: &HierarchyError, path: &str) -> String {
     let message = e.to_string();
     let named = ["node", "array"].map(|kind| format!("{kind} {path:?}: "));

@@ -1,4 +1,4 @@
-//! A hierarchy that is opened through two megabytes of consolidated metadata, of which one node is wanted.
+//! Opens one node of a hierarchy through two megabytes of consolidated metadata.
 #![allow(missing_docs, clippy::unwrap_used, reason = "a benchmark")]
 
 use std::hint::black_box;
@@ -13,10 +13,10 @@ use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::{GroupOptions, UseConsolidated};
 use zarr_store::MemoryStore;
 
-/// Groups, and arrays in each of them.
+/// The number of groups, and of arrays in each.
 const NODES: [usize; 2] = [40, 50];
 
-/// A storage that holds one document: the root, with all that is below it.
+/// Makes a storage that holds one document: the root with the metadata of all nodes below it.
 fn storage() -> (Storage, usize) {
     let mut index = Index::new(Form::Inline);
     let text = |documents: Vec<(DocumentName, Option<String>)>| documents[0].1.clone().unwrap();

@@ -1,4 +1,4 @@
-//! Changing the attributes of a group beside others who change them as well.
+//! Changes the attributes of a group, safely beside other writers.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use crate::error::{HierarchyError, HierarchyResult};
 use crate::group::{Group, Shared};
 
 impl Group {
-    /// Reads the attributes from the store, changes them and writes them back. `change` may be called again when somebody else
-    /// wrote them in between. Members that `change` does not touch keep their bytes. Consolidated metadata is brought up to
-    /// date, as the options say.
+    /// Reads the attributes from the store, changes them and writes them back. `change` is called again if another
+    /// writer changed them in between. Members that `change` does not touch keep their bytes. Consolidated metadata is
+    /// updated as the options say.
     ///
     /// ```
     /// # use zarr_hierarchy::{Group, HierarchyResult};
@@ -23,13 +23,14 @@ impl Group {
     /// ```
     ///
     /// # Errors
-    /// [`Conflict`](zarr_array::ArrayErrorKind::Conflict) when others keep changing it, or the group was erased;
-    /// [`Unsupported`](zarr_array::ArrayErrorKind::Unsupported) in a store without conditional puts; those of the store.
+    /// [`Conflict`](zarr_array::ArrayErrorKind::Conflict) if other writers keep changing the document, or the group was
+    /// erased; [`Unsupported`](zarr_array::ArrayErrorKind::Unsupported) in a store without conditional puts; errors of
+    /// the store.
     pub async fn edit_attributes(&mut self, change: impl Fn(&mut Object)) -> HierarchyResult<()> {
         self.edit(|meta| Ok(meta.edit_attributes(&change)?)).await
     }
 
-    /// Sets one attribute to anything that serializes, and keeps the others.
+    /// Sets one attribute to any serializable value, and keeps the others.
     ///
     /// ```
     /// # use zarr_hierarchy::{Group, HierarchyResult};
@@ -39,7 +40,7 @@ impl Group {
     /// ```
     ///
     /// # Errors
-    /// As [`edit_attributes`](Self::edit_attributes), and when `value` has no form in JSON.
+    /// As [`edit_attributes`](Self::edit_attributes), and if `value` cannot be written as JSON.
     pub async fn set_attribute<T: Serialize + ?Sized>(
         &mut self,
         name: &str,
@@ -52,7 +53,7 @@ impl Group {
     /// Replaces all attributes by the members of `attributes`, an object.
     ///
     /// # Errors
-    /// As [`edit_attributes`](Self::edit_attributes), and when `attributes` is not an object or contains a bare `NaN`.
+    /// As [`edit_attributes`](Self::edit_attributes), and if `attributes` is not an object or contains a bare `NaN`.
     pub async fn set_attributes(&mut self, attributes: impl Into<Value>) -> HierarchyResult<()> {
         let attributes = attributes.into();
         self.edit(|meta| Ok(meta.set_attributes(attributes.clone())?)).await
@@ -81,7 +82,7 @@ impl Group {
     ) -> HierarchyResult<()> {
         let Shared { storage, options, .. } = &*self.shared;
         let edited = node::edit(storage, &self.prefix, self.format(), &options.writing, |node| match node {
-            NodeMeta::Array(_) => Err(MetaError::invalid("there is an array by now, not a group").into()),
+            NodeMeta::Array(_) => Err(MetaError::invalid("the group was replaced by an array").into()),
             NodeMeta::Group(group) => {
                 change(group)?;
                 Ok(group.clone())

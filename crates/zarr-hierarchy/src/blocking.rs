@@ -1,4 +1,4 @@
-//! The same groups for programs without async: the same names, no runtime anywhere.
+//! Groups for programs without async: the same names, no runtime.
 
 use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
@@ -17,11 +17,11 @@ use crate::error::{HierarchyError, HierarchyResult};
 use crate::handle::common_methods;
 use crate::options::GroupOptions;
 
-/// A group in a store, for programs without async: the methods of [`zarr_hierarchy::Group`](crate::Group), each of which
-/// returns when it is done.
+/// A group in a store, for programs without async. Has the methods of [`zarr_hierarchy::Group`](crate::Group), which
+/// block until they are done.
 ///
-/// Cheap to clone. Paths are relative to the group; a leading slash changes nothing. What a [`Child`] opens becomes blocking
-/// by [`Node::from`], `Array::from` or `Group::from`.
+/// Cheap to clone. Paths are relative to the group; a leading slash changes nothing. [`Node::from`], `Array::from` and
+/// `Group::from` convert the nodes that a [`Child`] opens.
 ///
 /// ```
 /// # use zarr_hierarchy::{HierarchyResult, blocking::Group, zarr_array::{Registry, Storage}};
@@ -46,8 +46,8 @@ pub enum Node {
     Group(Group),
 }
 
-/// Erases the node at `path` with everything below it. Its documents are deleted first, so that an interruption never leaves a
-/// node without its chunks.
+/// Erases the node at `path` with everything below it. Its documents go first, so an interruption never leaves a node
+/// without its chunks.
 ///
 /// # Errors
 /// As [`zarr_hierarchy::erase`](crate::erase()).
@@ -55,8 +55,8 @@ pub fn erase(storage: impl Into<Storage>, path: &str, options: &EraseOptions) ->
     block_on(crate::erase(storage, path, options))
 }
 
-/// Copies the node at `path` with everything below it to `to_path`, object by object, within a store or to another one. Chunks
-/// are not decoded. The documents are written last, so that an interruption never leaves a node without its chunks.
+/// Copies the node at `path` with everything below it to `to_path`, object by object, within a store or to another one.
+/// Chunks are not decoded. The documents are written last, so an interruption never leaves a node without its chunks.
 ///
 /// # Errors
 /// As [`zarr_hierarchy::copy`](crate::copy()).
@@ -73,8 +73,8 @@ pub fn copy(
 impl Group {
     common_methods!();
 
-    /// Opens the group at `path` (`/`, `a/b`, `/a/b`), with its consolidated metadata where it has some. Deviations from the
-    /// specification that do no harm are tolerated and listed by [`diagnostics`](Self::diagnostics).
+    /// Opens the group at `path` (`/`, `a/b`, `/a/b`), with its consolidated metadata if it has some. Harmless
+    /// deviations from the specification are tolerated and listed by [`diagnostics`](Self::diagnostics).
     ///
     /// # Errors
     /// As [`zarr_hierarchy::Group::open`](crate::Group::open).
@@ -112,7 +112,8 @@ impl Group {
         block_on(crate::Group::create(storage, path, registry)).map(Self)
     }
 
-    /// Creates a group at `path` with the metadata `meta`, in its format. `existing` says what happens to a node that is there.
+    /// Creates a group at `path` with the metadata `meta`, in its format. `existing` says what happens to an existing
+    /// node.
     ///
     /// # Errors
     /// As [`GroupOptions::create`].
@@ -127,7 +128,7 @@ impl Group {
         block_on(options.create(storage, path, meta, existing, registry)).map(Self)
     }
 
-    /// Lists the children, ordered by name. A child that is broken is listed with its error.
+    /// Lists the children, ordered by name. A broken child is listed with its error.
     ///
     /// ```
     /// # use zarr_hierarchy::{HierarchyResult, Kind, blocking::Group, zarr_array::standard};
@@ -150,7 +151,7 @@ impl Group {
         Walk(self.0.walk())
     }
 
-    /// Opens the node at a path, whether array or group; `None` when there is no node.
+    /// Opens the array or group at a path. Returns `None` if there is no node.
     ///
     /// # Errors
     /// As [`zarr_hierarchy::Group::node`](crate::Group::node).
@@ -158,7 +159,7 @@ impl Group {
         Ok(block_on(self.0.node(path))?.map(Node::from))
     }
 
-    /// Whether there is a node at a path. A node whose documents are invalid exists.
+    /// Whether there is a node at a path. A node with invalid documents exists.
     ///
     /// # Errors
     /// As [`zarr_hierarchy::Group::exists`](crate::Group::exists).
@@ -182,7 +183,7 @@ impl Group {
         block_on(self.0.array(path)).map(Array::from)
     }
 
-    /// Reads the metadata of the group again, and its consolidated metadata.
+    /// Reads the metadata of the group again, with its consolidated metadata.
     ///
     /// # Errors
     /// As [`zarr_hierarchy::Group::reload`](crate::Group::reload).
@@ -190,8 +191,8 @@ impl Group {
         block_on(self.0.reload())
     }
 
-    /// Reads the attributes from the store, changes them and writes them back. `change` may be called again when somebody
-    /// else wrote them in between. Members that `change` does not touch keep their bytes.
+    /// Reads the attributes from the store, changes them and writes them back. `change` is called again if another
+    /// writer changed them in between. Members that `change` does not touch keep their bytes.
     ///
     /// ```
     /// # use zarr_hierarchy::{HierarchyResult, blocking::Group, zarr_array::standard};
@@ -206,7 +207,7 @@ impl Group {
         block_on(self.0.edit_attributes(change))
     }
 
-    /// Sets one attribute to anything that serializes, and keeps the others.
+    /// Sets one attribute to any serializable value, and keeps the others.
     ///
     /// # Errors
     /// As [`zarr_hierarchy::Group::set_attribute`](crate::Group::set_attribute).
@@ -238,7 +239,7 @@ impl Group {
         block_on(self.0.create_group(path)).map(Self)
     }
 
-    /// As [`create_group`](Self::create_group), with metadata and a choice of what happens to a node that is there.
+    /// As [`create_group`](Self::create_group), with metadata; `existing` says what happens to an existing node.
     ///
     /// # Errors
     /// As [`zarr_hierarchy::Group::create_group_with`](crate::Group::create_group_with).
@@ -259,7 +260,7 @@ impl Group {
         block_on(self.0.create_array(path, meta)).map(Array::from)
     }
 
-    /// As [`create_array`](Self::create_array), with a choice of what happens to a node that is there.
+    /// As [`create_array`](Self::create_array); `existing` says what happens to an existing node.
     ///
     /// # Errors
     /// As [`zarr_hierarchy::Group::create_array_with`](crate::Group::create_array_with).
@@ -280,7 +281,8 @@ impl Group {
         block_on(self.0.erase(path))
     }
 
-    /// Copies the node at a path below this group, with everything below it, to a path below the group `to`, in any store.
+    /// Copies the node at a path below this group, with everything below it, to a path below the group `to`. The groups
+    /// may be in different stores.
     ///
     /// # Errors
     /// As [`zarr_hierarchy::Group::copy_to`](crate::Group::copy_to).
@@ -288,8 +290,8 @@ impl Group {
         block_on(self.0.copy_to(path, &to.0, to_path))
     }
 
-    /// Moves the node at a path below this group, with everything below it, to a path below the group `to`: a copy, after which
-    /// the original is erased.
+    /// Moves the node at a path below this group, with everything below it, to a path below the group `to`: copies it,
+    /// then erases the original.
     ///
     /// # Errors
     /// As [`zarr_hierarchy::Group::move_to`](crate::Group::move_to).
@@ -314,7 +316,8 @@ impl Group {
         block_on(self.0.consolidate())
     }
 
-    /// As [`consolidate`](Self::consolidate), with a choice of what happens to arrays that the registry cannot resolve.
+    /// As [`consolidate`](Self::consolidate); `unresolved` says what happens to arrays that the registry cannot
+    /// resolve.
     ///
     /// # Errors
     /// As [`zarr_hierarchy::Group::consolidate_with`](crate::Group::consolidate_with).
@@ -322,8 +325,8 @@ impl Group {
         block_on(self.0.consolidate_with(unresolved))
     }
 
-    /// Compares the consolidated metadata of this group with the documents, and returns the differences ordered by path;
-    /// `None` when there is no consolidated metadata.
+    /// Compares the consolidated metadata of this group with the documents. Returns the differences ordered by path, or
+    /// `None` if there is no consolidated metadata.
     ///
     /// # Errors
     /// As [`zarr_hierarchy::Group::check_consolidated`](crate::Group::check_consolidated).
@@ -339,7 +342,7 @@ impl Group {
         block_on(self.0.remove_consolidated())
     }
 
-    /// The async handle on the same group.
+    /// Returns the async handle of the same group.
     pub fn into_async(self) -> crate::Group {
         self.0
     }
@@ -364,12 +367,12 @@ impl From<crate::Node> for Node {
     }
 }
 
-/// All nodes below a group, as [`Group::walk`] finds them: an iterator that reads as it goes.
+/// An iterator over all nodes below a group, made by [`Group::walk`]. It reads while it iterates.
 #[derive(Debug)]
 pub struct Walk(crate::Walk);
 
 impl Walk {
-    /// The same walk, no deeper than `levels`: 1 stands for the children of the group.
+    /// Limits the walk to `levels`; 1 means the children of the group.
     #[must_use]
     pub fn levels(self, levels: usize) -> Self {
         Self(self.0.levels(levels))

@@ -1,4 +1,4 @@
-//! What is found below a group.
+//! The children of a group.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use zarr_array::{Array, Diagnostic};
 use crate::error::{HierarchyError, HierarchyResult};
 use crate::group::{Group, Shared};
 
-/// A node, open.
+/// An open node.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Node {
@@ -38,7 +38,7 @@ impl Node {
     }
 }
 
-/// What a child of a group is, as far as its documents tell.
+/// The kind of a node, as its documents say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// An array.
@@ -52,19 +52,18 @@ pub enum Kind {
 #[non_exhaustive]
 #[allow(clippy::large_enum_variant, reason = "there is one per child, and it is matched at once")]
 pub enum Found {
-    /// A node, with its metadata. Codecs and data types have not been looked up: one that is unknown is an error of
-    /// [`Child::open`].
+    /// A node with its metadata. Codecs and data types are not resolved yet: [`Child::open`] fails for unknown ones.
     Node(NodeMeta),
-    /// No document of the formats that are shown: an implicit group, a node of the other format, or a folder that is no
-    /// business of Zarr's.
+    /// A folder without a document of the listed formats: an implicit group, a node of another format, or a folder that
+    /// has nothing to do with Zarr.
     Undocumented,
     /// Documents that are invalid or cannot be read.
     Broken(HierarchyError),
-    /// A group that was found before, whose children cannot be listed.
+    /// A group whose children cannot be listed. The group itself was found before.
     Unlisted(HierarchyError),
 }
 
-/// One of the children of a group, or of the nodes below it.
+/// A child of a group, or another node below it.
 #[derive(Debug)]
 pub struct Child {
     pub(crate) shared: Arc<Shared>,
@@ -90,17 +89,17 @@ impl Child {
         &self.prefix
     }
 
-    /// What was found there.
+    /// Returns what was found at the path.
     pub fn found(&self) -> &Found {
         &self.found
     }
 
-    /// What was found there, taken out.
+    /// Returns what was found at the path, by value.
     pub fn into_found(self) -> Found {
         self.found
     }
 
-    /// The metadata, when there is a node.
+    /// The metadata, if this is a readable node.
     pub fn metadata(&self) -> Option<&NodeMeta> {
         match &self.found {
             Found::Node(meta) => Some(meta),
@@ -108,7 +107,7 @@ impl Child {
         }
     }
 
-    /// The kind of node, when there is one.
+    /// The kind, if this is a readable node.
     pub fn kind(&self) -> Option<Kind> {
         self.metadata().map(|meta| match meta {
             NodeMeta::Array(_) => Kind::Array,
@@ -116,7 +115,7 @@ impl Child {
         })
     }
 
-    /// What is wrong with it: its documents are invalid or cannot be read, or its children cannot be listed.
+    /// The error, if the documents are invalid or cannot be read, or the children cannot be listed.
     pub fn error(&self) -> Option<&HierarchyError> {
         match &self.found {
             Found::Broken(error) | Found::Unlisted(error) => Some(error),
@@ -124,29 +123,29 @@ impl Child {
         }
     }
 
-    /// What was tolerated: in the name, then in the documents.
+    /// The tolerated deviations, first those of the name, then those of the documents.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.notes
     }
 
-    /// Opens the node. No request is made.
+    /// Opens the node. Makes no request.
     ///
     /// # Errors
-    /// When there is no node, its documents are invalid, or an array uses what the registry does not know.
+    /// If there is no node, its documents are invalid, or an array uses an extension that the registry does not have.
     pub fn open(self) -> HierarchyResult<Node> {
         let path = self.path();
         match self.found {
             Found::Node(meta) => Node::open(&self.shared, &self.prefix, meta, self.notes),
             Found::Broken(error) | Found::Unlisted(error) => Err(error),
-            Found::Undocumented => Err(HierarchyError::not_found("there is no node: no document is here")),
+            Found::Undocumented => Err(HierarchyError::not_found("there is no node: it has no document")),
         }
         .map_err(|e| e.at(&path))
     }
 
-    /// Opens the array. No request is made.
+    /// Opens the array. Makes no request.
     ///
     /// # Errors
-    /// As [`open`](Self::open), and when it is a group.
+    /// As [`open`](Self::open), and if the node is a group.
     pub fn array(self) -> HierarchyResult<Array> {
         let path = self.path();
         match self.open()? {
@@ -155,10 +154,10 @@ impl Child {
         }
     }
 
-    /// Opens the group. No request is made.
+    /// Opens the group. Makes no request.
     ///
     /// # Errors
-    /// As [`open`](Self::open), and when it is an array.
+    /// As [`open`](Self::open), and if the node is an array.
     pub fn group(self) -> HierarchyResult<Group> {
         let path = self.path();
         match self.open()? {

@@ -1,4 +1,4 @@
-//! Finding the children of a group.
+//! Finds the children of a group.
 
 use std::sync::Arc;
 
@@ -14,20 +14,20 @@ use crate::group::{Group, Shared};
 use crate::options::{Formats, ImplicitGroups};
 
 impl Group {
-    /// The children, in the order of their names. One that is broken is among them, with its error, and hides nobody.
+    /// Lists the children, ordered by name. A broken child is listed with its error.
     ///
-    /// That is one request for the names and one for each child of format 3, up to three for one of format 2, many at once; none
-    /// with consolidated metadata.
+    /// Costs one request for the names, one for each child of format 3, and up to three for each child of format 2,
+    /// many at once. With consolidated metadata it costs no request.
     ///
     /// # Errors
-    /// [`Unsupported`](ArrayErrorKind::Unsupported) when the store cannot list and there is no consolidated metadata; those
-    /// of the store.
+    /// [`Unsupported`](ArrayErrorKind::Unsupported) if the store cannot list and there is no consolidated metadata;
+    /// errors of the store.
     pub async fn children(&self) -> HierarchyResult<Vec<Child>> {
         children(&self.shared, &self.prefix, self.format()).await.map_err(|e| e.at(&self.path()))
     }
 }
 
-/// The children of the group at a prefix.
+/// Lists the children of the group at a prefix.
 pub(crate) async fn children(
     shared: &Arc<Shared>,
     prefix: &Prefix,
@@ -39,7 +39,7 @@ pub(crate) async fn children(
     };
     let candidates = names.into_iter().filter_map(|child| {
         let name = child.as_str()[prefix.as_str().len()..].trim_end_matches('/');
-        // In format 2 any name will do.
+        // Format 2 has no reserved names.
         match if format == Format::V3 { listed(name) } else { Listed::Node } {
             Listed::Node => Some((child, None)),
             Listed::Odd(note) => Some((child, Some(note))),
@@ -53,7 +53,7 @@ pub(crate) async fn children(
 
 async fn list(shared: &Shared, prefix: &Prefix) -> HierarchyResult<Vec<Prefix>> {
     let unable =
-        "the store cannot list, and the group has no consolidated metadata: nodes open by their paths";
+        "the store cannot list, and the group has no consolidated metadata: open nodes by their paths";
     if !shared.storage.capabilities().list {
         return Err(HierarchyError::new(ArrayErrorKind::Unsupported, unable));
     }
@@ -61,7 +61,7 @@ async fn list(shared: &Shared, prefix: &Prefix) -> HierarchyResult<Vec<Prefix>> 
     Ok(shared.storage.list_dir(prefix).await?.prefixes)
 }
 
-/// Looks at one child; nothing when it is passed over.
+/// Reads one child. Returns `None` if the child is not to be listed.
 async fn look(
     shared: &Arc<Shared>,
     prefix: Prefix,
@@ -92,7 +92,7 @@ async fn look(
             ImplicitGroups::Report if is_hidden(&prefix) => return Ok(None),
             ImplicitGroups::Report => Found::Undocumented,
             ImplicitGroups::Treat => {
-                let message = "there is no document, taken for a group";
+                let message = "there is no document; treated as a group";
                 notes.push(Diagnostic::new(Code::ImplicitGroup, "", message));
                 Found::Node(NodeMeta::Group(GroupMeta::new(format)?))
             }

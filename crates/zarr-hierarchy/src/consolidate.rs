@@ -1,4 +1,4 @@
-//! Writing, checking and removing consolidated metadata.
+//! Writes, checks and removes consolidated metadata.
 
 use std::sync::Arc;
 
@@ -14,47 +14,48 @@ use crate::error::{HierarchyError, HierarchyResult};
 use crate::group::{Group, Shared};
 use crate::options::{Formats, GroupOptions, ImplicitGroups};
 
-/// What consolidating does with arrays that the registry cannot resolve, because they use an unknown codec or data type. One such
-/// array makes zarr-python refuse the whole group.
+/// What consolidating does with arrays that use an unknown codec or data type. One such array makes zarr-python refuse
+/// the whole group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum UnresolvedArrays {
-    /// It fails with an error that names the first one, and writes nothing. The same holds for invalid documents.
+    /// Fail with an error that names the first one, and write nothing. The same for invalid documents.
     #[default]
     Refuse,
-    /// They are left out, so that readers of consolidated metadata do not see them. The same holds for invalid documents.
+    /// Leave them out: readers of consolidated metadata do not see them. The same for invalid documents.
     LeaveOut,
-    /// They are consolidated like the others. Invalid documents are left out.
+    /// Include them like other arrays. Invalid documents are left out.
     Include,
 }
 
-/// What was consolidated.
+/// The result of consolidating.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
-    /// Nodes below the group that were consolidated.
+    /// The number of consolidated nodes below the group.
     pub nodes: usize,
-    /// Paths of nodes that were left out, and why.
+    /// The paths of nodes that were left out, with the reasons.
     pub left_out: Vec<(String, HierarchyError)>,
 }
 
 impl Group {
-    /// Writes consolidated metadata of all nodes below this group: in format 3 into its document, in format 2 into an object
-    /// beside it. Nodes that are created or changed while it is collected may be missing from it.
+    /// Writes consolidated metadata of all nodes below this group: in format 3 into the group's document, in format 2
+    /// into an object beside it. Nodes that are created or changed meanwhile may be missing from it.
     ///
-    /// The cost is that of a [`walk`](Self::walk) that reads the documents themselves, a read and a put.
+    /// Costs a [`walk`](Self::walk) that reads the documents, one read and one put.
     ///
     /// # Errors
-    /// [`Unsupported`](ArrayErrorKind::Unsupported) when the store cannot list; those of [`UnresolvedArrays::Refuse`]; those of
-    /// the store.
+    /// [`Unsupported`](ArrayErrorKind::Unsupported) if the store cannot list; errors of [`UnresolvedArrays::Refuse`];
+    /// errors of the store.
     pub async fn consolidate(&mut self) -> HierarchyResult<Report> {
         self.consolidate_with(UnresolvedArrays::default()).await
     }
 
-    /// As [`consolidate`](Self::consolidate), with a choice of what becomes of arrays that not everybody can read.
+    /// As [`consolidate`](Self::consolidate); `unresolved` says what happens to arrays that the registry cannot
+    /// resolve.
     ///
     /// # Errors
-    /// As there.
+    /// As [`consolidate`](Self::consolidate).
     pub async fn consolidate_with(&mut self, unresolved: UnresolvedArrays) -> HierarchyResult<Report> {
         let (index, report) = self.collect(Some(unresolved)).await?;
         let limits = &self.shared.options.writing.limits;
@@ -64,12 +65,12 @@ impl Group {
         Ok(report)
     }
 
-    /// In what the consolidated metadata of this group differs from the documents themselves, ordered by path; `None` when
-    /// there is no consolidated metadata.
+    /// Compares the consolidated metadata of this group with the documents. Returns the differences ordered by path, or
+    /// `None` if there is no consolidated metadata.
     ///
     /// # Errors
-    /// [`Unsupported`](ArrayErrorKind::Unsupported) when the store cannot list;
-    /// [`Metadata`](ArrayErrorKind::Metadata) when the consolidated metadata cannot be read; those of the store.
+    /// [`Unsupported`](ArrayErrorKind::Unsupported) if the store cannot list; [`Metadata`](ArrayErrorKind::Metadata) if
+    /// the consolidated metadata cannot be read; errors of the store.
     pub async fn check_consolidated(&self) -> HierarchyResult<Option<Vec<Difference>>> {
         let limits = &self.shared.options.writing.limits;
         let bytes = self.store().get(&self.holder()?, limits.metadata_bytes).await?;
@@ -80,10 +81,10 @@ impl Group {
         Ok(Some(consolidated.differences(&stored)))
     }
 
-    /// Takes the consolidated metadata of this group away; nothing happens when there is none.
+    /// Removes the consolidated metadata of this group, if there is any.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub async fn remove_consolidated(&mut self) -> HierarchyResult<()> {
         let limits = &self.shared.options.writing.limits;
         let form = self.form();
@@ -99,7 +100,7 @@ impl Group {
         Form::of(self.format())
     }
 
-    /// Where the consolidated metadata of this group lies.
+    /// Returns the key of the object that holds the consolidated metadata of this group.
     fn holder(&self) -> HierarchyResult<Key> {
         Ok(self.prefix.key(self.form().holder())?)
     }
@@ -113,7 +114,7 @@ impl Group {
         edited.map_err(|e| HierarchyError::from(e).at(&self.path()))
     }
 
-    /// The documents of all nodes below this group, as they are in the store.
+    /// Reads the documents of all nodes below this group from the store.
     async fn collect(&self, unresolved: Option<UnresolvedArrays>) -> HierarchyResult<(Index, Report)> {
         let real = self.real();
         let (mut index, mut report) = (Index::new(self.form()), Report::default());
@@ -145,7 +146,7 @@ impl Group {
                     self.insert(&mut index, &child.prefix, meta)?;
                     report.nodes += 1;
                 }
-                // There is a node, and it is none that any consolidated document could be the same as.
+                // The node is broken, so no consolidated entry can match it; record `null`.
                 (_, None) => {
                     let path = &child.prefix.as_str()[self.prefix.as_str().len()..];
                     let name =
@@ -164,7 +165,7 @@ impl Group {
         Ok((index, report))
     }
 
-    /// This group, looking at the documents themselves.
+    /// Returns this group without consolidated metadata.
     fn real(&self) -> Self {
         let options = GroupOptions { strict: false, ..self.shared.options.clone() };
         let options = options.formats(Formats::Same).implicit_groups(ImplicitGroups::Ignore);
@@ -187,7 +188,7 @@ impl Group {
     }
 }
 
-/// Whether the store failed, and not the node.
+/// Whether the store caused the error.
 fn is_of_store(e: &HierarchyError) -> bool {
     use ArrayErrorKind as Kind;
     matches!(e.kind(), Kind::Io | Kind::Uncertain | Kind::Unavailable | Kind::PermissionDenied)

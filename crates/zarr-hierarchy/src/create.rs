@@ -1,4 +1,4 @@
-//! Creating groups and arrays.
+//! Creates groups and arrays.
 
 use zarr_array::meta::{ArrayMeta, GroupMeta, NodeMeta};
 use zarr_array::traits::Prefix;
@@ -9,16 +9,17 @@ use crate::group::{Group, Shared};
 use crate::options::GroupOptions;
 
 impl GroupOptions {
-    /// Creates a group at `path` in the format of `meta`. Missing parent groups are created first. `existing` says what happens to a
-    /// node that exists at the path.
+    /// Creates a group at `path` in the format of `meta`. Missing parent groups are created first. `existing` says what
+    /// happens to an existing node.
     ///
-    /// Costs one read per parent group, three reads at once that look for a node of the other format, and one put; for each
-    /// parent group with consolidated metadata also two reads, one read of each group that was created, and one put.
+    /// Costs one read per parent group, three reads at once that look for a node of the other format, and one put. Each
+    /// parent group with consolidated metadata costs also two reads, one read of each group that was created, and one
+    /// put.
     ///
     /// # Errors
-    /// [`Exists`](ArrayErrorKind::Exists) when there is a node that `existing` does not accept, or an array or a group of
-    /// another format above it; [`InvalidArgument`](ArrayErrorKind::InvalidArgument) for a name that must not be created;
-    /// those of the store.
+    /// [`Exists`](ArrayErrorKind::Exists) if `existing` does not accept the existing node, or an array or a group of
+    /// another format is above the path; [`InvalidArgument`](ArrayErrorKind::InvalidArgument) for a reserved or invalid
+    /// name; errors of the store.
     pub async fn create(
         &self,
         storage: impl Into<Storage>,
@@ -68,7 +69,7 @@ impl Group {
     /// ```
     ///
     /// # Errors
-    /// As there; [`Exists`](ArrayErrorKind::Exists) when there is a node.
+    /// As [`GroupOptions::create`]; [`Exists`](ArrayErrorKind::Exists) if there is a node.
     pub async fn create(
         storage: impl Into<Storage>,
         path: &str,
@@ -109,7 +110,7 @@ impl Group {
         self.create_array_with(path, meta, ExistingNode::Fail).await
     }
 
-    /// As [`create_array`](Self::create_array), with a choice of what happens to a node that exists.
+    /// As [`create_array`](Self::create_array); `existing` says what happens to an existing node.
     ///
     /// # Errors
     /// As [`Array::create`].
@@ -128,11 +129,11 @@ impl Group {
         Ok(options.create(storage, &path, meta, &self.shared.registry).await?)
     }
 
-    /// The prefix of a node below this group, not of the group itself.
+    /// Returns the prefix of a node below this group, which must not be the group itself.
     pub(crate) fn child(&self, path: &str) -> HierarchyResult<Prefix> {
         let prefix = self.below(path)?;
         if prefix == self.prefix {
-            return Err(HierarchyError::invalid("the path is that of the group itself").at(&self.path()));
+            return Err(HierarchyError::invalid("expected a path below the group").at(&self.path()));
         }
         Ok(prefix)
     }

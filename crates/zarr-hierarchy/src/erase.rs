@@ -1,4 +1,4 @@
-//! Erasing nodes.
+//! Erases nodes.
 
 use zarr_array::node::{self, Writing};
 use zarr_array::traits::Prefix;
@@ -7,7 +7,7 @@ use zarr_array::{Consolidated, Storage};
 use crate::error::{HierarchyError, HierarchyResult};
 use crate::group::Group;
 
-/// How a node is erased.
+/// The options for erasing a node.
 #[derive(Debug, Clone, Default)]
 pub struct EraseOptions {
     root: bool,
@@ -15,19 +15,19 @@ pub struct EraseOptions {
 }
 
 impl EraseOptions {
-    /// Not the root, and consolidated metadata above the node is kept up to date.
+    /// The defaults: refuse the root, and update consolidated metadata above the node.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether the root may be erased, and with it everything that is in the store.
+    /// Sets whether the root may be erased, with everything in the store.
     #[must_use]
     pub fn root(mut self, root: bool) -> Self {
         self.root = root;
         self
     }
 
-    /// What becomes of consolidated metadata above the node.
+    /// Sets what happens to consolidated metadata above the node.
     #[must_use]
     pub fn consolidated(mut self, consolidated: Consolidated) -> Self {
         self.writing.consolidated = consolidated;
@@ -35,12 +35,13 @@ impl EraseOptions {
     }
 }
 
-/// Erases the node at `path` with everything below it; its documents go first, so that an interruption leaves no half node.
+/// Erases the node at `path` with everything below it. Its documents go first, so an interruption leaves no partial
+/// node.
 ///
 /// # Errors
-/// [`NotFound`](zarr_array::ArrayErrorKind::NotFound) when there is no node, and nothing is erased;
-/// [`InvalidArgument`](zarr_array::ArrayErrorKind::InvalidArgument) for the root, unless the options allow it;
-/// [`Unsupported`](zarr_array::ArrayErrorKind::Unsupported) when the store is read-only; those of the store.
+/// [`NotFound`](zarr_array::ArrayErrorKind::NotFound) if there is no node; nothing is erased then.
+/// [`InvalidArgument`](zarr_array::ArrayErrorKind::InvalidArgument) for the root, unless the options allow it.
+/// [`Unsupported`](zarr_array::ArrayErrorKind::Unsupported) if the store is read-only. Errors of the store.
 pub async fn erase(storage: impl Into<Storage>, path: &str, options: &EraseOptions) -> HierarchyResult<()> {
     erase_at(&storage.into(), &Prefix::of_node(path)?, options).await
 }
@@ -48,12 +49,13 @@ pub async fn erase(storage: impl Into<Storage>, path: &str, options: &EraseOptio
 async fn erase_at(storage: &Storage, prefix: &Prefix, options: &EraseOptions) -> HierarchyResult<()> {
     let erased = async {
         if prefix.is_root() && !options.root {
-            let message = "this is the root: erasing it erases all that is in the store, and has to be allowed explicitly";
+            let message =
+                "erasing the root erases everything in the store; allow it with `EraseOptions::root`";
             return Err(HierarchyError::invalid(message));
         }
         match node::erase(storage, prefix, &options.writing).await? {
             true => Ok(()),
-            false => Err(HierarchyError::not_found("there is no node, nothing was erased")),
+            false => Err(HierarchyError::not_found("there is no node; nothing was erased")),
         }
     };
     erased.await.map_err(|e| e.at(&prefix.node_path()))

@@ -1,4 +1,4 @@
-//! Errors of hierarchies: a kind chosen by what the caller can do, and the node it is about.
+//! Errors of hierarchies: the kind and the node.
 
 use std::error::Error;
 use std::fmt;
@@ -7,10 +7,10 @@ use zarr_array::meta::MetaError;
 use zarr_array::traits::StoreError;
 use zarr_array::{ArrayError, ArrayErrorKind};
 
-/// An error of an operation on a hierarchy, with the node it is about. Its kinds are those of arrays.
+/// An error of an operation on a hierarchy, with its node. The kinds are those of arrays.
 ///
-/// It prints as one line, from outside in. [`source`](Error::source) is the error below it, an [`ArrayError`] whose own source is
-/// that of the store, the codec or the document. Cheap to clone: a clone shares the source.
+/// Displays as one line, from outside in. [`source`](Error::source) is the inner error, an [`ArrayError`], whose own
+/// source is an error of the store, the codec or the document. Cheap to clone: a clone shares the source.
 #[derive(Clone)]
 pub struct HierarchyError(Box<Inner>);
 
@@ -38,7 +38,7 @@ impl HierarchyError {
         Self::new(ArrayErrorKind::InvalidArgument, message)
     }
 
-    /// Names the node, unless that is done already.
+    /// Adds the path of the node, unless the error has one.
     pub(crate) fn at(mut self, path: &str) -> Self {
         let named = self.0.source.as_ref().is_some_and(|source| source.array().is_some());
         if !named {
@@ -47,12 +47,12 @@ impl HierarchyError {
         self
     }
 
-    /// What the caller can do about it.
+    /// The kind, which says what the caller can do.
     pub fn kind(&self) -> ArrayErrorKind {
         self.0.kind
     }
 
-    /// The path of the node at fault.
+    /// The path of the failing node.
     pub fn node(&self) -> Option<&str> {
         self.0.node.as_deref().or_else(|| self.0.source.as_ref()?.array())
     }
@@ -91,7 +91,7 @@ impl fmt::Display for HierarchyError {
     }
 }
 
-/// The kind and the message: what a `main` that returns the error prints.
+/// Displays the kind and the message, for a `main` that returns the error.
 impl fmt::Debug for HierarchyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}: {self}", self.0.kind)

@@ -16,8 +16,8 @@ use crate::error::{HierarchyError, HierarchyResult};
 use crate::handle::common_methods;
 use crate::options::GroupOptions;
 
-/// A group in a store: opens, creates, lists, copies and erases the nodes below it, and changes its attributes. What is opened
-/// through a group has its registry, limits and options.
+/// A group in a store. Opens, creates, lists, copies and erases the nodes below it, and changes its attributes. Nodes
+/// that are opened through a group share its registry, limits and options.
 ///
 /// Cheap to clone. Paths are relative to the group; a leading slash changes nothing.
 /// [`blocking::Group`](crate::blocking::Group) has the same methods for programs without async.
@@ -41,26 +41,26 @@ pub struct Group {
     pub(crate) diagnostics: Arc<[Diagnostic]>,
 }
 
-/// What a group and all that is opened through it remember.
+/// The state that a group shares with all nodes opened through it.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    /// The storage, behind the layer of consolidated metadata when that is used.
+    /// The storage, with the layer of consolidated metadata if that is used.
     pub(crate) storage: Storage,
     pub(crate) layer: Option<Consolidated>,
-    /// The format of all nodes, where consolidated metadata says which nodes there are.
+    /// The format of all nodes, if consolidated metadata names the nodes.
     pub(crate) only: Option<Format>,
     pub(crate) registry: Registry,
     pub(crate) options: GroupOptions,
-    /// Bounds what a listing asks for at once.
+    /// Limits the requests of a listing in flight.
     pub(crate) gate: Gate,
 }
 
 impl Group {
     common_methods!();
 
-    /// Opens the group at `path` (`/`, `a/b`, `/a/b`), with its consolidated metadata where it has some. Deviations from the
-    /// specification that do no harm are tolerated and listed by [`diagnostics`](Self::diagnostics); [`GroupOptions`] has other
-    /// ways.
+    /// Opens the group at `path` (`/`, `a/b`, `/a/b`), with its consolidated metadata if it has some. Harmless
+    /// deviations from the specification are tolerated and listed by [`diagnostics`](Self::diagnostics).
+    /// [`GroupOptions`] opens groups in other ways.
     ///
     /// ```
     /// # use zarr_hierarchy::{Group, HierarchyResult, zarr_array::{Storage, standard}};
@@ -72,13 +72,13 @@ impl Group {
     /// ```
     ///
     /// # Errors
-    /// [`NotFound`](zarr_array::ArrayErrorKind::NotFound) when there is no group;
-    /// [`Metadata`](zarr_array::ArrayErrorKind::Metadata) when its document is invalid; those of the store.
+    /// [`NotFound`](zarr_array::ArrayErrorKind::NotFound) if there is no group;
+    /// [`Metadata`](zarr_array::ArrayErrorKind::Metadata) if its document is invalid; errors of the store.
     pub async fn open(storage: impl Into<Storage>, path: &str, registry: &Registry) -> HierarchyResult<Self> {
         GroupOptions::new().open(storage, path, registry).await
     }
 
-    /// The prefix of a node at a path relative to this group; the empty path is the group itself.
+    /// Returns the prefix of the node at a path relative to this group. The empty path is the group itself.
     pub(crate) fn below(&self, path: &str) -> HierarchyResult<Prefix> {
         match normalize(path)?.as_str() {
             "/" => Ok(self.prefix.clone()),
@@ -86,11 +86,12 @@ impl Group {
         }
     }
 
-    /// Opens the node at a path, whether array or group; `None` when there is no node. One request, up to four where format 2
-    /// is looked for as well; none with consolidated metadata.
+    /// Opens the array or group at a path. Returns `None` if there is no node. Costs one request, up to four if format
+    /// 2 is tried as well, none with consolidated metadata.
     ///
     /// # Errors
-    /// When its documents are invalid, or the array uses what the registry does not know; those of the store.
+    /// If the documents are invalid, or the array uses an extension that the registry does not have; errors of the
+    /// store.
     pub async fn node(&self, path: &str) -> HierarchyResult<Option<Node>> {
         let prefix = self.below(path)?;
         let found = self.shared.read(&prefix, self.shared.only).await;
@@ -104,17 +105,17 @@ impl Group {
     /// Whether there is a node at a path.
     ///
     /// # Errors
-    /// Those of the store. A node whose documents are invalid exists.
+    /// Errors of the store. A node with invalid documents exists.
     pub async fn exists(&self, path: &str) -> HierarchyResult<bool> {
         let Shared { storage, only, options, .. } = &*self.shared;
         let limits = &options.writing.limits;
         Ok(node::documents(storage, &self.below(path)?, *only, limits).await?.make_node())
     }
 
-    /// Opens the group at a path. When this group has no consolidated metadata, that of the opened group is used.
+    /// Opens the group at a path. If this group has no consolidated metadata, that of the opened group is used.
     ///
     /// # Errors
-    /// [`NotFound`](zarr_array::ArrayErrorKind::NotFound) when there is no group, and as [`node`](Self::node).
+    /// [`NotFound`](zarr_array::ArrayErrorKind::NotFound) if there is no group; otherwise as [`node`](Self::node).
     pub async fn group(&self, path: &str) -> HierarchyResult<Self> {
         let prefix = self.below(path)?;
         let Shared { storage, layer, only, registry, options, .. } = &*self.shared;
@@ -141,7 +142,7 @@ impl Group {
         Ok(array.with_consolidated(options.writing.consolidated))
     }
 
-    /// Reads the metadata of the group again, and its consolidated metadata.
+    /// Reads the metadata of the group again, with its consolidated metadata.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -163,19 +164,19 @@ impl Group {
 }
 
 impl Shared {
-    /// What is remembered where there is no consolidated metadata.
+    /// Makes the shared state without consolidated metadata.
     pub(crate) fn new(storage: Storage, registry: &Registry, options: &GroupOptions) -> Self {
         let at_once = options.at_once.unwrap_or_else(|| node::at_once(&storage));
         let (registry, options) = (registry.clone(), options.clone());
         Self { storage, layer: None, only: None, registry, options, gate: Gate::new(at_once, u64::MAX) }
     }
 
-    /// The storage below the layer of consolidated metadata.
+    /// Returns the storage without the layer of consolidated metadata.
     pub(crate) fn store(&self) -> &Storage {
         self.layer.as_ref().map_or(&self.storage, Consolidated::inner)
     }
 
-    /// How many documents are asked for at once.
+    /// Returns how many documents are read at once.
     pub(crate) fn at_once(&self) -> usize {
         self.gate.width()
     }
@@ -193,7 +194,7 @@ impl Shared {
         Ok(node::read(&self.storage, prefix, format, &writing.limits, *strict).await?)
     }
 
-    /// An error of strict reading, or nothing: for what is odd about a name.
+    /// Returns an error for an odd name in strict reading.
     pub(crate) fn tolerate(&self, note: &Diagnostic) -> HierarchyResult<()> {
         let sink: &mut dyn Sink = if self.options.strict { &mut Strict } else { &mut Ignore };
         Ok(sink.report(note.clone())?)

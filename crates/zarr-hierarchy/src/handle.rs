@@ -1,8 +1,8 @@
-//! The methods that both handles have alike: everything that neither reads nor writes the store.
+//! The methods that both handles share: those that neither read nor write the store.
 
-/// Defines them in an `impl` block, of [`Group`](crate::Group) and of [`blocking::Group`](crate::blocking::Group), so that each
-/// handle has methods and documentation of its own and neither dereferences to the other. `inner` in that block borrows the
-/// async handle.
+/// Defines these methods in an `impl` block of [`Group`](crate::Group) and of
+/// [`blocking::Group`](crate::blocking::Group). So each handle has its own methods and documentation, and neither
+/// dereferences to the other. The block must define `inner`, which borrows the async handle.
 macro_rules! common_methods {
     () => {
         /// The path of the group in the store, for example `/` or `/a/b`.
@@ -15,17 +15,17 @@ macro_rules! common_methods {
             &self.inner().prefix
         }
 
-        /// The version of the format.
+        /// The format of the group.
         pub fn format(&self) -> Format {
             self.inner().meta.format()
         }
 
-        /// The metadata: the documents as they are stored.
+        /// The metadata, as in the stored documents.
         pub fn metadata(&self) -> &GroupMeta {
             &self.inner().meta
         }
 
-        /// The attributes; empty when there are none.
+        /// The attributes; empty if there are none.
         pub fn attributes(&self) -> Object {
             self.inner().meta.attributes()
         }
@@ -45,31 +45,30 @@ macro_rules! common_methods {
         /// ```
         ///
         /// # Errors
-        /// [`InvalidArgument`](zarr_array::ArrayErrorKind::InvalidArgument) when the attributes are no such value, with the
-        /// JSON pointer to the member. Attributes of format 2 are a document of their own: its error, when that cannot be
-        /// read.
+        /// [`InvalidArgument`](zarr_array::ArrayErrorKind::InvalidArgument) if the attributes do not match the type,
+        /// with the JSON pointer to the member. In format 2 also the error of a broken attributes document.
         pub fn attributes_as<T: DeserializeOwned>(&self) -> HierarchyResult<T> {
             let attributes = self.metadata().attributes_as();
             attributes.map_err(|e| HierarchyError::from(e).at(&self.path()))
         }
 
-        /// Deviations from the specification that were tolerated when the group was opened.
+        /// The deviations from the specification that were tolerated when the group was opened.
         pub fn diagnostics(&self) -> &[Diagnostic] {
             &self.inner().diagnostics
         }
 
-        /// The storage that nodes below the group are read from. Where consolidated metadata is used, it answers for their
+        /// The storage that nodes below the group are read from. If consolidated metadata is used, it serves their
         /// documents.
         pub fn storage(&self) -> &Storage {
             &self.inner().shared.storage
         }
 
-        /// The storage itself, without consolidated metadata.
+        /// The storage without consolidated metadata.
         pub fn store(&self) -> &Storage {
             self.inner().shared.store()
         }
 
-        /// The registry that arrays are opened with.
+        /// The registry for opening arrays.
         pub fn registry(&self) -> &Registry {
             &self.inner().shared.registry
         }
@@ -79,7 +78,7 @@ macro_rules! common_methods {
             &self.inner().shared.options
         }
 
-        /// Whether nodes below are found in consolidated metadata, and not by asking the store.
+        /// Whether nodes below are found in consolidated metadata instead of the store.
         pub fn is_consolidated(&self) -> bool {
             self.inner().shared.layer.is_some()
         }

@@ -1,4 +1,4 @@
-//! Opening a group, with its consolidated metadata.
+//! Opens a group with its consolidated metadata.
 
 use zarr_array::meta::consolidated::{Form, Index};
 use zarr_array::meta::{Code, DocumentName, GroupMeta, NodeMeta, Sink, Strict};
@@ -13,8 +13,8 @@ use crate::options::{GroupOptions, ImplicitGroups, UseConsolidated};
 impl GroupOptions {
     /// Opens the group at `path`.
     ///
-    /// In format 3 that is one request, with consolidated metadata as well. In format 2 it is one for a `zarr.json`, unless
-    /// the format was named, three at once for the documents, and one for consolidated metadata.
+    /// In format 3 this is one request, with consolidated metadata included. In format 2 it is one request for a
+    /// `zarr.json` (unless the format is given), three at once for the documents, and one for consolidated metadata.
     ///
     /// # Errors
     /// As [`Group::open`].
@@ -30,7 +30,7 @@ impl GroupOptions {
         opened.map_err(|e| e.at(&prefix.node_path()))
     }
 
-    /// Opens a group of a format, if one is given; an implicit group is one of the format `implicit`.
+    /// Opens a group of `format`, or of any format if it is `None`. An implicit group gets the format `implicit`.
     pub(crate) async fn open_at(
         &self,
         storage: Storage,
@@ -62,7 +62,7 @@ impl GroupOptions {
         Ok(Group::at(&shared.into(), prefix, meta, diagnostics))
     }
 
-    /// The metadata of the group at a prefix, and what was tolerated about it.
+    /// Reads the metadata of the group at a prefix, with the tolerated deviations.
     pub(crate) async fn find(
         &self,
         storage: &Storage,
@@ -77,7 +77,7 @@ impl GroupOptions {
         }
     }
 
-    /// What to make of a path without a document.
+    /// Returns the metadata for a path without a document, if it may be an implicit group.
     async fn absent(
         &self,
         storage: &Storage,
@@ -91,12 +91,12 @@ impl GroupOptions {
         if self.implicit == ImplicitGroups::Treat {
             return Ok(GroupMeta::new(implicit)?);
         }
-        let message = "there is no group: nothing but folders is here, and without a document they make no group; \
-                       `ImplicitGroups::Treat` takes them for one, nodes below open by their paths";
+        let message = "there is no group: the folders here have no document that makes them a group; \
+                       `ImplicitGroups::Treat` accepts them as groups, and nodes below can be opened by their paths";
         Err(HierarchyError::not_found(message))
     }
 
-    /// The documents that the consolidated metadata of a group holds, and those of the group itself.
+    /// Returns the documents in the consolidated metadata of a group, and those of the group itself.
     async fn known(
         &self,
         storage: &Storage,

@@ -1,4 +1,4 @@
-//! Whether a source and a destination share objects, also where two handles do not know that they are of one store.
+//! Finds out whether a source and a destination share objects, even through unrelated handles of one store.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -11,20 +11,20 @@ use zarr_array::traits::{Prefix, store::Listed};
 use crate::error::HierarchyResult;
 use crate::objects::whole;
 
-/// Whether two handles are known to be of one store. Today these are clones of one handle, and what layers make of it, also
-/// below other prefixes. False says nothing: every `FsStore::open` of a directory gives a handle of its own.
+/// Whether two handles are known to belong to one store: clones of one handle, and layers over it, also with other
+/// prefixes. `false` proves nothing: each `FsStore::open` of a directory makes an unrelated handle.
 pub(crate) fn is_same_store(a: &Storage, b: &Storage) -> bool {
-    /// What handles of one store share.
+    /// Marks the state that handles of one store share.
     #[derive(Default)]
     struct Identity;
     Arc::ptr_eq(&a.shared::<Identity>(), &b.shared::<Identity>())
 }
 
-/// Whether the node at `target` of `to` lies in the node at `source` of `from`, or the other way round, or is the same.
-/// `objects` are those below `source`.
+/// Whether the node at `target` of `to` is inside of the node at `source` of `from`, around it, or the same. `objects` are
+/// those below `source`.
 ///
-/// Where the names of documents allow it, an object of a random name is put into the destination and looked for in the source.
-/// It is deleted again.
+/// Where the names of documents allow an overlap, an object with a random name is put into the destination, looked up
+/// in the source, and deleted.
 pub(crate) async fn overlap(
     from: &Storage,
     source: &Prefix,
@@ -47,7 +47,7 @@ pub(crate) async fn overlap(
     Ok(false)
 }
 
-/// Whether an object that is put directly below `place` of `to` is seen below `view` of `from`.
+/// Whether an object put directly below `place` of `to` is visible below `view` of `from`.
 async fn shows(to: &Storage, place: &Prefix, from: &Storage, view: &Prefix) -> HierarchyResult<bool> {
     let name = format!(".zarr-copy-{:016x}", RandomState::new().hash_one(place.as_str()));
     let (put, seen) = (place.key(&name)?, view.key(&name)?);
@@ -57,14 +57,14 @@ async fn shows(to: &Storage, place: &Prefix, from: &Storage, view: &Prefix) -> H
     Ok(found?.is_some())
 }
 
-/// The keys of documents of nodes, relative to a prefix.
+/// Returns the keys of metadata documents, relative to a prefix.
 fn documents<'a>(prefix: &Prefix, objects: &'a [Listed]) -> HashSet<&'a str> {
     let keys = objects.iter().map(|listed| &listed.key);
     keys.filter(|key| node::is_document(key)).filter_map(|key| prefix.strip(key)).collect()
 }
 
-/// The prefixes below which `outer` has all of `inner`: where a node with the documents `inner` may lie in one with the
-/// documents `outer`.
+/// Returns the prefixes below which `outer` has all keys of `inner`: a node with the documents `inner` may be at these
+/// places of a node with the documents `outer`.
 fn places<'a>(inner: &HashSet<&str>, outer: &HashSet<&'a str>) -> Vec<&'a str> {
     let Some(first) = inner.iter().min() else { return Vec::new() };
     let ends = outer.iter().filter_map(|key| key.strip_suffix(first));

@@ -1,4 +1,4 @@
-//! All nodes below a group, parents before children.
+//! Walks over all nodes below a group, parents before children.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use crate::children::children;
 use crate::error::HierarchyResult;
 use crate::group::{Group, Shared};
 
-/// A walk over the nodes below a group, depth first: every group before its children, children in the order of their names.
-/// Only groups are descended into.
+/// A walk over the nodes below a group, depth first: every group before its children, children ordered by name. Only
+/// groups are entered.
 ///
 /// ```
 /// # use zarr_hierarchy::{Group, HierarchyResult};
@@ -29,28 +29,28 @@ use crate::group::{Group, Shared};
 #[derive(Debug)]
 pub struct Walk {
     shared: Arc<Shared>,
-    /// Found, not yet handed out; the next one last.
+    /// The nodes found but not returned yet; the next one is last.
     stack: Vec<(Child, usize)>,
-    /// The group to be descended into next.
+    /// The group to enter next.
     pending: Option<Below>,
-    /// Children of groups that come later, looked for beforehand.
+    /// Children of later groups, listed in advance.
     ahead: HashMap<Prefix, HierarchyResult<Vec<Child>>>,
     most: usize,
 }
 
-/// A group to be descended into.
+/// A group to enter.
 #[derive(Debug, Clone)]
 struct Below {
     prefix: Prefix,
     format: Format,
-    /// How deep its children lie.
+    /// The depth of its children.
     depth: usize,
 }
 
 impl Group {
-    /// Walks all nodes below the group. Each group costs what [`children`](Self::children) costs, and nothing with
-    /// consolidated metadata. Behind a network the children of several groups are looked for at once, as many requests as
-    /// the options allow.
+    /// Walks over all nodes below the group. Each group costs as much as [`children`](Self::children), and nothing with
+    /// consolidated metadata. Over a network the children of several groups are listed at once, within the requests
+    /// that the options allow.
     pub fn walk(&self) -> Walk {
         let pending = Some(Below { prefix: self.prefix.clone(), format: self.format(), depth: 1 });
         let (shared, stack, ahead) = (self.shared.clone(), Vec::new(), HashMap::new());
@@ -59,15 +59,15 @@ impl Group {
 }
 
 impl Walk {
-    /// The same walk, which goes no deeper than `levels`: 1 are the children of the group.
+    /// Limits the walk to `levels`; 1 means the children of the group.
     #[must_use]
     pub fn levels(mut self, levels: usize) -> Self {
         self.most = levels;
         self
     }
 
-    /// The next node, or what else was found; nothing at the end. A group whose children cannot be listed comes a second
-    /// time, with the error.
+    /// Returns the next node or folder, or `None` at the end. A group whose children cannot be listed is returned a
+    /// second time, with the error.
     pub async fn next(&mut self) -> Option<Child> {
         if let Some(group) = self.pending.take().filter(|group| group.depth <= self.most) {
             match self.children(&group).await {
@@ -84,7 +84,7 @@ impl Walk {
         Some(child)
     }
 
-    /// The children of a group, looked for together with those of the groups that come next.
+    /// Lists the children of a group, and in advance those of the next groups.
     async fn children(&mut self, group: &Below) -> HierarchyResult<Vec<Child>> {
         if let Some(found) = self.ahead.remove(&group.prefix) {
             return found;
@@ -103,7 +103,7 @@ impl Walk {
     }
 }
 
-/// A group to be descended into, if a child is one.
+/// Returns the group to enter, if the child is a group.
 fn below(child: &Child, depth: usize) -> Option<Below> {
     match &child.found {
         Found::Node(NodeMeta::Group(meta)) => {

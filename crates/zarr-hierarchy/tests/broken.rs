@@ -1,4 +1,4 @@
-//! Broken nodes hide nobody, and no bytes make anything panic.
+//! Broken nodes do not hide other nodes, and no bytes cause a panic.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;
@@ -9,7 +9,7 @@ use zarr_hierarchy::zarr_array::meta::Limits;
 use zarr_hierarchy::zarr_array::standard;
 use zarr_hierarchy::{GroupOptions, Kind, UnresolvedArrays};
 
-/// Documents that are no metadata, each in another way.
+/// Documents that are invalid, each in another way.
 const BROKEN: &[&str] = &[
     "",
     "{",
@@ -27,7 +27,7 @@ const BROKEN: &[&str] = &[
     r#"{"zarr_format":3,"node_type":"group","consolidated_metadata":{"kind":"?"}}"#,
 ];
 
-/// F25, and F48 for what is consolidated of it.
+/// Rule F25, and rule F48 for consolidated metadata.
 #[test]
 fn every_third_node_is_broken_and_the_others_are_listed() {
     let deep = format!("{}1{}", "[".repeat(500), "]".repeat(500));
@@ -39,7 +39,7 @@ fn every_third_node_is_broken_and_the_others_are_listed() {
         objects.push((format!("{i:02}a/zarr.json"), GROUP));
         objects.push((format!("{i:02}b/zarr.json"), text));
         objects.push((format!("{i:02}c/zarr.json"), ARRAY));
-        // The children of what is broken are not looked for.
+        // The children of a broken node are not listed.
         objects.push((format!("{i:02}b/x/zarr.json"), ARRAY));
     }
     let objects: Vec<(&str, &str)> = objects.iter().map(|(key, text)| (&key[..], *text)).collect();
@@ -61,12 +61,16 @@ fn every_third_node_is_broken_and_the_others_are_listed() {
     let report = root.consolidate_with(UnresolvedArrays::LeaveOut).unwrap();
     assert_eq!((report.nodes, report.left_out.len()), (2 * broken.len(), broken.len()));
     assert_eq!(root.children().unwrap().len(), 2 * broken.len());
-    assert_eq!(root.check_consolidated().unwrap().unwrap().len(), broken.len(), "and that is said");
+    assert_eq!(
+        root.check_consolidated().unwrap().unwrap().len(),
+        broken.len(),
+        "each broken node is a difference"
+    );
 }
 
-/// F48: in consolidated metadata as well.
+/// Rule F48: the same in consolidated metadata.
 #[test]
-fn broken_documents_in_a_map_hide_nobody() {
+fn broken_documents_in_consolidated_metadata_hide_no_other_node() {
     let json = BROKEN[2..].iter().filter(|text| **text != "\u{feff}");
     let entries: Vec<String> =
         json.enumerate().map(|(i, text)| format!(r#""{i:02}b":{text},"{i:02}c":{ARRAY}"#)).collect();
@@ -80,7 +84,7 @@ fn broken_documents_in_a_map_hide_nobody() {
 }
 
 #[test]
-fn no_change_of_a_byte_makes_anything_panic() {
+fn changed_bytes_never_cause_a_panic() {
     let map = consolidated(&format!(r#"{{"a":{GROUP},"a/x":{ARRAY}}}"#));
     let old = r#"{"zarr_consolidated_format":1,"metadata":{".zgroup":{"zarr_format":2},"a/.zgroup":{"zarr_format":2}}}"#;
     let look = |name: &str, text: &[u8], beside: &[(&str, &str)]| {
@@ -123,9 +127,9 @@ fn consolidated_metadata_stays_within_the_limits() {
     assert_eq!(common::text(&storage, "zarr.json"), GROUP);
 }
 
-/// A node that the store does not give is not a broken node: it must not be left out, as if nobody could read it.
+/// An error of the store is not a broken node: such a node must not be left out as unreadable.
 #[test]
-fn an_error_of_the_store_is_not_a_property_of_the_node() {
+fn an_error_of_the_store_is_not_a_broken_node() {
     use std::error::Error;
     use zarr_conformance::instruments::{Fault, Faulty};
     use zarr_hierarchy::HierarchyErrorKind as Kind;
@@ -148,9 +152,9 @@ fn an_error_of_the_store_is_not_a_property_of_the_node() {
     }
 }
 
-/// Attributes of format 2 have a document of their own: while that is broken they are not taken for empty ones.
+/// Attributes of format 2 have their own document. While it is broken, the attributes are not empty.
 #[test]
-fn attributes_that_cannot_be_read_are_no_empty_value() {
+fn unreadable_attributes_are_not_empty() {
     type Table = std::collections::BTreeMap<String, f64>;
     let (storage, _) = store(&[(".zgroup", common::GROUP2), (".zattrs", r#"{"a": NaN, "b": 1}"#)]);
     let mut root = open(&storage);

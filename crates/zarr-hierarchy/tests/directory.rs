@@ -1,4 +1,4 @@
-//! Hierarchies in a directory, where folders are there without objects.
+//! Hierarchies in a directory, where folders can exist without objects.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;
@@ -11,7 +11,7 @@ use zarr_hierarchy::{CopyOptions, ExistingNode, GroupOptions, HierarchyErrorKind
 use zarr_store_fs::FsStore;
 
 #[test]
-fn e34_e36_what_lies_about_in_a_directory_is_no_node() {
+fn foreign_files_and_folders_are_not_nodes() {
     let folder = tempfile::tempdir().unwrap();
     let storage = Storage::from(FsStore::open(folder.path()).unwrap());
     let root = Group::create(storage.clone(), "/", &standard()).unwrap();
@@ -48,9 +48,9 @@ fn hierarchies_are_copied_between_stores() {
     assert_eq!((e.kind(), e.node()), (Kind::NotFound, Some("/none")));
 }
 
-/// Several processes share nothing but the directory: each has a handle of its own.
+/// Several processes share only the directory; each has its own handle.
 #[test]
-fn handles_of_their_own_keep_one_map_in_step() {
+fn separate_handles_keep_consolidated_metadata_up_to_date() {
     let folder = tempfile::tempdir().unwrap();
     let handle = || Storage::from(FsStore::open(folder.path()).unwrap());
     Group::create(handle(), "/", &standard()).unwrap().consolidate().unwrap();

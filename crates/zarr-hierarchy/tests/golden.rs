@@ -27,7 +27,7 @@ const V2: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn consolidated_metadata_of_zarr_python_is_used_and_found_true() {
+fn consolidated_metadata_of_zarr_python_is_used_and_up_to_date() {
     for objects in [V3, V2] {
         let (storage, counting) = store(objects);
         let root = open(&storage);
@@ -43,9 +43,9 @@ fn consolidated_metadata_of_zarr_python_is_used_and_found_true() {
     }
 }
 
-/// A change through one node leaves what is said about the others as zarr-python has written it.
+/// A change of one node keeps the bytes of the other nodes, as zarr-python wrote them.
 #[test]
-fn a_change_leaves_the_rest_of_the_map_alone() {
+fn a_change_keeps_the_other_consolidated_entries() {
     let entry = |object: Object, path: &[&str]| {
         path.iter().fold(object.to_value(), |value, name| value.as_object().unwrap().get(name).unwrap())
     };
@@ -59,6 +59,6 @@ fn a_change_leaves_the_rest_of_the_map_alone() {
         let after = entry(json(&storage, holder).as_object().unwrap(), &[map, &[array]].concat());
         assert_eq!(after, before);
         assert_eq!(open(&storage).group("a").unwrap().attributes().get("n").unwrap().as_raw(), "2");
-        assert!(text(&storage, holder).contains(r"\u00e9"), "as it is spelled");
+        assert!(text(&storage, holder).contains(r"\u00e9"), "with its spelling");
     }
 }

@@ -1,4 +1,4 @@
-//! From format 2 to 3 by metadata alone: what is written in which order, and what an interruption leaves (checklist H.9).
+//! Migration from format 2 to 3 by metadata: the order of writes, and what an interruption leaves.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
@@ -22,7 +22,7 @@ fn get(storage: &Storage, key: &str) -> Value {
     bytes.map_or(Value::Null, |bytes| serde_json::from_slice(&bytes).unwrap())
 }
 
-/// Everything that is stored, in the order of the keys.
+/// Returns all stored objects, ordered by key.
 fn all(storage: &Storage) -> Vec<(String, Bytes)> {
     let listed = block_on(storage.list_all(&Prefix::root())).unwrap();
     let value = |key: &Key| block_on(storage.get(key, u64::MAX)).unwrap().unwrap();
@@ -36,7 +36,7 @@ fn array() -> Value {
     })
 }
 
-/// An array of objects: no codec of format 3 is like theirs.
+/// An array of objects, whose codec has no equivalent in format 3.
 fn pickled() -> Value {
     let mut array = array();
     array["dtype"] = "|O".into();
@@ -45,7 +45,7 @@ fn pickled() -> Value {
     array
 }
 
-/// `/` and `/g` are groups, `/a` and `/g/b` arrays, and all of it is consolidated.
+/// Makes the groups `/` and `/g` and the arrays `/a` and `/g/b`, all consolidated.
 fn hierarchy() -> Storage {
     let storage = Storage::from(MemoryStore::new());
     put(&storage, ".zgroup", json!({ "zarr_format": 2 }));
@@ -88,7 +88,7 @@ fn children_come_before_parents_and_the_root_comes_last() {
     let before = all(&storage);
     let options = MigrateOptions::new().remove_old(true);
     let plan = plan(&storage, &options);
-    assert_eq!(all(&storage), before, "to plan changes nothing");
+    assert_eq!(all(&storage), before, "planning changes nothing");
     let wanted = [
         "+g/b/zarr.json",
         "+a/zarr.json",
@@ -108,24 +108,20 @@ fn children_come_before_parents_and_the_root_comes_last() {
     assert_eq!(left, ["a/0", "a/zarr.json", "g/b/zarr.json", "g/zarr.json", "zarr.json"]);
 }
 
-/// Four documents of each of four nodes, all at once; of two groups what is in them, and whether they are consolidated.
+/// Reads four documents of each of four nodes at once; lists two groups and checks whether they are consolidated.
 #[test]
-fn a_plan_costs_some_requests_for_each_node_and_none_for_chunks() {
+fn a_plan_costs_requests_for_nodes_but_not_for_chunks() {
     let (storage, counting) = Counting::over(&hierarchy());
     let planned = plan(&storage, &MigrateOptions::new());
     let before = counting.counts();
     assert_eq!(before.requests(), 4 * 4 + 2 * 2);
     run(&planned).unwrap();
-    assert_eq!(
-        (counting.counts() - before).requests(),
-        4 + 1,
-        "a put for each node, and one to make them last"
-    );
+    assert_eq!((counting.counts() - before).requests(), 4 + 1, "a put for each node, and one sync");
 }
 
-/// H.9, J2, J3, J.2, F41: what a user finds in the new documents.
+/// The content of the new documents (rules J2, J3 and F41).
 #[test]
-fn documents_say_in_format_3_what_they_said_in_format_2() {
+fn converted_documents_keep_their_meaning() {
     let storage = hierarchy();
     run(&plan(&storage, &MigrateOptions::new())).unwrap();
     let a = get(&storage, "a/zarr.json");
@@ -138,7 +134,7 @@ fn documents_say_in_format_3_what_they_said_in_format_2() {
     assert_eq!(metadata["a"], a);
     assert_eq!(metadata["g/b"], get(&storage, "g/b/zarr.json"));
     assert_eq!(metadata.as_object().unwrap().len(), 3);
-    // g/b has no names of dimensions, and is not one of xarray.
+    // g/b has no dimension names, so it is not an array of xarray.
     assert_eq!(get(&storage, "g/b/zarr.json")["attributes"], json!({}));
     assert!(get(&storage, "g/zarr.json").get("consolidated_metadata").is_none(), "it had none");
 
@@ -150,9 +146,9 @@ fn documents_say_in_format_3_what_they_said_in_format_2() {
     );
 }
 
-/// A killed migration can be run again, wherever it was killed, and ends as one that was not.
+/// A migration that is killed at any point can be run again, with the same result.
 #[test]
-fn what_was_interrupted_can_be_run_again() {
+fn an_interrupted_migration_can_be_run_again() {
     let options = MigrateOptions::new().remove_old(true);
     let whole = hierarchy();
     let planned = plan(&whole, &options);
@@ -175,9 +171,9 @@ fn what_was_interrupted_can_be_run_again() {
     }
 }
 
-/// Also where the store cannot tell by itself.
+/// Even if the store has no conditional puts.
 #[test]
-fn a_document_that_somebody_has_written_meanwhile_stays() {
+fn a_document_of_another_writer_is_kept() {
     for weak in [false, true] {
         let storage = hierarchy();
         let seen = if weak { unconditional(&storage) } else { storage.clone() };
@@ -188,7 +184,7 @@ fn a_document_that_somebody_has_written_meanwhile_stays() {
     }
 }
 
-/// Each case: what is wrong, and the kind of the error.
+/// Each case: the obstacle, and the kind of the error.
 #[test]
 fn nothing_is_written_if_a_node_cannot_be_converted() {
     type Case = (&'static str, fn(&Storage), &'static str, HierarchyErrorKind);
@@ -198,9 +194,9 @@ fn nothing_is_written_if_a_node_cannot_be_converted() {
         ("attributes", |s| put(s, "a/.zattrs", "["), "/a", HierarchyErrorKind::Metadata),
         ("group", |s| put(s, "g/.zattrs", "["), "/g", HierarchyErrorKind::Metadata),
         ("name", |s| put(s, "__zarr_x/.zarray", array()), "/__zarr_x", HierarchyErrorKind::Unsupported),
-        ("in the way", |s| put(s, "a/zarr.json", "{}"), "/a", HierarchyErrorKind::Exists),
+        ("existing document", |s| put(s, "a/zarr.json", "{}"), "/a", HierarchyErrorKind::Exists),
         (
-            "in the way of a group",
+            "existing document of a group",
             |s| {
                 put(
                     s,
@@ -223,9 +219,9 @@ fn nothing_is_written_if_a_node_cannot_be_converted() {
     }
 }
 
-/// F10: a node of format 3 has groups of format 3 around it.
+/// Rule F10: groups above a node of format 3 have format 3.
 #[test]
-fn what_can_be_converted_is_if_that_is_asked_for() {
+fn convertible_nodes_are_converted_with_keep_going() {
     let options = MigrateOptions::new().keep_going(true).remove_old(true);
     let storage = hierarchy();
     put(&storage, "g/b/.zarray", pickled());
@@ -250,9 +246,9 @@ fn what_can_be_converted_is_if_that_is_asked_for() {
     );
 }
 
-/// As `--overwrite` and `--force` of zarr-python.
+/// Like `--overwrite` and `--force` of zarr-python.
 #[test]
-fn documents_that_are_there_are_overwritten_if_that_is_asked_for() {
+fn existing_documents_are_overwritten_on_request() {
     let storage = hierarchy();
     run(&plan(&storage, &MigrateOptions::new())).unwrap();
     let wanted = all(&storage);
@@ -269,14 +265,18 @@ fn documents_that_are_there_are_overwritten_if_that_is_asked_for() {
     assert_eq!(all(&storage), wanted);
 
     put(&storage, "n/zarr.json", json!({ "zarr_format": 3, "node_type": "group" }));
-    assert_eq!(run(&plan(&storage, &options)), Err(HierarchyErrorKind::Exists), "n would be no node");
+    assert_eq!(
+        run(&plan(&storage, &options)),
+        Err(HierarchyErrorKind::Exists),
+        "n would lose its only metadata"
+    );
     run(&plan(&storage, &options.force(true))).unwrap();
     assert_eq!(all(&storage), wanted);
 }
 
-/// F44: a node that is added later does not hide behind consolidated metadata.
+/// Rule F44: a node that is added later is in the consolidated metadata.
 #[test]
-fn what_is_consolidated_already_gets_what_comes_later() {
+fn existing_consolidated_metadata_gets_later_nodes() {
     let storage = hierarchy();
     run(&plan(&storage, &MigrateOptions::new().remove_old(true))).unwrap();
     put(&storage, "c/.zarray", array());
@@ -297,19 +297,19 @@ fn metadata_can_go_somewhere_else() {
     let into = |to: &Storage| block_on(options.plan_into(storage.clone(), "/g", to.clone(), "/copy"));
     assert_eq!(run(&into(&failing(&to, 1)).unwrap()), Err(HierarchyErrorKind::Io));
     let planned = into(&to).unwrap();
-    assert_eq!(keys(&planned), ["+copy/zarr.json"], "the other one is there");
+    assert_eq!(keys(&planned), ["+copy/zarr.json"], "the other document exists");
     run(&planned).unwrap();
     let written: Vec<_> = all(&to).into_iter().map(|(key, _)| key).collect();
     assert_eq!(written, ["copy/b/zarr.json", "copy/zarr.json"]);
-    assert_eq!(all(&storage), before, "metadata is removed from where the new one is, and there was none");
+    assert_eq!(all(&storage), before, "only metadata at the destination is removed, and there was none");
 
     put(&to, "copy/other/file", "");
     assert_eq!(into(&to).unwrap_err().kind(), HierarchyErrorKind::Exists);
 }
 
-/// F10, F11: part of a hierarchy is not of another format.
+/// Rules F10 and F11: a part of a hierarchy cannot have another format.
 #[test]
-fn a_part_is_migrated_only_in_groups_that_have_been() {
+fn a_part_is_migrated_only_in_migrated_groups() {
     let storage = hierarchy();
     let part = || block_on(MigrateOptions::new().plan(storage.clone(), "/g"));
     assert_eq!(part().unwrap_err().kind(), HierarchyErrorKind::InvalidArgument);
@@ -319,7 +319,7 @@ fn a_part_is_migrated_only_in_groups_that_have_been() {
     assert_eq!(nowhere.unwrap_err().kind(), HierarchyErrorKind::NotFound);
 }
 
-/// I6, I8: zarr-python 1 said order F of chunks that it had written in order C.
+/// Rules I6 and I8: zarr-python 1 declared order F for chunks that it had written in order C.
 #[test]
 fn an_array_of_format_1_is_converted_as_it_was_written() {
     for (compression, transposed) in [("zlib", false), ("blosc", true)] {
@@ -354,11 +354,19 @@ fn metadata_is_removed_where_there_is_other_metadata() {
         block_on(options.plan(storage.clone(), "/", format)).unwrap()
     };
     let old = all(&storage);
-    assert_eq!(run(&remove(Format::V2, false)), Err(HierarchyErrorKind::NotFound), "it is all there is");
+    assert_eq!(
+        run(&remove(Format::V2, false)),
+        Err(HierarchyErrorKind::NotFound),
+        "no other metadata is left"
+    );
     run(&plan(&storage, &MigrateOptions::new())).unwrap();
     let both = all(&storage);
     put(&storage, "a/zarr.json", "{");
-    assert_eq!(run(&remove(Format::V2, false)), Err(HierarchyErrorKind::Metadata), "it is all that is valid");
+    assert_eq!(
+        run(&remove(Format::V2, false)),
+        Err(HierarchyErrorKind::Metadata),
+        "no other valid metadata is left"
+    );
     run(&remove(Format::V3, false)).unwrap();
     assert_eq!(all(&storage), old);
     run(&plan(&storage, &MigrateOptions::new())).unwrap();

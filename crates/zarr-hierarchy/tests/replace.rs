@@ -1,4 +1,4 @@
-//! Copies in the place of a node: the source is never lost, whatever handles it is reached by.
+//! Copies that replace a node never lose the source, through any handles.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;
@@ -22,7 +22,7 @@ fn replace() -> CopyOptions {
     CopyOptions::new().existing(ExistingNode::Replace)
 }
 
-/// A group `x` with an array `x/y`, beside a group that is like `x` without what is in it.
+/// Makes a group `x` with an array `x/y`, beside a group that equals `x` but has no children.
 const OBJECTS: [(&str, &str); 6] = [
     ("other/zarr.json", GROUP),
     ("x/notes.txt", "kept"),
@@ -38,7 +38,7 @@ fn fill(storage: &Storage) {
     }
 }
 
-/// All objects with what is in them.
+/// Returns all objects with their contents.
 fn contents(storage: &Storage) -> Vec<(String, String)> {
     keys(storage).into_iter().map(|name| (name.clone(), text(storage, &name))).collect()
 }
@@ -81,10 +81,10 @@ fn a_source_that_overlaps_the_destination_is_kept() {
     }
     assert_eq!(contents(&at("")), everything());
     assert_eq!(contents(&whole), everything());
-    assert_eq!(files(folder.path()), OBJECTS.len(), "no file of our own is left");
+    assert_eq!(files(folder.path()), OBJECTS.len(), "no temporary file is left");
 }
 
-/// Whether a storage begins at the group `x`.
+/// Whether the root of a storage is the group `x`.
 fn is_deep(storage: &Storage) -> bool {
     block_on(storage.get(&key("notes.txt"), 100)).unwrap().is_some()
 }
@@ -117,7 +117,7 @@ fn a_destination_that_only_looks_like_the_source_is_replaced() {
     assert_eq!(text(&storage, "x/y/c/0"), "chunk");
 }
 
-/// A store that lists other objects than it reads.
+/// A store whose listing differs from its objects.
 #[derive(Debug)]
 struct Unlisted {
     read: Storage,
@@ -139,7 +139,7 @@ fn a_source_without_a_node_is_refused_before_anything_is_erased() {
     let (to, counting) = store(&OBJECTS);
     let empty = Storage::from(MemoryStore::new());
     let folder = [("zarr.json", GROUP), ("x/notes.txt", "no document")];
-    // The document is there, and the listing lacks it.
+    // The document exists, but the listing lacks it.
     let (read, _) = store(&[("x/zarr.json", GROUP)]);
     let unlisted = |objects: &[(&str, &str)]| {
         let listed = MemoryStore::new();
@@ -163,7 +163,8 @@ fn a_source_without_a_node_is_refused_before_anything_is_erased() {
     assert_eq!(contents(&to), everything());
 }
 
-/// Documents of one depth are copied together, those that make nodes after the others, and a group after what is in it.
+/// Documents of one depth are copied together: first those that make no node, then those that do, and groups after
+/// their children.
 #[test]
 fn a_copy_keeps_several_documents_in_flight() {
     let names: Vec<String> =

@@ -1,4 +1,4 @@
-//! How many requests everything costs: properties that no machine changes.
+//! The numbers of requests, which are the same on every machine.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;
@@ -11,7 +11,7 @@ use zarr_hierarchy::zarr_array::traits::block_on;
 use zarr_hierarchy::zarr_array::{Registry, Storage, blocking::Array, standard};
 use zarr_hierarchy::{Formats, Group, GroupOptions, UseConsolidated};
 
-/// A root with `k` arrays, in a store, with the counter.
+/// Makes a root with `k` arrays, with a counter of requests.
 fn flat(
     k: u64,
     group: (&str, &str),
@@ -30,20 +30,20 @@ fn opening_is_one_request() {
     let (storage, counting) = flat(2, ("zarr.json", GROUP), ("zarr.json", ARRAY));
     assert_eq!(cost(&counting, || open(&storage)).requests(), 1);
     open(&storage).consolidate().unwrap();
-    assert_eq!(cost(&counting, || open(&storage)).requests(), 1, "with all that is below");
+    assert_eq!(cost(&counting, || open(&storage)).requests(), 1, "including everything below");
 }
 
 #[test]
-fn k_children_are_k_and_one_requests() {
+fn listing_k_children_costs_k_plus_one_requests() {
     let (storage, counting) = flat(K, ("zarr.json", GROUP), ("zarr.json", ARRAY));
     let root = open(&storage);
     let used = cost(&counting, || root.children().unwrap());
     assert_eq!((used.list_dirs, used.reads, used.requests()), (1, K, K + 1));
     let opened =
         cost(&counting, || root.children().unwrap().into_iter().for_each(|c| drop(c.array().unwrap())));
-    assert_eq!(opened.requests(), K + 1, "opening what was listed costs no more");
+    assert_eq!(opened.requests(), K + 1, "opening listed nodes costs nothing");
     let both = open_with(&storage, GroupOptions::new().formats(Formats::Both));
-    assert_eq!(cost(&counting, || both.children().unwrap()).requests(), K + 1, "where all is of version 3");
+    assert_eq!(cost(&counting, || both.children().unwrap()).requests(), K + 1, "all nodes have format 3");
 
     open(&storage).consolidate().unwrap();
     let root = open(&storage);
@@ -55,7 +55,7 @@ fn k_children_are_k_and_one_requests() {
 }
 
 #[test]
-fn version_2_has_three_documents_to_a_node() {
+fn a_node_of_format_2_costs_three_requests() {
     let (storage, counting) = flat(K, (".zgroup", GROUP2), (".zarray", ARRAY2));
     let root = open(&storage);
     assert_eq!(cost(&counting, || root.children().unwrap()).requests(), 3 * K + 1);
@@ -70,27 +70,27 @@ fn changes_cost_what_is_documented() {
     let (storage, counting) = flat(2, ("zarr.json", GROUP), ("zarr.json", ARRAY));
     let mut root = open(&storage);
     let used = cost(&counting, || root.edit_attributes(|a| a.set("n", 1)).unwrap());
-    assert_eq!((used.reads, used.puts), (1, 1), "the root lies in no other group");
+    assert_eq!((used.reads, used.puts), (1, 1), "no group is above the root");
     let used = cost(&counting, || root.edit_attributes(|a| a.set("n", 1)).unwrap());
-    assert_eq!((used.reads, used.puts), (1, 0), "what is the same already is not put");
+    assert_eq!((used.reads, used.puts), (1, 0), "an unchanged document is not put");
     root.create_group("a/b").unwrap();
     let used = cost(&counting, || root.create_array("a/b/x", array_meta()).unwrap());
-    assert_eq!((used.reads, used.puts), (3 + 3 + 3, 1), "three groups, three names here, three groups");
+    assert_eq!((used.reads, used.puts), (3 + 3 + 3, 1), "three groups, three documents here, three groups");
     let mut x = root.array("a/b/x").unwrap();
     let used = cost(&counting, || x.edit_attributes(|a| a.set("n", 1)).unwrap());
-    assert_eq!((used.reads, used.puts), (1 + 3, 1), "and a look at the three groups above");
+    assert_eq!((used.reads, used.puts), (1 + 3, 1), "the document, and the three groups above");
     let mut alone = root.array("a/b/x").unwrap().with_consolidated(zarr_hierarchy::Consolidated::Keep);
     let used = cost(&counting, || alone.edit_attributes(|a| a.set("n", 2)).unwrap());
     assert_eq!((used.reads, used.puts), (1, 1));
     root.consolidate().unwrap();
     let used = cost(&counting, || x.edit_attributes(|a| a.set("n", 3)).unwrap());
-    assert_eq!((used.reads, used.puts), (1 + 3 + 2, 2), "one of which has consolidated metadata");
+    assert_eq!((used.reads, used.puts), (1 + 3 + 2, 2), "as before, with consolidated metadata in one group");
     let used = cost(&counting, || root.erase("a").unwrap());
     assert_eq!((used.reads, used.deletes, used.delete_prefixes, used.puts), (3 + 1 + 2, 1, 1, 1));
 }
 
 #[test]
-fn documents_are_asked_for_many_at_once_and_not_more() {
+fn documents_are_read_at_once_within_the_limit() {
     let (storage, _) = flat(K, ("zarr.json", GROUP), ("zarr.json", ARRAY));
     for (options, most) in [(GroupOptions::new(), 8), (GroupOptions::new().at_once(3), 3)] {
         let (slow, waited) = slow(&storage);
@@ -99,9 +99,9 @@ fn documents_are_asked_for_many_at_once_and_not_more() {
     }
 }
 
-/// A tree of many small groups is not walked one group after the other.
+/// A tree of many small groups is not listed one group after the other.
 #[test]
-fn a_walk_looks_ahead_and_asks_for_nothing_twice() {
+fn a_walk_reads_ahead_and_reads_nothing_twice() {
     let names: Vec<String> =
         (0..4).flat_map(|g| [format!("g{g}"), format!("g{g}/a"), format!("g{g}/b")]).collect();
     let keys: Vec<String> = names.iter().map(|name| format!("{name}/zarr.json")).collect();
@@ -112,16 +112,16 @@ fn a_walk_looks_ahead_and_asks_for_nothing_twice() {
     let root = open_with(&slow, GroupOptions::new());
     let mut paths = Vec::new();
     let used = cost(&counting, || paths.extend(root.walk().map(|child| child.path()[1..].to_owned())));
-    assert_eq!(paths, names, "in the order of a walk");
+    assert_eq!(paths, names, "in walk order");
     assert_eq!((used.list_dirs, used.reads), (1 + 4 + 8, 4 + 8));
-    assert_eq!(waited.load(Ordering::SeqCst), 8, "and not more than the store wants at once");
+    assert_eq!(waited.load(Ordering::SeqCst), 8, "within the limit of the store");
     assert_eq!(root.walk().levels(1).count(), 4);
     assert_eq!(cost(&counting, || root.walk().levels(1).count()).requests(), 1 + 4);
 }
 
-/// An executor with threads takes these futures.
+/// The futures can run on executors with threads.
 #[test]
-fn futures_can_be_sent() {
+fn futures_are_send() {
     fn sent<T: Send>(future: T) {
         drop(future);
     }
@@ -141,9 +141,9 @@ fn futures_can_be_sent() {
     check(storage, &standard(), group);
 }
 
-/// Two who change different nodes at once lose nothing of each other in the map.
+/// Two writers that change different nodes at once keep each other's changes in the consolidated metadata.
 #[test]
-fn consolidated_metadata_is_kept_in_step_by_many_at_once() {
+fn concurrent_changes_all_reach_consolidated_metadata() {
     let (storage, _) = flat(4, ("zarr.json", GROUP), ("zarr.json", ARRAY));
     open(&storage).consolidate().unwrap();
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Deleting objects, and whole directories.
+//! Deletes objects and whole directories.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -19,7 +19,7 @@ impl FsStore {
             return Ok(Outcome::Done(None));
         };
         let error = |e| failed(e, "cannot delete");
-        // What is not there needs no lock, and a directory that cannot be written has no place for it.
+        // A missing object needs no lock, and a read-only directory has no room for the lock file.
         if !is_there(parent.as_fd(), key.name()).map_err(error)? {
             return Ok(Outcome::Done(None));
         }
@@ -42,7 +42,7 @@ impl FsStore {
         Ok(Outcome::Done(None))
     }
 
-    /// Empties the directory of `prefix` and removes it; the root stays.
+    /// Empties the directory of `prefix` and removes it. The root stays.
     pub(crate) fn remove_prefix(&self, prefix: &Prefix) -> StoreResult<()> {
         check(prefix.as_str())?;
         let error = |e| failed(e, "cannot delete the directory");
@@ -61,7 +61,8 @@ impl FsStore {
                 remove_if_empty(parent.as_fd(), name).map_err(error)?;
             }
             Err(Errno::NOENT) => return Ok(()),
-            // A file is a key of its own, not a part of this prefix; a link to a directory goes, not what it leads to.
+            // A file is an object of its own, not a part of this prefix. A link to a directory is removed; its target
+            // stays.
             Err(Errno::NOTDIR | Errno::LOOP) => {
                 let stat = self.root.stat(path).map_err(error)?;
                 if !stat.is_some_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory) {
@@ -74,8 +75,8 @@ impl FsStore {
         self.settle(parent.as_fd())
     }
 
-    /// Deletes what is in `dir`, which has the given path. Leftovers and links go too; what a link leads to stays, and so
-    /// does what a writer at work has locked for itself.
+    /// Deletes everything in `dir`, which is at `path`, including leftovers and links. Targets of links stay, and so do
+    /// files that running writers have locked.
     fn remove_below(&self, dir: BorrowedFd<'_>, path: &str) -> StoreResult<()> {
         let error = |e| failed(e, "cannot delete the directory");
         for (name, kind) in entries(dir).map_err(error)? {
@@ -86,7 +87,7 @@ impl FsStore {
             }
             match open_here(dir, &name) {
                 Ok(below) => self.remove_below(below.as_fd(), &format!("{path}/"))?,
-                // Somebody else was faster, or put a file in its place after we looked.
+                // Another process was faster, or replaced the directory by a file meanwhile.
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => continue,
                 Err(e) => return Err(error(e)),
             }
@@ -100,7 +101,7 @@ impl FsStore {
         if path.ends_with(LOCK) && kind == FileType::RegularFile {
             return discard(dir, name.to_bytes()).map(|_| ()).map_err(error);
         }
-        // A hidden name is no key, so that there is no lock of it.
+        // A hidden name is not a key, so it has no lock.
         let lock = match is_hidden(path) {
             true => None,
             false => self.lock(dir, path, name.to_bytes(), Unlocked::GoesIfFull)?,
@@ -115,7 +116,7 @@ impl FsStore {
 enum Removed {
     Yes,
     Absent,
-    /// It is a directory, which is left alone.
+    /// The name belongs to a directory, which stays.
     Directory,
 }
 
@@ -124,7 +125,7 @@ fn unlink(dir: BorrowedFd<'_>, name: impl rustix::path::Arg + Copy) -> Result<Re
         Ok(()) => Ok(Removed::Yes),
         Err(Errno::NOENT) => Ok(Removed::Absent),
         Err(Errno::ISDIR) => Ok(Removed::Directory),
-        // What POSIX asks for when it is a directory, and Linux when it may not be deleted.
+        // POSIX returns `EPERM` for a directory, Linux for a file that may not be deleted.
         Err(Errno::PERM) => match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Directory => {
                 Ok(Removed::Directory)
@@ -135,7 +136,7 @@ fn unlink(dir: BorrowedFd<'_>, name: impl rustix::path::Arg + Copy) -> Result<Re
     }
 }
 
-/// A directory that somebody has put something into stays.
+/// Removes a directory unless another process has put something into it.
 fn remove_if_empty(dir: BorrowedFd<'_>, name: impl rustix::path::Arg) -> Result<()> {
     match rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR) {
         Ok(()) | Err(Errno::NOENT | Errno::NOTDIR | Errno::NOTEMPTY | Errno::EXIST) => Ok(()),
@@ -143,7 +144,7 @@ fn remove_if_empty(dir: BorrowedFd<'_>, name: impl rustix::path::Arg) -> Result<
     }
 }
 
-/// Removes a directory that holds nothing but directories like it; whether it is gone.
+/// Removes a directory that holds only empty directories. Returns whether it is gone.
 pub(crate) fn remove_empty(dir: BorrowedFd<'_>, name: impl rustix::path::Arg + Copy) -> bool {
     let Ok(here) = open_here(dir, name) else {
         return false;
@@ -166,7 +167,7 @@ fn is_there(dir: BorrowedFd<'_>, name: impl rustix::path::Arg) -> Result<bool> {
     Ok(present(rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW))?.is_some())
 }
 
-/// The names in a directory, with what they are.
+/// Returns the names in a directory with their types.
 pub(crate) fn entries(dir: BorrowedFd<'_>) -> Result<Vec<(CString, FileType)>> {
     let mut names = Vec::new();
     for entry in Dir::read_from(dir)? {

@@ -1,11 +1,12 @@
-//! Listing: directories read in the order of their keys, page by page.
+//! Lists directories in the order of keys, page by page.
 //!
-//! What is an object here: a regular file, and a link to one. Not listed are names that no key can have (not UTF-8, or
-//! with a backslash), files of writers at work, FIFOs, sockets and devices, links that lead nowhere, and links to a
-//! directory that they are in: what is there is listed by its own path, and through the link there would be no end of keys.
-//! Below a link to a directory of the store, further links to directories of the store are not listed either: directories
-//! that link to each other would be listed once for each order in which they can be passed.
-//! A link that may not be followed is listed, so that reading it says why. A directory that cannot be read is an error.
+//! Objects are regular files and links to them. Not listed are names that no key can have (not UTF-8, or with a
+//! backslash), files of writers, FIFOs, sockets and devices, broken links, and links to a directory that contains them:
+//! its files are listed by their own paths, and the link would make endless keys. Below a link to a directory of the
+//! store, further such links are not listed either: directories that link to each other would be listed once for each
+//! order of the links.
+//! A link that cannot be followed is listed, so that reading it returns the error. A directory that cannot be read is
+//! an error.
 
 use rustix::fs::{Dir as Names, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -18,36 +19,36 @@ use crate::delete::is_dot;
 use crate::path::{check, failed, is_hidden, present};
 use crate::store::FsStore;
 
-/// How a directory above another one is opened.
+/// The flags for opening a parent directory.
 const ABOVE: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// A page that is being filled.
+/// A page while it is filled.
 struct Walk<'a> {
     after: Option<&'a str>,
     entries: Vec<Listed>,
     more: bool,
-    /// The least number of keys in a page.
+    /// The smallest number of keys in a page.
     page: usize,
-    /// Entries that were read again, because an earlier page listed them.
+    /// The number of entries that were read again although an earlier page listed them.
     again: usize,
 }
 
 impl Walk<'_> {
-    /// A page holds at least as many keys as entries were read again for it, so that all pages together cost little
-    /// more than one walk, also in a directory of a million files.
+    /// Whether the page is full. It holds at least as many keys as entries were read again, so that all pages together
+    /// cost little more than one walk, even in a directory of a million files.
     fn is_full(&self) -> bool {
         self.entries.len() >= self.page.max(self.again)
     }
 }
 
 impl FsStore {
-    /// Adds the keys below `prefix`, in order. In the order of bytes `a.b` comes before `a/b`, therefore directories are
-    /// sorted with their slash.
+    /// Adds the keys below `prefix`, in order. In byte order `a.b` comes before `a/b`, so directories are sorted with
+    /// their slash.
     fn walk(&self, prefix: &str, walk: &mut Walk<'_>) -> StoreResult<()> {
         for name in self.sorted(prefix)? {
             let path = format!("{prefix}{name}");
             let is_directory = path.ends_with('/');
-            // Keys below `a/` come after a key that comes after `a/`, unless that is one of them.
+            // A key after `a/` comes after all keys below `a/`, unless it is one of them.
             if walk.after.is_some_and(|after| *path <= *after && !(is_directory && after.starts_with(&path)))
             {
                 walk.again += 1;
@@ -65,7 +66,7 @@ impl FsStore {
         Ok(())
     }
 
-    /// Whether there is an object below `prefix`: as soon as one is found.
+    /// Whether there is an object below `prefix`. Stops at the first one.
     fn holds_object(&self, prefix: &str) -> StoreResult<bool> {
         let mut below = Vec::new();
         let mut found = false;
@@ -79,7 +80,7 @@ impl FsStore {
         });
         match looked {
             Ok(()) if found => return Ok(true),
-            // It is not known what is in there. Whoever looks will learn why.
+            // The content is unknown; reading the directory returns the error.
             Err(e) if e.kind() == StoreErrorKind::PermissionDenied => return Ok(true),
             looked => looked?,
         }
@@ -91,7 +92,7 @@ impl FsStore {
         Ok(false)
     }
 
-    /// The names in the directory of `prefix`, in the order of their keys.
+    /// Returns the names in the directory of `prefix`, in the order of keys.
     fn sorted(&self, prefix: &str) -> StoreResult<Vec<String>> {
         let mut names = Vec::new();
         self.entries(prefix, |name| {
@@ -102,8 +103,8 @@ impl FsStore {
         Ok(names)
     }
 
-    /// The names in the directory of `prefix`, as they come, as long as `each` wants more; those of directories end in
-    /// `/`.
+    /// Calls `each` with the names in the directory of `prefix`, unsorted, while it returns `true`. Names of
+    /// directories end with `/`.
     fn entries(&self, prefix: &str, mut each: impl FnMut(String) -> bool) -> StoreResult<()> {
         let error = |e| failed(e, "cannot list the directory").with_key(prefix);
         let Some(dir) = present(self.root.directory(prefix)).map_err(error)? else {
@@ -112,7 +113,7 @@ impl FsStore {
         for entry in Names::new(dir).map_err(error)? {
             let entry = match entry {
                 Ok(entry) => entry,
-                // Deleted while it was read.
+                // The directory was deleted meanwhile.
                 Err(Errno::NOENT) => break,
                 Err(e) => return Err(error(e)),
             };
@@ -138,13 +139,13 @@ impl FsStore {
         Ok(())
     }
 
-    /// What a link leads to.
+    /// Returns the type of the target of a link.
     fn kind_at_end(&self, prefix: &str, name: &str) -> StoreResult<Option<FileType>> {
         let path = format!("{prefix}{name}");
         let stat = match self.root.stat(&path) {
             Ok(Some(stat)) => stat,
             Ok(None) => return Ok(None),
-            // Reading it says why.
+            // Reading it returns the error.
             Err(_) => return Ok(Some(FileType::RegularFile)),
         };
         let kind = FileType::from_raw_mode(stat.st_mode);
@@ -157,7 +158,7 @@ impl FsStore {
         Ok(Some(kind))
     }
 
-    /// Whether one of the directories of `prefix` is a link.
+    /// Whether a directory of `prefix` is a link.
     fn passes_link(&self, prefix: &str) -> StoreResult<bool> {
         let links = prefix.match_indices('/').map(|(end, _)| self.root.is_link(&prefix[..end]));
         let passed = links.collect::<Result<Vec<_>, _>>();
@@ -165,7 +166,7 @@ impl FsStore {
         Ok(passed.contains(&true))
     }
 
-    /// Whether the directory at `path` is the root or lies below it, at the end of all links.
+    /// Whether the directory at `path`, behind all links, is the root or below it.
     fn leads_inside(&self, path: &str) -> StoreResult<bool> {
         let error = |e| failed(e, "cannot inspect").with_key(path);
         let root = rustix::fs::fstat(self.root.fd()).map_err(error)?;
@@ -177,7 +178,7 @@ impl FsStore {
             }
             dir = rustix::fs::openat(&dir, "..", ABOVE, Mode::empty()).map_err(error)?;
             let above = rustix::fs::fstat(&dir).map_err(error)?;
-            // The directory above the root of the file system is that root.
+            // The parent of the file system's root is the root itself.
             if is_same(&above, &here) {
                 return Ok(false);
             }
@@ -199,7 +200,7 @@ impl FsStore {
     }
 }
 
-/// Whether both are of one directory.
+/// Whether both belong to one directory.
 fn is_same(a: &Stat, b: &Stat) -> bool {
     (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino)
 }

@@ -1,19 +1,20 @@
-//! The lock of an object, which keeps writers in other processes away: ours, and TensorStore's, whose protocol it is.
+//! The lock of an object, which excludes writers in other processes: ours, and TensorStore's, which defined the
+//! protocol.
 //!
-//! The lock of `a/b` is an open-file-description lock on the empty file `a/b.__lock`, which is there only as long as
-//! somebody wants it. In system calls: open the file (created if it is missing) and inspect it, lock it, and look whether
-//! it still has its name. If not, its last holder has unlinked it while we waited, and we start again. Then comes the
-//! change, and at the end the file is unlinked and closed. A process that dies leaves an empty file without a lock, which
-//! the next writer takes over.
+//! The lock of `a/b` is an open-file-description lock on the empty file `a/b.__lock`, which exists only while a writer
+//! uses it. In system calls: open the file (create it if missing) and inspect it, lock it, and check that it still has
+//! its name. If not, its last holder has unlinked it meanwhile, and we start again. Then comes the change; at the end
+//! the file is unlinked and closed. A process that dies leaves an empty unlocked file, which the next writer takes
+//! over.
 //!
-//! - *Whoever has the lock, and nobody else, may unlink the file and change the object.*
-//! - *No data is ever in it*, unlike with TensorStore, which renames its lock file: what a dead writer of theirs has left
-//!   in there gets into no object of ours.
-//! - *The temporary is written before the lock is taken.* So a slow disk, or a process that is stopped, rarely keeps others
-//!   waiting; and if the directory is deleted and made again between, a rename or a link in the old one fails, under a
-//!   lock that is no longer the right one.
-//! - *Every temporary that has a name is locked by its writer*, so that of all files `*.__lock` one rule holds: what can be
-//!   locked belongs to nobody.
+//! - *Only the holder of the lock may unlink the file and change the object.*
+//! - *The file never holds data.* TensorStore renames its lock file to the object; data that a dead TensorStore writer
+//!   has left in it gets into no object of ours.
+//! - *The temporary file is written before the lock is taken.* So a slow disk or a stopped process rarely blocks
+//!   others. If the directory is deleted and created again in between, the rename or link in the old one fails, so the
+//!   lock in the old one does no harm.
+//! - *Every temporary file with a name is locked by its writer.* So one rule holds for all files `*.__lock`: a file
+//!   that can be locked belongs to nobody.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::thread;
@@ -28,25 +29,25 @@ use crate::path::{LOCK, failed, present};
 use crate::store::FsStore;
 use crate::turn::Turn;
 
-/// The first pause of one who waits, and the longest one.
+/// The first and the longest pause while waiting.
 const FIRST_PAUSE: Duration = Duration::from_micros(100);
 const LONGEST_PAUSE: Duration = Duration::from_micros(25_600);
 
-/// As long as this lives, nobody else changes the object.
+/// While this exists, no other writer changes the object.
 pub(crate) struct Lock<'a> {
-    // Dropped in this order: the next thread of this process finds the lock free.
+    // Dropped in this order, so that the next thread of this process finds the file unlocked.
     _file: Option<LockFile<'a>>,
     _turn: Turn<'a>,
 }
 
-/// What a change does where the file of its lock cannot be made or locked.
+/// What a change does if its lock file cannot be created or locked.
 #[derive(Clone, Copy)]
 pub(crate) enum Unlocked {
-    /// It fails, because it has a condition that only the lock keeps true.
+    /// Fails: its condition needs the lock.
     Fails,
-    /// It goes ahead on a file system without locks, where nobody else has one either.
+    /// Goes ahead on a file system without locks, where other writers have none either.
     Goes,
-    /// And also where there is no room for the file: deleting makes room.
+    /// Goes ahead also if there is no space for the file: deleting makes space.
     GoesIfFull,
 }
 
@@ -61,7 +62,7 @@ impl Unlocked {
 }
 
 impl FsStore {
-    /// Waits for the lock of the object `name` in `dir`, which is at `path`; `None` when `dir` has been deleted.
+    /// Waits for the lock of the object `name` in `dir`, which is at `path`. Returns `None` if `dir` was deleted.
     pub(crate) fn lock<'a>(
         &'a self,
         dir: BorrowedFd<'a>,
@@ -71,7 +72,7 @@ impl FsStore {
     ) -> StoreResult<Option<Lock<'a>>> {
         let file = || format!("the lock file {}{LOCK}", self.root.path().join(path).display());
         let late = || {
-            let message = format!("waited {:?} in vain: some process holds {}", self.patience, file());
+            let message = format!("timed out after {:?}: another process holds {}", self.patience, file());
             StoreError::new(StoreErrorKind::Io, message)
         };
         let wait = Wait { store: self, start: Instant::now(), pauses: 0 };
@@ -85,10 +86,11 @@ impl FsStore {
             Err(Errno::NOENT) => Ok(None),
             Err(e) if unlocked.permits(e) => Ok(Some(Lock { _file: None, _turn: turn })),
             Err(Errno::LOOP | Errno::ISDIR | Errno::NXIO) => {
-                Err(StoreError::new(StoreErrorKind::Io, format!("{} is no regular file", file())))
+                Err(StoreError::new(StoreErrorKind::Io, format!("{} is not a regular file", file())))
             }
             Err(e) if has_no_locks(e) => {
-                let message = format!("{} cannot be locked, without which updates can be lost", file());
+                let message =
+                    format!("{} cannot be locked, and without the lock updates can be lost", file());
                 Err(StoreError::new(StoreErrorKind::Unsupported, message)
                     .with_source(std::io::Error::from(e)))
             }
@@ -97,7 +99,7 @@ impl FsStore {
     }
 }
 
-/// The lock file of an object, which this process has locked. It is deleted when this is dropped.
+/// The lock file of an object, locked by this process. It is deleted on drop.
 struct LockFile<'a> {
     dir: BorrowedFd<'a>,
     name: Vec<u8>,
@@ -105,7 +107,7 @@ struct LockFile<'a> {
 }
 
 impl<'a> LockFile<'a> {
-    /// Waits for it; `None` when it was held by others for all the time that there was.
+    /// Waits for the lock. Returns `None` if the time is up.
     fn take(dir: BorrowedFd<'a>, name: Vec<u8>, mut wait: Wait<'_>) -> Result<Option<Self>> {
         loop {
             let file = open(dir, &name, OFlags::CREATE)?;
@@ -119,7 +121,7 @@ impl<'a> LockFile<'a> {
                     Ok(false) if wait.pause() => {}
                     Ok(false) => return Ok(None),
                     Err(e) => {
-                        // Nobody can use it, so that it need not lie beside every object.
+                        // The file is useless, so it need not stay.
                         let _ = rustix::fs::unlinkat(dir, &name, AtFlags::empty());
                         return Err(e);
                     }
@@ -137,12 +139,12 @@ impl<'a> LockFile<'a> {
 
 impl Drop for LockFile<'_> {
     fn drop(&mut self) {
-        // Closing it ends the lock. If the name cannot go, it is an empty file that the next writer takes over.
+        // Closing the file ends the lock. If it cannot be unlinked, the next writer takes the empty file over.
         let _ = rustix::fs::unlinkat(self.dir, &self.name, AtFlags::empty());
     }
 }
 
-/// Deletes a file `*.__lock` that belongs to nobody; `false` if it is locked, is gone, or is not ours to open.
+/// Deletes a file `*.__lock` without an owner. Returns `false` if it is locked, gone, or may not be opened.
 pub(crate) fn discard(dir: BorrowedFd<'_>, name: &[u8]) -> Result<bool> {
     let file = match open(dir, name, OFlags::empty()) {
         Ok(file) => file,
@@ -154,7 +156,7 @@ pub(crate) fn discard(dir: BorrowedFd<'_>, name: &[u8]) -> Result<bool> {
         Err(e) if has_no_locks(e) => true,
         locked => locked?,
     };
-    // Without its name it is not the file that others lock.
+    // If the file has lost its name, other writers lock another file.
     if !is_free || !is_at(dir, name, &opened)? {
         return Ok(false);
     }
@@ -162,8 +164,8 @@ pub(crate) fn discard(dir: BorrowedFd<'_>, name: &[u8]) -> Result<bool> {
     Ok(true)
 }
 
-/// Waiting with pauses, as long as the store is ready to. Futures of this store do their work while they are polled, so
-/// that sleeping is right.
+/// Waits with pauses, up to the patience of the store. Sleeping is fine: futures of this store work while they are
+/// polled.
 struct Wait<'a> {
     store: &'a FsStore,
     start: Instant,
@@ -175,7 +177,7 @@ impl Wait<'_> {
         self.store.patience.saturating_sub(self.start.elapsed())
     }
 
-    /// Sleeps for a [`pause`]; `false` when there is no time left for one.
+    /// Sleeps for a [`pause`]. Returns `false` if the time is up.
     fn pause(&mut self) -> bool {
         let rest = self.rest();
         self.pauses = self.pauses.saturating_add(1);
@@ -184,22 +186,22 @@ impl Wait<'_> {
     }
 }
 
-/// Opens a lock file. Neither a link leads elsewhere, nor does a FIFO hold us up.
+/// Opens a lock file. Does not follow links, and a FIFO does not block.
 fn open(dir: BorrowedFd<'_>, name: &[u8], create: OFlags) -> Result<OwnedFd> {
     let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     retry_on_intr(|| rustix::fs::openat(dir, name, flags | create, Mode::from_raw_mode(0o666)))
 }
 
-/// Whether this name leads to the file that was opened.
+/// Whether the name still belongs to the opened file.
 fn is_at(dir: BorrowedFd<'_>, name: &[u8], opened: &Stat) -> Result<bool> {
     let there = present(rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW))?;
     Ok(there.is_some_and(|there| (there.st_dev, there.st_ino) == (opened.st_dev, opened.st_ino)))
 }
 
-/// Locks a file until it is closed; `false` if another has it open and locked.
+/// Locks a file until it is closed. Returns `false` if another process has locked it.
 ///
-/// Where there are no open-file-description locks it is `flock`: everywhere but on Linux, and on its file systems that
-/// refuse them. On one file system all programs come to the same of the two, which do not know of each other.
+/// Falls back to `flock` where there are no open-file-description locks: outside of Linux, and on file systems that
+/// refuse them. All programs on a file system make the same choice; the two kinds of locks ignore each other.
 pub(crate) fn try_lock(file: impl AsFd) -> Result<bool> {
     let file = file.as_fd();
     let locked = match retry_on_intr(|| lock_description(file)) {
@@ -241,7 +243,7 @@ fn lock_description(_: BorrowedFd<'_>) -> Result<()> {
     Err(Errno::INVAL)
 }
 
-/// Whether a lock failed for good. A name too long for a lock file has none, with TensorStore neither.
+/// Whether locking can never succeed. A name too long for a lock file has no lock, in TensorStore neither.
 pub(crate) fn has_no_locks(e: Errno) -> bool {
     [Errno::INVAL, Errno::NOTSUP, Errno::OPNOTSUPP, Errno::NOLCK, Errno::NOSYS, Errno::NAMETOOLONG]
         .contains(&e)

@@ -1,4 +1,4 @@
-//! From a key to a file: the root that every path starts at, what may not be a key, and the errors of paths.
+//! From keys to files: the root of all paths, hidden names, and the errors of paths.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -9,14 +9,14 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::{Errno, Result};
 use zarr_traits::{Key, StoreError, StoreErrorKind, StoreResult, Version};
 
-/// Files with these endings are at work or left over by a writer that died: ours and TensorStore's (`.__lock`), and
-/// zarr-python's (`.partial`). They are not listed, and no key may look like one (checklist E30).
+/// The endings of files of running or dead writers: ours and TensorStore's (`.__lock`), and zarr-python's (`.partial`).
+/// Such files are not listed, and no key may have such a name (rule E30).
 const HIDDEN: [&str; 2] = [LOCK, ".partial"];
 
-/// The ending of lock files and temporaries.
+/// The ending of lock files and temporary files.
 pub(crate) const LOCK: &str = ".__lock";
 
-/// The directory that keys are relative to, open, so that it is found once.
+/// The root directory of all keys, kept open.
 #[derive(Debug, Clone)]
 pub(crate) struct Root {
     dir: Arc<OwnedFd>,
@@ -33,7 +33,7 @@ impl Root {
         }
     }
 
-    /// The same root, which links cannot leave; refused where the kernel cannot check it.
+    /// Confines the root, so that links cannot leave it. Fails if the kernel cannot check that.
     pub(crate) fn confined(self) -> StoreResult<Self> {
         let root = Self { confined: true, ..self };
         match root.open_at(".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC) {
@@ -58,19 +58,19 @@ impl Root {
         &self.dir
     }
 
-    /// The file at `key`, open for reading, whatever it is; a FIFO or a terminal does not hold us up.
+    /// Opens the file at `key` for reading, of any type. A FIFO or a terminal does not block.
     pub(crate) fn file(&self, key: &Key) -> Result<Option<File>> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
         Ok(present(self.open_at(key.as_str(), flags))?.map(File::from))
     }
 
-    /// The directory of a prefix, given as text that is empty or ends in `/`.
+    /// Opens the directory of a prefix, which is empty or ends with `/`.
     pub(crate) fn directory(&self, prefix: &str) -> Result<OwnedFd> {
         let path = if prefix.is_empty() { "." } else { prefix };
         self.open_at(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC)
     }
 
-    /// What is at `path`, at the end of all links.
+    /// Returns the status of the file at `path`, behind all links.
     pub(crate) fn stat(&self, path: &str) -> Result<Option<Stat>> {
         let path = if path.is_empty() { "." } else { path };
         if !self.confined {
@@ -96,7 +96,7 @@ impl Root {
             return rustix::fs::openat(&*self.dir, path, flags, Mode::empty());
         }
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-        // The kernel asks to try again when a directory was moved while it walked through a `..` of a link.
+        // The kernel returns `EAGAIN` if a directory moved while it resolved a `..` of a link.
         let mut attempts = 0;
         loop {
             match rustix::fs::openat2(&*self.dir, path, flags, Mode::empty(), resolve) {
@@ -115,21 +115,21 @@ impl Root {
     }
 }
 
-/// Refuses keys and prefixes with a segment that is hidden.
+/// Refuses keys and prefixes with a hidden segment.
 pub(crate) fn check(path: &str) -> StoreResult<()> {
     if !path.contains('.') || !path.split('/').any(is_hidden) {
         return Ok(());
     }
-    let message = "names that end in \".__lock\" or \".partial\" are left to writers at work";
+    let message = "names that end in \".__lock\" or \".partial\" are reserved for files of writers";
     Err(StoreError::new(StoreErrorKind::InvalidArgument, message).with_key(path))
 }
 
-/// Whether a file of this name belongs to a writer at work, or to one that died.
+/// Whether a file of this name belongs to a running or dead writer.
 pub(crate) fn is_hidden(name: &str) -> bool {
     HIDDEN.iter().any(|ending| name.ends_with(ending))
 }
 
-/// `None` for what is not there: also where a file is in place of a directory on the way.
+/// Returns `None` if the file does not exist, or if a file stands for a directory of its path.
 pub(crate) fn present<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
@@ -141,13 +141,13 @@ pub(crate) fn present<T>(result: Result<T>) -> Result<Option<T>> {
 /// Whether this can be the file of an object.
 ///
 /// # Errors
-/// For what is neither a regular file nor a directory.
+/// If the file is neither a regular file nor a directory.
 pub(crate) fn is_object(stat: &Stat) -> StoreResult<bool> {
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => Ok(true),
         FileType::Directory => Ok(false),
         other => {
-            let message = format!("there is no regular file at this key but a {other:?}");
+            let message = format!("expected a regular file at this key, found a {other:?}");
             Err(StoreError::new(StoreErrorKind::Io, message))
         }
     }
@@ -157,7 +157,7 @@ pub(crate) fn size_of(stat: &Stat) -> u64 {
     u64::try_from(stat.st_size).unwrap_or(0)
 }
 
-/// What tells two versions of a file apart.
+/// Returns a token that differs between versions of a file.
 pub(crate) fn version_of(stat: &Stat) -> Version {
     #[allow(clippy::unnecessary_cast, reason = "the types of the fields differ between systems")]
     let words = [stat.st_dev as u64, stat.st_ino as u64, stat.st_mtime as u64, stat.st_mtime_nsec as u64];
@@ -165,12 +165,12 @@ pub(crate) fn version_of(stat: &Stat) -> Version {
     Version::new([dev, ino, sec, nsec, size_of(stat).to_le_bytes()].as_flattened())
 }
 
-/// The error for a failed system call.
+/// Makes the error for a failed system call.
 pub(crate) fn failed(e: Errno, doing: impl Into<String>) -> StoreError {
     let (kind, doing) = match e {
         Errno::XDEV => (StoreErrorKind::PermissionDenied, "a link leads out of the root".to_owned()),
         Errno::NXIO => {
-            (StoreErrorKind::Io, "there is no regular file at this key but a socket or a device".to_owned())
+            (StoreErrorKind::Io, "expected a regular file at this key, found a socket or a device".to_owned())
         }
         _ => (StoreError::from(std::io::Error::from(e)).kind(), doing.into()),
     };

@@ -1,4 +1,4 @@
-//! Reading: one open file serves all ranges of a read, whose bytes go straight into the buffer of the caller.
+//! Reads objects: one open file serves all ranges of a read, directly into the caller's buffer.
 
 use std::fs::File;
 use std::io::IoSliceMut;
@@ -15,20 +15,20 @@ use zarr_traits::{
 use crate::path::{check, failed, is_object, size_of, version_of};
 use crate::store::FsStore;
 
-/// More than a tick of the clock that files get their times from.
+/// Longer than a tick of the clock that gives files their times.
 const TICK: Duration = Duration::from_millis(20);
 
-/// The same for file systems that keep whole seconds (ext3, some network file systems), or even numbers of them (FAT).
+/// The same for file systems that keep whole seconds (ext3, some network file systems) or even seconds (FAT).
 const COARSE_TICK: Duration = Duration::from_secs(3);
 
-/// A regular file, open; the pin of a [`Version`].
+/// An open regular file; the pin of a [`Version`].
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) file: File,
     pub(crate) size: u64,
 }
 
-/// An opened file of a call, which a version may share.
+/// The open file of a call, which a version may share.
 enum Object {
     Own(Opened),
     Shared(Arc<Opened>),
@@ -46,7 +46,7 @@ impl Deref for Object {
 }
 
 impl FsStore {
-    /// The object at `key`, open, with its version if that was asked for.
+    /// Opens the object at `key`, with its version if wanted.
     fn object(&self, key: &Key, wanted: ReadVersion<'_>) -> StoreResult<Option<(Object, Option<Version>)>> {
         if let ReadVersion::Pinned(version) = wanted
             && let Some(opened) = version.pin::<Opened>()
@@ -104,7 +104,7 @@ impl FsStore {
         }
         let mut rest = read.into.grow(total)?;
         for span in spans {
-            // The sum is a number of memory, and so is each of its terms.
+            // The sum fits into memory, so each term does.
             let len = usize::try_from(span.end - span.start).unwrap_or(0);
             let (part, behind) = rest.split_at_mut(len);
             object.read_exact(part, span.start)?;
@@ -124,8 +124,8 @@ impl FsStore {
     }
 }
 
-/// Whether a file was written so lately that its next version may have the same time: clocks of file systems tick every few
-/// milliseconds or seconds, and inodes are used again at once.
+/// Whether a file was written so recently that its next version may have the same time: clocks of file systems tick
+/// every few milliseconds or seconds, and inodes are reused at once.
 fn is_young(stat: &rustix::fs::Stat) -> bool {
     let seconds = u64::try_from(stat.st_mtime).unwrap_or(0);
     let nanoseconds = u32::try_from(stat.st_mtime_nsec).unwrap_or(0);
@@ -134,7 +134,7 @@ fn is_young(stat: &rustix::fs::Stat) -> bool {
     SystemTime::now().duration_since(written).map_or(true, |age| age < tick(nanoseconds))
 }
 
-/// More than a tick of the clock that gave a file a time with these nanoseconds.
+/// Returns a time longer than a tick of the clock, judging by a file's nanoseconds.
 fn tick(nanoseconds: u32) -> Duration {
     if nanoseconds == 0 { COARSE_TICK } else { TICK }
 }
@@ -159,12 +159,12 @@ fn read_some(read: impl FnMut() -> rustix::io::Result<usize>) -> StoreResult<usi
     }
 }
 
-/// Reads a file of the expected size into the buffer, with one system call and without asking for the size. `false`: it has
-/// another size, or it is not a regular file; what the buffer holds is unspecified.
+/// Reads a file of the expected size into the buffer with one system call, without asking for the size. Returns `false`
+/// if it has another size or is not a regular file; the content of the buffer is then unspecified.
 fn is_all(file: &File, into: &mut ReadBuffer) -> StoreResult<bool> {
     let room = into.grow(into.expected())?;
     let expected = room.len();
-    // One byte more than expected tells a larger file.
+    // One extra byte detects a larger file.
     let mut probe = [0];
     let read = retry_on_intr(|| preadv(file, &mut [IoSliceMut::new(room), IoSliceMut::new(&mut probe)], 0));
     match read {
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_of_whole_seconds_come_from_a_coarse_clock() {
+    fn whole_seconds_mean_a_coarse_clock() {
         assert_eq!([0, 1, 999_999_999].map(tick), [COARSE_TICK, TICK, TICK]);
     }
 }

@@ -1,4 +1,4 @@
-//! Directories by URL: `file:///data/a%20b.zarr`, or a plain path (checklist E26).
+//! Directories by URL: `file:///data/a%20b.zarr`, or a plain path.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -10,9 +10,9 @@ use zarr_traits::{Storage, StoreError, StoreErrorKind, StoreResult};
 
 use crate::store::FsStore;
 
-/// The scheme `file`, which stands for plain paths as well: a store in a directory.
+/// The scheme `file`, for URLs and plain paths: a store in a directory.
 ///
-/// The directory exists, or [`Access::create`] says that it is to be made.
+/// The directory must exist, unless [`Access::create`] is set.
 ///
 /// ```
 /// # use zarr_store::{Access, Schemes};
@@ -32,17 +32,17 @@ fn open(url: &str, access: &Access) -> StoreResult<Storage> {
     store.map(Storage::from)
 }
 
-/// The path that a URL of the scheme `file` names, with its percent-encoding decoded; a plain path stands for itself.
+/// Returns the path of a `file` URL, with its percent-encoding decoded. A plain path is returned unchanged.
 ///
 /// # Errors
-/// [`StoreErrorKind::InvalidArgument`] for a URL of another machine, with a query or a fragment, with a percent sign that
-/// two hexadecimal digits do not follow, with a path that is not absolute, or with a byte of zero.
+/// [`StoreErrorKind::InvalidArgument`] for a URL of another machine, with a query or a fragment, with a percent sign
+/// without two hexadecimal digits behind it, without an absolute path, or with a zero byte.
 pub fn path_of(url: &str) -> StoreResult<PathBuf> {
     if scheme_of(url).is_none() {
         return Ok(url.into());
     }
     let refused = |message: &str| {
-        let message = format!("{message}: a directory of this machine is file:///path");
+        let message = format!("{message}: expected file:///path for a directory of this machine");
         StoreError::new(StoreErrorKind::InvalidArgument, message)
     };
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
@@ -54,11 +54,11 @@ pub fn path_of(url: &str) -> StoreResult<PathBuf> {
         return Err(refused("the URL has no path"));
     }
     if path.contains(['?', '#']) {
-        return Err(refused("the URL has a query or a fragment, or characters that are written %3F and %23"));
+        return Err(refused("the URL has a query or a fragment (write ? and # in names as %3F and %23)"));
     }
     match percent_decoded(path) {
         Some(bytes) if !bytes.contains(&0) => Ok(OsString::from_vec(bytes).into()),
-        _ => Err(refused("the path is not percent-encoded, in which a percent sign is %25")),
+        _ => Err(refused("the path is not percent-encoded (write % in names as %25)")),
     }
 }
 
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn e26_urls_and_paths_name_directories() {
+    fn urls_and_paths_name_directories() {
         for (url, path) in [
             ("file:///a%20b/c%25.zarr", &b"/a b/c%.zarr"[..]),
             ("FILE://localhost/%c3%A9|x", "/é|x".as_bytes()),
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_that_names_no_directory_here_says_why() {
+    fn a_wrong_file_url_is_an_error_with_the_reason() {
         for (url, why) in [
             ("file://host/a", "another machine"),
             ("file://", "no path"),
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_is_not_there_is_made_only_for_who_says_so() {
+    fn a_missing_directory_is_created_only_on_request() {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("file://{}/a/b.zarr", folder.path().display());
         assert!(open(&url, &Access::new()).is_err());

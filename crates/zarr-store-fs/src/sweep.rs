@@ -1,4 +1,4 @@
-//! Clearing away what writers that died have left.
+//! Removes the files that dead writers have left.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, SystemTime};
@@ -13,16 +13,16 @@ use crate::path::{LOCK, failed, present};
 use crate::store::FsStore;
 
 impl FsStore {
-    /// Deletes the lock files and temporaries of writers that died (`*.__lock`), if nobody has written to them for as long
-    /// as `older_than`. Returns how many there were.
+    /// Deletes the lock files and temporary files of dead writers (`*.__lock`) that were last written at least
+    /// `older_than` ago. Returns the number of deleted files.
     ///
-    /// They are no harm: nobody sees them, and the next writer takes a lock file over. So this is never done unasked.
-    /// A file that a writer at work has locked stays, whatever its age; the age keeps those of writers that take no locks
-    /// (a [`single_writer`](Self::single_writer), and TensorStore with `file_io_locking` off): a day is long. Directories that
-    /// links lead to are not swept.
+    /// Leftovers do no harm: they are hidden, and the next writer takes a lock file over. So this is never done
+    /// automatically. A file that a running writer has locked stays at any age. The age protects the files of writers
+    /// that take no locks (a [`single_writer`](Self::single_writer), and TensorStore with `file_io_locking` off): a day
+    /// is ample. Directories behind links are not swept.
     ///
     /// # Errors
-    /// When a directory cannot be read, or a file in it not be deleted.
+    /// If a directory cannot be read, or a file in it cannot be deleted.
     pub fn sweep(&self, older_than: Duration) -> StoreResult<u64> {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let error = |e| failed(e, "cannot sweep the directory");
@@ -31,7 +31,7 @@ impl FsStore {
     }
 }
 
-/// Sweeps what was last written before that time, counted since 1970.
+/// Sweeps files that were last written before a time, counted since 1970.
 fn sweep_below(dir: BorrowedFd<'_>, before: Duration) -> Result<u64> {
     let mut swept = 0;
     for (name, kind) in entries(dir)? {

@@ -1,17 +1,17 @@
-//! The temporary: a file in the directory of the object, which takes its place once it is whole.
+//! The temporary file: a file in the directory of the object, which replaces the object once it is complete.
 //!
-//! For a new object it has no name while it is written (`O_TMPFILE`), and is then linked to that of the object. This is
-//! cheaper than a name of its own and a rename, and if its writer dies the file is gone. But a link replaces nothing: to
-//! replace an object, a file with a name is cheaper. To look which it will be costs half of what is saved, so it is
-//! guessed: a file without a name that meets an object gets one after all, and so do the next few from the start, before
-//! that is tried again.
+//! For a new object the file has no name while it is written (`O_TMPFILE`), and is then linked to the name of the
+//! object. This is cheaper than a temporary name and a rename, and the file vanishes if its writer dies. But a link
+//! cannot replace an object; for that a named file is cheaper. Checking first would cost half of the gain, so the store
+//! guesses: if an unnamed file meets an existing object, it gets a name after all, and so do the next few files from
+//! the start.
 //!
-//! All have a name
+//! All files have a name
 //!
-//! - where the file system or the kernel refuses: NFS; any system but Linux; before Linux 6.10 for users other than root.
-//!   (They may link an open file through `/proc`, which costs nearly what is saved.) A refusal is remembered, so that it
-//!   costs once for each store.
-//! - if puts are to be durable: what it is worth to synchronize a file without a name differs between file systems.
+//! - if the file system or the kernel refuses unnamed files: NFS; systems other than Linux; Linux before 6.10 for users
+//!   other than root. (They could link an open file through `/proc`, which costs nearly the whole gain.) A refusal is
+//!   remembered, so it costs once per store.
+//! - if puts are durable: file systems differ in what synchronizing an unnamed file means.
 
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -28,34 +28,34 @@ use crate::path::{LOCK, failed};
 use crate::store::{Durability, FsStore};
 use crate::write::ATTEMPTS;
 
-/// The part of an object's name that its temporary keeps: with the rest it stays a legal name everywhere.
+/// The largest part of an object's name, in bytes, that its temporary file keeps. The whole name must stay legal.
 const STEM: usize = 100;
 
-/// After an object that was there, so many temporaries get a name at once.
+/// The number of files that get a name at once after an existing object was met.
 const FEW: u32 = 15;
 
-/// After a refusal all do: there are not as many puts.
+/// After a refusal all files get a name: there are fewer puts than this.
 const ALL: u32 = u32::MAX;
 
-/// A file that nobody sees yet. If it has a name, that is deleted when this is dropped before it was published.
+/// A file that no reader sees yet. If it has a name and is not published, it is deleted on drop.
 pub(crate) struct Temporary<'a> {
     store: &'a FsStore,
     dir: BorrowedFd<'a>,
     object: &'a str,
-    /// Empty if it has none, and once it was published.
+    /// Empty if the file has no name or is published.
     name: String,
 }
 
 pub(crate) enum Published {
     Yes,
-    /// There is an object, and it was to be created.
+    /// The object exists, and was to be created.
     Exists,
-    /// The temporary was deleted, perhaps with its directory, or cannot be linked. Another one has to be written.
+    /// The temporary file was deleted, perhaps with its directory, or cannot be linked. A new one must be written.
     Gone,
 }
 
 impl<'a> Temporary<'a> {
-    /// A new file in `dir`, which is to be `object` there; `None` when the directory has been deleted.
+    /// Creates a file in `dir` that will become `object`. Returns `None` if the directory was deleted.
     pub(crate) fn create(
         store: &'a FsStore,
         dir: BorrowedFd<'a>,
@@ -66,11 +66,11 @@ impl<'a> Temporary<'a> {
             match open_unnamed(dir) {
                 Ok(file) => return Ok(Some((temporary, file.into()))),
                 Err(e) if is_refusal(e) => store.shared.name_next(ALL),
-                // With a name it fails as well, and it is said why.
+                // Creating a named file fails as well, and reports the error.
                 Err(_) => {}
             }
         }
-        // Readable, because the version that the put reports pins it.
+        // Readable, because the version of the put pins it.
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
         let open = |name: &str| rustix::fs::openat(dir, name, flags, Mode::from_raw_mode(0o666));
         let file = match temporary.with_name(open) {
@@ -82,7 +82,7 @@ impl<'a> Temporary<'a> {
         Ok(Some((temporary, file.into())))
     }
 
-    /// Makes the file that was created the object.
+    /// Makes the file the object.
     pub(crate) fn publish(&mut self, file: &File, create: bool) -> StoreResult<Published> {
         for _ in 0..ATTEMPTS {
             match self.place(file, create) {
@@ -92,9 +92,9 @@ impl<'a> Temporary<'a> {
                 }
                 Err(Errno::NOENT) => return Ok(Published::Gone),
                 Err(Errno::EXIST | Errno::ISDIR | Errno::NOTEMPTY) => {}
-                Err(e) => return Err(failed(e, "cannot put the file in its place")),
+                Err(e) => return Err(failed(e, "cannot move the file to its name")),
             }
-            // Something is there. A directory without files is nothing to a store, and gives way.
+            // Something exists at the name. A directory without files gives way.
             let Ok(stat) = rustix::fs::statat(self.dir, self.object, AtFlags::SYMLINK_NOFOLLOW) else {
                 continue;
             };
@@ -104,11 +104,11 @@ impl<'a> Temporary<'a> {
             if !remove_empty(self.dir, self.object) {
                 return Err(failed(
                     Errno::ISDIR,
-                    "this key is a part of other keys, and their directory is in its place",
+                    "other keys begin with this key and a slash, so a directory has its name",
                 ));
             }
         }
-        Err(failed(Errno::EXIST, "cannot put the file in its place"))
+        Err(failed(Errno::EXIST, "cannot move the file to its name"))
     }
 
     /// Tries to give the file the name of the object.
@@ -129,12 +129,12 @@ impl<'a> Temporary<'a> {
         }
     }
 
-    /// Links the file to the name of the object. Where that is refused, the next one will have a name.
+    /// Links the file to the name of the object. If that is refused, later files get a name.
     fn link(&self, file: &File) -> Result<()> {
         let linked = link_unnamed(file, self.dir, self.object);
         match linked {
             Err(Errno::NOENT) if is_deleted(self.dir) => linked,
-            // `ENOENT` is what Linux says to one who may not link an open file.
+            // Linux returns `ENOENT` to a user who may not link an open file.
             Err(e) if e == Errno::NOENT || e == Errno::PERM || is_refusal(e) => {
                 self.store.shared.name_next(ALL);
                 Err(Errno::NOENT)
@@ -143,7 +143,7 @@ impl<'a> Temporary<'a> {
         }
     }
 
-    /// Renames unless there is something at the name of the object: exclusive also where there are no locks.
+    /// Renames unless the name of the object is taken: exclusive even without locks.
     fn rename_to_new(&self) -> Result<()> {
         let (dir, name, object) = (self.dir, &self.name, self.object);
         #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -152,20 +152,20 @@ impl<'a> Temporary<'a> {
             done => return done,
         }
         rustix::fs::linkat(dir, name, dir, object, AtFlags::empty())?;
-        // The object is there under both names. If this one cannot go, it is a hidden leftover.
+        // The object has both names now. If this one cannot be removed, it stays as a hidden leftover.
         let _ = rustix::fs::unlinkat(dir, name, AtFlags::empty());
         Ok(())
     }
 
-    /// Says that the writer of a file with a name lives. Where it cannot be said, it may be taken for a leftover and be
-    /// deleted, and is written again.
+    /// Locks a named file as a sign that its writer runs. If it cannot be locked, it may be deleted as a leftover and
+    /// is then written again.
     fn claim(&self, file: impl AsFd) {
         if !self.store.single_writer {
             let _ = try_lock(file);
         }
     }
 
-    /// Makes a file under a name that nothing has.
+    /// Makes a file under an unused name.
     fn with_name<T>(&mut self, make: impl Fn(&str) -> Result<T>) -> Result<T> {
         let object = self.object;
         let end = (0..=STEM.min(object.len())).rev().find(|at| object.is_char_boundary(*at)).unwrap_or(0);
@@ -186,7 +186,7 @@ impl<'a> Temporary<'a> {
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
         if !self.name.is_empty() {
-            // What remains is hidden from listings; there is nobody to tell.
+            // A failure leaves a hidden file, and there is nobody to report it to.
             let _ = rustix::fs::unlinkat(self.dir, &self.name, AtFlags::empty());
         }
     }
@@ -213,7 +213,8 @@ fn link_unnamed(_: &File, _: BorrowedFd<'_>, _: &str) -> Result<()> {
     Err(Errno::NOTSUP)
 }
 
-/// Whether files without a name, or links to them, are refused for good. (Not `EPERM`: so does ext4 in a deleted directory.)
+/// Whether unnamed files, or links to them, are refused for good. (`EPERM` is no refusal: ext4 returns it in a deleted
+/// directory.)
 fn is_refusal(e: Errno) -> bool {
     [Errno::INVAL, Errno::ISDIR, Errno::NOSYS, Errno::NOTSUP, Errno::OPNOTSUPP, Errno::XDEV].contains(&e)
 }
@@ -240,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_names_all_keeps_the_contract() {
+    fn a_store_with_only_named_files_keeps_the_contract() {
         let dir = TempDir::new().unwrap();
         zarr_conformance::store::check(|| {
             let store = FsStore::open(tempdir_in(dir.path()).unwrap().keep()).unwrap();
@@ -251,12 +252,12 @@ mod tests {
     }
 
     #[test]
-    fn an_object_that_was_there_names_the_next_few() {
+    fn an_existing_object_makes_the_next_few_files_named() {
         let dir = TempDir::new().unwrap();
         let store = FsStore::open(dir.path()).unwrap();
         let _ = put(&store, "a").unwrap();
         if store.shared.is_to_be_named() {
-            return; // Files without a name are refused here.
+            return; // Unnamed files are refused here.
         }
         for _ in 0..=FEW + 1 {
             let _ = put(&store, "a").unwrap();
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_remembered_and_a_deleted_directory_is_none() {
+    fn a_refusal_is_remembered_but_a_deleted_directory_is_not_a_refusal() {
         let dir = TempDir::new().unwrap();
         let store = FsStore::open(dir.path()).unwrap();
         let root = store.root.directory("").unwrap();
@@ -274,10 +275,10 @@ mod tests {
         let deleted = store.root.directory("deleted").unwrap();
         remove_dir(dir.path().join("deleted")).unwrap();
 
-        // A link to it is always refused, as before Linux 6.10 it is to all but root.
+        // Linking to it is always refused, as Linux before 6.10 does for all users but root.
         let flags = OFlags::TMPFILE | OFlags::EXCL | OFlags::RDWR;
         let Ok(file) = rustix::fs::openat(&root, ".", flags, Mode::RWXU).map(File::from) else {
-            return; // Files without a name are refused here.
+            return; // Unnamed files are refused here.
         };
         for (dir, is_refused) in [(&deleted, false), (&root, true)] {
             let _ = Temporary::create(&store, dir.as_fd(), "a").unwrap();

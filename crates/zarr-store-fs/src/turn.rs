@@ -1,26 +1,26 @@
-//! Turns: threads of this process that change one object go one after the other.
+//! Turns: threads of this process change an object one after the other.
 //!
-//! The lock file would keep them apart as well, but only by asking again and again. Here the next one is woken.
+//! The lock file would also keep them apart, but only by polling. Here the next thread is woken.
 
 use std::collections::HashSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The objects that are being changed, by their paths.
+/// The paths of the objects that are being changed.
 #[derive(Default)]
 pub(crate) struct Turns {
     taken: Mutex<HashSet<String>>,
     ended: Condvar,
 }
 
-/// The right to change an object, among those who ask the same [`Turns`]. It ends when this is dropped.
+/// The right to change an object, among threads that use the same [`Turns`]. It ends on drop.
 pub(crate) struct Turn<'a> {
     turns: &'a Turns,
     path: String,
 }
 
 impl Turns {
-    /// Waits for the turn; `None` if it does not come in time.
+    /// Waits for the turn. Returns `None` if the time is up.
     pub(crate) fn wait(&self, path: &str, longest: Duration) -> Option<Turn<'_>> {
         let is_taken = |taken: &mut HashSet<String>| taken.contains(path);
         let waited = self.ended.wait_timeout_while(self.taken(), longest, is_taken);
@@ -28,7 +28,7 @@ impl Turns {
         taken.insert(path.to_owned()).then(|| Turn { turns: self, path: path.to_owned() })
     }
 
-    /// A set is whole whenever it is unlocked, so that a thread that panicked left it right.
+    /// The set is consistent whenever it is unlocked, so a poisoned lock is harmless.
     fn taken(&self) -> MutexGuard<'_, HashSet<String>> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -50,7 +50,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(600);
 
     #[test]
-    fn the_next_is_woken_and_others_do_not_wait() {
+    fn the_next_thread_is_woken_and_other_objects_do_not_wait() {
         let turns = Turns::default();
         let first = turns.wait("a", LONG).unwrap();
         assert!(turns.wait("a", Duration::ZERO).is_none());
@@ -60,6 +60,6 @@ mod tests {
             drop(first);
             assert!(waiting.into_iter().all(|thread| thread.join().unwrap()));
         });
-        assert!(turns.taken().is_empty(), "what ended is forgotten");
+        assert!(turns.taken().is_empty(), "ended turns are removed");
     }
 }

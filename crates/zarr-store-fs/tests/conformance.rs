@@ -1,4 +1,4 @@
-//! The store keeps the contract of a store, with every choice that it offers, and below a layer.
+//! The store keeps the contract of stores, with each of its options and below a layer.
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 #![cfg(unix)]
 
@@ -10,7 +10,7 @@ use zarr_store::Prefixed;
 use zarr_store_fs::{Durability, FsStore};
 use zarr_traits::{Prefix, Storage};
 
-/// Runs the suite on stores made from directories, which are deleted at its end.
+/// Runs the suite on stores in temporary directories.
 fn suite(make: impl Fn(FsStore) -> Storage) {
     let dirs = Mutex::new(Vec::new());
     check(|| {

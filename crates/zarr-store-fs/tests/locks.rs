@@ -1,4 +1,4 @@
-//! Lock files: what may lie in their place, what dead writers leave, and doing without.
+//! Lock files: other files in their place, leftovers of dead writers, and working without lock files.
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 #![cfg(target_os = "linux")]
 
@@ -18,7 +18,7 @@ use zarr_traits::{
     store::{Outcome, PutMode, ReadVersion},
 };
 
-/// The store as a storage.
+/// Returns the store as a storage.
 fn on(store: &FsStore) -> Storage {
     Storage::from(store.clone())
 }
@@ -37,7 +37,7 @@ impl Fixture {
         Self { dir, store }
     }
 
-    /// A file of a writer, which died long ago.
+    /// Makes a file of a writer that died long ago.
     fn leftover(&self, name: &str, content: &str) -> File {
         let path = self.dir.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -47,7 +47,7 @@ impl Fixture {
         file
     }
 
-    /// The same of a writer that lives, as long as the file is open.
+    /// Makes a file of a running writer; it is locked while the file is open.
     fn locked(&self, name: &str) -> File {
         let file = self.leftover(name, "");
         let whole = libc::flock { l_type: 1, l_whence: 0, l_start: 0, l_len: 0, l_pid: 0 };
@@ -81,9 +81,9 @@ fn set<const N: usize>(names: [&str; N]) -> BTreeSet<String> {
     names.map(str::to_owned).into()
 }
 
-/// TensorStore renames its lock file: one that it leaves with data gets into the next value that it writes.
+/// TensorStore renames its lock file to the object: data left in it gets into its next value.
 #[test]
-fn a_lock_file_that_a_dead_writer_left_is_taken_over_with_nothing_of_its_content() {
+fn a_lock_file_of_a_dead_writer_is_taken_over_without_its_content() {
     let at = Fixture::new();
     for content in [String::new(), "stale".repeat(1000)] {
         at.leftover("a/k.__lock", &content);
@@ -96,9 +96,9 @@ fn a_lock_file_that_a_dead_writer_left_is_taken_over_with_nothing_of_its_content
     assert!(at.names("a").is_empty());
 }
 
-/// A hostile directory makes others hang, or write elsewhere.
+/// In a hostile directory other stores hang, or write elsewhere.
 #[test]
-fn a_lock_that_is_no_regular_file_is_an_error() {
+fn a_lock_that_is_not_a_regular_file_is_an_error() {
     let at = Fixture::new();
     let root = at.dir.path();
     at.leftover("precious", "precious");
@@ -116,7 +116,7 @@ fn a_lock_that_is_no_regular_file_is_an_error() {
             let delete = || block_on(on(&at.store).delete_if(&key(name), None));
             for e in [put(&at.store, name, "new").unwrap_err(), delete().unwrap_err()] {
                 assert_eq!(e.kind(), StoreErrorKind::Io, "{e}");
-                assert!(e.to_string().contains(&format!("{name}.__lock is no regular file")), "{e}");
+                assert!(e.to_string().contains(&format!("{name}.__lock is not a regular file")), "{e}");
             }
             assert_eq!(at.read(name), "old");
         }
@@ -127,16 +127,16 @@ fn a_lock_that_is_no_regular_file_is_an_error() {
 }
 
 #[test]
-fn what_is_not_there_is_deleted_without_a_lock() {
+fn a_missing_object_is_deleted_without_a_lock() {
     let at = Fixture::new();
     let _held = at.locked("a/k.__lock");
     let _ = block_on(on(&at.store).delete_if(&key("a/k"), None)).unwrap();
     let _ = block_on(on(&at.store).delete_if(&key("b/k"), None)).unwrap();
-    assert_eq!(at.names(""), set(["a"]), "no directory is made");
+    assert_eq!(at.names(""), set(["a"]), "no directory is created");
 }
 
 #[test]
-fn a_single_writer_makes_no_lock_files_and_waits_for_none() {
+fn a_single_writer_uses_no_lock_files() {
     let at = Fixture::new();
     let single = at.store.clone().single_writer();
     let _held = at.locked("a/k.__lock");
@@ -155,14 +155,14 @@ fn a_single_writer_makes_no_lock_files_and_waits_for_none() {
     assert_eq!(at.names("a"), set(["k.__lock"]));
 }
 
-/// The names of a lock file and of what it locks cannot both be legal then.
+/// The names of the object and of its lock file cannot both be legal then.
 #[test]
 fn a_name_too_long_for_a_lock_file_can_be_put_but_not_updated() {
     let at = Fixture::new();
     let key = key(&format!("a/{}", "x".repeat(250)));
     let put = |store: &FsStore, how| block_on(on(store).put_if(&key, &["v".into()], how));
     let Outcome::Done(Some(version)) = put(&at.store, PutMode::Create).unwrap() else {
-        panic!("nothing is there")
+        panic!("the key is new")
     };
     assert_eq!(put(&at.store, PutMode::Create).unwrap(), Outcome::Conflict);
     let _ = put(&at.store, PutMode::Replace).unwrap();
@@ -194,7 +194,7 @@ fn deleting_a_prefix_waits_for_writers_and_leaves_their_files_alone() {
     drop(held);
 
     let first = at.locked("a/b/first.__lock");
-    // The name of a temporary and of the lock of another key.
+    // This is the name of a temporary file, and of the lock of another key.
     let second = at.locked("a/b/k_00c0ffee00c0ffee.__lock");
     at.delete_prefix("a/").unwrap();
     assert_eq!(at.names("a"), set(["b"]));
@@ -204,7 +204,7 @@ fn deleting_a_prefix_waits_for_writers_and_leaves_their_files_alone() {
     assert!(at.names("").is_empty());
 }
 
-/// Also by one who takes no locks.
+/// The same without locks.
 #[test]
 fn a_directory_deleted_under_the_lock_is_made_again() {
     let at = Fixture::new();
@@ -232,7 +232,7 @@ fn a_directory_deleted_under_the_lock_is_made_again() {
 }
 
 #[test]
-fn sweeping_deletes_what_dead_writers_left_and_nothing_else() {
+fn sweeping_deletes_only_files_of_dead_writers() {
     let at = Fixture::new();
     let leftovers = ["k.__lock", "a/b/k_00c0ffee00c0ffee.__lock", "a/long.__lock"];
     for name in leftovers {
@@ -259,9 +259,9 @@ fn sweeping_deletes_what_dead_writers_left_and_nothing_else() {
     assert_eq!(at.store.sweep(Duration::MAX).unwrap(), 0);
 }
 
-/// A put takes place, also when somebody took its temporary for a leftover.
+/// A put succeeds even if its temporary file was swept as a leftover.
 #[test]
-fn sweeping_costs_a_writer_at_work_nothing() {
+fn sweeping_does_not_disturb_a_running_writer() {
     let at = Fixture::new();
     let store = FsStore::open(at.dir.path()).unwrap();
     thread::scope(|scope| {

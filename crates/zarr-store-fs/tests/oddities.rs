@@ -1,4 +1,4 @@
-//! What else lies in directories: links, pipes, devices, leftovers of writers, names that are no keys.
+//! Other things in directories: links, pipes, devices, leftovers of writers, names that no key can have.
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 #![cfg(target_os = "linux")]
 
@@ -54,7 +54,7 @@ fn list(store: &FsStore) -> StoreResult<Vec<String>> {
     Ok(keys.into_iter().map(|listed| String::from(listed.key)).collect())
 }
 
-/// Every way to read an object, and the kind of the error of each; `None` where there is none.
+/// Returns the error kind of every way to read an object, or `None` without an error.
 fn kinds(store: &FsStore, name: &str) -> Vec<Option<StoreErrorKind>> {
     let storage = Storage::from(store.clone());
     let (key, all, span) = (key(name), [ByteRange::All], [ByteRange::Span { offset: 0, len: 4 }]);
@@ -73,9 +73,9 @@ fn kinds(store: &FsStore, name: &str) -> Vec<Option<StoreErrorKind>> {
     kinds.into_iter().map(|e| e.map(|e| e.kind())).collect()
 }
 
-/// Listed once each by its own path and through a link: not once for each order in which links can be passed.
+/// Each key is listed by its own path and once through a link, not once for each order of the links.
 #[test]
-fn directories_that_link_to_each_other_are_listed_in_little_time() {
+fn directories_that_link_to_each_other_are_listed_quickly() {
     let at = Fixture::new();
     let root = at.dir.path().join("root");
     let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
@@ -93,9 +93,9 @@ fn directories_that_link_to_each_other_are_listed_in_little_time() {
     assert_eq!(keys.len(), names.len() * names.len());
 }
 
-/// A hostile directory makes others hang, or read until the memory is full.
+/// In a hostile directory other stores hang, or read until the memory is full.
 #[test]
-fn what_is_no_regular_file_is_an_error() {
+fn reading_a_file_that_is_not_regular_is_an_error() {
     let at = Fixture::new();
     let root = at.dir.path().join("root");
     mknodat(CWD, root.join("pipe"), FileType::Fifo, Mode::RWXU, 0).unwrap();
@@ -109,7 +109,7 @@ fn what_is_no_regular_file_is_an_error() {
             assert_eq!(kind, Some(StoreErrorKind::Io), "{name}");
         }
     }
-    // A link that cannot be followed is listed, so that reading it says why; the rest are no objects.
+    // A link that cannot be followed is listed, so that reading it returns the error. The others are not objects.
     assert_eq!(list(&at.store).unwrap(), ["itself"]);
 }
 
@@ -145,7 +145,7 @@ fn links_out_of_the_root_are_followed_unless_confined() {
     let outside = |name| fs::read_to_string(at.dir.path().join(name)).unwrap();
     assert_eq!(outside("outside/a/b"), "password");
 
-    // A put takes the place of a link, and a deletion of its prefix deletes the link; neither goes through it.
+    // A put replaces a link, and deleting its prefix deletes the link. Neither follows it.
     block_on(storage.put(&key("file"), "new")).unwrap();
     block_on(Storage::from(at.store.clone()).delete_prefix(&Prefix::root())).unwrap();
     assert_eq!((&*outside("secret"), &*outside("outside/a/b")), ("password", "password"));
@@ -153,7 +153,7 @@ fn links_out_of_the_root_are_followed_unless_confined() {
 }
 
 #[test]
-fn a_link_to_a_directory_goes_with_its_prefix_and_what_it_leads_to_stays() {
+fn deleting_a_prefix_removes_a_link_and_keeps_its_target() {
     let at = Fixture::new();
     at.file("outside/a/b", "theirs");
     at.link("../outside", "dir");
@@ -164,11 +164,11 @@ fn a_link_to_a_directory_goes_with_its_prefix_and_what_it_leads_to_stays() {
 }
 
 #[test]
-fn a_link_to_a_directory_above_is_neither_followed_nor_listed() {
+fn a_link_to_a_parent_directory_is_neither_followed_nor_listed() {
     let at = Fixture::new();
     at.file("root/a/b/c", "x");
     at.link("..", "a/b/up");
-    // The list would be endless, and an error would hide everything else.
+    // The listing would be endless, and an error would hide everything else.
     assert_eq!(list(&at.store).unwrap(), ["a/b/c"]);
     assert_eq!(get(&at.store, "a/b/up/b/c").unwrap().unwrap(), "x");
 }
@@ -206,7 +206,7 @@ fn leftovers_of_writers_are_neither_listed_nor_keys() {
     assert_eq!(left, ["e.partial"]);
 }
 
-/// Others panic on them.
+/// Other stores panic on them.
 #[test]
 fn names_that_no_key_can_have_are_not_listed() {
     let at = Fixture::new();
@@ -230,7 +230,7 @@ fn an_object_cannot_also_be_a_directory() {
     }
     assert_eq!(get(&at.store, "a").unwrap(), None);
     assert_eq!(get(&at.store, "a/b/c").unwrap().unwrap(), "x");
-    // Once it is empty it is no prefix any more, and gives way.
+    // Once it is empty, it is not a prefix any more and gives way.
     assert!(block_on(storage.delete_if(&key("a/b/c"), None)).is_ok());
     for how in [PutMode::Create, PutMode::Replace] {
         assert!(block_on(storage.put_if(&key("a"), &["y".into()], how)).is_ok());

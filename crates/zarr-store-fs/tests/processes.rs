@@ -1,4 +1,4 @@
-//! Writers in several processes, and some of them die.
+//! Writers in several processes, some of which die.
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 #![cfg(target_os = "linux")]
 
@@ -20,14 +20,14 @@ use zarr_traits::{
     store::{Outcome, PutMode, ReadVersion},
 };
 
-/// The store as a storage.
+/// Returns the store as a storage.
 fn on(store: &FsStore) -> Storage {
     Storage::from(store.clone())
 }
 
-/// Tells a process that a test has started its directory.
+/// The environment variable with the directory, for a process that a test starts.
 const DIR: &str = "DIRECTORY_OF_A_TEST";
-/// And which of several it is.
+/// The environment variable with the number of the process.
 const NUMBER: &str = "NUMBER_OF_A_PROCESS";
 
 fn key() -> Key {
@@ -53,7 +53,7 @@ fn random(below: u64) -> u64 {
     RandomState::new().build_hasher().finish() % below
 }
 
-/// Runs this test once more, in a process of its own, where [`role`] is not `None`.
+/// Runs this test again in a new process, where [`role`] is not `None`.
 fn start(test: &str, dir: &Path, number: usize) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", test]).env(DIR, dir).env(NUMBER, number.to_string());
@@ -70,7 +70,7 @@ fn wait_for(file: &Path) {
     }
 }
 
-/// Adds one to one of the counters in the object, as often as it takes; what it was before.
+/// Adds one to a counter in the object, with as many attempts as needed. Returns the old value.
 fn count(store: &FsStore, number: usize) -> u8 {
     loop {
         let (value, version) = read(store);
@@ -82,7 +82,7 @@ fn count(store: &FsStore, number: usize) -> u8 {
     }
 }
 
-/// Two programs that update parts of one chunk: each has a store of its own.
+/// Two programs that update parts of one chunk, each with its own store.
 #[test]
 fn stores_of_one_directory_lose_no_update() {
     let dir = TempDir::new().unwrap();
@@ -101,19 +101,19 @@ fn stores_of_one_directory_lose_no_update() {
     assert_eq!(names(&dir.path().join("a")), BTreeSet::from(["k".to_owned()]));
 }
 
-/// The same with processes, which are killed and go on.
+/// The same with processes that are killed and continue.
 #[test]
 fn processes_lose_no_update_when_some_are_killed() {
     const UPDATES: u8 = 200;
     if let Some((dir, number)) = role() {
         let store = FsStore::open(dir.join("store")).unwrap();
-        // As long as the number of updates that are known to be done.
+        // The length of this file is the number of updates known to be done.
         let path = dir.join(number.to_string());
         let mut log = OpenOptions::new().create(true).append(true).open(&path).unwrap();
         let done = u8::try_from(fs::metadata(path).unwrap().len()).unwrap();
         let counted = read(&store).0[number];
         assert!([done, done + 1].contains(&counted), "{counted} updates of {number} where {done} were done");
-        // It was killed after an update, before it had noted that.
+        // The process was killed after an update, before it had noted it.
         (done..counted).for_each(|_| log.write_all(b"x").unwrap());
         for i in counted..UPDATES {
             assert_eq!(count(&store, number), i, "an update of {number} was lost");
@@ -143,7 +143,7 @@ fn processes_lose_no_update_when_some_are_killed() {
 }
 
 #[test]
-fn a_writer_killed_at_any_time_leaves_a_whole_value_and_hinders_nobody() {
+fn a_killed_writer_leaves_a_whole_value_and_blocks_no_other() {
     const SIZE: usize = 20_000;
     if let Some((dir, _)) = role() {
         let store = FsStore::open(&dir).unwrap();
@@ -155,8 +155,7 @@ fn a_writer_killed_at_any_time_leaves_a_whole_value_and_hinders_nobody() {
     let dir = TempDir::new().unwrap();
     let store = FsStore::open(dir.path()).unwrap();
     for _ in 0..100 {
-        let mut writer =
-            start("a_writer_killed_at_any_time_leaves_a_whole_value_and_hinders_nobody", dir.path(), 0);
+        let mut writer = start("a_killed_writer_leaves_a_whole_value_and_blocks_no_other", dir.path(), 0);
         wait_for(&dir.path().join("started"));
         thread::sleep(Duration::from_micros(random(1000)));
         writer.kill().unwrap();
@@ -174,9 +173,9 @@ fn a_writer_killed_at_any_time_leaves_a_whole_value_and_hinders_nobody() {
     assert_eq!(names(&dir.path().join("a")), BTreeSet::from(["k".to_owned()]));
 }
 
-/// Only the lock file of the one that was being put, which the next writer takes over.
+/// Only the lock file of the current object stays, and the next writer takes it over.
 #[test]
-fn a_writer_of_new_objects_that_is_killed_leaves_no_temporary() {
+fn a_killed_writer_of_new_objects_leaves_no_temporary_file() {
     const SIZE: usize = 500_000;
     if let Some((dir, number)) = role() {
         let store = FsStore::open(&dir).unwrap();
@@ -191,8 +190,7 @@ fn a_writer_of_new_objects_that_is_killed_leaves_no_temporary() {
         return;
     }
     for number in 0..30 {
-        let mut writer =
-            start("a_writer_of_new_objects_that_is_killed_leaves_no_temporary", dir.path(), number);
+        let mut writer = start("a_killed_writer_of_new_objects_leaves_no_temporary_file", dir.path(), number);
         wait_for(&dir.path().join("started"));
         thread::sleep(Duration::from_micros(random(1000)));
         writer.kill().unwrap();
@@ -207,16 +205,16 @@ fn a_writer_of_new_objects_that_is_killed_leaves_no_temporary() {
     }
 }
 
-/// Whether the file system has files without a name, and the kernel lets us link them.
+/// Whether the file system has unnamed files, and the kernel can link them.
 fn links_unnamed(dir: &Path) -> bool {
     use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
     let file = open(dir, OFlags::TMPFILE | OFlags::WRONLY, Mode::RWXU);
     file.is_ok_and(|file| linkat(file, "", CWD, dir.join("linked"), AtFlags::EMPTY_PATH).is_ok())
 }
 
-/// A laptop that sleeps, a debugger, a network that hangs: a process stops while it has the lock.
+/// A process stops while it holds the lock: a laptop sleeps, a debugger pauses it, a network hangs.
 #[test]
-fn a_process_that_stopped_with_the_lock_is_waited_for_and_its_death_releases_us() {
+fn a_stopped_holder_of_the_lock_blocks_writers_until_it_dies() {
     if let Some((dir, _)) = role() {
         let file = File::create(dir.join("a/k.__lock")).unwrap();
         let whole = libc::flock { l_type: 1, l_whence: 0, l_start: 0, l_len: 0, l_pid: 0 };
@@ -227,8 +225,7 @@ fn a_process_that_stopped_with_the_lock_is_waited_for_and_its_death_releases_us(
     let dir = TempDir::new().unwrap();
     let store = FsStore::open(dir.path()).unwrap();
     let _ = put(&store, "old", PutMode::Replace).unwrap();
-    let mut holder =
-        start("a_process_that_stopped_with_the_lock_is_waited_for_and_its_death_releases_us", dir.path(), 0);
+    let mut holder = start("a_stopped_holder_of_the_lock_blocks_writers_until_it_dies", dir.path(), 0);
     wait_for(&dir.path().join("held"));
 
     let hasty = store.clone().with_lock_timeout(Duration::from_millis(100));
@@ -236,7 +233,8 @@ fn a_process_that_stopped_with_the_lock_is_waited_for_and_its_death_releases_us(
     for how in [PutMode::Replace, PutMode::IfUnchanged(&version)] {
         let e = put(&hasty, "hasty", how).unwrap_err();
         let file = dir.path().join("a/k.__lock");
-        let expected = format!("waited 100ms in vain: some process holds the lock file {}", file.display());
+        let expected =
+            format!("timed out after 100ms: another process holds the lock file {}", file.display());
         assert_eq!((e.kind(), e.key()), (StoreErrorKind::Io, Some("a/k")));
         assert!(e.to_string().contains(&expected), "{e}");
     }
@@ -251,7 +249,7 @@ fn a_process_that_stopped_with_the_lock_is_waited_for_and_its_death_releases_us(
         let writers = [(); 2].map(|()| scope.spawn(|| put(&store, "new", PutMode::Replace)));
         thread::sleep(Duration::from_millis(100));
         assert!(writers.iter().all(|writer| !writer.is_finished()));
-        // Nobody waits for the lock of another object.
+        // Writers of other objects do not wait.
         let other = Key::new("a/other").unwrap();
         let _ = block_on(on(&hasty).put_if(&other, &["v".into()], PutMode::Replace)).unwrap();
 

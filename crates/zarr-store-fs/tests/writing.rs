@@ -1,4 +1,4 @@
-//! Writes that fail, that meet others, and what they leave behind.
+//! Writes that fail or conflict, and what they leave behind.
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 #![cfg(target_os = "linux")]
 
@@ -38,10 +38,10 @@ fn open_does_not_create_and_create_does_not_empty() {
     assert!(
         block_on(Storage::from(FsStore::create(&path).unwrap()).get(&key("a"), u64::MAX)).unwrap().is_some()
     );
-    assert!(FsStore::open(path.join("a")).is_err(), "a file is no root");
+    assert!(FsStore::open(path.join("a")).is_err(), "a file cannot be the root");
 }
 
-/// A full disk is met half-way: here the limit of a file's size, which holds for any user.
+/// A full disk, met halfway: here the limit of the file size, which holds for every user.
 #[test]
 fn a_write_that_fails_leaves_the_old_value_and_no_leftovers() {
     const STORE: &str = "STORE_OF_A_WRITE_THAT_FAILS";
@@ -67,16 +67,16 @@ fn conflicts_leave_no_leftovers() {
     let dir = TempDir::new().unwrap();
     let storage = Storage::from(FsStore::open(dir.path()).unwrap());
     let put = |how| block_on(storage.put_if(&key("k"), &["v".into()], how)).unwrap();
-    let Outcome::Done(Some(first)) = put(PutMode::Create) else { panic!("there was nothing") };
+    let Outcome::Done(Some(first)) = put(PutMode::Create) else { panic!("the object existed") };
     assert_eq!(put(PutMode::Create), Outcome::Conflict);
     assert_ne!(put(PutMode::IfUnchanged(&first)), Outcome::Conflict);
     assert_eq!(put(PutMode::IfUnchanged(&first)), Outcome::Conflict);
     assert_eq!(names(dir.path()), BTreeSet::from(["k".to_owned()]));
 }
 
-/// Two programs that create one array: each has a store of its own.
+/// Two programs that create the same array, each with its own store.
 #[test]
-fn only_one_of_many_stores_creates() {
+fn only_one_of_many_stores_creates_an_object() {
     let dir = TempDir::new().unwrap();
     let stores = [0; 4].map(|_| Storage::from(FsStore::open(dir.path()).unwrap()));
     let start = Barrier::new(stores.len());
@@ -97,7 +97,7 @@ fn only_one_of_many_stores_creates() {
     }
 }
 
-/// Inode numbers are used again at once: a version that keeps its file open cannot be mistaken.
+/// Inode numbers are reused at once. A version that keeps its file open stays unique.
 #[test]
 fn a_version_stays_unique_while_it_is_held() {
     let dir = TempDir::new().unwrap();
@@ -112,7 +112,7 @@ fn a_version_stays_unique_while_it_is_held() {
     for _ in 0..200 {
         assert_ne!(put("b"), first);
     }
-    // It can also still be read, without its path.
+    // It can still be read, without its path.
     let reply = block_on(storage.get_ranges(&key("k"), &[ByteRange::All], ReadVersion::Pinned(&first), 9))
         .unwrap()
         .unwrap();

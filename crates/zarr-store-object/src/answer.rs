@@ -1,4 +1,4 @@
-//! What an answer means: whether it is one to the request, and the failure that any other one is.
+//! Interprets answers: whether an answer is usable, and otherwise the failure that it means.
 
 use std::time::{Duration, SystemTime};
 
@@ -10,7 +10,7 @@ use http::{HeaderMap, Response, StatusCode};
 use crate::asked::{Asked, size_told};
 use crate::failure::{Failure, Why};
 
-/// The answer, if it is one to this request: a success, or a status that says something of the object.
+/// Returns the answer if it is usable: a success, or a status that says something about the object.
 pub(crate) fn judged(parts: &Parts, answer: Response<Bytes>) -> Result<Response<Bytes>, Failure> {
     let status = answer.status();
     match (status, Asked::of_request(&parts.headers)) {
@@ -23,7 +23,7 @@ pub(crate) fn judged(parts: &Parts, answer: Response<Bytes>) -> Result<Response<
         _ if status.is_success() && is_copy(parts) && !is_copied(&answer) => Err(uncopied(&answer)),
         _ if status.is_success() => Ok(answer),
         _ if status.is_redirection() && leads_to_folder(parts, &answer) => {
-            Err(Failure::new(Why::Folder, "there is a folder of that name, and no object"))
+            Err(Failure::new(Why::Folder, "there is a folder with this name, but no object"))
         }
         _ => Err(refusal(&answer)),
     }
@@ -52,13 +52,13 @@ fn leads_to_folder(parts: &Parts, answer: &Response<Bytes>) -> bool {
     target.is_some_and(|target| target.path().strip_suffix('/') == Some(parts.uri.path()))
 }
 
-/// Whether a 404 is not about an object: there is no such bucket or container.
+/// Whether a 404 means a missing bucket or container instead of a missing object.
 fn is_no_container(answer: &Response<Bytes>) -> bool {
     code(answer)
         .is_some_and(|code| matches!(&*code, "NoSuchBucket" | "ContainerNotFound" | "AccountNotFound"))
 }
 
-/// The failure that a status stands for.
+/// Returns the failure for a status.
 pub(crate) fn refusal(answer: &Response<Bytes>) -> Failure {
     let status = answer.status();
     let why = match status.as_u16() {
@@ -83,14 +83,14 @@ pub(crate) fn refusal(answer: &Response<Bytes>) -> Failure {
     if status.is_redirection() {
         text += match answer.headers().get("x-amz-bucket-region").and_then(|region| region.to_str().ok()) {
             Some(region) => format!(": the bucket is in the region {region:?}"),
-            None => ": redirects are not followed here".to_owned(),
+            None => ": redirects are not followed".to_owned(),
         }
         .as_str();
     }
     Failure::new(why, text).with_status(status.as_u16())
 }
 
-/// The service's own name for what went wrong: of Azure in a header, of S3 and Google in the XML of the body.
+/// Returns the service's code for the error: Azure has it in a header, S3 and Google in the XML of the body.
 fn code(answer: &Response<Bytes>) -> Option<String> {
     let plain = |text: &str| {
         let text = text.trim();
@@ -107,7 +107,7 @@ fn code(answer: &Response<Bytes>) -> Option<String> {
     plain(behind.split_once("</Code>")?.0)
 }
 
-/// How long a service asks to be left alone.
+/// Returns the pause that a service asks for.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse() {
@@ -117,7 +117,7 @@ pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(until.duration_since(SystemTime::now()).unwrap_or_default())
 }
 
-/// Whether a status says that the same request may succeed later. 501 and 505 say that it never will.
+/// Whether the same request may succeed later. 501 and 505 never do.
 pub(crate) fn may_pass(status: u16) -> bool {
     matches!(status, 408 | 429 | 500 | 502 | 503 | 504)
 }
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_services_say_is_understood() {
+    fn answers_of_services_are_understood() {
         let said = |status: u16, body: &'static str| {
             let mut answer = Response::new(Bytes::from_static(body.as_bytes()));
             *answer.status_mut() = StatusCode::from_u16(status).unwrap();
@@ -151,7 +151,7 @@ mod tests {
             (501, "", Why::Unsupported, "501 Not Implemented"),
             (429, "", Why::NotTaken, "429 Too Many Requests"),
             (503, "", Why::Broken, "503 Service Unavailable"),
-            (301, "", Why::Wrong, "redirects are not followed here"),
+            (301, "", Why::Wrong, "redirects are not followed"),
         ] {
             let failure = judged(&get, said(status, body)).unwrap_err();
             assert_eq!(failure.why, why, "{status} {body}");
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn services_say_how_long_in_two_ways() {
+    fn pauses_are_read_as_seconds_or_dates() {
         let after = |text: &str| {
             retry_after(&HeaderMap::from_iter([(RETRY_AFTER, text.parse().unwrap())])).map(|d| d.as_secs())
         };

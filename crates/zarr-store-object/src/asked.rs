@@ -1,4 +1,4 @@
-//! Ranges as requests ask for them, and whether an answer has them.
+//! The ranges of requests, and checks that answers match them.
 
 use std::ops::Range;
 
@@ -8,12 +8,12 @@ use http::{HeaderMap, Response};
 
 use crate::failure::{Failure, Why};
 
-/// The size of the object, as the answer to a range tells it.
+/// Returns the size of the object from the answer to a range.
 pub(crate) fn size_told(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_RANGE)?.to_str().ok()?.rsplit_once('/')?.1.trim().parse().ok()
 }
 
-/// What a header `Range` asks for. Only spans and suffixes are ever sent.
+/// The parsed header `Range`. Only spans and suffixes are ever sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asked {
     Span { first: u64, last: Option<u64> },
@@ -30,7 +30,7 @@ impl Asked {
         })
     }
 
-    /// How many bytes these are at most, where that is said.
+    /// Returns the largest number of bytes, if the range has one.
     pub(crate) fn len(self) -> Option<u64> {
         match self {
             Self::Suffix(n) => Some(n),
@@ -38,7 +38,7 @@ impl Asked {
         }
     }
 
-    /// The part of an object of `size` bytes; `None`: there is none.
+    /// Returns the part of an object of `size` bytes, or `None` if the range is outside.
     fn of(self, size: u64) -> Option<Range<u64>> {
         match self {
             Self::Suffix(n) => (size > 0).then(|| size.saturating_sub(n)..size),
@@ -49,12 +49,12 @@ impl Asked {
         }
     }
 
-    /// The part of an object of `size` bytes, where there is one.
+    /// Returns the part of an object of `size` bytes, or a failure if the range is outside.
     pub(crate) fn within(self, size: u64) -> Result<Range<u64>, Failure> {
         self.of(size).ok_or_else(|| outside(size))
     }
 
-    /// Checks that an answer 206 has these bytes and all of them: some servers give others.
+    /// Checks that an answer 206 has exactly these bytes: some servers send others.
     pub(crate) fn check(self, answer: &Response<Bytes>) -> Result<(), Failure> {
         let told = answer.headers().get(CONTENT_RANGE).and_then(|told| told.to_str().ok());
         let range = told.and_then(|told| {
@@ -63,7 +63,7 @@ impl Asked {
             let size: Option<u64> = size.trim().parse().ok();
             Some((first.trim().parse::<u64>().ok()?, last.trim().parse::<u64>().ok()?, size))
         });
-        // Some servers answer with no bytes where others say that there are none.
+        // Some servers send no bytes instead of an error for a range outside of the object.
         if let Some(size) = size_told(answer.headers())
             && answer.body().is_empty()
             && self.of(size).is_none()
@@ -81,13 +81,13 @@ impl Asked {
                 .is_some_and(|end| asked == Some(first..end) && first.checked_add(len) == Some(end))
         });
         let text =
-            || format!("the answer has other bytes than asked for: {:?}", told.unwrap_or("unknown ones"));
+            || format!("the answer has other bytes than requested: {:?}", told.unwrap_or("unknown ones"));
         if fits { Ok(()) } else { Err(Failure::new(Why::Broken, text())) }
     }
 }
 
 fn outside(size: u64) -> Failure {
-    Failure::new(Why::Range(Some(size)), "the range is not in the object").with_status(416)
+    Failure::new(Why::Range(Some(size)), "the range is outside of the object").with_status(416)
 }
 
 #[cfg(test)]
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_are_what_was_asked_for() {
+    fn ranges_are_resolved_against_the_size() {
         for (asked, size, part) in [
             ("bytes=0-9", 100, Some(0..10)),
             ("bytes=90-200", 100, Some(90..100)),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_with_other_bytes_is_none() {
+    fn an_answer_with_other_bytes_is_refused() {
         let answer = |told: &str, len: usize| {
             let mut answer = Response::new(Bytes::from(vec![0; len]));
             answer.headers_mut().insert(CONTENT_RANGE, told.parse().unwrap());
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_an_answer_where_there_is_nothing() {
+    fn an_empty_answer_is_accepted_only_outside_of_the_object() {
         let mut answer = Response::new(Bytes::new());
         answer.headers_mut().insert(CONTENT_RANGE, HeaderValue::from_static("bytes 10-9/10"));
         let check = |asked: &str| Asked::parse(asked).unwrap().check(&answer).unwrap_err().why;

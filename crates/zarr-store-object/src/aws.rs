@@ -1,4 +1,4 @@
-//! S3: `s3://bucket/prefix`, and services with its protocol, by `endpoint`.
+//! S3: `s3://bucket/prefix`, and services with its protocol through `endpoint`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::services::{misconfigured, no_retries};
 
 pub(crate) const SCHEME: Scheme = Scheme { name: "s3", encoded: false, open: OpenScheme::Root(open) };
 
-/// Objects that one request deletes.
+/// The number of objects in one delete request.
 const BATCH: usize = 1000;
 
 fn open(url: &str, access: &Access) -> StoreResult<Storage> {
@@ -27,7 +27,7 @@ fn open(url: &str, access: &Access) -> StoreResult<Storage> {
         access.environment.iter().filter(|(name, value)| name.starts_with("AWS_") && !value.is_empty())
     {
         match name.to_ascii_lowercase().parse() {
-            // The bucket stands in the URL, and the client has settings of its own.
+            // The URL has the bucket, and the client has its own settings.
             Ok(AmazonS3ConfigKey::Bucket | AmazonS3ConfigKey::Client(_)) | Err(_) => {}
             Ok(key) => builder = builder.with_config(key, value),
         }
@@ -40,7 +40,7 @@ fn open(url: &str, access: &Access) -> StoreResult<Storage> {
         builder = builder.with_region(region);
     }
     if let Some(endpoint) = &access.endpoint {
-        // The variable for the endpoint of S3 alone would go before the general one.
+        // The setting for S3 alone, which takes precedence over the general one.
         builder = builder.with_config(AmazonS3ConfigKey::S3Endpoint, endpoint);
     }
     if access.anonymous {
@@ -51,7 +51,7 @@ fn open(url: &str, access: &Access) -> StoreResult<Storage> {
         .find_map(|key| builder.get_config_value(key));
     let single = builder.get_config_value(&AmazonS3ConfigKey::DisableBulkDelete).as_deref() == Some("true");
     let store = Arc::new(builder.build().map_err(|e| misconfigured(&e))?);
-    // Directory buckets, whose names end so, are not listed in order, and copy by requests of their own.
+    // Directory buckets have this ending. They do not list in order, and copy with requests of their own.
     let is_directory = place.container.ends_with("--x-s3");
     let storage = place.storage(store.clone(), access)?.with_service(|service| {
         service.pages = Some(store);
@@ -65,16 +65,16 @@ fn open(url: &str, access: &Access) -> StoreResult<Storage> {
     Ok(Storage::from(storage.with_copies(container)))
 }
 
-/// A section of the files that the tools of AWS keep in the user's folder.
+/// A section of the AWS configuration files in the user's folder.
 #[derive(Debug, Default)]
 struct Profile {
     name: String,
-    /// Names in lower case, and values. Those of the credentials file come first.
+    /// Lower-case names with values. Those of the credentials file come first.
     values: Vec<(String, String)>,
 }
 
 impl Profile {
-    /// The profile that is asked for, or else the one called `default`, if that exists.
+    /// Finds the requested profile, or else `default` if it exists.
     fn of(access: &Access) -> StoreResult<Self> {
         let asked = access.profile.as_deref().or_else(|| access.variable("AWS_PROFILE"));
         let name = asked.unwrap_or("default");
@@ -97,7 +97,7 @@ impl Profile {
         }
         if asked.is_some() && !found {
             let message =
-                format!("there is no profile {name:?} in the credentials and configuration files of AWS");
+                format!("there is no profile {name:?} in the AWS credentials and configuration files");
             return Err(StoreError::new(StoreErrorKind::InvalidArgument, message));
         }
         Ok(profile)
@@ -107,7 +107,7 @@ impl Profile {
         self.values.iter().find(|(key, _)| key == name).map(|(_, value)| &**value)
     }
 
-    /// The settings of the profile. Variables of the environment go before them, unless the profile was asked for by name.
+    /// Returns the settings of the profile. Environment variables take precedence, unless `access` names the profile.
     fn settings(&self, access: &Access) -> StoreResult<Vec<(AmazonS3ConfigKey, String)>> {
         use AmazonS3ConfigKey as K;
         let asked = access.profile.is_some();
@@ -135,8 +135,8 @@ impl Profile {
                 ["credential_process", "sso_session", "sso_start_url", "source_profile", "credential_source"];
             if let Some(other) = others.into_iter().find(|name| !usable && self.get(name).is_some()) {
                 let message = format!(
-                    "profile {:?} has its credentials by {other}, which is not supported: \
-                     `aws configure export-credentials --profile {} --format env` gives variables that are",
+                    "profile {:?} gets its credentials by {other}, which is not supported: \
+                     `aws configure export-credentials --profile {} --format env` prints variables that are",
                     self.name, self.name
                 );
                 return Err(StoreError::new(StoreErrorKind::Unsupported, message));
@@ -146,7 +146,7 @@ impl Profile {
     }
 }
 
-/// The settings of a section `[name]` or `[profile name]`; `None`: there is none.
+/// Returns the settings of a section `[name]` or `[profile name]`, or `None` if there is no such section.
 fn section(text: &str, name: &str) -> Option<Vec<(String, String)>> {
     let (mut inside, mut found) = (false, None);
     for line in text.lines() {
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn profiles_are_found_where_the_tools_of_aws_keep_them() {
+    fn profiles_are_found_in_the_files_of_aws() {
         let (_folder, access) = access();
         assert_eq!(settings(&access), ["eu-west-1", "ID", "SECRET"]);
         assert_eq!(
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_goes_before_a_profile_that_nobody_asked_for() {
+    fn the_environment_precedes_a_default_profile() {
         let (_folder, mut access) = access();
         access.environment.insert("AWS_ACCESS_KEY_ID".to_owned(), "MINE".to_owned());
         access.environment.insert("AWS_REGION".to_owned(), "here".to_owned());

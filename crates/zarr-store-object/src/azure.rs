@@ -1,4 +1,4 @@
-//! Azure Blob Storage: `az://container/prefix`, with the account named in the environment, or
+//! Azure Blob Storage: `az://container/prefix` with the account in the environment, or
 //! `abfs://container@account.dfs.core.windows.net/prefix`.
 
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub(crate) const SCHEMES: [Scheme; 3] = [
     Scheme { name: "abfss", encoded: false, open: OpenScheme::Root(open) },
 ];
 
-/// Objects that one request deletes.
+/// The number of objects in one delete request.
 const BATCH: usize = 256;
 
 fn open(url: &str, access: &Access) -> StoreResult<Storage> {
@@ -62,7 +62,7 @@ fn open(url: &str, access: &Access) -> StoreResult<Storage> {
         builder = builder.with_account(name);
     }
     if account.is_none() {
-        let message = "no account of Azure is named: by the URL (abfs://container@account.dfs.core.windows.net/…), \
+        let message = "no Azure account: name it in the URL (abfs://container@account.dfs.core.windows.net/…), \
                        AZURE_STORAGE_ACCOUNT_NAME or AZURE_STORAGE_CONNECTION_STRING";
         return Err(StoreError::new(StoreErrorKind::InvalidArgument, message));
     }
@@ -75,7 +75,8 @@ fn open(url: &str, access: &Access) -> StoreResult<Storage> {
     let store = builder.with_container_name(place.container).build().map_err(|e| misconfigured(&e))?;
     let store = Arc::new(store);
     let storage = place.storage(store.clone(), access)?.with_service(|service| {
-        // Only some services of Azure can list behind a key, and those with a hierarchical namespace have another order.
+        // Only some services of Azure can list from a key on, and those with a hierarchical namespace have another
+        // order.
         service.ordered = false;
         service.pages = Some(store);
         service.batch = BATCH;
@@ -85,7 +86,7 @@ fn open(url: &str, access: &Access) -> StoreResult<Storage> {
     Ok(Storage::from(storage.with_capabilities(capabilities)))
 }
 
-/// The settings of a connection string: `Name=value;…`.
+/// Splits a connection string: `Name=value;…`.
 fn connection(text: &str) -> Vec<(&str, &str)> {
     text.split(';').filter_map(|setting| setting.split_once('=')).map(|(k, v)| (k.trim(), v.trim())).collect()
 }
@@ -95,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn a_missing_account_is_an_error() {
         let e = open("az://container/a", &Access::new()).unwrap_err();
         assert!(e.to_string().contains("AZURE_STORAGE_ACCOUNT_NAME"), "{e}");
         assert!(open("az://", &Access::new()).is_err());

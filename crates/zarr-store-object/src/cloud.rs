@@ -1,4 +1,4 @@
-//! What the stores that URLs lead to have in common.
+//! Code shared by all stores that are opened by URL.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::retries::Retries;
 use crate::runtime::Runtime;
 use crate::store::ObjectStorage;
 
-/// A bucket or container, and the prefix of all keys in it, as a URL names them.
+/// A bucket or container and the prefix of all keys in it, as in a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place<'a> {
     pub(crate) container: &'a str,
@@ -18,7 +18,7 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// The store there.
+    /// Makes the storage of this place.
     pub(crate) fn storage(&self, store: Arc<dyn ObjectStore>, access: &Access) -> StoreResult<ObjectStorage> {
         let storage = ObjectStorage::on(Runtime::new()?, store).below(self.prefix)?;
         let storage = storage.with_service(|service| service.retries = retries(access));
@@ -29,7 +29,7 @@ impl Place<'_> {
     }
 }
 
-/// The retry policy that `access` asks for.
+/// Returns the retry policy of `access`.
 pub(crate) fn retries(access: &Access) -> Retries {
     let mut retries = Retries::default();
     if let Some(again) = access.retries {

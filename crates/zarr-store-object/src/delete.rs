@@ -1,4 +1,4 @@
-//! Deleting: objects one by one, or in batches where the service has that.
+//! Deletes objects one by one, or in batches if the service supports them.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
@@ -8,14 +8,14 @@ use crate::bucket::Bucket;
 use crate::error::{is_absent, write_error};
 
 impl Bucket {
-    /// Deletes objects, those that are not there included.
+    /// Deletes objects. Missing ones are ignored.
     pub(crate) async fn delete(&self, paths: Vec<Path>) -> StoreResult<()> {
         let batches = paths.chunks(self.service.batch.max(1)).map(|batch| self.delete_batch(batch.to_vec()));
         let batches: Vec<_> = batches.collect();
         stream::iter(batches).buffer_unordered(self.in_flight()).try_collect().await
     }
 
-    /// Deletes objects by one request.
+    /// Deletes objects with one request.
     async fn delete_batch(&self, paths: Vec<Path>) -> StoreResult<()> {
         let _slot = self.slot().await;
         let mut deleted = self.store.delete_stream(stream::iter(paths.into_iter().map(Ok)).boxed());

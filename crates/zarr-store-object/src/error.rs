@@ -1,4 +1,4 @@
-//! Errors of `object_store` as ours: by what the caller can do about them.
+//! Converts errors of `object_store` into store errors, by what the caller can do about them.
 
 use std::error::Error as _;
 
@@ -9,18 +9,17 @@ use zarr_traits::{StoreError, StoreErrorKind};
 #[cfg(feature = "client")]
 use crate::failure::Failure;
 
-/// Whether the object is not there. Nothing else counts as that: not a missing bucket, and not a lack of permission, whatever
-/// a service would rather not tell.
+/// Whether the object is absent. A missing bucket or a lack of permission never counts as absent.
 pub(crate) fn is_absent(e: &Error) -> bool {
     matches!(e, Error::NotFound { .. })
 }
 
-/// The error of a read, a listing, or of anything that leaves no trace when it fails.
+/// Converts the error of a read, a listing, or another operation that changes nothing when it fails.
 pub(crate) fn read_error(e: &Error) -> StoreError {
     report(e, false)
 }
 
-/// The error of a write, which may have been applied all the same.
+/// Converts the error of a write, which may have been applied.
 pub(crate) fn write_error(e: &Error) -> StoreError {
     report(e, true)
 }
@@ -37,14 +36,14 @@ fn report(e: &Error, write: bool) -> StoreError {
         }
         Error::NotSupported { .. } | Error::NotImplemented { .. } => StoreErrorKind::Unsupported,
         Error::InvalidPath { .. } => StoreErrorKind::InvalidArgument,
-        // Stores that are not ours do not say whether a write that failed was applied.
+        // Other implementations do not say whether a failed write was applied.
         Error::Generic { .. } if write => StoreErrorKind::Uncertain,
         _ => StoreErrorKind::Io,
     };
     StoreError::new(kind, words(e))
 }
 
-/// The words of an error and its causes, without the secrets that URLs in them may hold, and without what is said twice.
+/// Returns the messages of an error and its causes, without secrets in URLs and without repetitions.
 fn words(e: &Error) -> String {
     let mut text = e.to_string();
     let mut cause = e.source();
@@ -58,7 +57,7 @@ fn words(e: &Error) -> String {
     without_secrets(&text)
 }
 
-/// A text in which every URL is shown as [`redacted`] does.
+/// Returns a text in which every URL is shown as [`redacted`] does.
 pub(crate) fn without_secrets(text: &str) -> String {
     let ends = |c: char| c.is_whitespace() || "\"'<>()".contains(c);
     let shown = |word: &str| if word.contains("://") { redacted(word) } else { word.to_owned() };
@@ -93,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_not_there_is_absent() {
+    fn only_not_found_is_absent() {
         let (path, source) = (|| "a".to_owned(), || "x".into());
         assert!(is_absent(&Error::NotFound { path: path(), source: source() }));
         for e in [

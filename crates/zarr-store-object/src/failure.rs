@@ -1,42 +1,42 @@
-//! Why a request failed. A failure travels through the errors of `object_store`, so that nothing is guessed from their texts.
+//! The reason why a request failed. It travels through the errors of `object_store`, so no error texts are parsed.
 
 use std::error::Error;
 use std::fmt;
 
 use zarr_traits::{StoreError, StoreErrorKind};
 
-/// A request that failed for good.
+/// A request that failed after all attempts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) why: Why,
-    /// The last status of HTTP, if one came.
+    /// The last HTTP status, if one was received.
     pub(crate) status: Option<u16>,
-    /// How often it was tried.
+    /// The number of attempts.
     pub(crate) attempts: u32,
-    /// In words, without secrets.
+    /// The message, without secrets.
     pub(crate) text: String,
 }
 
-/// Why.
+/// The reason of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Why {
-    /// The request was not taken, and not applied: there was no connection, or the service has too many requests.
+    /// The request was not applied: no connection, or too many requests.
     NotTaken,
     /// The service was busy, down or silent, or the connection broke. A write may have been applied.
     Broken,
-    /// Credentials are missing, or do not allow it.
+    /// Credentials are missing or not sufficient.
     Refused,
-    /// The range does not lie in the object. The size of the object in bytes, where the service tells it.
+    /// The range is outside of the object; with the size of the object in bytes, if the service sends it.
     Range(Option<u64>),
-    /// There is a folder of that name: a web server redirects to a `/` at its end.
+    /// The name is a folder: the web server redirects to the name with a `/` at the end.
     Folder,
-    /// The answer has more bytes than the caller takes.
+    /// The answer has more bytes than the caller accepts.
     TooLarge,
-    /// There is no memory for the answer.
+    /// There is not enough memory for the answer.
     NoMemory,
-    /// The service cannot do this.
+    /// The service does not support the request.
     Unsupported,
-    /// The service says that the request is wrong, or its answer cannot be right.
+    /// The service calls the request wrong, or its answer is invalid.
     Wrong,
 }
 
@@ -49,7 +49,7 @@ impl Failure {
         Self { status: Some(status), ..self }
     }
 
-    /// The failure among the causes of an error of `object_store`.
+    /// Finds the failure among the causes of an error of `object_store`.
     pub(crate) fn within<'e>(e: &'e (dyn Error + 'static)) -> Option<&'e Self> {
         let mut error = Some(e);
         while let Some(e) = error {
@@ -61,7 +61,7 @@ impl Failure {
         None
     }
 
-    /// The failure as an error of the store. `write`: the request may have been applied.
+    /// Converts the failure into a store error. `write` says that the request may have been applied.
     pub(crate) fn report(&self, write: bool) -> StoreError {
         let kind = match self.why {
             Why::NotTaken => StoreErrorKind::Unavailable,

@@ -1,38 +1,38 @@
-//! The bytes of an answer, gathered without ever holding more than is allowed.
+//! Collects the bytes of an answer, within a limit.
 
 use bytes::Bytes;
 
-/// Memory for an answer that is reserved at once, if that many bytes are declared: more only when they have come.
+/// The largest reservation for a declared length. More memory is taken only when the bytes have arrived.
 const RESERVED: usize = 64 << 20;
 
-/// How many bytes of an object the caller takes. It travels with a request to the client that sends it.
+/// The number of bytes of an object that the caller accepts. It travels with a request to the client.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(not(feature = "client"), expect(dead_code, reason = "clients of others do not read it"))]
 pub(crate) struct AtMost(pub(crate) u64);
 
-/// Parts of a body, as they come.
+/// The received parts of a body.
 #[derive(Debug)]
 pub(crate) struct Gathered {
-    /// The most bytes that are held.
+    /// The largest number of bytes to hold.
     most: usize,
-    /// The first part, as long as there is no other: it is handed on without a copy.
+    /// The first part, as long as it is the only one: it is returned without a copy.
     first: Bytes,
     /// All parts, if there are several.
     all: Vec<u8>,
     reserved: usize,
 }
 
-/// Why a part was not taken.
+/// The reason why a part was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// There would be more bytes than are allowed.
+    /// The limit would be exceeded.
     TooMuch,
-    /// There is no memory for it.
+    /// There is not enough memory.
     NoMemory,
 }
 
 impl Gathered {
-    /// Takes up to `most` bytes, of which so many are `declared` beforehand.
+    /// Accepts up to `most` bytes. `declared` is the length in the head of the answer.
     pub(crate) fn new(most: u64, declared: Option<u64>) -> Self {
         let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let most = size(most.min(declared.unwrap_or(u64::MAX)));
@@ -44,12 +44,12 @@ impl Gathered {
         self.first.len() + self.all.len()
     }
 
-    /// How many more bytes there is room for.
+    /// Returns how many more bytes fit.
     pub(crate) fn room(&self) -> usize {
         self.most - self.len()
     }
 
-    /// Takes a part.
+    /// Adds a part.
     pub(crate) fn push(&mut self, part: Bytes) -> Result<(), Refused> {
         if part.len() > self.room() {
             return Err(Refused::TooMuch);
@@ -65,7 +65,7 @@ impl Gathered {
         self.append(&part)
     }
 
-    /// The capacity doubles, and never exceeds what is allowed.
+    /// Appends a part. The capacity doubles, but never exceeds the limit.
     fn append(&mut self, part: &[u8]) -> Result<(), Refused> {
         let needed = self.all.len() + part.len();
         if needed > self.all.capacity() {
@@ -87,8 +87,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_one_up_to_what_is_allowed() {
-        // the most, declared, lengths of parts, how many of them are taken
+    fn parts_are_joined_up_to_the_limit() {
+        // the limit, the declared length, lengths of parts, the number of accepted parts
         for (most, declared, parts, taken) in [
             (10, None, vec![], 0),
             (10, None, vec![10], 1),
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_declared_is_not_reserved_before_it_comes() {
+    fn a_declared_length_is_not_reserved_in_advance() {
         let mut gathered = Gathered::new(1 << 40, Some(1 << 40));
         for _ in 0..3 {
             gathered.push(Bytes::from_static(b"part")).unwrap();

@@ -1,4 +1,4 @@
-//! Reading: ranges of one version of an object, never more bytes than are allowed.
+//! Reads ranges of one version of an object, within a limit.
 
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -12,15 +12,15 @@ use crate::bucket::Bucket;
 use crate::error::{is_absent, read_error};
 use crate::gathered::{AtMost, Gathered, Refused};
 
-/// What a read of an object that exists has come to.
+/// The result of reading an existing object.
 pub(crate) enum Found {
     /// The bytes of each range.
     Parts { parts: Vec<Bytes>, meta: ObjectMeta },
-    /// The object has `size` bytes, and `most` are left for it.
+    /// The object has `size` bytes, but only `most` are allowed for it.
     Larger { size: u64, most: u64 },
 }
 
-/// What a request for one range has come to.
+/// The result of a request for one range.
 enum Got {
     Absent,
     Larger(u64),
@@ -34,22 +34,22 @@ struct Part {
     version: Option<Version>,
 }
 
-/// What requests for several ranges have come to.
+/// The result of requests for several ranges.
 enum Parts {
     Absent,
     Larger(u64),
     Alike(Vec<Part>),
-    /// The object was replaced meanwhile; versions that were seen.
+    /// The object was replaced meanwhile; with the versions seen.
     Mixed(Vec<Version>),
 }
 
 impl Bucket {
-    /// The size and version of an object.
+    /// Returns the size and version of an object.
     pub(crate) async fn head(&self, path: &Path) -> StoreResult<Option<ObjectMeta>> {
         Ok(self.stat(path).await?.map(|(size, version)| ObjectMeta::new(size, version)))
     }
 
-    /// The same; every service tells the size.
+    /// Returns the size, which every service sends, and the version.
     pub(crate) async fn stat(&self, path: &Path) -> StoreResult<Option<(u64, Option<Version>)>> {
         let _slot = self.slot().await;
         match self.store.head(path).await {
@@ -59,7 +59,7 @@ impl Bucket {
         }
     }
 
-    /// All `ranges`, of one version, `most` bytes in all.
+    /// Reads all `ranges` of one version, at most `most` bytes in all.
     pub(crate) async fn read(
         &self,
         path: &Path,
@@ -68,7 +68,7 @@ impl Bucket {
         most: u64,
     ) -> StoreResult<Option<Found>> {
         if ranges.is_empty() {
-            // This asks whether the object is there.
+            // This checks whether the object exists.
             return Ok(self.head(path).await?.map(|meta| Found::Parts { parts: Vec::new(), meta }));
         }
         let whole = left_for_whole(ranges, most)?;
@@ -90,7 +90,7 @@ impl Bucket {
         }
     }
 
-    /// Once more, of a version that was `seen` and may still be there.
+    /// Reads again, pinned to a version in `seen` that may still be current.
     async fn parts_of_one(
         &self,
         path: &Path,
@@ -108,7 +108,7 @@ impl Bucket {
         Ok(Parts::Mixed(seen))
     }
 
-    /// All `ranges`, each by a request; a whole object has at most `whole` bytes.
+    /// Reads all `ranges`, each with a request. A whole object may have at most `whole` bytes.
     async fn parts(
         &self,
         path: &Path,
@@ -139,7 +139,7 @@ impl Bucket {
         })
     }
 
-    /// One range.
+    /// Reads one range.
     async fn part(
         &self,
         path: &Path,
@@ -171,7 +171,7 @@ impl Bucket {
         }
     }
 
-    /// How `range` is asked for, where that can be asked; `None`: the size of the object has to be known.
+    /// Returns the request for `range`, or `None` if the size of the object must be known first.
     fn request(&self, range: ByteRange) -> Option<Option<GetRange>> {
         match range {
             ByteRange::All => Some(None),
@@ -183,7 +183,7 @@ impl Bucket {
         }
     }
 
-    /// One range of an object whose size is asked for first.
+    /// Reads one range after requesting the size.
     async fn part_of_known_size(
         &self,
         path: &Path,
@@ -203,8 +203,8 @@ impl Bucket {
         Box::pin(self.part(path, span, version, whole)).await
     }
 
-    /// One range, after a request for it has failed with `e`. Services say in many ways that a range does not lie in the
-    /// object, or that the object is empty; some have no suffixes, or none longer than the object.
+    /// Reads one range again, after a request failed with `e`. Services report in many ways that a range is outside of
+    /// the object or that the object is empty; some support no suffixes, or none longer than the object.
     async fn part_after(
         &self,
         path: &Path,
@@ -228,14 +228,14 @@ impl Bucket {
     }
 }
 
-/// Tells the client how many bytes of the answer are taken.
+/// Tells the client how many bytes of the answer are accepted.
 fn allowed(most: u64) -> Extensions {
     let mut extensions = Extensions::new();
     extensions.insert(AtMost(most));
     extensions
 }
 
-/// How many bytes `range` has, where it says so.
+/// Returns the length of `range`, if it has one.
 fn len_of(range: ByteRange) -> Option<u64> {
     match range {
         ByteRange::All | ByteRange::Suffix(_) => None,
@@ -243,16 +243,16 @@ fn len_of(range: ByteRange) -> Option<u64> {
     }
 }
 
-/// How many bytes a range of unknown length may have, if all `ranges` together have at most `most`.
+/// Returns the limit for a range of unknown length, so that all `ranges` together have at most `most` bytes.
 fn left_for_whole(ranges: &[ByteRange], most: u64) -> StoreResult<u64> {
     let known = ranges.iter().filter_map(|range| len_of(*range)).fold(0, u64::saturating_add);
     most.checked_sub(known).ok_or_else(|| {
-        let message = format!("ranges of {known} bytes are wanted, at most {most} are accepted");
+        let message = format!("the ranges have {known} bytes, at most {most} are accepted");
         StoreError::new(StoreErrorKind::TooLarge { size: None }, message)
     })
 }
 
-/// What an answer has of `range`: it is checked before its body is received.
+/// Takes `range` from an answer. Checks the head before receiving the body.
 async fn take(result: GetResult, range: ByteRange, pinned: Option<&Version>, whole: u64) -> StoreResult<Got> {
     let (size, version) = stat_of(&result.meta);
     if pinned.is_some() && version.as_ref() != pinned {
@@ -260,7 +260,7 @@ async fn take(result: GetResult, range: ByteRange, pinned: Option<&Version>, who
     }
     let given = result.range.clone();
     if range != ByteRange::All && range.resolve(size)? != given {
-        return Err(StoreError::new(StoreErrorKind::Io, "the service gave another range than asked for"));
+        return Err(StoreError::new(StoreErrorKind::Io, "the service sent another range than requested"));
     }
     if len_of(range).is_none() && given.end - given.start > whole {
         return Ok(Got::Larger(size));
@@ -269,13 +269,13 @@ async fn take(result: GetResult, range: ByteRange, pinned: Option<&Version>, who
     Ok(Got::Part(Part { bytes, size, version }))
 }
 
-/// The body of an answer, which has `len` bytes.
+/// Receives the body of an answer, which has `len` bytes.
 async fn receive(result: GetResult, len: u64) -> StoreResult<Bytes> {
     let other = |words: &str| {
-        StoreError::new(StoreErrorKind::Io, format!("the service gave {words} bytes than it promised"))
+        StoreError::new(StoreErrorKind::Io, format!("the service sent {words} bytes than declared"))
     };
     if !matches!(result.payload, GetResultPayload::Stream(_)) {
-        // A file, of which just this range is read.
+        // A file; only this range is read.
         return result.bytes().await.map_err(|e| read_error(&e));
     }
     let mut gathered = Gathered::new(len, Some(len));
@@ -299,7 +299,7 @@ fn stat_of(meta: &object_store::ObjectMeta) -> (u64, Option<Version>) {
     (meta.size, version(meta.e_tag.as_deref(), meta.version.as_deref()))
 }
 
-/// The version of an object with this tag and number. A weak tag is none: two values may share it.
+/// Returns the version of an object with this tag and number. Weak tags are ignored: two values may share one.
 pub(crate) fn version(tag: Option<&str>, number: Option<&str>) -> Option<Version> {
     let tag = tag.filter(|tag| !tag.starts_with("W/"));
     if tag.is_none() && number.is_none() {
@@ -308,7 +308,7 @@ pub(crate) fn version(tag: Option<&str>, number: Option<&str>) -> Option<Version
     Some(Version::new(format!("{}\n{}", tag.unwrap_or_default(), number.unwrap_or_default()).into_bytes()))
 }
 
-/// The tag and number of a version.
+/// Returns the tag and number of a version.
 pub(crate) fn update_of(version: &Version) -> UpdateVersion {
     let text = String::from_utf8_lossy(version.token());
     let (tag, number) = text.split_once('\n').unwrap_or((&text, ""));

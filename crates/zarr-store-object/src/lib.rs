@@ -40,7 +40,7 @@ pub use object_store;
 pub use runtime::Runtime;
 pub use store::ObjectStorage;
 
-/// The schemes of the services that are built in, for [`Schemes`](zarr_store::Schemes): `s3`, `gs`, `az` and `abfs`,
+/// The schemes of the built-in services, for [`Schemes`](zarr_store::Schemes): `s3`, `gs`, `az`, `abfs`, `abfss`,
 /// `http` and `https`.
 #[cfg(feature = "client")]
 pub const SCHEMES: &[zarr_store::Scheme] = &[

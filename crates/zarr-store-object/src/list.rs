@@ -1,7 +1,7 @@
-//! Listing: the keys below a prefix in ascending order, and what lies directly below it.
+//! Lists the keys below a prefix in ascending order, or the entries directly below it.
 //!
-//! `object_store` promises no order. Where a service is known to list in the order of keys, a page is one request. Elsewhere
-//! everything is listed, sorted, and given as one page. Both are bounded, whatever a service answers.
+//! `object_store` guarantees no order. If a service lists in the order of keys, a page is one request. Otherwise
+//! everything is listed, sorted, and returned as one page. Both are bounded for any answers of the service.
 
 use std::collections::BTreeSet;
 
@@ -17,18 +17,18 @@ use zarr_traits::{
 use crate::bucket::Bucket;
 use crate::error::read_error;
 
-/// Names that are asked for at once: what all services give.
+/// The number of names to request at once, which all services support.
 const PAGE: usize = 1000;
 
-/// Pages of one listing that may be nearly empty, and the names that the others have on average at least. Services skip what
-/// was deleted, and end pages early; this bounds listings that never end.
+/// Limits endless listings: the number of pages that may be nearly empty, and the smallest average number of names of
+/// the other pages. Services skip deleted objects and end pages early.
 const SHORT_PAGES: usize = 1000;
 const NAMES: usize = 100;
 
-/// Memory for a name beside its bytes.
+/// The memory for a name beside its bytes.
 const OVERHEAD: u64 = 64;
 
-/// An object that a listing names.
+/// A listed object.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Object {
     pub(crate) path: Path,
@@ -41,7 +41,7 @@ impl From<ObjectMeta> for Object {
     }
 }
 
-/// Objects in ascending order of their paths, and whether more follow: if so there is at least one.
+/// Objects in ascending order of their paths. If `more` is set, more follow, and there is at least one here.
 pub(crate) struct Names {
     pub(crate) objects: Vec<Object>,
     pub(crate) more: bool,
@@ -57,18 +57,18 @@ impl Bucket {
             if !more || !entries.is_empty() {
                 return Ok(Page::new(entries, more));
             }
-            // These were folders, or are not legal as keys.
+            // All of them mark folders, or have names that no key can have.
             after = objects.pop().map(|last| last.path);
         }
         Err(endless(SHORT_PAGES, 0))
     }
 
-    /// An object under its key, if it has one.
+    /// Returns an object under its key, or `None` if no key can have this name.
     fn listed(&self, object: &Object) -> Option<Listed> {
         Some(Listed::new(self.key(&object.path)?).with_size(object.size))
     }
 
-    /// The objects below `prefix` that come after `after`.
+    /// Returns the objects below `prefix` that come after `after`.
     pub(crate) async fn names(&self, prefix: &Prefix, after: Option<&Path>) -> StoreResult<Names> {
         let below = format!("{}{prefix}", self.prefix);
         let wanted = |object: &Object| {
@@ -87,7 +87,7 @@ impl Bucket {
                         check_order(&page, after)?;
                     }
                     objects.extend(page.into_iter().filter(&wanted));
-                    // An object of no bytes is a folder if the next page says so.
+                    // An empty object marks a folder if the next page has objects below it.
                     if self.service.ordered && objects.last().is_some_and(|last| last.size > 0) {
                         break;
                     }
@@ -98,7 +98,7 @@ impl Bucket {
         Ok(Names { objects, more })
     }
 
-    /// All objects below `prefix` in a store that does not give pages.
+    /// Lists all objects below `prefix` in a store without pages.
     async fn stream(&self, prefix: &Prefix) -> StoreResult<Vec<Object>> {
         let _slot = self.slot().await;
         let mut listed = self.store.list(self.list_prefix(prefix)?.as_ref());
@@ -148,14 +148,14 @@ impl Bucket {
         Ok(dir)
     }
 
-    /// The prefix as `object_store` wants it: `None` is the root.
+    /// Returns the prefix in the form of `object_store`; `None` is the root.
     fn list_prefix(&self, prefix: &Prefix) -> StoreResult<Option<Path>> {
         let path = self.path(prefix.as_str().trim_end_matches('/'))?;
         Ok((!path.as_ref().is_empty()).then_some(path))
     }
 }
 
-/// Whether an object of no bytes marks a folder, because others lie below it. Services show folders by such objects.
+/// Whether an empty object marks a folder, because others are below it. Services represent folders by such objects.
 fn marks_folder(objects: &[Object], at: usize) -> bool {
     let Object { path, size } = &objects[at];
     *size == 0 && {
@@ -165,31 +165,30 @@ fn marks_folder(objects: &[Object], at: usize) -> bool {
     }
 }
 
-/// Checks that a page is in ascending order and begins behind `after`: of a service that lists otherwise it would never be
-/// known what is left out. Objects of no bytes may be folders, `a/`, which are listed elsewhere than `a`.
+/// Checks that a page is in ascending order and begins after `after`. Otherwise keys could be missing unnoticed. Empty
+/// objects may be folders, `a/`, which are sorted elsewhere than `a`.
 fn check_order(objects: &[Object], after: Option<&Path>) -> StoreResult<()> {
     let paths = || objects.iter().filter(|object| object.size > 0).map(|object| &object.path);
     if paths().is_sorted() && paths().next().is_none_or(|first| after.is_none_or(|after| first > after)) {
         return Ok(());
     }
-    let message = "the service does not list keys in their order, or not behind the key asked for";
+    let message = "the service does not list keys in order, or not from the requested key on";
     Err(StoreError::new(StoreErrorKind::Io, message))
 }
 
 fn endless(pages: usize, names: usize) -> StoreError {
-    let message = format!(
-        "the listing does not end: after {pages} pages with {names} names the service announces more"
-    );
+    let message =
+        format!("the listing does not end: after {pages} pages with {names} names there are still more");
     StoreError::new(StoreErrorKind::Io, message)
 }
 
-/// The pages of one listing, each a request.
+/// The pages of one listing. Each is a request.
 struct Pages<'a> {
     bucket: &'a Bucket,
     store: &'a dyn PaginatedListStore,
     prefix: String,
     offset: Option<String>,
-    /// How the service finds the next page.
+    /// The token of the next page.
     token: Option<String>,
     received: usize,
     names: usize,
@@ -238,7 +237,7 @@ impl<'a> Pages<'a> {
     }
 }
 
-/// The memory that the names of a listing may take.
+/// The memory that the names of a listing may use.
 struct Room {
     most: u64,
     left: u64,
@@ -252,7 +251,7 @@ impl Room {
     fn take(&mut self, path: &Path) -> StoreResult<()> {
         let left = self.left.checked_sub(path.as_ref().len() as u64 + OVERHEAD);
         self.left = left.ok_or_else(|| {
-            let message = format!("the listing takes more than the {} bytes that are allowed", self.most);
+            let message = format!("the listing needs more than the allowed {} bytes", self.most);
             StoreError::new(StoreErrorKind::LimitExceeded, message)
         })?;
         Ok(())

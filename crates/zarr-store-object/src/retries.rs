@@ -1,10 +1,10 @@
-//! The one retry policy: how often an operation is tried again, how long the pauses are, how long all of it may take.
+//! The retry policy: the number of attempts, the pauses, and the time limit.
 
 use std::time::{Duration, Instant};
 
 use zarr_store::pause;
 
-/// The policy, for requests and for conditional puts that are sent again after a look at the object.
+/// The policy for requests, and for conditional puts that are sent again after inspecting the object.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Retries {
     /// Attempts after the first one.
@@ -13,11 +13,12 @@ pub(crate) struct Retries {
     pub(crate) pause: Duration,
     /// The longest pause, unless the service asks for a longer one.
     pub(crate) longest_pause: Duration,
-    /// How long an operation may take with all its attempts, apart from moving its bytes.
+    /// The time limit of an operation with all its attempts, without the time to move its bytes.
     pub(crate) timeout: Duration,
-    /// How long a connection may take to open, and how long a service may be silent on an open one.
+    /// The time limit for opening a connection, and for silence on an open one.
     pub(crate) silence: Duration,
-    /// Bytes per second below which a connection counts as stuck: the time to move bytes at this rate is added to `timeout`.
+    /// Bytes per second below which a connection counts as stuck. The time to move the bytes at this rate is added to
+    /// `timeout`.
     pub(crate) slowest: u64,
 }
 
@@ -39,7 +40,7 @@ impl Default for Retries {
 pub(crate) struct Tries<'a> {
     pub(crate) retries: &'a Retries,
     began: Instant,
-    /// The number of the present attempt, from 1 on.
+    /// The number of the current attempt, from 1.
     pub(crate) attempt: u32,
 }
 
@@ -48,18 +49,18 @@ impl<'a> Tries<'a> {
         Self { retries, began: Instant::now(), attempt: 1 }
     }
 
-    /// How long the operation may still take, if it moves `bytes` in all.
+    /// Returns the time that is left for the operation if it moves `bytes` in all.
     pub(crate) fn left(&self, bytes: u64) -> Duration {
         (self.retries.timeout + self.moving(bytes)).saturating_sub(self.began.elapsed())
     }
 
-    /// How long moving `bytes` may take.
+    /// Returns the time allowed for moving `bytes`.
     pub(crate) fn moving(&self, bytes: u64) -> Duration {
         Duration::from_secs(bytes / self.retries.slowest.max(1))
     }
 
-    /// Waits for the next attempt, at least as long as the service has `asked` for. Returns `false` if there is none: enough
-    /// were made, or the time is up.
+    /// Waits for the next attempt, at least as long as the service has `asked` for. Returns `false` if there are no
+    /// more attempts or the time is up.
     pub(crate) async fn next(&mut self, asked: Option<Duration>) -> bool {
         if self.attempt > self.retries.again {
             return false;

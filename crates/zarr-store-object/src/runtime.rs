@@ -1,4 +1,4 @@
-//! Where requests run: a runtime of tokio that the store owns, so that its futures complete on any executor and on none.
+//! The tokio runtime of a store, so that its futures complete on any executor.
 
 use std::future::Future;
 use std::io;
@@ -12,53 +12,54 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use zarr_traits::{StoreError, StoreErrorKind, StoreResult};
 
-/// The runtime that the requests of a store run on. Clones are the same one.
+/// The runtime for the requests of a store. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Runtime(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     handle: Handle,
-    /// The thread of a runtime of our own ends when this is dropped.
+    /// Ends the thread of our own runtime on drop.
     _stop: Option<oneshot::Sender<()>>,
 }
 
 impl Runtime {
-    /// A runtime of its own, with one thread: that thread moves bytes, others decode them.
+    /// Starts a runtime with one thread, which moves bytes; other threads decode them.
     ///
     /// # Errors
-    /// [`StoreErrorKind::LimitExceeded`] when the system gives no thread.
+    /// [`StoreErrorKind::LimitExceeded`] if the system cannot start a thread.
     pub fn new() -> StoreResult<Self> {
         Self::start(thread::Builder::new().name("zarr-store-object".to_owned()))
     }
 
-    /// A runtime that runs on a thread of `builder`. Threads that tokio starts by itself panic where there are none left.
+    /// Starts a runtime on a thread of `builder`. tokio itself panics if it cannot start a thread.
     fn start(builder: thread::Builder) -> StoreResult<Self> {
         let no_thread = |e: io::Error| {
-            StoreError::new(StoreErrorKind::LimitExceeded, "there is no thread for requests").with_source(e)
+            StoreError::new(StoreErrorKind::LimitExceeded, "cannot start a thread for requests")
+                .with_source(e)
         };
         let runtime = Builder::new_current_thread().enable_all().build().map_err(no_thread)?;
         let handle = runtime.handle().clone();
         let (stop, stopped) = oneshot::channel::<()>();
-        // Nothing is ever sent: the receiver ends with the sender.
+        // Nothing is ever sent: the receiver ends when the sender is dropped.
         builder.spawn(move || runtime.block_on(stopped)).map_err(no_thread)?;
         Ok(Self(Arc::new(Inner { handle, _stop: Some(stop) })))
     }
 
-    /// The runtime of the program.
+    /// Uses a runtime of the program.
     ///
     /// # Errors
-    /// [`StoreErrorKind::InvalidArgument`] for one that has a single thread: who blocks that thread to wait for a request
-    /// waits for ever.
+    /// [`StoreErrorKind::InvalidArgument`] for a runtime with a single thread: a caller that blocks that thread to wait
+    /// for a request would wait forever.
     pub fn given(handle: Handle) -> StoreResult<Self> {
         if handle.runtime_flavor() == RuntimeFlavor::CurrentThread {
-            let message = "a runtime with a single thread cannot run requests: they stop while that thread waits for one";
+            let message = "a runtime with one thread cannot run requests: they stop while that thread waits";
             return Err(StoreError::new(StoreErrorKind::InvalidArgument, message));
         }
         Ok(Self(Arc::new(Inner { handle, _stop: None })))
     }
 
-    /// Runs `work` there. Dropping what is returned ends it.
+    /// Runs `work` on the runtime. Dropping the returned future ends it.
     pub(crate) fn run<T: Send + 'static>(
         &self,
         work: impl Future<Output = StoreResult<T>> + Send + 'static,
@@ -67,11 +68,11 @@ impl Runtime {
     }
 }
 
-/// Work on the runtime: a future that any executor can poll.
+/// Work on the runtime, as a future for any executor.
 #[derive(Debug)]
 pub(crate) struct Running<T> {
     task: JoinHandle<StoreResult<T>>,
-    /// It must not end before the work has.
+    /// Keeps the runtime alive while the work runs.
     _runtime: Runtime,
 }
 
@@ -105,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_dropped_is_ended() {
+    fn dropping_the_future_ends_the_work() {
         let runtime = Runtime::new().unwrap();
         let ended = Arc::new(AtomicBool::new(false));
         struct Flag(Arc<AtomicBool>);
@@ -126,11 +127,11 @@ mod tests {
             }
             std::thread::sleep(Duration::from_millis(10));
         }
-        panic!("the work goes on");
+        panic!("the work continues");
     }
 
     #[test]
-    fn the_last_handle_may_go_within_async_code() {
+    fn the_last_handle_may_be_dropped_in_async_code() {
         let outer = Builder::new_current_thread().build().unwrap();
         let runtime = Runtime::new().unwrap();
         assert_eq!(outer.block_on(async move { runtime.run(async { Ok(7) }).await }).unwrap(), 7);
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_the_system_does_not_give_is_an_error() {
+    fn a_failure_to_start_a_thread_is_an_error() {
         let huge = thread::Builder::new().stack_size(1 << 47);
         assert_eq!(Runtime::start(huge).unwrap_err().kind(), StoreErrorKind::LimitExceeded);
     }

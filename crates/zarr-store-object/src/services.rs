@@ -1,4 +1,4 @@
-//! What the services with buckets have in common.
+//! Code shared by the services with buckets.
 
 use object_store::RetryConfig;
 use zarr_store::{redacted, scheme_of};
@@ -7,10 +7,10 @@ use zarr_traits::{StoreError, StoreErrorKind, StoreResult};
 use crate::cloud::Place;
 
 impl<'a> Place<'a> {
-    /// The place that `scheme://container/prefix` names. Keys in such URLs are not percent-encoded.
+    /// Parses `scheme://container/prefix`. Keys in such URLs are not percent-encoded.
     ///
     /// # Errors
-    /// [`StoreErrorKind::InvalidArgument`] where there is no container, or credentials are in its place: they would be sent
+    /// [`StoreErrorKind::InvalidArgument`] if there is no container, or if credentials stand there: they would be sent
     /// as a part of the path.
     pub(crate) fn parse(url: &'a str) -> StoreResult<Self> {
         let wrong = |message| Err(StoreError::new(StoreErrorKind::InvalidArgument, message));
@@ -29,12 +29,12 @@ impl<'a> Place<'a> {
     }
 }
 
-/// `object_store` tries nothing again: the client does.
+/// Retries are off in `object_store`: the client retries.
 pub(crate) fn no_retries() -> RetryConfig {
     RetryConfig { max_retries: 0, ..RetryConfig::default() }
 }
 
-/// The error of a configuration that `object_store` does not accept, without secrets.
+/// Converts the error of a configuration that `object_store` does not accept, without secrets.
 pub(crate) fn misconfigured(e: &object_store::Error) -> StoreError {
     let e = crate::error::read_error(e);
     StoreError::new(StoreErrorKind::InvalidArgument, e.to_string())

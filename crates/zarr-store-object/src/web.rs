@@ -1,7 +1,7 @@
-//! Plain web servers, read-only: with ranges, entity tags and redirects, or without.
+//! Web servers, read-only: with or without ranges, entity tags and redirects.
 //!
-//! A server without ranges sends the whole object, of which a part is taken. A server without `HEAD` tells the size with the
-//! first byte. There is no listing: groups are read from their consolidated metadata.
+//! If a server supports no ranges, the part is cut out of the whole object. If it does not support `HEAD`, the size
+//! comes from a request for the first byte. There is no listing: groups are read through their consolidated metadata.
 
 use std::fmt;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use crate::cloud::{Place, retries};
 use crate::failure::{Failure, Why};
 use crate::gathered::AtMost;
 
-/// How many redirects are followed.
+/// The largest number of redirects to follow.
 const REDIRECTS: usize = 10;
 
 pub(crate) const SCHEMES: [Scheme; 2] = [
@@ -36,7 +36,7 @@ pub(crate) const SCHEMES: [Scheme; 2] = [
     Scheme { name: "https", encoded: true, open: OpenScheme::Root(open) },
 ];
 
-/// Opens the store below an `http` or `https` URL. A query, which may be a signature, is sent with every request.
+/// Opens the store below an `http` or `https` URL. Its query, which may be a signature, is sent with every request.
 fn open(url: &str, access: &Access) -> StoreResult<Storage> {
     let (base, query) = url.split_once('?').map_or((url, None), |(base, query)| (base, Some(query)));
     let base = format!("{}/", base.trim_end_matches('/'));
@@ -59,7 +59,7 @@ fn open(url: &str, access: &Access) -> StoreResult<Storage> {
 /// A folder of a web server.
 struct Web {
     client: Client,
-    /// With a `/` at its end.
+    /// The URL of the folder, with a `/` at the end.
     base: String,
     query: Option<String>,
     forbidden_is_absent: bool,
@@ -78,7 +78,7 @@ impl fmt::Display for Web {
 }
 
 impl Web {
-    /// The URL of an object. Characters of the key that have a meaning in a URL are percent-encoded.
+    /// Returns the URL of an object, with percent-encoded special characters.
     fn url(&self, path: &Path) -> String {
         let mut url = self.base.clone();
         for byte in path.as_ref().bytes() {
@@ -107,7 +107,7 @@ impl Web {
         *request.uri_mut() = self
             .url(path)
             .parse()
-            .map_err(|_| failed(Failure::new(Why::Wrong, "the key does not make a URL")))?;
+            .map_err(|_| failed(Failure::new(Why::Wrong, "the key cannot be part of a URL")))?;
         *request.headers_mut() = headers;
         if let Some(most) = options.extensions.get::<AtMost>() {
             request.extensions_mut().insert(*most);
@@ -129,7 +129,8 @@ impl Web {
         }
     }
 
-    /// The size of an object: as `HEAD` tells it, or, on a server without `HEAD`, as the answer to its first byte does.
+    /// Returns the size of an object, from `HEAD`, or from a request for its first byte if the server does not support
+    /// `HEAD`.
     async fn head(&self, path: &Path, headers: HeaderMap, options: &GetOptions) -> Result<GetResult> {
         let told = match self.ask(Method::HEAD, path, headers.clone(), options).await {
             Ok(answer) => number(answer.headers(), &CONTENT_LENGTH).map(|size| (answer, size)),
@@ -144,7 +145,8 @@ impl Web {
                 match self.ask(Method::GET, path, headers, options).await {
                     Ok(answer) => {
                         let size = size_told(answer.headers());
-                        let unknown = || failed(Failure::new(Why::Unsupported, "the server tells no size"));
+                        let unknown =
+                            || failed(Failure::new(Why::Unsupported, "the server does not send the size"));
                         (answer, size.ok_or_else(unknown)?)
                     }
                     Err(e) => match Failure::within(&e).map(|e| e.why) {
@@ -191,7 +193,7 @@ impl ObjectStore for Web {
         let mut headers = HeaderMap::new();
         let value = |text: &str| {
             HeaderValue::from_str(text)
-                .map_err(|_| failed(Failure::new(Why::Wrong, "the tag does not make a header")))
+                .map_err(|_| failed(Failure::new(Why::Wrong, "the entity tag is not a valid header")))
         };
         if let Some(tag) = &options.if_match {
             headers.insert(IF_MATCH, value(tag)?);
@@ -210,8 +212,7 @@ impl ObjectStore for Web {
         }
         let answer = self.ask(Method::GET, path, headers, &options).await?;
         if let Some(coding) = answer.headers().get(CONTENT_ENCODING).filter(|coding| *coding != "identity") {
-            let text =
-                format!("the server gives the bytes in another coding ({coding:?}), which has no ranges");
+            let text = format!("the server sends the bytes in the coding {coding:?}, which has no ranges");
             return Err(failed(Failure::new(Why::Unsupported, text)));
         }
         let len = answer.body().len() as u64;
@@ -227,7 +228,7 @@ impl ObjectStore for Web {
                     _ => {
                         return Err(failed(Failure::new(
                             Why::Unsupported,
-                            "the server tells no size with a range",
+                            "the server does not send the size with a range",
                         )));
                     }
                 }
@@ -263,7 +264,7 @@ impl ObjectStore for Web {
     }
 }
 
-/// The handle on such a store can only read, and does not get here.
+/// Never reached, because the handle is read-only.
 fn read_only() -> Error {
-    Error::NotSupported { source: "a web server is only read, object by object".into() }
+    Error::NotSupported { source: "a web server can only be read".into() }
 }

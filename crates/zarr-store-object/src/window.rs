@@ -1,4 +1,4 @@
-//! Which bytes of the body of an answer are taken: decided from its head, before anything of the body is read.
+//! Decides from the head of an answer which bytes of its body are read.
 
 use std::ops::Range;
 
@@ -10,43 +10,43 @@ use crate::asked::Asked;
 use crate::failure::{Failure, Why};
 use crate::gathered::AtMost;
 
-/// The most bytes of a document of a service: a page of a listing, a result of deletions, credentials.
+/// The largest document of a service, in bytes: a page of a listing, a result of deletes, credentials.
 const DOCUMENT: u64 = 16 << 20;
 
-/// The bytes that are read of what a service says about a failure.
+/// The number of bytes that are read of an error.
 const REFUSAL: u64 = 64 << 10;
 
-/// The bytes of a body that are taken.
+/// The bytes of a body that are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Window {
-    /// Bytes before them, which are thrown away.
+    /// The number of bytes before them, which are discarded.
     pub(crate) skip: u64,
-    /// How many there are at most.
+    /// The largest number of kept bytes.
     pub(crate) keep: u64,
-    /// What becomes of more.
+    /// What happens to further bytes.
     pub(crate) rest: Rest,
 }
 
-/// What becomes of bytes behind a window.
+/// What happens to the bytes behind a window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Rest {
-    /// There must not be any.
+    /// They are an error.
     Refused,
     /// They are not read.
     Left,
-    /// They are not read: the window is this range of an object of so many bytes, from a server without ranges.
+    /// They are not read, because the server sent a whole object: the range of the window, and the size of the object.
     Cut(Range<u64>, u64),
 }
 
 impl Window {
-    /// The window of an answer to a request, whose body has `declared` bytes.
+    /// Returns the window for the answer to a request, whose body has `declared` bytes.
     ///
-    /// A whole object that has more bytes than the caller has said to take gets an empty window: its head tells the size, and
-    /// its body is not read.
+    /// A whole object that is larger than the caller accepts gets an empty window: the head has the size, and the body
+    /// is not read.
     ///
     /// # Errors
-    /// [`Why::TooLarge`] for any other answer with more bytes than are taken, [`Why::Range`] where an object does not have the
-    /// range, [`Why::Unsupported`] where a range cannot be cut out of an object of unknown size.
+    /// [`Why::TooLarge`] for any other answer with too many bytes, [`Why::Range`] if the range is outside of the
+    /// object, [`Why::Unsupported`] if a range must be cut out of an object of unknown size.
     pub(crate) fn of(request: &Parts, status: StatusCode, declared: Option<u64>) -> Result<Self, Failure> {
         let allowed = request.extensions.get::<AtMost>().map(|most| most.0);
         let most = allowed.unwrap_or(DOCUMENT);
@@ -73,10 +73,10 @@ impl Window {
         }
     }
 
-    /// The part of a whole object that was asked for.
+    /// Returns the window for the requested part of a whole object.
     fn of_whole(asked: Asked, declared: Option<u64>, most: u64) -> Result<Self, Failure> {
         let Some(size) = declared else {
-            let text = "the server has no ranges, and does not tell the size of the object";
+            let text = "the server supports no ranges and does not send the size of the object";
             return Err(Failure::new(Why::Unsupported, text));
         };
         let range = asked.within(size)?;
@@ -85,7 +85,7 @@ impl Window {
         Ok(Self { skip: range.start, keep, rest: Rest::Cut(range, size) })
     }
 
-    /// The answer that a server with ranges would have given.
+    /// Changes the head into the answer of a server with ranges.
     pub(crate) fn finish<T>(&self, answer: &mut Response<T>) {
         let Rest::Cut(range, size) = &self.rest else { return };
         *answer.status_mut() = StatusCode::PARTIAL_CONTENT;
@@ -105,13 +105,13 @@ fn fits(declared: Option<u64>, most: u64) -> Result<(), Failure> {
     }
 }
 
-/// The failure for an answer with more bytes than are taken.
+/// Returns the failure for an answer with too many bytes.
 pub(crate) fn too_large(bytes: &str, most: u64) -> Failure {
-    Failure::new(Why::TooLarge, format!("the answer has {bytes} bytes, and at most {most} are taken"))
+    Failure::new(Why::TooLarge, format!("the answer has {bytes} bytes, at most {most} are accepted"))
 }
 
 impl Asked {
-    /// What the header `Range` of a request asks for.
+    /// Returns the range of a request, from its header `Range`.
     pub(crate) fn of_request(headers: &http::HeaderMap) -> Option<Self> {
         Self::parse(headers.get(RANGE)?.to_str().ok()?)
     }
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_follows_from_the_head_of_an_answer() {
+    fn the_head_of_an_answer_determines_the_window() {
         let refused = |keep| Ok(Window { skip: 0, keep, rest: Rest::Refused });
         let left = |keep| Ok(Window { skip: 0, keep, rest: Rest::Left });
         let cut = |range: Range<u64>, size| {
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_answer_becomes_the_part_that_was_asked_for() {
+    fn a_whole_answer_becomes_the_requested_part() {
         let mut answer = Response::new("345");
         window("bytes=3-5", Some(3), 200, Some(10)).unwrap().finish(&mut answer);
         assert_eq!((answer.status().as_u16(), *answer.body()), (206, "345"));

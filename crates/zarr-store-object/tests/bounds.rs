@@ -1,4 +1,4 @@
-//! Nothing that a server sends is held before it is known to be within bounds: bodies of any length, declared or not, whole
+//! Nothing from a server is held before it is known to be within bounds: bodies of any length, declared or not, whole
 //! objects, ranges, errors, redirects.
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
@@ -13,7 +13,7 @@ use zarr_store_object::ObjectStorage;
 use zarr_traits::StoreErrorKind::{self, Io, PermissionDenied, TooLarge, Unavailable, Unsupported};
 use zarr_traits::{ByteRange, Bytes, Storage, StoreResult, block_on, store::ReadVersion};
 
-/// What lies in buffers of sockets may have been sent and is read by nobody.
+/// The bytes in socket buffers, which may have been sent without being read.
 const BUFFERED: u64 = 32 << 20;
 const SPAN: ByteRange = ByteRange::Span { offset: 3, len: 5 };
 
@@ -22,7 +22,7 @@ fn read(storage: &Storage, range: ByteRange) -> StoreResult<Option<Bytes>> {
     Ok(reply.map(|reply| reply.bytes[0].clone()))
 }
 
-/// What becomes of a read of [`SPAN`], in all stores, and that no more of the answer is sent than buffers take.
+/// Checks the result of reading [`SPAN`] in all stores, and that no more of the answer is sent than buffers hold.
 fn check(
     what: &str,
     answer: impl Fn(&Asked) -> Answer + Send + Sync + 'static,
@@ -52,7 +52,7 @@ fn part(told: &str) -> Answer {
 }
 
 #[test]
-fn a_server_without_ranges_is_read_as_far_as_the_range_goes() {
+fn a_server_without_ranges_is_read_up_to_the_end_of_the_range() {
     let head = |asked: &Asked, size: usize, answer: Answer| match asked.method.as_str() {
         "HEAD" => object(asked, &vec![0; size]),
         _ => answer,
@@ -93,13 +93,13 @@ fn an_answer_with_more_than_the_range_is_refused() {
     );
     check("of another range", |_| part("bytes 3-9/10").body("3456789"), Err(TooLarge { size: None }));
     check("of fewer bytes", |_| part("bytes 3-5/10").body("345"), Err(Unavailable));
-    // What follows the declared length is no part of the answer.
+    // Bytes behind the declared length are not part of the answer.
     check("longer than declared", |_| part("bytes 3-7/10").body("34567890").declared(5), Ok(Some("34567")));
     check("shorter than declared", |_| part("bytes 3-7/10").body("345").declared(5), Err(Unavailable));
 }
 
 #[test]
-fn the_body_of_an_error_is_read_as_far_as_it_is_of_use() {
+fn the_body_of_an_error_is_read_up_to_a_limit() {
     let long = |status: u16, code: &str| refused(status, code).endless();
     check("absent", move |_| long(404, "NoSuchKey"), Ok(None));
     check("forbidden", move |_| long(403, "AccessDenied"), Err(PermissionDenied));
@@ -108,7 +108,7 @@ fn the_body_of_an_error_is_read_as_far_as_it_is_of_use() {
 }
 
 #[test]
-fn a_whole_object_is_read_up_to_what_is_allowed() {
+fn a_whole_object_is_read_up_to_the_limit() {
     let value = || Bytes::from(vec![7; 1000]);
     let storage = |double: Double| ObjectStorage::new(Arc::new(double)).unwrap();
     let double = Double::default();
@@ -157,11 +157,11 @@ fn a_whole_object_is_read_up_to_what_is_allowed() {
     }
     let gets = double.gets.load(Ordering::SeqCst);
     let _ = get(&[span(0, 10), span(20, 10)], 19);
-    assert_eq!(double.gets.load(Ordering::SeqCst), gets, "what cannot fit is not asked for");
+    assert_eq!(double.gets.load(Ordering::SeqCst), gets, "a read that cannot fit makes no request");
     assert_eq!(value().len(), 1000);
 }
 
-/// The body is not read, if its length is told, or as far as it is allowed.
+/// If its length is declared, the body is not read; otherwise it is read up to the limit.
 #[test]
 fn a_whole_object_that_is_too_large_is_not_received() {
     for declared in [Some(1 << 40), None] {
@@ -179,7 +179,7 @@ fn a_whole_object_that_is_too_large_is_not_received() {
 }
 
 #[test]
-fn what_fits_is_received_however_it_comes() {
+fn an_object_within_the_limit_is_received_in_any_form() {
     let value: Vec<u8> = (0..3 << 20).map(|n: u32| n.to_le_bytes()[n as usize % 3]).collect();
     let served = value.clone();
     let server = Server::new(move |asked| object(asked, &served));

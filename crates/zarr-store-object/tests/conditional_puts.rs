@@ -1,5 +1,5 @@
-//! What a conditional put reports when answers get lost: `Done` if this very put was applied, `Conflict` if it was not, and an
-//! error of kind `Uncertain` where that cannot be told (contract of stores, rule 11).
+//! The results of conditional puts with lost answers: `Done` if this put was applied, `Conflict` if not, and an error
+//! of kind `Uncertain` if that is unknown (contract of stores, rule 11).
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
 mod common;
@@ -25,7 +25,7 @@ enum Told {
     Error(StoreErrorKind),
 }
 
-/// Puts "ours" at `k`, where "before" is unless it is created.
+/// Puts "ours" at `k`. Unless it creates the object, the value before is "before".
 fn put(storage: &Storage, create: bool) -> Told {
     let stat = block_on(storage.head(&key("k"))).unwrap_or_default();
     let version = stat.and_then(|stat| stat.version);
@@ -37,7 +37,7 @@ fn put(storage: &Storage, create: bool) -> Told {
     }
 }
 
-/// What is scripted, what is told, what is there afterwards, and how many puts were sent.
+/// The script, the reported result, the value afterwards, and the number of sent puts.
 type Case = (&'static [(Step, Other)], Told, Option<&'static str>, usize);
 
 fn check(cases: &[Case], create: bool, own_retries: bool) {
@@ -58,13 +58,13 @@ fn check(cases: &[Case], create: bool, own_retries: bool) {
 const ALWAYS_DROPPED: &[(Step, Other)] = &[(Dropped, Nothing); 9];
 
 #[test]
-fn what_cannot_be_told_is_uncertain() {
-    // in both ways to put
+fn a_put_with_an_unknown_result_is_uncertain() {
+    // for both kinds of puts
     let cases: [Case; 7] = [
         (&[(Pass, Nothing)], Told::Done, Some("ours"), 1),
         (&[(Applied, Nothing)], Told::Done, Some("ours"), 1),
         (&[(Dropped, Nothing)], Told::Done, Some("ours"), 2),
-        // The other may have replaced ours, or what was there before.
+        // The other writer may have replaced our value, or the one before.
         (&[(Applied, Puts("other"))], Told::Error(Uncertain), Some("other"), 1),
         (&[(Dropped, Puts("other"))], Told::Error(Uncertain), Some("other"), 1),
         (&[(Forbidden, Nothing), (Pass, Nothing)], Told::Error(PermissionDenied), None, 1),
@@ -85,13 +85,13 @@ fn what_cannot_be_told_is_uncertain() {
         false,
         false,
     );
-    // What was created and deleted again is created once more.
+    // An object that was created and deleted again is created once more.
     check(&[(&[(Applied, Deletes)], Told::Done, Some("ours"), 2)], true, false);
 }
 
-/// Two writers may put the same bytes, and only one of them has put them.
+/// Two writers may put the same bytes; only one of the puts was applied.
 #[test]
-fn the_same_bytes_of_another_are_not_ours() {
+fn equal_bytes_of_another_writer_are_not_ours() {
     let cases: [Case; 2] = [
         (&[(Dropped, Puts("ours"))], Told::Error(Uncertain), Some("ours"), 1),
         (&[(Applied, Puts("ours"))], Told::Error(Uncertain), Some("ours"), 1),
@@ -100,9 +100,9 @@ fn the_same_bytes_of_another_are_not_ours() {
     check(&cases, true, false);
 }
 
-/// A put that was refused has not been applied, whatever is the matter with the object.
+/// A refused put was not applied, in any state of the object.
 #[test]
-fn a_refused_put_is_not_uncertain_because_nothing_can_be_read() {
+fn a_refused_put_is_not_uncertain_even_if_reads_fail() {
     let double = Double::new(&[(Pass, Hides)]);
     double.put("k", "other");
     let storage = Storage::from(ObjectStorage::new(Arc::new(double)).unwrap());
@@ -110,7 +110,7 @@ fn a_refused_put_is_not_uncertain_because_nothing_can_be_read() {
 }
 
 #[test]
-fn a_put_that_was_refused_and_sent_once_is_a_conflict() {
+fn a_put_refused_at_the_first_attempt_is_a_conflict() {
     for value in ["other", "ours"] {
         let double = Double::new(&[]);
         double.put("k", value);
@@ -124,9 +124,9 @@ fn a_put_that_was_refused_and_sent_once_is_a_conflict() {
     }
 }
 
-/// A client that repeats requests by itself may be refused because of its own first one.
+/// A client with its own retries may be refused because of its own first request.
 #[test]
-fn a_store_with_retries_of_its_own_knows_only_its_own_writes() {
+fn a_store_with_its_own_retries_recognizes_only_its_own_writes() {
     let double = Double::new(&[]);
     double.put("k", "other");
     let storage = ObjectStorage::new(Arc::new(double.clone())).unwrap().with_own_retries();
@@ -134,11 +134,11 @@ fn a_store_with_retries_of_its_own_knows_only_its_own_writes() {
     check(&[(&[(Pass, Nothing)], Told::Done, Some("ours"), 1)], true, true);
 }
 
-/// What S3 answers to puts, and what is made of it. The mark of the put that is stored is the one that was sent last, or none.
+/// Answers of S3 to puts, and their results. The stored mark is that of the last put, or none.
 #[test]
 fn answers_of_s3_to_conditional_puts() {
     let always = usize::MAX;
-    // how often it answers so, the answer, whether the put is applied, what is told, puts
+    // the number of such answers, the answer, whether the put is applied, the result, the number of puts
     let table = [
         (1, Answer::lost(), true, Told::Done, 1),
         (1, Answer::lost(), false, Told::Done, 2),
@@ -146,10 +146,10 @@ fn answers_of_s3_to_conditional_puts() {
         (1, refused(500, "InternalError"), false, Told::Done, 2),
         (1, refused(503, "SlowDown"), false, Told::Done, 2),
         (always, refused(503, "SlowDown"), false, Told::Error(Uncertain), 3),
-        // Nothing of a request that was too many is done: it is sent again without a look.
+        // A throttled request was not applied: it is sent again without inspecting the object.
         (1, refused(429, "TooManyRequests"), false, Told::Done, 2),
         (always, refused(429, "TooManyRequests"), false, Told::Error(Unavailable), 3),
-        // Somebody else puts at the same time; who of them has it is not said.
+        // Another writer puts at the same time; S3 does not say which one won.
         (1, refused(409, "ConditionalRequestConflict"), false, Told::Done, 2),
         (always, refused(409, "ConditionalRequestConflict"), false, Told::Conflict, 3),
         (always, refused(412, "PreconditionFailed"), false, Told::Conflict, 1),

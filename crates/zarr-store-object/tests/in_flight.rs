@@ -1,4 +1,4 @@
-//! `in_flight` bounds the requests that are under way at once, over everything that is done with one handle.
+//! `in_flight` limits the requests at once of one handle, over all operations.
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
 mod common;
@@ -11,7 +11,7 @@ use zarr_traits::{ByteRange, Bytes, Storage, block_on, store::ReadVersion};
 
 const IN_FLIGHT: usize = 8;
 
-/// What S3 answers to what the tests do. Each answer takes its time, so that requests meet.
+/// Answers like S3. Each answer takes a while, so that requests overlap.
 fn answer(asked: &Asked) -> Answer {
     let xml = |text: &str| Answer::new(200).header("Content-Type", "application/xml").body(text);
     let answer = match asked.method.as_str() {
@@ -42,7 +42,7 @@ fn opened(server: &Server) -> Storage {
 }
 
 #[test]
-fn ranges_of_many_calls_share_the_bound() {
+fn ranges_of_many_calls_share_the_limit() {
     let server = Server::new(answer);
     let storage = opened(&server);
     let ranges: Vec<_> = (0..32).map(|n| ByteRange::Span { offset: n * 1000, len: 10 }).collect();
@@ -56,7 +56,7 @@ fn ranges_of_many_calls_share_the_bound() {
 }
 
 #[test]
-fn everything_that_is_done_with_a_handle_shares_the_bound() {
+fn all_operations_of_a_handle_share_the_limit() {
     let server = Server::new(answer);
     let storage = opened(&server);
     let large = Bytes::from(vec![0; 100 << 20]); // 7 parts
@@ -85,9 +85,9 @@ fn everything_that_is_done_with_a_handle_shares_the_bound() {
     assert!((2..=IN_FLIGHT).contains(&server.most_at_once()), "{} at once", server.most_at_once());
 }
 
-/// A large value is one part of a put, as a chunk is, and goes up in parts of 16 MiB.
+/// A large value is one part of a put, like a chunk, and is sent in parts of 16 MiB.
 #[test]
-fn the_parts_of_a_large_value_go_up_a_few_at_a_time() {
+fn the_parts_of_a_large_value_are_sent_a_few_at_a_time() {
     let server = Server::new(answer);
     let storage = open("s3://bucket", &brief().anonymous(true).endpoint(server.url(""))).unwrap();
     let large = Bytes::from(vec![0; 256 << 20]);

@@ -1,4 +1,4 @@
-//! Listings are complete in whatever order a store lists, in ascending order, and bounded whatever a service says.
+//! Listings are complete and ascending for stores with any order, and bounded for any answers.
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
 mod common;
@@ -25,7 +25,7 @@ fn list_dir(storage: &Storage, below: &str) -> StoreResult<Dir> {
     block_on(storage.list_dir(&prefix(below)))
 }
 
-/// The directories of a file system are read in the order in which they lie on the disk.
+/// Directories of a file system are read in the order on the disk.
 #[test]
 fn a_store_that_lists_in_any_order_is_listed_completely() {
     let folder = tempfile::tempdir().unwrap();
@@ -54,7 +54,7 @@ fn a_store_that_lists_in_any_order_is_listed_completely() {
 }
 
 #[test]
-fn a_listing_that_does_not_fit_is_an_error() {
+fn a_listing_beyond_the_memory_limit_is_an_error() {
     let double = Double::default();
     for n in 0..100 {
         double.put(&format!("c/{n}"), "");
@@ -74,7 +74,7 @@ fn a_listing_that_does_not_fit_is_an_error() {
 }
 
 #[test]
-fn objects_that_mark_folders_are_no_keys() {
+fn objects_that_mark_folders_are_not_listed() {
     let double = Double::default();
     for (path, value) in [("a", ""), ("a-b", "1"), ("a/b", "1"), ("c", ""), ("d/e", ""), ("d/e/f", "")] {
         double.put(path, value);
@@ -85,7 +85,7 @@ fn objects_that_mark_folders_are_no_keys() {
     assert_eq!((keys_of(&dir), dir.prefixes), (vec![key("a-b"), key("c")], vec![prefix("a/"), prefix("d/")]));
 }
 
-/// A page as S3 (and Google) or Azure write it.
+/// Returns a page as S3 (and Google) or Azure write it.
 fn page(asked: &Asked, keys: &[&str], prefixes: &[&str], token: Option<&str>) -> Answer {
     let is_azure = asked.parameter("comp").is_some();
     let date = if is_azure { "Fri, 20 Nov 2026 10:00:00 GMT" } else { "2026-11-20T10:00:00Z" };
@@ -137,7 +137,7 @@ fn services_are_listed_page_by_page() {
             (Some("t"), None) if is_dir => page(asked, &["a/2"], &["a/3/"], None),
             (None, None) => page(asked, &["a/0", "a/1/x"], &[], Some("t")),
             (Some("t"), None) => page(asked, &["a/2", "a/3/y"], &[], None),
-            // S3 and Google begin again behind a key. They may have nothing at first, and more later.
+            // S3 and Google start again behind a key. Their first page may be empty with more to come.
             (None, Some("a/1/x")) => page(asked, &[], &[], Some("u")),
             (Some("u"), Some("a/1/x")) => page(asked, &["a/2", "a/3/y"], &[], None),
             other => panic!("{other:?}"),
@@ -152,9 +152,9 @@ fn services_are_listed_page_by_page() {
     }
 }
 
-/// Azure with a hierarchical namespace, and directory buckets of S3, have an order of their own.
+/// Azure with a hierarchical namespace, and directory buckets of S3, have their own order.
 #[test]
-fn services_without_an_order_are_listed_whole_and_sorted() {
+fn unordered_services_are_listed_whole_and_sorted() {
     let server = Server::new(|asked| match token(asked) {
         None => page(asked, &["a/x", "a-b"], &[], Some("t")),
         Some("t") => page(asked, &["c", "b"], &[], None),
@@ -166,20 +166,20 @@ fn services_without_an_order_are_listed_whole_and_sorted() {
     for storage in [azure, express] {
         assert_eq!(list_all(&storage, "").unwrap(), ["a-b", "a/x", "b", "c"]);
     }
-    // From a service that should list in order that is an error: it cannot be known what is left out.
+    // From a service that should list in order this is an error: keys could be missing unnoticed.
     let e = list_all(&s3(&server), "").unwrap_err();
     assert_eq!(e.kind(), Io, "{e}");
     assert!(e.to_string().contains("order"), "{e}");
 }
 
 #[test]
-fn a_listing_without_an_end_is_an_error() {
+fn an_endless_listing_is_an_error() {
     type Script = fn(usize, &Asked) -> Answer;
     let scripts: [(&str, Script, usize); 5] = [
         ("the same token", |_, asked| page(asked, &["a"], &["b/"], Some("t")), 2),
         ("the same names", |n, asked| page(asked, &["a"], &["b/"], Some(&n.to_string())), 1001),
         ("no names", |n, asked| page(asked, &[], &[], Some(&n.to_string())), 1001),
-        ("names that are no keys", |n, asked| page(asked, &[&format!("{n:09}\\")], &[], Some("t")), 1001),
+        ("names that no key can have", |n, asked| page(asked, &[&format!("{n:09}\\")], &[], Some("t")), 1001),
         ("two tokens in turn", |n, asked| page(asked, &[], &[], Some(["t", "u"][n % 2])), 1001),
     ];
     for (what, script, most) in scripts {
@@ -199,7 +199,7 @@ fn a_listing_without_an_end_is_an_error() {
 }
 
 #[test]
-fn a_page_without_an_end_is_not_read() {
+fn an_endless_page_is_not_read() {
     for declared in [None, Some(1 << 40)] {
         let server = Server::new(move |asked| {
             let answer = page(asked, &["a"], &[], None).endless();
@@ -216,9 +216,9 @@ fn a_page_without_an_end_is_not_read() {
     }
 }
 
-/// Names that are no keys hide no others, and objects outside of the prefix are none of the listing.
+/// Names that no key can have hide no others, and objects outside of the prefix are left out.
 #[test]
-fn what_is_no_key_is_left_out() {
+fn names_that_no_key_can_have_are_left_out() {
     let server = Server::new(|asked| page(asked, &["a/b", "a/b\\c", "z/b"], &["a/d/", "z/"], None));
     for (name, storage) in buckets(&server, &brief()) {
         assert_eq!(list_all(&storage, "a/").unwrap(), ["a/b"], "{name}");
@@ -227,9 +227,9 @@ fn what_is_no_key_is_left_out() {
     }
 }
 
-/// Services show an empty folder by an object of no bytes, whose name ends in `/`.
+/// Services represent an empty folder by an empty object, whose name ends with `/`.
 #[test]
-fn folders_are_no_keys_wherever_pages_end() {
+fn folders_are_not_listed_wherever_pages_end() {
     let folders = |asked: &Asked, names: &[&str], token| {
         let answer = page(asked, names, &[], token);
         let text = String::from_utf8(answer.bytes().to_vec()).unwrap();
@@ -238,10 +238,10 @@ fn folders_are_no_keys_wherever_pages_end() {
     let server = Server::new(move |asked| {
         let after = asked.parameter("start-after").map(|after| after.replace("%2F", "/"));
         match (token(asked), after.as_deref()) {
-            // A page of folders alone, and keys behind it.
+            // A page of folders only, followed by keys.
             (None, None) => folders(asked, &["a/", "a/b/"], Some("t")),
             (Some("t"), None) => page(asked, &["a/b/c"], &[], Some("u")),
-            // A folder at the end of a page, and what lies in it on the next one.
+            // A folder at the end of a page, and its objects on the next page.
             (None, Some("a/b/c")) => page(asked, &["a/d"], &[], Some("v")),
             (None, Some("a/d")) => folders(asked, &["a/d0", "a/e/"], Some("w")),
             (Some("w"), Some("a/d")) => page(asked, &["a/e/f"], &[], None),
@@ -252,7 +252,7 @@ fn folders_are_no_keys_wherever_pages_end() {
     assert_eq!(keys, ["a/b/c", "a/d", "a/d0", "a/e/f"]);
 }
 
-/// Below `a/` there is neither `a`, nor the folder `a/` itself.
+/// Neither `a` nor the folder `a/` itself is below `a/`.
 #[test]
 fn an_object_is_not_deleted_with_the_folder_of_its_name() {
     let server = Server::new(|asked| match asked.method.as_str() {
@@ -273,9 +273,9 @@ fn a_web_server_cannot_be_listed() {
     assert!(!web.capabilities().list && server.asked().is_empty());
 }
 
-/// Everything below a prefix is deleted, in as few requests as the service offers.
+/// Everything below a prefix is deleted, in as few requests as the service allows.
 #[test]
-fn what_is_below_a_prefix_is_deleted_in_batches() {
+fn everything_below_a_prefix_is_deleted_in_batches() {
     fn names(n: usize) -> Vec<String> {
         (0..n).map(|n| format!("a/{n:04}")).collect()
     }
@@ -300,9 +300,9 @@ fn what_is_below_a_prefix_is_deleted_in_batches() {
     }
 }
 
-/// Nothing of a bucket is read or deleted beside its prefix.
+/// Nothing outside of the prefix is read or deleted.
 #[test]
-fn a_store_below_a_prefix_sees_nothing_else() {
+fn a_store_below_a_prefix_sees_only_its_objects() {
     let double = Double::default();
     for path in ["x/a", "x/b/c", "xy", "y"] {
         double.put(path, "1");

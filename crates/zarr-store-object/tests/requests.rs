@@ -1,4 +1,4 @@
-//! What is sent, how often, and what is recorded of it.
+//! What is sent, how often, and what is recorded.
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
 mod common;
@@ -38,11 +38,11 @@ fn make(storage: &Storage, call: Call) -> Result<(), StoreErrorKind> {
 
 const CALLS: [Call; 5] = [Call::Read, Call::ReadPart, Call::Size, Call::Put, Call::Delete];
 
-/// A store that is told to try twice again tries three times, whatever is done and in whatever service.
+/// A store with two retries makes three attempts, for every operation and service.
 #[test]
-fn what_may_pass_is_tried_again_and_nothing_else() {
+fn only_temporary_failures_are_retried() {
     use StoreErrorKind::{Io, PermissionDenied, Unavailable, Uncertain, Unsupported};
-    // the status, the error of a read and of a write, and whether it is tried again
+    // the status, the error of a read and of a write, and whether it is retried
     for (status, read, write, again) in [
         (500, Unavailable, Uncertain, true),
         (502, Unavailable, Uncertain, true),
@@ -58,7 +58,7 @@ fn what_may_pass_is_tried_again_and_nothing_else() {
         let server = Server::new(move |_| refused(status, "Scripted"));
         for (name, storage) in all(&server, &brief()) {
             for call in CALLS {
-                // The way from a status to another attempt is the same for all of them.
+                // The way from a status to another attempt is the same for all operations.
                 if again && ![500, 429].contains(&status) && (name != "s3" || !matches!(call, Call::Size)) {
                     continue;
                 }
@@ -71,7 +71,7 @@ fn what_may_pass_is_tried_again_and_nothing_else() {
                 let expected = if matches!(call, Call::Put | Call::Delete) { write } else { read };
                 assert_eq!(make(&storage, call), Err(expected), "{what}");
                 let sent = server.asked().split_off(before);
-                // A part that cannot be had may be looked for by its size: what was sent first counts.
+                // A part that cannot be read may be followed by a request for the size: the first requests count.
                 let same = |asked: &&Asked| {
                     asked.method == sent[0].method && asked.header("range") == sent[0].header("range")
                 };
@@ -82,7 +82,7 @@ fn what_may_pass_is_tried_again_and_nothing_else() {
 }
 
 #[test]
-fn an_attempt_that_succeeds_ends_the_trouble() {
+fn a_successful_attempt_ends_the_retries() {
     for answer in [refused(500, "InternalError"), refused(429, "TooManyRequests"), Answer::lost()] {
         let server = Server::numbered(move |n, asked| match (n % 3 < 2, asked.method.as_str()) {
             (true, _) => answer.clone(),
@@ -102,7 +102,7 @@ fn an_attempt_that_succeeds_ends_the_trouble() {
     }
 }
 
-/// Each attempt is a record, with what was sent and received.
+/// Each attempt is recorded, with the bytes sent and received.
 #[test]
 fn every_attempt_is_recorded() {
     let records = Arc::new(Mutex::new(Vec::new()));
@@ -135,9 +135,9 @@ fn every_attempt_is_recorded() {
     assert_eq!(records.len(), 5);
 }
 
-/// Some services say how long they want to be left alone; none may say so for ever.
+/// Some services ask for a pause. A very long pause ends the request.
 #[test]
-fn a_pause_that_is_asked_for_is_kept_or_the_request_given_up() {
+fn a_requested_pause_is_kept_or_the_request_fails() {
     for (after, requests) in [
         ("0", 3),
         ("Thu, 01 Jan 1970 00:00:00 GMT", 3),

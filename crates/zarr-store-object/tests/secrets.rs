@@ -1,4 +1,4 @@
-//! Credentials are never part of an error, a log line or a record, however a URL was mistyped.
+//! Credentials are never part of an error, a log line or a record, even for mistyped URLs.
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
 mod common;
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use zarr_store::{Access, Trace};
 use zarr_traits::block_on;
 
-/// What is shown when a store is opened, and read if it can be opened.
+/// Returns everything that is shown when a store is opened, and read if it can be opened.
 fn shown(url: &str, access: &Access) -> String {
     let records = Arc::new(Mutex::new(String::new()));
     let sink = records.clone();
@@ -31,7 +31,7 @@ fn shown(url: &str, access: &Access) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Secret keys of AWS hold `/` and `+`; passwords hold anything.
+    /// Secret keys of AWS contain `/` and `+`; passwords contain anything.
     #[test]
     fn a_password_in_a_url_is_never_shown(
         scheme in "s3|gs|az|abfs",
@@ -45,7 +45,7 @@ proptest! {
         for part in parts.iter().map(String::as_str).chain(["AKIAUSER"]) {
             prop_assert!(!shown.contains(part), "{shown}");
         }
-        prop_assert!(server.asked().is_empty(), "credentials in a URL are not sent as the name of a bucket");
+        prop_assert!(server.asked().is_empty(), "credentials in a URL are not sent as a bucket name");
     }
 
     #[test]

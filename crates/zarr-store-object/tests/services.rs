@@ -1,5 +1,5 @@
-//! What is sent to the services, and what is made of their answers. The answers are written after the documentation of the
-//! services: "Error responses" and the pages of the operations in the Amazon S3 API Reference, the XML API of Google Cloud
+//! Requests to the services, and the results of their answers. The answers follow the documentation of the services:
+//! "Error responses" and the pages of the operations in the Amazon S3 API Reference, the XML API of Google Cloud
 //! Storage, the Blob service REST API of Azure.
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
@@ -15,20 +15,20 @@ use zarr_traits::{
 
 const SERVICES: [&str; 3] = ["s3", "gs", "az"];
 
-/// A storage of this service, over `server`.
+/// Opens a storage of this service over `server`.
 fn storage(service: &str, server: &Server) -> Storage {
     let access = brief().retries(0);
     buckets(server, &access).into_iter().find(|(name, _)| *name == service).unwrap().1
 }
 
-/// A server that gives these answers one after the other.
+/// Makes a server that sends these answers one after the other.
 fn answering(answers: Vec<Answer>) -> Server {
     Server::numbered(move |n, asked| {
         answers.get(n).unwrap_or_else(|| panic!("unexpected: {asked:?}")).clone()
     })
 }
 
-/// Each request as its method, its target, and these headers.
+/// Returns each request as its method, its target, and these headers.
 fn sent(server: &Server, headers: &[&str]) -> Vec<String> {
     let line = |asked: &Asked| {
         let found =
@@ -38,15 +38,15 @@ fn sent(server: &Server, headers: &[&str]) -> Vec<String> {
     server.asked().iter().map(line).collect()
 }
 
-/// The target of an object.
+/// Returns the target of an object.
 fn target(service: &str, name: &str) -> String {
     let path = Path::from(name);
-    // Google wants the slashes within a name encoded.
+    // Google requires encoded slashes within a name.
     let name = if service == "gs" { path.as_ref().replace('/', "%2F") } else { path.to_string() };
     format!("/bucket/{}", name.replace(' ', "%20").replace('#', "%23"))
 }
 
-/// What each service adds to an answer about an object.
+/// Returns an answer about an object, with the headers that each service adds.
 fn about(service: &str, status: u16) -> Answer {
     let answer = Answer::new(status).header("Last-Modified", "Fri, 20 Nov 2026 10:00:00 GMT");
     match service {
@@ -68,7 +68,7 @@ fn read(storage: &Storage, range: ByteRange) -> Result<(Option<Bytes>, Option<Ve
 }
 
 #[test]
-fn ranges_are_asked_for_as_each_service_has_them() {
+fn ranges_are_requested_in_the_form_of_each_service() {
     for service in SERVICES {
         let target = target(service, "a b/c#0");
         let part = |told: &str, body: &str| about(service, 206).header("Content-Range", told).body(body);
@@ -109,9 +109,9 @@ fn ranges_are_asked_for_as_each_service_has_them() {
     }
 }
 
-/// The condition of a put, as each service takes it; and the mark by which it would be known again.
+/// The condition of a put in the form of each service, and the mark that identifies the put.
 #[test]
-fn conditions_are_sent_as_each_service_has_them() {
+fn conditions_are_sent_in_the_form_of_each_service() {
     for (service, tag, create, update) in [
         ("s3", "\"9b2cf535f27731c974343645a3985328\"", "if-none-match=*", "if-match="),
         ("gs", "1757", "x-goog-if-generation-match=0", "x-goog-if-generation-match="),
@@ -144,10 +144,10 @@ fn conditions_are_sent_as_each_service_has_them() {
 }
 
 #[test]
-fn errors_of_reads_are_told_apart_by_their_codes() {
+fn errors_of_reads_are_distinguished_by_their_codes() {
     let size = RangeNotSatisfiable { size: 2 };
     let table: [(&str, u16, &str, Result<(), StoreErrorKind>); 18] = [
-        // Nothing is absent but an object.
+        // Only objects can be absent.
         ("s3", 404, "NoSuchKey", Ok(())),
         ("s3", 404, "NoSuchBucket", Err(Io)),
         ("gs", 404, "NoSuchKey", Ok(())),
@@ -226,7 +226,7 @@ fn xml(body: &str) -> Answer {
     Answer::new(200).header("Content-Type", "application/xml").body(body)
 }
 
-/// What a value of 80 MiB is put with: begun, sent in five parts, and completed.
+/// The requests for a value of 80 MiB: begin, five parts, complete.
 fn upload(service: &str, asked: &Asked) -> Answer {
     match (service, asked.method.as_str(), asked.parameter("uploads").is_some()) {
         ("az", "PUT", _) => about(service, 201),
@@ -264,9 +264,9 @@ fn large_values_are_put_in_parts() {
     }
 }
 
-/// An upload that fails is given up; one whose completion is not answered may be complete, which the mark tells.
+/// A failed upload is aborted. If the completion gets no answer, the upload may be complete; the mark tells.
 #[test]
-fn an_upload_that_fails_is_given_up() {
+fn a_failed_upload_is_aborted() {
     type Script = fn(&Asked) -> Option<Answer>;
     let table: [(&str, Script, StoreErrorKind); 4] = [
         (
@@ -280,7 +280,7 @@ fn an_upload_that_fails_is_given_up() {
             PermissionDenied,
         ),
         ("the last request", |asked| completes(asked).then(|| refused(500, "InternalError")), Uncertain),
-        // S3 begins to answer before it knows.
+        // S3 begins to answer before it knows the result.
         (
             "the last request, answered 200",
             |asked| completes(asked).then(|| xml("<Error><Code>InternalError</Code></Error>")),
@@ -299,7 +299,7 @@ fn completes(asked: &Asked) -> bool {
 }
 
 #[test]
-fn an_upload_that_was_completed_and_not_answered_is_done() {
+fn a_completed_upload_without_an_answer_is_done() {
     for ours in [true, false] {
         let mark = std::sync::Mutex::new("another".to_owned());
         let server = Server::new(move |asked| {
@@ -315,12 +315,12 @@ fn an_upload_that_was_completed_and_not_answered_is_done() {
             }
         });
         assert_eq!(put_large("s3", &server).is_ok(), ours);
-        assert_eq!(server.count("GET"), 0, "nothing of the value is read back");
+        assert_eq!(server.count("GET"), 0, "the value is not read back");
     }
 }
 
 #[test]
-fn deletes_are_sent_as_each_service_has_them() {
+fn deletes_are_sent_in_the_form_of_each_service() {
     let batch = "--batch_1\r\nContent-Type: application/http\r\nContent-ID: 0\r\n\r\nHTTP/1.1 202 Accepted\r\n\
                  x-ms-delete-type-permanent: true\r\nx-ms-request-id: 1\r\nx-ms-version: 2023-11-03\r\n\r\n--batch_1--\r\n";
     let gone = batch
@@ -386,7 +386,7 @@ fn copies_are_made_by_the_service_where_it_can() {
 }
 
 #[test]
-fn what_cannot_be_meant_is_refused_before_anything_is_sent() {
+fn wrong_urls_are_refused_before_anything_is_sent() {
     let server = Server::new(|asked| panic!("{asked:?}"));
     for (url, words) in [
         ("s3://", "names no bucket"),

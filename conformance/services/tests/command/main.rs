@@ -221,7 +221,7 @@ fn what_is_left_of_an_abandoned_copy_is_erased() {
             run(&[verb]).fails(3, &["there is no node", &of, "--resume", "`zarr rm --unfinished`"]);
         }
         let there = server.paths();
-        assert!(run(&["rm", "--unfinished", "--dry-run"]).ok().text().contains("g0 (no node)\n"));
+        assert!(run(&["rm", "--unfinished", "--dry-run"]).ok().text().contains("g0 (not a node)\n"));
         // It can be erased again where that was interrupted.
         server.script(When::on("POST", "delete").first(1), Fault::status(403));
         run(&["rm", "--unfinished"]).fails(8, &[]);
@@ -260,7 +260,7 @@ fn a_web_server_is_read_by_consolidated_metadata() {
                 let wanted = match store.contains("|zip:") {
                     true => run(&root),
                     // It has what consolidated metadata says, and says so.
-                    false => run(&root).replace("the same children", "the store itself cannot be listed"),
+                    false => run(&root).replace("the same children", "the store cannot be listed"),
                 };
                 assert_eq!(run(&store), wanted, "{verb:?} {store}");
             }

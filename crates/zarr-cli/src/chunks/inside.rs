@@ -1,4 +1,4 @@
-//! What is inside of a shard, as its index says.
+//! The inner chunks of a shard, from its index.
 
 use std::error::Error;
 
@@ -17,13 +17,13 @@ pub(super) fn is_sharded(array: &Array) -> bool {
     inner_chunk_shapes(array.metadata().document().codecs()).is_none_or(|shapes| !shapes.is_empty())
 }
 
-/// What is known of the inside of a shard.
+/// What is known about the inner chunks of a shard.
 pub(super) enum Inside {
-    /// Inner chunks that are stored, and how many are not.
+    /// The stored inner chunks, and the number of those that are not stored.
     Known { stored: Vec<Inner>, missing: u64 },
-    /// Nothing without decoding all of it: there are other codecs around the shard.
+    /// Unknown without decoding the shard: other codecs are around it.
     Hidden,
-    /// Nothing, because of this: a broken index, or one that cannot be read.
+    /// Unknown: the index is broken or cannot be read.
     Unreadable(Failure),
 }
 
@@ -35,11 +35,11 @@ pub(super) struct Inner {
 }
 
 impl Inside {
-    /// Reads the index of a shard; `None`: there is no such object any more.
+    /// Reads the index of a shard. Returns `None` if the object no longer exists.
     pub(super) fn of(array: &Array, index: &[u64]) -> Option<Self> {
         let chunks = match array.inner_chunks(index) {
             Ok(chunks) => chunks?,
-            // The row says which shard of which array it is.
+            // The row names the array and the shard, so the cause is enough.
             Err(e) => {
                 let message = e.source().map_or_else(|| e.to_string(), ToString::to_string);
                 return Some(Self::Unreadable(Failure::new(Failure::from(e).exit(), message)));
@@ -56,13 +56,13 @@ impl Inside {
         Some(Self::Known { stored, missing })
     }
 
-    /// How many inner chunks are stored, of how many.
+    /// Returns how many inner chunks are stored, and how many there could be.
     pub(super) fn count(&self) -> Option<(u64, u64)> {
         let Self::Known { stored, missing } = self else { return None };
         Some((stored.len() as u64, stored.len() as u64 + missing))
     }
 
-    /// Adds what is known to the JSON of the shard.
+    /// Adds the members to the JSON of the shard.
     pub(super) fn set_members(&self, object: &mut Object) {
         match self {
             Self::Known { stored, missing } => {
@@ -74,7 +74,7 @@ impl Inside {
         }
     }
 
-    /// One cell of a table.
+    /// Returns one cell of the table.
     pub(super) fn summary(&self) -> String {
         match self {
             Self::Unreadable(e) => format!("unreadable: {}", e.message()),
@@ -86,7 +86,7 @@ impl Inside {
         }
     }
 
-    /// A row for each stored inner chunk.
+    /// Returns a row for each stored inner chunk.
     pub(super) fn to_text(&self) -> String {
         let mut table = Table::default();
         if let Self::Known { stored, .. } = self {

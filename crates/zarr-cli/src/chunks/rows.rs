@@ -1,4 +1,4 @@
-//! The table that people read, line by line while the store is listed, and what it sums up to.
+//! The table for people, printed while the store is listed, with its sum.
 
 use zarr_array::blocking::Array;
 
@@ -7,16 +7,16 @@ use super::inside::{Inside, is_sharded};
 use crate::exit::{Exit, Failure, Outcome, line};
 use crate::table::{bytes, number};
 
-/// The widths of key and index, known before there is a row: those of the last chunk.
+/// The widths of the columns key and index. They are known before the first row: those of the last chunk.
 pub(super) struct Rows {
     key: usize,
     index: usize,
     is_sharded: bool,
-    /// Whether inner chunks have rows.
+    /// Whether inner chunks have their own rows.
     inner: bool,
 }
 
-/// That of most sizes.
+/// The width of the column size, enough for most sizes.
 const SIZE: usize = "1023 bytes".len();
 
 impl Rows {
@@ -36,7 +36,7 @@ impl Rows {
         self.row("key", "index", "size", if self.is_sharded { "inner chunks" } else { "" })
     }
 
-    /// The lines of an object.
+    /// Returns the lines of an object.
     pub(super) fn of_entry(&self, entry: &Entry) -> String {
         let (key, size) = (entry.key.as_str(), bytes(entry.bytes.into()));
         let row = match (&entry.chunk, &entry.inside) {
@@ -55,15 +55,15 @@ impl Rows {
     }
 }
 
-/// What has been listed.
+/// The sum of the listed objects.
 #[derive(Default)]
 pub(super) struct Sum {
     chunks: u64,
     bytes: u128,
     strays: u64,
-    /// Inner chunks: stored, and how many there could be.
+    /// Inner chunks: stored, and possible.
     inner: (u128, u128),
-    /// Shards of which the inner chunks cannot be told, and how the first of them ends the command.
+    /// Shards whose inner chunks are unknown, and the exit code of the first one.
     unreadable: u64,
     exit: Option<Exit>,
 }
@@ -84,7 +84,7 @@ impl Sum {
         }
     }
 
-    /// The last line of the table.
+    /// Returns the last line of the table.
     pub(super) fn to_text(&self, array: &Array) -> String {
         let what = if is_sharded(array) { "shards" } else { "chunks" };
         let all = number(&array.chunk_counts());
@@ -101,10 +101,10 @@ impl Sum {
         text + "\n"
     }
 
-    /// How the command ends.
+    /// Returns how the command ends.
     pub(super) fn outcome(&self) -> Outcome {
         let Some(exit) = self.exit else { return Ok(Exit::Ok) };
         let what = if self.unreadable == 1 { "shard" } else { "shards" };
-        Err(Failure::new(exit, format!("the inner chunks of {} {what} cannot be told", self.unreadable)))
+        Err(Failure::new(exit, format!("the inner chunks of {} {what} cannot be read", self.unreadable)))
     }
 }

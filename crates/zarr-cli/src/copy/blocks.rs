@@ -1,8 +1,8 @@
-//! The elements of one array, encoded again block by block.
+//! Copies the elements of one array block by block, decoding and encoding them.
 //!
-//! A block is a box of whole chunks or shards of the copy that fits into memory, so that every one is written once and
-//! never read. Blocks in which the source stores nothing are left out where there are too many of them to look at each.
-//! A block of very many chunks of the source is read in parts, because a read remembers something of every chunk.
+//! A block is a box of whole chunks or shards of the copy that fits into memory, so each of these is written once and
+//! never read. In arrays of very many chunks, blocks without stored chunks of the source are skipped. A block with very
+//! many chunks of the source is read in parts, because a read needs memory for every chunk.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -24,35 +24,38 @@ use crate::slabs::{Budget, Slabs};
 use crate::stored::Stored;
 use crate::target::registry;
 
-/// Bytes of elements in a block, as long as a chunk has less.
+/// The size of a block in bytes of elements, unless a chunk is larger.
 const BLOCK: u64 = 128 << 20;
 
-/// Chunks in a block.
+/// The largest number of chunks in a block.
 const CHUNKS: u64 = 1 << 16;
 
-/// What is read at once, of which a block has one, as long as chunks are not tiny: about 70 MiB for 2^20 chunks.
+/// The limits of one read. Limits only the chunks, to 2^20: about 70 MiB of bookkeeping. Only a block of tiny chunks
+/// needs several reads.
 const READ: Budget = Budget { bytes: u64::MAX, most: u64::MAX, chunks: 1 << 20 };
 
-/// The blocks of an array that are to be copied.
+/// The blocks of an array to copy.
 #[derive(Debug)]
 pub(crate) struct Blocks {
     shape: Vec<u64>,
-    /// The chunks of the copy, and how many of them a block has in each dimension; at the edge of the array there are less.
+    /// The chunk grid of the copy.
     grid: Arc<dyn ChunkGrid>,
+    /// The number of chunks in a block for each dimension; fewer at the edge of the array.
     block: Vec<u64>,
-    /// The blocks in which the source stores something; `None`: all are looked at.
+    /// The blocks in which the source stores chunks; `None` for all blocks.
     only: Option<BTreeSet<Vec<u64>>>,
-    /// Bytes of elements in these blocks.
+    /// Bytes of elements in the blocks to copy.
     pub(super) bytes: u64,
     size: u64,
-    /// The copy, if its codecs may lose something.
+    /// The metadata of the copy, if its codecs may be lossy.
     lossy: Option<ArrayMeta>,
     places: Places,
 }
 
 impl Blocks {
-    /// Plans the copy of `source` into chunks of `grid`. Where the copy does not keep the fill value, what is not stored in
-    /// the source, an array of `store`, has to be stored in the copy. `lossy` is the copy, if its codecs may lose something.
+    /// Plans the copy of `source`, an array of `store`, into chunks of `grid`. If `keeps_fill` is false, elements that
+    /// the source does not store must be stored in the copy. `lossy` is the metadata of the copy, if its codecs may be
+    /// lossy.
     pub(crate) fn new(
         source: &Array,
         store: &Path,
@@ -81,7 +84,7 @@ impl Blocks {
         self.lossy.is_some()
     }
 
-    /// Copies all blocks; `done` is told how many bytes each had.
+    /// Copies all blocks. Calls `done` with the bytes of each block.
     pub(super) fn copy(&self, source: &Array, copy: &Array, done: &dyn Fn(u64)) -> Result<(), Failure> {
         self.each(|index| {
             self.copy_box(source, copy, &self.spans(index))?;
@@ -90,8 +93,8 @@ impl Blocks {
         })
     }
 
-    /// Copies what an earlier run has not: of blocks in which the copy stores something it is compared with the source,
-    /// and chunks that are equal stay.
+    /// Copies what an earlier run has not copied. A block that the copy stores is compared with the source; equal
+    /// chunks stay.
     pub(super) fn resume(&self, source: &Array, copy: &Array, done: &dyn Fn(u64)) -> Result<(), Failure> {
         let there = self.stored(copy)?;
         self.each(|index| {
@@ -115,7 +118,7 @@ impl Blocks {
         elements.write(copy, spans.to_vec().into()).map_err(|e| self.places.in_copy(e))
     }
 
-    /// Whether a box of whole chunks of the copy has the elements that it should have. What is corrupt has not.
+    /// Whether a box of whole chunks of the copy has the right elements. Corrupt chunks do not.
     fn is_copied(&self, source: &Array, copy: &Array, spans: &[Range<u64>]) -> Result<bool, Failure> {
         let wanted = self.wanted(source, spans)?;
         match read(copy, spans, READ) {
@@ -125,8 +128,8 @@ impl Blocks {
         }
     }
 
-    /// The elements that a box of whole chunks of the copy should have: those of the source, or what lossy codecs keep of
-    /// them, which is found by encoding and decoding them in memory.
+    /// Returns the elements that a box of whole chunks of the copy must have: those of the source, after encoding and
+    /// decoding them in memory if the codecs are lossy.
     fn wanted(&self, source: &Array, spans: &[Range<u64>]) -> Result<Elements, Failure> {
         let elements = read(source, spans, READ).map_err(|e| self.places.in_source(e))?;
         let Some(meta) = &self.lossy else { return Ok(elements) };
@@ -138,7 +141,7 @@ impl Blocks {
         read(&made, spans, READ).map_err(|e| self.places.in_copy(e))
     }
 
-    /// The boxes of all chunks in a block.
+    /// Returns the boxes of all chunks in a block.
     fn chunks_of(&self, index: &[u64]) -> impl Iterator<Item = Vec<Range<u64>>> {
         let first: Vec<u64> = index.iter().zip(&self.block).map(|(i, block)| i * block).collect();
         let left = self.chunks().into_iter().zip(&first).map(|(chunks, first)| chunks - first);
@@ -160,7 +163,7 @@ impl Blocks {
             let wanted = self.wanted(source, &spans)?;
             if read(copy, &spans, READ).map_err(|e| self.places.in_copy(e))? != wanted {
                 let start: Vec<u64> = spans.iter().map(|span| span.start).collect();
-                let message = format!("elements from {start:?} on differ from those of the source");
+                let message = format!("the elements from {start:?} on differ from the source");
                 return Err(self.places.in_copy(Failure::new(Exit::Invalid, message)));
             }
             done(self.length(index));
@@ -175,12 +178,12 @@ impl Blocks {
         indices(&self.counts()).try_for_each(|index| run(&index))
     }
 
-    /// How many chunks the copy has in each dimension.
+    /// Returns the number of chunks of the copy in each dimension.
     fn chunks(&self) -> Vec<u64> {
         self.shape.iter().enumerate().map(|(dim, length)| self.grid.count(dim, *length)).collect()
     }
 
-    /// How many blocks there are in each dimension.
+    /// Returns the number of blocks in each dimension.
     fn counts(&self) -> Vec<u64> {
         self.chunks().iter().zip(&self.block).map(|(chunks, block)| chunks.div_ceil(*block)).collect()
     }
@@ -193,7 +196,7 @@ impl Blocks {
         start..next.map_or(length, |chunk| chunk.start.min(length))
     }
 
-    /// The block that an element lies in.
+    /// Returns the block of a position.
     fn find(&self, dim: usize, position: u64) -> Option<u64> {
         Some(self.grid.find(dim, position)? / self.block[dim])
     }
@@ -206,11 +209,11 @@ impl Blocks {
         self.spans(index).into_iter().map(|span| span.end - span.start).fold(self.size, u64::saturating_mul)
     }
 
-    /// The blocks that the stored chunks of `source` lie in.
+    /// Returns the blocks that hold stored chunks of `source`.
     fn stored(&self, source: &Array) -> Result<BTreeSet<Vec<u64>>, Failure> {
         let mut blocks = BTreeSet::new();
         for object in Stored::of(source)? {
-            // What is no chunk of the grid is no part of the array.
+            // A stray object is not part of the array.
             let Ok(chunk) = object?.chunk else { continue };
             let spans = chunk.iter().enumerate().map(|(dim, i)| {
                 let span = source.chunk_grid().span(dim, *i)?;
@@ -220,7 +223,7 @@ impl Blocks {
             let Some(spans) = spans.collect::<Option<Vec<_>>>() else { continue };
             let counts: Vec<u64> = spans.iter().map(|(first, last)| last - first + 1).collect();
             if product(&counts) > MANY {
-                let message = format!("chunk {chunk:?} is too large to be cut into chunks that small");
+                let message = format!("chunk {chunk:?} would be cut into more than 2^20 blocks");
                 return Err(self.places.in_copy(Failure::new(Exit::LimitExceeded, message)));
             }
             let block = |index: Vec<u64>| index.iter().zip(&spans).map(|(i, (first, _))| first + i).collect();
@@ -230,7 +233,7 @@ impl Blocks {
     }
 }
 
-/// The elements of a box, of which no more is read at once than `budget` allows.
+/// Reads the elements of a box, in parts that are within `budget`.
 fn read(array: &Array, spans: &[Range<u64>], budget: Budget) -> Result<Elements, Failure> {
     let pick =
         |span: &Range<u64>| Pick { start: span.start, count: span.end - span.start, step: 1, keep: true };
@@ -247,8 +250,9 @@ pub(super) fn product(lengths: &[u64]) -> u128 {
     lengths.iter().fold(1, |n, len| n.saturating_mul(u128::from(*len)))
 }
 
-/// How many chunks of the copy a block has: one, and more from the last dimension on, and where that costs little so many
-/// that no chunk of the source is cut. Chunks of different lengths count as if all were as long as the longest.
+/// Returns the number of chunks of the copy in a block for each dimension: at least one, then as many as fit from the
+/// last dimension on. Rounded down to whole chunks of the source if possible. Chunks of different lengths count with
+/// the longest.
 fn block(shape: &[u64], source: &dyn ChunkGrid, copy: &dyn ChunkGrid, size: u64) -> Vec<u64> {
     let chunk = |grid: &dyn ChunkGrid, dim: usize| grid.lengths(dim).pop().unwrap_or(1);
     let mut block = vec![1; shape.len()];
@@ -292,7 +296,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_difference_is_found_and_placed() {
+    fn a_difference_is_found_with_its_position() {
         let folder = tempfile::tempdir().unwrap();
         let array = |name: &str, last: u8| {
             let store = zarr_store_fs::FsStore::create(folder.path().join(name)).unwrap();
@@ -308,10 +312,7 @@ mod tests {
         assert!(work.compare(&source, &source, &|_| {}).is_ok());
         let e = work.compare(&source, &copy, &|_| {}).unwrap_err();
         assert_eq!(e.exit(), Exit::Invalid);
-        assert_eq!(
-            e.message(),
-            "copy of array \"/\": elements from [1, 0] on differ from those of the source"
-        );
+        assert_eq!(e.message(), "copy of array \"/\": the elements from [1, 0] on differ from the source");
         work.copy(&source, &copy, &|_| {}).unwrap();
         assert!(work.compare(&source, &copy, &|_| {}).is_ok());
     }
@@ -352,7 +353,7 @@ mod tests {
         let runs = [(4, 2), (2, 1), (9, 3)].map(run).to_vec();
         let grid = Arc::new(RectilinearGrid::new([runs]).unwrap());
         let block = block(&[21], &*grid, &*grid, BLOCK / 18);
-        assert_eq!(block, [2], "of the longest chunk two fit");
+        assert_eq!(block, [2], "two of the longest chunk fit");
         let places = Places::default();
         let work =
             Blocks { shape: vec![21], grid, block, only: None, bytes: 0, size: 1, lossy: None, places };
@@ -363,19 +364,19 @@ mod tests {
 
     #[test]
     fn blocks_are_whole_chunks_that_fit() {
-        // All of it.
+        // The whole array.
         assert_eq!(shape_of(&[100, 100], &[10, 10], &[30, 30], 4), [120, 120]);
         assert_eq!(shape_of(&[], &[], &[], 4), [] as [u64; 0]);
         assert_eq!(shape_of(&[0], &[1], &[5], 4), [5]);
-        // 1677 rows fit, 1000 cut no chunk of the source.
+        // 1677 rows fit; 1000 rows cut no chunk of the source.
         assert_eq!(shape_of(&[10_000, 10_000], &[1000, 1000], &[100, 100], 8), [1000, 10_000]);
-        // Time after space: as many series as fit.
+        // From maps to series: as many series as fit.
         let [time, y, x] = shape_of(&[10_000, 1000, 1000], &[1, 1000, 1000], &[10_000, 10, 10], 4)[..] else {
             panic!()
         };
         assert_eq!((time, x % 10, y), (10_000, 0, 10));
         assert!(time * y * x * 4 <= BLOCK);
-        // A chunk that is larger is a block.
+        // A chunk larger than a block is a block.
         assert_eq!(shape_of(&[1 << 30, 4], &[1, 1], &[1 << 29, 2], 8), [1 << 29, 2]);
         // Many small chunks.
         assert_eq!(shape_of(&[1 << 40], &[1], &[1], 1), [1 << 16]);

@@ -1,4 +1,4 @@
-//! What the options of a copy change, and how the elements of an array are stored by that.
+//! The changes that the options of a copy ask for, and the resulting layout of an array.
 
 use std::str::FromStr;
 
@@ -12,10 +12,10 @@ use super::codecs::Codecs;
 use crate::exit::Failure;
 use crate::lengths::{Lengths, only_shape};
 
-/// What the copy shall have that the source has not.
+/// The differences between the copy and the source.
 #[derive(Debug, Default)]
 pub(crate) struct Change {
-    /// The format of all nodes; `None`: that which each has.
+    /// The format of all nodes; `None` keeps the format of each.
     pub(crate) format: Option<Format>,
     pub(crate) codecs: Option<Codecs>,
     pub(crate) chunks: Option<Lengths>,
@@ -29,24 +29,24 @@ pub(crate) enum Shards {
     Of(Lengths),
 }
 
-/// How the elements of a copy are stored.
+/// The way in which the elements of a copy are stored.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// The chunks; `None`: the grid of the source.
+    /// The chunks; `None` keeps the grid of the source.
     pub(crate) chunks: Option<Lengths>,
-    /// The shards that chunks and codecs are inside of.
+    /// The shards around the chunks, if any.
     pub(crate) shards: Option<Lengths>,
     pub(crate) codecs: Vec<Extension>,
-    /// Filters and compressor that format 2 shall have, where they are said in its terms.
+    /// The filters and the compressor, if they are given as members of format 2.
     pub(crate) old: Members2,
 }
 
 impl Layout {
-    /// What of it stands in a document of format 2, and the fill value if it is another one.
+    /// Returns the members of a document of format 2. `fill_value` replaces the fill value if given.
     pub(crate) fn members2(&self, fill_value: Option<Value>) -> Result<Members2, Failure> {
         let chunks = match &self.chunks {
             Some(Lengths::Uneven(_)) => {
-                return Err(Failure::unsupported("in format 2 all chunks have one shape"));
+                return Err(Failure::unsupported("in format 2 all chunks must have the same shape"));
             }
             chunks => chunks.as_ref().and_then(Lengths::shape).map(<[u64]>::to_vec),
         };
@@ -55,7 +55,7 @@ impl Layout {
 }
 
 impl Change {
-    /// What the user has given a shape of, and its rank; chunks and shards are of one rank.
+    /// Returns which shape the user gave, of chunks or shards, and its rank. Both have the same rank.
     pub(crate) fn shape(&self) -> Option<(&'static str, usize)> {
         match (&self.chunks, &self.shards) {
             (Some(chunks), _) => Some(("chunk", chunks.rank())),
@@ -64,20 +64,20 @@ impl Change {
         }
     }
 
-    /// Whether there is an option at all.
+    /// Whether an option changes codecs, chunks or shards.
     pub(crate) fn is_any(&self) -> bool {
         self.codecs.is_some() || self.chunks.is_some() || self.shards.is_some()
     }
 
-    /// The format of the copy of a node of a format: a format that is only read becomes the newest.
+    /// Returns the format of the copy of a node of format `source`. Format 1 becomes format 3.
     pub(crate) fn format_of(&self, source: Format) -> Format {
         self.format.unwrap_or(if source == Format::V1 { Format::V3 } else { source })
     }
 
-    /// The layout of the copy of `source`. An array of another rank keeps its shapes.
+    /// Returns the layout of the copy of `source`. An array of another rank keeps its shapes.
     ///
-    /// Chunks and codecs are those that work on elements: inside of shards, where there are any. Whoever changes one of
-    /// them says how the copy is stored, so that it has shards if and only if they are asked for. Format 2 has none.
+    /// `--chunks` and `--codecs` mean the inner chunks of an array with shards. If one of them is given, the copy has
+    /// shards only if `--shards` is given. Format 2 has no shards.
     pub(crate) fn layout(&self, source: &Array) -> Result<Layout, Failure> {
         let codecs = source.metadata().document().codecs();
         let to_old = self.format_of(source.metadata().format()) == Format::V2;
@@ -91,10 +91,10 @@ impl Change {
         let (given, old) = match &self.codecs {
             None => (None, Members2::default()),
             Some(Codecs::List(codecs)) => (Some(codecs.clone()), Members2::default()),
-            // What is said in the terms of format 2 comes on top of elements as they are.
+            // The members of format 2 replace the codecs.
             Some(Codecs::Old(old)) if to_old => (Some(Vec::new()), old.clone()),
             Some(Codecs::Old(_)) => {
-                let message = "--codecs: codecs of format 3 are a list, this is an object of format 2";
+                let message = "--codecs: format 3 needs a list of codecs, found an object of format 2";
                 return Err(Failure::usage(message));
             }
         };
@@ -102,7 +102,7 @@ impl Change {
         if given.is_none() && chunks.is_none() && shards.is_none() && !unsharded {
             return Ok(Layout { chunks: grid_shape(source), shards: None, codecs: codecs.to_vec(), old });
         }
-        // Codecs with shards of their own are those of the whole grid.
+        // A list with its own sharding codec belongs to the chunks of the grid.
         let chunks = match chunks {
             None if shards.is_none() && given.as_deref().is_some_and(has_shards) => grid_shape(source),
             None => inner_shape(source)?,
@@ -114,7 +114,7 @@ impl Change {
         Ok(Layout { chunks, shards, codecs: given.unwrap_or_else(|| inner_codecs(codecs)), old })
     }
 
-    /// Whether the copy of `source` has lost its shards without the user saying so.
+    /// Whether the copy of `source` has no shards although the user did not ask for that.
     pub(crate) fn loses_shards(&self, source: &Array, layout: &Layout) -> bool {
         self.shards != Some(Shards::None)
             && self.format_of(source.metadata().format()) == Format::V3
@@ -123,35 +123,33 @@ impl Change {
     }
 }
 
-/// The chunks of the source must fit into shards that are given without chunks.
+/// Checks that the chunks of the source fit into shards that are given without chunks.
 fn check_kept(chunks: Option<&Lengths>, shards: &Lengths) -> Result<(), Failure> {
     let Some(chunks) = chunks.and_then(Lengths::shape) else {
         return Err(Failure::usage(
-            "its chunks are of several shapes, give one for those in shards with --chunks",
+            "its chunks have several shapes; give one shape for the inner chunks with --chunks",
         ));
     };
-    // Shards that differ are looked at one by one where the metadata is made.
+    // Lists of lengths are checked when the metadata is built.
     let Some(shards) = shards.shape() else { return Ok(()) };
     if shards.iter().zip(chunks).all(|(shard, chunk)| shard % chunk == 0) {
         return Ok(());
     }
     let message = format!(
-        "shards of {shards:?} are no multiple of its chunks of {chunks:?}, give others with --chunks"
+        "shards of {shards:?} are not a multiple of its chunks of {chunks:?}; give other chunks with --chunks"
     );
     Err(Failure::usage(message))
 }
 
-/// The shape of the chunks that codecs work on.
+/// Returns the shape of the innermost chunks.
 fn inner_shape(source: &Array) -> Result<Option<Lengths>, Failure> {
     match inner_chunk_shapes(source.metadata().document().codecs()) {
         Some(mut shapes) => Ok(shapes.pop().map(Lengths::Shape).or_else(|| grid_shape(source))),
-        None => Err(Failure::usage(
-            "the shape of the chunks inside of its shards is not known, give one with --chunks",
-        )),
+        None => Err(Failure::usage("the shape of its inner chunks is unknown; give one with --chunks")),
     }
 }
 
-/// The shape of the chunks of the grid, where all have the same.
+/// Returns the shape of the chunks of a regular grid.
 fn grid_shape(source: &Array) -> Option<Lengths> {
     if source.metadata().document().chunk_grid().name() != "regular" {
         return None;
@@ -159,7 +157,7 @@ fn grid_shape(source: &Array) -> Option<Lengths> {
     only_shape(source.chunk_grid(), source.shape()).map(Lengths::Shape)
 }
 
-/// The chunks of the grid, as they are given on the command line.
+/// Returns the chunks of the grid as an argument of the command line.
 pub(crate) fn given(source: &Array) -> Option<Lengths> {
     let lists = || source.metadata().document().chunk_grid().configuration().get("chunk_shapes");
     grid_shape(source).or_else(|| Some(Lengths::Uneven(lists()?.elements()?.collect())))

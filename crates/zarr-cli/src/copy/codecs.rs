@@ -1,4 +1,4 @@
-//! Codecs as the user writes them.
+//! Parses the argument of `--codecs`.
 
 use std::str::FromStr;
 
@@ -10,9 +10,9 @@ use zarr_array::meta::v3::Extension;
 /// The argument of `--codecs`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Codecs {
-    /// As format 3 has them.
+    /// A list of format 3.
     List(Vec<Extension>),
-    /// As format 2 has them: filters and compressor.
+    /// The filters and the compressor of format 2.
     Old(Members2),
 }
 
@@ -24,7 +24,7 @@ impl FromStr for Codecs {
         match text.as_bytes().first() {
             Some(b'[') => from_json(text).map(Self::List),
             Some(b'{') => old(text).map(Self::Old),
-            None => Err("the list is empty; `none` stands for elements as they are".to_owned()),
+            None => Err("the list is empty; `none` stands for uncompressed elements".to_owned()),
             _ if text == "none" => Ok(Self::List(Vec::new())),
             _ => split(text)?.into_iter().map(short).collect::<Result<_, _>>().map(Self::List),
         }
@@ -35,7 +35,7 @@ fn old(text: &str) -> Result<Members2, String> {
     let object = Value::parse(text).map_err(|e| e.to_string())?.as_object().unwrap_or_default();
     let unknown = object.members().find(|m| !matches!(&*m.name_lossy(), "compressor" | "filters"));
     if let Some(member) = unknown {
-        let message = "codecs of format 2 are {\"compressor\": …, \"filters\": …}, found the member";
+        let message = "expected {\"compressor\": …, \"filters\": …} for format 2, found the member";
         return Err(format!("{message} {:?}", member.name_lossy()));
     }
     let member = |name: &str| Some(object.get(name).unwrap_or_else(|| None::<bool>.into()));
@@ -50,7 +50,7 @@ fn from_json(text: &str) -> Result<Vec<Extension>, String> {
     elements.map(parse).collect()
 }
 
-/// At the commas that are not inside of parentheses.
+/// Splits at the commas outside of parentheses.
 fn split(text: &str) -> Result<Vec<&str>, String> {
     let (mut parts, mut start, mut inside) = (Vec::new(), 0, false);
     for (at, c) in text.char_indices() {
@@ -72,25 +72,25 @@ fn split(text: &str) -> Result<Vec<&str>, String> {
     Ok(parts)
 }
 
-/// `name`, `name:argument:argument` or `name(argument,argument)`.
+/// Parses `name`, `name:argument:argument` or `name(argument,argument)`.
 fn short(text: &str) -> Result<Extension, String> {
     let (name, arguments): (&str, Vec<&str>) = match text.split_once(['(', ':']) {
         None => (text, Vec::new()),
         Some((name, rest)) => match rest.strip_suffix(')').filter(|_| text[name.len()..].starts_with('(')) {
             Some(inner) => (name, inner.split(',').filter(|a| !a.trim().is_empty()).map(str::trim).collect()),
             None if text[name.len()..].starts_with('(') => {
-                return Err(format!("{text:?} goes on behind its parentheses"));
+                return Err(format!("unexpected text behind the parentheses in {text:?}"));
             }
             None => (name, rest.split(':').map(str::trim).collect()),
         },
     };
     let name = name.trim();
     let number = |text: &str| {
-        text.parse::<i64>().map(Value::from).map_err(|_| format!("{text:?} in {name:?} is no integer"))
+        text.parse::<i64>().map(Value::from).map_err(|_| format!("{text:?} in {name:?} is not an integer"))
     };
     let codec = Extension::new(name);
     let most = |n: usize| match arguments.get(n) {
-        Some(extra) => Err(format!("{name:?} takes no argument {extra:?}")),
+        Some(extra) => Err(format!("{name:?} has too many arguments: {extra:?}")),
         None => Ok(()),
     };
     let argument = |n: usize, default| arguments.get(n).copied().filter(|a| !a.is_empty()).unwrap_or(default);
@@ -100,7 +100,7 @@ fn short(text: &str) -> Result<Extension, String> {
             match argument(0, "") {
                 "" => Ok(codec),
                 endian @ ("little" | "big") => Ok(codec.with("endian", endian)),
-                other => Err(format!("{other:?} is no byte order, it must be little or big")),
+                other => Err(format!("{other:?} is not a byte order: expected little or big")),
             }
         }
         "transpose" => {
@@ -116,7 +116,7 @@ fn short(text: &str) -> Result<Extension, String> {
             let checksum = match argument(1, "false") {
                 "checksum" | "true" => true,
                 "false" => false,
-                other => return Err(format!("{other:?} in \"zstd\" must be `checksum`")),
+                other => return Err(format!("expected `checksum` in \"zstd\", found {other:?}")),
             };
             Ok(codec.with("level", number(argument(0, "3"))?).with("checksum", checksum))
         }
@@ -129,9 +129,9 @@ fn short(text: &str) -> Result<Extension, String> {
             most(0)?;
             Ok(codec)
         }
-        "none" => Err("`none` stands alone".to_owned()),
+        "none" => Err("`none` cannot be combined with codecs".to_owned()),
         "" => Err("a codec has no name".to_owned()),
-        other => Err(format!("{other:?} has no short form here; write the codecs as JSON")),
+        other => Err(format!("{other:?} has no short form; give the codecs as JSON")),
     }
 }
 
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn short_forms() {
+    fn short_forms_become_codecs() {
         for (text, codecs) in [
             ("none", ""),
             ("zstd", r#"{"name":"zstd","configuration":{"level":3,"checksum":false}}"#),
@@ -193,7 +193,7 @@ mod tests {
         }
     }
 
-    /// What a document leaves out is completed as the codec reads it.
+    /// Completing a configuration does not change the encoded bytes.
     #[test]
     fn a_complete_configuration_encodes_as_a_partial_one() {
         use zarr_array::blocking::Array;

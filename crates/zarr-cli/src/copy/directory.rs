@@ -1,5 +1,5 @@
-//! A copy to a directory: it grows in a hidden one beside it, which takes its name when the copy is complete. A copy to a ZIP
-//! archive grows in the same way, and is packed then.
+//! A copy to a directory grows in a hidden directory beside it, which is renamed when the copy is complete. A copy to a
+//! ZIP archive grows in the same way and is packed at the end.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -23,37 +23,39 @@ use crate::exit::{Exit, Failure, say};
 use crate::stores::{Stores, directory_of, shown};
 use crate::target::{is_document, is_node};
 
-/// A destination that may be written.
+/// A checked destination.
 #[derive(Debug)]
 pub(super) struct Directory {
-    /// From the root of the file system, without links.
+    /// The absolute path, without links.
     destination: PathBuf,
-    /// The directory that the destination lies in.
+    /// The directory that holds the destination.
     parent: PathBuf,
-    /// Whether there is a node that is to give way.
+    /// Whether a node is replaced.
     replaces: bool,
-    /// The format that the copy has to be of, and why.
+    /// The required format of the copy, with the reason.
     format: Option<(Format, &'static str)>,
-    /// The destination is an archive, in which the copy lies here.
+    /// The place of the copy in the archive, if the destination is an archive.
     archive: Option<Prefix>,
 }
 
-/// The directory in which the copy grows. It is removed again, unless the copy is published or is to be resumed.
+/// The hidden directory in which the copy grows. It is removed at the end, unless the copy is published or kept for
+/// `--resume`.
 #[derive(Debug)]
 pub(super) struct Hidden {
     directory: Directory,
     path: PathBuf,
-    /// Its marker, locked: whoever can lock it knows that nobody works here.
+    /// The marker, locked while this process works here.
     _lock: Option<File>,
     keep: bool,
 }
 
-/// The part of the destination's name that the hidden directory keeps: with the rest it stays a legal name.
+/// The largest part of the destination's name, in bytes, that the hidden directory keeps. The hidden name must stay
+/// legal.
 const STEM: usize = 100;
 
 impl Directory {
-    /// Checks the destination. What is there is replaced only if that is asked for, and only if it is a Zarr node that
-    /// the source is not a part of.
+    /// Checks the destination. Something that exists is replaced only if `replace` is set, it is a Zarr node, and the
+    /// source is not inside of it.
     pub(super) fn find(given: &Path, replace: bool, source: Option<&Path>) -> Result<Self, Failure> {
         let destination = resolved(given)?;
         let mut replaces = false;
@@ -61,7 +63,7 @@ impl Directory {
             Ok(mut entries) => replaces = entries.next().is_some(),
             Err(e) if e.kind() == io::ErrorKind::NotFound => {}
             Err(e) if e.kind() == io::ErrorKind::NotADirectory => {
-                return Err(Failure::usage(format!("{given:?} is there, and is no directory")));
+                return Err(Failure::usage(format!("{given:?} exists and is not a directory")));
             }
             Err(e) => return Err(unusable(given, &e)),
         }
@@ -69,17 +71,17 @@ impl Directory {
             check_replaceable(given, &destination, replace, source)?;
         }
         let Some(parent) = destination.parent().map(Path::to_owned) else {
-            return Err(Failure::usage(format!("{given:?} is no place for a copy")));
+            return Err(Failure::usage(format!("{given:?} cannot be the destination of a copy")));
         };
         if let Some(above) = destination.ancestors().skip(1).find(|p| is_array(p)) {
-            return Err(Failure::usage(format!("{above:?} is an array, nothing can lie below it")));
+            return Err(Failure::usage(format!("{above:?} is an array and cannot contain nodes")));
         }
         let around = nodes_above(&destination).first().map(|(_, group)| group.format());
         let format = around.map(|format| (format, "lies in a group of format"));
         Ok(Self { destination, parent, replaces, format, archive: None })
     }
 
-    /// A new archive, if the URL is that of one: there is nothing yet that could say whether it may be replaced.
+    /// Makes the destination for a URL of an archive, or returns `None` for other URLs. The archive must not exist.
     pub(super) fn in_archive(url: &str) -> Option<Result<Self, Failure>> {
         let (store, node, format) = split_node(url);
         let (file, adapter) = store.rsplit_once('|')?;
@@ -98,12 +100,12 @@ impl Directory {
     ) -> Result<Self, Failure> {
         let Some(path) = directory_of(file) else {
             return Err(Failure::unsupported(
-                "archives are packed into files of this machine: make one there, and upload it",
+                "archives can be written to local files only: write it locally and upload it",
             ));
         };
         if node != "/" {
             return Err(Failure::usage(
-                "a new archive has no groups around a node: `|zip:path` says where it lies",
+                "a new archive has no groups above the node: give the place as `|zip:path`",
             ));
         }
         let archive = Prefix::of_node(below).map_err(|e| Failure::usage(e.to_string()))?;
@@ -112,7 +114,7 @@ impl Directory {
             Some(parent) if fs::symlink_metadata(&destination).is_err() => {
                 Ok(Self { destination, parent, replaces: false, format, archive: Some(archive) })
             }
-            _ => Err(Failure::usage("there is something already, and archives are not replaced")),
+            _ => Err(Failure::usage("the file exists already, and archives are not replaced")),
         }
     }
 
@@ -120,7 +122,7 @@ impl Directory {
         self.format
     }
 
-    /// Makes the directory in which the copy grows, or finds the one that an earlier run has left, if this is to resume it.
+    /// Creates the directory in which the copy grows, or with `resume` finds the one that an earlier run has left.
     pub(super) fn begin(self, marker: &Marker, resume: bool) -> Result<(Hidden, Found), Failure> {
         make_parents(&self.parent)?;
         if resume && let Some((path, lock)) = self.left_over(marker) {
@@ -138,10 +140,10 @@ impl Directory {
             hidden.mark(marker)?;
             return Ok((hidden, Found::Nothing));
         }
-        Err(Failure::new(Exit::Io, format!("there are too many unfinished copies in {:?}", self.parent)))
+        Err(Failure::new(Exit::Io, format!("too many unfinished copies in {:?}", self.parent)))
     }
 
-    /// What a run for the same copy has left, and its marker, locked.
+    /// Finds the directory that an earlier run of the same copy has left. Returns it with its locked marker.
     fn left_over(&self, marker: &Marker) -> Option<(PathBuf, File)> {
         let stem = format!(".{}.", self.stem());
         let is_hidden = |path: &PathBuf| {
@@ -163,7 +165,7 @@ impl Directory {
         })
     }
 
-    /// A name beside the destination that listings do not show.
+    /// Returns a name beside the destination that listings hide.
     fn hidden(&self, ending: &str) -> OsString {
         format!(".{}.{}.{ending}", self.stem(), std::process::id()).into()
     }
@@ -174,15 +176,15 @@ impl Directory {
     }
 }
 
-/// The path from the root of the file system, without links and `..`, so that what lies above it is what it says.
+/// Returns the absolute path without links and `..`, so that its parents are the real ones.
 fn resolved(given: &Path) -> Result<PathBuf, Failure> {
-    // A link that leads nowhere is there, and is no place for a copy.
+    // A broken link exists, and cannot be the destination.
     let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
     let here = Path::new("");
     let existing = given.ancestors().find(|p| *p == here || is_there(p)).unwrap_or(here);
     let rest = given.strip_prefix(existing).unwrap_or(here);
     if rest.components().any(|c| !matches!(c, Component::Normal(_))) {
-        return Err(Failure::usage(format!("{given:?} goes up from a directory that does not exist")));
+        return Err(Failure::usage(format!("{given:?} has `..` behind a directory that does not exist")));
     }
     let directory = fs::canonicalize(if existing == here { Path::new(".") } else { existing });
     let directory = directory.map_err(|e| unusable(given, &e))?;
@@ -200,22 +202,22 @@ fn check_replaceable(
     source: Option<&Path>,
 ) -> Result<(), Failure> {
     if !replace {
-        let message = format!("{given:?} is there already; `--if-exists replace` puts the copy in its place");
+        let message = format!("{given:?} exists already; `--if-exists replace` replaces it");
         return Err(Failure::usage(message));
     }
     if !is_node(destination) {
-        return Err(Failure::usage(format!("{given:?} is no Zarr node, and is not replaced")));
+        return Err(Failure::usage(format!("{given:?} is not a Zarr node, so it is not replaced")));
     }
     let Some(source) = source else { return Ok(()) };
     let source =
         fs::canonicalize(source).map_err(|e| Failure::io(&e, format_args!("cannot find {source:?}")))?;
     if source != destination && source.starts_with(destination) {
-        return Err(Failure::usage(format!("{source:?} is a part of {given:?}, and would be lost with it")));
+        return Err(Failure::usage(format!("{source:?} is inside of {given:?} and would be erased with it")));
     }
     Ok(())
 }
 
-/// Whether `directory` is that of an array, also of one that cannot be read.
+/// Whether `directory` is that of an array, even of an unreadable one.
 fn is_array(directory: &Path) -> bool {
     let is_array = |bytes: &[u8]| {
         let document = Document::parse(bytes, &Limits::default(), &mut Ignore).ok()?;
@@ -227,14 +229,14 @@ fn is_array(directory: &Path) -> bool {
         || directory.join(DocumentName::Array2.as_str()).is_file()
 }
 
-/// The nodes that the destination lies in, the nearest first.
+/// Returns the nodes above the destination, the nearest first.
 fn nodes_above(destination: &Path) -> Vec<(PathBuf, NodeMeta)> {
     let above = destination.ancestors().skip(1);
     let above = above.skip_while(|p| !p.exists()).take_while(|p| is_node(p));
     above.filter_map(|directory| Some((directory.to_owned(), node_at(directory)?))).collect()
 }
 
-/// The node that a directory is, if it can be read.
+/// Returns the node in a directory, if it can be read.
 fn node_at(directory: &Path) -> Option<NodeMeta> {
     let mut documents = Documents::new();
     for name in Documents::steps(None).iter().copied().flatten() {
@@ -245,8 +247,8 @@ fn node_at(directory: &Path) -> Option<NodeMeta> {
     NodeMeta::parse(&documents, &Limits::default(), &mut Ignore).ok().flatten()
 }
 
-/// Makes the directories above the copy that are missing. Below a group they become groups, because every node above a
-/// node has a document (checklist F11).
+/// Creates the missing directories above the copy. Below a group they become groups, because a node without a document
+/// above it cannot be found (rule F11).
 fn make_parents(parent: &Path) -> Result<(), Failure> {
     let missing: Vec<&Path> = parent.ancestors().take_while(|p| !p.exists()).collect();
     for directory in missing.into_iter().rev() {
@@ -262,22 +264,22 @@ fn make_parents(parent: &Path) -> Result<(), Failure> {
 }
 
 impl Hidden {
-    /// The storage whose root is the copy's.
+    /// Returns the storage with the copy at its root.
     pub(super) fn storage(&self, stores: &Stores) -> Result<Storage, Failure> {
         let root = match &self.directory.archive {
             Some(below) => self.content().join(below.as_str()),
             None => self.path.clone(),
         };
-        // Nobody else writes here.
+        // No other process writes here.
         Ok(stores.traced(FsStore::create(root)?.single_writer()))
     }
 
-    /// What is packed: without the marker.
+    /// Returns the directory to pack, which excludes the marker.
     fn content(&self) -> PathBuf {
         self.path.join("content")
     }
 
-    /// Makes the archive of what is there, which is removed.
+    /// Packs the archive; the hidden directory is then removed.
     fn pack(&mut self, stores: &Stores) -> Result<(), Failure> {
         let Directory { destination, .. } = &self.directory;
         let content = stores.traced(FsStore::open(self.content())?);
@@ -291,24 +293,25 @@ impl Hidden {
         Ok(())
     }
 
-    /// Leaves the marker, locked.
+    /// Writes the marker and locks it.
     fn mark(&mut self, marker: &Marker) -> Result<(), Failure> {
         let path = self.path.join(marker::NAME);
         let failed = |e: io::Error| Failure::io(&e, format_args!("cannot write {path:?}"));
         let mut file = File::create_new(&path).map_err(failed)?;
-        // Before there is anything in it that others look for. Without locks in the file system nobody resumes either.
+        // Lock before writing, so that no other process resumes a new copy. If the file system has no locks, nobody can
+        // resume either.
         let _ = file.lock();
         file.write_all(marker.text().as_bytes()).map_err(failed)?;
         self._lock = Some(file);
         Ok(())
     }
 
-    /// Whether it stays when the copy fails.
+    /// Whether the directory stays when the copy fails.
     pub(super) fn is_kept(&self) -> bool {
         self.keep
     }
 
-    /// Gives the copy, which is complete, the name of the destination.
+    /// Renames the complete copy to the destination.
     pub(super) fn publish(&mut self, nodes: &[Node], stores: &Stores) -> Result<(), Failure> {
         if self.directory.archive.is_some() {
             return self.pack(stores);
@@ -316,14 +319,14 @@ impl Hidden {
         let Directory { destination, replaces, .. } = &self.directory;
         let marker = self.path.join(marker::NAME);
         fs::remove_file(&marker).map_err(|e| Failure::io(&e, format_args!("cannot remove {marker:?}")))?;
-        let failed = |e| Failure::io(&e, format_args!("cannot put the copy in place of {destination:?}"));
+        let failed = |e| Failure::io(&e, format_args!("cannot rename the copy to {destination:?}"));
         if *replaces {
             let aside = self.directory.parent.join(self.directory.hidden("old.partial"));
             let left = publish::replace(&self.path, destination, &aside, on_disk).map_err(failed)?;
-            // The hidden directory is what was replaced, by now.
+            // The hidden directory is now the replaced one.
             self.keep = true;
             if let Some(Left(path, e)) = left {
-                say(&format!("note: what was replaced is left in {path:?}: {e}"));
+                say(&format!("note: the replaced directory is left at {path:?}: {e}"));
             }
         } else {
             publish::place(&self.path, destination, on_disk).map_err(failed)?;
@@ -332,7 +335,7 @@ impl Hidden {
         self.refresh(nodes, stores)
     }
 
-    /// Tells consolidated metadata above the destination of the nodes that are there now.
+    /// Updates the consolidated metadata above the destination.
     fn refresh(&self, nodes: &[Node], stores: &Stores) -> Result<(), Failure> {
         let destination = &self.directory.destination;
         let Some((directory, top)) = nodes_above(destination).pop() else { return Ok(()) };
@@ -346,7 +349,7 @@ impl Hidden {
 impl Drop for Hidden {
     fn drop(&mut self) {
         if !self.keep {
-            // Its name is hidden; there is nothing more to be done about it.
+            // The directory has a hidden name; a failure to remove it is ignored.
             let _ = fs::remove_dir_all(&self.path);
         }
     }

@@ -1,4 +1,4 @@
-//! The documents of a copy: what the source says, in the form that every implementation reads (checklist A.8).
+//! The metadata documents of a copy: those of the source, in the form that every implementation reads.
 
 use zarr_array::blocking::Array;
 use zarr_array::meta::codecs::written;
@@ -13,9 +13,9 @@ use crate::exit::{Exit, Failure};
 use crate::lengths::cut;
 use crate::target::registry;
 
-/// The metadata of the copy of an array.
+/// Returns the metadata of the copy of an array.
 ///
-/// Attributes, and members that may be ignored, are kept as they are spelled.
+/// Attributes and ignorable members keep their bytes.
 pub(crate) fn array(source: &Array, layout: &Layout, format: Format) -> Result<ArrayMeta, Failure> {
     let meta = source.metadata();
     match (format, meta.format()) {
@@ -25,14 +25,14 @@ pub(crate) fn array(source: &Array, layout: &Layout, format: Format) -> Result<A
                 Format::V3 => key_encoding(document),
                 _ => Extension::new("default").with("separator", "/"),
             };
-            // What xarray says by them in older formats has another place there (checklist J2, J3, J.2).
+            // xarray stores these facts elsewhere in older formats (rules J2 and J3).
             let attributes = match from {
                 Format::V3 => meta.attributes(),
                 _ => xarray::attributes_of_format_3(meta),
             };
             new(source, layout, keys, &attributes, document.additional())
         }
-        // Its documents as they are, but for what is changed.
+        // The documents of the source, with the changes.
         (Format::V2, Format::V2) => Ok(meta.with_members2(&layout.members2(None)?)?),
         (Format::V2, _) => {
             let keys = Extension::new("v2").with("separator", ".");
@@ -41,11 +41,11 @@ pub(crate) fn array(source: &Array, layout: &Layout, format: Format) -> Result<A
             let made = new(source, layout, keys, &attributes, std::iter::empty())?;
             Ok(made.to_v2()?.with_members2(&members)?)
         }
-        _ => Err(Failure::unsupported("arrays of format 1 are read, and not written")),
+        _ => Err(Failure::unsupported("arrays of format 1 can be read, but not written")),
     }
 }
 
-/// New metadata of format 3.
+/// Makes new metadata of format 3.
 fn new(
     source: &Array,
     layout: &Layout,
@@ -57,9 +57,9 @@ fn new(
     let (shape, data_type) = (source.shape(), source.data_type());
     if data_type.name().contains(':') {
         let reason = source.metadata().v3_obstacles().join("; ");
-        return Err(Failure::unsupported(format!("format 3 has no data type like its own: {reason}")));
+        return Err(Failure::unsupported(format!("format 3 has no equivalent data type: {reason}")));
     }
-    // What only models of older formats have: the elements are there, whatever they were encoded by.
+    // Leave out codecs that exist only in the models of older formats.
     let is_public = |codec: &&Extension| !codec.name().contains(':');
     let codecs: Vec<Extension> = layout.codecs.iter().filter(is_public).cloned().collect();
     let mut builder = ArrayMeta::builder(shape, data_type.clone())
@@ -79,7 +79,7 @@ fn new(
     Ok(ArrayMeta::parse(root.to_value().to_pretty().as_bytes(), &Limits::unlimited(), &mut Vec::new())?)
 }
 
-/// The metadata of the copy of a group. Consolidated metadata is left out: it describes documents that are others now.
+/// Returns the metadata of the copy of a group, without consolidated metadata: the documents of the copy differ.
 pub(crate) fn group(source: &GroupMeta, format: Format) -> Result<GroupMeta, Failure> {
     if format == Format::V2 && source.format() == Format::V2 {
         return Ok(source.clone());
@@ -93,7 +93,7 @@ pub(crate) fn group(source: &GroupMeta, format: Format) -> Result<GroupMeta, Fai
     Ok(GroupDocument::parse(text.as_bytes(), &Limits::unlimited(), &mut Vec::new())?.into())
 }
 
-/// Puts documents where there are none, or in a copy that is `resumed` where they are not yet the same.
+/// Puts new documents. In a `resumed` copy, replaces those that differ.
 pub(crate) fn put(
     storage: &Storage,
     documents: Vec<(DocumentName, Option<String>)>,
@@ -111,7 +111,7 @@ pub(crate) fn put(
             None => {
                 return Err(Failure::new(
                     Exit::Conflict,
-                    "somebody else has written the document of the copy",
+                    "another writer has written the document of the copy",
                 ));
             }
         }
@@ -126,7 +126,7 @@ fn keep(root: &mut Object, attributes: &Object, additional: impl Iterator<Item =
     }
 }
 
-/// With its separator in its place, and said.
+/// Returns the chunk key encoding with an explicit separator in its configuration.
 fn key_encoding(document: &ArrayDocument) -> Extension {
     let encoding = document.chunk_key_encoding();
     let default = match encoding.name() {
@@ -134,7 +134,7 @@ fn key_encoding(document: &ArrayDocument) -> Extension {
         "v2" => ".",
         _ => return as_object(encoding),
     };
-    // Drafts had it beside the name.
+    // Drafts of the specification had it beside the name.
     let beside = encoding.to_value().as_object().and_then(|object| object.get("separator"));
     let separator = encoding.configuration().get("separator").or(beside);
     Extension::new(encoding.name()).with("separator", separator.unwrap_or_else(|| default.into()))

@@ -1,4 +1,4 @@
-//! What the copy of an array will be, and whether that takes new chunks.
+//! The planned copy of an array, and whether its chunks must be encoded again.
 
 use zarr_array::blocking::Array;
 use zarr_array::meta::codecs::{lossy, portable, rare};
@@ -10,7 +10,7 @@ use super::change::{Change, Layout};
 use super::document;
 use crate::exit::Failure;
 
-/// The copy of an array.
+/// The planned copy of an array.
 #[derive(Debug)]
 pub(super) struct Draft {
     pub(super) layout: Layout,
@@ -21,8 +21,8 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// The copy of `source` with what shall change. Where chunks are encoded again for format 3 the codecs are those that
-    /// every reader has, as far as there are such and the user has not said others.
+    /// Plans the copy of `source` with `change`. If chunks are encoded again for format 3 and the user gave no codecs,
+    /// codecs are replaced by those that every reader has, where there are such.
     pub(super) fn new(
         source: &Array,
         change: &Change,
@@ -47,24 +47,24 @@ impl Draft {
         Ok(draft)
     }
 
-    /// Whether what is not stored means the same in the copy as in the source.
+    /// Whether elements that are not stored mean the same in the copy as in the source.
     pub(super) fn keeps_missing(&self, source: &Array) -> bool {
         let becomes_undefined = self.meta.fill_is_undefined() && !source.metadata().fill_is_undefined();
         self.resolved.fill == *source.fill() && !becomes_undefined
     }
 
-    /// Whether elements may not come back as they were.
+    /// Whether elements may change.
     pub(super) fn is_lossy(&self) -> bool {
         !self.moves && !lossy(self.meta.document().codecs()).is_empty()
     }
 
-    /// What the codecs of the copy lose, and who lacks them.
+    /// Returns notes about what the codecs of the copy lose, and about codecs that some readers lack.
     pub(super) fn notes(&self, source: &Array, change: &Change) -> Vec<String> {
         let mut notes = Vec::new();
         let codecs = self.meta.document().codecs();
         if self.is_lossy() {
             let names = named(&lossy(codecs));
-            notes.push(format!("its elements are encoded again by {names}, which may not keep every value"));
+            notes.push(format!("its elements are encoded again by {names}, which may change values"));
         }
         let is_new = !self.moves || source.metadata().format() != Format::V3;
         if self.meta.format() != Format::V3 || change.codecs.is_some() || !is_new {
@@ -73,12 +73,12 @@ impl Draft {
         let names = source.metadata().document().codecs().iter().map(|codec| codec.name().to_owned());
         let private: Vec<String> = names.filter(|name| is_private(name)).collect();
         if !private.is_empty() {
-            notes.push(format!("format 3 has nothing like {}, left out", named(&private)));
+            notes.push(format!("format 3 has no equivalent of {}, which is left out", named(&private)));
         }
         let rare = rare(codecs);
         if !rare.is_empty() {
             let names = named(&rare);
-            notes.push(format!("it keeps {names}, which not every reader has; --codecs chooses others"));
+            notes.push(format!("it keeps {names}, which not every reader supports; --codecs chooses others"));
         }
         notes
     }

@@ -1,13 +1,13 @@
-//! Which nodes are copied.
+//! Selects the nodes to copy.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::exit::Failure;
 
-/// Patterns of paths below the node that is copied. A pattern that fits a group fits all that is in it.
+/// Patterns of paths below the source. A pattern that matches a group matches everything in it.
 #[derive(Debug)]
 pub(crate) struct Filter {
-    /// `None`: everything.
+    /// `None` takes everything.
     include: Option<GlobSet>,
     exclude: GlobSet,
 }
@@ -18,12 +18,12 @@ impl Filter {
         Ok(Self { include, exclude: set(exclude)? })
     }
 
-    /// Whether only what fits a pattern is copied.
+    /// Whether there are `--include` patterns.
     pub(crate) fn is_choice(&self) -> bool {
         self.include.is_some()
     }
 
-    /// Whether the node at a path below the source is copied; the source itself always is.
+    /// Whether the node at a path below the source is copied. The source itself always is.
     pub(crate) fn takes(&self, below: &str) -> bool {
         let path = below.trim_end_matches('/');
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_fit_nodes_and_what_is_in_them() {
+    fn a_pattern_matches_nodes_and_everything_below_them() {
         let taken = |include: &[&str], exclude: &[&str]| {
             let strings = |list: &[&str]| list.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>();
             let filter = Filter::new(&strings(include), &strings(exclude)).unwrap();

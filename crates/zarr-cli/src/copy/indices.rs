@@ -1,8 +1,8 @@
-//! Every index of a box.
+//! Iterates over the indices of a box.
 
 use std::iter;
 
-/// All indices of a box with so many places in each dimension, in C order.
+/// Returns all indices of a box of shape `counts`, in C order.
 pub(super) fn indices(counts: &[u64]) -> impl Iterator<Item = Vec<u64>> + use<> {
     let counts = counts.to_vec();
     let first = (!counts.contains(&0)).then(|| vec![0; counts.len()]);

@@ -1,4 +1,4 @@
-//! What says that a copy is not complete, and of what it is one: an object at the root of the copy as long as it grows.
+//! The marker of an unfinished copy: an object at its root that names the source, until the copy is complete.
 
 use sha2::{Digest, Sha256};
 use zarr_array::meta::json::Document;
@@ -10,24 +10,24 @@ use super::plan::{Kind, Node};
 use crate::json;
 use crate::target::Target;
 
-/// The name of the object. It begins with a period: listings of nodes pass it over.
+/// The name of the object. It begins with a period, so listings of nodes ignore it.
 pub(super) const NAME: &str = ".zarr-copy.json";
 
-/// The largest such object, in bytes.
+/// The largest marker, in bytes.
 pub(super) const LARGEST: u64 = 1 << 20;
 
-/// The text of the object.
+/// The text of the marker.
 #[derive(Debug)]
 pub(super) struct Marker(String);
 
 impl Marker {
-    /// Of the copy of these nodes. The same source, with the same documents, copied with the same options gives the same
-    /// text: what options say is in the documents of the copy. Chunks of the source are not looked at.
+    /// Makes the marker for a copy of these nodes. The same source, with the same documents and options, gives the same
+    /// text, because options change the documents of the copy. Chunks do not count.
     pub(super) fn of(source: &Target, nodes: &[Node]) -> Self {
         let place = source.identity();
         let mut hash = Sha256::new();
         let mut add = |text: &str| {
-            // With its length, so that no two lists of texts are the same bytes.
+            // The length separates the texts unambiguously.
             hash.update((text.len() as u64).to_le_bytes());
             hash.update(text);
         };
@@ -56,20 +56,20 @@ impl Marker {
         &self.0
     }
 
-    /// What a marker that was found says it is a copy of.
+    /// Returns the source that a marker names.
     pub(super) fn source(found: &[u8]) -> Option<String> {
         let document = Document::parse(found, &Limits::default(), &mut Ignore).ok()?;
         document.root.as_object()?.get("copy_of")?.to_text().ok().map(|text| text.into_owned())
     }
 }
 
-/// What the unfinished copy at `root` is one of, if there is one.
+/// Returns the source of the unfinished copy at `root`, if there is one.
 pub(crate) fn unfinished(storage: &Storage, root: &Prefix) -> StoreResult<Option<String>> {
     let marker = block_on(storage.get(&key(root)?, LARGEST))?;
     Ok(marker.and_then(|found| Marker::source(&found)))
 }
 
-/// The key of the marker of a copy at `root`.
+/// Returns the key of the marker of a copy at `root`.
 pub(crate) fn key(root: &Prefix) -> StoreResult<Key> {
     root.key(NAME)
 }

@@ -1,20 +1,20 @@
-//! What the user should know of a copy before it is made.
+//! The notes that are printed before a copy.
 
-/// Notes, each of which may be about many arrays.
+/// Notes. A note may be about several arrays.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     lines: Vec<String>,
-    /// What is said of arrays, and of which.
+    /// Notes about arrays, with the paths of the arrays.
     about: Vec<(String, Vec<String>)>,
 }
 
 impl Notes {
-    /// Says something once.
+    /// Adds a note.
     pub(super) fn say(&mut self, note: String) {
         self.lines.push(note);
     }
 
-    /// Says something of an array. What is said of several is one line.
+    /// Adds a note about an array. Equal notes about several arrays become one line.
     pub(super) fn say_of(&mut self, path: &str, note: String) {
         match self.about.iter_mut().find(|(known, _)| *known == note) {
             Some((_, paths)) => paths.push(path.to_owned()),
@@ -22,7 +22,7 @@ impl Notes {
         }
     }
 
-    /// The lines to print.
+    /// Returns the lines to print.
     pub(crate) fn lines(&self) -> impl Iterator<Item = String> {
         let about = self.about.iter().map(|(note, paths)| match &paths[..] {
             [first, _, ..] => format!("array {first:?} and {} more: {note}", paths.len() - 1),
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_of_several_arrays_is_one_line() {
+    fn equal_notes_about_several_arrays_are_one_line() {
         let mut notes = Notes::default();
         for path in ["/a", "/b", "/c"] {
             notes.say_of(path, "it is large".to_owned());

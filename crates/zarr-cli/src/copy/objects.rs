@@ -1,4 +1,4 @@
-//! The stored chunks of an array, moved as they are: nothing is decoded. The copy has the same chunks, under keys of its own.
+//! Copies the stored chunks of an array without decoding them. The copy has the same chunks under its own keys.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -14,13 +14,13 @@ use zarr_hierarchy::objects::{Moved, Transfer, TransferError, listed};
 use super::indices::indices;
 use crate::stored::chunk_at;
 
-/// Copies all chunks; `done` is told how many bytes of elements each has.
+/// Copies all chunks. Calls `done` with the bytes of elements in each.
 pub(super) async fn copy(source: &Array, copy: &Array, done: &dyn Fn(u64)) -> Result<Moved, TransferError> {
     let prefix = prefix(source)?;
     transfer(source, copy).copy(pairs(source, &prefix, copy), |key| done(elements(copy, key))).await
 }
 
-/// Copies what an earlier run has not, or has otherwise, and deletes chunks that the source no longer has.
+/// Copies chunks that are missing or differ in the copy, and deletes chunks that the source does not store.
 pub(super) async fn mend(source: &Array, copy: &Array, done: &dyn Fn(u64)) -> Result<Moved, TransferError> {
     let prefix = prefix(source)?;
     let kept = RefCell::new(HashSet::new());
@@ -33,7 +33,7 @@ pub(super) async fn mend(source: &Array, copy: &Array, done: &dyn Fn(u64)) -> Re
     Ok(moved)
 }
 
-/// Compares all chunks, byte for byte.
+/// Compares all chunks byte for byte.
 pub(super) async fn compare(
     source: &Array,
     copy: &Array,
@@ -51,7 +51,7 @@ fn transfer(source: &Array, copy: &Array) -> Transfer {
     Transfer::new(source.storage().clone(), copy.storage().clone())
 }
 
-/// The objects of chunks in the source, and their keys in the copy: of those that are stored, or of all where the source cannot list.
+/// Returns the stored chunks of the source with their keys in the copy; all chunks if the source cannot list.
 fn pairs<'a>(
     source: &'a Array,
     prefix: &'a Prefix,
@@ -68,7 +68,7 @@ fn pairs<'a>(
     Either::Right(stream::iter(indices(&source.chunk_counts()).map(pair)))
 }
 
-/// Deletes the chunks of the copy that are not among these.
+/// Deletes the chunks of the copy whose keys are not in `kept`.
 async fn delete_others(copy: &Array, kept: &HashSet<Key>) -> StoreResult<()> {
     let root = Prefix::root();
     let mut objects = pin!(listed(copy.storage(), &root));
@@ -80,7 +80,7 @@ async fn delete_others(copy: &Array, kept: &HashSet<Key>) -> StoreResult<()> {
     Ok(())
 }
 
-/// The bytes of elements in the chunk at a key, as far as it lies in the array.
+/// Returns the bytes of elements in the chunk at a key, without the part outside of the array.
 fn elements(array: &Array, key: &Key) -> u64 {
     let size = array.data_type().memory_size() as u64;
     let Some(index) = chunk_at(array, key) else { return 0 };

@@ -1,4 +1,4 @@
-//! Where the copy goes, and how it becomes a node when it is complete.
+//! The destination of a copy, and how the copy becomes a node when it is complete.
 
 use std::path::Path;
 
@@ -19,31 +19,31 @@ use crate::exit::Failure;
 use crate::stores::Stores;
 use crate::target::{Target, registry};
 
-/// A destination that may be written.
+/// A checked destination.
 #[derive(Debug)]
 pub(super) enum Place {
     Directory(Directory),
     Url(Url),
 }
 
-/// What may be done to what is there.
+/// What may be done with something that exists at the destination.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
     pub(super) replace: bool,
     pub(super) resume: bool,
 }
 
-/// What was found of the copy.
+/// What was found at the destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
     Nothing,
     Unfinished,
 }
 
-/// The copy that grows. Until it is published it has no documents, so that it is no node.
+/// The growing copy. It has no metadata documents until it is published, so it is not a node.
 #[derive(Debug)]
 pub(super) struct Growing {
-    /// Its root is that of the copy.
+    /// The root of the storage is the root of the copy.
     storage: Storage,
     found: Found,
     format: Format,
@@ -52,9 +52,9 @@ pub(super) struct Growing {
 
 #[derive(Debug)]
 enum Grows {
-    /// In a hidden directory, which is to be renamed.
+    /// In a hidden directory, which is renamed at the end.
     Hidden(Hidden),
-    /// In its place.
+    /// In its final place.
     There(There),
 }
 
@@ -78,7 +78,7 @@ impl Place {
         }
     }
 
-    /// The format that the copy has to be of, and why.
+    /// Returns the required format of the copy, with the reason.
     pub(super) fn format(&self) -> Option<(Format, &'static str)> {
         match self {
             Self::Directory(directory) => directory.format(),
@@ -86,7 +86,7 @@ impl Place {
         }
     }
 
-    /// Makes the place where the copy of these nodes grows.
+    /// Prepares the place for the copy of these nodes.
     pub(super) fn begin(
         self,
         source: &Target,
@@ -111,7 +111,7 @@ impl Place {
 }
 
 impl Growing {
-    /// The storage whose root is the node that lies `below` the copy.
+    /// Returns the storage whose root is the node `below` the root of the copy.
     pub(super) fn storage(&self, below: &Prefix) -> Storage {
         if below.is_root() {
             return self.storage.clone();
@@ -119,12 +119,12 @@ impl Growing {
         Prefixed::over(&self.storage, below.clone()).made_of(&self.storage)
     }
 
-    /// Whether an earlier run may have put some of its objects.
+    /// Whether an earlier run may have put some objects.
     pub(super) fn is_resumed(&self) -> bool {
         self.found == Found::Unfinished
     }
 
-    /// Whether it stays when the copy fails, so that it can be resumed.
+    /// Whether the copy stays when it fails, so that it can be resumed.
     pub(super) fn is_kept(&self) -> bool {
         match &self.grows {
             Grows::Hidden(hidden) => hidden.is_kept(),
@@ -132,14 +132,14 @@ impl Growing {
         }
     }
 
-    /// Writes the documents of nodes, given parents before children, and ends the growing.
+    /// Writes the documents of the nodes and publishes the copy. `nodes` has parents before children.
     pub(super) fn publish(mut self, nodes: &[Node], stores: &Stores) -> Result<(), Failure> {
         let resumes = if self.is_kept() { "; `--resume` continues the copy" } else { "" };
         self.finish(nodes, stores).map_err(|e| Failure::new(e.exit(), format!("{}{resumes}", e.message())))
     }
 
     fn finish(&mut self, nodes: &[Node], stores: &Stores) -> Result<(), Failure> {
-        // Where the copy has its place already its elements are durable before it becomes a node.
+        // In its final place, the copy must be durable before it becomes a node.
         if matches!(self.grows, Grows::There(_)) {
             self.sync()?;
         }
@@ -164,7 +164,7 @@ impl Growing {
     }
 }
 
-/// Consolidates the metadata of the group at the root of a storage, as that of the source was.
+/// Writes consolidated metadata for the group at the root of a storage, including unresolved arrays.
 fn consolidate(storage: Storage) -> Result<(), Failure> {
     let options = GroupOptions::new().use_consolidated(UseConsolidated::Ignore);
     let mut group = Group::open_with(storage, "/", &registry(), &options)?;
@@ -172,7 +172,7 @@ fn consolidate(storage: Storage) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tells consolidated metadata above `root` of the nodes of the copy there.
+/// Updates the consolidated metadata above `root` with the nodes of the copy.
 pub(super) fn refresh(
     storage: &Storage,
     root: &Prefix,
@@ -180,7 +180,7 @@ pub(super) fn refresh(
     format: Format,
 ) -> Result<(), Failure> {
     let copied = nodes.iter().map(|node| Prefix::new(format!("{root}{}", node.below)));
-    // Groups on the way may be new as well.
+    // Groups above may be new as well.
     let touched = node::above(root).into_iter().map(Ok).chain(copied).collect::<Result<Vec<_>, _>>()?;
     Ok(block_on(node::refresh(storage, root, &touched, format, &Writing::default()))?)
 }

@@ -1,4 +1,4 @@
-//! What is to be copied, known before anything is written.
+//! The plan of a copy, made before anything is written.
 
 use zarr_array::blocking::Array;
 use zarr_array::meta::consolidated::Form;
@@ -23,9 +23,9 @@ use crate::walk::{NO_NODE, Source, Visit, reason, walk};
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) nodes: Vec<Node>,
-    /// Those of them that are copied only for what is in them.
+    /// Indices of the groups that are copied only because of nodes below them.
     on_the_way: Vec<usize>,
-    /// What the user should know.
+    /// Notes for the user.
     pub(crate) notes: Notes,
 }
 
@@ -33,9 +33,9 @@ pub(crate) struct Plan {
 pub(crate) struct Node {
     /// The path in the source.
     pub(crate) path: String,
-    /// Where it lies below the node that is copied.
+    /// The place below the source.
     pub(crate) below: Prefix,
-    /// Whether the source has consolidated metadata there.
+    /// Whether the source has consolidated metadata here.
     pub(crate) consolidated: bool,
     pub(crate) kind: Kind,
 }
@@ -46,7 +46,7 @@ pub(crate) enum Kind {
     Array(Box<Planned>),
 }
 
-/// An array, and what its copy will be.
+/// An array and its planned copy.
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) source: Array,
@@ -55,7 +55,7 @@ pub(crate) struct Planned {
 }
 
 impl Node {
-    /// The format of the copy.
+    /// Returns the format of the copy.
     pub(crate) fn format(&self) -> Format {
         match &self.kind {
             Kind::Group(meta) => meta.format(),
@@ -63,7 +63,7 @@ impl Node {
         }
     }
 
-    /// The documents of the copy.
+    /// Returns the documents of the copy.
     pub(crate) fn documents(&self) -> Vec<(DocumentName, Option<String>)> {
         match &self.kind {
             Kind::Group(meta) => meta.documents(),
@@ -73,13 +73,13 @@ impl Node {
 }
 
 impl Planned {
-    /// The copy at the root of `storage`, whose documents are to come.
+    /// Opens the copy at the root of `storage`, before its documents are written.
     pub(crate) fn open(&self, storage: Storage, cpu: &Cpu) -> Result<Array, Failure> {
         let (meta, notes) = (self.meta.clone(), Vec::new());
         let opened = OpenOptions::new().with_metadata(storage, Prefix::root(), meta, notes, &registry());
         let array = opened.map_err(|e| self.work.places.in_copy(e))?;
         if let Some(skipped) = array.codecs().skipped().first() {
-            let message = format!("codec {skipped:?} is unknown, a copy that uses it cannot be made");
+            let message = format!("codec {skipped:?} is unknown, so chunks cannot be encoded with it");
             return Err(self.work.places.in_copy(Failure::unsupported(message)));
         }
         Ok(Array::from(array).with_cpu(cpu.clone()))
@@ -87,7 +87,8 @@ impl Planned {
 }
 
 impl Plan {
-    /// Plans the copy of `source`. Every node that cannot be copied is named; then the first of them is the error.
+    /// Plans the copy of `source`. Prints an error for every node that cannot be copied; the exit code is that of the
+    /// first.
     pub(crate) fn new(source: &Target, change: &Change, filter: &Filter) -> Result<Self, Failure> {
         let mut plan = Self { nodes: Vec::new(), on_the_way: Vec::new(), notes: Notes::default() };
         let mut failures = Vec::new();
@@ -96,7 +97,7 @@ impl Plan {
             let below = visit.prefix.as_str().strip_prefix(start.as_str()).unwrap_or_default();
             let is_group = matches!(visit.found, Found::Node(NodeMeta::Group(_)));
             let taken = filter.takes(below);
-            // A group that is not wanted itself may be on the way to what is.
+            // A group that is not taken may hold nodes that are.
             if !(taken || is_group) {
                 continue;
             }
@@ -108,7 +109,7 @@ impl Plan {
         }
         plan.drop_empty();
         if filter.is_choice() && failures.is_empty() && plan.nodes.iter().all(|node| node.below.is_root()) {
-            return Err(Failure::usage("--include: no node fits"));
+            return Err(Failure::usage("--include: no node matches"));
         }
         let Some(last) = failures.pop() else {
             return plan.check_rank(change).map_err(|e| source.fail(e)).map(|()| plan);
@@ -118,9 +119,9 @@ impl Plan {
         Err(Failure::new(exit, last.message()))
     }
 
-    /// Takes out groups that are on the way to nothing.
+    /// Removes groups without nodes to copy.
     fn drop_empty(&mut self) {
-        // The last ones first: what is in a group comes behind it.
+        // Goes backwards: the nodes of a group follow it.
         for at in std::mem::take(&mut self.on_the_way).into_iter().rev() {
             let below = self.nodes[at].below.as_str();
             if !self.nodes[at + 1..].iter().any(|node| node.below.as_str().starts_with(below)) {
@@ -129,7 +130,7 @@ impl Plan {
         }
     }
 
-    /// A shape that fits no array at all is a mistake.
+    /// Fails if the given shape fits no array.
     fn check_rank(&self, change: &Change) -> Result<(), Failure> {
         let Some((what, rank)) = change.shape() else { return Ok(()) };
         let fits =
@@ -137,7 +138,7 @@ impl Plan {
         if self.nodes.iter().any(fits) {
             return Ok(());
         }
-        Err(Failure::usage(format!("the {what} shape is of rank {rank}, there is no array of that rank")))
+        Err(Failure::usage(format!("the {what} shape has rank {rank}, but no array has that rank")))
     }
 
     fn add(&mut self, source: &Target, start: &Prefix, visit: Visit, change: &Change) -> Result<(), Failure> {
@@ -148,7 +149,7 @@ impl Plan {
         let mut consolidated = false;
         let kind = match visit.found {
             Found::Node(NodeMeta::Array(_)) => {
-                // From the storage once more, so that this is the one way to open an array.
+                // Open it again, so that arrays are opened in one way only.
                 let array = source.open(&path)?;
                 Kind::Array(Box::new(self.array(array, source, &visit.prefix == start, change)?))
             }
@@ -187,15 +188,16 @@ impl Plan {
         if let Some((what, given)) = change.shape().filter(|(_, given)| *given != rank) {
             let path = source.path();
             if is_alone {
-                let message = format!("array {path:?} is of rank {rank}, the {what} shape of rank {given}");
+                let message =
+                    format!("array {path:?} has rank {rank}, but the {what} shape has rank {given}");
                 return Err(Failure::usage(message));
             }
-            self.notes.say(format!("array {path:?} is of rank {rank}, not {given}: it keeps its chunks"));
+            self.notes.say(format!("array {path:?} has rank {rank}, not {given}: it keeps its chunks"));
         }
         let in_copy = |e| in_copy(e, &source, change);
         let limits = Limits::default();
         let draft = Draft::new(&source, change, &registry(), &limits).map_err(in_copy)?;
-        // Chunks that are kept are not necessarily stored.
+        // Check only new shapes: large chunks of the source need not be stored.
         if change.shape().is_some_and(|(_, given)| given == rank) {
             let what = if draft.layout.shards.is_some() { "shard" } else { "chunk" };
             check_size(what, &*draft.resolved.grid, source.data_type().size(), limits.chunk_bytes)
@@ -220,12 +222,12 @@ impl Plan {
         Ok(Planned { source, meta: draft.meta, work })
     }
 
-    /// Bytes of elements that are read and written.
+    /// Returns the bytes of elements to read and write.
     pub(crate) fn bytes(&self) -> u64 {
         self.works().map(|work| work.bytes).fold(0, u64::saturating_add)
     }
 
-    /// Bytes of all elements, also of those that are not stored.
+    /// Returns the bytes of all elements, stored or not.
     pub(crate) fn elements(&self) -> u128 {
         self.works().map(|work| work.elements).fold(0, u128::saturating_add)
     }
@@ -237,7 +239,7 @@ impl Plan {
     }
 }
 
-/// What is kept although other readers stumble over it.
+/// Whether a note of the source matters for the copy: something is kept that other readers may refuse.
 fn is_worth_telling(note: &zarr_array::Diagnostic) -> bool {
     use zarr_array::meta::Code;
     let in_attributes = note.pointer.starts_with("/attributes");
@@ -245,7 +247,7 @@ fn is_worth_telling(note: &zarr_array::Diagnostic) -> bool {
         || matches!(note.code, Code::ReservedName | Code::OddName)
 }
 
-/// Refuses chunks or shards that nobody could read back.
+/// Refuses chunks or shards that are too large to read back.
 fn check_size(what: &str, grid: &dyn ChunkGrid, element: Option<usize>, limit: u64) -> Result<(), Failure> {
     let longest = |dim| u128::from(grid.lengths(dim).into_iter().max().unwrap_or(1));
     let size = (0..grid.rank()).map(longest).fold(element.unwrap_or(1) as u128, u128::saturating_mul);
@@ -259,7 +261,7 @@ fn check_size(what: &str, grid: &dyn ChunkGrid, element: Option<usize>, limit: u
     ))
 }
 
-/// An error in metadata that does not exist yet; that is the fault of the command line if it changed something.
+/// Returns an error in the metadata of the copy. If the options changed something, the command line is at fault.
 fn in_copy(e: Failure, source: &Array, change: &Change) -> Failure {
     let exit = if change.is_any() && e.exit() == Exit::Invalid { Exit::Usage } else { e.exit() };
     Failure::new(exit, e.message()).within(format_args!("copy of array {:?}", source.path()))

@@ -1,5 +1,5 @@
-//! How a complete copy takes its place in a directory: step by step, so that after each of them, should it be the last one, either
-//! what was there or the copy is there, whole and on the disk.
+//! Moves a complete copy to its place in a directory. After each step, even if it is the last before a power cut, the
+//! old node or the copy is on the disk, whole.
 
 use std::fs::{self, File};
 use std::io;
@@ -12,26 +12,26 @@ use zarr_store_fs::FsStore;
 /// One change of the file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Makes durable what was written below a directory.
+    /// Makes everything below a directory durable.
     Sync(PathBuf),
-    /// Exchanges the names of two directories at once.
+    /// Exchanges the names of two directories in one step.
     Exchange(PathBuf, PathBuf),
-    /// Gives a directory another name.
+    /// Renames a directory.
     Rename(PathBuf, PathBuf),
     /// Makes the names in a directory durable.
     SyncNames(PathBuf),
-    /// Removes a directory with all that is in it.
+    /// Erases a directory with everything in it.
     Erase(PathBuf),
 }
 
-/// What is left of what was replaced, and why.
+/// The replaced directory that could not be erased, with the error.
 #[derive(Debug)]
 pub(super) struct Left(pub(super) PathBuf, pub(super) io::Error);
 
-/// Gives `copy` the name `destination`, where there is nothing, or an empty directory.
+/// Renames `copy` to `destination`, which does not exist or is an empty directory.
 ///
 /// # Errors
-/// Those of `take`, which takes the steps.
+/// The errors of `take`, which carries out the steps.
 pub(super) fn place(
     copy: &Path,
     destination: &Path,
@@ -42,12 +42,12 @@ pub(super) fn place(
     take(&Step::SyncNames(above(destination)))
 }
 
-/// Puts `copy` in the place of the directory `destination`, and erases what was there once that is durable. Where the file
-/// system cannot exchange two names, what is there gets the name `aside` first: for a moment `destination` is not there, while
-/// both directories are.
+/// Replaces the directory `destination` by `copy`, and erases the old one once that is durable. If the file system
+/// cannot exchange two names, the old directory is renamed to `aside` first: for a moment nothing is at `destination`,
+/// while both directories exist.
 ///
 /// # Errors
-/// Those of `take`, which takes the steps; then what was at `destination` is there as before, or has at least the name `aside`.
+/// The errors of `take`, which carries out the steps. Then the old directory is still at `destination`, or at `aside`.
 pub(super) fn replace(
     copy: &Path,
     destination: &Path,
@@ -62,7 +62,7 @@ pub(super) fn replace(
             take(&rename(destination, aside))?;
             if let Err(e) = take(&rename(copy, destination)) {
                 let is_back = take(&rename(aside, destination)).is_ok();
-                let where_it_is = format!("{e}; what was there has the name {aside:?} now");
+                let where_it_is = format!("{e}; the old directory is now at {aside:?}");
                 return Err(if is_back { e } else { io::Error::new(e.kind(), where_it_is) });
             }
             aside
@@ -77,7 +77,7 @@ fn above(directory: &Path) -> PathBuf {
     directory.parent().unwrap_or(Path::new("/")).to_owned()
 }
 
-/// Takes a step.
+/// Carries out a step.
 pub(super) fn on_disk(step: &Step) -> io::Result<()> {
     match step {
         Step::Sync(directory) => sync(directory),
@@ -93,7 +93,7 @@ fn sync(directory: &Path) -> io::Result<()> {
     synced.map_err(io::Error::other)
 }
 
-/// [`Unsupported`](io::ErrorKind::Unsupported) where the system, or the file system, has no such call.
+/// Returns [`Unsupported`](io::ErrorKind::Unsupported) if the system or the file system cannot exchange names.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -110,7 +110,7 @@ fn exchange(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// First of all the directory stops being a node; if that fails, so does the rest.
+/// Removes the documents first, so that a partly erased directory is not a node.
 fn erase(directory: &Path) -> io::Result<()> {
     for name in Documents::steps(None).iter().copied().flatten() {
         let _ = fs::remove_file(directory.join(name.as_str()));
@@ -122,7 +122,7 @@ fn erase(directory: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// A folder with a node, and a copy that is to take its place.
+    /// Makes a folder with a node, and a copy that will replace it.
     fn folder() -> (tempfile::TempDir, [PathBuf; 3]) {
         let folder = tempfile::tempdir().unwrap();
         let paths = [".a.0.partial", "a", ".a.old.partial"].map(|name| folder.path().join(name));
@@ -134,7 +134,7 @@ mod tests {
         (folder, paths)
     }
 
-    /// What a directory holds, if it is whole.
+    /// Returns the content of a directory if document and chunk match.
     fn content(directory: &Path) -> Option<String> {
         let [document, chunk] =
             ["zarr.json", "c/0"].map(|name| fs::read_to_string(directory.join(name)).ok());
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_copy_is_durable_before_what_it_replaces_goes() {
+    fn the_copy_is_durable_before_the_old_node_is_erased() {
         for exchanges in [true, false] {
             let (_folder, [copy, destination, aside]) = folder();
             let mut steps = Vec::new();
@@ -178,9 +178,9 @@ mod tests {
         }
     }
 
-    /// The process ends before the step of a number, or that step and all further ones fail.
+    /// The process ends before step `last`, or all steps from `last` on fail.
     #[test]
-    fn one_of_both_is_there_wherever_it_ends() {
+    fn the_old_node_or_the_copy_exists_after_every_step() {
         for exchanges in [true, false] {
             for last in 0..6 {
                 let (_folder, [copy, destination, aside]) = folder();
@@ -206,7 +206,7 @@ mod tests {
                         );
                         assert!(result.is_err(), "{case}");
                     }
-                    // Both are there, under hidden names.
+                    // Both exist under hidden names.
                     (false, 2) => {
                         assert_eq!(
                             (at_copy.as_deref(), beside.as_deref()),
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_put_in_place_leaves_what_was_there() {
+    fn a_failed_replacement_keeps_the_old_node() {
         let (_folder, [copy, destination, aside]) = folder();
         // The file system cannot exchange names, and the second of two renames fails.
         let result = replace(&copy, &destination, &aside, |step| match step {
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_name_is_given_to_what_is_durable() {
+    fn the_copy_is_durable_before_it_is_renamed() {
         let (_folder, [copy, destination, _]) = folder();
         fs::remove_dir_all(&destination).unwrap();
         let mut steps = Vec::new();

@@ -1,4 +1,4 @@
-//! Copies between stores in memory, which fail as they are told.
+//! Copies between stores in memory with injected faults.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -21,7 +21,7 @@ use zarr_store::{Access, OpenScheme, Scheme, Schemes};
 use super::*;
 use crate::target::registry;
 
-/// The storages that have a URL, by it.
+/// The storages by URL.
 static STORAGES: Mutex<BTreeMap<String, Storage>> = Mutex::new(BTreeMap::new());
 
 /// The URLs that were opened.
@@ -41,7 +41,7 @@ fn register(url: &str, storage: Storage) {
     STORAGES.lock().unwrap().insert(url.to_owned(), storage);
 }
 
-/// A store in memory that has a URL, and counts what was put.
+/// A store in memory with a URL, which records writes.
 struct Store {
     memory: Storage,
     script: Arc<Mutex<Script>>,
@@ -49,13 +49,13 @@ struct Store {
 
 #[derive(Default)]
 struct Script {
-    /// Of so many puts the last one has this fault.
+    /// Every n-th put has this fault.
     faults: Option<(usize, Fault)>,
-    /// Puts since the faults were set.
+    /// The number of puts since the faults were set.
     puts: usize,
-    /// How often each key was put.
+    /// The number of puts of each key.
     done: BTreeMap<String, usize>,
-    /// What was put, deleted and made durable, in this order.
+    /// Puts, deletes and syncs, in their order.
     written: Vec<String>,
 }
 
@@ -83,20 +83,20 @@ impl Store {
         Self { memory, script }
     }
 
-    /// From now on one put of so many fails.
+    /// Sets which puts fail from now on: every n-th one.
     fn fail(&self, faults: Option<(usize, Fault)>) {
         let mut script = self.script.lock().unwrap();
         (script.faults, script.puts) = (faults, 0);
     }
 
-    /// Keys that were put more than once, but for the marker.
+    /// Returns the keys, except the marker, that were put more than once.
     fn repeated(&self) -> Vec<String> {
         let script = self.script.lock().unwrap();
         let again = script.done.iter().filter(|(key, times)| **times > 1 && *key != marker::NAME);
         again.map(|(key, _)| key.clone()).collect()
     }
 
-    /// All keys with what is there.
+    /// Returns all keys with their values.
     fn contents(&self) -> Vec<(String, Bytes)> {
         let keys = block_on(self.memory.list_all(&Prefix::root())).unwrap();
         let value = |key: &Key| block_on(self.memory.get(key, 1 << 20)).unwrap().unwrap();
@@ -118,7 +118,7 @@ fn stores() -> Stores {
     Stores::of(Schemes::new(&[SCHEMES]), Access::new())
 }
 
-/// A group of a group with two arrays, one of them of shards, not all of which are stored.
+/// Makes a group with two arrays, one with shards. Some chunks are not stored.
 fn hierarchy(storage: &Storage) {
     Group::create(storage.clone(), "/", &registry()).unwrap();
     for (path, shards) in [("/g/a", None), ("/g/b", Some([4, 4]))] {
@@ -132,11 +132,11 @@ fn hierarchy(storage: &Storage) {
 }
 
 #[test]
-fn a_copy_through_faults_is_resumed_until_it_is_whole_and_puts_nothing_twice() {
+fn a_resumed_copy_completes_despite_faults_and_puts_nothing_twice() {
     let source = Store::at("test://source");
     hierarchy(&source.memory);
     let before = Fault::ErrorBefore(StoreErrorKind::Unavailable);
-    // The object is there, and nobody said so.
+    // The object was put, but the answer was lost.
     let after = Fault::ErrorAfter(StoreErrorKind::Uncertain);
     for (at, options) in
         [&[][..], &["--chunks", "3,1", "--codecs", "gzip"], &["--shards", "none", "--zarr-format", "2"]]
@@ -171,7 +171,7 @@ fn a_copy_through_faults_is_resumed_until_it_is_whole_and_puts_nothing_twice() {
     }
 }
 
-/// A power cut leaves chunks without documents, and never documents without chunks.
+/// A power cut may leave chunks without documents, but never documents without chunks.
 #[test]
 fn chunks_are_durable_before_documents() {
     let source = Store::at("test://durable/source");
@@ -192,7 +192,7 @@ fn chunks_are_durable_before_documents() {
 }
 
 #[test]
-fn what_an_earlier_run_left_broken_is_mended() {
+fn a_resumed_copy_repairs_a_broken_chunk() {
     let source = Store::at("test://mended/source");
     hierarchy(&source.memory);
     let to = "test://mended/copy";
@@ -207,7 +207,7 @@ fn what_an_earlier_run_left_broken_is_mended() {
 }
 
 #[test]
-fn what_the_source_has_lost_meanwhile_is_lost_in_a_resumed_copy() {
+fn a_resumed_copy_deletes_chunks_that_the_source_has_lost() {
     let source = Store::at("test://lost/source");
     hierarchy(&source.memory);
     let to = "test://lost/copy";
@@ -222,7 +222,7 @@ fn what_the_source_has_lost_meanwhile_is_lost_in_a_resumed_copy() {
 }
 
 #[test]
-fn a_copy_of_another_node_in_an_archive_is_another_copy() {
+fn a_copy_of_another_node_in_an_archive_is_not_resumed() {
     let content = Storage::from(MemoryStore::new());
     for path in ["/a", "/b"] {
         let meta = ArrayMeta::builder([4], DataType::UInt8).chunks([1]).build().unwrap();
@@ -245,12 +245,12 @@ fn a_copy_of_another_node_in_an_archive_is_another_copy() {
     store.fail(None);
     let e = resume("signature=2|zip:b").unwrap_err();
     assert!(e.message().contains("x.zip?…|zip:a|zarr:/") && e.message().contains("another source"));
-    // Signatures are not of the name.
+    // The signature is not part of the identity.
     resume("signature=2|zip:a").unwrap();
 }
 
 #[test]
-fn what_is_to_be_written_is_opened_once() {
+fn a_store_to_write_to_is_opened_once() {
     #[derive(Parser)]
     struct Create {
         #[command(flatten)]
@@ -275,7 +275,7 @@ fn name(op: &Op<'_>) -> &'static str {
     }
 }
 
-/// A web server: it can be read.
+/// A store like a web server: read-only and without listing.
 #[derive(Debug)]
 struct Unlisted(Storage);
 
@@ -300,7 +300,7 @@ fn a_store_that_cannot_list_is_copied_by_its_consolidated_metadata() {
     let e = copy(&["test://web", "test://web/copy"]).unwrap_err();
     assert_eq!(e.exit(), Exit::Unsupported);
     for part in
-        ["test://web", "cannot list", "there is no consolidated metadata", "`zarr consolidate`", "|zarr:path"]
+        ["test://web", "cannot list", "it has no consolidated metadata", "`zarr consolidate`", "|zarr:path"]
     {
         assert!(e.message().contains(part), "{}", e.message());
     }
@@ -308,7 +308,7 @@ fn a_store_that_cannot_list_is_copied_by_its_consolidated_metadata() {
     copy(&["test://web", "test://web/copy", "--verify"]).unwrap();
     let keys: Vec<String> = made.contents().into_iter().map(|(key, _)| key).collect();
     assert!(keys.contains(&"g/a/c/0/0".to_owned()) && keys.contains(&"zarr.json".to_owned()), "{keys:?}");
-    // What cannot be written is no destination.
+    // A read-only store cannot be the destination.
     let e = copy(&["test://web/full", "test://web"]).unwrap_err();
     assert!(e.exit() == Exit::Unsupported && e.message().contains("read-only"), "{}", e.message());
 }

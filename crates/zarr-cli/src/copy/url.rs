@@ -1,4 +1,4 @@
-//! A copy to where a URL says: there is nothing to be renamed, so that it grows in its place, without documents.
+//! A copy to a URL grows in its final place, without metadata documents, because nothing can be renamed there.
 
 use std::path::PathBuf;
 
@@ -17,19 +17,19 @@ use crate::exit::Failure;
 use crate::stores::{Stores, shown};
 use crate::target::format_above;
 
-/// A destination that may be written.
+/// A checked destination.
 #[derive(Debug)]
 pub(super) struct Url {
     url: String,
-    /// The store, if it is there.
+    /// The store, if it exists.
     there: Option<Storage>,
-    /// The whole of it, as it is named in messages.
+    /// The URL without secrets, for messages.
     shown: PathBuf,
     /// The node in the store.
     root: Prefix,
-    /// The format that the URL asks for, or that of the group around it.
+    /// The format that the URL asks for, or that of the group above it.
     format: Option<(Format, &'static str)>,
-    /// The marker of an unfinished copy that is there.
+    /// The marker of an existing unfinished copy.
     unfinished: Option<Vec<u8>>,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct There {
 }
 
 impl Url {
-    /// Checks the destination: nothing may be there but an unfinished copy, if that is to be resumed.
+    /// Checks the destination. It must be empty, or with `resume` hold an unfinished copy.
     pub(super) fn find(url: &str, replace: bool, resume: bool, stores: &Stores) -> Result<Self, Failure> {
         let shown = shown(url);
         let fail = |e: Failure| e.within(format_args!("{shown:?}"));
@@ -59,16 +59,16 @@ impl Url {
             Some(found) if !resume => {
                 let of = Marker::source(found).unwrap_or_default();
                 return Err(fail(Failure::usage(format!(
-                    "there is an unfinished copy of {of:?} already; `--resume` continues it"
+                    "an unfinished copy of {of:?} exists already; `--resume` continues it"
                 ))));
             }
             None if is_taken(&storage, &root).map_err(fail)? => {
                 return Err(fail(Failure::usage(match (replace, resume) {
                     (true, _) => {
-                        "there is something already, and only directories are replaced: `zarr rm` erases nodes"
+                        "the place is not empty, and only directories can be replaced: erase the node with `zarr rm`"
                     }
-                    (_, true) => "there is something already, which is no unfinished copy",
-                    _ => "there is something already",
+                    (_, true) => "the place is not empty, and it holds no unfinished copy",
+                    _ => "the place is not empty",
                 })));
             }
             _ => {}
@@ -82,7 +82,7 @@ impl Url {
         self.format
     }
 
-    /// Puts the marker, after the groups above the copy, or compares it with the one that is there.
+    /// Creates the groups above the copy and puts the marker, or compares the marker with the existing one.
     pub(super) fn begin(
         self,
         marker: &Marker,
@@ -99,8 +99,8 @@ impl Url {
             Some(found) => {
                 let of = Marker::source(found).unwrap_or_default();
                 return Err(fail(Failure::usage(format!(
-                    "there is an unfinished copy of {of:?}, and that was another source or made with other options: it \
-                     cannot be resumed with these"
+                    "an unfinished copy of {of:?} exists, but of another source or with other options: it cannot be \
+                     resumed with these"
                 ))));
             }
             None => {
@@ -109,7 +109,7 @@ impl Url {
                     node::put_new(&storage, &marker::key(&self.root)?, marker.text().to_owned()).await
                 };
                 if !block_on(begun).map_err(|e| fail(e.into()))? {
-                    return Err(fail(Failure::usage("somebody else has begun a copy there")));
+                    return Err(fail(Failure::usage("another writer has begun a copy there")));
                 }
                 Found::Nothing
             }
@@ -118,7 +118,7 @@ impl Url {
     }
 }
 
-/// Whether there is an object below `root`; of a store that cannot list, whether there is a node.
+/// Whether there is an object below `root`. If the store cannot list, whether there is a node.
 fn is_taken(storage: &Storage, root: &Prefix) -> Result<bool, Failure> {
     if storage.capabilities().list {
         return Ok(!block_on(storage.list(root, None))?.entries.is_empty());
@@ -127,7 +127,7 @@ fn is_taken(storage: &Storage, root: &Prefix) -> Result<bool, Failure> {
 }
 
 impl There {
-    /// The storage whose root is the copy's.
+    /// Returns the storage with the copy at its root.
     pub(super) fn storage(&self) -> Storage {
         if self.root.is_root() {
             return self.storage.clone();
@@ -135,8 +135,8 @@ impl There {
         Prefixed::over(&self.storage, self.root.clone()).made_of(&self.storage)
     }
 
-    /// Tells consolidated metadata above the copy of the nodes that are there now, and takes the marker away: as long as
-    /// there is something to be done the copy can be resumed.
+    /// Updates the consolidated metadata above the copy, and deletes the marker last: until then the copy can be
+    /// resumed.
     pub(super) fn publish(&self, nodes: &[Node], format: Format) -> Result<(), Failure> {
         refresh(&self.storage, &self.root, nodes, format)?;
         let marker = marker::key(&self.root)?;

@@ -1,4 +1,4 @@
-//! What is to be done for one array: its objects are moved, or its elements encoded again.
+//! The work for one array: moving its objects, or encoding its elements again.
 
 use std::ops::AddAssign;
 use std::path::Path;
@@ -11,28 +11,28 @@ use super::blocks::{Blocks, product};
 use super::objects;
 use crate::exit::{Exit, Failure};
 
-/// An array with more chunks than these, in the source or in the copy, is asked which of them it stores.
+/// An array with more chunks than this, in the source or in the copy, is listed to find the stored chunks.
 pub(super) const MANY: u128 = 1 << 20;
 
-/// What is to be copied of an array.
+/// The planned work for an array.
 #[derive(Debug)]
 pub(crate) struct Work {
     pub(super) places: Places,
-    /// Bytes of all elements, also of those that are not stored.
+    /// Bytes of all elements, stored or not.
     pub(crate) elements: u128,
-    /// Bytes of elements that are copied, as far as that is known.
+    /// Bytes of elements to copy, as far as known.
     pub(crate) bytes: u64,
     how: How,
 }
 
 #[derive(Debug)]
 enum How {
-    /// The chunks of the copy are those of the source.
+    /// The chunks of the copy equal those of the source.
     Objects,
     Blocks(Box<Blocks>),
 }
 
-/// What was copied and compared.
+/// The amounts that were copied and compared.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Done {
     /// Objects that were moved.
@@ -41,7 +41,7 @@ pub(crate) struct Done {
     pub(crate) objects: Moved,
     /// Bytes of elements that were compared.
     pub(crate) elements: u128,
-    /// Bytes of elements that were compared with what lossy codecs keep of them.
+    /// Bytes of elements that were compared after encoding by lossy codecs.
     pub(crate) kept: u128,
 }
 
@@ -49,7 +49,7 @@ impl Work {
     /// Moves the objects of `source`, an array of `store`.
     pub(crate) fn objects(source: &Array, store: &Path) -> Self {
         let elements = elements(source);
-        // What is stored of so many chunks is not known.
+        // The stored part of so many chunks is unknown.
         let bytes = if product(&source.chunk_counts()) > MANY { 0 } else { elements };
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         Self { places: Places::new(source, store), elements, bytes, how: How::Objects }
@@ -61,7 +61,7 @@ impl Work {
         Self { places: Places::new(source, store), elements, bytes, how: How::Blocks(Box::new(blocks)) }
     }
 
-    /// Copies everything; `done` is told of bytes of elements.
+    /// Copies everything. Calls `done` with bytes of elements.
     pub(crate) fn copy(&self, source: &Array, copy: &Array, done: &dyn Fn(u64)) -> Result<Done, Failure> {
         match &self.how {
             How::Objects => self.moved(block_on(objects::copy(source, copy, done))),
@@ -69,7 +69,7 @@ impl Work {
         }
     }
 
-    /// Copies what an earlier run has not.
+    /// Copies what an earlier run has not copied.
     pub(crate) fn resume(&self, source: &Array, copy: &Array, done: &dyn Fn(u64)) -> Result<Done, Failure> {
         match &self.how {
             How::Objects => self.moved(block_on(objects::mend(source, copy, done))),
@@ -122,7 +122,7 @@ impl AddAssign for Done {
     }
 }
 
-/// What errors are named after.
+/// The names for error messages.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     store: String,
@@ -134,17 +134,17 @@ impl Places {
         Self { store: format!("store {store:?}"), path: source.path().to_owned() }
     }
 
-    /// An error of the source that names the array already.
+    /// Adds the store to an error of the source that names the array already.
     pub(super) fn in_source(&self, e: impl Into<Failure>) -> Failure {
         e.into().within(&self.store)
     }
 
-    /// An error of the store of the source.
+    /// Adds store and array to an error of the source.
     fn in_array(&self, e: impl Into<Failure>) -> Failure {
         self.in_source(e.into().within(format_args!("array {:?}", self.path)))
     }
 
-    /// An error of the copy. There it is the array at the root of a store of its own, which nobody knows.
+    /// Adds the path to an error of the copy, whose array is at the root of its own storage.
     pub(super) fn in_copy(&self, e: impl Into<Failure>) -> Failure {
         let (e, place) = (e.into(), format!("copy of array {:?}", self.path));
         match e.message().strip_prefix("array \"/\"") {

@@ -1,4 +1,4 @@
-//! What `zarr info` says of an array.
+//! The output of `zarr info` for an array.
 
 use std::sync::Arc;
 
@@ -17,35 +17,36 @@ use crate::stored::Stored;
 use crate::table::{Table, bytes, dimensions, number, product};
 use crate::target::{Target, registry};
 
-/// Objects that are listed to count chunks, unless all are asked for: some tenths of a second on a local disk.
+/// The number of objects that are listed to count chunks, unless `--count` is given. Takes some tenths of a second on a
+/// local disk.
 const LISTED: usize = 100_000;
 
-/// An array's metadata, and what of it is understood: one unknown codec leaves the rest readable.
+/// An array's metadata with the parts that are understood: one unknown codec leaves the others readable.
 pub(super) struct ArrayInfo {
     meta: ArrayMeta,
     notes: Vec<Diagnostic>,
     data_type: Option<DataType>,
     grid: Option<Arc<dyn ChunkGrid>>,
     stored: Count,
-    /// Why elements cannot be read, if they cannot.
+    /// The reason why elements cannot be read.
     unreadable: Option<String>,
 }
 
-/// How many chunks of the grid are stored.
+/// The number of stored chunks.
 enum Count {
     Exactly(u64),
     AtLeast(u64),
-    /// And why.
+    /// With the reason.
     Unknown(String),
 }
 
 impl ArrayInfo {
-    /// Looks up what the document names, and counts chunks: all, or as far as that is quick.
+    /// Looks up the extensions in the document and counts chunks, all of them or as far as that is quick.
     pub(super) fn new(target: &Target, meta: ArrayMeta, mut notes: Vec<Diagnostic>, count_all: bool) -> Self {
         let (registry, limits) = (registry(), Limits::default());
         let document = meta.document();
         let resolved = meta.resolve(&registry, &limits, &mut notes);
-        // Where the chunks lie is known unless there is a storage transformer that is not.
+        // The storage is known unless a storage transformer is unknown.
         let storage = match &resolved {
             Ok(resolved) => target.prefix().map(|prefix| resolved.storage(&target.storage, &prefix)).ok(),
             Err(_) => document.storage_transformers().is_empty().then(|| target.storage.clone()),
@@ -59,13 +60,13 @@ impl ArrayInfo {
             notes,
             data_type: data_type.map(|(data_type, _)| data_type),
             grid,
-            stored: Count::Unknown("the chunk grid is not known".to_owned()),
+            stored: Count::Unknown("the chunk grid is unknown".to_owned()),
             unreadable: resolved.err().map(|e| e.to_string()),
         };
         if let Some(counts) = info.chunk_counts() {
             let most = if count_all { usize::MAX } else { LISTED };
             let keys = info.meta.key_encoding(&registry, &limits).map_err(Failure::from);
-            let storage = storage.ok_or_else(|| Failure::unsupported("a storage transformer is not known"));
+            let storage = storage.ok_or_else(|| Failure::unsupported("a storage transformer is unknown"));
             let format = info.meta.format();
             let counted =
                 keys.and_then(|keys| count(&storage?, target.prefix()?, format, &*keys, counts, most));
@@ -74,7 +75,7 @@ impl ArrayInfo {
         info
     }
 
-    /// The shape of a chunk, where all chunks have the same.
+    /// The shape of all chunks, if they have the same.
     fn chunk_shape(&self) -> Option<Vec<u64>> {
         only_shape(self.grid.as_deref()?, self.meta.document().shape())
     }
@@ -92,7 +93,7 @@ impl ArrayInfo {
         )
     }
 
-    /// The shapes of the chunks inside of shards, from the outermost in; none where there are no shards.
+    /// The shapes of the inner chunks, from the outermost in; empty without shards.
     fn inner_shapes(&self) -> Vec<Vec<u64>> {
         let fits =
             |shape: &Vec<u64>| shape.len() == self.meta.document().shape().len() && !shape.contains(&0);
@@ -101,7 +102,7 @@ impl ArrayInfo {
             .unwrap_or_default()
     }
 
-    /// Bytes of all elements, where that is known and below 2^128.
+    /// The bytes of all elements, if known and below 2^128.
     fn size(&self) -> Option<u128> {
         product(self.meta.document().shape())?.checked_mul(self.data_type.as_ref()?.size()? as u128)
     }
@@ -189,7 +190,7 @@ impl ArrayInfo {
         end(table, &d.attributes(), &self.notes)
     }
 
-    /// The chunks, or the shards with the chunks inside; and how many there are of them.
+    /// Adds the rows about chunks or shards, inner chunks, and their numbers.
     fn chunk_rows(&self, mut extents: Vec<Extent>, counts: &[u64], table: &mut Table) {
         let chunks = |extents: &[Extent], counts: &[Extent], end| {
             let product = if counts.len() > 1 { format!("{} = ", dimensions(counts)) } else { String::new() };
@@ -212,7 +213,7 @@ impl ArrayInfo {
         let stored = match &self.stored {
             Count::Exactly(n) => format!("{n} {}", if *n == 1 { &what[..5] } else { what }),
             Count::AtLeast(n) => format!("{n} {what} or more; --count counts all"),
-            Count::Unknown(why) => format!("not known: {why}"),
+            Count::Unknown(why) => format!("unknown: {why}"),
         };
         table.row(["stored", &stored]);
     }
@@ -224,7 +225,7 @@ impl Count {
     }
 }
 
-/// Counts the stored chunks, listing no more objects than `most`.
+/// Counts the stored chunks. Lists at most `most` objects.
 fn count(
     storage: &Storage,
     prefix: Prefix,
@@ -252,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_more_is_listed_than_asked_for() {
+    fn counting_lists_at_most_as_many_objects_as_allowed() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("c")).unwrap();
         for name in ["zarr.json", "c/0", "c/1", "c/2", "c/x"] {

@@ -1,4 +1,4 @@
-//! What `zarr info` says of a group.
+//! The output of `zarr info` for a group.
 
 use zarr_array::Diagnostic;
 use zarr_array::meta::GroupMeta;
@@ -12,7 +12,7 @@ use crate::table::{Table, count};
 use crate::target::Target;
 use crate::walk::Source;
 
-/// A group's metadata, and what lies directly in the group.
+/// A group's metadata and its children.
 pub(super) struct GroupInfo {
     meta: GroupMeta,
     notes: Vec<Diagnostic>,
@@ -20,10 +20,10 @@ pub(super) struct GroupInfo {
     consolidated: Option<Consolidated>,
 }
 
-/// What consolidated metadata knows.
+/// What the consolidated metadata says.
 struct Consolidated {
     nodes: usize,
-    /// How it differs from the children that the store has, if the store can say that.
+    /// The differences from the children in the store, if the store can list.
     differs: Option<Differs>,
 }
 
@@ -111,7 +111,7 @@ impl GroupInfo {
         for child in &self.children {
             let [data_type, shape] =
                 child.array.as_ref().map(|array| [array.data_type(), array.shape()]).unwrap_or_default();
-            // In the last column, which may be of any width.
+            // In the last column, because it can be wide.
             let problem = child.problem.as_deref().unwrap_or_default();
             table.row([child.below(&target.path), child.kind(), &data_type, &shape, problem]);
         }
@@ -128,7 +128,7 @@ impl Consolidated {
             [name, ..] => format!(", {what} {} children such as {name:?}", names.len()),
         };
         let children = match &self.differs {
-            None => ", the store itself cannot be listed".to_owned(),
+            None => ", the store cannot be listed".to_owned(),
             Some(Differs { missing, gone }) if missing.is_empty() && gone.is_empty() => {
                 ", the same children".to_owned()
             }

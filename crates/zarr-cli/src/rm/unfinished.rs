@@ -1,7 +1,7 @@
-//! `zarr rm --unfinished`: what is left of a copy that grew in its place and did not become a node.
+//! `zarr rm --unfinished`: erases what an unfinished copy at a URL has left.
 //!
-//! A copy begins only where there is nothing, so that all in its place is its own. The marker goes last: an interruption
-//! leaves an unfinished copy.
+//! A copy begins only in an empty place, so everything there belongs to it. The marker is erased last: after an
+//! interruption the place still counts as an unfinished copy.
 
 use std::fs;
 
@@ -19,7 +19,7 @@ use crate::target::Target;
 pub(super) fn run(args: &Args, stores: &Stores) -> Outcome {
     let Some(url) = stores.url(&args.store) else {
         return Err(Failure::usage(format!(
-            "{:?} is no URL; a copy to a directory grows in a hidden one beside it, `.NAME.….partial`, that may be removed",
+            "{:?} is not a URL; remove the hidden directory `.NAME.….partial` of a copy to a directory by hand",
             args.store
         )));
     };
@@ -34,7 +34,7 @@ pub(super) fn run(args: &Args, stores: &Stores) -> Outcome {
     if !args.dry_run {
         erase_all(&target, &prefix, &found).map_err(|e| target.fail(e))?;
         if let Some(root) = target.root.as_ref().filter(|_| prefix.is_root()) {
-            // Unless there is something that is no business of a store.
+            // Keep the directory if it holds something else.
             let _ = fs::remove_dir(root);
         }
     }
@@ -49,7 +49,7 @@ pub(super) fn run(args: &Args, stores: &Stores) -> Outcome {
     Ok(Exit::Ok)
 }
 
-/// What lies directly in the place.
+/// Lists what is directly in the place.
 fn list(target: &Target, prefix: &Prefix) -> StoreResult<Dir> {
     block_on(target.storage.list_dir(prefix))
 }
@@ -57,7 +57,8 @@ fn list(target: &Target, prefix: &Prefix) -> StoreResult<Dir> {
 fn erase_all(target: &Target, prefix: &Prefix, found: &Dir) -> Result<(), Failure> {
     let marker = copy::marker_key(prefix)?;
     if block_on(node::documents(&target.storage, prefix, target.format, &Limits::default()))?.make_node() {
-        // All but the marker was done, and consolidated metadata above may know of it.
+        // The copy was complete except for the marker. Consolidated metadata above may contain it, so erase it as a
+        // node.
         erase(target.storage.clone(), &target.path, &EraseOptions::new().root(true))?;
         return Ok(());
     }

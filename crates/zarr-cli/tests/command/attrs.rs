@@ -1,4 +1,4 @@
-//! How `zarr attrs` prints and changes attributes.
+//! `zarr attrs` prints and changes attributes.
 
 use std::fs;
 use std::io::Write;
@@ -13,7 +13,7 @@ fn attrs(folder: &Folder, action: &str, path: &str, rest: &[&str]) -> Done {
     zarr_in(folder.path(), [&["attrs", action, path], rest].concat())
 }
 
-/// An array and a group of either format.
+/// Makes an array and a group of each format.
 fn nodes(folder: &Folder) -> [&'static str; 4] {
     folder.group("h.zarr");
     folder.base("h.zarr/a");
@@ -32,22 +32,22 @@ fn attributes_are_set_merged_and_removed() {
         assert!(attrs(&folder, "set", path, &pairs).ok().out.is_empty());
         let wanted = json!({ "units": "K", "scale": -0.10, "range": [200, 330], "text": "1", "flag": true });
         assert_eq!(get(), wanted, "{path}");
-        // As it was spelled.
+        // As the user wrote it.
         assert_eq!(attrs(&folder, "get", path, &["scale"]).ok().text(), "-0.10\n");
         attrs(&folder, "merge", path, &[r#"{"units": "°C", "new": {"a/b": [{"x": 1}]}}"#]).ok();
         assert_eq!(attrs(&folder, "get", path, &["units"]).ok().text(), "\"°C\"\n");
         assert_eq!(attrs(&folder, "get", path, &["/new/a~1b/0/x"]).ok().text(), "1\n");
         attrs(&folder, "rm", path, &["units", "new", "text"]).ok();
         assert_eq!(get(), json!({ "scale": -0.10, "range": [200, 330], "flag": true }), "{path}");
-        // All or nothing.
+        // Changes all of them or none.
         attrs(&folder, "rm", path, &["scale", "nope"])
-            .fails(3, &["no attribute \"nope\", nothing was removed"]);
+            .fails(3, &["no attribute \"nope\"; nothing was removed"]);
         for name in ["nope", "/range/2", "/range/x", "/flag/x"] {
             attrs(&folder, "get", path, &[name]).fails(3, &["no attribute", name]);
         }
         assert!(get()["scale"].is_number());
     }
-    // Elements and what else the documents say are as they were.
+    // Elements and the other members of the documents are unchanged.
     for (array, dtype) in [("h.zarr/a", "int32"), ("i.zarr/a", "int32")] {
         let info = zarr(args!["info", "--json", folder.join(array)]).ok().json();
         assert_eq!(info["data_type"], dtype);
@@ -68,14 +68,14 @@ fn attributes_come_from_a_file_or_from_standard_input() {
     assert!(child.wait().unwrap().success());
     assert_eq!(folder.document("a.zarr")["attributes"], json!({ "a": 1, "b": [2] }));
     attrs(&folder, "merge", "a.zarr", &["{"]).fails(2, &["the argument: line 1"]);
-    attrs(&folder, "merge", "a.zarr", &["[1]"]).fails(2, &["attributes are a JSON object"]);
+    attrs(&folder, "merge", "a.zarr", &["[1]"]).fails(2, &["attributes must be a JSON object"]);
     attrs(&folder, "merge", "a.zarr", &["@none.json"]).fails(3, &["none.json"]);
 }
 
 #[test]
-fn what_is_not_touched_keeps_its_bytes() {
+fn unchanged_members_keep_their_bytes() {
     let folder = Folder::new();
-    // An unknown codec, NaN as Python writes it, a number of many digits.
+    // An unknown codec, NaN as Python writes it, and a number with many digits.
     let text = with(base(), &json!({ "codecs": [{ "name": "foo" }] })).to_string();
     let text = text.replace("\"attributes\":{}", "\"attributes\" : {\"n\":NaN,  \"d\":1.50}");
     folder.write("a.zarr/zarr.json", &text);
@@ -109,7 +109,7 @@ fn attributes_that_cannot_be_read_are_not_overwritten() {
 }
 
 #[test]
-fn consolidated_metadata_is_kept_in_step() {
+fn changed_attributes_update_consolidated_metadata() {
     let folder = Folder::new();
     nodes(&folder);
     for store in ["h.zarr", "i.zarr"] {

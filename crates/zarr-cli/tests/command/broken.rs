@@ -1,5 +1,5 @@
-//! Hierarchies in which each third node is broken in another way: every node is listed, the good ones are read, and it is
-//! said what is wrong with which (checklist F.3, F20).
+//! Hierarchies in which every third node is broken in another way. Every node is listed, the good ones are read, and
+//! each broken one has its reason (rule F20).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::args;
 use crate::harness::{Folder, base, base2, with, zarr};
 
-/// A broken node: its kind in lists, what is said of it, and the kind in `validate`; none where it is no node at all.
+/// A broken node: its kind in lists, a part of the message, and its kind in `validate`, or `None` if it is not a node.
 struct Broken {
     kind: &'static str,
     says: &'static str,
@@ -20,7 +20,7 @@ fn name(i: usize) -> String {
     format!("n{i:02}")
 }
 
-/// A hierarchy of format 3, and its broken nodes by name.
+/// Makes a hierarchy of format 3; returns its broken nodes by name.
 fn three(folder: &Folder) -> BTreeMap<String, Broken> {
     let array = |changes: Value| with(base(), &changes).to_string();
     let zarr_json = |text: String| vec![("zarr.json", text)];
@@ -34,9 +34,9 @@ fn three(folder: &Folder) -> BTreeMap<String, Broken> {
         ("unreadable", "\"/extra\"", Some("invalid"), zarr_json(array(json!({ "extra": true })))),
         ("unreadable", "version 4", Some("invalid"), zarr_json(array(json!({ "zarr_format": 4 })))),
         ("array", "\"hexagonal\"", Some("array"), zarr_json(array(json!({ "chunk_grid": "hexagonal" })))),
-        ("none", "there is no document", None, vec![("c/0", String::new())]),
-        // A directory of that name is no document.
-        ("none", "there is no document", None, vec![("zarr.json/file", String::new())]),
+        ("none", "there is no metadata document", None, vec![("c/0", String::new())]),
+        // A directory of that name is not a document.
+        ("none", "there is no metadata document", None, vec![("zarr.json/file", String::new())]),
     ];
     folder.group("h.zarr");
     fill(folder, ways, |folder, path, i| {
@@ -44,7 +44,7 @@ fn three(folder: &Folder) -> BTreeMap<String, Broken> {
     })
 }
 
-/// The same in format 2.
+/// Makes the same in format 2.
 fn two(folder: &Folder) -> BTreeMap<String, Broken> {
     let array = |changes: Value| vec![(".zarray", with(base2(), &changes).to_string())];
     let attributes =
@@ -74,8 +74,8 @@ fn two(folder: &Folder) -> BTreeMap<String, Broken> {
             attributes(".zgroup", json!({ "zarr_format": 2 })),
         ),
         ("unreadable", "line 1, column 2", Some("invalid"), vec![(".zgroup", "{".to_owned())]),
-        ("none", "there is no document", None, vec![(".zattrs", "{}".to_owned())]),
-        ("none", "there is no document", None, vec![(".zarray/file", String::new())]),
+        ("none", "there is no metadata document", None, vec![(".zattrs", "{}".to_owned())]),
+        ("none", "there is no metadata document", None, vec![(".zarray/file", String::new())]),
     ];
     folder.group2("h.zarr");
     fill(folder, ways, |folder, path, i| {
@@ -105,7 +105,7 @@ fn fill<const N: usize>(
 }
 
 #[test]
-fn every_node_is_listed_and_it_is_said_what_is_wrong_with_which() {
+fn every_node_is_listed_and_broken_ones_have_a_reason() {
     for (format, make) in [(3, three as fn(&Folder) -> _), (2, two)] {
         let folder = Folder::new();
         let broken = make(&folder);
@@ -154,13 +154,13 @@ fn every_node_is_listed_and_it_is_said_what_is_wrong_with_which() {
         let (nodes, bad) = (all.len() - 2, broken.len() - 2);
         let summary = format!("\n{} nodes, {bad} of them broken; 2 folders without a document\n", nodes + 1);
         assert!(tree.ends_with(&summary), "{tree}");
-        // The good ones are read.
+        // The good nodes are read.
         zarr(args!["cat", folder.join("h.zarr/n00")]).ok();
     }
 }
 
 #[test]
-fn a_node_that_is_meant_and_cannot_be_read_is_an_error() {
+fn a_broken_target_node_is_an_error() {
     let folder = Folder::new();
     folder.group("h.zarr");
     folder.write("h.zarr/a/zarr.json", "{");
@@ -172,7 +172,7 @@ fn a_node_that_is_meant_and_cannot_be_read_is_an_error() {
 
 #[cfg(unix)]
 #[test]
-fn a_group_that_cannot_be_listed_says_so_and_hides_no_other() {
+fn a_group_that_cannot_be_listed_hides_no_other_node() {
     use std::os::unix::fs::PermissionsExt;
 
     let folder = Folder::new();
@@ -180,11 +180,11 @@ fn a_group_that_cannot_be_listed_says_so_and_hides_no_other() {
     folder.group("h.zarr/g");
     folder.base("h.zarr/g/a");
     folder.base("h.zarr/h");
-    // It can be entered, and not listed.
+    // The group can be entered, but not listed.
     let mode = |mode| fs::set_permissions(folder.join("h.zarr/g"), fs::Permissions::from_mode(mode)).unwrap();
     mode(0o311);
     if fs::read_dir(folder.join("h.zarr/g")).is_ok() {
-        // Whoever may do everything learns nothing here.
+        // A user such as root ignores permissions, so the test proves nothing.
         return;
     }
     let tree = zarr(args!["tree", folder.join("h.zarr")]).ok().text().to_owned();

@@ -1,4 +1,4 @@
-//! What `zarr cat` prints.
+//! The output of `zarr cat`.
 
 use std::io::Read;
 use std::process::Stdio;
@@ -19,7 +19,7 @@ fn little() -> Value {
     json!([{ "name": "bytes", "configuration": { "endian": "little" } }])
 }
 
-/// 3 × 4 × 5 numbers from 0 on, in chunks of 2 × 3 × 2.
+/// Makes an array of 3 × 4 × 5 numbers, counted from 0, in chunks of 2 × 3 × 2.
 fn cube(folder: &Folder) {
     let document = array(&[3, 4, 5], "int32", &[2, 3, 2], &json!(0), &little());
     folder.node("a.zarr", &document);
@@ -34,14 +34,14 @@ fn cube(folder: &Folder) {
 }
 
 #[test]
-fn raw_is_the_whole_array_and_missing_chunks_are_fill() {
+fn raw_has_the_fill_value_for_missing_chunks() {
     let folder = Folder::new();
     folder.base("a.zarr");
     assert_eq!(cat(&folder, &[]).ok().out, le(&[1, 2, 7, 7]));
 }
 
 #[test]
-fn raw_is_c_order_and_little_endian_however_it_is_stored() {
+fn raw_is_c_order_and_little_endian_for_any_layout() {
     let folder = Folder::new();
     let codecs = json!([
         { "name": "transpose", "configuration": { "order": [1, 0] } },
@@ -54,7 +54,7 @@ fn raw_is_c_order_and_little_endian_however_it_is_stored() {
 }
 
 #[test]
-fn booleans_are_0_and_1_whatever_a_writer_stored() {
+fn booleans_print_as_0_and_1_for_any_stored_byte() {
     let folder = Folder::new();
     folder.node("a.zarr", &array(&[4], "bool", &[4], &json!(false), &json!([{ "name": "bytes" }])));
     folder.write("a.zarr/c/0", [0, 1, 2, 255]);
@@ -63,7 +63,7 @@ fn booleans_are_0_and_1_whatever_a_writer_stored() {
 }
 
 #[test]
-fn selections_are_those_of_python() {
+fn selections_equal_those_of_python() {
     let folder = Folder::new();
     cube(&folder);
     let at = |x: i32, y: i32, z: i32| (x * 4 + y) * 5 + z;
@@ -82,13 +82,12 @@ fn selections_are_those_of_python() {
     let all: Vec<i32> = (0..60).collect();
     assert_eq!(cat(&folder, &[]).ok().out, le(&all));
     assert_eq!(cat(&folder, &["-s", "-2:,3"]).ok().out, le(&[&all[35..40], &all[55..60]].concat()));
-    cat(&folder, &["-s", "3"])
-        .fails(2, &["array \"/\": index 3 is not inside dimension 0, which has length 3"]);
+    cat(&folder, &["-s", "3"]).fails(2, &["array \"/\": index 3 is outside of dimension 0 of length 3"]);
     cat(&folder, &["-s", ":,:,:,:"]).fails(2, &["array \"/\": ", "4 dimensions", "3"]);
     for large in ["99999999999999999999", "-99999999999999999999", &format!("0:{}", "9".repeat(100))] {
         cat(&folder, &["-s", large]).exits(2).says(&["is too large"]);
     }
-    cat(&folder, &["-s", "x"]).exits(2).says(&["\"x\" is no integer"]);
+    cat(&folder, &["-s", "x"]).exits(2).says(&["\"x\" is not an integer"]);
 }
 
 #[test]
@@ -133,7 +132,7 @@ fn npy_is_a_header_and_the_elements() {
 }
 
 #[test]
-fn nothing_is_printed_of_an_array_without_elements() {
+fn an_array_without_elements_prints_nothing() {
     let folder = Folder::new();
     folder.node("a.zarr", &array(&[2, 0], "float32", &[1, 1], &json!(0), &little()));
     assert_eq!(cat(&folder, &[]).ok().text(), "");
@@ -143,7 +142,7 @@ fn nothing_is_printed_of_an_array_without_elements() {
 }
 
 #[test]
-fn an_endless_array_stops_quietly_when_nobody_reads() {
+fn output_stops_quietly_when_the_pipe_is_closed() {
     let folder = Folder::new();
     let endless = array(&[1 << 62, 1 << 62], "int32", &[1, 1000], &json!(5), &little());
     folder.node("a.zarr", &endless);
@@ -168,7 +167,7 @@ fn an_endless_array_stops_quietly_when_nobody_reads() {
 #[test]
 fn parts_of_a_large_array_join_without_a_gap() {
     let folder = Folder::new();
-    // Three parts: two rows do not fit into one.
+    // Three parts: two rows do not fit into one part.
     let shape = [3, 40_000_000];
     folder
         .node("a.zarr", &array(&shape, "uint8", &[2, 10_000_000], &json!(9), &json!([{ "name": "bytes" }])));
@@ -184,7 +183,7 @@ fn an_error_in_the_first_part_leaves_no_output() {
     for format in ["raw", "text", "json", "npy"] {
         cat(&folder, &["-f", format]).fails(5, &["array \"/\"", "chunk [1]", "9 bytes, expected 8"]);
     }
-    // What is not asked for is not read.
+    // Chunks outside of the selection are not read.
     assert_eq!(cat(&folder, &["-f", "text", "-s", ":2"]).ok().text(), "1\n2\n");
 }
 

@@ -1,4 +1,4 @@
-//! What `zarr chunks` lists.
+//! The output of `zarr chunks`.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn lines(folder: &Folder, path: &str) -> Vec<Value> {
 }
 
 #[test]
-fn chunks_are_listed_with_key_index_and_size_and_what_is_none_is_told() {
+fn chunks_are_listed_and_stray_objects_are_marked() {
     let folder = Folder::new();
     folder.group("h.zarr");
     let codecs = json!([{ "name": "bytes" }]);
@@ -23,7 +23,7 @@ fn chunks_are_listed_with_key_index_and_size_and_what_is_none_is_told() {
     for (key, length) in [("c/2/1", 2), ("c/10/0", 1500), ("c/0/2", 7), ("c/0/0.bak", 2), ("notes\n", 0)] {
         folder.write(&format!("h.zarr/a/{key}"), vec![0; length]);
     }
-    // Keys are those of the store, as in errors, and in its order. A name cannot break the table.
+    // The keys and their order are those of the store, as in errors. A name cannot break the table.
     let wanted = "\
 key       index    size
 a/c/0/0.bak  stray    2 bytes, not the key of a chunk
@@ -44,7 +44,8 @@ a/notes\\n  stray    0 bytes, not the key of a chunk
     assert_eq!(lines(&folder, "h.zarr/a"), wanted);
 }
 
-/// An array of 2 × 8 numbers in two shards of 2 × 4, with inner chunks of 1 × 2, of which the first shard has two.
+/// Makes an array of 2 × 8 numbers in two shards of 2 × 4 with inner chunks of 1 × 2; the first shard stores two of
+/// them.
 fn shards(folder: &Folder) {
     let codecs = json!([{ "name": "bytes" }]);
     folder.node("raw.zarr", &array(&[2, 8], "uint8", &[2, 8], &json!(0), &codecs));
@@ -54,10 +55,10 @@ fn shards(folder: &Folder) {
 }
 
 #[test]
-fn a_shard_tells_which_inner_chunks_it_has_and_where() {
+fn a_shard_lists_its_stored_inner_chunks_with_their_places() {
     let folder = Folder::new();
     shards(&folder);
-    // Inner chunks of two bytes, an index of four entries, its checksum.
+    // Inner chunks of two bytes, an index of four entries, and its checksum.
     let wanted = "\
 key    index   size        inner chunks
 c/0/0  [0, 0]  72 bytes    2 of 4
@@ -88,12 +89,12 @@ c/0/1  [0, 1]  76 bytes    4 of 4
 }
 
 #[test]
-fn a_shard_with_a_broken_index_says_so_and_does_not_hide_the_others() {
+fn a_shard_with_a_broken_index_does_not_hide_the_others() {
     let folder = Folder::new();
     shards(&folder);
     folder.write("a.zarr/c/0/0", [0; 72]);
     let done = zarr(args!["chunks", "--inner", folder.join("a.zarr")]).exits(5);
-    done.says(&["zarr: store ", "array \"/\": the inner chunks of 1 shard cannot be told\n"]);
+    done.says(&["zarr: store ", "array \"/\": the inner chunks of 1 shard cannot be read\n"]);
     let rows: Vec<&str> = done.text().lines().collect();
     assert!(rows[1].starts_with("c/0/0  [0, 0]  72 bytes    unreadable: codec "), "{}", rows[1]);
     assert!(rows[1].contains("in the index of the shard") && rows[1].contains("checksum"), "{}", rows[1]);
@@ -108,7 +109,7 @@ fn a_shard_with_a_broken_index_says_so_and_does_not_hide_the_others() {
 }
 
 #[test]
-fn what_a_codec_around_a_shard_hides_is_not_taken_for_missing() {
+fn inner_chunks_below_another_codec_are_not_reported_as_missing() {
     let folder = Folder::new();
     shards(&folder);
     let mut document = folder.document("a.zarr");
@@ -151,7 +152,7 @@ fn scalars_empty_arrays_and_other_key_encodings_have_their_chunks() {
 }
 
 #[test]
-fn what_is_no_array_has_no_chunks() {
+fn a_group_has_no_chunks_to_list() {
     let folder = Folder::new();
     folder.group("h.zarr");
     zarr(args!["chunks", folder.join("h.zarr")]).fails(3, &["there is a group, not an array"]);

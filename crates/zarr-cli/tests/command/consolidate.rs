@@ -1,4 +1,4 @@
-//! How `zarr consolidate` writes, checks and removes consolidated metadata.
+//! `zarr consolidate` writes, checks and removes consolidated metadata.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ fn consolidate(folder: &Folder, args: &[&str]) -> Done {
 }
 
 #[test]
-fn it_is_written_checked_and_removed() {
+fn consolidated_metadata_is_written_checked_and_removed() {
     let folder = Folder::new();
     folder.group("h.zarr");
     folder.base("h.zarr/a");
@@ -29,7 +29,7 @@ fn it_is_written_checked_and_removed() {
     let beside: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(beside["metadata"]["a/.zarray"], base2());
 
-    // Somebody else changes the store.
+    // Another writer changes the store.
     for (store, document) in [("h.zarr", "zarr.json"), ("i.zarr", ".zarray")] {
         let path = folder.join(store).join("a").join(document);
         let text = fs::read_to_string(&path).unwrap();
@@ -37,7 +37,7 @@ fn it_is_written_checked_and_removed() {
         fs::create_dir(folder.join(store).join("b")).unwrap();
         fs::write(folder.join(store).join("b").join(document), text).unwrap();
         let done = consolidate(&folder, &["--check", store]).exits(1);
-        let wanted = "the node \"a\" is another one in the consolidated metadata\n\
+        let wanted = "the node \"a\" differs in the consolidated metadata\n\
                       the node \"b\" is missing in the consolidated metadata\n";
         assert_eq!(done.text(), wanted);
         let json = consolidate(&folder, &["--check", "--json", store]).exits(1).json();
@@ -72,14 +72,14 @@ fn broken_nodes_are_refused_left_out_or_included() {
 }
 
 #[test]
-fn an_array_has_none() {
+fn an_array_cannot_be_consolidated() {
     let folder = Folder::new();
     folder.base("a.zarr");
     consolidate(&folder, &["a.zarr"]).fails(3, &["a.zarr", "there is an array, not a group"]);
 }
 
 #[test]
-fn what_is_broken_is_written_again() {
+fn broken_consolidated_metadata_is_written_again() {
     let folder = Folder::new();
     folder.group2("i.zarr");
     folder.array2("i.zarr/a", &base2());

@@ -1,4 +1,4 @@
-//! What `zarr copy` makes, and what it leaves alone.
+//! What `zarr copy` writes, and what it leaves unchanged.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ fn cat(folder: &Folder, path: &str) -> Vec<u8> {
     zarr(args!["cat", folder.join(path)]).ok().out
 }
 
-/// Nothing is left in the folder but these.
+/// The folder holds only these entries.
 #[track_caller]
 fn only(folder: &Folder, names: &[&str]) {
     let entries = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
@@ -35,13 +35,13 @@ fn a_copy_has_the_same_elements_and_metadata() {
     assert_eq!(done.text(), "copied 1 array, 16 bytes of elements; compared 1 object of 8 bytes\n");
     assert_eq!(cat(&folder, "b.zarr"), le(&[1, 2, 7, 7]));
     assert_eq!(folder.document("b.zarr"), base());
-    // The chunk that was missing still is.
+    // The missing chunk is still missing.
     assert_eq!(folder.files("b.zarr"), ["c/0", "zarr.json"]);
     only(&folder, &["a.zarr", "b.zarr"]);
 }
 
 #[test]
-fn metadata_is_written_as_every_reader_wants_it() {
+fn metadata_is_written_in_the_form_that_every_reader_accepts() {
     let folder = Folder::new();
     folder.write(
         "a.zarr/zarr.json",
@@ -71,12 +71,12 @@ fn metadata_is_written_as_every_reader_wants_it() {
     let mut document = folder.document("b.zarr");
     document["attributes"].take();
     assert_eq!(document, wanted);
-    // What is not ours is kept as it is spelled.
+    // Members that are not ours keep their bytes.
     let text = fs::read_to_string(folder.join("b.zarr/zarr.json")).unwrap();
     for spelled in ["\"z\": 1.50,", "\"a\": 12345678901234567890123,", "\"e\": \"\\u00e9\"", "1.50\n"] {
         assert!(text.contains(spelled), "{spelled:?} is missing in\n{text}");
     }
-    // A strict reader has nothing against it: there is advice about a long integer and a member of the future.
+    // A strict reader accepts it. Two warnings: a long integer and an unknown member.
     let json = zarr(args!["validate", "--json", folder.join("b.zarr")]).ok().json();
     assert_eq!((&json["errors"], &json["warnings"]), (&json!(0), &json!(2)));
     assert_eq!(cat(&folder, "b.zarr"), [1, 0, 0xc0, 0x7f].repeat(8));
@@ -136,7 +136,7 @@ fn other_chunks_keep_the_codecs_and_other_codecs_the_chunks() {
         json!([{ "name": "bytes", "configuration": { "endian": "little" } }])
     );
     assert_eq!(cat(&folder, "d.zarr"), le(&numbers));
-    // A chunk is stored whole, also where it reaches over the edge.
+    // A chunk at the edge is stored whole.
     assert_eq!(fs::metadata(folder.join("d.zarr/c/0/0")).unwrap().len(), 400);
 }
 
@@ -151,7 +151,7 @@ fn a_scalar_has_no_chunk_lengths() {
 }
 
 #[test]
-fn an_array_of_which_little_is_stored_is_copied_at_once() {
+fn a_huge_array_with_few_stored_chunks_is_copied_quickly() {
     let folder = Folder::new();
     let mut document = base();
     document["shape"] = json!([1_u64 << 60]);
@@ -162,20 +162,21 @@ fn an_array_of_which_little_is_stored_is_copied_at_once() {
     folder.write("a.zarr/c/1152921504606847", le(&[3; 1000]));
     folder.write("a.zarr/c/other", "");
     copy(&folder, "a.zarr", "b.zarr", &["--chunks", "700", "--verify"]).ok();
-    // 2^60 = 700 × 1647030720866924 + 176; what lies outside of the array is not copied.
+    // 2^60 = 700 × 1647030720866924 + 176. The part outside of the array is not copied.
     let wanted =
         ["c/1647030720866922", "c/1647030720866923", "c/1647030720866924", "c/7", "c/8", "zarr.json"];
     assert_eq!(folder.files("b.zarr"), wanted);
     let part = |path: &str| zarr(args!["cat", "-s", "-1000:", folder.join(path)]).ok().out;
     assert!(part("a.zarr") == part("b.zarr"));
 
-    // One chunk, of which the copy would have 2^60.
+    // One chunk that the copy would split into 2^60.
     document["chunk_grid"]["configuration"]["chunk_shape"] = json!([1_u64 << 60]);
     folder.node("c.zarr", &document);
     copy(&folder, "c.zarr", "d.zarr", &["--chunks", "1", "--verify"]).ok();
     assert_eq!(folder.files("d.zarr"), ["zarr.json"]);
     folder.write("c.zarr/c/0", "");
-    copy(&folder, "c.zarr", "e.zarr", &["--chunks", "1"]).fails(11, &["c.zarr", "chunk [0] is too large"]);
+    copy(&folder, "c.zarr", "e.zarr", &["--chunks", "1"])
+        .fails(11, &["c.zarr", "chunk [0] would be cut into more than 2^20 blocks"]);
 }
 
 #[test]
@@ -199,21 +200,21 @@ fn a_hierarchy_is_copied_with_groups_and_odd_names() {
     folder.write("h.zarr/stray/file", "");
     let done = copy(&folder, "h.zarr", "i.zarr", &["--chunks", "1,1", "--verify"]).ok_with_notes();
     done.says(&["\"/__xarray_dataarray_variable__\"", "ZM060"]);
-    done.says(&["array \"/a\" is of rank 1, not 2: it keeps its chunks"]);
-    done.says(&["\"/stray\" is not copied: there is no document"]);
+    done.says(&["array \"/a\" has rank 1, not 2: it keeps its chunks"]);
+    done.says(&["\"/stray\" is not copied: there is no metadata document"]);
     for array in ["a", "g/c", "__xarray_dataarray_variable__"] {
         assert_eq!(cat(&folder, &format!("i.zarr/{array}")), le(&[1, 2, 7, 7]), "{array}");
     }
     assert_eq!(folder.document("i.zarr/g/map")["chunk_grid"]["configuration"]["chunk_shape"], json!([1, 1]));
     let root = json!({ "zarr_format": 3, "node_type": "group", "attributes": { "v": 1.50 }, "future": { "must_understand": false } });
     let mut document = folder.document("i.zarr");
-    // As the source has it, of what is there now.
+    // The copy is consolidated like the source, with the current nodes.
     let map = document.as_object_mut().unwrap().remove("consolidated_metadata").unwrap();
     let nodes: Vec<&String> = map["metadata"].as_object().unwrap().keys().collect();
     assert_eq!(nodes, ["__xarray_dataarray_variable__", "a", "g", "g/c", "g/map"]);
     assert_eq!(document, root);
     assert!(!folder.join("i.zarr/stray").exists());
-    // A part of it, by its path.
+    // A part of it, named by its path.
     copy(&folder, "h.zarr/g", "g.zarr", &[]).ok();
     assert_eq!(cat(&folder, "g.zarr/c"), le(&[1, 2, 7, 7]));
 }
@@ -236,7 +237,7 @@ fn a_copy_that_fails_leaves_nothing_and_names_all_that_failed() {
         folder.base(&format!("h.zarr/{broken}"));
         folder.write(&format!("h.zarr/{broken}/c/1"), [0]);
     }
-    // Only what is decoded is found to be broken.
+    // Only decoded chunks are found to be broken.
     let done = copy(&folder, "h.zarr", "i.zarr", &["--codecs", "gzip"]).exits(5);
     done.says(&[
         "array \"/b\", chunk [1] (key \"b/c/1\")",
@@ -248,42 +249,42 @@ fn a_copy_that_fails_leaves_nothing_and_names_all_that_failed() {
 }
 
 #[test]
-fn what_is_there_is_not_touched_unless_that_is_asked_for() {
+fn an_existing_destination_is_replaced_only_on_request() {
     let folder = Folder::new();
     folder.base("a.zarr");
     folder.group("b.zarr");
     folder.write("b.zarr/old", "old");
-    copy(&folder, "a.zarr", "b.zarr", &[]).fails(2, &["b.zarr", "is there already", "--if-exists replace"]);
+    copy(&folder, "a.zarr", "b.zarr", &[]).fails(2, &["b.zarr", "exists already", "--if-exists replace"]);
     assert_eq!(folder.files("b.zarr"), ["old", "zarr.json"]);
 
     copy(&folder, "a.zarr", "b.zarr", &["--if-exists", "replace"]).ok();
     assert_eq!(folder.files("b.zarr"), ["c/0", "zarr.json"]);
     only(&folder, &["a.zarr", "b.zarr"]);
 
-    // A failure keeps what was there.
+    // A failure keeps the old node.
     folder.write("a.zarr/c/1", [0]);
     copy(&folder, "a.zarr", "b.zarr", &["--if-exists", "replace", "--codecs", "gzip"]).exits(5);
     assert_eq!(cat(&folder, "b.zarr"), le(&[1, 2, 7, 7]));
     only(&folder, &["a.zarr", "b.zarr"]);
     fs::remove_file(folder.join("a.zarr/c/1")).unwrap();
 
-    // What is no Zarr node is never replaced.
+    // A directory that is not a Zarr node is never replaced.
     folder.write("home/diary", "dear");
-    copy(&folder, "a.zarr", "home", &["--if-exists", "replace"]).fails(2, &["home", "is no Zarr node"]);
+    copy(&folder, "a.zarr", "home", &["--if-exists", "replace"]).fails(2, &["home", "is not a Zarr node"]);
     folder.write("file", "");
-    copy(&folder, "a.zarr", "file", &["--if-exists", "replace"]).fails(2, &["file", "no directory"]);
+    copy(&folder, "a.zarr", "file", &["--if-exists", "replace"]).fails(2, &["file", "not a directory"]);
     fs::create_dir(folder.join("empty")).unwrap();
     copy(&folder, "a.zarr", "empty", &[]).ok();
     assert_eq!(cat(&folder, "empty"), le(&[1, 2, 7, 7]));
 }
 
 #[test]
-fn an_array_can_be_copied_over_itself_but_not_over_what_holds_it() {
+fn an_array_can_be_copied_over_itself_but_not_over_its_group() {
     let folder = Folder::new();
     folder.group("h.zarr");
     folder.base("h.zarr/a");
     copy(&folder, "h.zarr/a", "h.zarr", &["--if-exists", "replace"])
-        .fails(2, &["is a part of", "would be lost"]);
+        .fails(2, &["is inside of", "would be erased"]);
     copy(&folder, "h.zarr/a", "h.zarr/a", &["--if-exists", "replace", "--chunks", "1", "--verify"]).ok();
     assert_eq!(folder.files("h.zarr"), ["a/c/0", "a/c/1", "a/zarr.json", "zarr.json"]);
     assert_eq!(cat(&folder, "h.zarr/a"), le(&[1, 2, 7, 7]));
@@ -301,27 +302,27 @@ fn a_copy_into_a_hierarchy_is_a_node_of_it() {
         }),
     );
     copy(&folder, "a.zarr", "h.zarr/x/y", &[]).ok();
-    // Groups on the way, so that the copy can be found from above.
+    // Groups are created above, so that the copy can be found.
     assert_eq!(folder.files("h.zarr"), ["x/y/c/0", "x/y/zarr.json", "x/zarr.json", "zarr.json"]);
     assert_eq!(folder.document("h.zarr/x")["node_type"], "group");
     copy(&folder, "a.zarr", "h.zarr/z", &[]).ok();
-    // F44: the consolidated metadata knows of all that is new.
+    // Rule F44: the consolidated metadata has all new nodes.
     let known = &folder.document("h.zarr")["consolidated_metadata"]["metadata"];
     let known: Vec<&str> = known.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(known, ["x", "z", "x/y"]);
-    // Nothing lies below an array.
-    copy(&folder, "a.zarr", "h.zarr/z/deeper", &[]).fails(2, &["is an array, nothing can lie below it"]);
+    // An array cannot contain nodes.
+    copy(&folder, "a.zarr", "h.zarr/z/deeper", &[]).fails(2, &["is an array and cannot contain nodes"]);
     for deep in ["h.zarr/z/c/x", "h.zarr/z/new/er/x"] {
-        copy(&folder, "a.zarr", deep, &[]).fails(2, &["h.zarr/z", "is an array, nothing can lie below it"]);
+        copy(&folder, "a.zarr", deep, &[]).fails(2, &["h.zarr/z", "is an array and cannot contain nodes"]);
     }
     assert_eq!(folder.files("h.zarr/z"), ["c/0", "zarr.json"]);
-    // The same for one that cannot be read, and for one of an older format.
+    // The same for an unreadable array and for one of an older format.
     folder.node("bad.zarr", &with(base(), &json!({ "shape": [-1] })));
     folder.write("old.zarr/.zarray", "{}");
     for deep in ["bad.zarr/c/x", "old.zarr/0/x"] {
-        copy(&folder, "a.zarr", deep, &[]).fails(2, &["is an array, nothing can lie below it"]);
+        copy(&folder, "a.zarr", deep, &[]).fails(2, &["is an array and cannot contain nodes"]);
     }
-    // Outside of a hierarchy a directory is a directory.
+    // Outside of a hierarchy missing directories are created as plain directories.
     copy(&folder, "a.zarr", "some/where/b.zarr", &[]).ok();
     assert_eq!(folder.files("some"), ["where/b.zarr/c/0", "where/b.zarr/zarr.json"]);
     // A hierarchy may be copied into itself.
@@ -331,7 +332,7 @@ fn a_copy_into_a_hierarchy_is_a_node_of_it() {
 }
 
 #[test]
-fn what_is_to_come_is_refused_with_a_message() {
+fn unsupported_copies_are_refused_with_a_message() {
     let folder = Folder::new();
     folder.base("a.zarr");
     zarr(args!["copy", folder.join("a.zarr"), "foo://bucket/b.zarr"])
@@ -353,7 +354,7 @@ fn booleans_that_are_encoded_again_are_stored_as_0_and_1() {
 }
 
 #[test]
-fn nothing_is_made_outside_of_the_destination() {
+fn nothing_is_written_outside_of_the_destination() {
     let folder = Folder::new();
     let metadata =
         json!({ "../../out": base(), "/abs": base(), "a/../../b": base(), "": base(), "__zarr": base() });
@@ -376,13 +377,13 @@ fn nothing_is_made_outside_of_the_destination() {
     assert_eq!(after, before);
     // Not names of nodes.
     assert!(!folder.join("to/h.zarr/__zarr_own").exists() && !folder.join("to/h.zarr/...").exists());
-    // A link is what it leads to.
+    // A link stands for its target.
     assert_eq!(cat(&folder, "to/h.zarr/link"), le(&[1, 2, 7, 7]));
     assert!(!folder.join("to/h.zarr/link").is_symlink());
 }
 
 #[test]
-fn bare_nan_in_attributes_is_kept_and_told() {
+fn bare_nan_in_attributes_is_kept_with_a_note() {
     let folder = Folder::new();
     folder.write(
         "a.zarr/zarr.json",
@@ -393,19 +394,19 @@ fn bare_nan_in_attributes_is_kept_and_told() {
 }
 
 #[test]
-fn a_copy_is_named_from_where_one_stands() {
+fn relative_paths_of_a_copy_are_resolved() {
     let folder = Folder::new();
     folder.base("a.zarr");
     zarr_in(folder.path(), ["copy", "-q", "a.zarr", "b.zarr"]).ok();
     zarr_in(&folder.join("a.zarr"), ["copy", "-q", ".", "../c.zarr"]).ok();
     only(&folder, &["a.zarr", "b.zarr", "c.zarr"]);
-    zarr_in(folder.path(), ["copy", "-q", "a.zarr", "new/../d.zarr"]).fails(2, &["goes up from"]);
+    zarr_in(folder.path(), ["copy", "-q", "a.zarr", "new/../d.zarr"]).fails(2, &["has `..` behind"]);
     zarr_in(folder.path(), ["copy", "-q", "a.zarr", ""]).exits(2);
-    zarr_in(&folder.join("b.zarr"), ["copy", "-q", "../a.zarr", "."]).fails(2, &["is there already"]);
+    zarr_in(&folder.join("b.zarr"), ["copy", "-q", "../a.zarr", "."]).fails(2, &["exists already"]);
     #[cfg(unix)]
     std::os::unix::fs::symlink("nowhere", folder.join("link")).unwrap();
     zarr_in(folder.path(), ["copy", "-q", "a.zarr", "link"]).fails(3, &["link"]);
-    // Through a link, its end is written and the link stays.
+    // The target of a link is written, and the link stays.
     #[cfg(unix)]
     std::os::unix::fs::symlink("b.zarr", folder.join("other")).unwrap();
     zarr_in(folder.path(), ["copy", "-q", "a.zarr", "other", "--if-exists", "replace", "--chunks", "4"]).ok();
@@ -434,7 +435,7 @@ fn a_killed_copy_leaves_nothing_that_looks_like_a_node() {
         .spawn()
         .unwrap();
     let hidden = format!(".i.zarr.{}.0.partial", child.id());
-    // The first array is there, the second takes seconds.
+    // The first array is complete, the second takes seconds.
     let begun = Instant::now();
     while !folder.join(&hidden).join("b").exists() || folder.join(&hidden).join("b/zarr.json").exists() {
         assert!(begun.elapsed() < Duration::from_secs(60) && child.try_wait().unwrap().is_none());
@@ -450,7 +451,7 @@ fn a_killed_copy_leaves_nothing_that_looks_like_a_node() {
 }
 
 #[test]
-fn chunks_that_cannot_be_are_refused_before_anything_is_written() {
+fn impossible_chunks_are_refused_before_anything_is_written() {
     let folder = Folder::new();
     folder.group("h.zarr");
     let codecs = json!([{ "name": "bytes", "configuration": { "endian": "little" } }]);
@@ -459,8 +460,8 @@ fn chunks_that_cannot_be_are_refused_before_anything_is_written() {
     done.says(&["copy of array \"/a\": chunks of 3.72 GiB exceed the limit of 1.00 GiB per chunk"]);
     assert_eq!(done.err.matches("array").count(), 1, "{}", done.err);
     copy(&folder, "h.zarr/a", "i.zarr", &["--chunks", "1000,1000,1000"]).fails(11, &["1.00 GiB per chunk"]);
-    // Of no array of the hierarchy.
+    // The shape fits no array of the hierarchy.
     let done = copy(&folder, "h.zarr", "i.zarr", &["--chunks", "5,5,5,5"]);
-    done.fails(2, &["h.zarr", "the chunk shape is of rank 4, there is no array of that rank"]);
+    done.fails(2, &["h.zarr", "the chunk shape has rank 4, but no array has that rank"]);
     only(&folder, &["h.zarr"]);
 }

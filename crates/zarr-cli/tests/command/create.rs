@@ -1,4 +1,4 @@
-//! What `zarr create` makes.
+//! What `zarr create` writes.
 
 use std::fs;
 
@@ -29,7 +29,7 @@ fn an_array_is_created_with_the_groups_above_it() {
     let inside = &made["codecs"][0]["configuration"];
     assert_eq!((&inside["chunk_shape"], &inside["codecs"][1]["name"]), (&json!([5, 10]), &json!("gzip")));
     assert_eq!(folder.document("h.zarr")["attributes"], json!({ "title": "t" }));
-    // A scalar, with everything left out.
+    // A scalar, with defaults for all options.
     run(&["s.zarr", "--shape", "", "--dtype", ">i2"]).ok();
     let codecs = folder.document("s.zarr")["codecs"].clone();
     assert_eq!(codecs[0]["configuration"]["endian"], "big");
@@ -62,7 +62,7 @@ fn an_array_of_format_2_is_created_in_a_group_of_format_2() {
 }
 
 #[test]
-fn what_is_there_is_replaced_only_if_asked_for_and_only_if_it_is_a_node() {
+fn an_existing_node_is_replaced_only_on_request() {
     let folder = Folder::new();
     folder.group("h.zarr");
     folder.base("h.zarr/a");
@@ -81,7 +81,7 @@ fn what_is_there_is_replaced_only_if_asked_for_and_only_if_it_is_a_node() {
 }
 
 #[test]
-fn what_others_may_not_read_is_created_with_a_note() {
+fn creating_an_array_that_some_readers_lack_gives_a_note() {
     let folder = Folder::new();
     let codecs = r#"[{"name": "numcodecs.zlib", "configuration": {"level": 1}}]"#;
     let done =
@@ -91,7 +91,7 @@ fn what_others_may_not_read_is_created_with_a_note() {
 }
 
 #[test]
-fn what_cannot_be_created_leaves_nothing() {
+fn a_failed_creation_leaves_nothing() {
     let folder = Folder::new();
     let run = |text: &str| zarr_in(folder.path(), [vec!["create"], text.split(' ').collect()].concat());
     run("a.zarr --shape 3 --dtype floaty").fails(2, &["--dtype", "floaty"]);
@@ -101,7 +101,7 @@ fn what_cannot_be_created_leaves_nothing() {
     run("a.zarr --shape 3 --dtype int8 --codecs zip").fails(2, &["--codecs"]);
     run("a.zarr --shape 3 --dtype int8 --attrs []").fails(2, &["JSON object"]);
     run("a.zarr --shape 3 --dtype int8 --attrs @none").fails(3, &["cannot read", "none"]);
-    // Not a store that nobody meant.
+    // No store is created by accident.
     run("new.zarr/a --shape 3 --dtype int8").fails(3, &["new.zarr", "zarr create --group"]);
     run("../up/../a --group").exits(2);
     assert!(folder.files("").is_empty());
@@ -110,7 +110,7 @@ fn what_cannot_be_created_leaves_nothing() {
 }
 
 #[test]
-fn consolidated_metadata_knows_what_is_created() {
+fn created_nodes_are_added_to_consolidated_metadata() {
     let folder = Folder::new();
     folder.group("h.zarr");
     zarr(args!["consolidate", folder.join("h.zarr")]).ok();

@@ -1,4 +1,4 @@
-//! What `zarr explain` tells, without reading data.
+//! `zarr explain` shows the cost of reads, without reading data.
 
 use std::fs;
 
@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use crate::args;
 use crate::harness::{Folder, array, zarr};
 
-/// Arrays of 256 × 256 bytes: one plain chunk, one with a checksum (which is read whole), shards of 256 × 256 with chunks of
-/// 64 × 64 that have a checksum, and chunks of 64 × 64 of which two are missing.
+/// Makes arrays of 256 × 256 bytes: one plain chunk; one chunk with a checksum, which is read whole; one shard with
+/// inner chunks of 64 × 64 with checksums; and chunks of 64 × 64, two of them missing.
 fn arrays() -> Folder {
     let folder = Folder::new();
     let plain = json!([{ "name": "bytes" }]);
@@ -35,7 +35,7 @@ fn text(folder: &Folder, path: &str, selection: &str) -> String {
 }
 
 #[test]
-fn a_program_learns_what_a_read_asks_of_the_store() {
+fn json_has_the_cost_of_a_read() {
     let folder = arrays();
     let names = [
         "chunks",
@@ -49,11 +49,11 @@ fn a_program_learns_what_a_read_asks_of_the_store() {
         "bytes_result",
     ];
     for (path, selection, wanted) in [
-        // Two rows of three as one range, with what is between them.
+        // Two rows of three become one range, with the gap between them.
         ("plain", "0:2,0:3", [1, 1, 0, 1, 1, 1, 259, 6, 6]),
         ("plain", "...", [1, 1, 0, 1, 1, 1, 1 << 16, 1 << 16, 1 << 16]),
         ("whole", "0,0", [1, 1, 0, 1, 1, 1, (1 << 16) + 4, (1 << 16) + 4, 1]),
-        // The index of 16 entries and its checksum; then two inner chunks that touch each other.
+        // The index of 16 entries with its checksum, then two adjacent inner chunks.
         ("shards", "0:10,60:70", [1, 1, 2, 2, 3, 2, 260 + 2 * 4100, 2 * 4100, 100]),
         ("holes", "0:128,0:128", [4, 2, 0, 4, 4, 4, 2 * 4100, 2 * 4100, 1 << 14]),
         ("holes", "5:5", [0; 9]),
@@ -69,14 +69,14 @@ fn a_program_learns_what_a_read_asks_of_the_store() {
 }
 
 #[test]
-fn people_read_words_and_what_would_help() {
+fn text_has_the_cost_of_a_read_and_a_hint() {
     let folder = arrays();
     let wanted = "\
 result       scalar, 1 bytes
 chunks       1 touched, 1 of them stored
 requests     1
 ranges       1
-fetched      64.0 KiB, of which 64.0 KiB are of use (100 %)
+fetched      64.0 KiB, 64.0 KiB of it useful (100 %)
 peak memory  about 128 KiB
 hint: the selection touches 1 chunk of 64.0 KiB for 1 bytes of result; smaller chunks would help
 ";
@@ -86,8 +86,8 @@ result        10 × 10, 100 bytes
 shards        1 touched, 1 of them stored
 inner chunks  2 touched
 requests      2
-ranges        3 wanted, 2 once those that lie close together are one
-fetched       8.26 KiB, of which 8.00 KiB are of use (96 %)
+ranges        3 wanted, 2 after merging those close together
+fetched       8.26 KiB, 8.00 KiB of it useful (96 %)
 peak memory   about 12.3 KiB
 ";
     assert_eq!(text(&folder, "shards", "0:10,60:70"), wanted);
@@ -118,14 +118,14 @@ fn there_is_a_hint_only_where_another_shape_is_sure_to_help() {
             "3:5,3",
             Some("touches 1 inner chunk of 64.0 KiB for 2 bytes of result; smaller inner chunks"),
         ),
-        // Only rows are skipped where nothing is compressed.
+        // Without compression only the selected rows are read.
         ("plain", ":,0", Some("touches 1 chunk of 64.0 KiB for 256 bytes of result; smaller chunks")),
-        // Most of the chunk is wanted, or a part of it is read, or chunks are small, or none is stored.
+        // No hint: most of the chunk is used, only a part is read, chunks are small, or no chunk is stored.
         ("whole", "0:64", None),
         ("plain", "0,0", None),
         ("holes", "1,200", None),
         ("holes", "0,0", None),
-        // Smaller chunks would be touched all the same.
+        // Smaller chunks would not help here.
         ("whole", "::128,::128", None),
     ] {
         let text = text(&folder, path, selection);
@@ -136,7 +136,7 @@ fn there_is_a_hint_only_where_another_shape_is_sure_to_help() {
 }
 
 #[test]
-fn what_cannot_be_told_is_an_error_as_in_cat() {
+fn errors_are_the_same_as_in_cat() {
     let folder = arrays();
     let shard = folder.join("shards/c/0/0");
     let mut bytes = fs::read(&shard).unwrap();
@@ -144,12 +144,12 @@ fn what_cannot_be_told_is_an_error_as_in_cat() {
     fs::write(shard, bytes).unwrap();
     let explain = |path: &str, selection: &str| zarr(args!["explain", "-s", selection, folder.join(path)]);
     explain("shards", "0,0").fails(5, &["array \"/\", chunk [0, 0] (key \"c/0/0\")", "index", "checksum"]);
-    explain("plain", "256").fails(2, &["array \"/\"", "index 256 is not inside dimension 0"]);
+    explain("plain", "256").fails(2, &["array \"/\"", "index 256 is outside of dimension 0"]);
     explain("plain", "0,0,0").fails(2, &["the selection has 3 dimensions, the array has 2"]);
     explain("plain", "::0").exits(2);
     folder.group("group");
     explain("group", "0").fails(3, &["there is a group, not an array"]);
-    // No data is read: chunks may be anything.
+    // No data is read, so chunks may hold anything.
     fs::write(folder.join("holes/c/3/3"), "?").unwrap();
     explain("holes", "-1,-1").ok();
 }

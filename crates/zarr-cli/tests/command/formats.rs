@@ -1,4 +1,4 @@
-//! Copies from one format to another, and of parts of hierarchies.
+//! Copies between formats, and copies of parts of hierarchies.
 
 use std::fs;
 
@@ -20,7 +20,8 @@ fn read(folder: &Folder, path: &str) -> Value {
     serde_json::from_slice(&fs::read(folder.join(path)).unwrap()).unwrap()
 }
 
-/// A group of format 2 with a compressed big-endian array in order F that xarray might have written, and one of strings.
+/// Makes a group of format 2 with a compressed big-endian array in order F, as xarray may write it, and an array of
+/// strings.
 fn old(folder: &Folder) {
     let text = |value: Value| value.to_string();
     folder.write("old/.zgroup", r#"{"zarr_format":2}"#);
@@ -55,7 +56,7 @@ fn format_2_becomes_3() {
         { "name": "transpose", "configuration": { "order": [1, 0] } },
         { "name": "bytes", "configuration": { "endian": "big" } }
     ]);
-    // J2, J3: names of dimensions are no attribute any more.
+    // Rules J2 and J3: dimension names are no longer an attribute.
     assert_eq!([&a["codecs"], &a["dimension_names"]], [&codecs, &json!(["y", "x"])]);
     assert_eq!(a["attributes"]["units"], "K");
     assert!(a["attributes"].get("_ARRAY_DIMENSIONS").is_none());
@@ -80,7 +81,7 @@ fn format_2_stays_2_and_keeps_its_documents() {
     assert_eq!([&document["chunks"], &document["mine"]], [&json!([1, 2]), &json!([1.5])]);
     assert_eq!([&document["dtype"], &document["order"]], [">i2", "F"]);
     assert_eq!(document["compressor"]["id"], "zlib");
-    // What makes bytes of strings stays, whatever the others are.
+    // The codec that turns strings into bytes stays with any other codecs.
     copy(&folder, "old/s", "s", &["--codecs", r#"{"compressor":{"id":"gzip","level":1}}"#]).ok();
     assert_eq!(
         (cat(&folder, "s"), &read(&folder, "s/.zarray")["filters"]),
@@ -89,25 +90,25 @@ fn format_2_stays_2_and_keeps_its_documents() {
 }
 
 #[test]
-fn format_3_becomes_2_where_that_can_say_the_same() {
+fn format_3_becomes_2_where_format_2_has_an_equivalent() {
     let folder = Folder::new();
     folder.group("h");
     folder.node("h/a", &with(base(), &json!({ "dimension_names": ["x"], "attributes": { "u": 1 } })));
     folder.write("h/a/c/0", le(&[1, 2]));
     copy(&folder, "h", "old", &["--zarr-format", "2"]).ok();
-    // J.2: in format 2 xarray would mask the fill value, so that there is none, and what it stood for is stored.
+    // In format 2 xarray would mask the fill value. So the copy has none, and stores the elements that had it.
     assert_eq!(folder.files("old"), [".zgroup", "a/.zarray", "a/.zattrs", "a/0", "a/1"]);
     assert_eq!(read(&folder, "old/a/.zarray")["fill_value"], json!(null));
     assert_eq!(cat(&folder, "old/a"), "[1,2,7,7]\n");
     assert_eq!(read(&folder, "old/a/.zattrs"), json!({ "u": 1, "_ARRAY_DIMENSIONS": ["x"] }));
-    // What it did mask is masked, and what is not stored is not.
+    // Elements that xarray masked stay masked, and missing chunks stay missing.
     let masked = json!({ "dimension_names": ["x"], "attributes": { "u": 1, "_FillValue": 9 } });
     folder.node("masked", &with(base(), &masked));
     copy(&folder, "masked", "masked2", &["--zarr-format", "2"]).ok();
     assert_eq!(cat(&folder, "masked2"), "[7,7,7,7]\n");
     assert_eq!(read(&folder, "masked2/.zarray")["fill_value"], json!(9));
     assert_eq!(read(&folder, "masked2/.zattrs"), json!({ "u": 1, "_ARRAY_DIMENSIONS": ["x"] }));
-    // J2, J3: a scalar has an empty list of names, without which xarray does not open the dataset.
+    // Rules J2 and J3: a scalar has an empty list of names, which xarray needs to open the dataset.
     let scalar =
         json!({ "shape": [], "chunk_grid": { "name": "regular", "configuration": { "chunk_shape": [] } } });
     folder.node("scalar", &with(base(), &scalar));
@@ -160,7 +161,7 @@ fn format_1_becomes_3() {
     folder.write("one/attrs", r#"{"a":1}"#);
     folder.write("one/0.0", [1, 0, 2, 0, 3, 0, 4, 0]);
     copy(&folder, "one", "new", &[]).ok();
-    // I8: without blosc the order is that of C, whatever the document says.
+    // Rule I8: without blosc the order is C, whatever the document says.
     assert_eq!(cat(&folder, "new"), "[[1,2],\n [3,4]]\n");
     assert_eq!(folder.document("new")["attributes"], json!({ "a": 1 }));
     copy(&folder, "one", "old", &["--zarr-format", "2"]).ok();
@@ -197,7 +198,7 @@ fn parts_of_a_hierarchy_are_copied_with_the_groups_around_them() {
         assert_eq!(documents, wanted, "{options:?}");
     }
     copy(&folder, "h", "e", &["--include", "a["]).fails(2, &["--include"]);
-    // What was meant is not there.
-    copy(&folder, "h", "e", &["--include", "monht"]).fails(2, &["--include", "no node fits"]);
+    // The pattern matches no node.
+    copy(&folder, "h", "e", &["--include", "monht"]).fails(2, &["--include", "no node matches"]);
     assert!(!folder.join("e").exists());
 }

@@ -1,5 +1,5 @@
-//! Runs the command, and makes stores for it. The tests of the command over services use it as well; where the program is, the
-//! tests say (`crate::program`).
+//! Runs the command and makes stores for it. The tests of the command over services use it as well; each test crate
+//! gives the path of the program (`crate::program`).
 
 use std::ffi::OsStr;
 use std::fs;
@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// What became of a run.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Done {
     code: Option<i32>,
@@ -22,7 +22,7 @@ pub(crate) fn zarr<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Done {
     zarr_in(Path::new("."), args)
 }
 
-/// The same, in another directory.
+/// Runs `zarr` in another directory.
 pub(crate) fn zarr_in<A: AsRef<OsStr>>(directory: &Path, args: impl IntoIterator<Item = A>) -> Done {
     let output = command().current_dir(directory).args(args).output().unwrap();
     Done::from(output)
@@ -43,14 +43,14 @@ impl From<Output> for Done {
 }
 
 impl Done {
-    /// It worked, and said nothing on stderr.
+    /// Asserts success without output on stderr.
     #[track_caller]
     pub(crate) fn ok(self) -> Self {
         assert_eq!((self.code, self.err.as_str()), (Some(0), ""));
         self
     }
 
-    /// It worked, with notes on stderr.
+    /// Asserts success with notes on stderr.
     #[track_caller]
     pub(crate) fn ok_with_notes(self) -> Self {
         assert_eq!(self.code, Some(0), "{}", self.err);
@@ -62,7 +62,7 @@ impl Done {
         self
     }
 
-    /// It failed with this exit code and one line on stderr, which has all of `parts` in this order; nothing was printed.
+    /// Asserts failure with this exit code, no output, and one line on stderr that has all of `parts` in this order.
     #[track_caller]
     pub(crate) fn fails(self, code: i32, parts: &[&str]) {
         assert_eq!(self.code, Some(code), "{}", self.err);
@@ -72,14 +72,14 @@ impl Done {
         assert!(self.out.is_empty(), "there is output");
     }
 
-    /// It failed with this exit code, whatever it printed.
+    /// Asserts this exit code, with any output.
     #[track_caller]
     pub(crate) fn exits(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{}", self.err);
         self
     }
 
-    /// stderr has all of `parts`, in this order.
+    /// Asserts that stderr has all of `parts`, in this order.
     #[track_caller]
     pub(crate) fn says(&self, parts: &[&str]) {
         let mut rest = self.err.as_str();
@@ -100,7 +100,7 @@ impl Done {
     }
 }
 
-/// A directory for stores, gone when the test ends.
+/// A temporary directory for stores.
 pub(crate) struct Folder(TempDir);
 
 impl Folder {
@@ -116,14 +116,14 @@ impl Folder {
         self.path().join(path)
     }
 
-    /// Writes a file, and the directories that it lies in.
+    /// Writes a file, with the directories above it.
     pub(crate) fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
         let path = self.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, bytes).unwrap();
     }
 
-    /// Makes a node of this document.
+    /// Makes a node with this document.
     pub(crate) fn node(&self, path: &str, document: &Value) -> PathBuf {
         self.write(&format!("{path}/zarr.json"), document.to_string());
         self.join(path)
@@ -133,19 +133,19 @@ impl Folder {
         self.node(path, &json!({ "zarr_format": 3, "node_type": "group", "attributes": {} }))
     }
 
-    /// The array of the checklist: int32, shape 4, chunks of 2, fill value 7, of which one chunk with 1 and 2 is stored.
+    /// Makes the array of the rules: int32, shape 4, chunks of 2, fill value 7, with one stored chunk of 1 and 2.
     pub(crate) fn base(&self, path: &str) -> PathBuf {
         self.write(&format!("{path}/c/0"), [1, 0, 0, 0, 2, 0, 0, 0]);
         self.node(path, &base())
     }
 
-    /// A group of format 2.
+    /// Makes a group of format 2.
     pub(crate) fn group2(&self, path: &str) -> PathBuf {
         self.write(&format!("{path}/.zgroup"), r#"{"zarr_format": 2}"#);
         self.join(path)
     }
 
-    /// An array of format 2 of this document, with the chunk of [`Folder::base`].
+    /// Makes an array of format 2 with this document and the chunk of [`Folder::base`].
     pub(crate) fn array2(&self, path: &str, document: &Value) -> PathBuf {
         self.write(&format!("{path}/.zarray"), document.to_string());
         self.write(&format!("{path}/0"), [0, 0, 0, 1, 0, 0, 0, 2]);
@@ -157,7 +157,7 @@ impl Folder {
         serde_json::from_str(&text).unwrap()
     }
 
-    /// All files below `path`, sorted.
+    /// Returns all files below `path`, sorted.
     pub(crate) fn files(&self, path: &str) -> Vec<String> {
         let root = self.join(path);
         let mut files = Vec::new();
@@ -179,14 +179,14 @@ impl Folder {
 }
 
 impl Folder {
-    /// All files below `path` with what is in them.
+    /// Returns all files below `path` with their contents.
     pub(crate) fn contents(&self, path: &str) -> Vec<(String, Vec<u8>)> {
         let files = self.files(path).into_iter();
         files.map(|file| (file.clone(), fs::read(self.join(path).join(file)).unwrap())).collect()
     }
 }
 
-/// The document of [`Folder::base`].
+/// Returns the document of [`Folder::base`].
 pub(crate) fn base() -> Value {
     array(
         &[4],
@@ -197,7 +197,7 @@ pub(crate) fn base() -> Value {
     )
 }
 
-/// The document of an array.
+/// Returns the document of an array.
 pub(crate) fn array(shape: &[u64], data_type: &str, chunks: &[u64], fill: &Value, codecs: &Value) -> Value {
     json!({
         "zarr_format": 3, "node_type": "array", "shape": shape, "data_type": data_type,
@@ -207,7 +207,7 @@ pub(crate) fn array(shape: &[u64], data_type: &str, chunks: &[u64], fill: &Value
     })
 }
 
-/// `base` with other members; null takes one away.
+/// Returns `document` with changed members; null removes a member.
 pub(crate) fn with(mut document: Value, changes: &Value) -> Value {
     let members = document.as_object_mut().unwrap();
     for (name, value) in changes.as_object().unwrap() {
@@ -219,18 +219,18 @@ pub(crate) fn with(mut document: Value, changes: &Value) -> Value {
     document
 }
 
-/// Little-endian bytes.
+/// Returns the numbers as little-endian bytes.
 pub(crate) fn le(numbers: &[i32]) -> Vec<u8> {
     numbers.iter().flat_map(|n| n.to_le_bytes()).collect()
 }
 
-/// The arguments of a run, of different kinds.
+/// The arguments of a run, of different types.
 #[macro_export]
 macro_rules! args {
     ($($arg:expr),* $(,)?) => { [$(std::ffi::OsString::from($arg)),*] };
 }
 
-/// The document of an array of format 2 like [`base`], in big-endian order.
+/// Returns the document of an array of format 2 like [`base`], big-endian.
 pub(crate) fn base2() -> Value {
     json!({
         "zarr_format": 2, "shape": [4], "chunks": [2], "dtype": ">i4", "compressor": null, "filters": null,

@@ -1,4 +1,4 @@
-//! What `zarr info` says.
+//! The output of `zarr info`.
 
 use std::fs;
 
@@ -71,7 +71,7 @@ fn chunks_behind_an_unknown_storage_transformer_are_not_counted() {
 }
 
 #[test]
-fn a_node_with_an_unknown_codec_is_described_all_the_same() {
+fn a_node_with_an_unknown_codec_is_described() {
     let folder = Folder::new();
     let changes = json!({ "codecs": [{ "name": "foo", "configuration": { "a": [{ "name": "bar" }] } }], "attributes": { "n": 1 } });
     folder.node("a.zarr", &with(base(), &changes));
@@ -87,7 +87,7 @@ fn a_node_with_an_unknown_codec_is_described_all_the_same() {
         page.contains("unreadable  member \"/codecs/0\": cannot be understood: unknown codec \"foo\""),
         "{page}"
     );
-    // The same for a type and a grid.
+    // The same for an unknown data type and an unknown grid.
     folder.node(
         "b.zarr",
         &with(
@@ -102,7 +102,7 @@ fn a_node_with_an_unknown_codec_is_described_all_the_same() {
 }
 
 #[test]
-fn attributes_are_valid_json_whatever_python_wrote() {
+fn attributes_print_as_valid_json() {
     let folder = Folder::new();
     let text = base()
         .to_string()
@@ -118,7 +118,7 @@ fn attributes_are_valid_json_whatever_python_wrote() {
 }
 
 #[test]
-fn what_was_tolerated_is_told() {
+fn tolerated_deviations_are_listed() {
     let folder = Folder::new();
     folder.node("a.zarr", &with(base(), &json!({ "fill_value": 7.0, "dimension_names": [null] })));
     assert!(info(&folder, "a.zarr").contains("tolerated\n  ZM040 member \"/fill_value\": "));
@@ -156,7 +156,7 @@ fn a_group_lists_its_children_also_when_one_is_broken() {
             ("g", "group")
         ]
     );
-    // What consolidated metadata hides is said.
+    // A node that the consolidated metadata hides is reported.
     assert_eq!(json["consolidated_lacks"], json!(["__xarray_dataarray_variable__", "broken", "g"]));
     let page = info(&folder, "h.zarr");
     let says =
@@ -182,7 +182,7 @@ fn a_document_cannot_move_the_cursor() {
 }
 
 #[test]
-fn a_document_that_is_none_is_an_error() {
+fn a_broken_document_is_an_error() {
     for (text, code, parts) in [
         ("{", 1, "line 1, column 2"),
         ("[]", 1, "expected an object"),
@@ -197,7 +197,7 @@ fn a_document_that_is_none_is_an_error() {
 }
 
 #[test]
-fn the_numbers_of_a_huge_array_are_exact_or_said_to_be_more() {
+fn the_numbers_of_a_huge_array_are_exact_or_marked_as_more() {
     let folder = Folder::new();
     let document = |shape: &[u64], chunk: &[u64]| {
         let grid = json!({ "name": "regular", "configuration": { "chunk_shape": chunk } });
@@ -219,7 +219,7 @@ fn the_numbers_of_a_huge_array_are_exact_or_said_to_be_more() {
     assert!(page.contains(" = 0 of them\n") && page.contains("size        0 bytes"), "{page}");
 }
 
-/// The codecs of shards of `chunk_shape`.
+/// Returns the codecs for shards of `chunk_shape`.
 fn sharded(chunk_shape: &[u64], codecs: &Value) -> Value {
     let index = json!([{ "name": "bytes", "configuration": { "endian": "little" } }, { "name": "crc32c" }]);
     let configuration = json!({ "chunk_shape": chunk_shape, "codecs": codecs, "index_codecs": index });
@@ -227,7 +227,7 @@ fn sharded(chunk_shape: &[u64], codecs: &Value) -> Value {
 }
 
 #[test]
-fn shards_are_described_with_what_is_inside() {
+fn shards_are_described_with_their_inner_chunks() {
     let folder = Folder::new();
     let plain = base()["codecs"].clone();
     let grid = json!({ "name": "regular", "configuration": { "chunk_shape": [8, 6] } });
@@ -267,7 +267,7 @@ fn shards_are_described_with_what_is_inside() {
     ] {
         let document = with(base(), &json!({ "shape": [9, 12], "chunk_grid": grid, "codecs": codecs }));
         folder.node(name, &document);
-        // Listing reads nothing; what is no chunk of the grid is not counted.
+        // Listing reads nothing; stray objects are not counted.
         for object in ["c/0/0", "c/1/1", "c/2/0", "c/0.bak", "notes"] {
             folder.write(&format!("{name}/{object}"), "");
         }
@@ -284,11 +284,11 @@ fn shards_are_described_with_what_is_inside() {
 }
 
 #[test]
-fn what_is_stored_is_counted_where_that_can_be() {
+fn stored_chunks_are_counted_where_possible() {
     let folder = Folder::new();
     folder.base("a.zarr");
     assert!(info(&folder, "a.zarr").contains("\nstored      1 chunk\n"));
-    // Where chunks lie does not depend on codecs, and may be said in the form of a draft.
+    // The place of chunks does not depend on codecs, and may be written in the form of a draft.
     let changes = json!({ "codecs": ["foo"], "chunk_key_encoding": { "name": "default", "separator": "." } });
     folder.node("a.zarr", &with(base(), &changes));
     folder.write("a.zarr/c.1", "");
@@ -303,7 +303,7 @@ fn what_is_stored_is_counted_where_that_can_be() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_to_a_directory_above_is_no_chunk() {
+fn a_link_to_a_parent_directory_is_not_a_chunk() {
     let folder = Folder::new();
     folder.base("a.zarr");
     std::os::unix::fs::symlink("..", folder.join("a.zarr/c/loop")).unwrap();

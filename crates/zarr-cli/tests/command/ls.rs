@@ -1,4 +1,4 @@
-//! What `zarr ls` lists.
+//! The output of `zarr ls`.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,10 @@ fn children_are_listed_by_their_paths() {
     folder.write("h.zarr/notes/file", "");
     let ls = |args: &[&str]| zarr_in(folder.path(), [&["ls"], args].concat());
     let done = ls(&["h.zarr"]).ok_with_notes();
-    assert_eq!((done.text(), done.err.contains("\"notes\": there is no document")), ("a\ng\n", true));
+    assert_eq!(
+        (done.text(), done.err.contains("\"notes\": there is no metadata document")),
+        ("a\ng\n", true)
+    );
     assert_eq!(ls(&["-R", "h.zarr"]).ok_with_notes().text(), "a\ng\ng/b\n");
     assert_eq!(ls(&["-R", "h.zarr/g"]).ok().text(), "b\n");
     // An array is listed itself.
@@ -24,7 +27,7 @@ fn children_are_listed_by_their_paths() {
 }
 
 #[test]
-fn a_row_has_what_matters() {
+fn a_long_row_has_kind_type_shape_chunks_and_codecs() {
     let folder = Folder::new();
     folder.group2("h.zarr");
     let zlib = json!({ "id": "zlib", "level": 1 });

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::args;
 use crate::harness::{Done, Folder, le, zarr};
 
-/// A group of format 2 with an array, consolidated.
+/// Makes a consolidated group of format 2 with an array.
 fn weather(folder: &Folder, path: &str) {
     let array = json!({
         "zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "<i4", "compressor": null, "filters": null,
@@ -59,7 +59,7 @@ fn a_hierarchy_is_migrated_once_and_reads_the_same() {
     assert_eq!(report["nodes"][1]["path"], "/t");
     assert_eq!(
         migrate(&folder, "w.zarr", &[]).ok().text(),
-        "0 nodes changed, 2 as they should be; 0 documents written, 0 deleted\n"
+        "0 nodes changed, 2 already up to date; 0 documents written, 0 deleted\n"
     );
     zarr(args!["remove-metadata", "v2", folder.join("w.zarr"), "--quiet"]).ok();
     assert_eq!(folder.files("w.zarr"), ["t/0", "t/zarr.json", "zarr.json"]);
@@ -83,11 +83,11 @@ fn new_metadata_can_go_elsewhere() {
     assert_eq!(folder.files("new.zarr"), ["t/zarr.json", "zarr.json"]);
     assert_eq!(folder.contents("w.zarr"), before);
     folder.write("full.zarr/file", "");
-    into("full.zarr").fails(2, &["the destination is not empty: there is \"file\""]);
+    into("full.zarr").fails(2, &["the destination is not empty: it holds \"file\""]);
 }
 
 #[test]
-fn every_node_that_is_in_the_way_is_named_and_nothing_is_changed() {
+fn every_obstacle_is_named_and_nothing_is_changed() {
     let folder = Folder::new();
     weather(&folder, "w.zarr");
     pickle(&folder, "w.zarr/p");
@@ -114,7 +114,7 @@ fn every_node_that_is_in_the_way_is_named_and_nothing_is_changed() {
     migrate(&folder, "w.zarr/t", &["--overwrite"]).ok();
 }
 
-/// I8: an array of format 1, whose names are those of ordinary files.
+/// Rule I8: an array of format 1, whose documents have the names of ordinary files.
 #[test]
 fn an_array_of_format_1_is_migrated() {
     let folder = Folder::new();

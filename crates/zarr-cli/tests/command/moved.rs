@@ -1,4 +1,4 @@
-//! `zarr copy` where chunks do not change: objects are moved as they are stored. Where they do change, values are encoded again.
+//! `zarr copy` moves objects as stored if the chunks stay the same, and encodes elements again if they change.
 
 use std::fs;
 
@@ -20,14 +20,14 @@ fn cat(folder: &Folder, path: &str) -> String {
     zarr(args!["cat", "--format", "json", folder.join(path)]).ok().text().replace('\n', "")
 }
 
-/// The bytes of a chunk.
+/// Returns the bytes of a chunk.
 fn chunk(folder: &Folder, path: &str) -> Vec<u8> {
     fs::read(folder.join(path)).unwrap()
 }
 
 const PRECISION_8: &str = r#"[{"name":"zfp","configuration":{"mode":"fixed_precision","precision":8}}]"#;
 
-/// 64 × 64 floats in one chunk.
+/// Makes an array of 64 × 64 floats in one chunk.
 fn floats(folder: &Folder) {
     let little = json!([{ "name": "bytes", "configuration": { "endian": "little" } }]);
     folder.node("raw.zarr", &array(&[64, 64], "float32", &[64, 64], &json!(0.0), &little));
@@ -46,7 +46,7 @@ fn a_lossy_array_is_copied_without_a_change() {
     copy(&folder, "raw.zarr", "z1.zarr", &["--codecs", PRECISION_8, "--chunks", "16,32"]).exits(0);
     copy(&folder, "z1.zarr", "z2.zarr", &[]).ok();
     copy(&folder, "z2.zarr", "z3.zarr", &["--verify"]).ok();
-    // Options that say what is there already change nothing.
+    // An option that equals the source changes nothing.
     copy(&folder, "z3.zarr", "z4.zarr", &["--codecs", PRECISION_8, "--chunks", "16,32", "--shards", "none"])
         .ok();
     for copied in ["z2.zarr", "z3.zarr", "z4.zarr"] {
@@ -55,7 +55,7 @@ fn a_lossy_array_is_copied_without_a_change() {
 }
 
 #[test]
-fn objects_are_moved_whatever_they_are() {
+fn objects_are_moved_even_if_they_are_corrupt() {
     let folder = Folder::new();
     floats(&folder);
     let codecs = "transpose(1,0),bytes:big,zstd:3,crc32c";
@@ -68,7 +68,7 @@ fn objects_are_moved_whatever_they_are() {
         [("plain.zarr", "c/1/1"), ("shards.zarr", "c/0/2"), ("uneven.zarr", "c/2/0"), ("old.zarr", "1.1")]
     {
         fs::remove_file(folder.join(store).join(gone)).unwrap();
-        // What does not decode is moved as well: nothing is decoded.
+        // Corrupt objects are moved as well: nothing is decoded.
         let broken = folder.join(store).join(gone.replace(['1', '2'], "0"));
         fs::write(broken, "no chunk").unwrap();
         for (place, options) in [
@@ -86,7 +86,7 @@ fn objects_are_moved_whatever_they_are() {
 }
 
 #[test]
-fn a_hierarchy_is_moved_and_what_changes_in_it_is_encoded_again() {
+fn arrays_of_a_hierarchy_are_moved_unless_they_change() {
     let folder = Folder::new();
     floats(&folder);
     folder.group("h");
@@ -109,7 +109,7 @@ fn a_hierarchy_is_moved_and_what_changes_in_it_is_encoded_again() {
     assert_eq!(folder.files("j/g/b"), ["c/0/0", "zarr.json"]);
 }
 
-/// The keys are those of the copy.
+/// The copy has its own keys.
 #[test]
 fn another_format_of_the_same_chunks_moves_them() {
     let folder = Folder::new();
@@ -128,7 +128,7 @@ fn another_format_of_the_same_chunks_moves_them() {
         folder.write(&format!("{name}/{key}"), broken);
         let made = copy(&folder, name, "new", &["--zarr-format", "3", "--verify"]);
         match name {
-            // Not every reader has the codec that the chunks keep.
+            // Some readers lack the codec that the chunks keep.
             "zlib" => made.ok_with_notes().says(&["array \"/\"", "\"numcodecs.zlib\"", "--codecs"]),
             "delta" => made.ok_with_notes().says(&["\"numcodecs.delta\""]),
             _ => drop(made.ok()),
@@ -147,13 +147,13 @@ fn another_format_of_the_same_chunks_moves_them() {
     copy(&folder, "one", "new", &["--zarr-format", "3"]).ok();
     assert_eq!(chunk(&folder, "new/c/0/0"), broken);
 
-    // To format 2, where the fill value stays.
+    // To format 2, keeping the fill value.
     folder.base("v3");
     folder.write("v3/c/1", broken);
     copy(&folder, "v3", "v2", &["--zarr-format", "2"]).ok();
     assert_eq!(folder.files("v2"), [".zarray", "0", "1"]);
     assert_eq!(chunk(&folder, "v2/1"), broken);
-    // And where it does not, what is not stored would be something else: it is stored.
+    // With another fill value, elements that were not stored are stored.
     folder.base("x");
     let masked = json!({ "dimension_names": ["x"], "fill_value": 0 });
     folder.node("x", &with(base(), &masked));
@@ -166,7 +166,7 @@ fn another_format_of_the_same_chunks_moves_them() {
     assert_eq!(cat(&folder, "y"), "[1,2,0,0]");
 }
 
-/// `with` takes members that are null away, and no member of format 2 may be missing.
+/// Sets missing members to null: `with` removes null members, and format 2 requires them.
 fn with_nulls(mut document: Value) -> Value {
     for name in ["compressor", "filters"] {
         if document.get(name).is_none() {
@@ -177,7 +177,7 @@ fn with_nulls(mut document: Value) -> Value {
 }
 
 #[test]
-fn verify_says_what_it_has_compared() {
+fn verify_reports_what_it_compared() {
     let folder = Folder::new();
     floats(&folder);
     folder.group("h");
@@ -206,7 +206,7 @@ fn verify_says_what_it_has_compared() {
         assert_eq!(run(source, options).exits(0).text(), text, "{options:?}");
     }
     let lossy = run("raw.zarr", &["--codecs", PRECISION_8, "--verify"]).ok_with_notes();
-    lossy.says(&["array \"/\"", "\"zfp\"", "may not keep every value"]);
+    lossy.says(&["array \"/\"", "\"zfp\"", "may change values"]);
     assert_eq!(
         lossy.text(),
         "copied 1 array, 16.0 KiB of elements; compared 16.0 KiB of elements with what lossy codecs keep of them\n"
@@ -214,18 +214,18 @@ fn verify_says_what_it_has_compared() {
 }
 
 #[test]
-fn a_lossy_array_is_encoded_again_only_if_that_is_asked_for() {
+fn a_lossy_array_is_encoded_again_only_on_request() {
     let folder = Folder::new();
     floats(&folder);
     copy(&folder, "raw.zarr", "z1.zarr", &["--codecs", PRECISION_8]).ok_with_notes();
-    // A second loss is told, and stored as it should be.
+    // A second loss is reported, and the copy is correct.
     let again = copy(&folder, "z1.zarr", "z2.zarr", &["--chunks", "32,32", "--verify"]).ok_with_notes();
-    again.says(&["array \"/\"", "encoded again", "\"zfp\"", "not every reader has"]);
+    again.says(&["array \"/\"", "encoded again", "\"zfp\"", "not every reader supports"]);
     assert_eq!(again.err.lines().count(), 2, "{}", again.err);
-    // What keeps every value is no loss, whatever the source is.
+    // A lossless copy has no note, even if the source is lossy.
     copy(&folder, "z1.zarr", "z3.zarr", &["--codecs", "zstd", "--verify"]).ok();
     assert_eq!(cat(&folder, "z3.zarr"), cat(&folder, "z1.zarr"));
-    // A copy that ended early is resumed, and found complete where it is.
+    // An interrupted copy is resumed and completed.
     let options = ["--codecs", PRECISION_8, "--resume"];
     folder.group("h");
     copy(&folder, "raw.zarr", "h/a", &["--codecs", "gzip"]).ok();
@@ -239,7 +239,7 @@ fn a_lossy_array_is_encoded_again_only_if_that_is_asked_for() {
     assert_eq!(chunk(&folder, "i/a/c/0/0"), chunk(&folder, "z1.zarr/c/0/0"));
 }
 
-/// A copy to format 3 that is encoded anew has codecs that every reader has.
+/// A copy to format 3 that is encoded again gets codecs that every reader has.
 #[test]
 fn codecs_that_some_readers_lack_are_replaced_where_chunks_change() {
     let folder = Folder::new();
@@ -264,7 +264,7 @@ fn codecs_that_some_readers_lack_are_replaced_where_chunks_change() {
     ]);
     assert_eq!(codecs("b")[1]["name"], "numcodecs.lzma");
     copy(&folder, "bytes", "c", &to_3).ok_with_notes().says(&["\"numcodecs:delta\"", "left out"]);
-    // Of format 3 as well, and inside of shards.
+    // The same for a source of format 3, and for inner chunks.
     let zlib = r#"[{"name":"numcodecs.zlib","configuration":{"level":2}}]"#;
     copy(&folder, "a", "d", &["--codecs", zlib, "--shards", "4"]).ok();
     assert_eq!(codecs("d")[0]["configuration"]["codecs"][1]["name"], "numcodecs.zlib", "given codecs stay");
@@ -272,13 +272,13 @@ fn codecs_that_some_readers_lack_are_replaced_where_chunks_change() {
     let gzip = json!({ "name": "gzip", "configuration": { "level": 2 } });
     let little = json!({ "name": "bytes", "configuration": { "endian": "little" } });
     assert_eq!(codecs("e")[0]["configuration"]["codecs"], json!([little, gzip]));
-    // Moved objects keep their codecs, and copies of format 2 theirs.
+    // Moved objects keep their codecs, and so do copies of format 2.
     copy(&folder, "zlib", "f", &["--zarr-format", "3"]).ok_with_notes();
     assert_eq!(codecs("f")[1]["name"], "numcodecs.zlib");
     copy(&folder, "d", "g", &[]).ok();
     copy(&folder, "zlib", "h", &["--chunks", "4"]).ok();
     assert_eq!(fs::read_to_string(folder.join("h/.zarray")).unwrap().matches("\"zlib\"").count(), 1);
-    // Each note is one line, however many arrays it is about.
+    // A note about several arrays is one line.
     folder.group2("many");
     for i in 0..5 {
         old(&format!("many/a{i}"), json!({ "compressor": { "id": "lzma", "preset": 1 } }));
@@ -290,7 +290,7 @@ fn codecs_that_some_readers_lack_are_replaced_where_chunks_change() {
 
 /// Files as GDAL 3 and netCDF-C 4.8 write them.
 #[test]
-fn codecs_of_other_programs_are_read_right_and_written_strictly() {
+fn codecs_of_other_programs_are_read_correctly_and_written_strictly() {
     let folder = Folder::new();
     let element = |i: u8| (0..8).map(move |byte| if byte < 2 { i + byte * 16 } else { 0 });
     let elements: Vec<u8> = (0..4).flat_map(element).collect();
@@ -300,7 +300,7 @@ fn codecs_of_other_programs_are_read_right_and_written_strictly() {
         .map(|(byte, i)| elements[i * 8 + byte])
         .collect();
     let text = json!(numbers).to_string();
-    // One frame of blosc, stored: it says itself how it was shuffled.
+    // One uncompressed frame of blosc, whose header has the shuffle.
     let frame = [&[2, 1, 0x33, 8, 32, 0, 0, 0, 32, 0, 0, 0, 48, 0, 0, 0][..], &elements].concat();
     for (name, filters, compressor, chunk, strict) in [
         (

@@ -1,4 +1,4 @@
-//! Chunks of formats 1 and 2 as zarr-python and numcodecs wrote them (checklist H.5, H.7, H20 to H23, I).
+//! Chunks of formats 1 and 2 as zarr-python and numcodecs wrote them (rules H20 to H23, and format 1).
 
 use serde_json::{Value, json};
 
@@ -10,19 +10,19 @@ fn hex(text: &str) -> Vec<u8> {
     (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).unwrap()).collect()
 }
 
-/// What is read of the array `a.zarr`; there may be notes.
+/// Returns the elements of the array `a.zarr`; there may be notes.
 fn cat(folder: &Folder) -> Value {
     zarr(args!["cat", "--format", "json", folder.join("a.zarr")]).exits(0).json()
 }
 
-/// An array of format 1 like the example of its specification.
+/// Makes an array of format 1 like the example of the specification.
 fn meta(folder: &Folder, changes: &Value) {
     let document = json!({
         "zarr_format": 1, "shape": [20, 20], "chunks": [10, 10], "dtype": "<i4", "compression": "zlib",
         "compression_opts": 1, "fill_value": 42, "order": "C"
     });
     let mut document = with(document, changes);
-    // `with` takes away what is null, and no member may be missing.
+    // Set missing members to null: `with` removes null members, and all members are required.
     for name in ["compression_opts", "fill_value"] {
         if document.get(name).is_none() {
             document[name] = Value::Null;
@@ -33,7 +33,7 @@ fn meta(folder: &Folder, changes: &Value) {
 }
 
 #[test]
-fn i_t1_the_example_of_the_specification_of_format_1() {
+fn the_example_of_the_specification_of_format_1_is_read() {
     let folder = Folder::new();
     meta(&folder, &json!({}));
     for (key, chunk) in [
@@ -51,9 +51,9 @@ fn i_t1_the_example_of_the_specification_of_format_1() {
     }
 }
 
-/// Every compression in both orders: all but blosc were given a copy in C order, whatever the document says (I8).
+/// Every compression in both orders. All except blosc got data in C order, whatever the document says (rule I8).
 #[test]
-fn i_t2_i_t6_compressions_and_orders_of_format_1() {
+fn compressions_and_orders_of_format_1_are_read() {
     let raw_lzma =
         json!({ "format": 3, "check": -1, "preset": null, "filters": [{ "id": 33, "preset": 1 }] });
     let blosc = json!({ "cname": "lz4", "clevel": 5, "shuffle": 1 });
@@ -86,7 +86,7 @@ fn i_t2_i_t6_compressions_and_orders_of_format_1() {
 }
 
 #[test]
-fn i_t3_i_t5_what_is_not_stored_and_what_lies_beyond_the_edge() {
+fn missing_chunks_and_edge_chunks_of_format_1_are_read() {
     let folder = Folder::new();
     meta(
         &folder,
@@ -98,7 +98,7 @@ fn i_t3_i_t5_what_is_not_stored_and_what_lies_beyond_the_edge() {
 }
 
 #[test]
-fn h20_h21_h23_filters_of_format_2() {
+fn filters_of_format_2_are_decoded() {
     let delta = |dtype: &str, astype: &str| json!([{ "id": "delta", "dtype": dtype, "astype": astype }]);
     let numbers = "010002000300040005000600";
     let deflated = "78016364606260666061606560630000007c0016";
@@ -106,7 +106,7 @@ fn h20_h21_h23_filters_of_format_2() {
         ("H.5", "<i2", "C", json!(null), json!(null), numbers),
         ("H.5", "<i2", "F", json!(null), json!(null), "010004000200050003000600"),
         ("H20", "<i4", "C", delta("<i4", "<i2"), json!(null), "010001000100010001000100"),
-        // Differences of the elements in the order of the chunk: 1 4 2 5 3 6.
+        // The differences of the elements in chunk order: 1 4 2 5 3 6.
         ("H21", "<i2", "F", delta("<i2", "|i1"), json!(null), "01 03 fe 03 fe 03"),
         ("H20", ">i2", "C", delta("<i2", "<i2"), json!(null), "0001 0001 0001 0001 0001 0001"),
         ("H23", "<i2", "C", json!([{ "id": "zlib", "level": 1 }]), json!(null), deflated),
@@ -138,7 +138,7 @@ fn h20_h21_h23_filters_of_format_2() {
 }
 
 #[test]
-fn h22_objects_lie_in_the_order_of_the_chunk() {
+fn objects_are_read_in_the_order_of_the_chunk() {
     let texts = |texts: [&str; 4]| {
         let mut chunk = vec![4, 0, 0, 0];
         texts.iter().for_each(|text| {

@@ -1,4 +1,4 @@
-//! What `zarr rm` erases, and what it does not.
+//! What `zarr rm` erases, and what it keeps.
 
 use serde_json::json;
 
@@ -9,7 +9,8 @@ fn rm(folder: &Folder, args: &[&str]) -> Done {
     zarr_in(folder.path(), [&["rm"], args].concat())
 }
 
-/// `h.zarr` of format 3 and `i.zarr` of format 2, with an array, and a group with an array, consolidated.
+/// Makes `h.zarr` of format 3 and `i.zarr` of format 2, each consolidated, with an array and a group that holds an
+/// array.
 fn stores(folder: &Folder) {
     folder.group("h.zarr");
     folder.base("h.zarr/a");
@@ -32,7 +33,8 @@ fn a_node_is_erased_and_consolidated_metadata_follows() {
         assert_eq!(rm(&folder, &[&format!("{store}/a")]).ok().text(), "erased 1 node\n");
         zarr(args!["consolidate", "--check", folder.join(store)]).ok();
         let group = format!("{store}/g");
-        rm(&folder, &[&group]).fails(2, &[store, "\"/g\"", "1 node would go with it; -r"]);
+        rm(&folder, &[&group])
+            .fails(2, &[store, "\"/g\"", "1 node below it would be erased as well; add -r"]);
         assert_eq!(rm(&folder, &["-r", "--dry-run", &group]).ok().text(), "/g\n/g/b\n");
         assert!(folder.join(&group).exists());
         assert_eq!(rm(&folder, &["-r", &group]).ok().text(), "erased 2 nodes\n");
@@ -44,7 +46,7 @@ fn a_node_is_erased_and_consolidated_metadata_follows() {
 
 #[cfg(unix)]
 #[test]
-fn what_a_link_leads_to_is_not_erased() {
+fn the_target_of_a_link_is_not_erased() {
     use std::os::unix::fs::symlink;
     let folder = Folder::new();
     stores(&folder);
@@ -55,7 +57,7 @@ fn what_a_link_leads_to_is_not_erased() {
     }
     let all = [".zgroup", ".zmetadata", "a/.zarray", "a/0", "g/.zgroup", "g/b/.zarray", "g/b/0"];
     assert_eq!(folder.files("i.zarr"), all);
-    // The link goes with the group that it is in.
+    // The link is erased with the group that holds it.
     rm(&folder, &["-ry", "h.zarr/g"]).ok();
     assert_eq!(folder.files("i.zarr"), all);
     rm(&folder, &["link.zarr/a"]).ok();
@@ -68,7 +70,7 @@ fn the_root_needs_force() {
     stores(&folder);
     for store in ["h.zarr", "i.zarr"] {
         rm(&folder, &["-r", store]).fails(2, &["root of a store", "--force"]);
-        rm(&folder, &["--force", store]).fails(2, &["3 nodes would go with it"]);
+        rm(&folder, &["--force", store]).fails(2, &["3 nodes below it would be erased as well"]);
         rm(&folder, &["-ry", store]).ok();
         assert!(!folder.join(store).exists());
     }
@@ -78,7 +80,7 @@ fn the_root_needs_force() {
 }
 
 #[test]
-fn what_is_no_node_is_not_erased_by_accident() {
+fn foreign_files_are_erased_only_with_force() {
     let folder = Folder::new();
     folder.write("data/notes.txt", "");
     rm(&folder, &["-ry", "data"]).fails(3, &["there is no node"]);
@@ -86,7 +88,7 @@ fn what_is_no_node_is_not_erased_by_accident() {
     folder.group("h.zarr/g");
     for stranger in ["g/notes.txt", "g/folder/file", "g/.git/config"] {
         folder.write(&format!("h.zarr/{stranger}"), "");
-        rm(&folder, &["-r", "h.zarr/g"]).fails(2, &["is no part of a node; --force"]);
+        rm(&folder, &["-r", "h.zarr/g"]).fails(2, &["does not belong to a node; --force"]);
         assert!(folder.join("h.zarr").join(stranger).exists());
     }
     let json = rm(&folder, &["-r", "--dry-run", "--json", "h.zarr/g"]).ok().json();

@@ -1,4 +1,4 @@
-//! `zarr copy` to shards and from shards.
+//! `zarr copy` with shards in the copy or in the source.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ fn bytes() -> Value {
     json!({ "name": "bytes", "configuration": { "endian": "little" } })
 }
 
-/// The codec of shards with chunks of this shape in them, as it is to be written.
+/// Returns the sharding codec with inner chunks of this shape, in its full form.
 fn sharding(chunk_shape: &Value, codecs: &Value) -> Value {
     json!({ "name": "sharding_indexed", "configuration": {
         "chunk_shape": chunk_shape, "codecs": codecs, "index_codecs": [bytes(), { "name": "crc32c" }],
@@ -25,7 +25,7 @@ fn sharding(chunk_shape: &Value, codecs: &Value) -> Value {
     } })
 }
 
-/// An array of 7 × 9 numbers in chunks of 2 × 3, compressed; the chunk at its start holds nothing.
+/// Makes an array of 7 × 9 numbers in compressed chunks of 2 × 3; the first chunk holds only the fill value.
 fn numbers(folder: &Folder) -> Vec<u8> {
     let gzip = json!({ "name": "gzip", "configuration": { "level": 1 } });
     let all: Vec<i32> = (0..63).map(|i| if i / 9 < 2 && i % 9 < 3 { 0 } else { i }).collect();
@@ -43,13 +43,13 @@ fn shards_are_written_and_read_back() {
     let numbers = numbers(&folder);
     let gzip = json!([bytes(), { "name": "gzip", "configuration": { "level": 1 } }]);
     let zstd = json!([bytes(), { "name": "zstd", "configuration": { "level": 3, "checksum": false } }]);
-    // The options, and shards, chunks in them, codecs of these and objects that come of them.
+    // The options; the expected shards, chunks and inner codecs; the expected objects.
     for (options, shards, chunks, codecs, objects) in [
-        // Not one side of the array is a multiple of these.
+        // No side of the array is a multiple of the shard shape.
         (&["--shards", "4,6"][..], json!([4, 6]), json!([2, 3]), &gzip, 4),
         (&["--shards", "6,6", "--chunks", "3,2"], json!([6, 6]), json!([3, 2]), &gzip, 4),
         (&["--shards", "4,6", "--codecs", "zstd"], json!([4, 6]), json!([2, 3]), &zstd, 4),
-        // One shard that is larger than the array, and shards of one chunk, of which one is not stored.
+        // One shard larger than the array; and shards of one chunk, one of them not stored.
         (&["--shards", "20,30"], json!([20, 30]), json!([2, 3]), &gzip, 1),
         (&["--shards", "2,3"], json!([2, 3]), json!([2, 3]), &gzip, 11),
     ] {
@@ -65,7 +65,7 @@ fn shards_are_written_and_read_back() {
 }
 
 #[test]
-fn an_array_with_shards_keeps_them_if_nothing_is_asked_for() {
+fn an_array_keeps_its_shards_without_options() {
     let folder = Folder::new();
     let numbers = numbers(&folder);
     copy(&folder, "plain.zarr", "a.zarr", &["--shards", "4,6"]).ok();
@@ -76,7 +76,7 @@ fn an_array_with_shards_keeps_them_if_nothing_is_asked_for() {
     let plain = folder.document("plain.zarr");
     let zstd = json!([bytes(), { "name": "zstd", "configuration": { "level": 3, "checksum": false } }]);
     let lost = "array \"/\": the copy has no shards; those of the source are --shards 4,6";
-    // Chunks and codecs are those inside of the shards.
+    // Chunks and codecs mean those inside of the shards.
     for (options, chunks, codecs, note) in [
         (&["--shards", "none"][..], json!([2, 3]), &plain["codecs"], None),
         (&["--chunks", "3,3"], json!([3, 3]), &plain["codecs"], Some(lost)),
@@ -96,7 +96,7 @@ fn an_array_with_shards_keeps_them_if_nothing_is_asked_for() {
     }
     copy(&folder, "a.zarr", "c.zarr", &["--shards", "2,9"]).ok();
     assert_eq!(folder.document("c.zarr")["codecs"], json!([sharding(&json!([2, 3]), &plain["codecs"])]));
-    // Where there are no shards there is nothing to remove.
+    // Without shards, `none` changes nothing.
     copy(&folder, "plain.zarr", "d.zarr", &["--shards", "none"]).ok();
     assert_eq!(folder.document("d.zarr"), plain);
 }
@@ -110,7 +110,7 @@ fn shards_in_shards_and_behind_a_transpose_are_understood() {
     let codecs = json!([transpose, sharding(&json!([3, 4]), &json!([inner]))]).to_string();
     copy(&folder, "plain.zarr", "a.zarr", &["--chunks", "8,6", "--codecs", &codecs]).ok();
     let document = folder.document("a.zarr");
-    // A list with shards of its own is taken as it is, in the full form.
+    // A list with its own sharding codec is used as given, in the full form.
     assert_eq!(document["chunk_grid"]["configuration"]["chunk_shape"], json!([8, 6]));
     let written = sharding(&json!([3, 2]), &json!([bytes()]));
     assert_eq!(document["codecs"], json!([transpose, sharding(&json!([3, 4]), &json!([written]))]));
@@ -135,12 +135,12 @@ fn a_scalar_may_be_a_shard() {
         json!([sharding(&json!([]), &json!([{ "name": "bytes" }]))])
     );
     assert_eq!(zarr(args!["cat", folder.join("b.zarr")]).ok().out, [9]);
-    // One inner chunk, one entry of the index and its checksum.
+    // One inner chunk, one entry of the index, and its checksum.
     assert_eq!(fs::metadata(folder.join("b.zarr/c")).unwrap().len(), 1 + 16 + 4);
 }
 
 #[test]
-fn shapes_that_do_not_fit_each_other_are_refused_with_what_does() {
+fn shapes_that_do_not_fit_are_refused_with_a_hint() {
     let folder = Folder::new();
     numbers(&folder);
     folder.group("h.zarr");
@@ -152,7 +152,7 @@ fn shapes_that_do_not_fit_each_other_are_refused_with_what_does() {
             "plain.zarr",
             &["--shards", "4,4"][..],
             2,
-            "shards of [4, 4] are no multiple of its chunks of [2, 3], give others with --chunks",
+            "shards of [4, 4] are not a multiple of its chunks of [2, 3]; give other chunks with --chunks",
         ),
         (
             "plain.zarr",
@@ -160,9 +160,14 @@ fn shapes_that_do_not_fit_each_other_are_refused_with_what_does() {
             2,
             "in dimension 1 the shard length 4 is no multiple of the chunk length 3",
         ),
-        ("plain.zarr", &["--shards", "4"], 2, "array \"/\" is of rank 2, the shard shape of rank 1"),
-        ("plain.zarr", &["--shards", "4", "--chunks", "2,3"], 2, "--chunks is of rank 2, --shards of rank 1"),
-        ("h.zarr", &["--shards", "2,2"], 2, "the shard shape is of rank 2, there is no array of that rank"),
+        ("plain.zarr", &["--shards", "4"], 2, "array \"/\" has rank 2, but the shard shape has rank 1"),
+        (
+            "plain.zarr",
+            &["--shards", "4", "--chunks", "2,3"],
+            2,
+            "--chunks has rank 2, but --shards has rank 1",
+        ),
+        ("h.zarr", &["--shards", "2,2"], 2, "the shard shape has rank 2, but no array has that rank"),
         (
             "h.zarr",
             &["--shards", "1000,1000,1000"],
@@ -185,7 +190,7 @@ fn arrays_of_another_rank_keep_their_shards() {
     copy(&folder, "plain.zarr", "h.zarr/map", &[]).ok();
     let done = copy(&folder, "h.zarr", "i.zarr", &["--shards", "4,6"]).ok_with_notes();
     assert_eq!(done.err.lines().count(), 1, "{}", done.err);
-    done.says(&["array \"/line\" is of rank 1, not 2: it keeps its chunks"]);
+    done.says(&["array \"/line\" has rank 1, not 2: it keeps its chunks"]);
     assert_eq!(folder.document("i.zarr/line"), folder.document("h.zarr/line"));
     assert_eq!(folder.document("i.zarr/map")["chunk_grid"]["configuration"]["chunk_shape"], json!([4, 6]));
 }

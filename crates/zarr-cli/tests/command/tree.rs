@@ -1,4 +1,4 @@
-//! What `zarr tree` draws.
+//! The output of `zarr tree`.
 
 use serde_json::json;
 
@@ -37,7 +37,7 @@ h.zarr         group
 }
 
 #[test]
-fn sizes_are_those_of_what_is_stored() {
+fn sizes_count_the_stored_objects() {
     let folder = Folder::new();
     hierarchy(&folder);
     folder.write("h.zarr/broken/zarr.json", "{");
@@ -50,7 +50,7 @@ fn sizes_are_those_of_what_is_stored() {
             let node = json["nodes"].as_array().unwrap().iter().find(|node| node["path"] == path).unwrap();
             (node["stored_bytes"].as_u64().unwrap(), node["stored_objects"].as_u64().unwrap())
         };
-        // `a` has no chunk; what is in the way of a broken node is stored all the same.
+        // `a` has no chunk. Objects of a broken node count as stored.
         assert_eq!(
             [size("/a"), size("/g"), size("/broken"), size("/last")],
             [(0, 0), (16, 2), (100, 1), (0, 0)]
@@ -73,7 +73,7 @@ fn formats_may_be_mixed() {
 }
 
 #[test]
-fn consolidated_metadata_is_trusted_unless_told_otherwise() {
+fn consolidated_metadata_is_trusted_by_default() {
     let folder = Folder::new();
     let consolidated = json!({ "kind": "inline", "must_understand": false, "metadata": { "gone": base() } });
     folder.node(
@@ -95,7 +95,7 @@ fn consolidated_metadata_is_trusted_unless_told_otherwise() {
         );
         assert!(!names("tree", "--no-consolidated").contains("── gone"), "{store}");
         assert_eq!([names("ls", "-R"), names("ls", "--no-consolidated")], ["gone\n", "new\n"], "{store}");
-        // The judge reads the documents, and says that others may not.
+        // `validate` reads the documents, and reports the stale metadata.
         let done = zarr(args!["validate", folder.join(store)]).ok();
         for part in [
             "warning stale",
@@ -105,7 +105,7 @@ fn consolidated_metadata_is_trusted_unless_told_otherwise() {
             assert!(done.text().contains(part), "{part:?} is missing in {}", done.text());
         }
     }
-    // One that cannot be read is not trusted.
+    // Consolidated metadata that cannot be read is not used.
     folder.write("i.zarr/.zmetadata", "{");
     let done = zarr(args!["ls", folder.join("i.zarr")]).ok_with_notes();
     assert_eq!(done.text(), "new\n");

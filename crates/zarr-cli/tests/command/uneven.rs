@@ -1,4 +1,4 @@
-//! Chunks and shards of different lengths: made, described, listed, copied.
+//! Chunks and shards of different lengths: created, described, listed, copied.
 
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ fn files(folder: &Folder, path: &str) -> Vec<String> {
     folder.files(path).into_iter().filter(|name| name != "zarr.json").collect()
 }
 
-/// An array of 6 × 5 numbers in one chunk.
+/// Makes an array of 6 × 5 numbers in one chunk.
 fn numbers(folder: &Folder) -> Vec<u8> {
     let all = le(&(1..31).collect::<Vec<_>>());
     let codecs = json!([{ "name": "bytes", "configuration": { "endian": "little" } }]);
@@ -37,7 +37,7 @@ fn numbers(folder: &Folder) -> Vec<u8> {
 }
 
 #[test]
-fn an_array_is_made_with_the_lengths_that_are_given() {
+fn an_array_is_created_with_the_given_lengths() {
     let folder = Folder::new();
     let create = |name: &str, options: &[&str]| {
         let made = args!["create", folder.join(name), "--shape", "6,5", "--dtype", "int32"];
@@ -52,7 +52,7 @@ fn an_array_is_made_with_the_lengths_that_are_given() {
     ] {
         let name = format!("{}.zarr", options[1]);
         let made = create(&name, options);
-        // A grid that few read is worth a note.
+        // A grid that few readers support gets a note.
         if written["name"] == "regular" {
             made.ok()
         } else {
@@ -67,7 +67,7 @@ fn an_array_is_made_with_the_lengths_that_are_given() {
         (&["--chunks", "[[1,2],5]"][..], "chunk_shapes[0] ends 3 elements before the array, which has 6"),
         (&["--chunks", "[[1,2,3]]"], "chunk_shapes has 1 dimensions, the array has 2"),
         (&["--chunks", "[[0,6],5]"], "chunk_shapes[0][0] is 0, it must be a length above 0"),
-        (&["--chunks", "[[6],5]", "--shards", "6,5"], "chunks in shards are of one shape"),
+        (&["--chunks", "[[6],5]", "--shards", "6,5"], "chunks in shards must have one shape"),
         (&["--chunks", "2,5", "--shards", "[[2,3,1],5]"], "no multiple of the chunk length 2"),
     ] {
         create("no.zarr", options).fails(2, &[words]);
@@ -77,10 +77,10 @@ fn an_array_is_made_with_the_lengths_that_are_given() {
 }
 
 #[test]
-fn they_are_described_and_listed_chunk_by_chunk() {
+fn uneven_chunks_are_described_and_listed() {
     let folder = Folder::new();
     let all = numbers(&folder);
-    // Behind the array there is a chunk of 9 rows, which nobody needs.
+    // Outside of the array the grid has a chunk of 9 rows, which is not used.
     copy(&folder, "raw.zarr", "a.zarr", &["--chunks", "[[1,2,3,9],[4,1]]"]).ok();
     assert_eq!(elements(&folder, "a.zarr"), all);
     assert_eq!(files(&folder, "a.zarr"), ["c/0/0", "c/0/1", "c/1/0", "c/1/1", "c/2/0", "c/2/1"]);
@@ -117,7 +117,7 @@ fn they_are_described_and_listed_chunk_by_chunk() {
 }
 
 #[test]
-fn copies_keep_them_or_have_others() {
+fn copies_keep_or_change_uneven_chunks() {
     let folder = Folder::new();
     let all = numbers(&folder);
     let lists = "[[1,2,3],[4,1]]";
@@ -146,10 +146,10 @@ fn copies_keep_them_or_have_others() {
         assert_eq!(elements(&folder, &path), all, "{source} {options:?}");
     }
     let shards = copy(&folder, "a.zarr", "no.zarr", &["--shards", "6,5"]);
-    shards.fails(2, &["its chunks are of several shapes, give one for those in shards with --chunks"]);
+    shards.fails(2, &["its chunks have several shapes; give one shape for the inner chunks with --chunks"]);
     copy(&folder, "a.zarr", "no.zarr", &["--zarr-format", "2"]).fails(6, &["no chunk grid \"rectilinear\""]);
     copy(&folder, "a.zarr", "old.zarr", &["--zarr-format", "2", "--chunks", "4,2"]).ok();
     assert_eq!(elements(&folder, "old.zarr"), all);
     let again = copy(&folder, "old.zarr", "no.zarr", &["--chunks", "[[1,5],5]"]);
-    again.fails(6, &["in format 2 all chunks have one shape"]);
+    again.fails(6, &["in format 2 all chunks must have the same shape"]);
 }

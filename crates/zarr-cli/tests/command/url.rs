@@ -1,4 +1,4 @@
-//! Stores that have a URL: every verb takes one, and tells the same of it as of the directory.
+//! Stores with a URL: every verb accepts one, with the same result as for the directory.
 
 use std::ffi::OsString;
 use std::fs;
@@ -9,18 +9,18 @@ use serde_json::{Value, json};
 use crate::args;
 use crate::harness::{Folder, base, base2, le, with, zarr, zarr_in};
 
-/// The URL of a directory.
+/// Returns the URL of a directory.
 fn url(path: &Path) -> String {
     let text = path.to_str().unwrap();
     format!("file://{}", text.replace('%', "%25").replace(' ', "%20"))
 }
 
-/// A URL with the name of a node behind it.
+/// Returns a URL with the name of a node.
 fn node(path: &Path, node: &str) -> OsString {
     format!("{}|zarr:{node}", url(path)).into()
 }
 
-/// A hierarchy with consolidated metadata, and an array of format 2.
+/// Makes a hierarchy with consolidated metadata, and an array of format 2.
 fn hierarchy() -> Folder {
     let folder = Folder::new();
     folder.group("a b/h.zarr");
@@ -33,7 +33,7 @@ fn hierarchy() -> Folder {
 }
 
 #[test]
-fn what_is_read_by_url_is_what_is_read_by_path() {
+fn reading_by_url_equals_reading_by_path() {
     let folder = hierarchy();
     let root = folder.join("a b/h.zarr");
     for (verb, path) in [
@@ -83,7 +83,7 @@ fn an_archive_is_read_by_its_url() {
 }
 
 #[test]
-fn what_is_changed_by_url_is_what_would_be_changed_by_path() {
+fn changes_by_url_equal_changes_by_path() {
     let steps = |place: &dyn Fn(&Folder, &str) -> OsString| {
         let folder = Folder::new();
         let at = |path: &str| place(&folder, path);
@@ -97,7 +97,7 @@ fn what_is_changed_by_url_is_what_would_be_changed_by_path() {
         zarr(args!["create", at("x/z"), "--shape", "6", "--dtype", "uint8", "--if-exists", "replace"]).ok();
         zarr(args!["create", at("x/z"), "--group"]).fails(2, &["h.zarr", "\"/x/z\"", "already"]);
         zarr(args!["rm", at("x/y")]).ok();
-        zarr(args!["rm", at("")]).fails(2, &["h.zarr", "2 nodes would go with it"]);
+        zarr(args!["rm", at("")]).fails(2, &["h.zarr", "2 nodes below it would be erased as well"]);
         folder
     };
     let by_path = steps(&|folder, path| folder.join("h.zarr").join(path).into());
@@ -119,7 +119,7 @@ fn what_is_changed_by_url_is_what_would_be_changed_by_path() {
 }
 
 #[test]
-fn what_is_not_there_is_named_by_its_url() {
+fn a_missing_node_is_named_by_its_url() {
     let folder = hierarchy();
     let root = folder.join("a b/h.zarr");
     zarr(args!["info", url(&folder.join("no.zarr"))]).fails(3, &["no.zarr", "cannot open the directory"]);
@@ -138,27 +138,27 @@ fn what_is_not_there_is_named_by_its_url() {
 }
 
 #[test]
-fn what_would_end_with_the_process_is_no_store() {
+fn a_store_in_memory_is_refused() {
     zarr(["create", "--group", "memory://"]).fails(6, &["\"memory\" are not known here"]);
 }
 
 #[cfg(unix)]
 #[test]
-fn a_path_that_is_no_text_is_a_path() {
+fn a_path_that_is_not_text_is_accepted() {
     use std::os::unix::ffi::OsStrExt;
     let folder = Folder::new();
     let name = std::ffi::OsStr::from_bytes(b"b\xff.zarr");
     let made = folder.base("a.zarr");
     fs::rename(made, folder.path().join(name)).unwrap();
     assert_eq!(zarr(args!["cat", folder.path().join(name)]).ok().out, le(&[1, 2, 7, 7]));
-    // And its URL, in which any byte can be written.
+    // Its URL can escape any byte.
     let by_url = format!("{}/b%FF.zarr", url(folder.path()));
     assert_eq!(zarr(args!["cat", by_url]).ok().out, le(&[1, 2, 7, 7]));
 }
 
 #[cfg(unix)]
 #[test]
-fn rm_by_url_leaves_what_a_link_leads_to() {
+fn rm_by_url_keeps_the_target_of_a_link() {
     let folder = hierarchy();
     std::os::unix::fs::symlink("../../../old.zarr", folder.join("a b/h.zarr/g/link")).unwrap();
     zarr(args!["rm", node(&folder.join("a b/h.zarr"), "g/link")]).fails(2, &["is a link"]);
@@ -166,7 +166,7 @@ fn rm_by_url_leaves_what_a_link_leads_to() {
 }
 
 #[test]
-fn a_copy_by_url_is_the_copy_by_path() {
+fn a_copy_by_url_equals_the_copy_by_path() {
     let folder = hierarchy();
     let [root, by_path, by_url] = ["a b/h.zarr", "path.zarr", "url.zarr"].map(|name| folder.join(name));
     let options = ["--chunks", "1", "--codecs", "zstd", "--verify", "-q"];
@@ -176,18 +176,18 @@ fn a_copy_by_url_is_the_copy_by_path() {
     copy(&root.clone().into(), &by_path.into()).ok();
     copy(&url(&root).into(), &url(&by_url).into()).ok();
     assert_eq!(folder.contents("url.zarr"), folder.contents("path.zarr"));
-    // What is there stays.
-    copy(&url(&root).into(), &url(&by_url).into()).fails(2, &["url.zarr", "there is something already"]);
+    // An existing node stays.
+    copy(&url(&root).into(), &url(&by_url).into()).fails(2, &["url.zarr", "the place is not empty"]);
     zarr(args!["copy", "--if-exists", "replace", url(&root), url(&by_url)])
-        .fails(2, &["url.zarr", "only directories are replaced"]);
-    zarr(args!["copy", "--resume", url(&root), url(&by_url)]).fails(2, &["which is no unfinished copy"]);
-    // Into a hierarchy, whose consolidated metadata learns of it.
+        .fails(2, &["url.zarr", "only directories can be replaced"]);
+    zarr(args!["copy", "--resume", url(&root), url(&by_url)]).fails(2, &["it holds no unfinished copy"]);
+    // Into a hierarchy, whose consolidated metadata is updated.
     copy(&node(&root, "a"), &node(&by_url, "new/a")).ok();
     let known = &folder.document("url.zarr")["consolidated_metadata"]["metadata"];
     let known: Vec<&String> = known.as_object().unwrap().keys().collect();
     assert_eq!(known, ["a", "g", "new", "g/b", "new/a"]);
     copy(&node(&root, "a"), &node(&by_url, "a/x")).fails(2, &["\"/a\" is an array"]);
-    // Of the format that the URL asks for.
+    // In the format that the URL asks for.
     let old: OsString = format!("{}|zarr2:", url(&folder.join("two.zarr"))).into();
     zarr(args!["copy", "-q", "--zarr-format", "3", url(&root), &old])
         .fails(2, &["--zarr-format 3", "two.zarr", "asks for format 2"]);
@@ -195,7 +195,7 @@ fn a_copy_by_url_is_the_copy_by_path() {
     assert!(folder.join("two.zarr/.zarray").exists());
 }
 
-/// A group of two arrays, of which the second has a broken chunk: a copy with other codecs ends there.
+/// Makes a group of two arrays. The second has a broken chunk, so a copy with other codecs stops there.
 fn interrupted() -> Folder {
     let folder = Folder::new();
     folder.group("h.zarr");
@@ -206,7 +206,7 @@ fn interrupted() -> Folder {
 }
 
 #[test]
-fn a_copy_that_ended_early_is_resumed() {
+fn an_interrupted_copy_is_resumed() {
     for place in [|path: &Path| OsString::from(path), |path: &Path| OsString::from(url(path))] {
         let folder = interrupted();
         let [from, to] = ["h.zarr", "i.zarr"].map(|name| folder.join(name));
@@ -229,7 +229,7 @@ fn a_copy_that_ended_early_is_resumed() {
 }
 
 #[test]
-fn what_a_process_works_on_is_not_resumed_by_another() {
+fn a_running_copy_is_not_resumed_by_another_process() {
     let folder = interrupted();
     let copy = || {
         zarr(args![
@@ -262,7 +262,7 @@ fn what_a_process_works_on_is_not_resumed_by_another() {
 }
 
 #[test]
-fn what_is_resumed_is_the_same_copy() {
+fn only_the_same_copy_is_resumed() {
     let folder = interrupted();
     let [from, to] = ["h.zarr", "i.zarr"].map(|name| url(&folder.join(name)));
     zarr(args!["copy", "-q", "--codecs", "gzip", &from, &to]).exits(5);
@@ -271,7 +271,7 @@ fn what_is_resumed_is_the_same_copy() {
     zarr(args!["copy", "-q", "--resume", "--codecs", "zstd", &from, &to]).fails(2, &["other options"]);
     folder.base("other.zarr");
     zarr(args!["copy", "-q", "--resume", folder.join("other.zarr"), &to]).fails(2, &["another source"]);
-    // A chunk that was changed meanwhile is copied again: here one that the copy has, and one that it has broken.
+    // A chunk that changed meanwhile is copied again: one that the copy has, and one that is broken in the copy.
     folder.write("h.zarr/b/c/1", le(&[3, 4]));
     folder.write("h.zarr/a/c/0", le(&[5, 6]));
     folder.write("i.zarr/b/c/0", [0]);
@@ -286,15 +286,16 @@ fn an_unfinished_copy_is_named_and_erased() {
     let [from, to] = ["h.zarr", "i.zarr"].map(|name| url(&folder.join(name)));
     zarr(args!["copy", "-q", "--codecs", "gzip", &from, &to]).exits(5);
     zarr(args!["rm", &to]).fails(3, &["i.zarr", "no node at \"/\"", "h.zarr\"", "`zarr rm --unfinished`"]);
-    zarr(args!["rm", "--unfinished", folder.join("i.zarr")]).fails(2, &["i.zarr", "is no URL", ".partial"]);
+    zarr(args!["rm", "--unfinished", folder.join("i.zarr")])
+        .fails(2, &["i.zarr", "is not a URL", ".partial"]);
     let dry = ["rm", "--unfinished", "--dry-run", &to];
-    // How far the copy of the other array has come depends on what was quicker.
+    // The progress of the other array depends on timing.
     let left = ["/.zarr-copy.json", "/a", "/b"]
         .into_iter()
         .filter(|name| folder.join(&format!("i.zarr{name}")).exists());
     let left: Vec<_> = left.collect();
     assert_eq!(left[0], "/.zarr-copy.json");
-    let text: String = left.iter().map(|name| format!("{name} (no node)\n")).collect();
+    let text: String = left.iter().map(|name| format!("{name} (not a node)\n")).collect();
     assert_eq!(zarr(dry).ok().text(), text);
     let wanted = json!({ "dry_run": true, "nodes": [], "not_nodes": left });
     assert_eq!(zarr([&dry[..], &["--json"]].concat()).ok().json(), wanted);
@@ -317,7 +318,7 @@ fn options_for_stores_may_stand_anywhere() {
     let wanted = zarr(args!["cat", &a]).ok().out;
     assert_eq!(zarr(options.iter().cloned().chain(args!["cat", &a])).ok().out, wanted);
     assert_eq!(zarr(args!["cat", &a].into_iter().chain(options)).ok().out, wanted);
-    zarr(args!["cat", &a, "--endpoint", "here"]).fails(2, &["--endpoint", "no URL"]);
+    zarr(args!["cat", &a, "--endpoint", "here"]).fails(2, &["--endpoint", "expected a URL"]);
     zarr(args!["cat", &a, "--in-flight", "0"]).exits(2);
     zarr(args!["--array_path", &a, "info", &a]).fails(2, &["--array_path"]);
     let file = folder.join("trace.jsonl");
@@ -327,9 +328,9 @@ fn options_for_stores_may_stand_anywhere() {
     let chunk = requests.iter().find(|request| request["target"] == "c/0").unwrap();
     assert_eq!([&chunk["method"], &chunk["received"]], [&json!("GET"), &json!(8)]);
     assert!(requests.iter().any(|request| request["target"] == "c/1" && request["status"] == "absent"));
-    // What was read to find the array is not read again.
+    // Documents that were read to find the array are not read again.
     assert_eq!(requests.iter().filter(|request| request["target"] == "zarr.json").count(), 1);
-    // Of a copy as well: its chunk, its document, and that of the group around it, whose consolidated metadata learns of it.
+    // The same for a copy: its chunk, its document, and the group above with its consolidated metadata.
     let root = folder.join("a b/h.zarr");
     let told = |to: OsString| {
         zarr(args!["copy", "-q", root.join("a"), to, "--trace", &file]).ok();
@@ -341,10 +342,10 @@ fn options_for_stores_may_stand_anywhere() {
     let mut written = told(root.join("new").into());
     written.retain(|request| ["PUT", "COPY"].contains(&request.split(' ').next().unwrap()));
     assert_eq!(written, ["COPY c/0", "PUT zarr.json", "PUT zarr.json"]);
-    // What is packed is read.
+    // Packing reads the content.
     let packed = told(format!("{}|zip:", folder.join("t.zip").display()).into());
     assert!(packed.ends_with(&["GET zarr.json".to_owned(), "GET c/0".to_owned()]), "{packed:?}");
-    // Of a path as well, and when it ends with an error.
+    // A path is traced as well, even if the command fails.
     folder.write("bad.zarr/zarr.json", "{");
     zarr(args!["info", folder.join("bad.zarr"), "--trace", &file]).exits(1);
     let text = fs::read_to_string(&file).unwrap();
@@ -365,14 +366,14 @@ fn a_copy_can_be_packed_and_read_in_its_archive() {
         let [from, to] = [node(&root, "a"), (zip(below) + "|zarr3:a").into()];
         assert_eq!(zarr(args!["cat", to]).ok().out, zarr(args!["cat", from]).ok().out);
         zarr(args!["attrs", "set", zip(below), "a", "1"]).fails(6, &["x.zip", "read-only"]);
-        // Nothing else is left.
+        // No other file is left.
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
         fs::remove_file(folder.join("x.zip")).unwrap();
     }
-    zarr(args!["copy", "-q", &root, "s3://b/x.zip|zip:"]).fails(6, &["files of this machine"]);
-    zarr(args!["copy", "-q", &root, zip("") + "|zarr3:a"]).fails(2, &["no groups around"]);
+    zarr(args!["copy", "-q", &root, "s3://b/x.zip|zip:"]).fails(6, &["local files only"]);
+    zarr(args!["copy", "-q", &root, zip("") + "|zarr3:a"]).fails(2, &["no groups above"]);
 
-    // What ended early is resumed here as well.
+    // An interrupted copy is resumed here as well.
     let folder = interrupted();
     let [from, to] =
         [folder.join("h.zarr").into(), OsString::from(format!("{}|zip:", folder.join("y.zip").display()))];

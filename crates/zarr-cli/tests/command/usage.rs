@@ -6,7 +6,7 @@ use crate::args;
 use crate::harness::{Folder, zarr, zarr_in};
 
 #[test]
-fn help_and_version_are_no_errors_and_show_examples() {
+fn help_and_version_succeed_and_help_has_examples() {
     for verb in [
         "info",
         "tree",
@@ -64,7 +64,7 @@ fn a_wrong_command_line_exits_with_2() {
 }
 
 #[test]
-fn what_is_not_there_is_named_with_what_is() {
+fn errors_for_missing_nodes_name_what_exists() {
     let folder = Folder::new();
     folder.group("h.zarr");
     folder.base("h.zarr/a/b");
@@ -105,7 +105,7 @@ fn arrays_of_older_formats_are_read_like_any_other() {
         run("explain", &[]);
         run("validate", &[]);
     }
-    // What lies in a file of an ordinary name need not be an array.
+    // A file named `meta` need not belong to an array.
     folder.write("c.zarr/meta", "{}");
     zarr(args!["info", folder.join("c.zarr")]).fails(3, &["there is no node"]);
 }
@@ -141,7 +141,7 @@ fn errors_name_the_store_the_array_and_the_chunk() {
 
 #[cfg(unix)]
 #[test]
-fn what_the_system_refuses_exits_with_4() {
+fn errors_of_the_system_exit_with_4() {
     let folder = Folder::new();
     folder.base("a.zarr");
     fs::remove_file(folder.join("a.zarr/c/0")).unwrap();
@@ -150,7 +150,7 @@ fn what_the_system_refuses_exits_with_4() {
 }
 
 #[test]
-fn a_name_that_no_terminal_should_see_is_escaped() {
+fn control_characters_in_names_are_escaped() {
     let folder = Folder::new();
     folder.group("h.zarr");
     folder.base("h.zarr/a\u{1b}[2J");

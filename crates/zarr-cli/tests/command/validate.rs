@@ -1,4 +1,4 @@
-//! What `zarr validate` finds.
+//! The findings of `zarr validate`.
 
 use serde_json::{Value, json};
 
@@ -31,11 +31,11 @@ fn a_clean_hierarchy_is_valid() {
 }
 
 #[test]
-fn a_tolerated_deviation_is_an_error_and_says_what_to_do() {
+fn a_tolerated_deviation_is_an_error_with_advice() {
     let folder = Folder::new();
     folder.group("h.zarr");
     folder.node("h.zarr/a", &with(base(), &json!({ "shape": [4.0], "fill_value": 7.0 })));
-    // Other verbs go on.
+    // Other verbs accept it.
     zarr(args!["cat", folder.join("h.zarr/a")]).ok();
     let done = validate(&folder, "h.zarr").exits(1);
     let text = done.text();
@@ -50,7 +50,7 @@ fn a_tolerated_deviation_is_an_error_and_says_what_to_do() {
 }
 
 #[test]
-fn advice_is_no_error() {
+fn advice_is_not_an_error() {
     let folder = Folder::new();
     let changes =
         json!({ "codecs": [{ "name": "bytes", "configuration": { "endian": "little" } }, "crc32c"] });
@@ -78,7 +78,7 @@ fn one_broken_node_does_not_hide_another() {
         "  error unknown-extension at /codecs/0: cannot be understood: unknown codec \"foo\"\n",
         "/d (array)\n  error invalid at /fill_value: ",
         "/__e (array)\n  error ZM060: ",
-        "/stray (no node)\n  note: there is no document",
+        "/stray (not a node)\n  note: there is no metadata document",
         "6 nodes, 5 errors, 1 warning\n",
     ] {
         assert!(text.contains(part), "{part:?} is missing in\n{text}");

@@ -1,4 +1,4 @@
-//! The same for programs without async.
+//! Migration for programs without async.
 
 use zarr_array::{Format, Storage, block_on};
 
@@ -13,7 +13,7 @@ pub fn plan(storage: impl Into<Storage>, path: &str, options: &MigrateOptions) -
     block_on(options.plan(storage, path))
 }
 
-/// Plans a migration that writes its documents, and no chunks, to `to_path` in another store.
+/// Plans a migration that writes its documents, without chunks, to `to_path` in another store.
 ///
 /// # Errors
 /// As [`MigrateOptions::plan_into`].

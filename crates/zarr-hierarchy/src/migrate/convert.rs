@@ -1,4 +1,4 @@
-//! One node, from an older format to format 3.
+//! Converts one node from an older format to format 3.
 
 use zarr_array::meta::path::{Listed, listed};
 use zarr_array::meta::{NodeMeta, xarray};
@@ -8,10 +8,11 @@ use super::MigrateOptions;
 use super::survey::Place;
 use crate::error::HierarchyError;
 
-/// A node as one of format 3, and what was tolerated or is not the same any more; or why it cannot become one.
+/// The node in format 3 with notes about tolerated deviations and changed meanings; or the reasons why it cannot be
+/// converted.
 pub(super) type Converted = Result<(NodeMeta, Vec<String>), Vec<HierarchyError>>;
 
-/// Converts the node that the older documents of a place make; nothing when they make none.
+/// Converts the node that the older documents make. Returns `None` if they make no node.
 pub(super) fn convert(place: &Place, options: &MigrateOptions) -> Option<Converted> {
     let (node, tolerated) = match place.node(place.old, &options.limits) {
         Ok(found) => found?,
@@ -29,7 +30,7 @@ pub(super) fn convert(place: &Place, options: &MigrateOptions) -> Option<Convert
         Listed::Node => {}
         Listed::Odd(note) => notes.push(note.to_string()),
         Listed::Never => {
-            let mut all = vec![unsupported("no node of format 3 can have this name")];
+            let mut all = vec![unsupported("format 3 does not allow this name for a node")];
             all.extend(converted.err().into_iter().flatten());
             return Some(Err(all));
         }
@@ -43,7 +44,7 @@ fn array(
     notes: &mut Vec<String>,
 ) -> Result<NodeMeta, Vec<HierarchyError>> {
     let mut converted = array.to_v3(options.keep_dimensions).map_err(|e| {
-        // The error is the first obstacle.
+        // The error holds the first obstacle already.
         let others = array.v3_obstacles().iter().skip(1).map(|obstacle| unsupported(obstacle));
         [e.into()].into_iter().chain(others).collect::<Vec<_>>()
     })?;
@@ -56,7 +57,7 @@ fn array(
                 set.map_err(|e| vec![e.into()])?;
             }
             None => notes.push(format!(
-                "elements that are equal to the fill value are no missing ones to xarray any more, which has no mask for {}",
+                "elements equal to the fill value will not be missing values to xarray, which has no mask for {}",
                 data_type.name()
             )),
         }

@@ -1,4 +1,4 @@
-//! The documents of format 3 of all nodes, and what is in their way.
+//! Drafts the documents of format 3 for all nodes, and finds the obstacles.
 
 use std::collections::HashSet;
 
@@ -15,40 +15,40 @@ use super::survey::Place;
 use crate::child::Kind;
 use crate::error::{HierarchyError, HierarchyResult};
 
-/// What is to become of a node.
+/// The planned change of a node.
 #[derive(Debug)]
 pub(super) struct Draft<'a> {
-    /// Where the node is.
+    /// The place of the node.
     pub(super) from: &'a Place,
-    /// Where its document of format 3 goes.
+    /// The place of its document of format 3.
     pub(super) to: &'a Place,
     pub(super) kind: Option<Kind>,
     /// The document of format 3.
     pub(super) text: Option<String>,
-    /// A document of format 3 is in the way, and deleted first.
+    /// Whether an existing document of format 3 is deleted first.
     pub(super) stale: bool,
     pub(super) obstacles: Vec<HierarchyError>,
     pub(super) notes: Vec<String>,
 }
 
 impl Draft<'_> {
-    /// Whether there will be a node of format 3.
+    /// Whether the node will have format 3.
     pub(super) fn lives(&self) -> bool {
         self.text.is_some() && self.obstacles.is_empty()
     }
 
-    /// The document that is there and stays.
+    /// The existing document that is kept.
     pub(super) fn kept(&self) -> Option<&[u8]> {
         self.to.document().filter(|_| !self.stale)
     }
 
-    /// Takes a stale document away.
+    /// The step that deletes a stale document.
     pub(super) fn clear(&self) -> HierarchyResult<Option<Step>> {
         let clears = self.stale && self.obstacles.is_empty();
         Ok(if clears { Some(Step::Delete(self.key()?)) } else { None })
     }
 
-    /// Writes the new document, unless it is there.
+    /// The step that writes the new document, unless it exists.
     pub(super) fn write(&self, limits: &Limits) -> HierarchyResult<Option<Step>> {
         let Some(text) = self.text.as_ref().filter(|_| self.lives()) else { return Ok(None) };
         Ok(match self.kept() {
@@ -67,7 +67,7 @@ impl Draft<'_> {
     }
 }
 
-/// Drafts all nodes; places come with where their documents go, parents first.
+/// Drafts all nodes. Each place comes with the destination of its documents, parents first.
 pub(super) fn drafts<'a>(
     places: impl Iterator<Item = (&'a Place, &'a Place)>,
     options: &MigrateOptions,
@@ -91,12 +91,12 @@ pub(super) fn drafts<'a>(
                 draft.compare(options);
             }
             Some(Err(obstacles)) => draft.obstacles = obstacles,
-            // What is of format 3 already stays where it is.
+            // Nodes of format 3 stay in the source.
             None if !std::ptr::eq(from, to) || !from.has_node(Format::V3) => continue,
             None => draft.leave(options),
         }
         if node::above(&from.prefix).iter().any(|above| blocked.contains(above)) {
-            draft.block(ArrayErrorKind::Unsupported, "a group around it cannot be converted");
+            draft.block(ArrayErrorKind::Unsupported, "a group above it cannot be converted");
         }
         if !draft.obstacles.is_empty() {
             blocked.insert(&from.prefix);
@@ -117,7 +117,7 @@ impl Draft<'_> {
             node.documents().into_iter().find_map(|(name, text)| text.filter(|_| name == DocumentName::Node));
     }
 
-    /// Looks at the document that is there already: one that says the same, but for consolidated metadata, is fine.
+    /// Compares with the existing document. An equal one, ignoring consolidated metadata, is kept.
     fn compare(&mut self, options: &MigrateOptions) {
         let (Some(text), Some(there)) = (&self.text, self.to.document()) else { return };
         let says_the_same = || -> MetaResult<bool> {
@@ -134,7 +134,7 @@ impl Draft<'_> {
             let name = DocumentName::Node;
             self.block(
                 ArrayErrorKind::Exists,
-                format!("there is a {name} already, and it says something else"),
+                format!("there is a {name} already, and it differs from the new one"),
             );
         } else if !self.to.has_node(self.to.old) && !options.force {
             self.block(ArrayErrorKind::Exists, only(self.to.old));
@@ -143,7 +143,7 @@ impl Draft<'_> {
         }
     }
 
-    /// A node that is of format 3 and of no other.
+    /// Handles a node that has only format 3.
     fn leave(&mut self, options: &MigrateOptions) {
         let node = self.to.node(Format::V3, &options.limits).ok().flatten();
         match (options.overwrite, options.force) {
@@ -159,17 +159,14 @@ impl Draft<'_> {
 }
 
 fn only(old: Format) -> String {
-    format!(
-        "there is a {} and no metadata of format {old}, to overwrite it has to be forced",
-        DocumentName::Node
-    )
+    format!("there is a {}, but no metadata of format {old}; overwriting it needs force", DocumentName::Node)
 }
 
 fn parsed(text: &[u8], limits: &Limits) -> MetaResult<Value> {
     Ok(Document::parse(text, limits, &mut Ignore)?.root)
 }
 
-/// Gives the groups that have consolidated metadata in either form that of format 3.
+/// Gives inline consolidated metadata to the groups that have consolidated metadata in either form.
 fn consolidate(drafts: &mut [Draft<'_>], limits: &Limits) -> HierarchyResult<()> {
     for i in 0..drafts.len() {
         let (group, rest) = (&drafts[i], &drafts[i + 1..]);
@@ -184,7 +181,7 @@ fn consolidate(drafts: &mut [Draft<'_>], limits: &Limits) -> HierarchyResult<()>
         };
         let kept = group.kept().filter(|text| Form::Inline.is_held(text, limits));
         let text = match kept {
-            // It is in step with what is below, and remains so.
+            // The existing consolidated metadata is up to date, and stays.
             Some(there) if !group.from.consolidated && below().all(|(draft, _)| draft.kept().is_some()) => {
                 String::from_utf8_lossy(there).into_owned()
             }

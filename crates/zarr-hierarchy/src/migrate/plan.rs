@@ -1,4 +1,4 @@
-//! What a migration, or a removal, is going to do.
+//! The plan of a migration or a removal.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -16,7 +16,7 @@ use crate::child::Kind;
 use crate::copy::moved;
 use crate::error::{HierarchyError, HierarchyResult};
 
-/// What is going to be done, and what is in the way. Nothing has been changed yet.
+/// The planned changes and the obstacles. Nothing has been changed yet.
 #[derive(Debug)]
 pub struct Plan {
     pub(super) storage: Storage,
@@ -28,30 +28,30 @@ pub struct Plan {
     pub(super) limits: Limits,
 }
 
-/// A node, and what becomes of it.
+/// A node and its planned change.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct PlannedNode {
-    /// Where it is.
+    /// The path of the node.
     pub path: String,
-    /// What it is, where that could be read.
+    /// The kind of the node, if it could be read.
     pub kind: Option<Kind>,
-    /// What becomes of it.
+    /// The planned change.
     pub state: State,
-    /// Why that is not possible.
+    /// The reasons why the change is not possible.
     pub obstacles: Vec<HierarchyError>,
-    /// What was tolerated in its documents, and what will not be the same.
+    /// Tolerated deviations in its documents, and changes of meaning.
     pub notes: Vec<String>,
 }
 
-/// What becomes of a node.
+/// The planned change of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// Its documents change.
     Changes,
-    /// There is nothing to be done.
+    /// Nothing needs to be done.
     Done,
-    /// Nothing is done, because of obstacles.
+    /// Nothing is done because of obstacles.
     Blocked,
 }
 
@@ -61,15 +61,15 @@ impl Plan {
         &self.nodes
     }
 
-    /// What is written and deleted, in that order; steps without an order of their own may be taken in any.
+    /// The steps in the order in which they are taken. Steps of one stage run in any order.
     pub fn steps(&self) -> impl Iterator<Item = &Step> {
         self.stages.steps()
     }
 
-    /// Whether the plan can be run: no node is in the way, or they are passed over.
+    /// Whether the plan can be run: there are no obstacles, or `keep_going` skips their nodes.
     ///
     /// # Errors
-    /// The first obstacle, and how many nodes have one.
+    /// The first obstacle, and the number of further nodes with obstacles.
     pub fn check(&self) -> HierarchyResult<()> {
         let mut blocked = self.nodes.iter().filter(|node| node.state == State::Blocked);
         let Some(first) = blocked.next().filter(|_| !self.keep_going) else { return Ok(()) };
@@ -82,13 +82,13 @@ impl Plan {
         Err(HierarchyError::new(obstacle.kind(), message).at(&first.path))
     }
 
-    /// Does what is planned, and tells of each step when it is done.
+    /// Carries out the plan and calls `done` after each step.
     ///
-    /// Steps are taken as planned, without looking again: who changes older documents meanwhile is not noticed.
+    /// Steps are taken as planned: changes of older documents since the planning are not noticed.
     ///
     /// # Errors
-    /// Those of [`check`](Self::check), and nothing is changed; [`Conflict`](ArrayErrorKind::Conflict) when somebody else
-    /// writes documents of format 3; those of the store. After any of them it can be planned and run again.
+    /// Those of [`check`](Self::check), and nothing is changed; [`Conflict`](ArrayErrorKind::Conflict) if another
+    /// writer writes documents of format 3; errors of the store. After any error a new plan can be made and run.
     pub async fn run(&self, done: &(dyn Fn(&Step) + Sync)) -> HierarchyResult<()> {
         self.check()?;
         self.stages.take(&self.storage, self.at_once, done).await?;
@@ -106,13 +106,13 @@ impl Plan {
         Ok(())
     }
 
-    /// The nodes whose documents change.
+    /// The prefixes of the nodes whose documents change.
     fn touched(&self) -> HashSet<Prefix> {
         self.steps().map(|step| step.key().parent()).collect()
     }
 }
 
-/// Plans a migration, in place or to somewhere else.
+/// Plans a migration, in place or to another destination.
 pub(super) async fn migration(
     options: &MigrateOptions,
     storage: &Storage,
@@ -161,8 +161,8 @@ pub(super) async fn migration(
     Ok(plan)
 }
 
-/// Stale documents go first, those of groups before those of the nodes in them; then the new ones are written, those of
-/// groups last; then the older documents go, those of groups last.
+/// Returns the stages: first stale documents are deleted, those of groups before those of their children. Then new
+/// documents are written, groups last. Then older documents are deleted, groups last.
 fn stages(drafts: &[Draft<'_>], options: &MigrateOptions) -> HierarchyResult<Stages> {
     let mut levels: BTreeMap<usize, Vec<&Draft<'_>>> = BTreeMap::new();
     for draft in drafts {
@@ -200,21 +200,20 @@ fn planned(draft: Draft<'_>, touched: &HashSet<Prefix>) -> PlannedNode {
     PlannedNode { path, kind: draft.kind, state, obstacles: draft.obstacles, notes: draft.notes }
 }
 
-/// Checklist F10: every group around a node of format 3 has to be one.
+/// Fails if a group above has only format 2: groups above a node of format 3 must have format 3 (rule F10).
 async fn check_above(storage: &Storage, prefix: &Prefix, limits: &Limits) -> HierarchyResult<()> {
     for above in node::above(prefix) {
         let place = Place::look(storage, above, Format::V2, limits).await?;
         if place.has_node(Format::V2) && !place.has_node(Format::V3) {
             let path = place.prefix.node_path();
-            let message =
-                format!("the group {path:?} around it is of format 2, and would have to be migrated as well");
+            let message = format!("the group {path:?} above it has format 2 and must be migrated first");
             return Err(HierarchyError::invalid(message));
         }
     }
     Ok(())
 }
 
-/// Refuses a destination where there is anything that no earlier run has written.
+/// Refuses a destination that holds anything an earlier run has not written.
 async fn check_vacant(to: &Storage, target: &Prefix, prefixes: &[Prefix]) -> HierarchyResult<()> {
     if !to.capabilities().list {
         return Ok(());
@@ -227,7 +226,7 @@ async fn check_vacant(to: &Storage, target: &Prefix, prefixes: &[Prefix]) -> Hie
     match key.or(prefix) {
         None => Ok(()),
         Some(other) => {
-            let message = format!("the destination is not empty: there is {other:?}");
+            let message = format!("the destination is not empty: it holds {other:?}");
             Err(HierarchyError::new(ArrayErrorKind::Exists, message))
         }
     }

@@ -1,4 +1,4 @@
-//! Removing the metadata of one format.
+//! Removes the metadata of one format.
 
 use zarr_array::meta::NodeMeta;
 use zarr_array::traits::Prefix;
@@ -10,7 +10,7 @@ use super::survey::{Place, survey};
 use crate::child::Kind;
 use crate::error::{HierarchyError, HierarchyResult};
 
-/// How the metadata of one format is removed from a hierarchy.
+/// The options for removing the metadata of one format from a hierarchy.
 #[derive(Debug, Clone, Default)]
 pub struct RemoveOptions {
     force: bool,
@@ -19,39 +19,39 @@ pub struct RemoveOptions {
 }
 
 impl RemoveOptions {
-    /// Only where there is valid metadata of another format.
+    /// The defaults: remove only where there is valid metadata of another format.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether documents are removed also where nothing else makes a node of what is there.
+    /// Sets whether documents are removed even if no node is left.
     #[must_use]
     pub fn force(mut self, force: bool) -> Self {
         self.force = force;
         self
     }
 
-    /// The limits on what stored documents may make us do.
+    /// Sets the limits for stored documents.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// How many documents are read or deleted at once; by default as many as the store says are worth it.
+    /// Sets how many documents are read or deleted at once. By default the store decides.
     #[must_use]
     pub fn at_once(mut self, requests: usize) -> Self {
         self.at_once = Some(requests.max(1));
         self
     }
 
-    /// Plans the removal of all documents of `format`, 3 or 2, of the node at `path` and of all below it. Those of the
-    /// deepest nodes go first, those of the node itself last. Consolidated metadata of format 2 is one of them.
+    /// Plans the removal of all documents of `format`, 3 or 2, from the node at `path` and all nodes below it. The
+    /// deepest nodes come first, the node itself last. Consolidated metadata of format 2 is removed as well.
     ///
     /// # Errors
-    /// [`NotFound`](ArrayErrorKind::NotFound) when there is no document at all;
-    /// [`InvalidArgument`](ArrayErrorKind::InvalidArgument) for format 1;
-    /// [`Unsupported`](ArrayErrorKind::Unsupported) when the store cannot list; those of the store.
+    /// [`NotFound`](ArrayErrorKind::NotFound) if there is no document at all;
+    /// [`InvalidArgument`](ArrayErrorKind::InvalidArgument) for format 1; [`Unsupported`](ArrayErrorKind::Unsupported)
+    /// if the store cannot list; errors of the store.
     pub async fn plan(
         &self,
         storage: impl Into<Storage>,
@@ -90,7 +90,7 @@ impl RemoveOptions {
         Ok(Plan { storage, prefix, nodes, stages, keep_going: false, at_once, limits })
     }
 
-    /// What becomes of a place of whose documents some are deleted, unless there are none.
+    /// Plans the change of a place. `none` says that the place has no documents to delete.
     fn judge(&self, place: &Place, none: bool, other: Format) -> PlannedNode {
         let remaining = place.node(other, &self.limits);
         let kind = match &remaining {
@@ -103,7 +103,7 @@ impl RemoveOptions {
             Ok(Some(_)) => None,
             Ok(None) => {
                 let message =
-                    format!("there is no metadata of format {other}, to remove the last has to be forced");
+                    format!("there is no metadata of format {other}; removing the last metadata needs force");
                 Some(HierarchyError::new(ArrayErrorKind::NotFound, message))
             }
             Err(e) => Some(e.into()),

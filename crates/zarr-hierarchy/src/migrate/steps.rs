@@ -1,4 +1,4 @@
-//! What is written and deleted, in which order.
+//! The steps of a plan and their order.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use zarr_array::traits::{
@@ -9,15 +9,15 @@ use zarr_array::{ArrayErrorKind, Storage, node};
 
 use crate::error::{HierarchyError, HierarchyResult};
 
-/// One change of a store.
+/// A change of the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Step {
-    /// A document is put where there is none.
+    /// Puts a document where there is none.
     Write(Key, String),
-    /// A document is put in the place of one that says the same, but for its consolidated metadata.
+    /// Replaces a document by an equal one with other consolidated metadata.
     Replace(Key, String),
-    /// A document is deleted.
+    /// Deletes a document.
     Delete(Key),
 }
 
@@ -39,14 +39,14 @@ impl Step {
         match outcome {
             Outcome::Done(_) => Ok(()),
             _ => {
-                let message = "somebody else has written a document here meanwhile";
+                let message = "another writer has written this document meanwhile";
                 Err(HierarchyError::new(ArrayErrorKind::Conflict, message))
             }
         }
     }
 }
 
-/// Steps in stages: those of one stage are taken together, in any order, and stages one after the other.
+/// Steps in stages. The steps of one stage run together in any order; stages run one after the other.
 #[derive(Debug, Default)]
 pub(super) struct Stages(Vec<Vec<Step>>);
 
@@ -57,8 +57,8 @@ impl Stages {
         }
     }
 
-    /// Deletes documents of nodes of one level: of each what makes it a node first, so that an interruption leaves no node
-    /// without its attributes.
+    /// Adds the deletion of documents of nodes of one level. The documents that make a node go first, so an
+    /// interruption leaves no node without its attributes.
     pub(super) fn delete(&mut self, nodes: Vec<[Vec<Key>; 2]>) {
         let (mut makers, mut rest) = (Vec::new(), Vec::new());
         for [first, then] in nodes {
@@ -73,7 +73,7 @@ impl Stages {
         self.0.iter().flatten()
     }
 
-    /// Takes all steps, at most `at_once` at a time, and tells of each one when it is done.
+    /// Takes all steps, at most `at_once` at a time, and calls `done` after each.
     pub(super) async fn take(
         &self,
         storage: &Storage,
@@ -85,7 +85,7 @@ impl Stages {
         for stage in &self.0 {
             let deletes = matches!(stage.first(), Some(Step::Delete(_)));
             if deletes && written {
-                // What takes the place of the deleted documents must be durable first.
+                // The replacements of the deleted documents must be durable first.
                 storage.sync().await?;
             }
             written = !deletes;

@@ -1,4 +1,4 @@
-//! Which documents of which formats lie where.
+//! Finds the documents of a hierarchy by place and format.
 
 use futures_util::future::try_join_all;
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -9,18 +9,18 @@ use zarr_array::{Diagnostic, Format, Limits, Storage};
 
 use crate::error::HierarchyResult;
 
-/// A place in a hierarchy, with its documents of format 3 and of an older one.
+/// A place in a hierarchy with its documents of format 3 and of an older format.
 #[derive(Debug)]
 pub(super) struct Place {
     pub(super) prefix: Prefix,
     pub(super) old: Format,
     documents: Documents,
-    /// Whether consolidated metadata of format 2 lies here.
+    /// Whether it has consolidated metadata of format 2.
     pub(super) consolidated: bool,
 }
 
 impl Place {
-    /// Looks at a prefix: for all documents at once, then for consolidated metadata where there may be a group.
+    /// Reads the documents at a prefix, all at once, and checks for consolidated metadata if it may be a group.
     pub(super) async fn look(
         storage: &Storage,
         prefix: Prefix,
@@ -51,15 +51,15 @@ impl Place {
         names(Format::V3).into_iter().chain(names(self.old)).any(|name| self.has(name))
     }
 
-    /// Whether there is a document of this format that is meant to make a node, valid or not.
+    /// Whether a document of this format would make a node, valid or not.
     pub(super) fn has_node(&self, format: Format) -> bool {
         names(format).into_iter().any(|name| name.makes_node() && self.has(name))
     }
 
-    /// The node that the documents of one format make, and what was tolerated.
+    /// Returns the node of one format, with the tolerated deviations.
     ///
     /// # Errors
-    /// When they are not valid.
+    /// If the documents are invalid.
     pub(super) fn node(
         &self,
         format: Format,
@@ -75,12 +75,12 @@ impl Place {
         Ok(node.map(|node| (node, notes)))
     }
 
-    /// The document of format 3.
+    /// Returns the document of format 3.
     pub(super) fn document(&self) -> Option<&[u8]> {
         self.documents.get(DocumentName::Node).map(|bytes| &**bytes)
     }
 
-    /// The keys of all that is here of one format: what makes the node, then what is of no use without it.
+    /// Returns the keys of one format: first the documents that make the node, then those that depend on them.
     pub(super) fn keys(&self, format: Format) -> HierarchyResult<[Vec<Key>; 2]> {
         let there = names(format).into_iter().filter(|name| self.has(*name));
         let (makers, rest): (Vec<_>, Vec<_>) = there.partition(|name| name.makes_node());
@@ -91,7 +91,7 @@ impl Place {
         Ok([makers, rest.collect::<HierarchyResult<_>>()?])
     }
 
-    /// Whether nodes may lie below: where documents of both formats are valid, the older ones say so.
+    /// Whether nodes may be below. If both formats are valid, the older one decides.
     fn is_group(&self, limits: &Limits) -> bool {
         let mut nodes =
             [self.old, Format::V3].into_iter().filter_map(|format| self.node(format, limits).ok()?);
@@ -103,7 +103,7 @@ fn names(format: Format) -> Vec<DocumentName> {
     Documents::steps(Some(format)).concat()
 }
 
-/// All places with documents from `start` on, level by level; those in groups of either format, and none below arrays.
+/// Finds all places with documents from `start` on, level by level. Enters groups of either format, but not arrays.
 pub(super) async fn survey(
     storage: &Storage,
     start: &Prefix,

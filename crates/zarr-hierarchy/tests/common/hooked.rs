@@ -12,7 +12,7 @@ use zarr_hierarchy::zarr_array::traits::{
     store::{Answer, Capabilities, Op, Store},
 };
 
-/// The kind of an operation; a listing is a read.
+/// The kind of an operation. A listing is a read.
 #[derive(PartialEq)]
 enum Call {
     Read,
@@ -21,7 +21,7 @@ enum Call {
 
 type Hook = dyn Fn(Call) -> BoxFuture<'static, StoreResult<()>> + Send + Sync;
 
-/// Runs a hook before it passes an operation on.
+/// Runs a hook before each operation.
 struct Hooked {
     storage: Storage,
     capabilities: Capabilities,
@@ -39,7 +39,7 @@ impl Hooked {
     }
 }
 
-/// A storage whose puts and deletions fail after the first `left` ones.
+/// A storage whose puts and deletes fail after the first `left` ones.
 pub(crate) fn failing(storage: &Storage, left: i64) -> Storage {
     let left = AtomicI64::new(left);
     let before = move |call| {
@@ -56,13 +56,14 @@ pub(crate) fn unconditional(storage: &Storage) -> Storage {
     Hooked::over(storage, capabilities, |_| ready(Ok(())))
 }
 
-/// A storage that can neither be listed nor written, as behind a web server.
+/// A storage that can neither list nor write, like a web server.
 pub(crate) fn unlisted(storage: &Storage) -> Storage {
     let capabilities = storage.capabilities().without_list().read_only();
     Hooked::over(storage, capabilities, |_| ready(Ok(())))
 }
 
-/// A storage behind a network with 8 requests in flight, and the largest number of requests that waited at once.
+/// Makes a storage like one in a network, with 8 requests in flight. Returns also the largest number of requests that
+/// waited at once.
 pub(crate) fn slow(storage: &Storage) -> (Storage, Arc<AtomicUsize>) {
     let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let waited = most.clone();

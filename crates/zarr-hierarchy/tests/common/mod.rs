@@ -24,7 +24,7 @@ pub(crate) fn key(key: &str) -> Key {
     Key::new(key).unwrap()
 }
 
-/// A store that holds these objects, and the counter of what is asked of it.
+/// Makes a store with these objects, and a counter of requests.
 pub(crate) fn store(objects: &[(&str, &str)]) -> (Storage, Counting) {
     let memory = Storage::from(MemoryStore::new());
     for (name, text) in objects {
@@ -33,12 +33,12 @@ pub(crate) fn store(objects: &[(&str, &str)]) -> (Storage, Counting) {
     Counting::over(&memory)
 }
 
-/// A store that can neither be listed nor written, as behind a web server.
+/// A store that can neither list nor write, like a web server.
 pub(crate) fn unlisted(storage: &Storage) -> Storage {
     hooked::unlisted(storage)
 }
 
-/// A group of format 3 with consolidated metadata, an object of paths and documents.
+/// Returns a group document of format 3 with this consolidated metadata, an object of paths and documents.
 pub(crate) fn consolidated(metadata: &str) -> String {
     format!(
         r#"{{"zarr_format":3,"node_type":"group","attributes":{{}},
@@ -76,7 +76,7 @@ pub(crate) fn array_meta() -> ArrayMeta {
     ArrayMeta::builder([4], DataType::Int32).chunks([2]).fill(7).build().unwrap()
 }
 
-/// What `work` asks of the store.
+/// Returns the requests that `work` makes.
 pub(crate) fn cost<R>(counting: &Counting, work: impl FnOnce() -> R) -> Counts {
     let before = counting.counts();
     drop(work());

@@ -1,4 +1,4 @@
-//! An `object_store` in memory whose puts do what a script says.
+//! An `object_store` in memory with scripted puts.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,34 +13,34 @@ use zarr_store_object::object_store::{
     ObjectStoreExt as _, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 
-/// What becomes of one put.
+/// What happens to a put.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
-    /// It is done and answered.
+    /// It is applied and answered.
     Pass,
-    /// It is done, and the answer is lost.
+    /// It is applied, and the answer is lost.
     Applied,
-    /// It is not done, and the answer is lost.
+    /// It is not applied, and the answer is lost.
     Dropped,
-    /// It is refused for another reason than its condition.
+    /// It is refused, but not because of its condition.
     Forbidden,
 }
 
-/// What somebody else does after a put, before anything else is asked.
+/// What another writer does after a put, before the next request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Other {
     Nothing,
     Puts(&'static str),
     Deletes,
-    /// From now on nothing can be read.
+    /// Nothing can be read from now on.
     Hides,
 }
 
-/// The store. Clones share everything.
+/// The store. Clones share all state.
 #[derive(Clone, Debug, Default)]
 pub struct Double {
     memory: Arc<InMemory>,
-    /// The puts that have something done to them; all others pass.
+    /// The scripted puts; all later ones succeed.
     script: Arc<Mutex<Vec<(Step, Other)>>>,
     hidden: Arc<Mutex<bool>>,
     pub puts: Arc<AtomicUsize>,
@@ -52,7 +52,7 @@ impl Double {
         Self { script: Arc::new(Mutex::new(script.to_vec())), ..Self::default() }
     }
 
-    /// Puts as somebody else.
+    /// Puts as another writer.
     pub fn put(&self, path: &str, value: &'static str) {
         self.memory.put(&Path::from(path), value.into()).now_or_never().unwrap().unwrap();
     }

@@ -1,4 +1,4 @@
-//! What the tests of stores share: servers that answer what a function says, and stores over them.
+//! Shared by the tests of stores: scripted servers, and stores over them.
 #![allow(dead_code, unreachable_pub, reason = "each test uses what it needs")]
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
@@ -21,12 +21,12 @@ pub fn open(url: &str, access: &Access) -> StoreResult<Storage> {
     block_on(Schemes::new(&[zarr_store_object::SCHEMES]).open(url, access)).map(|located| located.storage)
 }
 
-/// Few and short attempts, so that a test ends soon whatever a server does.
+/// Few and short attempts, so that tests end soon for any server.
 pub fn brief() -> Access {
     Access::new().retries(2).timeout(std::time::Duration::from_secs(6))
 }
 
-/// The stores that can be opened, each over `server`: S3, Google, Azure, a web server.
+/// Opens all kinds of stores over `server`: S3, Google, Azure, a web server.
 pub fn all(server: &Server, access: &Access) -> [(&'static str, Storage); 4] {
     let [s3, google, azure] = buckets(server, access);
     [s3, google, azure, ("http", open(&server.url("/bucket"), access).unwrap())]
@@ -54,13 +54,13 @@ pub fn web(server: &Server) -> Storage {
     open(&server.url("/bucket"), &brief()).unwrap()
 }
 
-/// An error as S3, Google and Azure write it.
+/// Returns an error as S3, Google and Azure write it.
 pub fn refused(status: u16, code: &str) -> Answer {
     let body = format!("<?xml version=\"1.0\"?><Error><Code>{code}</Code></Error>");
     Answer::new(status).header("Content-Type", "application/xml").header("x-ms-error-code", code).body(body)
 }
 
-/// The answer to a `GET` or `HEAD` of an object with this value.
+/// Returns the answer to a `GET` or `HEAD` of an object with this value.
 pub fn object(asked: &Asked, value: &[u8]) -> Answer {
     let size = value.len();
     let answer =
@@ -80,7 +80,7 @@ pub fn object(asked: &Asked, value: &[u8]) -> Answer {
     }
 }
 
-/// The answer of S3 to a request that deletes many objects: all of them are.
+/// Returns the answer of S3 to a delete request: all objects are deleted.
 pub fn deleted(asked: &Asked) -> Answer {
     let body = String::from_utf8(asked.body.clone()).unwrap();
     let keys = body.split("<Key>").skip(1).filter_map(|rest| rest.split_once("</Key>"));

@@ -1,4 +1,4 @@
-//! A server on loopback that gives each request to a function, counts them, and writes down what was asked.
+//! A server on loopback that answers each request with a function, counts requests and records them.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -12,13 +12,13 @@ use std::time::Duration;
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
     pub method: String,
-    /// Path and query, as sent.
+    /// The path and query, as sent.
     pub target: String,
-    /// Names, in lower case, and values.
+    /// Lower-case names with values.
     pub headers: Vec<(String, String)>,
-    /// What was sent with it, up to 1 MiB.
+    /// The body, up to 1 MiB.
     pub body: Vec<u8>,
-    /// How much was sent with it.
+    /// The length of the body.
     pub length: u64,
 }
 
@@ -27,13 +27,13 @@ impl Asked {
         self.headers.iter().find(|(n, _)| n == name).map(|(_, value)| value.as_str())
     }
 
-    /// The value of a parameter of the query, as sent.
+    /// Returns a parameter of the query, as sent.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         let pairs = self.target.split_once('?')?.1.split('&');
         pairs.map(|pair| pair.split_once('=').unwrap_or((pair, ""))).find(|(n, _)| *n == name).map(|(_, v)| v)
     }
 
-    /// The part of an object of `size` bytes that is asked for: empty if there is none; `None`: all of it.
+    /// Returns the requested part of an object of `size` bytes: empty if it is outside, `None` without a range.
     pub fn range(&self, size: usize) -> Option<Range<usize>> {
         let (first, last) = self.header("range")?.strip_prefix("bytes=")?.split_once('-')?;
         Some(match (first, last) {
@@ -50,18 +50,18 @@ impl Asked {
     }
 }
 
-/// What is sent back.
+/// The answer to a request.
 #[derive(Clone, Debug)]
 pub struct Answer {
     status: u16,
     headers: Vec<(String, String)>,
     body: Vec<u8>,
-    /// The `Content-Length`, where it is not that of the body.
+    /// The `Content-Length`, if it differs from the length of the body.
     declared: Option<usize>,
-    /// The body is sent over and over: with a `Content-Length` if one is declared, else in chunks.
+    /// Whether the body is repeated endlessly: with a `Content-Length` if one is declared, else in chunks.
     endless: bool,
     delay: Duration,
-    /// The connection is closed without an answer.
+    /// Whether the connection is closed without an answer.
     lost: bool,
 }
 
@@ -110,7 +110,7 @@ impl Answer {
     }
 }
 
-/// More than an endless body ever sends, so that a test that fails does not fill the memory.
+/// The largest size of an endless body, so that a failing test does not fill the memory.
 pub const ENDLESS: u64 = 256 << 20;
 
 type Script = dyn Fn(&Asked) -> Answer + Send + Sync;
@@ -124,7 +124,7 @@ struct Counts {
     stopped: AtomicBool,
 }
 
-/// The server. It ends with this value.
+/// The server. It ends on drop.
 pub struct Server {
     address: SocketAddr,
     counts: Arc<Counts>,
@@ -142,14 +142,14 @@ impl Server {
                     return;
                 }
                 let (script, counts) = (script.clone(), shared.clone());
-                // An error is a connection that the client has closed.
+                // An error means that the client has closed the connection.
                 thread::spawn(move || serve(&connection, &*script, &counts));
             }
         });
         Self { address, counts }
     }
 
-    /// As [`new`](Self::new), with the number of the request, from 0 on.
+    /// Like [`new`](Self::new), with the number of the request, from 0.
     pub fn numbered(script: impl Fn(usize, &Asked) -> Answer + Send + Sync + 'static) -> Self {
         let next = AtomicUsize::new(0);
         Self::new(move |asked| script(next.fetch_add(1, Ordering::SeqCst), asked))
@@ -163,17 +163,17 @@ impl Server {
         self.counts.log.lock().unwrap().clone()
     }
 
-    /// Requests with this method.
+    /// Returns the number of requests with this method.
     pub fn count(&self, method: &str) -> usize {
         self.asked().iter().filter(|asked| asked.method == method).count()
     }
 
-    /// The most requests that were under way at once.
+    /// Returns the largest number of requests at once.
     pub fn most_at_once(&self) -> usize {
         self.counts.most.load(Ordering::SeqCst)
     }
 
-    /// Bytes of bodies that were sent, those that still lie in buffers included.
+    /// Returns the number of sent bytes of bodies, including those in buffers.
     pub fn sent(&self) -> u64 {
         self.counts.sent.load(Ordering::SeqCst)
     }
@@ -247,7 +247,7 @@ fn take(asked: &mut Asked, input: &mut impl BufRead, length: u64) -> io::Result<
     Ok(())
 }
 
-/// Whether the connection can be used again.
+/// Sends the answer. Returns whether the connection can be used again.
 fn send(answer: &Answer, asked: &Asked, mut to: &TcpStream, counts: &Counts) -> io::Result<bool> {
     let mut head = format!("HTTP/1.1 {} \r\n", answer.status);
     for (name, value) in &answer.headers {

@@ -1,4 +1,4 @@
-//! Checklist F, one test for each rule that can be tested by itself.
+//! The rules F of the specification, with one test for each rule that can be tested alone.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;
@@ -37,7 +37,7 @@ fn f1_f3_names_that_must_not_be_created_are_refused() {
 }
 
 #[test]
-fn f2_f2a_reserved_names_that_are_there_are_listed_and_open() {
+fn existing_nodes_with_reserved_names_are_listed_and_opened() {
     let name = "__xarray_dataarray_variable__";
     let (storage, _) = store(&[
         ("zarr.json", GROUP),
@@ -67,7 +67,7 @@ fn f4_paths_may_have_a_slash_at_either_end() {
 }
 
 #[test]
-fn f10_f13_folders_are_no_groups_and_are_reported() {
+fn folders_are_not_groups_and_are_reported() {
     let objects = [
         ("zarr.json", GROUP),
         ("i/j/zarr.json", ARRAY),
@@ -86,7 +86,7 @@ fn f10_f13_folders_are_no_groups_and_are_reported() {
     let treated = says(&[("/.git", true), ("/i", true), ("/i/j", true), ("/stray", true), ("/x", true)]);
     assert_eq!(list(ImplicitGroups::Treat), treated);
     let root = open(&storage);
-    assert_eq!(root.array("i/j").unwrap().shape(), [4], "a node opens by its path");
+    assert_eq!(root.array("i/j").unwrap().shape(), [4], "a node can be opened by its path");
     let e = root.group("i").unwrap_err();
     assert_eq!(e.kind(), Kind::NotFound);
     assert!(e.to_string().contains("ImplicitGroups::Treat"), "with a hint: {e}");
@@ -116,7 +116,7 @@ fn f12_nothing_is_created_below_an_array() {
 }
 
 #[test]
-fn f14_f16_formats_side_by_side() {
+fn formats_can_be_side_by_side() {
     let objects = [
         ("zarr.json", GROUP),
         ("both/zarr.json", ARRAY),
@@ -140,11 +140,11 @@ fn f14_f16_formats_side_by_side() {
         old.create_group_with("n", GroupMeta::new(zarr_hierarchy::Format::V3).unwrap(), ExistingNode::Fail);
     assert_eq!(e.unwrap_err().kind(), Kind::Exists);
     let e = open(&storage).create_group("old").unwrap_err();
-    assert_eq!(e.kind(), Kind::Exists, "a node of another format is a node");
+    assert_eq!(e.kind(), Kind::Exists, "a node of another format exists");
 }
 
 #[test]
-fn f15_version_3_is_looked_for_first() {
+fn format_3_is_tried_first() {
     let (storage, counting) = store(&[(".zgroup", GROUP2), (".zattrs", r#"{"a":1}"#)]);
     let used = cost(&counting, || open(&storage));
     assert_eq!(used.requests(), 1 + 3 + 1, "one, then three at once, then consolidated metadata");
@@ -152,7 +152,7 @@ fn f15_version_3_is_looked_for_first() {
 }
 
 #[test]
-fn f17_what_becomes_of_a_node_that_is_there() {
+fn an_existing_node_is_kept_replaced_or_an_error() {
     let (storage, _) = store(&[("zarr.json", GROUP)]);
     let root = open(&storage);
     let array = root.create_array("x", array_meta()).unwrap();
@@ -169,7 +169,7 @@ fn f17_what_becomes_of_a_node_that_is_there() {
 }
 
 #[test]
-fn f20_f22_e34_only_documents_make_children_and_arrays_have_none() {
+fn only_folders_with_documents_are_children_and_arrays_have_none() {
     let objects = [
         ("zarr.json", GROUP),
         ("Thumbs.db", ""),
@@ -225,7 +225,7 @@ fn f21_a_walk_finds_all_nodes_that_a_list_of_all_keys_finds() {
 }
 
 #[test]
-fn f23_a_store_that_cannot_list_says_so_and_opens_by_path() {
+fn a_store_that_cannot_list_opens_nodes_by_path() {
     let (storage, _) = store(&[("zarr.json", GROUP), ("x/zarr.json", ARRAY)]);
     let root = open(&unlisted(&storage));
     let e = root.children().unwrap_err();
@@ -235,11 +235,11 @@ fn f23_a_store_that_cannot_list_says_so_and_opens_by_path() {
     let found: Vec<_> = root.walk().collect();
     assert!(matches!(found[0].found(), Found::Unlisted(_)) && found.len() == 1);
     open(&storage).consolidate().unwrap();
-    assert_eq!(names(&open(&unlisted(&storage)).children().unwrap()), ["x"], "but for consolidated metadata");
+    assert_eq!(names(&open(&unlisted(&storage)).children().unwrap()), ["x"], "from consolidated metadata");
 }
 
 #[test]
-fn f30_erasing_takes_all_that_is_below_and_the_root_only_explicitly() {
+fn erasing_includes_everything_below_and_the_root_only_on_request() {
     let objects = [
         ("zarr.json", GROUP),
         ("a/zarr.json", GROUP),
@@ -261,7 +261,8 @@ fn f30_erasing_takes_all_that_is_below_and_the_root_only_explicitly() {
     assert!(keys(&storage).is_empty());
 }
 
-/// An interruption leaves a node or none: no consolidated metadata of a group that is gone, which some readers take for it.
+/// An interruption leaves a node or none. It never leaves consolidated metadata without its group, which some readers
+/// take for a group.
 #[test]
 fn f17_erasing_can_be_interrupted_and_run_again() {
     let objects = [(".zgroup", GROUP2), ("a/.zarray", ARRAY2), ("a/0", "chunk")];
@@ -301,14 +302,14 @@ fn h41_h42_format_2_has_no_reserved_names_and_is_erased_and_moved_alike() {
     let paths: Vec<_> = open(&storage).walk().map(|child| child.path()).collect();
     assert_eq!(paths, ["/m", "/m/n", "/m/n/__x", "/m/n/__zarr"], "H42, in consolidated metadata as well");
     assert_eq!(root.check_consolidated().unwrap().unwrap(), []);
-    assert_eq!(root.erase("c").unwrap_err().kind(), Kind::NotFound, "a folder is no node");
+    assert_eq!(root.erase("c").unwrap_err().kind(), Kind::NotFound, "a folder is not a node");
     let kept = ["m/n/__x/0", "m/n/__x/.zarray", "m/n/.zattrs/strange", "m/.zgroup", "c/0"];
     assert!(kept.iter().all(|key| keys(&storage).contains(&key.to_string())));
     assert!(!keys(&storage).iter().any(|key| key.starts_with("a/") || key.starts_with("ab/")));
 }
 
 #[test]
-fn f31_a_store_that_cannot_be_written_is_left_alone() {
+fn a_read_only_store_is_not_changed() {
     let (storage, counting) = store(&[("zarr.json", GROUP), ("a/zarr.json", GROUP)]);
     let root = open(&storage.read_only());
     let used = cost(&counting, || {
@@ -319,7 +320,7 @@ fn f31_a_store_that_cannot_be_written_is_left_alone() {
 }
 
 #[test]
-fn f32_moves_carry_everything_along() {
+fn moves_include_everything_below() {
     let (storage, _) = store(&[("zarr.json", GROUP), ("g/zarr.json", GROUP), ("g/extra.txt", "kept")]);
     let mut root = open(&storage);
     let x = root.create_array("g/x", array_meta()).unwrap();
@@ -334,7 +335,11 @@ fn f32_moves_carry_everything_along() {
     let paths: Vec<_> = open(&storage).walk().map(|child| child.path()).collect();
     assert_eq!(paths, ["/h", "/h/i", "/h/i/x"], "in consolidated metadata as well");
     assert_eq!(root.check_consolidated().unwrap().unwrap(), []);
-    assert_eq!(root.copy_to("h", &root, "h/j").unwrap_err().kind(), Kind::InvalidArgument, "into itself");
+    assert_eq!(
+        root.copy_to("h", &root, "h/j").unwrap_err().kind(),
+        Kind::InvalidArgument,
+        "a copy into itself"
+    );
     assert_eq!(root.copy_to("h", &root, "h/i").unwrap_err().kind(), Kind::InvalidArgument);
     let (other, _) = store(&[("zarr.json", GROUP), ("here/zarr.json", GROUP)]);
     assert_eq!(root.copy_to("h", &open(&other), "here").unwrap_err().kind(), Kind::Exists);
@@ -347,9 +352,9 @@ fn f40_f45_a28_historic_forms_are_tolerated() {
     let with =
         |member: &str| format!(r#"{{"zarr_format":3,"node_type":"group","consolidated_metadata":{member}}}"#);
     for (member, uses) in [
-        ("null", false),                                        // F.t6, F45
-        (r#"{"kind":"other","must_understand":false}"#, false), // F.t5
-        (r#"{"kind":"inline","metadata":{},"x":1}"#, true),     // F49
+        ("null", false),                                        // rules F.t6 and F45
+        (r#"{"kind":"other","must_understand":false}"#, false), // rule F.t5
+        (r#"{"kind":"inline","metadata":{},"x":1}"#, true),     // rule F49
     ] {
         let (storage, _) = store(&[("zarr.json", &with(member)), ("x/zarr.json", ARRAY)]);
         let root = open(&storage);
@@ -372,7 +377,7 @@ fn f43_consolidated_metadata_can_be_ignored_or_required() {
 }
 
 #[test]
-fn f42_markers_in_the_map_are_not_taken_for_maps() {
+fn empty_consolidated_members_in_entries_are_ignored() {
     let marked = GROUP.replace(
         "\"attributes\":{}",
         r#""consolidated_metadata":{"kind":"inline","must_understand":false,"metadata":{}}"#,
@@ -382,24 +387,24 @@ fn f42_markers_in_the_map_are_not_taken_for_maps() {
     let root = open(&storage);
     let used = cost(&counting, || {
         let a = root.group("a").unwrap();
-        assert_eq!(names(&a.children().unwrap()), ["b"], "those of the map around");
+        assert_eq!(names(&a.children().unwrap()), ["b"], "from the consolidated metadata above");
         assert_eq!(a.group("b").unwrap().array("x").unwrap().path(), "/a/b/x");
     });
     assert_eq!(used.requests(), 0);
 }
 
 #[test]
-fn f46_an_array_in_the_map_opens_with_the_member() {
+fn an_array_with_consolidated_metadata_opens() {
     let marked =
         ARRAY.replace("\"attributes\":{}", r#""consolidated_metadata":{"kind":"inline","metadata":{}}"#);
     let (storage, _) = store(&[("zarr.json", &consolidated(&format!(r#"{{"x":{marked}}}"#)))]);
     assert_eq!(open(&storage).array("x").unwrap().shape(), [4]);
 }
 
-/// F50 to F53, H1: a whole hierarchy of format 2 from one object.
+/// Rules F50 to F53 and H1: one object holds a whole hierarchy of format 2.
 #[test]
 fn f53_an_object_of_version_2_answers_for_every_node() {
-    let marked = r#"{"zarr_format":2,"consolidated_metadata":{"kind":"inline","metadata":{}}}"#; // F51
+    let marked = r#"{"zarr_format":2,"consolidated_metadata":{"kind":"inline","metadata":{}}}"#; // rule F51
     let map = format!(
         r#"{{".zgroup":{GROUP2},".zattrs":{{"t":1}},"a/.zgroup":{marked},"a/x/.zarray":{ARRAY2},"a/x/.zattrs":{{"u":2}},
         "bad/.zarray":"text"}}"#
@@ -410,9 +415,9 @@ fn f53_an_object_of_version_2_answers_for_every_node() {
     let root = open(&storage);
     let used = cost(&counting, || {
         assert_eq!(names(&root.children().unwrap()), ["a", "bad"]);
-        assert!(root.children().unwrap()[1].error().is_some(), "F50: a document is no string");
+        assert!(root.children().unwrap()[1].error().is_some(), "rule F50: a document is not a string");
         let a = root.group("a").unwrap();
-        assert!(a.attributes().is_empty(), "F52");
+        assert!(a.attributes().is_empty(), "rule F52");
         assert_eq!(a.array("x").unwrap().metadata().attributes().len(), 1);
         assert_eq!(root.array("unseen").unwrap_err().kind(), Kind::NotFound);
     });
@@ -420,7 +425,7 @@ fn f53_an_object_of_version_2_answers_for_every_node() {
 }
 
 #[test]
-fn f47_a_group_in_between_covers_what_is_below_it() {
+fn consolidated_metadata_of_an_inner_group_is_used_for_its_nodes() {
     let (storage, _) = store(&[
         ("zarr.json", GROUP),
         ("a/zarr.json", GROUP),
@@ -436,7 +441,7 @@ fn f47_a_group_in_between_covers_what_is_below_it() {
 }
 
 #[test]
-fn f48_f49_what_others_cannot_read_is_not_consolidated_unsaid() {
+fn arrays_that_cannot_be_resolved_are_not_consolidated_silently() {
     use zarr_hierarchy::UnresolvedArrays;
     let unknown = ARRAY.replace("\"bytes\"", "\"unheard-of\"");
     let (storage, _) = store(&[
@@ -457,7 +462,7 @@ fn f48_f49_what_others_cannot_read_is_not_consolidated_unsaid() {
 }
 
 #[test]
-fn f_t1_a_tree_in_one_document_needs_no_other_request() {
+fn a_consolidated_tree_needs_one_request() {
     let map = format!(r#"{{"a":{GROUP},"a/x":{ARRAY}}}"#);
     let (storage, counting) = store(&[("zarr.json", &consolidated(&map))]);
     let used = cost(&counting, || {
@@ -473,14 +478,14 @@ fn f_t1_a_tree_in_one_document_needs_no_other_request() {
 }
 
 #[test]
-fn f_t2_a_node_that_is_gone_opens_and_reads_as_fill() {
+fn an_erased_node_in_consolidated_metadata_opens_and_reads_the_fill_value() {
     let (storage, _) = store(&[("zarr.json", &consolidated(&format!(r#"{{"gone":{ARRAY}}}"#)))]);
     let gone = open(&storage).array("gone").unwrap();
     assert_eq!(gone.read::<i32>(..).unwrap().as_slice(), [7; 4]);
 }
 
 #[test]
-fn f_t3_a_node_that_is_not_in_the_map_is_not_seen() {
+fn a_node_missing_in_consolidated_metadata_is_not_seen() {
     let (storage, _) = store(&[("zarr.json", &consolidated("{}")), ("x/zarr.json", ARRAY)]);
     let root = open(&storage);
     assert!(root.children().unwrap().is_empty());
@@ -501,7 +506,7 @@ fn f_t4_slashes_around_paths_name_the_same_node() {
 }
 
 #[test]
-fn f_t7_another_version_of_the_old_form_is_an_error() {
+fn another_version_of_consolidated_metadata_is_an_error() {
     let (storage, _) =
         store(&[(".zgroup", GROUP2), (".zmetadata", r#"{"zarr_consolidated_format":2,"metadata":{}}"#)]);
     assert_eq!(Group::open(storage.clone(), "/", &standard()).unwrap_err().kind(), Kind::Unsupported);
@@ -509,7 +514,7 @@ fn f_t7_another_version_of_the_old_form_is_an_error() {
 }
 
 #[test]
-fn f_t8_f44_changes_are_seen_in_the_map() {
+fn changes_update_consolidated_metadata() {
     for (group, array, group_name, array_name) in
         [(GROUP, ARRAY, "zarr.json", "zarr.json"), (GROUP2, ARRAY2, ".zgroup", ".zarray")]
     {
@@ -524,7 +529,7 @@ fn f_t8_f44_changes_are_seen_in_the_map() {
             assert_eq!(root.check_consolidated().unwrap().unwrap(), []);
             root
         };
-        // By a handle that was opened on its own, as well as through the group.
+        // Through a handle that was opened separately, and through the group.
         let mut x =
             zarr_hierarchy::zarr_array::blocking::Array::open(storage.clone(), "a/x", &standard()).unwrap();
         x.edit_attributes(|attributes| attributes.set("units", "K")).unwrap();
@@ -540,13 +545,13 @@ fn f_t8_f44_changes_are_seen_in_the_map() {
         a.set_attributes(serde_json::json!({ "n": [1, 2] })).unwrap();
         a.merge_attributes(serde_json::json!({ "m": null })).unwrap();
         assert_eq!(fresh().group("a").unwrap().attributes().len(), 2);
-        assert_eq!(root.group("a").unwrap().attributes().len(), 0, "another handle trusts what it has read");
-        // In format 2 the documents of the group itself are in its map.
+        assert_eq!(root.group("a").unwrap().attributes().len(), 0, "another handle keeps what it has read");
+        // In format 2 the consolidated metadata holds the documents of the group itself as well.
         again().set_attributes(serde_json::json!({ "title": "t" })).unwrap();
         assert_eq!(fresh().attributes().len(), 1);
         root.create_group("b/c").unwrap();
         assert_eq!(fresh().walk().count(), 4);
-        assert_eq!(names(&root.children().unwrap()), ["a", "b"], "this one has made it");
+        assert_eq!(names(&root.children().unwrap()), ["a", "b"], "this handle has created it");
         fresh().erase("a").unwrap();
         assert_eq!(fresh().walk().map(|c| c.path()).collect::<Vec<_>>(), ["/b", "/b/c"]);
         let drops = GroupOptions::new().consolidated(zarr_hierarchy::Consolidated::Drop);
@@ -555,7 +560,7 @@ fn f_t8_f44_changes_are_seen_in_the_map() {
         open(&storage).consolidate().unwrap();
         let keeps = GroupOptions::new().consolidated(zarr_hierarchy::Consolidated::Keep);
         open_with(&storage, keeps).create_group("e").unwrap();
-        assert_eq!(again().check_consolidated().unwrap().unwrap().len(), 1, "as was asked for");
+        assert_eq!(again().check_consolidated().unwrap().unwrap().len(), 1, "as requested");
         again().remove_consolidated().unwrap();
         assert!(!open(&storage).is_consolidated());
         assert_eq!(open(&storage).check_consolidated().unwrap(), None);
@@ -563,7 +568,7 @@ fn f_t8_f44_changes_are_seen_in_the_map() {
 }
 
 #[test]
-fn f_t9_one_array_that_nobody_knows_blocks_nobody() {
+fn an_array_with_an_unknown_codec_does_not_hide_others() {
     for unknown in
         [ARRAY.replace("\"int32\"", "\"unheard-of\""), ARRAY.replace("\"bytes\"", "\"unheard-of\"")]
     {
@@ -597,7 +602,7 @@ fn f_t10_a_group_missing_in_between_is_implicit() {
 }
 
 #[test]
-fn f24_a_document_that_vanishes_is_no_child() {
+fn a_child_whose_document_vanishes_is_not_listed() {
     let (storage, _) = store(&[("zarr.json", GROUP), ("x/c/0", "chunk of an array that is being erased")]);
     let root = open(&storage);
     assert!(matches!(root.children().unwrap()[0].found(), Found::Undocumented));
@@ -605,9 +610,9 @@ fn f24_a_document_that_vanishes_is_no_child() {
     assert!(root.children().unwrap().is_empty());
 }
 
-/// F13, F14: what lies in an implicit group is found whatever format the hierarchy is of.
+/// Rules F13 and F14: nodes in an implicit group are found in a hierarchy of any format.
 #[test]
-fn f13_an_implicit_group_is_of_the_format_of_the_group_it_was_reached_from() {
+fn an_implicit_group_gets_the_format_of_the_group_above() {
     let (storage, _) = store(&[(".zgroup", GROUP2), ("i/x/.zarray", ARRAY2)]);
     let root = open_with(&storage, GroupOptions::new().implicit_groups(ImplicitGroups::Treat));
     let implicit = root.group("i").unwrap();
@@ -617,7 +622,7 @@ fn f13_an_implicit_group_is_of_the_format_of_the_group_it_was_reached_from() {
     assert!(matches!(children[0].found(), Found::Node(NodeMeta::Array(_))), "{children:?}");
 }
 
-/// F32: what some readers take for a group comes after the group.
+/// Rule F32: consolidated metadata, which some readers take for a group, is written after the group.
 #[test]
 fn f32_an_interrupted_copy_leaves_no_consolidated_metadata_without_its_group() {
     let (storage, _) = store(&[(".zgroup", GROUP2), ("a/.zgroup", GROUP2), ("a/x/.zarray", ARRAY2)]);
@@ -634,14 +639,14 @@ fn f32_an_interrupted_copy_leaves_no_consolidated_metadata_without_its_group() {
     assert_eq!(keys(&to), [".zgroup", "b/.zgroup", "b/.zmetadata", "b/x/.zarray"]);
 }
 
-/// F44: never stale unsaid.
+/// Rule F44: consolidated metadata never becomes stale silently.
 #[test]
-fn f44_a_map_that_cannot_be_kept_in_step_is_an_error_that_says_so() {
+fn stale_consolidated_metadata_is_reported_as_an_error() {
     let unknown = r#"{"zarr_consolidated_format":2,"metadata":{}}"#;
     let (storage, _) = store(&[(".zgroup", GROUP2), (".zmetadata", unknown), ("a/.zgroup", GROUP2)]);
     let mut a = Group::open(storage.clone(), "a", &standard()).unwrap();
     let e = a.edit_attributes(|attributes| attributes.set("n", 1)).unwrap_err();
     assert!(e.to_string().contains("\".zmetadata\" is stale"), "{e}");
-    assert!(text(&storage, "a/.zattrs").contains("\"n\""), "the change itself was made");
+    assert!(text(&storage, "a/.zattrs").contains("\"n\""), "the change itself was applied");
     assert_eq!(text(&storage, ".zmetadata"), unknown);
 }
