@@ -13,12 +13,12 @@ pub type Job = Box<dyn FnOnce() + Send>;
 
 /// A pool of threads, for example an adapter to rayon: `rayon::spawn_fifo(job)` and `rayon::current_num_threads()`.
 ///
-/// Blocking calls (of [`blocking`](crate::blocking)) may be made from a worker of the pool. The calling thread does whatever
-/// no other worker has begun, so such a call ends even if no worker is ever free.
+/// Blocking calls (of [`blocking`](crate::blocking)) may be made from a worker of the pool. The calling thread does
+/// whatever no other worker has begun, so such a call ends even if no worker is ever free.
 ///
-/// Async calls leave the work to the pool, and need a worker that becomes free. They do not end while every worker is blocked
-/// by something that waits for them: by `block_on` of an async call in a worker, where the blocking call is to be used, or by
-/// a blocking write to a chunk that an async write holds meanwhile.
+/// Async calls leave the work to the pool, and need a worker that becomes free. They do not end while every worker is
+/// blocked by something that waits for them: by `block_on` of an async call in a worker, where the blocking call is to
+/// be used, or by a blocking write to a chunk that an async write holds meanwhile.
 pub trait Spawn: Send + Sync + fmt::Debug {
     /// Runs `job` on some worker, after those that were spawned before it. Must not run it on the calling thread.
     fn spawn(&self, job: Job);
@@ -34,8 +34,8 @@ pub trait Spawn: Send + Sync + fmt::Debug {
 
 /// Which threads decode and encode. Cheap to clone.
 ///
-/// An array uses the pool of its [`Storage`], as wide as the machine, unless [`Array::with_cpu`](crate::Array::with_cpu)
-/// says otherwise.
+/// An array uses the pool of its [`Storage`], as wide as the machine, unless
+/// [`Array::with_cpu`](crate::Array::with_cpu) says otherwise.
 #[derive(Clone, Debug)]
 pub struct Cpu(Option<Arc<dyn Spawn>>);
 

@@ -48,17 +48,17 @@ pub use small_float::SmallFloat;
 /// | `struct`, `structured`, `r<8N>`, `raw_bytes` | a type that is `bytemuck::Pod`, by `pod!` | `bytemuck` |
 ///
 /// What is written must come back: a string that is too long, or ends with what would be taken for padding, is an error
-/// that names the element, and so is a time that would have to be rounded, and every other value that the data type does not
-/// have. The same holds for what is read.
+/// that names the element, and so is a time that would have to be rounded, and every other value that the data type
+/// does not have. The same holds for what is read.
 ///
-/// Arrays of Arrow are read and written by [`read_arrow`](crate::Array#method.read_arrow) and `write_arrow`, behind the feature
-/// `arrow`.
+/// Arrays of Arrow are read and written by [`read_arrow`](crate::Array#method.read_arrow) and `write_arrow`, behind the
+/// feature `arrow`.
 ///
 /// A crate that brings a data type of its own implements this and [`WriteElement`] for its element.
 ///
-/// Elements lie in memory as [`Memory`](WriteElement::Memory), for which every bit pattern is valid; where the element is such a
-/// type itself, nothing is copied. Of elements of variable length the memory is a [`Slot`](zarr_traits::heap::Slot) of a
-/// [`Heap`](zarr_traits::heap::Heap); with all other types there is no heap.
+/// Elements lie in memory as [`Memory`](WriteElement::Memory), for which every bit pattern is valid; where the element
+/// is such a type itself, nothing is copied. Of elements of variable length the memory is a
+/// [`Slot`](zarr_traits::heap::Slot) of a [`Heap`](zarr_traits::heap::Heap); with all other types there is no heap.
 pub trait Element: WriteElement + 'static {
     /// Turns memory that was read into elements, as many as lie in it.
     ///
@@ -66,8 +66,8 @@ pub trait Element: WriteElement + 'static {
     /// When what is stored is no such element.
     fn from_memory(memory: Vec<Self::Memory>, form: &Form<'_>) -> ArrayResult<Vec<Self>>;
 
-    /// The elements as memory, to be read into, whatever they are; `None` where memory that was read has to be turned into
-    /// elements first.
+    /// The elements as memory, to be read into, whatever they are; `None` where memory that was read has to be turned
+    /// into elements first.
     fn as_memory_mut<'a>(elements: &'a mut [Self], data_type: &DataType) -> Option<&'a mut [Self::Memory]> {
         let _ = (elements, data_type);
         None

@@ -53,11 +53,11 @@ const UNCOUNTED: u64 = 1 << 20;
 /// How often a cell begins again before that is an error.
 pub(crate) const ATTEMPTS: u32 = 20;
 
-/// A read or a write, as three steps per cell: fetch, work, store. Work may have parts, which run at once. Whoever holds
-/// the last clone of a task gets its result out of it.
+/// A read or a write, as three steps per cell: fetch, work, store. Work may have parts, which run at once. Whoever
+/// holds the last clone of a task gets its result out of it.
 ///
-/// A cell may be taken apart into blocks, which are fetched and worked on like cells, in any order and at once. Such a cell
-/// is opened first, and nothing is stored of it.
+/// A cell may be taken apart into blocks, which are fetched and worked on like cells, in any order and at once. Such a
+/// cell is opened first, and nothing is stored of it.
 pub(crate) trait Task: Send + Sync + 'static {
     /// What the store gave.
     type Found: Send + Sync + 'static;
@@ -166,8 +166,8 @@ async fn alone<T: Task>(task: &Arc<T>, place: &Place) -> ArrayResult<()> {
     Ok(())
 }
 
-/// Whether the cells of a local store are so large that only as many are open at once as there is room for. Only cells that
-/// threads can share are: else threads would be idle.
+/// Whether the cells of a local store are so large that only as many are open at once as there is room for. Only cells
+/// that threads can share are: else threads would be idle.
 fn is_large<T: Task>(task: &T, place: &Place) -> bool {
     let threads = place.cpu.pool().map_or(1, |pool| pool.width() as u64 + 1);
     let share = place.gate.most_bytes() / threads;
@@ -182,7 +182,8 @@ async fn enter<T: Task>(task: &T, place: &Place) -> Permit {
 /// Cells that are open at once while they are read in blocks, at most: each holds the index of a shard.
 const OPEN: usize = 4;
 
-/// One attempt at a cell of a local store, all steps where we are; parts of the work with the help of a crew, if there is one.
+/// One attempt at a cell of a local store, all steps where we are; parts of the work with the help of a crew, if there
+/// is one.
 async fn attempt<T: Task>(
     task: &Arc<T>,
     cell: &Cell,
@@ -266,9 +267,9 @@ const REMOTE: Duration = Duration::from_millis(10);
 /// How long any wait is at most.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// A wait of random length after an attempt that lost a race, so that those who raced do not race again: up to the time that
-/// the attempt took, or more. `begun` is when it began, of a second attempt or a later one: the clock is read only once
-/// somebody else was faster.
+/// A wait of random length after an attempt that lost a race, so that those who raced do not race again: up to the time
+/// that the attempt took, or more. `begun` is when it began, of a second attempt or a later one: the clock is read only
+/// once somebody else was faster.
 fn back_off(first: Duration, attempt: u32, begun: Option<Instant>) -> Duration {
     let took = begun.map_or(Duration::ZERO, |begun| begun.elapsed());
     let most = (first * (1 << attempt.min(7)).min(100)).max(took).min(LONGEST);

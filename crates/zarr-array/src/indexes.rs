@@ -1,5 +1,5 @@
-//! The indexes of shards that were read before, as far as they fit: each with the version of the object that it was read
-//! from, which a read by means of it must find again.
+//! The indexes of shards that were read before, as far as they fit: each with the version of the object that it was
+//! read from, which a read by means of it must find again.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;

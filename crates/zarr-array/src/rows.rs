@@ -29,8 +29,9 @@ pub use row::{check_field, is_struct};
 /// Elements of structs, with a shape: what [`Array::read_rows`](crate::Array::read_rows) gives and
 /// [`Array::write_rows`](crate::Array::write_rows) takes. Each field is a column of elements of its own type.
 ///
-/// A field of a struct in a struct has a path, `"position.x"`; a field that is called so as a whole comes first. A field that
-/// is a sub-array adds its dimensions behind those of the rows. Structs as Rust types are made by [`row!`](crate::row).
+/// A field of a struct in a struct has a path, `"position.x"`; a field that is called so as a whole comes first. A
+/// field that is a sub-array adds its dimensions behind those of the rows. Structs as Rust types are made by
+/// [`row!`](crate::row).
 ///
 /// ```
 /// # use zarr_array::traits::{Spec, codec::Context, serde_json::json};
@@ -134,8 +135,8 @@ impl Rows {
     /// Sets a field of all rows to elements, in C order.
     ///
     /// # Errors
-    /// When there is no such field, `T` is not the element of its data type, or they are not as many as there are in the
-    /// rows; when one of them has no place in the data type.
+    /// When there is no such field, `T` is not the element of its data type, or they are not as many as there are in
+    /// the rows; when one of them has no place in the data type.
     pub fn set<T: WriteElement>(&mut self, path: &str, elements: &[T]) -> ArrayResult<()> {
         self.write(path, elements).map_err(|e| e.while_doing(format!("field {path:?}")))
     }
@@ -176,7 +177,8 @@ impl PartialEq for Rows {
 }
 
 impl Form<'_> {
-    /// The rows that lie in memory, for elements that are made of the fields of a struct, as those of [`row!`](crate::row).
+    /// The rows that lie in memory, for elements that are made of the fields of a struct, as those of
+    /// [`row!`](crate::row).
     ///
     /// # Errors
     /// When the data type is no struct.

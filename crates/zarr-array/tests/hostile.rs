@@ -216,8 +216,8 @@ fn an_object_larger_than_its_chunk_can_be_is_refused_with_both_sizes() {
             4,
             8 << 20,
             LIMIT,
-            "the object has 8388608 bytes, a chunk of this array may have 1048576",
-            "more than 1048576 bytes, a chunk of this array may have 1048576",
+            "the object has 8388608 bytes, but a chunk of this array may have at most 1048576",
+            "more than 1048576 bytes, but a chunk of this array may have at most 1048576",
         ),
     ] {
         let folder = tempfile::tempdir().unwrap();

@@ -8,8 +8,8 @@ use zarr_traits::{
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::select::Picked;
 
-/// What elements are made from and into: their data type, the heap of what they contain where they differ in length, and
-/// which elements of the array they are, for messages.
+/// What elements are made from and into: their data type, the heap of what they contain where they differ in length,
+/// and which elements of the array they are, for messages.
 #[derive(Debug)]
 pub struct Form<'a> {
     data_type: &'a DataType,
@@ -56,8 +56,8 @@ impl<'a> Form<'a> {
     /// Bytes that the elements of variable length contain together, of which the slots are given.
     ///
     /// # Errors
-    /// [`LimitExceeded`](ArrayErrorKind::LimitExceeded) when they are more than a result may have: many elements may refer
-    /// to one content, the fill value.
+    /// [`LimitExceeded`](ArrayErrorKind::LimitExceeded) when they are more than a result may have: many elements may
+    /// refer to one content, the fill value.
     pub fn content_len(&self, slots: &[u8]) -> ArrayResult<usize> {
         let (slots, _) = slots.as_chunks::<{ Slot::SIZE }>();
         let bytes = self.heap()?.with(|blocks| {
@@ -73,7 +73,8 @@ impl<'a> Form<'a> {
         })
     }
 
-    /// Calls `visit` with the position and the content of each element of variable length, of which the slots are given.
+    /// Calls `visit` with the position and the content of each element of variable length, of which the slots are
+    /// given.
     ///
     /// # Errors
     /// Those of `visit`; before any is visited, those of [`content_len`](Self::content_len).
@@ -90,8 +91,8 @@ impl<'a> Form<'a> {
         })
     }
 
-    /// An error of the element at `position`, counted in C order from 0: which one of the array it is, and `what` is wrong
-    /// with it (`is 9, …`).
+    /// An error of the element at `position`, counted in C order from 0: which one of the array it is, and `what` is
+    /// wrong with it (`is 9, …`).
     ///
     /// ```
     /// # use zarr_array::{ArrayErrorKind, ArrayResult, Form};

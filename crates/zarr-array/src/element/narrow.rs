@@ -1,7 +1,7 @@
 //! Integers of a byte, and of fewer bits than a byte has; the bits of floats of a byte.
 //!
-//! In the memory of chunks the bits above those of the type are set by rule, so that nothing is to be done here but to refuse
-//! what the type has not.
+//! In the memory of chunks the bits above those of the type are set by rule, so that nothing is to be done here but to
+//! refuse what the type has not.
 
 use std::borrow::Cow;
 

@@ -12,9 +12,9 @@ use crate::error::ArrayResult;
 
 /// The number that an element of `float8_…`, `float6_…` or `float4_…` is.
 ///
-/// All of them are numbers of `f32` as well, so that nothing is lost when they are read. Only such numbers are written: what
-/// must be rounded is an error that names the element, since there is more than one way to do that. NaN is written as the
-/// one that the specification calls so.
+/// All of them are numbers of `f32` as well, so that nothing is lost when they are read. Only such numbers are written:
+/// what must be rounded is an error that names the element, since there is more than one way to do that. NaN is written
+/// as the one that the specification calls so.
 ///
 /// ```
 /// # fn example(weights: zarr_array::blocking::Array) -> zarr_array::ArrayResult<()> {

@@ -1,7 +1,7 @@
 //! The steps in which times and spans of time are counted.
 //!
-//! A step is `scale_factor` `unit`s. It is said in attoseconds, the finest unit, of which 128 bits hold more than any type of a
-//! library; or in months, since a year and a month have no length of their own.
+//! A step is `scale_factor` `unit`s. It is said in attoseconds, the finest unit, of which 128 bits hold more than any
+//! type of a library; or in months, since a year and a month have no length of their own.
 
 use zarr_traits::DataType;
 

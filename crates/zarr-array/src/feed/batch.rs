@@ -13,7 +13,8 @@ use crate::error::{ArrayError, ArrayResult};
 /// Does the part of a number.
 pub(super) type Work = dyn Fn(u64, &mut Scratch) -> ArrayResult<()> + Send + Sync;
 
-/// Parts that are begun in order. A batch is over when all parts were begun, or one has failed, and no thread is at a part.
+/// Parts that are begun in order. A batch is over when all parts were begun, or one has failed, and no thread is at a
+/// part.
 pub(super) struct Batch {
     parts: u64,
     next: AtomicU64,

@@ -128,7 +128,8 @@ impl Crew {
                     return output;
                 }
                 self.work(&caller);
-                // Work may wait for other threads on the parker of this thread, and so take the wake that was meant for us.
+                // Work may wait for other threads on the parker of this thread, and so take the wake that was meant for
+                // us.
                 if !(self.may_block && caller.is_woken()) {
                     return Poll::Pending;
                 }
@@ -137,8 +138,8 @@ impl Crew {
         .await
     }
 
-    /// Lets the caller do what is open until it is woken. If nothing is open it is woken by the next batch. A caller that must
-    /// not block does one part at a time.
+    /// Lets the caller do what is open until it is woken. If nothing is open it is woken by the next batch. A caller
+    /// that must not block does one part at a time.
     fn work(&self, caller: &Caller) {
         let Some(mut batch) = self.batch_or_idle(caller) else { return };
         let mut scratch = self.scratches.take();
@@ -201,8 +202,8 @@ impl State {
     }
 }
 
-/// A turn on the pool, in its queue or at work. It refers to work only while it is at a part: nobody waits for a turn that
-/// has not started.
+/// A turn on the pool, in its queue or at work. It refers to work only while it is at a part: nobody waits for a turn
+/// that has not started.
 struct Turn(Option<Arc<Crew>>);
 
 impl Turn {
@@ -213,8 +214,8 @@ impl Turn {
         }
     }
 
-    /// Works until no batch is open. While others wait for a worker it steps back to the tail of the queue after each part,
-    /// so that a small read beside a large one waits for one chunk and not for all.
+    /// Works until no batch is open. While others wait for a worker it steps back to the tail of the queue after each
+    /// part, so that a small read beside a large one waits for one chunk and not for all.
     fn run(mut self) {
         let Some(crew) = self.0.clone() else { return };
         let is_busy = || crew.pool.as_ref().is_some_and(|pool| pool.is_busy());
@@ -245,7 +246,8 @@ impl Turn {
 }
 
 impl Drop for Turn {
-    /// A turn that the pool drops is lost. Without any other turn, and without the caller, its work would wait for ever.
+    /// A turn that the pool drops is lost. Without any other turn, and without the caller, its work would wait for
+    /// ever.
     fn drop(&mut self) {
         let Some(crew) = self.0.take() else { return };
         let mut state = crew.lock();

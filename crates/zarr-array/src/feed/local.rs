@@ -1,5 +1,5 @@
-//! Local stores: their futures do their work while they are polled, so all steps of a cell are done by one thread of the
-//! crew. Others help with its parts.
+//! Local stores: their futures do their work while they are polled, so all steps of a cell are done by one thread of
+//! the crew. Others help with its parts.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -51,8 +51,8 @@ impl<T: Task> Local<'_, T> {
         Ok(std::mem::take(&mut *lost))
     }
 
-    /// Does the cells of these numbers as there is room for the bytes of each. After a lost race the caller waits, and no
-    /// worker does.
+    /// Does the cells of these numbers as there is room for the bytes of each. After a lost race the caller waits, and
+    /// no worker does.
     async fn one_by_one(&self, cells: impl IntoIterator<Item = u64>) -> ArrayResult<()> {
         let one = |number| async move {
             let cell = self.task.plan().cell(number);

@@ -1,4 +1,5 @@
-//! Stores behind a network: polled on the task of the caller, many requests at once; the crew works on what has arrived.
+//! Stores behind a network: polled on the task of the caller, many requests at once; the crew works on what has
+//! arrived.
 
 use std::sync::Arc;
 

@@ -18,20 +18,22 @@ pub enum ExistingNode {
     /// It is an error of kind [`Exists`](ArrayErrorKind::Exists).
     #[default]
     Fail,
-    /// It is deleted with everything below it. Its metadata is deleted first, so that an interruption never leaves a node
-    /// without its chunks. Objects without a node are not deleted: they would be taken for chunks of the new array, and are
-    /// an error of kind [`Exists`](ArrayErrorKind::Exists). Objects whose names begin with a period do not count.
+    /// It is deleted with everything below it. Its metadata is deleted first, so that an interruption never leaves a
+    /// node without its chunks. Objects without a node are not deleted: they would be taken for chunks of the new
+    /// array, and are an error of kind [`Exists`](ArrayErrorKind::Exists). Objects whose names begin with a period do
+    /// not count.
     Replace,
-    /// It is opened if it is a node of the same kind. An array must have the same chunks: data type, fill value, grid, keys and
-    /// codecs.
+    /// It is opened if it is a node of the same kind. An array must have the same chunks: data type, fill value, grid,
+    /// keys and codecs.
     Open,
 }
 
-/// Creates the node at `prefix`, after the groups above it that are not there (checklist F11, H40): an interrupted creation
-/// leaves empty groups, no half node. Gives the node that is there instead when that is what `existing` wants.
+/// Creates the node at `prefix`, after the groups above it that are not there (checklist F11, H40): an interrupted
+/// creation leaves empty groups, no half node. Gives the node that is there instead when that is what `existing` wants.
 ///
-/// With all groups there the cost is a read for each of them, three reads at once that look for a node of the other format, and a put,
-/// or two in format 2 with attributes; and what [`refresh`] costs. To replace what is not there costs a listing.
+/// With all groups there the cost is a read for each of them, three reads at once that look for a node of the other
+/// format, and a put, or two in format 2 with attributes; and what [`refresh`] costs. To replace what is not there
+/// costs a listing.
 ///
 /// # Errors
 /// [`Exists`](ArrayErrorKind::Exists) when there is a node, an array above it, or a group of another format above it;
@@ -123,7 +125,8 @@ async fn found(
     NodeMeta::parse(&bare(&stored), &how.limits, &mut Ignore)?.ok_or_else(exists).map(Some)
 }
 
-/// Creates the groups above `prefix` that are missing, the root first, and says which. Consolidated metadata is not touched.
+/// Creates the groups above `prefix` that are missing, the root first, and says which. Consolidated metadata is not
+/// touched.
 ///
 /// # Errors
 /// [`Exists`](ArrayErrorKind::Exists) when one of them is an array or of another format, and those of the store.

@@ -1,5 +1,5 @@
-//! Changing the documents of a node beside others who change them as well: they are read, changed, and put if they are still
-//! what was read.
+//! Changing the documents of a node beside others who change them as well: they are read, changed, and put if they are
+//! still what was read.
 
 use std::time::Instant;
 
@@ -17,16 +17,18 @@ use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::{ATTEMPTS, wait};
 use crate::write::unsafe_update;
 
-/// Changes the node at `prefix`, as it is in the store by now, and gives its new metadata. `change` may be called again when
-/// somebody else was faster; what it does not touch keeps its bytes, and a document that remains the same is not put.
+/// Changes the node at `prefix`, as it is in the store by now, and gives its new metadata. `change` may be called again
+/// when somebody else was faster; what it does not touch keeps its bytes, and a document that remains the same is not
+/// put.
 ///
-/// In format 3 that is a read and a put, in format 2 three reads at once and a put; and what [`refresh`](super::refresh)
-/// costs, for a group of format 2 in the group itself as well.
+/// In format 3 that is a read and a put, in format 2 three reads at once and a put; and what
+/// [`refresh`](super::refresh) costs, for a group of format 2 in the group itself as well.
 ///
 /// # Errors
-/// [`NotFound`](ArrayErrorKind::NotFound) when there is no node of this format, [`Conflict`](ArrayErrorKind::Conflict) when
-/// others keep changing it, [`Unsupported`](ArrayErrorKind::Unsupported) in a store without conditional puts, those of
-/// `change` and of the store. When consolidated metadata cannot be kept in step the node has been changed already.
+/// [`NotFound`](ArrayErrorKind::NotFound) when there is no node of this format, [`Conflict`](ArrayErrorKind::Conflict)
+/// when others keep changing it, [`Unsupported`](ArrayErrorKind::Unsupported) in a store without conditional puts,
+/// those of `change` and of the store. When consolidated metadata cannot be kept in step the node has been changed
+/// already.
 pub async fn edit<R>(
     storage: &Storage,
     prefix: &Prefix,
@@ -59,12 +61,12 @@ pub async fn edit<R>(
     Err(ArrayError::new(ArrayErrorKind::Conflict, "others keep changing the metadata"))
 }
 
-/// Changes one object, as it is in the store by now: `change` is given what is there, if anything, and says what shall be
-/// there, if anything. It may be called again when somebody else was faster.
+/// Changes one object, as it is in the store by now: `change` is given what is there, if anything, and says what shall
+/// be there, if anything. It may be called again when somebody else was faster.
 ///
 /// # Errors
-/// [`Conflict`](ArrayErrorKind::Conflict) when others keep changing it,
-/// [`Unsupported`](ArrayErrorKind::Unsupported) in a store without conditional puts, those of `change` and of the store.
+/// [`Conflict`](ArrayErrorKind::Conflict) when others keep changing it, [`Unsupported`](ArrayErrorKind::Unsupported) in
+/// a store without conditional puts, those of `change` and of the store.
 pub async fn edit_document(
     storage: &Storage,
     key: &Key,

@@ -7,8 +7,8 @@ use zarr_traits::{Prefix, Storage};
 use super::{MAKERS, Writing, refresh, stored};
 use crate::error::ArrayResult;
 
-/// Erases the node at `prefix` and everything below it; false, and nothing is erased, when there is no node. What makes it a
-/// node goes first: an interruption leaves no node, and not a node without its chunks.
+/// Erases the node at `prefix` and everything below it; false, and nothing is erased, when there is no node. What makes
+/// it a node goes first: an interruption leaves no node, and not a node without its chunks.
 ///
 /// The cost is three reads at once, a deletion of each document and one of the prefix; and what [`refresh`] costs.
 ///
@@ -30,8 +30,8 @@ pub async fn erase(storage: &Storage, prefix: &Prefix, how: &Writing) -> ArrayRe
     Ok(true)
 }
 
-/// Deletes documents of a node, then everything below its prefix. Consolidated metadata of format 2 goes before them: without
-/// the document of its group it would still be read by those who look for nothing else (checklist F50).
+/// Deletes documents of a node, then everything below its prefix. Consolidated metadata of format 2 goes before them:
+/// without the document of its group it would still be read by those who look for nothing else (checklist F50).
 pub(super) async fn delete_node(
     storage: &Storage,
     prefix: &Prefix,

@@ -1,5 +1,5 @@
-//! Nodes as the documents that a store has of them: read, created, changed. **For who builds on arrays**, such as a crate of
-//! groups; everybody else uses the handles.
+//! Nodes as the documents that a store has of them: read, created, changed. **For who builds on arrays**, such as a
+//! crate of groups; everybody else uses the handles.
 
 mod create;
 mod edit;
@@ -28,7 +28,8 @@ const MAKERS: [DocumentName; 3] = [DocumentName::Node, DocumentName::Array2, Doc
 pub struct Writing {
     /// The limits on what stored documents may make us do.
     pub limits: Limits,
-    /// Whether a document is put only if it is still what was read; [`PartialWrites::Unchecked`] is for a single writer.
+    /// Whether a document is put only if it is still what was read; [`PartialWrites::Unchecked`] is for a single
+    /// writer.
     pub partial_writes: PartialWrites,
     /// What becomes of consolidated metadata above the node.
     pub consolidated: Consolidated,
@@ -69,8 +70,8 @@ async fn get(
     storage.get(&prefix.key(name.as_str())?, limits.metadata_bytes).await
 }
 
-/// Reads the metadata of the node at `prefix`, and what was tolerated about it; nothing when there is no node. A `strict`
-/// reader tolerates nothing.
+/// Reads the metadata of the node at `prefix`, and what was tolerated about it; nothing when there is no node. A
+/// `strict` reader tolerates nothing.
 ///
 /// # Errors
 /// Of kind [`Metadata`](crate::ArrayErrorKind::Metadata) when its documents are not valid, and those of the store.

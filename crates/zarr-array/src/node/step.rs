@@ -13,8 +13,8 @@ use super::{Writing, at_once, document, stored};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::{ATTEMPTS, wait};
 
-/// What becomes of consolidated metadata above a node that is created, changed or erased. Readers trust it: left alone, it
-/// hides the change from them.
+/// What becomes of consolidated metadata above a node that is created, changed or erased. Readers trust it: left alone,
+/// it hides the change from them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Consolidated {
@@ -35,11 +35,11 @@ pub fn above(prefix: &Prefix) -> Vec<Prefix> {
     ends.filter_map(|end| Prefix::new(&path[..end]).ok()).collect()
 }
 
-/// Makes consolidated metadata in the groups above `node` say what documents in the store say by now, as `how` wants it:
-/// those of `touched`, which are the node itself and what a change of it has touched above and below it.
+/// Makes consolidated metadata in the groups above `node` say what documents in the store say by now, as `how` wants
+/// it: those of `touched`, which are the node itself and what a change of it has touched above and below it.
 ///
-/// The cost is a read for each group above the node; and for each one of them that has consolidated metadata another one, a
-/// read of each node that was touched (of each of its documents in format 2), and a put.
+/// The cost is a read for each group above the node; and for each one of them that has consolidated metadata another
+/// one, a read of each node that was touched (of each of its documents in format 2), and a put.
 ///
 /// # Errors
 /// When consolidated metadata cannot be written: it is stale then, and the message says so.

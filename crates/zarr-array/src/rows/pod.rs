@@ -33,7 +33,8 @@ pub fn fits_struct<T>(data_type: &DataType, names: &[&str]) -> ArrayResult<bool>
     Ok(true)
 }
 
-/// Whether the field `name` lies at `offset` and is of the type that `_` takes out of an element; for [`pod!`](crate::pod).
+/// Whether the field `name` lies at `offset` and is of the type that `_` takes out of an element; for
+/// [`pod!`](crate::pod).
 #[doc(hidden)]
 pub fn check_place<P, T: Element>(
     data_type: &DataType,
@@ -74,12 +75,12 @@ fn uses_all_bits(data_type: &DataType) -> bool {
 
 /// Makes a type that is `bytemuck::Pod` the [`Element`](crate::Element) of arrays, without a copy and without `unsafe`.
 ///
-/// `pod!(Type)` is the element of raw types (`r<N>`, `raw_bytes`) of the same size. Its bytes are stored as they are in memory:
-/// another machine reads the same numbers only if it has the same byte order.
+/// `pod!(Type)` is the element of raw types (`r<N>`, `raw_bytes`) of the same size. Its bytes are stored as they are in
+/// memory: another machine reads the same numbers only if it has the same byte order.
 ///
-/// `pod!(Type { field, field: "name in the array", … })` is the element of structs of the same size, each field of which lies at
-/// the same byte and has the element type of the Rust field. All fields of the array must be named. That is checked before
-/// anything is read or written; [`row!`](crate::row) takes fields at any place, for a copy of each.
+/// `pod!(Type { field, field: "name in the array", … })` is the element of structs of the same size, each field of
+/// which lies at the same byte and has the element type of the Rust field. All fields of the array must be named. That
+/// is checked before anything is read or written; [`row!`](crate::row) takes fields at any place, for a copy of each.
 ///
 /// ```
 /// # use zarr_array::traits::{Spec, codec::Context, serde_json::json};

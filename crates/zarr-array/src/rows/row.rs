@@ -27,11 +27,12 @@ pub fn is_struct(data_type: &DataType) -> bool {
     struct_of(data_type).is_ok()
 }
 
-/// Makes a Rust struct the [`Element`](crate::Element) of arrays of structs: `row!(Type { field, field: "name in the array", … })`.
+/// Makes a Rust struct the [`Element`](crate::Element) of arrays of structs: `row!(Type { field, field: "name in the
+/// array", … })`.
 ///
-/// All fields of the Rust struct are named, in any order; each has the element type of the field of the array that has its
-/// name, or the one that is given, which may be a [path](crate::Rows). That is checked before anything is read. An array may have
-/// more fields, and is then only read, as it is by a path.
+/// All fields of the Rust struct are named, in any order; each has the element type of the field of the array that has
+/// its name, or the one that is given, which may be a [path](crate::Rows). That is checked before anything is read. An
+/// array may have more fields, and is then only read, as it is by a path.
 ///
 /// ```
 /// # use zarr_array::traits::{Spec, codec::Context, serde_json::json};
