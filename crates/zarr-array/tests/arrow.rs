@@ -113,10 +113,10 @@ fn what_arrow_cannot_say_is_refused_and_so_is_what_the_array_cannot() {
     let words = StringArray::from(vec![Some("a"), None]);
     assert_eq!(
         refused(string.write_arrow((1, 2..), &words)),
-        invalid("the element at [1, 3] is null, which string has not")
+        invalid("the element at [1, 3] is null, but string has no null")
     );
     let numbers = UInt16Array::from(vec![None, Some(1)]);
-    let e = invalid("the element at [1, 2] is null, which uint16 has not");
+    let e = invalid("the element at [1, 2] is null, but uint16 has no null");
     assert_eq!(refused(array("uint16", Value::Null).write_arrow((1, 2..), &numbers)), e);
     let numbers = UInt16Array::from(vec![1, 2]);
     assert_eq!(
@@ -134,7 +134,7 @@ fn what_arrow_cannot_say_is_refused_and_so_is_what_the_array_cannot() {
     utf32.write_bytes((2, 3), [0, 0x11_0000_u32].map(u32::to_ne_bytes).concat()).unwrap();
     assert_eq!(
         refused(utf32.read_arrow((2.., ..))),
-        (Corrupt, "the element at [2, 3] holds 0x110000, which is no character".into())
+        (Corrupt, "the element at [2, 3] holds 0x110000, which is not a character".into())
     );
 
     let hours = time("datetime", "h", 6);
@@ -144,7 +144,7 @@ fn what_arrow_cannot_say_is_refused_and_so_is_what_the_array_cannot() {
     hours.write_arrow((0, 0), &Int64Array::from(vec![7])).unwrap(); // steps are steps
     assert_eq!(hours.read::<i64>((0, 0)).unwrap().as_slice(), [7]);
     let seconds = time("datetime", "s", 1);
-    let e = invalid("the element at [0, 0] is beyond what can be said, it would be NaT");
+    let e = invalid("the element at [0, 0] is out of range, because that number means NaT");
     assert_eq!(refused(seconds.write_arrow((0, 0), &TimestampSecondArray::from(vec![i64::MIN]))), e);
     assert_eq!(
         refused(seconds.write_arrow((0, 0), &DurationMillisecondArray::from(vec![1]))).0,

@@ -99,7 +99,7 @@ fn b33_strings_of_one_length_are_strings_without_their_padding() {
     let ends = "the element at [2, 3] ends with U+0000, which would be taken for padding";
     assert_eq!(written("a\0"), (InvalidArgument, ends.to_owned()));
     array.write_bytes((0, 2), [0xd800_u32, 0, 0].map(u32::to_ne_bytes).concat()).unwrap();
-    let surrogate = "the element at [0, 2] holds 0xd800, which is no character";
+    let surrogate = "the element at [0, 2] holds 0xd800, which is not a character";
     assert_eq!(refused(array.read::<String>(..)), (Corrupt, surrogate.to_owned()));
     assert!(array.read::<Vec<u8>>(..).is_err() && array.read::<[u8; 12]>(..).is_err());
 }
@@ -241,7 +241,7 @@ fn b23_b28_small_floats_are_numbers_and_are_not_rounded() {
     let e = refused(array.write((2, 2..), &[SmallFloat(1.0), SmallFloat(1.1)]));
     assert_eq!(
         e,
-        (InvalidArgument, "the element at [2, 3] is 1.1, which is no number of float8_e5m2".to_owned())
+        (InvalidArgument, "the element at [2, 3] is 1.1, which float8_e5m2 cannot represent".to_owned())
     );
     assert!(array.read::<f32>(..).is_err());
 
@@ -249,7 +249,7 @@ fn b23_b28_small_floats_are_numbers_and_are_not_rounded() {
     array.write_bytes((0, 0), vec![0xf7]).unwrap();
     assert_eq!(array.read::<SmallFloat>((0, 0)).unwrap().into_vec(), [SmallFloat(6.0)], "B28: upper bits");
     let nan = refused(array.write((0, 0), &[SmallFloat(f32::NAN)]));
-    assert_eq!(nan.1, "the element at [0, 0] is NaN, which is no number of float4_e2m1fn", "B.t76");
+    assert_eq!(nan.1, "the element at [0, 0] is NaN, which float4_e2m1fn cannot represent", "B.t76");
     assert!(
         refused(standard_array("uint4", Value::Null).read::<SmallFloat>(..))
             .1

@@ -77,7 +77,7 @@ fn structs_that_are_not_the_same_are_refused_with_the_reason() {
             json!([field("x", "int32"), field("n", "int16"), field("tag", "r16")]),
             "field \"x\": the data type is int32",
         ),
-        (json!([field("x", "float32"), field("n", "int16")]), "the Rust struct 8"),
+        (json!([field("x", "float32"), field("n", "int16")]), "the Rust struct has 8"),
         (json!([field("x", "float32"), field("n", "int16"), field("z", "r16")]), "field \"z\" of the array"),
     ] {
         let (kind, message) = refused(structs(fields).read::<Point>(..));
@@ -111,8 +111,5 @@ fn fields_of_few_bits_are_refused() {
     }
     pod!(Small { n });
     let (_, message) = refused(structs(json!([{"name": "n", "data_type": "int4"}])).read::<Small>(..));
-    assert!(
-        message.contains("field \"n\": data type int4 does not have a value for every byte"),
-        "{message}"
-    );
+    assert!(message.contains("field \"n\": data type int4 does not use all bits of its bytes"), "{message}");
 }
