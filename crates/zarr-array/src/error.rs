@@ -60,7 +60,7 @@ pub enum ArrayErrorKind {
 ///         Kind::PermissionDenied => "log in",
 ///         Kind::NotFound => "check the path",
 ///         Kind::Corrupt | Kind::Checksum => "restore the object from a backup",
-///         Kind::Uncertain => "look at what is stored",
+///         Kind::Uncertain => "read the stored data",
 ///         Kind::LimitExceeded => "raise the limit",
 ///         _ => "report it",
 ///     }

@@ -234,7 +234,7 @@ fn k3_must_understand_has_the_effects_of_the_table() {
         if value["name"] == "struct" {
             edits.push(("fill_value", json!({"x": 7})));
         }
-        let what = format!("K.3 {member}: {value} {cell:?}");
+        let what = format!("rule K.3, {member}: {value} {cell:?}");
         let opened = open(&edits);
         let strict = OpenOptions::new().strict(true);
         let strict = block_on(strict.open(store(&edits), "/a", &known_here()));

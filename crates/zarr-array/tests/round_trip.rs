@@ -117,7 +117,7 @@ fn async_and_blocking_give_the_same_on_every_kind_of_store() {
             let mut buffer = vec![0_u16; 1200];
             blocking.read_into(.., &mut buffer).unwrap();
             assert_eq!(all.as_slice(), buffer);
-            let AnyArray::UInt16(any) = blocking.read_any(..).unwrap() else { panic!("another type") };
+            let AnyArray::UInt16(any) = blocking.read_any(..).unwrap() else { panic!("not `UInt16`") };
             assert_eq!(any, all);
             assert_eq!(blocking.read_bytes(..).unwrap().1, zarr_strided::bytes_of(&buffer));
         }
@@ -200,7 +200,7 @@ fn every_core_type_has_an_element() {
     let array = Array::create(MemoryStore::new(), "/", meta, &standard()).unwrap();
     array.write(.., &[[1_u8, 2, 3], [4, 5, 6]]).unwrap();
     assert_eq!(array.read::<[u8; 3]>(..).unwrap().as_slice(), [[1, 2, 3], [4, 5, 6]]);
-    let AnyArray::Other { bytes, .. } = array.read_any(..).unwrap() else { panic!("a type of its own") };
+    let AnyArray::Other { bytes, .. } = array.read_any(..).unwrap() else { panic!("not `Other`") };
     assert_eq!(bytes, [1, 2, 3, 4, 5, 6]);
 }
 

@@ -90,9 +90,8 @@ impl<'a> Form<'a> {
         })
     }
 
-    /// Returns an error about the element at `position`, counted in C order from 0. The message has its index in
-    /// the array, then
-    /// `what`, which completes the sentence (`is 9, …`).
+    /// Returns an error about the element at `position`, counted in C order from 0. The message has its index in the
+    /// array, then `what`, which completes the sentence (`is 9, …`).
     ///
     /// ```
     /// # use zarr_array::{ArrayErrorKind, ArrayResult, Form};

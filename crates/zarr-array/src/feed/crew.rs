@@ -128,8 +128,7 @@ impl Crew {
                     return output;
                 }
                 self.work(&caller);
-                // Work may park this thread to wait for others, and so consume a wake that was meant
-                // for this future.
+                // Work may park this thread to wait for others, and so consume a wake that was meant for this future.
                 if !(self.may_block && caller.is_woken()) {
                     return Poll::Pending;
                 }
@@ -138,9 +137,8 @@ impl Crew {
         .await
     }
 
-    /// Lets the caller work on open batches until it is woken. If none is open, the next batch wakes it. A caller
-    /// that must not
-    /// block does one part at a time.
+    /// Lets the caller work on open batches until it is woken. If none is open, the next batch wakes it. A caller that
+    /// must not block does one part at a time.
     fn work(&self, caller: &Caller) {
         let Some(mut batch) = self.batch_or_idle(caller) else { return };
         let mut scratch = self.scratches.take();
@@ -216,8 +214,7 @@ impl Turn {
     }
 
     /// Works until no batch is open. While other jobs wait for a worker, it goes to the end of the queue after each
-    /// part, so that
-    /// a small read beside a large one waits for one chunk and not for all.
+    /// part, so that a small read beside a large one waits for one chunk and not for all.
     fn run(mut self) {
         let Some(crew) = self.0.clone() else { return };
         let is_busy = || crew.pool.as_ref().is_some_and(|pool| pool.is_busy());

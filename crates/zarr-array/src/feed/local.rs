@@ -52,8 +52,7 @@ impl<T: Task> Local<'_, T> {
     }
 
     /// Runs the cells with these numbers, each when there is room for its bytes. After a lost race only the caller
-    /// waits, not a
-    /// worker.
+    /// waits, not a worker.
     async fn one_by_one(&self, cells: impl IntoIterator<Item = u64>) -> ArrayResult<()> {
         let one = |number| async move {
             let cell = self.task.plan().cell(number);

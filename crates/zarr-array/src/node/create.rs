@@ -18,15 +18,13 @@ pub enum ExistingNode {
     /// It is an error of kind [`Exists`](ArrayErrorKind::Exists).
     #[default]
     Fail,
-    /// It is deleted with everything below it. Its metadata is deleted first, so that an interruption never leaves
-    /// a node
-    /// without its chunks. Objects without a node are not deleted but are an error of kind
+    /// It is deleted with everything below it. Its metadata is deleted first, so that an interruption never leaves a
+    /// node without its chunks. Objects without a node are not deleted but are an error of kind
     /// [`Exists`](ArrayErrorKind::Exists), because readers would take them for chunks of the new array. Objects whose
     /// names begin with a period are ignored.
     Replace,
-    /// It is opened if it is a node of the same kind. An array must have the same data type, fill value, chunk
-    /// grid, chunk keys
-    /// and codecs.
+    /// It is opened if it is a node of the same kind. An array must have the same data type, fill value, chunk grid,
+    /// chunk keys and codecs.
     Open,
 }
 
