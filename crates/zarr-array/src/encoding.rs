@@ -65,7 +65,7 @@ impl Encoding {
         self.update.count().div_ceil(self.together) as u64
     }
 
-    /// The inner chunks of a part.
+    /// Returns the numbers of the inner chunks of a part.
     fn part(&self, number: u64) -> Range<usize> {
         let count = self.update.count();
         let first = usize::try_from(number).map_or(count, |number| number.saturating_mul(self.together));
@@ -112,7 +112,7 @@ impl Encoding {
 }
 
 impl Value {
-    /// The number of bytes.
+    /// The size in bytes.
     pub(crate) fn len(&self) -> u64 {
         self.parts.iter().map(|part| part.len() as u64).sum()
     }

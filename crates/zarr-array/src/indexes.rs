@@ -128,7 +128,7 @@ mod tests {
         (0..3).for_each(keep);
         assert!(has(0));
         keep(3);
-        assert_eq!([0, 1, 2, 3].map(has), [true, false, true, true], "0 was used");
+        assert_eq!([0, 1, 2, 3].map(has), [true, false, true, true], "0 was used, so it stays");
         assert!(indexes.get(&[3][..].into()).unwrap().version.pin::<u8>().is_none());
         for i in 0..1000 {
             keep(i);

@@ -30,7 +30,7 @@ pub struct OpenOptions {
 }
 
 impl OpenOptions {
-    /// The defaults: tolerant, any format but 1, and the default limits.
+    /// The defaults: tolerant, formats 3 and 2, and the default limits.
     pub fn new() -> Self {
         Self::default()
     }

@@ -147,7 +147,7 @@ pub(crate) async fn write_bytes(
     write_input(core, target, input, None, may_block).await
 }
 
-/// Writes the fill value.
+/// Writes the fill value to a selection.
 pub(crate) async fn write_fill(core: &Arc<Core>, selection: Selection, may_block: bool) -> ArrayResult<()> {
     let target = Target::new(core, &selection)?;
     let input = Input::repeat(core.fill_element.bytes().to_vec(), &target.full)?;

@@ -255,7 +255,7 @@ fn a_wait_after_a_lost_race_does_not_block_the_executor() {
         pending += 1;
         thread::yield_now();
     }
-    assert!(pending > 0, "ten waits within one poll");
+    assert!(pending > 0, "the write waited ten times within one poll");
     drop(write);
     let all: NdVec<u16> = block_on(array.read(..)).unwrap();
     assert_eq!(all.into_vec(), [9, 1, 2, 1]);

@@ -57,7 +57,7 @@ fn a_damaged_chunk_fails_whole_and_in_part_with_its_place() {
 }
 
 #[test]
-fn checksums_are_verified_in_parts_as_well() {
+fn partial_reads_verify_checksums() {
     let (array, _) = counted(&[8, 8], &[8, 8], &chains()[7]);
     array.write(.., &numbers(&[8, 8])).unwrap();
     let key = array.chunk_key(&[0, 0]).unwrap();

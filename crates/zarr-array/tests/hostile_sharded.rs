@@ -136,7 +136,7 @@ fn an_index_with_a_wrong_checksum_fails_the_shard() {
 
 /// An update gives each inner chunk its own bytes, and the size of the new object is limited.
 #[test]
-fn an_update_of_a_shard_full_of_shared_bytes_does_not_blow_up() {
+fn an_update_of_a_shard_full_of_shared_bytes_has_a_bounded_size() {
     let (array, object) = array();
     let mut shared = object.clone();
     for inner in 1..16 {

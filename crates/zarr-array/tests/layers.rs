@@ -199,7 +199,7 @@ fn an_error_at_any_call_is_reported_and_leaves_old_or_new_chunks() {
 }
 
 #[test]
-fn answers_that_are_too_short_are_noticed() {
+fn answers_that_are_too_short_are_detected() {
     at_every_call(&[Fault::Short], |setup, work, what| {
         if let Ok(result) = block_on(work.run(setup.storage.clone(), Cpu::inline())) {
             assert_eq!(result, work.result(&version(2)), "{what}");
@@ -211,7 +211,7 @@ fn answers_that_are_too_short_are_noticed() {
 }
 
 #[test]
-fn an_old_answer_harms_no_write_and_is_never_mixed_into_a_chunk() {
+fn stale_answers_break_no_write_and_are_never_mixed_into_a_chunk() {
     at_every_call(&[Fault::Stale], |setup, work, what| {
         match block_on(work.run(setup.storage.clone(), Cpu::inline())) {
             Ok(Some(read)) if work == Work::Read => {

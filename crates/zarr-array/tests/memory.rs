@@ -257,7 +257,7 @@ fn many_tiny_inner_chunks_cost_no_multiple_of_the_result() {
     };
     // the result takes 2 MiB, the index 16 MiB
     let absent = peak_of(&mut || assert_eq!(array.read::<u16>(..).unwrap().as_slice()[9], 7));
-    assert!(absent < 32 << 20, "{absent} bytes for an array of nothing");
+    assert!(absent < 32 << 20, "{absent} bytes for an array without chunks");
     let index = vec![0xff; 16 * usize::try_from(MANY).unwrap()];
     let checksum = crc32c(&index).to_le_bytes();
     block_on(array.storage().put(&array.chunk_key(&[0]).unwrap(), [&index[..], &checksum].concat())).unwrap();

@@ -125,7 +125,7 @@ fn async_and_blocking_give_the_same_on_every_kind_of_store() {
 }
 
 #[test]
-fn scalars_empty_dimensions_and_chunks_larger_than_the_array() {
+fn scalars_empty_dimensions_and_oversized_chunks_round_trip() {
     // rules C2, C4 and C.t5
     for (shape, chunks, count) in
         [(&[][..], &[][..], 1), (&[0, 3], &[2, 2], 0), (&[3], &[10], 3), (&[0], &[1], 0)]

@@ -181,7 +181,7 @@ fn e44_e50_a_hierarchy_may_be_in_a_folder_of_the_archive() {
 }
 
 #[test]
-fn the_requests_of_opening_and_reading() {
+fn opening_and_reading_cost_few_requests() {
     let objects: Vec<_> = (0..3).map(|i| (key(&format!("c/{i}")), Bytes::from(vec![i; 1000]))).collect();
     let many: Vec<_> = (0..20_000).map(|i| (key(&format!("c/{i}")), Bytes::new())).collect();
     let opening = |bytes: &[u8], plain: bool| {

@@ -35,7 +35,7 @@ macro_rules! as_it_is {
     };
 }
 
-/// Elements of the data types that have one of these names, and their size.
+/// Implements the element traits for types of data types with one of these names and the same size.
 macro_rules! numbers {
     ($($(#[$attr:meta])* $element:ty => $name:literal $(, $other:literal)*;)*) => {$(
         $(#[$attr])*

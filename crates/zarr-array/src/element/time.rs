@@ -188,5 +188,5 @@ fn months(year: impl Into<i128>, month: impl Into<i128>) -> i128 {
     (year.into() - 1970) * 12 + month.into() - 1
 }
 
-/// Why spans of years and months are not those of a type that counts seconds.
+/// The reason why types that count seconds cannot hold spans of years and months.
 const NO_LENGTH: &str = "years and months have no length in seconds";

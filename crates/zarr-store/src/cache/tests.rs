@@ -196,7 +196,7 @@ fn kept_bytes_count_towards_the_limit() {
 }
 
 #[test]
-fn absent_keys_are_remembered_if_wanted() {
+fn absent_keys_are_kept_if_the_option_says_so() {
     for absent in [true, false] {
         let setup = Setup::new(CacheOptions { absent, ..CacheOptions::default() });
         let again = setup.cost(|| {
