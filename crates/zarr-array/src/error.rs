@@ -8,7 +8,7 @@ use zarr_meta::{MetaError, MetaErrorKind};
 use zarr_strided::StridedError;
 use zarr_traits::{CodecError, CodecErrorKind, Dims, Key, StoreError, StoreErrorKind};
 
-/// The kind of an error. Errors with the same remedy have the same kind.
+/// The kind of an error, which tells what the caller can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ArrayErrorKind {
@@ -119,7 +119,7 @@ impl ArrayError {
         self
     }
 
-    /// The kind, which tells what the caller can do.
+    /// The kind of the error.
     pub fn kind(&self) -> ArrayErrorKind {
         self.0.kind
     }
