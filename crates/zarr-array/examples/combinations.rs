@@ -1,7 +1,7 @@
 //! Writes arrays in many combinations of data type, codecs, chunks and separator into a folder, for other
 //! implementations to read: `cargo run -p zarr-array --example combinations -- FOLDER`.
 //!
-//! Beside each array lies `NAME.raw`, the bytes that its elements must be read as (C order, little endian).
+//! Next to each array it writes `NAME.raw`, the bytes of the expected elements (C order, little endian).
 
 use std::error::Error;
 use std::path::Path;
@@ -13,7 +13,7 @@ use zarr_array::traits::Limits;
 use zarr_array::{InnerOrder, Storage, meta, standard};
 use zarr_store_fs::FsStore;
 
-/// Data type, bytes of an element, shape, chunks, chunk key encoding, fill value and codecs.
+/// Data type, element size in bytes, shape, chunks, chunk key encoding, fill value and codecs.
 type Combination = (&'static str, usize, Vec<u64>, Vec<u64>, Value, Value, Value);
 
 fn combinations() -> Vec<Combination> {
@@ -248,14 +248,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         let elements: u64 = shape.iter().product();
         let values: Vec<u8> =
             (0..usize::try_from(elements)?).flat_map(|k| element(data_type, size, k)).collect();
-        // In memory elements have the byte order of this machine; the expectation is little endian.
+        // Elements in memory have the byte order of this machine, but the expected bytes are little endian.
         let native = if cfg!(target_endian = "little") {
             values.clone()
         } else {
             return Err("a little-endian machine is needed".into());
         };
         match shape.first() {
-            // Every other array is written row by row: updates of parts of chunks and shards.
+            // Every second array is written row by row, to update parts of chunks and shards.
             Some(rows) if i % 2 == 1 => {
                 let array = array.with_inner_order(InnerOrder::Morton);
                 let row = native.len() / usize::try_from(*rows)?;
@@ -273,7 +273,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Element `k`, in little-endian order: values that every type can hold, no two neighbours equal.
+/// Returns element `k` in little-endian order: a value that every type can represent, different from its neighbours.
 fn element(data_type: &str, size: usize, k: usize) -> Vec<u8> {
     let n = u8::try_from(k * 7 % 120).unwrap_or(0);
     let half = |n: u8| half::f16::from_f32(f32::from(n)).to_le_bytes().to_vec();

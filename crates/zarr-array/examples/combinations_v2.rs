@@ -1,7 +1,8 @@
-//! Writes arrays of format 2 in many combinations of dtype, order, separator, filters and compressor into a folder, for other
-//! implementations to read: `cargo run -p zarr-array --example combinations_v2 -- FOLDER`.
+//! Writes arrays of format 2 in many combinations of dtype, order, separator, filters and compressor into a folder, for
+//! other implementations to read: `cargo run -p zarr-array --example combinations_v2 -- FOLDER`.
 //!
-//! Beside each array lies `NAME.raw`, the bytes that its elements must be read as (C order, little endian), or `NAME.json`.
+//! Next to each array it writes the expected elements: `NAME.raw` with their bytes (C order, little endian), or
+//! `NAME.json`.
 
 use std::error::Error;
 use std::path::Path;
@@ -13,7 +14,7 @@ use zarr_array::traits::Limits;
 use zarr_array::{DataType, Storage, standard};
 use zarr_store_fs::FsStore;
 
-/// dtype, bytes of an element, shape, chunks, order, separator, fill value, filters and compressor.
+/// dtype, element size in bytes, shape, chunks, order, separator, fill value, filters and compressor.
 type Combination = (Value, usize, Vec<u64>, Vec<u64>, &'static str, &'static str, Value, Value, Value);
 
 fn combinations() -> Vec<Combination> {
@@ -127,7 +128,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         let values: Vec<u8> = (0..elements).flat_map(|k| element(&kind, size, k)).collect();
         match shape.first() {
-            // Every other array is written row by row: updates of parts of chunks.
+            // Every second array is written row by row, to update parts of chunks.
             Some(rows) if i % 2 == 1 => {
                 let row = values.len() / usize::try_from(*rows)?;
                 for (at, row) in (0..).zip(values.chunks(row)) {
@@ -144,7 +145,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Element `k`, in little-endian order: values that every type can hold, and that filters keep.
+/// Returns element `k` in little-endian order: a value that every type can represent and filters keep.
 fn element(kind: &str, size: usize, k: usize) -> Vec<u8> {
     let n = u8::try_from(k * 7 % 120).unwrap_or(0);
     let float = f64::from(n) / 8.0;
@@ -158,7 +159,7 @@ fn element(kind: &str, size: usize, k: usize) -> Vec<u8> {
         ("xf4pai2b", _) => {
             [&(f32::from(n) / 8.0).to_le_bytes()[..], &i16::from(n).to_le_bytes(), &[n]].concat()
         }
-        // NumPy strips zeros at the end.
+        // NumPy strips trailing zeros, so there are none.
         ("S4", _) => format!("{:<4}", k % 90 + 10).into_bytes(),
         ("U3", _) => {
             ['é', '漢', char::from(b'a' + n % 26)].iter().flat_map(|c| u32::from(*c).to_le_bytes()).collect()

@@ -25,8 +25,8 @@ use crate::{read, rows, write};
 
 /// An array in a store: reads and writes its elements, attributes and shape.
 ///
-/// Cheap to clone; clones share caches. [`blocking::Array`](crate::blocking::Array) has the same methods for programs without
-/// async.
+/// Cheap to clone; clones share caches. [`blocking::Array`](crate::blocking::Array) has the same methods for programs
+/// without async.
 ///
 /// ```
 /// # use zarr_array::{Array, ArrayResult, NdVec, Registry, Storage};
@@ -42,11 +42,11 @@ pub struct Array {
     pub(crate) core: Arc<Core>,
     pub(crate) meta: Arc<ArrayMeta>,
     pub(crate) registry: Registry,
-    /// Where the metadata document lies.
+    /// The storage that holds the metadata document.
     pub(crate) node: Storage,
     pub(crate) consolidated: Consolidated,
     pub(crate) diagnostics: Arc<[Diagnostic]>,
-    /// Whether the caller is a thread that waits: a blocking handle wraps this one.
+    /// Whether a blocking handle wraps this handle, so that calls may block their thread.
     pub(crate) may_block: bool,
 }
 
@@ -66,16 +66,16 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// When the selection is not inside the array, `T` is not the element of its data type, a chunk cannot be read or
-    /// decoded, or the result exceeds the limits.
+    /// When the selection is not inside the array, `T` is not an element type of its data type, a chunk cannot be read
+    /// or decoded, or the result exceeds the limits.
     pub async fn read<T: Element>(&self, selection: impl Into<Selection>) -> ArrayResult<NdVec<T>> {
         read::read(&self.core, selection.into(), self.may_block).await
     }
 
     /// Reads a selection into `memory` and returns it. The shape of `memory` must be that of the selection.
     ///
-    /// The memory is passed by value: an async read runs on other threads and may be dropped before it ends, so that it cannot
-    /// borrow.
+    /// The memory is passed by value: an async read runs on other threads and may be dropped before it ends, so it
+    /// cannot borrow the memory.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -95,12 +95,12 @@ impl Array {
         self.any(selection.into()).await
     }
 
-    /// Reads the bytes of elements of any fixed-size data type, in C order and the byte order of this machine, with the shape
-    /// of the selection.
+    /// Reads elements of any fixed-size data type as bytes, in C order and the byte order of this machine. Returns the
+    /// shape of the selection and the bytes.
     ///
     /// # Errors
-    /// As [`read`](Self::read); [`Unsupported`](crate::ArrayErrorKind::Unsupported) for elements of variable length, which
-    /// are read as `Vec<u8>`.
+    /// As [`read`](Self::read); [`Unsupported`](crate::ArrayErrorKind::Unsupported) for elements of variable length:
+    /// read them with [`read`](Self::read) as `Vec<u8>`.
     pub async fn read_bytes(&self, selection: impl Into<Selection>) -> ArrayResult<(Vec<u64>, Vec<u8>)> {
         read::read_bytes(&self.core, selection.into(), self.may_block).await
     }
@@ -116,17 +116,19 @@ impl Array {
     /// # }
     /// ```
     ///
-    /// A chunk that is written whole is not read first. Part of a chunk is a read-modify-write: the object is put only if it is
-    /// still the version that was read, else the write starts again. So no update is lost, of this process or another, in a
-    /// store with conditional puts (a directory, memory, most buckets); see [`PartialWrites`] for other ways.
+    /// A chunk that is written whole is not read first. A write to part of a chunk is a read-modify-write: the new
+    /// object is put only if the stored object is still the version that was read; otherwise the write starts again. In
+    /// a store with conditional puts (a directory, memory, most buckets) no writer of any process loses an update.
+    /// [`PartialWrites`] sets another way.
     ///
-    /// A chunk that the edge of the array clips counts as written whole when all of it that lies inside is written and it is not
-    /// stored yet. Otherwise it is read first: another writer may have lengthened the array. In a shard, only the inner chunks
-    /// that are written are decoded and encoded; the others keep their bytes in the new object.
+    /// A chunk at the edge of the array counts as written whole if the write covers its part inside the array and the
+    /// chunk is not stored yet. A stored one is read first, because another writer may have lengthened the array. In a
+    /// shard, only the inner chunks that are written are decoded and encoded; the others keep their bytes in the new
+    /// object.
     ///
     /// # Errors
-    /// When the selection is not inside the array, shapes differ, `T` is not the element of the data type, or a chunk
-    /// cannot be encoded or stored. Chunks before that error are written.
+    /// When the selection is not inside the array, shapes differ, `T` is not an element type of the data type, or a
+    /// chunk cannot be encoded or stored. After an error some of the chunks may be written.
     pub async fn write<T: WriteElement>(
         &self,
         selection: impl Into<Selection>,
@@ -135,7 +137,7 @@ impl Array {
         write::write(&self.core, selection.into(), values, self.may_block).await
     }
 
-    /// Writes the bytes of elements of any fixed-size data type, in C order and the byte order of this machine.
+    /// Writes elements of any fixed-size data type, given as bytes in C order and the byte order of this machine.
     ///
     /// # Errors
     /// As [`write`](Self::write).
@@ -152,7 +154,7 @@ impl Array {
         self
     }
 
-    /// The settings, to be changed for this handle alone.
+    /// Returns the settings. A change affects this handle only.
     pub(crate) fn core_mut(&mut self) -> &mut Core {
         Arc::make_mut(&mut self.core)
     }

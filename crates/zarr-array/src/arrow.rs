@@ -1,4 +1,4 @@
-//! Arrays of Arrow, to read into and to write from.
+//! Reads into and writes from arrays of Arrow.
 
 mod read;
 mod write;
@@ -13,7 +13,7 @@ use crate::select::Selection;
 use crate::{array, blocking};
 
 impl array::Array {
-    /// Reads a selection as an array of Arrow: its elements in C order, and the shape.
+    /// Reads a selection as an array of Arrow. Returns the shape and the elements in C order.
     ///
     /// | data type | Arrow |
     /// |---|---|
@@ -22,9 +22,10 @@ impl array::Array {
     /// | `string`, `fixed_length_utf32` | LargeUtf8 |
     /// | `null_terminated_bytes`, `bytes` and any other type of variable length | LargeBinary |
     /// | `r<N>`, `raw_bytes` | FixedSizeBinary |
-    /// | `numpy.datetime64`, `numpy.timedelta64` in steps of 1 s, ms, us or ns | Timestamp without a time zone, Duration; NaT is null |
+    /// | `numpy.datetime64` in steps of 1 s, ms, us or ns | Timestamp without a time zone; NaT is null |
+    /// | `numpy.timedelta64` in steps of 1 s, ms, us or ns | Duration; NaT is null |
     ///
-    /// What strings contain goes once into one buffer: there is no allocation per element.
+    /// The contents of strings are copied once, into one buffer, without an allocation per element.
     ///
     /// ```
     /// # use zarr_array::{ArrayMeta, DataType, blocking::Array, standard};
@@ -45,11 +46,11 @@ impl array::Array {
         read::read(&self.core, selection.into(), self.may_block).await
     }
 
-    /// Writes an array of Arrow to a selection of as many elements, in C order: of the types of
-    /// [`read_arrow`](Self::read_arrow), and for strings and bytes of any type of Arrow for such.
+    /// Writes an array of Arrow to a selection of as many elements, in C order. The types are those of
+    /// [`read_arrow`](Self::read_arrow); strings and bytes may have any string or binary type of Arrow.
     ///
     /// # Errors
-    /// As [`write`](Self::write), also for an element that is null and no time.
+    /// As [`write`](Self::write), and for nulls in data types other than times.
     pub async fn write_arrow(
         &self,
         selection: impl Into<Selection>,
@@ -60,8 +61,8 @@ impl array::Array {
 }
 
 impl blocking::Array {
-    /// Reads a selection as an array of Arrow: its elements in C order, and the shape. The types are in the table of
-    /// [`zarr_array::Array::read_arrow`](crate::Array::read_arrow).
+    /// Reads a selection as an array of Arrow. Returns the shape and the elements in C order. The types are in the
+    /// table of [`zarr_array::Array::read_arrow`](crate::Array::read_arrow).
     ///
     /// # Errors
     /// As [`zarr_array::Array::read_arrow`](crate::Array::read_arrow).
@@ -82,7 +83,7 @@ impl blocking::Array {
     }
 }
 
-/// The numbers of Arrow: `$number!(element, type in Arrow)` for each.
+/// Calls `$number!(element, type in Arrow)` for each numeric type.
 macro_rules! for_each_number {
     ($number:ident) => {
         $number!(i8, arrow_array::types::Int8Type);
@@ -100,7 +101,7 @@ macro_rules! for_each_number {
 }
 use for_each_number;
 
-/// The times of Arrow: `$time!(unit, type of timestamps, type of durations)` for each.
+/// Calls `$time!(unit, type of timestamps, type of durations)` for each time unit.
 macro_rules! for_each_time {
     ($time:ident) => {
         $time!(Second, arrow_array::types::TimestampSecondType, arrow_array::types::DurationSecondType);
@@ -123,7 +124,7 @@ macro_rules! for_each_time {
 }
 use for_each_time;
 
-/// The unit of times, if they are such, and whether they are timestamps.
+/// Returns the unit of a data type of times, and whether they are timestamps.
 fn time_of(data_type: &DataType) -> ArrayResult<Option<(TimeUnit, bool)>> {
     let stamps = Step::of(data_type, DATETIME)?.map(|step| (step, true));
     let Some((step, stamps)) = stamps.or(Step::of(data_type, TIMEDELTA)?.map(|step| (step, false))) else {

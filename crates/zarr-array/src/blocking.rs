@@ -1,4 +1,4 @@
-//! The same array for programs without async: the same names, the same engine, no runtime anywhere.
+//! Arrays for programs without async: the same names and the same engine as the async handle, without a runtime.
 
 use std::sync::Arc;
 
@@ -28,11 +28,11 @@ use crate::select::Selection;
 use crate::values::{AnyArray, ArrayValues, NdVec};
 use crate::{read, write};
 
-/// An array in a store, for programs without async: the methods of [`zarr_array::Array`](crate::Array), each of which
+/// An array in a store, for programs without async. It has the methods of [`zarr_array::Array`](crate::Array); each
 /// returns when it is done.
 ///
-/// Cheap to clone. Calls block the thread: async programs use [`zarr_array::Array`](crate::Array), which
-/// [`into_async`](Self::into_async) returns.
+/// Cheap to clone. Calls block the thread, so async programs use [`zarr_array::Array`](crate::Array);
+/// [`into_async`](Self::into_async) converts the handle.
 ///
 /// ```
 /// # use zarr_array::{ArrayResult, NdVec, Registry, Storage, blocking::Array};
@@ -50,8 +50,8 @@ pub struct Array(crate::Array);
 impl Array {
     common_methods!();
 
-    /// Opens the array at `path` (`/`, `a/b`, `/a/b`). Deviations from the specification that do no harm are tolerated and
-    /// listed by [`diagnostics`](Self::diagnostics).
+    /// Opens the array at `path` (`/`, `a/b`, `/a/b`). Deviations from the specification that do no harm are tolerated
+    /// and listed by [`diagnostics`](Self::diagnostics).
     ///
     /// ```
     /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, Storage, blocking::Array, standard};
@@ -82,7 +82,7 @@ impl Array {
         block_on(options.open(storage, path, registry)).map(Self::from)
     }
 
-    /// Creates an array at `path` and writes its metadata; no chunk is written. Missing parent groups are created first.
+    /// Creates an array at `path` and writes its metadata, but no chunk. Missing parent groups are created first.
     ///
     /// ```
     /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, Storage, blocking::Array, standard};
@@ -118,7 +118,7 @@ impl Array {
         block_on(options.create(storage, path, meta, registry)).map(Self::from)
     }
 
-    /// Creates an array at `path` after deleting the node that exists there, with all nodes below it.
+    /// Deletes the node at `path`, if any, with all nodes below it, and creates an array there.
     ///
     /// # Errors
     /// As [`zarr_array::Array::replace`](crate::Array::replace).
@@ -150,7 +150,7 @@ impl Array {
         block_on(self.0.read(selection))
     }
 
-    /// Reads a selection into borrowed memory, in C order. `into` must have as many elements as the selection.
+    /// Reads a selection into borrowed memory, in C order. `into` must have the length of the selection.
     ///
     /// ```
     /// # use zarr_array::{ArrayResult, blocking::Array};
@@ -164,7 +164,7 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// As [`zarr_array::Array::read`](crate::Array::read). After an error part of `into` may be overwritten.
+    /// As [`zarr_array::Array::read`](crate::Array::read). After an error, part of `into` may be overwritten.
     pub fn read_into<T: Element>(&self, selection: impl Into<Selection>, into: &mut [T]) -> ArrayResult<()> {
         read::read_into_slice(&self.0.core, &selection.into(), into)
     }
@@ -177,8 +177,8 @@ impl Array {
         block_on(self.0.read_any(selection))
     }
 
-    /// Reads the bytes of elements of any fixed-size data type, in C order and the byte order of this machine, with the shape
-    /// of the selection.
+    /// Reads elements of any fixed-size data type as bytes, in C order and the byte order of this machine. Returns the
+    /// shape of the selection and the bytes.
     ///
     /// # Errors
     /// As [`zarr_array::Array::read_bytes`](crate::Array::read_bytes).
@@ -194,8 +194,8 @@ impl Array {
         block_on(self.0.read_rows(selection))
     }
 
-    /// Writes elements to a selection: values with a shape, which must be that of the selection, or as many elements in a flat
-    /// slice, in C order. See [`ArrayValues`].
+    /// Writes values to a selection: either values with the shape of the selection, or a flat slice of as many elements
+    /// in C order. See [`ArrayValues`].
     ///
     /// ```
     /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, NdVec, blocking::Array, standard};
@@ -217,7 +217,7 @@ impl Array {
         write::write_slice(&self.0.core, &selection.into(), shape.as_deref(), &values.elements())
     }
 
-    /// Writes the bytes of elements of any fixed-size data type, in C order and the byte order of this machine.
+    /// Writes elements of any fixed-size data type, given as bytes in C order and the byte order of this machine.
     ///
     /// # Errors
     /// As [`zarr_array::Array::write_bytes`](crate::Array::write_bytes).
@@ -258,8 +258,8 @@ impl Array {
         block_on(self.0.resize_with(shape, cut))
     }
 
-    /// Lengthens dimension `axis` by that of `values` and writes the values there. In the other dimensions the values must have the
-    /// lengths of the array. Threads and processes may append at the same time: each gets a range of its own.
+    /// Appends `values` along dimension `axis`, which grows by their length. In the other dimensions the values must
+    /// have the lengths of the array. Threads and processes may append at the same time: each gets its own range.
     ///
     /// ```
     /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, NdVec, blocking::Array, standard};
@@ -277,8 +277,8 @@ impl Array {
         block_on(self.0.append(axis, values))
     }
 
-    /// Reads the attributes from the store, changes them and writes them back. `change` may be called again when somebody
-    /// else wrote them in between. Members that `change` does not touch keep their bytes.
+    /// Reads the attributes from the store, changes them and writes them back. `change` is called again if another
+    /// writer wrote them in between. Members that `change` does not touch keep their bytes.
     ///
     /// ```
     /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, blocking::Array, standard};
@@ -297,7 +297,7 @@ impl Array {
         block_on(self.0.edit_attributes(change))
     }
 
-    /// Sets one attribute to anything that serializes, and keeps the others.
+    /// Sets one attribute to any serializable value and keeps the others.
     ///
     /// ```
     /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, blocking::Array, standard};
@@ -315,8 +315,8 @@ impl Array {
         block_on(self.0.set_attribute(name, value))
     }
 
-    /// Returns what [`read`](Self::read) of a selection would request from the store. Reads shard indexes and object sizes, no
-    /// data.
+    /// Returns the requests that [`read`](Self::read) of a selection would make to the store. Reads only shard indexes
+    /// and object sizes.
     ///
     /// # Errors
     /// As [`zarr_array::Array::explain`](crate::Array::explain).
@@ -324,8 +324,8 @@ impl Array {
         block_on(self.0.explain(selection))
     }
 
-    /// Returns where the inner chunks of the chunk at `index` of the chunk grid lie, in C order; `None` when the chunk is not
-    /// stored. Reads the index of the shard.
+    /// Returns the places of the inner chunks of the chunk at `index` of the chunk grid, in C order, or `None` if the
+    /// chunk is not stored. Reads the index of the shard.
     ///
     /// # Errors
     /// As [`zarr_array::Array::inner_chunks`](crate::Array::inner_chunks).
@@ -333,7 +333,7 @@ impl Array {
         block_on(self.0.inner_chunks(index))
     }
 
-    /// The async handle on the same array, with the same settings.
+    /// Returns an async handle on the same array, with the same settings.
     pub fn into_async(self) -> crate::Array {
         crate::Array { may_block: false, ..self.0 }
     }

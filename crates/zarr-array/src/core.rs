@@ -1,4 +1,4 @@
-//! What an open array is made of: everything that a read or a write of a chunk needs to know.
+//! The state of an open array: everything that a read or a write of a chunk needs.
 
 use std::sync::Arc;
 
@@ -18,72 +18,74 @@ use crate::indexes::Indexes;
 use crate::plan::Plan;
 use crate::select::Picked;
 
-/// What a read does where a chunk is missing.
+/// What a read does if a chunk is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum MissingChunks {
-    /// It reads as the fill value, as the specification says.
+    /// The chunk reads as the fill value, as the specification says.
     #[default]
     Fill,
-    /// It fails with an error of kind [`NotFound`](crate::ArrayErrorKind::NotFound): for data that must be complete.
+    /// The read fails with an error of kind [`NotFound`](crate::ArrayErrorKind::NotFound). For data that must be
+    /// complete.
     Error,
 }
 
-/// What a write does with an empty chunk, or inner chunk: one in which every element is the fill value, bit for bit.
+/// What a write does with an empty chunk or inner chunk, in which every element is the fill value, bit for bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum EmptyChunks {
-    /// The chunk is not stored. An object that was stored before is deleted.
+    /// The chunk is not stored. An existing object is deleted.
     #[default]
     Skip,
     /// The chunk is stored like any other.
     Store,
 }
 
-/// How part of a chunk is written while others may write the rest of it.
+/// How part of a chunk is written while other writers may write the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum PartialWrites {
-    /// The object is put only if it is still the version that was read, else it is read again. No writer loses an update.
-    /// Refused in a store without conditional puts.
+    /// The object is put only if the stored one is still the version that was read; otherwise it is read again. No
+    /// writer loses an update. An error in a store without conditional puts.
     #[default]
     Safe,
-    /// Refused. Every write must cover whole chunks (whole shards), as far as they lie inside the array.
+    /// Writes of parts of chunks are errors. A write must cover every chunk (or shard) as far as it lies inside the
+    /// array.
     RejectUnaligned,
-    /// The object is put unconditionally: for a single writer, in a store without conditional puts.
+    /// The object is put unconditionally. For a single writer, in a store without conditional puts.
     Unchecked,
 }
 
-/// How much of a shard is fetched and decoded at once.
+/// The largest part of a shard that is fetched and decoded at once.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BlockSize {
-    /// Inner chunks.
+    /// The number of inner chunks.
     pub(crate) inner_chunks: u64,
-    /// Bytes of inner chunks, decoded; a single one may be larger.
+    /// The decoded bytes of the inner chunks. A single inner chunk may be larger.
     pub(crate) bytes: u64,
 }
 
 impl Default for BlockSize {
-    /// What is known of an inner chunk while it is read takes some hundred bytes: a few megabytes for this many.
+    /// A read keeps some hundred bytes for each inner chunk: a few megabytes for this many.
     fn default() -> Self {
         Self { inner_chunks: 1 << 14, bytes: 64 << 20 }
     }
 }
 
-/// An open array, resolved. Cloned only when a setting of its handle is changed.
+/// An open array, resolved. It is cloned only when a setting of its handle changes.
 #[derive(Debug, Clone)]
 pub(crate) struct Core {
     pub(crate) path: String,
     pub(crate) prefix: Prefix,
-    /// Where chunks lie: the storage behind the array's storage transformers.
+    /// The storage of the chunks, with the storage transformers of the array applied.
     pub(crate) storage: Storage,
     pub(crate) gate: Gate,
     pub(crate) shape: Dims,
     pub(crate) data_type: DataType,
-    /// Bytes of an element in memory.
+    /// The size of an element in memory, in bytes.
     pub(crate) size: usize,
     pub(crate) fill: FillValue,
-    /// The fill value as it lies in memory.
+    /// The fill value in its form in memory.
     pub(crate) fill_element: FillValue,
     pub(crate) grid: Arc<dyn ChunkGrid>,
     pub(crate) keys: Arc<dyn KeyEncoding>,
@@ -97,7 +99,7 @@ pub(crate) struct Core {
     pub(crate) fetching: Hints,
     pub(crate) indexes: Arc<Indexes>,
     pub(crate) block_size: BlockSize,
-    /// Whether others may have made the array longer meanwhile: what lies beyond its edge is not ours to fill.
+    /// Whether other writers may have lengthened the array, so that a write must not fill elements beyond its edge.
     pub(crate) beside: bool,
 }
 
@@ -106,32 +108,33 @@ impl Core {
         Place { storage: self.storage.clone(), gate: self.gate.clone(), cpu: self.cpu.clone(), may_block }
     }
 
-    /// What the elements of one read or write will contain, where they differ in length: not more than `limit` bytes.
+    /// Returns a heap of at most `limit` bytes for the contents of one read or write, or `None` for fixed-size
+    /// elements.
     pub(crate) fn heap(&self, limit: u64) -> Option<Arc<Heap>> {
         let variable = self.data_type.size().is_none();
         variable.then(|| Arc::new(Heap::new(self.fill.clone(), limit)))
     }
 
-    /// What the elements at `places` are made from, or into.
+    /// Returns the form of the elements at `places`.
     pub(crate) fn form<'a>(&'a self, heap: Option<&'a Heap>, places: &'a [Picked]) -> Form<'a> {
         Form::new(&self.data_type, heap, self.limits.result_bytes, places)
     }
 
-    /// Whether elements have a size, so that they can be handed out as bytes.
+    /// Checks that elements have a fixed size, so that they can be read and written as bytes.
     pub(crate) fn check_fixed(&self) -> ArrayResult<()> {
         if self.data_type.size().is_some() {
             return Ok(());
         }
-        let message = format!("elements of data type {} differ in length", self.data_type);
+        let message = format!("elements of data type {} have no fixed size", self.data_type);
         Err(ArrayError::new(ArrayErrorKind::Unsupported, message).in_array(&self.path))
     }
 
-    /// Whether chunks are made of inner chunks, between which there may be anything.
+    /// Whether chunks have inner chunks.
     pub(crate) fn has_inner(&self) -> bool {
         self.chain.inner_shape(self.shape.len()).is_some()
     }
 
-    /// How inner chunks are stored.
+    /// The settings for storing inner chunks.
     pub(crate) fn inner_chunks(&self) -> InnerChunks {
         let mut how = InnerChunks::default();
         (how.order, how.store_fill) = (self.inner_order, self.empty_chunks == EmptyChunks::Store);
@@ -145,7 +148,7 @@ impl Core {
         Key::new(key)
     }
 
-    /// An error with the chunk that it is about.
+    /// Adds the chunk to an error.
     pub(crate) fn locate(&self, chunk: &Dims, error: ArrayError) -> ArrayError {
         match self.key(chunk) {
             Ok(key) => error.in_chunk(chunk, &key),
@@ -153,18 +156,19 @@ impl Core {
         }
     }
 
-    /// Decoded bytes of the largest chunk of a plan.
+    /// Returns the decoded size of the largest chunk of a plan, in bytes.
     pub(crate) fn chunk_bytes(&self, plan: &Plan) -> u64 {
         plan.largest_chunk().saturating_mul(self.size as u64)
     }
 
-    /// Bytes of decoded elements in this shape.
+    /// Returns the size of decoded elements of this shape, in bytes.
     pub(crate) fn bytes_of(&self, shape: &[u64]) -> u64 {
         Dims::from(shape).product().unwrap_or(u64::MAX).saturating_mul(self.size as u64)
     }
 }
 
-/// Runs `work` with scratch that knows the heap of this read or write, and no longer: what elements contain is not kept.
+/// Runs `work` with the heap of this read or write in `scratch`, and takes the heap out again, so that contents are not
+/// kept.
 pub(crate) fn with_heap<R>(
     heap: Option<&Arc<Heap>>,
     scratch: &mut Scratch,

@@ -1,4 +1,4 @@
-//! Where decoding and encoding happen: a pool of threads that is handed in, or one that the storage keeps.
+//! The threads for decoding and encoding: a pool of the caller, or one that the storage keeps.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -8,54 +8,54 @@ use std::thread;
 
 use zarr_traits::Storage;
 
-/// Something to run on a worker.
+/// A function to run on a worker.
 pub type Job = Box<dyn FnOnce() + Send>;
 
-/// A pool of threads, for example an adapter to rayon: `rayon::spawn_fifo(job)` and `rayon::current_num_threads()`.
+/// A thread pool, for example an adapter to rayon with `rayon::spawn_fifo(job)` and `rayon::current_num_threads()`.
 ///
-/// Blocking calls (of [`blocking`](crate::blocking)) may be made from a worker of the pool. The calling thread does whatever
-/// no other worker has begun, so such a call ends even if no worker is ever free.
+/// Blocking calls (of [`blocking`](crate::blocking)) may be made from a worker of the pool. The calling thread does all
+/// work that no other worker has started, so the call ends even if no worker is ever free.
 ///
-/// Async calls leave the work to the pool, and need a worker that becomes free. They do not end while every worker is blocked
-/// by something that waits for them: by `block_on` of an async call in a worker, where the blocking call is to be used, or by
-/// a blocking write to a chunk that an async write holds meanwhile.
+/// Async calls leave the work to the pool and need a free worker. They hang while every worker waits for them: in a
+/// `block_on` of an async call (use the blocking call instead), or in a blocking write to a chunk whose lock an async
+/// write holds.
 pub trait Spawn: Send + Sync + fmt::Debug {
-    /// Runs `job` on some worker, after those that were spawned before it. Must not run it on the calling thread.
+    /// Runs `job` on a worker, after earlier jobs. Must not run it on the calling thread.
     fn spawn(&self, job: Job);
 
     /// The number of workers.
     fn width(&self) -> usize;
 
-    /// Whether jobs wait for a worker: then a long task steps back behind them from time to time.
+    /// Whether jobs wait for a worker. If so, a long task lets them go first from time to time.
     fn is_busy(&self) -> bool {
         true
     }
 }
 
-/// Which threads decode and encode. Cheap to clone.
+/// The threads that decode and encode chunks. Cheap to clone.
 ///
-/// An array uses the pool of its [`Storage`], as wide as the machine, unless [`Array::with_cpu`](crate::Array::with_cpu)
-/// says otherwise.
+/// By default an array uses the pool of its [`Storage`], with as many threads as the machine has;
+/// [`Array::with_cpu`](crate::Array::with_cpu) sets another one.
 #[derive(Clone, Debug)]
 pub struct Cpu(Option<Arc<dyn Spawn>>);
 
 impl Cpu {
-    /// Everything on the calling thread, or on the task that awaits.
+    /// Does all work on the calling thread, or on the awaiting task.
     pub fn inline() -> Self {
         Self(None)
     }
 
-    /// A pool of `width` threads of its own; they start when they are first needed and end with the last clone.
+    /// Creates a pool of `width` threads. They start when first needed and end with the last clone.
     pub fn threads(width: usize) -> Self {
         if width == 0 { Self::inline() } else { Self::with(Pool::new(width)) }
     }
 
-    /// A pool of somebody else's.
+    /// Uses a pool of the caller.
     pub fn with(pool: impl Spawn + 'static) -> Self {
         Self(Some(Arc::new(pool)))
     }
 
-    /// The pool that everybody shares who uses this storage.
+    /// Returns the pool that all users of this storage share.
     pub(crate) fn of(storage: &Storage) -> Self {
         Self(Some(storage.shared::<Pool>()))
     }
@@ -65,7 +65,7 @@ impl Cpu {
     }
 }
 
-/// Our own pool: one queue, first in first out, so that a small read beside a large one waits for one chunk.
+/// The pool of this crate: one first-in first-out queue, so that a small read beside a large one waits for one chunk.
 struct Pool(Arc<Queue>);
 
 struct Queue {
@@ -104,7 +104,7 @@ impl Queue {
         loop {
             if let Some(job) = state.jobs.pop_front() {
                 drop(state);
-                // Jobs report their own panics; this keeps the worker alive whatever happens.
+                // Jobs report their own panics; this keeps the worker alive.
                 let _ = catch_unwind(AssertUnwindSafe(job));
                 state = self.lock();
             } else if state.closed {
@@ -128,7 +128,7 @@ impl Spawn for Pool {
             if thread::Builder::new().name(name).spawn(move || queue.work()).is_ok() {
                 state.started += 1;
             } else if state.started == 0 {
-                // No thread to be had at all: better slow than never.
+                // No thread can be started: run the job here.
                 let job = state.jobs.pop_back();
                 drop(state);
                 job.into_iter().for_each(|job| job());
@@ -150,7 +150,7 @@ impl Spawn for Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // The last clone may be dropped on one of the workers: close, do not join.
+        // A worker may drop the last clone, so close without joining.
         self.0.lock().closed = true;
         self.0.work.notify_all();
     }
@@ -169,10 +169,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn jobs_run_and_a_panic_kills_no_worker() {
+    fn a_panic_of_a_job_does_not_end_its_worker() {
         let cpu = Cpu::threads(2);
         let pool = cpu.pool().unwrap();
-        pool.spawn(Box::new(|| panic!("a job panicked, as the test wants")));
+        pool.spawn(Box::new(|| panic!("this panic is part of the test")));
         let (send, receive) = mpsc::channel();
         for i in 0..100 {
             let send = send.clone();

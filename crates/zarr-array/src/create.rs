@@ -1,4 +1,4 @@
-//! Creating: the documents of the array, after the groups that it lies in.
+//! Creating: writes the documents of missing parent groups, then those of the array.
 
 use zarr_meta::{ArrayMeta, Diagnostic, NodeMeta};
 use zarr_traits::{Limits, Prefix, Registry, Storage};
@@ -9,12 +9,12 @@ use crate::metadata::same_array;
 use crate::node::{self, Consolidated, ExistingNode, Writing};
 use crate::open::OpenOptions;
 
-/// How an array is created, where the defaults will not do.
+/// Options for creating an array.
 ///
 /// ```
 /// # use zarr_array::{Array, ArrayMeta, ArrayResult, CreateOptions, ExistingNode, Registry, Storage};
 /// # async fn example(storage: Storage, meta: ArrayMeta, registry: &Registry) -> ArrayResult<()> {
-/// // Any number of processes may say this at once, and all get the same array.
+/// // Any number of processes may run this at once, and all get the same array.
 /// let options = CreateOptions::new().existing(ExistingNode::Open);
 /// let array = options.create(storage, "/t2m", meta, registry).await?;
 /// # Ok(())
@@ -27,13 +27,13 @@ pub struct CreateOptions {
 }
 
 impl CreateOptions {
-    /// The defaults: an existing node is an error, consolidated metadata in parent groups is kept up to date, and the default
-    /// limits hold.
+    /// The defaults: an existing node is an error, consolidated metadata in parent groups is kept up to date, and
+    /// `Limits::default()` holds.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets what happens to a node that exists at the path.
+    /// Sets what happens if a node exists at the path.
     #[must_use]
     pub fn existing(mut self, existing: ExistingNode) -> Self {
         self.existing = existing;
@@ -47,7 +47,7 @@ impl CreateOptions {
         self
     }
 
-    /// Sets the limits on what stored data may make us do.
+    /// Sets the limits on the memory and work that stored data may demand.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.writing.limits = limits;
@@ -70,7 +70,7 @@ impl CreateOptions {
         self.make(&storage, prefix, meta, registry).await.map_err(|e| e.in_array(&path))
     }
 
-    /// Everything that can be refused is refused before anything is deleted.
+    /// Makes all checks before it deletes an existing node.
     async fn make(
         &self,
         storage: &Storage,
@@ -84,7 +84,8 @@ impl CreateOptions {
         meta.lint(&mut advice)?;
         let array = options.resolve(storage.clone(), prefix.clone(), meta, registry, advice)?;
         if let Some(skipped) = array.codecs().skipped().first() {
-            let message = format!("codec {skipped:?} is unknown, an array that uses it cannot be created");
+            let message =
+                format!("unknown codec {skipped:?}: the registry must know every codec of a new array");
             return Err(ArrayError::new(ArrayErrorKind::UnknownExtension, message));
         }
         let is_same = |there: &ArrayMeta| same_array(there, array.metadata(), registry, &self.writing.limits);
@@ -93,15 +94,15 @@ impl CreateOptions {
             Some(NodeMeta::Array(there)) if is_same(&there) => {
                 options.resolve(storage.clone(), prefix, there, registry, Vec::new())?
             }
-            Some(_) => return Err(ArrayError::new(ArrayErrorKind::Exists, "there is another node already")),
+            Some(_) => return Err(ArrayError::new(ArrayErrorKind::Exists, "another node exists already")),
         };
         Ok(array.with_consolidated(self.writing.consolidated))
     }
 }
 
 impl Array {
-    /// Creates an array at `path` and writes its metadata; no chunk is written. Missing parent groups are created first, so that
-    /// an interruption leaves empty groups and no incomplete array.
+    /// Creates an array at `path` and writes its metadata, but no chunk. Missing parent groups are created first: an
+    /// interruption can leave empty groups, but no incomplete array.
     ///
     /// ```
     /// # use zarr_array::{Array, ArrayMeta, ArrayResult, DataType, Storage, standard};
@@ -113,9 +114,9 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// [`Exists`](ArrayErrorKind::Exists) when there is a node at `path`, or an array or a group of another format above
-    /// it; [`UnknownExtension`](ArrayErrorKind::UnknownExtension) when `registry` does not know a codec, data type or grid of
-    /// `meta`; and those of the store.
+    /// [`Exists`](ArrayErrorKind::Exists) when a node exists at `path`, or above it an array or a group of another
+    /// format; [`UnknownExtension`](ArrayErrorKind::UnknownExtension) when `registry` does not know a codec, data type
+    /// or grid of `meta`; and those of the store.
     pub async fn create(
         storage: impl Into<Storage>,
         path: &str,
@@ -125,8 +126,8 @@ impl Array {
         CreateOptions::new().create(storage, path, meta, registry).await
     }
 
-    /// Creates an array at `path` after deleting the node that exists there, with all nodes below it. Metadata is deleted first,
-    /// so that an interruption never leaves a node without its chunks.
+    /// Deletes the node at `path`, if any, with all nodes below it, and creates an array there. Metadata is deleted
+    /// first, so that an interruption never leaves a node without its chunks.
     ///
     /// # Errors
     /// As [`create`](Self::create); an existing node is not an error.

@@ -1,4 +1,4 @@
-//! Element types: what an array of a data type looks like in Rust.
+//! Element types: the Rust types for the elements of each data type.
 
 mod form;
 mod narrow;
@@ -20,7 +20,7 @@ use crate::error::ArrayResult;
 pub use form::Form;
 pub use small_float::SmallFloat;
 
-/// A Rust type that elements of an array are read into and written from.
+/// A Rust type for elements of an array, for reads and writes.
 ///
 /// | data type | element | feature |
 /// |---|---|---|
@@ -38,69 +38,65 @@ pub use small_float::SmallFloat;
 /// | `string` | `String`; written from `&str` as well | |
 /// | `fixed_length_utf32` | `String`, without the padding | |
 /// | `null_terminated_bytes` | `Vec<u8>`, without the padding | |
-/// | `bytes`, and any other type of variable length: what its elements contain | `Vec<u8>`; written from `&[u8]` as well | |
-/// | `numpy.datetime64`, `numpy.timedelta64` | `i64`: the steps, of which the smallest is NaT | |
-/// | `numpy.datetime64` | `chrono::DateTime<Utc>`, `chrono::NaiveDateTime`, and `Option` of them: `None` is NaT | `chrono` |
+/// | `bytes`, and any other type of variable length | `Vec<u8>`: the contents; written from `&[u8]` as well | |
+/// | `numpy.datetime64`, `numpy.timedelta64` | `i64`: the steps; `i64::MIN` is NaT | |
+/// | `numpy.datetime64` | `chrono::DateTime<Utc>`, `NaiveDateTime`, and `Option` of them: `None` is NaT | `chrono` |
 /// | `numpy.timedelta64` | `chrono::TimeDelta`, and `Option` of it | `chrono` |
 /// | `numpy.datetime64` | `jiff::Timestamp`, and `Option` of it | `jiff` |
 /// | `numpy.timedelta64` | `jiff::SignedDuration`; in years and months `jiff::Span`; and `Option` of them | `jiff` |
 /// | `struct`, `structured` | a struct of your own, by [`row!`](crate::row); or [`Rows`](crate::Rows) | |
 /// | `struct`, `structured`, `r<8N>`, `raw_bytes` | a type that is `bytemuck::Pod`, by `pod!` | `bytemuck` |
+/// Values are never rounded or cut. A value that the data type cannot represent exactly is an error that names the
+/// element: a string that is too long or ends with padding, or a time between two steps. The same holds for reads.
 ///
-/// What is written must come back: a string that is too long, or ends with what would be taken for padding, is an error
-/// that names the element, and so is a time that would have to be rounded, and every other value that the data type does not
-/// have. The same holds for what is read.
-///
-/// Arrays of Arrow are read and written by [`read_arrow`](crate::Array#method.read_arrow) and `write_arrow`, behind the feature
+/// [`read_arrow`](crate::Array#method.read_arrow) and `write_arrow` read and write arrays of Arrow, with the feature
 /// `arrow`.
 ///
-/// A crate that brings a data type of its own implements this and [`WriteElement`] for its element.
-///
-/// Elements lie in memory as [`Memory`](WriteElement::Memory), for which every bit pattern is valid; where the element is such a
-/// type itself, nothing is copied. Of elements of variable length the memory is a [`Slot`](zarr_traits::heap::Slot) of a
-/// [`Heap`](zarr_traits::heap::Heap); with all other types there is no heap.
+/// **For authors of data types:** implement this trait and [`WriteElement`] for the element type. In memory, elements
+/// have the type [`Memory`](WriteElement::Memory), for which every bit pattern is valid; if the element is such a type
+/// itself, nothing is copied. The memory of an element of variable length is a [`Slot`](zarr_traits::heap::Slot) of a
+/// [`Heap`](zarr_traits::heap::Heap); other types have no heap.
 pub trait Element: WriteElement + 'static {
-    /// Turns memory that was read into elements, as many as lie in it.
+    /// Turns memory that was read into all elements that it holds.
     ///
     /// # Errors
-    /// When what is stored is no such element.
+    /// When a stored value is not valid for this type.
     fn from_memory(memory: Vec<Self::Memory>, form: &Form<'_>) -> ArrayResult<Vec<Self>>;
 
-    /// The elements as memory, to be read into, whatever they are; `None` where memory that was read has to be turned into
-    /// elements first.
+    /// Returns the elements as memory to read into, or `None` if memory must be converted into elements.
     fn as_memory_mut<'a>(elements: &'a mut [Self], data_type: &DataType) -> Option<&'a mut [Self::Memory]> {
         let _ = (elements, data_type);
         None
     }
 
-    /// As [`as_memory_mut`](Self::as_memory_mut), of elements that are given away.
+    /// As [`as_memory_mut`](Self::as_memory_mut), for owned elements.
     fn reuse(elements: Vec<Self>, data_type: &DataType) -> Option<Vec<Self::Memory>> {
         let _ = (elements, data_type);
         None
     }
 }
 
-/// What arrays are written from: every [`Element`], and what only borrows one, `&str` and `&[u8]`.
+/// A Rust type that can be written to arrays: every [`Element`], and the borrowed `&str` and `&[u8]`.
 pub trait WriteElement: Clone + Send + Sync {
-    /// What elements lie in memory as: one of these each, or more of them that make one element (`u8`: its bytes).
+    /// The type of elements in memory. An element is one or several of them (for `u8`: its bytes).
     type Memory: Plain;
 
     /// The name for messages.
     const NAME: &'static str;
 
-    /// Whether this is the type for elements of `data_type`. It is asked before anything is read or written.
+    /// Whether this is an element type of `data_type`. Called before anything is read or written.
     ///
     /// # Errors
-    /// When it would be, but for what this data type is in particular: the reason.
+    /// When the kind of data type fits, but not its details, with the reason.
     fn fits(data_type: &DataType) -> ArrayResult<bool>;
 
-    /// The elements as memory, to be written.
+    /// Returns the elements as memory to write.
     ///
     /// # Errors
-    /// When one of them is no element of the data type.
+    /// When the data type cannot represent an element.
     fn as_memory<'a>(elements: &'a [Self], form: &Form<'_>) -> ArrayResult<Cow<'a, [Self::Memory]>>;
 
-    /// Turns elements into memory, to be written.
+    /// Turns elements into memory to write.
     ///
     /// # Errors
     /// As [`as_memory`](Self::as_memory).
@@ -109,7 +105,7 @@ pub trait WriteElement: Clone + Send + Sync {
     }
 }
 
-/// Whether `data_type` is the extension of one of these names, with elements of one size.
+/// Whether `data_type` is an extension with one of these names and a fixed size.
 pub(crate) fn is_named(data_type: &DataType, names: &[&str]) -> bool {
     let fixed = matches!(data_type.layout(), Layout::Fixed { size, .. } if size > 0);
     fixed && matches!(data_type, DataType::Extension(extension) if names.contains(&extension.name()))

@@ -1,4 +1,4 @@
-//! Inner chunks on their way into one object: encoded by several threads, each into a buffer of its own.
+//! Encoding the inner chunks of one object with several threads, each into its own buffer.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,35 +14,36 @@ use crate::feed::PART;
 /// The writing of the inner chunks of one chunk.
 pub(crate) struct Encoding {
     update: Box<dyn ChunkUpdate>,
-    /// The scratch memory of the object that it was fed, if any.
+    /// The scratch memory of the stored object that `update` was fed, if any.
     object: Option<Bytes>,
-    /// How many inner chunks are encoded together, by one thread at once.
+    /// The number of inner chunks in a part, which one thread encodes.
     together: usize,
     done: Mutex<Done>,
 }
 
-/// What was encoded so far.
+/// The inner chunks encoded so far.
 struct Done {
-    /// Buffers that nobody appends to right now, with their numbers.
+    /// The buffers that no thread appends to at the moment, with their numbers.
     idle: Vec<(usize, Vec<u8>)>,
     buffers: usize,
     encoded: Vec<Option<Encoded>>,
 }
 
-/// What is put.
+/// The content of an object to put.
 pub(crate) struct Value {
     pub(crate) parts: Vec<Bytes>,
-    /// The scratch memory that the object was read into, which the parts may lie in.
+    /// The scratch memory of the stored object. Parts may refer to it.
     object: Option<Bytes>,
-    /// What was encoded, in as many buffers as threads took part.
+    /// The encoded bytes, in one buffer per thread.
     encoded: Vec<Bytes>,
 }
 
 impl Encoding {
-    /// Of inner chunks of `bytes` decoded bytes each, by an update that was fed an object in this memory.
+    /// Returns an encoding of inner chunks of `bytes` decoded bytes each. `object` is the memory of the stored object
+    /// that `update` was fed.
     ///
     /// # Errors
-    /// When there is no memory for the places of that many inner chunks.
+    /// When memory for the list of inner chunks cannot be allocated.
     pub(crate) fn new(
         update: Box<dyn ChunkUpdate>,
         object: Option<Bytes>,
@@ -59,12 +60,12 @@ impl Encoding {
         Ok(Self { update, object, together, done: Mutex::new(done) })
     }
 
-    /// How many parts can be encoded by themselves.
+    /// The number of parts that can be encoded independently.
     pub(crate) fn parts(&self) -> u64 {
         self.update.count().div_ceil(self.together) as u64
     }
 
-    /// The inner chunks of a part.
+    /// Returns the numbers of the inner chunks of a part.
     fn part(&self, number: u64) -> Range<usize> {
         let count = self.update.count();
         let first = usize::try_from(number).map_or(count, |number| number.saturating_mul(self.together));
@@ -75,7 +76,7 @@ impl Encoding {
         self.done.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Encodes the inner chunks of a part. `src` are all the elements that are written.
+    /// Encodes the inner chunks of a part. `src` are all elements of the write.
     pub(crate) fn encode(&self, part: u64, src: &Source<'_>, scratch: &mut Scratch) -> ArrayResult<()> {
         let part = self.part(part);
         let (buffer, mut out) = self.take_buffer(scratch);
@@ -100,7 +101,7 @@ impl Encoding {
         (done.buffers - 1, scratch.take_vec())
     }
 
-    /// The object that they make, and whether there is nothing in it but fill value.
+    /// Joins the inner chunks into an object. Returns it and whether all its elements are the fill value.
     pub(crate) fn join(self, scratch: &mut Scratch) -> ArrayResult<(Value, bool)> {
         let Done { mut idle, encoded, .. } = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
         idle.sort_unstable_by_key(|(buffer, _)| *buffer);
@@ -111,25 +112,25 @@ impl Encoding {
 }
 
 impl Value {
-    /// The number of bytes.
+    /// The size in bytes.
     pub(crate) fn len(&self) -> u64 {
         self.parts.iter().map(|part| part.len() as u64).sum()
     }
 
-    /// One object in one buffer.
+    /// Returns an object in one buffer.
     pub(crate) fn encoded(buffer: Vec<u8>) -> Self {
         let bytes = Bytes::from(buffer);
         Self { parts: vec![bytes.clone()], object: None, encoded: vec![bytes] }
     }
 
-    /// An object that was changed in place.
+    /// Returns an object that was changed in place.
     pub(crate) fn patched(buffer: Buffer) -> Self {
         let (bytes, memory) = buffer.into_bytes();
         Self { parts: vec![bytes], object: Some(memory), encoded: Vec::new() }
     }
 
-    /// The memory of a value that the store did not keep serves the next chunk: that of the object, and one buffer of
-    /// what was encoded, as many as a worker takes for a chunk.
+    /// Gives memory that the store did not keep to `scratch`, for the next chunk: that of the object, and one encoded
+    /// buffer, because a worker takes one per chunk.
     pub(crate) fn recycle(self, scratch: Option<&mut Scratch>) {
         drop(self.parts);
         let Some(scratch) = scratch else { return };

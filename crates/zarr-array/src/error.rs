@@ -1,4 +1,4 @@
-//! Errors of arrays: a kind chosen by what the caller can do, and where it happened, from outside in.
+//! Errors of arrays: a kind that tells what the caller can do, and the place of the error, from outside in.
 
 use std::error::Error;
 use std::fmt;
@@ -8,33 +8,34 @@ use zarr_meta::{MetaError, MetaErrorKind};
 use zarr_strided::StridedError;
 use zarr_traits::{CodecError, CodecErrorKind, Dims, Key, StoreError, StoreErrorKind};
 
-/// What went wrong, by what the caller can do about it.
+/// The kind of an error, which tells what the caller can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ArrayErrorKind {
-    /// There is no array at this path; or a chunk is missing and the handle says that this is an error.
+    /// No array exists at this path; or a chunk is missing and the handle uses
+    /// [`MissingChunks::Error`](crate::MissingChunks::Error).
     NotFound,
-    /// There is a node at this path already.
+    /// A node exists at this path.
     Exists,
     /// The store or a codec cannot do this.
     Unsupported,
-    /// The call itself is wrong: a region outside the array, another element type, a wrong number of values, a value that
-    /// the data type or the element type does not have.
+    /// The call itself is wrong: a selection outside the array, a wrong element type or number of values, or a value
+    /// that the data type or the element type cannot represent.
     InvalidArgument,
     /// The metadata document is invalid.
     Metadata,
-    /// Stored bytes are not what the metadata says they are.
+    /// Stored bytes do not agree with the metadata.
     Corrupt,
     /// Stored bytes do not match their checksum.
     Checksum,
     /// The array uses an extension that the registry does not know.
     UnknownExtension,
-    /// A limit of this process or of the store is exceeded: a size in [`Limits`](crate::Limits), space, memory.
+    /// A limit is exceeded: a size in [`Limits`](crate::Limits), memory, or space in the store.
     LimitExceeded,
-    /// Someone else changed the same object at the same time, again and again, or has changed the array since it was opened.
-    /// Open the array again and repeat the call.
+    /// Another writer changed the same object again and again, or changed the array since it was opened. Open the array
+    /// again and repeat the call.
     Conflict,
-    /// A write may or may not have been applied. Read what is stored before you write again.
+    /// A write may or may not have been applied. Read the stored data before you write again.
     Uncertain,
     /// The store refuses the call: no permission, wrong credentials, a read-only medium.
     PermissionDenied,
@@ -46,10 +47,10 @@ pub enum ArrayErrorKind {
     Panic,
 }
 
-/// An error of an array operation, with the array, chunk and key it is about.
+/// An error of an array operation, with the array, the chunk and the key where it happened.
 ///
-/// It prints as one line, from outside in. [`source`](Error::source) is the error below it, a
-/// [`StoreError`], a [`CodecError`] or a [`MetaError`]. Cheap to clone: a clone shares the source.
+/// It prints as one line, from outside in. [`source`](Error::source) returns the cause: a [`StoreError`], a
+/// [`CodecError`] or a [`MetaError`]. Cheap to clone: a clone shares the source.
 ///
 /// ```
 /// # use zarr_array::{ArrayError, ArrayErrorKind as Kind};
@@ -59,7 +60,7 @@ pub enum ArrayErrorKind {
 ///         Kind::PermissionDenied => "log in",
 ///         Kind::NotFound => "check the path",
 ///         Kind::Corrupt | Kind::Checksum => "restore the object from a backup",
-///         Kind::Uncertain => "look at what is stored",
+///         Kind::Uncertain => "read the stored data",
 ///         Kind::LimitExceeded => "raise the limit",
 ///         _ => "report it",
 ///     }
@@ -81,7 +82,7 @@ struct Inner {
 pub type ArrayResult<T> = Result<T, ArrayError>;
 
 impl ArrayError {
-    /// An error with a message, for implementors of [`Element`](crate::Element).
+    /// Returns an error with a message. **For implementors** of [`Element`](crate::Element).
     pub fn new(kind: ArrayErrorKind, message: impl Into<String>) -> Self {
         Self(Box::new(Inner { kind, array: None, chunk: None, message: message.into(), source: None }))
     }
@@ -101,7 +102,7 @@ impl ArrayError {
         self
     }
 
-    /// The same error, which happened while something else was wanted.
+    /// Puts `what` before the message.
     pub(crate) fn while_doing(mut self, what: String) -> Self {
         self.0.message = if self.0.message.is_empty() { what } else { format!("{what}: {}", self.0.message) };
         self
@@ -110,7 +111,7 @@ impl ArrayError {
     pub(crate) fn in_chunk(mut self, index: &Dims, key: &Key) -> Self {
         let store = self.0.source.as_deref().and_then(|e| e.downcast_ref::<StoreError>());
         if let Some(mut store) = store.cloned() {
-            // The message names the key once.
+            // The message must name the key only once.
             let _ = store.take_key();
             self.0.source = Some(Arc::new(store));
         }
@@ -118,22 +119,22 @@ impl ArrayError {
         self
     }
 
-    /// What the caller can do about it.
+    /// The kind of the error.
     pub fn kind(&self) -> ArrayErrorKind {
         self.0.kind
     }
 
-    /// The path of the array.
+    /// The path of the array, if it is known.
     pub fn array(&self) -> Option<&str> {
         self.0.array.as_deref()
     }
 
-    /// The grid index of the chunk at fault.
+    /// The grid index of the chunk, if the error is about one.
     pub fn chunk(&self) -> Option<&[u64]> {
         self.0.chunk.as_ref().map(|(index, _)| &index[..])
     }
 
-    /// The key of the chunk at fault.
+    /// The key of the chunk, if the error is about one.
     pub fn key(&self) -> Option<&str> {
         self.0.chunk.as_ref().map(|(_, key)| key.as_str())
     }
@@ -214,7 +215,7 @@ impl fmt::Display for ArrayError {
     }
 }
 
-/// The kind and the message: what a `main` that returns the error prints.
+/// Prints the kind and the message: a `main` that returns the error prints this.
 impl fmt::Debug for ArrayError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}: {self}", self.0.kind)
@@ -260,7 +261,7 @@ mod tests {
         assert!(clones.all(|e| e.to_string() == line && store_kind(&e) == Some(StoreErrorKind::Unavailable)));
     }
 
-    /// The kind of the store's error among the sources.
+    /// Returns the kind of the store error among the sources.
     fn store_kind(e: &dyn Error) -> Option<StoreErrorKind> {
         let source = e.source()?;
         source.downcast_ref::<StoreError>().map(StoreError::kind).or_else(|| store_kind(source))

@@ -1,4 +1,5 @@
-//! What a read would ask of the store, without reading data: the same plan, the same decisions, and only indexes read.
+//! Predicts the requests of a read without reading data: makes the same plan and the same decisions, but reads only
+//! indexes.
 
 use futures_util::{StreamExt, stream};
 use zarr_traits::{
@@ -15,46 +16,46 @@ use crate::plan::{Cell, Plan};
 use crate::read::Target;
 use crate::select::{Picked, Selection};
 
-/// What reading a selection costs, of a handle that remembers no indexes.
+/// The cost of reading a selection with a handle that has no cached indexes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// Chunks (of a sharded array: shards) that the selection touches.
+    /// The number of chunks (in a sharded array: shards) that the selection touches.
     pub chunks: u64,
-    /// Those of them that are stored.
+    /// The number of those chunks that are stored.
     pub chunks_stored: u64,
-    /// Inner chunks of those that are read, stored or not; 0 where chunks are not made of such.
+    /// The number of inner chunks that the selection touches, stored or not; 0 if chunks have no inner chunks.
     pub inner_chunks: u64,
-    /// Calls of the store: what is wanted of one object is wanted at once.
+    /// The number of calls of the store. One call may read several ranges of an object.
     pub requests: u64,
-    /// Ranges that are wanted, one by one: of inner chunks, or of neighbouring rows of an uncompressed chunk; and of indexes.
+    /// The number of ranges needed: of inner chunks, of neighbouring rows of an uncompressed chunk, and of indexes.
     pub ranges_wanted: u64,
-    /// Ranges that are read, once those that lie close together are one.
+    /// The number of ranges read, after ranges that lie close together are merged.
     pub ranges: u64,
-    /// Bytes that are read, of indexes and gaps as well.
+    /// The number of bytes read, with indexes and gaps between ranges.
     pub bytes: u64,
-    /// Bytes that hold what is wanted, as it is stored.
+    /// The number of stored bytes that hold selected elements.
     pub bytes_useful: u64,
-    /// Bytes of the result.
+    /// The size of the result in bytes.
     pub bytes_result: u64,
-    /// Bytes of memory that a read needs at its peak, about: the result, and on each thread what is fetched and decoded.
+    /// The approximate peak memory of the read in bytes: the result, and the fetched and decoded bytes of each thread.
     pub peak_memory: u64,
 }
 
-/// Where an inner chunk of a stored chunk lies.
+/// The place of an inner chunk in a stored chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InnerChunk {
-    /// Its first element, relative to the chunk.
+    /// The position of its first element, relative to the chunk.
     pub start: Vec<u64>,
-    /// Its shape.
+    /// The shape of the inner chunk.
     pub shape: Vec<u64>,
-    /// Its bytes in the object; `None`: it is not stored, all of it is fill value.
+    /// The bytes of the object that hold it; `None` if it is not stored and holds only the fill value.
     pub span: Option<Span>,
 }
 
 impl Explanation {
-    /// Adds what another cell or block costs, but for what is known of the whole.
+    /// Adds the cost of another cell or block. Counts of the whole selection stay.
     fn add(&mut self, one: &Self) {
         self.chunks_stored += one.chunks_stored;
         self.inner_chunks = self.inner_chunks.saturating_add(one.inner_chunks);
@@ -66,14 +67,15 @@ impl Explanation {
     }
 }
 
-/// Chunks that are asked for at once, at most.
+/// The largest number of chunks examined at once.
 const AT_ONCE: usize = 64;
 
 impl Array {
-    /// What [`read`](Self::read) of a selection asks of the store. Reads indexes and asks for sizes, and no data.
+    /// Returns the requests that [`read`](Self::read) of a selection would make to the store. Reads only shard indexes
+    /// and object sizes.
     ///
     /// # Errors
-    /// When the selection is not inside the array, an index is broken, and those of the store.
+    /// When the selection is not inside the array or an index is invalid; and those of the store.
     pub async fn explain(&self, selection: impl Into<Selection>) -> ArrayResult<Explanation> {
         let core = &*self.core;
         let target = Target::new(core, &selection.into())?;
@@ -97,15 +99,16 @@ impl Array {
         Ok(sum)
     }
 
-    /// Where the inner chunks of the chunk at `index` of the grid lie, in C order; none of a chunk that is not made of
-    /// such. `None`: the chunk is not stored. Reads the index of the shard.
+    /// Returns the places of the inner chunks of the chunk at `index` of the chunk grid, in C order, or `None` if the
+    /// chunk is not stored. The list is empty if chunks have no inner chunks. Reads the index of the shard.
     ///
     /// # Errors
-    /// When there is no such chunk, its index is broken, and those of the store.
+    /// When `index` is outside the grid or the index of the shard is invalid; and those of the store.
     pub async fn inner_chunks(&self, index: &[u64]) -> ArrayResult<Option<Vec<InnerChunk>>> {
         let shape = self.chunk_shape(index);
         let listed = async {
-            let shape = shape.ok_or_else(|| ArrayError::invalid(format!("there is no chunk {index:?}")))?;
+            let shape =
+                shape.ok_or_else(|| ArrayError::invalid(format!("chunk {index:?} is outside the grid")))?;
             let (chunk, key) = (Dims::from(index), self.core.key(index)?);
             let listed = self.core.inner_chunks_of(chunk.clone(), &shape, &key).await;
             listed.map_err(|e| e.in_chunk(&chunk, &key))
@@ -115,8 +118,8 @@ impl Array {
 }
 
 impl Core {
-    /// The pieces of a part of a chunk, as the index of the object tells them; none where there is no index. `None`: the
-    /// object is not there.
+    /// Returns the pieces of a part of a chunk from the index of its object, or `None` if the object does not exist.
+    /// The list is empty if the object has no index.
     async fn index_pieces(&self, part: ChunkPart<'_>) -> ArrayResult<Option<Vec<Piece>>> {
         let hints = Hints { whole: 0, ..self.hints(part) };
         match self.wish(part, hints, false, &mut Tally::default()).await? {
@@ -126,7 +129,8 @@ impl Core {
         }
     }
 
-    /// The inner chunks of a chunk, listed block by block: a piece takes more memory than what is told of it.
+    /// Lists the inner chunks of a chunk. It works block by block, because a piece takes more memory than an
+    /// `InnerChunk`.
     async fn inner_chunks_of(
         &self,
         chunk: Dims,
@@ -155,7 +159,7 @@ impl Core {
         Ok(Some(inner_chunks))
     }
 
-    /// In how many inner chunks the elements lie that are `steps` apart in a part.
+    /// Returns the number of inner chunks that a part with `steps` touches.
     fn inner_touched(&self, part: &Region, steps: &[u64]) -> u64 {
         let Some(inner) = self.chain.inner_shape(part.rank()) else { return 0 };
         let dims = part.start().iter().zip(part.shape()).zip(steps.iter().zip(&inner));
@@ -166,7 +170,7 @@ impl Core {
         touched.fold(1, u64::saturating_mul)
     }
 
-    /// What a read of one cell costs, with all of its blocks.
+    /// Returns the cost of reading one cell with all its blocks.
     async fn explain_cell(&self, plan: &Plan, cell: Cell) -> ArrayResult<Explanation> {
         let _flying = self.gate.enter(0).await;
         let explained = match plan.blocks(&cell) {
@@ -176,7 +180,7 @@ impl Core {
         explained.map_err(|e| self.locate(&cell.chunk, e))
     }
 
-    /// What a read of a cell costs that has several blocks.
+    /// Returns the cost of reading a cell that has several blocks.
     async fn explain_blocks(&self, plan: &Plan, cell: &Cell, blocks: u64) -> ArrayResult<Explanation> {
         let (key, mut tally) = (self.key(&cell.chunk)?, Tally::default());
         let opened = self.open(cell.of(&key), false, &mut tally).await?;
@@ -193,7 +197,7 @@ impl Core {
         Ok(sum)
     }
 
-    /// What a read of one cell or block costs; as its peak, the memory that its decoding needs besides what is fetched.
+    /// Returns the cost of reading one cell or block. Its peak memory is that of decoding, without the fetched bytes.
     async fn explain(&self, cell: &Cell, opened: Option<&Opened>) -> ArrayResult<Explanation> {
         let key = self.key(&cell.chunk)?;
         let part = ChunkPart { opened, ..cell.of(&key) };
@@ -214,7 +218,7 @@ impl Core {
         }
     }
 
-    /// Adds what it costs to read the whole object, which inner chunks are taken out of if `has_pieces`.
+    /// Adds the cost of reading the whole object. If `has_pieces`, inner chunks are taken out of it.
     async fn explain_whole(
         &self,
         part: ChunkPart<'_>,
@@ -226,7 +230,7 @@ impl Core {
         (one.ranges, one.ranges_wanted) = (one.ranges + 1, one.ranges_wanted + 1);
         let size = size.inspect(|_| one.chunks_stored = 1).unwrap_or(0);
         (one.bytes, one.bytes_useful) = (one.bytes + size, size);
-        // Its index tells how much of that is wanted.
+        // The index tells how many of these bytes are needed.
         if has_pieces && one.chunks_stored > 0 {
             let pieces = self.index_pieces(part).await?.unwrap_or_default();
             one.bytes_useful = pieces.iter().map(|piece| self.useful(piece)).fold(0, u64::saturating_add);
@@ -236,7 +240,7 @@ impl Core {
         Ok(one)
     }
 
-    /// Adds what it costs to read an object by its pieces.
+    /// Adds the cost of reading the pieces of an object.
     async fn explain_pieces(
         &self,
         part: ChunkPart<'_>,
@@ -249,7 +253,7 @@ impl Core {
             one.requests += 1;
             one.ranges += merged.len() as u64;
         }
-        // Nothing of it was read so far; it may not be there.
+        // Nothing was read from the object so far, so it may not exist.
         if !seen.there && self.storage.size(part.key).await?.is_none() {
             one.ranges_wanted = one.ranges;
             return Ok(one);
@@ -266,7 +270,7 @@ impl Core {
         Ok(one)
     }
 
-    /// Bytes of a piece that hold what is wanted.
+    /// Returns the number of bytes of a piece that hold selected elements.
     fn useful(&self, piece: &Piece) -> u64 {
         match &piece.job {
             Job::Strided { .. } => self.bytes_of(&piece.shape),
@@ -280,7 +284,7 @@ impl From<FetchError> for ArrayError {
         match e {
             FetchError::Other(e) => e,
             FetchError::Changed => {
-                Self::new(ArrayErrorKind::Conflict, "the object was changed while its index was read")
+                Self::new(ArrayErrorKind::Conflict, "the object changed while its index was being read")
             }
         }
     }

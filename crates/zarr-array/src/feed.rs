@@ -1,9 +1,9 @@
-//! The one engine behind reads and writes: cell by cell fetch, work, store, with two short feeders that differ only in
-//! who polls the store.
+//! The engine of reads and writes. Each cell is fetched, worked on and stored. Two feeders differ only in where the
+//! store is polled.
 //!
 //! Futures of *inline* stores do their work while they are polled, so threads of the pool poll them: each fetches and
-//! works on one cell after the other. Futures of *remote* stores wait, so they are polled on the caller's task, many at
-//! once, and only the work goes to the pool. A caller that may block takes part in all work.
+//! works on one cell after the other. Futures of *remote* stores wait, so the caller's task polls many at once, and
+//! only the work goes to the pool. A caller that may block takes part in all work.
 
 mod batch;
 mod crew;
@@ -31,45 +31,45 @@ use local::local;
 use remote::remote;
 use scratches::Scratches;
 
-/// What became of the last step of a cell.
+/// The result of the last step of a cell.
 pub(crate) enum Stored {
     /// The cell is done.
     Done,
-    /// Someone else was faster: begin again with the fetch, after a while.
+    /// Another writer was faster: start again with the fetch, after a wait.
     Again,
-    /// It turns out that more has to be fetched: begin again.
+    /// More must be fetched: start again without a wait.
     AtOnce,
 }
 
-/// Decoded bytes below which other threads are not worth waking.
+/// Work on fewer decoded bytes than this is not worth waking other threads.
 pub(crate) const SMALL: u64 = 256 << 10;
 
-/// Decoded bytes of inner chunks that one thread works on at once, at least.
+/// The least number of decoded bytes of inner chunks in a part, which one thread works on.
 pub(crate) const PART: u64 = 64 << 10;
 
-/// Bytes of a cell of a local store up to which nobody waits for room for them: each thread may hold as many.
+/// Cells of a local store up to this size in bytes do not wait for room. Each thread may hold one.
 const UNCOUNTED: u64 = 1 << 20;
 
-/// How often a cell begins again before that is an error.
+/// The number of attempts at a cell before an error.
 pub(crate) const ATTEMPTS: u32 = 20;
 
-/// A read or a write, as three steps per cell: fetch, work, store. Work may have parts, which run at once. Whoever holds
-/// the last clone of a task gets its result out of it.
+/// A read or a write, as three steps per cell: fetch, work, store. Work may have parts, which run in parallel. The
+/// holder of the last clone of a task takes the result out of it.
 ///
-/// A cell may be taken apart into blocks, which are fetched and worked on like cells, in any order and at once. Such a cell
-/// is opened first, and nothing is stored of it.
+/// A cell may be split into blocks, which are fetched and worked on like cells, in any order and in parallel. Such a
+/// cell is opened first, and is never stored.
 pub(crate) trait Task: Send + Sync + 'static {
-    /// What the store gave.
+    /// The fetched data of a cell.
     type Found: Send + Sync + 'static;
-    /// What the store shall get.
+    /// The data of a cell to store.
     type Made: Send + 'static;
-    /// Whether [`store`](Self::store) asks anything of the store.
+    /// Whether [`store`](Self::store) makes requests.
     const STORES: bool;
 
-    /// What is held from before the fetch until the cell is stored: a lock, or nothing.
+    /// A lock or nothing, held from before the fetch until the cell is stored.
     type Held: Send + Sync + 'static;
 
-    /// What the blocks of a cell share: the index of a shard.
+    /// The shared state of the blocks of a cell: the index of a shard.
     type Opened: Send + Sync + 'static;
 
     fn plan(&self) -> &Plan;
@@ -80,22 +80,22 @@ pub(crate) trait Task: Send + Sync + 'static {
     /// Whether the work of a cell may have parts.
     fn shares(&self) -> bool;
 
-    /// How many bytes a fetch is expected to bring.
+    /// The expected size of a fetch in bytes.
     fn expected_bytes(&self) -> u64;
 
-    /// The error with the cell that it is about.
+    /// Adds the cell to an error.
     fn locate(&self, cell: &Cell, error: ArrayError) -> ArrayError;
 
-    /// Waits for what the cell must hold from before the fetch until it is stored.
+    /// Takes the lock of the cell, if it needs one.
     fn hold(&self, cell: &Cell) -> impl Future<Output = ArrayResult<Self::Held>> + MaybeSend;
 
-    /// The number of blocks that a cell is taken apart into; 1: it is not.
+    /// The number of blocks of a cell; 1 if it is not split.
     fn blocks(&self, cell: &Cell) -> u64;
 
-    /// Reads what the blocks of a cell share.
+    /// Reads the shared state of the blocks of a cell.
     fn open(&self, cell: &Cell) -> impl Future<Output = ArrayResult<Self::Opened>> + MaybeSend;
 
-    /// Reads what the cell needs: into `scratch` where the store is local, into memory of its own otherwise.
+    /// Reads the data of the cell, into `scratch` if given (for local stores), otherwise into its own memory.
     fn fetch(
         &self,
         cell: &Cell,
@@ -104,22 +104,22 @@ pub(crate) trait Task: Send + Sync + 'static {
         scratch: Option<&mut Scratch>,
     ) -> impl Future<Output = ArrayResult<Self::Found>> + MaybeSend;
 
-    /// How many bytes were brought.
+    /// The size of the fetched data in bytes.
     fn bytes(found: &Self::Found) -> u64;
 
-    /// How many bytes are to be stored.
+    /// The size of the data to store in bytes.
     fn made_bytes(made: &Self::Made) -> u64;
 
-    /// How many parts of the work can be done by themselves, on any thread.
+    /// The number of independent parts of the work, which any thread can do.
     fn parts(found: &Self::Found) -> u64;
 
-    /// Does one of these parts. Never waits.
+    /// Does one part. Never waits.
     fn part(&self, cell: &Cell, found: &Self::Found, part: u64, scratch: &mut Scratch) -> ArrayResult<()>;
 
-    /// Does what is left once all parts are done: decodes, encodes, copies. Never waits.
+    /// Does the rest of the work after all parts: decodes, encodes, copies. Never waits.
     fn work(&self, cell: &Cell, found: Self::Found, scratch: &mut Scratch) -> ArrayResult<Self::Made>;
 
-    /// Writes what was made.
+    /// Stores the cell.
     fn store(
         &self,
         cell: &Cell,
@@ -128,18 +128,17 @@ pub(crate) trait Task: Send + Sync + 'static {
     ) -> impl Future<Output = ArrayResult<Stored>> + MaybeSend;
 }
 
-/// Where a task runs.
+/// The place where a task runs.
 #[derive(Clone)]
 pub(crate) struct Place {
     pub(crate) storage: Storage,
     pub(crate) gate: zarr_engine::Gate,
     pub(crate) cpu: Cpu,
-    /// Whether the calling thread may do the work itself: true for blocking callers.
+    /// Whether the calling thread may do work: true for blocking callers.
     pub(crate) may_block: bool,
 }
 
-/// Runs every cell of `task`. When this is done, and not before, no other clone of `task` is left, unless an error or a
-/// drop ended it early.
+/// Runs every cell of `task`. At the end no other clone of `task` is left, unless an error or a drop ended it early.
 pub(crate) async fn run<T: Task>(task: &Arc<T>, place: &Place) -> ArrayResult<()> {
     match (place.storage.capabilities().drive, place.cpu.pool()) {
         _ if task.plan().cells() == 0 => Ok(()),
@@ -149,7 +148,7 @@ pub(crate) async fn run<T: Task>(task: &Arc<T>, place: &Place) -> ArrayResult<()
     }
 }
 
-/// One cell after the other, all on the task of the caller.
+/// Runs one cell after the other on the task of the caller.
 async fn alone<T: Task>(task: &Arc<T>, place: &Place) -> ArrayResult<()> {
     let scratches = &place.storage.shared::<Scratches>();
     for number in 0..task.plan().cells() {
@@ -166,23 +165,24 @@ async fn alone<T: Task>(task: &Arc<T>, place: &Place) -> ArrayResult<()> {
     Ok(())
 }
 
-/// Whether the cells of a local store are so large that only as many are open at once as there is room for. Only cells that
-/// threads can share are: else threads would be idle.
+/// Whether the cells of a local store are so large that they must wait for room in memory. Only cells that several
+/// threads can share are large; with others, waiting would leave threads idle.
 fn is_large<T: Task>(task: &T, place: &Place) -> bool {
     let threads = place.cpu.pool().map_or(1, |pool| pool.width() as u64 + 1);
     let share = place.gate.most_bytes() / threads;
     task.shares() && task.expected_bytes() > share.min(UNCOUNTED)
 }
 
-/// Waits until there is room for the bytes of a cell.
+/// Waits for room for the bytes of a cell.
 async fn enter<T: Task>(task: &T, place: &Place) -> Permit {
     place.gate.enter(task.expected_bytes()).await
 }
 
-/// Cells that are open at once while they are read in blocks, at most: each holds the index of a shard.
+/// The largest number of cells that are read in blocks at once. Each holds the index of a shard.
 const OPEN: usize = 4;
 
-/// One attempt at a cell of a local store, all steps where we are; parts of the work with the help of a crew, if there is one.
+/// Makes one attempt at a cell of a local store, all steps on this thread. If there is a crew, it helps with parts of
+/// the work.
 async fn attempt<T: Task>(
     task: &Arc<T>,
     cell: &Cell,
@@ -203,7 +203,7 @@ async fn attempt<T: Task>(
     Ok(Stored::Done)
 }
 
-/// Fetches a cell, or a block of one, and works on it.
+/// Fetches a cell or a block, and works on it.
 async fn block<T: Task>(
     task: &Arc<T>,
     cell: &Cell,
@@ -220,7 +220,7 @@ async fn block<T: Task>(
             let (task, cell, inside) = (task.clone(), cell.clone(), shared.clone());
             let work = move |part, scratch: &mut _| task.part(&cell, &inside, part, scratch);
             crew.share(parts, scratch, work)?;
-            // The parts are over, and let go of what was found.
+            // All parts are done and have dropped their clones.
             found = Arc::into_inner(shared).ok_or_else(gone)?;
         }
         None => (0..parts).try_for_each(|part| caught(|| task.part(cell, &found, part, scratch)))?,
@@ -228,7 +228,7 @@ async fn block<T: Task>(
     caught(|| task.work(cell, found, scratch))
 }
 
-/// Runs a future for each of some things, `most` at once. The first error ends it.
+/// Runs a future for each of `things`, at most `most` at once. The first error ends it.
 pub(crate) async fn each<T, F: Future<Output = ArrayResult<()>>>(
     things: impl IntoIterator<Item = T>,
     most: usize,
@@ -237,7 +237,7 @@ pub(crate) async fn each<T, F: Future<Output = ArrayResult<()>>>(
     stream::iter(things).map(Ok).try_for_each_concurrent(most, one).await
 }
 
-/// Makes attempts at a cell until it is done, and waits after a lost race: on a timer, which takes no thread.
+/// Repeats attempts at a cell until it is done. After a lost race it waits on a timer, which takes no thread.
 async fn persist<F: Future<Output = ArrayResult<Stored>>>(
     first: Duration,
     mut once: impl FnMut() -> F,
@@ -254,30 +254,30 @@ async fn persist<F: Future<Output = ArrayResult<Stored>>>(
     }
     Err(ArrayError::new(
         ArrayErrorKind::Conflict,
-        format!("it was changed by others during {ATTEMPTS} attempts"),
+        format!("other writers changed it during each of {ATTEMPTS} attempts"),
     ))
 }
 
-/// How long the first wait after a lost race is at most, in a store on this machine and in one behind a network; each
-/// further one may be twice as long, up to a hundred times.
+/// The longest first wait after a lost race, in a store on this machine and behind a network. Each further wait may be
+/// twice as long, up to a hundred times.
 const LOCAL: Duration = Duration::from_micros(100);
 const REMOTE: Duration = Duration::from_millis(10);
 
-/// How long any wait is at most.
+/// The longest wait of all.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// A wait of random length after an attempt that lost a race, so that those who raced do not race again: up to the time that
-/// the attempt took, or more. `begun` is when it began, of a second attempt or a later one: the clock is read only once
-/// somebody else was faster.
+/// Returns a wait of random length after a lost race, so that the writers do not race again. It can be as long as the
+/// attempt took. `begun` is the start of the attempt, or `None` for the first one: the clock is not read before a race
+/// is lost.
 fn back_off(first: Duration, attempt: u32, begun: Option<Instant>) -> Duration {
     let took = begun.map_or(Duration::ZERO, |begun| begun.elapsed());
     let most = (first * (1 << attempt.min(7)).min(100)).max(took).min(LONGEST);
-    // A fresh hasher is keyed at random.
+    // A new hasher has a random key.
     let random = RandomState::new().hash_one(attempt) % 1000;
     most * u32::try_from(random).unwrap_or(0) / 1000
 }
 
-/// Waits after a lost race about an object of this store.
+/// Waits after a lost race in this store.
 pub(crate) async fn wait(storage: &Storage, attempt: u32, begun: Option<Instant>) {
     let first = match storage.capabilities().drive {
         Drive::Inline => LOCAL,
@@ -286,7 +286,7 @@ pub(crate) async fn wait(storage: &Storage, attempt: u32, begun: Option<Instant>
     Delay::new(back_off(first, attempt, begun)).await;
 }
 
-/// Runs the work of codecs, and turns a panic into an error.
+/// Runs the work of codecs and turns a panic into an error.
 pub(crate) fn caught<R>(work: impl FnOnce() -> ArrayResult<R>) -> ArrayResult<R> {
     caught_in("a codec", work)
 }
@@ -300,5 +300,5 @@ fn caught_in<R>(who: &str, work: impl FnOnce() -> ArrayResult<R>) -> ArrayResult
 }
 
 pub(crate) fn gone() -> ArrayError {
-    ArrayError::new(ArrayErrorKind::Panic, "the pool of threads has dropped a job: it is shut down")
+    ArrayError::new(ArrayErrorKind::Panic, "the thread pool dropped a job because it is shut down")
 }

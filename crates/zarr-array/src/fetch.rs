@@ -1,5 +1,5 @@
-//! Getting the bytes of a chunk, or of its pieces, with as few requests as can be: first what tells where the pieces are
-//! (the index of a shard, which is remembered), then all of them at once, those that lie close together as one range.
+//! Reads the bytes of a chunk or of its pieces with as few requests as possible: first the index of the shard, which is
+//! cached and gives the places of the pieces, then all pieces at once. Pieces that lie close together are one range.
 
 use std::fmt;
 
@@ -17,58 +17,58 @@ use crate::feed::caught;
 use crate::loaded::{Fetched, Loaded};
 use crate::opened::Opened;
 
-/// What a read of a part of a chunk brought.
+/// The fetched data of a part of a chunk.
 pub(crate) enum Data {
     Absent,
-    /// The object, of which the part is decoded at once.
+    /// The whole object. The part is decoded in one step.
     Whole(Loaded),
-    /// The pieces, and the bytes they are made of.
+    /// The pieces, and the bytes that hold them.
     Pieces(Vec<Piece>, Fetched),
 }
 
 /// A part of a chunk.
 #[derive(Clone, Copy)]
 pub(crate) struct ChunkPart<'a> {
-    /// The place of the chunk in the grid.
+    /// The index of the chunk in the grid.
     pub(crate) index: &'a Dims,
-    /// Its shape.
+    /// The shape of the chunk.
     pub(crate) shape: &'a [u64],
     pub(crate) part: &'a Region,
-    /// In dimension `d` every `steps[d]`-th element of the part is wanted.
+    /// In dimension `d` every `steps[d]`-th element of the part is selected.
     pub(crate) steps: &'a [u64],
-    /// The key of its object.
+    /// The key of the chunk.
     pub(crate) key: &'a Key,
-    /// What is known of the object, where the chunk is read in several blocks.
+    /// The opened object, if the chunk is read in several blocks.
     pub(crate) opened: Option<&'a Opened>,
 }
 
-/// What is to be read of an object, once that is known.
+/// The part of an object that must be read.
 pub(crate) enum Wish {
     Absent,
-    /// All of it; taken apart by this, if by anything.
+    /// The whole object. The `ChunkRead`, if any, takes it apart.
     Whole(Option<Box<dyn ChunkRead>>),
     Pieces(Box<dyn ChunkRead>, Seen),
 }
 
-/// What has been seen of an object.
+/// The observed state of an object.
 #[derive(Default, Clone)]
 pub(crate) struct Seen {
     pub(crate) version: Option<Version>,
     pub(crate) size: Option<u64>,
-    /// Whether it is there.
+    /// Whether the object exists.
     pub(crate) there: bool,
-    /// Whether all of that is remembered, and has to be confirmed.
+    /// Whether the state comes from a cached index, and must be confirmed.
     pub(crate) remembered: bool,
 }
 
 impl Seen {
-    /// What an earlier read has seen, of an object that may have been replaced since.
+    /// Returns the state that an earlier read observed. The object may have been replaced since.
     fn before(version: Version, size: Option<u64>) -> Self {
         Self { version: Some(version), size, there: true, remembered: true }
     }
 }
 
-/// What it took to know that.
+/// The requests made to find out what must be read.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Tally {
     pub(crate) requests: u64,
@@ -76,14 +76,14 @@ pub(crate) struct Tally {
     pub(crate) bytes: u64,
 }
 
-/// How many bytes a read may return.
+/// The number of bytes that a read may return.
 struct Bounds {
-    /// How many it returns if the object is what it should be; 0 if that is not known.
+    /// The number for a valid object; 0 if it is not known.
     expected: u64,
     limit: u64,
 }
 
-/// How often the reading of one object begins again because it was changed meanwhile.
+/// How often a read of an object is tried if another writer changes the object meanwhile.
 pub(crate) const RESTARTS: usize = 4;
 
 impl Core {
@@ -114,7 +114,7 @@ impl Core {
         Err(changed_often())
     }
 
-    /// Finds out what is to be read, which may take reading an index; one that is `remembered` will do.
+    /// Finds out what must be read, which may need a read of the index. If `remembered`, a cached index may be used.
     pub(crate) async fn wish(
         &self,
         chunk: ChunkPart<'_>,
@@ -148,7 +148,7 @@ impl Core {
         Ok(Wish::Pieces(read, seen))
     }
 
-    /// Reads what `read` wants, and feeds it. Returns what is seen of the object by now; `None`: there is none.
+    /// Reads what `read` asks for and feeds it. Returns the state of the object, or `None` if it does not exist.
     async fn answer(
         &self,
         key: &Key,
@@ -158,7 +158,7 @@ impl Core {
     ) -> Result<Option<Seen>, FetchError> {
         let mut wants = read.wants().to_vec();
         if !self.storage.capabilities().suffix {
-            // Without suffix ranges the size must be known first, of the version that is then read.
+            // Without suffix ranges the size must be known first, and the read must be of that version.
             if seen.size.is_none() {
                 tally.requests += 1;
                 let Some(meta) = self.storage.head(key).await? else { return Ok(None) };
@@ -191,7 +191,7 @@ impl Core {
         if read.is_none()
             && let Err(e) = self.check_chunk(chunk.shape)
         {
-            // Refused before a byte of it is read. An absent chunk takes no memory, whatever its size.
+            // Fails before the object is read. A missing chunk takes no memory, so its size does not matter.
             return if self.storage.exists(chunk.key).await? { Err(e.into()) } else { Ok(Data::Absent) };
         }
         let Some((loaded, _)) = self.load(chunk.key, chunk.shape, ReadVersion::Any, scratch).await? else {
@@ -217,7 +217,7 @@ impl Core {
         let expected = read.object_size();
         let key = chunk.key;
         let planned = self.plan_ranges(read, chunk, &seen);
-        // What is remembered may be of an object that has been replaced: only what is read now can be at fault.
+        // The cached index may be of an object that was replaced since, so an error in it is not final.
         let (pieces, ranges, len) = match planned {
             Err(_) if seen.remembered => return Err(FetchError::Changed),
             planned => planned?,
@@ -242,13 +242,13 @@ impl Core {
             (_, _, Some((size, expected))) if size != expected => {
                 Err(FetchError::Other(wrong_size(size, expected)))
             }
-            // A store without versions: this is not the object whose index was read.
+            // In a store without versions: this is not the object whose index was read.
             _ if size.zip(seen.size).is_some_and(|(now, then)| now != then) => Err(FetchError::Changed),
             (Some(loaded), _, _) => Ok(Data::Pieces(pieces, Fetched::new(loaded, ranges))),
         }
     }
 
-    /// How a part is best fetched: where steps skip inner chunks, not whole.
+    /// Returns hints for fetching a part. If steps skip inner chunks, the object is not read whole.
     pub(crate) fn hints(&self, chunk: ChunkPart<'_>) -> Hints {
         let mut hints = self.fetching;
         if let Some(inner) = self.chain.inner_shape(chunk.steps.len())
@@ -259,23 +259,24 @@ impl Core {
         hints
     }
 
-    /// The pieces of a part that hold something that is wanted. Refused are pieces that are not just that part, and inner
-    /// chunks that are larger than the limits allow.
+    /// Returns the pieces of a part that hold selected elements.
+    ///
+    /// # Errors
+    /// When the pieces do not cover exactly that part, or an inner chunk exceeds the limits.
     pub(crate) fn pieces_of(&self, read: &dyn ChunkRead, chunk: ChunkPart<'_>) -> ArrayResult<Vec<Piece>> {
         let mut pieces = Vec::new();
         read.pieces(&mut pieces)?;
         let mut covered = 0_u64;
         for piece in &pieces {
             let len = piece.shape.product().filter(|_| is_within(piece, chunk.part.shape()));
-            let len = len
-                .ok_or_else(|| strange("a codec has made a piece that lies outside of what was asked for"))?;
+            let len = len.ok_or_else(|| strange("a codec returned a piece outside the requested part"))?;
             covered = covered.saturating_add(len);
             if let Job::Chain(inner) = &piece.job {
                 self.check_chunk(&inner.chunk)?;
             }
         }
         if chunk.part.len() != Some(covered) {
-            return Err(strange("a codec has made pieces that are not all of what was asked for"));
+            return Err(strange("a codec returned pieces that do not cover the requested part"));
         }
         if chunk.steps.iter().any(|step| *step > 1) {
             pieces.retain(|piece| is_hit(piece, chunk.steps));
@@ -283,7 +284,7 @@ impl Core {
         Ok(pieces)
     }
 
-    /// The pieces of a read, the ranges that hold them, and how many bytes these are.
+    /// Returns the pieces of a read, the ranges that hold them, and the size of the ranges in bytes.
     pub(crate) fn plan_ranges(
         &self,
         read: Box<dyn ChunkRead>,
@@ -298,8 +299,8 @@ impl Core {
         Ok((pieces, ranges, len))
     }
 
-    /// Reads the whole object at `key`, of a chunk of `shape`, into recycled memory if there is `scratch`. An object that
-    /// cannot be such a chunk is refused before its bytes are in memory.
+    /// Reads the whole object at `key`, of a chunk of `shape`, into recycled memory of `scratch`, if given. An object
+    /// of a wrong size fails before its bytes are in memory.
     pub(crate) async fn load(
         &self,
         key: &Key,
@@ -321,7 +322,8 @@ impl Core {
         }
     }
 
-    /// Reads ranges of an object, into recycled memory if there is `scratch`. What the store shares is not copied.
+    /// Reads ranges of an object into recycled memory of `scratch`, if given. Bytes that the store shares are not
+    /// copied.
     async fn read(
         &self,
         key: &Key,
@@ -346,13 +348,13 @@ impl Core {
         Ok(None)
     }
 
-    /// The bytes that the object of a chunk may have.
+    /// Returns the largest allowed size of the object of a chunk, in bytes.
     fn largest_object(&self, expected: EncodedSize) -> u64 {
         let encoded = self.limits.encoded_bytes;
         match expected {
             // Uncompressed chunks may be as large as decoded ones.
             EncodedSize::Exact(exact) => exact.min(encoded.max(self.limits.chunk_bytes)),
-            // Another encoder may do worse than ours, within reason.
+            // Another encoder may compress worse than ours.
             EncodedSize::AtMost(bound) if !self.has_inner() => {
                 bound.saturating_mul(4).max(1 << 20).min(encoded)
             }
@@ -360,7 +362,10 @@ impl Core {
         }
     }
 
-    /// The sum of some bytes that are to be read, which must be within what a chunk may have.
+    /// Returns the sum of sizes that will be read.
+    ///
+    /// # Errors
+    /// `LimitExceeded` if the sum exceeds `Limits::encoded_bytes`.
     fn check_sum(&self, bytes: impl Iterator<Item = u64>) -> ArrayResult<usize> {
         let sum = bytes.fold(0_u64, u64::saturating_add);
         if sum > self.limits.encoded_bytes {
@@ -370,7 +375,7 @@ impl Core {
         Ok(in_memory(sum))
     }
 
-    /// Refuses to decode a chunk that is larger than the limits allow.
+    /// Checks that a chunk to decode does not exceed the limits.
     pub(crate) fn check_chunk(&self, shape: &[u64]) -> ArrayResult<()> {
         let bytes = zarr_traits::byte_len(shape, self.size)? as u64;
         if bytes <= self.limits.chunk_bytes {
@@ -392,22 +397,25 @@ fn is_within(piece: &Piece, shape: &[u64]) -> bool {
             .all(|((at, len), most)| at.checked_add(*len).is_some_and(|end| end <= *most))
 }
 
-/// Whether a piece holds one of the elements that are `steps` apart in its part.
+/// Whether a piece holds an element that `steps` selects in its part.
 fn is_hit(piece: &Piece, steps: &[u64]) -> bool {
     let dims = piece.at.iter().zip(&piece.shape).zip(steps);
     dims.into_iter().all(|((at, len), step)| at.div_ceil(*step) * step < at + len)
 }
 
 pub(crate) fn changed_often() -> ArrayError {
-    ArrayError::new(ArrayErrorKind::Conflict, "the object was changed while it was read, several times")
+    ArrayError::new(
+        ArrayErrorKind::Conflict,
+        "other writers changed the object during each of several attempts to read it",
+    )
 }
 
-/// A codec does what it must not.
+/// The error that a codec breaks its contract.
 pub(crate) fn strange(message: &str) -> ArrayError {
     CodecError::new(CodecErrorKind::InvalidArgument, message).into()
 }
 
-/// A suffix of an object of known size, as a span.
+/// Turns a suffix range into a span if the size of the object is known.
 fn from_start(range: ByteRange, size: Option<u64>) -> ByteRange {
     match (range, size) {
         (ByteRange::Suffix(n), Some(size)) => {
@@ -436,28 +444,29 @@ fn check_inside(spans: impl Iterator<Item = Span>, size: Option<u64>) -> ArrayRe
 }
 
 pub(crate) fn outside(Span { offset, len }: Span) -> ArrayError {
-    CodecError::corrupt(format!("{len} bytes at offset {offset} are not inside the object")).into()
+    CodecError::corrupt(format!("{len} bytes at offset {offset} lie outside the object")).into()
 }
 
-/// A number of bytes that memory is asked for; what exceeds it will be refused.
+/// Returns a number of bytes to allocate. If it exceeds `usize`, the allocation fails.
 pub(crate) fn in_memory(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// The store has broken its contract.
+/// The error that the store breaks its contract.
 fn short(got: usize, expected: usize) -> FetchError {
-    let message = format!("the store has answered with {got} bytes where {expected} were asked for");
+    let message = format!("the store returned {got} bytes where {expected} were requested");
     ArrayError::new(ArrayErrorKind::Io, message).into()
 }
 
-/// The error about an object that exceeds the limit of its read, in terms of the chunk.
+/// Turns the error that an object exceeds the limit of its read into one about the chunk.
 fn too_large(e: StoreError, expected: EncodedSize, limit: u64) -> ArrayError {
     let StoreErrorKind::TooLarge { size } = e.kind() else { return e.into() };
     let size = size.map_or_else(|| format!("more than {limit}"), |size| size.to_string());
     match expected {
         EncodedSize::Exact(exact) if exact <= limit => wrong_size(size, exact),
         _ => {
-            let message = format!("the object has {size} bytes, a chunk of this array may have {limit}");
+            let message =
+                format!("the object has {size} bytes, but a chunk of this array may have at most {limit}");
             ArrayError::new(ArrayErrorKind::LimitExceeded, message)
         }
     }
@@ -469,7 +478,7 @@ fn wrong_size(size: impl fmt::Display, expected: u64) -> ArrayError {
 
 /// Why an object could not be fetched.
 pub(crate) enum FetchError {
-    /// It is another one by now: begin again.
+    /// The object was changed meanwhile: start again.
     Changed,
     Other(ArrayError),
 }

@@ -1,8 +1,9 @@
-//! The methods that both handles have alike: everything that neither reads nor writes the store.
+//! The methods that both handles share: those that do not access the store.
 
-/// Defines them in an `impl` block, of [`Array`](crate::Array) and of [`blocking::Array`](crate::blocking::Array), so that each
-/// handle has methods and documentation of its own and neither dereferences to the other. The block has two helpers:
-/// `inner`, which borrows the async handle, and `with`, which changes it.
+/// Defines the shared methods in an `impl` block of [`Array`](crate::Array) or
+/// [`blocking::Array`](crate::blocking::Array), so that each handle has its own documentation and neither dereferences
+/// to the other. The block must have two helpers: `inner`, which borrows the async handle, and `with`, which changes
+/// it.
 macro_rules! common_methods {
     () => {
         /// The path of the array in the store, for example `/` or `/a/b`.
@@ -12,7 +13,7 @@ macro_rules! common_methods {
 
         /// The lengths of the dimensions, in elements. A scalar has none.
         ///
-        /// The shape is that of the metadata when this handle was opened or last changed it.
+        /// This is the shape when this handle was opened or last changed the metadata.
         pub fn shape(&self) -> &[u64] {
             &self.inner().core.shape
         }
@@ -22,7 +23,7 @@ macro_rules! common_methods {
             &self.inner().core.data_type
         }
 
-        /// The fill value: the element that is read where nothing is stored.
+        /// The fill value: every element of a missing chunk.
         pub fn fill(&self) -> &FillValue {
             &self.inner().core.fill
         }
@@ -32,7 +33,7 @@ macro_rules! common_methods {
             &*self.inner().core.grid
         }
 
-        /// The shape of the chunk at `index` of the chunk grid, in elements; `None` beyond the grid.
+        /// Returns the shape of the chunk at `index` of the chunk grid, in elements, or `None` outside the grid.
         pub fn chunk_shape(&self, index: &[u64]) -> Option<Vec<u64>> {
             let grid = &self.inner().core.grid;
             let length = |(dim, i): (usize, &u64)| grid.span(dim, *i).map(|span| span.end - span.start);
@@ -49,7 +50,7 @@ macro_rules! common_methods {
         /// The key of the chunk at `index` of the chunk grid.
         ///
         /// # Errors
-        /// When the chunk key encoding makes a key that no store accepts.
+        /// When the chunk key encoding produces an invalid key.
         pub fn chunk_key(&self, index: &[u64]) -> StoreResult<Key> {
             self.inner().core.key(index)
         }
@@ -69,7 +70,7 @@ macro_rules! common_methods {
             &self.inner().meta
         }
 
-        /// The attributes; empty when there are none.
+        /// The attributes; empty if the array has none.
         pub fn attributes(&self) -> Object {
             self.inner().meta.attributes()
         }
@@ -92,20 +93,20 @@ macro_rules! common_methods {
         /// ```
         ///
         /// # Errors
-        /// [`InvalidArgument`](crate::ArrayErrorKind::InvalidArgument) when the attributes are no such value, with the JSON
-        /// pointer to the member. Attributes of format 2 are a document of their own: its error, when that cannot be read.
+        /// [`InvalidArgument`](crate::ArrayErrorKind::InvalidArgument), with the JSON pointer to the member, when the
+        /// attributes do not fit `T`. In format 2 also the error of the document `.zattrs`, if it cannot be read.
         pub fn attributes_as<T: DeserializeOwned>(&self) -> ArrayResult<T> {
             let attributes = self.metadata().attributes_as();
             attributes.map_err(|e| ArrayError::from(e).in_array(self.path()))
         }
 
-        /// Deviations from the specification that were tolerated when the array was opened. For an array that this handle
-        /// created, also advice about metadata that other implementations cannot read.
+        /// Deviations from the specification that were tolerated when the array was opened. For an array that this
+        /// handle created, also advice about metadata that other implementations cannot read.
         pub fn diagnostics(&self) -> &[Diagnostic] {
             &self.inner().diagnostics
         }
 
-        /// The limits on what stored data may make this handle do.
+        /// The limits on the memory and work that stored data may demand from this handle.
         pub fn limits(&self) -> &Limits {
             &self.inner().core.limits
         }
@@ -115,38 +116,37 @@ macro_rules! common_methods {
             &self.inner().core.storage
         }
 
-        /// How parts of objects are fetched.
+        /// The settings for reads of parts of objects.
         pub fn fetching(&self) -> Hints {
             self.inner().core.fetching
         }
 
-        /// Rows of the given shape that hold the fill value, to be set field by field and written with
+        /// Returns rows of the given shape that hold the fill value. Set their fields and write them with
         /// [`write_rows`](Self::write_rows).
         ///
         /// # Errors
-        /// When the data type is not a struct, or memory does not suffice.
+        /// When the data type is not a struct, or memory cannot be allocated.
         pub fn rows(&self, shape: impl Into<Vec<u64>>) -> ArrayResult<Rows> {
             let core = &self.inner().core;
             Rows::filled(&core.data_type, &core.fill, &shape.into()).map_err(|e| e.in_array(&core.path))
         }
 
-        /// The same array, decoding and encoding chunks on other threads.
+        /// Sets the threads that decode and encode chunks.
         #[must_use]
         pub fn with_cpu(self, cpu: Cpu) -> Self {
             self.with(|array| array.core_mut().cpu = cpu)
         }
 
-        /// The same array with other limits on the sizes of chunks and results.
+        /// Sets the limits on the sizes of chunks and results.
         #[must_use]
         pub fn with_limits(self, limits: Limits) -> Self {
             self.with(|array| array.core_mut().limits = limits)
         }
 
-        /// The same array with at most `requests` requests and `bytes` bytes in flight at once, over all reads and writes of
-        /// this handle.
+        /// Sets how many requests and bytes may be in flight at once, summed over all reads and writes of this handle.
         ///
-        /// In a local store this bounds the shards, and the blocks of shards, that all of them process at once: at most
-        /// `bytes` decoded bytes, and always at least one block.
+        /// In a local store this bounds the shards, and the blocks of shards, that they process at once: at most
+        /// `bytes` decoded bytes, but always at least one block.
         #[must_use]
         pub fn with_in_flight(self, requests: usize, bytes: u64) -> Self {
             self.with(|array| {
@@ -155,36 +155,36 @@ macro_rules! common_methods {
             })
         }
 
-        /// The same array, with another way to read missing chunks.
+        /// Sets what a read does where a chunk is missing.
         #[must_use]
         pub fn with_missing_chunks(self, missing: MissingChunks) -> Self {
             self.with(|array| array.core_mut().missing = missing)
         }
 
-        /// The same array, which stores or omits chunks in which every element is the fill value.
+        /// Sets whether chunks are stored in which every element is the fill value.
         #[must_use]
         pub fn with_empty_chunks(self, empty_chunks: EmptyChunks) -> Self {
             self.with(|array| array.core_mut().empty_chunks = empty_chunks)
         }
 
-        /// The same array, with another way to write parts of chunks.
+        /// Sets how parts of chunks are written.
         #[must_use]
         pub fn with_partial_writes(self, partial_writes: PartialWrites) -> Self {
             self.with(|array| array.core_mut().partial_writes = partial_writes)
         }
 
-        /// The same array, which stores the inner chunks of its shards in this order. Readers do not depend on it.
+        /// Sets the order in which a shard stores its inner chunks. Readers do not depend on it.
         #[must_use]
         pub fn with_inner_order(self, order: InnerOrder) -> Self {
             self.with(|array| array.core_mut().inner_order = order)
         }
 
-        /// The same array, which fetches parts of objects in another way.
+        /// Sets how parts of objects are read.
         ///
         /// ```
         /// # fn example(array: zarr_array::Array) -> zarr_array::Array {
         /// let mut fetching = array.fetching();
-        /// fetching.gap = 64 << 10;     // a slow disk: read over longer gaps
+        /// fetching.gap = 64 << 10;     // a slow disk: read longer gaps along with the data
         /// array.with_fetching(fetching)
         /// # }
         /// ```
@@ -193,21 +193,21 @@ macro_rules! common_methods {
             self.with(|array| array.core_mut().fetching = fetching)
         }
 
-        /// The same array with its own cache of `bytes` bytes for shard indexes; 0 disables the cache. By default a handle
+        /// Gives the handle its own cache of `bytes` bytes for shard indexes; 0 disables the cache. By default a handle
         /// and its clones share a cache of 32 MiB.
         ///
-        /// A cached index is used only with the version of the object that it was read from. When anybody has written the
-        /// shard since, its index is read again. Nothing is cached for stores without versions.
+        /// A cached index is used only with the version of the object that it was read from. If the shard was written
+        /// since, its index is read again. Nothing is cached for stores without versions.
         #[must_use]
         pub fn with_index_cache(self, bytes: usize) -> Self {
             self.with(|array| array.core_mut().indexes = Arc::new(Indexes::new(bytes)))
         }
 
-        /// The same array, which reads a shard in blocks of at most `inner_chunks` inner chunks and `bytes` decoded bytes, and
-        /// at least one inner chunk. The default is 2^14 inner chunks and 64 MiB.
+        /// Sets the largest part of a shard that is read at once: `inner_chunks` inner chunks and `bytes` decoded
+        /// bytes, but at least one inner chunk. The default is 2^14 inner chunks and 64 MiB.
         ///
-        /// A read that touches more of a shard is cut into blocks, which are fetched and decoded independently. Smaller
-        /// blocks take less memory and more requests.
+        /// A read that touches more of a shard is split into such blocks, which are fetched and decoded independently.
+        /// Smaller blocks take less memory and more requests.
         #[must_use]
         pub fn with_block_size(self, inner_chunks: u64, bytes: u64) -> Self {
             self.with(|array| array.core_mut().block_size = BlockSize { inner_chunks, bytes })

@@ -1,5 +1,5 @@
-//! The indexes of shards that were read before, as far as they fit: each with the version of the object that it was read
-//! from, which a read by means of it must find again.
+//! A cache of shard indexes. Each is kept with the version of the object that it was read from, and is used only for
+//! that version.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -8,13 +8,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use zarr_traits::partial::Known;
 use zarr_traits::{Dims, Version};
 
-/// Bytes of indexes that an array keeps unless told otherwise.
+/// The default size of the cache in bytes.
 pub(crate) const BYTES: usize = 32 << 20;
 
-/// Bytes that an entry takes besides its index, about.
+/// The approximate size of an entry without its index, in bytes.
 const OVERHEAD: usize = 256;
 
-/// Shared by the clones of a handle.
+/// A cache of shard indexes, shared by the clones of a handle.
 pub(crate) struct Indexes {
     most: usize,
     kept: Mutex<Kept>,
@@ -23,7 +23,7 @@ pub(crate) struct Indexes {
 #[derive(Default)]
 struct Kept {
     entries: HashMap<Dims, Slot>,
-    /// In the order in which they are looked at when room is needed: one that was used since gets a second chance.
+    /// The order in which entries are evicted. An entry that was used since gets a second chance.
     queue: VecDeque<Dims>,
     bytes: usize,
 }
@@ -33,7 +33,7 @@ struct Slot {
     used: bool,
 }
 
-/// What is known of one object.
+/// The cached index of one object.
 #[derive(Clone)]
 pub(crate) struct Entry {
     pub(crate) known: Known,
@@ -42,7 +42,7 @@ pub(crate) struct Entry {
 }
 
 impl Indexes {
-    /// Keeps up to `most` bytes; none for 0.
+    /// Returns a cache of up to `most` bytes. 0 disables it.
     pub(crate) fn new(most: usize) -> Self {
         Self { most, kept: Mutex::default() }
     }
@@ -51,7 +51,7 @@ impl Indexes {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known of the chunk at `index`.
+    /// Returns the entry of the chunk at `index`.
     pub(crate) fn get(&self, index: &Dims) -> Option<Entry> {
         if self.most == 0 {
             return None;
@@ -62,10 +62,10 @@ impl Indexes {
         Some(slot.entry.clone())
     }
 
-    /// Remembers what is known of the chunk at `index`, and forgets others for it.
+    /// Caches the entry of the chunk at `index`. Evicts others to make room.
     pub(crate) fn keep(&self, index: &Dims, known: Known, version: &Version, size: Option<u64>) {
         let bytes = known.bytes().saturating_add(OVERHEAD);
-        // The pin would keep a file open, and show what was in it for ever.
+        // The pin would keep a file open and show its old content forever.
         let Some(version) = version.unpinned().filter(|_| bytes <= self.most) else { return };
         let entry = Entry { known, version, size };
         let mut kept = self.lock();
@@ -85,7 +85,7 @@ impl Indexes {
         kept.entries.insert(index.clone(), Slot { entry, used: false });
     }
 
-    /// Forgets the chunk at `index`, which was changed.
+    /// Removes the entry of the chunk at `index`, which was changed.
     pub(crate) fn forget(&self, index: &Dims) {
         if self.most > 0 {
             self.lock().remove(index);
@@ -94,7 +94,7 @@ impl Indexes {
 }
 
 impl Kept {
-    /// The place in the queue stays until its turn comes, unless there are too many such.
+    /// Removes an entry. Its place in the queue stays until its turn, unless there are too many stale places.
     fn remove(&mut self, index: &Dims) {
         if let Some(slot) = self.entries.remove(index) {
             self.bytes -= slot.entry.known.bytes().saturating_add(OVERHEAD);
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_least_used_go_when_room_is_needed_and_a_version_is_kept_without_its_pin() {
+    fn unused_indexes_are_evicted_first_and_versions_are_kept_without_their_pins() {
         let indexes = Indexes::new(3 * (OVERHEAD + 100));
         let version = Version::new(&b"v"[..]).with_pin(Arc::new(7_u8));
         let keep = |i: u64| indexes.keep(&[i][..].into(), Known::new(Arc::new(i), 100), &version, None);
@@ -128,17 +128,17 @@ mod tests {
         (0..3).for_each(keep);
         assert!(has(0));
         keep(3);
-        assert_eq!([0, 1, 2, 3].map(has), [true, false, true, true], "0 was used");
+        assert_eq!([0, 1, 2, 3].map(has), [true, false, true, true], "0 was used, so it stays");
         assert!(indexes.get(&[3][..].into()).unwrap().version.pin::<u8>().is_none());
         for i in 0..1000 {
             keep(i);
             indexes.forget(&[i][..].into());
         }
-        assert!(indexes.lock().queue.len() < 40, "what is forgotten leaves no trace");
+        assert!(indexes.lock().queue.len() < 40, "removed entries leave no places in the queue");
         indexes.keep(&[9][..].into(), Known::new(Arc::new(0), 10_000), &version, None);
-        assert!(!has(9), "one that is too large is not kept");
+        assert!(!has(9), "an index that is too large is not cached");
         indexes.keep(&[9][..].into(), Known::new(Arc::new(0), 100), &version.young(), None);
-        assert!(!has(9), "nor one of an object so young that the next may look the same");
+        assert!(!has(9), "a young version may equal the next one, so its index is not cached");
         assert!(Indexes::new(0).get(&[0][..].into()).is_none());
     }
 }

@@ -57,8 +57,8 @@ pub use values::{AnyArray, ArrayValues, NdVec};
 #[doc(hidden)]
 pub use zarr_strided::PlainPod;
 
-/// A registry of everything that this crate brings: the core, the registered chunk grids, the data types of zarr-meta and the
-/// standard codecs.
+/// Returns a registry of all extensions of this crate: the core, the registered chunk grids, the data types of
+/// zarr-meta and the standard codecs.
 #[cfg(feature = "standard")]
 pub fn standard() -> Registry {
     let registry = Registry::core()

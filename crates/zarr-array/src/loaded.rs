@@ -1,4 +1,4 @@
-//! What was read of an object.
+//! The bytes that were read from an object.
 
 use zarr_traits::{Buffer, Bytes, Scratch, partial::Span};
 
@@ -7,18 +7,18 @@ use crate::fetch::{in_memory, outside};
 
 /// The bytes of an object.
 pub(crate) enum Loaded {
-    /// In scratch memory, one range after the other.
+    /// Bytes in scratch memory, one range after the other.
     Scratch(Buffer),
-    /// As the store holds them, one value per range; and scratch memory that was not used.
+    /// Bytes shared by the store, one value per range; and the scratch memory that was not used.
     Bytes(Vec<Bytes>, Buffer),
 }
 
 /// Ranges of an object.
 pub(crate) struct Fetched {
     loaded: Loaded,
-    /// Disjoint, in ascending order, loaded one behind the other.
+    /// The ranges, disjoint, in ascending order, loaded one after the other.
     ranges: Vec<Span>,
-    /// Where each of them begins in scratch memory; none are needed where there is one range.
+    /// The start of each range in scratch memory; empty if there is only one range.
     starts: Vec<usize>,
 }
 
@@ -34,7 +34,7 @@ impl Loaded {
         }
     }
 
-    /// The bytes, of an object that was asked for in one range.
+    /// Returns the bytes of an object that was read as one range.
     pub(crate) fn whole(&self) -> &[u8] {
         match self {
             Self::Scratch(buffer) => buffer,
@@ -42,7 +42,7 @@ impl Loaded {
         }
     }
 
-    /// As [`whole`](Self::whole), to be shared, and the scratch memory, which the bytes may lie in.
+    /// Returns the bytes of [`whole`](Self::whole) as a shared value, and the scratch memory, which may hold them.
     pub(crate) fn into_bytes(self) -> (Bytes, Bytes) {
         match self {
             Self::Scratch(buffer) => buffer.into_bytes(),
@@ -78,7 +78,7 @@ impl Fetched {
         self.loaded.len()
     }
 
-    /// The bytes of a piece.
+    /// Returns the bytes of a piece.
     pub(crate) fn bytes(&self, span: Span) -> ArrayResult<&[u8]> {
         if span.len == 0 {
             return Ok(&[]);

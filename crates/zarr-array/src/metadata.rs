@@ -1,4 +1,4 @@
-//! Changing the metadata of an array beside others who change it as well.
+//! Changing the metadata of an array while other writers may change it, too.
 
 use serde_core::Serialize;
 use zarr_meta::json::{Object, Value};
@@ -11,9 +11,9 @@ use crate::node::{self, Writing};
 use crate::open::OpenOptions;
 
 impl Array {
-    /// Reads the attributes from the store, changes them and writes them back. `change` may be called again when somebody else
-    /// wrote them in between. Members that `change` does not touch keep their bytes. Consolidated metadata in parent groups is
-    /// brought up to date; see [`with_consolidated`](Self::with_consolidated).
+    /// Reads the attributes from the store, changes them and writes them back. `change` is called again if another
+    /// writer wrote them in between. Members that `change` does not touch keep their bytes. Consolidated metadata in
+    /// parent groups is updated; see [`with_consolidated`](Self::with_consolidated).
     ///
     /// ```
     /// # use zarr_array::{Array, ArrayResult};
@@ -23,9 +23,9 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// [`Conflict`](ArrayErrorKind::Conflict) when the array was replaced by another one, or others keep changing it;
-    /// [`Unsupported`](ArrayErrorKind::Unsupported) in a store without conditional puts; those of the store. When an error is
-    /// about consolidated metadata in a parent group, the array has been changed already.
+    /// [`Conflict`](ArrayErrorKind::Conflict) when another array replaced this one, or other writers keep changing it;
+    /// [`Unsupported`](ArrayErrorKind::Unsupported) in a store without conditional puts; and those of the store. If the
+    /// error is about consolidated metadata in a parent group, the array is already changed.
     pub async fn edit_attributes(&mut self, change: impl Fn(&mut Object)) -> ArrayResult<()> {
         let edited = self.edit_metadata(|meta| {
             meta.edit_attributes(&change)?;
@@ -35,7 +35,7 @@ impl Array {
         edited.map_err(|e| e.in_array(self.path()))
     }
 
-    /// Sets one attribute to anything that serializes, and keeps the others.
+    /// Sets one attribute to any serializable value and keeps the others.
     ///
     /// ```
     /// # use zarr_array::{Array, ArrayResult};
@@ -45,13 +45,13 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// As [`edit_attributes`](Self::edit_attributes), and when `value` has no form in JSON.
+    /// As [`edit_attributes`](Self::edit_attributes), and when `value` cannot be written as JSON.
     pub async fn set_attribute<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> ArrayResult<()> {
         let value = Value::serialize(value).map_err(|e| ArrayError::from(e).in_array(self.path()))?;
         self.edit_attributes(|attributes| attributes.set(name, &value)).await
     }
 
-    /// Changes the metadata as it is in the store by now, which this handle then has as well.
+    /// Changes the stored metadata, and updates this handle to it.
     pub(crate) async fn edit_metadata<R>(
         &mut self,
         change: impl Fn(&mut ArrayMeta) -> ArrayResult<R>,
@@ -63,7 +63,7 @@ impl Array {
         (how.partial_writes, how.consolidated) = (self.core.partial_writes, self.consolidated);
         let edited = node::edit(&self.node, prefix, format, &how, |node| {
             let NodeMeta::Array(meta) = node else { return Err(replaced()) };
-            // What is stored does not say what was assumed when the array was opened.
+            // The stored document does not state the separator that was assumed when the array was opened.
             self.meta.assumed_separator().map_or(Ok(()), |separator| meta.assume_separator(separator))?;
             if !same_array(meta, &self.meta, &self.registry, &how.limits) {
                 return Err(replaced());
@@ -88,7 +88,7 @@ impl Array {
     }
 }
 
-/// Whether chunks mean the same: all but shape and attributes is as it was, and the grid at most longer or shorter.
+/// Whether chunks have the same meaning: only shape and attributes differ, and the grid at most in length.
 pub(crate) fn same_array(now: &ArrayMeta, ours: &ArrayMeta, registry: &Registry, limits: &Limits) -> bool {
     let same_chunks = || {
         let [now, ours] = [now, ours].map(|meta| meta.chunk_grid(registry, limits).ok());
@@ -105,5 +105,5 @@ pub(crate) fn same_array(now: &ArrayMeta, ours: &ArrayMeta, registry: &Registry,
 }
 
 fn replaced() -> ArrayError {
-    ArrayError::new(ArrayErrorKind::Conflict, "the array was replaced by somebody else")
+    ArrayError::new(ArrayErrorKind::Conflict, "another array replaced this one, open it again")
 }

@@ -1,4 +1,4 @@
-//! Opening: the documents of an array, resolved against a registry.
+//! Opening: reads the documents of an array and resolves them against a registry.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::indexes::{self, Indexes};
 use crate::node::{self, Consolidated};
 
-/// How an array is opened, where the defaults will not do.
+/// Options for opening an array.
 ///
 /// ```
 /// # use zarr_array::{Array, ArrayResult, OpenOptions, Registry, Storage};
@@ -30,7 +30,7 @@ pub struct OpenOptions {
 }
 
 impl OpenOptions {
-    /// The defaults: tolerant, any format but 1, and the default limits.
+    /// The defaults: tolerant, formats 3 and 2, and the default limits.
     pub fn new() -> Self {
         Self::default()
     }
@@ -42,25 +42,26 @@ impl OpenOptions {
         self
     }
 
-    /// Sets the limits on what stored data may make us do.
+    /// Sets the limits on the memory and work that stored data may demand.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Sets the format of the array, when it is known. By default format 3 is looked for first, then 2. Format 1 is read only
-    /// when it is named here.
+    /// Sets the format of the array. By default format 3 is tried first, then 2. Format 1 is read only if it is set
+    /// here.
     #[must_use]
     pub fn format(mut self, format: impl Into<Option<Format>>) -> Self {
         self.format = format.into();
         self
     }
 
-    /// Sets the separator of the numbers in chunk keys, `.` or `/`, for an array of format 2 whose document does not state it.
+    /// Sets the separator of the numbers in chunk keys, `.` or `/`, for an array of format 2 whose document does not
+    /// state it.
     ///
-    /// zarr-python before version 2.8 wrote keys with `/` and did not say so in the document. Read with `.`, the default of
-    /// the format, such an array holds only fill values.
+    /// zarr-python before version 2.8 wrote keys with `/` but did not state it in the document. Read with `.`, the
+    /// default of the format, such an array seems to hold only fill values.
     ///
     /// ```
     /// # use zarr_array::{ArrayResult, OpenOptions, Registry, Storage};
@@ -75,7 +76,8 @@ impl OpenOptions {
         self
     }
 
-    /// Opens the array at `path`. An array of format 3 takes one request, one of format 2 a second step of requests at once.
+    /// Opens the array at `path`. An array of format 3 takes one request; an array of format 2 takes one more round of
+    /// concurrent requests.
     ///
     /// # Errors
     /// As [`Array::open`].
@@ -102,10 +104,10 @@ impl OpenOptions {
         opened.await.map_err(|e| e.in_array(&path))
     }
 
-    /// Opens the array at `prefix` from metadata that was read before, without a request.
+    /// Opens the array at `prefix` from metadata that was read before. Makes no request.
     ///
     /// # Errors
-    /// As [`Array::open`], but for those of the store.
+    /// As [`Array::open`], without those of the store.
     pub fn with_metadata(
         &self,
         storage: impl Into<Storage>,
@@ -118,7 +120,7 @@ impl OpenOptions {
         self.resolve(storage.into(), prefix, meta, registry, diagnostics).map_err(|e| e.in_array(&path))
     }
 
-    /// From metadata that is there already.
+    /// Resolves metadata against a registry and returns a handle.
     pub(crate) fn resolve(
         &self,
         storage: Storage,
@@ -131,7 +133,7 @@ impl OpenOptions {
         let sink: &mut dyn Sink = if self.strict { &mut Strict } else { &mut diagnostics };
         let resolved = meta.resolve(registry, &self.limits, sink)?;
         let empty_chunks = match meta.fill_is_undefined() {
-            // What is not stored may read as anything, so that everything is stored.
+            // A missing chunk has no defined value, so every chunk must be stored.
             true => EmptyChunks::Store,
             false => EmptyChunks::default(),
         };
@@ -173,8 +175,8 @@ impl OpenOptions {
 }
 
 impl Array {
-    /// Opens the array at `path` (`/`, `a/b`, `/a/b`). Deviations from the specification that do no harm are tolerated and
-    /// listed by [`diagnostics`](Self::diagnostics); [`OpenOptions`] has other ways.
+    /// Opens the array at `path` (`/`, `a/b`, `/a/b`). Deviations from the specification that do no harm are tolerated
+    /// and listed by [`diagnostics`](Self::diagnostics). [`OpenOptions`] changes that.
     ///
     /// ```
     /// # use zarr_array::{Array, ArrayResult, Storage, standard};
@@ -186,9 +188,9 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// [`NotFound`](ArrayErrorKind::NotFound) when there is no array; [`Metadata`](ArrayErrorKind::Metadata) when its
-    /// document is invalid; [`UnknownExtension`](ArrayErrorKind::UnknownExtension) when `registry` does not know a codec, data
-    /// type or grid that it uses; and those of the store.
+    /// [`NotFound`](ArrayErrorKind::NotFound) when no array is at `path`; [`Metadata`](ArrayErrorKind::Metadata) when
+    /// its document is invalid; [`UnknownExtension`](ArrayErrorKind::UnknownExtension) when `registry` does not know a
+    /// codec, data type or grid of the array; and those of the store.
     pub async fn open(storage: impl Into<Storage>, path: &str, registry: &Registry) -> ArrayResult<Self> {
         OpenOptions::new().open(storage, path, registry).await
     }

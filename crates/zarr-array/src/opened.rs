@@ -1,4 +1,4 @@
-//! What the blocks of one chunk share: the index of its object, which is read once.
+//! The shared state of the blocks of one chunk: the index of its object, which is read once.
 
 use zarr_traits::partial::Known;
 use zarr_traits::{Dims, Key, Region, partial::Hints};
@@ -7,16 +7,16 @@ use crate::core::Core;
 use crate::error::ArrayResult;
 use crate::fetch::{ChunkPart, FetchError, RESTARTS, Seen, Tally, Wish, changed_often};
 
-/// What is known of an object that is read in several blocks.
+/// The state of an object that is read in several blocks.
 pub(crate) enum Opened {
     Absent,
-    /// The index, if its codec tells one, and what has been seen.
+    /// The index, if the codec has one, and the observed state.
     There(Option<Known>, Seen),
 }
 
 impl Core {
-    /// Reads what the blocks of a part of a chunk have in common: the index of its object. An index that is `remembered`
-    /// serves if the object is still the one that it was read from.
+    /// Reads the index of the object for the blocks of a part of a chunk. If `remembered`, a cached index may be used
+    /// if the object is still the same version.
     pub(crate) async fn open(
         &self,
         chunk: ChunkPart<'_>,
@@ -44,7 +44,7 @@ impl Core {
         Err(changed_often())
     }
 
-    /// The inner chunks that a part touches, whole: of these nothing but the index is asked for.
+    /// Returns the region of all inner chunks that a part touches, whole. Only the index is read for it.
     fn around(&self, part: &Region) -> Region {
         let inner = self.chain.inner_shape(part.rank()).unwrap_or_default();
         let (mut start, mut shape) = (Dims::from(part.start()), Dims::from(part.shape()));
@@ -56,7 +56,7 @@ impl Core {
         Region::new(start, shape).unwrap_or_default()
     }
 
-    /// Whether an object is still the one that is remembered.
+    /// Whether an object is still the version that was seen.
     pub(crate) async fn confirm(&self, key: &Key, seen: &Seen) -> ArrayResult<bool> {
         let version = self.storage.head(key).await?.and_then(|meta| meta.version);
         Ok(version.is_some() && version == seen.version)

@@ -1,5 +1,5 @@
-//! The plan of a read or a write: which chunks, which part of each, and where it goes. Pure arithmetic, without a list of
-//! chunks.
+//! The plan of a read or a write: which chunks, which part of each, and its place in the result. Pure arithmetic,
+//! without a list of chunks.
 
 use zarr_strided::{Cut, Cuts};
 use zarr_traits::{ChunkGrid, Dims, Key, Region};
@@ -8,8 +8,8 @@ use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::fetch::ChunkPart;
 use crate::select::Picked;
 
-/// A selection cut into cells, at the borders of chunks, and into leaves, at the borders of inner chunks. Cells and leaves
-/// are numbered in C order. Chunks without inner chunks are leaves themselves.
+/// A selection cut into cells at the borders of chunks, and into leaves at the borders of inner chunks. Cells and
+/// leaves are numbered in C order. A chunk without inner chunks is itself a leaf.
 #[derive(Debug)]
 pub(crate) struct Plan {
     picked: Vec<Picked>,
@@ -22,20 +22,20 @@ pub(crate) struct Plan {
     cells: u64,
 }
 
-/// The inner chunks that chunks are made of.
+/// The inner chunks of the chunks.
 #[derive(Debug, Clone)]
 pub(crate) struct Inner {
-    /// Their shape.
+    /// The shape of an inner chunk.
     pub(crate) shape: Dims,
-    /// How many of them a block may touch.
+    /// The largest number of inner chunks that a block may touch.
     pub(crate) together: u64,
 }
 
-/// What a cell has of one inner chunk: the smallest unit that is decoded by itself.
+/// The elements of a cell in one inner chunk: the smallest unit that is decoded independently.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Leaf {
     pub(crate) number: u64,
-    /// Its first element in the result, and the end of its elements.
+    /// The position of its first element in the result, and the end of its elements.
     pub(crate) at: Dims,
     pub(crate) end: Dims,
 }
@@ -47,26 +47,26 @@ impl Leaf {
     }
 }
 
-/// What is wanted of one chunk; or a block of a cell, which is a part of that.
+/// The selected elements of one chunk, or a block of them.
 #[derive(Debug, Clone)]
 pub(crate) struct Cell {
     /// The grid index of the chunk.
     pub(crate) chunk: Dims,
     /// The full shape of the chunk.
     pub(crate) shape: Dims,
-    /// The box from the first to the last wanted element, relative to the chunk.
+    /// The box from the first to the last selected element, relative to the chunk.
     pub(crate) part: Region,
-    /// Of that box every `steps[d]`-th element is wanted in dimension `d`.
+    /// In dimension `d` every `steps[d]`-th element of the box is selected.
     pub(crate) steps: Dims,
-    /// Whether everything of the chunk that lies inside the array is wanted.
+    /// Whether all elements of the chunk inside the array are selected.
     pub(crate) complete: bool,
-    /// The first of the wanted elements in the result, and how many there are in each dimension.
+    /// The position of the first selected element in the result, and the number of selected elements in each dimension.
     pub(crate) at: Dims,
     pub(crate) count: Dims,
 }
 
 impl Cell {
-    /// What is wanted of the chunk, whose object has this key.
+    /// Returns the selected part of the chunk, whose object has this key.
     pub(crate) fn of<'a>(&'a self, key: &'a Key) -> ChunkPart<'a> {
         ChunkPart {
             index: &self.chunk,
@@ -78,18 +78,18 @@ impl Cell {
         }
     }
 
-    /// Whether every element of the part is wanted.
+    /// Whether every element of the part is selected.
     pub(crate) fn is_dense(&self) -> bool {
         self.steps.iter().all(|s| *s == 1)
     }
 
-    /// The first wanted element, as its place in the result, that lies at or behind `at`, counted from the begin of the part.
+    /// Returns the place in the result of the first selected element at or behind `at`, an offset from the start of the part.
     pub(crate) fn first_hit(&self, at: &[u64]) -> Dims {
         let dims = self.at.iter().zip(at).zip(&self.steps);
         dims.map(|((begin, at), step)| begin + if *step == 1 { *at } else { at.div_ceil(*step) }).collect()
     }
 
-    /// The wanted elements in a box that begins `at` behind the begin of the part.
+    /// Returns the selected elements in a box of `shape` at offset `at` from the start of the part.
     pub(crate) fn hits(&self, at: &[u64], shape: &[u64]) -> Hits {
         let mut hits = Hits::default();
         for (dim, step) in self.steps.iter().enumerate() {
@@ -103,21 +103,21 @@ impl Cell {
     }
 }
 
-/// The wanted elements in a box.
+/// The selected elements in a box.
 #[derive(Debug, Default)]
 pub(crate) struct Hits {
-    /// How many there are in each dimension.
+    /// Their number in each dimension.
     pub(crate) count: Dims,
-    /// The box from the first to the last of them, within the box.
+    /// The smaller box from the first to the last one, relative to the box.
     pub(crate) start: Dims,
     pub(crate) extent: Dims,
 }
 
 impl Plan {
-    /// Cuts a selection of an array of `shape` at the borders of `grid`, whose chunks may be made of `inner` chunks.
+    /// Cuts a selection of an array of `shape` at the borders of `grid` and of its `inner` chunks.
     ///
     /// # Errors
-    /// When the grid ends inside the selection, or there are 2^64 cells or more.
+    /// When the grid ends inside the selection, or the plan has 2^64 cells or more.
     pub(crate) fn new(
         picked: &[Picked],
         shape: &[u64],
@@ -138,12 +138,12 @@ impl Plan {
             leaves: leaves.transpose().map_err(|e: ArrayError| e)?,
             inner,
             cells: cells.ok_or_else(|| {
-                ArrayError::new(ArrayErrorKind::LimitExceeded, "the selection has 2^64 chunks or more")
+                ArrayError::new(ArrayErrorKind::LimitExceeded, "the selection touches 2^64 chunks or more")
             })?,
         })
     }
 
-    /// The number of cells, and so of chunks.
+    /// The number of cells, which is the number of chunks.
     pub(crate) fn cells(&self) -> u64 {
         self.cells
     }
@@ -153,7 +153,7 @@ impl Plan {
         self.leaf_cuts().iter().map(Cut::len).fold(1, u64::saturating_mul)
     }
 
-    /// Where the result, with all its dimensions, is cut: into leaves.
+    /// The cuts of the result, with all its dimensions, into leaves.
     pub(crate) fn cuts(&self) -> Cuts {
         Cuts::new(self.leaf_cuts().to_vec())
     }
@@ -162,12 +162,12 @@ impl Plan {
         self.leaves.as_deref().unwrap_or(&self.chunks)
     }
 
-    /// Elements of the largest chunk, also beyond the edge of the array.
+    /// The number of elements of the largest chunk, counting those beyond the edge of the array.
     pub(crate) fn largest_chunk(&self) -> u64 {
         self.chunks.iter().map(Cut::longest).fold(1, u64::saturating_mul)
     }
 
-    /// The inner chunks that chunks are made of.
+    /// The inner chunks of the chunks, if they have any.
     pub(crate) fn inner(&self) -> Option<&Inner> {
         self.inner.as_ref()
     }
@@ -177,7 +177,7 @@ impl Plan {
         self.picked.iter().map(|picked| picked.keep)
     }
 
-    /// The cell of this number.
+    /// Returns the cell with this number.
     pub(crate) fn cell(&self, number: u64) -> Cell {
         let rank = self.chunks.len();
         let [mut chunk, mut shape, mut start, mut at, mut count] =
@@ -196,19 +196,20 @@ impl Plan {
         Cell { chunk, shape, part, steps: self.steps.clone(), complete, at, count }
     }
 
-    /// The position of an element of the result in the array.
+    /// Returns the position in the array of an element of the result.
     fn position(&self, dim: usize, element: u64) -> u64 {
         self.picked[dim].start + element * self.picked[dim].step
     }
 
-    /// The box of a chunk from `start` on that holds `count` elements. It lies inside the chunk, so that no end exceeds `u64`.
+    /// Returns the box of a chunk that starts at `start` and holds `count` selected elements. It lies inside the chunk,
+    /// so its end fits `u64`.
     fn part(&self, start: Dims, count: &[u64]) -> Region {
         let extent: Dims =
             count.iter().zip(&self.steps).map(|(count, step)| count.saturating_sub(1) * step + 1).collect();
         Region::new(start, extent).unwrap_or_default()
     }
 
-    /// The leaves of a cell: the first in each dimension, and how many.
+    /// Returns the leaves of a cell: the first one and their number in each dimension.
     fn leaf_box(&self, cell: &Cell) -> (Dims, Dims) {
         let (mut first, mut count) = (Dims::new(), Dims::new());
         for (dim, cut) in self.leaf_cuts().iter().enumerate() {
@@ -235,7 +236,7 @@ impl Plan {
         self.leaf_cuts().iter().zip(leaf).fold(0, |number, (cut, n)| number * cut.len() + n)
     }
 
-    /// The leaf that holds an element of the result.
+    /// Returns the leaf that holds an element of the result.
     pub(crate) fn leaf(&self, element: &[u64]) -> Leaf {
         let mut leaf = Leaf { number: 0, at: Dims::new(), end: Dims::new() };
         for (cut, element) in self.leaf_cuts().iter().zip(element) {
@@ -248,13 +249,13 @@ impl Plan {
         leaf
     }
 
-    /// How many leaves a block of `count` leaves has in each dimension: whole rows of leaves, as far as they fit.
+    /// Returns the shape of blocks, in leaves, for a cell of `count` leaves: whole rows of leaves as far as they fit.
     fn block_shape(&self, count: &[u64]) -> Dims {
         let mut shape: Dims = count.into();
         let Some(inner) = &self.inner else { return shape };
         let mut room = inner.together.max(1);
         for dim in (0..shape.len()).rev() {
-            // Inner chunks from one leaf to the next: more than one where steps skip some.
+            // Inner chunks from one leaf to the next: more than one if steps skip some.
             let apart = self.steps[dim].div_ceil(inner.shape[dim]);
             let most = count[dim].min(1 + (room - 1) / apart);
             let blocks = count[dim].div_ceil(most);
@@ -264,7 +265,7 @@ impl Plan {
         shape
     }
 
-    /// The number of blocks that a cell is read in.
+    /// Returns the number of blocks in which a cell is read.
     pub(crate) fn blocks(&self, cell: &Cell) -> u64 {
         if self.inner.is_none() {
             return 1;
@@ -274,7 +275,7 @@ impl Plan {
         count.iter().zip(&shape).map(|(count, block)| count.div_ceil(*block)).product()
     }
 
-    /// A block of a cell, in C order.
+    /// Returns a block of a cell. Blocks are numbered in C order.
     pub(crate) fn block(&self, cell: &Cell, number: u64) -> Cell {
         let (first, count) = self.leaf_box(cell);
         let shape = self.block_shape(&count);
@@ -295,7 +296,7 @@ impl Plan {
     }
 }
 
-/// One dimension of a selection, cut at the borders of chunks.
+/// Cuts one dimension of a selection at the borders of chunks.
 fn at_chunks(picked: &Picked, dim: usize, grid: &dyn ChunkGrid) -> ArrayResult<Cut> {
     let Picked { start, count, step, .. } = *picked;
     if count == 0 {
@@ -314,7 +315,7 @@ fn at_chunks(picked: &Picked, dim: usize, grid: &dyn ChunkGrid) -> ArrayResult<C
     })
 }
 
-/// The index of this number, in C order, in a grid of `shape`.
+/// Returns the index with this number, in C order, in a grid of `shape`.
 fn unravel(number: u64, shape: &[u64]) -> Dims {
     let mut index = Dims::filled(0, shape.len());
     let mut rest = number;
@@ -334,7 +335,7 @@ mod tests {
     use crate::select::{Axis, Selection};
 
     proptest! {
-        /// Every selected element is in exactly one cell, at its place.
+        /// Every selected element is in exactly one cell, in order.
         #[test]
         fn cells_cover_the_selection(
             length in 1_u64..40, chunk in 1_u64..12, start in 0_u64..40, count in 0_u64..40, step in 1_u64..6,
@@ -359,8 +360,8 @@ mod tests {
     }
 
     proptest! {
-        /// The leaves of the blocks of all cells are the cells of the result's cuts, each once. Blocks have no more leaves than
-        /// allowed, and each leaf lies in one inner chunk.
+        /// The leaves of all blocks of all cells cover the result exactly once. A block touches no more inner chunks
+        /// than allowed, and starts with a leaf.
         #[test]
         fn leaves_cover_the_cells(
             dims in prop::array::uniform2((1_u64..14, 1_u64..4, 1_u64..4, 0_u64..14, 0_u64..14, 1_u64..5)),
@@ -402,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_selected_is_no_cell_and_a_scalar_is_one() {
+    fn an_empty_selection_has_no_cell_and_a_scalar_has_one() {
         let grid = RegularGrid::new([4, 4]).unwrap();
         let picked = Selection::from([0..0, 0..9]).resolve(&[0, 9]).unwrap();
         assert_eq!(Plan::new(&picked, &[0, 9], &grid, None).unwrap().cells(), 0);

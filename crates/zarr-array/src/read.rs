@@ -1,4 +1,5 @@
-//! Reading: the whole object of a chunk, or the ranges that its codecs want, decoded into its cell of the result.
+//! Reading: fetches the whole object of a chunk, or the ranges that its codecs ask for, and decodes into a cell of the
+//! result.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,28 +27,28 @@ struct Read {
     core: Arc<Core>,
     plan: Plan,
     output: Output,
-    /// Bytes that will be decoded, about.
+    /// The approximate number of decoded bytes.
     decoded: u64,
-    /// Bytes of a chunk, about, as the store holds it.
+    /// The approximate number of bytes of a chunk that are fetched at once.
     chunk_bytes: u64,
-    /// Whether the result is known to be zero where nothing is written.
+    /// Whether the result is all zero at first, so that a fill value of zero need not be written.
     zeroed: bool,
-    /// What elements of variable length contain.
+    /// The contents of elements of variable length.
     heap: Option<Arc<Heap>>,
 }
 
 pub(crate) struct Found {
     data: Data,
-    /// Pieces that are decoded together, where several threads may share them: whole leaves.
+    /// Groups of pieces that threads can decode in parallel. A group holds whole leaves.
     parts: Vec<Range<usize>>,
 }
 
-/// A selection resolved against an array: the shape of all its dimensions, and of those it keeps.
+/// A selection resolved against an array: `full` is its shape, `kept` its shape without dropped dimensions.
 pub(crate) struct Target {
     pub(crate) plan: Plan,
     pub(crate) full: Dims,
     pub(crate) kept: Vec<u64>,
-    /// Which elements of the array they are.
+    /// The selected elements in each dimension of the array.
     pub(crate) picked: Vec<Picked>,
 }
 
@@ -64,7 +65,7 @@ impl Target {
 }
 
 impl Core {
-    /// The inner chunks that chunks are made of, and how many of them are read at once.
+    /// Returns the shape of inner chunks and how many are read at once, or `None` if chunks have no inner chunks.
     pub(crate) fn inner(&self) -> Option<Inner> {
         let shape = self.chain.inner_shape(self.shape.len())?;
         let BlockSize { inner_chunks, bytes } = self.block_size;
@@ -86,7 +87,7 @@ pub(crate) async fn read<T: Element>(
     elements.and_then(|elements| NdVec::new(kept, elements)).map_err(|e| e.in_array(&core.path))
 }
 
-/// Reads the memory of elements, without making any of it, and what they contain.
+/// Reads elements as memory, without converting them, and the heap of their contents.
 pub(crate) async fn read_memory<M: Plain>(
     core: &Arc<Core>,
     plan: Plan,
@@ -99,7 +100,7 @@ pub(crate) async fn read_memory<M: Plain>(
     fill(core, plan, output, true, may_block).await
 }
 
-/// Reads the bytes of elements of any data type, in the byte order of this machine, into new memory.
+/// Reads elements of any data type as bytes, in the byte order of this machine, into new memory.
 pub(crate) async fn read_bytes(
     core: &Arc<Core>,
     selection: Selection,
@@ -110,7 +111,7 @@ pub(crate) async fn read_bytes(
     Ok((kept, read_memory(core, plan, &full, may_block).await?.0))
 }
 
-/// Reads into memory that the caller gives away and gets back.
+/// Reads into owned memory and returns it.
 pub(crate) async fn read_into<T: Element>(
     core: &Arc<Core>,
     selection: Selection,
@@ -131,7 +132,7 @@ pub(crate) async fn read_into<T: Element>(
     elements.and_then(|elements| NdVec::new(kept, elements)).map_err(|e| e.in_array(&core.path))
 }
 
-/// Reads into borrowed memory: only a blocking caller may lend it.
+/// Reads into borrowed memory, which only a blocking caller can lend.
 pub(crate) fn read_into_slice<T: Element>(
     core: &Arc<Core>,
     selection: &Selection,
@@ -165,9 +166,9 @@ fn task(core: &Arc<Core>, plan: Plan, output: Output, zeroed: bool) -> Arc<Read>
     let decoded = if plain { bytes } else { leaf.unwrap_or(chunk).saturating_mul(plan.leaves()) };
     let chunk_bytes = match plan.inner() {
         None if !plain => chunk,
-        // Not all of an uncompressed chunk need be read.
+        // Only the selected part of an uncompressed chunk is read.
         None => chunk.min(decoded / plan.cells().max(1)),
-        // Nor all of a shard, and that in blocks.
+        // Only the selected part of a shard is read, in blocks.
         Some(inner) => {
             let leaves = inner.together.max(1).min(plan.leaves().div_ceil(plan.cells().max(1)));
             leaf.unwrap_or(chunk).saturating_add(Piece::BYTES).saturating_mul(leaves)
@@ -177,7 +178,7 @@ fn task(core: &Arc<Core>, plan: Plan, output: Output, zeroed: bool) -> Arc<Read>
     Arc::new(Read { core: core.clone(), plan, output, decoded, chunk_bytes, zeroed, heap })
 }
 
-/// Runs the read, and takes the memory back out of it, and the heap.
+/// Runs the read and returns its memory and heap.
 async fn fill<M: Plain>(
     core: &Arc<Core>,
     plan: Plan,
@@ -190,7 +191,7 @@ async fn fill<M: Plain>(
     let done = Arc::into_inner(task).map(|task| (task.output.into_vec(), task.heap));
     match done {
         Some((Ok(memory), heap)) => Ok((memory, heap)),
-        _ => unreachable!("a task that has run is held by nobody else"),
+        _ => unreachable!("a finished task has one owner"),
     }
 }
 
@@ -249,7 +250,7 @@ impl Task for Read {
     ) -> ArrayResult<Found> {
         let key = self.core.key(&cell.chunk)?;
         if !cell.is_dense() && self.plan.inner().is_none() {
-            // the box around what is wanted may be held in memory, however little of it is wanted
+            // the whole box around the selected elements may be held in memory
             self.core.check_chunk(cell.part.shape())?;
         }
         let data = self.core.fetch(ChunkPart { opened, ..cell.of(&key) }, scratch).await?;
@@ -309,7 +310,7 @@ impl Task for Read {
 }
 
 impl Read {
-    /// Takes pieces together that are decoded by one thread at once: those of one leaf, and small leaves.
+    /// Groups pieces into parts that one thread decodes: the pieces of one leaf, or of several small leaves.
     fn divide(&self, cell: &Cell, pieces: &[Piece]) -> Vec<Range<usize>> {
         let mut parts = Vec::new();
         let (mut first, mut bytes, mut last) = (0, 0_u64, None::<Leaf>);
@@ -335,11 +336,10 @@ impl Read {
 
     fn leaf(&self, number: u64) -> ArrayResult<Destination<'_>> {
         let taken = self.output.take(number);
-        taken
-            .ok_or_else(|| ArrayError::new(ArrayErrorKind::Panic, "a part of the result was asked for twice"))
+        taken.ok_or_else(|| ArrayError::new(ArrayErrorKind::Panic, "a part of the result was decoded twice"))
     }
 
-    /// Writes fill values, or says that the chunk must be there.
+    /// Writes fill values, or fails if a missing chunk is an error.
     fn fill(&self, cell: &Cell) -> ArrayResult<()> {
         if self.core.missing == MissingChunks::Error {
             return Err(ArrayError::new(ArrayErrorKind::NotFound, "the chunk is missing"));
@@ -352,7 +352,7 @@ impl Read {
             .try_for_each(|leaf| Ok(self.leaf(leaf)?.fill(self.core.fill_element.bytes())?))
     }
 
-    /// Decodes pieces, each of which lies in a leaf; those of one leaf follow each other.
+    /// Decodes pieces. Each piece lies in one leaf, and the pieces of a leaf follow each other.
     fn decode_pieces(
         &self,
         cell: &Cell,
@@ -381,7 +381,7 @@ impl Read {
         Ok(())
     }
 
-    /// Decodes the wanted elements of a piece into their place, by way of scratch for the whole piece.
+    /// Decodes the selected elements of a piece into their place. The whole piece is decoded into scratch memory first.
     fn decode_hits(
         &self,
         cell: &Cell,
@@ -404,11 +404,11 @@ impl Read {
         Ok(())
     }
 
-    /// Decodes a chunk that is not made of inner chunks; where steps are wanted, by way of the box around them.
+    /// Decodes a chunk without inner chunks. A selection with steps decodes the box around it first.
     fn decode_whole(&self, cell: &Cell, src: &[u8], scratch: &mut Scratch) -> ArrayResult<()> {
         let chain = &self.core.chain;
         if self.plan.inner().is_some() {
-            return Err(strange("a codec of inner chunks does not read them one by one"));
+            return Err(strange("a codec with inner chunks cannot read them one by one"));
         }
         let leaf = self.plan.leaf(&cell.at);
         let mut dst = self.leaf(leaf.number)?;

@@ -20,18 +20,18 @@ use crate::write;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum CutElements {
-    /// They are deleted: chunks outside the new shape, and the outer part of chunks that the new edge crosses. When the array
-    /// grows again, it has the fill value there.
+    /// They are deleted: chunks outside the new shape, and the outer part of chunks that the new edge crosses. If the
+    /// array grows again, they read as the fill value.
     #[default]
     Delete,
-    /// They are kept. When the array grows again, it has them there.
+    /// They are kept, and visible again if the array grows.
     Keep,
 }
 
 impl Array {
-    /// Changes the shape to one with the same number of dimensions. Elements outside a smaller shape are deleted; elements that
-    /// others append there at the same time may be deleted as well. Where the chunk grid ends before a larger shape, it gets
-    /// one more chunk in that dimension, which reaches to the end of the shape.
+    /// Changes the shape to one with the same number of dimensions. Elements outside a smaller shape are deleted;
+    /// elements that another writer appends there at the same time may be deleted as well. If the chunk grid ends
+    /// before a larger shape, it gets one more chunk in that dimension, which reaches to the end of the shape.
     ///
     /// ```
     /// # async fn example(mut array: zarr_array::Array) -> zarr_array::ArrayResult<()> {
@@ -42,9 +42,9 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// [`Conflict`](ArrayErrorKind::Conflict) when somebody else has changed the shape since this handle was opened,
-    /// [`LimitExceeded`](ArrayErrorKind::LimitExceeded) when a chunk that is added would be too large to be read, and as
-    /// [`edit_attributes`](Self::edit_attributes). When deleting fails the array has its new shape already.
+    /// [`Conflict`](ArrayErrorKind::Conflict) when another writer changed the shape since this handle was opened;
+    /// [`LimitExceeded`](ArrayErrorKind::LimitExceeded) when an added chunk would be too large to read; and as
+    /// [`edit_attributes`](Self::edit_attributes). If deleting fails, the array already has its new shape.
     pub async fn resize(&mut self, shape: impl Into<Vec<u64>>) -> ArrayResult<()> {
         self.resize_with(shape, CutElements::default()).await
     }
@@ -57,11 +57,11 @@ impl Array {
         self.change_shape(&shape.into(), cut).await
     }
 
-    /// Lengthens dimension `axis` by that of `values` and writes the values there. In the other dimensions the values must have
-    /// the lengths of the array. Where the chunk grid ends with the array, the values become one chunk.
+    /// Appends `values` along dimension `axis`, which grows by their length. In the other dimensions the values must
+    /// have the lengths of the array. If the chunk grid ends with the array, the values become one chunk.
     ///
-    /// The longer shape is stored first. Threads and processes may append at the same time: each gets a range of its own behind
-    /// the stored shape. Until the values are written they read as the fill value.
+    /// The longer shape is stored first. Threads and processes may append at the same time: each gets its own range.
+    /// Until the values are written, the range reads as the fill value.
     ///
     /// ```
     /// # use zarr_array::{Array, ArrayResult, NdVec};
@@ -72,19 +72,19 @@ impl Array {
     /// ```
     ///
     /// # Errors
-    /// As [`edit_attributes`](Self::edit_attributes) and [`write`](Self::write). Values that the data type does not have leave
-    /// the array as it is; when a chunk cannot be encoded or stored it is longer already. After
+    /// As [`edit_attributes`](Self::edit_attributes) and [`write`](Self::write). If the data type cannot represent a
+    /// value, the array is not changed. If a chunk cannot be encoded or stored, the array is already longer. After
     /// [`Uncertain`](ArrayErrorKind::Uncertain) the array may be longer, and none of the values is written.
     pub async fn append<T: WriteElement>(&mut self, axis: usize, values: NdVec<T>) -> ArrayResult<()> {
         let path = self.path().to_owned();
         let appended = async {
-            // What cannot be written leaves the array as it is.
+            // Checked first: values that cannot be written must not change the array.
             check_element::<T>(&self.core.data_type)?;
             self.core.chain.check_writable()?;
             let (lengths, values) = values.into_parts();
             let mut places: Vec<_> = lengths.iter().map(|n| Picked::whole(*n)).collect();
             if let Some((place, end)) = places.get_mut(axis).zip(self.shape().get(axis)) {
-                place.start = *end; // as far as is known here, for errors
+                place.start = *end; // for error messages; the real start is known later
             }
             let (input, heap) = write::ready(&self.core, &places, values)?;
             let old = self.clone();
@@ -93,7 +93,7 @@ impl Array {
                 .zip(self.shape())
                 .map(|(dim, n)| if dim == axis { range.clone() } else { 0..*n })
                 .collect();
-            // Others may append behind these values before they are written: the last chunk may be theirs as well.
+            // Another writer may append after these values before they are written, into the same last chunk.
             let mut core = (*self.core).clone();
             core.beside = true;
             let target = Target::new(&core, &selection.into())?;
@@ -109,7 +109,7 @@ impl Array {
             self.edit_metadata(|meta| {
                 // Another writer changed the shape in the meantime; do not overwrite it.
                 if meta.shape() != old.shape() && meta.shape() != shape {
-                    let message = format!("somebody else has given the array the shape {:?}", meta.shape());
+                    let message = format!("another writer changed the shape to {:?}", meta.shape());
                     return Err(ArrayError::new(ArrayErrorKind::Conflict, message));
                 }
                 Ok(meta.resize(shape, &old.registry, &old.core.limits)?)
@@ -123,22 +123,22 @@ impl Array {
         changed.await.map_err(|e: ArrayError| e.in_array(&path))
     }
 
-    /// Deletes what `shape` leaves outside of this, the larger array.
+    /// Deletes the elements of this array outside of `shape`.
     async fn forget_outside(&self, shape: &[u64]) -> ArrayResult<()> {
         let core = &self.core;
         let shrunk: Vec<usize> = (0..shape.len()).filter(|dim| shape[*dim] < self.shape()[*dim]).collect();
         if shrunk.is_empty() {
             return Ok(());
         }
-        // How far elements may be stored in each dimension once whole chunks outside are gone: to the end of the last
-        // chunk, also where an earlier shape ended before that.
+        // Once whole chunks outside are deleted, elements may be stored up to the end of the last chunk in each
+        // dimension, even if an earlier shape ended before.
         let edge = |dim: usize, length: u64| {
             let chunk = length.checked_sub(1).and_then(|last| core.grid.find(dim, last));
             chunk.and_then(|chunk| core.grid.span(dim, chunk)).map_or(0, |span| span.end)
         };
         let listed = match core.storage.list_all(&core.prefix).await {
             Ok(listed) => Some(listed),
-            // Without a list everything outside is written over with fill values, which deletes whole chunks as well.
+            // Without a list, everything outside is overwritten with fill values, which deletes whole chunks as well.
             Err(e) if e.kind() == StoreErrorKind::Unsupported => None,
             Err(e) => return Err(e.into()),
         };
@@ -148,7 +148,7 @@ impl Array {
         self.delete_outside(listed.iter().flatten().map(|listed| &listed.key), shape, &shrunk).await?;
         let mut all = (**core).clone();
         if all.partial_writes == PartialWrites::RejectUnaligned {
-            // Whoever cuts an array knows that the edge cuts chunks.
+            // The new edge may cut chunks: the caller asked for that.
             all.partial_writes = PartialWrites::Safe;
         }
         (all.shape, all.empty_chunks) = (reach.clone(), EmptyChunks::Skip);
@@ -162,7 +162,7 @@ impl Array {
         Ok(())
     }
 
-    /// Deletes those of the `keys` that hold chunks outside of `shape`, which is shorter in the dimensions `shrunk`.
+    /// Deletes those `keys` whose chunks lie outside of `shape`, which is shorter in the dimensions `shrunk`.
     async fn delete_outside<'a>(
         &self,
         keys: impl Iterator<Item = &'a Key>,
@@ -180,7 +180,7 @@ impl Array {
         each(keys.filter(is_outside), most, |key| core.delete(key)).await
     }
 
-    /// Makes dimension `axis` longer by that of values of a shape: which places are theirs alone.
+    /// Lengthens dimension `axis` for values of the shape `values`. Returns the range that is reserved for them.
     fn reserve(&self, meta: &mut ArrayMeta, axis: usize, values: &[u64]) -> ArrayResult<Range<u64>> {
         let mut shape = meta.shape().to_vec();
         let fits = axis < shape.len()
@@ -199,7 +199,7 @@ impl Array {
     }
 }
 
-/// Objects that are deleted at once, at most.
+/// The largest number of objects deleted at once.
 const AT_ONCE: usize = 64;
 
 impl Core {
@@ -208,7 +208,7 @@ impl Core {
         Ok(self.storage.delete(key).await?)
     }
 
-    /// Checks that the grid, which ended with the array when that had the shape `old`, has grown by a chunk that can be read.
+    /// Checks that a grid that grew with the array from the shape `old` has no chunk too large to read.
     pub(crate) fn check_grown(&self, old: &[u64]) -> ArrayResult<()> {
         if self.has_inner() {
             return Ok(());
@@ -219,6 +219,6 @@ impl Core {
         };
         let largest: Vec<u64> = (0..old.len()).map(|dim| length(dim).unwrap_or(1)).collect();
         self.check_chunk(&largest)
-            .map_err(|e| e.while_doing("what is added is one chunk, add less at once".to_owned()))
+            .map_err(|e| e.while_doing("the added elements form one chunk, add fewer at once".to_owned()))
     }
 }

@@ -26,11 +26,11 @@ use lane::{Lane, stride};
 pub use pod::{check_place, fits_raw, fits_struct};
 pub use row::{check_field, is_struct};
 
-/// Elements of structs, with a shape: what [`Array::read_rows`](crate::Array::read_rows) gives and
-/// [`Array::write_rows`](crate::Array::write_rows) takes. Each field is a column of elements of its own type.
+/// Elements of structs, with a shape. [`Array::read_rows`](crate::Array::read_rows) returns it and
+/// [`Array::write_rows`](crate::Array::write_rows) takes it. Each field is a column of elements of its own type.
 ///
-/// A field of a struct in a struct has a path, `"position.x"`; a field that is called so as a whole comes first. A field that
-/// is a sub-array adds its dimensions behind those of the rows. Structs as Rust types are made by [`row!`](crate::row).
+/// A field of a nested struct has a path such as `"position.x"`; a field with exactly that name comes first. A field
+/// that is a sub-array adds its dimensions after those of the rows. [`row!`](crate::row) maps structs to Rust types.
 ///
 /// ```
 /// # use zarr_array::traits::{Spec, codec::Context, serde_json::json};
@@ -46,7 +46,7 @@ pub use row::{check_field, is_struct};
 /// # let meta = ArrayMeta::builder([100], registry.data_type(&city, &context)?.0).chunks([10]).build()?;
 /// # let array = Array::create(zarr_store::MemoryStore::new(), "/cities", meta, &registry)?;
 /// // Structs of `name`, `position` (a struct of `lat` and `lon`) and `people`.
-/// let mut rows = array.rows([2])?; // the fill value, twice
+/// let mut rows = array.rows([2])?; // two rows of the fill value
 /// rows.set("name", &["Oslo".to_owned(), "Quito".to_owned()])?;
 /// rows.set("position.lat", &[59.9_f32, -0.2])?;
 /// array.write_rows(10..12, rows)?;
@@ -62,22 +62,22 @@ pub use row::{check_field, is_struct};
 pub struct Rows {
     data_type: DataType,
     shape: Vec<u64>,
-    /// One row behind the other, in the byte order of this machine.
+    /// The rows, one after the other, in the byte order of this machine.
     bytes: Vec<u8>,
-    /// Which elements of the array they are.
+    /// The places of the rows in the array.
     places: Vec<Picked>,
 }
 
 impl Rows {
-    /// From the bytes of elements, in C order and the byte order of this machine: what `read_bytes` gives.
+    /// Returns rows from their bytes, in C order and the byte order of this machine, as `read_bytes` returns them.
     ///
     /// # Errors
-    /// When `data_type` is no struct, or the bytes are not as many as the shape asks for.
+    /// When `data_type` is not a struct, or the number of bytes does not fit the shape.
     pub fn from_bytes(data_type: &DataType, shape: impl Into<Vec<u64>>, bytes: Vec<u8>) -> ArrayResult<Self> {
         let shape = shape.into();
         let expected = byte_len(&shape, struct_of(data_type)?.1)?;
         if expected != bytes.len() {
-            let message = format!("{} bytes do not fill rows of shape {shape:?}, {expected} do", bytes.len());
+            let message = format!("rows of shape {shape:?} have {expected} bytes, not {}", bytes.len());
             return Err(ArrayError::invalid(message));
         }
         let places = shape.iter().map(|n| Picked::whole(*n)).collect();
@@ -101,20 +101,21 @@ impl Rows {
         &self.data_type
     }
 
-    /// The fields, padding included.
+    /// The fields, with those that are padding.
     pub fn fields(&self) -> &[Field] {
         StructType::of(&self.data_type).map_or(&[], StructType::fields)
     }
 
-    /// The rows one behind the other, in C order and the byte order of this machine.
+    /// Returns the bytes of the rows, in C order and the byte order of this machine.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 
-    /// The elements of a field: those of all rows.
+    /// Returns the elements of a field in all rows.
     ///
     /// # Errors
-    /// When there is no such field, `T` is not the element of its data type, or what is stored is no such element.
+    /// When there is no such field, `T` is not an element type of its data type, or a stored value is not valid for
+    /// `T`.
     pub fn field<T: Element>(&self, path: &str) -> ArrayResult<NdVec<T>> {
         self.read(path).map_err(|e| e.while_doing(format!("field {path:?}")))
     }
@@ -131,11 +132,11 @@ impl Rows {
         NdVec::new([&self.shape[..], &lane.shape].concat(), elements)
     }
 
-    /// Sets a field of all rows to elements, in C order.
+    /// Sets a field of all rows to `elements`, in C order.
     ///
     /// # Errors
-    /// When there is no such field, `T` is not the element of its data type, or they are not as many as there are in the
-    /// rows; when one of them has no place in the data type.
+    /// When there is no such field, `T` is not an element type of its data type, the number of elements is wrong, or
+    /// the data type cannot represent an element.
     pub fn set<T: WriteElement>(&mut self, path: &str, elements: &[T]) -> ArrayResult<()> {
         self.write(path, elements).map_err(|e| e.while_doing(format!("field {path:?}")))
     }
@@ -155,7 +156,7 @@ impl Rows {
         Ok(dst.put(column, Swap::NONE)?)
     }
 
-    /// The shape and the strides of a column: all rows in one dimension, and those of its sub-arrays.
+    /// Returns the shape and the strides of a column: one dimension of all rows, then those of its sub-arrays.
     fn lane_shape(&self, lane: &Lane) -> ArrayResult<(Vec<u64>, Vec<i64>)> {
         let size = struct_of(&self.data_type)?.1;
         let count = self.bytes.len() / size;
@@ -168,7 +169,7 @@ impl Rows {
     }
 }
 
-/// Rows are equal whatever place they have in an array.
+/// Rows can be equal at different places in an array.
 impl PartialEq for Rows {
     fn eq(&self, other: &Self) -> bool {
         (&self.data_type, &self.shape, &self.bytes) == (&other.data_type, &other.shape, &other.bytes)
@@ -176,37 +177,38 @@ impl PartialEq for Rows {
 }
 
 impl Form<'_> {
-    /// The rows that lie in memory, for elements that are made of the fields of a struct, as those of [`row!`](crate::row).
+    /// Returns `memory` as rows. For elements that are made from the fields of a struct, as those of
+    /// [`row!`](crate::row).
     ///
     /// # Errors
-    /// When the data type is no struct.
+    /// When the data type is not a struct.
     pub fn rows(&self, memory: Vec<u8>) -> ArrayResult<Rows> {
         let size = struct_of(self.data_type())?.1;
         let rows = Rows::from_bytes(self.data_type(), [(memory.len() / size) as u64], memory)?;
         Ok(Rows { places: self.places().to_vec(), ..rows })
     }
 
-    /// So many rows of nothing but zeros, all fields of which are going to be set: those of these names.
+    /// Returns `count` rows of zeros, for a caller that then sets all fields: those in `names`.
     ///
     /// # Errors
-    /// When the struct has other fields as well, or a name is the path of a field inside of one.
+    /// When the struct has other fields, or a name is the path of a nested field.
     pub fn blank_rows(&self, count: usize, names: &[&str]) -> ArrayResult<Rows> {
         let (fields, size) = struct_of(self.data_type())?;
         let is_field = |name: &&&str| fields.iter().any(|field| !field.is_padding() && field.name == **name);
         if let Some(part) = names.iter().find(|name| !is_field(name)) {
             let message =
-                format!("the rows have {part:?}, which is no whole field, so that they can only be read");
+                format!("the rows have {part:?}, which is not a whole field, so they can only be read");
             return Err(ArrayError::invalid(message));
         }
         if let Some(field) = fields.iter().find(|f| !f.is_padding() && !names.contains(&f.name.as_str())) {
-            let message = format!("the rows have no field {:?}, so that they can only be read", field.name);
+            let message = format!("the rows have no field {:?}, so they can only be read", field.name);
             return Err(ArrayError::invalid(message));
         }
         self.rows(zeroed(byte_len(&[count as u64], size)?)?)
     }
 }
 
-/// The fields of a struct, and its size in bytes, which is not zero.
+/// Returns the fields of a struct, and its size in bytes, which is not zero.
 fn struct_of(data_type: &DataType) -> ArrayResult<(&[Field], usize)> {
     let fields = StructType::of(data_type).map(StructType::fields);
     let size = data_type.size().filter(|size| *size > 0);
@@ -226,7 +228,7 @@ pub(crate) async fn read(core: &Arc<Core>, selection: Selection, may_block: bool
 async fn write(core: &Arc<Core>, selection: Selection, rows: Rows, may_block: bool) -> ArrayResult<()> {
     let checked = || {
         if rows.data_type != core.data_type {
-            return Err(ArrayError::invalid("the rows are those of another data type"));
+            return Err(ArrayError::invalid("the rows have another data type"));
         }
         let target = Target::new(core, &selection)?;
         check_shape(&target, &rows.shape)?;
@@ -241,7 +243,7 @@ impl Array {
     /// Reads a selection of an array of structs.
     ///
     /// # Errors
-    /// As [`read`](Self::read); when the data type is no struct.
+    /// As [`read`](Self::read), and when the data type is not a struct.
     pub async fn read_rows(&self, selection: impl Into<Selection>) -> ArrayResult<Rows> {
         read(&self.core, selection.into(), self.may_block).await
     }
@@ -249,7 +251,7 @@ impl Array {
     /// Writes rows to a selection of the same shape.
     ///
     /// # Errors
-    /// As [`write`](Self::write); when they are rows of another data type.
+    /// As [`write`](Self::write), and when the rows have another data type.
     pub async fn write_rows(&self, selection: impl Into<Selection>, rows: Rows) -> ArrayResult<()> {
         write(&self.core, selection.into(), rows, self.may_block).await
     }

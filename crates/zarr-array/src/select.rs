@@ -1,16 +1,16 @@
-//! Selections: regions written as Rust ranges, with steps, and with indices that drop a dimension.
+//! Selections: Rust ranges, ranges with steps, and indices that drop their dimension.
 
 use std::fmt::Debug;
 use std::ops::{Bound, Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 use crate::error::{ArrayError, ArrayResult};
 
-/// An integer type that selections and indices are written in.
+/// An integer type for positions in selections and indices.
 ///
-/// `i32` is the type of an integer literal that nothing else decides, so that `[0..8, 0..41]` is a selection. A literal of 2^31
-/// or more needs a suffix: `0..4_000_000_000_u64`. A negative position is an error; it does not count from the end.
+/// `i32` is among them because untyped integer literals have that type, as in `[0..8, 0..41]`. A literal of 2^31 or
+/// more needs a suffix: `0..4_000_000_000_u64`. A negative position is an error; it does not count from the end.
 pub trait Position: Copy + Debug {
-    /// The position, which every supported type can express.
+    /// The position as `i128`.
     fn position(self) -> i128;
 }
 
@@ -26,11 +26,11 @@ macro_rules! positions {
 }
 positions!(i32, i64, u32, u64, usize);
 
-/// What is selected in one dimension: a range, a range with a step, or one index, which drops the dimension.
+/// A selection in one dimension: a range, a range with a step, or one index, which drops the dimension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
     start: i128,
-    /// Exclusive; `None`: to the end.
+    /// The exclusive end, or `None` for the end of the dimension.
     end: Option<i128>,
     step: i128,
     keep: bool,
@@ -39,7 +39,7 @@ pub struct Axis {
 impl Axis {
     const WHOLE: Self = Self { start: 0, end: None, step: 1, keep: true };
 
-    /// Every `step`-th element of `range`, beginning with its first.
+    /// Every `step`-th element of `range`, starting with the first.
     ///
     /// ```
     /// # use zarr_array::{Axis, Selection};
@@ -79,7 +79,7 @@ impl Axis {
                 "the range {start}..{end} of dimension {dim} runs backwards: its end is before its start"
             ));
         }
-        // Behind the end of the array a range without an end selects nothing.
+        // A range without an end that starts beyond the array selects nothing.
         let start = if self.end.is_none() { start.min(last) } else { start };
         let (Ok(first), true) = (u64::try_from(start), end <= last) else {
             return wrong(format!(
@@ -89,7 +89,7 @@ impl Axis {
         let (elements, step) =
             (u64::try_from(end - start).unwrap_or(0), u64::try_from(self.step).unwrap_or(u64::MAX));
         let count = elements.div_ceil(step);
-        // Of a single element the step says nothing.
+        // The step of a single element has no meaning.
         let step = if count <= 1 { 1 } else { step };
         Ok(Picked { start: first, count, step, keep: self.keep })
     }
@@ -125,24 +125,24 @@ impl<T: Position> From<T> for Axis {
     }
 }
 
-/// What is selected of an array, dimension by dimension. Dimensions that are not named are selected whole.
+/// A selection of elements of an array, dimension by dimension. Dimensions after the last entry are selected whole.
 ///
-/// Positions are integers of any type that is a [`Position`], among them `usize` and `u64`, also mixed in a tuple.
+/// Positions are integers of any [`Position`] type, such as `usize` or `u64`. A tuple may mix types.
 ///
 /// ```
 /// # use zarr_array::Selection;
 /// let day = Selection::from([0..24, 100..200, 0..360]);     // ranges of one kind, as an array
 /// let map = Selection::from((5, .., 0..360));               // mixed, as a tuple: index 5 drops its dimension
-/// let rows = Selection::from(10..20);                      // of the first dimension
+/// let rows = Selection::from(10..20);                       // a range of the first dimension
 /// let all = Selection::from(..);
 /// # let values = [0.0; 8];
-/// let read = Selection::from((3_u64, 0..values.len()));     // `usize`, as a slice has it
+/// let read = Selection::from((3_u64, 0..values.len()));     // `usize`, the type of slice lengths
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Selection(Vec<Axis>);
 
 impl Selection {
-    /// Everything.
+    /// Selects all elements.
     pub fn all() -> Self {
         Self::default()
     }
@@ -152,7 +152,7 @@ impl Selection {
         Self(axes)
     }
 
-    /// The elements that it selects in an array of `shape`.
+    /// Returns the elements that it selects in an array of `shape`.
     pub(crate) fn resolve(&self, shape: &[u64]) -> ArrayResult<Vec<Picked>> {
         if self.0.len() > shape.len() {
             return Err(ArrayError::invalid(format!(
@@ -222,7 +222,7 @@ tuples!((A)(A, B)(A, B, C)(A, B, C, D)(A, B, C, D, E)(A, B, C, D, E, F)(A, B, C,
     A, B, C, D, E, F, G, H
 ));
 
-/// What is selected in one dimension of known length.
+/// The selected elements in one dimension of known length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Picked {
     pub(crate) start: u64,
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_are_integers_of_any_type_also_mixed() {
+    fn positions_of_any_integer_type_can_be_mixed() {
         let (values, from) = ([0_u8; 8], 3_u64);
         let expected = [(3, 1, false), (0, 8, true)];
         assert_eq!(counts((3, 0..8), &[10, 20]).unwrap(), expected);
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    #[allow(clippy::reversed_empty_ranges, reason = "that is the mistake")]
+    #[allow(clippy::reversed_empty_ranges, reason = "the test needs them")]
     fn a_selection_that_does_not_fit_says_why() {
         let message = |axis: Axis| Selection::new(vec![axis]).resolve(&[10]).unwrap_err().to_string();
         for (axis, expected) in [

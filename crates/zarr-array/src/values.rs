@@ -1,4 +1,4 @@
-//! What reads give and writes take: elements with a shape.
+//! Values of reads and writes: elements with a shape.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,10 +12,10 @@ use crate::error::{ArrayError, ArrayResult};
 use crate::rows::Rows;
 use crate::select::Position;
 
-/// Elements in C order, with a shape: what reads return and writes take.
+/// Elements in C order, with a shape. Reads return it and writes take it.
 ///
-/// It is deliberately small: [`into_vec`](Self::into_vec) or, with the feature `ndarray`, `into_ndarray` hand the memory on
-/// without a copy. Iteration is over the elements in C order.
+/// It is small on purpose: [`into_vec`](Self::into_vec) or, with the feature `ndarray`, `into_ndarray` return the
+/// memory without a copy. Iteration is over the elements in C order.
 ///
 /// ```
 /// # use zarr_array::NdVec;
@@ -32,10 +32,11 @@ pub struct NdVec<T> {
 }
 
 impl<T> NdVec<T> {
-    /// Elements with a shape.
+    /// Returns elements with a shape.
     ///
     /// # Errors
-    /// [`InvalidArgument`](crate::ArrayErrorKind::InvalidArgument) when there are not as many as the shape says.
+    /// [`InvalidArgument`](crate::ArrayErrorKind::InvalidArgument) when the number of elements is not that of the
+    /// shape.
     ///
     /// ```
     /// let v = zarr_array::NdVec::new([2, 3], vec![1, 2, 3, 4, 5, 6])?;
@@ -59,33 +60,33 @@ impl<T> NdVec<T> {
         &self.values
     }
 
-    /// The elements, in C order.
+    /// The elements, in C order, for changes.
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         &mut self.values
     }
 
-    /// The elements alone.
+    /// Returns the elements without the shape.
     pub fn into_vec(self) -> Vec<T> {
         self.values
     }
 
-    /// Shape and elements.
+    /// Returns the shape and the elements.
     pub fn into_parts(self) -> (Vec<u64>, Vec<T>) {
         (self.shape, self.values)
     }
 
-    /// The element at `index`; `None` outside.
+    /// Returns the element at `index`, or `None` outside the shape.
     pub fn get(&self, index: &[u64]) -> Option<&T> {
         self.values.get(self.offset(index)?)
     }
 
-    /// The element at `index`, to be changed; `None` outside.
+    /// Returns the element at `index` for changes, or `None` outside the shape.
     pub fn get_mut(&mut self, index: &[u64]) -> Option<&mut T> {
         let offset = self.offset(index)?;
         self.values.get_mut(offset)
     }
 
-    /// Where the element at `index` lies among the values; `None` outside the shape.
+    /// Returns the offset of the element at `index` in the values, or `None` outside the shape.
     fn offset<I: Position>(&self, index: &[I]) -> Option<usize> {
         if index.len() != self.shape.len() {
             return None;
@@ -97,7 +98,7 @@ impl<T> NdVec<T> {
         usize::try_from(offset?).ok()
     }
 
-    /// Says which index is outside which shape.
+    /// Panics with the index and the shape.
     fn outside<I: Position>(&self, index: &[I]) -> ! {
         panic!("index {index:?} is outside shape {:?}", self.shape)
     }
@@ -106,7 +107,7 @@ impl<T> NdVec<T> {
 /// The element at an index, one position per dimension.
 ///
 /// # Panics
-/// When the index is outside the shape; [`get`](NdVec::get) returns `None` then.
+/// When the index is outside the shape. [`get`](NdVec::get) returns `None` instead.
 impl<T, I: Position, const N: usize> Index<[I; N]> for NdVec<T> {
     type Output = T;
 
@@ -115,7 +116,7 @@ impl<T, I: Position, const N: usize> Index<[I; N]> for NdVec<T> {
     }
 }
 
-/// The element at an index, to be changed.
+/// The element at an index, for changes.
 ///
 /// # Panics
 /// When the index is outside the shape.
@@ -166,17 +167,17 @@ impl<T: fmt::Debug> fmt::Debug for NdVec<T> {
 
 #[cfg(feature = "ndarray")]
 impl<T> NdVec<T> {
-    /// As an array of the crate `ndarray`, without a copy.
+    /// Returns an array of the crate `ndarray`, without a copy.
     pub fn into_ndarray(self) -> ndarray::ArrayD<T> {
         let shape: Vec<usize> =
             self.shape.iter().map(|n| usize::try_from(*n).unwrap_or(usize::MAX)).collect();
         match ndarray::ArrayD::from_shape_vec(shape, self.values) {
             Ok(array) => array,
-            Err(_) => unreachable!("the number of values is that of the shape"),
+            Err(_) => unreachable!("`new` checks that the values fill the shape"),
         }
     }
 
-    /// From an array of the crate `ndarray`; without a copy when it is in C order.
+    /// Takes an array of the crate `ndarray`, without a copy if it is in C order.
     pub fn from_ndarray<D: ndarray::Dimension>(array: ndarray::Array<T, D>) -> Self
     where
         T: Clone,
@@ -191,11 +192,11 @@ impl<T> NdVec<T> {
     }
 }
 
-/// What a blocking write borrows: elements in C order, with a shape where they have one.
+/// Values that a blocking write can borrow: elements in C order, with or without a shape.
 ///
-/// A shape must be that of the selection: a transposed array is an error. [`NdVec`] has one, and with the feature `ndarray` so have
-/// its arrays and views, in whatever order they lie in memory. Slices, Rust arrays and `Vec` have none: their number of elements
-/// must be that of the selection.
+/// [`NdVec`] has a shape, and with the feature `ndarray` its arrays and views, in any memory order. The shape must be
+/// that of the selection: a transposed array is an error. Slices, Rust arrays and `Vec` have no shape: only their
+/// number of elements must be that of the selection.
 ///
 /// ```
 /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, NdVec, blocking::Array, standard};
@@ -208,7 +209,7 @@ impl<T> NdVec<T> {
 /// # ArrayResult::Ok(())
 /// ```
 pub trait ArrayValues<T: Clone> {
-    /// The lengths of the dimensions; `None` for a flat list.
+    /// The lengths of the dimensions, or `None` for a flat list.
     fn shape(&self) -> Option<Cow<'_, [u64]>> {
         None
     }
@@ -258,7 +259,7 @@ impl<T: Clone, S: ndarray::Data<Elem = T>, D: ndarray::Dimension> ArrayValues<T>
     }
 }
 
-/// Elements of a data type that is only known when the array is opened.
+/// Elements of a data type that is known only at run time.
 ///
 /// ```
 /// # use zarr_array::{AnyArray, NdVec};
@@ -300,11 +301,11 @@ pub enum AnyArray {
     Bytes(NdVec<Vec<u8>>),
     /// `struct` and `structured`.
     Rows(Rows),
-    /// Every other type of variable length: what its elements contain.
+    /// Every other type of variable length: the contents of its elements.
     Variable {
         /// The data type.
         data_type: DataType,
-        /// What the elements contain.
+        /// The contents of the elements.
         contents: NdVec<Vec<u8>>,
     },
     /// Every other type: the bytes of its elements, in the byte order of this machine.
@@ -368,7 +369,7 @@ impl AnyArray {
     }
 }
 
-/// Checks that `T` is the element of `data_type`.
+/// Checks that `T` is an element type of `data_type`.
 pub(crate) fn check_element<T: WriteElement>(data_type: &DataType) -> ArrayResult<()> {
     if T::fits(data_type)? && data_type.memory_size().is_multiple_of(size_of::<T::Memory>()) {
         return Ok(());
@@ -376,7 +377,7 @@ pub(crate) fn check_element<T: WriteElement>(data_type: &DataType) -> ArrayResul
     Err(ArrayError::invalid(format!("the data type is {data_type}, not {}", T::NAME)))
 }
 
-/// Fresh memory for elements of `size` bytes, all zero.
+/// Returns zeroed memory for elements of `size` bytes.
 pub(crate) fn fresh<M: Plain>(shape: &[u64], size: usize, limit: u64) -> ArrayResult<Vec<M>> {
     let bytes = zarr_traits::byte_len(shape, size)?;
     if bytes as u64 > limit {
@@ -393,7 +394,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shape_and_values_fit() {
+    fn values_must_fill_the_shape() {
         let v = NdVec::new([2, 3], vec![1, 2, 3, 4, 5, 6]).unwrap();
         assert_eq!((v.get(&[1, 2]), v.get(&[2, 0]), v.get(&[0])), (Some(&6), None, None));
         assert!(NdVec::new([2, 3], vec![1]).is_err());
@@ -402,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_are_reached_by_indices_of_any_integer_type_and_in_order() {
+    fn elements_are_read_by_index_of_any_integer_type_or_in_order() {
         let mut v = NdVec::new([2, 3], vec![1, 2, 3, 4, 5, 6]).unwrap();
         assert_eq!((v[[1, 2]], v[[1_u64, 0]], v[[0_usize, 1]]), (6, 4, 2));
         v[[0, 2]] = 30;

@@ -1,5 +1,5 @@
-//! Writing: whole chunks are encoded and put without a read; a part of a chunk is a read-modify-write under the lock of
-//! its key, put only if the object is still the version that was read.
+//! Writing: whole chunks are encoded and put without a read. A part of a chunk is a read-modify-write under the lock of
+//! its key; the object is put only if the stored one is still the version that was read.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -31,13 +31,13 @@ struct Write {
     core: Arc<Core>,
     target: Target,
     input: Input,
-    /// What elements of variable length contain.
+    /// The contents of elements of variable length.
     heap: Option<Arc<Heap>>,
-    /// Chunks that could not be [claimed](Condition::Claim).
+    /// The chunks that could not be [claimed](Condition::Claim), because they exist.
     taken: Mutex<HashSet<Dims>>,
 }
 
-/// What a cell holds while it is written.
+/// The key and lock of a cell while it is written.
 pub(crate) struct Held {
     key: Key,
     _lock: KeyGuard,
@@ -45,12 +45,12 @@ pub(crate) struct Held {
 
 pub(crate) struct Found {
     key: Key,
-    /// The object as it is, where some of it is kept; not of inner chunks, the writing of which has it.
+    /// The stored object, if part of it is kept. With inner chunks, `encoding` holds it instead.
     object: Option<Loaded>,
-    /// Its size in bytes.
+    /// The size of the stored object in bytes.
     bytes: u64,
     condition: Condition,
-    /// The writing of inner chunks, where the chunk is made of such.
+    /// The writer of inner chunks, if the chunk has inner chunks.
     encoding: Option<Encoding>,
 }
 
@@ -61,28 +61,28 @@ pub(crate) struct Made {
 
 enum Change {
     Nothing,
-    /// What is there has to be known first.
+    /// The stored object must be read first.
     Look,
     Delete(Option<Version>),
     Put(Value, Condition),
 }
 
-/// On what condition a chunk is changed.
+/// The condition under which a chunk is changed.
 enum Condition {
-    /// On none.
+    /// Always.
     Replace,
-    /// Nothing is there, as far as anybody knows who has not looked.
+    /// The object does not exist. The store was not asked before.
     Claim,
-    /// Nothing was there.
+    /// The object still does not exist.
     Create,
-    /// It is still what was read.
+    /// The object is still the version that was read.
     IfUnchanged(Version),
 }
 
-/// What is written, and what elements of variable length contain.
+/// The elements to write, and the contents of elements of variable length.
 pub(crate) type Ready = (Input, Option<Arc<Heap>>);
 
-/// Turns elements into what is written to `places`, which are as many.
+/// Turns elements into the input of a write to `places`, which are as many.
 pub(crate) fn ready<T: WriteElement>(core: &Core, places: &[Picked], values: Vec<T>) -> ArrayResult<Ready> {
     let heap = core.heap(u64::MAX);
     let memory = T::into_memory(values, &core.form(heap.as_deref(), places))?;
@@ -90,7 +90,7 @@ pub(crate) fn ready<T: WriteElement>(core: &Core, places: &[Picked], values: Vec
     Ok((Input::sized(memory, core.size, &shape)?, heap))
 }
 
-/// Writes elements that the caller gives away.
+/// Writes owned elements.
 pub(crate) async fn write<T: WriteElement>(
     core: &Arc<Core>,
     selection: Selection,
@@ -105,7 +105,7 @@ pub(crate) async fn write<T: WriteElement>(
     write_input(core, target, input, heap, may_block).await
 }
 
-/// Writes borrowed elements, which may have a shape: only a blocking caller may lend them.
+/// Writes borrowed elements, which may have a shape. Only a blocking caller can lend them.
 pub(crate) fn write_slice<T: WriteElement>(
     core: &Arc<Core>,
     selection: &Selection,
@@ -133,7 +133,7 @@ pub(crate) fn write_slice<T: WriteElement>(
     }
 }
 
-/// Writes the bytes of elements of any data type, in the byte order of this machine.
+/// Writes elements of any data type, given as bytes in the byte order of this machine.
 pub(crate) async fn write_bytes(
     core: &Arc<Core>,
     selection: Selection,
@@ -147,7 +147,7 @@ pub(crate) async fn write_bytes(
     write_input(core, target, input, None, may_block).await
 }
 
-/// Writes the fill value.
+/// Writes the fill value to a selection.
 pub(crate) async fn write_fill(core: &Arc<Core>, selection: Selection, may_block: bool) -> ArrayResult<()> {
     let target = Target::new(core, &selection)?;
     let input = Input::repeat(core.fill_element.bytes().to_vec(), &target.full)?;
@@ -210,7 +210,7 @@ impl Task for Write {
         Ok(Held { key, _lock: lock })
     }
 
-    /// One: whatever is written of a chunk, one object is put.
+    /// Always one block: a write to a chunk puts one object.
     fn blocks(&self, _: &Cell) -> u64 {
         1
     }
@@ -277,7 +277,7 @@ impl Task for Write {
 }
 
 impl Write {
-    /// The object as far as it is kept, and on what condition it is changed.
+    /// Returns the stored object, if part of it is kept, and the condition under which it is changed.
     async fn current(
         &self,
         cell: &Cell,
@@ -290,8 +290,8 @@ impl Write {
             return Ok((None, Condition::Replace));
         }
         if cell.complete && !core.beside {
-            // All of the chunk that lies inside the array, as this handle knows it. Somebody may have made the array
-            // longer meanwhile, and written the rest.
+            // The write covers all of the chunk inside the array, as this handle knows it. Another writer may have
+            // lengthened the array and written the rest of the chunk.
             if !(safe && able) {
                 return Ok((None, Condition::Replace));
             }
@@ -306,7 +306,7 @@ impl Write {
             return Err(unsafe_update());
         }
         if !core.has_inner() {
-            // All of the chunk is decoded: refused before a byte of it is read.
+            // The whole chunk will be decoded: check its size before reading it.
             core.check_chunk(&cell.shape)?;
         }
         Ok(match core.load(key, &cell.shape, ReadVersion::Report, scratch).await? {
@@ -322,12 +322,12 @@ impl Write {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The elements that are written to a cell.
+    /// Returns the elements to write to a cell.
     fn values(&self, cell: &Cell) -> ArrayResult<Source<'_>> {
         Ok(self.input.source().sub(&cell.at, &cell.count)?)
     }
 
-    /// Begins the writing of inner chunks, where the chunk is made of such; an object that is there goes into it.
+    /// Starts the writing of inner chunks, if the chunk has inner chunks. It takes the stored `object`.
     fn encoding(&self, cell: &Cell, object: &mut Option<Loaded>) -> ArrayResult<Option<Encoding>> {
         let core = &*self.core;
         let picks = SelectedPart { part: cell.part.clone(), steps: cell.steps.clone() };
@@ -345,14 +345,14 @@ impl Write {
         Ok(Some(Encoding::new(update, memory, byte_len(&inner, core.size)?)?))
     }
 
-    /// The object that inner chunks make.
+    /// Returns the change that stores the joined inner chunks.
     fn join(&self, encoding: Encoding, condition: Condition, scratch: &mut Scratch) -> ArrayResult<Change> {
         let (value, is_fill) = encoding.join(scratch)?;
         Ok(self.absence(|| is_fill, &condition).unwrap_or(Change::Put(value, condition)))
     }
 
-    /// What stores nothing of a chunk that is all fill: it is deleted, inside a read-modify-write only where that can be
-    /// conditional. `None`: it is stored.
+    /// Returns the change that leaves an empty chunk out of the store, or `None` if the chunk must be stored. A
+    /// read-modify-write deletes only if the store has conditional deletes.
     fn absence(&self, is_fill: impl FnOnce() -> bool, condition: &Condition) -> Option<Change> {
         if self.core.empty_chunks == EmptyChunks::Store || !is_fill() {
             return None;
@@ -368,7 +368,7 @@ impl Write {
         }
     }
 
-    /// What the chunk becomes, encoded.
+    /// Returns the change that stores the new chunk, encoded.
     fn change(
         &self,
         cell: &Cell,
@@ -404,7 +404,7 @@ impl Write {
         Ok(change)
     }
 
-    /// What an uncompressed chunk becomes: the object that was read, with the elements changed in it.
+    /// Changes the elements of an uncompressed chunk within the object that was read.
     fn patch(
         &self,
         mut object: Buffer,
@@ -414,7 +414,7 @@ impl Write {
         condition: Condition,
     ) -> ArrayResult<Change> {
         let core = &*self.core;
-        let no_order = || ArrayError::invalid("the codecs give the dimensions no order");
+        let no_order = || ArrayError::invalid("the codecs define no valid order of dimensions");
         let stored = permute(&cell.shape, &order).ok_or_else(no_order)?;
         let back = inverse(&order).ok_or_else(no_order)?;
         put_part(Destination::dense(&mut object, &stored, core.size)?.permute(&back)?, cell, values, swap)?;
@@ -456,7 +456,7 @@ impl Write {
                 outcome
             }
         };
-        // Also after an error: it may have been applied.
+        // Also after an error: the change may have been applied.
         self.core.indexes.forget(&cell.chunk);
         match outcome? {
             Outcome::Done(_) => Ok(Stored::Done),
@@ -469,20 +469,22 @@ impl Write {
     }
 }
 
-/// Puts the elements that are written to a cell into its chunk.
+/// Copies the elements to write to a cell into its chunk.
 fn put_part(chunk: Destination<'_>, cell: &Cell, values: Source<'_>, swap: Swap) -> ArrayResult<()> {
     let part = chunk.sub(cell.part.start(), cell.part.shape())?;
     let mut part = if cell.is_dense() { part } else { part.step(&cell.steps)? };
     Ok(part.put(values, swap)?)
 }
 
-/// Part of a chunk cannot be written beside other writers.
+/// The error that part of a chunk cannot be written safely.
 pub(crate) fn unsafe_update() -> ArrayError {
-    let message = "this store has no conditional puts, so that this cannot be written safely beside other writers; say \
-                   `PartialWrites::Unchecked` if there are none";
+    let message = "the store has no conditional puts, so another writer's update could be lost; use \
+                   `PartialWrites::Unchecked` if this is the only writer";
     ArrayError::new(ArrayErrorKind::Unsupported, message)
 }
 
 fn unaligned() -> ArrayError {
-    ArrayError::invalid("the write covers a part of the chunk, and this handle writes whole chunks alone")
+    ArrayError::invalid(
+        "the write covers part of the chunk, but `PartialWrites::RejectUnaligned` allows only whole chunks",
+    )
 }

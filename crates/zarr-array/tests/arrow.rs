@@ -20,14 +20,14 @@ use zarr_array::{ArrayMeta, DataType, FillValue, Limits, Storage, block_on, stan
 use zarr_conformance::instruments::Counting;
 use zarr_store::MemoryStore;
 
-/// 3 times 4 elements in chunks of 2 times 3.
+/// Creates an array of 3 x 4 elements in chunks of 2 x 3.
 fn create(storage: impl Into<Storage>, data_type: DataType, fill: impl Into<Arc<[u8]>>) -> Array {
     let fill = FillValue::from_bytes(fill);
     let meta = ArrayMeta::builder([3, 4], data_type).chunks([2, 3]).fill(fill).build().unwrap();
     Array::create(storage, "/a", meta, &standard()).unwrap()
 }
 
-/// The same, of a data type of the standard registry, with a fill value of zeros.
+/// Creates the same array with a data type of the standard registry and a fill value of zeros.
 fn array(name: &str, configuration: Value) -> Array {
     let data_type = data_type(name, configuration);
     let fill = vec![0; data_type.size().unwrap_or(0)];
@@ -39,7 +39,7 @@ fn time(kind: &str, unit: &str, scale: i32) -> Array {
 }
 
 #[test]
-fn every_type_goes_there_and_back() {
+fn every_type_round_trips() {
     let fixed = json!({"length_bytes": 8});
     let bytes: Vec<&[u8]> = vec![b"a\0b", b""];
     let raw: Vec<&[u8]> = vec![b"a\0b45678", b"\0\0\0\0\0\0\0\0"];
@@ -65,7 +65,7 @@ fn every_type_goes_there_and_back() {
         array.write_arrow((1, 1..3), &values).unwrap();
         let (shape, read) = array.read_arrow((1, 1..3)).unwrap();
         assert_eq!((shape, &read), (vec![2], &values), "{name}");
-        // Part of a buffer is not its beginning.
+        // A slice does not start at the start of its buffer.
         array.write_arrow((2, 3), &values.slice(1, 1)).unwrap();
         assert_eq!(&array.read_arrow((2, 3..)).unwrap().1, &values.slice(1, 1), "{name}");
         let (shape, all) = block_on(array.clone().into_async().read_arrow(..)).unwrap();
@@ -107,16 +107,16 @@ fn strings_and_bytes_are_written_from_every_layout() {
 }
 
 #[test]
-fn what_arrow_cannot_say_is_refused_and_so_is_what_the_array_cannot() {
+fn values_without_an_equivalent_in_arrow_or_the_array_are_refused() {
     let invalid = |message: &str| (InvalidArgument, message.to_owned());
     let string = array("string", Value::Null);
     let words = StringArray::from(vec![Some("a"), None]);
     assert_eq!(
         refused(string.write_arrow((1, 2..), &words)),
-        invalid("the element at [1, 3] is null, which string has not")
+        invalid("the element at [1, 3] is null, but string has no null")
     );
     let numbers = UInt16Array::from(vec![None, Some(1)]);
-    let e = invalid("the element at [1, 2] is null, which uint16 has not");
+    let e = invalid("the element at [1, 2] is null, but uint16 has no null");
     assert_eq!(refused(array("uint16", Value::Null).write_arrow((1, 2..), &numbers)), e);
     let numbers = UInt16Array::from(vec![1, 2]);
     assert_eq!(
@@ -134,17 +134,17 @@ fn what_arrow_cannot_say_is_refused_and_so_is_what_the_array_cannot() {
     utf32.write_bytes((2, 3), [0, 0x11_0000_u32].map(u32::to_ne_bytes).concat()).unwrap();
     assert_eq!(
         refused(utf32.read_arrow((2.., ..))),
-        (Corrupt, "the element at [2, 3] holds 0x110000, which is no character".into())
+        (Corrupt, "the element at [2, 3] holds 0x110000, which is not a character".into())
     );
 
     let hours = time("datetime", "h", 6);
     let e = (Unsupported, "Arrow has no type for numpy.datetime64 in steps of 6 h".to_owned());
     assert_eq!(refused(hours.read_arrow(..)), e);
     assert_eq!(refused(time("datetime", "M", 1).read_arrow(..)).0, Unsupported);
-    hours.write_arrow((0, 0), &Int64Array::from(vec![7])).unwrap(); // steps are steps
+    hours.write_arrow((0, 0), &Int64Array::from(vec![7])).unwrap(); // plain steps can be written
     assert_eq!(hours.read::<i64>((0, 0)).unwrap().as_slice(), [7]);
     let seconds = time("datetime", "s", 1);
-    let e = invalid("the element at [0, 0] is beyond what can be said, it would be NaT");
+    let e = invalid("the element at [0, 0] is out of range, because that number means NaT");
     assert_eq!(refused(seconds.write_arrow((0, 0), &TimestampSecondArray::from(vec![i64::MIN]))), e);
     assert_eq!(
         refused(seconds.write_arrow((0, 0), &DurationMillisecondArray::from(vec![1]))).0,

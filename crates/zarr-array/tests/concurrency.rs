@@ -1,4 +1,4 @@
-//! Many at once: no lost updates, no torn reads, and a read that is given up leaves nothing behind.
+//! Concurrent calls: no lost updates, no torn reads, and a dropped read leaves nothing behind.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;
@@ -23,7 +23,7 @@ fn parts_of_one_chunk_written_by_many_threads_are_all_there() {
     for storage in [Storage::from(MemoryStore::new()), Storage::from(FsStore::open(folder.path()).unwrap())] {
         let array =
             Array::create(storage.clone(), "/", meta(&[16, 8], &[16, 8], &chains()[4]), &standard()).unwrap();
-        // Half of the writers share a handle, the others have opened one of their own: locks, and then conditions.
+        // Half of the writers share a handle and its locks; the others open their own and rely on conditional puts.
         let threads: Vec<_> = (0..8_u64)
             .map(|i| {
                 let array = match i % 2 {
@@ -44,7 +44,7 @@ fn parts_of_one_chunk_written_by_many_threads_are_all_there() {
 }
 
 #[test]
-fn appends_and_edits_of_many_are_all_there() {
+fn concurrent_appends_and_edits_are_all_there() {
     let folder = tempfile::tempdir().unwrap();
     let open = || Storage::from(FsStore::open(folder.path()).unwrap());
     let all = Storage::from(MemoryStore::new());
@@ -80,7 +80,7 @@ fn appends_and_edits_of_many_are_all_there() {
 }
 
 #[test]
-fn a_store_that_is_written_by_others_is_never_read_half() {
+fn a_read_never_mixes_two_versions_of_a_chunk() {
     let folder = tempfile::tempdir().unwrap();
     let array = {
         let store = FsStore::open(folder.path()).unwrap();
@@ -125,7 +125,7 @@ fn a_read_that_is_dropped_at_any_poll_leaves_nothing_running() {
 }
 
 #[test]
-fn remote_requests_fly_together_within_their_bound() {
+fn remote_requests_are_concurrent_within_their_bound() {
     let memory = Storage::from(MemoryStore::new());
     let made = Array::create(memory.clone(), "/", meta(&[64], &[1], &chains()[4][..0]), &standard()).unwrap();
     made.write(.., &numbers(&[64])).unwrap();
@@ -137,8 +137,8 @@ fn remote_requests_fly_together_within_their_bound() {
         assert_eq!(all.into_vec(), numbers(&[64]));
         start.elapsed()
     };
-    // 64 requests of 10 ms: eight at a time cannot take less than 80 ms. That they do not take 640 ms is a matter of
-    // speed and left to the benchmarks.
+    // 64 requests of 10 ms, eight at a time, take at least 80 ms. Whether they take much longer is left to the
+    // benchmarks.
     assert!(timed(8) >= Duration::from_millis(80));
     timed(64);
 }
@@ -164,7 +164,7 @@ fn many_small_reads_share_one_pool() {
 }
 
 #[test]
-fn a_waiting_writer_that_is_dropped_lets_others_on() {
+fn a_waiting_writer_that_is_dropped_lets_others_continue() {
     let memory = Storage::from(MemoryStore::new());
     let array = Array::create(memory, "/", meta(&[4, 1], &[4, 1], &chains()[0]), &standard()).unwrap();
     let storage = array.storage().clone();
@@ -179,9 +179,9 @@ fn a_waiting_writer_that_is_dropped_lets_others_on() {
     assert_eq!(array.read::<u16>((0, 0)).unwrap().as_slice(), [2]);
 }
 
-/// What counts is what is read, not the size of the shards that it is read from.
+/// The limit in flight counts the bytes that are read, not the size of the shards.
 #[test]
-fn small_parts_of_many_large_shards_fly_together() {
+fn small_parts_of_many_large_shards_are_read_concurrently() {
     let memory = Storage::from(MemoryStore::new());
     let meta = meta(&[8 * 256, 256], &[256, 256], &common::sharded(&[16, 16], "end"));
     let made = Array::create(memory.clone(), "/", meta, &standard()).unwrap();
@@ -197,7 +197,7 @@ fn small_parts_of_many_large_shards_fly_together() {
     assert!(most >= 6, "at most {most} of 8 requests were in flight at once");
 }
 
-/// An array of one chunk, in a store where somebody else is faster, so many times.
+/// Creates an array of one chunk, in a store where another writer is faster `times` times.
 fn contested(mut odd: Odd, times: usize, change: impl FnOnce(&mut Odd)) -> zarr_array::Array {
     change(&mut odd);
     let storage = odd.storage();
@@ -217,7 +217,7 @@ fn lose(odd: Odd, rival: Array, times: usize) {
     }
 }
 
-/// One thread for each job, counted.
+/// A pool with a thread per job, which counts the jobs.
 #[derive(Debug, Clone, Default)]
 struct Counted(Arc<AtomicUsize>);
 
@@ -247,7 +247,7 @@ fn a_wait_after_a_lost_race_takes_no_worker() {
 }
 
 #[test]
-fn a_wait_after_a_lost_race_lets_the_executor_go_on() {
+fn a_wait_after_a_lost_race_does_not_block_the_executor() {
     let array = contested(Odd::new(&Storage::from(MemoryStore::new())), 10, |_| {}).with_cpu(Cpu::inline());
     let mut write = Box::pin(array.write([0..1, 0..1], NdVec::new([1, 1], vec![9_u16]).unwrap()));
     let mut pending = 0;
@@ -255,7 +255,7 @@ fn a_wait_after_a_lost_race_lets_the_executor_go_on() {
         pending += 1;
         thread::yield_now();
     }
-    assert!(pending > 0, "ten waits within one poll");
+    assert!(pending > 0, "the write waited ten times within one poll");
     drop(write);
     let all: NdVec<u16> = block_on(array.read(..)).unwrap();
     assert_eq!(all.into_vec(), [9, 1, 2, 1]);
@@ -280,7 +280,7 @@ fn shards_at_work_are_bounded_over_all_calls_of_a_handle() {
 }
 
 #[test]
-fn explaining_and_shrinking_ask_for_several_objects_at_once() {
+fn explain_and_resize_access_several_objects_at_once() {
     let mut odd = Odd::new(&Storage::from(MemoryStore::new()));
     (odd.in_flight, odd.delay) = (Some(8), Duration::from_millis(5));
     let meta = meta(&[16 * 64, 64], &[64, 64], &common::sharded(&[8, 8], "end"));

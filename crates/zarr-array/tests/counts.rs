@@ -1,4 +1,4 @@
-//! How many requests and bytes a read or a write costs: properties that no machine changes.
+//! The number of requests and bytes of reads and writes, which does not depend on the machine.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;
@@ -9,7 +9,7 @@ use zarr_array::{PartialWrites, Selection, Storage, standard};
 use zarr_conformance::instruments::{Counting, Counts};
 use zarr_store::MemoryStore;
 
-/// What `work` asks of the store.
+/// Returns the requests of `work`.
 fn cost(counting: &Counting, work: impl FnOnce()) -> Counts {
     let before = counting.counts();
     work();
@@ -25,7 +25,7 @@ fn opening_is_one_request() {
         cost(&counting, move || drop(Array::open(storage, path, &standard()))).requests()
     };
     assert_eq!(open("/a"), 1);
-    assert_eq!(open("/none"), 1 + 3, "and the documents of format 2, at once (checklist F15)");
+    assert_eq!(open("/none"), 1 + 3, "and the documents of format 2, at once (rule F15)");
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn a_read_is_one_request_a_chunk() {
 }
 
 #[test]
-fn part_of_an_uncompressed_chunk_does_not_bring_all_of_it() {
+fn part_of_an_uncompressed_chunk_is_read_alone() {
     let (array, counting) = counted(&[128, 128, 128], &[128, 128, 128], &chains()[0][..1]);
     array.write(.., &numbers(&[128, 128, 128])).unwrap();
     let used = cost(&counting, || drop(array.read::<u16>([3..11, 4..12, 5..13]).unwrap()));
@@ -59,34 +59,34 @@ fn part_of_an_uncompressed_chunk_does_not_bring_all_of_it() {
 #[test]
 fn whole_chunks_are_written_without_a_read() {
     for codecs in chains() {
-        // 5 x 7 in chunks of 2 x 4: border chunks are written whole as far as they lie inside
+        // 5 x 7 in chunks of 2 x 4: chunks at the edge are written whole as far as they lie inside
         let (array, counting) = counted(&[5, 7], &[2, 4], &codecs);
         let used = cost(&counting, || array.write(.., &numbers(&[5, 7])).unwrap());
         assert_eq!((used.reads, used.heads, used.puts), (0, 0, 6));
         let again = cost(&counting, || array.write([0..2, 0..4], &[1_u16; 8]).unwrap());
-        assert_eq!((again.reads, again.puts), (0, 1), "a whole chunk, over what is there");
+        assert_eq!((again.reads, again.puts), (0, 1), "a whole chunk, over an existing object");
         let used = cost(&counting, || array.write([4..5, 4..7], &[1_u16; 3]).unwrap());
         assert_eq!(
             (used.reads, used.puts),
             (1, 2),
-            "the corner: there is an object, which others may have made longer meanwhile"
+            "the corner: the object exists, and another writer may have lengthened the array"
         );
         let alone = array.clone().with_partial_writes(PartialWrites::Unchecked);
         let used = cost(&counting, || alone.write([4..5, 4..7], &[1_u16; 3]).unwrap());
-        assert_eq!((used.reads, used.puts), (0, 1), "a single writer need not look");
+        assert_eq!((used.reads, used.puts), (0, 1), "a single writer need not read");
         let used = cost(&counting, || array.write([0..1, 0..2], &[1_u16; 2]).unwrap());
         assert_eq!((used.reads, used.puts), (1, 1), "a part is read, changed and written");
     }
 }
 
 #[test]
-fn nothing_is_asked_for_an_array_without_elements() {
+fn an_array_without_elements_costs_no_request() {
     let (array, counting) = counted(&[0, 8], &[2, 4], &chains()[0]);
     let used = cost(&counting, || {
         assert!(array.read::<u16>(..).unwrap().as_slice().is_empty());
         array.write(.., &[] as &[u16]).unwrap();
     });
-    assert_eq!(used, Counts::default(), "Z8, A.t24");
+    assert_eq!(used, Counts::default(), "rule A.t24");
 }
 
 #[test]

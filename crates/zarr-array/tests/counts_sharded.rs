@@ -1,4 +1,4 @@
-//! How many requests reading and writing shards costs, and that `explain` knows it beforehand.
+//! The number of requests of reads and writes of shards, and that `explain` predicts it.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;
@@ -16,7 +16,7 @@ fn cost(counting: &Counting, work: impl FnOnce()) -> Counts {
     counting.counts() - before
 }
 
-/// 512 x 512 in shards of 256 x 256, of 16 x 16 inner chunks of 16 x 16: indexes of 4100 bytes.
+/// An array of 512 x 512 in shards of 256 x 256 with 16 x 16 inner chunks of 16 x 16. Indexes have 4100 bytes.
 fn shards() -> (Array, Counting) {
     let (array, counting) = counted(&[512, 512], &[256, 256], &sharded(&[16, 16], "end"));
     array.write(.., &numbers(&[512, 512])).unwrap();
@@ -28,7 +28,7 @@ const INDEX: u64 = 16 * 256 + 4;
 #[test]
 fn parts_of_a_shard_cost_two_requests_and_one_once_its_index_is_known() {
     type Part = [std::ops::Range<u64>; 2];
-    // parts, and the inner chunks that they take
+    // parts, and the number of inner chunks that they touch
     let parts: [(Part, u64); 4] = [
         ([0..16, 16..32], 1),
         ([20..21, 0..256], 16), // 16 neighbours
@@ -41,11 +41,11 @@ fn parts_of_a_shard_cost_two_requests_and_one_once_its_index_is_known() {
         let cold = read(&array);
         assert_eq!(cold.requests(), 2, "{part:?}, cold");
         let warm = read(&array.clone());
-        assert_eq!(warm.requests(), 1, "{part:?}, warm: clones share what is known");
+        assert_eq!(warm.requests(), 1, "{part:?}, warm: clones share the cache");
         assert_eq!(cold.bytes_read - warm.bytes_read, INDEX, "{part:?}");
         assert!(warm.bytes_read <= inner * 512, "{part:?}: {} bytes", warm.bytes_read);
         let off = array.with_index_cache(0);
-        assert_eq!([read(&off).requests(), read(&off).requests()], [2, 2], "{part:?}, nothing is remembered");
+        assert_eq!([read(&off).requests(), read(&off).requests()], [2, 2], "{part:?}, nothing is cached");
     }
 }
 
@@ -55,16 +55,16 @@ fn neighbouring_inner_chunks_are_one_range() {
     let used = cost(&counting, || drop(array.read::<u16>([16..32, 0..256]).unwrap()));
     assert_eq!((used.requests(), used.ranges), (2, 2), "the index, and 16 inner chunks at once");
     let used = cost(&counting, || drop(array.read::<u16>([0..64, 16..32]).unwrap()));
-    assert_eq!((used.requests(), used.ranges), (1, 4), "gaps of 7 KiB are not worth reading");
+    assert_eq!((used.requests(), used.ranges), (1, 4), "gaps of 7 KiB are not read by default");
     let mut fetching = array.fetching();
     fetching.gap = 8 << 10;
     let patient = array.with_fetching(fetching);
     let used = cost(&counting, || drop(patient.read::<u16>([0..64, 16..32]).unwrap()));
-    assert_eq!((used.requests(), used.ranges), (1, 1), "unless they are");
+    assert_eq!((used.requests(), used.ranges), (1, 1), "gaps of 7 KiB are read with `gap` of 8 KiB");
 }
 
 #[test]
-fn a_shard_that_is_small_or_wanted_for_the_most_part_is_one_request() {
+fn a_shard_that_is_small_or_mostly_selected_is_one_request() {
     let (array, counting) = shards();
     for most in [[0..256, 0..256], [256..512, 0..200]] {
         let used = cost(&counting, || drop(array.read::<u16>(most).unwrap()));
@@ -73,7 +73,7 @@ fn a_shard_that_is_small_or_wanted_for_the_most_part_is_one_request() {
     let (small, counting) = counted(&[64, 64], &[32, 32], &sharded(&[4, 4], "start"));
     small.write(.., &numbers(&[64, 64])).unwrap();
     let used = cost(&counting, || drop(small.read::<u16>([0..1, 0..1]).unwrap()));
-    assert_eq!(used.requests(), 1, "3 KiB are not worth two");
+    assert_eq!(used.requests(), 1, "a shard of 3 KiB is read whole");
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_row_through_64_shards_is_two_requests_each() {
     let (array, counting) = counted(&[64, 64 * 64], &[64, 64], &sharded(&[1, 64], "end"));
     array.write(.., &numbers(&[64, 64 * 64])).unwrap();
     let mut fetching = array.fetching();
-    fetching.whole = 1; // they are small ones
+    fetching.whole = 1; // these small shards are not read whole
     let array = array.with_fetching(fetching);
     let used = cost(&counting, || drop(array.read::<u16>([9..10, 0..64 * 64]).unwrap()));
     assert_eq!(used.requests(), 128);
@@ -121,14 +121,14 @@ fn steps_over_inner_chunks_read_only_those_that_they_hit() {
 }
 
 #[test]
-fn what_is_not_stored_costs_no_further_request() {
+fn inner_chunks_that_are_not_stored_cost_no_further_request() {
     let (array, counting) = shards();
     array.write([0..64, 0..64], &[7_u16; 64 * 64]).unwrap();
     let used =
         cost(&counting, || assert_eq!(array.read::<u16>([2..34, 3..35]).unwrap().into_vec(), [7; 1024]));
-    assert_eq!((used.requests(), used.bytes_read), (1, INDEX), "the index says that they are fill");
+    assert_eq!((used.requests(), used.bytes_read), (1, INDEX), "the index says that they are not stored");
     let used = cost(&counting, || assert_eq!(array.read::<u16>([9..10, 3..35]).unwrap().into_vec(), [7; 32]));
-    assert_eq!((used.heads, used.requests()), (1, 1), "what is remembered is confirmed");
+    assert_eq!((used.heads, used.requests()), (1, 1), "a cached index is confirmed");
     array.write([0..256, 0..256], &[7_u16; 256 * 256]).unwrap();
     let used = cost(&counting, || assert_eq!(array.read::<u16>([0..1, 0..1]).unwrap().into_vec(), [7]));
     assert_eq!((used.requests(), used.bytes_read), (1, 0), "the shard is gone");
@@ -147,16 +147,16 @@ fn the_index_of_a_shard_that_is_read_in_blocks_is_read_once() {
     assert_eq!(
         (warm.heads, warm.requests(), warm.bytes_read),
         (4, 4 * (1 + 16), 512 << 10),
-        "looked at once"
+        "the version is checked once per shard"
     );
     let off = blocks.clone().with_index_cache(0);
-    assert_eq!(read(&off).bytes_read, cold.bytes_read, "nothing is remembered but within a call");
+    assert_eq!(read(&off).bytes_read, cold.bytes_read, "the index is kept only within a call");
     // a store without versions
     let mut odd = common::Odd::new(blocks.storage());
     odd.versions = false;
     let poor = Array::open(odd.storage(), "/a", &standard()).unwrap().with_block_size(16, 1 << 20);
     assert_eq!(read(&poor).bytes_read, cold.bytes_read);
-    // shards that are not there, and inner chunks that are not
+    // missing shards, and missing inner chunks
     blocks.write([0..256, 0..512], &[7_u16; 256 * 512]).unwrap();
     blocks.write([256..496, 0..512], &[7_u16; 240 * 512]).unwrap();
     let used = cost(&counting, || drop(off.read::<u16>(..).unwrap()));
@@ -164,19 +164,19 @@ fn the_index_of_a_shard_that_is_read_in_blocks_is_read_once() {
 }
 
 #[test]
-fn an_index_that_somebody_has_changed_is_read_again() {
+fn an_index_that_another_writer_changed_is_read_again() {
     let (array, counting) = shards();
     let read = |expected: u16| {
         cost(&counting, || assert_eq!(array.read::<u16>([5..6, 5..6]).unwrap().into_vec(), [expected]))
     };
     assert_eq!(read(5 * 512 + 5).requests(), 2);
     array.write([5..6, 5..6], &[1_u16]).unwrap();
-    assert_eq!(read(1).requests(), 2, "we know of our own writes");
+    assert_eq!(read(1).requests(), 2, "a handle knows its own writes");
     let other = Array::open(array.storage().clone(), "/a", &standard()).unwrap();
     other.write([5..6, 5..6], &[2_u16]).unwrap();
-    assert_eq!(read(2).requests(), 3, "and notice those of others: one request finds out");
+    assert_eq!(read(2).requests(), 3, "one more request notices a write of another handle");
     assert_eq!(read(2).requests(), 1);
-    // an inner chunk that was fill, as far as we remember
+    // an inner chunk that is missing in the cached index
     array.write([0..64, 0..64], &[7_u16; 64 * 64]).unwrap();
     assert_eq!(read(7).requests(), 1);
     other.write([5..6, 5..6], &[3_u16]).unwrap();
@@ -190,7 +190,7 @@ fn part_of_a_shard_is_read_once_and_put_once_and_a_whole_one_only_put() {
     assert_eq!((used.reads, used.heads, used.puts, used.requests()), (1, 0, 1, 2));
     let used = cost(&counting, || array.write([0..512, 0..256], &numbers(&[512, 256])).unwrap());
     assert_eq!((used.puts, used.requests()), (2, 2));
-    // the array ends inside of its shards: what covers them as far as it goes covers them
+    // the array ends inside its shards: a write up to its end covers them
     let (array, counting) = counted(&[300, 100], &[256, 256], &sharded(&[16, 16], "end"));
     let used = cost(&counting, || array.write(.., &numbers(&[300, 100])).unwrap());
     assert_eq!((used.puts, used.requests()), (2, 2));
@@ -199,7 +199,7 @@ fn part_of_a_shard_is_read_once_and_put_once_and_a_whole_one_only_put() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// 200 selections of arrays that are sharded, nested, uncompressed, compressed, with missing chunks and inner chunks.
+    /// 200 selections of sharded, nested, uncompressed and compressed arrays, with missing chunks and inner chunks.
     #[test]
     fn explain_predicts_what_the_store_sees(
         kind in 0_usize..6,
@@ -217,7 +217,7 @@ proptest! {
         };
         let (array, counting) = counted(&[300, 200], &[128, 128], &codecs);
         array.write(.., &numbers(&[300, 200])).unwrap();
-        // a hole, of whole chunks or parts of such
+        // a hole of whole chunks or parts of chunks
         let hole = [0, 1].map(|dim| {
             let length = [300, 200][dim];
             let start = holes[dim].index(length) as u64;

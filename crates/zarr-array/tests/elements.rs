@@ -1,4 +1,4 @@
-//! Element types: what they are read from and written into, and what they refuse.
+//! Element types: reads, writes and errors.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;
@@ -15,19 +15,19 @@ use zarr_array::{
 };
 use zarr_store::MemoryStore;
 
-/// An array of 3 times 4 elements in chunks of 2 times 3; the fill value is zero.
+/// Creates an array of 3 x 4 elements in chunks of 2 x 3. The fill value is zero.
 fn array(data_type: DataType) -> Array {
     let zero = vec![0; data_type.size().unwrap()];
     let builder = ArrayMeta::builder([3, 4], data_type).chunks([2, 3]).fill(FillValue::from_bytes(zero));
     Array::create(MemoryStore::new(), "/a", builder.build().unwrap(), &standard()).unwrap()
 }
 
-/// An array of a data type of the standard registry.
+/// Creates an array with a data type of the standard registry.
 fn standard_array(name: &str, configuration: Value) -> Array {
     array(data_type(name, configuration))
 }
 
-/// The element of somebody else's program: whole numbers from 0 to 100.
+/// A third-party element: whole numbers from 0 to 100.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Percent(u16);
 
@@ -59,7 +59,7 @@ impl Element for Percent {
 }
 
 #[test]
-fn an_element_type_of_somebody_else_is_read_and_written_and_errors_name_the_element_of_the_array() {
+fn third_party_elements_are_read_and_written_and_errors_name_the_element() {
     let mut array = array(DataType::UInt8);
     array.write([1..3, 1..3], &[10, 20, 30, 40].map(Percent)).unwrap();
     let column: NdVec<Percent> = array.read((.., 2)).unwrap();
@@ -71,7 +71,7 @@ fn an_element_type_of_somebody_else_is_read_and_written_and_errors_name_the_elem
     let e = array.read::<Percent>((2, Axis::step(1.., 2))).unwrap_err();
     let message = "array \"/a\": the element at [2, 3] is more than 100 %";
     assert_eq!((e.kind(), e.to_string().as_str()), (ArrayErrorKind::Corrupt, message));
-    // What cannot be written changes nothing, also not the shape.
+    // A value that cannot be written changes neither elements nor the shape.
     let e = array.write([2..3, 0..2], &[Percent(1), Percent(101)]).unwrap_err();
     assert_eq!(e.to_string(), "array \"/a\": the element at [2, 1] is more than 100 %");
     let e = array.append(0, NdVec::new([1, 4], [1, 2, 3, 101].map(Percent).to_vec()).unwrap()).unwrap_err();
@@ -84,7 +84,7 @@ fn an_element_type_of_somebody_else_is_read_and_written_and_errors_name_the_elem
 }
 
 #[test]
-fn b33_strings_of_one_length_are_strings_without_their_padding() {
+fn b33_fixed_length_strings_are_read_without_their_padding() {
     let array = standard_array("fixed_length_utf32", json!({"length_bytes": 12}));
     let words = ["é漢", "", "a\0b"].map(str::to_owned);
     array.write((1, ..3), &words).unwrap();
@@ -92,20 +92,20 @@ fn b33_strings_of_one_length_are_strings_without_their_padding() {
     assert_eq!(any, AnyArray::String(NdVec::new([3], words.to_vec()).unwrap()));
     assert_eq!(array.read::<String>((1, ..)).unwrap().as_slice(), ["é漢", "", "a\0b", ""]);
     assert_eq!(array.read_bytes((1, 0)).unwrap().1, [0xe9_u32, 0x6f22, 0].map(u32::to_ne_bytes).concat());
-    // L12: never cut
+    // rule L12: strings are never cut
     let written = |word: &str| refused(array.write((2, 3), &[word.to_owned()]));
     let fits = "the element at [2, 3] has 4 code points, at most 3 fit";
     assert_eq!(written("abcd"), (InvalidArgument, fits.to_owned()));
     let ends = "the element at [2, 3] ends with U+0000, which would be taken for padding";
     assert_eq!(written("a\0"), (InvalidArgument, ends.to_owned()));
     array.write_bytes((0, 2), [0xd800_u32, 0, 0].map(u32::to_ne_bytes).concat()).unwrap();
-    let surrogate = "the element at [0, 2] holds 0xd800, which is no character";
+    let surrogate = "the element at [0, 2] holds 0xd800, which is not a character";
     assert_eq!(refused(array.read::<String>(..)), (Corrupt, surrogate.to_owned()));
     assert!(array.read::<Vec<u8>>(..).is_err() && array.read::<[u8; 12]>(..).is_err());
 }
 
 #[test]
-fn b40_b41_byte_strings_of_one_length() {
+fn b40_b41_fixed_length_byte_strings_round_trip() {
     let array = standard_array("null_terminated_bytes", json!({"length_bytes": 3}));
     array.write((0, ..3), &[b"zz".to_vec(), vec![], vec![0, 0, 1]]).unwrap();
     assert_eq!(array.read::<Vec<u8>>((0, ..)).unwrap().into_vec(), [&b"zz"[..], b"", b"\0\0\x01", b""]);
@@ -121,14 +121,14 @@ fn b40_b41_byte_strings_of_one_length() {
     {
         array.write((0, ..2), &[[1, 2, 0], [0; 3]]).unwrap();
         assert_eq!(array.read::<[u8; 3]>((0, ..2)).unwrap().as_slice(), [[1, 2, 0], [0; 3]]);
-        assert_eq!(array.read::<Vec<u8>>((0, ..2)).unwrap().into_vec(), [[1, 2, 0], [0; 3]], "B9");
+        assert_eq!(array.read::<Vec<u8>>((0, ..2)).unwrap().into_vec(), [[1, 2, 0], [0; 3]], "rule B9");
         let short = message(array.write((2, 0), &[vec![1, 2]]));
         assert_eq!(short, "the element at [2, 0] has 2 bytes, it must have 3");
     }
 }
 
 #[test]
-fn what_memory_held_before_it_is_read_into_does_not_matter() {
+fn read_into_overwrites_old_elements() {
     fn over<T: Element + PartialEq + std::fmt::Debug>(name: &str, configuration: Value, dirt: T, value: T) {
         let array = standard_array(name, configuration);
         array.write((0, 1), std::slice::from_ref(&value)).unwrap();
@@ -151,7 +151,7 @@ fn what_memory_held_before_it_is_read_into_does_not_matter() {
 
 #[cfg(all(feature = "half", feature = "num-complex"))]
 #[test]
-fn b4_b5_b20_b21_halves_and_complex_numbers() {
+fn b4_b5_b20_b21_halves_and_complex_numbers_round_trip() {
     use half::{bf16, f16};
     use num_complex::Complex;
 
@@ -176,7 +176,7 @@ fn b4_b5_b20_b21_halves_and_complex_numbers() {
 
 #[test]
 fn b30_bt74_upper_bits_of_small_integers_are_ignored_and_written_as_the_sign() {
-    // name, a stored byte and what it is, an element and its byte, what is refused
+    // name, a stored byte and its element, a written element and its byte, an invalid element
     for (name, stored, read, written, byte, wrong) in [
         ("int4", 0xf7, 7, -8, 0xf8, 8),
         ("int4", 0x08, -8, 7, 0x07, -9),
@@ -210,7 +210,7 @@ fn b30_bt74_upper_bits_of_small_integers_are_ignored_and_written_as_the_sign() {
     ] {
         let array = standard_array(name, Value::Null);
         array.write_bytes((0, 0), vec![stored]).unwrap();
-        assert_eq!(array.read::<u8>((0, 0)).unwrap().into_vec(), [read], "B28 {name}");
+        assert_eq!(array.read::<u8>((0, 0)).unwrap().into_vec(), [read], "rule B28, {name}");
         let any = array.read_any((0, 0)).unwrap();
         assert_eq!(
             any == AnyArray::UInt8(NdVec::new([], vec![read]).unwrap()),
@@ -241,15 +241,19 @@ fn b23_b28_small_floats_are_numbers_and_are_not_rounded() {
     let e = refused(array.write((2, 2..), &[SmallFloat(1.0), SmallFloat(1.1)]));
     assert_eq!(
         e,
-        (InvalidArgument, "the element at [2, 3] is 1.1, which is no number of float8_e5m2".to_owned())
+        (InvalidArgument, "the element at [2, 3] is 1.1, which float8_e5m2 cannot represent".to_owned())
     );
     assert!(array.read::<f32>(..).is_err());
 
     let array = standard_array("float4_e2m1fn", Value::Null);
     array.write_bytes((0, 0), vec![0xf7]).unwrap();
-    assert_eq!(array.read::<SmallFloat>((0, 0)).unwrap().into_vec(), [SmallFloat(6.0)], "B28: upper bits");
+    assert_eq!(
+        array.read::<SmallFloat>((0, 0)).unwrap().into_vec(),
+        [SmallFloat(6.0)],
+        "rule B28: upper bits"
+    );
     let nan = refused(array.write((0, 0), &[SmallFloat(f32::NAN)]));
-    assert_eq!(nan.1, "the element at [0, 0] is NaN, which is no number of float4_e2m1fn", "B.t76");
+    assert_eq!(nan.1, "the element at [0, 0] is NaN, which float4_e2m1fn cannot represent", "rule B.t76");
     assert!(
         refused(standard_array("uint4", Value::Null).read::<SmallFloat>(..))
             .1

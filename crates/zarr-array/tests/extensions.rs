@@ -1,4 +1,4 @@
-//! The extension framework, from the document in a store to the array: what K.1 to K.3 of the checklist demand.
+//! The extension framework, from the document in a store to the array: rules K.1 to K.3.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ use zarr_array::{
 use zarr_conformance::instruments::Counting;
 use zarr_store::{MemoryStore, Prefixed};
 
-/// What a name at each extension point stands for in these tests: something that is there already.
+/// An extension of these tests for each extension point.
 const OWN: &[Entry] = &[
     Entry::Codec(CodecEntry::new("test.same", CodecKind::ArrayArray, same).with_aliases(&["test.older"])),
     Entry::Codec(CodecEntry::new("test.typed", CodecKind::ArrayArray, typed)),
@@ -39,17 +39,17 @@ fn same(_: Configuration<'_, '_>, repr: &Repr, _: &Context<'_>) -> CodecResult<C
     Ok(Codec::ArrayArray(Arc::new(Same(repr.clone()))))
 }
 
-/// With a data type in its configuration, as `cast_value` has one.
+/// Builds a codec with a data type in its configuration, like `cast_value`.
 fn typed(configuration: Configuration<'_, '_>, repr: &Repr, context: &Context<'_>) -> CodecResult<Codec> {
     let value = configuration.get("data_type").cloned().unwrap_or_default();
     let data_type = configuration.data_type(&value, "/data_type", context)?;
     if data_type != repr.data_type {
-        return Err(CodecError::new(CodecErrorKind::Unsupported, "it changes no types"));
+        return Err(CodecError::new(CodecErrorKind::Unsupported, "it cannot change the data type"));
     }
     same(configuration, repr, context)
 }
 
-/// Elements as they are.
+/// A codec that changes nothing.
 #[derive(Debug)]
 struct Same(Repr);
 
@@ -68,7 +68,7 @@ impl ArrayArrayCodec for Same {
     }
 }
 
-/// Two bytes.
+/// A data type of two bytes.
 #[derive(Debug)]
 struct Word;
 
@@ -91,7 +91,7 @@ impl ExtensionType for Word {
     }
 }
 
-/// Puts chunks into a folder of their own.
+/// A transformer that puts chunks into their own folder.
 #[derive(Debug)]
 struct Aside;
 
@@ -101,7 +101,8 @@ impl StorageTransformer for Aside {
     }
 }
 
-/// The checklist's BASE with other members, in a store; the elements 0 and 1 are stored as 1 and 2.
+/// Returns a store with the document of the rules, `BASE`, with changed members. The elements 0 and 1 are stored as 1
+/// and 2.
 fn store(edits: &[(&str, Value)]) -> Storage {
     let mut base = json!({
         "zarr_format": 3, "node_type": "array", "shape": [4], "data_type": "int32",
@@ -151,22 +152,22 @@ fn codes(diagnostics: &[Diagnostic]) -> Vec<Code> {
     diagnostics.iter().map(|d| d.code).collect()
 }
 
-/// A cell of the table K.3.
+/// A cell of the table of section K.3.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Cell {
     Use,
-    /// "use + diagnostic (Strict: error)".
+    /// Use the extension, with a diagnostic. An error in strict mode.
     UseWithDiagnostic(Code),
     Error,
-    /// K5: it is left out, and nothing can be written.
+    /// Rule K5: the codec is skipped, and nothing can be written.
     Skip,
     Ignore,
-    /// It is kept as it stands when the document is written again.
+    /// The member is ignored, but kept unchanged when the document is written again.
     IgnoreAndPreserve,
 }
 
 #[test]
-fn k3_must_understand_means_what_the_table_says() {
+fn k3_must_understand_has_the_effects_of_the_table() {
     use Cell::{Error, Ignore, IgnoreAndPreserve, Skip, Use, UseWithDiagnostic};
     let waived = UseWithDiagnostic(Code::MeaninglessWaiver);
     let must = [None, Some(true), Some(false)];
@@ -203,7 +204,7 @@ fn k3_must_understand_means_what_the_table_says() {
         ("new", json!([{"must_understand": false}]), Error),
         ("new", json!(null), UseWithDiagnostic(Code::NullMember)),
     ]);
-    // inside of configurations
+    // inside configurations
     for (must, unknown) in must.into_iter().zip([Error, Error, Skip]) {
         let inner = |name: &str| json!([named(name, json!({}), must), little()]);
         let deep = |name: &str| sharded(sharded(inner(name), json!([little()])), json!([little()]));
@@ -225,7 +226,7 @@ fn k3_must_understand_means_what_the_table_says() {
         rows.push(("data_type", field("int32"), cell));
         rows.push(("data_type", field("test.none"), Error));
     }
-    // inside of attributes
+    // inside attributes
     rows.push(("attributes", json!({"must_understand": true, "x": {"must_understand": true}}), Use));
 
     for (member, value, cell) in rows {
@@ -233,7 +234,7 @@ fn k3_must_understand_means_what_the_table_says() {
         if value["name"] == "struct" {
             edits.push(("fill_value", json!({"x": 7})));
         }
-        let what = format!("K.3 {member}: {value} {cell:?}");
+        let what = format!("rule K.3, {member}: {value} {cell:?}");
         let opened = open(&edits);
         let strict = OpenOptions::new().strict(true);
         let strict = block_on(strict.open(store(&edits), "/a", &known_here()));
@@ -253,11 +254,11 @@ fn k3_must_understand_means_what_the_table_says() {
         };
         assert_eq!(said, expected, "{what}");
         assert_eq!(strict.is_err(), deviates, "{what}");
-        // K5
+        // rule K5
         assert_eq!(array.codecs().skipped().len(), usize::from(cell == Skip), "{what}");
         let written = array.write_bytes(.., vec![9; 16]);
         assert_eq!(written.is_err(), cell == Skip, "{what}: {written:?}");
-        // A29
+        // rule A29
         let mut meta = array.metadata().clone();
         meta.edit_attributes(|attributes| attributes.set("k", 1)).unwrap();
         let text = meta.to_text();
@@ -271,7 +272,7 @@ fn context(registry: &Registry) -> Context<'_> {
 }
 
 #[test]
-fn k1_five_registries_know_names_of_their_own_and_aliases_are_only_read() {
+fn k1_each_extension_point_has_its_own_names_and_aliases_are_never_written() {
     let registry = known_here();
     let context = context(&registry);
     let spec = |configuration| Spec::new("test.same", configuration).unwrap();
@@ -293,17 +294,17 @@ fn k1_five_registries_know_names_of_their_own_and_aliases_are_only_read() {
 }
 
 #[test]
-fn k2_what_is_known_is_a_value() {
+fn k2_known_extensions_depend_only_on_the_registry_value() {
     let edits = [("codecs", json!([{"name": "test.same"}, little()]))];
     let (with, without) = (known_here(), standard());
     assert!(Array::open(store(&edits), "/a", &with).is_ok());
     let e = Array::open(store(&edits), "/a", &without).unwrap_err();
     assert_eq!(e.kind(), ArrayErrorKind::UnknownExtension);
-    assert!(without.with(OWN).is_ok(), "the other one was not changed by it");
+    assert!(without.with(OWN).is_ok(), "`with` leaves the other registry unchanged");
 }
 
 #[test]
-fn k3_what_a_factory_refuses_says_what_and_where() {
+fn k3_an_error_of_a_factory_names_the_member_and_the_reason() {
     let gzip = |configuration| json!([little(), {"name": "gzip", "configuration": configuration}]);
     for (member, value, kind, words) in [
         (
@@ -332,7 +333,7 @@ fn k3_what_a_factory_refuses_says_what_and_where() {
 }
 
 #[test]
-fn k4_an_alias_may_be_another_way_to_say_the_same() {
+fn k4_an_alias_may_have_another_configuration() {
     let registry = known_here().with(zarr_codecs_numcodecs::CODECS).unwrap();
     let read = |edits: &[(&str, Value)], object: &[u8]| {
         let storage = store(edits);
@@ -342,12 +343,12 @@ fn k4_an_alias_may_be_another_way_to_say_the_same() {
     };
     let numbers = [1_i32.to_ne_bytes(), 2_i32.to_ne_bytes()].concat();
     let plain = [1, 0, 0, 0, 2, 0, 0, 0];
-    let endian = json!([{"name": "endian", "configuration": {"endian": "little"}}]); // D1.3, A39
+    let endian = json!([{"name": "endian", "configuration": {"endian": "little"}}]); // rules D1.3 and A39
     assert_eq!(read(&[("codecs", endian)], &plain), (numbers.clone(), vec![Code::AliasName]));
-    let old = json!({"name": "structured", "configuration": {"fields": [["x", "int32"]]}}); // B36
+    let old = json!({"name": "structured", "configuration": {"fields": [["x", "int32"]]}}); // rule B36
     let edits = [("data_type", old), ("fill_value", json!("BwAAAA=="))];
     assert_eq!(read(&edits, &plain).0, numbers);
-    // D10.2, D10.4
+    // rules D10.2 and D10.4
     let zlib = [0x78, 0x01, 0x63, 0x64, 0x60, 0x60, 0x60, 0x02, 0x62, 0x00, 0x00, 0x18, 0x00, 0x04];
     let zlib = (&zlib[..], json!({"level": 1}));
     let mut lz4 = vec![8, 0, 0, 0, 0x80];
@@ -364,7 +365,7 @@ fn k4_an_alias_may_be_another_way_to_say_the_same() {
         let codecs = json!([little(), {"name": name, "configuration": configuration}]);
         assert_eq!(read(&[("codecs", codecs)], object), (numbers.clone(), vec![Code::AliasName]), "{name}");
     }
-    // D10.5: an offset, a scale and a cast
+    // rule D10.5: an offset, a scale and a cast
     let scaled = json!({"offset": 1, "scale": 10, "dtype": "<i4", "astype": "uint8"});
     let codecs = json!([{"name": "numcodecs.fixedscaleoffset", "configuration": scaled}, {"name": "bytes"}]);
     assert_eq!(read(&[("codecs", codecs)], &[0, 10]).0, numbers);
@@ -394,8 +395,8 @@ fn k5_an_array_with_a_skipped_codec_can_be_read_and_not_written() {
         }
         let e = array.append(0, NdVec::new([1], vec![9]).unwrap()).unwrap_err();
         assert_eq!(e.kind(), ArrayErrorKind::Unsupported, "{codecs}: {e}");
-        assert_eq!(counting.counts().puts, puts, "nothing was put, also not another shape");
-        assert_eq!(array.codecs().skipped(), ["test.none"], "L67");
+        assert_eq!(counting.counts().puts, puts, "nothing is put, not even another shape");
+        assert_eq!(array.codecs().skipped(), ["test.none"], "rule L67");
     }
 }
 
@@ -404,7 +405,7 @@ fn k6_an_unknown_type_is_not_taken_for_another_one_of_its_size() {
     for data_type in [
         json!("uint128"),
         json!({"name": "test.none", "configuration": {"size": 4, "fallback": "int32"}}),
-        json!(["test.none", "int32"]), // A40
+        json!(["test.none", "int32"]), // rule A40
         json!({"type": "test.none", "fallback": "r32"}),
     ] {
         let e = open(&[("data_type", data_type.clone())]).unwrap_err();
@@ -418,7 +419,11 @@ fn k7_a_storage_transformer_stands_between_an_array_and_its_store() {
     let transformed = [("storage_transformers", json!([{"name": "test.same"}]))];
     let storage = store(&transformed);
     let array = Array::open(storage.clone(), "/a", &known_here()).unwrap();
-    assert_eq!(array.read::<i32>(..).unwrap().as_slice(), [7; 4], "what lies beside it is not its own");
+    assert_eq!(
+        array.read::<i32>(..).unwrap().as_slice(),
+        [7; 4],
+        "objects without the transformed key are not its chunks"
+    );
     array.write(0..2, &[3, 4]).unwrap();
     let keys = block_on(storage.list_all(&Prefix::root())).unwrap();
     let keys: Vec<_> = keys.iter().map(|object| object.key.as_str()).collect();
@@ -426,9 +431,9 @@ fn k7_a_storage_transformer_stands_between_an_array_and_its_store() {
     let e = Array::open(store(&transformed), "/a", &standard()).unwrap_err();
     assert!(
         e.to_string().contains("unknown storage transformer \"test.same\""),
-        "none is known at first: {e}"
+        "the standard registry has no transformers: {e}"
     );
-    // what a program puts around a store is nothing of the array's
+    // layers over a store do not appear in the metadata
     let (counted, _) = Counting::over(&storage);
     let meta = ArrayMeta::builder([4], DataType::Int32).chunks([2]).build().unwrap();
     let array = Array::create(counted, "/b", meta, &known_here()).unwrap();
@@ -436,7 +441,7 @@ fn k7_a_storage_transformer_stands_between_an_array_and_its_store() {
 }
 
 #[test]
-fn k8_a_name_that_is_taken_is_only_taken_over_on_purpose() {
+fn k8_only_overriding_replaces_a_registered_name() {
     let registry = known_here();
     for entry in OWN {
         let e = registry.with(std::slice::from_ref(entry)).unwrap_err();
@@ -449,12 +454,12 @@ fn k8_a_name_that_is_taken_is_only_taken_over_on_purpose() {
     assert_eq!(registry.overriding(&[gzip]).codec("gzip").unwrap().kind, CodecKind::ArrayArray);
     for core in ["int32", "r8", "binary"] {
         let entry = DataTypeEntry::new(core, |_, _| Ok(Arc::new(Word)));
-        assert!(registry.with(&[Entry::DataType(entry)]).is_err(), "{core} is one of the core");
+        assert!(registry.with(&[Entry::DataType(entry)]).is_err(), "{core} is a core type");
     }
 }
 
 #[test]
-fn k9_a_name_that_nobody_has_registered_is_noted_where_it_is_written() {
+fn k9_an_unlisted_name_is_noted_when_it_is_written() {
     let extension = zarr_array::meta::v3::Extension::new;
     let codecs = [
         extension("test.same"),
@@ -467,12 +472,12 @@ fn k9_a_name_that_nobody_has_registered_is_noted_where_it_is_written() {
     let said: Vec<_> = advice.iter().map(ToString::to_string).collect();
     assert_eq!(said, ["ZM092 member \"/codecs/0\": the name \"test.same\" of a codec is not registered"]);
     let array = Array::create(MemoryStore::new(), "/", meta, &known_here()).unwrap();
-    assert_eq!(array.diagnostics(), advice, "also by whoever creates it");
+    assert_eq!(array.diagnostics(), advice, "creating an array gives the same advice");
     assert!(Code::UnlistedName.explanation().contains(known::REGISTERED_ON), "the list has a date");
 }
 
 #[test]
-fn an_unknown_name_is_told_with_its_place_and_what_to_do() {
+fn an_error_about_an_unknown_name_says_where_it_is_and_what_to_do() {
     for (member, value, words) in [
         (
             "data_type",
@@ -507,9 +512,9 @@ fn an_unknown_name_is_told_with_its_place_and_what_to_do() {
             json!([{"name": "test.none"}]),
             "member \"/storage_transformers/0\": cannot be understood: unknown storage transformer \"test.none\"",
         ),
-        ("data_type", json!("variable_length_utf8"), "nobody reads it; the type of strings is \"string\""), // B45
-        ("data_type", json!({"name": "zarrs.optional"}), "it is an experiment of zarrs"), // B44
-        ("data_type", json!("urn:x:int"), "unknown data type \"urn:x:int\""),             // B46
+        ("data_type", json!("variable_length_utf8"), "nobody reads it; the type of strings is \"string\""), // rule B45
+        ("data_type", json!({"name": "zarrs.optional"}), "it is an experiment of zarrs"), // rule B44
+        ("data_type", json!("urn:x:int"), "unknown data type \"urn:x:int\""),             // rule B46
         (
             "codecs",
             json!([{"name": "https://codec.zarrs.dev/array_to_bytes/vlen"}]),
@@ -521,7 +526,7 @@ fn an_unknown_name_is_told_with_its_place_and_what_to_do() {
         assert!(e.to_string().starts_with("array \"/a\": "), "{e}");
         assert!(e.to_string().contains(words), "{words}\n{e}");
     }
-    // what says nothing of format 3: the member is the one of the older document
+    // in format 2 the message does not name a member of format 3
     let v2 = r#"{"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "|O", "order": "C", "fill_value": null,
         "compressor": {"id": "zlib", "level": 1}, "filters": [{"id": "json2"}]}"#;
     let storage = Storage::from(MemoryStore::new());
@@ -536,7 +541,7 @@ fn an_unknown_name_is_told_with_its_place_and_what_to_do() {
 }
 
 #[test]
-fn what_is_known_of_our_crates_is_what_they_have() {
+fn the_table_of_known_names_matches_our_crates() {
     let folder = |package: &str| format!("{}/../{package}", env!("CARGO_MANIFEST_DIR"));
     let tables: [(&str, &[Entry]); 6] = [
         ("zarr-traits", GRIDS),

@@ -1,4 +1,4 @@
-//! Arrays of format 2 beside those of format 3, and what becomes of their documents (checklist F, G10, G11, H1).
+//! Arrays of format 2 beside those of format 3, and changes of their documents.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use zarr_array::blocking::Array;
@@ -40,7 +40,7 @@ fn text(storage: &Storage, key: &str) -> String {
 fn arrays_of_version_2_are_created_with_their_groups() {
     let storage = storage();
     let array = Array::create(storage.clone(), "g/x", old(ARRAY2, Some(r#"{"a":1}"#)), &standard()).unwrap();
-    assert_eq!(keys(&storage), [".zgroup", "g/.zgroup", "g/x/.zarray", "g/x/.zattrs"], "H40");
+    assert_eq!(keys(&storage), [".zgroup", "g/.zgroup", "g/x/.zarray", "g/x/.zattrs"], "rule H40");
     array.write(.., &[1, 2, 3, 4]).unwrap();
     let again = Array::open(storage.clone(), "g/x", &standard()).unwrap();
     assert_eq!(again.read::<i32>(..).unwrap().as_slice(), [1, 2, 3, 4]);
@@ -52,24 +52,24 @@ fn arrays_of_version_2_are_created_with_their_groups() {
 }
 
 #[test]
-fn an_edit_touches_the_document_that_it_is_about() {
+fn an_edit_writes_only_the_document_that_changes() {
     let storage = storage();
     let mut array = Array::create(storage.clone(), "/", old(ARRAY2, None), &standard()).unwrap();
-    assert_eq!(keys(&storage), [".zarray"], "no attributes, no document");
+    assert_eq!(keys(&storage), [".zarray"], "without attributes there is no document");
     array.edit_attributes(|attributes| attributes.set("units", "K")).unwrap();
     assert_eq!(
         (&text(&storage, ".zattrs")[..], &text(&storage, ".zarray")[..]),
         ("{\n    \"units\": \"K\"\n}", ARRAY2)
     );
     array.edit_attributes(|attributes| drop(attributes.remove("units"))).unwrap();
-    assert_eq!(keys(&storage), [".zarray"], "nor when they are cleared");
+    assert_eq!(keys(&storage), [".zarray"], "cleared attributes leave no document");
     array.resize([6]).unwrap();
     let text = text(&storage, ".zarray");
-    assert!(text.contains("[6]") && text.contains("1.50"), "what is not understood stays: {text}");
+    assert!(text.contains("[6]") && text.contains("1.50"), "unknown members stay: {text}");
     assert_eq!(Array::open(storage, "/", &standard()).unwrap().shape(), [6]);
 }
 
-/// H.4, H7, H.t7: what others look for.
+/// Rules H7 and H.t7: other implementations look for chunks at these keys.
 #[test]
 fn h4_chunks_lie_where_the_separator_says() {
     let cases: [(&str, &str, &[&str]); 4] = [
@@ -91,7 +91,7 @@ fn h4_chunks_lie_where_the_separator_says() {
         let mut chunks = keys(&storage);
         chunks.retain(|key| !key.contains("/.z") && !key.starts_with('.'));
         assert_eq!(chunks, wanted, "{shape} {separator}");
-        // H.5: chunks at the edge are whole.
+        // Chunks at the edge are stored whole.
         let sizes = wanted
             .iter()
             .map(|key| block_on(storage.get(&Key::new(*key).unwrap(), u64::MAX)).unwrap().unwrap().len());
@@ -100,9 +100,9 @@ fn h4_chunks_lie_where_the_separator_says() {
     }
 }
 
-/// H7: arrays of zarr-python before 2.8 in nested directories.
+/// Rule H7: arrays of zarr-python before 2.8 in nested directories.
 #[test]
-fn h7_a_separator_that_the_document_keeps_to_itself_can_be_given() {
+fn h7_a_separator_that_the_document_does_not_state_can_be_set() {
     let storage = storage();
     let square = ARRAY2.replace("\"shape\": [4], \"chunks\": [2]", "\"shape\": [2, 2], \"chunks\": [2, 2]");
     block_on(storage.put(&Key::new("x/.zarray").unwrap(), square)).unwrap();
@@ -115,7 +115,7 @@ fn h7_a_separator_that_the_document_keeps_to_itself_can_be_given() {
     assert_eq!(read(&open(None).unwrap()), [0; 4]);
     let array = open(Some('/')).unwrap();
     assert_eq!(read(&array), [1, 2, 3, 4]);
-    // Once the document is stored again it says so, and what it says goes before what is given.
+    // Once the document is stored again it states the separator, which then wins over the option.
     let mut array = array;
     array.resize([3, 2]).unwrap();
     assert!(
@@ -127,7 +127,7 @@ fn h7_a_separator_that_the_document_keeps_to_itself_can_be_given() {
     assert_eq!(open(Some('-')).unwrap_err().kind(), ArrayErrorKind::InvalidArgument);
 }
 
-/// G11: what is not stored may read as anything.
+/// Rule G11: a missing chunk has no defined value.
 #[test]
 fn without_a_fill_value_every_chunk_is_stored() {
     let storage = storage();
@@ -140,9 +140,9 @@ fn without_a_fill_value_every_chunk_is_stored() {
     assert_eq!(keys(&storage), [".zarray"]);
 }
 
-/// F17, and no node hides one of another format.
+/// Rule F17, and no node hides one of another format.
 #[test]
-fn what_is_there_is_seen_whatever_its_format() {
+fn an_existing_node_is_found_in_any_format() {
     let storage = storage();
     let create = |meta, existing| {
         let options = CreateOptions::new().existing(existing);
@@ -153,15 +153,15 @@ fn what_is_there_is_seen_whatever_its_format() {
     let e = create(new(), ExistingNode::Fail).unwrap_err();
     assert_eq!(e.kind(), ArrayErrorKind::Exists);
     let opened = create(old(ARRAY2, None), ExistingNode::Open).unwrap();
-    assert_eq!(opened.metadata().attributes().len(), 1, "the one that is there");
+    assert_eq!(opened.metadata().attributes().len(), 1, "the existing array is opened");
     let other = old(&ARRAY2.replace("<i4", "<i8"), None);
     assert_eq!(create(other, ExistingNode::Open).unwrap_err().kind(), ArrayErrorKind::Exists);
     let e = create(new(), ExistingNode::Replace).unwrap_err();
     assert!(e.to_string().contains("is a node of format 2"), "{e}");
-    assert!(keys(&storage).contains(&"x/.zarray".to_owned()), "refused before anything is deleted");
+    assert!(keys(&storage).contains(&"x/.zarray".to_owned()), "it fails before anything is deleted");
 }
 
-/// F17: what is no node is nobody's to erase, and would be taken for chunks if it stayed.
+/// Rule F17: objects without a node are not erased, and would be read as chunks of a new array.
 #[test]
 fn only_a_node_is_replaced() {
     for strange in ["x/photo.jpg", "x/y/zarr.json", "x/c/0"] {
@@ -171,10 +171,10 @@ fn only_a_node_is_replaced() {
         for meta in [new(), old(ARRAY2, None)] {
             let e = Array::replace(storage.clone(), "x", meta, &standard()).unwrap_err();
             assert_eq!(e.kind(), ArrayErrorKind::Exists, "{strange}");
-            assert!(e.to_string().contains("no node to replace"), "{e}");
-            assert_eq!(keys(&storage), [strange], "nothing was erased, nothing created");
+            assert!(e.to_string().contains("belongs to no node"), "{e}");
+            assert_eq!(keys(&storage), [strange], "nothing is erased or created");
         }
-        // Within a node everything goes.
+        // All objects below a node are erased.
         put("x/zarr.json");
         Array::replace(storage.clone(), "x", new(), &standard()).unwrap();
         assert_eq!(keys(&storage), ["x/zarr.json", "zarr.json"]);
@@ -191,7 +191,7 @@ fn only_a_node_is_replaced() {
 }
 
 #[test]
-fn attributes_that_are_left_behind_are_nobodys() {
+fn attributes_left_behind_do_not_belong_to_a_new_array() {
     let storage = storage();
     let key = Key::new(DocumentName::Attributes2.as_str()).unwrap();
     block_on(storage.put(&key, r#"{"old":1}"#)).unwrap();
@@ -199,9 +199,9 @@ fn attributes_that_are_left_behind_are_nobodys() {
     assert!(Array::open(storage, "/", &standard()).unwrap().metadata().attributes().is_empty());
 }
 
-/// Any number of processes may start with the same call.
+/// Any number of processes may make the same call at once.
 #[test]
-fn many_who_open_or_create_get_the_same_array() {
+fn concurrent_calls_to_open_or_create_get_the_same_array() {
     let storage = storage();
     std::thread::scope(|scope| {
         for i in 0..8 {

@@ -1,4 +1,4 @@
-//! Bytes from a store that are not what they should be: an error that names the place, no panic, no wrong data.
+//! Invalid bytes from a store: an error that names the place, no panic, no wrong data.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;
@@ -30,15 +30,15 @@ fn a_damaged_chunk_fails_whole_and_in_part_with_its_place() {
         let key = array.chunk_key(&[1, 0]).unwrap();
         let good = block_on(array.storage().get(&key, u64::MAX)).unwrap().unwrap();
         let longer = [&good[..], b"x"].concat();
-        // Of zfp what lacks bytes of a word that hold nothing is whole.
+        // zfp does not need the last bytes of a word if they hold no bits.
         let words = codecs.iter().any(|codec| codec.name() == "zfp");
         let shorter = if words { good.len() / 2 } else { good.len() - 1 };
-        // C.t6, D.06, D.07: short, long, and not there although it is
+        // rules C.t6, D.06 and D.07: too short, too long, and empty
         for bad in [&good[..shorter], &longer, b""] {
             block_on(array.storage().put(&key, bad.to_vec())).unwrap();
             for part in [[0..8, 0..8], [4..8, 0..4], [5..6, 1..3]] {
                 let Err(e) = array.read::<u16>(part.clone()) else {
-                    // Part of a compressed chunk may be decoded without a look at its tail, but not from nothing.
+                    // Decoding part of a compressed chunk need not look at its end, but needs some bytes.
                     assert!(part == [5..6, 1..3] && !bad.is_empty(), "{codecs:?} {} bytes", bad.len());
                     continue;
                 };
@@ -51,14 +51,13 @@ fn a_damaged_chunk_fails_whole_and_in_part_with_its_place() {
                 assert!(e.to_string().starts_with("array \"/a\", chunk [1, 0] (key \"a/c/1/0\"): "), "{e}");
             }
             let others = array.read::<u16>([0..4, 0..8]);
-            assert!(others.is_ok(), "other chunks are not concerned");
+            assert!(others.is_ok(), "other chunks can be read");
         }
     }
 }
 
 #[test]
-fn checksums_are_verified_in_parts_as_well() {
-    // Z5
+fn partial_reads_verify_checksums() {
     let (array, _) = counted(&[8, 8], &[8, 8], &chains()[7]);
     array.write(.., &numbers(&[8, 8])).unwrap();
     let key = array.chunk_key(&[0, 0]).unwrap();
@@ -70,7 +69,7 @@ fn checksums_are_verified_in_parts_as_well() {
     }
 }
 
-/// Documents whose numbers are too large for somebody (quality, threat model).
+/// Shapes and chunk shapes with huge numbers.
 const HUGE: [(&str, &str, &str); 5] = [
     ("[9223372036854775807]", "[2]", "[0..10]"),
     ("[9223372036854775807]", "[4611686018427387904]", "chunk of 2^62"),
@@ -99,7 +98,7 @@ fn huge_numbers_cost_no_memory() {
             let e = array.read::<u16>(..).unwrap_err();
             assert_eq!(e.kind(), ArrayErrorKind::LimitExceeded, "{what}: {e}");
         }
-        // with an object that cannot be a chunk of that size
+        // with an object that is too small for its chunk
         let key = array.chunk_key(&vec![0; rank]).unwrap();
         block_on(storage.put(&key, vec![0_u8; 16])).unwrap();
         assert!(array.read::<u16>(vec![0..2; rank]).is_err(), "{what}");
@@ -107,7 +106,7 @@ fn huge_numbers_cost_no_memory() {
     }
 }
 
-/// A layer under which objects with this end of their keys never end. It counts the bytes that buffers accept.
+/// A layer in which objects whose keys end in `end` have endless content. It counts the bytes that buffers accept.
 #[derive(Debug)]
 struct Endless {
     storage: Storage,
@@ -165,7 +164,7 @@ fn a_document_beyond_the_limit_is_refused_and_no_more_than_the_limit_is_in_memor
     assert_eq!((counting.counts().reads, counting.counts().bytes_read), (1, 0));
 }
 
-/// The stored array at `/a`, local and behind a network, with the requests counted.
+/// Opens the stored array at `/a` as local and as remote array, with counted requests.
 fn local_and_remote(stored: &Array, limits: &Limits) -> [(Array, Counting); 2] {
     let slow = Odd::slow(stored.storage(), Duration::ZERO, 4);
     [stored.storage().clone(), slow].map(|storage| {
@@ -198,7 +197,7 @@ fn a_chunk_beyond_the_limit_is_refused_before_a_byte_of_it_is_read() {
                     assert!(e.to_string().ends_with("a chunk of 32 bytes exceeds the limit of 31"), "{e}");
                 }
                 let absent = array.read::<u16>([0..4, 4..8]).unwrap();
-                assert_eq!(absent.as_slice(), [7; 16], "an absent chunk takes no memory: {codecs:?}");
+                assert_eq!(absent.as_slice(), [7; 16], "a missing chunk takes no memory: {codecs:?}");
             }
         }
     }
@@ -208,7 +207,7 @@ fn a_chunk_beyond_the_limit_is_refused_before_a_byte_of_it_is_read() {
 fn an_object_larger_than_its_chunk_can_be_is_refused_with_both_sizes() {
     const LIMIT: ArrayErrorKind = ArrayErrorKind::LimitExceeded;
     const CORRUPT: ArrayErrorKind = ArrayErrorKind::Corrupt;
-    // Chains whose encoded size is known, and those for which there is only a bound.
+    // Chains with a known encoded size, and one with only a bound.
     for (codecs, size, kind, message, endless) in [
         (0, 33, CORRUPT, "the object has 33 bytes, expected 32", "more than 32 bytes, expected 32"),
         (7, 99, CORRUPT, "the object has 99 bytes, expected 36", "more than 36 bytes, expected 36"),
@@ -216,8 +215,8 @@ fn an_object_larger_than_its_chunk_can_be_is_refused_with_both_sizes() {
             4,
             8 << 20,
             LIMIT,
-            "the object has 8388608 bytes, a chunk of this array may have 1048576",
-            "more than 1048576 bytes, a chunk of this array may have 1048576",
+            "the object has 8388608 bytes, but a chunk of this array may have at most 1048576",
+            "more than 1048576 bytes, but a chunk of this array may have at most 1048576",
         ),
     ] {
         let folder = tempfile::tempdir().unwrap();
@@ -234,7 +233,7 @@ fn an_object_larger_than_its_chunk_can_be_is_refused_with_both_sizes() {
                 let used = counting.counts() - before;
                 assert_eq!((used.requests(), used.reads, used.bytes_read), (1, 1, 0), "{e}");
             }
-            // A store that does not know the size beforehand.
+            // A store that does not know the size of the object before it reads.
             let array = Array::open(Endless::over(stored.storage(), "/0/0").0, "/a", &standard()).unwrap();
             let e = array.read::<u16>(..).unwrap_err();
             assert_eq!(e.kind(), kind);
@@ -257,7 +256,7 @@ fn an_error_of_the_store_names_the_key_once() {
 }
 
 #[test]
-fn documents_that_are_no_array_say_what_they_are() {
+fn opening_something_that_is_not_an_array_says_what_it_is() {
     let open = |documents: &[(&str, &str)]| {
         let storage = Storage::from(MemoryStore::new());
         documents.iter().for_each(|(key, text)| put(&storage, key, text.as_bytes().to_vec()));
@@ -277,7 +276,7 @@ fn documents_that_are_no_array_say_what_they_are() {
     for (text, kind) in [
         ("", ArrayErrorKind::Metadata),
         ("{", ArrayErrorKind::Metadata),
-        (r#"{"zarr_format":4,"node_type":"array"}"#, ArrayErrorKind::Unsupported), // A.t7
+        (r#"{"zarr_format":4,"node_type":"array"}"#, ArrayErrorKind::Unsupported), // rule A.t7
     ] {
         let e = open(&[("zarr.json", text)]);
         assert_eq!(e.kind(), kind, "{e}");

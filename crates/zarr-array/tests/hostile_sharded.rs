@@ -1,4 +1,4 @@
-//! Shards that are not what they should be: the inner chunk that is concerned fails by name, the others can be read.
+//! Invalid shards: the error names the affected inner chunk, and the others can still be read.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;
@@ -9,12 +9,12 @@ use zarr_array::meta::json::Value;
 use zarr_array::meta::v3::Extension;
 use zarr_array::{ArrayErrorKind, block_on};
 
-/// 4 x 4 inner chunks of 16 x 16 in a shard, each with a checksum.
+/// A shard has 4 x 4 inner chunks of 16 x 16, each with a checksum.
 const INNER: u64 = 4;
 const LEN: u64 = 16 * 16 * 2 + 4;
 const INDEX: u64 = 16 * 16;
 
-/// The index is at the end, without a checksum, so that only the checks of its entries catch what is wrong.
+/// The index is at the end, without a checksum, so that only the checks of its entries find errors.
 fn array() -> (Array, Vec<u8>) {
     let bytes = || Extension::new("bytes").with("endian", "little");
     let codec = sharded_with(&[16, 16], "end", &[bytes(), Extension::new("crc32c")]).remove(0);
@@ -34,7 +34,7 @@ fn put(array: &Array, object: Vec<u8>) {
     block_on(array.storage().put(&array.chunk_key(&[0, 0]).unwrap(), object)).unwrap();
 }
 
-/// The object with another entry for the inner chunk [1, 2].
+/// Returns the object with another index entry for the inner chunk [1, 2].
 fn with_entry(mut object: Vec<u8>, entry: [u64; 2]) -> Vec<u8> {
     let at = usize::try_from(16 * LEN + 16 * (INNER + 2)).unwrap();
     object[at..at + 8].copy_from_slice(&entry[0].to_le_bytes());
@@ -93,14 +93,14 @@ fn writing_beside_a_broken_entry_changes_nothing_and_writing_over_it_heals_it() 
         broken,
         "the old value is kept"
     );
-    assert!(array.write([16..17, 32..33], &[1_u16]).is_err(), "a part of what is broken");
+    assert!(array.write([16..17, 32..33], &[1_u16]).is_err(), "a part of the broken inner chunk");
     array.write([16..32, 32..48], &[3_u16; 256]).unwrap();
     assert_eq!(array.read::<u16>([20..21, 40..41]).unwrap().into_vec(), [3]);
     assert_eq!(array.read::<u16>([0..1, 0..2]).unwrap().into_vec(), [0, 1]);
 }
 
 #[test]
-fn a_shard_that_was_cut_is_corrupt_and_never_fill() {
+fn a_truncated_shard_is_corrupt_and_never_reads_as_fill() {
     let (array, object) = array();
     for len in [0, 1, 100, object.len() / 2, object.len() - 1] {
         put(&array, object[..len].to_vec());
@@ -134,9 +134,9 @@ fn an_index_with_a_wrong_checksum_fails_the_shard() {
     }
 }
 
-/// Shared bytes are not written as such, and what that makes of an object is bounded.
+/// An update gives each inner chunk its own bytes, and the size of the new object is limited.
 #[test]
-fn an_update_of_a_shard_full_of_shared_bytes_does_not_blow_up() {
+fn an_update_of_a_shard_full_of_shared_bytes_has_a_bounded_size() {
     let (array, object) = array();
     let mut shared = object.clone();
     for inner in 1..16 {
@@ -148,7 +148,7 @@ fn an_update_of_a_shard_full_of_shared_bytes_does_not_blow_up() {
     assert_eq!(
         array.read::<u16>([20..21, 40..41]).unwrap().into_vec(),
         [4 * 64 + 8],
-        "each has its copy now"
+        "each inner chunk has its own copy now"
     );
     let mut limits = array.limits().clone();
     limits.encoded_bytes = 8 * LEN;
@@ -167,7 +167,7 @@ fn an_update_of_a_shard_full_of_shared_bytes_does_not_blow_up() {
     assert_eq!(e.kind(), ArrayErrorKind::LimitExceeded, "{e}");
 }
 
-/// D7.8: old bytes between inner chunks are legal, as writers leave them that append.
+/// Rule D7.8: unused bytes between inner chunks are legal. Writers that append leave them.
 #[test]
 fn a_shard_with_much_garbage_in_it_is_read_and_written() {
     let (array, object) = array();

@@ -1,4 +1,4 @@
-//! Shards of very many inner chunks, and shards that are larger than any limit on what is decoded at once.
+//! Shards with very many inner chunks, and shards larger than the limits on decoded bytes.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;
@@ -41,7 +41,7 @@ fn any_number_of_inner_chunks_is_read_and_written() {
     let listed = array.inner_chunks(&[0]).unwrap().unwrap();
     let spans = listed.iter().map(|inner| (inner.start[0], inner.span.map(|span| span.offset)));
     assert!(spans.eq((0..SHARD / INNER).map(|i| (i * INNER, Some(i * INNER * 2)))));
-    // behind a network, and with steps, which hit every inner chunk or every third
+    // remote, and with steps that hit every inner chunk or every third one
     let remote = open(&Odd::slow(&storage, Duration::ZERO, 4));
     assert_eq!(remote.read::<u16>(..).unwrap().into_vec(), all);
     for step in [5, 3 * INNER] {
@@ -52,21 +52,21 @@ fn any_number_of_inner_chunks_is_read_and_written() {
             assert_eq!(array.read::<u16>(Selection::new(vec![axis])).unwrap().into_vec(), expected);
         }
     }
-    // 66,000 inner chunks, the first and the last of them in part
+    // 66,000 inner chunks, the first and the last one in part
     let part = 5..INNER * 66_000 - 5;
     array.write(part.clone(), &vec![7_u16; usize::try_from(part.end - part.start).unwrap()]).unwrap();
     let now = array.read::<u16>(..).unwrap().into_vec();
     for (i, (now, old)) in (0..).zip(now.iter().zip(&all)) {
         assert_eq!(*now, if part.contains(&i) { 7 } else { *old }, "element {i}");
     }
-    // nothing but fill values is left of most of them
+    // most of them hold only fill values now
     assert_eq!(array.read::<u16>(40..INNER * 65_900).unwrap().as_slice().iter().max(), Some(&7));
 }
 
 /// The fill value of [`meta`].
 const FILL: u16 = 7;
 
-/// 2^24 inner chunks of two elements in one shard, whose index has 256 MiB.
+/// One shard has 2^24 inner chunks of two elements, and an index of 256 MiB.
 #[test]
 fn a_shard_of_sixteen_million_inner_chunks_is_read_and_written() {
     const ALL: u64 = 1 << 25;
@@ -88,10 +88,10 @@ fn a_shard_of_sixteen_million_inner_chunks_is_read_and_written() {
     }
 }
 
-/// A shard of 64 GiB decoded, in inner chunks of 512 KiB, of which few are stored.
+/// The shape of a shard of 64 GiB decoded, in inner chunks of 512 KiB. Few of them are stored.
 const LARGE: [u64; 3] = [2048, 4096, 4096];
 
-/// A box of it, from the place of the element where it begins.
+/// Generates a box of the shard, as start and shape.
 fn large_box() -> impl Strategy<Value = ([u64; 3], [u64; 3])> {
     let side = |dim: usize| (0..LARGE[dim] - 1, 1..200_u64);
     (side(0), side(1), side(2)).prop_map(|sides| {
@@ -104,7 +104,7 @@ fn large_box() -> impl Strategy<Value = ([u64; 3], [u64; 3])> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
-    /// Any box of it is written and read, whatever else is stored.
+    /// Any box of the shard is written and read, no matter what else is stored.
     #[test]
     fn any_box_of_a_shard_of_64_gib_is_read_and_written(
         boxes in prop::collection::vec(large_box(), 1..4), remote in any::<bool>(),
@@ -123,13 +123,13 @@ proptest! {
             let got = array.read::<u16>(ranges(one)).unwrap();
             check_box(&got, one, &boxes)?;
         }
-        // a line through all of it
+        // a line through the whole shard
         let line = array.read::<u16>([0..1, 5..6, 0..LARGE[2]]).unwrap();
         check_box(&line, &([0, 5, 0], [1, 1, LARGE[2]]), &boxes)?;
     }
 }
 
-/// Checks that each element of a box is that of the last box written there.
+/// Checks that each element of a box comes from the last box that was written there.
 fn check_box(
     got: &NdVec<u16>,
     (start, shape): &([u64; 3], [u64; 3]),

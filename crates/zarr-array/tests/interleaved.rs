@@ -1,5 +1,5 @@
-//! Somebody else is faster, or the store cannot do what would be needed: nothing acknowledged is lost, and what cannot be
-//! done safely is refused before anything is changed.
+//! Races with other writers, and stores that lack capabilities: no acknowledged write is lost, and an operation that
+//! cannot be done safely fails before it changes anything.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;
@@ -39,7 +39,7 @@ fn two_appends_into_one_chunk_are_both_there() {
     create(&storage, "/", 4, 4);
     let odd = Odd::new(&storage);
     let others = storage.clone();
-    // The first has recorded its longer shape; before its elements are put, the second appends behind them.
+    // The first append has stored its longer shape. Before its elements are put, the second one appends after them.
     odd.before_put("c/1", move || {
         open(&others).append(0, NdVec::new([2], vec![60_u16, 70]).unwrap()).unwrap();
     });
@@ -48,13 +48,14 @@ fn two_appends_into_one_chunk_are_both_there() {
 }
 
 #[test]
-fn a_handle_that_does_not_know_of_an_append_does_not_undo_it() {
+fn a_handle_with_an_old_shape_does_not_undo_an_append() {
     let array = create(&memory(), "/", 10, 8);
     array.write(.., &numbers(&[10])).unwrap();
     for old in [array.clone(), open(array.storage())] {
         let length = open(array.storage()).shape()[0];
         open(array.storage()).append(0, NdVec::new([2], vec![60_u16, 70]).unwrap()).unwrap();
-        // all of its last chunk, as far as this handle knows; values, and fill, which would be deleted
+        // this covers the last chunk as this handle knows it: with values, and with fill values, which could delete the
+        // chunk
         for values in [[20_u16, 30], [7, 7]] {
             old.write(8..10, &values).unwrap();
             let now = open(array.storage()).read::<u16>(8..).unwrap().into_vec();
@@ -119,7 +120,7 @@ fn replacing_is_refused_before_anything_is_deleted() {
 }
 
 #[test]
-fn what_was_kept_beyond_an_edge_is_deleted_by_the_next_cut() {
+fn elements_kept_beyond_an_edge_are_deleted_by_the_next_cut() {
     let mut array = create(&memory(), "/", 8, 8);
     array.write(.., &numbers(&[8])).unwrap();
     array.resize_with([6], CutElements::Keep).unwrap();
@@ -128,7 +129,7 @@ fn what_was_kept_beyond_an_edge_is_deleted_by_the_next_cut() {
     assert_eq!(array.read::<u16>(..).unwrap().into_vec(), [0, 1, 2, 7, 7, 7, 7, 7]);
 }
 
-/// A grid that ends with the array that it was made for.
+/// A grid that ends with its array.
 #[derive(Debug)]
 struct Finite(Vec<u64>, Vec<u64>);
 
@@ -151,7 +152,7 @@ impl ChunkGrid for Finite {
 }
 
 #[test]
-fn a_grid_that_ends_with_the_array_is_cut_as_well() {
+fn a_smaller_shape_works_with_a_grid_that_ends_with_the_array() {
     let grid = Entry::ChunkGrid(ChunkGridEntry::new("regular", |c, shape, _| {
         Ok(Arc::new(Finite(c.lengths("chunk_shape")?.to_vec(), shape.to_vec())))
     }));
@@ -164,7 +165,7 @@ fn a_grid_that_ends_with_the_array_is_cut_as_well() {
 }
 
 #[test]
-fn a_store_that_cannot_list_is_cut_without_leaving_chunks() {
+fn a_smaller_shape_leaves_no_chunks_in_a_store_that_cannot_list() {
     let storage = memory();
     let made = create(&storage, "/", 8, 2).with_empty_chunks(EmptyChunks::Store);
     made.write(.., &numbers(&[8])).unwrap();
@@ -173,7 +174,7 @@ fn a_store_that_cannot_list_is_cut_without_leaving_chunks() {
 }
 
 #[test]
-fn a_setting_of_a_handle_does_not_part_it_from_the_locks() {
+fn handles_with_different_settings_share_locks() {
     let storage = memory();
     let array = create(&storage, "/", 64, 64);
     let mut odd = Odd::new(&storage);
@@ -198,7 +199,7 @@ fn puts_are_bounded_like_gets() {
     assert!(odd.most_puts.load(Ordering::SeqCst) <= 2);
 }
 
-/// A pool that is shut down: it takes jobs and drops them.
+/// A pool that is shut down. It drops all jobs.
 #[derive(Debug)]
 struct Closed;
 
@@ -212,7 +213,7 @@ impl Spawn for Closed {
 }
 
 #[test]
-fn a_pool_that_drops_its_jobs_is_an_error_and_no_hang() {
+fn a_pool_that_drops_its_jobs_causes_an_error_and_no_hang() {
     let storage = memory();
     create(&storage, "/", 64, 4).write(.., &numbers(&[64])).unwrap();
     for storage in [storage.clone(), Odd::slow(&storage, Duration::ZERO, 4)] {
@@ -221,7 +222,7 @@ fn a_pool_that_drops_its_jobs_is_an_error_and_no_hang() {
     }
 }
 
-/// A pool of one thread each that panics when it is asked how busy it is.
+/// A pool with a thread per job. `is_busy` panics.
 #[derive(Debug)]
 struct Nervous;
 
@@ -233,12 +234,12 @@ impl Spawn for Nervous {
         2
     }
     fn is_busy(&self) -> bool {
-        panic!("asked, as the test wants")
+        panic!("this panic is part of the test")
     }
 }
 
 #[test]
-fn a_pool_that_panics_is_an_error_and_no_hang() {
+fn a_pool_that_panics_causes_an_error_and_no_hang() {
     let storage = memory();
     create(&storage, "/", 64, 4).write(.., &numbers(&[64])).unwrap();
     let array = open(&storage).into_async().with_cpu(Cpu::with(Nervous));
@@ -250,7 +251,7 @@ fn a_conflict_that_does_not_end_names_the_chunk() {
     let storage = memory();
     let array = create(&storage, "/", 4, 4);
     array.write(.., &[1_u16; 4]).unwrap();
-    // The object is another one each time: it is written again and again between read and put.
+    // Another handle writes the object each time between read and put.
     let odd = Odd::new(&storage);
     fn again(odd: &Odd, array: &Array, rounds: u16) {
         let (next, same) = (odd.clone(), array.clone());
@@ -267,7 +268,7 @@ fn a_conflict_that_does_not_end_names_the_chunk() {
 }
 
 #[test]
-fn a_handle_can_be_told_to_write_whole_chunks_alone() {
+fn a_handle_can_be_limited_to_writes_of_whole_chunks() {
     let storage = memory();
     let array = create(&storage, "/", 7, 4);
     array.write(.., &numbers(&[7])).unwrap();
@@ -275,12 +276,12 @@ fn a_handle_can_be_told_to_write_whole_chunks_alone() {
     for (part, values) in [(0..3, 3), (2..6, 4), (4..6, 2)] {
         let e = aligned.write(part, &vec![9_u16; values]).unwrap_err();
         assert_eq!(e.kind(), ArrayErrorKind::InvalidArgument);
-        assert!(e.to_string().contains("covers a part of the chunk"), "{e}");
+        assert!(e.to_string().contains("covers part of the chunk"), "{e}");
     }
     assert_eq!(array.read::<u16>(..).unwrap().into_vec(), numbers(&[7]));
     aligned.write(4..7, &[9_u16; 3]).unwrap();
     assert_eq!(array.read::<u16>(3..).unwrap().into_vec(), [3, 9, 9, 9]);
-    // what the edge cuts is no fault of the caller
+    // chunks that the edge of the array cuts are allowed
     let mut growing = aligned.clone();
     growing.resize([8]).unwrap();
     growing.append(0, NdVec::new([3], vec![5_u16; 3]).unwrap()).unwrap();

@@ -1,5 +1,5 @@
-//! What becomes of an array when its store fails: at every call, in every way (quality: old or new, an error, and a second
-//! try that succeeds). And what layers over a store make of reads and writes.
+//! Arrays in stores that fail at every call and in every way: chunks stay old or become new, the call returns an error,
+//! and a second try succeeds. Also reads and writes through layers.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;
@@ -24,14 +24,14 @@ use zarr_store::{CacheOptions, Cached, MemoryStore};
 const SHAPE: [u64; 2] = [8, 8];
 const CHUNK: [u64; 2] = [4, 4];
 
-/// What is done to an array while its store fails.
+/// An operation on an array while its store fails.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Work {
-    /// All of it is written, without a look at what is there.
+    /// Writes whole chunks, without a read.
     Write,
-    /// Part of each chunk is written.
+    /// Writes part of each chunk.
     Update,
-    /// All of it becomes fill value: chunks are deleted.
+    /// Writes fill values to the whole array, which deletes the chunks.
     Erase,
     Read,
     ReadPart,
@@ -41,7 +41,7 @@ enum Work {
 const WORKS: [Work; 6] =
     [Work::Write, Work::Update, Work::Erase, Work::Read, Work::ReadPart, Work::EditAttributes];
 
-/// Elements that no two chunks and no two versions share.
+/// Returns elements that differ between all chunks and all versions.
 fn version(number: u16) -> Vec<u16> {
     numbers(&SHAPE).iter().map(|value| value + 100 * number).collect()
 }
@@ -52,7 +52,7 @@ fn part(values: &[u16], rows: std::ops::Range<usize>, columns: std::ops::Range<u
 }
 
 impl Work {
-    /// What the array holds afterwards.
+    /// The elements of the array afterwards.
     fn new_values(self) -> Vec<u16> {
         match self {
             Self::Write => version(3),
@@ -68,7 +68,7 @@ impl Work {
         }
     }
 
-    /// Does it, from opening on. What is read is given back.
+    /// Opens the array and runs the operation. Returns the elements that it read, if any.
     async fn run(self, storage: Storage, cpu: Cpu) -> ArrayResult<Option<Vec<u16>>> {
         let mut array = Array::open(storage, "/", &standard()).await?.with_cpu(cpu);
         match self {
@@ -87,7 +87,7 @@ impl Work {
         Ok(None)
     }
 
-    /// What a read gives when nothing fails.
+    /// The elements that a read returns if nothing fails.
     fn result(self, values: &[u16]) -> Option<Vec<u16>> {
         match self {
             Self::Read => Some(values.to_vec()),
@@ -97,7 +97,7 @@ impl Work {
     }
 }
 
-/// An array of which the second version is stored, in a store whose n-th call from then on has a fault.
+/// An array with its second version stored, in a store whose n-th call after that has a fault.
 struct Setup {
     memory: Storage,
     storage: Storage,
@@ -129,7 +129,7 @@ impl Setup {
         block_on(Work::Read.run(self.memory.clone(), Cpu::inline())).unwrap().unwrap()
     }
 
-    /// That each chunk is as it was or as it should be, and that nothing else is in the store.
+    /// Asserts that each chunk is old or new, and that the store holds nothing else.
     fn is_old_or_new(&self, work: Work, what: &str) {
         let (old, new, now) = (version(2), work.new_values(), self.stored());
         for (row, column) in [(0, 0), (0, 4), (4, 0), (4, 4)] {
@@ -142,10 +142,10 @@ impl Setup {
         }
     }
 
-    /// That the same work succeeds now, with the same handle on the store.
+    /// Asserts that the same work succeeds now, with the same handle on the store.
     fn succeeds_now(&self, work: Work, what: &str) {
         if self.faulty.faults() == 0 {
-            return; // the fault would be met now
+            return; // the fault would happen now
         }
         let result = block_on(work.run(self.storage.clone(), Cpu::inline()));
         let result = result.unwrap_or_else(|e| panic!("{what}: the second try fails: {e}"));
@@ -158,8 +158,8 @@ fn codecs() -> [(&'static str, Vec<Extension>); 3] {
     [("plain", chains()[0].clone()), ("zstd", chains()[4].clone()), ("sharded", sharded(&[2, 2], "end"))]
 }
 
-/// `check` for each kind of work over each array in each kind of store, with a fault at the first call, at the second, and
-/// so on until a run has none.
+/// Runs `check` for each kind of work, array and store, with a fault at the first call, at the second and so on, until
+/// a run has no fault.
 fn at_every_call(faults: &[Fault], check: impl Fn(&Setup, Work, &str)) {
     let mut struck = 0;
     for (name, codecs) in codecs() {
@@ -199,7 +199,7 @@ fn an_error_at_any_call_is_reported_and_leaves_old_or_new_chunks() {
 }
 
 #[test]
-fn answers_that_are_too_short_are_noticed() {
+fn answers_that_are_too_short_are_detected() {
     at_every_call(&[Fault::Short], |setup, work, what| {
         if let Ok(result) = block_on(work.run(setup.storage.clone(), Cpu::inline())) {
             assert_eq!(result, work.result(&version(2)), "{what}");
@@ -211,7 +211,7 @@ fn answers_that_are_too_short_are_noticed() {
 }
 
 #[test]
-fn an_old_answer_harms_no_write_and_is_never_mixed_into_a_chunk() {
+fn stale_answers_break_no_write_and_are_never_mixed_into_a_chunk() {
     at_every_call(&[Fault::Stale], |setup, work, what| {
         match block_on(work.run(setup.storage.clone(), Cpu::inline())) {
             Ok(Some(read)) if work == Work::Read => {
@@ -229,7 +229,7 @@ fn an_old_answer_harms_no_write_and_is_never_mixed_into_a_chunk() {
 }
 
 #[test]
-fn what_is_dropped_at_any_await_leaves_old_or_new_chunks_and_no_lock() {
+fn a_drop_at_any_await_leaves_old_or_new_chunks_and_no_lock() {
     at_every_call(&[Fault::HangBefore, Fault::HangAfter], |setup, work, what| {
         {
             let mut running = Box::pin(work.run(setup.storage.clone(), Cpu::inline()));
@@ -237,7 +237,7 @@ fn what_is_dropped_at_any_await_leaves_old_or_new_chunks_and_no_lock() {
             while running.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {
                 polls += 1;
                 if setup.faulty.faults() == 1 && polls > 1000 {
-                    break; // nobody else has anything left to do
+                    break; // only the hanging call is left
                 }
             }
         }
@@ -247,7 +247,7 @@ fn what_is_dropped_at_any_await_leaves_old_or_new_chunks_and_no_lock() {
 }
 
 #[test]
-fn what_comes_late_is_as_good() {
+fn delayed_calls_give_the_same_result() {
     at_every_call(&[Fault::Delay(Duration::from_micros(50))], |setup, work, what| {
         let result = block_on(work.run(setup.storage.clone(), Cpu::threads(2))).unwrap();
         assert_eq!(result, work.result(&version(2)), "{what}");
@@ -280,7 +280,7 @@ impl Store for Retrying {
 }
 
 #[test]
-fn a_store_that_is_unavailable_now_and_then_is_not_noticed_behind_a_retry() {
+fn retries_hide_a_store_that_is_sometimes_unavailable() {
     for (seed, (name, codecs)) in (0..).zip(codecs()) {
         let memory = Storage::from(MemoryStore::new());
         let (faulty, layer) = Faulty::random(&memory, seed, 0.3, &[Fault::ErrorBefore(Unavailable)]);
@@ -301,7 +301,7 @@ fn a_store_that_is_unavailable_now_and_then_is_not_noticed_behind_a_retry() {
 }
 
 #[test]
-fn what_was_read_before_is_read_without_the_store_and_updates_are_seen() {
+fn a_cache_answers_repeated_reads_and_shows_updates() {
     for (name, codecs) in codecs() {
         let (counted, counting) = Counting::over(&Storage::from(MemoryStore::new()));
         let (storage, _) = Cached::over(&counted, CacheOptions::default());
@@ -319,7 +319,7 @@ fn what_was_read_before_is_read_without_the_store_and_updates_are_seen() {
         }
         run(Work::Update);
         assert_eq!(run(Work::Read), Some(Work::Update.new_values()), "{name}");
-        // Somebody else writes, behind the back of the cache: an update meets the conflict, and keeps both.
+        // Another writer writes past the cache: an update gets a conflict, and keeps both changes.
         block_on(Work::Write.run(counted.clone(), Cpu::inline())).unwrap();
         run(Work::Update);
         let mut both = version(3);
@@ -330,7 +330,7 @@ fn what_was_read_before_is_read_without_the_store_and_updates_are_seen() {
     }
 }
 
-/// How often a read has to wait for the network, whatever machine it runs on.
+/// Counts how often a read waits for the network, which does not depend on the machine.
 #[test]
 fn reads_take_as_few_round_trips_as_can_be() {
     let shards = sharded(&[2, 2], "end");
@@ -347,7 +347,7 @@ fn reads_take_as_few_round_trips_as_can_be() {
         let (storage, simulated) = Simulated::virtually(&memory, network);
         let array = simulated.run(Array::open(storage, "/", &standard())).unwrap().with_cpu(Cpu::inline());
         assert_eq!(simulated.round_trips(), opening);
-        // All but a column: parts of chunks, of which a shard has many.
+        // All columns but one: parts of chunks, many in each shard.
         let read = simulated.run(array.read::<u16>([(0..32), (0..31)])).unwrap();
         assert_eq!(read.shape(), [32, 31]);
         assert_eq!(simulated.round_trips() - opening, reading, "{in_flight} in flight");

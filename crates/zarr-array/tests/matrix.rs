@@ -1,5 +1,5 @@
-//! Every data type with every codec: what goes together comes back as it was written, and what does not is refused when the
-//! array is opened, not when it is read or written. `matrix.txt` is the table of it.
+//! Every data type with every codec: a pair that works returns the elements that were written; a pair that does not
+//! work fails when the array is opened, not when it is read or written. `matrix.txt` is the table of results.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 #[path = "../examples/extensions/table.rs"]
@@ -16,7 +16,7 @@ use zarr_store::MemoryStore;
 
 const TABLE: &str = include_str!("matrix.txt");
 
-/// The members that a codec cannot do without, for an element type and for chunks of 4.
+/// Returns the required members of the configuration of a codec, for an element type and for chunks of 4.
 fn configuration(codec: &str, serializer: &Value) -> Value {
     match codec {
         "blosc" | "numcodecs.blosc" => {
@@ -43,13 +43,13 @@ fn configuration(codec: &str, serializer: &Value) -> Value {
         "numcodecs.delta" => json!({"dtype": "<i4"}),
         "numcodecs.fixedscaleoffset" => json!({"offset": 0, "scale": 1, "dtype": "<f8", "astype": "<f8"}),
         "numcodecs.quantize" => json!({"digits": 2, "dtype": "<f4"}),
-        // The bytes of strings are no multiple of anything.
+        // The length of strings is not a multiple of anything.
         "numcodecs.shuffle" => json!({"elementsize": if serializer.is_string() { 1 } else { 4 }}),
         _ => json!({}),
     }
 }
 
-/// How the pair goes together.
+/// Returns the sign of the table for a pair.
 fn pair(registry: &Registry, t: &table::Type, codec: &str, kind: CodecKind) -> char {
     let serializer = match t.name() {
         "string" => json!("vlen-utf8"),
@@ -99,23 +99,23 @@ fn pair(registry: &Registry, t: &table::Type, codec: &str, kind: CodecKind) -> c
     match round(&elements) {
         Ok(once) if once == elements => 'x',
         Ok(once) => {
-            assert_eq!(round(&once).unwrap(), once, "{case}: what is lossy is lossy once");
+            assert_eq!(round(&once).unwrap(), once, "{case}: a second round trip loses no digits");
             '~'
         }
-        // The type goes with the codec, but not each of its elements.
+        // The pair works, but not for every element.
         Err(e) if e.kind() == ArrayErrorKind::InvalidArgument => '!',
-        Err(e) => panic!("{case} was opened, and yet: {e}"),
+        Err(e) => panic!("{case} was opened, but failed later: {e}"),
     }
 }
 
 #[test]
-fn d_02_pairs_of_types_and_codecs_are_those_of_the_table() {
+fn d_02_types_and_codecs_combine_as_the_table_says() {
     let registry = table::registry();
     let codecs = registry.codec_names().into_iter().filter(|name| !name.contains(':'));
     let codecs: Vec<_> = codecs.map(|name| (name, registry.codec(name).unwrap().kind)).collect();
     let mut made = String::from(
-        "Data types by codecs. x: comes back as it was; ~: loses digits once; !: elements that the codec has not are refused\n\
-         when they are written; a dot: refused when the array is opened.\n\n",
+        "Data types by codecs. x: elements are read as written; ~: digits are lost, but only once; !: the write\n\
+         fails for elements that the codec cannot represent; a dot: opening the array fails.\n\n",
     );
     for (i, (name, _)) in codecs.iter().enumerate() {
         writeln!(made, "{:26} {}{name}", "", "|".repeat(i)).unwrap();
@@ -127,6 +127,6 @@ fn d_02_pairs_of_types_and_codecs_are_those_of_the_table() {
     if made != TABLE {
         let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("matrix.txt");
         std::fs::write(&path, &made).unwrap();
-        panic!("the table has changed, it is now that of {}:\n{made}", path.display());
+        panic!("the table has changed, the new one is in {}:\n{made}", path.display());
     }
 }

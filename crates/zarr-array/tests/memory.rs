@@ -1,4 +1,4 @@
-//! What a read allocates: nothing the size of a chunk per chunk, and the result once.
+//! Allocations of reads and writes: no chunk-sized memory for each chunk, and only one copy of the result.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 #![allow(unsafe_code, reason = "a global allocator that counts")]
 
@@ -19,7 +19,7 @@ use zarr_array::{Axis, Cpu, NdVec, Selection, Storage, block_on, standard};
 use zarr_store::MemoryStore;
 use zarr_store_fs::FsStore;
 
-/// Allocations of this many bytes count as large: a quarter of a chunk.
+/// Allocations from this size on count as large: a quarter of a chunk.
 const LARGE: usize = 16 << 10;
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
@@ -39,7 +39,7 @@ impl Counting {
     }
 }
 
-// SAFETY: every call goes to the system's allocator as it is.
+// SAFETY: every call goes unchanged to the allocator of the system.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         Self::add(layout.size());
@@ -63,7 +63,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// One test at a time: they share the counters.
+/// The lock of the counters, which only one test may use at a time.
 static TURN: Mutex<()> = Mutex::new(());
 
 /// 100 chunks of 64 KiB in a directory.
@@ -89,7 +89,7 @@ fn a_steady_read_of_100_chunks_allocates_nothing_the_size_of_a_chunk() {
         }
         let before = LARGE_ONES.load(Relaxed);
         array.read_into(.., &mut buffer).unwrap();
-        // a worker that was idle in the warm-up may still grow its buffers: a handful, and not one a chunk
+        // a worker that was idle in the warm-up may still grow its buffers: a few allocations, not one per chunk
         let made = LARGE_ONES.load(Relaxed) - before;
         assert!(made <= 8, "chain {codecs}: {made} large allocations for 100 chunks");
         assert_eq!(buffer, numbers(&SHAPE));
@@ -114,7 +114,7 @@ fn a_steady_write_of_100_chunks_allocates_nothing_the_size_of_a_chunk() {
 
 #[cfg(feature = "arrow")]
 #[test]
-fn numbers_of_arrow_are_written_from_where_they_lie() {
+fn numbers_of_arrow_are_written_without_a_copy() {
     let _turn = TURN.lock();
     let (_folder, array) = stored(0);
     let whole = arrow_array::UInt16Array::from(numbers(&SHAPE));
@@ -155,7 +155,7 @@ fn a_steady_update_of_100_shards_allocates_nothing_the_size_of_a_shard() {
     assert!(made <= 16, "{made} large allocations for 100 shards");
 }
 
-/// A bytes → bytes codec that changes nothing and counts what goes through it.
+/// A bytes → bytes codec that changes nothing and counts the bytes that pass.
 #[derive(Debug)]
 struct Tally;
 
@@ -206,7 +206,7 @@ fn part_of_an_inner_chunk_is_written_at_the_cost_of_that_inner_chunk() {
         assert!(peak < SHARD * 3 / 2 + (16 << 20), "{at:?}: {peak} bytes at once");
         assert_eq!(array.read::<u16>(part).unwrap().into_vec(), values);
     }
-    // what covers an inner chunk does not decode it
+    // a write that covers an inner chunk does not decode it
     let decoded = DECODED.load(Relaxed);
     array.write([32..64, 0..32, 0..32], &vec![1_u16; 32 << 10]).unwrap();
     assert_eq!(DECODED.load(Relaxed), decoded);
@@ -228,8 +228,8 @@ fn shards_that_are_written_whole_take_no_more_memory_than_the_setting_allows() {
     PEAK.store(before, Relaxed);
     array.write(.., &values).unwrap();
     let peak = PEAK.load(Relaxed) - before;
-    // One shard at a time, not eight: in buffers of four threads that grow by doubling, and are copied as they grow. How
-    // the threads share the inner chunks out varies from run to run.
+    // One shard at a time, not eight: in buffers of four threads, which are doubled and copied as they grow. How many
+    // inner chunks each thread encodes varies from run to run.
     assert!(peak < SHARD * 7, "{peak} bytes for shards of {SHARD}");
     let mut read = vec![0_u16; values.len()];
     let before = LIVE.load(Relaxed);
@@ -240,7 +240,7 @@ fn shards_that_are_written_whole_take_no_more_memory_than_the_setting_allows() {
     assert!(peak < SHARD * 5 / 4, "{peak} bytes to read shards of {SHARD}");
 }
 
-/// What a document or an index asks for costs memory in proportion to what is wanted, not to how small it is cut.
+/// The memory of a read is proportional to the selected elements, not to the number of inner chunks.
 #[test]
 fn many_tiny_inner_chunks_cost_no_multiple_of_the_result() {
     let _turn = TURN.lock();
@@ -257,7 +257,7 @@ fn many_tiny_inner_chunks_cost_no_multiple_of_the_result() {
     };
     // the result takes 2 MiB, the index 16 MiB
     let absent = peak_of(&mut || assert_eq!(array.read::<u16>(..).unwrap().as_slice()[9], 7));
-    assert!(absent < 32 << 20, "{absent} bytes for an array of nothing");
+    assert!(absent < 32 << 20, "{absent} bytes for an array without chunks");
     let index = vec![0xff; 16 * usize::try_from(MANY).unwrap()];
     let checksum = crc32c(&index).to_le_bytes();
     block_on(array.storage().put(&array.chunk_key(&[0]).unwrap(), [&index[..], &checksum].concat())).unwrap();
@@ -266,14 +266,14 @@ fn many_tiny_inner_chunks_cost_no_multiple_of_the_result() {
     let update = peak_of(&mut || array.write(5..6, &[1_u16]).unwrap());
     assert!(update < 112 << 20, "{update} bytes to change one element, with an index of 16 MiB");
     assert_eq!(array.read::<u16>(4..7).unwrap().into_vec(), [7, 1, 7]);
-    // a column of an uncompressed chunk that is not there
+    // a column of an uncompressed chunk that is missing
     let plain = meta(&[1 << 18, 4096], &[1 << 18, 4096], &inner);
     let array = Array::create(MemoryStore::new(), "/", plain, &standard()).unwrap();
     let column = peak_of(&mut || assert_eq!(array.read::<u16>((.., 4)).unwrap().as_slice()[9], 7));
     assert!(column < 128 << 20, "{column} bytes for a column of 512 KiB");
 }
 
-/// Nothing is listed per chunk: neither the chunks nor their places in the result.
+/// A plan has no list of chunks or of their places in the result.
 #[test]
 fn a_plan_takes_no_memory_per_chunk() {
     let _turn = TURN.lock();
@@ -287,7 +287,7 @@ fn a_plan_takes_no_memory_per_chunk() {
     assert!(peak < 2 * result, "{peak} bytes for {CHUNKS} chunks and a result of {result}");
 }
 
-/// CRC-32C, bit by bit: slow, and enough for one index.
+/// Computes CRC-32C bit by bit: slow, but fast enough for one index.
 fn crc32c(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |crc, byte| {
         (0..8).fold(crc ^ u32::from(*byte), |crc, _| (crc >> 1) ^ (0x82f6_3b78 & 0_u32.wrapping_sub(crc & 1)))
@@ -295,7 +295,7 @@ fn crc32c(bytes: &[u8]) -> u32 {
 }
 
 #[test]
-fn updates_of_many_shards_behind_a_network_hold_as_many_as_are_allowed() {
+fn updates_of_remote_shards_hold_only_as_many_as_are_allowed() {
     let _turn = TURN.lock();
     const SHARD: usize = 2 << 20;
     let codecs = common::sharded(&[64, 64], "end");
@@ -326,7 +326,7 @@ fn a_typed_read_needs_little_more_than_its_result() {
             peak < result * 12 / 10 + (32 << 20),
             "chain {codecs}: {peak} bytes for a result of {result}"
         );
-        // the result itself is there once, so that the bound above is not what saves a second copy of a small one
+        // the bound above would allow a second copy of a small result
         assert!(peak < result * 2, "chain {codecs}: {peak} bytes for a result of {result}");
     }
 }

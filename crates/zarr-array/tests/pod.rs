@@ -1,4 +1,4 @@
-//! Types that are nothing but their bytes, as elements.
+//! `bytemuck::Pod` types as elements.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;
@@ -47,7 +47,7 @@ fn create(data_type: DataType) -> Array {
 }
 
 #[test]
-fn structs_go_there_and_back_in_the_byte_order_of_the_codec() {
+fn structs_round_trip_in_the_byte_order_of_the_codec() {
     let array = structs(points());
     let values = [1_i16, -2, 3, -4].map(|count| Point { x: f32::from(count) / 2.0, count, tag: *b"ab" });
     array.write([1..3, 2..4], &values).unwrap();
@@ -66,7 +66,7 @@ fn structs_go_there_and_back_in_the_byte_order_of_the_codec() {
 }
 
 #[test]
-fn structs_that_are_not_the_same_are_refused_with_the_reason() {
+fn structs_that_do_not_match_are_refused_with_the_reason() {
     let field = |name: &str, data_type: &str| json!({"name": name, "data_type": data_type});
     for (fields, expected) in [
         (
@@ -77,7 +77,7 @@ fn structs_that_are_not_the_same_are_refused_with_the_reason() {
             json!([field("x", "int32"), field("n", "int16"), field("tag", "r16")]),
             "field \"x\": the data type is int32",
         ),
-        (json!([field("x", "float32"), field("n", "int16")]), "the Rust struct 8"),
+        (json!([field("x", "float32"), field("n", "int16")]), "the Rust struct has 8"),
         (json!([field("x", "float32"), field("n", "int16"), field("z", "r16")]), "field \"z\" of the array"),
     ] {
         let (kind, message) = refused(structs(fields).read::<Point>(..));
@@ -101,7 +101,7 @@ fn raw_types_take_any_type_of_their_size() {
     assert!(structs(points()).read::<Opaque>(..).is_err());
 }
 
-/// A byte of a Rust struct can hold values that an integer of four bits does not have.
+/// A byte of a Rust struct can hold values that an integer of four bits cannot represent.
 #[test]
 fn fields_of_few_bits_are_refused() {
     #[derive(Debug, Clone, Copy, Pod, Zeroable)]
@@ -111,8 +111,5 @@ fn fields_of_few_bits_are_refused() {
     }
     pod!(Small { n });
     let (_, message) = refused(structs(json!([{"name": "n", "data_type": "int4"}])).read::<Small>(..));
-    assert!(
-        message.contains("field \"n\": data type int4 does not have a value for every byte"),
-        "{message}"
-    );
+    assert!(message.contains("field \"n\": data type int4 does not use all bits of its bytes"), "{message}");
 }

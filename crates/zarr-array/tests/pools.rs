@@ -1,4 +1,4 @@
-//! Blocking calls from the threads of the very pool that an array was given: they end, whatever the pool is busy with.
+//! Blocking calls from threads of the array's own pool end, no matter how busy the pool is.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;
@@ -28,7 +28,7 @@ impl Spawn for Rayon {
     }
 }
 
-/// Fails when `work` does not end. A deadlock has no other sign than time.
+/// Asserts that `work` ends within a minute. Only a timeout can detect a deadlock.
 fn ends(what: &str, work: impl FnOnce() + Send + 'static) {
     let (send, receive) = mpsc::channel();
     thread::spawn(move || {
@@ -38,7 +38,7 @@ fn ends(what: &str, work: impl FnOnce() + Send + 'static) {
     assert!(receive.recv_timeout(Duration::from_secs(60)).is_ok(), "{what}: it does not end");
 }
 
-/// 64 slabs of 5 rows, none of which is aligned to the chunks.
+/// Writes and reads 64 slabs of 5 rows, which are not aligned to chunks.
 fn slabs(array: &Array) {
     let rows = 320_u64;
     (0..64_u64).into_par_iter().for_each(|i| {
@@ -54,7 +54,7 @@ fn slabs(array: &Array) {
 }
 
 #[test]
-fn blocking_calls_from_the_pool_that_they_were_given_end() {
+fn blocking_calls_from_workers_of_their_own_pool_end() {
     for width in [1, 2] {
         for codecs in [common::chains()[4].clone(), sharded(&[4, 64], "end")] {
             for remote in [false, true] {

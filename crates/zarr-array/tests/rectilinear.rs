@@ -1,4 +1,4 @@
-//! Arrays whose chunks differ in length (checklist C.2): everything that works with chunks of one shape works with these.
+//! Arrays whose chunks differ in length: all operations work as with chunks of one shape.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;
@@ -25,7 +25,7 @@ fn memory() -> Storage {
     Storage::from(MemoryStore::new())
 }
 
-/// Metadata with these `chunk_shapes`, as they are given where they are not all integers.
+/// Returns metadata with these `chunk_shapes`.
 fn meta(shape: &[u64], lists: serde_json::Value, codecs: &[Extension]) -> ArrayMeta {
     let grid = Extension::new("rectilinear").with("kind", "inline").with("chunk_shapes", lists);
     let builder = ArrayMeta::builder(shape, DataType::UInt16).chunk_grid(grid).fill(7);
@@ -52,13 +52,13 @@ fn read(array: &Array) -> Vec<u16> {
     array.read::<u16>(..).unwrap().into_vec()
 }
 
-/// What the document says of the first dimension.
+/// Returns the entry of `chunk_shapes` for the first dimension.
 fn lengths(array: &Array) -> serde_json::Value {
     let grid = array.metadata().document().chunk_grid().to_spec().unwrap();
     grid.configuration["chunk_shapes"][0].clone()
 }
 
-/// Keys with the sizes of their objects, without the document.
+/// Returns all keys except that of the document, with the sizes of their objects.
 fn stored(storage: &Storage) -> Vec<(String, usize)> {
     let keys = common::keys(storage).into_iter().filter(|key| key != "zarr.json");
     let value = |key: &str| block_on(storage.get(&Key::new(key).unwrap(), u64::MAX)).unwrap().unwrap();
@@ -70,12 +70,12 @@ fn c14_c15_a_chunk_is_stored_at_its_own_full_shape() {
     let storage = memory();
     let array = plain(&storage, &[6, 5], json!([[1, 2, 4], [4, 3, 9]]));
     array.write(.., &numbers(&[6, 5])).unwrap();
-    // Rows of 1, 2 and 4, columns of 4 and 3; the last of each reach over the edge, and a third column is behind it.
+    // Rows of 1, 2 and 4, columns of 4 and 3. The last ones reach over the edge, and a third column lies beyond it.
     let sizes = [("c/0/0", 4), ("c/0/1", 3), ("c/1/0", 8), ("c/1/1", 6), ("c/2/0", 16), ("c/2/1", 12)];
     assert_eq!(stored(&storage), sizes.map(|(key, elements)| (key.to_owned(), 2 * elements)));
     let last = block_on(storage.get(&Key::new("c/2/1").unwrap(), u64::MAX)).unwrap().unwrap();
     let last: Vec<u8> = last.chunks(2).map(|pair| pair[0]).collect();
-    assert_eq!(last, [19, 7, 7, 24, 7, 7, 29, 7, 7, 7, 7, 7], "G4");
+    assert_eq!(last, [19, 7, 7, 24, 7, 7, 29, 7, 7, 7, 7, 7], "rule G4");
     assert_eq!((array.chunk_counts(), array.chunk_shape(&[1, 0])), (vec![3, 2], Some(vec![2, 4])));
     assert_eq!((array.chunk_shape(&[0, 2]), array.chunk_shape(&[3, 0])), (Some(vec![1, 9]), None));
     let one = array.explain([1..3, 0..4]).unwrap();
@@ -83,7 +83,7 @@ fn c14_c15_a_chunk_is_stored_at_its_own_full_shape() {
 }
 
 #[test]
-fn chunks_are_read_and_written_as_they_lie_and_no_more() {
+fn only_the_selected_chunks_are_read_and_written() {
     let (storage, counting) = Counting::over(&memory());
     let array = plain(&storage, &[6, 5], json!([[1, 2, 3], [4, 1]]));
     let used = |act: &dyn Fn()| {
@@ -100,7 +100,7 @@ fn chunks_are_read_and_written_as_they_lie_and_no_more() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Chunks of any lengths, in shards or not: what is written, whole and in parts, is what is read, whole and in parts.
+    /// Chunks or shards of any lengths: whole and partial writes are read back, whole and in parts.
     #[test]
     fn any_lengths_hold_any_elements(
         rows in prop::collection::vec(1_u64..4, 1..5), columns in prop::collection::vec(1_u64..4, 1..5),
@@ -108,7 +108,7 @@ proptest! {
         start in (0_u64..9, 0_u64..9), count in (0_u64..9, 0_u64..9), step in (1_u64..3, 1_u64..3),
         remote in any::<bool>(),
     ) {
-        // Every number behind the chains is shards, of whole inner chunks.
+        // Numbers after the last chain stand for shards of whole inner chunks.
         let (codecs, scale) = match chains().get(chain) {
             Some(codecs) => (codecs.clone(), (1, 1)),
             None => (sharded(&[2, 3], "end"), (2, 3)),
@@ -145,7 +145,7 @@ proptest! {
 }
 
 #[test]
-fn c12_chunks_behind_the_array_hold_nothing() {
+fn c12_chunks_beyond_the_array_hold_nothing() {
     let storage = memory();
     let mut array = plain(&storage, &[6], json!([[2, 4, 3, 5]]));
     array.write(.., &numbers(&[6])).unwrap();
@@ -153,7 +153,7 @@ fn c12_chunks_behind_the_array_hold_nothing() {
     let stray = Key::new("c/2").unwrap();
     block_on(storage.put(&stray, [1, 0, 2, 0, 3, 0].to_vec())).unwrap();
     assert_eq!(read(&array), numbers(&[6]));
-    // A cut deletes it, so that it is not there when the array grows over it.
+    // A smaller shape deletes it, so that it is not read when the array grows again.
     array.resize([5]).unwrap();
     array.resize([14]).unwrap();
     assert_eq!(lengths(&array), json!([2, 4, 3, 5]));
@@ -182,7 +182,7 @@ fn c18_g7_a_grid_grows_with_the_array_and_keeps_its_chunks_when_it_shrinks() {
         assert_eq!(read(&open(&storage)), numbers(&[12]));
         assert_eq!(stored(&storage).last(), Some(&("c/4".to_owned(), 10)));
     }
-    // A dimension of one length goes on with it.
+    // A dimension with one length for all chunks grows by that length.
     let mut array = plain(&memory(), &[6, 3], json!([4, [1, 2]]));
     array.resize([100, 5]).unwrap();
     let grid = array.metadata().document().chunk_grid().to_spec().unwrap();
@@ -201,7 +201,7 @@ fn each_append_is_a_chunk_of_its_own() {
     }
     assert_eq!(lengths(&array), json!([1, 2, 31, 28, 30]));
     assert_eq!(open(&storage).read::<u16>(34..62).unwrap().into_vec(), [28; 28]);
-    // Behind the array there is room for some of what comes.
+    // The last chunk has room for some of the next elements.
     array.resize([91]).unwrap();
     array.append(0, row(&[9, 9, 9])).unwrap();
     assert_eq!(lengths(&array), json!([1, 2, 31, 28, 30, 2]));
@@ -209,9 +209,9 @@ fn each_append_is_a_chunk_of_its_own() {
 }
 
 #[test]
-fn c17_lists_of_one_length_are_stored_as_that_and_grow_by_it() {
+fn c17_a_list_of_one_length_is_stored_as_that_length_and_grows_by_it() {
     for (length, lists, stored, chunks) in [
-        (0, json!([[]]), json!([1]), 3), // no chunk at all is as good as one of any length
+        (0, json!([[]]), json!([1]), 3), // a list without chunks is stored as length 1
         (4, json!([[4]]), json!([4]), 2),
         (8, json!([[4, 4]]), json!([4]), 3),
     ] {
@@ -224,12 +224,12 @@ fn c17_lists_of_one_length_are_stored_as_that_and_grow_by_it() {
 }
 
 #[test]
-fn two_who_append_at_once_get_chunks_of_their_own() {
+fn concurrent_appends_get_their_own_chunks() {
     let storage = memory();
     plain(&storage, &[3], json!([[1, 2]]));
     let odd = Odd::new(&storage);
     let others = storage.clone();
-    // Between reading and putting the document somebody else appends, and again before the elements are put.
+    // Another writer appends between the read and the put of the document, and again before the elements are put.
     odd.before_put("zarr.json", move || open(&others).append(0, row(&[60, 70])).unwrap());
     let mut first = open(&odd.storage());
     first.append(0, row(&[40, 50, 55])).unwrap();
@@ -238,7 +238,7 @@ fn two_who_append_at_once_get_chunks_of_their_own() {
     odd.before_put("c/4", move || open(&others).append(0, row(&[90])).unwrap());
     first.append(0, row(&[80])).unwrap();
     assert_eq!(read(&open(&storage))[3..], [60, 70, 40, 50, 55, 80, 90]);
-    // Who knows none of that reads and writes what he knows of, and appends behind all of it.
+    // A handle with an old shape reads and writes within that shape, but appends after all others.
     let mut late = open(&storage);
     first.append(0, row(&[91, 92])).unwrap();
     late.write(0..2, &[1_u16, 2]).unwrap();
@@ -249,7 +249,7 @@ fn two_who_append_at_once_get_chunks_of_their_own() {
 }
 
 #[test]
-fn many_who_append_lose_nothing() {
+fn many_concurrent_appends_lose_nothing() {
     let storage = memory();
     plain(&storage, &[3], json!([[1, 2]]));
     std::thread::scope(|threads| {
@@ -267,7 +267,7 @@ fn many_who_append_lose_nothing() {
 }
 
 #[test]
-fn an_array_that_has_grown_is_still_the_one_that_was_made() {
+fn an_array_that_has_grown_is_still_the_same_array() {
     let storage = memory();
     let made = || meta(&[3], json!([[1, 2]]), &chains()[0]);
     let there = CreateOptions::new().existing(ExistingNode::Open);
@@ -276,7 +276,7 @@ fn an_array_that_has_grown_is_still_the_one_that_was_made() {
     assert_eq!(create(made()).unwrap().shape(), [6]);
     let other = meta(&[3], json!([[2, 1]]), &chains()[0]);
     assert_eq!(create(other).unwrap_err().kind(), ArrayErrorKind::Exists);
-    // Nor is it resized once it has become another one.
+    // An array that was replaced by another one is not resized.
     let mut handle = open(&storage);
     let other = meta(&[3], json!([[2, 1]]), &chains()[0]);
     Array::replace(storage.clone(), "/", other, &standard()).unwrap();
@@ -284,7 +284,7 @@ fn an_array_that_has_grown_is_still_the_one_that_was_made() {
 }
 
 #[test]
-fn c19_shards_of_different_lengths_hold_chunks_of_one() {
+fn c19_shards_of_different_lengths_hold_inner_chunks_of_one_length() {
     let storage = memory();
     let codecs = sharded(&[2], "end");
     let mut array = create(&storage, &[9], json!([[2, 6, 4]]), &codecs);
@@ -293,7 +293,7 @@ fn c19_shards_of_different_lengths_hold_chunks_of_one() {
     assert_eq!(read(&array), [0, 1, 2, 50, 51, 5, 6, 7, 8]);
     let inner = array.inner_chunks(&[1]).unwrap().unwrap();
     assert_eq!(inner.iter().map(|chunk| chunk.start[0]).collect::<Vec<_>>(), [0, 2, 4]);
-    // What is added is a whole number of inner chunks, of which the array has what it needs.
+    // The added shard has a whole number of inner chunks. The array uses only a part of it.
     array.append(0, row(&[90; 6])).unwrap();
     assert_eq!((array.shape(), lengths(&array)), (&[15][..], json!([2, 6, 4, 4])));
     assert_eq!(open(&storage).read::<u16>(8..).unwrap().into_vec(), [8, 90, 90, 90, 90, 90, 90]);
@@ -306,8 +306,8 @@ fn c19_shards_of_different_lengths_hold_chunks_of_one() {
 /// A document, the elements, and the objects in hexadecimal.
 type Recorded = (&'static str, &'static [u16], &'static [(&'static str, &'static str)]);
 
-/// What zarr-python 3.4.2 has stored: shards of 4 and 2; and chunks of 1, 2 and 3, to which 4 were appended before
-/// the array was cut to 5.
+/// Data of zarr-python 3.4.2: shards of 4 and 2; and chunks of 1, 2 and 3, with 4 elements appended before the array
+/// was cut to length 5.
 const ZARR_PYTHON: [Recorded; 2] = [
     (
         r#"{"shape": [6], "data_type": "uint16", "chunk_grid": {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [[4, 2]]}}, "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}}, "fill_value": 0, "codecs": [{"name": "sharding_indexed", "configuration": {"chunk_shape": [2], "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}], "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}], "index_location": "end"}}], "attributes": {}, "zarr_format": 3, "node_type": "array", "storage_transformers": []}"#,
@@ -328,7 +328,7 @@ const ZARR_PYTHON: [Recorded; 2] = [
 ];
 
 #[test]
-fn what_zarr_python_wrote_is_read_and_would_be_written_alike() {
+fn data_of_zarr_python_is_read_and_written_alike() {
     for (document, elements, objects) in ZARR_PYTHON {
         let [theirs, ours] = [memory(), memory()];
         let put = |storage: &Storage, key: &str, value: Vec<u8>| {
@@ -353,7 +353,7 @@ fn what_zarr_python_wrote_is_read_and_would_be_written_alike() {
 }
 
 #[test]
-fn a_chunk_that_nobody_could_read_is_not_added() {
+fn a_chunk_that_is_too_large_to_read_is_not_added() {
     let storage = memory();
     plain(&storage, &[3], json!([[1, 2]]));
     let mut limits = Limits::default();
@@ -361,7 +361,7 @@ fn a_chunk_that_nobody_could_read_is_not_added() {
     let mut array = Array::open(storage.clone(), "/", &standard()).unwrap().with_limits(limits);
     let e = array.resize([54]).unwrap_err();
     assert_eq!(e.kind(), ArrayErrorKind::LimitExceeded);
-    assert!(e.to_string().contains("add less at once"), "{e}");
+    assert!(e.to_string().contains("add fewer at once"), "{e}");
     assert_eq!(open(&storage).shape(), [3]);
     array.resize([53]).unwrap();
     array.resize([54]).unwrap();
@@ -369,7 +369,7 @@ fn a_chunk_that_nobody_could_read_is_not_added() {
 }
 
 #[test]
-fn lengths_that_no_memory_has_do_no_harm() {
+fn huge_chunk_lengths_cost_no_memory() {
     let most = u64::MAX;
     for lists in [json!([[most]]), json!([[3, most - 3]]), json!([[[1, 3], [most / 4, 2]]])] {
         let array = plain(&memory(), &[6], lists.clone());
@@ -378,7 +378,7 @@ fn lengths_that_no_memory_has_do_no_harm() {
         assert!(array.read::<u16>(..).is_err(), "{lists}");
         assert!(array.write(.., &numbers(&[6])).is_err(), "{lists}");
     }
-    // Four thousand million chunks, of which one is written.
+    // Four thousand million chunks. One is written.
     let mut array = plain(&memory(), &[4_000_000_001], json!([[[1, 4_000_000_000_u64], 1000]]));
     array.write(3_999_999_999..4_000_000_001_u64, &[1_u16, 2]).unwrap();
     array.resize([4_000_000_005]).unwrap();
@@ -390,7 +390,7 @@ fn lengths_that_no_memory_has_do_no_harm() {
 }
 
 #[test]
-fn a_store_that_cannot_list_is_cut_as_well() {
+fn a_smaller_shape_deletes_chunks_in_a_store_that_cannot_list() {
     let storage = memory();
     let made = plain(&storage, &[9], json!([[2, 3, 4]])).with_empty_chunks(EmptyChunks::Store);
     made.write(.., &numbers(&[9])).unwrap();
@@ -402,7 +402,7 @@ fn a_store_that_cannot_list_is_cut_as_well() {
 }
 
 #[test]
-fn c20_the_draft_is_read_by_who_asks_for_it() {
+fn c20_the_draft_is_read_if_it_is_registered() {
     let storage = memory();
     let array = plain(&storage, &[6], json!([[1, 2, 3]]));
     array.write(.., &numbers(&[6])).unwrap();

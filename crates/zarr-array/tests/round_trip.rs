@@ -1,4 +1,4 @@
-//! What is written is what is read, through every chain, by every way in.
+//! Elements are read as they were written, with every chain and every method.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;
@@ -18,7 +18,7 @@ use zarr_store::MemoryStore;
 use zarr_store_fs::FsStore;
 
 #[test]
-fn every_chain_gives_back_what_it_was_given() {
+fn every_chain_round_trips() {
     for codecs in chains() {
         let shape = [13, 11];
         let (array, _) = counted(&shape, &[5, 4], &codecs);
@@ -31,9 +31,9 @@ fn every_chain_gives_back_what_it_was_given() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// A part read by itself is the same part of the whole: with steps, over chunk borders, through every chain.
+    /// With steps, over chunk borders, with every chain.
     #[test]
-    fn partial_equals_whole(
+    fn a_partial_read_equals_the_same_part_of_a_whole_read(
         chain in 0..chains().len(),
         rows in 1_u64..12, columns in 1_u64..12,
         chunk in (1_u64..7, 1_u64..7),
@@ -61,9 +61,9 @@ proptest! {
         prop_assert_eq!(part.as_slice(), &expected[..]);
     }
 
-    /// Boxes written one after the other, with steps, leave what the same assignments leave in a plain array.
+    /// Boxes with steps, written one after the other, have the same result as in a plain array.
     #[test]
-    fn writes_of_parts_change_those_parts_alone(
+    fn writes_of_parts_change_only_those_parts(
         chain in 0..chains().len(),
         boxes in prop::collection::vec((0_u64..9, 0_u64..9, 1_u64..9, 1_u64..9, 1_u64..3), 1..5),
     ) {
@@ -117,7 +117,7 @@ fn async_and_blocking_give_the_same_on_every_kind_of_store() {
             let mut buffer = vec![0_u16; 1200];
             blocking.read_into(.., &mut buffer).unwrap();
             assert_eq!(all.as_slice(), buffer);
-            let AnyArray::UInt16(any) = blocking.read_any(..).unwrap() else { panic!("another type") };
+            let AnyArray::UInt16(any) = blocking.read_any(..).unwrap() else { panic!("not `UInt16`") };
             assert_eq!(any, all);
             assert_eq!(blocking.read_bytes(..).unwrap().1, zarr_strided::bytes_of(&buffer));
         }
@@ -125,8 +125,8 @@ fn async_and_blocking_give_the_same_on_every_kind_of_store() {
 }
 
 #[test]
-fn scalars_empty_dimensions_and_chunks_larger_than_the_array() {
-    // C2, C4, C.t5
+fn scalars_empty_dimensions_and_oversized_chunks_round_trip() {
+    // rules C2, C4 and C.t5
     for (shape, chunks, count) in
         [(&[][..], &[][..], 1), (&[0, 3], &[2, 2], 0), (&[3], &[10], 3), (&[0], &[1], 0)]
     {
@@ -140,7 +140,7 @@ fn scalars_empty_dimensions_and_chunks_larger_than_the_array() {
 }
 
 #[test]
-fn c_t34_c_t35_keys_of_format_2_lie_beside_the_document() {
+fn c_t34_c_t35_keys_of_format_2_are_next_to_the_document() {
     let v2 = |separator: &str| Extension::new("v2").with("separator", separator);
     for (shape, separator, keys) in [
         (&[][..], ".", &["a/0", "a/zarr.json", "zarr.json"][..]),
@@ -200,12 +200,12 @@ fn every_core_type_has_an_element() {
     let array = Array::create(MemoryStore::new(), "/", meta, &standard()).unwrap();
     array.write(.., &[[1_u8, 2, 3], [4, 5, 6]]).unwrap();
     assert_eq!(array.read::<[u8; 3]>(..).unwrap().as_slice(), [[1, 2, 3], [4, 5, 6]]);
-    let AnyArray::Other { bytes, .. } = array.read_any(..).unwrap() else { panic!("a type of its own") };
+    let AnyArray::Other { bytes, .. } = array.read_any(..).unwrap() else { panic!("not `Other`") };
     assert_eq!(bytes, [1, 2, 3, 4, 5, 6]);
 }
 
 #[test]
-fn wrong_calls_are_errors_that_say_so() {
+fn wrong_calls_are_errors() {
     let (array, _) = counted(&[4, 6], &[3, 4], &chains()[0]);
     let kind = |e: zarr_array::ArrayError| e.kind();
     for selection in [[0..5, 0..6], [0..4, 5..7]] {
@@ -223,13 +223,13 @@ fn wrong_calls_are_errors_that_say_so() {
 }
 
 #[test]
-fn a_missing_chunk_is_fill_or_an_error_as_you_like() {
+fn a_missing_chunk_is_fill_or_an_error_as_the_handle_says() {
     let (array, _) = counted(&[4], &[2], &chains()[0]);
     array.write([0..2], &[1_u16, 2]).unwrap();
     assert_eq!(array.read::<u16>(..).unwrap().as_slice(), [1, 2, 7, 7]);
     let mut buffer = [9_u16; 4];
     array.read_into(.., &mut buffer).unwrap();
-    assert_eq!(buffer, [1, 2, 7, 7], "memory that is read into held something else before");
+    assert_eq!(buffer, [1, 2, 7, 7], "old elements of the buffer are overwritten");
     let strict = array.with_missing_chunks(MissingChunks::Error);
     let e = strict.read::<u16>(..).unwrap_err();
     assert_eq!(e.kind(), ArrayErrorKind::NotFound);
@@ -245,7 +245,7 @@ fn chunks_of_fill_are_not_stored_unless_asked_for() {
     assert_eq!(stored(&array), documents + 1);
     array.write([0..1], &[7_u16]).unwrap();
     array.write([1..2], &[7_u16]).unwrap();
-    assert_eq!(stored(&array), documents, "a chunk that becomes fill part by part is deleted");
+    assert_eq!(stored(&array), documents, "a chunk that becomes empty part by part is deleted");
     let array = array.with_empty_chunks(EmptyChunks::Store);
     array.write(.., &[7_u16; 4]).unwrap();
     assert_eq!(stored(&array), documents + 2);
@@ -254,7 +254,7 @@ fn chunks_of_fill_are_not_stored_unless_asked_for() {
 
 #[test]
 fn negative_zero_and_nan_payloads_are_not_fill() {
-    // L92
+    // rule L92
     let meta = ArrayMeta::builder([2], DataType::Float32).chunks([1]).fill(0.0_f32).build().unwrap();
     let array = Array::create(MemoryStore::new(), "/", meta, &standard()).unwrap();
     array.write(.., &[-0.0_f32, f32::from_bits(0x7fc0_0001)]).unwrap();
@@ -264,7 +264,7 @@ fn negative_zero_and_nan_payloads_are_not_fill() {
 
 #[test]
 fn border_chunks_are_stored_full_with_fill_beyond_the_edge() {
-    // C3, G4
+    // rules C3 and G4
     let (array, _) = counted(&[3], &[2], &chains()[0]);
     array.write(.., &[1_u16, 2, 3]).unwrap();
     let key = array.chunk_key(&[1]).unwrap();
@@ -272,7 +272,7 @@ fn border_chunks_are_stored_full_with_fill_beyond_the_edge() {
 }
 
 #[test]
-fn arrays_grow_and_shrink_and_what_was_cut_off_is_gone() {
+fn arrays_grow_and_shrink_and_cut_elements_are_deleted_or_kept() {
     for shrink in [CutElements::Delete, CutElements::Keep] {
         let (mut array, _) = counted(&[6, 4], &[4, 3], &chains()[4]);
         array.write(.., &numbers(&[6, 4])).unwrap();
@@ -287,7 +287,7 @@ fn arrays_grow_and_shrink_and_what_was_cut_off_is_gone() {
             [0, 1, 4, 5, 8, 9].into_iter().for_each(|i| cut[usize::from(i)] = i);
             cut
         };
-        assert_eq!(grown.into_vec(), kept, "Z10, {shrink:?}");
+        assert_eq!(grown.into_vec(), kept, "{shrink:?}");
     }
 }
 
@@ -301,18 +301,18 @@ fn appending_makes_an_array_longer() {
     assert_eq!((array.shape(), rows), (&[5, 3][..], vec![0, 1, 2, 3, 4]));
     assert!(array.append(0, NdVec::new([1, 2], vec![0_u16; 2]).unwrap()).is_err());
     assert!(array.append(2, NdVec::new([1, 3], vec![0_u16; 3]).unwrap()).is_err());
-    // somebody else has an older view of the array, and gets a place of its own all the same
+    // a handle with an old shape still gets its own range
     let mut other = Array::open(array.storage().clone(), "/a", &standard()).unwrap();
     array.append(0, NdVec::new([1, 3], vec![5_u16; 3]).unwrap()).unwrap();
     other.append(0, NdVec::new([1, 3], vec![9_u16; 3]).unwrap()).unwrap();
     assert_eq!(other.read::<u16>((5.., 0)).unwrap().into_vec(), [5, 9]);
-    // a shape is not given behind somebody's back
+    // a handle with an old shape cannot resize
     assert_eq!(array.resize([2, 3]).unwrap_err().kind(), ArrayErrorKind::Conflict);
     other.resize([2, 3]).unwrap();
 }
 
 #[test]
-fn creating_needs_a_free_place_and_makes_the_groups_above() {
+fn creating_needs_a_free_path_and_creates_the_groups_above() {
     let storage = Storage::from(MemoryStore::new());
     let make =
         |path: &str| Array::create(storage.clone(), path, meta(&[2, 2], &[2, 2], &chains()[0]), &standard());
@@ -325,10 +325,14 @@ fn creating_needs_a_free_place_and_makes_the_groups_above() {
         assert_eq!(make(path).unwrap_err().kind(), kind, "{path}");
     }
     let keys = common::keys(&storage);
-    assert_eq!(keys, ["a/b/c/c/0/0", "a/b/c/zarr.json", "a/b/zarr.json", "a/zarr.json", "zarr.json"]); // F11
+    assert_eq!(keys, ["a/b/c/c/0/0", "a/b/c/zarr.json", "a/b/zarr.json", "a/zarr.json", "zarr.json"]); // rule F11
     let again =
         Array::replace(storage.clone(), "a/b/c", meta(&[2, 2], &[1, 1], &chains()[0]), &standard()).unwrap();
-    assert_eq!(again.read::<u16>(..).unwrap().as_slice(), [7; 4], "F17: nothing of the old array is left");
+    assert_eq!(
+        again.read::<u16>(..).unwrap().as_slice(),
+        [7; 4],
+        "rule F17: nothing of the old array is left"
+    );
     assert_eq!(
         Array::open(storage.clone(), "a/b", &standard()).unwrap_err().kind(),
         ArrayErrorKind::NotFound

@@ -25,7 +25,7 @@ fn create(storage: impl Into<Storage>, data_type: DataType, fill: Option<Vec<u8>
     Array::create(storage, "/a", meta, &standard()).unwrap()
 }
 
-/// `x` float32, `p` of `a` int16 and `b` uint8, `t` three code points.
+/// Fields `x` (float32), `p` (`a`: int16, `b`: uint8) and `t` (three code points).
 fn fields() -> Value {
     let inner = json!({"fields": [{"name": "a", "data_type": "int16"}, {"name": "b", "data_type": "uint8"}]});
     json!([
@@ -60,7 +60,7 @@ fn bt57_fields_lie_packed_in_the_byte_order_of_the_codec() {
 }
 
 #[test]
-fn bt62_fields_of_structs_in_structs_have_paths_and_what_is_not_set_is_the_fill_value() {
+fn bt62_nested_fields_have_paths_and_unset_fields_are_the_fill_value() {
     let fill = [&1.5_f32.to_ne_bytes()[..], &7_i16.to_ne_bytes(), &[9], &[0; 12]].concat();
     let array = create(MemoryStore::new(), data_type("struct", fields()), Some(fill), "big");
     let mut rows = array.rows([2, 2]).unwrap();
@@ -82,14 +82,14 @@ fn bt62_fields_of_structs_in_structs_have_paths_and_what_is_not_set_is_the_fill_
 }
 
 #[test]
-fn what_rows_refuse() {
+fn rows_refuse_wrong_fields_types_and_shapes() {
     let array = create(MemoryStore::new(), data_type("struct", fields()), None, "little");
     let mut rows = array.rows([2]).unwrap();
     let invalid = |message: &str| (InvalidArgument, message.to_owned());
     let wrong = invalid("field \"x\": the data type is float32, not int32");
     assert_eq!(refused(rows.field::<i32>("x")), wrong);
     assert_eq!(refused(rows.set("x", &[1_i32, 2])), wrong);
-    let none = invalid("field \"p.c\": there is no such field, there are [\"x\", \"p\", \"t\"]");
+    let none = invalid("field \"p.c\": no such field, the fields are [\"x\", \"p\", \"t\"]");
     assert_eq!(refused(rows.field::<i32>("p.c")), none);
     assert!(rows.field::<f32>("x.y").is_err() && rows.field::<f32>("").is_err());
     assert_eq!(refused(rows.set("x", &[1_f32])), invalid("field \"x\": 1 values do not fill shape [2]"));
@@ -103,20 +103,20 @@ fn what_rows_refuse() {
     );
     assert_eq!(
         refused(other.write_rows((0, 0..2), rows.clone())),
-        invalid("the rows are those of another data type")
+        invalid("the rows have another data type")
     );
     assert_eq!(refused(array.write_rows((0, 0..3), rows.clone())).0, InvalidArgument);
     let bytes = Rows::from_bytes(array.data_type(), [3], rows.into_bytes());
-    assert_eq!(refused(bytes), invalid("38 bytes do not fill rows of shape [3], 57 do"));
+    assert_eq!(refused(bytes), invalid("rows of shape [3] have 57 bytes, not 38"));
     assert!(Rows::from_bytes(&DataType::Int8, [1], vec![0]).is_err());
     let plain = create(MemoryStore::new(), DataType::Int16, None, "little");
     let no_fields = invalid("the data type is int16, which has no fields");
     assert_eq!(refused(plain.read_rows(..)), no_fields);
     assert_eq!(refused(plain.rows([1])), no_fields);
-    // Where something is wrong that was stored, the row of the array is named.
+    // An error about a stored value names the row of the array.
     array.write_bytes((2, 3), [&[0; 7][..], &0x11_0000_u32.to_ne_bytes(), &[0; 8]].concat()).unwrap();
     let rows = array.read_rows((2, 1..)).unwrap();
-    let corrupt = "field \"t\": the element at [2, 3] holds 0x110000, which is no character";
+    let corrupt = "field \"t\": the element at [2, 3] holds 0x110000, which is not a character";
     assert_eq!(refused(rows.field::<String>("t")), (Corrupt, corrupt.to_owned()));
 }
 
@@ -133,7 +133,11 @@ fn h11_sub_arrays_add_dimensions_and_padding_has_no_name() {
     );
     let mut rows = Rows::from_bytes(&data_type, [2], (0..34).collect()).unwrap();
     let w: NdVec<u8> = rows.field("s.w").unwrap();
-    assert_eq!((w.shape(), w.as_slice()), (&[2][..], &[16, 33][..]), "a whole name comes first");
+    assert_eq!(
+        (w.shape(), w.as_slice()),
+        (&[2][..], &[16, 33][..]),
+        "a field with the whole name comes first"
+    );
     let expected: Vec<_> =
         [1_u8, 3, 6, 8, 11, 13, 18, 20, 23, 25, 28, 30].map(|at| i16::from_ne_bytes([at, at + 1])).to_vec();
     let v: NdVec<i16> = rows.field("s.v").unwrap();
@@ -194,12 +198,12 @@ fn b35_rust_structs_are_elements() {
     assert_eq!(array.read_rows((2, 4)).unwrap().field::<Place>("p").unwrap().as_slice(), [record(15).place]);
     let parts: NdVec<Part> = array.read((2, 3..)).unwrap();
     assert_eq!(parts.as_slice(), [Part { a: 14, x: 7.0 }, Part { a: 15, x: 7.5 }]);
-    // Fields would be lost that it knows nothing of.
-    let read_only = |what: &str| (InvalidArgument, format!("the rows {what}, so that they can only be read"));
+    // A write would lose the fields that the Rust type does not have.
+    let read_only = |what: &str| (InvalidArgument, format!("the rows {what}, so they can only be read"));
     assert_eq!(refused(array.write((0, 0), &[X { x: 1.0 }])), read_only("have no field \"p\""));
-    // Also where all of it is said, but in parts.
+    // The same if the type has all fields, but in parts.
     let parts = Parts { x: 1.0, a: 1, b: 2, text: String::new() };
-    let e = read_only("have \"p.a\", which is no whole field");
+    let e = read_only("have \"p.a\", which is not a whole field");
     assert_eq!(refused(array.write((0, 0), &[parts])), e);
     let long = Record { text: "abcd".to_owned(), ..record(1) };
     let e = refused(array.write((3, 1..3), &[record(1), long]));
@@ -217,7 +221,7 @@ fn a_rust_struct_is_checked_before_anything_is_read() {
         (with("float64", place("uint8")), "field \"x\": the data type is float64, not float32"),
         (with("float32", place("int8")), "field \"p\": field \"b\": the data type is int8, not uint8"),
         (with("float32", json!("int16")), "field \"p\": the data type is int16, not Place"),
-        (with("float32", place("uint8")), "field \"t\": there is no such field, there are [\"x\", \"p\"]"),
+        (with("float32", place("uint8")), "field \"t\": no such field, the fields are [\"x\", \"p\"]"),
     ] {
         let array = create(MemoryStore::new(), data_type("struct", fields), None, "little");
         assert_eq!(refused(array.read::<Record>((0, 0..0))), (InvalidArgument, expected.to_owned()));
@@ -229,7 +233,7 @@ fn a_rust_struct_is_checked_before_anything_is_read() {
         ]),
     );
     let e = Place::fits(&shaped).unwrap_err();
-    assert_eq!(e.to_string(), "field \"a\": a sub-array of shape [1] is no single element", "H11");
+    assert_eq!(e.to_string(), "field \"a\": a sub-array of shape [1] is not a single element", "rule H11");
     let array = create(MemoryStore::new(), DataType::Int16, None, "little");
     assert_eq!(refused(array.read::<Place>(..)).1, "the data type is int16, not Place");
 }

@@ -1,4 +1,4 @@
-//! Values whose shape is known are written to a selection of that shape alone.
+//! Values with a shape can only be written to a selection of that shape.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;
@@ -20,14 +20,14 @@ fn values_of_another_shape_are_refused_and_nothing_is_written() {
     }
     array.write([0..2, 1..4], &of(&[2, 3])).unwrap();
     array.write([2..4, 1..4], &of(&[2, 3])).unwrap();
-    // An index drops its dimension, also of what is written.
+    // An index drops its dimension also in a write.
     array.write((0, 0..6), &of(&[6])).unwrap();
     assert!(array.write((0, 0..6), &of(&[1, 6])).is_err());
     assert_eq!(array.read::<u16>([0..3, 1..4]).unwrap().as_slice(), [2, 3, 4, 4, 5, 6, 1, 2, 3]);
 }
 
 #[test]
-fn flat_lists_are_held_against_the_number_of_elements() {
+fn flat_lists_must_have_the_number_of_selected_elements() {
     fn write(values: &(impl ArrayValues<u16> + ?Sized)) -> bool {
         let (array, _) = counted(&[4, 6], &[2, 3], &chains()[0]);
         array.write([0..2, 1..4], values).is_ok()
@@ -39,7 +39,7 @@ fn flat_lists_are_held_against_the_number_of_elements() {
 
 #[cfg(feature = "ndarray")]
 #[test]
-fn arrays_of_ndarray_are_written_in_their_shape_wherever_their_elements_lie() {
+fn arrays_of_ndarray_are_written_in_their_shape_from_any_memory_order() {
     let (array, _) = counted(&[4, 6], &[2, 3], &chains()[0]);
     let values = ndarray::Array2::from_shape_fn((2, 3), |(y, x)| u16::try_from(10 * y + x).unwrap());
     array.write([0..2, 0..3], &values).unwrap();

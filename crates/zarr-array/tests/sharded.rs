@@ -1,4 +1,4 @@
-//! Sharded arrays against a plain model in memory: any chain, any writes, any reads, on any kind of store.
+//! Compares sharded arrays with a plain model in memory: any chain, any writes, any reads, on any kind of store.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;
@@ -18,7 +18,7 @@ use zarr_array::{
 };
 use zarr_store::MemoryStore;
 
-/// One dimension of an array: its length, and those of shards, inner chunks, and chunks inside of these.
+/// One dimension of an array: the lengths of the array, its shards, their inner chunks, and nested inner chunks.
 #[derive(Debug, Clone, Copy)]
 struct Dim {
     length: u64,
@@ -37,7 +37,7 @@ struct Case {
     store_fill: bool,
     morton: bool,
     cache: bool,
-    /// Inner chunks, and bytes of them, that are read at once.
+    /// The block size: inner chunks and their bytes.
     block: (u64, u64),
     steps: Vec<Step>,
 }
@@ -46,14 +46,14 @@ struct Case {
 enum Kind {
     Memory,
     Remote,
-    /// Without suffix ranges, conditions and versions.
+    /// A store without suffix ranges, conditional writes and versions.
     Poor,
 }
 
 #[derive(Debug, Clone)]
 enum Step {
     Read(Vec<(Index, Index, u64)>),
-    /// What is written is fill value, or noise from a seed.
+    /// Writes fill values, or noise from a seed.
     Write(Vec<(Index, Index, u64)>, Option<u16>),
 }
 
@@ -90,7 +90,7 @@ fn sharding(chunk: &[u64], codecs: &str, at_start: bool) -> String {
 
 fn case() -> impl Strategy<Value = Case> {
     let dims = (1_usize..6).prop_flat_map(|rank| {
-        // the more dimensions, the smaller they are
+        // more dimensions are shorter
         let most = [0, 12, 5, 3, 3, 2][rank] as u64;
         proptest::collection::vec((1..=most * 3, 1_u64..=2, 1..=most.min(4), 1_u64..=2), rank)
     });
@@ -130,7 +130,7 @@ fn case() -> impl Strategy<Value = Case> {
                 let rank = dims.len();
                 let [nested, start, inner_start, big, store_fill, morton] = flags;
                 let mut codecs = String::new();
-                // which dimension of the array each dimension is at this place of the chain
+                // the dimension of the array for each dimension at this place of the chain
                 let mut at: Vec<usize> = (0..rank).collect();
                 let reorder = |codecs: &mut String, at: &mut Vec<usize>, picks: &Option<Vec<Index>>| {
                     if let Some(picks) = picks {
@@ -161,7 +161,7 @@ fn case() -> impl Strategy<Value = Case> {
         )
 }
 
-/// The selection, and the positions in C order of the elements that it picks.
+/// Returns the selection, and the positions in C order of its elements.
 fn select_in(shape: &[u64], axes: &[(Index, Index, u64)]) -> (Selection, Vec<usize>) {
     let mut positions = vec![0_usize];
     let mut selection = Vec::new();
@@ -204,7 +204,7 @@ fn open(case: &Case) -> Array {
         .with_cpu(Cpu::threads(case.threads))
         .with_empty_chunks(if case.store_fill { EmptyChunks::Store } else { EmptyChunks::Skip })
         .with_inner_order(if case.morton { InnerOrder::Morton } else { InnerOrder::C });
-    // the default would read these small shards whole
+    // with the default, these small shards would be read whole
     let mut fetching = array.fetching();
     (fetching.whole, fetching.gap) = if case.morton { (0, 3) } else { (fetching.whole, 0) };
     let array = match case.store {
@@ -222,7 +222,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Whatever is written, and in whatever pieces it is read: it is what a plain array in memory would hold.
+    /// After any writes, any reads return the elements of a plain array in memory.
     #[test]
     fn a_sharded_array_is_an_array(case in case()) {
         let array = open(&case);

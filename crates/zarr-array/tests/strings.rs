@@ -1,4 +1,4 @@
-//! Elements of variable length against a plain model: chunks and shards, parts and steps, and what is fill value.
+//! Compares elements of variable length with a plain model: chunks and shards, parts and steps, and fill values.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;
@@ -33,7 +33,7 @@ fn create(storage: impl Into<Storage>, data_type: DataType, fill: &str, chain: u
 #[derive(Debug, Clone)]
 struct Step {
     axes: Vec<(Index, Index, u64)>,
-    /// What is written; nothing: it is read.
+    /// The words to write, or `None` for a read.
     words: Option<Vec<String>>,
 }
 
@@ -49,7 +49,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_written_is_read(
+    fn words_are_read_as_they_were_written(
         chain in 0_usize..4,
         remote in any::<bool>(),
         fill in prop_oneof![Just(""), Just("fill")],
@@ -94,21 +94,21 @@ fn chunks_of_nothing_but_the_fill_value_are_not_stored() {
         let words = vec!["fill".to_owned(); 63];
         let before = counting.counts();
         array.write(.., &words[..]).unwrap();
-        assert_eq!((counting.counts() - before).puts, 0, "L92 chain {chain}");
-        // An empty string has as few bytes as nothing, and is not the fill value.
+        assert_eq!((counting.counts() - before).puts, 0, "rule L92, chain {chain}");
+        // An empty string has no bytes, but is not the fill value.
         array.write([0..1, 0..1], &[String::new()][..]).unwrap();
         assert_eq!(array.read::<String>([0..1, 0..2]).unwrap().as_slice(), ["", "fill"], "chain {chain}");
     }
 }
 
 #[test]
-fn contents_of_any_type_are_bytes() {
+fn contents_of_variable_length_are_read_as_bytes() {
     let array = create(MemoryStore::new(), DataType::Bytes, "", 2);
     array.write([0..1, 0..2], &[vec![0, 255], vec![]][..]).unwrap();
     assert_eq!(array.read::<Vec<u8>>([0..1, 0..2]).unwrap().as_slice(), [vec![0, 255], vec![]]);
     assert!(matches!(array.read_any([0..1, 0..2]).unwrap(), AnyArray::Bytes(_)));
     for e in [array.read_bytes(..).unwrap_err(), array.write_bytes([0..1, 0..1], vec![0; 16]).unwrap_err()] {
-        assert_eq!(e.kind(), ArrayErrorKind::Unsupported, "a slot is nobody's business: {e}");
+        assert_eq!(e.kind(), ArrayErrorKind::Unsupported, "slots are not visible: {e}");
     }
     assert!(array.read::<String>(..).is_err() && array.read::<[u8; 16]>(..).is_err());
 }
@@ -130,7 +130,7 @@ fn a_result_has_a_limit() {
 #[test]
 fn l92_elements_that_share_the_bytes_of_the_fill_value_but_not_its_length_are_stored() {
     for chain in 0..4 {
-        // The fill value is "ab", and "" and "abab" next to each other have as many bytes, the same ones.
+        // If the fill value is "ab", the neighbours "" and "abab" have the same bytes as two fill values.
         for (fill, words) in [("ab", ["", "abab"]), ("ab", ["abab", ""]), ("a", ["", "aa"]), ("", ["", "ab"])]
         {
             let array = create(MemoryStore::new(), DataType::String, fill, chain);
@@ -138,7 +138,7 @@ fn l92_elements_that_share_the_bytes_of_the_fill_value_but_not_its_length_are_st
             let all: Vec<_> = words.iter().cycle().take(63).cloned().collect();
             array.write(.., &all[..]).unwrap();
             assert_eq!(array.read::<String>(..).unwrap().into_vec(), all, "{fill:?} chain {chain}");
-            // and over an object that is there
+            // and over an existing object
             let other: Vec<_> = words.iter().rev().cycle().take(20).cloned().collect();
             array.write([0..4, 2..7], &other[..]).unwrap();
             assert_eq!(
@@ -163,7 +163,7 @@ fn a_fill_value_is_counted_as_often_as_it_is_read() {
 }
 
 #[test]
-fn what_is_borrowed_is_written_as_what_is_owned() {
+fn borrowed_and_owned_elements_are_written_alike() {
     let array = create(MemoryStore::new(), DataType::String, "fill", 2);
     let line = "a b fill  é";
     let words: Vec<&str> = line.split(' ').collect();

@@ -1,4 +1,4 @@
-//! Structs through the `bytes` codec: every field in the byte order that is said of it.
+//! Structs and the `bytes` codec: every field has its configured byte order.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use zarr_array::traits::{
 };
 use zarr_engine::Chain;
 
-/// `x` int16, `p` of `a` int16 twice and `b` uint8, `z` complex64.
+/// Fields `x` (int16), `p` (`a`: two int16, `b`: uint8) and `z` (complex64).
 fn fields() -> Value {
     let inner = json!({"fields": [
         {"name": "a", "data_type": "int16", "shape": [2]}, {"name": "b", "data_type": "uint8"}
@@ -42,7 +42,7 @@ fn d1_2_every_field_has_its_byte_order() {
     for (codec, endian, stored) in [
         ("bytes", json!("little"), "0102 0304 0506 07 0000803f 000000c0"),
         ("bytes", json!("big"), "0201 0403 0605 07 3f800000 c0000000"),
-        // H11: x, a, b, z
+        // rule H11: the order of x, a, b, z
         ("bytes:fields", json!(["big", "little", "little", "big"]), "0201 0304 0506 07 3f800000 c0000000"),
         ("bytes:fields", json!(["little", "big", "big", "little"]), "0102 0403 0605 07 0000803f 000000c0"),
     ] {

@@ -1,4 +1,4 @@
-//! Codecs and chunk key encodings from elsewhere: what the engine does with those that are not in the standard set.
+//! Third-party codecs and chunk key encodings, which are not in the standard set.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;
@@ -27,7 +27,7 @@ use zarr_store::MemoryStore;
 #[derive(Debug)]
 struct Plus(Repr);
 
-/// Adds one as well, but only to whole chunks, and makes `uint32` of `uint16`.
+/// Also adds one, but only to whole chunks, and turns `uint16` into `uint32`.
 #[derive(Debug)]
 struct Widen(Repr);
 
@@ -82,8 +82,8 @@ impl ArrayArrayCodec for Widen {
     }
 }
 
-/// Rows in reverse order behind an index of where each of them begins: a codec that must read before it knows what to
-/// read, as sharding does.
+/// An index of the starts of rows, then the rows in reverse order. Like sharding, this codec must read the index before
+/// it knows which ranges to read.
 #[derive(Debug)]
 struct Rows(Arc<Chain>, usize);
 
@@ -191,7 +191,7 @@ impl ChunkRead for RowsRead {
     }
 }
 
-/// A compressor of unknown size: each byte twice, or a panic.
+/// A codec of unknown encoded size: it writes each byte twice. It panics on some bytes.
 #[derive(Debug)]
 struct Double;
 
@@ -269,7 +269,7 @@ fn array(codecs: &[&str], shape: &[u64], chunks: &[u64]) -> (Array, Counting) {
 }
 
 #[test]
-fn every_place_of_a_chain_takes_a_codec_from_elsewhere() {
+fn every_place_of_a_chain_takes_a_third_party_codec() {
     for codecs in [
         &["test.plus", "bytes"][..],
         &["test.widen", "bytes"],
@@ -295,7 +295,7 @@ fn every_place_of_a_chain_takes_a_codec_from_elsewhere() {
 }
 
 #[test]
-fn a_codec_that_must_look_first_costs_two_requests_and_only_the_ranges_it_wants() {
+fn a_codec_with_an_index_costs_two_requests_and_only_the_ranges_it_needs() {
     let (array, counting) = array(&["test.rows"], &[64, 100], &[64, 100]);
     array.write(.., &numbers(&[64, 100])).unwrap();
     let before = counting.counts();
@@ -311,11 +311,11 @@ fn a_codec_that_panics_is_an_error_of_that_read() {
     block_on(array.storage().put(&array.chunk_key(&[1]).unwrap(), "panic___")).unwrap();
     let e = array.read::<u16>(..).unwrap_err();
     assert_eq!((e.kind(), e.array()), (ArrayErrorKind::Panic, Some("/")));
-    assert_eq!(array.read::<u16>([0..2]).unwrap().as_slice(), [1, 2], "the next read goes on");
+    assert_eq!(array.read::<u16>([0..2]).unwrap().as_slice(), [1, 2], "the next read works");
 }
 #[test]
-fn chunks_lie_and_are_found_under_keys_from_elsewhere() {
-    // C36
+fn chunks_are_stored_and_found_under_third_party_keys() {
+    // rule C36
     let storage = Storage::from(MemoryStore::new());
     let builder = |shape: &[u64]| ArrayMeta::builder(shape, DataType::UInt16).fill(3);
     let keys = || Extension::new("test.dashes");
@@ -332,7 +332,7 @@ fn chunks_lie_and_are_found_under_keys_from_elsewhere() {
         };
         listed.into_iter().filter_map(index).collect::<Vec<_>>()
     };
-    let key = |i: u64, j: u64| (vec![i, j], format!("a/chunk-{i}-{j}.bin")); // C33
+    let key = |i: u64, j: u64| (vec![i, j], format!("a/chunk-{i}-{j}.bin")); // rule C33
     assert_eq!(stored(&array), [key(0, 0), key(0, 1), key(1, 0), key(1, 1)]);
     let read = Array::open(storage.clone(), "/a", &registry()).unwrap();
     assert_eq!(read.read::<u16>([4..5, 3..7]).unwrap().as_slice(), [39, 500, 500, 42]);
@@ -343,7 +343,7 @@ fn chunks_lie_and_are_found_under_keys_from_elsewhere() {
     Array::create(storage.clone(), "/s", scalar, &registry()).unwrap().write(.., &[5_u16]).unwrap();
     let found = block_on(storage.get(&Key::new("s/chunk.bin").unwrap(), u64::MAX)).unwrap();
     assert_eq!(found.as_deref(), Some(&[5, 0][..]));
-    // Unknown, it is not taken for another one.
+    // An unknown encoding is not read as another one.
     let e = Array::open(storage, "/a", &standard()).unwrap_err();
     assert_eq!(e.kind(), ArrayErrorKind::UnknownExtension);
     assert!(e.to_string().contains("unknown chunk key encoding \"test.dashes\""), "{e}");

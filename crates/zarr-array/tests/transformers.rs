@@ -1,5 +1,4 @@
-//! Storage transformers (checklist K7, K.3): two that change keys, written elsewhere and registered, and what an array does
-//! through them.
+//! Storage transformers: two third-party ones that change keys, and arrays that use them.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;
@@ -21,18 +20,18 @@ use zarr_array::{
 };
 use zarr_store::MemoryStore;
 
-/// Puts chunks into eight folders by the last character of their keys, as stores do that keep one folder on one disk.
+/// Puts chunks into eight folders by the last character of their keys, for example to use eight disks.
 #[derive(Debug)]
 struct Folders;
 
-/// Ends every key with this.
+/// Appends this text to every key.
 #[derive(Debug)]
 struct Suffix(String);
 
 /// A rule for the keys of one array, relative to its node.
 trait Rename: Debug + Send + Sync + 'static {
     fn below(&self, key: &str) -> String;
-    /// The key that became `below`; `None`: no key of the array.
+    /// Returns the key that became `below`, or `None` if it is not a key of the array.
     fn above(&self, below: &str) -> Option<String>;
 }
 
@@ -78,7 +77,7 @@ impl Renamed {
         self.node.key(&self.rule.below(self.node.strip(key).unwrap_or(key.as_str())))
     }
 
-    /// All keys of the array below a prefix, in order.
+    /// Returns all keys of the array below a prefix, in order.
     async fn keys(&self, prefix: &Prefix) -> StoreResult<Vec<Key>> {
         let mut keys = Vec::new();
         for below in self.storage.list_all(&self.node).await? {
@@ -173,8 +172,8 @@ fn k7_a_request_passes_transformers_in_the_order_of_the_document() {
         assert_eq!(keys(&storage), [key, "x/zarr.json", "zarr.json"]);
         let array = Array::open(storage.clone(), "/x", &registry()).unwrap();
         assert_eq!(array.read::<u16>(..).unwrap().as_slice(), [1, 2]);
-        assert_eq!(array.chunk_key(&[0]).unwrap().as_str(), "x/c/0", "the array knows nothing of it");
-        // replacing and erasing go by what lies below the node
+        assert_eq!(array.chunk_key(&[0]).unwrap().as_str(), "x/c/0", "the array does not see the new keys");
+        // replacing and erasing delete the objects below the node, whatever their keys
         let x = Prefix::of_node("/x").unwrap();
         assert!(block_on(node::erase(&storage, &x, &Writing::default())).unwrap());
         assert_eq!(keys(&storage), ["zarr.json"]);
@@ -182,13 +181,14 @@ fn k7_a_request_passes_transformers_in_the_order_of_the_document() {
 }
 
 #[test]
-fn what_transformers_make_is_a_store() {
+fn a_transformed_storage_is_a_conforming_store() {
     let folders = Renaming(Arc::new(Folders));
     zarr_conformance::store::check(|| folders.wrap(&Storage::from(MemoryStore::new()), &Prefix::root()))
         .unwrap();
 }
 
-/// Everything that an array does with chunks; what it reads on the way, and the keys of its chunks in the end.
+/// Uses all operations on chunks. Returns the elements that were read on the way, and the keys of the chunks at the
+/// end.
 fn life(storage: &Storage, codecs: &[Extension], transformers: &[Extension]) -> (Vec<Vec<u16>>, Vec<String>) {
     let meta = meta(&[9, 8], &[4, 4], codecs, transformers);
     let mut array = Array::create(storage.clone(), "/x", meta, &registry()).unwrap();
@@ -214,7 +214,7 @@ fn life(storage: &Storage, codecs: &[Extension], transformers: &[Extension]) -> 
 }
 
 #[test]
-fn every_way_to_a_chunk_goes_through_them() {
+fn every_access_to_a_chunk_goes_through_the_transformers() {
     for codecs in [chains().swap_remove(0), chains().swap_remove(4), sharded(&[2, 2], "end")] {
         let wanted = life(&Storage::from(MemoryStore::new()), &codecs, &[]);
         assert_eq!(wanted.1.len(), 5, "{:?}", wanted.1);
@@ -250,7 +250,7 @@ fn handles_on_one_array_share_locks_behind_transformers() {
 }
 
 #[test]
-fn k3_who_does_not_know_a_transformer_reads_no_chunk_unless_it_may_be_ignored() {
+fn k3_an_unknown_transformer_prevents_reads_unless_it_may_be_ignored() {
     let storage = Storage::from(MemoryStore::new());
     let array =
         Array::create(storage.clone(), "/", meta(&[2], &[2], &chains()[0], &[folders()]), &registry())

@@ -168,7 +168,7 @@ mod tests {
             (
                 "foo://u:secret@h/a?secret",
                 Exit::Unsupported,
-                &["\"foo://h/a?…\"", "\"foo\" are not known here, only: ", "file"][..],
+                &["\"foo://h/a?…\"", "unknown scheme \"foo\", the known ones are: ", "file"][..],
             ),
             ("file:///nowhere/a.zarr", Exit::NotFound, &["\"file:///nowhere/a.zarr\"", "/nowhere/a.zarr"]),
             ("file://host/a.zarr", Exit::Usage, &["another machine"]),

@@ -1,4 +1,4 @@
-//! Values that were read once are answered from memory.
+//! A cache: values that were read once are answered from memory.
 
 mod answer;
 mod shelf;
@@ -17,17 +17,17 @@ use zarr_traits::{
 use answer::Answered;
 use shelf::{Found, Is, News, Shelf};
 
-/// What a cache keeps.
+/// The options of a cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CacheOptions {
-    /// Bytes of memory that all of it may take, keys and bookkeeping included; 256 MiB.
+    /// The most memory of the cache in bytes, with keys and bookkeeping. Default: 256 MiB.
     pub budget: u64,
-    /// The largest value, or range of a value, that is kept, in bytes; 16 MiB.
+    /// The largest value, or range of a value, that is kept, in bytes. Default: 16 MiB.
     pub largest: u64,
-    /// How long the store is believed: an object that was read longer ago is read again. `None`, which is the default: for
-    /// ever, which is right for data that nobody else changes.
+    /// The time after which an object is read again. The default, `None`, means never, which is right for data that no
+    /// other writer changes.
     pub max_age: Option<Duration>,
-    /// Whether it is remembered that there is no object at a key; yes.
+    /// Whether the absence of an object is kept. Default: yes.
     pub absent: bool,
 }
 
@@ -37,18 +37,18 @@ impl Default for CacheOptions {
     }
 }
 
-/// The layer that keeps what was read: whole values, ranges of larger ones, and which keys are absent. What was used longest
-/// ago goes first. Its clones share what they keep.
+/// The layer that keeps values, ranges of larger values, and which keys are absent. The least recently used parts are
+/// dropped first. Clones share the cache.
 ///
-/// **What may be relied on.** All bytes of one answer are of one version of the object. A read that is
-/// [pinned](ReadVersion::Pinned) to a version is answered from memory if that is the version kept, else it goes to the store. A write
-/// through this layer, also one that fails or is dropped, makes it forget the key; so does a conflict, and an answer of
-/// the store that contradicts what is kept. So a read-modify-write meets a value that others have replaced at most once.
-/// What others write is seen no later than `max_age` after it.
+/// **Guarantees.** All bytes of one answer are of one version of the object. A read that is
+/// [pinned](ReadVersion::Pinned) to a version is answered from memory if that version is kept; otherwise it goes to the
+/// store. A write through this layer, even one that fails or is dropped, removes the key from the cache; so do a
+/// conflict and an answer of the store that contradicts the cache. So a read-modify-write gets a stale value at most
+/// once. Changes by other writers are seen after `max_age` at the latest.
 ///
-/// **What is not done.** Listings are not kept. Readers who ask for the same thing at the same time, before it is there,
-/// make a request each. Of a store without versions, only what one answer held serves the next ones. A version that its store
-/// calls [young](Version::young) is not kept at all.
+/// **Limits.** Listings are not kept. Concurrent reads of the same value that is not yet kept make one request each. In
+/// a store without versions, a read is answered only from bytes of one earlier answer. A version that its store calls
+/// [young](Version::young) is not kept.
 ///
 /// ```
 /// # use zarr_store::{CacheOptions, Cached, MemoryStore};
@@ -79,31 +79,31 @@ struct State {
     served: u64,
 }
 
-/// What a cache has done so far.
+/// The statistics of a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CacheCounts {
-    /// Reads that were answered without the store.
+    /// The number of reads answered without the store.
     pub hits: u64,
-    /// Reads that the store was asked for, if only for a part.
+    /// The number of reads that needed the store, at least for a part.
     pub misses: u64,
-    /// Bytes of values that came from memory.
+    /// The number of bytes answered from memory.
     pub served: u64,
-    /// Bytes of memory that are taken now.
+    /// The number of bytes of memory in use now.
     pub held: u64,
-    /// Values and ranges that had to go to make room.
+    /// The number of values and ranges dropped to make room.
     pub evictions: u64,
 }
 
 impl Cached {
-    /// `storage` behind a cache, and the cache itself.
+    /// Returns `storage` behind a cache, and the cache itself.
     pub fn over(storage: &Storage, options: CacheOptions) -> (Storage, Self) {
         let state = State { shelf: Shelf::new(options.budget), hits: 0, misses: 0, served: 0 };
         let layer = Self { storage: storage.clone(), options, state: Arc::new(Mutex::new(state)) };
         (storage.overlay(layer.clone()), layer)
     }
 
-    /// What was done so far.
+    /// Returns the statistics so far.
     pub fn counts(&self) -> CacheCounts {
         let State { shelf, hits, misses, served } = &*self.state();
         CacheCounts {
@@ -115,7 +115,7 @@ impl Cached {
         }
     }
 
-    /// Forgets everything: for who knows that others have written.
+    /// Empties the cache, for example after another writer changed the store.
     pub fn clear(&self) {
         self.state().shelf.written_below(&Prefix::root());
     }
@@ -124,7 +124,7 @@ impl Cached {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is kept of `ranges`.
+    /// Returns the kept bytes of `ranges`.
     fn find(&self, key: &Key, ranges: &[ByteRange], wanted: ReadVersion<'_>) -> Seen {
         let until = self.options.max_age.and_then(|age| Instant::now().checked_add(age));
         let mut state = self.state();
@@ -140,7 +140,7 @@ impl Cached {
         self.state().shelf.forget(key);
     }
 
-    /// Keeps what the store has answered to a read, or forgets what that contradicts.
+    /// Keeps an answer of the store, or forgets the key if the answer contradicts the cache.
     fn keep(&self, key: &Key, asked: Asked, answer: &Answered<'_>) {
         match answer.news(self.options.largest, asked.until) {
             Some(news) => self.state().shelf.keep(key, news, asked.mark),
@@ -148,7 +148,7 @@ impl Cached {
         }
     }
 
-    /// The store has said that there is no such object.
+    /// Keeps the answer that an object does not exist.
     fn keep_absent(&self, key: &Key, asked: Asked, wanted: ReadVersion<'_>) {
         if !self.options.absent || matches!(wanted, ReadVersion::Pinned(_)) {
             return self.forget(key);
@@ -157,7 +157,7 @@ impl Cached {
         self.state().shelf.keep(key, news, asked.mark);
     }
 
-    /// What the store has refused contradicts what is kept.
+    /// Forgets the key if an error of the store contradicts the cache. Returns the error.
     fn refused(&self, key: &Key, error: StoreError) -> StoreError {
         use StoreErrorKind::{Changed, RangeNotSatisfiable};
         if matches!(error.kind(), Changed | RangeNotSatisfiable { .. }) {
@@ -166,7 +166,7 @@ impl Cached {
         error
     }
 
-    /// Reads from the store below, and keeps the answer.
+    /// Reads from the store below and keeps the answer.
     async fn ask(&self, read: Read<'_>, asked: Asked) -> StoreResult<Option<ObjectMeta>> {
         let (key, ranges, wanted, into) = (read.key, read.ranges, read.version, read.into);
         let below = Read::new(key, ranges, &mut *into).version(reported(wanted));
@@ -184,7 +184,7 @@ impl Cached {
         Ok(Some(meta))
     }
 
-    /// Fills up what was found of some version with the rest of it; `None`: that version is gone.
+    /// Reads the missing ranges of a version from the store. Returns `None` if that version is gone.
     async fn fill(
         &self,
         read: &Read<'_>,
@@ -209,7 +209,7 @@ impl Cached {
         Ok(Some(()))
     }
 
-    /// The answer, from what is kept and from the store.
+    /// Answers a read from the cache and the store.
     async fn read(&self, read: Read<'_>) -> StoreResult<Option<ObjectMeta>> {
         let Seen { found, asked } = self.find(read.key, read.ranges, read.version);
         let missing = found.missing();
@@ -237,9 +237,9 @@ impl Cached {
         Ok(Some(ObjectMeta::new(size, version)))
     }
 
-    /// The size and version, from what is kept or from the store.
+    /// Returns the size and the version, from the cache or the store.
     async fn head(&self, key: &Key) -> StoreResult<Option<ObjectMeta>> {
-        // An empty range is found when the size is known.
+        // The cache finds an empty range if the size is known.
         let (empty, wanted) = ([ByteRange::Span { offset: 0, len: 0 }], ReadVersion::Report);
         let Seen { found, asked } = self.find(key, &empty, wanted);
         match found {
@@ -252,7 +252,7 @@ impl Cached {
         let meta = self.storage.head(key).await?;
         match &meta {
             None => self.keep_absent(key, asked, wanted),
-            // Without a version, the size cannot be related to bytes that were read before or after.
+            // Without a version, the size may not belong to the bytes of other reads.
             Some(ObjectMeta { size, version: version @ Some(_), .. }) => {
                 let (version, size) = (version.as_ref(), *size);
                 self.keep(key, asked, &Answered { ranges: &[], parts: Vec::new(), version, size, wanted });
@@ -262,7 +262,7 @@ impl Cached {
         Ok(meta)
     }
 
-    /// Performs a write, and forgets what it may have changed.
+    /// Performs a write and forgets the keys that it may have changed.
     async fn write(&self, op: Op<'_>) -> StoreResult<Answer> {
         let what = match &op {
             Op::Put(put) => Some(Target::Key(put.key)),
@@ -276,27 +276,27 @@ impl Cached {
     }
 }
 
-/// What was found in a cache, and when.
+/// The kept bytes of a read, and the time of the read.
 struct Seen {
     found: Found,
     asked: Asked,
 }
 
-/// When something was asked for.
+/// The time of a read.
 #[derive(Clone, Copy)]
 struct Asked {
-    /// The [mark](Shelf::mark) of the key then.
+    /// The [mark](Shelf::mark) of the key at that time.
     mark: u64,
-    /// Until when the answer holds; `None`: for ever.
+    /// The time until which the answer is valid, or `None` for no limit.
     until: Option<Instant>,
 }
 
-/// Asks for the version in any case: what is kept has one.
+/// Asks the store for the version in any case, because the cache needs it.
 fn reported(wanted: ReadVersion<'_>) -> ReadVersion<'_> {
     if matches!(wanted, ReadVersion::Any) { ReadVersion::Report } else { wanted }
 }
 
-/// Forgets a key when a write to it has ended, however it has: also when its future was dropped.
+/// Forgets a key when a write to it ends, even if its future is dropped.
 struct Writing<'a> {
     layer: &'a Cached,
     what: Target<'a>,

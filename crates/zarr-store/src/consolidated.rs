@@ -1,4 +1,4 @@
-//! Documents that are known beforehand are answered from memory: the read layer of consolidated metadata.
+//! The read layer of consolidated metadata: known documents are answered from memory.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,10 +12,10 @@ use zarr_traits::{
 
 /// The layer that holds the documents of a part of a store. Its clones share them.
 ///
-/// They are trusted (checklist F43): what the layer covers and does not hold is not there, without a look into the store.
-/// Two things go on to the store nevertheless. Who asks for a version of a document wants to change it, and gets the real
-/// one. And a document that was written or deleted through the layer is read from the store from then on, so that nobody
-/// sees less than what he has written himself. Chunks and listings are none of this layer's business.
+/// The documents are trusted (rule F43): a covered key without a document is missing, and the store is not asked. There
+/// are two exceptions. A read that asks for a version gets the stored document, because its caller wants to change it.
+/// And a document that was written or deleted through the layer is read from the store from then on, so that writers
+/// see their own writes. Chunks and listings pass through.
 ///
 /// ```
 /// # use zarr_store::{Consolidated, MemoryStore};
@@ -31,27 +31,27 @@ use zarr_traits::{
 pub struct Consolidated {
     storage: Storage,
     prefix: Prefix,
-    /// Which keys below the prefix are documents.
+    /// Whether a key below the prefix is a document.
     covers: fn(&Key) -> bool,
     documents: Arc<RwLock<Documents>>,
 }
 
 type Documents = BTreeMap<String, Known>;
 
-/// What is known about a document that the layer covers.
+/// The state of a covered document.
 #[derive(Clone)]
 enum Known {
-    /// Its bytes.
+    /// The document has these bytes.
     Is(Bytes),
-    /// It was put through the layer: the store has to be asked.
+    /// The document was put through the layer. Reads go to the store.
     Written,
-    /// It was deleted through the layer; the store has to be asked nevertheless.
+    /// The document was deleted through the layer. Reads go to the store.
     Deleted,
 }
 
 impl Consolidated {
-    /// `storage` with all keys below `prefix` that `covers` answered from `documents`, and the layer itself. Locks, pool and
-    /// what is in flight are those of `storage`.
+    /// Returns `storage` with all keys below `prefix` that `covers` accepts answered from `documents`, and the layer
+    /// itself. Locks, thread pool and limits in flight are those of `storage`.
     pub fn over(
         storage: &Storage,
         prefix: Prefix,
@@ -69,10 +69,10 @@ impl Consolidated {
         &self.storage
     }
 
-    /// The prefixes directly below `prefix` below which there are documents, in ascending order.
+    /// Returns the prefixes directly below `prefix` that have documents below them, in ascending order.
     ///
     /// # Errors
-    /// None that a store could have caused.
+    /// When a prefix is invalid. The store cannot cause this.
     pub fn children(&self, prefix: &Prefix) -> StoreResult<Vec<Prefix>> {
         let documents = self.documents.read().unwrap_or_else(PoisonError::into_inner);
         let mut children: Vec<Prefix> = Vec::new();
@@ -86,7 +86,7 @@ impl Consolidated {
             start = match below.split_once('/') {
                 Some((name, _)) => {
                     children.push(prefix.child(name)?);
-                    // '0' comes right after '/': behind everything below this child.
+                    // '0' comes right after '/', so this is after all keys below the child.
                     Bound::Included(format!("{prefix}{name}0"))
                 }
                 None => Bound::Excluded(key.clone()),
@@ -95,7 +95,7 @@ impl Consolidated {
         Ok(children)
     }
 
-    /// What is known about a key: nothing when the store has to be asked.
+    /// Returns the known content of a key, or `None` if the store must be asked.
     fn known(&self, key: &Key) -> Option<Option<Bytes>> {
         if self.prefix.strip(key).is_none() || !(self.covers)(key) {
             return None;
@@ -108,14 +108,14 @@ impl Consolidated {
         }
     }
 
-    /// From now on the store is asked for this key.
+    /// Makes later reads of this key go to the store.
     fn ask(&self, key: &Key, known: Known) {
         if self.prefix.strip(key).is_some() && (self.covers)(key) {
             self.write().insert(key.to_string(), known);
         }
     }
 
-    /// From now on the store is asked for all keys below `prefix`.
+    /// Makes later reads of all keys below `prefix` go to the store.
     fn ask_below(&self, prefix: &Prefix) {
         let from = (Bound::Included(prefix.as_str()), Bound::Unbounded);
         for (key, document) in self.write().range_mut::<str, _>(from) {
@@ -183,7 +183,7 @@ mod tests {
         Key::new(key).unwrap()
     }
 
-    /// `a` and `a/x` are known, and so is that there is no other node below the root.
+    /// Creates a layer that knows some documents. All other nodes below the root count as missing.
     fn subject() -> (Storage, Consolidated, Counting) {
         let (store, counting) = Counting::over(&Storage::from(MemoryStore::new()));
         block_on(store.put(&key("b/zarr.json"), "real")).unwrap();
@@ -196,12 +196,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_covered_costs_no_request_and_is_trusted() {
+    fn known_documents_cost_no_request_and_are_trusted() {
         let (storage, _, counting) = subject();
         let before = counting.counts();
         block_on(async {
             assert_eq!(storage.get(&key("a/zarr.json"), u64::MAX).await?.unwrap(), "known");
-            assert!(storage.get(&key("b/zarr.json"), u64::MAX).await?.is_none(), "F43");
+            assert!(storage.get(&key("b/zarr.json"), u64::MAX).await?.is_none(), "rule F43");
             assert_eq!(storage.size(&key("a/zarr.json")).await?, Some(5));
             let suffix = [ByteRange::Suffix(3)];
             let reply = storage.get_ranges(&key("a/zarr.json"), &suffix, ReadVersion::Any, 3).await?;
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_for_a_version_gets_the_real_document() {
+    fn a_read_with_a_version_gets_the_stored_document() {
         let (storage, _, _) = subject();
         let get = |name: &str| {
             block_on(storage.get_ranges(&key(name), &[ByteRange::All], ReadVersion::Report, u64::MAX))
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_through_the_layer_is_seen() {
+    fn writes_through_the_layer_are_seen() {
         let (storage, layer, _) = subject();
         let get = |name: &str| block_on(storage.get(&key(name), u64::MAX)).unwrap();
         block_on(storage.put(&key("n/zarr.json"), "new")).unwrap();
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_outside_of_the_prefix_is_covered() {
+    fn documents_outside_the_prefix_are_read_from_the_store() {
         let store = Storage::from(MemoryStore::new());
         block_on(store.put(&key("b/zarr.json"), "real")).unwrap();
         let (storage, _) = Consolidated::over(&store, Prefix::new("a/").unwrap(), [], |_| true);

@@ -1,9 +1,10 @@
-//! Where a store is, as text: `s3://bucket/a.zarr`, `/data/a.zarr`, `https://host/b.zip|zip:a.zarr`. **For store authors.**
+//! The location of a store as text: `s3://bucket/a.zarr`, `/data/a.zarr`, `https://host/b.zip|zip:a.zarr`. **For store
+//! authors.**
 //!
-//! A text names a root (a URL with a scheme, or else a path of the file system), then adapters, which read something in what
-//! lies before them as a store of its own, and at the end perhaps a format, with a node of the hierarchy: the URL pipeline
-//! (checklist E26, E50). Which schemes there are is a table that is passed in, as in a [`Registry`](zarr_traits::Registry); the
-//! crate of a store offers its own.
+//! The text is a URL pipeline (rule E50): a root (a URL with a scheme, or a path of the file system), then adapters,
+//! which read an object of the store before them as a store, and last perhaps a format with the path of a node. The
+//! schemes are a table that is passed in, as in a [`Registry`](zarr_traits::Registry). Each crate of a store offers its
+//! own schemes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,23 +16,24 @@ use zarr_traits::Key;
 use zarr_traits::Storage;
 use zarr_traits::{StoreError, StoreErrorKind, StoreResult};
 
-/// How the stores of a scheme are opened.
+/// A scheme of URLs, and the function that opens its stores.
 #[derive(Debug, Clone, Copy)]
 pub struct Scheme {
     /// The name before the `:`, in lower case.
     pub name: &'static str,
-    /// Whether paths in its URLs are percent-encoded, and a `?` ends them.
+    /// Whether paths in its URLs are percent-encoded and end at a `?`.
     pub encoded: bool,
-    /// How.
+    /// The function that opens stores.
     pub open: OpenScheme,
 }
 
-/// What a [`Scheme`] stands for.
+/// The function that opens the stores of a [`Scheme`].
 #[derive(Clone, Copy)]
 pub enum OpenScheme {
-    /// `name://…` at the start: gets the text as it was given, which for the scheme `file` may be a path as well.
+    /// For `name://…` at the start. It gets the text unchanged, which for the scheme `file` may also be a path.
     Root(fn(url: &str, access: &Access) -> StoreResult<Storage>),
-    /// `|name:path` behind something else: gets the storage that the object lies in, the object's key there, and the path.
+    /// For `|name:path` after another store. It gets the storage that holds the object, the key of the object, and the
+    /// path.
     Adapter(for<'a> fn(Storage, Key, &'a str, &'a Access) -> BoxFuture<'a, StoreResult<Storage>>),
 }
 
@@ -41,9 +43,9 @@ impl fmt::Debug for OpenScheme {
     }
 }
 
-/// Who asks, and how: what a store needs to know to be reached. Everything is optional.
+/// Credentials and settings for access to a store. Everything is optional.
 ///
-/// Nothing is read from the environment of the process behind anybody's back: who wants that says so.
+/// Environment variables are never read implicitly; pass them with [`environment`](Self::environment()).
 ///
 /// ```
 /// # use zarr_store::Access;
@@ -52,109 +54,109 @@ impl fmt::Debug for OpenScheme {
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct Access {
-    /// Requests are not signed.
+    /// Whether requests are not signed.
     pub anonymous: bool,
-    /// Where the service is, in place of its usual address: `http://127.0.0.1:9000`.
+    /// The address of the service, if it is not the usual one: `http://127.0.0.1:9000`.
     pub endpoint: Option<String>,
     /// The region of the service.
     pub region: Option<String>,
     /// The section of the user's configuration files that has the credentials.
     pub profile: Option<String>,
-    /// Variables that name credentials and settings, as the services' own tools read them from the environment.
+    /// Variables with credentials and settings, named as in the environment of the services' own tools.
     pub environment: BTreeMap<String, String>,
-    /// How many requests may be under way at once.
+    /// The largest number of requests at once.
     pub in_flight: Option<usize>,
-    /// How often a request is tried again that may succeed then.
+    /// The largest number of retries of a request.
     pub retries: Option<u32>,
-    /// How long one operation may take, with all that is tried again.
+    /// The longest duration of one operation, with all retries.
     pub timeout: Option<Duration>,
-    /// What a store lies in is made if it is not there, such as a directory: for who is about to write.
+    /// Whether a missing place of a store, such as a directory, is created. For writers.
     pub create: bool,
-    /// What a web server forbids to read counts as absent: some say that instead of 404.
+    /// Whether an object that a web server forbids to read counts as absent: some servers answer 403 instead of 404.
     pub forbidden_is_absent: bool,
-    /// What is told of every request.
+    /// The trace of all requests.
     pub trace: Option<Trace>,
 }
 
 impl Access {
-    /// Nothing is said.
+    /// Returns access without any settings.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Requests are not signed.
+    /// Sets whether requests are not signed.
     #[must_use]
     pub fn anonymous(self, anonymous: bool) -> Self {
         Self { anonymous, ..self }
     }
 
-    /// Where the service is.
+    /// Sets the address of the service.
     #[must_use]
     pub fn endpoint(self, endpoint: impl Into<String>) -> Self {
         Self { endpoint: Some(endpoint.into()), ..self }
     }
 
-    /// The region of the service.
+    /// Sets the region of the service.
     #[must_use]
     pub fn region(self, region: impl Into<String>) -> Self {
         Self { region: Some(region.into()), ..self }
     }
 
-    /// The section of the user's configuration files.
+    /// Sets the section of the user's configuration files.
     #[must_use]
     pub fn profile(self, profile: impl Into<String>) -> Self {
         Self { profile: Some(profile.into()), ..self }
     }
 
-    /// Variables with credentials and settings; `std::env::vars()` are those of the process.
+    /// Sets variables with credentials and settings, for example `std::env::vars()`.
     #[must_use]
     pub fn environment(self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
         Self { environment: variables.into_iter().collect(), ..self }
     }
 
-    /// How many requests may be under way at once.
+    /// Sets the largest number of requests at once.
     #[must_use]
     pub fn in_flight(self, requests: usize) -> Self {
         Self { in_flight: Some(requests), ..self }
     }
 
-    /// How often a request is tried again that may succeed then.
+    /// Sets the largest number of retries of a request.
     #[must_use]
     pub fn retries(self, retries: u32) -> Self {
         Self { retries: Some(retries), ..self }
     }
 
-    /// How long one operation may take, with all that is tried again.
+    /// Sets the longest duration of one operation, with all retries.
     #[must_use]
     pub fn timeout(self, timeout: Duration) -> Self {
         Self { timeout: Some(timeout), ..self }
     }
 
-    /// What a store lies in is made if it is not there.
+    /// Sets whether a missing place of a store, such as a directory, is created.
     #[must_use]
     pub fn create(self, create: bool) -> Self {
         Self { create, ..self }
     }
 
-    /// Whether what a web server forbids to read counts as absent.
+    /// Sets whether an object that a web server forbids to read counts as absent.
     #[must_use]
     pub fn forbidden_is_absent(self, absent: bool) -> Self {
         Self { forbidden_is_absent: absent, ..self }
     }
 
-    /// What is told of every request.
+    /// Sets the trace of all requests.
     #[must_use]
     pub fn trace(self, trace: Trace) -> Self {
         Self { trace: Some(trace), ..self }
     }
 
-    /// A variable of the environment that was given, unless it is empty.
+    /// Returns a variable of `environment`, unless it is empty.
     pub fn variable(&self, name: &str) -> Option<&str> {
         self.environment.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 }
 
-/// Without what is in the environment, which may be credentials, and without what an endpoint may hold of them.
+/// Omits credentials: the environment, and the secrets of an endpoint.
 impl fmt::Debug for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Access")
@@ -166,65 +168,65 @@ impl fmt::Debug for Access {
     }
 }
 
-/// The schemes that are known to whoever holds this value.
+/// A table of schemes, which opens stores.
 #[derive(Debug, Clone, Default)]
 pub struct Schemes(BTreeMap<&'static str, Scheme>);
 
-/// What a text leads to.
+/// An opened location.
 #[derive(Debug, Clone)]
 pub struct Located {
-    /// The store; its root is what the text names.
+    /// The store. Its root is the place that the text names.
     pub storage: Storage,
-    /// The node in it: `/`, unless the text ends in a format with a path (`|zarr3:a/b`).
+    /// The path of the node in the store: `/`, unless the text ends in a format with a path (`|zarr3:a/b`).
     pub node: String,
-    /// The format that the text asks for: 2 or 3.
+    /// The requested format, 2 or 3, if any.
     pub format: Option<u8>,
 }
 
-/// Names of formats, which can stand last.
+/// The names of formats, which can only stand last.
 const FORMATS: [(&str, Option<u8>); 3] = [("zarr", None), ("zarr2", Some(2)), ("zarr3", Some(3))];
 
 impl Schemes {
-    /// Those of all `tables`; where two have a name in common the later one has it.
+    /// Returns the schemes of all `tables`. If a name occurs twice, the last one wins.
     pub fn new(tables: &[&[Scheme]]) -> Self {
         Self(tables.iter().flat_map(|table| table.iter()).map(|scheme| (scheme.name, *scheme)).collect())
     }
 
-    /// Their names, sorted.
+    /// The names of the schemes, sorted.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.0.keys().copied()
     }
 
-    /// Whether there is one of this name.
+    /// Whether a scheme has this name.
     pub fn knows(&self, name: &str) -> bool {
         self.0.contains_key(name.to_ascii_lowercase().as_str())
     }
 
-    /// Opens what `text` names.
+    /// Opens the location `text`.
     ///
     /// # Errors
-    /// [`StoreErrorKind::Unsupported`] for a scheme that is not known, [`StoreErrorKind::InvalidArgument`] for a text that
-    /// is none, and whatever the store says.
+    /// [`StoreErrorKind::Unsupported`] for an unknown scheme, [`StoreErrorKind::InvalidArgument`] for an invalid text;
+    /// and those of the store.
     pub async fn open(&self, text: &str, access: &Access) -> StoreResult<Located> {
         let (store, node, format) = split_node(text);
         let Pipeline { root, adapters } = Pipeline::parse(store)?;
         let scheme = scheme_of(root).unwrap_or("file");
         let Scheme { open: OpenScheme::Root(open), encoded, .. } = self.find(scheme)? else {
-            let message = format!("{scheme:?} reads what lies in another store, and is written behind a `|`");
+            let message = format!("{scheme:?} is an adapter: write it after another store and a `|`");
             return Err(StoreError::new(StoreErrorKind::InvalidArgument, message));
         };
         let storage = match &adapters[..] {
             [] => open(root, access)?,
             [(name, path)] => {
                 let OpenScheme::Adapter(adapt) = self.find(name)?.open else {
-                    let message = format!("{name:?} is no adapter: it begins a URL");
+                    let message = format!("{name:?} is not an adapter: it can only start a URL");
                     return Err(StoreError::new(StoreErrorKind::InvalidArgument, message));
                 };
                 let (folder, key) = split_object(root, encoded)?;
                 adapt(open(&folder, access)?, key, path, access).await?
             }
             _ => {
-                let message = "one adapter in another is not supported";
+                let message = "more than one adapter is not supported";
                 return Err(StoreError::new(StoreErrorKind::Unsupported, message));
             }
         };
@@ -234,17 +236,16 @@ impl Schemes {
     fn find(&self, name: &str) -> StoreResult<Scheme> {
         self.0.get(name.to_ascii_lowercase().as_str()).copied().ok_or_else(|| {
             let known: Vec<_> = self.names().collect();
-            let message =
-                format!("stores of the kind {name:?} are not known here, only: {}", known.join(", "));
+            let message = format!("unknown scheme {name:?}, the known ones are: {}", known.join(", "));
             StoreError::new(StoreErrorKind::Unsupported, message)
         })
     }
 }
 
-/// A text cut at its `|`.
+/// A text split at each `|`.
 struct Pipeline<'a> {
     root: &'a str,
-    /// Names and paths.
+    /// The names and paths of the adapters.
     adapters: Vec<(&'a str, &'a str)>,
 }
 
@@ -252,15 +253,15 @@ impl<'a> Pipeline<'a> {
     fn parse(text: &'a str) -> StoreResult<Self> {
         let (root, adapters) = split_adapters(text);
         if root.is_empty() {
-            return Err(StoreError::new(StoreErrorKind::InvalidArgument, "a store has no empty name"));
+            return Err(StoreError::new(StoreErrorKind::InvalidArgument, "the store name is empty"));
         }
         let adapters = adapters.split('|').skip(1).filter_map(|adapter| adapter.split_once(':')).collect();
         Ok(Self { root, adapters })
     }
 }
 
-/// A text cut into its root and the adapters behind it, each with its `|`. A `|` that no `name:` follows is part of what is
-/// before it: names of files may have one.
+/// Splits a text into its root and the adapters after it, each with its `|`. A `|` without a `name:` after it is part
+/// of a name, because names of files may contain it.
 pub fn split_adapters(text: &str) -> (&str, &str) {
     let mut root = text;
     while let Some((before, adapter)) = root.rsplit_once('|')
@@ -271,12 +272,12 @@ pub fn split_adapters(text: &str) -> (&str, &str) {
     text.split_at(root.len())
 }
 
-/// The scheme of a URL; `None` for what is a path.
+/// Returns the scheme of a URL, or `None` for a path.
 pub fn scheme_of(text: &str) -> Option<&str> {
     text.split_once("://").map(|(scheme, _)| scheme).filter(|scheme| is_scheme(scheme))
 }
 
-/// A text cut into that of the store alone, the node, and the format, as in [`Located`].
+/// Splits a text into the location of the store, the path of the node, and the format, as in [`Located`].
 pub fn split_node(text: &str) -> (&str, String, Option<u8>) {
     if let Some((store, last)) = text.rsplit_once('|')
         && let Some((name, path)) = last.split_once(':')
@@ -287,8 +288,7 @@ pub fn split_node(text: &str) -> (&str, String, Option<u8>) {
     (text, "/".to_owned(), None)
 }
 
-/// The names in a text that say how a store is reached: the scheme at its start, and those behind every `|`. None for what is
-/// a path and nothing else.
+/// Returns the names in a text: the scheme at its start, and the name after each `|`. Empty for a plain path.
 pub fn names_of(text: &str) -> Vec<&str> {
     let Ok(Pipeline { root, adapters }) = Pipeline::parse(text) else { return Vec::new() };
     scheme_of(root).into_iter().chain(adapters.into_iter().map(|(name, _)| name)).collect()
@@ -299,7 +299,8 @@ fn is_scheme(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(rest)
 }
 
-/// The text of the folder that an object lies in, and its key there. The query of a URL stays with the folder.
+/// Splits the location of an object into that of its folder and its key there. The query of a URL stays with the
+/// folder.
 fn split_object(root: &str, encoded: bool) -> StoreResult<(String, Key)> {
     let wrong = |message| StoreError::new(StoreErrorKind::InvalidArgument, message);
     let Some(scheme) = scheme_of(root) else {
@@ -311,16 +312,16 @@ fn split_object(root: &str, encoded: bool) -> StoreResult<(String, Key)> {
     };
     let (url, query) = root.split_at(root.find('?').filter(|_| encoded).unwrap_or(root.len()));
     let Some((_, path)) = url[scheme.len() + "://".len()..].split_once('/') else {
-        return Err(wrong("a URL without a path names no object"));
+        return Err(wrong("the URL has no path, so it names no object"));
     };
     let (folders, name) = path.split_at(path.rfind('/').map_or(0, |at| at + 1));
     if folders.split_terminator('/').any(str::is_empty) {
-        return Err(wrong("a folder has no empty name"));
+        return Err(wrong("the URL has an empty folder name"));
     }
     let folder = &url[..url.len() - name.len()];
     let key = match encoded {
         false => Key::new(name)?,
-        // A fragment is no part of a name.
+        // A fragment is not part of a name.
         true => match percent_decoded(name).filter(|_| !name.contains('#')).map(String::from_utf8) {
             Some(Ok(name)) if !name.contains('/') => Key::new(name)?,
             _ => return Err(wrong("the name of the object is not percent-encoded text")),
@@ -329,8 +330,8 @@ fn split_object(root: &str, encoded: bool) -> StoreResult<(String, Key)> {
     Ok((format!("{folder}{query}"), key))
 }
 
-/// What a percent-encoded text stands for (RFC 3986, section 2.1), which need not be UTF-8: names of files are not. `None` where
-/// two hexadecimal digits do not follow a percent sign.
+/// Decodes a percent-encoded text (RFC 3986, section 2.1). The result need not be UTF-8, like names of files. Returns
+/// `None` if a percent sign has no two hexadecimal digits after it.
 pub fn percent_decoded(text: &str) -> Option<Vec<u8>> {
     let mut bytes = text.bytes();
     let mut decoded = Vec::with_capacity(text.len());
@@ -341,11 +342,12 @@ pub fn percent_decoded(text: &str) -> Option<Vec<u8>> {
     Some(decoded)
 }
 
-/// A URL as messages and logs may show it: without user names and passwords, and without queries, which may hold a signature.
+/// Returns a URL for messages and logs: without user names and passwords, and without queries, which may hold a
+/// signature.
 ///
-/// A password may hold a `/`, `?`, `#` or `@` that should have been percent-encoded, as secret keys of AWS often do. So where
-/// a `:` comes before the first of these, everything up to the last `@` is left out: rather too much is hidden than a part of
-/// a password shown. Where more than a plain `user:password` is left out, `…@` stands for it.
+/// A password may contain a `/`, `?`, `#` or `@` that should have been percent-encoded, as secret keys of AWS often do.
+/// So if a `:` comes before the first of these, everything up to the last `@` is hidden: hiding too much is better than
+/// showing part of a password. If more than a plain `user:password` is hidden, `…@` stands for it.
 pub fn redacted(url: &str) -> String {
     let scheme = scheme_of(url).unwrap_or_default();
     let (start, rest) = url.split_at(if scheme.is_empty() { 0 } else { scheme.len() + "://".len() });
@@ -361,11 +363,11 @@ pub fn redacted(url: &str) -> String {
     format!("{start}{hidden}{shown}{cut}")
 }
 
-/// What ends the host of a URL.
+/// The characters that end the host of a URL.
 const ENDS_OF_HOST: [char; 3] = ['/', '?', '#'];
 
-/// The credentials at the start of `rest`, the part of a URL behind its scheme, and what follows their `@`. A text without a
-/// scheme has credentials only where a `:` says so: a name of a file may have an `@`.
+/// Splits `rest`, the part of a URL after its scheme, into the credentials at its start and the text after their `@`. A
+/// text without a scheme has credentials only if it has a `:`, because a name of a file may contain an `@`.
 fn split_credentials(rest: &str, has_scheme: bool) -> (&str, &str) {
     let host = &rest[..rest.find(ENDS_OF_HOST).unwrap_or(rest.len())];
     let end = match host.contains(':') {
@@ -411,10 +413,10 @@ mod tests {
             ("s3://b/d/x.zip|zip:a.zarr/", "opened s3://b/d/"),
             ("x.zip|zip:", "opened ."),
             ("s3://b/x|zarr3:a/b", "opened s3://b/x"),
-            ("gs://b/a", "stores of the kind \"gs\" are not known here, only: file, https, s3, zip"),
-            ("zip://b/a", "\"zip\" reads what lies in another store, and is written behind a `|`"),
-            ("a|s3:b", "\"s3\" is no adapter: it begins a URL"),
-            ("|zip:a", "a store has no empty name"),
+            ("gs://b/a", "unknown scheme \"gs\", the known ones are: file, https, s3, zip"),
+            ("zip://b/a", "\"zip\" is an adapter: write it after another store and a `|`"),
+            ("a|s3:b", "\"s3\" is not an adapter: it can only start a URL"),
+            ("|zip:a", "the store name is empty"),
         ] {
             let e = block_on(Schemes::new(&[TABLE]).open(text, &Access::new())).unwrap_err();
             assert_eq!(e.to_string(), said, "{text}");
@@ -446,7 +448,7 @@ mod tests {
             ("FILE:///d%20/x%20%25.zip", "FILE:///d%20/", "x %.zip"),
             ("https://h/d/x.zip?sig=a/b", "https://h/d/?sig=a/b", "x.zip"),
             ("HTTPS://h/%C3%A9.zip?sig=a%2Fb", "HTTPS://h/?sig=a%2Fb", "é.zip"),
-            // Names of objects in a bucket are what they are.
+            // Names of objects in a bucket are not percent-encoded.
             ("s3://b/x%20?.zip", "s3://b/", "x%20?.zip"),
             ("S3://b/d/x.zip", "S3://b/d/", "x.zip"),
         ] {
@@ -483,7 +485,7 @@ mod tests {
             ("s3://AKIA:12/34@bucket/a", "s3://…@bucket/a"),
             ("s3://AKIA:ab?cd@bucket/a", "s3://…@bucket/a"),
             ("s3://AKIA:a@b/c@bucket/a", "s3://…@bucket/a"),
-            // What follows a host with a port may be such a password too.
+            // The text after a host with a port may be such a password, too.
             ("http://host:80/a@b?c", "http://…@b?…"),
             ("http://host:80/a", "http://host:80/a"),
             ("http:/user:pass@host/a", "…@host/a"),
@@ -497,7 +499,7 @@ mod tests {
     }
 
     proptest! {
-        /// However a password was mistyped: what is shown is the same for all passwords.
+        /// The shown text is the same for all passwords, even wrongly encoded ones.
         #[test]
         fn no_part_of_a_password_is_shown(
             scheme in "s3|gs|az|abfs|http|https|HTTP|file",

@@ -1,4 +1,4 @@
-//! A store in memory: the reference of what a store does, and the fastest one.
+//! A store in memory: the reference implementation, and the fastest store.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,13 +13,13 @@ use zarr_traits::{
     },
 };
 
-/// Keys in one page of a listing.
+/// The number of keys in one page of a listing.
 const PAGE: usize = 1000;
 
 /// A store in memory. Clones share their content.
 ///
-/// A read hands out slices of what is stored and copies nothing; a put joins its parts into memory of its own, so that
-/// what the caller passes may be part of a larger buffer that it wants back.
+/// A read returns slices of the stored value without a copy. A put copies its parts into new memory, so that the caller
+/// can reuse its buffer.
 #[derive(Clone)]
 pub struct MemoryStore {
     content: Arc<RwLock<Content>>,
@@ -28,7 +28,7 @@ pub struct MemoryStore {
 
 #[derive(Default)]
 struct Content {
-    /// By key: as text, so that a range can start at a prefix.
+    /// The objects by key. Keys are text, so that a range can start at a prefix.
     objects: BTreeMap<String, Object>,
     /// The number of the last version.
     clock: u64,
@@ -41,12 +41,12 @@ struct Object {
 }
 
 impl MemoryStore {
-    /// An empty store.
+    /// Returns an empty store.
     pub fn new() -> Self {
         Self { content: Arc::default(), page: PAGE }
     }
 
-    /// The same store with `keys` keys in one page of a listing: for tests of what lists.
+    /// Sets the number of keys in one page of a listing. For tests of listings.
     #[must_use]
     pub fn with_page(mut self, keys: usize) -> Self {
         self.page = keys.max(1);
@@ -57,7 +57,7 @@ impl MemoryStore {
         self.content.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Nothing under the lock can panic half-way, so a poisoned one is whole.
+    /// A poisoned lock is ignored, because no code under the lock can panic in the middle of a change.
     fn write(&self) -> RwLockWriteGuard<'_, Content> {
         self.content.write().unwrap_or_else(PoisonError::into_inner)
     }
@@ -90,7 +90,7 @@ impl Object {
 }
 
 impl Content {
-    /// The objects below `prefix` from `start` on.
+    /// Returns the objects below `prefix` from `start` on.
     fn below<'a, 'p>(
         &'a self,
         prefix: &'p str,
@@ -116,7 +116,7 @@ impl Content {
             return self.objects.clear();
         }
         let mut below = self.objects.split_off(prefix.as_str());
-        // "a0" is the first text after everything that starts with "a/".
+        // "a0" is the first text after all that start with "a/".
         let end = format!("{}0", prefix.as_str().trim_end_matches('/'));
         let mut behind = below.split_off(&end);
         self.objects.append(&mut behind);
@@ -171,7 +171,7 @@ impl MemoryStore {
         let content = self.read();
         let mut dir = Dir::default();
         let mut start = prefix.as_str().to_owned();
-        // One step per child: after a prefix `a/`, the next key that is not below it is at least `a0`.
+        // One step per child: after a prefix `a/`, the next key outside it is at least `a0`.
         while let Some((key, object)) = content.below(prefix.as_str(), Bound::Included(&start)).next() {
             match key[prefix.as_str().len()..].split_once('/') {
                 None => {

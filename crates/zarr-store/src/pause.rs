@@ -1,16 +1,16 @@
-//! How long to wait before something is tried again.
+//! The pause before a retry.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::time::Duration;
 
-/// The pause before the next attempt, after `failed` failed ones: `first` after one, doubled after each further one, `longest`
-/// at most. The pause is a random part of that, between half and all of it, so that clients that failed together do not
-/// return together.
+/// Returns the pause before the next attempt, after `failed` failed attempts: `first` after one, doubled after each
+/// further one, at most `longest`. The result is a random part of that, between half and all of it, so that clients
+/// that failed together do not return together.
 pub fn pause(first: Duration, longest: Duration, failed: u32) -> Duration {
     let doubled = 2_u32.saturating_pow(failed.saturating_sub(1));
     let most = first.saturating_mul(doubled).min(longest);
-    // A fresh hasher is keyed at random.
+    // A new hasher has a random key.
     let lot = u32::try_from(RandomState::new().hash_one(failed) % 1001).unwrap_or(0);
     most / 2 + most.saturating_mul(lot) / 2000
 }
@@ -29,7 +29,7 @@ mod tests {
             }
         }
         let waited = |_| pause(ms(1000), ms(1000), 1);
-        assert!((0..20).map(waited).any(|pause| pause != waited(0)), "not all wait as long");
+        assert!((0..20).map(waited).any(|pause| pause != waited(0)), "pauses are random");
         assert_eq!(pause(Duration::MAX, Duration::ZERO, 9), Duration::ZERO);
     }
 }

@@ -1,12 +1,12 @@
-//! A storage below a prefix of another one.
+//! The part of a storage below a prefix.
 
 use zarr_traits::{
     BoxFuture, Key, Prefix, Storage, StoreError, StoreErrorKind, StoreResult,
     store::{Answer, Capabilities, Dir, Head, List, ListDir, Listed, Op, Page, Store},
 };
 
-/// The layer that makes what lies below a prefix a storage of its own. Nothing outside it can be reached, because a
-/// [`Key`] has no way to say so.
+/// The layer that makes the part of a store below a prefix a separate storage. Keys outside the prefix cannot be
+/// reached, because no [`Key`] names them.
 ///
 /// ```
 /// # use zarr_store::{MemoryStore, Prefixed};
@@ -24,7 +24,7 @@ pub struct Prefixed {
 }
 
 impl Prefixed {
-    /// What lies below `prefix` in `storage`.
+    /// Returns the part of `storage` below `prefix`.
     pub fn over(storage: &Storage, prefix: Prefix) -> Storage {
         Storage::from(Self { storage: storage.clone(), prefix })
     }
@@ -37,10 +37,10 @@ impl Prefixed {
         Prefix::new(format!("{}{prefix}", self.prefix))
     }
 
-    /// The part of an inner key or prefix that is seen from outside.
+    /// Returns the part of an inner key or prefix that users of the layer see.
     fn outside<'a>(&self, inner: &'a str) -> StoreResult<&'a str> {
         inner.strip_prefix(self.prefix.as_str()).ok_or_else(|| {
-            let message = format!("the store listed this outside of {:?}", self.prefix);
+            let message = format!("the store listed a key outside of {:?}", self.prefix);
             StoreError::new(StoreErrorKind::Io, message).with_key(inner)
         })
     }

@@ -1,23 +1,23 @@
-//! The schemes of this crate in URLs of stores (checklist E26, E50).
+//! The schemes of this crate in URLs of stores.
 
 use crate::{Access, OpenScheme, Scheme};
 use zarr_traits::{Storage, StoreError, StoreErrorKind, StoreResult};
 
 use crate::MemoryStore;
 
-/// `memory://`, which is a new, empty [`MemoryStore`] each time, and with the feature `zip` the adapter `|zip:path`.
+/// `memory://`, a new, empty [`MemoryStore`] each time; and with the feature `zip` the adapter `|zip:path`.
 pub const SCHEMES: &[Scheme] = &[
     Scheme { name: "memory", encoded: false, open: OpenScheme::Root(memory) },
     #[cfg(feature = "zip")]
     crate::zip::SCHEME,
 ];
 
-/// A name is refused: whoever gives one expects to find again what he has put there.
+/// Opens a new store. A name is an error, because its user would expect to find the same store again.
 fn memory(url: &str, _: &Access) -> StoreResult<Storage> {
     match url.split_once("://") {
         Some((_, "" | "/")) => Ok(Storage::from(MemoryStore::new())),
         _ => {
-            let message = "memory:// is a new, empty store each time, and has no name";
+            let message = "memory:// takes no name: it is a new, empty store each time";
             Err(StoreError::new(StoreErrorKind::InvalidArgument, message))
         }
     }

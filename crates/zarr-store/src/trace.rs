@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Request {
-    /// The operation: `GET`, `PUT`, `DELETE`, `HEAD`, `LIST` or whatever else the service calls it.
+    /// The operation: `GET`, `PUT`, `DELETE`, `HEAD`, `LIST` or another name of the service.
     pub method: String,
     /// The object of the operation: a URL without its secrets, or a key.
     pub target: String,
@@ -16,26 +16,26 @@ pub struct Request {
     pub range: Option<String>,
     /// The result: the status of HTTP, or `ok`, `absent`, `conflict`, or a kind of error.
     pub status: String,
-    /// Bytes of the value that were sent.
+    /// The number of bytes of the value that were sent.
     pub sent: u64,
-    /// Bytes of values that were received.
+    /// The number of bytes of values that were received.
     pub received: u64,
     /// The number of the attempt, from 1 on.
     pub attempt: u32,
-    /// The time at which it began, since the epoch of Unix.
+    /// The start time, since the Unix epoch.
     pub began: Duration,
-    /// How long it took.
+    /// The duration of the request.
     pub took: Duration,
 }
 
 impl Request {
-    /// A first attempt without a range, which sends no value.
+    /// Returns a first attempt without a range and without a value to send.
     pub fn new(method: impl Into<String>, target: impl Into<String>) -> Self {
         Self { method: method.into(), target: target.into(), attempt: 1, ..Self::default() }
     }
 }
 
-/// A function that is called with the record of every request. It runs on the thread on which the request ends, and must
+/// A function that is called with the record of every request. It runs on the thread where the request ends, and must
 /// not block.
 #[derive(Clone)]
 pub struct Trace(Arc<dyn Fn(&Request) + Send + Sync>);
@@ -46,12 +46,12 @@ impl Trace {
         Self(Arc::new(tell))
     }
 
-    /// Hands on a record.
+    /// Calls the function with a record.
     pub fn tell(&self, request: &Request) {
         (self.0)(request);
     }
 
-    /// Begins a request: the clock runs from now on.
+    /// Starts a request and its clock.
     pub fn begin(&self, request: Request) -> Underway {
         let began = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Underway { trace: self.clone(), request: Request { began, ..request }, since: Instant::now() }
@@ -64,7 +64,7 @@ impl fmt::Debug for Trace {
     }
 }
 
-/// A request that has begun. One that is dropped before it [ends](Self::end) is not recorded.
+/// A running request. If it is dropped before it [ends](Self::end), it is not recorded.
 #[derive(Debug)]
 #[must_use]
 pub struct Underway {

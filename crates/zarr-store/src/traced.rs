@@ -1,4 +1,4 @@
-//! Telling about every call: for stores that tell nothing themselves.
+//! Traces every call, for stores that do not trace themselves.
 
 use crate::{Request, Trace};
 use zarr_traits::{
@@ -6,10 +6,10 @@ use zarr_traits::{
     store::{Answer, Capabilities, Copied, Op, Outcome, Store},
 };
 
-/// The layer that tells about every call to a store, after it has ended; a future that is dropped is not told of.
+/// The layer that traces every call to a store when it ends. A dropped future is not traced.
 ///
-/// Methods are called as HTTP calls them: `GET`, `HEAD`, `LIST`, `PUT`, `DELETE`, and `SYNC`, `ORIGIN` and `COPY`. The target is the key, or the
-/// prefix, which ends in `/`. A call with several ranges is one request here, also where the store makes several of it.
+/// Methods have the names of HTTP: `GET`, `HEAD`, `LIST`, `PUT`, `DELETE`, and `SYNC`, `ORIGIN` and `COPY`. The target is
+/// the key, or the prefix, which ends in `/`. A call with several ranges is one request here, even if the store makes several.
 ///
 /// ```
 /// # use std::sync::{Arc, Mutex};
@@ -32,7 +32,7 @@ pub struct Traced {
 }
 
 impl Traced {
-    /// `storage` with `trace` told about every call.
+    /// Returns `storage` with every call reported to `trace`.
     pub fn over(storage: &Storage, trace: Trace) -> Storage {
         storage.overlay(Self { storage: storage.clone(), trace })
     }
@@ -57,7 +57,7 @@ impl Store for Traced {
     }
 }
 
-/// What is known of a request before it is answered.
+/// Returns the record of a request before its answer.
 fn asked(op: &Op<'_>) -> Request {
     let mut request = Request::new(method(op), op.target());
     match op {
@@ -92,7 +92,7 @@ fn status(answer: &Answer) -> &'static str {
     }
 }
 
-/// A kind of error in a word or two.
+/// Returns the name of a kind of error.
 fn failed(kind: StoreErrorKind) -> &'static str {
     match kind {
         StoreErrorKind::Unsupported => "unsupported",
@@ -108,8 +108,8 @@ fn failed(kind: StoreErrorKind) -> &'static str {
     }
 }
 
-/// As HTTP writes ranges (RFC 9110, section 14.1.2); `None` where that says nothing. What HTTP cannot say, a span of no
-/// bytes, ends before it begins.
+/// Returns ranges as HTTP writes them (RFC 9110, section 14.1.2), or `None` for whole objects. An empty span, which
+/// HTTP does not have, ends before it starts.
 fn range(ranges: &[ByteRange]) -> Option<String> {
     if matches!(ranges, [] | [ByteRange::All]) {
         return None;
@@ -139,7 +139,7 @@ mod tests {
     use crate::MemoryStore;
 
     #[test]
-    fn every_call_is_told_as_http_would_say_it() {
+    fn every_call_is_traced_like_a_request_of_http() {
         let told = Arc::new(Mutex::new(Vec::new()));
         let log = told.clone();
         let trace = Trace::new(move |r: &Request| {

@@ -1,16 +1,15 @@
-//! Stores in ZIP archives: reading what lies in one, wherever the archive itself lies, and packing a store into one
-//! (checklist E44, E45). With the feature `zip`.
+//! Stores in ZIP archives: reads an archive in any store, and packs a store into one. With the feature `zip`.
 //!
-//! Keys are the names of members. [`ZipStore`] reads archives of any writer: of several members with a name the last one
-//! is meant, folders are nothing, members are stored or deflated, and zip64 is understood. A name that is no [`Key`] cannot
-//! be asked for, and is left out. [`pack`] and [`write_file`] write what others read.
+//! Keys are the names of members. [`ZipStore`] reads archives of any writer: of several members with the same name the
+//! last one counts, folders are ignored, members are stored or deflated, and zip64 is supported. Names that are not a
+//! valid [`Key`] are ignored. [`pack`] and [`write_file`] write archives that other programs can read.
 //!
-//! An archive is read by its end, where its directory is, so opening costs one to three requests, whatever is in it. Stored
-//! members are then as good as objects of their own: each range of one is a range of the archive. A deflated member is read
-//! and inflated whole, whatever is wanted of it.
+//! The directory is at the end of an archive, so opening costs one to three requests, whatever its content. Stored
+//! members are then read like objects: each range of a member is a range of the archive. A deflated member is always
+//! read and inflated whole.
 //!
-//! What comes from strangers is believed as far as it can be checked: members may not reach into each other, sizes must be
-//! possible, nothing is allocated beyond them, whole members must have their checksum.
+//! Archives are not trusted: members must not overlap, sizes must be possible, no more memory is allocated than they
+//! need, and whole members must have their checksum.
 //!
 //! Spec: [APPNOTE](https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT), the format of ZIP files.
 
@@ -35,18 +34,19 @@ use member::Member;
 
 pub use pack::{PackOptions, pack, write_file};
 
-/// The methods that are known (APPNOTE 4.4.5).
+/// The supported compression methods (APPNOTE 4.4.5).
 const STORED: u16 = 0;
 const DEFLATED: u16 = 8;
 
-/// What is read of the end of an archive: usually all of its directory, and never less than the longest end record.
+/// The size of the first read of the end of an archive. Usually this is the whole directory, and never less than the
+/// longest end record.
 const TAIL: u64 = 512 << 10;
-/// Keys in one page of a listing.
+/// The number of keys in one page of a listing.
 const PAGE: usize = 10_000;
-/// Folders that an error names.
+/// The largest number of folders that an error names.
 const SUGGESTED: usize = 5;
 
-/// The adapter `|zip:path` in URLs of stores: what lies below a path in an archive.
+/// The adapter `|zip:path` in URLs of stores: the part of an archive below a path.
 pub const SCHEME: Scheme = Scheme { name: "zip", encoded: false, open: OpenScheme::Adapter(open) };
 
 fn open<'a>(
@@ -58,7 +58,7 @@ fn open<'a>(
     Box::pin(async move { ZipStore::open(&storage, archive, Prefix::of_node(path)?).await })
 }
 
-/// What is accepted of an archive.
+/// Limits on the size of an archive.
 ///
 /// ```
 /// let mut limits = zarr_store::zip::ZipLimits::default();
@@ -67,9 +67,9 @@ fn open<'a>(
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ZipLimits {
-    /// Bytes of its directory, which is held in memory, with up to two times as much beside it; 1 GiB.
+    /// The size of the directory in bytes. It is held in memory, with up to twice as much beside it. Default: 1 GiB.
     pub directory_bytes: u64,
-    /// Bytes of a deflated member once it is inflated; 1 GiB.
+    /// The inflated size of a deflated member, in bytes. Default: 1 GiB.
     pub inflated_bytes: u64,
 }
 
@@ -79,10 +79,11 @@ impl Default for ZipLimits {
     }
 }
 
-/// The store in a ZIP archive, which is an object of another store. It can be read and listed.
+/// A store in a ZIP archive, which is an object of another store. It can be read and listed.
 ///
-/// The archive is read as it was when it was opened: once it has been replaced, reads fail with
-/// [`StoreErrorKind::Changed`], unless the store below keeps what was there. That is known where that store has versions.
+/// All reads are of the archive as it was when it was opened. If it is replaced, reads fail with
+/// [`StoreErrorKind::Changed`], unless the store below still has the old version. This is only detected in stores with
+/// versions.
 pub struct ZipStore {
     storage: Storage,
     archive: Key,
@@ -92,7 +93,7 @@ pub struct ZipStore {
 }
 
 impl ZipStore {
-    /// What lies below `prefix` in the archive at `archive` in `storage`.
+    /// Opens the part below `prefix` of the archive at the key `archive` in `storage`.
     ///
     /// ```
     /// # use zarr_store::{MemoryStore, zip::{PackOptions, ZipStore, pack}};
@@ -107,9 +108,10 @@ impl ZipStore {
     /// ```
     ///
     /// # Errors
-    /// [`StoreErrorKind::InvalidArgument`] when nothing lies below `prefix`, with the folders that may be meant;
-    /// [`StoreErrorKind::Unsupported`] for an archive in several parts; [`StoreErrorKind::LimitExceeded`] for too large a
-    /// directory; [`StoreErrorKind::Io`] for what is no archive, damaged or not there; and those of the store.
+    /// [`StoreErrorKind::InvalidArgument`] when the archive has nothing below `prefix`, with a list of its folders;
+    /// [`StoreErrorKind::Unsupported`] for an archive in several parts; [`StoreErrorKind::LimitExceeded`] for too large
+    /// a directory; [`StoreErrorKind::Io`] when the object is missing, damaged or not an archive; and those of the
+    /// store.
     pub async fn open(storage: &Storage, archive: Key, prefix: Prefix) -> StoreResult<Storage> {
         Self::open_with(storage, archive, prefix, ZipLimits::default()).await
     }
@@ -145,7 +147,7 @@ impl ZipStore {
         }
         let place = end.offset..end.offset + end.len;
         let bytes = match place.start.checked_sub(size - tail.len() as u64) {
-            // A copy, because the rest of the tail is of no use any more.
+            // A copy, so that the rest of the tail can be freed.
             Some(at) => Bytes::copy_from_slice(&tail[index(at)..][..index(end.len)]),
             None => fetch(storage, archive, version.as_ref(), &[place]).await?.remove(0),
         };
@@ -156,22 +158,22 @@ impl ZipStore {
         Ok(Self { storage: storage.clone(), archive: archive.clone(), version, directory, limits })
     }
 
-    /// The member at a key, if there is one and it can be read.
+    /// Returns the member at a key, if it exists, after checking that it can be read.
     fn member(&self, key: &Key, wanted: ReadVersion<'_>) -> StoreResult<Option<&Member>> {
         let Some(member) = self.directory.find(key) else { return Ok(None) };
         if matches!(wanted, ReadVersion::Pinned(pinned) if self.version.as_ref() != Some(pinned)) {
-            return Err(StoreError::new(StoreErrorKind::Changed, "the archive is not the version asked for"));
+            return Err(StoreError::new(StoreErrorKind::Changed, "the archive is not the requested version"));
         }
         member.check(&self.limits)?;
         Ok(Some(member))
     }
 
-    /// The size of a member, and the version of its archive.
+    /// Returns the size of a member, and the version of its archive.
     fn meta(&self, member: &Member) -> ObjectMeta {
         ObjectMeta::new(member.size, self.version.clone())
     }
 
-    /// `spans` of the data of a member, as it lies in the archive: one request, and rarely another one.
+    /// Reads `spans` of the raw data of a member, with one request and rarely a second one.
     async fn data(&self, member: &Member, spans: &[Range<u64>]) -> StoreResult<Vec<Bytes>> {
         let data = match member.data() {
             Some(data) => data,
@@ -184,8 +186,8 @@ impl ZipStore {
         self.fetch(&spans).await
     }
 
-    /// The same, of a member whose own header was not read yet, together with that; where its data begins if that is
-    /// further off than was guessed.
+    /// Reads `spans` of a member together with its header, which was not read yet. Returns the start of the data
+    /// instead if it is beyond the guess.
     async fn first(
         &self,
         member: &Member,
@@ -193,7 +195,7 @@ impl ZipStore {
     ) -> StoreResult<ControlFlow<Vec<Bytes>, u64>> {
         let (header, mut ranges) = member.guess(spans);
         match ranges.first_mut() {
-            // What begins with the data is one range with the header.
+            // A range at the start of the data is joined with the header.
             Some(first) if first.start == header.end => first.start = header.start,
             _ => ranges.insert(0, header),
         }
@@ -234,8 +236,8 @@ impl ZipStore {
         Ok(Some(meta))
     }
 
-    /// Reads spans of a stored member. Where it lies is known after the first read of it: from then on the bytes go
-    /// straight into the buffer.
+    /// Reads spans of a stored member. After the first read the place of its data is known, and bytes go directly into
+    /// the buffer.
     async fn read_stored(
         &self,
         member: &Member,
@@ -260,7 +262,7 @@ impl ZipStore {
         Ok(())
     }
 
-    /// Reads and inflates a whole member, and takes the spans of it.
+    /// Reads and inflates a whole member, and returns its spans.
     async fn read_deflated(
         &self,
         member: &Member,
@@ -281,7 +283,7 @@ impl ZipStore {
 /// The end of an archive.
 struct Tail {
     bytes: Bytes,
-    /// That of the archive.
+    /// The size of the archive.
     size: u64,
     version: Option<Version>,
 }
@@ -290,7 +292,7 @@ impl Tail {
     async fn read(storage: &Storage, archive: &Key) -> StoreResult<Self> {
         let absent = || {
             let absent = std::io::Error::from(std::io::ErrorKind::NotFound);
-            StoreError::new(StoreErrorKind::Io, "there is no such archive").with_source(absent)
+            StoreError::new(StoreErrorKind::Io, "no such archive").with_source(absent)
         };
         let mut known = None;
         let range = if storage.capabilities().suffix {
@@ -308,7 +310,7 @@ impl Tail {
             None if (bytes.len() as u64) < TAIL => bytes.len() as u64,
             None => storage.size(archive).await?.ok_or_else(absent)?,
         };
-        // Between two requests the archive may have been replaced.
+        // The archive may have been replaced between two requests.
         if reply.size.is_some_and(|now| now != size) || bytes.len() as u64 != size.min(TAIL) {
             return Err(gone());
         }
@@ -316,7 +318,7 @@ impl Tail {
     }
 }
 
-/// `spans` of the archive, of the version that was opened: one request.
+/// Reads `spans` of the opened version of the archive with one request.
 async fn fetch(
     storage: &Storage,
     archive: &Key,
@@ -342,29 +344,29 @@ fn range(span: &Range<u64>) -> ByteRange {
     ByteRange::Span { offset: span.start, len: span.end - span.start }
 }
 
-/// A position in memory.
+/// Returns a position in memory.
 fn index(at: u64) -> usize {
     usize::try_from(at).unwrap_or(usize::MAX)
 }
 
-/// Memory for a member, or an error where there is none.
+/// Allocates memory for a member.
 fn zeroed(len: u64) -> StoreResult<Vec<u8>> {
     let mut memory = Vec::new();
     let len = index(len);
     memory.try_reserve_exact(len).map_err(|e| {
-        StoreError::new(StoreErrorKind::LimitExceeded, "there is no memory for this member").with_source(e)
+        StoreError::new(StoreErrorKind::LimitExceeded, "no memory for this member").with_source(e)
     })?;
     memory.resize(len, 0);
     Ok(memory)
 }
 
-/// An error of the store below; where an archive ends is nothing that a member's reader asked for.
+/// Converts an error of the store below. A range beyond its end means that the archive has changed.
 fn inside(e: StoreError) -> StoreError {
     if matches!(e.kind(), StoreErrorKind::RangeNotSatisfiable { .. }) { gone().with_source(e) } else { e }
 }
 
 fn gone() -> StoreError {
-    StoreError::new(StoreErrorKind::Changed, "the archive is no longer the one that was opened")
+    StoreError::new(StoreErrorKind::Changed, "the archive has changed since it was opened")
 }
 
 fn damaged(why: impl fmt::Display) -> StoreError {
@@ -393,7 +395,7 @@ impl fmt::Debug for ZipStore {
 }
 
 impl Store for ZipStore {
-    /// Sizes are known, and a suffix is a range.
+    /// Suffix ranges and listings always work, because sizes and names are known.
     fn capabilities(&self) -> Capabilities {
         let mut capabilities = self.storage.capabilities().read_only();
         (capabilities.suffix, capabilities.list) = (true, true);
@@ -431,7 +433,7 @@ impl ZipStore {
     fn dir(&self, prefix: &Prefix) -> StoreResult<Dir> {
         let mut dir = Dir::default();
         let mut start = prefix.to_string();
-        // One step per child: behind a prefix `a/` the next that is not below it is at least `a0`.
+        // One step per child: after a prefix `a/`, the next name outside it is at least `a0`.
         while let Some(member) = self.directory.from(&start).first() {
             let name = self.directory.name(member);
             let Some(below) = name.strip_prefix(prefix.as_str()) else { break };

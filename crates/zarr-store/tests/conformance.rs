@@ -1,4 +1,4 @@
-//! Every store and layer of this crate keeps the contract.
+//! Every store and layer of this crate keeps the contract of stores.
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::time::Duration;
@@ -81,9 +81,10 @@ const LAYERS: [Layer; 7] = [
     ("prefix", |below| Prefixed::over(below, Prefix::new("p/").unwrap())),
 ];
 
-/// Every layer right over every other one, by threes: with as many layers as a prime, steps of any size meet all of them.
+/// Stacks of three layers, with every layer directly over every other one. The number of layers is prime, so steps of
+/// any size reach all of them.
 #[test]
-fn layers_over_layers() {
+fn layers_can_be_stacked_in_any_order() {
     let layer = |number: usize| LAYERS[number % LAYERS.len()];
     for step in 1..LAYERS.len() {
         for start in (0..LAYERS.len()).step_by(2) {

@@ -1,4 +1,4 @@
-//! Archives: those of others, those that lie, what reading them costs, and packing.
+//! Archives: those of other programs, invalid ones, the cost of reads, and packing.
 #![cfg(feature = "zip")]
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
@@ -14,7 +14,7 @@ use zarr_traits::{
     store::{Answer, Capabilities, ObjectMeta, Op, Read, ReadBuffer, ReadVersion, Store},
 };
 
-/// By CPython's `zipfile` and by Info-ZIP; see `make.py` beside them.
+/// Archives of CPython's `zipfile` and of Info-ZIP; see `make.py` in their folder.
 const MEMBERS: &[u8] = include_bytes!("../testdata/zip/members.zip");
 const STREAMED: &[u8] = include_bytes!("../testdata/zip/streamed.zip");
 const INFO_ZIP: &[u8] = include_bytes!("../testdata/zip/info_zip.zip");
@@ -32,7 +32,7 @@ fn archive() -> Key {
     key("d/x.zip")
 }
 
-/// A store that holds an archive.
+/// Creates a store that holds an archive.
 fn holding(bytes: &[u8]) -> Storage {
     filled(&[(archive(), Bytes::copy_from_slice(bytes))])
 }
@@ -61,7 +61,7 @@ fn packed(objects: &[(Key, Bytes)], deflate: Option<u8>) -> Vec<u8> {
     bytes
 }
 
-/// An archive with a single member.
+/// Creates an archive with a single member.
 fn single(value: &[u8], deflate: Option<u8>) -> Vec<u8> {
     packed(&[(key("k"), Bytes::copy_from_slice(value))], deflate)
 }
@@ -75,7 +75,7 @@ fn names(storage: &Storage) -> Vec<String> {
     keys.into_iter().map(|listed| String::from(listed.key)).collect()
 }
 
-/// What a plain web server offers: no suffixes and no versions.
+/// A store like a plain web server, without suffixes and versions.
 #[derive(Debug)]
 struct Plain(Storage);
 
@@ -125,7 +125,7 @@ fn e44_members_of_other_writers_are_read() {
     let storage = open(&holding(MEMBERS), "").unwrap();
     let all =
         ["empty", "folder/deflated", "folder/stored", "twice", "wide", "é/🦀"].map(str::to_owned).to_vec();
-    assert_eq!(names(&storage), all, "without folders and what is no key");
+    assert_eq!(names(&storage), all, "without folders and invalid keys");
     for (name, value) in [
         ("twice", &b"the last"[..]),
         ("folder/stored", b"0123456789"),
@@ -134,7 +134,7 @@ fn e44_members_of_other_writers_are_read() {
         ("wide", b"with zip64 in its header"),
         ("é/🦀", b"a name beyond ASCII"),
     ] {
-        // The second time it is known where the data begins.
+        // In the second read the position of the data is known.
         for _ in 0..2 {
             assert_eq!(get(&storage, name).unwrap().unwrap(), value, "{name}");
         }
@@ -147,9 +147,13 @@ fn e44_members_of_other_writers_are_read() {
     assert_eq!(names(&storage), ["c/0", "zarr.json"]);
     let before = counting.counts();
     assert_eq!(get(&storage, "c/0").unwrap().unwrap(), "abc".repeat(200));
-    assert_eq!((counting.counts() - before).requests(), 1, "more is in its header than in the directory");
+    assert_eq!(
+        (counting.counts() - before).requests(),
+        1,
+        "its header is longer than its entry in the directory"
+    );
 
-    // Sizes behind the data.
+    // Sizes after the data.
     let storage = open(&holding(STREAMED), "").unwrap();
     assert_eq!(get(&storage, "stored").unwrap().unwrap(), "0123456789");
     assert_eq!(get(&storage, "deflated").unwrap().unwrap(), "abc".repeat(200));
@@ -177,7 +181,7 @@ fn e44_e50_a_hierarchy_may_be_in_a_folder_of_the_archive() {
 }
 
 #[test]
-fn the_requests_of_opening_and_reading() {
+fn opening_and_reading_cost_few_requests() {
     let objects: Vec<_> = (0..3).map(|i| (key(&format!("c/{i}")), Bytes::from(vec![i; 1000]))).collect();
     let many: Vec<_> = (0..20_000).map(|i| (key(&format!("c/{i}")), Bytes::new())).collect();
     let opening = |bytes: &[u8], plain: bool| {
@@ -190,8 +194,8 @@ fn the_requests_of_opening_and_reading() {
         ((counting.counts() - before).requests(), opened, counting)
     };
     let (small, large) = (packed(&objects, None), packed(&many, None));
-    assert_eq!(opening(&large, false).0, 2, "its directory is larger than what is read at first");
-    assert_eq!(opening(&small, true).0, 2, "its size is asked for");
+    assert_eq!(opening(&large, false).0, 2, "its directory is larger than the first read");
+    assert_eq!(opening(&small, true).0, 2, "one request for its size");
     let (requests, storage, counting) = opening(&small, false);
     assert_eq!(requests, 1);
 
@@ -222,7 +226,7 @@ fn the_requests_of_opening_and_reading() {
     };
     assert_eq!(used(&refused).0, 0, "sizes are known");
 
-    // Space before the data, as for aligning it: what is not guessed costs a request, once.
+    // Padding before the data: if it is longer than the guess, the first read costs one more request.
     for (extra, first) in [(100, 1), (5000, 2)] {
         let (_, storage, counting) = opening(&with_extra(single(b"value", None), extra), false);
         for requests in [first, 1] {
@@ -233,7 +237,7 @@ fn the_requests_of_opening_and_reading() {
     }
 }
 
-/// The archive of a [single] member with an extra field in its own header.
+/// Returns the archive of a [single] member with an extra field in its header.
 fn with_extra(mut bytes: Vec<u8>, len: u16) -> Vec<u8> {
     let at = directory(&bytes);
     let end = bytes.len() - 22;
@@ -244,20 +248,20 @@ fn with_extra(mut bytes: Vec<u8>, len: u16) -> Vec<u8> {
     bytes
 }
 
-/// Where the directory of an archive without a comment is.
+/// Returns the position of the directory in an archive without a comment.
 fn directory(bytes: &[u8]) -> usize {
     let end = bytes.len() - 22;
     u32::from_le_bytes(bytes[end + 16..end + 20].try_into().unwrap()).try_into().unwrap()
 }
 
-/// An archive with something else at `at` of the first entry of its directory.
+/// Returns an archive with other bytes at `at` of the first entry of its directory.
 fn with_entry(mut bytes: Vec<u8>, at: usize, with: &[u8]) -> Vec<u8> {
     let at = directory(&bytes) + at;
     bytes[at..at + with.len()].copy_from_slice(with);
     bytes
 }
 
-/// The same for the end record.
+/// Returns an archive with other bytes at `at` of its end record.
 fn with_end(mut bytes: Vec<u8>, at: usize, with: &[u8]) -> Vec<u8> {
     let at = bytes.len() - 22 + at;
     bytes[at..at + with.len()].copy_from_slice(with);
@@ -265,7 +269,7 @@ fn with_end(mut bytes: Vec<u8>, at: usize, with: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn what_cannot_be_read_is_said_when_it_is_read() {
+fn unreadable_members_fail_when_they_are_read() {
     let zeros = vec![0; 1 << 20];
     let stored = || single(b"0123456789", None);
     let deflated = || single(&zeros, Some(9));
@@ -274,21 +278,25 @@ fn what_cannot_be_read_is_said_when_it_is_read() {
         (with_entry(stored(), 8, &[1]), StoreErrorKind::Unsupported, "is encrypted"),
         (with_entry(stored(), 10, &[14]), StoreErrorKind::Unsupported, "method 14 (lzma)"),
         (with_entry(stored(), 10, &[77]), StoreErrorKind::Unsupported, "method 77 of"),
-        (with_entry(stored(), 10, &[8]), StoreErrorKind::Io, "is not what the directory says"),
+        (with_entry(stored(), 10, &[8]), StoreErrorKind::Io, "differs from the directory"),
         (with_entry(stored(), 16, &[0; 4]), StoreErrorKind::Io, "instead of 00000000"),
-        (with_entry(stored(), 24, &size(11)), StoreErrorKind::Io, "10 bytes is said to have 11"),
-        (with_entry(stored(), 20, &size(11)), StoreErrorKind::Io, "reaches into what follows"),
-        (with_entry(stored(), 42, &size(1)), StoreErrorKind::Io, "reaches into what follows"),
-        (with_entry(stored(), 42, &size(u32::MAX - 1)), StoreErrorKind::Io, "reaches into what follows"),
-        (with_entry(stored(), 46, b"x"), StoreErrorKind::Io, "is not what the directory says"),
-        // Bombs: what cannot be, what is too much, and what is more than was said.
-        (with_entry(deflated(), 24, &size(u32::MAX - 1)), StoreErrorKind::Io, "deflated bytes cannot be"),
+        (with_entry(stored(), 24, &size(11)), StoreErrorKind::Io, "10 bytes, not the stated 11"),
+        (with_entry(stored(), 20, &size(11)), StoreErrorKind::Io, "overlaps the next member"),
+        (with_entry(stored(), 42, &size(1)), StoreErrorKind::Io, "overlaps the next member"),
+        (with_entry(stored(), 42, &size(u32::MAX - 1)), StoreErrorKind::Io, "overlaps the next member"),
+        (with_entry(stored(), 46, b"x"), StoreErrorKind::Io, "differs from the directory"),
+        // Bombs: impossible sizes, sizes beyond the limit, and more data than stated.
+        (
+            with_entry(deflated(), 24, &size(u32::MAX - 1)),
+            StoreErrorKind::Io,
+            "deflated bytes cannot inflate to",
+        ),
         (
             with_entry(deflated(), 24, &size((1 << 20) + 1)),
             StoreErrorKind::LimitExceeded,
             "the limit of 1048576",
         ),
-        (with_entry(deflated(), 24, &size(1 << 19)), StoreErrorKind::Io, "larger than it is said to be"),
+        (with_entry(deflated(), 24, &size(1 << 19)), StoreErrorKind::Io, "larger than its stated size"),
     ] {
         let mut limits = ZipLimits::default();
         limits.inflated_bytes = 1 << 20;
@@ -308,7 +316,7 @@ fn what_cannot_be_read_is_said_when_it_is_read() {
         get(&open(&holding(&hidden), "").unwrap(), "k").is_err(),
         "only its own header says it is encrypted"
     );
-    // Deflated data that ends early, or has something behind it.
+    // Deflated data that is too short or too long.
     for (at, with) in [(24, size((1 << 20) - 1)), (24, size((1 << 20) + 1))] {
         let storage = open(&holding(&with_entry(deflated(), at, &with)), "").unwrap();
         assert!(get(&storage, "k").is_err());
@@ -321,7 +329,7 @@ fn members_do_not_share_bytes() {
     let (directory, header) = (directory(&bytes), 30 + 1 + 10);
     let second = directory + 46 + 1 + 42;
     assert_eq!(bytes[second], header);
-    // The header of the second in the data of the first one, and that of the first one itself.
+    // The header of the second member inside the data of the first one, and at the header of the first one.
     for (at, readable) in [(header - 1, None), (0, Some("a"))] {
         let mut bytes = bytes.clone();
         bytes[second] = at;
@@ -333,7 +341,7 @@ fn members_do_not_share_bytes() {
 }
 
 #[test]
-fn zip64_that_lies_is_no_archive() {
+fn wrong_zip64_records_are_refused() {
     let record = ZIP64.windows(4).position(|window| window == b"PK\x06\x06").unwrap();
     let locator = record + 56;
     for at in [24, 32, 40, 48].map(|field| record + field).into_iter().chain([locator + 8]) {
@@ -346,22 +354,22 @@ fn zip64_that_lies_is_no_archive() {
 }
 
 #[test]
-fn what_is_no_archive_is_said_when_it_is_opened() {
+fn invalid_archives_fail_when_they_are_opened() {
     let stored = || single(b"0123456789", None);
     let mut fake = stored();
     let end = fake.len();
     fake[end - 2] = 30;
     fake.extend(b"a comment with PK\x05\x06 in it, ok?");
-    assert_eq!(names(&open(&holding(&fake), "").unwrap()), ["k"], "E44");
+    assert_eq!(names(&open(&holding(&fake), "").unwrap()), ["k"], "rule E44");
 
     for (bytes, kind, said) in [
-        (Vec::new(), StoreErrorKind::Io, "it is no ZIP archive"),
-        (vec![0; 100_000], StoreErrorKind::Io, "it is no ZIP archive"),
+        (Vec::new(), StoreErrorKind::Io, "it is not a ZIP archive"),
+        (vec![0; 100_000], StoreErrorKind::Io, "it is not a ZIP archive"),
         (with_end(stored(), 4, &[1]), StoreErrorKind::Unsupported, "in several parts"),
         (with_end(stored(), 8, &[2]), StoreErrorKind::Unsupported, "in several parts"),
         (with_end(stored(), 8, &[2, 0, 2]), StoreErrorKind::Io, "names 1 members instead of 2"),
-        (with_end(stored(), 12, &[0xff; 4]), StoreErrorKind::Io, "behind its end record"),
-        (with_end(stored(), 16, &[0xff; 4]), StoreErrorKind::Io, "behind its end record"),
+        (with_end(stored(), 12, &[0xff; 4]), StoreErrorKind::Io, "past the start of its end record"),
+        (with_end(stored(), 16, &[0xff; 4]), StoreErrorKind::Io, "past the start of its end record"),
         (with_end(stored(), 16, &[0]), StoreErrorKind::Io, "cannot be read from byte 0 on"),
         (with_entry(stored(), 28, &[0xff; 2]), StoreErrorKind::Io, "cannot be read from byte 0 on"),
         (with_entry(stored(), 34, &[1]), StoreErrorKind::Io, "cannot be read from byte 0 on"),
@@ -379,7 +387,7 @@ fn what_is_no_archive_is_said_when_it_is_opened() {
 }
 
 #[test]
-fn an_archive_that_is_cut_short_anywhere_is_none() {
+fn a_truncated_archive_cannot_be_opened() {
     for bytes in [MEMBERS, STREAMED, INFO_ZIP, ZIP64] {
         for len in 0..bytes.len() {
             assert!(open(&holding(&bytes[..len]), "").is_err(), "{len}");
@@ -388,7 +396,7 @@ fn an_archive_that_is_cut_short_anywhere_is_none() {
 }
 
 #[test]
-fn a_bit_that_flips_gives_no_other_value() {
+fn a_flipped_bit_never_gives_another_value() {
     let objects =
         [("zarr.json", "{}".into()), ("c/0", "abc".repeat(50)), ("c/1", String::new()), ("d", "12".into())];
     let objects = objects.map(|(name, value)| (key(name), Bytes::from(value)));
@@ -410,7 +418,7 @@ fn a_bit_that_flips_gives_no_other_value() {
 }
 
 #[test]
-fn a_bit_that_flips_in_any_archive_is_survived() {
+fn a_flipped_bit_in_any_archive_causes_no_panic() {
     for bytes in [MEMBERS, STREAMED, INFO_ZIP, ZIP64] {
         for bit in 0..bytes.len() * 8 {
             let mut bytes = bytes.to_vec();
@@ -437,7 +445,7 @@ fn an_archive_that_was_replaced_is_noticed() {
     let version = reply.unwrap().unwrap().version.unwrap();
     block_on(below.put(&archive(), single(b"new", None))).unwrap();
     changed(&storage);
-    // Nobody says so here, but the checksum was that of another value.
+    // Without versions only the checksum shows the change.
     assert!(get(&plain, "k").is_err());
     let new = open(&below, "").unwrap();
     let read =
@@ -452,7 +460,7 @@ fn an_archive_that_was_replaced_is_noticed() {
 #[test]
 fn a_part_of_a_member_is_never_cut_short() {
     let span = [ByteRange::Span { offset: 2, len: 5 }];
-    // Before it is known where the data begins, and after that; the first call opens the archive.
+    // Before the position of the data is known, and after that. The first call opens the archive.
     for short in [2, 3] {
         let (below, _) = Faulty::nth(&holding(&single(b"0123456789", None)), short, Fault::Short);
         let storage = open(&below, "").unwrap();
@@ -466,7 +474,7 @@ fn a_part_of_a_member_is_never_cut_short() {
     }
 }
 
-/// The names of members and how they are compressed, as they lie in the archive: each behind a header of 30 bytes.
+/// Returns the names and compression methods of members in the order of the archive. Each follows a header of 30 bytes.
 fn headers(bytes: &[u8]) -> Vec<(&str, u8)> {
     let starts = bytes.windows(4).enumerate().filter(|(_, window)| *window == b"PK\x03\x04");
     let name = |at: usize| std::str::from_utf8(&bytes[at + 30..at + 30 + usize::from(bytes[at + 26])]);
@@ -507,7 +515,7 @@ fn documents_come_first_level_by_level_and_equal_stores_give_equal_archives() {
 }
 
 #[test]
-fn a_part_of_a_store_can_be_packed_and_members_that_do_not_become_smaller_stay_as_they_are() {
+fn a_part_of_a_store_can_be_packed_and_only_members_that_shrink_are_deflated() {
     let storage =
         filled(&[(key("a/k"), "0".repeat(100).into()), (key("a/l"), "1".into()), (key("b"), "".into())]);
     let mut options = options();
@@ -521,12 +529,12 @@ fn a_part_of_a_store_can_be_packed_and_members_that_do_not_become_smaller_stay_a
     options.deflate = Some(10);
     let e = block_on(pack(&storage, &Prefix::root(), Vec::new(), &options)).unwrap_err();
     assert_eq!(e.kind(), StoreErrorKind::InvalidArgument);
-    // More members than 16 bits count: zip64.
+    // More members than fit 16 bits need zip64.
     let many: Vec<_> = (0..70_000).map(|i| (key(&i.to_string()), Bytes::new())).collect();
     assert_eq!(names(&open(&holding(&packed(&many, None)), "").unwrap()).len(), 70_000);
 }
 
-/// A store that lists what it does not have.
+/// A store that lists objects but cannot read them.
 #[derive(Debug)]
 struct Lying(Storage);
 
@@ -544,7 +552,7 @@ impl Store for Lying {
 }
 
 #[test]
-fn a_file_takes_its_name_once_it_is_whole() {
+fn a_file_gets_its_name_once_it_is_complete() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.zip");
     let objects = [(key("zarr.json"), "{}".into()), (key("c/0"), Bytes::from_static(b"0123"))];

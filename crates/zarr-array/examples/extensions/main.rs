@@ -1,8 +1,8 @@
-//! Writes an array of each data type, and arrays with the codecs of the registry of extensions, into a folder, for other
-//! implementations to read: `cargo run -p zarr-array --example extensions -- FOLDER`.
+//! Writes an array of each data type, and arrays with the codecs of the registry of extensions, into a folder, for
+//! other implementations to read: `cargo run -p zarr-array --example extensions -- FOLDER`.
 //!
-//! Beside each array lies `NAME.raw`, the bytes that its elements must be read as (C order, little endian); for elements of
-//! variable length `NAME.json`, the list of them.
+//! Next to each array it writes the expected elements: `NAME.raw` with their bytes (C order, little endian), or for
+//! elements of variable length `NAME.json` with a list.
 
 #![allow(clippy::print_stdout, reason = "an example")]
 
@@ -23,7 +23,7 @@ use zarr_store_fs::FsStore;
 const LENGTH: usize = 11;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = std::env::args().nth(1).ok_or("which folder?")?;
+    let folder = std::env::args().nth(1).ok_or("name a folder")?;
     let folder = Path::new(&folder);
     std::fs::create_dir_all(folder)?;
     let registry = table::registry();
@@ -95,7 +95,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// An array of one dimension in chunks of 4, and what it must be read as.
+/// Writes an array of one dimension in chunks of 4, and its expected elements.
 fn write(
     storage: &Storage,
     folder: &Path,

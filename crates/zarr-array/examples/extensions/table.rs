@@ -7,7 +7,7 @@ use zarr_array::traits::codec::Context;
 use zarr_array::traits::{DataType, Limits, Spec};
 use zarr_array::{Registry, standard};
 
-/// A data type as a document says it, its fill value, and other elements in the form of fill values.
+/// A data type as documents write it, its fill value, and more elements in the form of fill values.
 pub(crate) struct Type {
     pub(crate) data_type: Value,
     pub(crate) fill: Value,
@@ -20,7 +20,7 @@ impl Type {
         self.data_type["name"].as_str().or(self.data_type.as_str()).unwrap_or("?")
     }
 
-    /// The type itself.
+    /// The data type.
     pub(crate) fn open(&self, registry: &Registry) -> DataType {
         let configuration = self.data_type["configuration"].as_object().cloned().unwrap_or_default();
         let limits = Limits::default();
@@ -29,7 +29,7 @@ impl Type {
         registry.data_type(&spec, &context).unwrap_or_else(|e| panic!("{}: {e}", self.name())).0
     }
 
-    /// `n` elements in memory, one after the other; of a type of variable length their contents.
+    /// Returns `n` elements as bytes in memory, or as contents for a type of variable length.
     pub(crate) fn elements(&self, registry: &Registry, n: usize) -> Vec<Vec<u8>> {
         let data_type = self.open(registry);
         let element = |value: &Value| {
@@ -41,12 +41,12 @@ impl Type {
     }
 }
 
-/// Everything that is registered, and what numcodecs has beyond it.
+/// A registry of the standard extensions and those of numcodecs.
 pub(crate) fn registry() -> Registry {
     standard().with(zarr_codecs_numcodecs::CODECS).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// All data types but `structured`, which is not written.
+/// All data types except `structured`, which is never written.
 pub(crate) fn types() -> Vec<Type> {
     let of = |data_type: Value, fill: Value, elements: Value| Type {
         data_type,

@@ -1,4 +1,4 @@
-//! Elements into the buffers of Arrow: numbers are handed over, contents are copied once.
+//! Turns elements into buffers of Arrow: numbers without a copy, contents of variable length with one copy.
 
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ fn times(steps: Vec<i64>, unit: TimeUnit, stamps: bool) -> ArrayRef {
         };
     }
     for_each_time!(time);
-    unreachable!("there is no other unit")
+    unreachable!("`for_each_time` covers all units")
 }
 
 fn array<T: ArrowPrimitiveType<Native = i64>>(
@@ -113,7 +113,7 @@ fn bytes(memory: Vec<u8>, form: &Form<'_>) -> ArrayResult<ArrayRef> {
     Ok(Arc::new(LargeBinaryArray::try_new(offsets, values, None).map_err(refused)?))
 }
 
-/// What elements contain, one behind the other, and where each of them ends.
+/// The contents of elements, one after the other, and their ends.
 struct Gathered {
     offsets: Vec<i64>,
     values: Vec<u8>,
@@ -128,13 +128,13 @@ impl Gathered {
 
     fn reserve(&mut self, bytes: usize) -> ArrayResult<()> {
         let no_memory = |_| {
-            let message = format!("there is no memory for elements of {bytes} bytes");
+            let message = format!("no memory for elements of {bytes} bytes");
             ArrayError::new(ArrayErrorKind::LimitExceeded, message)
         };
         self.values.try_reserve_exact(bytes).map_err(no_memory)
     }
 
-    /// Puts `content` behind what is there, and ends the element.
+    /// Appends `content` and ends the element.
     fn push(&mut self, content: &[u8]) -> ArrayResult<()> {
         self.values.extend_from_slice(content);
         let end = i64::try_from(self.values.len());

@@ -1,4 +1,4 @@
-//! Arrays of Arrow as elements.
+//! Turns arrays of Arrow into elements.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(super) async fn write(
     write_input(core, target, input, heap, may_block).await
 }
 
-/// The memory of the elements that `values` are.
+/// Returns the elements of `values` as memory.
 fn input(target: &Target, values: &dyn Array, form: &Form<'_>) -> ArrayResult<Input> {
     if target.full.product() != Some(values.len() as u64) {
         let (shape, count) = (&target.kept, values.len());
@@ -92,25 +92,25 @@ fn sized<M: Plain>(memory: Vec<M>, target: &Target, form: &Form<'_>) -> ArrayRes
 fn check_nulls(values: &dyn Array, form: &Form<'_>) -> ArrayResult<()> {
     let nulls = values.nulls().filter(|nulls| nulls.null_count() > 0);
     match nulls.and_then(|nulls| nulls.iter().position(|valid| !valid)) {
-        Some(at) => Err(form.wrong(at, format!("is null, which {} has not", form.data_type()))),
+        Some(at) => Err(form.wrong(at, format!("is null, but {} has no null", form.data_type()))),
         None => Ok(()),
     }
 }
 
-/// Null is NaT, and what would be NaT must be null.
+/// Returns times as steps. Null becomes NaT; the number of NaT itself is an error.
 fn steps<T: ArrowPrimitiveType<Native = i64>>(
     times: &PrimitiveArray<T>,
     form: &Form<'_>,
 ) -> ArrayResult<Vec<i64>> {
     let step = |(position, time): (usize, Option<i64>)| match time {
         None => Ok(NOT_A_TIME),
-        Some(NOT_A_TIME) => Err(form.wrong(position, "is beyond what can be said, it would be NaT")),
+        Some(NOT_A_TIME) => Err(form.wrong(position, "is out of range, because that number means NaT")),
         Some(steps) => Ok(steps),
     };
     times.iter().enumerate().map(step).collect()
 }
 
-/// The memory of strings or byte strings.
+/// Returns the memory of strings or byte strings.
 fn contents(values: &dyn Array, form: &Form<'_>) -> ArrayResult<Vec<u8>> {
     let is_text = String::fits(form.data_type())?;
     let is_bytes = !is_text && Vec::<u8>::fits(form.data_type())?;
@@ -129,7 +129,7 @@ fn contents(values: &dyn Array, form: &Form<'_>) -> ArrayResult<Vec<u8>> {
     }
 }
 
-/// Elements that lie one behind the other: where they differ in length, their buffer is the heap.
+/// Returns the memory of elements that lie one after the other. With variable length their buffer becomes the heap.
 fn dense<T: ByteArrayType>(values: &GenericByteArray<T>, form: &Form<'_>) -> ArrayResult<Vec<u8>> {
     if form.data_type().layout() != Layout::Variable {
         return scattered(values.iter().map(|value| value.map_or(&[][..], AsRef::as_ref)), form);
@@ -161,7 +161,7 @@ fn other(values: &dyn Array, form: &Form<'_>) -> ArrayError {
     ArrayError::invalid(format!("the data type is {}, not {}", form.data_type(), values.data_type()))
 }
 
-/// A buffer of Arrow, held as long as it is needed.
+/// A buffer of Arrow, kept alive while it is used.
 struct Held(Buffer);
 
 impl AsRef<[u8]> for Held {

@@ -1,4 +1,4 @@
-//! What elements are made from, and into.
+//! The context for converting elements to and from memory.
 
 use zarr_traits::{
     CodecResult, DataType,
@@ -8,13 +8,13 @@ use zarr_traits::{
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::select::Picked;
 
-/// What elements are made from and into: their data type, the heap of what they contain where they differ in length, and
-/// which elements of the array they are, for messages.
+/// The context for converting elements to and from memory: their data type, the heap of contents of variable length,
+/// and their places in the array for messages.
 #[derive(Debug)]
 pub struct Form<'a> {
     data_type: &'a DataType,
     heap: Option<&'a Heap>,
-    /// What elements may contain together, in bytes.
+    /// The largest sum of the sizes of contents, in bytes.
     limit: u64,
     places: &'a [Picked],
 }
@@ -34,30 +34,30 @@ impl<'a> Form<'a> {
         self.data_type
     }
 
-    /// Which elements of the array they are.
+    /// The places of the elements in the array.
     pub(crate) fn places(&self) -> &'a [Picked] {
         self.places
     }
 
-    /// Bytes of an element in memory.
+    /// The size of an element in memory, in bytes.
     pub fn size(&self) -> usize {
         self.data_type.memory_size()
     }
 
-    /// What elements of variable length contain.
+    /// The heap with the contents of elements of variable length.
     ///
     /// # Errors
-    /// When those of this data type have one length.
+    /// When the elements have a fixed size.
     pub fn heap(&self) -> ArrayResult<&'a Heap> {
-        let message = "elements of variable length have no heap here";
+        let message = "elements of a fixed size have no heap";
         self.heap.ok_or_else(|| ArrayError::new(ArrayErrorKind::Unsupported, message))
     }
 
-    /// Bytes that the elements of variable length contain together, of which the slots are given.
+    /// Returns the sum of the content sizes of `slots`, in bytes.
     ///
     /// # Errors
-    /// [`LimitExceeded`](ArrayErrorKind::LimitExceeded) when they are more than a result may have: many elements may refer
-    /// to one content, the fill value.
+    /// [`LimitExceeded`](ArrayErrorKind::LimitExceeded) when the sum exceeds `Limits::result_bytes`. It can be larger
+    /// than the heap, because many elements may refer to one content, such as the fill value.
     pub fn content_len(&self, slots: &[u8]) -> ArrayResult<usize> {
         let (slots, _) = slots.as_chunks::<{ Slot::SIZE }>();
         let bytes = self.heap()?.with(|blocks| {
@@ -73,10 +73,10 @@ impl<'a> Form<'a> {
         })
     }
 
-    /// Calls `visit` with the position and the content of each element of variable length, of which the slots are given.
+    /// Calls `visit` with the position and the content of each of the `slots`.
     ///
     /// # Errors
-    /// Those of `visit`; before any is visited, those of [`content_len`](Self::content_len).
+    /// Those of [`content_len`](Self::content_len), before the first visit; and those of `visit`.
     pub fn contents(
         &self,
         slots: &[u8],
@@ -90,8 +90,8 @@ impl<'a> Form<'a> {
         })
     }
 
-    /// An error of the element at `position`, counted in C order from 0: which one of the array it is, and `what` is wrong
-    /// with it (`is 9, …`).
+    /// Returns an error about the element at `position`, counted in C order from 0. The message has its index in the
+    /// array, then `what`, which completes the sentence (`is 9, …`).
     ///
     /// ```
     /// # use zarr_array::{ArrayErrorKind, ArrayResult, Form};
@@ -106,12 +106,12 @@ impl<'a> Form<'a> {
         ArrayError::new(kind, format!("the element at {:?} {what}", self.index(position)))
     }
 
-    /// An [error](Self::error) of an element that has no place in the data type, or in the Rust type.
+    /// Returns an [error](Self::error) about a value that the data type or the Rust type cannot represent.
     pub(crate) fn wrong(&self, position: usize, what: impl std::fmt::Display) -> ArrayError {
         self.error(ArrayErrorKind::InvalidArgument, position, what)
     }
 
-    /// The index in the array.
+    /// Returns the index in the array of the element at `position`.
     fn index(&self, position: usize) -> Vec<u64> {
         let mut rest = position as u64;
         let mut index: Vec<u64> = self

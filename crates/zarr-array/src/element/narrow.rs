@@ -1,7 +1,7 @@
-//! Integers of a byte, and of fewer bits than a byte has; the bits of floats of a byte.
+//! Integers of up to 8 bits, and the bits of floats of up to 8 bits.
 //!
-//! In the memory of chunks the bits above those of the type are set by rule, so that nothing is to be done here but to refuse
-//! what the type has not.
+//! In the memory of chunks the unused upper bits are already valid, so this module only checks the range of values to
+//! write.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,8 @@ use zarr_traits::{DataType, number::Numeric};
 use super::{Element, Form, WriteElement};
 use crate::error::ArrayResult;
 
-/// Bits of an element of one byte, if it is an integer that is `signed`, or bits that are as good as one that is not.
+/// Returns the number of bits of a one-byte element if it is an integer of that signedness. The bits of a float count
+/// as unsigned.
 fn bits(data_type: &DataType, signed: bool) -> Option<u32> {
     match data_type.numeric()? {
         Numeric::Integer { bits, signed: this } if bits <= 8 && this == signed => Some(bits),
@@ -33,7 +34,7 @@ macro_rules! byte {
             fn as_memory<'a>(elements: &'a [Self], form: &Form<'_>) -> ArrayResult<Cow<'a, [Self]>> {
                 let upper = 8 - bits(form.data_type(), $signed).unwrap_or(8);
                 if upper == 0 {
-                    return Ok(Cow::Borrowed(elements)); // every byte is an element, there is nothing to look for
+                    return Ok(Cow::Borrowed(elements)); // every byte is a valid element
                 }
                 let (least, most) = ($element::MIN >> upper, $element::MAX >> upper);
                 match elements.iter().position(|number| !(least..=most).contains(number)) {

@@ -1,4 +1,4 @@
-//! Elements that lie in memory as they are: numbers, and bytes of one length. And `bool`, which nearly does.
+//! Elements that are their own memory: numbers and byte arrays of a fixed length. Also `bool`, which must be converted.
 
 use std::borrow::Cow;
 
@@ -35,7 +35,7 @@ macro_rules! as_it_is {
     };
 }
 
-/// Elements of the data types that have one of these names, and their size.
+/// Implements the element traits for types of data types with one of these names and the same size.
 macro_rules! numbers {
     ($($(#[$attr:meta])* $element:ty => $name:literal $(, $other:literal)*;)*) => {$(
         $(#[$attr])*
@@ -111,7 +111,7 @@ impl WriteElement for bool {
 }
 
 impl Element for bool {
-    /// Any byte but 0 is true.
+    /// Every byte other than 0 is true.
     fn from_memory(memory: Vec<u8>, _: &Form<'_>) -> ArrayResult<Vec<Self>> {
         Ok(memory.into_iter().map(|b| b != 0).collect())
     }

@@ -1,4 +1,4 @@
-//! Floats of up to 8 bits as the numbers that they are.
+//! Floats of up to 8 bits as numbers.
 
 use std::borrow::Cow;
 
@@ -10,11 +10,10 @@ use zarr_traits::{
 use super::{Element, Form, WriteElement};
 use crate::error::ArrayResult;
 
-/// The number that an element of `float8_…`, `float6_…` or `float4_…` is.
+/// The value of an element of `float8_…`, `float6_…` or `float4_…`.
 ///
-/// All of them are numbers of `f32` as well, so that nothing is lost when they are read. Only such numbers are written: what
-/// must be rounded is an error that names the element, since there is more than one way to do that. NaN is written as the
-/// one that the specification calls so.
+/// `f32` represents all of them exactly. A write never rounds, because there are several ways to do so: a number that
+/// is not exact is an error that names the element. NaN is written as the `"NaN"` of the specification.
 ///
 /// ```
 /// # fn example(weights: zarr_array::blocking::Array) -> zarr_array::ArrayResult<()> {
@@ -40,7 +39,7 @@ impl WriteElement for SmallFloat {
     fn as_memory<'a>(elements: &'a [Self], form: &Form<'_>) -> ArrayResult<Cow<'a, [u8]>> {
         let byte = |(position, element): (usize, &Self)| {
             let byte = format(form.data_type()).and_then(|format| exact(format, element.0));
-            let what = || format!("is {:?}, which is no number of {}", element.0, form.data_type());
+            let what = || format!("is {:?}, which {} cannot represent", element.0, form.data_type());
             byte.ok_or_else(|| form.wrong(position, what()))
         };
         elements.iter().enumerate().map(byte).collect()
@@ -48,7 +47,7 @@ impl WriteElement for SmallFloat {
 }
 
 impl Element for SmallFloat {
-    #[expect(clippy::cast_possible_truncation, reason = "all of them are numbers of f32")]
+    #[expect(clippy::cast_possible_truncation, reason = "f32 represents all of them exactly")]
     fn from_memory(memory: Vec<u8>, form: &Form<'_>) -> ArrayResult<Vec<Self>> {
         let Some(format) = format(form.data_type()) else { return Ok(Vec::new()) };
         let numbers: Vec<f32> = (0..=u8::MAX).map(|bits| format.to_f64(bits.into()) as f32).collect();
@@ -56,7 +55,7 @@ impl Element for SmallFloat {
     }
 }
 
-/// The format of the elements, if they are such.
+/// Returns the format of the elements, if they are floats of one byte.
 fn format(data_type: &DataType) -> Option<FloatFormat> {
     match data_type.numeric()? {
         Numeric::Float(format) if format.size() == 1 => Some(format),
@@ -64,7 +63,7 @@ fn format(data_type: &DataType) -> Option<FloatFormat> {
     }
 }
 
-/// The bits of a number that has some.
+/// Returns the bits of a number, or `None` if the format cannot represent it exactly.
 fn exact(format: FloatFormat, number: f32) -> Option<u8> {
     let bits = format.round(Real::from(f64::from(number)), Rounding::TowardsZero).ok()?;
     let back = format.to_f64(bits);

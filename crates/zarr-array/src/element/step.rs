@@ -1,7 +1,8 @@
 //! The steps in which times and spans of time are counted.
 //!
-//! A step is `scale_factor` `unit`s. It is said in attoseconds, the finest unit, of which 128 bits hold more than any type of a
-//! library; or in months, since a year and a month have no length of their own.
+//! A step is `scale_factor` times `unit`. Its length is given in attoseconds, the finest unit; 128 bits of them cover
+//! more than any time type of a library. Steps of years and months are given in months, because they have no fixed
+//! length.
 
 use zarr_traits::DataType;
 
@@ -11,12 +12,12 @@ use crate::error::{ArrayError, ArrayResult};
 pub(crate) const DATETIME: &str = "numpy.datetime64";
 pub(crate) const TIMEDELTA: &str = "numpy.timedelta64";
 
-/// What stands for no time at all.
+/// The step number of NaT.
 pub(crate) const NOT_A_TIME: i64 = i64::MIN;
 
 pub(crate) const SECOND: i128 = 1_000_000_000_000_000_000;
 
-/// What times are counted in.
+/// The unit in which times are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     Month,
@@ -27,14 +28,14 @@ pub(crate) enum Unit {
 #[derive(Debug)]
 pub(crate) struct Step {
     pub(crate) unit: Unit,
-    /// In that unit.
+    /// The length of a step in that unit.
     pub(crate) length: i128,
-    /// As messages say it.
+    /// The step as messages show it.
     pub(crate) shown: String,
 }
 
 impl Step {
-    /// The step of the elements of `data_type`, if that is called `name`.
+    /// Returns the step of `data_type` if that is the extension `name`.
     pub(crate) fn of(data_type: &DataType, name: &str) -> ArrayResult<Option<Self>> {
         let DataType::Extension(extension) = data_type else { return Ok(None) };
         if !is_named(data_type, &[name]) {

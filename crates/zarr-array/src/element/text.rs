@@ -1,4 +1,4 @@
-//! Strings and byte strings: of any length, in the heap; or of one length, padded with zeros.
+//! Strings and byte strings: of variable length, in the heap, or of a fixed length, padded with zeros.
 
 use std::borrow::Cow;
 
@@ -7,11 +7,11 @@ use zarr_traits::{DataType, Layout, heap::Slot};
 use super::{Element, Form, WriteElement, is_named};
 use crate::error::{ArrayErrorKind, ArrayResult};
 
-/// Bytes of a code point in `fixed_length_utf32`.
+/// The size of a code point in `fixed_length_utf32`, in bytes.
 const UNIT: usize = 4;
 const UTF32: &str = "fixed_length_utf32";
 
-/// Elements that are written as their bytes, where `$fits` says so.
+/// Implements `WriteElement` for types that are written as their bytes to data types that `$fits` accepts.
 macro_rules! written {
     ($element:ty, $name:literal, $fits:ident) => {
         impl WriteElement for $element {
@@ -84,18 +84,18 @@ impl Element for Vec<u8> {
     }
 }
 
-/// Whether all bytes of an element count.
+/// Whether all bytes of an element are content, without padding.
 pub(crate) fn is_raw(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Raw(1..)) || is_named(data_type, &["raw_bytes"])
 }
 
-/// What an element contains that is padded with zeros.
+/// Returns an element without its padding of zeros.
 pub(crate) fn without_padding(element: &[u8]) -> &[u8] {
     let length = element.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     &element[..length]
 }
 
-/// The characters of an element that is padded with zeros.
+/// Returns the characters of an element that is padded with zeros.
 pub(crate) fn characters(
     element: &[u8],
     position: usize,
@@ -105,12 +105,12 @@ pub(crate) fn characters(
     let length = units.iter().rposition(|unit| *unit != [0; UNIT]).map_or(0, |last| last + 1);
     units[..length].iter().map(move |unit| {
         let code = u32::from_ne_bytes(*unit);
-        let what = || format!("holds {code:#x}, which is no character");
+        let what = || format!("holds {code:#x}, which is not a character");
         char::from_u32(code).ok_or_else(|| form.error(ArrayErrorKind::Corrupt, position, what()))
     })
 }
 
-/// The memory of elements of one length: each is padded with zeros, and none is cut.
+/// Returns the memory of elements of a fixed length. Each is padded with zeros, and none is cut.
 pub(crate) fn fixed<'a>(
     elements: impl ExactSizeIterator<Item = &'a [u8]>,
     form: &Form<'_>,
@@ -162,7 +162,7 @@ fn utf32(element: &[u8], size: usize, memory: &mut Vec<u8>) -> Result<(), String
     Ok(())
 }
 
-/// Puts elements that lie one behind the other into the heap; the memory of their slots.
+/// Puts elements that lie one after the other into the heap. Returns the memory of their slots.
 pub(crate) fn into_heap(
     all: Vec<u8>,
     lengths: impl ExactSizeIterator<Item = usize>,

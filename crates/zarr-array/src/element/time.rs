@@ -1,6 +1,6 @@
 //! Times and spans of time: `numpy.datetime64` and `numpy.timedelta64`.
 //!
-//! An element counts steps: as a time, since the beginning of 1970. Nothing is rounded, on no way.
+//! An element is a number of steps; for a time, the steps since the start of 1970. Nothing is ever rounded.
 
 #[cfg(feature = "chrono")]
 mod chrono;
@@ -18,40 +18,40 @@ use crate::error::{ArrayError, ArrayResult};
 
 const NANOSECOND: i128 = 1_000_000_000;
 
-/// A type of a library.
+/// A time type of a library.
 trait Time: Clone + Send + Sync + 'static {
     /// The data type.
     const OF: &'static str;
 
-    /// Why it is not the type for times that are counted in this unit, if it is not.
+    /// Returns the reason why the type does not fit times in this unit, or `None` if it fits.
     fn refuses(unit: Unit) -> Option<&'static str> {
         let _ = unit;
         None
     }
 
-    /// The time so many units after the beginning of 1970, or the span of so many.
+    /// Returns the time `count` units after the start of 1970, or the span of `count` units.
     fn new(unit: Unit, count: i128) -> Result<Self, Problem>;
 
     /// The inverse of [`new`](Self::new).
     fn count(&self, unit: Unit) -> Result<i128, Problem>;
 }
 
-/// Why a time is none of the other side.
+/// The reason why a time cannot be converted.
 #[derive(Debug, Clone, Copy)]
 enum Problem {
-    /// It lies too far away.
+    /// The time is out of range.
     Range,
-    /// It is no whole number of what is counted there.
+    /// The time is not a whole number of steps or nanoseconds.
     Fraction,
-    /// It cannot be said there at all.
+    /// The time cannot be represented at all.
     Kind(&'static str),
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Range => "is beyond what can be said",
-            Self::Fraction => "has a part that is finer than what can be said",
+            Self::Range => "is out of range",
+            Self::Fraction => "is not exact",
             Self::Kind(what) => what,
         })
     }
@@ -63,7 +63,7 @@ fn fits<T: Time>(data_type: &DataType) -> ArrayResult<bool> {
     T::refuses(step.unit).map_or(Ok(true), |why| Err(refused(why)))
 }
 
-/// Elements from steps, where `element` says what no time is, if anything.
+/// Turns steps into elements. `element` gets `None` for NaT, and returns `None` if the type cannot hold it.
 fn read<T: Time, E>(
     memory: &[i64],
     form: &Form<'_>,
@@ -79,12 +79,12 @@ fn read<T: Time, E>(
             let named = |problem| format!("is {steps} steps of {}, which {problem} in this type", step.shown);
             Some(time.map_err(|problem| form.wrong(position, named(problem)))?)
         };
-        element(time).ok_or_else(|| form.wrong(position, "is no time (NaT): read an Option"))
+        element(time).ok_or_else(|| form.wrong(position, "is not a time (NaT): read an Option"))
     };
     memory.iter().enumerate().map(time).collect()
 }
 
-/// Steps from elements.
+/// Turns elements into steps.
 fn write<'a, 'b, T: Time>(
     times: impl Iterator<Item = Option<&'b T>>,
     form: &Form<'_>,
@@ -108,7 +108,7 @@ fn no_time() -> ArrayError {
     ArrayError::invalid("the data type has no times")
 }
 
-/// Makes elements of types, with and without a value for no time.
+/// Implements the element traits for time types and for `Option` of them, where `None` is NaT.
 macro_rules! times {
     ($($(#[$attr:meta])* $time:ty => $name:literal;)*) => {$(
         impl crate::element::WriteElement for $time {
@@ -162,7 +162,7 @@ macro_rules! times {
 }
 use times;
 
-/// Whole seconds, and nanoseconds beyond them.
+/// Returns the whole seconds and the remaining nanoseconds.
 fn seconds(attoseconds: i128) -> Result<(i64, u32), Problem> {
     if attoseconds % NANOSECOND != 0 {
         return Err(Problem::Fraction);
@@ -177,7 +177,7 @@ fn attoseconds(seconds: i64, nanoseconds: impl Into<i128>) -> i128 {
     i128::from(seconds) * SECOND + nanoseconds.into() * NANOSECOND
 }
 
-/// Year and month, from 1 on, so many months after January 1970.
+/// Returns the year and the month, from 1 to 12, that is `months` months after January 1970.
 fn year_and_month<Y: TryFrom<i128>, M: TryFrom<i128>>(months: i128) -> Result<(Y, M), Problem> {
     let year = Y::try_from(1970 + months.div_euclid(12)).map_err(|_| Problem::Range)?;
     Ok((year, M::try_from(months.rem_euclid(12) + 1).map_err(|_| Problem::Range)?))
@@ -188,5 +188,5 @@ fn months(year: impl Into<i128>, month: impl Into<i128>) -> i128 {
     (year.into() - 1970) * 12 + month.into() - 1
 }
 
-/// Why spans of years and months are not those of a type that counts seconds.
+/// The reason why types that count seconds cannot hold spans of years and months.
 const NO_LENGTH: &str = "years and months have no length in seconds";

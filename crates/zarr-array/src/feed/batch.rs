@@ -1,4 +1,4 @@
-//! Work that threads share: numbered parts, each of which is done once, by any of them.
+//! Work that threads share: numbered parts, each done once by any thread.
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,10 +10,11 @@ use zarr_traits::Scratch;
 use super::caught_in;
 use crate::error::{ArrayError, ArrayResult};
 
-/// Does the part of a number.
+/// Does the part with a number.
 pub(super) type Work = dyn Fn(u64, &mut Scratch) -> ArrayResult<()> + Send + Sync;
 
-/// Parts that are begun in order. A batch is over when all parts were begun, or one has failed, and no thread is at a part.
+/// Parts that start in order. A batch is over when no thread works on a part and all parts have started or one has
+/// failed.
 pub(super) struct Batch {
     parts: u64,
     next: AtomicU64,
@@ -21,9 +22,9 @@ pub(super) struct Batch {
 }
 
 struct State {
-    /// Gone before the batch is over: whoever still refers to the batch keeps nothing alive.
+    /// The work. It is dropped before the batch is over, so that later references to the batch keep nothing alive.
     work: Option<Arc<Work>>,
-    /// Threads that are at a part.
+    /// The number of threads that work on a part.
     helpers: usize,
     is_over: bool,
     /// The first error.
@@ -42,12 +43,12 @@ impl Batch {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The number of parts that were not begun.
+    /// The number of parts that have not started.
     pub(super) fn open_parts(&self) -> u64 {
         self.parts.saturating_sub(self.next.load(Ordering::Relaxed))
     }
 
-    /// Does one part after the other until all are begun, or until `leaves` after one.
+    /// Does one part after the other until all have started or `leaves` returns true.
     pub(super) fn help(&self, scratch: &mut Scratch, leaves: impl Fn() -> bool) {
         let helper = self.enter();
         while let Some(work) = &helper.work {
@@ -70,20 +71,20 @@ impl Batch {
         Helper { batch: self, work: state.work.clone() }
     }
 
-    /// Begins no further part, and reports the error.
+    /// Starts no further part, and reports the error.
     pub(super) fn fail(&self, error: ArrayError) {
         let mut state = self.lock();
         state.error.get_or_insert(error);
         self.close(state);
     }
 
-    /// Begins no further part.
+    /// Starts no further part.
     fn close(&self, state: MutexGuard<'_, State>) {
         self.next.fetch_max(self.parts, Ordering::Relaxed);
         self.end(state);
     }
 
-    /// Ends the batch if there is nothing left to do.
+    /// Ends the batch if nothing is left to do.
     fn end(&self, mut state: MutexGuard<'_, State>) {
         if state.helpers > 0 || self.open_parts() > 0 {
             return;
@@ -99,7 +100,7 @@ impl Batch {
     }
 }
 
-/// A thread that is at the parts of a batch; also one that panics leaves it.
+/// A thread that works on a batch. It leaves when dropped, also in a panic.
 struct Helper<'a> {
     batch: &'a Batch,
     work: Option<Arc<Work>>,
@@ -114,11 +115,11 @@ impl Drop for Helper<'_> {
     }
 }
 
-/// A batch with somebody who waits for it; when this is dropped no further part begins.
+/// A batch with a waiting owner. If the owner drops it, no further part starts.
 pub(super) struct Shared(pub(super) Arc<Batch>);
 
 impl Shared {
-    /// Waits until the batch is over: then nothing refers to its work.
+    /// Waits until the batch is over. Nothing refers to its work then.
     pub(super) async fn over(&self) -> ArrayResult<()> {
         poll_fn(|context| {
             let mut state = self.0.lock();

@@ -1,4 +1,4 @@
-//! The threads that work on one read or write: turns on a pool, and the caller if it may.
+//! The threads that work on one read or write: turns on a pool, and the caller if it may block.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -14,25 +14,25 @@ use super::{Place, gone};
 use crate::cpu::Spawn;
 use crate::error::ArrayResult;
 
-/// What the threads of one read or write share.
+/// The shared state of the threads of one read or write.
 pub(super) struct Crew {
     pool: Option<Arc<dyn Spawn>>,
     pub(super) scratches: Arc<Scratches>,
-    /// Whether the caller works as well: it may block, or there is no pool.
+    /// Whether the caller works as well, because it may block or there is no pool.
     is_caller_in: bool,
     may_block: bool,
-    /// How many batches were opened.
+    /// The number of batches opened so far.
     opened: AtomicU64,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    /// The last one is taken up first: it is part of the work of another, or came later.
+    /// The open batches. The last one is worked on first: it is part of the work of another, or came later.
     batches: Vec<Arc<Batch>>,
-    /// Turns in the queue of the pool or at work.
+    /// The number of turns in the queue of the pool or at work.
     turns: u64,
-    /// The caller, if it may work and has found nothing to do.
+    /// The caller, if it may work but has nothing to do.
     idle: Option<Waker>,
 }
 
@@ -53,12 +53,12 @@ impl Crew {
         unpoisoned(&self.state)
     }
 
-    /// The number of workers, the caller not counted.
+    /// The number of workers without the caller.
     pub(super) fn width(&self) -> usize {
         self.pool.as_ref().map_or(1, |pool| pool.width().max(1))
     }
 
-    /// Opens a batch to all threads, and asks the pool for as many turns as there is work for.
+    /// Opens a batch to all threads, and asks the pool for as many turns as the work needs.
     pub(super) fn open(
         self: &Arc<Self>,
         parts: u64,
@@ -83,7 +83,7 @@ impl Crew {
         shared
     }
 
-    /// Does all parts of some work with the help of others, and waits for them: for a thread that is at work itself.
+    /// Does all parts of some work with the help of other threads, and waits for them. For a thread of the crew.
     pub(super) fn share(
         self: &Arc<Self>,
         parts: u64,
@@ -113,7 +113,7 @@ impl Crew {
         made.ok_or_else(gone)
     }
 
-    /// Waits for `future`. A caller that may work does so while the future cannot go on.
+    /// Waits for `future`. A caller that may work does so while the future is pending.
     pub(super) async fn drive<F: Future>(&self, future: F) -> F::Output {
         let mut future = pin!(future);
         poll_fn(|context| {
@@ -128,7 +128,7 @@ impl Crew {
                     return output;
                 }
                 self.work(&caller);
-                // Work may wait for other threads on the parker of this thread, and so take the wake that was meant for us.
+                // Work may park this thread to wait for others, and so consume a wake that was meant for this future.
                 if !(self.may_block && caller.is_woken()) {
                     return Poll::Pending;
                 }
@@ -137,8 +137,8 @@ impl Crew {
         .await
     }
 
-    /// Lets the caller do what is open until it is woken. If nothing is open it is woken by the next batch. A caller that must
-    /// not block does one part at a time.
+    /// Lets the caller work on open batches until it is woken. If none is open, the next batch wakes it. A caller that
+    /// must not block does one part at a time.
     fn work(&self, caller: &Caller) {
         let Some(mut batch) = self.batch_or_idle(caller) else { return };
         let mut scratch = self.scratches.take();
@@ -168,7 +168,7 @@ impl Crew {
     }
 }
 
-/// The caller while it works: whether the future that it waits for can go on.
+/// The waker of a caller that works. It records whether the awaited future can go on.
 struct Caller {
     waker: Waker,
     is_woken: AtomicBool,
@@ -192,7 +192,7 @@ fn unpoisoned<R>(mutex: &Mutex<R>) -> MutexGuard<'_, R> {
 }
 
 impl State {
-    /// The batch to work on.
+    /// Returns the batch to work on.
     fn batch(&mut self) -> Option<Arc<Batch>> {
         while self.batches.last().is_some_and(|batch| batch.open_parts() == 0) {
             self.batches.pop();
@@ -201,8 +201,8 @@ impl State {
     }
 }
 
-/// A turn on the pool, in its queue or at work. It refers to work only while it is at a part: nobody waits for a turn that
-/// has not started.
+/// A turn on the pool, in its queue or at work. It refers to work only during a part, so no read or write waits for a
+/// turn that has not started.
 struct Turn(Option<Arc<Crew>>);
 
 impl Turn {
@@ -213,8 +213,8 @@ impl Turn {
         }
     }
 
-    /// Works until no batch is open. While others wait for a worker it steps back to the tail of the queue after each part,
-    /// so that a small read beside a large one waits for one chunk and not for all.
+    /// Works until no batch is open. While other jobs wait for a worker, it goes to the end of the queue after each
+    /// part, so that a small read beside a large one waits for one chunk and not for all.
     fn run(mut self) {
         let Some(crew) = self.0.clone() else { return };
         let is_busy = || crew.pool.as_ref().is_some_and(|pool| pool.is_busy());
@@ -230,7 +230,7 @@ impl Turn {
         crew.scratches.give(scratch);
     }
 
-    /// The batch to work on. Without one the turn has ended: a batch that is opened later asks for another turn.
+    /// Returns the batch to work on. Without one the turn ends; a later batch asks for another turn.
     fn next(&mut self) -> Option<Arc<Batch>> {
         let crew = self.0.as_ref()?;
         let mut state = crew.lock();
@@ -245,7 +245,8 @@ impl Turn {
 }
 
 impl Drop for Turn {
-    /// A turn that the pool drops is lost. Without any other turn, and without the caller, its work would wait for ever.
+    /// Handles a turn that the pool drops: without another turn or the caller, its work would wait forever, so it
+    /// fails.
     fn drop(&mut self) {
         let Some(crew) = self.0.take() else { return };
         let mut state = crew.lock();

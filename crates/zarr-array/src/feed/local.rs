@@ -1,5 +1,5 @@
-//! Local stores: their futures do their work while they are polled, so all steps of a cell are done by one thread of the
-//! crew. Others help with its parts.
+//! Local stores: their futures do their work while they are polled, so one thread of the crew does all steps of a cell.
+//! Other threads help with its parts.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,9 +16,9 @@ struct Local<'a, T: Task> {
     task: &'a Arc<T>,
     place: &'a Place,
     crew: Arc<Crew>,
-    /// Cells that may be under way at once.
+    /// The largest number of cells at work at once.
     most: usize,
-    /// Bounds those that are read in blocks.
+    /// The bound on cells that are read in blocks.
     opened: Gate,
 }
 
@@ -34,7 +34,7 @@ pub(super) async fn local<T: Task>(task: &Arc<T>, place: &Place) -> ArrayResult<
 }
 
 impl<T: Task> Local<'_, T> {
-    /// Makes one attempt at every cell. Returns the cells at which somebody else was faster.
+    /// Makes one attempt at every cell. Returns the cells that lost a race.
     async fn all_at_once(&self) -> ArrayResult<Vec<u64>> {
         let lost = Arc::new(Mutex::new(Vec::new()));
         let (task, crew, found) = (self.task.clone(), self.crew.clone(), lost.clone());
@@ -51,8 +51,8 @@ impl<T: Task> Local<'_, T> {
         Ok(std::mem::take(&mut *lost))
     }
 
-    /// Does the cells of these numbers as there is room for the bytes of each. After a lost race the caller waits, and no
-    /// worker does.
+    /// Runs the cells with these numbers, each when there is room for its bytes. After a lost race only the caller
+    /// waits, not a worker.
     async fn one_by_one(&self, cells: impl IntoIterator<Item = u64>) -> ArrayResult<()> {
         let one = |number| async move {
             let cell = self.task.plan().cell(number);
@@ -61,7 +61,7 @@ impl<T: Task> Local<'_, T> {
         self.crew.drive(each(cells, self.most, one)).await
     }
 
-    /// One attempt at a cell.
+    /// Makes one attempt at a cell.
     async fn cell(&self, cell: &Cell) -> ArrayResult<Stored> {
         let (task, crew, own) = (self.task.clone(), self.crew.clone(), cell.clone());
         let blocks = task.blocks(cell);
@@ -85,7 +85,7 @@ impl<T: Task> Local<'_, T> {
         Ok(Stored::Done)
     }
 
-    /// Runs what brings the bytes of a cell, once there is room for them.
+    /// Runs work on a cell once there is room for its bytes.
     async fn run<R: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Scratch) -> ArrayResult<R> + Send + 'static,
@@ -93,7 +93,7 @@ impl<T: Task> Local<'_, T> {
         let _permit = enter(&**self.task, self.place).await;
         let crew = self.crew.clone();
         let with_memory = move |_: &mut _| {
-            // Memory of that size goes from cell to cell, not to every thread that has ever opened one.
+            // Large memory goes from cell to cell, so that not every thread keeps its own.
             let mut scratch = crew.scratches.take_largest();
             let done = work(&mut scratch);
             crew.scratches.give(scratch);

@@ -1,4 +1,4 @@
-//! Stores behind a network: polled on the task of the caller, many requests at once; the crew works on what has arrived.
+//! Stores behind a network: the caller's task polls many requests at once, and the crew works on the fetched data.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use super::{OPEN, Place, REMOTE, Stored, Task, each, enter, gone, persist};
 use crate::error::ArrayResult;
 use crate::plan::Cell;
 
-/// A read or a write on its way.
+/// A read or a write of a remote store.
 struct Remote<'a, T: Task> {
     task: &'a Arc<T>,
     place: &'a Place,
     crew: Arc<Crew>,
-    /// Bounds the cells that have arrived and wait for a worker: others want to be served as well.
+    /// The bound on fetched cells that wait for a worker, so that other reads are served as well.
     arrived: Gate,
-    /// Cells that may be under way at once.
+    /// The largest number of cells at work at once.
     most: usize,
-    /// Bounds those that are read in blocks.
+    /// The bound on cells that are read in blocks.
     opened: Gate,
 }
 
@@ -37,9 +37,9 @@ pub(super) async fn remote<T: Task>(task: &Arc<T>, place: &Place) -> ArrayResult
 }
 
 impl<T: Task> Remote<'_, T> {
-    /// One attempt at a cell.
+    /// Makes one attempt at a cell.
     async fn cell(&self, cell: &Cell) -> ArrayResult<Stored> {
-        // Locks come before the gate: whoever is inside must not wait for someone who is not.
+        // Take the lock before the gate: a cell inside the gate must not wait for one outside.
         let held = self.task.hold(cell).await?;
         let blocks = self.task.blocks(cell);
         if blocks == 1 {
@@ -58,7 +58,7 @@ impl<T: Task> Remote<'_, T> {
         Ok(Stored::Done)
     }
 
-    /// A cell, or a block of one: the store is polled here, the work is done by the crew.
+    /// Runs a cell or a block: polls the store here, and lets the crew do the work.
     async fn block(&self, cell: &Cell, held: &T::Held, opened: Option<&T::Opened>) -> ArrayResult<Stored> {
         let mut permit = enter(&**self.task, self.place).await;
         let found = self.task.fetch(cell, held, opened, None).await?;
@@ -66,13 +66,13 @@ impl<T: Task> Remote<'_, T> {
         let turn = self.arrived.enter(0).await;
         let made = self.work(cell, found).await?;
         drop(turn);
-        // What is to be stored is held until it is.
+        // The data to store counts until it is stored.
         permit.landed(T::made_bytes(&made));
         let _flying = if T::STORES { Some(self.place.gate.enter_again().await) } else { None };
         self.task.store(cell, made, None).await
     }
 
-    /// The work of one cell, by as many threads as it has parts for.
+    /// Does the work of one cell with as many threads as it has parts.
     async fn work(&self, cell: &Cell, found: T::Found) -> ArrayResult<T::Made> {
         let (parts, cell, found) = (T::parts(&found), Arc::new(cell.clone()), Arc::new(found));
         if parts > 0 {
@@ -81,7 +81,7 @@ impl<T: Task> Remote<'_, T> {
             self.crew.open(parts, work).over().await?;
         }
         let task = self.task.clone();
-        // The parts are over, and let go of what was found.
+        // All parts are done and have dropped their clones.
         let found = Arc::into_inner(found).ok_or_else(gone)?;
         self.crew.run(move |scratch| task.work(&cell, found, scratch)).await
     }

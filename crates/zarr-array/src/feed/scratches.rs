@@ -1,14 +1,14 @@
-//! Scratch memory between its uses.
+//! A pool of unused scratch memory.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use zarr_traits::Scratch;
 
-/// The scratch memory of a storage that nobody uses at the moment, with its bytes, the smallest first.
+/// The unused scratch memory of a storage, with its sizes in bytes, the smallest first.
 #[derive(Default)]
 pub(crate) struct Scratches(Mutex<Vec<(usize, Scratch)>>);
 
-/// How many are kept, and how many bytes they have.
+/// The largest number of scratches kept, and their largest total size.
 const KEPT: usize = 64;
 const KEPT_BYTES: usize = 256 << 20;
 
@@ -17,18 +17,18 @@ impl Scratches {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The smallest: large memory is left to those who need it.
+    /// Takes the smallest, and leaves large memory for work that needs it.
     pub(crate) fn take(&self) -> Scratch {
         let mut kept = self.lock();
         if kept.is_empty() { Scratch::new() } else { kept.remove(0).1 }
     }
 
-    /// The largest.
+    /// Takes the largest.
     pub(crate) fn take_largest(&self) -> Scratch {
         self.lock().pop().unwrap_or_default().1
     }
 
-    /// Keeps scratch memory for others, and lets go of the largest where there is too much.
+    /// Keeps scratch memory for later. Drops the largest ones if there is too much.
     pub(crate) fn give(&self, scratch: Scratch) {
         let bytes = scratch.bytes();
         let mut kept = self.lock();
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_storage_keeps_is_bounded_in_bytes() {
+    fn the_kept_scratch_memory_is_bounded_in_bytes() {
         let scratches = Scratches::default();
         (0..10).for_each(|_| scratches.give(of(100 << 20)));
         scratches.give(of(1 << 20));

@@ -1,4 +1,4 @@
-//! Creating a node: its documents, after the groups that it lies in.
+//! Creating a node: writes the documents of missing parent groups, then those of the node.
 
 use futures_util::future::try_join_all;
 use zarr_meta::{DocumentName, Format, GroupMeta, Ignore, NodeMeta};
@@ -11,32 +11,34 @@ use super::erase::delete_node;
 use super::{MAKERS, Writing, above, bare, refresh, stored};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 
-/// What happens to a node that exists where one is to be created.
+/// What happens to an existing node where a node is created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ExistingNode {
     /// It is an error of kind [`Exists`](ArrayErrorKind::Exists).
     #[default]
     Fail,
-    /// It is deleted with everything below it. Its metadata is deleted first, so that an interruption never leaves a node
-    /// without its chunks. Objects without a node are not deleted: they would be taken for chunks of the new array, and are
-    /// an error of kind [`Exists`](ArrayErrorKind::Exists). Objects whose names begin with a period do not count.
+    /// It is deleted with everything below it. Its metadata is deleted first, so that an interruption never leaves a
+    /// node without its chunks. Objects without a node are not deleted but are an error of kind
+    /// [`Exists`](ArrayErrorKind::Exists), because readers would take them for chunks of the new array. Objects whose
+    /// names begin with a period are ignored.
     Replace,
-    /// It is opened if it is a node of the same kind. An array must have the same chunks: data type, fill value, grid, keys and
-    /// codecs.
+    /// It is opened if it is a node of the same kind. An array must have the same data type, fill value, chunk grid,
+    /// chunk keys and codecs.
     Open,
 }
 
-/// Creates the node at `prefix`, after the groups above it that are not there (checklist F11, H40): an interrupted creation
-/// leaves empty groups, no half node. Gives the node that is there instead when that is what `existing` wants.
+/// Creates the node at `prefix`, after the missing groups above it: an interruption can leave empty groups, but no
+/// incomplete node. Returns an existing node if `existing` is [`ExistingNode::Open`].
 ///
-/// With all groups there the cost is a read for each of them, three reads at once that look for a node of the other format, and a put,
-/// or two in format 2 with attributes; and what [`refresh`] costs. To replace what is not there costs a listing.
+/// If all groups exist, the cost is one read for each group, three concurrent reads that look for a node of the other
+/// format, one put (two in format 2 with attributes), and the cost of [`refresh`]. `Replace` without an existing node
+/// also lists.
 ///
 /// # Errors
-/// [`Exists`](ArrayErrorKind::Exists) when there is a node, an array above it, or a group of another format above it;
-/// [`InvalidArgument`](ArrayErrorKind::InvalidArgument) for a name that must not be created; those of the store. When
-/// consolidated metadata cannot be kept in step the node has been created already.
+/// [`Exists`](ArrayErrorKind::Exists) when a node exists, or above it an array or a group of another format;
+/// [`InvalidArgument`](ArrayErrorKind::InvalidArgument) for an invalid name; and those of the store. If consolidated
+/// metadata cannot be updated, the node is already created.
 pub async fn create(
     storage: &Storage,
     prefix: &Prefix,
@@ -48,10 +50,13 @@ pub async fn create(
     let format = node.format();
     let mut documents: Vec<(DocumentName, String)> =
         node.documents().into_iter().filter_map(|(name, text)| Some((name, text?))).collect();
-    // The document that makes the node decides who has created it; only then attributes are put.
+    // The document that makes the node decides which of several writers created it. Attributes are put after that.
     documents.sort_by_key(|(name, _)| !name.makes_node());
     if format == Format::V1 || documents.is_empty() {
-        return Err(ArrayError::new(ArrayErrorKind::Unsupported, "nodes of format 1 are read, not written"));
+        return Err(ArrayError::new(
+            ArrayErrorKind::Unsupported,
+            "nodes of format 1 can be read, but not written",
+        ));
     }
     let replace = existing == ExistingNode::Replace;
     let names = MAKERS.into_iter().chain([DocumentName::Attributes2]);
@@ -65,7 +70,7 @@ pub async fn create(
     let mut written = create_above(storage, prefix, format, how).await?;
     if replace && is_node {
         delete_node(storage, prefix, &MAKERS).await?;
-        // What lay below it is gone as well.
+        // The nodes below it are deleted as well.
         refresh(storage, prefix, std::slice::from_ref(prefix), format, how).await?;
     } else if is_node {
         return found(storage, prefix, existing, how).await;
@@ -77,7 +82,7 @@ pub async fn create(
         }
     }
     if attributes && documents.len() == 0 && format == Format::V2 {
-        // Nobody's so far: left behind.
+        // Attributes without a node, left behind by an earlier one.
         storage.delete(&prefix.key(DocumentName::Attributes2.as_str())?).await?;
     }
     for (name, text) in documents {
@@ -88,26 +93,26 @@ pub async fn create(
     Ok(None)
 }
 
-/// Refuses a place that holds no node, but other objects.
+/// Checks that a place without a node holds no other objects.
 async fn check_empty(storage: &Storage, prefix: &Prefix) -> ArrayResult<()> {
-    // A store that cannot list cannot delete what it holds either.
+    // A store that cannot list cannot delete these objects either.
     if !storage.capabilities().list {
         return Ok(());
     }
     let dir = storage.list_dir(prefix).await?;
     let objects = dir.objects.iter().map(|listed| listed.key.as_str());
     let mut names = objects.chain(dir.prefixes.iter().map(Prefix::as_str));
-    // Attributes that were left behind, files of the system: no chunks.
+    // Names with a period are attributes that were left behind or system files, not chunks.
     match names.find(|name| !name[prefix.as_str().len()..].starts_with('.')) {
         None => Ok(()),
         Some(name) => {
-            let message = format!("there is no node to replace, but {name:?}, which is not deleted");
+            let message = format!("{name:?} exists but belongs to no node, so it is not replaced");
             Err(ArrayError::new(ArrayErrorKind::Exists, message))
         }
     }
 }
 
-/// What comes of a node that is there already.
+/// Returns the result for an existing node.
 async fn found(
     storage: &Storage,
     prefix: &Prefix,
@@ -123,7 +128,8 @@ async fn found(
     NodeMeta::parse(&bare(&stored), &how.limits, &mut Ignore)?.ok_or_else(exists).map(Some)
 }
 
-/// Creates the groups above `prefix` that are missing, the root first, and says which. Consolidated metadata is not touched.
+/// Creates the missing groups above `prefix`, the root first, and returns their prefixes. Leaves consolidated metadata
+/// alone.
 ///
 /// # Errors
 /// [`Exists`](ArrayErrorKind::Exists) when one of them is an array or of another format, and those of the store.
@@ -140,7 +146,7 @@ pub async fn create_above(
     for (group, _) in groups.into_iter().zip(missing).filter(|(_, missing)| *missing) {
         for (name, text) in GroupMeta::new(format)?.documents() {
             if let Some(text) = text {
-                // Somebody else may have created it meanwhile.
+                // Another writer may have created it meanwhile.
                 let _ = put_new(storage, &group.key(name.as_str())?, text).await?;
             }
         }
@@ -149,13 +155,13 @@ pub async fn create_above(
     Ok(created)
 }
 
-/// Whether there is no group of this format.
+/// Whether no group of this format exists.
 async fn look(storage: &Storage, group: &Prefix, format: Format, how: &Writing) -> ArrayResult<bool> {
     let (ours, others): (Vec<_>, Vec<_>) = MAKERS.into_iter().partition(|name| name.format() == format);
     let found = stored(storage, group, &ours, &how.limits).await?;
     let path = group.node_path();
     if !found.is_empty() {
-        // A document that is broken is not ours to judge.
+        // An invalid document also counts as a group here.
         let node = NodeMeta::parse(&bare(&found), &how.limits, &mut Ignore);
         return match node {
             Ok(Some(NodeMeta::Array(_))) => Err(in_the_way(format!("{path:?} is an array"))),
@@ -165,21 +171,20 @@ async fn look(storage: &Storage, group: &Prefix, format: Format, how: &Writing) 
     match stored(storage, group, &others, &how.limits).await?.first() {
         None => Ok(true),
         Some(other) => {
-            let message =
-                format!("{path:?} is a node of format {}, and this one of {format}", other.name.format());
+            let message = format!("{path:?} is a node of format {}, not of {format}", other.name.format());
             Err(in_the_way(message))
         }
     }
 }
 
 fn in_the_way(what: String) -> ArrayError {
-    ArrayError::new(ArrayErrorKind::Exists, format!("{what}, nothing can be created below it"))
+    ArrayError::new(ArrayErrorKind::Exists, format!("{what}: the new node cannot be below it"))
 }
 
-/// A range without bytes: reading it tells whether there is an object, past any layer that answers from memory.
+/// A range without bytes. Reading it tells whether an object exists, bypassing caches.
 const NOTHING: ByteRange = ByteRange::Span { offset: 0, len: 0 };
 
-/// Puts a document where there is none; false when there is one.
+/// Puts a document if none exists at `key`. Returns `false` if one exists.
 ///
 /// # Errors
 /// Those of the store.

@@ -1,5 +1,5 @@
-//! Changing the documents of a node beside others who change them as well: they are read, changed, and put if they are still
-//! what was read.
+//! Changing the documents of a node while other writers may change them, too: they are read, changed, and put only if
+//! the stored ones are still what was read.
 
 use std::time::Instant;
 
@@ -17,16 +17,17 @@ use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::{ATTEMPTS, wait};
 use crate::write::unsafe_update;
 
-/// Changes the node at `prefix`, as it is in the store by now, and gives its new metadata. `change` may be called again when
-/// somebody else was faster; what it does not touch keeps its bytes, and a document that remains the same is not put.
+/// Changes the stored metadata of the node at `prefix`, and returns its new metadata. `change` is called again if
+/// another writer was faster. Members that it does not touch keep their bytes, and an unchanged document is not put.
 ///
-/// In format 3 that is a read and a put, in format 2 three reads at once and a put; and what [`refresh`](super::refresh)
-/// costs, for a group of format 2 in the group itself as well.
+/// The cost is a read and a put in format 3, or three concurrent reads and a put in format 2, and the cost of
+/// [`refresh`](super::refresh). For a group of format 2 that includes its own consolidated metadata.
 ///
 /// # Errors
-/// [`NotFound`](ArrayErrorKind::NotFound) when there is no node of this format, [`Conflict`](ArrayErrorKind::Conflict) when
-/// others keep changing it, [`Unsupported`](ArrayErrorKind::Unsupported) in a store without conditional puts, those of
-/// `change` and of the store. When consolidated metadata cannot be kept in step the node has been changed already.
+/// [`NotFound`](ArrayErrorKind::NotFound) when no node of this format exists; [`Conflict`](ArrayErrorKind::Conflict)
+/// when other writers keep changing it; [`Unsupported`](ArrayErrorKind::Unsupported) in a store without conditional
+/// puts; and those of `change` and of the store. If consolidated metadata cannot be updated, the node is already
+/// changed.
 pub async fn edit<R>(
     storage: &Storage,
     prefix: &Prefix,
@@ -46,7 +47,7 @@ pub async fn edit<R>(
             drop(lock);
             let mut groups = above(prefix);
             if matches!(node, NodeMeta::Group(_)) && Form::of(format) == Form::Object {
-                // Its own documents are among those that it consolidates.
+                // The consolidated metadata of a group of format 2 includes its own documents.
                 groups.push(prefix.clone());
             }
             refresh_in(storage, &groups, std::slice::from_ref(prefix), format, how).await?;
@@ -56,15 +57,16 @@ pub async fn edit<R>(
         wait(storage, attempt, begun).await;
         begun = Some(Instant::now());
     }
-    Err(ArrayError::new(ArrayErrorKind::Conflict, "others keep changing the metadata"))
+    Err(ArrayError::new(ArrayErrorKind::Conflict, "other writers keep changing the metadata"))
 }
 
-/// Changes one object, as it is in the store by now: `change` is given what is there, if anything, and says what shall be
-/// there, if anything. It may be called again when somebody else was faster.
+/// Changes one object. `change` gets its content, or `None` if it does not exist, and returns the new content, or
+/// `None` to delete it. `change` is called again if another writer was faster.
 ///
 /// # Errors
-/// [`Conflict`](ArrayErrorKind::Conflict) when others keep changing it,
-/// [`Unsupported`](ArrayErrorKind::Unsupported) in a store without conditional puts, those of `change` and of the store.
+/// [`Conflict`](ArrayErrorKind::Conflict) when other writers keep changing it;
+/// [`Unsupported`](ArrayErrorKind::Unsupported) in a store without conditional puts; and those of `change` and of the
+/// store.
 pub async fn edit_document(
     storage: &Storage,
     key: &Key,
@@ -90,10 +92,10 @@ pub async fn edit_document(
         wait(storage, attempt, begun).await;
         begun = Some(Instant::now());
     }
-    Err(ArrayError::new(ArrayErrorKind::Conflict, "others keep changing the object"))
+    Err(ArrayError::new(ArrayErrorKind::Conflict, "other writers keep changing the object"))
 }
 
-/// Puts the documents that have changed; false when somebody else was faster.
+/// Puts the documents that have changed. Returns `false` if another writer was faster.
 async fn put_changed(
     storage: &Storage,
     prefix: &Prefix,
@@ -117,7 +119,7 @@ async fn put_changed(
     Ok(true)
 }
 
-/// Puts a document where there was none, or in the place of a version; false when it is another one by now.
+/// Puts a document if it does not exist, or replaces the version `old`. Returns `false` if another writer changed it.
 pub(super) async fn put(
     storage: &Storage,
     key: &Key,
@@ -127,10 +129,8 @@ pub(super) async fn put(
 ) -> ArrayResult<bool> {
     if text.len() as u64 > how.limits.metadata_bytes {
         let most = how.limits.metadata_bytes;
-        let message = format!(
-            "the document would have {} bytes, more than {most}, and nobody could read it",
-            text.len()
-        );
+        let message =
+            format!("the document would have {} bytes, but readers accept at most {most}", text.len());
         return Err(ArrayError::new(ArrayErrorKind::LimitExceeded, message));
     }
     let can = storage.capabilities();
@@ -144,7 +144,7 @@ pub(super) async fn put(
     Ok(matches!(outcome, Outcome::Done(_)))
 }
 
-/// Deletes a document; where the store cannot make that conditional an empty one takes its place.
+/// Deletes a document. In a store without conditional deletes, puts an empty document instead.
 pub(super) async fn delete(
     storage: &Storage,
     key: &Key,

@@ -1,4 +1,4 @@
-//! Erasing a node with everything below it (checklist F17, F30, F31).
+//! Erasing a node with everything below it.
 
 use zarr_meta::consolidated::Form;
 use zarr_meta::{DocumentName, Format};
@@ -7,13 +7,13 @@ use zarr_traits::{Prefix, Storage};
 use super::{MAKERS, Writing, refresh, stored};
 use crate::error::ArrayResult;
 
-/// Erases the node at `prefix` and everything below it; false, and nothing is erased, when there is no node. What makes it a
-/// node goes first: an interruption leaves no node, and not a node without its chunks.
+/// Erases the node at `prefix` and everything below it. Returns `false` and erases nothing if no node exists. Metadata
+/// is erased first, so that an interruption never leaves a node without its chunks.
 ///
-/// The cost is three reads at once, a deletion of each document and one of the prefix; and what [`refresh`] costs.
+/// The cost is three concurrent reads, a deletion of each document and of the prefix, and the cost of [`refresh`].
 ///
 /// # Errors
-/// Those of the store. When consolidated metadata cannot be kept in step the node has been erased already.
+/// Those of the store. If consolidated metadata cannot be updated, the node is already erased.
 pub async fn erase(storage: &Storage, prefix: &Prefix, how: &Writing) -> ArrayResult<bool> {
     storage.check_writable()?;
     let makers: Vec<DocumentName> =
@@ -30,8 +30,8 @@ pub async fn erase(storage: &Storage, prefix: &Prefix, how: &Writing) -> ArrayRe
     Ok(true)
 }
 
-/// Deletes documents of a node, then everything below its prefix. Consolidated metadata of format 2 goes before them: without
-/// the document of its group it would still be read by those who look for nothing else (checklist F50).
+/// Deletes documents of a node, then everything below its prefix. Consolidated metadata of format 2 is deleted first,
+/// because some readers use it even if the document of its group is missing (rule F50).
 pub(super) async fn delete_node(
     storage: &Storage,
     prefix: &Prefix,

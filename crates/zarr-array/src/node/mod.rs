@@ -1,5 +1,5 @@
-//! Nodes as the documents that a store has of them: read, created, changed. **For who builds on arrays**, such as a crate of
-//! groups; everybody else uses the handles.
+//! Nodes as documents in a store: read, created, changed, erased. **For authors of crates that build on arrays**, such
+//! as one for groups. Others use the handles.
 
 mod create;
 mod edit;
@@ -19,23 +19,24 @@ use zarr_traits::{ByteRange, Bytes, Key, Limits, Prefix, Storage, StoreResult, V
 use crate::core::PartialWrites;
 use crate::error::ArrayResult;
 
-/// The documents that make a node, of any format that is written.
+/// The documents that make a node, in the formats that can be written.
 const MAKERS: [DocumentName; 3] = [DocumentName::Node, DocumentName::Array2, DocumentName::Group2];
 
-/// How documents are written beside others who write them.
+/// How documents are written while other writers may write them, too.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Writing {
-    /// The limits on what stored documents may make us do.
+    /// The limits on the memory and work that stored documents may demand.
     pub limits: Limits,
-    /// Whether a document is put only if it is still what was read; [`PartialWrites::Unchecked`] is for a single writer.
+    /// Whether a document is put only if the stored one is still what was read. [`PartialWrites::Unchecked`] is for a
+    /// single writer.
     pub partial_writes: PartialWrites,
-    /// What becomes of consolidated metadata above the node.
+    /// What happens to consolidated metadata in the groups above the node.
     pub consolidated: Consolidated,
 }
 
-/// Reads the documents of the node at `prefix`, in the order of [`Documents::steps`]: one request when there is a
-/// `zarr.json`, else those of format 2 at once.
+/// Reads the documents of the node at `prefix`, in the order of [`Documents::steps`]: one request for `zarr.json`; if
+/// it does not exist, the documents of format 2 at once.
 ///
 /// # Errors
 /// Those of the store; [`LimitExceeded`](crate::ArrayErrorKind::LimitExceeded) for a document beyond the limits.
@@ -69,8 +70,8 @@ async fn get(
     storage.get(&prefix.key(name.as_str())?, limits.metadata_bytes).await
 }
 
-/// Reads the metadata of the node at `prefix`, and what was tolerated about it; nothing when there is no node. A `strict`
-/// reader tolerates nothing.
+/// Reads the metadata of the node at `prefix`, and the deviations that were tolerated. Returns `None` if no node
+/// exists. A `strict` reader tolerates no deviation.
 ///
 /// # Errors
 /// Of kind [`Metadata`](crate::ArrayErrorKind::Metadata) when its documents are not valid, and those of the store.
@@ -88,17 +89,17 @@ pub async fn read(
     Ok(node.map(|node| (node, diagnostics)))
 }
 
-/// How many documents of a store are worth asking for at once.
+/// Returns how many documents to request from a store at once.
 pub fn at_once(storage: &Storage) -> usize {
     storage.capabilities().drive.in_flight()
 }
 
-/// Whether a key is that of a document of a node of format 2 or 3.
+/// Whether `key` is the key of a metadata document of format 2 or 3.
 pub fn is_document(key: &zarr_traits::Key) -> bool {
     DocumentName::of(key.name()).is_some()
 }
 
-/// The message for a node that is not there.
+/// The message for a missing node.
 pub(crate) fn absent(what: &str, format: Option<Format>) -> String {
     match format {
         None => format!("there is no {what}: no {DOCUMENT}, and no document of format 2"),
@@ -106,7 +107,7 @@ pub(crate) fn absent(what: &str, format: Option<Format>) -> String {
     }
 }
 
-/// A document with the version that it has in the store.
+/// A document with its version in the store.
 #[derive(Debug)]
 struct Stored {
     name: DocumentName,
@@ -114,7 +115,7 @@ struct Stored {
     version: Option<Version>,
 }
 
-/// The document at `key` with its version, past any layer that answers from memory.
+/// Reads the document at `key` with its version, bypassing caches.
 async fn document(
     storage: &Storage,
     key: &Key,
@@ -125,7 +126,7 @@ async fn document(
     Ok(reply.map(|reply| (reply.bytes.into_iter().next().unwrap_or_default(), reply.version)))
 }
 
-/// Those of the named documents that are there, past any layer that answers from memory.
+/// Reads those of the named documents that exist, bypassing caches.
 async fn stored(
     storage: &Storage,
     prefix: &Prefix,

@@ -1,4 +1,4 @@
-//! Keeping consolidated metadata in step with the documents (checklist F44).
+//! Keeping consolidated metadata up to date with the documents (rule F44).
 
 use std::time::Instant;
 
@@ -13,21 +13,21 @@ use super::{Writing, at_once, document, stored};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::{ATTEMPTS, wait};
 
-/// What becomes of consolidated metadata above a node that is created, changed or erased. Readers trust it: left alone, it
-/// hides the change from them.
+/// What happens to consolidated metadata above a node that is created, changed or erased. Readers trust it, so stale
+/// metadata hides the change from them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Consolidated {
     /// It is brought up to date.
     #[default]
     Update,
-    /// It is removed; readers then look at the documents themselves.
+    /// It is removed. Readers then use the documents themselves.
     Drop,
-    /// It is left as it is: for who makes many changes and consolidates again at the end.
+    /// It stays unchanged. For many changes with a new consolidation at the end.
     Keep,
 }
 
-/// The groups above a node, the root first.
+/// Returns the groups above a node, the root first.
 pub fn above(prefix: &Prefix) -> Vec<Prefix> {
     let path = prefix.as_str();
     let ends = path.char_indices().filter(|(_, c)| *c == '/').map(|(i, _)| i + 1);
@@ -35,14 +35,14 @@ pub fn above(prefix: &Prefix) -> Vec<Prefix> {
     ends.filter_map(|end| Prefix::new(&path[..end]).ok()).collect()
 }
 
-/// Makes consolidated metadata in the groups above `node` say what documents in the store say by now, as `how` wants it:
-/// those of `touched`, which are the node itself and what a change of it has touched above and below it.
+/// Updates or removes consolidated metadata in the groups above `node`, as `how` says. `touched` are the nodes whose
+/// documents changed: `node` itself and nodes above and below it.
 ///
-/// The cost is a read for each group above the node; and for each one of them that has consolidated metadata another one, a
-/// read of each node that was touched (of each of its documents in format 2), and a put.
+/// The cost is a read for each group above the node. Each group with consolidated metadata adds another read, a read of
+/// each touched node (of each of its documents in format 2), and a put.
 ///
 /// # Errors
-/// When consolidated metadata cannot be written: it is stale then, and the message says so.
+/// When consolidated metadata cannot be written. It is stale then, and the message says so.
 pub async fn refresh(
     storage: &Storage,
     node: &Prefix,
@@ -53,7 +53,7 @@ pub async fn refresh(
     refresh_in(storage, &above(node), touched, format, how).await
 }
 
-/// The same, in these groups.
+/// As [`refresh`], in the given groups.
 pub(super) async fn refresh_in(
     storage: &Storage,
     groups: &[Prefix],
@@ -66,8 +66,8 @@ pub(super) async fn refresh_in(
     }
     let holders = groups.iter().map(|group| holder(storage, group, format, how));
     let holders = try_join_all(holders).await.map_err(|e| {
-        let message = "the groups above the node that was changed cannot be searched for consolidated metadata, which \
-                       `Consolidated::Keep` does without";
+        let message = "the node is changed, but the groups above it cannot be searched for consolidated metadata; \
+                       `Consolidated::Keep` does not search them";
         e.while_doing(message.to_owned())
     })?;
     for (group, key) in groups.iter().zip(holders) {
@@ -83,7 +83,7 @@ pub(super) async fn refresh_in(
     Ok(())
 }
 
-/// Where the consolidated metadata of a group lies, if it has some.
+/// Returns the key of the consolidated metadata of a group, if it has some.
 async fn holder(
     storage: &Storage,
     group: &Prefix,
@@ -96,15 +96,15 @@ async fn holder(
     Ok(found.filter(|(bytes, _)| form.is_held(bytes, &how.limits)).map(|_| key))
 }
 
-/// Whether the consolidated metadata of a group has the documents of a node.
+/// Whether the consolidated metadata of a group includes the documents of a node.
 fn is_in(group: &Prefix, node: &Prefix, format: Format) -> bool {
     node.as_str().starts_with(group.as_str()) && (node != group || format == Format::V2)
 }
 
 /// Brings the consolidated metadata of one group up to date.
 ///
-/// The nodes are read after the document that is to be replaced: whoever writes one of them later finds this document
-/// changed, or changes it afterwards. So the last word is that of the last writer.
+/// The nodes are read after the consolidated document. A writer that changes a node later also updates that document
+/// later, or this put fails and is repeated. So the state of the last writer wins.
 async fn update(
     storage: &Storage,
     group: &Prefix,
@@ -130,11 +130,11 @@ async fn update(
         wait(storage, attempt, begun).await;
         begun = Some(Instant::now());
     }
-    Err(ArrayError::new(ArrayErrorKind::Conflict, "others keep changing it"))
+    Err(ArrayError::new(ArrayErrorKind::Conflict, "other writers keep changing it"))
 }
 
-/// The new text of the document that holds consolidated metadata: nothing when it remains as it is, and within that
-/// nothing when it shall go.
+/// Returns the new text of the document with consolidated metadata: `None` if it does not change, `Some(None)` if it
+/// must be deleted.
 async fn changed(
     storage: &Storage,
     group: &Prefix,

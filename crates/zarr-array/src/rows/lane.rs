@@ -1,4 +1,4 @@
-//! Where the elements of a field lie.
+//! The places of the elements of a field.
 
 use zarr_meta::types::{Field, StructType};
 use zarr_traits::DataType;
@@ -6,14 +6,14 @@ use zarr_traits::DataType;
 use super::struct_of;
 use crate::error::{ArrayError, ArrayResult};
 
-/// A column of a field: where its elements lie in a row.
+/// A column of a field: the places of its elements in a row.
 pub(super) struct Lane {
     pub(super) offset: usize,
-    /// Of sub-arrays, from the outside in.
+    /// The shape of sub-arrays, from the outside in.
     pub(super) shape: Vec<u64>,
     pub(super) strides: Vec<i64>,
     pub(super) data_type: DataType,
-    /// Bytes of an element.
+    /// The size of an element in bytes.
     pub(super) size: usize,
 }
 
@@ -22,11 +22,11 @@ impl Lane {
         let (fields, _) = struct_of(data_type)?;
         Self::among(fields, path).ok_or_else(|| {
             let names = fields.iter().filter(|field| !field.is_padding()).map(|field| &field.name);
-            ArrayError::invalid(format!("there is no such field, there are {:?}", names.collect::<Vec<_>>()))
+            ArrayError::invalid(format!("no such field, the fields are {:?}", names.collect::<Vec<_>>()))
         })
     }
 
-    /// The whole path is a name before a part of it is.
+    /// Finds a field. A field named like the whole path comes before one named like its first part.
     fn among(fields: &[Field], path: &str) -> Option<Self> {
         let named =
             |name| fields.iter().find(|field| !field.is_padding() && field.name == name).map(Self::of);
@@ -52,7 +52,7 @@ impl Lane {
         Self { offset: field.offset, shape: field.shape.clone(), strides, data_type, size }
     }
 
-    /// The column of a field of the struct that this one is.
+    /// Returns the column of `inner`, a field of the struct in this column.
     fn around(self, inner: Self) -> Self {
         Self {
             offset: self.offset + inner.offset,

@@ -1,4 +1,4 @@
-//! Rust structs that are nothing but their bytes, as elements.
+//! `bytemuck::Pod` types as elements.
 
 use zarr_meta::types::StructType;
 use zarr_traits::{DataType, number::Numeric};
@@ -9,31 +9,32 @@ use crate::element::text::is_raw;
 use crate::error::{ArrayError, ArrayResult};
 use crate::values::check_element;
 
-/// Whether elements of `data_type` are raw bytes, as many as `T` has; for [`pod!`](crate::pod).
+/// Whether elements of `data_type` are raw bytes of the size of `T`. For [`pod!`](crate::pod).
 #[doc(hidden)]
 pub fn fits_raw<T>(data_type: &DataType) -> bool {
     is_raw(data_type) && data_type.size() == Some(size_of::<T>())
 }
 
-/// Whether elements of `data_type` are structs of these fields and of the size of `T`; for [`pod!`](crate::pod).
+/// Whether elements of `data_type` are structs with only these fields and the size of `T`. For [`pod!`](crate::pod).
 #[doc(hidden)]
 pub fn fits_struct<T>(data_type: &DataType, names: &[&str]) -> ArrayResult<bool> {
     let Some(fields) = StructType::of(data_type).map(StructType::fields) else { return Ok(false) };
     if let Some(field) = fields.iter().find(|f| !f.is_padding() && !names.contains(&f.name.as_str())) {
         return Err(ArrayError::invalid(format!(
-            "field {:?} of the array is not among those named",
+            "field {:?} of the array is not named in `pod!`",
             field.name
         )));
     }
     let size = data_type.size().unwrap_or(0);
     if size != size_of::<T>() {
-        let message = format!("an element of the array has {size} bytes, the Rust struct {}", size_of::<T>());
+        let message =
+            format!("an element of the array has {size} bytes, the Rust struct has {}", size_of::<T>());
         return Err(ArrayError::invalid(message));
     }
     Ok(true)
 }
 
-/// Whether the field `name` lies at `offset` and is of the type that `_` takes out of an element; for [`pod!`](crate::pod).
+/// Checks that the field `name` lies at `offset` and has the type that `_` returns. For [`pod!`](crate::pod).
 #[doc(hidden)]
 pub fn check_place<P, T: Element>(
     data_type: &DataType,
@@ -48,11 +49,11 @@ pub fn check_place<P, T: Element>(
             return wrong(format!("a sub-array of shape {:?} is not a single element", lane.shape));
         }
         if !uses_all_bits(&lane.data_type) {
-            return wrong(format!("data type {} does not have a value for every byte", lane.data_type));
+            return wrong(format!("data type {} does not use all bits of its bytes", lane.data_type));
         }
         if lane.offset != offset {
             return wrong(format!(
-                "it is at byte {} in the array, at {offset} in the Rust struct",
+                "it is at byte {} in the array, but at byte {offset} in the Rust struct",
                 lane.offset
             ));
         }
@@ -61,7 +62,7 @@ pub fn check_place<P, T: Element>(
     checked.map_err(|e| e.while_doing(format!("field {name:?}")))
 }
 
-/// Whether every pattern of bits is an element: not so of integers and floats of fewer bits than their bytes have.
+/// Whether every bit pattern is an element. Not true for integers and floats that do not use all bits of their bytes.
 fn uses_all_bits(data_type: &DataType) -> bool {
     let all = data_type.memory_size() * 8;
     match data_type.numeric() {
@@ -72,14 +73,14 @@ fn uses_all_bits(data_type: &DataType) -> bool {
     }
 }
 
-/// Makes a type that is `bytemuck::Pod` the [`Element`](crate::Element) of arrays, without a copy and without `unsafe`.
+/// Implements [`Element`](crate::Element) for a `bytemuck::Pod` type, without copies and without `unsafe`.
 ///
-/// `pod!(Type)` is the element of raw types (`r<N>`, `raw_bytes`) of the same size. Its bytes are stored as they are in memory:
-/// another machine reads the same numbers only if it has the same byte order.
+/// `pod!(Type)` is an element of raw types (`r<N>`, `raw_bytes`) of the same size. Its bytes are stored as they are in
+/// memory: another machine reads the same numbers only if it has the same byte order.
 ///
-/// `pod!(Type { field, field: "name in the array", … })` is the element of structs of the same size, each field of which lies at
-/// the same byte and has the element type of the Rust field. All fields of the array must be named. That is checked before
-/// anything is read or written; [`row!`](crate::row) takes fields at any place, for a copy of each.
+/// `pod!(Type { field, field: "name in the array", … })` is an element of structs of the same size. Each field must lie
+/// at the same byte and have the type of the Rust field, and all fields of the array must be named. This is checked
+/// before anything is read or written. [`row!`](crate::row) accepts fields at any place, but copies them.
 ///
 /// ```
 /// # use zarr_array::traits::{Spec, codec::Context, serde_json::json};

@@ -8,7 +8,7 @@ use crate::element::Element;
 use crate::error::{ArrayError, ArrayResult};
 use crate::values::check_element;
 
-/// Whether the field `name` has elements of the type that `_` takes out of a row; for [`row!`](crate::row).
+/// Checks that the field `name` has elements of the type that `_` returns. For [`row!`](crate::row).
 #[doc(hidden)]
 pub fn check_field<R, T: Element>(data_type: &DataType, name: &str, _: impl Fn(&R) -> &T) -> ArrayResult<()> {
     let lane = Lane::find(data_type, name).and_then(|lane| {
@@ -16,22 +16,23 @@ pub fn check_field<R, T: Element>(data_type: &DataType, name: &str, _: impl Fn(&
         if lane.shape.is_empty() {
             return Ok(());
         }
-        Err(ArrayError::invalid(format!("a sub-array of shape {:?} is no single element", lane.shape)))
+        Err(ArrayError::invalid(format!("a sub-array of shape {:?} is not a single element", lane.shape)))
     });
     lane.map_err(|e| e.while_doing(format!("field {name:?}")))
 }
 
-/// Whether there are fields at all; for [`row!`](crate::row).
+/// Whether the data type is a struct. For [`row!`](crate::row).
 #[doc(hidden)]
 pub fn is_struct(data_type: &DataType) -> bool {
     struct_of(data_type).is_ok()
 }
 
-/// Makes a Rust struct the [`Element`](crate::Element) of arrays of structs: `row!(Type { field, field: "name in the array", … })`.
+/// Implements [`Element`](crate::Element) for a Rust struct, for arrays of structs: `row!(Type { field, field: "name in
+/// the array", … })`.
 ///
-/// All fields of the Rust struct are named, in any order; each has the element type of the field of the array that has its
-/// name, or the one that is given, which may be a [path](crate::Rows). That is checked before anything is read. An array may have
-/// more fields, and is then only read, as it is by a path.
+/// Name all fields of the Rust struct, in any order. Each must have the element type of the field of the array with its
+/// name or with the given name, which may be a [path](crate::Rows). This is checked before anything is read. If the
+/// array has more fields or a name is a path, the struct can only be read.
 ///
 /// ```
 /// # use zarr_array::traits::{Spec, codec::Context, serde_json::json};

@@ -1,4 +1,4 @@
-//! What the tests of this crate share.
+//! Helpers of the tests of this crate.
 #![allow(dead_code, reason = "every test file uses some of it")]
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
@@ -21,7 +21,7 @@ use zarr_array::{ArrayErrorKind, ArrayMeta, ArrayResult, DataType, Limits, Stora
 use zarr_conformance::instruments::Counting;
 use zarr_store::MemoryStore;
 
-/// An array of `uint16` in memory, with the means to count requests.
+/// Creates an array of `uint16` in memory, and a counter of its requests.
 pub(crate) fn counted(shape: &[u64], chunks: &[u64], codecs: &[Extension]) -> (Array, Counting) {
     let (storage, counting) = Counting::over(&Storage::from(MemoryStore::new()));
     let meta = meta(shape, chunks, codecs);
@@ -37,7 +37,7 @@ pub(crate) fn meta(shape: &[u64], chunks: &[u64], codecs: &[Extension]) -> Array
         .unwrap()
 }
 
-/// A data type of the standard registry, by its name and configuration; null stands for none.
+/// Returns a data type of the standard registry by its name and configuration. Null means no configuration.
 pub(crate) fn data_type(name: &str, configuration: serde_json::Value) -> DataType {
     let registry = standard();
     let limits = Limits::default();
@@ -49,19 +49,19 @@ pub(crate) fn data_type(name: &str, configuration: serde_json::Value) -> DataTyp
     registry.data_type(&spec, &context).unwrap().0
 }
 
-/// The kind of an error and its message, without the name of the array, which is `/a`.
+/// Returns the kind and the message of an error, without the name of the array, which is `/a`.
 pub(crate) fn refused<T>(result: ArrayResult<T>) -> (ArrayErrorKind, String) {
     let e = result.err().unwrap();
     let text = e.to_string();
     (e.kind(), text.strip_prefix("array \"/a\": ").unwrap_or(&text).to_owned())
 }
 
-/// The message alone.
+/// Returns the message of an error.
 pub(crate) fn message<T>(result: ArrayResult<T>) -> String {
     refused(result).1
 }
 
-/// Chains that differ in every step of reading and writing.
+/// Returns chains of codecs that cover every step of reading and writing.
 pub(crate) fn chains() -> Vec<Vec<Extension>> {
     let bytes = |endian| Extension::new("bytes").with("endian", endian);
     let order = || [1_u64, 0].into_iter().collect::<Value>();
@@ -104,7 +104,7 @@ pub(crate) fn chains() -> Vec<Vec<Extension>> {
     ]
 }
 
-/// The keys of all objects, in ascending order.
+/// Returns the keys of all objects, in ascending order.
 pub(crate) fn keys(storage: &Storage) -> Vec<String> {
     let listed = block_on(storage.list_all(&Prefix::root())).unwrap();
     listed.iter().map(|object| object.key.to_string()).collect()
@@ -115,18 +115,18 @@ pub(crate) fn numbers(shape: &[u64]) -> Vec<u16> {
     (0..shape.iter().product::<u64>()).map(|i| u16::try_from(i % 65_536).unwrap()).collect()
 }
 
-/// A store with the difficulties of real ones: answers that come later, from another thread; a missing capability; a
+/// A store with the difficulties of real stores: late answers from another thread, missing capabilities, and a
 /// concurrent writer that is faster.
 #[derive(Clone)]
 pub(crate) struct Odd {
     pub(crate) inner: Storage,
     pub(crate) delay: Duration,
-    /// How many requests a store behind a network has in flight; `None`: a local store.
+    /// The number of requests in flight of a remote store, or `None` for a local store.
     pub(crate) in_flight: Option<usize>,
     pub(crate) capabilities: Capabilities,
     /// Whether versions are reported.
     pub(crate) versions: bool,
-    /// Runs once, before the next put of a key that ends in this.
+    /// A function that runs once, before the next put of a key with the given end.
     pub(crate) before_put: Hook,
     puts: Arc<AtomicUsize>,
     pub(crate) most_puts: Arc<AtomicUsize>,
@@ -166,12 +166,12 @@ impl Odd {
         Storage::from(self.clone())
     }
 
-    /// Without listings.
+    /// Returns a store that cannot list.
     pub(crate) fn unlisted(inner: &Storage) -> Storage {
         Self { capabilities: inner.capabilities().without_list(), ..Self::new(inner) }.storage()
     }
 
-    /// As behind a network.
+    /// Returns a remote store.
     pub(crate) fn slow(inner: &Storage, delay: Duration, in_flight: usize) -> Storage {
         Self { delay, in_flight: Some(in_flight), ..Self::new(inner) }.storage()
     }
@@ -250,7 +250,7 @@ impl Store for Odd {
     }
 }
 
-/// Shards of inner chunks of this shape, uncompressed, with a checksum over the index.
+/// Returns the codecs of shards with uncompressed inner chunks of this shape and a checksum of the index.
 pub(crate) fn sharded(inner: &[u64], location: &str) -> Vec<Extension> {
     sharded_with(inner, location, &[Extension::new("bytes").with("endian", "little")])
 }

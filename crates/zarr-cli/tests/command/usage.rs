@@ -73,7 +73,8 @@ fn errors_for_missing_nodes_name_what_exists() {
     zarr(args!["info", folder.join("h.zarr/a")])
         .fails(3, &["there is no node, but there is one in \"b\" below it"]);
     zarr(args!["cat", folder.join("h.zarr")]).fails(3, &["array \"/\"", "there is a group, not an array"]);
-    zarr(args!["info", "foo://bucket/x.zarr"]).fails(6, &["\"foo\" are not known here, only: ", "file"]);
+    zarr(args!["info", "foo://bucket/x.zarr"])
+        .fails(6, &["unknown scheme \"foo\", the known ones are: ", "file"]);
 }
 
 #[test]

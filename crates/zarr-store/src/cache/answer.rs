@@ -1,4 +1,4 @@
-//! What a store has answered, and where in the object the parts of it lie.
+//! Answers of a store, and the places of their parts in the object.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -7,7 +7,7 @@ use zarr_traits::{ByteRange, Bytes, Version, store::ReadVersion};
 
 use super::shelf::{Is, News};
 
-/// What a store has answered.
+/// An answer of a store.
 pub(super) struct Answered<'a> {
     pub(super) ranges: &'a [ByteRange],
     pub(super) parts: Vec<&'a [u8]>,
@@ -17,8 +17,8 @@ pub(super) struct Answered<'a> {
 }
 
 impl Answered<'_> {
-    /// What is to be held of it, in parts of at most `largest` bytes. `None`: it is not what was asked for, where it lies
-    /// is not known, or the version is so young that the next one may look the same.
+    /// Returns the news to keep, in parts of at most `largest` bytes. Returns `None` if the answer has the wrong
+    /// length, the places of its parts are not known, or the version is young and may equal the next one.
     pub(super) fn news(&self, largest: u64, until: Option<Instant>) -> Option<News> {
         let version = match self.version {
             Some(version) => Some(version.unpinned()?),
@@ -32,14 +32,14 @@ impl Answered<'_> {
         let parts = parts.filter(|(_, part)| !part.is_empty() && part.len() as u64 <= largest);
         Some(News {
             is: Is::Present { version, size },
-            // Memory of its own: what the store gave may be part of something larger.
+            // A copy, because the bytes of the store may be part of a larger buffer.
             parts: parts.map(|(start, part)| (start, Bytes::copy_from_slice(part))).collect(),
             current: !matches!(self.wanted, ReadVersion::Pinned(_)),
             until,
         })
     }
 
-    /// Where the parts begin.
+    /// Returns the starts of the parts in the object.
     fn starts(&self, size: Option<u64>) -> Option<Vec<u64>> {
         let start = |(range, part): (&ByteRange, &&[u8])| {
             let place = place(*range, size)?;
@@ -52,7 +52,7 @@ impl Answered<'_> {
     }
 }
 
-/// Where a range lies in an object of this size, if that can be said.
+/// Returns the place of a range in an object of this size, if it can be known.
 pub(super) fn place(range: ByteRange, size: Option<u64>) -> Option<Range<u64>> {
     match (range, size) {
         (range, Some(size)) => range.resolve(size).ok(),

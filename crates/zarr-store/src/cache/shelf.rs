@@ -1,4 +1,4 @@
-//! What a cache holds: parts of objects, by key and place, and which of them were used last.
+//! The content of a cache: parts of objects by key and place, in the order of their last use.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::{DefaultHasher, HashMap};
@@ -10,10 +10,10 @@ use zarr_traits::{ByteRange, Bytes, Key, Prefix, Version, store::ReadVersion};
 
 use super::answer::place;
 
-/// What a part takes up besides its bytes and its key, about.
+/// The approximate size of a part in bytes, without its content and its key.
 const PART: u64 = 160;
 
-/// Kinds of keys whose writes are told apart.
+/// The number of classes of keys whose writes are counted separately.
 const MARKS: usize = 64;
 
 /// Parts of objects, within a budget.
@@ -21,27 +21,27 @@ pub(super) struct Shelf {
     budget: u64,
     bytes: u64,
     objects: HashMap<Key, Object>,
-    /// Parts in the order in which they were used: by tick, the key and the place in the object.
+    /// The key and place of each part, by the tick of its last use.
     order: BTreeMap<u64, (Key, u64)>,
     tick: u64,
-    /// How often keys were written, by their hash.
+    /// The number of writes, by the hash of the key.
     marks: [u64; MARKS],
     pub(super) evictions: u64,
 }
 
-/// What is known about an object.
+/// The kept state of an object.
 struct Object {
     is: Is,
-    /// Whether the store has said so as of now; otherwise it is known of a version alone.
+    /// Whether this was the current state in the store. If not, only the version is known.
     current: bool,
-    /// Until when that holds; `None`: for ever.
+    /// The time until which `current` is valid, or `None` for no limit.
     until: Option<Instant>,
-    /// By where they begin. None lies inside another, so that their ends ascend as well. There is always one, if it be of
-    /// no bytes: it is what the object stands for in the order of use.
+    /// The parts, by their start. No part lies inside another, so their ends ascend as well. At least one part exists,
+    /// perhaps an empty one, to keep the place of the object in the order of use.
     parts: BTreeMap<u64, Part>,
 }
 
-/// What an object is; of one version.
+/// The state of one version of an object.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Is {
     Absent,
@@ -53,12 +53,12 @@ struct Part {
     tick: u64,
 }
 
-/// What was found of some ranges.
+/// The kept bytes of some ranges.
 pub(super) enum Found {
     Nothing,
     Absent,
     Present {
-        /// As far as they are held.
+        /// The bytes of each range, if they are kept.
         bytes: Vec<Option<Bytes>>,
         version: Option<Version>,
         size: Option<u64>,
@@ -66,7 +66,7 @@ pub(super) enum Found {
 }
 
 impl Found {
-    /// How many of the ranges are not held; `None`: nothing is known.
+    /// Returns the number of ranges that are not kept, or `None` if the object is not known.
     pub(super) fn missing(&self) -> Option<usize> {
         match self {
             Self::Nothing => None,
@@ -76,14 +76,14 @@ impl Found {
     }
 }
 
-/// What is to be held.
+/// New content for the cache.
 pub(super) struct News {
     pub(super) is: Is,
-    /// Bytes, and where they begin.
+    /// The parts: their starts and bytes.
     pub(super) parts: Vec<(u64, Bytes)>,
-    /// Whether it is so as of now.
+    /// Whether this is the current state in the store.
     pub(super) current: bool,
-    /// Until when that holds; `None`: for ever.
+    /// The time until which `current` is valid, or `None` for no limit.
     pub(super) until: Option<Instant>,
 }
 
@@ -104,7 +104,7 @@ impl Shelf {
         self.bytes
     }
 
-    /// What is held of `ranges`, of the version wanted.
+    /// Returns the kept bytes of `ranges`, of the requested version.
     pub(super) fn find(&mut self, key: &Key, ranges: &[ByteRange], wanted: ReadVersion<'_>) -> Found {
         let Some(object) = self.objects.get_mut(key) else { return Found::Nothing };
         let holds = match (wanted, &object.is) {
@@ -136,7 +136,7 @@ impl Shelf {
         Some(bytes)
     }
 
-    /// This part was used just now.
+    /// Marks a part as used now.
     fn touch(&mut self, key: &Key, start: u64) {
         if let Some(part) = self.objects.get_mut(key).and_then(|object| object.parts.get_mut(&start))
             && let Some(who) = self.order.remove(&part.tick)
@@ -147,21 +147,21 @@ impl Shelf {
         }
     }
 
-    /// What tells whether somebody has written to `key` since.
+    /// Returns a mark of `key` that changes with each write to it.
     pub(super) fn mark(&self, key: &Key) -> u64 {
         self.marks[number(key)]
     }
 
-    /// Holds news that were asked for at this [`mark`](Self::mark): unless somebody has written since.
+    /// Keeps news of a read that started at this [`mark`](Self::mark), unless the key was written since.
     pub(super) fn keep(&mut self, key: &Key, mut news: News, mark: u64) {
         if self.mark(key) != mark {
             return;
         }
-        // For what is larger than the budget all else would go, and then this.
+        // A part larger than the budget would evict all others, and then itself.
         news.parts.retain(|(_, bytes)| cost(key, bytes.len()) <= self.budget);
         let joins = self.objects.get(key).is_some_and(|object| object.is.is_of(&news.is));
         if !joins {
-            // What is read of a version says nothing about what is there now.
+            // A pinned read tells nothing about the current version.
             if !news.current && self.objects.get(key).is_some_and(|object| object.current) {
                 return;
             }
@@ -194,7 +194,7 @@ impl Shelf {
         }
     }
 
-    /// Holds a part, in place of those that lie in it.
+    /// Keeps a part, and drops the parts that lie inside it.
     fn put(&mut self, key: &Key, start: u64, bytes: Bytes) {
         let Some(object) = self.objects.get_mut(key) else { return };
         let end = start.saturating_add(bytes.len() as u64);
@@ -227,7 +227,7 @@ impl Shelf {
         }
     }
 
-    /// Holds nothing of this object any more.
+    /// Drops all parts of an object.
     pub(super) fn forget(&mut self, key: &Key) {
         let Some(object) = self.objects.remove(key) else { return };
         for part in object.parts.values() {
@@ -236,7 +236,7 @@ impl Shelf {
         }
     }
 
-    /// This key was written: what was asked for before is not held.
+    /// Drops a key that was written, and makes sure that news of earlier reads are not kept.
     pub(super) fn written(&mut self, key: &Key) {
         self.marks[number(key)] += 1;
         self.forget(key);
@@ -252,7 +252,7 @@ impl Shelf {
 }
 
 impl Is {
-    /// Whether parts of both are parts of one object.
+    /// Whether parts of both are of the same version.
     fn is_of(&self, news: &Self) -> bool {
         match (self, news) {
             (Self::Absent, Self::Absent) => true,
@@ -260,7 +260,7 @@ impl Is {
                 Self::Present { version: Some(own), size },
                 Self::Present { version: Some(new), size: other },
             ) => own == new && size.zip(*other).is_none_or(|(size, other)| size == other),
-            // Without versions the parts of one answer belong together, and no others.
+            // Without versions only the parts of one answer belong together.
             _ => false,
         }
     }
@@ -273,7 +273,7 @@ impl Part {
 }
 
 fn cost(key: &Key, bytes: usize) -> u64 {
-    // The key is held twice.
+    // The key is stored twice.
     PART + 2 * key.as_str().len() as u64 + bytes as u64
 }
 
@@ -287,9 +287,9 @@ fn number(key: &Key) -> usize {
 mod tests {
     use super::*;
 
-    /// A store may go on serving a version to who has pinned it.
+    /// A store may still return an old version to pinned reads.
     #[test]
-    fn what_is_read_of_a_pinned_version_says_nothing_about_now() {
+    fn a_pinned_read_does_not_make_its_version_current() {
         let (key, versions) = (Key::new("k").unwrap(), [1_u8, 2].map(|token| Version::new([token])));
         let news = |number: usize, current| News {
             is: Is::Present { version: Some(versions[number].clone()), size: Some(3) },

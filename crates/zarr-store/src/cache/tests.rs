@@ -1,4 +1,4 @@
-//! What may be relied on of a cache.
+//! The guarantees of a cache.
 
 use std::future::poll_fn;
 use std::ops::Range;
@@ -21,7 +21,7 @@ fn key(key: &str) -> Key {
     Key::new(key).unwrap()
 }
 
-/// What is below the cache, the cache, and what is asked of what is below.
+/// A store, a cache over it, and a counter of the requests to the store.
 struct Setup {
     below: Storage,
     storage: Storage,
@@ -52,7 +52,7 @@ impl Setup {
         block_on(self.storage.get(&key(name), u64::MAX)).unwrap()
     }
 
-    /// The requests and the bytes that `work` costs.
+    /// Returns the requests and the bytes that `work` costs.
     fn cost(&self, work: impl FnOnce()) -> (u64, u64) {
         let before = self.counting.counts();
         work();
@@ -61,7 +61,7 @@ impl Setup {
     }
 }
 
-/// Notes the limit of each read.
+/// A store that notes the limit of each read.
 #[derive(Debug)]
 struct Limited(Storage, Arc<Mutex<Vec<u64>>>);
 
@@ -85,7 +85,7 @@ impl Store for Limited {
     }
 }
 
-/// Copies what it reads into the memory of the reader, as a store of files does.
+/// A store that copies values into the memory of the reader, like a store of files.
 #[derive(Debug)]
 struct Copying(Storage);
 
@@ -106,10 +106,10 @@ impl Store for Copying {
 }
 
 #[test]
-fn what_was_read_costs_no_second_request() {
+fn values_that_were_read_cost_no_second_request() {
     let all = [ByteRange::All];
     let s = span;
-    // Ranges of an object of 100 bytes, one read after the other: the requests and the bytes that each costs.
+    // Ranges of an object of 100 bytes, read one after the other, with the requests and the bytes of each read.
     let reads: [(Vec<ByteRange>, u64, u64); 10] = [
         (vec![s(10, 20)], 1, 20),
         (vec![s(10, 20), s(12, 3), s(29, 1)], 0, 0),
@@ -147,13 +147,13 @@ fn what_was_read_costs_no_second_request() {
 }
 
 #[test]
-fn what_was_read_into_a_buffer_is_kept_as_well() {
+fn values_read_into_a_buffer_are_kept_as_well() {
     let setup =
         Setup::over(Storage::from(Copying(Storage::from(MemoryStore::new()))), CacheOptions::default());
     let value = Vec::from_iter(0..100);
     setup.put("k", value.clone());
     let k = key("k");
-    // Reads into memory that was used before; whether the store has filled that memory, and the bytes.
+    // Reads into reused memory. Returns whether the store filled that memory, and the bytes.
     let read = |ranges: &[ByteRange], limit: u64| {
         let memory = vec![0xA5; 200];
         let address = memory.as_ptr();
@@ -173,15 +173,15 @@ fn what_was_read_into_a_buffer_is_kept_as_well() {
     assert_eq!(setup.cost(first), (1, 7));
     let inside = || assert_eq!(read(&[span(2, 2), span(8, 2)], 20).unwrap(), (false, parts(2..4, 8..10)));
     assert_eq!(setup.cost(inside), (0, 0));
-    assert_eq!(setup.cost(refused), (1, 0), "it exceeds the limit, and is not read");
+    assert_eq!(setup.cost(refused), (1, 0), "a value beyond the limit is not read");
     assert_eq!(setup.cost(|| assert_eq!(read(&all, 100).unwrap(), (true, value.clone()))), (1, 100));
     assert_eq!(setup.cost(|| assert_eq!(read(&all, 100).unwrap(), (false, value.clone()))), (0, 0));
-    assert_eq!(setup.cost(refused), (0, 0), "it exceeds the limit, as is known");
+    assert_eq!(setup.cost(refused), (0, 0), "its size is known");
 }
 
-/// The rest of what is kept in part is read within what the kept part leaves of the limit.
+/// If a value is kept in part, the limit for reading the rest is smaller by the kept part.
 #[test]
-fn what_is_kept_counts_towards_the_limit() {
+fn kept_bytes_count_towards_the_limit() {
     let (below, limits) = Limited::over(&Storage::from(MemoryStore::new()));
     let setup = Setup::over(below, CacheOptions::default());
     setup.put("k", Vec::from_iter(0..100));
@@ -196,7 +196,7 @@ fn what_is_kept_counts_towards_the_limit() {
 }
 
 #[test]
-fn absent_keys_are_remembered_if_wanted() {
+fn absent_keys_are_kept_if_the_option_says_so() {
     for absent in [true, false] {
         let setup = Setup::new(CacheOptions { absent, ..CacheOptions::default() });
         let again = setup.cost(|| {
@@ -210,7 +210,7 @@ fn absent_keys_are_remembered_if_wanted() {
 }
 
 #[test]
-fn what_a_write_has_replaced_is_forgotten_however_the_write_ends() {
+fn a_written_key_is_forgotten_however_the_write_ends() {
     type Write = fn(&Storage);
     let writes: [(&str, Write); 4] = [
         ("put", |storage| block_on(storage.put(&key("a/k"), "new")).unwrap()),
@@ -238,12 +238,12 @@ fn what_a_write_has_replaced_is_forgotten_however_the_write_ends() {
         let get = |storage: &Storage| block_on(storage.get(&key("a/k"), u64::MAX)).unwrap();
         assert_eq!(get(&storage), get(&below), "{name}");
     }
-    // Somebody else has written: the conflict says so.
+    // A conflict shows that another writer has changed the object.
     let setup = Setup::new(CacheOptions::default());
     setup.put("a/k", "old");
     let old = setup.read("a/k", &[ByteRange::All], ReadVersion::Report).unwrap().unwrap().version.unwrap();
     setup.put("a/k", "of others");
-    assert_eq!(setup.get("a/k").unwrap(), "old", "the store is believed for ever");
+    assert_eq!(setup.get("a/k").unwrap(), "old", "the value is kept without a limit of age");
     let (key, parts) = (key("a/k"), ["new".into()]);
     let put = setup.storage.put_if(&key, &parts, PutMode::IfUnchanged(&old));
     assert_eq!(block_on(put).unwrap(), Outcome::Conflict);
@@ -254,7 +254,7 @@ fn what_a_write_has_replaced_is_forgotten_however_the_write_ends() {
 fn a_read_that_a_write_has_overtaken_is_not_kept() {
     let below = Storage::from(MemoryStore::new());
     block_on(below.put(&key("k"), vec![0; 1000])).unwrap();
-    // Both reach the store at once; the old value is long on its way back.
+    // Both reach the store at once, but the old value takes long to arrive.
     let network = Network { bandwidth: Some(1000), ..Network::default() };
     let (slow, simulated) = Simulated::virtually(&below, network);
     let (storage, _) = Cached::over(&slow, CacheOptions::default());
@@ -271,7 +271,7 @@ fn a_read_that_a_write_has_overtaken_is_not_kept() {
 }
 
 #[test]
-fn pinned_reads_get_their_version_or_the_word_of_the_store() {
+fn pinned_reads_get_their_version_or_an_error() {
     let setup = Setup::new(CacheOptions::default());
     setup.put("k", "0123456789");
     let first = setup.read("k", &[span(0, 4)], ReadVersion::Report).unwrap().unwrap().version.unwrap();
@@ -280,7 +280,7 @@ fn pinned_reads_get_their_version_or_the_word_of_the_store() {
         setup.read("k", ranges, ReadVersion::Pinned(version)).map(|reply| reply.unwrap().bytes)
     };
     assert_eq!(setup.cost(|| assert_eq!(pinned(&[span(1, 2)], &first).unwrap(), ["12"])), (0, 0));
-    // The rest is not there any more: that is told, and not met again.
+    // The rest of that version is gone: this is an error, and the cache forgets the version.
     assert_eq!(pinned(&[span(1, 2), span(4, 2)], &first).unwrap_err().kind(), StoreErrorKind::Changed);
     let second = setup.read("k", &[span(0, 4)], ReadVersion::Report).unwrap().unwrap();
     assert_eq!(second.bytes, ["abcd"]);
@@ -300,7 +300,7 @@ fn parts_of_two_versions_are_never_one_answer() {
 }
 
 #[test]
-fn what_is_too_old_is_read_again() {
+fn old_values_are_read_again() {
     let setup = Setup::new(CacheOptions { max_age: Some(Duration::ZERO), ..CacheOptions::default() });
     assert!(setup.get("k").is_none());
     setup.put("k", "one");
@@ -314,7 +314,7 @@ fn what_is_too_old_is_read_again() {
 }
 
 #[test]
-fn memory_stays_within_the_budget_and_what_is_used_stays() {
+fn memory_stays_within_the_budget_and_used_values_stay() {
     let options = CacheOptions { budget: 10_000, largest: 3000, ..CacheOptions::default() };
     let setup = Setup::new(options);
     for i in 0..100 {
@@ -356,16 +356,16 @@ fn answers_that_are_too_short_are_not_kept() {
     assert_eq!(cached.counts().hits, 0);
 }
 
-/// Each of these answers says that what is kept may be another object's.
+/// After each of these answers the kept bytes may be of another version.
 #[test]
-fn an_answer_that_cannot_be_kept_takes_what_it_contradicts_with_it() {
+fn an_answer_that_cannot_be_kept_removes_what_it_contradicts() {
     let setup = Setup::new(CacheOptions::default());
     let (key, other) = (key("k"), Version::new(&b"other"[..]));
     let young = other.clone().young();
     for (what, version, part, ranges) in [
         ("too young", Some(&young), &b"ab"[..], [span(4, 2)]),
         ("too short", Some(&other), b"a", [span(4, 2)]),
-        ("a suffix of who knows what", Some(&other), b"ab", [ByteRange::Suffix(2)]),
+        ("a suffix of unknown size", Some(&other), b"ab", [ByteRange::Suffix(2)]),
     ] {
         setup.put("k", "0123456789");
         setup.read("k", &[span(0, 4)], ReadVersion::Any).unwrap();

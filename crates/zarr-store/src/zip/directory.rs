@@ -1,4 +1,5 @@
-//! The end of an archive: where its central directory is, and the members that this names (APPNOTE 4.3.12 to 4.3.16).
+//! The end of an archive: the place of its central directory, and the members that the directory names (APPNOTE 4.3.12
+//! to 4.3.16).
 
 use std::cmp::Reverse;
 
@@ -7,30 +8,30 @@ use zarr_traits::{Bytes, Key, Prefix, StoreError, StoreErrorKind, StoreResult};
 use super::damaged;
 use super::member::Member;
 
-/// The last record of an archive, without its comment.
+/// The size of the end record, the last record of an archive, without its comment.
 const END: usize = 22;
-/// The same with the longest comment.
+/// The size of an end record with the longest comment.
 const LONGEST_END: usize = END + 0xffff;
-/// What says before it where the record of zip64 is.
+/// The size of the locator before the end record, which gives the place of the zip64 record.
 const LOCATOR: usize = 20;
-/// The record of zip64, without what a later version may add to it.
+/// The size of the zip64 record, without additions of later versions.
 const END_64: usize = 56;
-/// A member in the directory, without its name.
+/// The size of an entry of the directory, without its name.
 const ENTRY: usize = 46;
-/// A field of 32 or 16 bits with this value is found in zip64 instead.
+/// The values of a field of 32 or 16 bits that mean that the real number is in zip64.
 const ELSEWHERE: (u32, u16) = (u32::MAX, u16::MAX);
 
-/// Where the directory is.
+/// The place of the directory.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct End {
     pub(super) offset: u64,
     pub(super) len: u64,
-    /// How many members it is said to name, and of how large numbers only the rest is written.
+    /// The stated number of members, and the modulus of that number.
     members: (u64, u64),
 }
 
 impl End {
-    /// Looks for it in the last bytes of an archive of `size` bytes.
+    /// Finds the end record in the last bytes of an archive of `size` bytes.
     pub(super) fn find(tail: &[u8], size: u64) -> StoreResult<Self> {
         let first = tail.len().saturating_sub(LONGEST_END);
         let comment_ends = |at: &usize| {
@@ -39,7 +40,7 @@ impl End {
         };
         let at = (first..(tail.len() + 1).saturating_sub(END)).rev().find(comment_ends);
         let at =
-            at.ok_or_else(|| damaged("there is no end record, so it is no ZIP archive or was cut short"))?;
+            at.ok_or_else(|| damaged("it has no end record, so it is not a ZIP archive or is truncated"))?;
         let start = size - tail.len() as u64;
         match at.checked_sub(LOCATOR).filter(|locator| tail[*locator..].starts_with(b"PK\x06\x07")) {
             Some(locator) => {
@@ -47,8 +48,7 @@ impl End {
                 let (_disk, offset, disks) = (fields.u32(), fields.u64(), fields.u32());
                 let record = offset.and_then(|offset| usize::try_from(offset.checked_sub(start)?).ok());
                 let record = record.filter(|at| at.checked_add(END_64).is_some_and(|end| end <= locator));
-                let record =
-                    record.ok_or_else(|| damaged("its record of zip64 is not where it is said to be"))?;
+                let record = record.ok_or_else(|| damaged("its zip64 record is not at the stated place"))?;
                 if disks.is_none_or(|disks| disks > 1) {
                     return Err(in_parts());
                 }
@@ -72,7 +72,7 @@ impl End {
 
     fn zip64(record: &[u8], at: u64) -> StoreResult<Self> {
         if !record.starts_with(b"PK\x06\x06") {
-            return Err(damaged("its record of zip64 is not where it is said to be"));
+            return Err(damaged("its zip64 record is not at the stated place"));
         }
         let mut fields = Fields::at(record, 16);
         let read = (|| {
@@ -83,37 +83,37 @@ impl End {
         Self::checked(read, at)
     }
 
-    /// That it is one archive, whose directory lies before its end record.
+    /// Checks that the archive has one part, and its directory lies before its end record.
     fn checked(read: Option<(bool, Self)>, at: u64) -> StoreResult<Self> {
-        let (whole, end) = read.ok_or_else(|| damaged("its end record is cut short"))?;
+        let (whole, end) = read.ok_or_else(|| damaged("its end record is truncated"))?;
         if !whole {
             return Err(in_parts());
         }
         if end.offset.checked_add(end.len).is_none_or(|end| end > at) {
-            return Err(damaged("its directory is said to lie behind its end record"));
+            return Err(damaged("its directory would reach past the start of its end record"));
         }
         Ok(end)
     }
 
-    /// Some archivers leave the upper bits away instead of writing zip64.
+    /// Whether the number of members is right. Some programs omit the upper bits instead of writing zip64.
     fn counts(&self, members: u64) -> bool {
         members % self.members.1 == self.members.0
     }
 }
 
-/// What a directory names: the members below a prefix, by name.
+/// The members of a directory below a prefix, by name.
 pub(super) struct Directory {
-    /// As it is in the archive. The members' names are in it.
+    /// The bytes of the directory, with the names of the members.
     bytes: Bytes,
     prefix: usize,
-    /// In ascending order of their names.
+    /// The members, in ascending order of their names.
     pub(super) members: Vec<Member>,
-    /// How many entries have a name that is no key.
+    /// The number of entries whose name is not a valid key.
     pub(super) unusable: usize,
 }
 
 impl Directory {
-    /// What lies below `prefix`. Memory is bounded by that of the directory, whatever it says.
+    /// Parses the members below `prefix`. The memory is bounded by the size of the directory, whatever its content.
     pub(super) fn parse(bytes: Bytes, end: &End, prefix: &Prefix) -> StoreResult<Self> {
         let mut starts = Vec::new();
         for entry in entries(&bytes) {
@@ -127,7 +127,7 @@ impl Directory {
             )));
         }
         starts.sort_unstable();
-        // What follows a member: another one, or the directory.
+        // The end of the room of a member: the next member, or the directory.
         let next = |header| {
             let behind = starts.partition_point(|start| *start <= header);
             starts.get(behind).map_or(end.offset, |start| end.offset.min(*start))
@@ -145,7 +145,7 @@ impl Directory {
             }
         }
         let mut directory = Self { bytes, prefix: prefix.as_str().len(), members: Vec::new(), unusable };
-        // Of equal names the last one is meant: it is put first, and the others go.
+        // Of equal names the last one counts: sort it first, and drop the others.
         members.sort_unstable_by_key(|member| (directory.full_name(member), Reverse(member.name)));
         members.dedup_by(|a, b| directory.full_name(a) == directory.full_name(b));
         members.shrink_to_fit();
@@ -153,14 +153,14 @@ impl Directory {
         Ok(directory)
     }
 
-    /// The name as it is in the archive.
+    /// Returns the full name in the archive.
     pub(super) fn full_name(&self, member: &Member) -> &[u8] {
         &self.bytes[member.name..][..member.name_len.into()]
     }
 
-    /// The name below the prefix: a key.
+    /// Returns the name below the prefix, which is a key.
     pub(super) fn name(&self, member: &Member) -> &str {
-        // That it is one was checked when the directory was read.
+        // It was checked when the directory was read.
         std::str::from_utf8(&self.full_name(member)[self.prefix..]).unwrap_or_default()
     }
 
@@ -169,14 +169,13 @@ impl Directory {
         at.ok().map(|at| &self.members[at])
     }
 
-    /// The members from the first one on whose name is not before `start`.
+    /// Returns the members whose names are not before `start`.
     pub(super) fn from(&self, start: &str) -> &[Member] {
         &self.members[self.members.partition_point(|member| self.name(member) < start)..]
     }
 }
 
-/// The folders at the top of an archive: what may have been meant, if there is nothing where somebody looked. At most
-/// `most`.
+/// Returns at most `most` folders at the top of an archive, to suggest them in an error.
 pub(super) fn folders(directory: &[u8], most: usize) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for entry in entries(directory).map_while(Result::ok) {
@@ -193,9 +192,9 @@ pub(super) fn folders(directory: &[u8], most: usize) -> Vec<String> {
     found
 }
 
-/// A member as the directory has it.
+/// The entry of a member in the directory.
 pub(super) struct Entry {
-    /// Where its name is in the directory.
+    /// The position of its name in the directory.
     pub(super) name: usize,
     pub(super) name_len: u16,
     pub(super) flags: u16,
@@ -203,11 +202,11 @@ pub(super) struct Entry {
     pub(super) crc: u32,
     pub(super) compressed: u64,
     pub(super) size: u64,
-    /// Where its own header is in the archive.
+    /// The position of its header in the archive.
     pub(super) header: u64,
 }
 
-/// The entries of a directory, up to its end or to the first error.
+/// Returns the entries of a directory, up to its end or the first error.
 fn entries(directory: &[u8]) -> impl Iterator<Item = StoreResult<Entry>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -229,7 +228,7 @@ fn entries(directory: &[u8]) -> impl Iterator<Item = StoreResult<Entry>> {
     })
 }
 
-/// The entry at `at`, and where the next one is.
+/// Returns the entry at `at`, and the position of the next one.
 fn entry(directory: &[u8], at: usize) -> Option<(Entry, usize)> {
     directory.get(at..)?.strip_prefix(b"PK\x01\x02")?;
     let mut fields = Fields::at(directory, at + 8);
@@ -247,11 +246,11 @@ fn entry(directory: &[u8], at: usize) -> Option<(Entry, usize)> {
     (next <= directory.len() && disk == 0).then_some((entry, next))
 }
 
-/// The extra field of zip64: one after the other, those numbers that have no room elsewhere.
+/// The extra field of zip64. It has the numbers that are too large for their normal fields, one after the other.
 struct Zip64<'a>(Fields<'a>);
 
 impl<'a> Zip64<'a> {
-    /// Nothing, where there is none.
+    /// Finds the field. Returns an empty one if it is missing.
     fn find(mut extra: &'a [u8]) -> Self {
         loop {
             let mut fields = Fields::at(extra, 0);
@@ -265,13 +264,13 @@ impl<'a> Zip64<'a> {
         }
     }
 
-    /// A number, or the one here in its place.
+    /// Returns `narrow`, or the next number of this field if `narrow` refers to zip64.
     fn or(&mut self, narrow: u32) -> Option<u64> {
         if narrow == ELSEWHERE.0 { self.0.u64() } else { Some(narrow.into()) }
     }
 }
 
-/// Little-endian numbers, one after the other; `None` behind the end.
+/// A reader of little-endian numbers. Returns `None` past the end.
 pub(super) struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
@@ -289,7 +288,7 @@ impl<'a> Fields<'a> {
         self.take().map(u16::from_le_bytes)
     }
 
-    /// A length of 16 bits.
+    /// Reads a length of 16 bits.
     pub(super) fn len(&mut self) -> Option<usize> {
         self.u16().map(usize::from)
     }
@@ -304,5 +303,5 @@ impl<'a> Fields<'a> {
 }
 
 fn in_parts() -> StoreError {
-    StoreError::new(StoreErrorKind::Unsupported, "an archive in several parts cannot be read")
+    StoreError::new(StoreErrorKind::Unsupported, "archives in several parts are not supported")
 }

@@ -1,4 +1,4 @@
-//! One member of an archive: what may be read of it, where its data begins, and its bytes.
+//! One member of an archive: its checks, the place of its data, and its bytes.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,21 +9,21 @@ use zarr_traits::{StoreError, StoreErrorKind, StoreResult};
 use super::directory::{Entry, Fields};
 use super::{DEFLATED, STORED, ZipLimits, damaged, index};
 
-/// The header before the data, without its name (APPNOTE 4.3.7).
+/// The size of the header before the data, without its name (APPNOTE 4.3.7).
 const HEADER: u64 = 30;
-/// Bytes that the extra field of a header may have, so that header and data are one request.
+/// The largest extra field of a header, in bytes, for which header and data are read with one request.
 const SLACK: u64 = 4 << 10;
-/// What one byte of DEFLATE can stand for, at most: 258 bytes in two bits.
+/// The largest number of bytes that one byte of DEFLATE can produce: 258 bytes from two bits.
 const MOST_INFLATED: u64 = 1032;
-/// The flag of what is encrypted.
+/// The flag of encrypted members.
 const ENCRYPTED: u16 = 1;
-/// A position that cannot be that of data.
+/// A position that data cannot have.
 const UNKNOWN: u64 = 0;
 
-/// A member, as the directory has it.
+/// A member of the directory.
 #[derive(Debug)]
 pub(super) struct Member {
-    /// Where its name is in the directory.
+    /// The position of its name in the directory.
     pub(super) name: usize,
     pub(super) name_len: u16,
     pub(super) size: u64,
@@ -31,10 +31,10 @@ pub(super) struct Member {
     method: u16,
     encrypted: bool,
     crc: u32,
-    /// Where its own header is in the archive, and what follows it.
+    /// The position of its header in the archive, and of the next member or the directory.
     header: u64,
     next: u64,
-    /// Where its data begins, once its own header was read.
+    /// The position of its data, once its header was read.
     data: AtomicU64,
 }
 
@@ -58,7 +58,7 @@ impl Member {
         self.method == STORED
     }
 
-    /// That it can be read, and is no more than what it can be made of.
+    /// Checks that the member can be read, and that its size is possible.
     pub(super) fn check(&self, limits: &ZipLimits) -> StoreResult<()> {
         let refused = |kind, message: String| Err(StoreError::new(kind, message));
         if self.encrypted {
@@ -67,15 +67,15 @@ impl Member {
         let Self { method, size, compressed, .. } = *self;
         let room = self.next.checked_sub(self.header).and_then(|room| room.checked_sub(self.front()));
         if room.is_none_or(|room| room < compressed) {
-            return Err(damaged("this member reaches into what follows it"));
+            return Err(damaged("this member overlaps the next member or the directory"));
         }
         match method {
             STORED if size != compressed => {
-                Err(damaged(format!("this stored member of {compressed} bytes is said to have {size}")))
+                Err(damaged(format!("this stored member has {compressed} bytes, not the stated {size}")))
             }
             STORED => Ok(()),
             DEFLATED if size > compressed.saturating_mul(MOST_INFLATED) => Err(damaged(format!(
-                "{compressed} deflated bytes cannot be the {size} that they are said to be"
+                "{compressed} deflated bytes cannot inflate to the stated size of {size}"
             ))),
             DEFLATED if size > limits.inflated_bytes => {
                 let message = format!(
@@ -87,34 +87,35 @@ impl Member {
             DEFLATED => Ok(()),
             _ => refused(
                 StoreErrorKind::Unsupported,
-                format!("the compression method {} of this member is not known", named(method)),
+                format!("unknown compression method {} of this member", named(method)),
             ),
         }
     }
 
-    /// Its header with the name, and no extra field.
+    /// Returns the size of its header with the name, without the extra field.
     pub(super) fn front(&self) -> u64 {
         HEADER + u64::from(self.name_len)
     }
 
-    /// Where its data begins, if it is known.
+    /// Returns the position of its data, if it is known.
     pub(super) fn data(&self) -> Option<u64> {
         Some(self.data.load(Ordering::Relaxed)).filter(|data| *data != UNKNOWN)
     }
 
-    /// The header, and `spans` of the data with what could come before each of them: in the usual case this is enough.
+    /// Returns the range of the header, and the ranges of `spans` of the data, longer by the guessed extra field.
+    /// Usually these ranges contain the data.
     pub(super) fn guess(&self, spans: &[Range<u64>]) -> (Range<u64>, Vec<Range<u64>>) {
         let data = self.header + self.front();
         let guess = |span: &Range<u64>| data + span.start..data + span.end + self.slack();
         (self.header..data, spans.iter().map(guess).collect())
     }
 
-    /// How long the extra field of its header can be, as far as that is guessed.
+    /// Returns the largest extra field of its header that the guess covers.
     pub(super) fn slack(&self) -> u64 {
         (self.next - self.header - self.front() - self.compressed).min(SLACK)
     }
 
-    /// Reads its own header: where the data begins, and how long the extra field is that it follows.
+    /// Parses its header. Returns the position of the data, and the size of the extra field before it.
     pub(super) fn found(&self, header: &[u8], name: &[u8]) -> StoreResult<(u64, u64)> {
         let mut fields = Fields::at(header, 6);
         let (flags, method) = (fields.u16(), fields.u16());
@@ -126,17 +127,16 @@ impl Member {
             && name_len == Some(self.name_len)
             && header.ends_with(name);
         let extra = extra.filter(|_| agrees).map(u64::from);
-        let extra =
-            extra.ok_or_else(|| damaged("the header of this member is not what the directory says"))?;
+        let extra = extra.ok_or_else(|| damaged("the header of this member differs from the directory"))?;
         if self.front() + extra + self.compressed > self.next - self.header {
-            return Err(damaged("this member reaches into what follows it"));
+            return Err(damaged("this member overlaps the next member or the directory"));
         }
         let data = self.header + self.front() + extra;
         self.data.store(data, Ordering::Relaxed);
         Ok((data, extra))
     }
 
-    /// That these are its bytes.
+    /// Checks the checksum of the whole member.
     pub(super) fn verify(&self, whole: &[u8]) -> StoreResult<()> {
         let mut crc = Crc::new();
         crc.update(whole);
@@ -155,13 +155,13 @@ impl Member {
             let (rest, room) = (&compressed[before.0..], &mut into[before.1..]);
             let status = state
                 .decompress(rest, room, FlushDecompress::Finish)
-                .map_err(|e| damaged("this member is no stream of DEFLATE").with_source(e))?;
+                .map_err(|e| damaged("this member is not a valid DEFLATE stream").with_source(e))?;
             let after = (index(state.total_in()), index(state.total_out()));
             if matches!(status, Status::StreamEnd) {
                 return match after == (compressed.len(), into.len()) {
                     true => self.verify(into),
                     false => Err(damaged(format!(
-                        "this member has {} bytes in {} deflated ones, instead of {} in {}",
+                        "this member inflates to {} bytes from {}, instead of to {} from {}",
                         after.1,
                         after.0,
                         into.len(),
@@ -170,13 +170,13 @@ impl Member {
                 };
             }
             if before == after {
-                return Err(damaged("this member is cut short, or larger than it is said to be"));
+                return Err(damaged("this member is truncated, or larger than its stated size"));
             }
         }
     }
 }
 
-/// A method by its number (APPNOTE 4.4.5).
+/// Returns a method as number and name (APPNOTE 4.4.5).
 fn named(method: u16) -> String {
     let name = match method {
         1 => "shrink",

@@ -1,5 +1,5 @@
-//! Writing an archive: sizes and checksums are known before a member is written, so nothing is ever gone back to, and an
-//! archive that was given up has no directory (APPNOTE 4.3).
+//! Writing an archive (APPNOTE 4.3). Sizes and checksums are known before a member is written, so the output is written
+//! in one pass. An unfinished archive has no directory.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufWriter, ErrorKind, Write};
@@ -11,22 +11,22 @@ use zarr_traits::{Bytes, Key, Prefix, Storage, StoreError, StoreErrorKind, Store
 
 use super::{DEFLATED, STORED};
 
-/// The largest number of 32 and of 16 bits: it says that the number is found in zip64.
+/// The largest numbers of 32 and 16 bits. They mean that the real number is in zip64.
 const WIDE: u64 = u32::MAX as u64;
 const MANY: u64 = u16::MAX as u64;
-/// Version 4.5 of the format has zip64; written as under Unix, so that modes of files count.
+/// Version 4.5 of the format, which has zip64. Made by Unix, so that file modes are used.
 const VERSION: u64 = 45;
 const MADE_BY: u64 = 3 << 8 | VERSION;
-/// An ordinary file that all may read.
+/// The mode of a regular file that everyone may read.
 const MODE: u64 = 0o100_644 << 16;
-/// Names are UTF-8.
+/// The flag for names in UTF-8.
 const FLAGS: u64 = 1 << 11;
-/// Midnight of 1980-01-01, the first time that there is: equal stores give equal archives.
+/// Midnight of 1980-01-01, the earliest time of the format. It is fixed, so that equal stores give equal archives.
 const TIME: u64 = 0x21 << 16;
-/// Objects that are read at once, at most.
+/// The largest number of objects read at once.
 const AT_ONCE: usize = 16;
 
-/// How a store is packed.
+/// Options for packing a store.
 ///
 /// ```
 /// let mut options = zarr_store::zip::PackOptions::new(|key| key.name() == "zarr.json");
@@ -35,27 +35,26 @@ const AT_ONCE: usize = 16;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PackOptions {
-    /// Which keys are documents of nodes: these come first. What they are called is for the format to say
-    /// (`zarr_array::node::is_document`).
+    /// Whether a key is a metadata document. Documents come first. For Zarr use `zarr_array::node::is_document`.
     pub documents: fn(&Key) -> bool,
-    /// The level, 1 to 9, at which members are deflated that become smaller by it. By default none is: chunks are mostly
-    /// compressed already, and of a deflated member no part can be read without the rest.
+    /// The level, 1 to 9, for deflating members that become smaller. By default no member is deflated: chunks are
+    /// mostly compressed already, and a deflated member cannot be read in part.
     pub deflate: Option<u8>,
-    /// The largest object that is packed, in bytes: each is held in memory once; 4 GiB.
+    /// The largest size of an object, in bytes. Each object is held in memory once. Default: 4 GiB.
     pub object_bytes: u64,
 }
 
 impl PackOptions {
-    /// Stored members, with these documents before everything else.
+    /// Returns options for stored members, with these documents first.
     pub fn new(documents: fn(&Key) -> bool) -> Self {
         Self { documents, deflate: None, object_bytes: 4 << 30 }
     }
 }
 
-/// Writes what lies below `prefix` in `from` as a ZIP archive: the documents of nodes first, those of parents before those
-/// of children, then everything else by its key. The hierarchy is at the root of the archive (checklist E44, E45).
+/// Writes the objects below `prefix` in `from` as a ZIP archive: first the documents of nodes, parents before children,
+/// then all other objects by key. The hierarchy is at the root of the archive (rule E45).
 ///
-/// Of an archive that is not finished the directory is missing, so nobody takes it for a smaller one.
+/// An unfinished archive has no directory, so it cannot be mistaken for a smaller one.
 ///
 /// ```
 /// # use zarr_store::{MemoryStore, zip::{PackOptions, pack}};
@@ -68,9 +67,9 @@ impl PackOptions {
 /// ```
 ///
 /// # Errors
-/// Those of the store and of `into`; [`StoreErrorKind::Unsupported`] when the store cannot list,
-/// [`StoreErrorKind::Changed`] when an object is deleted meanwhile, [`StoreErrorKind::InvalidArgument`] for a key of more
-/// than 65535 bytes or another level than there is.
+/// Those of the store and of `into`; [`StoreErrorKind::Unsupported`] when the store cannot list;
+/// [`StoreErrorKind::Changed`] when an object is deleted meanwhile; [`StoreErrorKind::InvalidArgument`] for a key of
+/// more than 65,535 bytes or a level outside 1 to 9.
 pub async fn pack(
     from: &Storage,
     prefix: &Prefix,
@@ -78,7 +77,7 @@ pub async fn pack(
     options: &PackOptions,
 ) -> StoreResult<()> {
     if options.deflate.is_some_and(|level| !(1..=9).contains(&level)) {
-        let message = "levels of deflate are 1 to 9";
+        let message = "the level of deflate must be 1 to 9";
         return Err(StoreError::new(StoreErrorKind::InvalidArgument, message));
     }
     let listed = from.list_all(prefix).await?;
@@ -95,11 +94,10 @@ pub async fn pack(
     archive.finish()
 }
 
-/// As [`pack`], into a file, which takes the place of one that is there once it is whole and on the disk. Whatever happens
-/// before that, at `path` is what was there.
+/// As [`pack`], into the file `path`. An existing file is replaced only when the new one is complete and on the disk.
 ///
 /// # Errors
-/// As [`pack`]; [`StoreErrorKind::Uncertain`] when the file is in its place, but perhaps not for good.
+/// As [`pack`]; [`StoreErrorKind::Uncertain`] when the file is in its place, but a crash of the system may lose it.
 pub async fn write_file(
     from: &Storage,
     prefix: &Prefix,
@@ -112,7 +110,8 @@ pub async fn write_file(
     temporary.publish(path).map_err(named)
 }
 
-/// What makes an archive quick to list over a network: documents first, level by level.
+/// Returns the sort key of a member: documents first, level by level, so that the archive is quick to list over a
+/// network.
 fn order(key: &Key, document: bool) -> (bool, usize, String) {
     let level = if document { key.as_str().matches('/').count() } else { 0 };
     (!document, level, key.to_string())
@@ -122,7 +121,7 @@ async fn object(from: Storage, key: Key, limit: u64) -> StoreResult<(Key, Bytes)
     match from.get(&key, limit).await? {
         Some(bytes) => Ok((key, bytes)),
         None => {
-            let message = "this object was deleted while it was to be packed";
+            let message = "the object was deleted during packing";
             Err(StoreError::new(StoreErrorKind::Changed, message).with_key(key))
         }
     }
@@ -136,7 +135,7 @@ struct Archive<W> {
     members: u64,
 }
 
-/// What the header of a member and its entry in the directory have in common.
+/// The common values of a member's header and its entry in the directory.
 struct Member<'a> {
     name: &'a str,
     method: u16,
@@ -148,7 +147,7 @@ struct Member<'a> {
 impl<W: Write> Archive<W> {
     fn add(&mut self, name: &str, bytes: &[u8], options: &PackOptions) -> StoreResult<()> {
         if name.len() as u64 > MANY {
-            let message = "the name of a member has at most 65535 bytes";
+            let message = "the name of a member may have at most 65,535 bytes";
             return Err(StoreError::new(StoreErrorKind::InvalidArgument, message));
         }
         let mut crc = Crc::new();
@@ -194,7 +193,7 @@ impl<W: Write> Archive<W> {
 }
 
 impl Member<'_> {
-    /// What stands before the data. With zip64 it has both sizes, or none.
+    /// Returns the header before the data. Its zip64 field has both sizes, or is missing.
     fn header(&self) -> Vec<u8> {
         let wide = self.size.max(self.compressed) >= WIDE;
         let sizes = if wide { vec![self.size, self.compressed] } else { Vec::new() };
@@ -206,7 +205,8 @@ impl Member<'_> {
         header
     }
 
-    /// Appends what stands in the directory, for a header at `offset`. With zip64 it has what is too large.
+    /// Appends the entry in the directory, for a header at `offset`. Its zip64 field has only the numbers that are too
+    /// large.
     fn entry(&self, offset: u64, directory: &mut Vec<u8>) {
         let mut wide = vec![self.size, self.compressed, offset];
         wide.retain(|number| *number >= WIDE);
@@ -236,7 +236,7 @@ fn zip64(out: &mut Vec<u8>, numbers: &[u64]) {
     }
 }
 
-/// Appends numbers of so many bytes, little-endian.
+/// Appends numbers in little-endian order, each with its number of bytes.
 fn fields(out: &mut Vec<u8>, fields: &[(u64, usize)]) {
     for (value, bytes) in fields {
         out.extend(&value.to_le_bytes()[..*bytes]);
@@ -249,18 +249,18 @@ fn deflate(bytes: &[u8], level: u8) -> StoreResult<Vec<u8>> {
     Ok(encoder.finish()?)
 }
 
-/// A file beside the one that it is to be; it is deleted unless it gets there.
+/// A temporary file in the folder of the final one. It is deleted unless it is published.
 struct Temporary {
     file: File,
-    /// Until it has got there.
+    /// The path of the file, until it is published.
     path: Option<PathBuf>,
 }
 
 impl Temporary {
-    /// Its name is one that a store in the same directory hides.
+    /// Creates a file with a name that a store in the same directory ignores.
     fn beside(path: &Path) -> StoreResult<Self> {
         let Some(name) = path.file_name() else {
-            return Err(StoreError::new(StoreErrorKind::InvalidArgument, "this path names no file"));
+            return Err(StoreError::new(StoreErrorKind::InvalidArgument, "the path has no file name"));
         };
         for number in 0u32.. {
             let mut name = name.to_owned();
@@ -272,7 +272,7 @@ impl Temporary {
                 Err(e) => return Err(e.into()),
             }
         }
-        Err(StoreError::new(StoreErrorKind::LimitExceeded, "no name is left for a temporary file"))
+        Err(StoreError::new(StoreErrorKind::LimitExceeded, "no free name for a temporary file"))
     }
 
     fn publish(mut self, path: &Path) -> StoreResult<()> {
@@ -282,7 +282,7 @@ impl Temporary {
             self.path = None;
         }
         sync_parent(path).map_err(|e| {
-            let message = "the archive is in its place, but perhaps not for good";
+            let message = "the archive is in its place, but a crash of the system may lose it";
             StoreError::new(StoreErrorKind::Uncertain, message).with_source(e)
         })
     }
@@ -291,20 +291,20 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         if let Some(path) = &self.path {
-            // There is nobody to tell.
+            // An error cannot be reported here.
             let _ = fs::remove_file(path);
         }
     }
 }
 
-/// Makes the name durable.
+/// Makes the name of a file durable.
 #[cfg(unix)]
 fn sync_parent(path: &Path) -> std::io::Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
 }
 
-/// Elsewhere a directory is no file, and the system sees to it.
+/// On other systems a directory cannot be synced.
 #[cfg(not(unix))]
 fn sync_parent(_: &Path) -> std::io::Result<()> {
     Ok(())
@@ -315,9 +315,9 @@ mod tests {
     use super::super::directory::{Directory, End};
     use super::*;
 
-    /// E44. CPython's `zipfile` reads the same archive, with 5 GiB of zeros before it.
+    /// Rule E44. CPython's `zipfile` reads the same archive after 5 GiB of zeros.
     #[test]
-    fn what_lies_far_behind_is_found_by_zip64() {
+    fn members_at_large_offsets_are_found_by_zip64() {
         let start = 5 << 30;
         let mut into = Vec::new();
         let mut archive = Archive { into: &mut into, at: start, directory: Vec::new(), members: 0 };
@@ -334,7 +334,7 @@ mod tests {
         assert_eq!(member.found(&into[..31], b"k").unwrap(), (start + 31, 0));
     }
 
-    /// The sizes of a large member are in zip64 alone, in its header as in the directory.
+    /// The sizes of a large member are only in zip64, in its header and in the directory.
     #[test]
     fn a_large_member_has_its_sizes_in_zip64() {
         let size = WIDE + 7;

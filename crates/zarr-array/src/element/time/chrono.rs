@@ -5,7 +5,7 @@ use ::chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, NaiveTime, TimeDelt
 use super::{NO_LENGTH, Problem, Time, Unit, attoseconds, months, seconds, times, year_and_month};
 
 times! {
-    /// Times are read and written to the step, or not at all.
+    /// Times are read and written exactly, or not at all.
     ///
     /// ```
     /// # use zarr_array::traits::{Spec, codec::Context, serde_json::json};
@@ -21,12 +21,12 @@ times! {
     /// # let meta = meta.fill(i64::MIN).build()?;
     /// # let array = Array::create(MemoryStore::new(), "/time", meta, &registry)?;
     /// // numpy.datetime64, in steps of 6 hours; the fill value is NaT
-    /// let noon: DateTime<Utc> = NaiveDate::from_ymd_opt(2024, 2, 29).unwrap().and_hms_opt(12, 0, 0).unwrap().and_utc();
+    /// let noon = NaiveDate::from_ymd_opt(2024, 2, 29).unwrap().and_hms_opt(12, 0, 0).unwrap().and_utc();
     /// array.write(1, &[noon])?;
     /// let times: NdVec<Option<DateTime<Utc>>> = array.read(..)?;
     /// assert_eq!(times.as_slice(), [None, Some(noon), None]);
-    /// assert!(array.read::<DateTime<Utc>>(..).is_err()); // NaT is no time
-    /// let e = array.write(2, &[noon + chrono::TimeDelta::minutes(1)]).unwrap_err(); // neither is this one of the steps
+    /// assert!(array.read::<DateTime<Utc>>(..).is_err()); // NaT needs an `Option`
+    /// let e = array.write(2, &[noon + chrono::TimeDelta::minutes(1)]).unwrap_err(); // between two steps
     /// assert!(e.to_string().contains("the element at [2]"));
     /// # Ok::<(), zarr_array::ArrayError>(())
     /// ```
@@ -55,7 +55,7 @@ impl Time for DateTime<Utc> {
     fn count(&self, unit: Unit) -> Result<i128, Problem> {
         let nanoseconds = self.timestamp_subsec_nanos();
         if nanoseconds >= 1_000_000_000 {
-            return Err(Problem::Kind("is a leap second, of which there is none"));
+            return Err(Problem::Kind("is a leap second, which cannot be stored"));
         }
         match unit {
             Unit::Month if self.day() == 1 && self.time() == NaiveTime::MIN => {

@@ -9,7 +9,7 @@ use super::{NO_LENGTH, Problem, Time, Unit, attoseconds, months, seconds, times,
 times! {
     Timestamp => "jiff::Timestamp";
     SignedDuration => "jiff::SignedDuration";
-    /// Of spans in years and months; others are [`SignedDuration`].
+    /// For spans in years and months. Others are [`SignedDuration`].
     Span => "jiff::Span";
 }
 
@@ -66,7 +66,7 @@ impl Time for Span {
     const OF: &'static str = super::TIMEDELTA;
 
     fn refuses(unit: Unit) -> Option<&'static str> {
-        (unit == Unit::Attosecond).then_some("a duration is what has a length: read SignedDuration")
+        (unit == Unit::Attosecond).then_some("such a span has a fixed length: use SignedDuration")
     }
 
     fn new(_: Unit, count: i128) -> Result<Self, Problem> {
@@ -81,7 +81,7 @@ impl Time for Span {
         let calendar = Self::new().try_years(self.get_years()).and_then(|s| s.try_months(self.get_months()));
         match calendar {
             Ok(calendar) if calendar.fieldwise() == *self => Ok(months),
-            _ => Err(Problem::Kind("has more than years and months, which cannot be said")),
+            _ => Err(Problem::Kind("has units other than years and months, which cannot be stored")),
         }
     }
 }
