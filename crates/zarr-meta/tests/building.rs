@@ -214,7 +214,7 @@ fn what_does_not_fit_is_said_early() {
         ),
         (
             builder().shards([250, 500]),
-            "in dimension 0 the shard length 250 is no multiple of the chunk length 100",
+            "in dimension 0 the shard length 250 is not a multiple of the chunk length 100",
         ),
         (builder().shards([500]), "the array has 2 dimensions, the shard shape 1"),
         (builder().dimension_names(["x"]), "expected one name for each of 2 dimensions, found 1"),
@@ -226,7 +226,7 @@ fn what_does_not_fit_is_said_early() {
         (builder().shards([500, 500]).chunk_grid(Extension::new("x")), "either a chunk grid or shards"),
         (
             builder().codecs([Extension::new("sharding_indexed"), "crc32c".into()]),
-            "codec \"crc32c\" behind a shard",
+            "codec \"crc32c\" after a shard",
         ), // L39
         (ArrayMeta::builder([4], DataType::Raw(0)).chunks([2]), "unknown"), // B.t46
     ];
@@ -345,7 +345,7 @@ fn c17_chunks_of_different_lengths_are_written_in_the_shortest_form() {
     let inner = meta.document().codecs()[0].configuration().get("chunk_shape").unwrap();
     assert_eq!(inner.to_compact(), "[2,2]");
     let e = shards(json!([[2, 4, 3], 4])).unwrap_err();
-    assert_eq!(e.to_string(), "in dimension 0 the shard length 3 is no multiple of the chunk length 2"); // C19
+    assert_eq!(e.to_string(), "in dimension 0 the shard length 3 is not a multiple of the chunk length 2"); // C19
     // Grids from elsewhere are taken as they are.
     let other = Extension::new("hexagonal");
     let meta = ArrayMeta::builder([6], DataType::UInt8).chunk_grid(other.clone()).build().unwrap();

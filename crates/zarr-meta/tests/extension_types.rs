@@ -90,7 +90,7 @@ fn b33_fixed_length_utf32() {
             "B33",
             EIGHT,
             "0",
-            Unresolved("member \"/fill_value\": no fill value of data type fixed_length_utf32"),
+            Unresolved("member \"/fill_value\": not a fill value of data type fixed_length_utf32"),
         ),
         (
             "B.t56 L12",

@@ -158,7 +158,7 @@ fn shapes_that_do_not_fit_each_other_are_refused_with_what_does() {
             "plain.zarr",
             &["--shards", "4,4", "--chunks", "2,3"],
             2,
-            "in dimension 1 the shard length 4 is no multiple of the chunk length 3",
+            "in dimension 1 the shard length 4 is not a multiple of the chunk length 3",
         ),
         ("plain.zarr", &["--shards", "4"], 2, "array \"/\" is of rank 2, the shard shape of rank 1"),
         ("plain.zarr", &["--shards", "4", "--chunks", "2,3"], 2, "--chunks is of rank 2, --shards of rank 1"),
