@@ -507,9 +507,9 @@ fn an_unknown_name_is_told_with_its_place_and_what_to_do() {
             json!([{"name": "test.none"}]),
             "member \"/storage_transformers/0\": cannot be understood: unknown storage transformer \"test.none\"",
         ),
-        ("data_type", json!("variable_length_utf8"), "nobody reads it; the type of strings is \"string\""), // B45
-        ("data_type", json!({"name": "zarrs.optional"}), "it is an experiment of zarrs"), // B44
-        ("data_type", json!("urn:x:int"), "unknown data type \"urn:x:int\""),             // B46
+        ("data_type", json!("variable_length_utf8"), "no implementation reads it; use \"string\""), // B45
+        ("data_type", json!({"name": "zarrs.optional"}), "it is an experiment of zarrs"),           // B44
+        ("data_type", json!("urn:x:int"), "unknown data type \"urn:x:int\""),                       // B46
         (
             "codecs",
             json!([{"name": "https://codec.zarrs.dev/array_to_bytes/vlen"}]),

@@ -175,7 +175,7 @@ fn what_format_2_cannot_say() {
         (&[("data_type", "\"bfloat16\"")][..], "member \"/data_type\": format 2 has no dtype"),
         (
             &[("chunk_key_encoding", r#"{"name":"default"}"#)],
-            "member \"/chunk_key_encoding\": chunks have other keys under the encoding \"default\"",
+            "member \"/chunk_key_encoding\": the encoding \"default\" has other chunk keys",
         ),
         (
             &[("chunk_grid", r#"{"name":"rectilinear"}"#)],
