@@ -219,8 +219,8 @@ fn what_does_not_fit_is_said_early() {
         (builder().shards([500]), "the array has 2 dimensions, the shard shape 1"),
         (builder().dimension_names(["x"]), "expected one name for each of 2 dimensions, found 1"),
         (builder().dimension_names([1, 2]), "expected a string or null, found 1"),
-        (builder().dimension_names(["x", "y\0"]), "member \"/dimension_names/1\": the name holds U+0000"),
-        (builder().attributes(json!({"a": {"\0": 1}})), "the name holds U+0000"), // L51
+        (builder().dimension_names(["x", "y\0"]), "member \"/dimension_names/1\": the name contains U+0000"),
+        (builder().attributes(json!({"a": {"\0": 1}})), "the name contains U+0000"), // L51
         (builder().attributes(json!([])), "member \"/attributes\": expected an object, found []"),
         (builder().fill(json!({})), "member \"/fill_value\": expected a number"),
         (builder().shards([500, 500]).chunk_grid(Extension::new("x")), "either a chunk grid or shards"),

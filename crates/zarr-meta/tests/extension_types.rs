@@ -119,7 +119,7 @@ fn b33_fixed_length_utf32() {
     for code in [0xD800_u32, 0x11_0000, u32::MAX] {
         let stored: Vec<u8> = [u32::from('a'), code].iter().flat_map(|c| c.to_ne_bytes()).collect();
         let e = fill::write(&text, &FillValue::from_bytes(stored)).unwrap_err();
-        assert!(e.to_string().contains("which is no character"), "{e}");
+        assert!(e.to_string().contains("is not a character"), "{e}");
     }
     assert!(fill::write(&text, &FillValue::from_bytes([0; 4])).is_err());
 }
