@@ -73,7 +73,7 @@ impl ArrayBuilder {
     /// of the shards, in place of [`shards`](Self::shards).
     ///
     /// A rectilinear grid is written in its shortest form. That is `regular` if all lengths are equal; when the array
-    /// grows, the new chunks have the same length. An empty list of lengths becomes one chunk of length 1.
+    /// grows, the new chunks have the same length. An empty list of lengths becomes the length 1.
     ///
     /// ```
     /// use serde_json::json;

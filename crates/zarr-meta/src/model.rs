@@ -254,8 +254,7 @@ impl ArrayMeta {
     }
 
     /// Whether elements that are not stored are undefined, because the fill value of format 1 or 2 is null. They are
-    /// read as zero, an empty string or NaT, and a chunk with only such elements must be stored nevertheless (rule
-    /// G11).
+    /// read as zero, an empty string or NaT. A chunk with only such elements must still be stored (rule G11).
     pub fn fill_is_undefined(&self) -> bool {
         self.old.as_ref().is_some_and(|old| old.lowered.fill_is_undefined)
     }

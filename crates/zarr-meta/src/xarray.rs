@@ -209,8 +209,7 @@ mod tests {
         assert_eq!(missing("-1", r#"{"_FillValue":7.5}"#), None);
     }
 
-    /// xarray gives a scalar an empty list of names, which would be an ordinary attribute in format 3 (rules J2 and
-    /// J3).
+    /// xarray gives a scalar an empty list of names, an ordinary attribute in format 3 (rules J2 and J3).
     #[test]
     fn a_scalar_keeps_no_list_of_names() {
         for (names, kept) in [("[]", false), (r#"["x"]"#, true)] {
