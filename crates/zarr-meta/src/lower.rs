@@ -136,7 +136,7 @@ pub(crate) fn lower(
     notes.into_iter().try_for_each(|note| sink.report(note))?;
     let fill_is_undefined = array.fill_value.is_null();
     if fill_is_undefined {
-        let message = "the fill value is null: what is not stored is undefined, and is read as zero";
+        let message = "the fill value is null: elements that are not stored are undefined and read as zero";
         sink.report(Diagnostic::new(Code::UndefinedFill, "/fill_value", message))?;
     }
 
