@@ -512,7 +512,7 @@ fn an_error_about_an_unknown_name_says_where_it_is_and_what_to_do() {
             json!([{"name": "test.none"}]),
             "member \"/storage_transformers/0\": cannot be understood: unknown storage transformer \"test.none\"",
         ),
-        ("data_type", json!("variable_length_utf8"), "nobody reads it; the type of strings is \"string\""), // rule B45
+        ("data_type", json!("variable_length_utf8"), "no implementation reads it; use \"string\""), // rule B45
         ("data_type", json!({"name": "zarrs.optional"}), "it is an experiment of zarrs"), // rule B44
         ("data_type", json!("urn:x:int"), "unknown data type \"urn:x:int\""),             // rule B46
         (

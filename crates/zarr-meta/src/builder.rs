@@ -1,4 +1,4 @@
-//! Metadata for new arrays, in the form that every implementation reads (checklist A.8, L.2).
+//! Metadata for new arrays of format 3, in the form that every implementation reads.
 
 use crate::{GRIDS, RectilinearGrid};
 use zarr_traits::{
@@ -16,10 +16,10 @@ use crate::names::{Role, changes_type, role};
 use crate::v3::sharding::Sharding;
 use crate::v3::{ArrayDocument, Extension, writable};
 
-/// Makes the metadata of a new array; see [`ArrayMeta::builder`].
+/// A builder of the metadata of a new array; see [`ArrayMeta::builder`].
 ///
-/// What is not said gets a value that is then recorded: fill value 0, codec `bytes` in little-endian order, key encoding
-/// `default`. What is wrong is said by [`build`](Self::build), all other methods only remember.
+/// Defaults are written into the document: fill value 0, codec `bytes` in little-endian order, key encoding `default`.
+/// Only [`build`](Self::build) checks the values; the other methods store them.
 #[derive(Debug, Clone)]
 pub struct ArrayBuilder {
     shape: Vec<u64>,
@@ -54,25 +54,26 @@ impl ArrayBuilder {
         }
     }
 
-    /// The shape of a chunk, in elements: of an object in the store, or with [`shards`](Self::shards) of a part of one.
+    /// Sets the shape of a chunk in elements; with [`shards`](Self::shards) that of an inner chunk.
     #[must_use]
     pub fn chunks(mut self, shape: impl Into<Vec<u64>>) -> Self {
         self.chunks = Some(shape.into());
         self
     }
 
-    /// The shape of a shard, in elements: chunks are packed into objects of this shape, which must be a multiple of
-    /// theirs. The codecs then work on the chunks inside.
+    /// Packs the chunks into shards of this shape in elements, which must be a multiple of the chunk shape. The codecs
+    /// then apply to the inner chunks.
     #[must_use]
     pub fn shards(mut self, shape: impl Into<Vec<u64>>) -> Self {
         self.shards = Some(shape.into());
         self
     }
 
-    /// Another chunk grid than a regular one, in place of [`chunks`](Self::chunks); with these it is a grid of shards, in
-    /// place of [`shards`](Self::shards). Grids of chunks of different lengths are written in their shortest form, which is
-    /// `regular` where the lengths are the same after all (checklist C17): chunks of that length follow when the array grows.
-    /// A list of no chunks at all becomes the length 1.
+    /// Sets a chunk grid other than a regular one, in place of [`chunks`](Self::chunks). With both, `grid` is the grid
+    /// of the shards, in place of [`shards`](Self::shards).
+    ///
+    /// A rectilinear grid is written in its shortest form. That is `regular` if all lengths are equal; when the array
+    /// grows, the new chunks have the same length. An empty list of lengths becomes the length 1.
     ///
     /// ```
     /// use serde_json::json;
@@ -89,64 +90,64 @@ impl ArrayBuilder {
         self
     }
 
-    /// Another chunk key encoding than `default` with `/`.
+    /// Sets a chunk key encoding other than `default` with `/`.
     #[must_use]
     pub fn chunk_key_encoding(mut self, encoding: Extension) -> Self {
         self.key_encoding = encoding;
         self
     }
 
-    /// The element that stands wherever nothing is stored.
+    /// Sets the fill value, the value of all elements that are not stored.
     #[must_use]
     pub fn fill(mut self, fill: impl Into<Fill>) -> Self {
         self.fill = Some(fill.into());
         self
     }
 
-    /// The codecs, in the order of encoding. When all of them are known by name and none of them turns elements into
-    /// bytes, the one that suits the data type (`bytes`, for strings `vlen-utf8`) is put between; a list with a codec
-    /// that this crate has never heard of is taken as it is.
+    /// Sets the codecs in the order of encoding. If all of them are known by name and there is no array-to-bytes codec,
+    /// the one that suits the data type is inserted: `bytes`, or `vlen-utf8` for strings. A list with an unknown codec
+    /// is not changed.
     #[must_use]
     pub fn codecs(mut self, codecs: impl IntoIterator<Item = Extension>) -> Self {
         self.codecs = codecs.into_iter().collect();
         self
     }
 
-    /// The storage transformers, the one that is next to the array first.
+    /// Sets the storage transformers. The first is the one next to the array.
     #[must_use]
     pub fn storage_transformers(mut self, transformers: impl IntoIterator<Item = Extension>) -> Self {
         self.storage_transformers = transformers.into_iter().collect();
         self
     }
 
-    /// A name for each dimension: strings, or `None::<&str>` for a dimension without a name.
+    /// Sets a name for each dimension: strings, or `None::<&str>` for a dimension without a name.
     #[must_use]
     pub fn dimension_names(mut self, names: impl IntoIterator<Item = impl Into<Value>>) -> Self {
         self.dimension_names = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
-    /// The attributes, an object.
+    /// Sets the attributes, which must be an object.
     #[must_use]
     pub fn attributes(mut self, attributes: impl Into<Value>) -> Self {
         self.attributes = attributes.into();
         self
     }
 
-    /// Permits what is valid, but which some implementation cannot read: codecs behind a shard (checklist L39), codecs
-    /// that may be skipped (L33).
+    /// Permits metadata that is valid, but that some implementation cannot read: codecs after sharding, and codecs that
+    /// readers may skip.
     #[must_use]
     pub fn unusual(mut self) -> Self {
         self.unusual = true;
         self
     }
 
-    /// The metadata, laid out with two spaces of indentation.
+    /// Returns the metadata, indented with two spaces.
     ///
     /// # Errors
-    /// Of kind [`InvalidArgument`](crate::MetaErrorKind::InvalidArgument) or
-    /// [`Invalid`](crate::MetaErrorKind::Invalid), with the member at fault: shapes that do not fit each other, a fill
-    /// value that is none of the data type, attributes that are not an object or hold what JSON cannot.
+    /// [`InvalidArgument`](crate::MetaErrorKind::InvalidArgument) or [`Invalid`](crate::MetaErrorKind::Invalid), with
+    /// the member at fault: shapes that do not fit each other, a fill value that does not fit the data type, attributes
+    /// that are not an object or have values that JSON cannot represent.
     pub fn build(mut self) -> MetaResult<ArrayMeta> {
         let grid = self.grid()?;
         let codecs = self.all_codecs()?;
@@ -166,7 +167,7 @@ impl ArrayBuilder {
         if !self.storage_transformers.is_empty() {
             root.set("storage_transformers", std::mem::take(&mut self.storage_transformers));
         }
-        // The rank is the user's affair; what is stored later is held against the limits of whoever opens it.
+        // There is no limit to the rank of a new array; readers apply their own limits later.
         let root = Value::parse(root.to_value().as_raw())?;
         let document = ArrayDocument::new(&root, &Limits::unlimited(), &mut Strict)?;
         document.lint(&mut NoNul)?;
@@ -174,7 +175,7 @@ impl ArrayBuilder {
         Ok(document.into())
     }
 
-    /// The grid of the objects: of chunks, or of shards.
+    /// Returns the grid of the stored chunks or shards.
     fn grid(&self) -> MetaResult<Extension> {
         let chunks = self.chunks.as_deref().unwrap_or_default();
         if self.chunks.is_some() {
@@ -197,7 +198,7 @@ impl ArrayBuilder {
         }
     }
 
-    /// A grid of chunks, or of shards that hold `chunks`, of different lengths, in its shortest form.
+    /// Returns a rectilinear grid of chunks, or of shards of `chunks`, in its shortest form.
     fn rectilinear(&self, grid: &Extension, chunks: &[u64]) -> MetaResult<Extension> {
         let registry = Registry::core().overriding(GRIDS);
         let limits = Limits::unlimited();
@@ -246,10 +247,10 @@ impl ArrayBuilder {
         bits.and_then(|bits| fill::for_document(&self.data_type, &bits)).map_err(|e| e.at("/fill_value"))
     }
 
-    /// The codecs of the document, with what was left out put in.
+    /// Returns the codecs of the document, with the defaults inserted.
     fn all_codecs(&mut self) -> MetaResult<Vec<Extension>> {
         let mut codecs = std::mem::take(&mut self.codecs);
-        // L42: zarrs refuses the empty order of a scalar.
+        // zarrs refuses the empty order of a transposed scalar (rule L42).
         codecs.retain(|c| !(c.name() == "transpose" && is_empty_order(c)));
         let roles: Vec<Option<Role>> = codecs.iter().map(|c| role(c.name())).collect();
         if roles.iter().all(|r| matches!(r, Some(Role::ArrayArray | Role::BytesBytes))) {
@@ -272,7 +273,7 @@ impl ArrayBuilder {
         }
     }
 
-    /// The array → bytes codec that suits the data type behind codecs `before`.
+    /// Returns the array → bytes codec that suits the data type after the codecs `before`.
     fn serializer(&self, before: &[Extension]) -> MetaResult<Extension> {
         match self.data_type.layout() {
             Layout::Fixed { unit: 1, .. } if !before.iter().any(|c| changes_type(c.name())) => {
@@ -285,10 +286,10 @@ impl ArrayBuilder {
                 "string" => Ok(Extension::new("vlen-utf8")),
                 "bytes" => Ok(Extension::new("vlen-bytes")),
                 name => Err(MetaError::argument(format!(
-                    "which codec turns elements of type {name} to bytes must be said"
+                    "data type {name} has no default array-to-bytes codec, expected one in the list of codecs"
                 ))),
             },
-            _ => Err(MetaError::argument("which codec turns elements to bytes must be said")),
+            _ => Err(MetaError::argument("expected an array-to-bytes codec in the list of codecs")),
         }
     }
 
@@ -303,14 +304,14 @@ impl ArrayBuilder {
         let shard = codecs.iter().position(|c| c.name() == Sharding::NAME);
         if let Some(behind) = shard.and_then(|i| codecs.get(i + 1)) {
             let message =
-                format!("codec {:?} behind a shard keeps readers from reading parts of it", behind.name());
+                format!("codec {:?} after a shard prevents readers from reading parts of it", behind.name());
             return Err(MetaError::argument(message));
         }
         Ok(())
     }
 }
 
-/// Refuses U+0000 in names, which the C libraries below most programs cut there (checklist L51).
+/// A sink that refuses U+0000 in names, because many C libraries cut a name there.
 struct NoNul;
 
 impl Sink for NoNul {
@@ -322,22 +323,22 @@ impl Sink for NoNul {
     }
 }
 
-/// Refuses what only older formats can say.
+/// Refuses private names, which only models of older formats use.
 fn check_public(document: &ArrayDocument) -> MetaResult<()> {
     let codecs = document.codecs().iter().enumerate().map(|(i, c)| (pointer::element("/codecs", i), c));
     let all = [("/data_type".to_owned(), document.data_type())].into_iter().chain(codecs);
     all.filter(|(_, extension)| is_private(extension.name())).try_for_each(|(place, extension)| {
-        let message = format!("format 3 has nothing like {:?} of older formats", extension.name());
+        let message = format!("format 3 has no equivalent of {:?} of older formats", extension.name());
         Err(MetaError::argument(message).at(&place))
     })
 }
 
-/// Whether shards of these lengths can hold `chunks`.
+/// Checks that the lengths of the shards in each dimension are multiples of the chunk lengths.
 fn check_divides(chunks: &[u64], shards: impl Fn(usize) -> Vec<u64>) -> MetaResult<()> {
     for (dim, chunk) in chunks.iter().enumerate() {
         if let Some(shard) = shards(dim).into_iter().find(|shard| shard % chunk != 0) {
             let message = format!(
-                "in dimension {dim} the shard length {shard} is no multiple of the chunk length {chunk}"
+                "in dimension {dim} the shard length {shard} is not a multiple of the chunk length {chunk}"
             );
             return Err(MetaError::argument(message));
         }

@@ -1,4 +1,4 @@
-//! Metadata for new arrays of format 2, in the style of zarr-python (checklist H.1, H10, H14).
+//! Metadata for new arrays of format 2, in the style of zarr-python.
 
 use zarr_traits::Limits;
 
@@ -12,10 +12,10 @@ use crate::v2::dtype::{ByteOrder, Dtype, Endian};
 use crate::v2::{self, Attributes};
 use crate::v3::{Extension, writable};
 
-/// Makes the metadata of a new array of format 2; see [`ArrayMeta::builder_v2`].
+/// A builder of the metadata of a new array of format 2; see [`ArrayMeta::builder_v2`].
 ///
-/// What is not said gets a value that is then recorded: fill value null, no filters, no compressor, order C, little-endian,
-/// chunk keys with `.`.
+/// Defaults are written into the document: fill value null, no filters, no compressor, order C, little-endian, chunk
+/// keys with `.`.
 #[derive(Debug, Clone)]
 pub struct ArrayBuilder2 {
     shape: Vec<u64>,
@@ -48,7 +48,7 @@ impl ArrayBuilder2 {
         }
     }
 
-    /// The shape of a chunk, in elements.
+    /// Sets the shape of a chunk in elements.
     #[must_use]
     pub fn chunks(mut self, shape: impl Into<Vec<u64>>) -> Self {
         self.chunks = Some(shape.into());
@@ -66,59 +66,59 @@ impl ArrayBuilder2 {
         self
     }
 
-    /// The element that stands wherever nothing is stored, in the form that it has in a document of format 3.
+    /// Sets the fill value, in the form of a document of format 3.
     #[must_use]
     pub fn fill_value(mut self, value: impl Into<Value>) -> Self {
         self.fill_value = Some(value.into());
         self
     }
 
-    /// What stands wherever nothing is stored is undefined (checklist H.3), as when no fill value is given.
+    /// Leaves elements of chunks that are not stored undefined: the fill value is null.
     pub(crate) fn undefined_fill(mut self) -> Self {
         self.fill_value = None;
         self
     }
 
-    /// The filters, objects with an `id`, in the order of encoding. The one that turns strings to bytes is put in front
-    /// of them when it is not there.
+    /// Sets the filters, objects with an `id`, in the order of encoding. For strings the filter that turns them into
+    /// bytes is put first if it is missing.
     #[must_use]
     pub fn filters<V: Into<Value>>(mut self, filters: impl IntoIterator<Item = V>) -> Self {
         self.filters = filters.into_iter().map(Into::into).collect();
         self
     }
 
-    /// The compressor, an object with an `id`.
+    /// Sets the compressor, an object with an `id`.
     #[must_use]
     pub fn compressor(mut self, compressor: impl Into<Value>) -> Self {
         self.compressor = Some(compressor.into());
         self
     }
 
-    /// Stores chunks in order F: the first index is the fastest.
+    /// Stores chunks in order F: the first index varies fastest.
     #[must_use]
     pub fn fortran_order(mut self) -> Self {
         self.fortran = true;
         self
     }
 
-    /// What stands between the numbers in a chunk key: `.` or `/`.
+    /// Sets the separator of the numbers in a chunk key: `.` or `/`.
     #[must_use]
     pub fn separator(mut self, separator: char) -> Self {
         self.separator = separator;
         self
     }
 
-    /// The names of the dimensions, which format 2 has among the attributes (checklist J2).
+    /// Sets the names of the dimensions. Format 2 has them in the attribute `_ARRAY_DIMENSIONS`.
     #[must_use]
     pub fn dimension_names<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.dimension_names = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
-    /// The attributes.
+    /// Sets the attributes.
     ///
     /// # Errors
-    /// When `attributes` is no object, or holds what JSON cannot: a bare `NaN`, a lone surrogate.
+    /// If `attributes` is not an object, or has a value that JSON cannot represent: a bare `NaN`, a lone surrogate.
     pub fn attributes(self, attributes: impl Into<Value>) -> MetaResult<Self> {
         let attributes = writable(&attributes.into())?.as_object().unwrap_or_default();
         Ok(self.attributes_as_they_are(attributes))
@@ -129,10 +129,10 @@ impl ArrayBuilder2 {
         self
     }
 
-    /// The metadata.
+    /// Returns the metadata.
     ///
     /// # Errors
-    /// When a value is missing, wrong, or has no form in format 2.
+    /// If a value is missing, wrong, or cannot be represented in format 2.
     pub fn build(mut self) -> MetaResult<ArrayMeta> {
         let limits = Limits::default();
         let chunks = self.chunks.take().ok_or_else(|| MetaError::argument("the chunk shape is not given"))?;
@@ -147,7 +147,7 @@ impl ArrayBuilder2 {
             self.attributes.set(DIMENSIONS, names.iter().collect::<Value>());
         }
         let lengths = |lengths: &[u64]| lengths.iter().copied().collect::<Value>();
-        // H10: sorted by name.
+        // zarr-python sorts the members by name (rule H10).
         let mut array = Object::new();
         array.set("chunks", lengths(&chunks));
         array.set("compressor", self.compressor.as_ref().map(sorted));
@@ -174,7 +174,7 @@ impl ArrayBuilder2 {
         fill::write(&strings, &fill::read(&strings, given, &mut Strict)?)
     }
 
-    /// Checklist H.6.
+    /// Inserts the filter that turns objects into bytes, if the dtype is an object and the filter is missing.
     fn complete_filters(&mut self, dtype: &Dtype) {
         let id = if self.data_type.name() == "string" { "vlen-utf8" } else { "vlen-bytes" };
         let known = self.filters.first().is_some_and(v2::codecs::makes_bytes_of_objects);
@@ -184,7 +184,7 @@ impl ArrayBuilder2 {
     }
 }
 
-/// The members of an object sorted by name; anything else as it is.
+/// Returns an object with its members sorted by name, and any other value unchanged.
 fn sorted(value: &Value) -> Value {
     let Some(object) = value.as_object() else { return value.clone() };
     let mut members: Vec<(String, Value)> =

@@ -1,7 +1,7 @@
-//! Lists of codecs, judged by names and configurations alone: the form in which a document has them, what they lose, and
-//! which of them every reader has.
+//! Lists of codecs, judged by names and configurations alone: the form to write in a document, which codecs lose
+//! information, and which codecs every reader has.
 //!
-//! Reading does not look here: there the registry of the caller decides.
+//! Readers do not use this module: the registry of the caller decides for them.
 
 pub(crate) mod complete;
 mod element;
@@ -18,12 +18,12 @@ pub use written::written;
 use crate::v3::Extension;
 use crate::v3::sharding::Sharding;
 
-/// What `codec` says, if it is one of shards and says it right.
+/// Returns the configuration of a sharding codec, or `None` for another or an invalid one.
 fn inside(codec: &Extension) -> Option<Sharding> {
     Sharding::parse(codec).ok().flatten()
 }
 
-/// The names of those of `codecs` that are meant by `is`, inside of shards as well, each once.
+/// Returns the names of the codecs for which `is` returns true, including those inside of shards, without repetition.
 fn names(codecs: &[Extension], is: fn(&Extension) -> bool) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for codec in codecs {

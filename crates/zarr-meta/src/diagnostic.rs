@@ -1,34 +1,34 @@
-//! What a tolerant reader has put up with: named deviations, handed to a sink of the caller.
+//! Diagnostics: deviations from the specification that a tolerant reader accepts, and advice.
 //!
-//! A reader accepts what the specification forbids only where the meaning is certain, and it reports each time
-//! (checklist 0.3.1). Who reports to whom is one small trait: a [`Sink`] decides, report by report, whether
-//! reading goes on. A `Vec<Diagnostic>` collects, [`Ignore`] forgets, [`Strict`] turns a deviation into an error.
+//! A reader accepts a document that breaks the specification only if its meaning is certain, and reports each deviation
+//! to a [`Sink`]. The sink decides for each report whether reading goes on: `Vec<Diagnostic>` collects the reports,
+//! [`Ignore`] drops them, [`Strict`] turns a deviation into an error.
 
 use std::fmt;
 
 pub use crate::code::{Code, Severity};
 use crate::error::MetaResult;
 
-/// One deviation, or one piece of advice.
+/// A reported deviation or piece of advice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Which one; stable between releases.
+    /// The code of the diagnostic. Codes stay the same between releases.
     pub code: Code,
-    /// The member it is about, as a JSON pointer (RFC 6901); empty for the whole document.
+    /// The member concerned, as a JSON pointer (RFC 6901); empty for the whole document.
     pub pointer: String,
-    /// What was found and how it was taken: lower case, one line, no full stop.
+    /// What was found and how it was read: lower case, one line, no full stop.
     pub message: String,
 }
 
 impl Diagnostic {
-    /// A diagnostic about the member at `pointer`.
+    /// Returns a diagnostic about the member at `pointer`.
     pub fn new(code: Code, pointer: impl Into<String>, message: impl Into<String>) -> Self {
         Self { code, pointer: pointer.into(), message: message.into() }
     }
 }
 
 impl fmt::Display for Diagnostic {
-    /// `ZM021 member "/chunk_grid": …`.
+    /// Prints `ZM021 member "/chunk_grid": …`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ", self.code)?;
         if !self.pointer.is_empty() {
@@ -38,16 +38,16 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// Takes diagnostics as they are found.
+/// A receiver of diagnostics.
 pub trait Sink {
     /// Takes one diagnostic.
     ///
     /// # Errors
-    /// An error ends the reading, which returns that error.
+    /// An error stops the reader, which returns that error.
     fn report(&mut self, diagnostic: Diagnostic) -> MetaResult<()>;
 }
 
-/// Collects.
+/// Collects the diagnostics.
 impl Sink for Vec<Diagnostic> {
     fn report(&mut self, diagnostic: Diagnostic) -> MetaResult<()> {
         self.push(diagnostic);
@@ -55,7 +55,7 @@ impl Sink for Vec<Diagnostic> {
     }
 }
 
-/// Reads tolerantly and says nothing.
+/// A sink that drops all diagnostics.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Ignore;
 
@@ -65,7 +65,7 @@ impl Sink for Ignore {
     }
 }
 
-/// Turns the first deviation into an error. Advice ([`Severity::Warning`]) is no deviation and is dropped.
+/// A sink that turns the first deviation into an error. It drops advice ([`Severity::Warning`]).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Strict;
 
@@ -78,10 +78,10 @@ impl Sink for Strict {
     }
 }
 
-/// A sink for what lies below a member: it puts the place in front of every pointer.
+/// A sink for the content of a member: it puts the place of the member in front of every pointer.
 pub(crate) struct Below<'a> {
     pub(crate) place: &'a str,
-    /// The element of the array at `place`.
+    /// The index of the element, if `place` is an array.
     pub(crate) element: Option<usize>,
     pub(crate) sink: &'a mut dyn Sink,
 }
@@ -106,10 +106,10 @@ impl Sink for Below<'_> {
     }
 }
 
-/// Reports about one document; what comes after is left out, so that a hostile document cannot flood a sink.
+/// The most reports about one document. Later reports are dropped, so that a hostile document cannot flood a sink.
 pub(crate) const MOST_REPORTS: usize = 100;
 
-/// A sink that passes on [`MOST_REPORTS`].
+/// A sink that passes on the first [`MOST_REPORTS`] reports.
 pub(crate) struct Capped<'a> {
     sink: &'a mut dyn Sink,
     reports: usize,
@@ -120,7 +120,7 @@ impl<'a> Capped<'a> {
         Self { sink, reports: 0 }
     }
 
-    /// Whether the reports are used up: a report need not be made.
+    /// Whether all further reports are dropped, so that the caller need not make them.
     pub(crate) fn is_full(&self) -> bool {
         self.reports >= MOST_REPORTS
     }

@@ -1,4 +1,4 @@
-//! The documents that make a node, by format (checklist A1, H1, I1, F14, F15).
+//! The metadata documents of a node, by format.
 
 use std::fmt;
 
@@ -7,16 +7,16 @@ use zarr_traits::Bytes;
 /// The version of the Zarr format that the documents of a node follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Format {
-    /// Version 1: one array to a store, read only.
+    /// Version 1: one array in a store, read-only.
     V1,
     /// Version 2.
     V2,
-    /// Version 3, 3.0 and 3.1 alike.
+    /// Version 3, both 3.0 and 3.1.
     V3,
 }
 
 impl Format {
-    /// The number that stands as `zarr_format` in documents.
+    /// Returns the value of the member `zarr_format` in documents.
     pub const fn number(self) -> u8 {
         match self {
             Self::V1 => 1,
@@ -25,7 +25,7 @@ impl Format {
         }
     }
 
-    /// The format of this number.
+    /// Returns the format with this number.
     pub const fn of(number: u8) -> Option<Self> {
         match number {
             1 => Some(Self::V1),
@@ -36,14 +36,14 @@ impl Format {
     }
 }
 
-/// The number.
+/// Prints the number.
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.number().fmt(f)
     }
 }
 
-/// The name of a document of a node, below the path of the node.
+/// The name of a metadata document, below the path of the node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum DocumentName {
@@ -53,7 +53,7 @@ pub enum DocumentName {
     Array2,
     /// `.zgroup`: a group of format 2.
     Group2,
-    /// `.zattrs`: the attributes of an array or a group of format 2. Where it is absent there are none.
+    /// `.zattrs`: the attributes of an array or a group of format 2. A node without attributes may lack it.
     Attributes2,
     /// `meta`: an array of format 1.
     Array1,
@@ -62,7 +62,7 @@ pub enum DocumentName {
 }
 
 impl DocumentName {
-    /// The name as a store knows it.
+    /// Returns the name of the object in a store.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Node => crate::path::DOCUMENT,
@@ -74,12 +74,13 @@ impl DocumentName {
         }
     }
 
-    /// The document of formats 2 and 3 that has this name. Those of format 1 are ordinary names (checklist I5).
+    /// Returns the document of format 2 or 3 with this name. Documents of format 1 have ordinary names and are not
+    /// found.
     pub fn of(name: &str) -> Option<Self> {
         [Self::Node, Self::Array2, Self::Group2, Self::Attributes2].into_iter().find(|d| d.as_str() == name)
     }
 
-    /// The format that the document is of.
+    /// Returns the format of the document.
     pub const fn format(self) -> Format {
         match self {
             Self::Node => Format::V3,
@@ -88,7 +89,7 @@ impl DocumentName {
         }
     }
 
-    /// Whether there is a node where this document is: attributes alone make none.
+    /// Whether a node exists where this document is. Attributes alone are not a node.
     pub const fn makes_node(self) -> bool {
         !matches!(self, Self::Attributes2 | Self::Attributes1)
     }
@@ -100,7 +101,7 @@ impl fmt::Display for DocumentName {
     }
 }
 
-/// The documents of one node as a store has them: bytes by name.
+/// The metadata documents of one node as a store has them: bytes by name.
 ///
 /// ```
 /// use zarr_meta::{DocumentName, Documents, Ignore, Limits, NodeMeta};
@@ -114,41 +115,41 @@ impl fmt::Display for DocumentName {
 pub struct Documents(Vec<(DocumentName, Bytes)>);
 
 impl Documents {
-    /// No documents.
+    /// Returns a value without documents.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With one document more.
+    /// Adds a document like [`insert`](Self::insert).
     #[must_use]
     pub fn with(mut self, name: DocumentName, bytes: impl Into<Bytes>) -> Self {
         self.insert(name, bytes);
         self
     }
 
-    /// Adds a document, in place of one of the same name.
+    /// Adds a document, or replaces the one of the same name.
     pub fn insert(&mut self, name: DocumentName, bytes: impl Into<Bytes>) {
         self.0.retain(|(n, _)| *n != name);
         self.0.push((name, bytes.into()));
     }
 
-    /// The document of this name.
+    /// Returns the document of this name.
     pub fn get(&self, name: DocumentName) -> Option<&Bytes> {
         self.0.iter().find(|(n, _)| *n == name).map(|(_, bytes)| bytes)
     }
 
-    /// Whether one of them makes a node.
+    /// Whether one of the documents makes a node.
     pub fn make_node(&self) -> bool {
         self.format().is_some()
     }
 
-    /// The format of the node that they make, the newest where they make several.
+    /// Returns the format of the node; if there are documents of several formats, the newest.
     pub fn format(&self) -> Option<Format> {
         self.0.iter().filter(|(name, _)| name.makes_node()).map(|(name, _)| name.format()).max()
     }
 
-    /// What a reader asks a store for (checklist F15): the documents of one step together, and the next step when those
-    /// [make no node](Self::make_node). Format 1 is asked for only by who names it.
+    /// Returns the documents that a reader asks a store for, in steps. The documents of a step are read together; the
+    /// next step follows if they [make no node](Self::make_node). Format 1 is read only if `format` names it.
     pub const fn steps(format: Option<Format>) -> &'static [&'static [DocumentName]] {
         use DocumentName::{Array1, Array2, Attributes1, Attributes2, Group2, Node};
         match format {

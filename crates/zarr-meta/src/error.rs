@@ -1,4 +1,4 @@
-//! The error of metadata: what the caller can do about it, and the place in the document.
+//! The error type of this crate: the kind of the problem, and its place in the document.
 
 use std::error::Error;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Code, Diagnostic};
 
-/// What is wrong with a document, by what the caller can do about it.
+/// The kind of an error: what the caller can do about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MetaErrorKind {
@@ -14,30 +14,30 @@ pub enum MetaErrorKind {
     Syntax,
     /// A JSON text that is not valid Zarr metadata.
     Invalid,
-    /// A deviation that a tolerant reader accepts, met by a [`Strict`](crate::Strict) one.
+    /// A deviation that a tolerant reader accepts, reported to a [`Strict`](crate::Strict) sink.
     Deviation(Code),
-    /// Another version of the format, or something of it that is not implemented.
+    /// Another version of the format, or a feature of it that is not implemented.
     Unsupported,
     /// A data type, chunk grid, key encoding, codec or storage transformer that the registry does not know.
     UnknownExtension,
-    /// The document is sound, but exceeds a limit of the caller.
+    /// The document is valid, but exceeds a limit that the caller has set.
     LimitExceeded,
-    /// The call itself is wrong: an illegal name, a builder that lacks a value.
+    /// The call itself is wrong, for example an illegal name or a builder without a required value.
     InvalidArgument,
 }
 
 /// A place in the text of a document. Lines and columns count from 1, bytes from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
-    /// The line, from 1.
+    /// The line number, from 1.
     pub line: usize,
-    /// The character in the line, from 1.
+    /// The number of the character in its line, from 1.
     pub column: usize,
-    /// The byte in the document, from 0.
+    /// The offset in the document in bytes, from 0.
     pub byte: usize,
 }
 
-/// An error in a metadata document, with the node and the member it is about.
+/// An error in a metadata document: its kind, node, member and message.
 #[derive(Clone)]
 pub struct MetaError(Box<Inner>);
 
@@ -55,7 +55,7 @@ struct Inner {
 pub type MetaResult<T> = Result<T, MetaError>;
 
 impl MetaError {
-    /// An error of `kind`; `message` is lower case, without a full stop.
+    /// Returns an error of `kind`. Write `message` in lower case, without a full stop.
     pub fn new(kind: MetaErrorKind, message: impl Into<String>) -> Self {
         Self(Box::new(Inner {
             kind,
@@ -67,71 +67,71 @@ impl MetaError {
         }))
     }
 
-    /// Shorthand for [`MetaErrorKind::Invalid`].
+    /// Returns an error of kind [`MetaErrorKind::Invalid`].
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::new(MetaErrorKind::Invalid, message)
     }
 
-    /// Shorthand for [`MetaErrorKind::InvalidArgument`].
+    /// Returns an error of kind [`MetaErrorKind::InvalidArgument`].
     pub fn argument(message: impl Into<String>) -> Self {
         Self::new(MetaErrorKind::InvalidArgument, message)
     }
 
-    /// Shorthand for [`MetaErrorKind::LimitExceeded`].
+    /// Returns an error of kind [`MetaErrorKind::LimitExceeded`].
     pub fn limit(message: impl Into<String>) -> Self {
         Self::new(MetaErrorKind::LimitExceeded, message)
     }
 
-    /// Puts `pointer`, a JSON pointer, in front of the pointer that is already there.
+    /// Puts the JSON pointer `pointer` in front of the present pointer.
     #[must_use]
     pub fn at(mut self, pointer: &str) -> Self {
         self.0.pointer.insert_str(0, pointer);
         self
     }
 
-    /// Says another place, in place of the pointer that is there.
+    /// Replaces the pointer.
     pub(crate) fn moved(mut self, pointer: String) -> Self {
         self.0.pointer = pointer;
         self
     }
 
-    /// Adds the place in the text.
+    /// Sets the place in the text.
     #[must_use]
     pub fn with_position(mut self, position: Position) -> Self {
         self.0.position = Some(position);
         self
     }
 
-    /// Names the node at fault, unless a layer below has named one.
+    /// Sets the node of the error, unless it is set already.
     #[must_use]
     pub fn with_node(mut self, node: impl fmt::Display) -> Self {
         self.0.node.get_or_insert_with(|| node.to_string());
         self
     }
 
-    /// Adds the cause.
+    /// Sets the cause.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.0.source = Some(Arc::from(source.into()));
         self
     }
 
-    /// What the caller can do about it.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> MetaErrorKind {
         self.0.kind
     }
 
-    /// The node at fault, where it is known.
+    /// Returns the node that has the error, if it is known.
     pub fn node(&self) -> Option<&str> {
         self.0.node.as_deref()
     }
 
-    /// The member at fault as a JSON pointer (RFC 6901); empty for the whole document.
+    /// Returns the member that has the error as a JSON pointer (RFC 6901); empty for the whole document.
     pub fn pointer(&self) -> &str {
         &self.0.pointer
     }
 
-    /// The place in the text, for errors of syntax.
+    /// Returns the place in the text, for syntax errors.
     pub fn position(&self) -> Option<Position> {
         self.0.position
     }

@@ -1,4 +1,4 @@
-//! What the rest of the workspace sees of a group's metadata, whatever the version of its documents.
+//! The metadata of a group, whatever the format of its documents.
 
 use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
@@ -10,7 +10,7 @@ use crate::json::{Object, Value, pointer};
 use crate::v2;
 use crate::v3::GroupDocument;
 
-/// The metadata of a group: documents, kept as they are spelled.
+/// The metadata of a group: its documents, kept as they are spelled.
 #[derive(Debug, Clone)]
 pub struct GroupMeta(Inner);
 
@@ -21,10 +21,10 @@ enum Inner {
 }
 
 impl GroupMeta {
-    /// A new group without attributes.
+    /// Returns a new group without attributes.
     ///
     /// # Errors
-    /// Format 1 has no groups.
+    /// For format 1, which has no groups.
     pub fn new(format: Format) -> MetaResult<Self> {
         match format {
             Format::V3 => Ok(Self(Inner::V3(GroupDocument::new()))),
@@ -33,7 +33,7 @@ impl GroupMeta {
         }
     }
 
-    /// The version of the format.
+    /// Returns the format of the documents.
     pub fn format(&self) -> Format {
         match &self.0 {
             Inner::V3(_) => Format::V3,
@@ -41,7 +41,7 @@ impl GroupMeta {
         }
     }
 
-    /// The document of format 3; `None` in format 2.
+    /// Returns the document of format 3, or `None` in format 2.
     pub fn document(&self) -> Option<&GroupDocument> {
         match &self.0 {
             Inner::V3(document) => Some(document),
@@ -49,7 +49,7 @@ impl GroupMeta {
         }
     }
 
-    /// The document of format 3, to be changed; `None` in format 2.
+    /// Returns the document of format 3 for editing, or `None` in format 2.
     pub fn document_mut(&mut self) -> Option<&mut GroupDocument> {
         match &mut self.0 {
             Inner::V3(document) => Some(document),
@@ -57,7 +57,7 @@ impl GroupMeta {
         }
     }
 
-    /// The attributes; empty when there are none, or when they [cannot be read](Self::attributes_error).
+    /// Returns the attributes; empty if there are none or if they [cannot be read](Self::attributes_error).
     pub fn attributes(&self) -> Object {
         match &self.0 {
             Inner::V3(document) => document.attributes(),
@@ -65,7 +65,7 @@ impl GroupMeta {
         }
     }
 
-    /// Why the attributes cannot be read: in format 2 they have a document of their own.
+    /// Returns why the attributes cannot be read. In format 2 they are a separate document.
     pub fn attributes_error(&self) -> Option<&MetaError> {
         match &self.0 {
             Inner::V3(_) => None,
@@ -73,7 +73,7 @@ impl GroupMeta {
         }
     }
 
-    /// The attributes as a Rust type; see [`Object::deserialize`].
+    /// Returns the attributes as a Rust type; see [`Object::deserialize`].
     ///
     /// ```
     /// # use zarr_meta::{MetaError, Format, GroupMeta};
@@ -91,27 +91,27 @@ impl GroupMeta {
     /// ```
     ///
     /// # Errors
-    /// When they are no such value, with the JSON pointer to the member; when they [cannot be
+    /// If the attributes do not fit the type, with the JSON pointer to the member; or if they [cannot be
     /// read](Self::attributes_error).
     pub fn attributes_as<T: DeserializeOwned>(&self) -> MetaResult<T> {
         self.attributes_error().map_or(Ok(()), |e| Err(e.clone()))?;
         self.attributes().deserialize().map_err(|e| e.at("/attributes"))
     }
 
-    /// Sets one attribute to anything that serializes; see [`Value::serialize`]. The others keep their bytes.
+    /// Sets one attribute to a value that can be serialized; see [`Value::serialize`]. The others keep their bytes.
     ///
     /// # Errors
-    /// When `value` has no form in JSON, and as [`edit_attributes`](Self::edit_attributes).
+    /// If `value` cannot be represented in JSON, and those of [`edit_attributes`](Self::edit_attributes).
     pub fn set_attribute<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> MetaResult<()> {
         let value = Value::serialize(value).map_err(|e| e.at(&pointer::join("/attributes", name)))?;
         self.edit_attributes(|attributes| attributes.set(name, value))
     }
 
-    /// Gives the group other attributes, an object.
+    /// Replaces the attributes. `attributes` must be an object.
     ///
     /// # Errors
-    /// When `attributes` is no object, or holds what JSON cannot: a bare `NaN`, a lone surrogate; and when those that
-    /// are there [cannot be read](Self::attributes_error).
+    /// If `attributes` is not an object or has a value that JSON cannot represent (a bare `NaN`, a lone surrogate), or
+    /// if the present attributes [cannot be read](Self::attributes_error).
     pub fn set_attributes(&mut self, attributes: impl Into<Value>) -> MetaResult<()> {
         match &mut self.0 {
             Inner::V3(document) => document.set_attributes(attributes),
@@ -119,19 +119,19 @@ impl GroupMeta {
         }
     }
 
-    /// With these attributes in place of those that are there.
+    /// Replaces the attributes like [`set_attributes`](Self::set_attributes).
     ///
     /// # Errors
-    /// As [`set_attributes`](Self::set_attributes).
+    /// Those of [`set_attributes`](Self::set_attributes).
     pub fn with_attributes(mut self, attributes: impl Into<Value>) -> MetaResult<Self> {
         self.set_attributes(attributes)?;
         Ok(self)
     }
 
-    /// Changes the attributes; what the change does not touch keeps its bytes.
+    /// Changes the attributes. Members that are not changed keep their bytes.
     ///
     /// # Errors
-    /// When the attributes [cannot be read](Self::attributes_error).
+    /// If the attributes [cannot be read](Self::attributes_error).
     pub fn edit_attributes<R>(&mut self, change: impl FnOnce(&mut Object) -> R) -> MetaResult<R> {
         match &mut self.0 {
             Inner::V3(document) => Ok(document.edit_attributes(change)),
@@ -139,10 +139,10 @@ impl GroupMeta {
         }
     }
 
-    /// This group as one of that format, without consolidated metadata.
+    /// Returns this group in another format, without consolidated metadata.
     ///
     /// # Errors
-    /// Format 1 has no groups, and attributes that cannot be read cannot be written either.
+    /// For format 1, which has no groups, and if the attributes cannot be read.
     pub fn to_format(&self, format: Format) -> MetaResult<Self> {
         self.attributes_error().map_or(Ok(()), |e| Err(e.clone()))?;
         let mut group = Self::new(format)?;
@@ -150,20 +150,20 @@ impl GroupMeta {
         Ok(group)
     }
 
-    /// The inline consolidated metadata of format 3; see [`GroupDocument::consolidated`].
+    /// Returns the inline consolidated metadata of format 3; see [`GroupDocument::consolidated`].
     pub fn consolidated(&self) -> Option<Object> {
         self.document()?.consolidated()
     }
 
-    /// Takes the inline consolidated metadata of format 3 away, whatever form it has.
+    /// Removes the inline consolidated metadata of format 3, whatever its form.
     pub fn remove_consolidated(&mut self) {
         if let Some(document) = self.document_mut() {
             document.remove_consolidated();
         }
     }
 
-    /// All documents of the group as they would be stored now, with `None` for one that must not exist. Attributes that
-    /// cannot be read are left out: what is stored may stay.
+    /// Returns all documents of the group to store, with `None` for a document that must not exist. Attributes that
+    /// cannot be read are left out, so that the stored ones stay.
     pub fn documents(&self) -> Vec<(DocumentName, Option<String>)> {
         match &self.0 {
             Inner::V3(document) => vec![(DocumentName::Node, Some(document.to_text()))],
@@ -171,10 +171,10 @@ impl GroupMeta {
         }
     }
 
-    /// Reports what is valid, but unwise: advice of [`Severity::Warning`](crate::Severity::Warning).
+    /// Reports advice about valid but unwise metadata, of [`Severity::Warning`](crate::Severity::Warning).
     ///
     /// # Errors
-    /// What `sink` answers.
+    /// Only those of `sink`.
     pub fn lint(&self, sink: &mut dyn Sink) -> MetaResult<()> {
         match &self.0 {
             Inner::V3(document) => document.lint(sink),

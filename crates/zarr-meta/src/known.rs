@@ -1,7 +1,7 @@
-//! What is known of names of extensions: which are registered, and which crate has what they stand for.
+//! Known names of extensions: which are registered, and which crate implements them.
 //!
-//! Reading never looks here: there the registry of the caller decides. Errors do, for a hint what to do about a name that
-//! this registry lacks, and advice does, about names that nobody has registered.
+//! Reading does not use this module: there the registry of the caller decides. It serves hints in errors about unknown
+//! names, and advice about names that are not registered.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use zarr_traits::{DataType, ExtensionPoint, is_private, url_names};
 
 use crate::types::DATA_TYPES;
 
-/// The day of the list that [`is_registered`] knows: zarr-extensions as of its commit 4da7b37.
+/// The date of the registry zarr-extensions that [`is_registered`] knows, its commit 4da7b37.
 pub const REGISTERED_ON: &str = "2026-07-14";
 
 /// Codecs in zarr-extensions.
@@ -19,7 +19,7 @@ const REGISTERED_CODECS: &[&str] = &[
     "scale_offset", "sharding_indexed", "transpose", "vlen-bytes", "vlen-utf8", "zfp", "zstd",
 ];
 
-/// Data types in zarr-extensions, but for `r<N>`.
+/// Data types in zarr-extensions, except `r<N>`.
 #[rustfmt::skip]
 const REGISTERED_TYPES: &[&str] = &[
     "bfloat16", "bool", "bytes", "complex128", "complex64", "complex_bfloat16", "complex_float16", "complex_float32",
@@ -32,14 +32,14 @@ const REGISTERED_TYPES: &[&str] = &[
     "uint64", "uint8",
 ];
 
-/// Whether zarr-extensions had this name on [the day of the list](REGISTERED_ON) (checklist K9).
+/// Whether zarr-extensions had this name on [`REGISTERED_ON`].
 ///
 /// ```
 /// use zarr_meta::known::is_registered;
 /// use zarr_traits::ExtensionPoint;
 ///
 /// assert!(is_registered(ExtensionPoint::Codec, "gzip"));
-/// assert!(!is_registered(ExtensionPoint::Codec, "numcodecs.zlib")); // in use all the same
+/// assert!(!is_registered(ExtensionPoint::Codec, "numcodecs.zlib")); // in use nevertheless
 /// ```
 pub fn is_registered(point: ExtensionPoint, name: &str) -> bool {
     let list = match point {
@@ -53,13 +53,13 @@ pub fn is_registered(point: ExtensionPoint, name: &str) -> bool {
     list.contains(&name)
 }
 
-/// Where something is to be had: a crate of this project.
+/// The crate of this project that implements an extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Home {
     /// The name of the crate.
     pub package: &'static str,
-    /// The feature that it takes; `None` where the crate always has it.
+    /// The feature to enable; `None` if the crate always has the extension.
     pub feature: Option<&'static str>,
 }
 
@@ -123,7 +123,7 @@ const CODECS: &[(&str, Option<&str>, &[&str])] = &[
     (NUMCODECS, None, &["numcodecs:pickle"]),
 ];
 
-/// Every name of a codec or a data type for which this project has a crate; what everyone has is left out.
+/// Iterates over the names of all codecs, data types and chunk grids outside the core, with the crate that has each.
 pub fn homes() -> impl Iterator<Item = (ExtensionPoint, &'static str, Home)> {
     let codecs = CODECS.iter().flat_map(|(package, feature, names)| {
         let home = Home { package, feature: *feature };
@@ -133,43 +133,43 @@ pub fn homes() -> impl Iterator<Item = (ExtensionPoint, &'static str, Home)> {
     let types =
         DATA_TYPES.iter().flat_map(move |entry| entry.names().map(move |name| (entry.point(), name, here)));
     let objects = Home { package: NUMCODECS, feature: None };
-    let grids = Home { package: "zarr-traits", feature: None };
+    let grids = Home { package: "zarr-meta", feature: None };
     codecs.chain(types).chain([
         (ExtensionPoint::DataType, "numcodecs:object", objects),
         (ExtensionPoint::ChunkGrid, "rectilinear", grids),
     ])
 }
 
-/// The crate of this project that has what `name` stands for.
+/// Returns the crate of this project that has the extension `name`.
 pub fn home(point: ExtensionPoint, name: &str) -> Option<Home> {
     homes().find(|(at, known, _)| *at == point && *known == name).map(|(_, _, home)| home)
 }
 
-/// What no crate of this project has, and why; a `*` stands for anything.
+/// Names that no crate of this project implements, with the reason. A `*` stands for any characters.
 const NOWHERE: &[(ExtensionPoint, &str, &str)] = &[
-    (ExtensionPoint::DataType, "variable_length_utf8", "nobody reads it; the type of strings is \"string\""), // B45
-    (ExtensionPoint::ChunkGrid, "rectangular", "zarrs wrote it before there was \"rectilinear\""), // C20
-    (ExtensionPoint::Codec, "jpeg", IMAGE),                                                        // D10.7
+    (ExtensionPoint::DataType, "variable_length_utf8", "no implementation reads it; use \"string\""), // rule B45
+    (ExtensionPoint::ChunkGrid, "rectangular", "zarrs wrote it before there was \"rectilinear\""), // rule C20
+    (ExtensionPoint::Codec, "jpeg", IMAGE), // rule D10.7
     (ExtensionPoint::Codec, "webp", IMAGE),
     (ExtensionPoint::Codec, "imagecodecs_*", IMAGE),
 ];
 
-const IMAGE: &str = "no crate of this project decodes images, but a codec from elsewhere can be registered";
+const IMAGE: &str = "no crate of this project decodes images, but you can register a codec that does";
 
-/// What is to be said about a name that a registry lacks.
+/// Returns a hint about a name that a registry lacks.
 pub(crate) fn hint(point: ExtensionPoint, name: &str) -> Option<String> {
-    let url = url_names(name).filter(|_| point == ExtensionPoint::Codec); // D10.2
+    let url = url_names(name).filter(|_| point == ExtensionPoint::Codec); // rule D10.2
     let names = url.map_or_else(|| vec![name.to_owned()], Vec::from);
     if let Some(home) = names.iter().find_map(|name| home(point, name)) {
         let older = if is_private(name) { "for data of older formats " } else { "" };
         return Some(format!("{older}{home}"));
     }
     if name.starts_with("zarrs.") || name.starts_with("https://codec.zarrs.dev/") {
-        return Some("it is an experiment of zarrs, which nothing else reads".to_owned()); // D10.3, B44
+        return Some("it is an experiment of zarrs, which nothing else reads".to_owned()); // rules D10.3 and B44
     }
     let numcodecs = format!("numcodecs.{name}");
     if home(point, &numcodecs).is_some() {
-        return Some(format!("it is not registered; zarr-python writes {numcodecs:?}")); // D10.7
+        return Some(format!("it is not registered; zarr-python writes {numcodecs:?}")); // rule D10.7
     }
     let known =
         |known: &str| known == name || known.strip_suffix('*').is_some_and(|head| name.starts_with(head));
@@ -182,12 +182,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_that_is_not_had_says_why_or_where_it_is() {
+    fn an_unknown_name_gets_a_hint() {
         use ExtensionPoint::{ChunkGrid, Codec, DataType, KeyEncoding, Transformer};
         let experiment = "it is an experiment of zarrs, which nothing else reads";
         for (point, name, expected) in [
-            (Codec, "numcodecs.zlib", "the crate zarr-codecs-numcodecs has it (feature \"zlib\")"), // D10.1
-            (Codec, "zlib", "the crate zarr-codecs-numcodecs has it (feature \"zlib\")"),           // D10.4
+            (Codec, "numcodecs.zlib", "the crate zarr-codecs-numcodecs has it (feature \"zlib\")"), // rule D10.1
+            (Codec, "zlib", "the crate zarr-codecs-numcodecs has it (feature \"zlib\")"), // rule D10.4
             (
                 Codec,
                 "numcodecs:json2",
@@ -197,7 +197,7 @@ mod tests {
             (DataType, "struct", "the crate zarr-meta has it"),
             (
                 Codec,
-                "https://codec.zarrs.dev/bytes_to_bytes/bz2", // D10.2
+                "https://codec.zarrs.dev/bytes_to_bytes/bz2", // rule D10.2
                 "the crate zarr-codecs-numcodecs has it (feature \"bz2\")",
             ),
             (
@@ -211,21 +211,21 @@ mod tests {
                 "the crate zarr-codecs-numcodecs has it (feature \"gzip\")",
             ),
             (Codec, "https://codec.zarrs.dev/bytes_to_bytes/gdeflate", experiment),
-            (Codec, "zarrs.gdeflate", experiment), // D10.3
+            (Codec, "zarrs.gdeflate", experiment), // rule D10.3
             (Codec, "zarrs.squeeze", experiment),
-            (Codec, "zarrs.vlen_v2", experiment), // D8.3
+            (Codec, "zarrs.vlen_v2", experiment), // rule D8.3
             (Codec, "zarrs.optional", experiment),
-            (DataType, "zarrs.optional", experiment), // B44
+            (DataType, "zarrs.optional", experiment), // rule B44
             (ChunkGrid, "zarrs.regular_bounded", experiment),
             (KeyEncoding, "zarrs.default_suffix", experiment),
-            (DataType, "variable_length_utf8", "nobody reads it; the type of strings is \"string\""), // B45
-            (Codec, "shuffle", "it is not registered; zarr-python writes \"numcodecs.shuffle\""),     // D10.7
+            (DataType, "variable_length_utf8", "no implementation reads it; use \"string\""), // rule B45
+            (Codec, "shuffle", "it is not registered; zarr-python writes \"numcodecs.shuffle\""), // rule D10.7
             (Codec, "imagecodecs_jpegxl", IMAGE),
             (Codec, "zfp", "the crate zarr-codec-zfp has it"),
-            (ChunkGrid, "rectilinear", "the crate zarr-traits has it"),
-            (ChunkGrid, "rectangular", "zarrs wrote it before there was \"rectilinear\""), // C20
+            (ChunkGrid, "rectilinear", "the crate zarr-meta has it"),
+            (ChunkGrid, "rectangular", "zarrs wrote it before there was \"rectilinear\""), // rule C20
             (Codec, "foo", ""),
-            (DataType, "https://example.org/int", ""), // B46
+            (DataType, "https://example.org/int", ""), // rule B46
             (DataType, "numcodecs.zlib", ""),
             (Transformer, "gzip", ""),
         ] {

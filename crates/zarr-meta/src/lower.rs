@@ -1,4 +1,4 @@
-//! From the documents of formats 1 and 2 to the model of format 3 (checklist H.9).
+//! Converts the documents of formats 1 and 2 to the model of format 3.
 
 use zarr_traits::Limits;
 
@@ -8,29 +8,29 @@ use crate::json::{Object, Value};
 use crate::v2::{self, Array, Dtype, Objects, Origin, Strings};
 use crate::v3::{ArrayDocument, Extension};
 
-/// The attribute in which xarray keeps the names of dimensions before format 3 (checklist J2).
+/// The attribute in which xarray stores the names of dimensions before format 3.
 pub const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 
-/// The member of a document of format 2 that says what stands between the numbers in a chunk key (checklist H7).
+/// The member of a document of format 2 with the separator of the numbers in a chunk key.
 pub(crate) const SEPARATOR: &str = "dimension_separator";
 
-/// The chunk keys of formats 1 and 2.
+/// Returns the chunk key encoding of formats 1 and 2.
 pub(crate) fn chunk_keys(separator: char) -> Extension {
     Extension::new("v2").with("separator", separator.to_string())
 }
 
-/// What a model of format 3 does not say about the array that it was made from.
+/// Facts about an array of format 1 or 2 that its model of format 3 does not have.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lowered {
-    /// The fill value is null (checklist G11).
+    /// Whether the fill value is null.
     pub(crate) fill_is_undefined: bool,
-    /// What keeps the model from being a document of format 3.
+    /// Why the model cannot be a document of format 3.
     pub(crate) obstacles: Vec<String>,
-    /// Where each codec of the model comes from.
+    /// The origin of each codec of the model.
     pub(crate) origins: Vec<Origin>,
-    /// There are no filters, and the compressor has other members.
+    /// Whether the document is of format 1, which has no filters and other members for the compressor.
     is_format_1: bool,
-    /// Why the chunks cannot be read; the model then has the dtype and the fill value as they stand.
+    /// Why the chunks cannot be read. The model then has the dtype and the fill value of the document.
     pub(crate) refusal: Option<MetaError>,
 }
 
@@ -44,7 +44,7 @@ struct Meaning {
 }
 
 impl Lowered {
-    /// The same for an array of format 1, which was read as if it were one of format 2.
+    /// Returns the same facts for an array of format 1 that was read as format 2.
     pub(crate) fn of_format_1(self) -> Self {
         let refusal = self.refusal.map(|e| {
             let place = compression(e.pointer());
@@ -53,8 +53,8 @@ impl Lowered {
         Self { is_format_1: true, refusal, ..self }
     }
 
-    /// The place in the older document of what stands at `pointer` in the model, and the id of the filter or compressor
-    /// that stands there.
+    /// Returns the pointer into the older document for `pointer` into the model, and the id of the filter or compressor
+    /// at that place.
     fn origin(&self, pointer: &str) -> (String, Option<&str>) {
         let (member, rest) = step(pointer);
         let place = match member {
@@ -71,7 +71,7 @@ impl Lowered {
         let (number, rest) = step(pointer);
         match number.parse::<usize>().ok().and_then(|i| self.origins.get(i)) {
             Some(Origin { place, id: Some(id) }) => {
-                // What is in the configuration there lies beside the id here.
+                // The older document has the members of the configuration next to the id.
                 let place = format!("{place}{}", rest.strip_prefix("/configuration").unwrap_or(rest));
                 (if self.is_format_1 { compression(&place) } else { place }, Some(id))
             }
@@ -80,7 +80,7 @@ impl Lowered {
         }
     }
 
-    /// An error of the model, as one of the older document: with its members, and its names of codecs.
+    /// Returns an error about the model as one about the older document, with its members and codec ids.
     pub(crate) fn restate(&self, e: MetaError) -> MetaError {
         match self.origin(e.pointer()) {
             (place, Some(id)) if e.kind() == MetaErrorKind::UnknownExtension => {
@@ -91,7 +91,7 @@ impl Lowered {
     }
 }
 
-/// Where format 1 has what format 2 has at `pointer`.
+/// Returns the pointer of format 1 that corresponds to `pointer` of format 2.
 fn compression(pointer: &str) -> String {
     match pointer.strip_prefix("/compressor") {
         None => pointer.to_owned(),
@@ -100,13 +100,13 @@ fn compression(pointer: &str) -> String {
     }
 }
 
-/// The first step of a pointer, and the rest of it.
+/// Splits a pointer into its first step and the rest.
 fn step(pointer: &str) -> (&str, &str) {
     let pointer = pointer.strip_prefix('/').unwrap_or(pointer);
     pointer.split_at(pointer.find('/').unwrap_or(pointer.len()))
 }
 
-/// Reports about the model, as such about the older document.
+/// A sink that turns reports about the model into reports about the older document.
 pub(crate) struct Restated<'a> {
     pub(crate) lowered: &'a Lowered,
     pub(crate) sink: &'a mut dyn Sink,
@@ -119,8 +119,8 @@ impl Sink for Restated<'_> {
     }
 }
 
-/// The model of an array of format 1 or 2. What of its dtype, codecs and fill value cannot be understood does not hide
-/// the array.
+/// Returns the model of an array of format 1 or 2. A dtype, codec or fill value that cannot be understood becomes a
+/// [`refusal`](Lowered::refusal), so that the array can still be listed.
 pub(crate) fn lower(
     array: &Array,
     attributes: &Object,
@@ -136,7 +136,7 @@ pub(crate) fn lower(
     notes.into_iter().try_for_each(|note| sink.report(note))?;
     let fill_is_undefined = array.fill_value.is_null();
     if fill_is_undefined {
-        let message = "what is not stored is undefined, and reads as zero";
+        let message = "the fill value is null: elements that are not stored are undefined and read as zero";
         sink.report(Diagnostic::new(Code::UndefinedFill, "/fill_value", message))?;
     }
 
@@ -159,7 +159,7 @@ pub(crate) fn lower(
     Ok((document, Lowered { fill_is_undefined, obstacles, origins, is_format_1: false, refusal }))
 }
 
-/// The names of the dimensions, when attributes of an array of `rank` dimensions have one for each (checklist J2).
+/// Returns the names of the dimensions if the attributes of an array of `rank` dimensions have one for each.
 pub(crate) fn dimension_names(attributes: &Object, rank: usize) -> Option<Vec<String>> {
     let names = attributes.get(DIMENSIONS)?;
     let names = names.elements()?.map(|name| Some(name.to_text().ok()?.into_owned()));
@@ -183,7 +183,7 @@ fn meaning(array: &Array, strings: Strings, limits: &Limits, sink: &mut dyn Sink
     };
     let mut obstacles = codecs.obstacles;
     if private {
-        obstacles.push(format!("no registered data type is like {}", array.dtype.summary()));
+        obstacles.push(format!("no registered data type corresponds to {}", array.dtype.summary()));
     }
     let fill_value = fill_value.map_err(|e| e.at("/fill_value"))?;
     Ok(Meaning { data_type, fill_value, codecs: codecs.list, origins: codecs.origins, obstacles })

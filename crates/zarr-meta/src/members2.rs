@@ -1,4 +1,4 @@
-//! An array of format 2 with other members in its document.
+//! Changes members of the document of an array of format 2.
 
 use zarr_traits::Limits;
 
@@ -8,7 +8,7 @@ use crate::json::{Object, Value};
 use crate::model::ArrayMeta;
 use crate::v2::{self, Dtype, codecs, tolerated};
 
-/// Members of a `.zarray` that say how elements are stored. Those that are not given stay as they are.
+/// Members of a `.zarray` that define how elements are stored. A member that is `None` stays as it is.
 ///
 /// ```
 /// use zarr_meta::{ArrayMeta, Members2, v3::Extension};
@@ -23,8 +23,8 @@ use crate::v2::{self, Dtype, codecs, tolerated};
 pub struct Members2 {
     /// The shape of a chunk.
     pub chunks: Option<Vec<u64>>,
-    /// A list of filters, or null. In an array of objects, what makes bytes of them stays in front, unless the list begins
-    /// with such a filter itself (checklist H.6).
+    /// A list of filters, or null. In an array of objects the present filter that turns objects into bytes stays first,
+    /// unless the list begins with such a filter.
     pub filters: Option<Value>,
     /// The compressor, or null.
     pub compressor: Option<Value>,
@@ -33,11 +33,11 @@ pub struct Members2 {
 }
 
 impl ArrayMeta {
-    /// This array of format 2 with other members in its document. All else is as it is spelled, but for members of filters
-    /// and of the compressor that reading tolerates: they get the form that numcodecs defines.
+    /// Returns this array of format 2 with other members in its document. All other text is kept, except for members of
+    /// filters and the compressor in a tolerated form: they get the form that numcodecs defines.
     ///
     /// # Errors
-    /// When the array is of another format, and when the document is none with these members.
+    /// If the array is of another format, or the document is not valid with these members.
     pub fn with_members2(&self, members: &Members2) -> MetaResult<Self> {
         let (mut root, attributes) =
             self.documents2().ok_or_else(|| MetaError::argument("the array is not of format 2"))?;
@@ -62,7 +62,7 @@ impl ArrayMeta {
     }
 }
 
-/// Gives filters and compressor the form that numcodecs defines; what has it keeps its spelling.
+/// Gives filters and compressor the form that numcodecs defines. One that has this form keeps its spelling.
 fn restate(members: &mut Object, netcdf: Option<u64>) {
     let strict = |codec: Value| tolerated::restated(&codec, netcdf);
     let compressor = members.get("compressor").map(strict);
@@ -74,7 +74,7 @@ fn restate(members: &mut Object, netcdf: Option<u64>) {
     }
 }
 
-/// The filters that are given, behind the one that elements cannot do without.
+/// Returns the new filters, preceded by the old object codec if they lack one.
 fn filters(old: Option<&Value>, new: &Value) -> Value {
     let first = |filters: &Value| filters.elements()?.next().filter(codecs::makes_bytes_of_objects);
     match old.and_then(first).filter(|_| first(new).is_none()) {

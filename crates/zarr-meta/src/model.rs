@@ -1,4 +1,4 @@
-//! What the rest of the workspace sees of an array's metadata, whatever the version of its documents.
+//! The metadata of an array, whatever the format of its documents.
 
 use std::sync::Arc;
 
@@ -19,30 +19,30 @@ use crate::v1;
 use crate::v2::{self, Attributes, Strings};
 use crate::v3::{ArrayDocument, Extension};
 
-/// The metadata of an array: documents, kept as they are spelled, with the model of version 3 on top.
+/// The metadata of an array: its documents, kept as they are spelled, and their meaning as a model of format 3.
 ///
-/// [`builder`](Self::builder) makes new metadata, [`parse`](Self::parse) reads stored metadata, and
-/// [`resolve`](Self::resolve) looks up what it names. An array of format 1 or 2 keeps its own documents, and beside them
-/// what they mean as a [`document`](Self::document) of format 3.
+/// [`builder`](Self::builder) creates metadata, [`parse`](Self::parse) reads stored metadata, and
+/// [`resolve`](Self::resolve) looks up its extensions. An array of format 1 or 2 keeps its own documents and has a
+/// [`document`](Self::document) of format 3 with the same meaning.
 #[derive(Debug, Clone)]
 pub struct ArrayMeta {
     document: ArrayDocument,
     old: Option<Box<Old>>,
 }
 
-/// What an array of format 1 or 2 has in the store, and what its model does not say.
+/// The documents of an array of format 1 or 2, and facts that its model does not have.
 #[derive(Debug, Clone)]
 struct Old {
     format: Format,
     array: Root,
     attributes: Attributes,
     lowered: Lowered,
-    /// Of chunk keys, where the document did not say it.
+    /// The assumed separator of chunk keys, if the document has none.
     assumed_separator: Option<char>,
 }
 
 impl ArrayMeta {
-    /// Metadata for a new array.
+    /// Returns a builder of metadata for a new array of format 3.
     ///
     /// ```
     /// use zarr_meta::{ArrayMeta, DataType, v3::Extension};
@@ -63,8 +63,8 @@ impl ArrayMeta {
         ArrayBuilder::new(shape.into(), data_type)
     }
 
-    /// Metadata for a new array of format 2. The data type and the fill value are given as in format 3, filters and
-    /// compressor as in format 2.
+    /// Returns a builder of metadata for a new array of format 2. The data type and the fill value are given as in
+    /// format 3, filters and compressor as in format 2.
     ///
     /// ```
     /// use zarr_meta::{ArrayMeta, DocumentName, v3::Extension};
@@ -83,20 +83,20 @@ impl ArrayMeta {
         ArrayBuilder2::new(shape.into(), data_type.into())
     }
 
-    /// Reads a `zarr.json`, tolerantly; what was tolerated is reported to `sink`.
+    /// Reads a `zarr.json`. Tolerated deviations are reported to `sink`.
     ///
     /// # Errors
-    /// When it is no valid document of an array, exceeds `limits`, or `sink` says so.
+    /// If it is not a valid document of an array or exceeds `limits`; and those of `sink`.
     pub fn parse(bytes: &[u8], limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Self> {
         ArrayDocument::parse(bytes, limits, sink).map(Self::from)
     }
 
-    /// Reads the documents of an array of format 2, `.zarray` and, where there is one, `.zattrs`, tolerantly; what was
-    /// tolerated is reported to `sink`. A dtype, codec or fill value that cannot be understood is an error of
-    /// [`resolve`](Self::resolve).
+    /// Reads the documents of an array of format 2: `.zarray` and, if present, `.zattrs`. Tolerated deviations are
+    /// reported to `sink`. A dtype, codec or fill value that cannot be understood is an error of
+    /// [`resolve`](Self::resolve) only.
     ///
     /// # Errors
-    /// When `array` is no valid document of an array of format 2 (checklist H.1), exceeds `limits`, or `sink` says so.
+    /// If `array` is not a valid document of an array of format 2 or exceeds `limits`; and those of `sink`.
     pub fn parse_v2(
         array: &[u8],
         attributes: Option<&[u8]>,
@@ -120,12 +120,13 @@ impl ArrayMeta {
         Ok(Self { document, old: Some(Box::new(old)) })
     }
 
-    /// Reads the documents of an array of format 1, `meta` and `attrs`, tolerantly; what was tolerated is reported to
-    /// `sink`. Arrays of order `"F"` whose compression is not blosc are read as zarr-python 1 has written them, in C
-    /// order, unless they are to be taken by the letter: `literal` (checklist I8).
+    /// Reads the documents of an array of format 1, `meta` and `attrs`. Tolerated deviations are reported to `sink`.
+    ///
+    /// zarr-python 1 wrote arrays of order `"F"` in C order unless their compression is blosc. They are read as
+    /// written, or with `literal` as the specification says (rule I8).
     ///
     /// # Errors
-    /// When `array` is no valid document of an array of format 1 (checklist I), exceeds `limits`, or `sink` says so.
+    /// If `array` is not a valid document of an array of format 1 or exceeds `limits`; and those of `sink`.
     pub fn parse_v1(
         array: &[u8],
         attributes: Option<&[u8]>,
@@ -150,18 +151,18 @@ impl ArrayMeta {
         Ok(Self { document, old: Some(Box::new(old)) })
     }
 
-    /// The version of the format.
+    /// Returns the format of the documents.
     pub fn format(&self) -> Format {
         self.old.as_ref().map_or(Format::V3, |old| old.format)
     }
 
-    /// Looks up the data type, chunk grid, key encoding, codecs and storage transformers, and reads the fill value. What
-    /// was tolerated is reported to `sink`.
+    /// Looks up the data type, chunk grid, key encoding, codecs and storage transformers, and reads the fill value.
+    /// Tolerated deviations are reported to `sink`.
     ///
     /// # Errors
-    /// Of kind [`UnknownExtension`](crate::MetaErrorKind::UnknownExtension) when the registry does not know a name that
-    /// must be understood; of kind [`Invalid`](crate::MetaErrorKind::Invalid) for a configuration or a fill value that is
-    /// refused and for codecs out of order; and what `sink` answers.
+    /// [`UnknownExtension`](crate::MetaErrorKind::UnknownExtension) if the registry does not know a name that must be
+    /// understood, [`Invalid`](crate::MetaErrorKind::Invalid) for an invalid configuration or fill value and for codecs
+    /// in a wrong order; and those of `sink`.
     pub fn resolve(&self, registry: &Registry, limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Resolved> {
         let Some(Old { lowered, .. }) = self.old.as_deref() else {
             return resolve::resolve(&self.document, &registry.public(), limits, sink);
@@ -173,13 +174,13 @@ impl ArrayMeta {
         }
     }
 
-    /// This array as one of format 3, chunks untouched. The names of dimensions that format 2 has among the attributes
-    /// become `dimension_names`; the attribute is kept beside them where `keep_attribute` says so (checklist H.9).
+    /// Returns this array in format 3, for the same chunks. The names of dimensions, an attribute in format 2, become
+    /// `dimension_names`. With `keep_attribute` the attribute stays as well.
     ///
     /// A [fill value that is undefined](Self::fill_is_undefined) becomes zero, an empty string or NaT.
     ///
     /// # Errors
-    /// The first of the [obstacles](Self::v3_obstacles), and what makes the array or its attributes unreadable.
+    /// For the first of the [obstacles](Self::v3_obstacles), and if the array or its attributes cannot be read.
     pub fn to_v3(&self, keep_attribute: bool) -> MetaResult<Self> {
         self.attributes_error().map_or(Ok(()), |e| Err(e.clone()))?;
         let mut meta = self.clone().understood()?;
@@ -194,8 +195,8 @@ impl ArrayMeta {
         Ok(meta)
     }
 
-    /// Whether the names of dimensions are among the attributes, as before format 3. Those of no dimensions are an empty list
-    /// there, and nothing in format 3.
+    /// Whether the names of dimensions are an attribute, as before format 3. A scalar has an empty list there, and no
+    /// member in format 3.
     pub(crate) fn names_are_an_attribute(&self) -> bool {
         self.old.is_some()
             && match self.shape() {
@@ -204,10 +205,10 @@ impl ArrayMeta {
             }
     }
 
-    /// This array as one of format 2, chunks untouched. The names of dimensions become an attribute (checklist J2).
+    /// Returns this array in format 2, for the same chunks. The names of dimensions become an attribute.
     ///
     /// # Errors
-    /// What format 2 cannot say: shards, a chunk grid that is not regular, data types and codecs that it lacks, and the
+    /// If format 2 has no equivalent: for shards, a chunk grid that is not regular, some data types and codecs, and the
     /// chunk key encoding `default`, whose chunks have other keys.
     pub fn to_v2(&self) -> MetaResult<Self> {
         if self.format() == Format::V2 {
@@ -222,7 +223,7 @@ impl ArrayMeta {
         builder.build()
     }
 
-    /// Itself, unless its dtype, codecs or fill value were refused.
+    /// Returns the array, or an error if its dtype, codecs or fill value could not be understood.
     pub(crate) fn understood(self) -> MetaResult<Self> {
         match self.old.as_ref().and_then(|old| old.lowered.refusal.as_ref()) {
             Some(refusal) => Err(refusal.clone()),
@@ -230,50 +231,49 @@ impl ArrayMeta {
         }
     }
 
-    /// Looks up the chunk grid alone.
+    /// Looks up the chunk grid only.
     ///
     /// # Errors
-    /// As [`resolve`](Self::resolve).
+    /// Those of [`resolve`](Self::resolve) about the chunk grid.
     pub fn chunk_grid(&self, registry: &Registry, limits: &Limits) -> MetaResult<Arc<dyn ChunkGrid>> {
         resolve::chunk_grid_alone(&self.document, registry, limits)
     }
 
-    /// Looks up the key encoding alone: where chunks lie is known also when what is in them is not.
+    /// Looks up the key encoding only, which gives the keys of chunks even if their codecs are unknown.
     ///
     /// # Errors
-    /// As [`resolve`](Self::resolve).
+    /// Those of [`resolve`](Self::resolve) about the key encoding.
     pub fn key_encoding(&self, registry: &Registry, limits: &Limits) -> MetaResult<Arc<dyn KeyEncoding>> {
         resolve::key_encoding_alone(&self.document, registry, limits)
     }
 
-    /// The document of format 3, or what an older one means as such. The latter may use names that documents of format 3
-    /// cannot, see [`v3_obstacles`](Self::v3_obstacles).
+    /// Returns the document of format 3, or for an older format the model with the same meaning. The model may use
+    /// names that documents of format 3 cannot; see [`v3_obstacles`](Self::v3_obstacles).
     pub fn document(&self) -> &ArrayDocument {
         &self.document
     }
 
-    /// Whether the content of what is not stored is undefined: the fill value of format 1 or 2 is null. It reads as zero,
-    /// an empty string or NaT, and a chunk of nothing else must be stored nevertheless (checklist H.3, G11).
+    /// Whether elements that are not stored are undefined, because the fill value of format 1 or 2 is null. They are
+    /// read as zero, an empty string or NaT. A chunk with only such elements must still be stored (rule G11).
     pub fn fill_is_undefined(&self) -> bool {
         self.old.as_ref().is_some_and(|old| old.lowered.fill_is_undefined)
     }
 
-    /// Why this array cannot become one of format 3 by new metadata alone; nothing when it can (checklist H.9).
+    /// Returns why this array cannot become one of format 3 for the same chunks; empty if it can.
     pub fn v3_obstacles(&self) -> &[String] {
         self.old.as_ref().map_or(&[], |old| &old.lowered.obstacles)
     }
 
-    /// The length of each dimension, in elements; none for a scalar.
+    /// Returns the length of each dimension in elements; empty for a scalar.
     pub fn shape(&self) -> &[u64] {
         self.document.shape()
     }
 
-    /// Gives the array another shape: a change of metadata only (checklist G1). Where the chunk grid ends before the new
-    /// shape it becomes longer (C18).
+    /// Changes the shape. This changes only metadata. A chunk grid that ends before the new shape grows.
     ///
     /// # Errors
-    /// As [`set_shape`](Self::set_shape) and [`chunk_grid`](Self::chunk_grid), and when the grid cannot grow that far; where
-    /// it must, also as [`resolve`](Self::resolve), of data type, fill value and codecs.
+    /// Those of [`set_shape`](Self::set_shape) and [`chunk_grid`](Self::chunk_grid), and if the grid cannot grow that
+    /// far. If it must grow, also those of [`resolve`](Self::resolve) about data type, fill value and codecs.
     pub fn resize(&mut self, shape: &[u64], registry: &Registry, limits: &Limits) -> MetaResult<()> {
         let grid = self.chunk_grid(registry, limits)?;
         let mut new = self.clone();
@@ -291,11 +291,11 @@ impl ArrayMeta {
         Ok(())
     }
 
-    /// Gives the array another shape, and keeps the chunk grid. Where that may end, as `rectilinear` may, see
+    /// Changes the shape and keeps the chunk grid. For grids that may end, such as `rectilinear`, see
     /// [`resize`](Self::resize).
     ///
     /// # Errors
-    /// When the number of dimensions is another one. Arrays of format 1 are not changed (checklist I).
+    /// If the number of dimensions differs, or the array is of format 1, which is read-only.
     pub fn set_shape(&mut self, shape: &[u64]) -> MetaResult<()> {
         self.check_writable()?;
         self.document.set_shape(shape)?;
@@ -305,12 +305,12 @@ impl ArrayMeta {
         Ok(())
     }
 
-    /// Says what stands between the numbers in the chunk keys of an array of format 2 whose document does not say so: before
-    /// version 2.8 zarr-python wrote keys with `/` and no `dimension_separator` (checklist H7). The document has the member
-    /// from now on, and keeps it where it is stored again. Nothing where there is a member, or in another format.
+    /// Sets the separator of chunk keys for an array of format 2 whose document has no `dimension_separator`:
+    /// zarr-python before 2.8 wrote keys with `/` without this member (rule H7). The document then has the member, also
+    /// when it is stored. Does nothing if the member is present, or in another format.
     ///
     /// # Errors
-    /// When `separator` is neither `.` nor `/`.
+    /// If `separator` is neither `.` nor `/`.
     pub fn assume_separator(&mut self, separator: char) -> MetaResult<()> {
         if !matches!(separator, '.' | '/') {
             return Err(MetaError::argument(format!("a separator is \".\" or \"/\", not {separator:?}")));
@@ -324,27 +324,27 @@ impl ArrayMeta {
         Ok(())
     }
 
-    /// The separator that was [assumed](Self::assume_separator), because the document does not say it.
+    /// Returns the separator that was [assumed](Self::assume_separator), if any.
     pub fn assumed_separator(&self) -> Option<char> {
         self.old.as_ref()?.assumed_separator
     }
 
-    /// The name of each dimension; `None` when there are no names.
+    /// Returns the name of each dimension, or `None` if there are no names.
     pub fn dimension_names(&self) -> Option<&[Option<String>]> {
         self.document.dimension_names()
     }
 
-    /// The attributes; empty when there are none, or when they [cannot be read](Self::attributes_error).
+    /// Returns the attributes; empty if there are none or if they [cannot be read](Self::attributes_error).
     pub fn attributes(&self) -> Object {
         self.document.attributes()
     }
 
-    /// Why the attributes cannot be read: before format 3 they have a document of their own (checklist H.t8).
+    /// Returns why the attributes cannot be read. Before format 3 they are a separate document.
     pub fn attributes_error(&self) -> Option<&MetaError> {
         self.old.as_ref()?.attributes.error()
     }
 
-    /// The attributes as a Rust type; see [`Object::deserialize`].
+    /// Returns the attributes as a Rust type; see [`Object::deserialize`].
     ///
     /// ```
     /// # use zarr_meta::{MetaError, ArrayMeta, DataType};
@@ -362,27 +362,28 @@ impl ArrayMeta {
     /// ```
     ///
     /// # Errors
-    /// When they are no such value, with the JSON pointer to the member; when they [cannot be
+    /// If the attributes do not fit the type, with the JSON pointer to the member; or if they [cannot be
     /// read](Self::attributes_error).
     pub fn attributes_as<T: DeserializeOwned>(&self) -> MetaResult<T> {
         self.attributes_error().map_or(Ok(()), |e| Err(e.clone()))?;
         self.attributes().deserialize().map_err(|e| e.at("/attributes"))
     }
 
-    /// Sets one attribute to anything that serializes; see [`Value::serialize`]. The others keep their bytes.
+    /// Sets one attribute to a value that can be serialized; see [`Value::serialize`]. The others keep their bytes.
     ///
     /// # Errors
-    /// When `value` has no form in JSON, and as [`edit_attributes`](Self::edit_attributes).
+    /// If `value` cannot be represented in JSON, and those of [`edit_attributes`](Self::edit_attributes).
     pub fn set_attribute<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> MetaResult<()> {
         let value = Value::serialize(value).map_err(|e| e.at(&pointer::join("/attributes", name)))?;
         self.edit_attributes(|attributes| attributes.set(name, value))
     }
 
-    /// Gives the array other attributes, an object.
+    /// Replaces the attributes. `attributes` must be an object.
     ///
     /// # Errors
-    /// When `attributes` is no object, or holds what JSON cannot: a bare `NaN`, a lone surrogate; and when those that
-    /// are there [cannot be read](Self::attributes_error). Arrays of format 1 are not changed.
+    /// If `attributes` is not an object or has a value that JSON cannot represent (a bare `NaN`, a lone surrogate), if
+    /// the present attributes [cannot be read](Self::attributes_error), or if the array is of format 1, which is
+    /// read-only.
     pub fn set_attributes(&mut self, attributes: impl Into<Value>) -> MetaResult<()> {
         self.check_writable()?;
         let Some(old) = &mut self.old else { return self.document.set_attributes(attributes) };
@@ -390,10 +391,10 @@ impl ArrayMeta {
         self.follow_attributes()
     }
 
-    /// Changes the attributes; what the change does not touch keeps its bytes.
+    /// Changes the attributes. Members that are not changed keep their bytes.
     ///
     /// # Errors
-    /// When the attributes [cannot be read](Self::attributes_error). Arrays of format 1 are not changed.
+    /// If the attributes [cannot be read](Self::attributes_error), or the array is of format 1, which is read-only.
     pub fn edit_attributes<R>(&mut self, change: impl FnOnce(&mut Object) -> R) -> MetaResult<R> {
         self.check_writable()?;
         let Some(old) = &mut self.old else { return Ok(self.document.edit_attributes(change)) };
@@ -402,7 +403,7 @@ impl ArrayMeta {
         Ok(result)
     }
 
-    /// Gives the model the attributes of the older document, and the names of dimensions that are among them.
+    /// Copies the attributes of the older document, and the names of dimensions in them, to the model.
     fn follow_attributes(&mut self) -> MetaResult<()> {
         let Some(old) = &self.old else { return Ok(()) };
         let attributes = old.attributes.object();
@@ -413,25 +414,25 @@ impl ArrayMeta {
         self.document.set_dimension_names(&names)
     }
 
-    /// The document of an array of format 2, and its attributes.
+    /// Returns the document of an array of format 2, and its attributes.
     pub(crate) fn documents2(&self) -> Option<(Root, Attributes)> {
         let old = self.old.as_ref().filter(|old| old.format == Format::V2)?;
         Some((old.array.clone(), old.attributes.clone()))
     }
 
-    /// Checklist I: format 1 is read, never written.
+    /// Returns an error for format 1, which is read-only.
     fn check_writable(&self) -> MetaResult<()> {
         match self.format() {
             Format::V1 => {
-                let message = "arrays of Zarr format 1 are read only, convert it first";
+                let message = "arrays of format 1 are read-only, convert the array first";
                 Err(MetaError::new(MetaErrorKind::Unsupported, message))
             }
             _ => Ok(()),
         }
     }
 
-    /// All documents of the array as they would be stored now, with `None` for one that must not exist. Attributes that
-    /// cannot be read are left out: what is stored may stay.
+    /// Returns all documents of the array to store, with `None` for a document that must not exist. Attributes that
+    /// cannot be read are left out, so that the stored ones stay.
     pub fn documents(&self) -> Vec<(DocumentName, Option<String>)> {
         let (array, attributes) = match self.format() {
             Format::V3 => (DocumentName::Node, None),
@@ -443,16 +444,16 @@ impl ArrayMeta {
         [(array, Some(self.to_text()))].into_iter().chain(attributes).collect()
     }
 
-    /// The text of the document that makes the array, without one of attributes; every byte that was not edited is as it
-    /// was read.
+    /// Returns the text of the document that makes the array, without separate attributes. Every byte that was not
+    /// edited is as it was read.
     pub fn to_text(&self) -> String {
         self.old.as_ref().map_or_else(|| self.document.to_text(), |old| old.array.to_text())
     }
 
-    /// Reports what is valid, but unwise: advice of [`Severity::Warning`](crate::Severity::Warning).
+    /// Reports advice about valid but unwise metadata, of [`Severity::Warning`](crate::Severity::Warning).
     ///
     /// # Errors
-    /// What `sink` answers.
+    /// Only those of `sink`.
     pub fn lint(&self, sink: &mut dyn Sink) -> MetaResult<()> {
         match &self.old {
             None => self.document.lint(sink),
@@ -467,11 +468,11 @@ impl From<ArrayDocument> for ArrayMeta {
     }
 }
 
-/// The error of a grid that ends before an array does.
+/// Returns the error of a grid that cannot grow to cover the array.
 fn cannot_grow(e: CodecError) -> MetaError {
     let kind = match e.kind() {
         CodecErrorKind::Unsupported => MetaErrorKind::Unsupported,
         _ => MetaErrorKind::InvalidArgument,
     };
-    MetaError::new(kind, "cannot be made to cover the array").at("/chunk_grid").with_source(e)
+    MetaError::new(kind, "cannot grow to cover the array").at("/chunk_grid").with_source(e)
 }

@@ -1,11 +1,11 @@
-//! What registered codec names stand for, as of the registry of extensions of July 2026 (checklist EXT).
+//! The roles of codecs, by the names in the registry of extensions as of July 2026.
 //!
-//! Reading never looks here: there the registry of the caller decides. The builder does, to complete a list, and what
-//! describes shards without a registry.
+//! Reading does not use this module: there the registry of the caller decides. It serves the builder, which completes
+//! lists of codecs, and descriptions of shards without a registry.
 
 use crate::v3::sharding::Sharding;
 
-/// Which end of a chain a codec stands at.
+/// The position of a codec in a chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     ArrayArray,
@@ -13,7 +13,7 @@ pub(crate) enum Role {
     BytesBytes,
 }
 
-/// The role of a codec, when its name is known.
+/// Returns the role of a codec, if its name is known.
 pub(crate) fn role(name: &str) -> Option<Role> {
     Some(match name {
         "transpose"
@@ -63,7 +63,7 @@ pub(crate) fn role(name: &str) -> Option<Role> {
     })
 }
 
-/// Whether elements of another type may leave the codec than reach it.
+/// Whether the codec may change the type of elements.
 pub(crate) fn changes_type(name: &str) -> bool {
     matches!(
         name,

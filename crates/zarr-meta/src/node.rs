@@ -22,18 +22,17 @@ pub enum NodeMeta {
 }
 
 impl NodeMeta {
-    /// Reads the documents of a node, tolerantly; what was tolerated is reported to `sink`. `None` when there is no node.
+    /// Reads the documents of a node. Tolerated deviations are reported to `sink`. Returns `None` if there is no node.
     ///
-    /// Where documents of several formats are given the newest counts (checklist F14, L73), and in format 2 an array goes
-    /// before a group (H.t10).
+    /// Of documents of several formats the newest counts, and in format 2 an array takes precedence over a group.
     ///
     /// # Errors
-    /// When the documents are not valid, exceed `limits`, or `sink` says so.
+    /// If the documents are not valid or exceed `limits`; and those of `sink`.
     pub fn parse(documents: &Documents, limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Option<Self>> {
         use DocumentName::{Array1, Array2, Attributes1, Attributes2, Group2, Node};
         if let Some(bytes) = documents.get(Node) {
             if let Some(other) = [Array2, Group2].into_iter().find(|name| documents.get(*name).is_some()) {
-                let message = format!("{Node} and {other} are side by side, only the former is read");
+                let message = format!("found both {Node} and {other}, only the former is read");
                 sink.report(Diagnostic::new(Code::TwoFormats, "", message))?;
             }
             return NodeDocument::parse(bytes, limits, sink).map(|node| Some(node.into()));
@@ -41,7 +40,7 @@ impl NodeMeta {
         let attributes = documents.get(Attributes2);
         if let Some(bytes) = documents.get(Array2) {
             if documents.get(Group2).is_some() {
-                let message = format!("{Array2} and {Group2} are side by side, only the former is read");
+                let message = format!("found both {Array2} and {Group2}, only the former is read");
                 sink.report(Diagnostic::new(Code::ArrayAndGroup, "", message))?;
             }
             let array = ArrayMeta::parse_v2(bytes, attributes.map(|b| &**b), limits, sink)?;
@@ -56,7 +55,7 @@ impl NodeMeta {
         ArrayMeta::parse_v1(bytes, attributes, false, limits, sink).map(|array| Some(Self::Array(array)))
     }
 
-    /// The version of the format.
+    /// Returns the format of the documents.
     pub fn format(&self) -> Format {
         match self {
             Self::Array(array) => array.format(),
@@ -64,7 +63,7 @@ impl NodeMeta {
         }
     }
 
-    /// The array, when it is one.
+    /// Returns the metadata of an array, or `None` for a group.
     pub fn array(self) -> Option<ArrayMeta> {
         match self {
             Self::Array(array) => Some(array),
@@ -72,7 +71,7 @@ impl NodeMeta {
         }
     }
 
-    /// The group, when it is one.
+    /// Returns the metadata of a group, or `None` for an array.
     pub fn group(self) -> Option<GroupMeta> {
         match self {
             Self::Array(_) => None,
@@ -80,7 +79,7 @@ impl NodeMeta {
         }
     }
 
-    /// The attributes; empty when there are none, or when they [cannot be read](Self::attributes_error).
+    /// Returns the attributes; empty if there are none or if they [cannot be read](Self::attributes_error).
     pub fn attributes(&self) -> Object {
         match self {
             Self::Array(array) => array.attributes(),
@@ -88,7 +87,7 @@ impl NodeMeta {
         }
     }
 
-    /// Why the attributes cannot be read: before format 3 they have a document of their own (checklist H.t8).
+    /// Returns why the attributes cannot be read. Before format 3 they are a separate document.
     pub fn attributes_error(&self) -> Option<&MetaError> {
         match self {
             Self::Array(array) => array.attributes_error(),
@@ -96,11 +95,12 @@ impl NodeMeta {
         }
     }
 
-    /// Gives the node other attributes, an object.
+    /// Replaces the attributes. `attributes` must be an object.
     ///
     /// # Errors
-    /// When `attributes` is no object, or holds what JSON cannot: a bare `NaN`, a lone surrogate; and when those that
-    /// are there [cannot be read](Self::attributes_error).
+    /// If `attributes` is not an object or has a value that JSON cannot represent (a bare `NaN`, a lone surrogate), if
+    /// the present attributes [cannot be read](Self::attributes_error), or for an array of format 1, which is
+    /// read-only.
     pub fn set_attributes(&mut self, attributes: impl Into<Value>) -> MetaResult<()> {
         match self {
             Self::Array(array) => array.set_attributes(attributes),
@@ -108,10 +108,10 @@ impl NodeMeta {
         }
     }
 
-    /// Changes the attributes; what the change does not touch keeps its bytes.
+    /// Changes the attributes. Members that are not changed keep their bytes.
     ///
     /// # Errors
-    /// When the attributes [cannot be read](Self::attributes_error).
+    /// If the attributes [cannot be read](Self::attributes_error), or for an array of format 1, which is read-only.
     pub fn edit_attributes<R>(&mut self, change: impl FnOnce(&mut Object) -> R) -> MetaResult<R> {
         match self {
             Self::Array(array) => array.edit_attributes(change),
@@ -119,8 +119,8 @@ impl NodeMeta {
         }
     }
 
-    /// All documents of the node as they would be stored now, with `None` for one that must not exist. Attributes that
-    /// cannot be read are left out: what is stored may stay.
+    /// Returns all documents of the node to store, with `None` for a document that must not exist. Attributes that
+    /// cannot be read are left out, so that the stored ones stay.
     pub fn documents(&self) -> Vec<(DocumentName, Option<String>)> {
         match self {
             Self::Array(array) => array.documents(),
@@ -128,10 +128,10 @@ impl NodeMeta {
         }
     }
 
-    /// Reports what is valid, but unwise: advice of [`Severity::Warning`](crate::Severity::Warning).
+    /// Reports advice about valid but unwise metadata, of [`Severity::Warning`](crate::Severity::Warning).
     ///
     /// # Errors
-    /// What `sink` answers.
+    /// Only those of `sink`.
     pub fn lint(&self, sink: &mut dyn Sink) -> MetaResult<()> {
         match self {
             Self::Array(array) => array.lint(sink),

@@ -1,16 +1,16 @@
-//! Names and paths of nodes (checklist F.1): strict for those who create, lenient for those who find.
+//! Names and paths of nodes: strict for new nodes, lenient for nodes that exist.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::error::{MetaError, MetaResult};
 
-/// The name of the document of a node, below the node's path.
+/// The name of the document of a node of format 3, below the node's path.
 pub const DOCUMENT: &str = "zarr.json";
 
-/// Why no node of this name may be created; nothing when it may be.
+/// Returns why a node of this name must not be created, or `None` if it may be.
 fn problem(name: &str) -> Option<&'static str> {
     match name {
         "" => Some("a node name must not be empty"),
-        DOCUMENT => Some("no node may be named \"zarr.json\""),
+        DOCUMENT => Some("a node name must not be \"zarr.json\""),
         _ if name.contains('/') => Some("a node name must not contain '/'"),
         _ if name.bytes().all(|b| b == b'.') => Some("a node name must not consist of periods only"),
         _ if name.starts_with("__") => Some("names that start with \"__\" are reserved"),
@@ -19,37 +19,38 @@ fn problem(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Checks the name of a node that is to be created: not empty, no `/`, not only periods, no `__` in front, not
-/// `zarr.json`. Names are case-sensitive and never normalised (checklist F1).
+/// Checks the name of a new node: it must not be empty, contain `/` or U+0000, consist of periods only, start with
+/// `__`, or be `zarr.json`. Names are case-sensitive and never normalised.
 ///
 /// # Errors
-/// Of kind [`InvalidArgument`](crate::MetaErrorKind::InvalidArgument), with the rule that is broken.
+/// [`InvalidArgument`](crate::MetaErrorKind::InvalidArgument) with the broken rule.
 pub fn check_new_name(name: &str) -> MetaResult<()> {
     problem(name).map_or(Ok(()), |why| Err(MetaError::argument(format!("{why}, found {name:?}"))))
 }
 
-/// Checks a path whose nodes are to be created, and gives it in its normal form.
+/// Checks the path of a new node, and returns it in its normal form.
 ///
 /// # Errors
-/// As [`normalize`] and [`check_new_name`].
+/// Those of [`normalize`] and [`check_new_name`].
 pub fn check_new_path(path: &str) -> MetaResult<String> {
     let normal = normalize(path)?;
     normal.split('/').filter(|s| !s.is_empty()).try_for_each(check_new_name)?;
     Ok(normal)
 }
 
-/// What a reader makes of a name that a store lists below a group (checklist F2, F2a, F3).
+/// How a reader treats a name that a store lists below a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Listed {
     /// An ordinary name: a node, if it has a document.
     Node,
-    /// A name that must not be created. If it has a document it is a node nevertheless, and this is to be reported.
+    /// A name that must not be created. If it has a document it is a node nevertheless, and the diagnostic is to be
+    /// reported.
     Odd(Diagnostic),
-    /// Never a node: a document, or a name that the core specification keeps for itself.
+    /// Never a node: a document, or a name that is reserved for the core specification (rules F2 and F2a).
     Never,
 }
 
-/// Judges a name that a store lists below a group.
+/// Returns how to treat a name that a store lists below a group.
 pub fn listed(name: &str) -> Listed {
     if name == DOCUMENT || name.starts_with("__zarr") || name.contains('/') {
         return Listed::Never;
@@ -64,11 +65,11 @@ pub fn listed(name: &str) -> Listed {
     }
 }
 
-/// The normal form of a path as a caller may spell it: `/` for the root, else `/foo/bar`. A slash at either end may be
-/// absent or present (checklist F4). Backslashes are ordinary characters.
+/// Returns the normal form of a path: `/` for the root, else `/foo/bar`. A slash at either end is optional. Backslashes
+/// are ordinary characters.
 ///
 /// # Errors
-/// When a segment is empty, `.` or `..`.
+/// If a segment is empty, `.` or `..`.
 pub fn normalize(path: &str) -> MetaResult<String> {
     let inner = path.strip_prefix('/').unwrap_or(path);
     let inner = inner.strip_suffix('/').unwrap_or(inner);
@@ -85,11 +86,11 @@ pub fn normalize(path: &str) -> MetaResult<String> {
     Ok(format!("/{inner}"))
 }
 
-/// The normal form of a path in a hierarchy of format 2, where backslashes stand for slashes and repeated slashes for one
-/// (checklist F5).
+/// Returns the normal form of a path in a hierarchy of format 2, where a backslash is a slash, and repeated slashes
+/// count as one.
 ///
 /// # Errors
-/// When a segment is `.` or `..`.
+/// If a segment is `.` or `..`.
 pub fn normalize_v2(path: &str) -> MetaResult<String> {
     let slashed = path.replace('\\', "/");
     let segments: Vec<&str> = slashed.split('/').filter(|s| !s.is_empty()).collect();
@@ -100,7 +101,7 @@ fn bad(path: &str, what: &str) -> MetaError {
     MetaError::argument(format!("expected a path like \"/foo/bar\", found {what} in {path:?}"))
 }
 
-/// The key of the document of the node at a path in normal form: `zarr.json`, `foo/bar/zarr.json` (checklist A1).
+/// Returns the key of the document of the node at a path in normal form: `zarr.json`, `foo/bar/zarr.json`.
 pub fn document_key(path: &str) -> String {
     match path.trim_matches('/') {
         "" => DOCUMENT.to_owned(),
@@ -113,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_new_nodes() {
+    fn only_valid_names_are_accepted_for_new_nodes() {
         for good in [
             "a",
             "A",
@@ -131,22 +132,22 @@ mod tests {
             "c",
             "0",
         ] {
-            assert!(check_new_name(good).is_ok(), "F.1 {good:?}");
+            assert!(check_new_name(good).is_ok(), "rule F1: {good:?}");
         }
         for bad in ["", "a/b", ".", "..", "...", "__x", "__zarr", "zarr.json", "a\0"] {
-            assert!(check_new_name(bad).is_err(), "F.1 {bad:?}");
+            assert!(check_new_name(bad).is_err(), "rule F1: {bad:?}");
         }
         let e = check_new_name("__x").unwrap_err();
         assert_eq!(e.to_string(), "names that start with \"__\" are reserved, found \"__x\"");
     }
 
     #[test]
-    fn names_that_are_found() {
+    fn listed_names_are_read_leniently() {
         assert_eq!(listed("a"), Listed::Node);
         assert_eq!(listed("zarr.json"), Listed::Never);
-        assert_eq!(listed("__zarr_thing"), Listed::Never); // F2a
+        assert_eq!(listed("__zarr_thing"), Listed::Never); // rule F2a
         for odd in ["__xarray_dataarray_variable__", "__values__"] {
-            assert!(matches!(listed(odd), Listed::Odd(d) if d.code == Code::ReservedName), "F2a {odd}");
+            assert!(matches!(listed(odd), Listed::Odd(d) if d.code == Code::ReservedName), "rule F2a: {odd}");
         }
         assert!(matches!(listed("a\0b"), Listed::Odd(d) if d.code == Code::OddName));
     }
@@ -163,16 +164,16 @@ mod tests {
             ("/__x", "/__x"),
             ("/foo/...", "/foo/..."),
         ] {
-            assert_eq!(normalize(path).unwrap(), normal, "F4 {path:?}");
+            assert_eq!(normalize(path).unwrap(), normal, "rule F4: {path:?}");
         }
         for bad in ["//", "foo//bar", "/foo//", "foo/./bar", "..", "/../x", "."] {
-            assert!(normalize(bad).is_err(), "F4 {bad:?}");
+            assert!(normalize(bad).is_err(), "rule F4: {bad:?}");
         }
         for (path, normal) in [("", "/"), ("\\", "/"), ("//foo\\bar///baz//", "/foo/bar/baz")] {
-            assert_eq!(normalize_v2(path).unwrap(), normal, "F5 {path:?}");
+            assert_eq!(normalize_v2(path).unwrap(), normal, "rule F5: {path:?}");
         }
         for bad in ["..", "foo\\..\\bar", "/./x"] {
-            assert!(normalize_v2(bad).is_err(), "F5 {bad:?}");
+            assert!(normalize_v2(bad).is_err(), "rule F5: {bad:?}");
         }
         assert!(check_new_path("/foo/__bar").is_err());
         assert_eq!(check_new_path("foo/bar/").unwrap(), "/foo/bar");

@@ -1,4 +1,4 @@
-//! From the model of format 3 to documents of format 2, where it can say the same (checklist B.7, H.9 backwards).
+//! Converts the model of format 3 to documents of format 2, as far as format 2 can express it.
 
 use zarr_traits::Limits;
 
@@ -11,7 +11,7 @@ use crate::names::{Role, role};
 use crate::v2::dtype::{ByteOrder, Core, Dtype, Endian, Kind, Scalar};
 use crate::v3::{self, ArrayDocument, Extension};
 
-/// A builder with all that the document says, but for its attributes.
+/// Returns a builder with everything in the document except its attributes.
 pub(crate) fn raise(array: &ArrayDocument) -> MetaResult<ArrayBuilder2> {
     if !array.storage_transformers().is_empty() {
         return Err(cannot("format 2 has no storage transformers").at("/storage_transformers"));
@@ -69,7 +69,8 @@ fn chunks(grid: &Extension) -> MetaResult<Vec<u64>> {
 fn separator(encoding: &Extension) -> MetaResult<char> {
     const PLACE: &str = "/chunk_key_encoding";
     if encoding.name() != "v2" {
-        let message = format!("chunks have other keys under the encoding {:?}, copy them", encoding.name());
+        let message =
+            format!("the encoding {:?} has other chunk keys, copy the array instead", encoding.name());
         return Err(cannot(message).at(PLACE));
     }
     match encoding.configuration().get("separator").as_ref().map(Value::as_raw) {
@@ -79,7 +80,7 @@ fn separator(encoding: &Extension) -> MetaResult<char> {
     }
 }
 
-/// The byte order that `bytes` gives to elements.
+/// Returns the byte order of the elements according to the codec `bytes`.
 fn byte_order(codecs: &[Extension]) -> ByteOrder {
     let endian = |value: &Value| if value.as_raw() == "\"big\"" { Endian::Big } else { Endian::Little };
     let bytes = codecs.iter().find(|c| matches!(c.name(), "bytes" | "bytes:fields"));
@@ -91,11 +92,11 @@ fn byte_order(codecs: &[Extension]) -> ByteOrder {
     }
 }
 
-/// What becomes of the codecs.
+/// The filters and the compressor that codecs become.
 struct Codecs {
-    /// What the next filter of numbers gets, while there are some.
+    /// The elements that the next filter of numbers encodes; `None` after the array has become bytes.
     stage: Option<Scalar>,
-    /// Bytes of an item of what reaches the next codec of bytes (checklist H20).
+    /// The size in bytes of an item of the buffer that the next codec of bytes encodes.
     items: u64,
     endian: Endian,
     fortran: bool,
@@ -122,7 +123,7 @@ impl Codecs {
         let rank = rank as u64;
         let reversed = order.iter().copied().eq((0..rank).rev());
         if !reversed && !order.iter().copied().eq(0..rank) {
-            return Err(cannot("format 2 has chunks in order C or F, and no other"));
+            return Err(cannot("format 2 stores chunks in order C or F only"));
         }
         self.fortran = reversed && rank > 1;
         Ok(())
@@ -131,7 +132,7 @@ impl Codecs {
     fn codec(&mut self, codec: &Extension) -> MetaResult<()> {
         let unknown = || cannot(format!("format 2 has no codec like {:?} here", codec.name()));
         match (codec.name(), role(codec.name())) {
-            // The bits of format 2 are in another order.
+            // Format 2 packs the bits in another order.
             ("numcodecs.packbits", _) => Err(unknown()),
             ("bytes" | "bytes:fields" | "vlen-utf8" | "vlen-bytes", _) => Ok(()),
             ("bitround" | "numcodecs.bitround", _) => self.bitround(codec),
@@ -140,7 +141,7 @@ impl Codecs {
             }
             (name, Some(Role::BytesBytes)) => {
                 let raised = byte_codec(codec, self.items)?.ok_or_else(unknown)?;
-                // Of two compressors the first is a filter (checklist H23).
+                // Of two compressors the first becomes a filter.
                 self.filters.extend(self.compressor.take());
                 match is_compressor(name) {
                     true => self.compressor = Some(raised),
@@ -163,7 +164,7 @@ impl Codecs {
         }
     }
 
-    /// A filter that takes numbers: in format 2 its dtypes have the byte order of the chunk.
+    /// Adds a filter of numbers. In format 2 its dtypes have the byte order of the chunk.
     fn typed(&mut self, id: &str, codec: &Extension) -> MetaResult<()> {
         let mut configuration = codec.configuration();
         let (from, to) = match id {
@@ -177,7 +178,7 @@ impl Codecs {
         };
         let taken = configuration.get(from).map_or(Ok(now), read).map_err(|e| e.at("/configuration"))?;
         if taken != now {
-            return Err(cannot(format!("the filter takes {taken}, and gets {now}")));
+            return Err(cannot(format!("the filter expects {taken}, but gets {now}")));
         }
         configuration.set(from, taken.to_string());
         let given = configuration.get(to).map(read).transpose().map_err(|e| e.at("/configuration"))?;
@@ -197,7 +198,7 @@ fn with_id(id: &str, configuration: &Object) -> Value {
     codec.into()
 }
 
-/// The filter or compressor for a codec of bytes; nothing when there is none.
+/// Returns the filter or compressor for a codec of bytes, or `None` if format 2 has none.
 fn byte_codec(codec: &Extension, items: u64) -> MetaResult<Option<Value>> {
     let mut configuration = codec.configuration();
     let id = match codec.name() {
@@ -215,7 +216,7 @@ fn byte_codec(codec: &Extension, items: u64) -> MetaResult<Option<Value>> {
     Ok(Some(with_id(id, &configuration)))
 }
 
-/// Whether a codec of bytes makes them fewer.
+/// Whether a codec of bytes is a compressor, not only a checksum or a shuffle.
 fn is_compressor(name: &str) -> bool {
     let id = name.strip_prefix("numcodecs.").unwrap_or(name);
     matches!(id, "zstd" | "gzip" | "blosc" | "zlib" | "bz2" | "lzma" | "lz4")

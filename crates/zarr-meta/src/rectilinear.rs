@@ -2,8 +2,8 @@
 //!
 //! | member | | |
 //! | --- | --- | --- |
-//! | `kind` | required | `"inline"`: the lengths stand here (checklist C10) |
-//! | `chunk_shapes` | required | for each dimension a length that is repeated as often as the array needs, or a list of lengths and of pairs `[length, count]`, whose sum is that of the array or more (C11, C12) |
+//! | `kind` | required | `"inline"`: the lengths are in the configuration |
+//! | `chunk_shapes` | required | for each dimension a length that is repeated without end, or a list of lengths and of pairs `[length, count]` that covers the array or more |
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -21,11 +21,11 @@ const KIND: &str = "kind";
 const INLINE: &str = "inline";
 const CHUNK_SHAPES: &str = "chunk_shapes";
 
-/// A grid whose chunks may have another length each: months, say, or what came in one delivery.
+/// A grid whose chunks may have different lengths, for example one chunk for each month.
 ///
-/// Chunks of equal length that follow each other are kept as one, however many there are; finding one takes as many steps
-/// as the number of such runs has binary digits. A dimension with a list has an end, which may lie behind that of the array
-/// (checklist C12); it [grows](ChunkGrid::grown) by one chunk, which covers all that is missing (C18).
+/// Consecutive chunks of equal length are stored as one run; a lookup takes a binary search over the runs. A dimension
+/// with a list of lengths has an end, which may lie after that of the array. It [grows](ChunkGrid::grown) by one chunk
+/// that covers all missing elements (rule C18).
 ///
 /// ```
 /// use zarr_traits::{ChunkGrid, Run};
@@ -41,7 +41,7 @@ const CHUNK_SHAPES: &str = "chunk_shapes";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RectilinearGrid {
     axes: Vec<Axis>,
-    /// Whether it came under its old name, in the old form.
+    /// Whether the grid was read under its old name, `rectangular`.
     is_draft: bool,
 }
 
@@ -49,21 +49,21 @@ pub struct RectilinearGrid {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Axis {
     runs: Vec<Placed>,
-    /// How many chunks there are, and how many elements in them; `None`: no end.
+    /// The number of chunks and the number of their elements; `None` if there is no end.
     end: Option<(u64, u64)>,
 }
 
-/// A run, with where it begins.
+/// A run of chunks of equal length, with its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Placed {
     length: u64,
-    /// The index of its first chunk, and the position of its first element.
+    /// The index of the first chunk, and the position of its first element.
     first: u64,
     start: u64,
 }
 
 impl RectilinearGrid {
-    /// Its entry in a registry.
+    /// The entry of `rectilinear` in a registry.
     pub const ENTRY: ChunkGridEntry = ChunkGridEntry::new("rectilinear", |configuration, shape, context| {
         match configuration.optional_string(KIND)? {
             Some(INLINE) => {}
@@ -78,8 +78,8 @@ impl RectilinearGrid {
         Ok(Arc::new(Self { axes: reader.axes(shape)?, is_draft: false }))
     });
 
-    /// The entry of `rectangular`, of a draft of the specification (ZEP 3) that zarrs has written: for who has such arrays
-    /// to read. There are no pairs, and the grid cannot grow (checklist C20).
+    /// The entry of `rectangular`, from a draft of the specification (ZEP 3) that zarrs implemented. Register it to
+    /// read such arrays. It has no pairs, and its grids cannot grow (rule C20).
     pub const RECTANGULAR: ChunkGridEntry =
         ChunkGridEntry::new("rectangular", |configuration, shape, context| {
             let most_runs = context.limits.grid_runs;
@@ -87,11 +87,10 @@ impl RectilinearGrid {
             Ok(Arc::new(Self { axes: reader.axes(shape)?, is_draft: true }))
         });
 
-    /// A grid of the chunks of each dimension, in their order.
+    /// Returns a grid with these runs of chunks in each dimension, in order.
     ///
     /// # Errors
-    /// When a length or a count is zero, when something follows on chunks without an end, and when chunks reach beyond
-    /// 2^64 elements.
+    /// If a length or a count is zero, a run follows chunks without an end, or chunks reach beyond 2^64 elements.
     pub fn new(dimensions: impl IntoIterator<Item = Vec<Run>>) -> CodecResult<Self> {
         let axis = |(dim, runs): (usize, Vec<Run>)| {
             let axis = runs.into_iter().try_fold(Axis::EMPTY, Axis::and);
@@ -101,8 +100,8 @@ impl RectilinearGrid {
         Ok(Self { axes, is_draft: false })
     }
 
-    /// The grid in the form that a new array shall have (checklist C17): a length in place of a list of equal ones, pairs
-    /// where they are shorter, and `regular` where that says it all.
+    /// Returns the grid in the form for new arrays (rule C17): one length in place of a list of equal lengths, pairs
+    /// where they are shorter, and `regular` if every dimension has one length.
     pub fn to_spec(&self) -> Spec {
         let lengths: Option<Vec<u64>> = self.axes.iter().map(Axis::only_length).collect();
         if let Some(chunk_shape) = lengths {
@@ -165,14 +164,14 @@ impl ChunkGrid for RectilinearGrid {
 const TOO_FAR: &str = "reaches beyond 2^64 elements";
 
 impl Axis {
-    /// Without chunks.
+    /// An axis without chunks.
     const EMPTY: Self = Self { runs: Vec::new(), end: Some((0, 0)) };
 
-    /// With more chunks behind those that there are.
+    /// Adds a run of chunks at the end.
     fn and(mut self, Run { length, count }: Run) -> Result<Self, &'static str> {
-        let (first, start) = self.end.ok_or("goes on behind chunks without an end")?;
+        let (first, start) = self.end.ok_or("has more chunks after chunks without an end")?;
         if length == 0 || count == Some(0) {
-            return Err("has chunks of length 0, or a run of none");
+            return Err("has a chunk length or a count of 0");
         }
         self.end = match count {
             None => None,
@@ -213,13 +212,12 @@ impl Axis {
             .map(|(run, end)| Run { length: run.length, count: end.map(|end| end - run.first) })
     }
 
-    /// How many elements of an array of this length have no chunk.
+    /// Returns the number of elements without a chunk in an array of this length, or `None` if there are none.
     fn missing(&self, length: u64) -> Option<u64> {
         self.end.and_then(|(_, end)| length.checked_sub(end)).filter(|missing| *missing > 0)
     }
 
-    /// The length of all chunks, where there is one; what lies behind the array does not matter. No chunks at all are as
-    /// good as any.
+    /// Returns the length of all chunks if they are equal, and 1 if there are no chunks.
     fn only_length(&self) -> Option<u64> {
         match self.runs[..] {
             [] => Some(1),
@@ -228,12 +226,12 @@ impl Axis {
         }
     }
 
-    /// As it stands in a document: a length, or a list with pairs where these are shorter.
+    /// Returns the form in a document: a length, or a list with pairs where they are shorter.
     fn to_value(&self) -> Value {
         let mut items = Vec::new();
         for Run { length, count } in self.runs() {
             let Some(count) = count else { return length.into() };
-            // `[v,n]` against `v,v,v`
+            // Compare the text of `[v,n]` with that of `v,v,v`.
             let digits = |n: u64| u64::from(n.checked_ilog10().unwrap_or(0)) + 1;
             let plain = digits(length).saturating_mul(count).saturating_add(count - 1);
             if digits(length) + digits(count) + 3 < plain {
@@ -246,7 +244,7 @@ impl Axis {
     }
 }
 
-/// Reads the member with the lengths.
+/// Reads the member with the chunk lengths.
 struct Reader<'r, 'c> {
     configuration: &'r mut Configuration<'c>,
     member: &'static str,
@@ -266,7 +264,7 @@ impl Reader<'_, '_> {
             let axis = self.axis(dim, item)?;
             if let Some(missing) = axis.missing(*length) {
                 let message = format!("ends {missing} elements before the array, which has {length}");
-                return Err(self.wrong(&[dim], message)); // C12
+                return Err(self.wrong(&[dim], message)); // rule C12
             }
             axes.push(axis);
         }
@@ -283,17 +281,14 @@ impl Reader<'_, '_> {
             let run = self.run(dim, i, item)?;
             axis = axis.and(run).map_err(|why| self.wrong(&[dim, i], why))?;
             if axis.runs.len() > self.most_runs {
-                let message = format!(
-                    "is where the length changes for the {}th time, which exceeds the limit",
-                    self.most_runs
-                );
+                let message = format!("exceeds the limit of {} runs of equal lengths", self.most_runs);
                 return Err(self.fail(CodecErrorKind::LimitExceeded, &[dim, i], message));
             }
         }
         Ok(axis)
     }
 
-    /// A length, or a pair of a length and how often it is repeated.
+    /// Reads a length, or a pair of a length and its count.
     fn run(&mut self, dim: usize, i: usize, item: &Value) -> CodecResult<Run> {
         match item.as_array() {
             Some(pair) if self.has_pairs => {
@@ -319,7 +314,7 @@ impl Reader<'_, '_> {
         self.fail(CodecErrorKind::Configuration, at, what)
     }
 
-    /// An error about what stands at `at` in the member.
+    /// Returns an error about the place `at` in the member.
     fn fail(&self, kind: CodecErrorKind, at: &[usize], what: impl Display) -> CodecError {
         let index: String = at.iter().map(|i| format!("[{i}]")).collect();
         let pointer: String = at.iter().map(|i| format!("/{i}")).collect();

@@ -1,4 +1,4 @@
-//! From a parsed document to something that can read chunks: extensions looked up in a registry (checklist K.2, K.3).
+//! Resolving: looks up the extensions of a document in a registry, so that chunks can be read.
 
 use std::sync::Arc;
 
@@ -16,13 +16,13 @@ use crate::json::pointer;
 use crate::known;
 use crate::v3::{ArrayDocument, Extension};
 
-/// What an array's document means to a registry.
+/// The meaning of an array's document according to a registry.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Resolved {
     /// The data type.
     pub data_type: DataType,
-    /// The fill value, bit for bit.
+    /// The fill value as exact bits.
     pub fill: FillValue,
     /// The chunk grid.
     pub grid: Arc<dyn ChunkGrid>,
@@ -30,20 +30,19 @@ pub struct Resolved {
     pub key_encoding: Arc<dyn KeyEncoding>,
     /// The codecs.
     pub chain: Arc<Chain>,
-    /// The storage transformers, in the order of the document, without those that may be ignored.
+    /// The storage transformers in the order of the document, without skipped ones.
     pub transformers: Vec<Arc<dyn StorageTransformer>>,
 }
 
 impl Resolved {
-    /// The unknown codecs that the document allows to skip. If there are any the array can be read, as far as its
-    /// writer says, but what is written without them would be wrong (checklist K5, L67).
+    /// Returns the unknown codecs that the document permits readers to skip. If there are any, the array can be read,
+    /// but must not be written, because the chunks would lack these codecs (rule K5).
     pub fn skipped(&self) -> &[String] {
         self.chain.skipped()
     }
 
-    /// Where the chunks of the array at `node` of `storage` lie: the storage behind the storage transformers. A request
-    /// passes them in the order of the document, so that the last one is next to the store (specification, "Storage
-    /// transformers"; checklist K7).
+    /// Returns the storage with the chunks of the array at `node` of `storage`, behind the storage transformers. A
+    /// request passes the transformers in the order of the document, so the last one is next to the store.
     pub fn storage(&self, storage: &Storage, node: &Prefix) -> Storage {
         if self.transformers.is_empty() {
             return storage.clone();
@@ -54,7 +53,7 @@ impl Resolved {
     }
 }
 
-/// Resolves a document of format 3, or the model of an older one with a registry that knows private names.
+/// Resolves a document of format 3, or the model of an older one if `registry` knows private names.
 pub(crate) fn resolve(
     array: &ArrayDocument,
     registry: &Registry,
@@ -74,7 +73,7 @@ pub(crate) fn resolve(
     Ok(Resolved { data_type, fill, grid, key_encoding, chain: Arc::new(chain), transformers })
 }
 
-/// What the elements of an array are.
+/// Returns the data type, fill value and rank of the elements.
 fn repr(array: &ArrayDocument, context: &Context<'_>, sink: &mut dyn Sink) -> MetaResult<Repr> {
     let (spec, waived) = meaningless_waiver(array.data_type(), "/data_type")?;
     let found = context.registry.data_type(&spec, context);
@@ -86,7 +85,7 @@ fn repr(array: &ArrayDocument, context: &Context<'_>, sink: &mut dyn Sink) -> Me
     Ok(Repr::new(data_type, fill, array.shape().len()))
 }
 
-/// The spec of an extension that must be understood, whatever it says, and what to report if it is (A.t49).
+/// Returns the spec of an extension that must always be understood, and a report if the document says otherwise.
 fn meaningless_waiver(extension: &Extension, place: &str) -> MetaResult<(Spec, Option<Diagnostic>)> {
     let spec = extension.to_spec().map_err(|e| e.at(place))?;
     let message = "must_understand: false has no meaning here, ignored";
@@ -95,7 +94,7 @@ fn meaningless_waiver(extension: &Extension, place: &str) -> MetaResult<(Spec, O
     Ok((spec, waived))
 }
 
-/// The chunk grid of an array, whatever its data type and codecs are.
+/// Resolves only the chunk grid of an array.
 pub(crate) fn chunk_grid_alone(
     array: &ArrayDocument,
     registry: &Registry,
@@ -104,7 +103,7 @@ pub(crate) fn chunk_grid_alone(
     chunk_grid(array, &Context::new(registry, limits), &mut Ignore)
 }
 
-/// Checklist C.1, C.2.
+/// Resolves the chunk grid.
 fn chunk_grid(
     array: &ArrayDocument,
     context: &Context<'_>,
@@ -119,7 +118,7 @@ fn chunk_grid(
     Ok(grid)
 }
 
-/// The key encoding of an array, whatever its data type and codecs are.
+/// Resolves only the key encoding of an array.
 pub(crate) fn key_encoding_alone(
     array: &ArrayDocument,
     registry: &Registry,
@@ -128,7 +127,7 @@ pub(crate) fn key_encoding_alone(
     key_encoding(array, &Context::new(registry, limits), &mut Ignore)
 }
 
-/// Checklist C.3; an unknown encoding is never taken for the default (C36).
+/// Resolves the key encoding. An unknown encoding is never read as `default` (rule C36).
 fn key_encoding(
     array: &ArrayDocument,
     context: &Context<'_>,
@@ -146,14 +145,14 @@ fn key_encoding(
     let (encoding, notes) = context.registry.key_encoding(&spec, context).map_err(|e| refused(e, PLACE))?;
     waived.into_iter().try_for_each(|d| sink.report(d))?;
     if misplaced.is_some() {
-        let message = "separator belongs into configuration; read as if it were there, unless there is one";
+        let message = "separator belongs in configuration; read as if it were there, unless there is one";
         sink.report(Diagnostic::new(Code::MisplacedSeparator, pointer::join(PLACE, "separator"), message))?;
     }
     report(&notes, PLACE, sink)?;
     Ok(encoding)
 }
 
-/// Checklist A23, A.t66, A.t67.
+/// Resolves the storage transformers. Unknown ones with `must_understand: false` are skipped.
 fn transformers(
     array: &ArrayDocument,
     context: &Context<'_>,
@@ -179,13 +178,13 @@ fn transformers(
     Ok(transformers)
 }
 
-/// The codecs of an array, whatever its chunk grid is.
+/// Resolves only the codecs of an array.
 pub(crate) fn chain_alone(array: &ArrayDocument, registry: &Registry, limits: &Limits) -> MetaResult<Chain> {
     let context = Context::new(registry, limits);
     chain(array, repr(array, &context, &mut Ignore)?, &context, &mut Ignore)
 }
 
-/// Checklist A21, A22, A.t60 to A.t63, K5.
+/// Resolves the codecs.
 fn chain(array: &ArrayDocument, repr: Repr, context: &Context<'_>, sink: &mut dyn Sink) -> MetaResult<Chain> {
     if array.codecs().is_empty() {
         return Err(MetaError::invalid("expected at least one codec, found none").at("/codecs"));
@@ -200,15 +199,15 @@ fn chain(array: &ArrayDocument, repr: Repr, context: &Context<'_>, sink: &mut dy
     Ok(chain)
 }
 
-/// How many shapes of chunks are tried when an array is opened.
+/// The most chunk shapes that are all checked when an array is opened.
 const TRIED: usize = 1 << 12;
 
-/// Whether the codecs can work on the chunks of the grid (checklist D.02). All shapes are tried where they are few. Else every
-/// length of every dimension is, with the first length of the others: most codecs judge dimensions one by one, and what the
-/// others cannot work on is an error when it is read.
+/// Checks that the codecs support the chunk shapes of the grid. If there are at most [`TRIED`] shapes, all are checked.
+/// Else each length of each dimension is checked with the first lengths of the others: most codecs check dimensions one
+/// by one, and a shape that is missed is an error when it is read.
 fn check_shapes(chain: &Chain, grid: &dyn ChunkGrid) -> Result<(), CodecError> {
     let lengths: Vec<Vec<u64>> = (0..grid.rank()).map(|dim| grid.lengths(dim)).collect();
-    // A dimension of length 0 may have no chunk at all.
+    // A dimension of length 0 may have no chunk.
     let first: Vec<u64> = lengths.iter().map(|l| l.first().copied().unwrap_or(1)).collect();
     let few = lengths.iter().try_fold(1, |all: usize, l| all.checked_mul(l.len().max(1)));
     let mut shapes = vec![first];
@@ -226,7 +225,7 @@ fn check_shapes(chain: &Chain, grid: &dyn ChunkGrid) -> Result<(), CodecError> {
     shapes.iter().try_for_each(|shape| chain.check_shape(shape))
 }
 
-/// The error of a registry or codec, as one of the document.
+/// Turns the error of a registry or codec into one about the document.
 fn refused(e: CodecError, place: &str) -> MetaError {
     let hint = e.unknown_name().and_then(|(point, name)| known::hint(point, name));
     let e = match hint {
@@ -249,7 +248,7 @@ fn refused(e: CodecError, place: &str) -> MetaError {
     MetaError::new(kind, message).at(&inner).at(place).with_source(e)
 }
 
-/// Hands on what an extension has put up with.
+/// Reports the notes of an extension.
 fn report(notes: &[Note], place: &str, sink: &mut dyn Sink) -> MetaResult<()> {
     notes.iter().try_for_each(|note| {
         let place = format!("{place}{}", note.pointer);
@@ -257,7 +256,7 @@ fn report(notes: &[Note], place: &str, sink: &mut dyn Sink) -> MetaResult<()> {
     })
 }
 
-/// The code of a note. Notes of third parties are of the general kind.
+/// Returns the code of a note. Notes of third parties get the general code.
 fn code(kind: NoteKind) -> Code {
     match kind {
         NoteKind::UnknownMember => Code::ConfigurationMember,

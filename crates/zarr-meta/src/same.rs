@@ -1,4 +1,4 @@
-//! Whether the chunks of one array are those of another.
+//! Whether two arrays have the same chunks.
 
 use zarr_traits::{Limits, Registry};
 
@@ -10,14 +10,13 @@ use crate::resolve::Resolved;
 use crate::v3::Extension;
 
 impl ArrayMeta {
-    /// Whether every object that is a chunk of this array is the same chunk of `other`, byte for byte: they have the same
-    /// shape, data type, chunk grid and codecs. Formats and keys may differ, and so may what stands for chunks that are not
-    /// stored.
+    /// Whether every stored chunk of this array could be stored in `other`, byte for byte: both have the same shape,
+    /// data type, chunk grid and codecs. Formats, keys and fill values may differ.
     ///
-    /// Arrays with storage transformers or with codecs that are skipped never have the same chunks.
+    /// Returns false for arrays with storage transformers or skipped codecs.
     ///
     /// # Errors
-    /// As [`resolve`](Self::resolve), of both.
+    /// Those of [`resolve`](Self::resolve) for either array.
     pub fn has_same_chunks(&self, other: &Self, registry: &Registry, limits: &Limits) -> MetaResult<bool> {
         let resolve = |meta: &Self| meta.resolve(registry, limits, &mut Ignore);
         let (a, b) = (resolve(self)?, resolve(other)?);
@@ -33,7 +32,7 @@ impl ArrayMeta {
     }
 }
 
-/// The codecs of an array in a form of which there is one.
+/// Returns the codecs of an array in their full form, in which equal codecs are spelled alike.
 fn full_codecs(meta: &ArrayMeta, resolved: &Resolved, registry: &Registry) -> Vec<Extension> {
     let element = Element::of(&resolved.data_type);
     full(meta.document().codecs(), element, meta.shape().len(), registry)

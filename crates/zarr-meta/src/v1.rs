@@ -1,4 +1,4 @@
-//! Documents of Zarr version 1, which are read and never written (checklist I).
+//! Documents of format 1, which are read but never written.
 
 use zarr_traits::Limits;
 
@@ -8,8 +8,8 @@ use crate::json::{Document, Kind, Object, Root, Value};
 use crate::v2::{self, Array, Codec, Order};
 use crate::v3::required;
 
-/// Reads `meta`, as the array of format 2 that has the same chunks. Members that format 1 does not define mean nothing
-/// (checklist I2).
+/// Reads `meta` and returns the array of format 2 that has the same chunks. Members that format 1 does not define are
+/// ignored.
 pub(crate) fn parse(
     bytes: &[u8],
     literal: bool,
@@ -22,8 +22,8 @@ pub(crate) fn parse(
     v2::format(members, 1, sink)?;
     let (shape, chunks) = v2::shapes(members, limits, sink)?;
     if shape.is_empty() {
-        // I7: the key of the only chunk would be empty.
-        let message = "arrays of format 1 without dimensions have no place for their element";
+        // The key of the only chunk would be empty (rule I7).
+        let message = "arrays of format 1 without dimensions are not supported, their chunk has no key";
         return Err(MetaError::new(MetaErrorKind::Unsupported, message).at("/shape"));
     }
     let compression = required(members, "/compression")?;
@@ -33,7 +33,7 @@ pub(crate) fn parse(
     let fill_value = required(members, "/fill_value")?;
     let blosc = compressor.as_ref().is_some_and(|c| c.id == "blosc");
     if order == Order::F && shape.len() > 1 && !blosc {
-        // I8: zarr-python 1 gave the compressors a copy in C order, and said F.
+        // zarr-python 1 passed a copy in C order to the compressors, but wrote F (rule I8).
         if !literal {
             order = Order::C;
         }
@@ -46,7 +46,7 @@ pub(crate) fn parse(
     Ok((root, array))
 }
 
-/// The compressor of format 2 that gives the same bytes (checklist I, table of compressions).
+/// Returns the compressor of format 2 that encodes the same bytes.
 fn compressor(name: &Value, options: &Value, sink: &mut dyn Sink) -> MetaResult<Option<Codec>> {
     const PLACE: &str = "/compression";
     let mut alias = |message: &str| sink.report(Diagnostic::new(Code::CompressionAlias, PLACE, message));
@@ -67,7 +67,7 @@ fn compressor(name: &Value, options: &Value, sink: &mut dyn Sink) -> MetaResult<
     Ok(Some(Codec { id: id.to_owned(), configuration }))
 }
 
-/// The options as members, with the defaults of zarr-python 1.
+/// Returns the options as members, with the defaults of zarr-python 1.
 fn options_of(id: &str, options: &Value) -> MetaResult<Object> {
     let mut configuration = Object::new();
     match (id, options.kind()) {
@@ -76,7 +76,7 @@ fn options_of(id: &str, options: &Value) -> MetaResult<Object> {
         ("zlib" | "bz2", _) => return Err(options.expected("a level")),
         (_, Kind::Null) => {}
         (_, Kind::Object) => configuration = options.as_object().unwrap_or_default(),
-        // A compression that nobody knows: what its options mean either.
+        // The options of an unknown compression are unknown as well, so keep them.
         ("blosc" | "lzma", _) => return Err(options.expected("null or an object")),
         _ => configuration.set("compression_opts", options),
     }

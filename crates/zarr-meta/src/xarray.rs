@@ -1,4 +1,4 @@
-//! What xarray says in another way before format 3 than in it (checklist J.2).
+//! Conventions of xarray that differ between format 3 and older formats.
 
 use zarr_traits::{
     DataType, FillValue,
@@ -13,11 +13,11 @@ pub use crate::lower::DIMENSIONS;
 use crate::model::ArrayMeta;
 use crate::v3::Extension;
 
-/// The attribute that holds the value of missing elements in format 3. Before, that is the fill value of the array.
+/// The attribute with the value of missing elements in format 3. In older formats that value is the fill value.
 pub const FILL_VALUE: &str = "_FillValue";
 
-/// The attributes that an array has in a copy of format 3: without the names of dimensions, which are a member there, and with
-/// the [attribute of the missing value](fill_value_attribute).
+/// Returns the attributes for a copy of the array in format 3: without the names of dimensions, which are a member
+/// there, and with the [attribute of the missing value](fill_value_attribute).
 pub fn attributes_of_format_3(array: &ArrayMeta) -> Object {
     let mut attributes = array.attributes();
     if array.names_are_an_attribute() {
@@ -32,10 +32,9 @@ pub fn attributes_of_format_3(array: &ArrayMeta) -> Object {
     attributes
 }
 
-/// The attributes that an array has in a copy of format 2, and the fill value by which it says there
-/// what an attribute said; none where the fill value stays. The names of dimensions that the model has become an attribute
-/// whenever an array becomes one of format 2; a scalar gets the empty list of names here, without which xarray does not open
-/// the dataset (checklist J2, J3).
+/// Returns the attributes for a copy of the array in format 2, and its fill value there; `None` if the fill value does
+/// not change. The names of dimensions are not added here, because every conversion to format 2 adds them. Only a
+/// scalar gets an empty list of names, without which xarray does not open the dataset (rules J2 and J3).
 pub fn attributes_of_format_2(array: &ArrayMeta) -> (Object, Option<Value>) {
     let (mut attributes, fill) = (array.attributes(), fill_value_of_format_2(array));
     if fill.is_some() {
@@ -47,9 +46,9 @@ pub fn attributes_of_format_2(array: &ArrayMeta) -> (Object, Option<Value>) {
     (attributes, fill)
 }
 
-/// The value that xarray takes for a missing element of an array of format 2, in the JSON form of a fill value of format 3:
-/// the fill value, and where that is null the attribute [`FILL_VALUE`]. Nothing for arrays that xarray does not open, which
-/// are those without names of dimensions, and for arrays of format 3.
+/// Returns the value that xarray treats as missing in an array of format 2, in the JSON form of a fill value of format
+/// 3: the fill value, or the attribute [`FILL_VALUE`] if the fill value is null. Returns `None` for arrays of format 3,
+/// and for arrays without names of dimensions, which xarray does not open.
 pub fn missing_value(array: &ArrayMeta) -> Option<Value> {
     let attributes = array.attributes();
     if array.format() == Format::V3 || !attributes.contains(DIMENSIONS) {
@@ -61,11 +60,11 @@ pub fn missing_value(array: &ArrayMeta) -> Option<Value> {
     }
 }
 
-/// The attribute [`FILL_VALUE`] of an array of format 3 by which xarray takes `value` for a missing element: floats of any
-/// width are the base64 of a float64 in little-endian order, since JSON has no NaN.
+/// Returns the attribute [`FILL_VALUE`] with which xarray treats `value` as missing in an array of format 3. Floats of
+/// any width are base64 of a little-endian float64, because JSON has no NaN.
 ///
-/// Nothing for a value that is none of the type, and for strings, bytes and times: xarray writes the attribute for the
-/// former, and does not open a dataset where it finds one (seen with 2026.9).
+/// Returns `None` for a value that does not fit the type, and for strings, bytes and times: xarray writes the attribute
+/// for strings, but does not open a dataset that has it (seen with 2026.9).
 pub fn fill_value_attribute(data_type: &Extension, value: &Value) -> Option<Value> {
     let data_type = DataType::core(data_type.name())?;
     let fill = fill::read(&data_type, value, &mut Ignore).ok()?;
@@ -82,13 +81,14 @@ pub fn fill_value_attribute(data_type: &Extension, value: &Value) -> Option<Valu
     }
 }
 
-/// The fill value by which xarray takes the same elements for missing in format 2 as by the attributes of this array of
-/// format 3: the value of the attribute [`FILL_VALUE`], or null where there is none, because a fill value alone says nothing
-/// about missing elements in format 3 and everything in format 2 (checklist J.2).
+/// Returns the fill value with which xarray treats the same elements as missing in format 2 as in this array of format
+/// 3. It
+/// is the value of the attribute [`FILL_VALUE`], or null without it, because only in format 2 does the fill value mean
+/// missing elements.
 ///
-/// Nothing where the fill value stays as it is: for arrays of older formats, for those that xarray does not open, which have
-/// no names of dimensions and are no scalars, for types other than numbers and booleans, and for an attribute that is no
-/// value of the type.
+/// Returns `None` if the fill value does not change: for arrays of older formats, for arrays without names of
+/// dimensions that are not scalars, which xarray does not open, for types other than numbers and booleans, and if the
+/// attribute does not fit the type.
 fn fill_value_of_format_2(array: &ArrayMeta) -> Option<Value> {
     let is_opened = array.dimension_names().is_some() || array.shape().is_empty();
     let data_type = DataType::core(array.document().data_type().name())?;
@@ -107,7 +107,7 @@ fn fill_value_of_format_2(array: &ArrayMeta) -> Option<Value> {
     fill::write(&data_type, &fill::read(&data_type, &value, &mut Ignore).ok()?).ok()
 }
 
-/// The number, or the name of one, that the base64 of a float64 stands for.
+/// Returns the JSON form of the float64 in a base64 string.
 fn float_of(encoded: &Value) -> Option<Value> {
     let bytes = base64::decode(&encoded.to_text().ok()?)?;
     let float = f64::from_le_bytes(bytes.try_into().ok()?);
@@ -121,7 +121,7 @@ mod tests {
 
     use super::*;
 
-    /// J.2: what `FillValueCoder.encode` of xarray 2026.9 gives for the fill values of zarr-python 3.1.6.
+    /// The values are those of `FillValueCoder.encode` of xarray 2026.9 for the fill values of zarr-python 3.1.6.
     #[test]
     fn missing_values_are_encoded_as_xarray_does() {
         for (data_type, fill, attribute) in [
@@ -144,7 +144,7 @@ mod tests {
         }
     }
 
-    /// J.2: a copy to format 2 masks what was masked, and nothing else.
+    /// A copy to format 2 masks the same elements as the original.
     #[test]
     fn missing_values_of_format_3_are_fill_values_of_format_2() {
         let fill = |data_type: &str, names: &str, attributes: &str| {
@@ -172,9 +172,9 @@ mod tests {
         assert_eq!(fill("int16", "", r#"{"_FillValue":-9}"#), None, "xarray does not open it");
     }
 
-    /// One of these would make the whole dataset one that xarray does not open.
+    /// xarray does not open a dataset with one of these attributes.
     #[test]
-    fn what_xarray_would_stumble_over_is_not_encoded() {
+    fn values_that_break_xarray_are_not_encoded() {
         for (data_type, fill) in [
             ("string", json!("")),
             ("bytes", json!("YWI=")),
@@ -188,7 +188,7 @@ mod tests {
         }
     }
 
-    /// J.2, J.t4: the fill value goes before the attribute, and no fill value is no missing value.
+    /// The fill value takes precedence over the attribute, and a null fill value is not a missing value (rule J.t4).
     #[test]
     fn the_fill_value_of_format_2_is_the_missing_value_of_xarray() {
         let missing = |fill: &str, attributes: &str| {
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(missing("-1", r#"{"_FillValue":7.5}"#), None);
     }
 
-    /// J2, J3: xarray gives a scalar an empty list of names, which would be an attribute like any other in format 3.
+    /// xarray gives a scalar an empty list of names, an ordinary attribute in format 3 (rules J2 and J3).
     #[test]
     fn a_scalar_keeps_no_list_of_names() {
         for (names, kept) in [("[]", false), (r#"["x"]"#, true)] {

@@ -1,4 +1,4 @@
-//! New metadata: the writer's profile (A.8, L.2), and what is refused early.
+//! New metadata: the form in which it is written, and early errors.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -20,7 +20,7 @@ fn zstd() -> Extension {
     Extension::new("zstd").with("level", 3)
 }
 
-/// Built, valid to the letter, and resolvable by a registry of the core.
+/// Builds metadata and asserts that a strict reader accepts and resolves it without advice.
 fn built(builder: ArrayBuilder) -> ArrayMeta {
     let meta = builder.build().unwrap();
     let read = ArrayMeta::parse(meta.to_text().as_bytes(), &Limits::default(), &mut Strict).unwrap();
@@ -33,7 +33,7 @@ fn built(builder: ArrayBuilder) -> ArrayMeta {
 }
 
 #[test]
-fn a8_the_profile_of_the_writer() {
+fn all_members_are_written_in_the_recommended_form() {
     let meta = built(
         builder()
             .shards([500, 500])
@@ -112,11 +112,11 @@ fn a8_the_profile_of_the_writer() {
     "x"
   ]
 }"#;
-    assert_eq!(meta.to_text(), text); // A50, A51, A52, A54, L36, L40
+    assert_eq!(meta.to_text(), text); // rules A50, A51, A52, A54, L36 and L40
 }
 
 #[test]
-fn what_is_not_said_is_recorded() {
+fn defaults_are_written_into_the_document() {
     let meta = built(ArrayMeta::builder([], DataType::UInt8));
     let compact = meta.document().to_value().to_compact();
     assert_eq!(
@@ -130,9 +130,9 @@ fn what_is_not_said_is_recorded() {
         (DataType::Complex128, "[0.0,0.0]"),
     ] {
         let meta = built(ArrayMeta::builder([4], data_type).chunks([2]));
-        assert_eq!(meta.document().fill_value().to_compact(), fill, "B7");
+        assert_eq!(meta.document().fill_value().to_compact(), fill, "rule B7");
     }
-    // A51: no names are no member; an empty name is one.
+    // Without names there is no member, and an empty name is a name (rule A51).
     let names = |names: [Option<&str>; 2]| {
         built(builder().dimension_names(names)).dimension_names().map(<[_]>::to_vec)
     };
@@ -153,11 +153,11 @@ fn codecs_are_completed_only_when_all_are_known() {
     assert_eq!(names(vec![transpose()]), ["transpose", "bytes"]);
     assert_eq!(names(vec![Extension::new("bytes").with("endian", "big"), zstd()]), ["bytes", "zstd"]);
     assert_eq!(names(vec!["mine.own".into()]), ["mine.own"]);
-    // What leaves this codec may need a byte order, also where what reaches it does not.
+    // The output of this codec may need a byte order, even if its input does not.
     let cast = Extension::new("cast_value").with("data_type", "int16");
     let meta = ArrayMeta::builder([4], DataType::UInt8).chunks([2]).codecs([cast]).build().unwrap();
     assert!(meta.document().codecs()[1].configuration().contains("endian"));
-    // L42, L38
+    // rules L42 and L38
     let meta = built(
         ArrayMeta::builder([], DataType::Int16)
             .codecs([Extension::new("transpose").with("order", Vec::<u64>::new())]),
@@ -170,7 +170,7 @@ fn codecs_are_completed_only_when_all_are_known() {
 }
 
 #[test]
-fn fills_are_exact() {
+fn fill_values_are_exact() {
     let fill = |data_type: DataType, fill: zarr_meta::Fill| {
         let meta = ArrayMeta::builder([4], data_type).chunks([2]).fill(fill).build()?;
         let resolved = meta.resolve(&common::registry(), &Limits::default(), &mut Strict)?;
@@ -201,7 +201,7 @@ fn fills_are_exact() {
 }
 
 #[test]
-fn what_does_not_fit_is_said_early() {
+fn values_that_do_not_fit_are_refused_early() {
     let cases: Vec<(ArrayBuilder, &str)> = vec![
         (ArrayMeta::builder([4], DataType::Int8), "the shape of the chunks is missing"),
         (
@@ -214,26 +214,26 @@ fn what_does_not_fit_is_said_early() {
         ),
         (
             builder().shards([250, 500]),
-            "in dimension 0 the shard length 250 is no multiple of the chunk length 100",
+            "in dimension 0 the shard length 250 is not a multiple of the chunk length 100",
         ),
         (builder().shards([500]), "the array has 2 dimensions, the shard shape 1"),
         (builder().dimension_names(["x"]), "expected one name for each of 2 dimensions, found 1"),
         (builder().dimension_names([1, 2]), "expected a string or null, found 1"),
-        (builder().dimension_names(["x", "y\0"]), "member \"/dimension_names/1\": the name holds U+0000"),
-        (builder().attributes(json!({"a": {"\0": 1}})), "the name holds U+0000"), // L51
+        (builder().dimension_names(["x", "y\0"]), "member \"/dimension_names/1\": the name contains U+0000"),
+        (builder().attributes(json!({"a": {"\0": 1}})), "the name contains U+0000"), // rule L51
         (builder().attributes(json!([])), "member \"/attributes\": expected an object, found []"),
         (builder().fill(json!({})), "member \"/fill_value\": expected a number"),
         (builder().shards([500, 500]).chunk_grid(Extension::new("x")), "either a chunk grid or shards"),
         (
             builder().codecs([Extension::new("sharding_indexed"), "crc32c".into()]),
-            "codec \"crc32c\" behind a shard",
-        ), // L39
-        (ArrayMeta::builder([4], DataType::Raw(0)).chunks([2]), "unknown"), // B.t46
+            "codec \"crc32c\" after a shard",
+        ), // rule L39
+        (ArrayMeta::builder([4], DataType::Raw(0)).chunks([2]), "unknown"), // rule B.t46
     ];
     for (builder, words) in cases {
         match builder.build() {
             Err(e) => assert!(e.to_string().contains(words), "{e}"),
-            // The name of the type is for the registry to judge.
+            // Only the registry can judge the name of the type.
             Ok(meta) => {
                 let e = meta.resolve(&common::registry(), &Limits::default(), &mut Strict).unwrap_err();
                 assert!(e.to_string().contains(words), "{e}");
@@ -241,12 +241,12 @@ fn what_does_not_fit_is_said_early() {
         }
     }
     let forced = builder().codecs([Extension::new("sharding_indexed"), "crc32c".into()]).unusual();
-    assert!(forced.build().is_ok(), "L39");
-    // What could not be read again is not written.
+    assert!(forced.build().is_ok(), "rule L39");
+    // A document that could not be read again is not written.
     let nested = |n: usize| Value::parse(&format!("{{\"a\":{}{}}}", "[".repeat(n), "]".repeat(n))).unwrap();
     assert!(builder().attributes(nested(126)).build().is_ok());
     assert_eq!(builder().attributes(nested(127)).build().unwrap_err().kind(), MetaErrorKind::LimitExceeded);
-    // L86, L51: what was tolerated in a document is not written into a new one.
+    // Deviations tolerated in a stored document are not written into a new one (rules L86 and L51).
     for text in [r#"{"a":NaN}"#, r#"{"a":"\ud800"}"#] {
         let read = parse(&base(&[("attributes", text)])).unwrap().attributes();
         let e = builder().attributes(&read).build().unwrap_err();
@@ -268,7 +268,7 @@ fn groups_are_built() {
 
 proptest! {
     #[test]
-    fn what_is_built_is_read(
+    fn built_metadata_is_read_back(
         shape in prop::collection::vec(0..5000u64, 0..5),
         chunk in 1..40u64,
         pack in prop::option::of(1..5u64),
@@ -296,7 +296,7 @@ proptest! {
 }
 
 #[test]
-fn l_2_fill_values_of_floats_of_one_byte_are_their_bits() {
+fn fill_values_of_one_byte_floats_are_written_as_bits() {
     let limits = Limits::default();
     let registry = common::registry();
     let context = Context::new(&registry, &limits);
@@ -313,7 +313,7 @@ fn l_2_fill_values_of_floats_of_one_byte_are_their_bits() {
 }
 
 #[test]
-fn c17_chunks_of_different_lengths_are_written_in_the_shortest_form() {
+fn chunks_of_different_lengths_are_written_in_the_shortest_form() {
     let grid = |lists: serde_json::Value| {
         Extension::new("rectilinear").with("kind", "inline").with("chunk_shapes", lists)
     };
@@ -337,7 +337,7 @@ fn c17_chunks_of_different_lengths_are_written_in_the_shortest_form() {
         let e = build(lists).unwrap_err();
         assert_eq!((e.kind(), e.pointer()), (MetaErrorKind::InvalidArgument, pointer), "{e}");
     }
-    // With the shape of chunks it is a grid of shards.
+    // With a chunk shape it is a grid of shards.
     let shards =
         |lists| ArrayMeta::builder([6, 8], DataType::UInt8).chunk_grid(grid(lists)).chunks([2, 2]).build();
     let meta = shards(json!([[2, 4], 4])).unwrap();
@@ -345,15 +345,15 @@ fn c17_chunks_of_different_lengths_are_written_in_the_shortest_form() {
     let inner = meta.document().codecs()[0].configuration().get("chunk_shape").unwrap();
     assert_eq!(inner.to_compact(), "[2,2]");
     let e = shards(json!([[2, 4, 3], 4])).unwrap_err();
-    assert_eq!(e.to_string(), "in dimension 0 the shard length 3 is no multiple of the chunk length 2"); // C19
-    // Grids from elsewhere are taken as they are.
+    assert_eq!(e.to_string(), "in dimension 0 the shard length 3 is not a multiple of the chunk length 2"); // rule C19
+    // Unknown grids are not changed.
     let other = Extension::new("hexagonal");
     let meta = ArrayMeta::builder([6], DataType::UInt8).chunk_grid(other.clone()).build().unwrap();
     assert_eq!(meta.document().chunk_grid(), &other);
 }
 
 #[test]
-fn c34_new_arrays_have_the_keys_of_format_3_unless_others_are_wanted() {
+fn new_arrays_have_the_chunk_keys_of_format_3_by_default() {
     let keys = |builder: ArrayBuilder| builder.build().unwrap().document().chunk_key_encoding().clone();
     assert_eq!(keys(builder()), Extension::new("default").with("separator", "/"));
     let v2 = Extension::new("v2").with("separator", ".");

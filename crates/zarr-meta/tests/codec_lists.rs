@@ -60,9 +60,9 @@ fn codecs_are_written_in_their_full_form() {
     assert_eq!(full(null, &DataType::UInt8), r#"{"name":"bytes"}"#);
 }
 
-/// The type size and the byte order are those of what reaches a codec.
+/// The type size and the byte order are those of the elements that reach a codec.
 #[test]
-fn a_codec_that_changes_the_type_counts() {
+fn a_change_of_the_data_type_affects_later_codecs() {
     let big = r#"{"name":"bytes","configuration":{"endian":"big"}}"#;
     let blosc = r#"{"name":"blosc","configuration":{"cname":"lz4"}}"#;
     for (codec, size, order) in [
@@ -83,7 +83,7 @@ fn a_codec_that_changes_the_type_counts() {
 }
 
 #[test]
-fn what_numcodecs_names_in_its_own_way_is_completed_like_the_rest() {
+fn portable_blosc_is_completed_like_any_other() {
     let blosc = codecs(r#"{"name":"numcodecs.blosc","configuration":{"shuffle":-1}}"#);
     for (data_type, shuffle, size) in [(DataType::UInt8, "bitshuffle", 1), (DataType::Int32, "shuffle", 4)] {
         let written = written(&portable(&blosc), &data_type, 1, &registry());
@@ -101,7 +101,7 @@ fn v3(edits: &[(&str, &str)]) -> ArrayMeta {
 }
 
 #[test]
-fn arrays_with_the_same_bytes_in_every_chunk() {
+fn arrays_with_equal_bytes_in_every_chunk_have_the_same_chunks() {
     let v2 = |dtype: &str, order: &str| {
         let text = format!(
             r#"{{"zarr_format":2,"shape":[4],"chunks":[2],"dtype":"{dtype}","compressor":null,"fill_value":7,"order":"{order}","filters":null}}"#

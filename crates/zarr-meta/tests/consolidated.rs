@@ -1,4 +1,4 @@
-//! Consolidated metadata in both forms (checklist F.5).
+//! Both forms of consolidated metadata.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use zarr_meta::consolidated::{Difference, Form, Index, remove_inline, same};
@@ -24,10 +24,10 @@ fn paths_become_keys_and_odd_ones_are_reported() {
     use Code::{ConsolidatedKey as Key, ImplicitGroup as Implicit};
     let cases: &[(&[&str], &[&str], &[Code])] = &[
         (&["a", "a/x"], &["a/x/zarr.json", "a/zarr.json"], &[]),
-        (&["/a"], &["a/zarr.json"], &[Key]),           // F41
-        (&["/a", "a"], &["a/zarr.json"], &[Key, Key]), // F.t4: the same node
-        (&["a/"], &["a/zarr.json"], &[Key]),           // F.t4
-        (&["a/b"], &["a/b/zarr.json"], &[Implicit]),   // F.t10
+        (&["/a"], &["a/zarr.json"], &[Key]),           // rule F41
+        (&["/a", "a"], &["a/zarr.json"], &[Key, Key]), // rule F.t4: the same node
+        (&["a/"], &["a/zarr.json"], &[Key]),           // rule F.t4
+        (&["a/b"], &["a/b/zarr.json"], &[Implicit]),   // rule F.t10
         (&["a/b/c", "a/b/d", "a"], &["a/b/c/zarr.json", "a/b/d/zarr.json", "a/zarr.json"], &[Implicit]),
         (&["", "..", "a//b", "a/../b", "."], &[], &[Key; 5]),
     ];
@@ -38,16 +38,16 @@ fn paths_become_keys_and_odd_ones_are_reported() {
     }
 }
 
-/// F48: a document that is no metadata of any kind is kept as it is, and hides nobody.
+/// A document that is not metadata is kept as it is, and does not hide other nodes (rule F48).
 #[test]
-fn no_node_is_looked_at() {
+fn documents_of_nodes_are_not_parsed() {
     let (index, notes) = inline(&format!(r#"{{"a":17,"b":{GROUP},"c":{{"codecs":"?"}}}}"#));
     assert_eq!((index.paths().count(), notes.len()), (3, 0));
     assert_eq!(index.get("a/zarr.json").unwrap().as_raw(), "17");
 }
 
 #[test]
-fn f46_consolidated_metadata_of_an_array_in_a_map_means_nothing() {
+fn consolidated_metadata_of_an_array_is_removed() {
     let array = r#"{"zarr_format":3,"node_type":"array","attributes":{"consolidated_metadata":1}"#;
     let marked = |member: &str| format!(r#"{{"x":{array},"consolidated_metadata":{member}}}}}"#);
     for member in ["null", r#"{"kind":"inline","must_understand":false,"metadata":{}}"#, "17"] {
@@ -55,14 +55,14 @@ fn f46_consolidated_metadata_of_an_array_in_a_map_means_nothing() {
         let found = index.get("x/zarr.json").unwrap().to_compact();
         assert_eq!((found, notes.len()), (format!("{array}}}"), 0), "{member}");
     }
-    // The marker of a group stays: whoever reads the document knows what it is.
+    // The member of a group stays, because readers of group documents know it.
     let group = r#"{"zarr_format":3,"node_type":"group","consolidated_metadata":null}"#;
     assert_eq!(inline(&format!(r#"{{"g":{group}}}"#)).0.get("g/zarr.json").unwrap().as_raw(), group);
 }
 
-/// F50.
+/// The keys of format 2 are those of the store (rule F50).
 #[test]
-fn version_2_has_keys_of_the_store() {
+fn format_2_has_the_keys_of_the_store() {
     let parse = |text: &str| Index::parse(text.as_bytes(), &Limits::default(), &mut Ignore);
     let index = parse(
         r#"{"zarr_consolidated_format":1,"metadata":{".zgroup":{"zarr_format":2},".zattrs":{},
@@ -71,7 +71,7 @@ fn version_2_has_keys_of_the_store() {
     let index = index.unwrap();
     assert_eq!(keys(&index), [".zattrs", ".zgroup", "a/.zarray", "a/.zattrs"]);
     assert_eq!(index.paths().collect::<Vec<_>>(), ["", "a"]);
-    // F.t7
+    // rule F.t7
     let e = parse(r#"{"zarr_consolidated_format":2,"metadata":{}}"#).unwrap_err();
     assert_eq!(e.kind(), MetaErrorKind::Unsupported);
     for bad in [
@@ -86,7 +86,7 @@ fn version_2_has_keys_of_the_store() {
 }
 
 #[test]
-fn what_is_written_is_ordered_complete_and_reads_back() {
+fn written_metadata_is_ordered_complete_and_read_back() {
     let mut index = Index::new(Form::Inline);
     for path in ["b", "z/y/x", "a/b", "a"] {
         index.insert(&format!("{path}/zarr.json"), Value::parse(GROUP).unwrap());
@@ -97,10 +97,14 @@ fn what_is_written_is_ordered_complete_and_reads_back() {
     let group = GroupDocument::parse(text.as_bytes(), &Limits::default(), &mut zarr_meta::Strict).unwrap();
     let metadata = group.consolidated().unwrap();
     let names: Vec<_> = metadata.members().map(|m| m.name_lossy().into_owned()).collect();
-    assert_eq!(names, ["a", "b", "z", "a/b", "z/y", "a/b/t", "z/y/x"], "F49: by depth, groups in between");
-    assert_eq!(metadata.get("a/b/t").unwrap().to_compact(), array.as_raw(), "the document as it stands");
+    assert_eq!(
+        names,
+        ["a", "b", "z", "a/b", "z/y", "a/b/t", "z/y/x"],
+        "rule F49: by depth, groups in between"
+    );
+    assert_eq!(metadata.get("a/b/t").unwrap().to_compact(), array.as_raw(), "the document is not changed");
     let marker = r#""consolidated_metadata":{"kind":"inline","must_understand":false,"metadata":{}}"#;
-    assert!(metadata.get("a").unwrap().to_compact().contains(marker), "F42");
+    assert!(metadata.get("a").unwrap().to_compact().contains(marker), "rule F42");
     let (again, notes) = (Index::inline(&metadata, &mut Ignore).unwrap(), Vec::<Code>::new());
     assert!(notes.is_empty());
     assert_eq!(again.differences(&index), [Difference::Gone("z".into()), Difference::Gone("z/y".into())]);
@@ -109,10 +113,10 @@ fn what_is_written_is_ordered_complete_and_reads_back() {
 }
 
 #[test]
-fn version_2_is_written_as_others_read_it() {
+fn format_2_is_written_as_others_read_it() {
     let mut index = Index::new(Form::Object);
     index.insert("g/a/.zarray", Value::parse("{}").unwrap());
-    index.insert(".zgroup", Value::parse(r#"{"zarr_format":2,"consolidated_metadata":{}}"#).unwrap()); // F51
+    index.insert(".zgroup", Value::parse(r#"{"zarr_format":2,"consolidated_metadata":{}}"#).unwrap()); // rule F51
     let text = index.to_text();
     let wanted = r#"{"zarr_consolidated_format":1,"metadata":{".zgroup":{"zarr_format":2},"g/.zgroup":{"zarr_format":2},"g/a/.zarray":{}}}"#;
     assert_eq!(Value::parse(&text).unwrap().to_compact(), wanted);
@@ -121,7 +125,7 @@ fn version_2_is_written_as_others_read_it() {
 }
 
 #[test]
-fn values_are_the_same_however_they_are_spelled() {
+fn equal_values_may_differ_in_spelling() {
     let value = |text: &str| Value::parse(text).unwrap();
     for (a, b) in [
         (r#"{"a":1,"b":[1,2]}"#, r#"{ "b" : [1, 2], "a" : 1.0 }"#),
@@ -147,7 +151,7 @@ fn values_are_the_same_however_they_are_spelled() {
 }
 
 #[test]
-fn stale_nodes_are_named() {
+fn differences_name_the_nodes() {
     let (ours, _) = inline(&format!(
         r#"{{"a":{GROUP},"b":{GROUP},"g":{{"node_type":"group","zarr_format":3,"consolidated_metadata":null}}}}"#
     ));
@@ -160,12 +164,12 @@ fn stale_nodes_are_named() {
     let index = |text: &str| Index::parse(text.as_bytes(), &Limits::default(), &mut Ignore).unwrap();
     let bare = index(r#"{"zarr_consolidated_format":1,"metadata":{"a/.zarray":{}}}"#);
     let empty = index(r#"{"zarr_consolidated_format":1,"metadata":{"a/.zarray":{},"a/.zattrs":{}}}"#);
-    assert_eq!(bare.differences(&empty), [], "F52");
+    assert_eq!(bare.differences(&empty), [], "rule F52");
 }
 
-/// A store may hold anything: each must come to an end at once.
+/// A store may have any content. Each of these maps must be read quickly.
 #[test]
-fn hostile_maps_end() {
+fn hostile_maps_are_read_quickly() {
     for (levels, nodes, reports) in [(100_000, 0, 1), (2_000, 1, 100)] {
         let deep = vec!["a"; levels].join("/");
         let (index, notes) = inline(&format!("{{{deep:?}:{GROUP}}}"));

@@ -1,4 +1,4 @@
-//! Checklist A: documents of arrays and groups, row by row.
+//! Documents of arrays and groups, one row for each case of docs/specification/core.md.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -10,7 +10,7 @@ use zarr_meta::v3::NodeDocument;
 use zarr_meta::{Code, Limits, MetaErrorKind, Strict};
 
 #[test]
-fn a1_document_level() {
+fn members_of_the_document_are_checked() {
     rows(&[
         ("BASE", &[], Fine),
         ("A.t1", &[("-attributes", "")], Fine),
@@ -44,19 +44,19 @@ fn a1_document_level() {
     check("A.t15", "", Refused("the document is empty"));
     let broken = [base(&[("attributes", "{\"a\":\"")]).as_bytes(), b"\xff\"}}"].concat();
     let e = zarr_meta::ArrayMeta::parse(&broken, &Limits::default(), &mut Strict).unwrap_err();
-    assert_eq!((e.kind(), e.pointer()), (MetaErrorKind::Syntax, "/attributes/a"), "A.t16 {e}");
+    assert_eq!((e.kind(), e.pointer()), (MetaErrorKind::Syntax, "/attributes/a"), "rule A.t16: {e}");
     for member in
         ["shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs", "zarr_format"]
     {
         let deleted = format!("-{member}");
         check("A5, B.t9", &base(&[(&deleted, "")]), Refused("this member is missing"));
     }
-    // A.t10: the last one counts.
+    // The last one counts (rule A.t10).
     assert_eq!(parse(&base(&[("+fill_value", "9")])).unwrap().document().fill_value().as_raw(), "9");
 }
 
 #[test]
-fn other_versions_and_drafts_are_named() {
+fn errors_name_other_versions_and_drafts() {
     let cases = [
         (
             r#"{"zarr_format":2,"shape":[4],"chunks":[2],"dtype":"<i4"}"#,
@@ -73,7 +73,10 @@ fn other_versions_and_drafts_are_named() {
     ];
     for (text, words) in cases {
         let e = NodeDocument::parse(text.as_bytes(), &Limits::default(), &mut Strict).unwrap_err();
-        assert!(e.kind() == MetaErrorKind::Unsupported && e.to_string().contains(words), "A.t7, A41: {e}");
+        assert!(
+            e.kind() == MetaErrorKind::Unsupported && e.to_string().contains(words),
+            "rules A.t7 and A41: {e}"
+        );
     }
     let e = parse(r#"{"shape":[4]}"#).unwrap_err();
     assert_eq!(e.to_string(), "member \"/zarr_format\": this member is missing");
@@ -91,7 +94,7 @@ fn other_versions_and_drafts_are_named() {
 }
 
 #[test]
-fn a2_shape() {
+fn shapes_are_checked() {
     let (grid, none) = ("chunk_grid", r#"{"name":"regular","configuration":{"chunk_shape":[]}}"#);
     rows(&[
         (
@@ -115,11 +118,11 @@ fn a2_shape() {
     assert_eq!(shape("[18446744073709551615]"), [u64::MAX]);
     let long = format!("[{}1]", "1,".repeat(1000));
     let e = parse(&base(&[("shape", &long)])).unwrap_err();
-    assert_eq!(e.kind(), MetaErrorKind::LimitExceeded, "L95: {e}");
+    assert_eq!(e.kind(), MetaErrorKind::LimitExceeded, "rule L95: {e}");
 }
 
 #[test]
-fn a3_dimension_names() {
+fn dimension_names_are_checked() {
     rows(&[
         ("A.t30", &[("dimension_names", "[null]")], Fine),
         ("A.t31", &[("dimension_names", "null")], Tolerated(Code::NullDimensionNames)),
@@ -139,7 +142,7 @@ fn a3_dimension_names() {
     ]);
     let names =
         |text: &str| parse(&base(&[("dimension_names", text)])).unwrap().dimension_names().map(<[_]>::to_vec);
-    assert_eq!(names("[\"\"]"), Some(vec![Some(String::new())]), "A11, L89");
+    assert_eq!(names("[\"\"]"), Some(vec![Some(String::new())]), "rules A11 and L89");
     assert_eq!(names("[null]"), Some(vec![None]));
     assert_eq!(names("null"), None);
 }

@@ -1,4 +1,4 @@
-//! Documents that are edited keep their spelling, and advice about them is no error.
+//! Edited documents keep their spelling, and advice about documents is not an error.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -12,7 +12,7 @@ use zarr_meta::{Code, Diagnostic, Limits, MetaErrorKind, Severity, Strict};
 
 #[test]
 fn edits_of_an_array_keep_its_spelling() {
-    // As zarr-python 3 writes it: members in this order, two spaces, NaN tokens in attributes.
+    // In the form of zarr-python 3: members in this order, two spaces, NaN tokens in attributes.
     let text = "{\n  \"shape\": [\n    4\n  ],\n  \"data_type\": \"int32\",\n  \"chunk_grid\": {\n    \"name\": \"regular\",\n    \"configuration\": {\n      \"chunk_shape\": [\n        2\n      ]\n    }\n  },\n  \"chunk_key_encoding\": {\n    \"name\": \"default\",\n    \"configuration\": {\n      \"separator\": \"/\"\n    }\n  },\n  \"fill_value\": 7,\n  \"codecs\": [\n    {\n      \"name\": \"bytes\",\n      \"configuration\": {\n        \"endian\": \"little\"\n      }\n    }\n  ],\n  \"attributes\": {},\n  \"zarr_format\": 3,\n  \"node_type\": \"array\",\n  \"storage_transformers\": []\n}\n";
     let mut meta = parse(text).unwrap();
     assert_eq!(meta.to_text(), text);
@@ -53,8 +53,8 @@ fn edits_of_an_array_keep_its_spelling() {
 }
 
 #[test]
-fn a_grid_that_ends_becomes_longer_with_the_array() {
-    // C18
+fn a_rectilinear_grid_grows_with_the_array() {
+    // rule C18
     let text = |shape: u64, lists: &str| {
         let grid = format!(
             r#"{{"name":"rectilinear","configuration":{{ "kind":"inline","chunk_shapes":{lists} }}}}"#
@@ -70,16 +70,16 @@ fn a_grid_that_ends_becomes_longer_with_the_array() {
         open(&meta.to_text(), &mut Strict).unwrap();
         meta.to_text()
     };
-    // Where there are chunks already nothing but the shape changes, however the grid is spelled.
+    // If the chunks cover the new shape, only the shape changes, and the grid keeps its spelling.
     for (from, to) in [(6, 3), (6, 6), (3, 6), (6, 0)] {
         assert_eq!(resized(&text(from, "[ [[1,1], 2, 3] ]"), to), text(to, "[ [[1,1], 2, 3] ]"));
     }
     assert_eq!(resized(&text(6, "[4]"), 100), text(100, "[4]"));
     let grown = resized(&text(5, "[[[1,1],2,3]]"), 11);
     assert_eq!(grown.replace(' ', ""), text(11, "[[1,2,3,5]]").replace(' ', ""));
-    // Grids without an end, and what cannot be.
+    // Grids without an end do not change.
     assert_eq!(resized(&base(&[]), 9), base(&[("shape", "[9]")]));
-    // The codecs need be known only where a chunk is added.
+    // The codecs must be known only if a chunk is added.
     let foreign = |text: String| text.replace(r#""name":"bytes""#, r#""name":"test.unknown""#);
     for (from, to) in [(base(&[]), base(&[("shape", "[3]")])), (text(6, "[[1,2,3]]"), text(3, "[[1,2,3]]"))] {
         let mut meta = parse(&foreign(from)).unwrap();
@@ -97,7 +97,7 @@ fn a_grid_that_ends_becomes_longer_with_the_array() {
 }
 
 #[test]
-fn advice_is_given_and_is_no_error() {
+fn advice_is_not_an_error() {
     let lint = |text: &str| {
         let mut advice = Vec::new();
         let node = NodeDocument::parse(text.as_bytes(), &Limits::default(), &mut Strict).unwrap();
@@ -167,7 +167,7 @@ fn advice_is_given_and_is_no_error() {
         ("L51", &[("attributes", r#"{"a\u0000b":1}"#)], Code::NulInText, "/attributes/a\0b"),
     ];
     for (id, edits, code, pointer) in cases {
-        assert_eq!(lint(&base(edits)), [(*code, (*pointer).to_owned())], "{id}");
+        assert_eq!(lint(&base(edits)), [(*code, (*pointer).to_owned())], "rule {id}");
     }
     assert_eq!(lint(&base(&[])), []);
     assert_eq!(
@@ -182,7 +182,7 @@ fn advice_is_given_and_is_no_error() {
 
 proptest! {
     #[test]
-    fn a_resize_and_an_attribute_leave_the_rest(
+    fn a_resize_and_an_attribute_change_no_other_bytes(
         spaces in prop::collection::vec(prop::sample::select(vec!["", " ", "\n", "\n  ", "\t"]), 36),
         order in Just((0..9usize).collect::<Vec<_>>()).prop_shuffle(),
         name in "[a-z]{1,5}",
@@ -210,7 +210,7 @@ proptest! {
     }
 
     #[test]
-    fn no_document_makes_it_panic(member in 0..BASE.len(), value in "[\\[\\]{}\",:0-9.eE a-fnul_-]{0,20}", name in prop::sample::select(vec!["name", "configuration", "must_understand", "x"])) {
+    fn no_document_makes_the_reader_panic(member in 0..BASE.len(), value in "[\\[\\]{}\",:0-9.eE a-fnul_-]{0,20}", name in prop::sample::select(vec!["name", "configuration", "must_understand", "x"])) {
         for value in [value.clone(), format!("{{\"{name}\":{value}}}"), format!("[{{\"name\":\"bytes\",\"{name}\":{value}}}]")] {
             let _ = open(&base(&[(BASE[member].0, &value)]), &mut Vec::<Diagnostic>::new());
         }

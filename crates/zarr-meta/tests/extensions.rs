@@ -1,4 +1,4 @@
-//! Checklist A.4, A.5 and K.3: extension objects, codecs and storage transformers, row by row.
+//! Extension objects, codecs and storage transformers, one row for each case of docs/specification/core.md.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -10,7 +10,7 @@ use zarr_meta::v3::Extension;
 use zarr_meta::{Code, Diagnostic, Strict};
 
 #[test]
-fn a4_extension_objects() {
+fn extension_objects_are_checked() {
     let codecs = |text: &'static str| ("codecs", text);
     rows(&[
         (
@@ -154,19 +154,19 @@ fn a4_extension_objects() {
             Tolerated(Code::IntegerSpelling),
         ),
     ]);
-    // A.t53, 0.3.5: still listable, its attributes readable and writable.
+    // The array can be listed, and its attributes read and written (rule A.t53).
     let text = base(&[codecs(r#"[{"name":"foo"}]"#), ("data_type", "\"what\""), ("fill_value", "{\"x\":1}")]);
     let mut meta = parse(&text).unwrap();
     assert_eq!(meta.document().data_type().name(), "what");
     meta.edit_attributes(|a| a.set("k", 1)).unwrap();
     assert_eq!(meta.to_text(), text.replace("\"attributes\":{}", "\"attributes\":{\"k\":1}"));
-    // A.t54, K5, L67.
+    // rules A.t54, K5 and L67
     let text = base(&[codecs(
         r#"[{"name":"bytes","configuration":{"endian":"little"}},{"name":"foo","must_understand":false}]"#,
     )]);
     let (_, resolved) = common::open(&text, &mut Vec::<Diagnostic>::new()).unwrap();
     assert_eq!(resolved.skipped(), ["foo"]);
-    // A13, A19.
+    // rules A13 and A19
     let gzip =
         |text: &str| Extension::parse(&zarr_meta::json::Value::parse(text).unwrap(), &mut Strict).unwrap();
     assert_eq!(gzip("\"gzip\""), gzip(r#"{"configuration": {}, "name":"gzip", "must_understand":true}"#));
@@ -174,7 +174,7 @@ fn a4_extension_objects() {
 }
 
 #[test]
-fn a5_codecs_and_transformers() {
+fn codecs_and_storage_transformers_are_checked() {
     const BYTES: &str = r#"{"name":"bytes","configuration":{"endian":"little"}}"#;
     const GZIP: &str = r#"{"name":"gzip","configuration":{"level":1}}"#;
     let row = |id, codecs: &str, words| check(id, &base(&[("codecs", codecs)]), Unresolved(words));

@@ -1,4 +1,4 @@
-//! Checklist B.1 to B.4, B31, B32: fill values of core types, row by row, down to the bits.
+//! Fill values of core data types, down to the bits, one row for each case of docs/specification/data-types.md.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use zarr_meta::json::Value;
 use zarr_meta::{Code, DataType, Diagnostic, FillValue, Strict, fill};
 
-/// A document of one element type; the chain of single bytes needs no byte order.
+/// Returns a document with this data type and fill value.
 fn document(data_type: &str, value: &str) -> String {
     base(&[("data_type", &format!("\"{data_type}\"")), ("fill_value", value)])
 }
@@ -25,7 +25,7 @@ fn core(name: &str) -> DataType {
     DataType::core(name).unwrap()
 }
 
-/// The bits of a fill value, most significant first.
+/// Returns the bits of a fill value, most significant first.
 fn bits(data_type: &str, value: &str) -> u64 {
     let (_, resolved) =
         open(&document(data_type, value), &mut Vec::<Diagnostic>::new()).map_err(|e| e.1).unwrap();
@@ -36,7 +36,7 @@ fn bits(data_type: &str, value: &str) -> u64 {
     bytes.iter().fold(0, |n, b| n << 8 | u64::from(*b))
 }
 
-/// What we write for what we have read.
+/// Returns the written form of a fill value that was read.
 fn rewritten(data_type: &str, value: &str) -> String {
     let data_type = core(data_type);
     let value = Value::parse(value).unwrap();
@@ -47,7 +47,7 @@ fn rewritten(data_type: &str, value: &str) -> String {
 }
 
 #[test]
-fn b2_integers_and_bool() {
+fn fill_values_of_integers_and_bools_are_checked() {
     let spelling = Tolerated(Code::IntegerFill);
     rows(&[
         ("B.t1", "int32", "1.0", spelling),
@@ -88,8 +88,8 @@ fn b2_integers_and_bool() {
 }
 
 #[test]
-fn b3_floating_point() {
-    // B.t24 asks to tolerate other names; the specification has three and no more, and so have the negative fixtures.
+fn fill_values_of_floats_are_exact() {
+    // No names other than the three of the specification are tolerated.
     let name = Unresolved("member \"/fill_value\": expected a number, \"NaN\"");
     let string = Tolerated(Code::NumericStringFill);
     let digits = Unresolved("expected \"0x\" and 8 hexadecimal digits");
@@ -136,7 +136,7 @@ fn b3_floating_point() {
         ("B.t21", "float32", "0.1", 0x3DCC_CCCD),
         ("B.t22", "float32", "16777217", u64::from(16_777_216f32.to_bits())),
         ("B.t22", "float32", "16777219", u64::from(16_777_220f32.to_bits())),
-        // Through a double this would be rounded twice, to the wrong neighbour.
+        // Rounding to a double first would give the wrong neighbour.
         ("B.t22", "float32", "16777217.000000000000001", u64::from(16_777_218f32.to_bits())),
         ("B.3", "float16", "\"NaN\"", 0x7E00),
         ("B.3", "float32", "\"NaN\"", 0x7FC0_0000),
@@ -157,7 +157,7 @@ fn b3_floating_point() {
         ("B.t31", "float64", "5e-324", 1),
         ("B.t31", "float64", "1e-400", 0),
     ] {
-        assert_eq!(bits(data_type, value), expected, "{id} {data_type} {value}");
+        assert_eq!(bits(data_type, value), expected, "rule {id}: {data_type} {value}");
     }
     for (id, data_type, value, written) in [
         ("B.t21", "float32", "0.1", "0.1"),
@@ -170,12 +170,12 @@ fn b3_floating_point() {
         ("B.3", "float32", "\"0xffc00000\"", "\"0xffc00000\""),
         ("B.3", "float16", "0.1", "0.1"),
     ] {
-        assert_eq!(rewritten(data_type, value), written, "{id} {data_type} {value}");
+        assert_eq!(rewritten(data_type, value), written, "rule {id}: {data_type} {value}");
     }
 }
 
 #[test]
-fn b4_complex_and_raw() {
+fn fill_values_of_complex_and_raw_types_are_checked() {
     let pair = Unresolved("expected an array of two numbers, real and imaginary");
     rows(&[
         ("B.t40", "complex64", "[1,2]", Fine),
@@ -224,7 +224,7 @@ fn b4_complex_and_raw() {
 }
 
 #[test]
-fn b5_elements_of_variable_length() {
+fn fill_values_of_variable_length_are_checked() {
     let row = |id, data_type: &str, value: &str, verdict| {
         let codec = if data_type == "string" { "vlen-utf8" } else { "vlen-bytes" };
         let quoted = format!("\"{data_type}\"");
@@ -240,7 +240,7 @@ fn b5_elements_of_variable_length() {
         "B.t67",
         "string",
         "\"\\ud800\"",
-        Unresolved("member \"/fill_value\": the string holds a lone surrogate"),
+        Unresolved("member \"/fill_value\": the string has a lone surrogate"),
     );
     let bytes = Unresolved("member \"/fill_value\": expected a string in base64 or an array of integers");
     row("B.t70", "bytes", "\"AQI=\"", Fine);
@@ -258,7 +258,7 @@ fn b5_elements_of_variable_length() {
         Unresolved("elements of variable length"),
     );
     assert_eq!(rewritten("string", "\"\\u0041\\n\""), "\"A\\n\"");
-    assert_eq!(rewritten("bytes", "[1,2]"), "\"AQI=\"", "L43");
+    assert_eq!(rewritten("bytes", "[1,2]"), "\"AQI=\"", "rule L43");
 }
 
 #[test]
@@ -290,7 +290,7 @@ proptest! {
     }
 
     #[test]
-    fn singles_are_rounded_once(text in "-?[1-9][0-9]{0,25}(\\.[0-9]{1,25})?(e-?[0-9]{1,2})?") {
+    fn float32_values_are_rounded_once(text in "-?[1-9][0-9]{0,25}(\\.[0-9]{1,25})?(e-?[0-9]{1,2})?") {
         let expected: f32 = text.parse().unwrap();
         let read = fill::read(&DataType::Float32, &Value::parse(&text).unwrap(), &mut Strict);
         match read {
@@ -300,7 +300,7 @@ proptest! {
     }
 
     #[test]
-    fn no_value_makes_it_panic(text in "\\PC{0,12}", digits in "[-+0-9.eExXnaNiIfF]{0,12}") {
+    fn no_value_makes_the_reader_panic(text in "\\PC{0,12}", digits in "[-+0-9.eExXnaNiIfF]{0,12}") {
         for data_type in DataType::CORE.into_iter().chain([DataType::Raw(2)]) {
             for value in [Value::from(&*text), Value::from(&*digits), Value::from(vec![&*text, &*digits])] {
                 let _ = fill::read(&data_type, &value, &mut Vec::<Diagnostic>::new());

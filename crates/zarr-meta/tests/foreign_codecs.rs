@@ -1,4 +1,4 @@
-//! Codec configurations of format 2 that other programs write, against what numcodecs defines.
+//! Codec configurations of format 2 in forms that numcodecs does not define, but other programs write.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -11,7 +11,7 @@ fn zarray(dtype: &str, filters: &str, compressor: &str) -> String {
     )
 }
 
-/// The last codec of the model, and what was reported about the document.
+/// Returns the last codec of the model, and the reports about the document.
 fn read(dtype: &str, filters: &str, compressor: &str) -> (String, Vec<(Code, String)>) {
     let text = zarray(dtype, filters, compressor);
     let mut notes: Vec<Diagnostic> = Vec::new();
@@ -48,7 +48,7 @@ fn blosc_shuffles_given_as_words_are_read_and_reported() {
 }
 
 #[test]
-fn words_that_are_no_shuffle_are_refused() {
+fn unknown_words_for_shuffles_are_refused() {
     for shuffle in [r#""bits""#, "3", "-2", "null", "1.5"] {
         let text = zarray("<i4", "null", &format!(r#"{{"id": "blosc", "shuffle": {shuffle}}}"#));
         let meta = ArrayMeta::parse_v2(text.as_bytes(), None, &Limits::default(), &mut Ignore).unwrap();
@@ -62,24 +62,24 @@ fn a_shuffle_of_element_size_0_shuffles_whole_elements() {
     let shuffle =
         |size: u64| format!(r#"{{"name":"numcodecs.shuffle","configuration":{{"elementsize":{size}}}}}"#);
     for (dtype, size) in [("<f8", 8), ("<i2", 2), ("|u1", 1)] {
-        // netCDF-C writes a number, to version 4.9 a string.
+        // netCDF-C writes a number; up to version 4.9 it wrote a string.
         for zero in ["0", r#""0""#] {
             let filter = format!(r#"[{{"id": "shuffle", "elementsize": {zero}}}]"#);
             assert_eq!(read(dtype, &filter, "null"), (shuffle(size), vec![place.clone()]), "{dtype} {zero}");
         }
     }
-    // The elements are those of the array, also behind another filter.
+    // The elements are those of the array, even after another filter.
     let filters = r#"[{"id": "fletcher32"}, {"id": "shuffle", "elementsize": 0}]"#;
     assert_eq!(read("<f8", filters, "null").0, shuffle(8));
     // Other sizes stay.
     assert_eq!(read("<f8", r#"[{"id": "shuffle", "elementsize": 2}]"#, "null"), (shuffle(2), vec![]));
     let text = r#"[{"id": "shuffle", "elementsize": "2"}]"#;
     assert_eq!(read("<f8", text, "null"), (shuffle(2), vec![place.clone()]));
-    // Some versions of netCDF-C leave it out; numcodecs, which always writes it, would take 4.
+    // Some versions of netCDF-C omit the size. numcodecs, which always writes it, reads an absent one as 4.
     let absent = r#"[{"id": "shuffle"}]"#;
     assert_eq!(read("<f8", absent, "null"), (shuffle(8), vec![place]));
-    assert_eq!(read("<i4", absent, "null"), (shuffle(4), vec![]), "both mean the same");
-    // netCDF has no times and no complex numbers: this is not of netCDF-C, and is what numcodecs takes it for.
+    assert_eq!(read("<i4", absent, "null"), (shuffle(4), vec![]), "both readings agree");
+    // netCDF has no times and no complex numbers, so this is read as numcodecs reads it.
     let zero = r#"[{"id": "shuffle", "elementsize": 0}]"#;
     assert_eq!(read("<M8[m]", zero, "null"), (shuffle(0), vec![]));
     assert_eq!(read("<M8[m]", absent, "null"), (shuffle(4), vec![]));
@@ -99,7 +99,7 @@ fn a_changed_document_has_tolerated_configurations_in_the_defined_form() {
             r#"null {"id":"blosc","cname":"lz4","shuffle":0,"num_threads":"1"}"#,
         ),
         ("null", r#"{"shuffle": "BIT", "id": "blosc"}"#, r#"null {"shuffle":2,"id":"blosc"}"#),
-        // What is of the defined form keeps its spelling.
+        // A configuration in the defined form keeps its spelling.
         (
             r#"[ {"id":"delta", "dtype": "<i4"} ]"#,
             r#"{"id": "blosc",  "shuffle": -1}"#,

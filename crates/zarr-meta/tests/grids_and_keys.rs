@@ -1,4 +1,4 @@
-//! Checklist C: chunk grids and key encodings, as far as metadata decides.
+//! Chunk grids and key encodings in metadata, one row for each case of docs/specification/grids-and-keys.md.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -20,7 +20,7 @@ fn grid(configuration: &str) -> String {
 }
 
 #[test]
-fn c1_regular_grids() {
+fn regular_grids_are_checked() {
     let row = |id, shape: &str, configuration: &str, verdict| {
         check(id, &base(&[("shape", shape), ("chunk_grid", &grid(configuration))]), verdict);
     };
@@ -45,13 +45,13 @@ fn c1_regular_grids() {
 
     let text = base(&[("shape", "[0]"), ("chunk_grid", &grid(r#"{"chunk_shape":[0]}"#))]);
     let (_, resolved) = open(&text, &mut Vec::<Diagnostic>::new()).unwrap();
-    assert_eq!(resolved.grid.span(0, 3), Some(3..4), "C.t1: read as 1");
+    assert_eq!(resolved.grid.span(0, 3), Some(3..4), "rule C.t1: read as 1");
     let (_, resolved) = open(&base(&[]), &mut Vec::<Diagnostic>::new()).unwrap();
-    assert_eq!(resolved.grid.count(0, 4), 2, "C2");
+    assert_eq!(resolved.grid.count(0, 4), 2, "rule C2");
 }
 
 #[test]
-fn c2_rectilinear_grids() {
+fn rectilinear_grids_are_checked() {
     let row = |id, shape: &str, lists: &str, verdict| {
         let grid =
             format!(r#"{{"name":"rectilinear","configuration":{{"kind":"inline","chunk_shapes":{lists}}}}}"#);
@@ -110,7 +110,7 @@ fn c2_rectilinear_grids() {
 }
 
 #[test]
-fn codecs_are_held_against_the_chunks_when_opened() {
+fn codecs_are_checked_against_the_chunks_of_the_grid() {
     let shards = |inner: u64| {
         let codec = format!(
             r#"[{{"name":"sharding_indexed","configuration":{{"chunk_shape":[{inner}],"codecs":["bytes"],"index_codecs":["bytes"],"index_location":"end"}}}}]"#
@@ -124,7 +124,7 @@ fn codecs_are_held_against_the_chunks_when_opened() {
         shards(3).replace(&self::grid(r#"{"chunk_shape":[6]}"#), &grid)
     };
     check("C19", &uneven("[[3,6,9]]"), Fine);
-    // Also where it is the last one, or behind the array.
+    // Even if it is the last chunk, or lies after the end of the array.
     for lists in ["[[4,3]]", "[[6,3,4]]", "[[6,2]]"] {
         check("C19", &uneven(lists), Unresolved("chunk_shape does not divide"));
     }
@@ -137,7 +137,7 @@ fn codecs_are_held_against_the_chunks_when_opened() {
     );
 }
 
-/// Chunks of 4 and of 2 in both dimensions.
+/// A grid with chunks of lengths 4 and 2 in both dimensions.
 #[derive(Debug)]
 struct Uneven;
 
@@ -159,7 +159,7 @@ impl ChunkGrid for Uneven {
     }
 }
 
-/// Works on chunks of at least so many elements, as codecs do that look at more than one dimension at once.
+/// A codec for chunks of at least this many elements, which depends on several dimensions at once.
 #[derive(Debug)]
 struct AtLeast(u64);
 
@@ -187,7 +187,7 @@ impl ArrayBytesCodec for AtLeast {
 }
 
 #[test]
-fn d_02_codecs_are_held_against_every_shape_of_chunk() {
+fn codecs_are_checked_against_every_chunk_shape() {
     let registry = Registry::core().overriding(&[
         Entry::ChunkGrid(ChunkGridEntry::new("uneven", |_, _, _| Ok(Arc::new(Uneven)))),
         Entry::Codec(CodecEntry::new("at_least", CodecKind::ArrayBytes, |c, _, _| {
@@ -207,7 +207,7 @@ fn d_02_codecs_are_held_against_every_shape_of_chunk() {
 }
 
 #[test]
-fn c3_key_encodings() {
+fn key_encodings_are_checked() {
     let row = |id, encoding: &str, verdict| check(id, &base(&[("chunk_key_encoding", encoding)]), verdict);
     row("C.t30", r#"{"name":"default","configuration":{"separator":"."}}"#, Fine);
     row(
@@ -247,8 +247,12 @@ fn c3_key_encodings() {
         resolved.key_encoding.encode(index, &mut key);
         key
     };
-    assert_eq!(key("[4,4]", "[2,2]", "\"default\"", &[1, 0]), "c/1/0", "C30");
-    assert_eq!(key("[4,4]", "[2,2]", r#"{"name":"default","separator":"."}"#, &[1, 0]), "c.1.0", "C.t32");
+    assert_eq!(key("[4,4]", "[2,2]", "\"default\"", &[1, 0]), "c/1/0", "rule C30");
+    assert_eq!(
+        key("[4,4]", "[2,2]", r#"{"name":"default","separator":"."}"#, &[1, 0]),
+        "c.1.0",
+        "rule C.t32"
+    );
     assert_eq!(
         key(
             "[4,4]",
@@ -258,13 +262,17 @@ fn c3_key_encodings() {
         ),
         "c/1/0"
     );
-    assert_eq!(key("[]", "[]", r#"{"name":"v2"}"#, &[]), "0", "C.t34");
-    assert_eq!(key("[]", "[]", "\"default\"", &[]), "c", "C30");
-    assert_eq!(key("[4]", "[2]", r#"{"name":"v2","configuration":{"separator":"/"}}"#, &[1]), "1", "C.t35");
+    assert_eq!(key("[]", "[]", r#"{"name":"v2"}"#, &[]), "0", "rule C.t34");
+    assert_eq!(key("[]", "[]", "\"default\"", &[]), "c", "rule C30");
+    assert_eq!(
+        key("[4]", "[2]", r#"{"name":"v2","configuration":{"separator":"/"}}"#, &[1]),
+        "1",
+        "rule C.t35"
+    );
 }
 
 #[test]
-fn keys_are_known_where_codecs_are_not() {
+fn keys_are_known_even_if_codecs_are_not() {
     let keys = |encoding: &str| {
         let text = base(&[("codecs", "[\"foo\"]"), ("chunk_key_encoding", encoding)]);
         let meta = ArrayMeta::parse(text.as_bytes(), &Limits::default(), &mut Ignore).unwrap();

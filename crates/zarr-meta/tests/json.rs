@@ -1,4 +1,4 @@
-//! The JSON layer: what is kept, what is tolerated, what is refused, and what strangers may send.
+//! The JSON layer: what it keeps, tolerates and refuses, and hostile input.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -40,14 +40,14 @@ fn valid_texts_come_back_byte_for_byte() {
 #[test]
 fn deviations_are_tolerated_and_reported() {
     let cases = [
-        ("A.t8", "\u{feff}{}", Code::ByteOrderMark, ""),
-        ("A.t10", r#"{"a":1,"b":{"x":1,"y":2,"x":3}}"#, Code::DuplicateMember, "/b/x"),
-        ("A.t10", r#"{"a":1,"\u0061":2}"#, Code::DuplicateMember, "/a"),
-        ("A.t11", r#"{"a":[1,NaN]}"#, Code::BareNonFinite, "/a/1"),
-        ("A.t11", r#"{"a":-Infinity}"#, Code::BareNonFinite, "/a"),
-        ("A.t11", r#"[0,{"b":Infinity}]"#, Code::BareNonFinite, "/1/b"),
-        ("A.t17", r#"{"a":"\ud800"}"#, Code::LoneSurrogate, "/a"),
-        ("A.t17", r#"{"\udc00x":1}"#, Code::LoneSurrogate, ""),
+        ("rule A.t8", "\u{feff}{}", Code::ByteOrderMark, ""),
+        ("rule A.t10", r#"{"a":1,"b":{"x":1,"y":2,"x":3}}"#, Code::DuplicateMember, "/b/x"),
+        ("rule A.t10", r#"{"a":1,"\u0061":2}"#, Code::DuplicateMember, "/a"),
+        ("rule A.t11", r#"{"a":[1,NaN]}"#, Code::BareNonFinite, "/a/1"),
+        ("rule A.t11", r#"{"a":-Infinity}"#, Code::BareNonFinite, "/a"),
+        ("rule A.t11", r#"[0,{"b":Infinity}]"#, Code::BareNonFinite, "/1/b"),
+        ("rule A.t17", r#"{"a":"\ud800"}"#, Code::LoneSurrogate, "/a"),
+        ("rule A.t17", r#"{"\udc00x":1}"#, Code::LoneSurrogate, ""),
     ];
     for (id, text, code, pointer) in cases {
         let (document, notes) = parse(text).unwrap();
@@ -63,12 +63,12 @@ fn deviations_are_tolerated_and_reported() {
 fn errors_name_the_place() {
     let cases = [
         (
-            "A.t9",
+            "rule A.t9",
             "{\"a\":[1,\n 2,]}",
             "line 2, column 4 (byte 12): member \"/a/2\": trailing comma: expected a value, found ']'",
         ),
         (
-            "A.t9",
+            "rule A.t9",
             "{\"a\":1,}",
             "line 1, column 8 (byte 7): trailing comma: expected a member name, found '}'",
         ),
@@ -128,8 +128,8 @@ fn errors_name_the_place() {
 }
 
 #[test]
-fn text_that_is_no_utf8_is_refused_with_its_place() {
-    // A.t16
+fn invalid_utf8_is_refused_with_its_place() {
+    // rule A.t16
     assert_eq!(
         error(b"{\"attributes\":\n{\"\xc3(\":1}}"),
         "line 2, column 3 (byte 17): member \"/attributes\": expected UTF-8, found the byte 0xc3"
@@ -139,21 +139,21 @@ fn text_that_is_no_utf8_is_refused_with_its_place() {
         "line 1, column 8 (byte 7): member \"/a\": expected UTF-8, found the byte 0xff"
     );
     assert!(error(b"\xff\xfe{\0}\0").contains("UTF-16"));
-    // What is wrong before is said first.
+    // An earlier error is reported first.
     assert!(error(b"{\"a\":,\"b\":\"\xff\"}").contains("expected a value, found ','"));
     assert!(error(b"{}\xff").ends_with("found the byte 0xff"));
 }
 
 #[test]
 fn hostile_texts_are_refused_quickly() {
-    // quality.md 2.2: 100 000 levels; also unclosed, and below a member.
+    // 100,000 levels, complete, unclosed, and below a member.
     for text in ["[".repeat(100_000), "[".repeat(100_000) + &"]".repeat(100_000), "{\"a\":".repeat(100_000)] {
         let e = parse(&text).unwrap_err();
         assert_eq!(e.kind(), MetaErrorKind::LimitExceeded);
         assert!(e.to_string().contains("nested more than 128 levels deep"), "{e}");
         assert!(e.to_string().len() < 1000);
     }
-    // The limit is the caller's, and one level deeper is an error.
+    // The caller sets the limit, and one level more is an error.
     let nested = |n: usize| "[".repeat(n) + &"]".repeat(n);
     assert!(parse(nested(128)).is_ok());
     assert!(parse(nested(129)).is_err());
@@ -170,12 +170,12 @@ fn hostile_texts_are_refused_quickly() {
     let e = Document::parse(b"[1,2,3]", &limits, &mut Ignore).unwrap_err();
     assert_eq!(e.to_string(), "the document has 7 bytes, more than 5");
 
-    // Many deviations are not many reports, and long names are not long pointers.
+    // Many deviations do not give many reports, and long names do not give long pointers.
     let (_, notes) = parse(format!("{{\"{}\":[{}0]}}", "k".repeat(1 << 20), "NaN,".repeat(100_000))).unwrap();
     assert_eq!(notes.len(), 100);
     assert!(notes.iter().all(|n| n.pointer.len() < 300));
 
-    // Many names: sorted, not compared pair by pair; all equal: still not flooded.
+    // Many names are sorted, not compared pair by pair. Many equal names do not give many reports.
     let names: String = (0..200_000).map(|i| format!("\"{}\":0,", i % 199_999)).collect();
     let (_, notes) = parse(format!("{{{names}\"z\":0}}")).unwrap();
     assert_eq!(notes.len(), 1);
@@ -185,7 +185,7 @@ fn hostile_texts_are_refused_quickly() {
 }
 
 #[test]
-fn values_are_what_they_look_like() {
+fn each_value_has_its_kind() {
     let (document, _) = parse(r#"{"n":null,"t":true,"i":4,"f":-1.5e3,"s":"a\u00e9","a":[1,"]",{}],"o":{"k":1},"x":NaN,"y":-Infinity}"#).unwrap();
     let object = document.root.as_object().unwrap();
     let kind = |name| object.get(name).unwrap().kind();
@@ -214,7 +214,7 @@ fn values_are_what_they_look_like() {
 
 #[test]
 fn a_lone_surrogate_fails_only_as_text() {
-    // A.t17
+    // rule A.t17
     let (document, _) = parse(r#"{"a":"x\ud800","\ud800":1,"b":"ok"}"#).unwrap();
     let object = document.root.as_object().unwrap();
     assert_eq!(object.get("b").unwrap().to_text().unwrap(), "ok");
@@ -226,7 +226,7 @@ fn a_lone_surrogate_fails_only_as_text() {
 
 #[test]
 fn the_last_of_repeated_members_counts() {
-    // A.t10, L76
+    // rules A.t10 and L76
     let (document, _) = parse(r#"{"a":1, "b":0, "a":2}"#).unwrap();
     let mut object = document.root.as_object().unwrap();
     assert_eq!(object.get("a").unwrap().as_raw(), "2");
@@ -256,14 +256,14 @@ fn edits_keep_everything_else() {
     });
     assert_eq!(root.to_value().as_raw(), python);
 
-    // From an empty object on, at the right depth.
+    // Nested empty objects get the right indentation.
     let (document, _) = parse("{\n    \"attributes\": {}\n}\n").unwrap();
     let mut root = document.root.as_object().unwrap();
     root.edit("attributes", |a| a.edit("deep", |d| d.set("x", 1)));
     let text = "{\n    \"attributes\": {\n        \"deep\": {\n            \"x\": 1\n        }\n    }\n}";
     assert_eq!(root.to_value().as_raw(), text);
 
-    // On one line, in the style of its neighbours.
+    // A new member on one line gets the white space of its neighbours.
     let (document, _) = parse(r#"{"a": 1, "b": {"c": 2, "d": 3}}"#).unwrap();
     let mut root = document.root.as_object().unwrap();
     root.edit("b", |b| b.set("e \"\u{1}é", vec![1, 2]));
@@ -286,7 +286,7 @@ fn setting_an_equal_value_changes_nothing() {
 }
 
 #[test]
-fn serde_json_gets_what_it_can_hold() {
+fn values_convert_to_serde_json_if_it_can_represent_them() {
     let text =
         r#"{"a":[1,-2,1.5,18446744073709551615,-9223372036854775808,-0,"é"],"b":{"c":null,"d":false}}"#;
     let value = Value::parse(text).unwrap();
@@ -314,6 +314,6 @@ fn rust_values_become_json() {
     assert_eq!(Value::from(u128::MAX).as_raw(), u128::MAX.to_string());
     assert_eq!(Value::float(0.1).unwrap().as_raw(), "0.1");
     assert_eq!(Value::float(1e300).unwrap().as_raw(), "1e300");
-    assert!(Value::float(f64::NAN).is_err()); // L86
+    assert!(Value::float(f64::NAN).is_err()); // rule L86
     assert!(Value::parse("NaN").is_err());
 }

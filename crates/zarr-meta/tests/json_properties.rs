@@ -1,4 +1,4 @@
-//! Properties of the JSON layer: nothing is lost, an edit touches one member, no bytes make it panic.
+//! Properties of the JSON layer: nothing is lost, an edit changes one member, no bytes make the reader panic.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -11,7 +11,7 @@ fn parse(bytes: impl AsRef<[u8]>) -> MetaResult<(Document, Vec<Diagnostic>)> {
     Document::parse(bytes.as_ref(), &Limits::default(), &mut notes).map(|d| (d, notes))
 }
 
-/// JSON values with everything that has to survive: odd numbers, escapes, white space, empty names, nesting.
+/// Returns JSON values with everything that must be kept: odd numbers, escapes, white space, empty names, nesting.
 fn any_json() -> impl Strategy<Value = String> {
     let space = || prop::sample::select(vec!["", " ", "\n  ", "\t", " \r\n"]);
     let string = || {
@@ -56,7 +56,7 @@ fn any_json() -> impl Strategy<Value = String> {
         let member = (space(), string(), space(), space(), inner, space());
         let object = (prop::collection::vec(member, 0..5), space()).prop_map(|(members, s)| {
             let mut members: Vec<_> = members;
-            // Names are distinct up to escapes: numbered.
+            // A number makes the names unique, whatever their escapes.
             for (i, m) in members.iter_mut().enumerate() {
                 m.1 = format!("{}{i}\"", &m.1[..m.1.len() - 1]);
             }
@@ -68,7 +68,7 @@ fn any_json() -> impl Strategy<Value = String> {
     })
 }
 
-/// The whole tree behind a value, by the accessors alone.
+/// Returns the whole tree of a value, read with the accessors.
 fn rebuild(value: &Value) -> String {
     match value.kind() {
         Kind::Array => {
@@ -89,7 +89,7 @@ fn rebuild(value: &Value) -> String {
 
 proptest! {
     #[test]
-    fn what_is_read_is_written(text in any_json()) {
+    fn a_document_is_written_as_it_was_read(text in any_json()) {
         let (document, notes) = parse(&text).unwrap();
         prop_assert_eq!(&document.to_text(), &text);
         prop_assert!(notes.is_empty(), "{:?}", notes);
@@ -97,17 +97,17 @@ proptest! {
         let pretty = document.root.to_pretty();
         prop_assert_eq!(&Value::parse(&compact).unwrap(), &document.root);
         prop_assert_eq!(&Value::parse(&pretty).unwrap().to_compact(), &compact);
-        // serde_json agrees about what is valid, where it can hold it.
+        // serde_json reads the same value, if it can represent it.
         if let (Ok(serde), Ok(ours)) = (serde_json::from_str::<serde_json::Value>(&text), document.root.to_serde()) {
             prop_assert_eq!(ours, serde);
         }
-        // The parts found one by one are the parts that are there.
+        // The parts that the accessors find make the whole value.
         let rebuilt = rebuild(&document.root);
         prop_assert_eq!(rebuild(&Value::parse(&rebuilt).unwrap()), rebuilt);
     }
 
     #[test]
-    fn an_edit_touches_one_member(a in any_json(), b in any_json(), c in any_json(), new in any_json()) {
+    fn an_edit_changes_one_member(a in any_json(), b in any_json(), c in any_json(), new in any_json()) {
         let text = format!("{{ \"a\" : {a} ,\n\"b\": {b}, \"c\":{c} }}");
         let mut object = Value::parse(&text).unwrap().as_object().unwrap();
         object.set("b", Value::parse("\"unique\"").unwrap());
@@ -122,7 +122,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_it_panic(bytes in prop::collection::vec(prop::sample::select(b"{}[]\",:\\u0d8 -+.eE19NaInfity\xc3\n".to_vec()), 0..60)) {
+    fn no_bytes_make_the_reader_panic(bytes in prop::collection::vec(prop::sample::select(b"{}[]\",:\\u0d8 -+.eE19NaInfity\xc3\n".to_vec()), 0..60)) {
         let ours = parse(&bytes);
         if let Ok((document, _)) = &ours {
             let _ = (document.root.to_pretty(), document.root.to_serde());
@@ -130,7 +130,7 @@ proptest! {
                 prop_assert_eq!(object.to_value().to_string(), document.root.to_string());
             }
         }
-        // Whoever refuses more is wrong, up to what is tolerated here on purpose.
+        // Everything that serde_json accepts is accepted here.
         if serde_json::from_slice::<serde_json::Value>(&bytes).is_ok() {
             prop_assert!(ours.is_ok());
         }

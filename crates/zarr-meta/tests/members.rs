@@ -1,4 +1,4 @@
-//! Checklist A.6 and F.5: members that are not defined, and groups, row by row.
+//! Members that the specification does not define, and groups, one row for each case of the rules.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -10,7 +10,7 @@ use zarr_meta::v3::{GroupDocument, NodeDocument};
 use zarr_meta::{Code, Limits, Strict};
 
 #[test]
-fn a6_additional_members() {
+fn additional_members_are_checked() {
     rows(&[
         ("A.t70", &[("foo", "1")], Refused("member \"/foo\": unknown member that must be understood")),
         ("A.t70", &[("foo", "\"must_understand\"")], Refused("member \"/foo\"")),
@@ -28,7 +28,7 @@ fn a6_additional_members() {
             Refused("only groups have it"),
         ),
     ]);
-    // A29: kept, and not mistaken for something else.
+    // An additional member is kept (rule A29).
     let text = base(&[("foo", r#"{ "must_understand":false, "a":1.0 }"#)]);
     let mut meta = parse(&text).unwrap();
     meta.edit_attributes(|a| a.set("k", 1)).unwrap();
@@ -43,16 +43,16 @@ fn a6_additional_members() {
 }
 
 #[test]
-fn a6_groups() {
+fn members_of_groups_are_checked() {
     let check = |id: &str, members: &str, code: Option<Code>| {
         let (limits, mut notes) = (Limits::default(), Vec::new());
         let document = GroupDocument::parse(group(members).as_bytes(), &limits, &mut notes)
-            .unwrap_or_else(|e| panic!("{id}: {e}"));
-        assert_eq!(notes.iter().map(|n| n.code).collect::<Vec<_>>(), Vec::from_iter(code), "{id}");
+            .unwrap_or_else(|e| panic!("rule {id}: {e}"));
+        assert_eq!(notes.iter().map(|n| n.code).collect::<Vec<_>>(), Vec::from_iter(code), "rule {id}");
         assert_eq!(
             GroupDocument::parse(group(members).as_bytes(), &limits, &mut Strict).is_err(),
             code.is_some(),
-            "{id}"
+            "rule {id}"
         );
         assert_eq!(document.to_text(), group(members));
         document
@@ -60,7 +60,7 @@ fn a6_groups() {
     let refuse = |id: &str, members: &str, words: &str| {
         let e =
             GroupDocument::parse(group(members).as_bytes(), &Limits::default(), &mut Vec::new()).unwrap_err();
-        assert!(e.to_string().contains(words), "{id}: {e}");
+        assert!(e.to_string().contains(words), "rule {id}: {e}");
     };
     check("A.t76", r#","foo":{"must_understand":false}"#, None);
     assert!(
@@ -78,8 +78,8 @@ fn a6_groups() {
     let map = document.consolidated().unwrap();
     assert_eq!(map.members().map(|m| m.name_lossy()).collect::<Vec<_>>(), ["a", "b"]);
     let read = |name| NodeDocument::from_value(map.get(name).unwrap(), &Limits::default(), &mut Strict);
-    assert!(matches!(read("a"), Ok(NodeDocument::Group(_))), "F48");
-    assert!(read("b").is_err(), "F48: one bad node does not block the others");
+    assert!(matches!(read("a"), Ok(NodeDocument::Group(_))), "rule F48");
+    assert!(read("b").is_err(), "rule F48: one bad node does not block the others");
 
     let form = Some(Code::ConsolidatedForm);
     assert!(
@@ -114,7 +114,7 @@ fn a6_groups() {
 }
 
 #[test]
-fn a_flood_of_deviations_is_reported_in_part() {
+fn many_deviations_are_reported_in_part() {
     let many: String = (0..100_000).map(|i| format!(",\"m{i}\":null")).collect();
     let mut notes = Vec::new();
     GroupDocument::parse(group(&many).as_bytes(), &Limits::default(), &mut notes).unwrap();

@@ -1,4 +1,4 @@
-//! Nodes of any format: which documents make one, and what an edit leaves alone (checklist F14, F15, H.1, J24).
+//! Nodes of any format: their documents, and which bytes an edit keeps.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -32,12 +32,12 @@ fn the_newest_document_counts() {
     use DocumentName::{Array2, Attributes2, Group2, Node};
     let cases = [
         (&[][..], None, &[][..]),
-        (&[(Attributes2, "{}")], None, &[]), // attributes alone make no node
+        (&[(Attributes2, "{}")], None, &[]), // attributes alone are not a node
         (&[(Node, GROUP_3)], Some((Format::V3, "group")), &[]),
         (&[(Group2, GROUP)], Some((Format::V2, "group")), &[]),
         (&[(Array2, ARRAY)], Some((Format::V2, "array")), &[]),
-        (&[(Array2, ARRAY), (Group2, GROUP)], Some((Format::V2, "array")), &[Code::ArrayAndGroup]), // H.t10
-        (&[(Array2, ARRAY), (Node, GROUP_3)], Some((Format::V3, "group")), &[Code::TwoFormats]), // F14, L73
+        (&[(Array2, ARRAY), (Group2, GROUP)], Some((Format::V2, "array")), &[Code::ArrayAndGroup]), // rule H.t10
+        (&[(Array2, ARRAY), (Node, GROUP_3)], Some((Format::V3, "group")), &[Code::TwoFormats]), // rules F14 and L73
     ];
     for (documents, expected, codes) in cases {
         let (node, notes) = parse(documents);
@@ -45,7 +45,7 @@ fn the_newest_document_counts() {
             let kind = if let NodeMeta::Array(_) = n { "array" } else { "group" };
             (n.format(), kind)
         });
-        assert_eq!((found, &*notes), (expected, codes), "F14 {documents:?}");
+        assert_eq!((found, &*notes), (expected, codes), "rule F14: {documents:?}");
     }
 }
 
@@ -55,16 +55,16 @@ fn readers_ask_for_the_newest_first() {
         let steps = Documents::steps(format).iter();
         steps.map(|s| s.iter().map(|n| n.as_str()).collect::<Vec<_>>().join(" ")).collect::<Vec<_>>()
     };
-    assert_eq!(names(None), ["zarr.json", ".zarray .zgroup .zattrs"], "F15");
-    assert_eq!(names(Some(Format::V1)), ["meta attrs"], "F15");
+    assert_eq!(names(None), ["zarr.json", ".zarray .zgroup .zattrs"], "rule F15");
+    assert_eq!(names(Some(Format::V1)), ["meta attrs"], "rule F15");
     for name in ["zarr.json", ".zarray", ".zgroup", ".zattrs"] {
         assert_eq!(DocumentName::of(name).map(DocumentName::as_str), Some(name));
     }
-    assert_eq!(DocumentName::of("meta"), None, "I5");
+    assert_eq!(DocumentName::of("meta"), None, "rule I5");
 }
 
 #[test]
-fn an_edit_changes_what_it_names_and_no_other_byte() {
+fn an_edit_changes_no_other_bytes() {
     let attributes =
         "{\"_ARRAY_DIMENSIONS\": [\"y\", \"x\"], \"_NCZARR_ATTR\": {\"types\": {}}, \"m\": NaN}\n";
     let (node, _) = parse(&[(DocumentName::Array2, ARRAY), (DocumentName::Attributes2, attributes)]);
@@ -74,10 +74,10 @@ fn an_edit_changes_what_it_names_and_no_other_byte() {
     let documents = array.documents();
     let (resized, edited) =
         (ARRAY.replace("[4, 6]", "[5, 6]"), attributes.replace("NaN", "NaN, \"units\": \"K\""));
-    assert!(documents[0].1.as_ref().unwrap().contains("_NCZARR_ARRAY"), "H3, J24");
+    assert!(documents[0].1.as_ref().unwrap().contains("_NCZARR_ARRAY"), "rules H3 and J24");
     let shape = |text: &str| text.split_whitespace().collect::<String>();
     assert_eq!(shape(documents[0].1.as_ref().unwrap()), shape(&resized));
-    assert_eq!(documents[1], (DocumentName::Attributes2, Some(edited)), "J24");
+    assert_eq!(documents[1], (DocumentName::Attributes2, Some(edited)), "rule J24");
     assert_eq!(array.shape(), [5, 6]);
     assert_eq!(array.document().attributes(), array.attributes());
     assert_eq!(array.attributes().get("units").unwrap().as_raw(), "\"K\"");
@@ -101,25 +101,29 @@ fn broken_attributes_do_not_hide_the_node() {
         for (name, document) in [(DocumentName::Array2, ARRAY), (DocumentName::Group2, GROUP)] {
             let (node, notes) = parse(&[(name, document), (DocumentName::Attributes2, text)]);
             let mut node = node.unwrap();
-            assert_eq!(notes, code.into_iter().collect::<Vec<_>>(), "H.t8 {text}");
-            assert_eq!(node.attributes_error().is_some(), broken, "H.t8 {text}");
-            assert_eq!(node.edit_attributes(|a| a.set("k", 1)).is_err(), broken, "H.t8 {text}");
-            assert_eq!(node.set_attributes(zarr_meta::json::Object::new()).is_err(), broken, "H.t8 {text}");
+            assert_eq!(notes, code.into_iter().collect::<Vec<_>>(), "rule H.t8: {text}");
+            assert_eq!(node.attributes_error().is_some(), broken, "rule H.t8: {text}");
+            assert_eq!(node.edit_attributes(|a| a.set("k", 1)).is_err(), broken, "rule H.t8: {text}");
+            assert_eq!(
+                node.set_attributes(zarr_meta::json::Object::new()).is_err(),
+                broken,
+                "rule H.t8: {text}"
+            );
             let untouched = !node.documents().iter().any(|(n, _)| *n == DocumentName::Attributes2);
-            assert_eq!(untouched, broken, "H.t8 {text}");
+            assert_eq!(untouched, broken, "rule H.t8: {text}");
         }
         let documents = Documents::new().with(DocumentName::Group2, GROUP);
         let documents = documents.with(DocumentName::Attributes2, text);
         let strict = NodeMeta::parse(&documents, &Limits::default(), &mut Strict);
-        assert_eq!(strict.is_err(), code.is_some(), "H.t8 {text}");
+        assert_eq!(strict.is_err(), code.is_some(), "rule H.t8: {text}");
     }
 }
 
 #[test]
-fn groups_of_format_2_keep_what_others_have_added() {
+fn groups_of_format_2_keep_unknown_members() {
     let text = r#"{"zarr_format": 2, "_NCZARR_GROUP": {"dims": {}}}"#;
     let (node, notes) = parse(&[(DocumentName::Group2, text)]);
-    assert_eq!(notes, [Code::GroupMember], "H4");
+    assert_eq!(notes, [Code::GroupMember], "rule H4");
     let mut group = node.unwrap().group().unwrap();
     group.edit_attributes(|a| a.set("title", "x")).unwrap();
     assert_eq!(
@@ -128,20 +132,24 @@ fn groups_of_format_2_keep_what_others_have_added() {
             (DocumentName::Group2, Some(text.to_owned())),
             (DocumentName::Attributes2, Some("{\n    \"title\": \"x\"\n}".to_owned())),
         ],
-        "H4, J24"
+        "rules H4 and J24"
     );
     for bad in [r#"{"zarr_format": 3}"#, r#"{"zarr_format": "2"}"#, "{}", "[]", "{"] {
         let documents = Documents::new().with(DocumentName::Group2, bad);
-        assert!(NodeMeta::parse(&documents, &Limits::default(), &mut Ignore).is_err(), "H4 {bad}");
+        assert!(NodeMeta::parse(&documents, &Limits::default(), &mut Ignore).is_err(), "rule H4: {bad}");
     }
 }
 
 #[test]
-fn new_groups() {
+fn new_groups_have_the_documents_of_their_format() {
     let group = GroupMeta::new(Format::V2).unwrap();
     let documents = group.documents();
-    assert_eq!(documents[0], (DocumentName::Group2, Some("{\n    \"zarr_format\": 2\n}".to_owned())), "H10");
+    assert_eq!(
+        documents[0],
+        (DocumentName::Group2, Some("{\n    \"zarr_format\": 2\n}".to_owned())),
+        "rule H10"
+    );
     assert_eq!(documents[1], (DocumentName::Attributes2, None));
     assert_eq!(GroupMeta::new(Format::V3).unwrap().documents()[0].0, DocumentName::Node);
-    assert!(GroupMeta::new(Format::V1).is_err(), "I1");
+    assert!(GroupMeta::new(Format::V1).is_err(), "rule I1");
 }

@@ -1,4 +1,4 @@
-//! The `rectilinear` chunk grid, row by row of checklist C.2.
+//! The `rectilinear` chunk grid, one row for each case of docs/specification/grids-and-keys.md.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use std::sync::Arc;
@@ -33,14 +33,14 @@ fn runs(runs: &[(u64, Option<u64>)]) -> Vec<Run> {
     runs.iter().map(|(length, count)| Run { length: *length, count: *count }).collect()
 }
 
-/// The lengths of the chunks that cover an array.
+/// Returns the lengths of the chunks that cover an array.
 fn lengths(grid: &dyn ChunkGrid, dim: usize, length: u64) -> Vec<u64> {
     let spans = (0..grid.count(dim, length)).map(|i| grid.span(dim, i).unwrap());
     spans.map(|span| span.end - span.start).collect()
 }
 
 #[test]
-fn c10_to_c13_every_form_of_a_dimension_is_understood() {
+fn every_form_of_a_dimension_is_read() {
     for (id, length, entry, chunks, in_all) in [
         ("C.t10", 6, json!(4), &[4, 4][..], None),
         ("C.t11", 6, json!([1, 2, 3]), &[1, 2, 3], Some(3)),
@@ -53,34 +53,34 @@ fn c10_to_c13_every_form_of_a_dimension_is_understood() {
         ("C12", 0, json!([2]), &[], Some(1)),
     ] {
         let (grid, notes) = build(json!([5, entry]), &[0, length]).unwrap();
-        assert_eq!((grid.rank(), notes.len()), (2, 0), "{id}");
-        assert_eq!(lengths(&*grid, 1, length), chunks, "{id}");
-        let mut position = 0; // C13
+        assert_eq!((grid.rank(), notes.len()), (2, 0), "rule {id}");
+        assert_eq!(lengths(&*grid, 1, length), chunks, "rule {id}");
+        let mut position = 0; // rule C13
         for (index, chunk) in (0..).zip(chunks) {
             for inside in [0, chunk - 1] {
-                assert_eq!(grid.find(1, position + inside), Some(index), "{id}");
+                assert_eq!(grid.find(1, position + inside), Some(index), "rule {id}");
             }
             position += chunk;
         }
-        // C12, C15: chunks behind the array are of the grid, and it may have an end
-        assert_eq!(grid.span(1, 1000).is_none(), in_all.is_some(), "{id}");
+        // Chunks after the end of the array belong to the grid, and the grid may have an end (rules C12 and C15).
+        assert_eq!(grid.span(1, 1000).is_none(), in_all.is_some(), "rule {id}");
         if let Some(all) = in_all {
             assert!(
                 all == 0 || grid.span(1, all - 1).is_some_and(|span| grid.find(1, span.end).is_none()),
-                "{id}"
+                "rule {id}"
             );
-            assert_eq!(grid.span(1, all), None, "{id}");
+            assert_eq!(grid.span(1, all), None, "rule {id}");
         }
     }
     let scalar = grid(json!([]), &[]);
     assert_eq!(scalar.rank(), 0);
-    // The example of the specification, all at once.
+    // The example of the specification.
     let example = grid(json!([4, [1, 2, 3], [[4, 2]], [[1, 3], 3], [4, 4, 4]]), &[6; 5]);
     assert_eq!((0..5).map(|dim| example.count(dim, 6)).collect::<Vec<_>>(), [2, 3, 2, 4, 2]);
 }
 
 #[test]
-fn what_is_no_grid_is_refused_at_its_place() {
+fn an_invalid_grid_is_refused_with_its_place() {
     let inline = |chunk_shapes: Value| json!({ "kind": "inline", "chunk_shapes": chunk_shapes });
     let place = |rest: &str| format!("/configuration/chunk_shapes{rest}");
     for (id, configuration, pointer) in [
@@ -110,18 +110,18 @@ fn what_is_no_grid_is_refused_at_its_place() {
         assert_eq!(
             (e.kind(), e.pointer()),
             (CodecErrorKind::Configuration, &*pointer),
-            "{id} {configuration}: {e}"
+            "{id}: {configuration}: {e}"
         );
     }
     let e = build(json!([[4, 1]]), &[6]).unwrap_err();
-    assert_eq!(e.to_string(), "chunk_shapes[0] ends 1 elements before the array, which has 6"); // C.t15
+    assert_eq!(e.to_string(), "chunk_shapes[0] ends 1 elements before the array, which has 6"); // rule C.t15
     let (_, notes) = build(json!([[2.0, 4.0]]), &[6]).unwrap();
-    assert_eq!(notes.len(), 1, "one note, however many there are");
+    assert_eq!(notes.len(), 1, "one note for all deviations");
 }
 
 #[test]
 fn a_huge_run_costs_nothing() {
-    // C.t20
+    // rule C.t20
     let all = grid(json!([[[1, 4_000_000_000_u64]]]), &[4_000_000_000]);
     assert_eq!(all.runs(0), runs(&[(1, Some(4_000_000_000))]));
     assert_eq!(all.find(0, 3_999_999_999), Some(3_999_999_999));
@@ -133,7 +133,7 @@ fn a_huge_run_costs_nothing() {
     );
     let endless = grid(json!([u64::MAX - 1]), &[u64::MAX]);
     assert_eq!((endless.count(0, u64::MAX), endless.span(0, 1)), (2, None));
-    // so many changes are more than a grid is worth
+    // More runs than the limit are refused.
     let mut limits = Limits::default();
     limits.grid_runs = 2;
     let limited =
@@ -144,7 +144,7 @@ fn a_huge_run_costs_nothing() {
 
 #[test]
 fn the_form_for_new_arrays_is_the_shortest() {
-    // C17
+    // rule C17
     let spec = |chunk_shapes: Value, shape: &[u64]| {
         let (grid, _) = build(chunk_shapes, shape).unwrap();
         let built = RectilinearGrid::new((0..grid.rank()).map(|dim| grid.runs(dim))).unwrap();
@@ -153,14 +153,14 @@ fn the_form_for_new_arrays_is_the_shortest() {
     };
     for (given, length, written) in [
         (json!([1, 2, 3]), 6, json!([1, 2, 3])),
-        (json!([[1, 3], 3]), 6, json!([1, 1, 1, 3])), // `[1,3]` is as long as `1,1,1`
+        (json!([[1, 3], 3]), 6, json!([1, 1, 1, 3])), // `[1,3]` is not shorter than `1,1,1`
         (json!([1, 1, 1, 1, 3]), 6, json!([[1, 4], 3])),
         (json!([[1000, 1], 1000, 7]), 6, json!([[1000, 2], 7])),
         (json!([100, 100, 7]), 6, json!([100, 100, 7])),
         (json!([4, 4, 4]), 6, json!(4)),
         (json!([[4, 2], 4]), 6, json!(4)),
         (json!(4), 6, json!(4)),
-        (json!([]), 0, json!(1)), // C16
+        (json!([]), 0, json!(1)), // rule C16
     ] {
         let varied = json!([1, 2]);
         let (name, shapes) = spec(json!([given, varied]), &[length, 3]);
@@ -170,8 +170,8 @@ fn the_form_for_new_arrays_is_the_shortest() {
 }
 
 #[test]
-fn a_grid_grows_by_one_chunk_that_covers_what_is_missing() {
-    // C18
+fn a_grid_grows_by_one_chunk_for_all_missing_elements() {
+    // rule C18
     let grown = |entry: &Value, shape: u64, inner: u64| {
         let grid = grid(json!([entry, 5]), &[0, 7]);
         grid.grown(&[shape, 100], &[inner, 5]).map(|mut members| members.remove("chunk_shapes"))
@@ -180,12 +180,12 @@ fn a_grid_grows_by_one_chunk_that_covers_what_is_missing() {
         (json!([1, 2, 3]), 6, 1, None),
         (json!([1, 2, 3]), 7, 1, Some(json!([1, 2, 3, 1]))),
         (json!([1, 2, 3]), 16, 1, Some(json!([1, 2, 3, 10]))),
-        (json!([4, 4, 4]), 11, 1, None), // shrunk before: there is still room
+        (json!([4, 4, 4]), 11, 1, None), // the chunks cover the new length already
         (json!([4, 4, 4]), 16, 1, Some(json!([[4, 4]]))),
         (json!([[1, 3]]), 5, 1, Some(json!([1, 1, 1, 2]))),
         (json!([]), 3, 1, Some(json!([3]))),
         (json!(4), 1000, 1, None),
-        (json!([4, 2]), 9, 2, Some(json!([4, 2, 4]))), // a whole number of inner chunks: C19
+        (json!([4, 2]), 9, 2, Some(json!([4, 2, 4]))), // a whole number of inner chunks (rule C19)
     ] {
         let now = now.map(|list| json!([list, 5]));
         assert_eq!(grown(&entry, length, inner).unwrap(), now, "{entry} to {length}");
@@ -195,7 +195,7 @@ fn a_grid_grows_by_one_chunk_that_covers_what_is_missing() {
 }
 
 #[test]
-fn grids_that_have_grown_agree_with_what_they_were() {
+fn a_grown_grid_agrees_with_the_old_one() {
     let agree = |a: Value, b: Value| {
         let [a, b] = [a, b].map(|list| grid(json!([3, list]), &[0, 0]));
         assert_eq!(a.agrees_with(&*b), b.agrees_with(&*a));
@@ -217,19 +217,19 @@ fn grids_that_have_grown_agree_with_what_they_were() {
 }
 
 #[test]
-fn c20_older_names_are_told_and_the_draft_is_read_on_request() {
+fn the_draft_grid_is_read_on_request() {
     let read = |lists: Value| {
         build_with(&Limits::default(), "rectangular", json!({ "chunk_shape": lists }), &[6, 7])
     };
     let (draft, _) = read(json!([[1, 2, 3], 4])).unwrap();
     assert_eq!([lengths(&*draft, 0, 6), lengths(&*draft, 1, 7)], [vec![1, 2, 3], vec![4, 4]]);
-    assert!(read(json!([[[3, 2]], 4])).is_err(), "pairs came later");
+    assert!(read(json!([[[3, 2]], 4])).is_err(), "the draft has no pairs");
     assert!(draft.grown(&[6, 9], &[1, 1]).unwrap().is_empty());
     assert_eq!(draft.grown(&[9, 9], &[1, 1]).unwrap_err().kind(), CodecErrorKind::Unsupported);
     let registry = Registry::core().with(GRIDS).unwrap();
     let limits = Limits::default();
     let context = Context::new(&registry, &limits);
-    // C20: not in the table, unless somebody asks for it
+    // The table does not have the draft; it must be registered (rule C20).
     let legacy = Spec::new("rectangular", json!({ "chunk_shape": [6] })).unwrap();
     assert_eq!(
         registry.chunk_grid(&legacy, &[6], &context).unwrap_err().kind(),
@@ -238,7 +238,7 @@ fn c20_older_names_are_told_and_the_draft_is_read_on_request() {
 }
 
 proptest! {
-    /// Runs are chunks one by one.
+    /// A run gives the same chunks as its chunks one by one.
     #[test]
     fn chunks_cover_every_element_once(pairs in prop::collection::vec((1_u64..9, 1_u64..5), 0..8)) {
         let grid = RectilinearGrid::new([runs(&pairs.iter().map(|(n, m)| (*n, Some(*m))).collect::<Vec<_>>())]).unwrap();
@@ -253,7 +253,7 @@ proptest! {
             (end, index) = (end + length, index + 1);
         }
         prop_assert_eq!((grid.span(0, index), grid.find(0, end), grid.count(0, end + 1)), (None, None, index));
-        // written and read again it is the same
+        // Written and read again, the grid is the same.
         let Spec { name, configuration, .. } = grid.to_spec();
         let again = build_with(&Limits::default(), &name, configuration.into(), &[end]).unwrap().0;
         prop_assert!(again.agrees_with(&grid));

@@ -1,4 +1,4 @@
-//! Arrays of format 1 (checklist I).
+//! Arrays of format 1.
 
 mod common;
 
@@ -6,7 +6,7 @@ use zarr_meta::{
     ArrayMeta, Code, Diagnostic, DocumentName, Documents, Format, Ignore, Limits, MetaErrorKind, NodeMeta,
 };
 
-/// The example of the specification with members set, or, with `-` in front, deleted.
+/// Returns the example of the specification with members set, or deleted (`-` before the name).
 fn meta(edits: &[(&str, &str)]) -> String {
     let mut members = vec![
         ("chunks", "[10, 10]"),
@@ -43,16 +43,16 @@ fn codecs(array: &ArrayMeta) -> String {
 const BYTES: &str = r#"{"bytes":{"endian":"little"}}"#;
 
 #[test]
-fn the_example_of_the_specification() {
+fn the_example_of_the_specification_is_read() {
     let attributes = br#"{"foo": 42}"#;
     let (text, limits) = (meta(&[]), Limits::default());
     let array = ArrayMeta::parse_v1(text.as_bytes(), Some(attributes), false, &limits, &mut Ignore).unwrap();
-    assert_eq!((array.format(), array.shape()), (Format::V1, &[20, 20][..]), "I.t1");
+    assert_eq!((array.format(), array.shape()), (Format::V1, &[20, 20][..]), "rule I.t1");
     assert_eq!(array.document().fill_value().as_raw(), "42");
     assert_eq!(
         array.document().chunk_key_encoding().to_value().to_compact(),
         r#"{"name":"v2","configuration":{"separator":"."}}"#,
-        "I1"
+        "rule I1"
     );
     assert_eq!(codecs(&array), format!(r#"{BYTES} {{"numcodecs.zlib":{{"level":1}}}}"#));
     assert_eq!(
@@ -63,7 +63,7 @@ fn the_example_of_the_specification() {
         ]
     );
     let old = array.to_v2().unwrap();
-    assert!(old.to_text().contains("\"id\": \"zlib\"") && old.attributes().contains("foo"), "I6");
+    assert!(old.to_text().contains("\"id\": \"zlib\"") && old.attributes().contains("foo"), "rule I6");
     assert_eq!(old.document().codecs(), array.document().codecs());
     assert_eq!(array.to_v3(true).unwrap().format(), Format::V3);
 }
@@ -76,12 +76,12 @@ fn format_1_is_never_written() {
         array.set_attributes(zarr_meta::json::Object::new()),
         array.edit_attributes(|a| a.set("k", 1)),
     ] {
-        assert_eq!(result.unwrap_err().kind(), MetaErrorKind::Unsupported, "I");
+        assert_eq!(result.unwrap_err().kind(), MetaErrorKind::Unsupported, "format 1 is read-only");
     }
 }
 
 #[test]
-fn members() {
+fn members_are_checked() {
     for (id, edits, expected) in [
         ("I2", &[("extra", "1")][..], Ok(&[][..])),
         ("I2", &[("-shape", "")], Err(MetaErrorKind::Invalid)),
@@ -95,17 +95,17 @@ fn members() {
         ("I2", &[("compression", "{}")], Err(MetaErrorKind::Invalid)),
         ("I2", &[("compression_opts", "{}")], Err(MetaErrorKind::Invalid)),
         ("I7", &[("shape", "[]"), ("chunks", "[]")], Err(MetaErrorKind::Unsupported)),
-        ("I4", &[("fill_value", "null")], Ok(&[Code::UndefinedFill])), // I.t3
+        ("I4", &[("fill_value", "null")], Ok(&[Code::UndefinedFill])), // rule I.t3
         ("I4", &[("dtype", "\"<f8\""), ("fill_value", "NaN")], Ok(&[Code::BareNonFinite])),
         ("I3", &[("dtype", "[[\"a\", \"<i4\"]]"), ("fill_value", "null")], Ok(&[Code::UndefinedFill])),
     ] {
         let found = read(edits, false);
         let found = found.as_ref().map(|(_, codes)| &**codes).map_err(|e| *e);
-        assert_eq!(found, expected, "{id} {edits:?}");
+        assert_eq!(found, expected, "rule {id}: {edits:?}");
     }
-    // I4: there is no rule for the fill values of byte strings.
+    // There is no rule for the fill values of byte strings (rule I4).
     let (array, _) = read(&[("dtype", "\"|S4\""), ("fill_value", "\"AQI=\"")], false).unwrap();
-    assert!(array.to_v3(true).is_err(), "I4");
+    assert!(array.to_v3(true).is_err(), "rule I4");
 }
 
 #[test]
@@ -114,11 +114,11 @@ fn attributes_may_be_absent() {
     let mut notes: Vec<Diagnostic> = Vec::new();
     let node = NodeMeta::parse(&documents, &Limits::default(), &mut notes).unwrap();
     assert!(matches!(node, Some(NodeMeta::Array(_))));
-    assert_eq!(notes.iter().map(|n| n.code).collect::<Vec<_>>(), [Code::MissingAttributes], "I.t4");
+    assert_eq!(notes.iter().map(|n| n.code).collect::<Vec<_>>(), [Code::MissingAttributes], "rule I.t4");
 }
 
 #[test]
-fn compressions() {
+fn compressions_become_codecs() {
     let lzma = |rest: &str| format!(r#"{{"numcodecs.lzma":{{{rest}}}}}"#);
     for (compression, options, expected) in [
         ("none", "null", String::new()),
@@ -129,7 +129,7 @@ fn compressions() {
         ("lzma", "null", lzma(r#""format":1,"check":0,"preset":1"#)),
         (
             "lzma",
-            r#"{"format": 3, "filters": [{"id": 33}]}"#, // I.t6
+            r#"{"format": 3, "filters": [{"id": 33}]}"#, // rule I.t6
             lzma(r#""format":3,"filters":[{"id":33}],"check":0"#),
         ),
         (
@@ -148,16 +148,16 @@ fn compressions() {
     ] {
         let name = format!("\"{compression}\"");
         let (array, codes) = read(&[("compression", &name), ("compression_opts", options)], false).unwrap();
-        assert_eq!(codecs(&array), format!("{BYTES} {expected}").trim_end(), "I {compression} {options}");
+        assert_eq!(codecs(&array), format!("{BYTES} {expected}").trim_end(), "{compression} {options}");
         assert_eq!(codes.contains(&Code::CompressionAlias), compression == "gzip");
     }
     let (array, codes) = read(&[("compression", "null"), ("compression_opts", "null")], false).unwrap();
     assert_eq!((&*codecs(&array), &*codes), (BYTES, &[Code::CompressionAlias][..]));
 }
 
-/// Messages name the members of format 1.
+/// Errors name the members of format 1, not those of the model.
 #[test]
-fn errors_are_about_compression() {
+fn errors_name_the_members_of_format_1() {
     for (compression, options, message) in [
         ("foo", "1", "member \"/compression\": cannot be understood: unknown codec \"foo\""),
         ("blosc", r#"{"shuffle": 7}"#, "member \"/compression_opts/shuffle\": expected 0, 1, 2 or -1"),
@@ -182,9 +182,13 @@ fn order_f_is_c_unless_blosc_compressed_it() {
         let name = format!("\"{compression}\"");
         let edits = [order, ("compression", &name), ("compression_opts", "null")];
         let (array, codes) = read(&edits, literal).unwrap();
-        assert_eq!(codecs(&array).contains("transpose"), transposed, "I8 {compression} {literal}");
-        assert_eq!(codes == [Code::OrderOfVersion1], told, "I8 {compression} {literal}");
+        assert_eq!(codecs(&array).contains("transpose"), transposed, "rule I8: {compression} {literal}");
+        assert_eq!(codes == [Code::OrderOfVersion1], told, "rule I8: {compression} {literal}");
         let converted = array.to_v2().unwrap();
-        assert_eq!(converted.to_text().contains("\"order\": \"F\""), transposed, "I8: never order F for C");
+        assert_eq!(
+            converted.to_text().contains("\"order\": \"F\""),
+            transposed,
+            "rule I8: never order F for C"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Documents of arrays of format 2 (checklist H.1), and what they mean in format 3.
+//! Documents of arrays of format 2, and their meaning in format 3.
 
 mod common;
 
@@ -7,7 +7,7 @@ use zarr_meta::{
     ArrayMeta, Code, DATA_TYPES, Diagnostic, Ignore, Limits, MetaErrorKind, MetaResult, Registry, Strict,
 };
 
-/// An array of format 2 with members set, or, with `-` in front, deleted.
+/// Returns an array of format 2 with members set, or deleted (`-` before the name).
 fn zarray(edits: &[(&str, &str)]) -> String {
     let mut members = vec![
         ("zarr_format", "2"),
@@ -40,7 +40,7 @@ fn registry() -> Registry {
 }
 
 #[test]
-fn members() {
+fn members_are_checked() {
     type Row<'a> = (&'a str, &'a [(&'a str, &'a str)], Result<&'a [Code], MetaErrorKind>);
     let ok = |codes: &'static [Code]| Ok(codes);
     let cases: &[Row<'_>] = &[
@@ -81,20 +81,20 @@ fn members() {
     ];
     for (id, edits, expected) in cases {
         let found = read(edits).map(|(_, codes)| codes).map_err(|e| e.kind());
-        assert_eq!(found.as_deref(), expected.as_ref().map(|c| *c), "{id} {edits:?}");
+        assert_eq!(found.as_deref(), expected.as_ref().map(|c| *c), "rule {id}: {edits:?}");
         let strict =
             ArrayMeta::parse_v2(zarray(edits).as_bytes(), None, &Limits::default(), &mut Strict).is_ok();
         let deviations = |codes: &[Code]| codes.iter().any(|c| *c != Code::UndefinedFill);
         assert_eq!(
             strict,
             expected.as_ref().is_ok_and(|codes| !deviations(codes)),
-            "{id} {edits:?}, strictly"
+            "rule {id}, strict: {edits:?}"
         );
     }
 }
 
 #[test]
-fn the_model() {
+fn the_model_has_the_same_meaning_in_format_3() {
     let edits = [
         ("order", "\"F\""),
         ("dimension_separator", "\"/\""),
@@ -117,7 +117,7 @@ fn the_model() {
             r#"{"name":"numcodecs.zlib","configuration":{"level":3}}],"#,
             r#""attributes":{"_ARRAY_DIMENSIONS":["y","x"],"m":NaN},"dimension_names":["y","x"]}"#
         ),
-        "H.9, J2"
+        "rules H.9 and J2"
     );
     assert!(meta.v3_obstacles().is_empty());
     let names =
@@ -130,19 +130,19 @@ fn the_model() {
         (r#"["y","x"]"#, Some("yx")),
     ] {
         meta.edit_attributes(|a| a.set("_ARRAY_DIMENSIONS", Value::parse(value).unwrap())).unwrap();
-        assert_eq!(names(&meta).as_deref(), expected, "J2 {value}");
+        assert_eq!(names(&meta).as_deref(), expected, "rule J2: {value}");
     }
-    assert_eq!(meta.to_text(), text, "an edit of attributes leaves the array alone");
+    assert_eq!(meta.to_text(), text, "an edit of attributes does not change the document of the array");
 
     let converted = meta.to_v3(false).unwrap();
-    assert_eq!(converted.attributes().to_value().to_compact(), r#"{"m":NaN}"#, "H.9");
+    assert_eq!(converted.attributes().to_value().to_compact(), r#"{"m":NaN}"#, "rule H.9");
     assert_eq!(names(&converted).as_deref(), Some("yx"));
     assert!(meta.to_v3(true).unwrap().attributes().contains("_ARRAY_DIMENSIONS"));
 }
 
 #[test]
-fn what_cannot_be_understood_is_listed_nevertheless() {
-    // H.t6, B8: the node has its shape, its dtype as it stands and its attributes; its chunks cannot be read.
+fn an_array_that_cannot_be_understood_can_be_listed() {
+    // The node has its shape, its dtype and its attributes, but its chunks cannot be read (rules H.t6 and B8).
     let cases = [
         (("dtype", "\"<i3\""), "member \"/dtype\": expected a dtype such as \"<f4\", found \"<i3\""),
         (("dtype", "\"|O\""), "member \"/filters\": an array of objects needs an object codec"),
@@ -165,10 +165,10 @@ fn what_cannot_be_understood_is_listed_nevertheless() {
         assert!(!meta.v3_obstacles().is_empty() && meta.to_v3(true).is_err(), "{edit:?}");
     }
     let (meta, _) = read(&[("compressor", "{\"id\": \"foo\"}")]).unwrap();
-    assert_eq!(meta.document().codecs()[1].name(), "numcodecs.foo", "H.t6");
+    assert_eq!(meta.document().codecs()[1].name(), "numcodecs.foo", "rule H.t6");
 }
 
-/// H.t6: whoever reads the message has the old document before him, and no list of codecs.
+/// The reader of an error sees the older document, not the codecs of the model (rule H.t6).
 #[test]
 fn errors_and_notes_name_members_of_the_document_itself() {
     let cases: &[(&[(&str, &str)], &str)] = &[
@@ -206,7 +206,7 @@ fn errors_and_notes_name_members_of_the_document_itself() {
 fn documents_of_format_3_have_no_private_names() {
     let (meta, _) = read(&[("dtype", r#"[["a", "<i2"], ["", "|V2"]]"#), ("fill_value", "null")]).unwrap();
     let name = |meta: &ArrayMeta| meta.resolve(&registry(), &Limits::default(), &mut Ignore).unwrap_err();
-    // The registry knows no codec, but the data type.
+    // The registry knows the data type, but no codec.
     assert!(name(&meta).to_string().contains("unknown codec"), "{}", name(&meta));
     let copied = meta.document().to_text();
     let copied = ArrayMeta::parse(copied.as_bytes(), &Limits::default(), &mut Ignore).unwrap();

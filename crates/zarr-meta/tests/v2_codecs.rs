@@ -1,10 +1,10 @@
-//! Filters and compressors of format 2, and the codecs that they become (checklist H.5 to H.7, H20 to H23).
+//! Filters and compressors of format 2, and the codecs that they become.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use zarr_meta::{ArrayMeta, Ignore, Limits};
 
-/// The codecs, one after the other without white space, and the number of obstacles to a document of format 3.
+/// Returns the codecs, without white space, and the number of obstacles to a document of format 3.
 fn lower(dtype: &str, order: &str, filters: &str, compressor: &str) -> (String, usize) {
     let text = format!(
         r#"{{"zarr_format": 2, "shape": [4, 6], "chunks": [2, 3], "dtype": {dtype}, "compressor": {compressor},
@@ -17,7 +17,7 @@ fn lower(dtype: &str, order: &str, filters: &str, compressor: &str) -> (String, 
 }
 
 #[test]
-fn codecs_of_bytes() {
+fn codecs_of_bytes_become_codecs_of_format_3() {
     let blosc = |shuffle: &str, typesize: u32| {
         format!(
             r#"{{"blosc":{{"cname":"lz4","clevel":5,"shuffle":"{shuffle}","typesize":{typesize},"blocksize":0}}}}"#
@@ -31,7 +31,7 @@ fn codecs_of_bytes() {
             r#"{"zstd":{"level":3,"checksum":true}}"#.to_owned(),
             0,
         ),
-        (r#"{"id": "zstd", "level": "7"}"#, r#"{"zstd":{"level":7,"checksum":false}}"#.to_owned(), 0), // D.09
+        (r#"{"id": "zstd", "level": "7"}"#, r#"{"zstd":{"level":7,"checksum":false}}"#.to_owned(), 0), // rule D.09
         (r#"{"id": "zstd", "level": 100}"#, r#"{"zstd":{"level":22,"checksum":false}}"#.to_owned(), 0),
         (r#"{"id": "gzip", "level": -1}"#, r#"{"gzip":{"level":6}}"#.to_owned(), 0),
         (r#"{"id": "gzip"}"#, r#"{"gzip":{"level":1}}"#.to_owned(), 0),
@@ -49,23 +49,23 @@ fn codecs_of_bytes() {
             r#"{"numcodecs.crc32c":{"location":"start"}}"#.to_owned(),
             0,
         ),
-        (r#"{"id": "fletcher32"}"#, r#"{"numcodecs.fletcher32":{}}"#.to_owned(), 0), // H23
+        (r#"{"id": "fletcher32"}"#, r#"{"numcodecs.fletcher32":{}}"#.to_owned(), 0), // rule H23
         (r#"{"id": "foo", "x": 1}"#, r#"{"numcodecs.foo":{"x":1}}"#.to_owned(), 1),
         (r#"{"id": "base64"}"#, r#"{"numcodecs.base64":{}}"#.to_owned(), 1),
     ];
     for (given, expected, obstacles) in cases {
         let bytes = r#"{"bytes":{"endian":"little"}}"#;
         let expected = format!("{bytes} {expected}").trim_end().to_owned();
-        assert_eq!(lower("\"<i4\"", "C", "null", given), (expected.clone(), obstacles), "H.7 {given}");
+        assert_eq!(lower("\"<i4\"", "C", "null", given), (expected.clone(), obstacles), "rule H.7: {given}");
         if given != "null" && !given.contains("blosc") {
             let filters = format!("[{given}]");
-            assert_eq!(lower("\"<i4\"", "C", &filters, "null"), (expected, obstacles), "H23 {given}");
+            assert_eq!(lower("\"<i4\"", "C", &filters, "null"), (expected, obstacles), "rule H23: {given}");
         }
     }
 }
 
 #[test]
-fn the_size_of_an_item_is_what_reaches_blosc() {
+fn the_type_size_of_blosc_is_the_size_of_its_items() {
     for (dtype, filters, typesize, shuffle) in [
         ("\"|u1\"", "null", 1, "bitshuffle"),
         ("\"<c16\"", "null", 16, "shuffle"),
@@ -78,12 +78,12 @@ fn the_size_of_an_item_is_what_reaches_blosc() {
     ] {
         let (codecs, _) = lower(dtype, "C", filters, r#"{"id": "blosc", "shuffle": -1}"#);
         let expected = format!(r#""shuffle":"{shuffle}","typesize":{typesize},"#);
-        assert!(codecs.contains(&expected), "D4.6 {dtype} {filters}: {codecs}");
+        assert!(codecs.contains(&expected), "rule D4.6: {dtype} {filters}: {codecs}");
     }
 }
 
 #[test]
-fn filters_of_numbers() {
+fn filters_of_numbers_become_codecs_of_format_3() {
     for (id, dtype, order, filters, expected, obstacles) in [
         (
             "H20",
@@ -102,7 +102,7 @@ fn filters_of_numbers() {
             0,
         ),
         (
-            "H20: the byte order of the last stage",
+            "H20: the byte order after the last filter",
             ">f8",
             "C",
             r#"[{"id": "fixedscaleoffset", "offset": 1000, "scale": 10, "dtype": ">f8", "astype": "<i2"}]"#,
@@ -128,7 +128,7 @@ fn filters_of_numbers() {
             0,
         ),
         (
-            "H20: bytes viewed in another byte order",
+            "H20: bytes interpreted in another byte order",
             "<i4",
             "C",
             r#"[{"id": "delta", "dtype": ">i4"}]"#,
@@ -136,7 +136,7 @@ fn filters_of_numbers() {
             1,
         ),
         (
-            "H20: times viewed as integers",
+            "H20: times interpreted as integers",
             "<M8[s]",
             "C",
             r#"[{"id": "delta", "dtype": "<i8"}]"#,
@@ -179,7 +179,7 @@ fn filters_of_numbers() {
             1,
         ),
         (
-            "H.6: texts of a fixed length",
+            "H.6: strings of a fixed length",
             "<U3",
             "C",
             r#"[{"id": "categorize", "labels": ["a"], "dtype": "<U3", "astype": "|u1"}]"#,
@@ -190,7 +190,7 @@ fn filters_of_numbers() {
             1,
         ),
         (
-            "H.6: numbers written down",
+            "H.6: numbers encoded as text",
             "<i4",
             "C",
             r#"[{"id": "msgpack2", "raw": false}, {"id": "zlib", "level": 1}]"#,
@@ -199,7 +199,7 @@ fn filters_of_numbers() {
         ),
     ] {
         let found = lower(&format!("\"{dtype}\""), order, filters, "null");
-        assert_eq!(found, (expected.to_owned(), obstacles), "{id}");
+        assert_eq!(found, (expected.to_owned(), obstacles), "rule {id}");
     }
 }
 
@@ -210,6 +210,6 @@ fn order_f_matters_from_two_dimensions_on() {
     for (shape, codecs) in [("[]", 1), ("[3]", 1), ("[3, 4]", 2)] {
         let text = text.replace("SHAPE", shape);
         let meta = ArrayMeta::parse_v2(text.as_bytes(), None, &Limits::default(), &mut Ignore).unwrap();
-        assert_eq!(meta.document().codecs().len(), codecs, "H.5 {shape}");
+        assert_eq!(meta.document().codecs().len(), codecs, "rule H.5: {shape}");
     }
 }

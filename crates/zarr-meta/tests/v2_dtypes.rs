@@ -1,10 +1,10 @@
-//! dtypes and fill values of format 2, and what they become (checklist H.2, H.3, B.7).
+//! dtypes and fill values of format 2, and their forms in format 3.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use zarr_meta::{ArrayMeta, Code, DATA_TYPES, Diagnostic, Ignore, Limits, Registry};
 
-/// The data type, the fill value and the codec that turns elements to bytes; or why not.
+/// Returns the data type, the fill value and the codec that turns elements into bytes, or the error.
 fn lower(dtype: &str, fill: &str, filters: &str) -> Result<(ArrayMeta, [String; 3], Vec<Code>), String> {
     let text = format!(
         r#"{{"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": {dtype}, "compressor": null,
@@ -33,7 +33,7 @@ const BIG: &str = r#"{"name":"bytes","configuration":{"endian":"big"}}"#;
 const BYTES: &str = r#"{"name":"bytes"}"#;
 
 #[test]
-fn type_strings() {
+fn type_strings_become_data_types() {
     let time = |kind: &str, unit: &str, scale: u32| {
         format!(r#"{{"name":"numpy.{kind}64","configuration":{{"unit":"{unit}","scale_factor":{scale}}}}}"#)
     };
@@ -63,15 +63,15 @@ fn type_strings() {
         ("<m8[\u{3bc}s]", time("timedelta", "us", 1), "\"NaT\"", LITTLE),
     ];
     for (dtype, data_type, zero, codec) in cases {
-        // G11: null is zero, and it is known that it was null.
+        // Null becomes zero, but the model remembers that it was null (rule G11).
         let (meta, parts, codes) = lower(&format!("\"{dtype}\""), "null", "null").expect(dtype);
-        assert_eq!(parts, [&data_type, zero, codec], "B.7, H.3 {dtype}");
+        assert_eq!(parts, [&data_type, zero, codec], "rules B.7 and H.3: {dtype}");
         assert!(meta.fill_is_undefined() && meta.v3_obstacles().is_empty() && codes.is_empty(), "{dtype}");
     }
 }
 
 #[test]
-fn dtypes_that_are_refused() {
+fn invalid_dtypes_are_refused() {
     for (id, dtype) in [
         ("H.2", "\"\""),
         ("H.2", "\"<\""),
@@ -111,13 +111,13 @@ fn dtypes_that_are_refused() {
         ("L100", "[[\"a\", \"<i4\", [4294967296, 4294967296]]]"),
         ("H.6", "\"|O\""),
     ] {
-        assert!(lower(dtype, "null", "null").is_err(), "{id} {dtype}");
+        assert!(lower(dtype, "null", "null").is_err(), "rule {id}: {dtype}");
     }
     let mut deep = "\"<i4\"".to_owned();
     for _ in 0..40 {
         deep = format!("[[\"a\", {deep}]]");
     }
-    assert!(lower(&deep, "null", "null").unwrap_err().contains("nested deeper"), "L103");
+    assert!(lower(&deep, "null", "null").unwrap_err().contains("nested deeper"), "rule L103");
 }
 
 #[test]
@@ -126,13 +126,17 @@ fn names_of_numpy_are_tolerated() {
         [("float32", "float32"), ("bool", "bool"), ("uint8", "uint8"), ("complex64", "complex64")]
     {
         let (_, parts, codes) = lower(&format!("\"{dtype}\""), "null", "null").unwrap();
-        assert_eq!((parts[0].trim_matches('"'), &*codes), (name, &[Code::DtypeSpelling][..]), "H13 {dtype}");
+        assert_eq!(
+            (parts[0].trim_matches('"'), &*codes),
+            (name, &[Code::DtypeSpelling][..]),
+            "rule H13: {dtype}"
+        );
     }
     assert_eq!(lower("\"S3\"", "null", "null").unwrap().2, [Code::DtypeSpelling]);
 }
 
 #[test]
-fn structs() {
+fn structs_become_data_types() {
     let (meta, parts, _) =
         lower(r#"[["r", "<i4"], ["g", "|u1"], ["p", [["x", "<f8"]]]]"#, "\"BwAAAAkAAAAAAAD4Pw==\"", "null")
             .unwrap();
@@ -147,11 +151,11 @@ fn structs() {
             r#"{"r":7,"g":9,"p":{"x":1.5}}"#,
             LITTLE
         ],
-        "H11"
+        "rule H11"
     );
     assert!(meta.v3_obstacles().is_empty());
 
-    // H12: sub-arrays, padding and mixed byte orders are read, but have no place in format 3.
+    // Sub-arrays, padding and mixed byte orders are read, but format 3 cannot represent them (rule H12).
     let dtype = r#"[["a", ">i2", [2]], ["", "|V1"], ["t", "<M8[s]"], ["s", "|S2"]]"#;
     let (meta, parts, _) = lower(dtype, "\"AAEAAgAAAAAAAAAAgHg=\"", "null").unwrap();
     assert_eq!(
@@ -166,14 +170,14 @@ fn structs() {
             r#"{"a":[1,2],"t":"NaT","s":"eA=="}"#,
             r#"{"name":"bytes:fields","configuration":{"endian":["big","little","little","little"]}}"#,
         ],
-        "H11"
+        "rule H11"
     );
-    assert_eq!(meta.v3_obstacles().len(), 2, "H.9");
-    assert!(meta.to_v3(true).unwrap_err().to_string().contains("without new chunks"), "H.9");
+    assert_eq!(meta.v3_obstacles().len(), 2, "rule H.9");
+    assert!(meta.to_v3(true).unwrap_err().to_string().contains("without new chunks"), "rule H.9");
 }
 
 #[test]
-fn fill_values() {
+fn fill_values_get_the_form_of_format_3() {
     let old: &[Code] = &[Code::OldFill];
     for (dtype, fill, expected, codes) in [
         ("\"|b1\"", "true", "true", &[][..]),
@@ -203,7 +207,7 @@ fn fill_values() {
         ("[[\"a\", \">i4\"]]", "\"AAAABw==\"", "{\"a\":7}", &[]),
     ] {
         let (meta, parts, found) = lower(dtype, fill, "null").expect(fill);
-        assert_eq!((&*parts[1], &*found), (expected, codes), "H.3 {dtype} {fill}");
+        assert_eq!((&*parts[1], &*found), (expected, codes), "rule H.3: {dtype} {fill}");
         assert!(!meta.fill_is_undefined());
     }
     for (dtype, fill) in [
@@ -226,12 +230,12 @@ fn fill_values() {
         ("[[\"a\", \"|b1\"]]", "\"Ag==\""),
         ("[[\"a\", \"<U1\"]]", "\"/////w==\""),
     ] {
-        assert!(lower(dtype, fill, "null").is_err(), "H.3 {dtype} {fill}");
+        assert!(lower(dtype, fill, "null").is_err(), "rule H.3: {dtype} {fill}");
     }
 }
 
 #[test]
-fn objects() {
+fn objects_get_the_data_type_of_their_codec() {
     let private = |id: &str| format!(r#"{{"name":"numcodecs:{id}","configuration":{{}}}}"#);
     let object = r#"{"name":"numcodecs:object"}"#;
     for (id, fill, data_type, lowered, codec, obstacles) in [
@@ -249,14 +253,14 @@ fn objects() {
         ("pickle", "null", object, "null", private("pickle"), 2),
     ] {
         let (meta, parts, _) = lower("\"|O\"", fill, &format!("[{{\"id\": \"{id}\"}}]")).expect(id);
-        assert_eq!(parts, [data_type, lowered, &codec], "H.6 {id}");
-        assert_eq!(meta.v3_obstacles().len(), obstacles, "H.9 {id}");
+        assert_eq!(parts, [data_type, lowered, &codec], "rule H.6: {id}");
+        assert_eq!(meta.v3_obstacles().len(), obstacles, "rule H.9: {id}");
     }
     for (fill, filters) in [
         ("\"\"", "[{\"id\": \"delta\", \"dtype\": \"<i4\"}, {\"id\": \"vlen-utf8\"}]"),
         ("7", "[{\"id\": \"vlen-utf8\"}]"),
         ("\"é\"", "[{\"id\": \"vlen-bytes\"}]"),
     ] {
-        assert!(lower("\"|O\"", fill, filters).is_err(), "H.6 {fill} {filters}");
+        assert!(lower("\"|O\"", fill, filters).is_err(), "rule H.6: {fill} {filters}");
     }
 }

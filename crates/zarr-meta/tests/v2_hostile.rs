@@ -1,4 +1,4 @@
-//! Documents of formats 1 and 2 from strangers: whatever they hold, reading them gives an answer (checklist L.4).
+//! Hostile documents of formats 1 and 2: reading them never panics and takes little memory and time.
 
 use proptest::prelude::*;
 use zarr_meta::{ArrayMeta, DATA_TYPES, DocumentName, Documents, Ignore, Limits, NodeMeta, Registry};
@@ -11,7 +11,7 @@ const ZARRAY: &str = r#"{"zarr_format": 2, "shape": [4, 6], "chunks": [2, 3],
 const META: &str = r#"{"zarr_format": 1, "shape": [4, 6], "chunks": [2, 3], "dtype": "<f8", "fill_value": 1e3,
     "compression": "lzma", "compression_opts": {"format": 3, "filters": [{"id": 33}]}, "order": "F"}"#;
 
-/// Everything that can be asked of an array is asked.
+/// Calls the methods of an array.
 fn exercise(array: &ArrayMeta) {
     let registry = Registry::core().overriding(DATA_TYPES);
     let _ = array.resolve(&registry, &Limits::default(), &mut Ignore);
@@ -19,7 +19,7 @@ fn exercise(array: &ArrayMeta) {
     let documents = array.documents();
     assert!(documents[0].1.is_some());
     if let Ok(converted) = array.to_v3(false) {
-        // What is written can be read.
+        // A written document can be read.
         let text = converted.to_text();
         assert!(ArrayMeta::parse(text.as_bytes(), &Limits::default(), &mut Ignore).is_ok(), "{text}");
         let _ = converted.to_v2();
@@ -34,7 +34,7 @@ fn read(name: DocumentName, bytes: &[u8]) {
 }
 
 #[test]
-fn truncated() {
+fn truncated_documents_do_not_panic() {
     for (name, text) in [(DocumentName::Array2, ZARRAY), (DocumentName::Array1, META)] {
         for end in 0..=text.len() {
             read(name, &text.as_bytes()[..end]);
@@ -57,7 +57,7 @@ fn huge_elements_take_no_memory() {
         );
         let array = ArrayMeta::parse_v2(text.as_bytes(), None, &Limits::default(), &mut Ignore).unwrap();
         let error = array.to_v3(false).unwrap_err();
-        assert!(array.document().to_text().len() < 1000, "L100 {dtype}: {error}");
+        assert!(array.document().to_text().len() < 1000, "rule L100: {dtype}: {error}");
     }
 }
 
@@ -75,7 +75,7 @@ fn many_fields_take_no_time() {
 
 proptest! {
     #[test]
-    fn altered(at in any::<prop::sample::Index>(), with in any::<u8>(), length in 0..3usize, first in any::<bool>()) {
+    fn altered_documents_do_not_panic(at in any::<prop::sample::Index>(), with in any::<u8>(), length in 0..3usize, first in any::<bool>()) {
         let (name, text) = if first { (DocumentName::Array1, META) } else { (DocumentName::Array2, ZARRAY) };
         let mut bytes = text.as_bytes().to_vec();
         let at = at.index(bytes.len() - length);
@@ -84,7 +84,7 @@ proptest! {
     }
 
     #[test]
-    fn any_dtype_and_fill(kind in "[<>|=]?[biufcmMSUVO]?[0-9]{0,3}(\\[[0-9]{0,2}[a-zA-Z]{0,2}\\])?", fill in "-?[0-9]{1,20}(\\.[0-9])?|null|true|\"[A-Za-z0-9+/=]{0,12}\"|\\[1,\"NaN\"\\]") {
+    fn no_dtype_or_fill_value_makes_the_reader_panic(kind in "[<>|=]?[biufcmMSUVO]?[0-9]{0,3}(\\[[0-9]{0,2}[a-zA-Z]{0,2}\\])?", fill in "-?[0-9]{1,20}(\\.[0-9])?|null|true|\"[A-Za-z0-9+/=]{0,12}\"|\\[1,\"NaN\"\\]") {
         let text = format!(
             r#"{{"zarr_format": 2, "shape": [1], "chunks": [1], "dtype": "{kind}", "compressor": null,
                 "fill_value": {fill}, "order": "C", "filters": null}}"#

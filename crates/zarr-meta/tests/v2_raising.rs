@@ -1,4 +1,4 @@
-//! From format 3 to format 2 and back (checklist B.7, H.9, H10, H14, D6.t6).
+//! Conversion of arrays and groups from format 3 to format 2 and back.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -63,9 +63,9 @@ fn the_document_is_in_the_style_of_zarr_python() {
                 Some("{\n    \"a\": 1,\n    \"_ARRAY_DIMENSIONS\": [\n        \"x\"\n    ]\n}".to_owned())
             ),
         ],
-        "H10, D6.t6, J2"
+        "rules H10, D6.t6 and J2"
     );
-    // And back.
+    // Back to format 3.
     let again = old.to_v3(false).unwrap();
     assert_eq!(again.format(), Format::V3);
     assert_eq!(again.attributes(), meta.attributes());
@@ -83,7 +83,7 @@ fn data_types_and_fill_values_come_back() {
         ("\"float64\"".to_owned(), "\"NaN\"", Some("big"), "\">f8\"", "\"NaN\""),
         ("\"complex64\"".to_owned(), "[\"-Infinity\",0.5]", Some("little"), "\"<c8\"", "[\"-Infinity\",0.5]"),
         ("\"r24\"".to_owned(), "[1,2,3]", None, "\"|V3\"", "\"AQID\""),
-        (sized("null_terminated_bytes", 3), "\"eno=\"", None, "\"|S3\"", "\"enoA\""), // H14: full width
+        (sized("null_terminated_bytes", 3), "\"eno=\"", None, "\"|S3\"", "\"enoA\""), // rule H14: full width
         (sized("fixed_length_utf32", 8), "\"\u{e9}\"", Some("big"), "\">U2\"", "\"\u{e9}\""),
         (
             r#"{"name":"numpy.datetime64","configuration":{"unit":"s","scale_factor":10}}"#.to_owned(),
@@ -110,10 +110,10 @@ fn data_types_and_fill_values_come_back() {
         let old = meta.to_v2().unwrap_or_else(|e| panic!("{data_type}: {e}"));
         let text: serde_json::Value = serde_json::from_str(&old.to_text()).unwrap();
         let expected: serde_json::Value = serde_json::from_str(dtype).unwrap();
-        assert_eq!(text["dtype"], expected, "B.7 {data_type}");
-        assert_eq!(text["fill_value"].to_string(), raised, "H14 {data_type}");
-        assert_eq!(old.document().data_type(), meta.document().data_type(), "B.7 {data_type}");
-        assert_eq!(old.document().fill_value(), meta.document().fill_value(), "H14 {data_type}");
+        assert_eq!(text["dtype"], expected, "rule B.7: {data_type}");
+        assert_eq!(text["fill_value"].to_string(), raised, "rule H14: {data_type}");
+        assert_eq!(old.document().data_type(), meta.document().data_type(), "rule B.7: {data_type}");
+        assert_eq!(old.document().fill_value(), meta.document().fill_value(), "rule H14: {data_type}");
         assert_eq!(old.document().codecs(), meta.document().codecs(), "{data_type}");
     }
     for (data_type, codec, fill, id) in
@@ -122,7 +122,7 @@ fn data_types_and_fill_values_come_back() {
         let (name, list) = codecs(&format!("{{'name':'{codec}'}}"));
         let meta = v3(&[("data_type", &format!("\"{data_type}\"")), ("fill_value", fill), (name, &list)]);
         let old = meta.to_v2().unwrap();
-        assert!(old.to_text().contains(&format!("\"id\": \"{id}\"")), "H.6");
+        assert!(old.to_text().contains(&format!("\"id\": \"{id}\"")), "rule H.6");
         assert_eq!(old.document().data_type().name(), data_type);
         assert_eq!(old.document().fill_value().as_raw(), fill);
     }
@@ -170,12 +170,12 @@ fn codecs_come_back() {
 }
 
 #[test]
-fn what_format_2_cannot_say() {
+fn arrays_without_equivalent_in_format_2_are_refused() {
     for (edits, message) in [
         (&[("data_type", "\"bfloat16\"")][..], "member \"/data_type\": format 2 has no dtype"),
         (
             &[("chunk_key_encoding", r#"{"name":"default"}"#)],
-            "member \"/chunk_key_encoding\": chunks have other keys under the encoding \"default\"",
+            "member \"/chunk_key_encoding\": the encoding \"default\" has other chunk keys",
         ),
         (
             &[("chunk_grid", r#"{"name":"rectilinear"}"#)],
@@ -192,7 +192,7 @@ fn what_format_2_cannot_say() {
 }
 
 #[test]
-fn from_parts() {
+fn arrays_of_format_2_are_built_from_parts() {
     let meta = ArrayMeta::builder_v2([6, 4], Extension::new("float32"))
         .chunks([3, 2])
         .big_endian()
@@ -215,7 +215,7 @@ fn from_parts() {
     {
         assert!(text.contains(part), "{part} in {text}");
     }
-    // A string needs its codec, and gets it.
+    // Strings need an object codec, which is added if it is missing.
     let strings =
         ArrayMeta::builder_v2([3], Extension::new("string")).chunks([2]).fill_value("").build().unwrap();
     assert_eq!(strings.document().codecs()[0].name(), "vlen-utf8");
@@ -240,12 +240,12 @@ fn from_parts() {
 }
 
 #[test]
-fn groups() {
+fn groups_change_their_format() {
     let group = GroupMeta::new(Format::V2).unwrap().with_attributes(json!({"title": "x"})).unwrap();
     let new = group.to_format(Format::V3).unwrap();
     assert_eq!((new.format(), new.attributes().len()), (Format::V3, 1));
     assert_eq!(new.to_format(Format::V2).unwrap().documents(), group.documents());
-    assert!(group.to_format(Format::V1).is_err(), "I1");
+    assert!(group.to_format(Format::V1).is_err(), "rule I1");
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn format_1_is_not_written() {
     folder.write("a.zarr/meta", one);
     folder.write("a.zarr/attrs", "{\"a\": 1}");
     assert_eq!(attrs(&folder, "get", "a.zarr", &["a"]).ok().text(), "1\n");
-    attrs(&folder, "set", "a.zarr", &["a", "2"]).fails(6, &["format 1", "read only"]);
+    attrs(&folder, "set", "a.zarr", &["a", "2"]).fails(6, &["format 1", "read-only"]);
     zarr(args!["rm", "-r", "--force", folder.join("a.zarr")]).fails(6, &["format 1"]);
     assert_eq!(folder.files("a.zarr"), ["attrs", "meta"]);
 }

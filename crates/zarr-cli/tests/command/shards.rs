@@ -158,7 +158,7 @@ fn shapes_that_do_not_fit_are_refused_with_a_hint() {
             "plain.zarr",
             &["--shards", "4,4", "--chunks", "2,3"],
             2,
-            "in dimension 1 the shard length 4 is no multiple of the chunk length 3",
+            "in dimension 1 the shard length 4 is not a multiple of the chunk length 3",
         ),
         ("plain.zarr", &["--shards", "4"], 2, "array \"/\" has rank 2, but the shard shape has rank 1"),
         (

@@ -68,7 +68,7 @@ fn an_array_is_created_with_the_given_lengths() {
         (&["--chunks", "[[1,2,3]]"], "chunk_shapes has 1 dimensions, the array has 2"),
         (&["--chunks", "[[0,6],5]"], "chunk_shapes[0][0] is 0, it must be a length above 0"),
         (&["--chunks", "[[6],5]", "--shards", "6,5"], "chunks in shards must have one shape"),
-        (&["--chunks", "2,5", "--shards", "[[2,3,1],5]"], "no multiple of the chunk length 2"),
+        (&["--chunks", "2,5", "--shards", "[[2,3,1],5]"], "not a multiple of the chunk length 2"),
     ] {
         create("no.zarr", options).fails(2, &[words]);
     }

@@ -1,16 +1,16 @@
 //! The members of `blosc` and `zstd`, in formats 3 and 2.
 //!
-//! The specification makes most of them optional, and some reader insists on each: a document has all of them. What is missing
-//! is read by the codecs of zarr-codecs-core as it is completed here.
+//! The specification makes most of them optional, but each one is required by some reader, so a document has all of
+//! them. The default values are those that the codecs of zarr-codecs-core use when a member is missing.
 
 use crate::error::{MetaError, MetaResult};
 use crate::json::{Object, Value};
 use crate::v3::Extension;
 
-/// The shuffles of blosc by their names in format 3, at the places that are their numbers in format 2.
+/// The shuffles of blosc by their names in format 3. The index of a name is its number in format 2.
 const SHUFFLES: [&str; 3] = ["noshuffle", "shuffle", "bitshuffle"];
 
-/// `codec` with all of its members, if it is `blosc` or `zstd`. The elements that reach it have `element` bytes.
+/// Returns `codec` with all members if it is `blosc` or `zstd`. It encodes elements of `element` bytes.
 pub(crate) fn complete(codec: &Extension, element: u64) -> Extension {
     let given = codec.configuration();
     let members = match codec.name() {
@@ -31,7 +31,7 @@ pub(crate) fn complete(codec: &Extension, element: u64) -> Extension {
     codec.clone().with_configuration(&all)
 }
 
-/// The members of blosc in their order. A missing `cname` stays missing: there is no default in format 3.
+/// Returns the members of blosc in order. A missing `cname` stays missing: format 3 has no default for it.
 fn blosc(given: &Object, element: u64) -> Vec<(&'static str, Value)> {
     let shuffle = match given.get("shuffle") {
         None => automatic(element).into(),
@@ -48,12 +48,12 @@ fn blosc(given: &Object, element: u64) -> Vec<(&'static str, Value)> {
     cname.into_iter().chain(others).collect()
 }
 
-/// The shuffle of elements of so many bytes when none is named.
+/// Returns the default shuffle for elements of `element` bytes.
 fn automatic(element: u64) -> &'static str {
     if element == 1 { "bitshuffle" } else { "shuffle" }
 }
 
-/// The name of a shuffle that is given as a number, of which -1 is the automatic one.
+/// Returns the name of the shuffle with this number. The number -1 stands for the default shuffle.
 fn name_of_shuffle(value: &Value, element: u64) -> Option<&'static str> {
     match value.as_number()?.to_integer()? {
         -1 => Some(automatic(element)),
@@ -61,14 +61,14 @@ fn name_of_shuffle(value: &Value, element: u64) -> Option<&'static str> {
     }
 }
 
-/// The number in format 2 of the shuffle that a word stands for: the names of format 3, and those of GDAL.
+/// Returns the number in format 2 of a shuffle given as a word: a name of format 3, or one that GDAL writes.
 pub(crate) fn number_of_shuffle(word: &str) -> Option<u8> {
     const WORDS: [(&str, u8); 6] =
         [("noshuffle", 0), ("none", 0), ("shuffle", 1), ("byte", 1), ("bitshuffle", 2), ("bit", 2)];
     WORDS.iter().find(|(known, _)| word.eq_ignore_ascii_case(known)).map(|(_, number)| *number)
 }
 
-/// `blosc` of format 3 for the members that numcodecs gives it, with its defaults; not yet [complete].
+/// Returns `blosc` of format 3 for a configuration of numcodecs, with its defaults, but not yet [complete].
 pub(crate) fn blosc_of_numcodecs(given: &Object, shuffle: Value) -> Extension {
     let size = |name| given.get(name).filter(|size| !size.is_null());
     let members = [
@@ -82,19 +82,19 @@ pub(crate) fn blosc_of_numcodecs(given: &Object, shuffle: Value) -> Extension {
     Extension::new("blosc").with_configuration(&members)
 }
 
-/// `zstd` of format 3 for a level of numcodecs, which takes every level beyond the highest for the highest.
+/// Returns `zstd` of format 3 for a level of numcodecs, which treats levels above 22 as 22.
 pub(crate) fn zstd_of_numcodecs(given: &Object, level: Value) -> Extension {
     let level = replace(level, |n| n > 22, 22);
     let zstd = Extension::new("zstd").with("level", level);
     given.get("checksum").map_or(zstd.clone(), |checksum| zstd.with("checksum", checksum))
 }
 
-/// `gzip` of format 3 for a level of numcodecs: the default of the library, -1, is 6 there.
+/// Returns `gzip` of format 3 for a level of numcodecs, where -1 stands for the default level 6.
 pub(crate) fn gzip_of_numcodecs(level: Value) -> Extension {
     Extension::new("gzip").with("level", replace(level, |n| n == -1, 6))
 }
 
-/// Turns the members of `blosc` or `zstd` into those of format 2. What reaches the codec are items of so many bytes.
+/// Turns the members of `blosc` or `zstd` into those of format 2. The codec encodes items of `items` bytes.
 pub(crate) fn to_format_2(name: &str, members: &mut Object, items: u64) -> MetaResult<()> {
     if name == "zstd" {
         // TensorStore and older readers do not know the member.
@@ -115,17 +115,17 @@ pub(crate) fn to_format_2(name: &str, members: &mut Object, items: u64) -> MetaR
     Ok(())
 }
 
-/// A member, spelled as an integer if it is one.
+/// Returns a member, spelled as an integer if its value is one.
 pub(crate) fn integer(given: &Object, name: &str) -> Option<Value> {
     given.get(name).map(|value| spelled(&value))
 }
 
-/// A number without fraction and exponent, if it is an integer; anything else as it is.
+/// Returns an integer without fraction and exponent, and any other value unchanged.
 pub(crate) fn spelled(value: &Value) -> Value {
     value.as_number().and_then(|n| n.to_integer()).map_or_else(|| value.clone(), Value::from)
 }
 
-/// `with` in place of an integer that `is` so.
+/// Returns `with` if `level` is an integer for which `is` returns true, else `level`.
 fn replace(level: Value, is: impl Fn(i128) -> bool, with: i32) -> Value {
     let number = level.as_number().and_then(|n| n.to_integer());
     if number.is_some_and(is) { with.into() } else { level }

@@ -1,4 +1,4 @@
-//! What elements are on their way through codecs, as far as sizes and byte orders go.
+//! The size and byte order of elements on their way through a list of codecs.
 
 use zarr_traits::{DataType, Layout, Limits};
 
@@ -10,9 +10,9 @@ use crate::v3::Extension;
 /// The elements that reach a codec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Element {
-    /// Bytes of one; 1 where they differ in length.
+    /// The size of an element in bytes; 1 for elements of variable length.
     pub(crate) size: u64,
-    /// Whether a byte order means something to them.
+    /// Whether the elements have a byte order.
     pub(crate) has_order: bool,
 }
 
@@ -20,7 +20,7 @@ impl Element {
     /// The entries of the index of a shard.
     pub(crate) const OF_INDEX: Self = Self { size: 8, has_order: true };
 
-    /// Elements of a data type.
+    /// Returns the elements of a data type.
     pub(crate) fn of(data_type: &DataType) -> Self {
         let (size, has_order) = match data_type.layout() {
             Layout::Fixed { size, unit } => (size, unit > 1),
@@ -30,7 +30,7 @@ impl Element {
         Self { size: size as u64, has_order }
     }
 
-    /// The elements that `codec` makes of these. Where their type is not known here they may have a byte order.
+    /// Returns the elements that `codec` makes of these. If their type is unknown, they count as having a byte order.
     pub(crate) fn after(self, codec: &Extension) -> Self {
         match changes_type(codec.name()) {
             true => target(codec).unwrap_or(Self { has_order: true, ..self }),
@@ -39,7 +39,7 @@ impl Element {
     }
 }
 
-/// The elements that a codec makes which may change their type.
+/// Returns the elements after a codec that may change their type, or `None` if the type is unknown.
 fn target(codec: &Extension) -> Option<Element> {
     let members = codec.configuration();
     let member = match codec.name() {

@@ -1,11 +1,11 @@
-//! Which codecs may give back other elements than they were given.
+//! Which codecs are lossy.
 
 use super::names;
 use crate::json::{Object, Value};
 use crate::names::role;
 use crate::v3::Extension;
 
-/// Codecs of older formats that keep every element and have no place in a document of format 3.
+/// Lossless codecs of older formats that have no place in a document of format 3.
 const PRIVATE: [&str; 9] = [
     "bytes:fields",
     "numcodecs.base64",
@@ -18,9 +18,9 @@ const PRIVATE: [&str; 9] = [
     "numcodecs:vlen-array",
 ];
 
-/// The names of those of `codecs` that may lose something of an element, inside of shards as well, each once: their
-/// configuration allows it, or nothing is known of them. What was decoded from them is to be encoded again only if that is
-/// wanted: it may lose a second time.
+/// Returns the names of the codecs that may be lossy, including those inside of shards, without repetition: their
+/// configuration permits loss, or they are unknown. Decoding and encoding again with such a codec may lose information
+/// a second time.
 ///
 /// ```
 /// use zarr_meta::{codecs::lossy, v3::Extension};
@@ -33,7 +33,7 @@ pub fn lossy(codecs: &[Extension]) -> Vec<String> {
     names(codecs, |codec| !keeps(codec))
 }
 
-/// Whether every element comes back as it was.
+/// Whether a codec is lossless.
 fn keeps(codec: &Extension) -> bool {
     let members = codec.configuration();
     match codec.name() {
@@ -49,7 +49,7 @@ fn keeps(codec: &Extension) -> bool {
     }
 }
 
-/// Mode 5 loses nothing, nor does one of the others whose parameter is missing or negative.
+/// Mode 5 is lossless. Another mode is lossless if its parameter is missing or negative.
 fn zfpy_keeps(members: &Object) -> bool {
     let parameter = match members.get("mode").as_ref().map_or("4", Value::as_raw) {
         "2" => "rate",
@@ -60,7 +60,7 @@ fn zfpy_keeps(members: &Object) -> bool {
     members.get(parameter).is_none_or(|value| value.as_raw().starts_with('-'))
 }
 
-/// Differences of integers wrap around and come back, as long as they are stored in the same type.
+/// Differences of integers wrap around and are lossless, as long as they are stored in the same type.
 fn delta_keeps(members: &Object) -> bool {
     let text =
         |name: &str| members.get(name).and_then(|value| value.to_text().ok().map(|text| text.into_owned()));

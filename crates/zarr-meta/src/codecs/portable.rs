@@ -1,4 +1,4 @@
-//! Codecs that every reader has, in the place of those that some readers lack.
+//! Replaces codecs that some readers lack by equivalent codecs that every reader has.
 
 use super::complete::{blosc_of_numcodecs, gzip_of_numcodecs, integer, zstd_of_numcodecs};
 use super::{inside, names};
@@ -9,9 +9,9 @@ use crate::v3::sharding::Sharding;
 const COMMON: [&str; 9] =
     ["blosc", "bytes", "crc32c", "gzip", Sharding::NAME, "transpose", "vlen-bytes", "vlen-utf8", "zstd"];
 
-/// `codecs` with a codec that every reader has in the place of each that has such a counterpart, inside of shards as well:
-/// `gzip` of the same level for `numcodecs.zlib`, and what numcodecs has under a name of its own. Chunks are other bytes
-/// then, and hold the same elements.
+/// Returns `codecs` with each codec of numcodecs replaced by an equivalent that every reader has, if there is one, also
+/// inside of shards: for example `numcodecs.zlib` becomes `gzip` of the same level. Encoded chunks then have other
+/// bytes, but the same elements.
 ///
 /// ```
 /// use zarr_meta::{codecs::{portable, rare}, v3::Extension};
@@ -42,7 +42,7 @@ fn counterpart(codec: &Extension) -> Extension {
     }
 }
 
-/// The names of those of `codecs` that some readers lack, inside of shards as well, each once.
+/// Returns the names of the codecs that some readers lack, including those inside of shards, without repetition.
 pub fn rare(codecs: &[Extension]) -> Vec<String> {
     names(codecs, |codec| !COMMON.contains(&codec.name()))
 }

@@ -1,4 +1,4 @@
-//! Codecs as they are written to a document.
+//! Lists of codecs in the form that is written to a document.
 
 use zarr_traits::{DataType, Registry};
 
@@ -9,10 +9,11 @@ use crate::json::{Object, Value};
 use crate::v3::Extension;
 use crate::v3::sharding::Sharding;
 
-/// `codecs` as a document has them that every implementation reads: objects under their registered names, with the members
-/// that some reader insists on, spelled as specified. The array has elements of `data_type` in chunks of `rank` dimensions.
+/// Returns `codecs` in the form that every implementation reads: objects under their registered names, spelled as
+/// specified, with all members that some reader requires. The array has elements of `data_type` in chunks of `rank`
+/// dimensions.
 ///
-/// A codec that `registry` lacks is kept as it is, or left out where reading leaves it out.
+/// A codec that `registry` lacks is left out if it may be skipped, and kept unchanged otherwise.
 pub fn written(
     codecs: &[Extension],
     data_type: &DataType,
@@ -22,7 +23,7 @@ pub fn written(
     full(&understood(codecs, registry), Element::of(data_type), rank, registry)
 }
 
-/// `codecs` without those that reading leaves out, inside of shards as well.
+/// Returns `codecs` without those that readers skip, also inside of shards.
 fn understood(codecs: &[Extension], registry: &Registry) -> Vec<Extension> {
     let is_read = |codec: &&Extension| codec.must_understand() || registry.codec(codec.name()).is_ok();
     let inner = |codec: &Extension| match inside(codec) {
@@ -36,7 +37,7 @@ fn understood(codecs: &[Extension], registry: &Registry) -> Vec<Extension> {
     codecs.iter().filter(is_read).map(inner).collect()
 }
 
-/// Each of `codecs` in its full form; `element` is what reaches the first.
+/// Returns each of `codecs` in its full form. The first codec encodes elements like `element`.
 pub(crate) fn full(
     codecs: &[Extension],
     mut element: Element,
@@ -75,15 +76,15 @@ fn one(codec: &Extension, element: Element, rank: usize, registry: &Registry) ->
             complete(&with(plain, &given, &members), element.size)
         }
         "crc32c" => plain,
-        // Shards whose configuration is wrong; what is wrong is said when the document is resolved.
+        // The configuration of the shards is invalid, which is reported when the document is resolved.
         Sharding::NAME => codec.clone(),
-        // zarr-python wants a configuration of these, also where there is nothing in it.
+        // zarr-python requires a configuration for numcodecs, even an empty one.
         _ if given.is_empty() && !name.starts_with("numcodecs.") => plain,
         _ => plain.with_configuration(&given),
     }
 }
 
-/// The order of a transpose as a list of dimensions; drafts had "C" and "F".
+/// Returns the order of a transpose as a list of dimensions. Drafts of the specification had "C" and "F".
 fn order(given: &Object, rank: usize) -> Value {
     let Some(order) = given.get("order") else { return Vec::<Value>::new().into() };
     match order.to_text().as_deref() {
@@ -96,7 +97,7 @@ fn order(given: &Object, rank: usize) -> Value {
     }
 }
 
-/// With the members of `given` that have these names.
+/// Returns `codec` with the members of `given` that have these names.
 fn with(codec: Extension, given: &Object, names: &[&str]) -> Extension {
     let present = names.iter().filter_map(|name| given.get(name).map(|value| (name, value)));
     present.fold(codec, |codec, (name, value)| codec.with(name, value))

@@ -1,22 +1,22 @@
-//! Whether consolidated metadata still says what the documents say.
+//! Compares consolidated metadata with the stored documents.
 
 use super::write::{is_group, without_member};
 use super::{ATTRIBUTES2, Form, Index, key_of};
 use crate::json::{Kind, Object, Value};
 
-/// How consolidated metadata and the documents in the store differ about one node. Paths are relative to the group.
+/// A difference between consolidated metadata and the stored documents of a node. Paths are relative to the group.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Difference {
-    /// The node has documents in the store, and none in the consolidated metadata: readers do not see it.
+    /// The node is stored, but not in the consolidated metadata: readers do not see it.
     Missing(String),
-    /// The node has documents in the consolidated metadata, and none in the store.
+    /// The node is in the consolidated metadata, but not stored.
     Gone(String),
-    /// The two say different things.
+    /// The documents of the node differ.
     Changed(String),
 }
 
 impl Difference {
-    /// The path of the node, relative to the group.
+    /// Returns the path of the node, relative to the group.
     pub fn path(&self) -> &str {
         match self {
             Self::Missing(path) | Self::Gone(path) | Self::Changed(path) => path,
@@ -25,8 +25,8 @@ impl Difference {
 }
 
 impl Index {
-    /// In what this, which was consolidated, differs from `stored`, which was read from the documents themselves. The
-    /// differences are ordered by path.
+    /// Returns the differences between this consolidated metadata and `stored`, the index of the stored documents,
+    /// ordered by path.
     pub fn differences(&self, stored: &Index) -> Vec<Difference> {
         let mut all: Vec<&str> = self.paths().chain(stored.paths()).collect();
         all.sort_unstable();
@@ -46,7 +46,7 @@ impl Index {
             match (self.comparable(&key), other.comparable(&key)) {
                 (Some(ours), Some(theirs)) => same(&ours, &theirs),
                 (None, None) => true,
-                // No attributes are the same as empty ones (checklist F52).
+                // Missing attributes are equal to empty ones (rule F52).
                 (Some(one), None) | (None, Some(one)) => {
                     *name == ATTRIBUTES2 && one.as_object().is_some_and(|members| members.is_empty())
                 }
@@ -54,7 +54,7 @@ impl Index {
         })
     }
 
-    /// A document without what says nothing about the node: consolidated metadata inside of it, attributes that are empty.
+    /// Returns a document without members that do not matter: empty attributes and nested consolidated metadata.
     fn comparable(&self, key: &str) -> Option<Value> {
         let document = self.get(key)?;
         if self.form == Form::Inline && !is_group(document) {
@@ -74,8 +74,7 @@ fn without_empty_attributes(document: &Value) -> Value {
     members.into()
 }
 
-/// Whether two JSON values say the same, however they are spelled: the order of members, escapes and the spelling of
-/// numbers do not count.
+/// Whether two JSON values are equal, regardless of the order of members, escapes and the spelling of numbers.
 pub fn same(a: &Value, b: &Value) -> bool {
     if a.as_raw() == b.as_raw() {
         return true;
@@ -107,7 +106,7 @@ fn same_members(a: &Object, b: &Object) -> bool {
     let sorted = |object: &Object| {
         let mut members: Vec<(String, Value)> =
             object.members().map(|m| (m.name_lossy().into_owned(), m.value())).collect();
-        // Of repeated members the last one counts: it comes first, and is kept.
+        // The last of several members with one name counts. It comes first after reversing, so `dedup` keeps it.
         members.reverse();
         members.sort_by(|a, b| a.0.cmp(&b.0));
         members.dedup_by(|later, first| later.0 == first.0);
@@ -117,7 +116,7 @@ fn same_members(a: &Object, b: &Object) -> bool {
     a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| a.0 == b.0 && same(&a.1, &b.1))
 }
 
-/// Integers are compared exactly, other numbers as the nearest float of 64 bits.
+/// Compares integers exactly, other numbers as the nearest 64-bit float.
 fn same_number(a: &Value, b: &Value) -> bool {
     let (Some(a), Some(b)) = (a.as_number(), b.as_number()) else { return false };
     match (a.to_integer(), b.to_integer()) {

@@ -1,4 +1,4 @@
-//! The object that holds the consolidated metadata of a group, whichever form that has.
+//! The object that holds the consolidated metadata of a group, in either form.
 
 use zarr_traits::Limits;
 
@@ -9,7 +9,7 @@ use crate::json::Document;
 use crate::v3::GroupDocument;
 
 impl Form {
-    /// The name of the object, directly in the group.
+    /// Returns the name of the object, which lies directly in the group.
     pub const fn holder(self) -> &'static str {
         match self {
             Self::Inline => DOCUMENT,
@@ -17,7 +17,8 @@ impl Form {
         }
     }
 
-    /// Whether an object of that name holds some. The document of a group that cannot be read holds none that anybody trusts.
+    /// Whether `holder`, the content of that object, has consolidated metadata. Returns false for an unreadable group
+    /// document.
     pub fn is_held(self, holder: &[u8], limits: &Limits) -> bool {
         match self {
             Self::Object => true,
@@ -28,10 +29,10 @@ impl Form {
         }
     }
 
-    /// The object without consolidated metadata; nothing where all of it is that.
+    /// Returns the object without consolidated metadata, or `None` if it has no other content.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If the object cannot be read.
     pub fn without(self, holder: &[u8], limits: &Limits) -> MetaResult<Option<String>> {
         match self {
             Self::Object => Ok(None),
@@ -41,10 +42,11 @@ impl Form {
 }
 
 impl Index {
-    /// From the object that holds it; nothing for the document of a group that has none.
+    /// Reads an index from the object that holds it. Returns `None` if the document of the group has no consolidated
+    /// metadata.
     ///
     /// # Errors
-    /// As [`parse`](Self::parse) and [`inline`](Self::inline), and when the document of a group is none.
+    /// Those of [`parse`](Self::parse) and [`inline`](Self::inline), and if `holder` is not the document of a group.
     pub fn held(form: Form, holder: &[u8], limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Option<Self>> {
         match form {
             Form::Object => Self::parse(holder, limits, sink).map(Some),
@@ -55,23 +57,23 @@ impl Index {
         }
     }
 
-    /// The object that holds this one, in the place of `old`.
+    /// Returns the object that holds this index. `old` is its present content.
     ///
     /// # Errors
-    /// When it lies in the document of a group, and that is not there or cannot be read.
+    /// For the inline form: if the document of the group is missing or cannot be read.
     pub fn to_holder(&self, old: Option<&[u8]>, limits: &Limits) -> MetaResult<String> {
         match self.form {
             Form::Object => Ok(self.to_text()),
             Form::Inline => {
-                self.write_into(old.ok_or_else(|| MetaError::invalid("the group is gone"))?, limits)
+                self.write_into(old.ok_or_else(|| MetaError::invalid("the group has no document"))?, limits)
             }
         }
     }
 
-    /// Puts a document at a key relative to the group, as [`insert`](Self::insert).
+    /// Puts a document at a key relative to the group, like [`insert`](Self::insert).
     ///
     /// # Errors
-    /// When the text is no JSON.
+    /// If `text` is not JSON.
     pub fn insert_text(&mut self, key: &str, text: &[u8], limits: &Limits) -> MetaResult<()> {
         self.insert(key, Document::parse(text, limits, &mut Ignore)?.root);
         Ok(())

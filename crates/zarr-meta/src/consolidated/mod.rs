@@ -1,9 +1,8 @@
-//! Consolidated metadata: the documents of a whole subtree in one place (checklist F.5).
+//! Consolidated metadata: the documents of a whole subtree in one place.
 //!
-//! Version 3 has it inline, as a member of the document of a group; version 2 in an object of its own beside the root. Either
-//! way it becomes an [`Index`]: the keys that the documents have in the store, relative to the group, and their text as it
-//! stands. No node is looked at before somebody asks for it, so that one that is broken hides nobody (F48), and megabytes
-//! of it open in milliseconds.
+//! Format 3 has it inline, as a member of a group document; format 2 in a separate object beside the root. Both are
+//! read into an [`Index`]: the keys of the documents in the store, relative to the group, and their text as it stands.
+//! Reading does not parse the documents, so a broken node does not hide the others, and megabytes open in milliseconds.
 //!
 //! ```
 //! use zarr_meta::{Ignore, Limits, consolidated::Index, v3::GroupDocument};
@@ -33,20 +32,20 @@ const ARRAY2: &str = DocumentName::Array2.as_str();
 const GROUP2: &str = DocumentName::Group2.as_str();
 const ATTRIBUTES2: &str = DocumentName::Attributes2.as_str();
 
-/// The name of the object that holds the consolidated metadata of a hierarchy of version 2, below its root.
+/// The name of the object that holds the consolidated metadata of a hierarchy of format 2, below its root.
 pub const OBJECT2: &str = ".zmetadata";
 
-/// Which of the two forms consolidated metadata has.
+/// The form of consolidated metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// Version 3: the member `consolidated_metadata` of a group.
+    /// Format 3: the member `consolidated_metadata` of a group.
     Inline,
-    /// Version 2: an object of its own, [`OBJECT2`].
+    /// Format 2: a separate object, [`OBJECT2`].
     Object,
 }
 
 impl Form {
-    /// The form that hierarchies of a format have.
+    /// Returns the form that a format uses.
     pub const fn of(format: Format) -> Self {
         match format {
             Format::V3 => Self::Inline,
@@ -54,7 +53,7 @@ impl Form {
         }
     }
 
-    /// The names that documents of nodes have.
+    /// Returns the names of the documents of a node.
     fn names(self) -> &'static [&'static str] {
         match self {
             Self::Inline => &[DOCUMENT],
@@ -63,7 +62,7 @@ impl Form {
     }
 }
 
-/// The documents of a subtree by the keys that they have in the store, relative to the group that they belong to.
+/// The documents of a subtree, by their keys in the store relative to the group.
 #[derive(Debug, Clone)]
 pub struct Index {
     form: Form,
@@ -72,32 +71,33 @@ pub struct Index {
 }
 
 impl Index {
-    /// An index without documents.
+    /// Returns an index without documents.
     pub fn new(form: Form) -> Self {
         Self { form, documents: BTreeMap::new() }
     }
 
-    /// Which form it has, or will be written in.
+    /// Returns the form that the index was read from and is written in.
     pub fn form(&self) -> Form {
         self.form
     }
 
-    /// Whether there is no document.
+    /// Whether the index has no documents.
     pub fn is_empty(&self) -> bool {
         self.documents.is_empty()
     }
 
-    /// The keys, relative to the group, and the documents, in ascending order of the keys.
+    /// Iterates over keys, relative to the group, and documents, in ascending order of the keys.
     pub fn documents(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.documents.iter().map(|(key, document)| (key.as_str(), document))
     }
 
-    /// The document at a key relative to the group.
+    /// Returns the document at a key relative to the group.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.documents.get(key)
     }
 
-    /// The paths of all nodes, relative to the group, each once; the group itself, where it has documents here, is `""`.
+    /// Iterates over the paths of all nodes, relative to the group, without repetition. The path of the group itself is
+    /// `""`.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         let mut paths: Vec<&str> = self.documents.keys().map(|key| node_of(key)).collect();
         paths.sort_unstable();
@@ -105,23 +105,23 @@ impl Index {
         paths.into_iter()
     }
 
-    /// Puts a document at a key relative to the group, in the place of the one that is there.
+    /// Puts a document at a key relative to the group, and replaces an earlier one.
     pub fn insert(&mut self, key: &str, document: Value) {
         self.documents.insert(key.to_owned(), document);
     }
 
-    /// Takes away the document at a key relative to the group.
+    /// Removes and returns the document at a key relative to the group.
     pub fn remove(&mut self, key: &str) -> Option<Value> {
         self.documents.remove(key)
     }
 
-    /// Takes away the documents of the node at `path`, relative to the group, and of all nodes below it.
+    /// Removes the documents of the node at `path`, relative to the group, and of all nodes below it.
     pub fn remove_subtree(&mut self, path: &str) {
         let below = format!("{path}/");
         self.documents.retain(|key, _| !path.is_empty() && !key.starts_with(&below));
     }
 
-    /// Whether the node at a path is documented as a node.
+    /// Whether the node at `path` has a document of its own. Attributes alone do not count.
     fn has_node(&self, path: &str) -> bool {
         let names = self.form.names();
         names
@@ -130,7 +130,7 @@ impl Index {
             .any(|name| self.documents.contains_key(&key_of(path, name)))
     }
 
-    /// Groups that lie above a node and have no document, about `most` of them: they are implicit (checklist F.t10).
+    /// Returns the paths of implicit groups: those above a node that have no document. Returns at most `most` of them.
     pub fn implicit(&self, most: usize) -> BTreeSet<String> {
         let mut missing = BTreeSet::new();
         for path in self.paths() {
@@ -149,17 +149,17 @@ impl Index {
     }
 }
 
-/// The path of the node that a key is about.
+/// Returns the path of the node that a key belongs to.
 fn node_of(key: &str) -> &str {
     key.rsplit_once('/').map_or("", |(path, _)| path)
 }
 
-/// The key of a document of the node at a path.
+/// Returns the key of a document of the node at a path.
 fn key_of(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") }
 }
 
-/// The path of the group around a node; none for the group that all of this belongs to.
+/// Returns the path of the parent group, or `None` for the group of the index.
 fn parent_of(path: &str) -> Option<&str> {
     (!path.is_empty()).then(|| node_of(path))
 }

@@ -1,4 +1,4 @@
-//! Reading either form, without looking at a node.
+//! Reads both forms of consolidated metadata without parsing the nodes.
 
 use std::borrow::Cow;
 
@@ -10,18 +10,18 @@ use crate::diagnostic::{Capped, Code, Diagnostic, MOST_REPORTS, Sink};
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
 use crate::json::{Document, Object, Value, pointer};
 
-/// Bytes of a path: more than any store holds.
+/// The longest path in bytes, more than any store permits.
 const LONGEST_PATH: usize = 4 << 10;
 
 const INLINE: &str = "/consolidated_metadata/metadata";
 
 impl Index {
-    /// From the inline form of version 3: the object `metadata`, which holds paths and documents. A slash at either end of
-    /// a path is tolerated (checklist F41, F.t4), and so are groups that are missing in between (F49, F.t10); consolidated
-    /// metadata in the document of an array is left out (F46).
+    /// Reads the inline form of format 3: the object `metadata` with paths and documents. Tolerated are a slash at
+    /// either end of a path and missing groups above a node. Consolidated metadata in the document of an array is left
+    /// out.
     ///
     /// # Errors
-    /// Only what `sink` answers.
+    /// Only those of `sink`.
     pub fn inline(metadata: &Object, sink: &mut dyn Sink) -> MetaResult<Self> {
         let sink = &mut Capped::new(sink);
         let mut index = Self::new(Form::Inline);
@@ -38,10 +38,10 @@ impl Index {
         Ok(index)
     }
 
-    /// From the object of version 2 (checklist F50).
+    /// Reads the object of format 2.
     ///
     /// # Errors
-    /// When it is no JSON, not of version 1 of this form, or exceeds `limits`; and what `sink` answers.
+    /// If it is not JSON, not version 1 of this form, or exceeds `limits`; and those of `sink`.
     pub fn parse(bytes: &[u8], limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Self> {
         let document = Document::parse(bytes, limits, sink)?;
         let members = document.root.as_object().ok_or_else(|| document.root.expected("an object"))?;
@@ -65,7 +65,7 @@ impl Index {
         Ok(index)
     }
 
-    /// Takes a document in, with a report when its name had to be changed or is there already.
+    /// Adds a document, and reports if its key was changed or is already present.
     fn take(
         &mut self,
         key: String,
@@ -98,14 +98,14 @@ impl Index {
     }
 }
 
-/// A document of a map, without consolidated metadata where an array has it, which means nothing (checklist F46). Documents
-/// of groups stay as they are: their readers know the member.
+/// Returns the document of a node. An array's consolidated metadata is removed, because it has no meaning (rule F46).
+/// Groups stay as they are: their readers know the member.
 fn entry(document: Value) -> Value {
     let odd = document.as_raw().contains(MEMBER) && !is_group(&document);
     if odd { without_member(&document) } else { document }
 }
 
-/// A path without a slash at either end; nothing for what can be no path of a node below the group.
+/// Returns a path without a slash at either end, or `None` if it cannot be the path of a node below the group.
 fn normal(path: &str) -> Option<&str> {
     let path = path.strip_prefix('/').unwrap_or(path);
     let path = path.strip_suffix('/').unwrap_or(path);
@@ -114,11 +114,11 @@ fn normal(path: &str) -> Option<&str> {
 }
 
 fn refuse(name: &str, place: &str, sink: &mut dyn Sink) -> MetaResult<()> {
-    let message = "this is no path of a node below the group, ignored";
+    let message = "this is not a path of a node below the group, ignored";
     sink.report(Diagnostic::new(Code::ConsolidatedKey, pointer::join(place, name), message))
 }
 
-/// Checks `zarr_consolidated_format` (checklist F.t7).
+/// Checks the member `zarr_consolidated_format`.
 fn version(members: &Object, sink: &mut dyn Sink) -> MetaResult<()> {
     const PLACE: &str = "/zarr_consolidated_format";
     let Some(value) = members.get("zarr_consolidated_format") else {

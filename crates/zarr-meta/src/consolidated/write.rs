@@ -1,4 +1,4 @@
-//! Writing either form: in a settled order, with every group in between.
+//! Writes both forms of consolidated metadata: in a fixed order, with the missing groups added.
 
 use super::{DOCUMENT, Form, GROUP2, Index, node_of};
 use crate::diagnostic::Ignore;
@@ -9,11 +9,12 @@ use zarr_traits::Limits;
 
 pub(super) const MEMBER: &str = "consolidated_metadata";
 
-/// Groups that are added because nodes lie below them: a map of few hostile paths could ask for any number.
+/// The most groups that are added because nodes lie below them. Without a limit a few hostile paths could ask for
+/// millions.
 const MOST_ADDED: usize = 10_000;
 
 impl Index {
-    /// The text of the object of version 2, [`OBJECT2`](super::OBJECT2). Groups that are missing in between are added.
+    /// Returns the object of format 2, [`OBJECT2`](super::OBJECT2), as text. Missing groups above nodes are added.
     pub fn to_text(&self) -> String {
         let metadata: Object = self.complete().into_iter().collect();
         let object =
@@ -21,22 +22,22 @@ impl Index {
         object.to_value().to_pretty()
     }
 
-    /// The member `consolidated_metadata` of version 3. Groups that are missing in between are added, and child groups
-    /// have an empty one of their own, as zarr-python writes it (checklist F42, F49).
+    /// Returns the member `consolidated_metadata` of format 3. Missing groups above nodes are added, and child groups
+    /// have an empty `consolidated_metadata` of their own, as zarr-python writes it (rules F42 and F49).
     pub fn to_member(&self) -> Value {
         member(self.complete().iter().map(|(key, document)| (node_of(key), document)).collect())
     }
 
-    /// The text of the document of a group of version 3 with this as its consolidated metadata. Everything else in it keeps
-    /// its bytes.
+    /// Returns the text of a group document of format 3 with this consolidated metadata. All other members keep their
+    /// bytes.
     ///
     /// # Errors
-    /// When `group` is no JSON object within `limits`.
+    /// If `group` is not a JSON object within `limits`.
     pub fn write_into(&self, group: &[u8], limits: &Limits) -> MetaResult<String> {
         edit(group, limits, |members| members.set(MEMBER, self.to_member()))
     }
 
-    /// All documents in the order in which they are written: by depth, then by name.
+    /// Returns all documents in the order of writing: by depth, then by name.
     fn complete(&self) -> Vec<(String, Value)> {
         let mut all: Vec<(String, Value)> =
             self.documents().map(|(key, document)| (key.to_owned(), self.cleaned(key, document))).collect();
@@ -51,7 +52,7 @@ impl Index {
         all
     }
 
-    /// A document as it is written: of consolidated metadata inside of it nothing remains but the marker.
+    /// Returns a document as it is written: of nested consolidated metadata only an empty member remains.
     fn cleaned(&self, key: &str, document: &Value) -> Value {
         match self.form {
             Form::Inline if is_group(document) => inline_group(document),
@@ -61,10 +62,10 @@ impl Index {
     }
 }
 
-/// The text of the document of a group of version 3 without consolidated metadata.
+/// Returns the text of a group document of format 3 without consolidated metadata.
 ///
 /// # Errors
-/// When `group` is no JSON object within `limits`.
+/// If `group` is not a JSON object within `limits`.
 pub fn remove_inline(group: &[u8], limits: &Limits) -> MetaResult<String> {
     edit(group, limits, |members| {
         members.remove(MEMBER);
@@ -74,7 +75,8 @@ pub fn remove_inline(group: &[u8], limits: &Limits) -> MetaResult<String> {
 fn edit(group: &[u8], limits: &Limits, change: impl FnOnce(&mut Object)) -> MetaResult<String> {
     let mut document = Document::parse(group, limits, &mut Ignore)?;
     let members = document.root.as_object();
-    let mut members = members.ok_or_else(|| MetaError::invalid("the document of the group is no object"))?;
+    let mut members =
+        members.ok_or_else(|| MetaError::invalid("the document of the group is not a JSON object"))?;
     change(&mut members);
     document.root = members.into();
     Ok(document.to_text())
@@ -92,7 +94,7 @@ fn inline_group(document: &Value) -> Value {
     members.into()
 }
 
-/// A document without a member `consolidated_metadata`.
+/// Returns a document without the member `consolidated_metadata`.
 pub(super) fn without_member(document: &Value) -> Value {
     match document.as_object() {
         Some(mut members) if members.contains(MEMBER) => {
@@ -103,7 +105,7 @@ pub(super) fn without_member(document: &Value) -> Value {
     }
 }
 
-/// Whether a document of version 3 is that of a group.
+/// Whether a document of format 3 is that of a group.
 pub(super) fn is_group(document: &Value) -> bool {
     let kind = document.as_object().and_then(|members| members.get("node_type"));
     kind.is_some_and(|kind| kind.to_text().is_ok_and(|kind| kind == "group"))

@@ -1,8 +1,8 @@
-//! Base64 (RFC 4648, section 4): how bytes stand in documents.
+//! Base64 (RFC 4648, section 4), the form of bytes in documents.
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The text for `bytes`, padded.
+/// Encodes `bytes`, with padding.
 pub(crate) fn encode(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for group in bytes.chunks(3) {
@@ -15,7 +15,7 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     out
 }
 
-/// The bytes of `text`, which must be padded and have no stray bits.
+/// Decodes `text`. Returns `None` without padding or if unused bits are not zero.
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let text = text.as_bytes();
     if !text.len().is_multiple_of(4) {

@@ -1,4 +1,4 @@
-//! Binary floating point in documents: decimal, by name, in hexadecimal, and back (checklist B.3).
+//! Binary floating-point numbers in documents: as decimals, by name and in hexadecimal.
 
 use std::cmp::Ordering;
 
@@ -7,12 +7,12 @@ use zarr_traits::number::{Beyond, FloatFormat, Real, Rounding};
 use crate::diagnostic::Code;
 use crate::json::{Decimal, Number, Value};
 
-/// The number of the format nearest to a decimal one, ties to even, in one rounding.
+/// Returns the bits of the number nearest to a decimal one, rounded once, ties to even.
 ///
 /// # Errors
-/// When it lies beyond the range, also where it would be rounded to an infinity.
+/// If the number is beyond the range of the format, or would be rounded to an infinity.
 pub(super) fn decimal(format: FloatFormat, number: Number<'_>) -> Result<u64, Beyond> {
-    // A JSON number is a Rust float literal, so these fall-backs are never taken.
+    // A JSON number is also a Rust float literal, so these fallbacks are never used.
     let bits = match format {
         FloatFormat::FLOAT32 => u64::from(number.as_str().parse().unwrap_or(f32::NAN).to_bits()),
         FloatFormat::FLOAT64 => number.as_str().parse().unwrap_or(f64::NAN).to_bits(),
@@ -24,9 +24,9 @@ pub(super) fn decimal(format: FloatFormat, number: Number<'_>) -> Result<u64, Be
     }
 }
 
-/// As [`decimal`], for formats much narrower than a double. The nearest double decides on which side of the middle between
-/// two numbers of the format the decimal one lies, because every such middle is a double; only when it may be the middle
-/// itself must the digits be compared.
+/// Like [`decimal`], for formats much narrower than a double. The midpoint between two neighbours of such a format is a
+/// double, so the nearest double of a decimal decides on which side of the midpoint the decimal is. Only if the double
+/// may be the midpoint itself must the digits be compared.
 fn narrow(format: FloatFormat, number: Number<'_>) -> Result<u64, Beyond> {
     let near: f64 = number.as_str().parse().unwrap_or(f64::NAN);
     let Real::Finite { negative, mantissa, exponent } = Real::from(near) else { return Err(Beyond::Above) };
@@ -35,7 +35,7 @@ fn narrow(format: FloatFormat, number: Number<'_>) -> Result<u64, Beyond> {
     if places > format.fraction_bits() + 1 || nearest(near.into()).is_ok_and(|b| format.to_f64(b) == near) {
         return nearest(near.into());
     }
-    // Two more bits say on which side of the double the digits are.
+    // Two more bits record on which side of the double the digits are.
     let mantissa = match compare(&number.decimal(), near) {
         Ordering::Less => mantissa * 4 - 1,
         Ordering::Equal => mantissa * 4,
@@ -44,7 +44,7 @@ fn narrow(format: FloatFormat, number: Number<'_>) -> Result<u64, Beyond> {
     nearest(Real::Finite { negative, mantissa, exponent: exponent - 2 })
 }
 
-/// Compares the magnitude of a decimal number with that of a double, all of whose digits are looked at.
+/// Compares the magnitude of a decimal number with that of a double, exactly.
 fn compare(decimal: &Decimal, double: f64) -> Ordering {
     let printed = format!("{:.1074}", double.abs());
     let Some(exact) = Number::parse(&printed).map(Number::decimal) else { return Ordering::Equal };
@@ -52,7 +52,7 @@ fn compare(decimal: &Decimal, double: f64) -> Ordering {
     size(decimal).cmp(&size(&exact)).then_with(|| decimal.digits.cmp(&exact.digits))
 }
 
-/// A number in a string, and the code under which that form is tolerated when it is not specified.
+/// Reads a number in a string. The code is that of a form that is tolerated but not specified.
 pub(super) fn text(format: FloatFormat, text: &str) -> Option<(Result<u64, Beyond>, Option<Code>)> {
     if let Some(bits) = format.from_text(text) {
         return Some((Ok(bits), None));
@@ -60,7 +60,7 @@ pub(super) fn text(format: FloatFormat, text: &str) -> Option<(Result<u64, Beyon
     Number::parse(text).map(|number| (decimal(format, number), Some(Code::NumericStringFill)))
 }
 
-/// The canonical form.
+/// Returns the canonical form.
 pub(super) fn to_json(format: FloatFormat, bits: u64) -> Value {
     match format.to_text(bits) {
         Some(text) => text.into(),
@@ -69,7 +69,7 @@ pub(super) fn to_json(format: FloatFormat, bits: u64) -> Value {
     }
 }
 
-/// The fewest digits that give a finite number back; for formats of one byte all digits, which are few.
+/// Returns the fewest digits that identify a finite number; for one-byte formats all digits, which are few.
 fn shortest(format: FloatFormat, bits: u64) -> String {
     let value = format.to_f64(bits);
     match (format, u32::try_from(bits)) {
@@ -81,7 +81,7 @@ fn shortest(format: FloatFormat, bits: u64) -> String {
     for digits in 0..5 {
         let text = format!("{value:.digits$e}");
         if Number::parse(&text).map(|number| decimal(format, number)) == Some(Ok(bits)) {
-            // Printed as a double, the same few digits come out in the usual notation.
+            // Printed as a double, these digits appear in the usual notation.
             return format!("{:?}", text.parse().unwrap_or(value));
         }
     }
@@ -134,7 +134,7 @@ mod tests {
             let middle = format!("{:.40}", (low + high) / 2.0);
             let even = u64::from(bits + (bits & 1));
             assert_eq!(parse_half(&middle), Ok(even), "{middle}");
-            // A double cannot tell these from the middle.
+            // A double cannot distinguish these from the midpoint.
             let above = format!("{middle}{}1", "0".repeat(400));
             assert_eq!(parse_half(&above), Ok(u64::from(bits) + 1), "{above}");
             let nines = "9".repeat(400);
@@ -160,12 +160,12 @@ mod tests {
             ("2.98023223876953125e-8", Ok(0)),
             ("2.98023223876953125000001e-8", Ok(1)),
         ] {
-            assert_eq!(parse_half(text), bits, "B.t32 {text}");
+            assert_eq!(parse_half(text), bits, "rule B.t32: {text}");
         }
     }
 
     #[test]
-    fn b_3_every_narrow_number_comes_back() {
+    fn every_narrow_number_comes_back() {
         let formats = [
             FloatFormat::BFLOAT16,
             FloatFormat::FLOAT4_E2M1FN,
@@ -184,11 +184,11 @@ mod tests {
             }
         }
         let bfloat = |text| parse(FloatFormat::BFLOAT16, text);
-        // The middle between 0x3f80 and 0x3f81, and what a double cannot tell from it.
+        // The midpoint between 0x3f80 and 0x3f81, and decimals that a double cannot distinguish from it.
         assert_eq!(bfloat("1.00390625"), Ok(0x3f80));
         assert_eq!(bfloat("1.003906250000000000000000000001"), Ok(0x3f81));
         assert_eq!(bfloat("1.003906249999999999999999999999"), Ok(0x3f80));
-        assert_eq!(parse(FloatFormat::FLOAT8_E8M0FNU, "0"), Err(Beyond::Below)); // B27
+        assert_eq!(parse(FloatFormat::FLOAT8_E8M0FNU, "0"), Err(Beyond::Below)); // rule B27
         assert_eq!(shortest(FloatFormat::FLOAT8_E8M0FNU, 126), "0.5");
         assert_eq!(shortest(FloatFormat::BFLOAT16, 0x3dcd), "0.1");
     }

@@ -1,4 +1,4 @@
-//! Fill values as users say them.
+//! Fill values as callers give them.
 
 use zarr_traits::{DataType, FillValue};
 
@@ -6,10 +6,10 @@ use crate::diagnostic::Strict;
 use crate::error::MetaResult;
 use crate::json::Value;
 
-/// A fill value as a user says it: a number, a bool, a JSON form, or the bits of an element.
+/// A fill value as a caller gives it: a number, a bool, a JSON form, or the bits of an element.
 ///
-/// Numbers are converted to the data type as their decimal digits, so `0` suits every numeric type and `300` is refused
-/// for `uint8`; a NaN keeps its payload when it has the width of the data type.
+/// A number is converted to the data type by its decimal digits, so `0` suits every numeric type, and `300` is refused
+/// for `uint8`. A NaN keeps its payload if it has the width of the data type.
 #[derive(Debug, Clone)]
 pub struct Fill(Form);
 
@@ -20,7 +20,7 @@ enum Form {
 }
 
 impl Fill {
-    /// The element of `data_type` that is meant.
+    /// Returns the element of `data_type`.
     pub(crate) fn bits(&self, data_type: &DataType) -> MetaResult<FillValue> {
         match &self.0 {
             Form::Bits(bits) => Ok(bits.clone()),
@@ -53,7 +53,7 @@ impl From<f64> for Fill {
     }
 }
 
-/// The JSON form of a float of either width; with eight bytes there is always one.
+/// Returns the JSON form of a float, or its bits if it has none.
 fn float(data_type: &DataType, bits: FillValue) -> Fill {
     Fill(super::write(data_type, &bits).map_or(Form::Bits(bits), Form::Json))
 }

@@ -1,9 +1,9 @@
-//! Fill values: from the JSON forms of each core data type to exact bits, and back (checklist B.1 to B.5).
+//! Fill values: from the JSON forms of each core data type to exact bits, and back.
 //!
-//! Nothing passes through a wider or narrower number on its way. Integers are read from their digits, decimal fractions
-//! are rounded once, straight to the width of the type, and NaN payloads are bits from end to end.
+//! No value passes through a wider or narrower type. Integers are read from their digits, decimal fractions are rounded
+//! once, directly to the width of the type, and NaN payloads stay bits.
 //!
-//! The fill value of an extension type is the business of that type. Only structs are read here, field by field.
+//! An extension type reads its own fill values. Only those of structs are read here, field by field.
 
 pub(crate) mod base64;
 mod float;
@@ -24,8 +24,8 @@ use crate::types::{NumberType, StructType};
 /// Reads a `fill_value`. Pointers of errors and reports are relative to it.
 ///
 /// # Errors
-/// When `value` is no element of the type: of another kind, out of range, not of its width. What is tolerated is
-/// reported to `sink`, which may object.
+/// If `value` is not an element of the type: of another kind, out of range, or of another size. Tolerated forms are
+/// reported to `sink`, which may return an error.
 pub fn read(data_type: &DataType, value: &Value, sink: &mut dyn Sink) -> MetaResult<FillValue> {
     if let Some(fields) = StructType::of(data_type) {
         return fields.read_fill(value, sink);
@@ -38,21 +38,21 @@ pub fn read(data_type: &DataType, value: &Value, sink: &mut dyn Sink) -> MetaRes
         DataType::String => Ok(FillValue::from_bytes(value.to_text()?.as_bytes())),
         DataType::Bytes => bytes(value, sink),
         DataType::Extension(extension) => extension.fill_from_json(&value.to_serde()?).map_err(|e| {
-            MetaError::invalid(format!("no fill value of data type {data_type}")).with_source(e)
+            MetaError::invalid(format!("not a fill value of data type {data_type}")).with_source(e)
         }),
-        other => Err(MetaError::invalid(format!("no fill values of data type {other} are known"))),
+        other => Err(MetaError::invalid(format!("data type {other} has no known fill values"))),
     }
 }
 
-/// Writes a `fill_value` in the canonical form: NaN and infinities by name, another NaN as its bits, and a finite number
-/// with the fewest digits that give it back in its width.
+/// Writes a `fill_value` in the canonical form: NaN and infinities by name, any other NaN as its bits, and a finite
+/// number with the fewest digits that identify it in its width.
 ///
 /// # Errors
-/// When `fill` has not the size of an element, or an extension type refuses it.
+/// If `fill` does not have the size of an element, or an extension type refuses it.
 pub fn write(data_type: &DataType, fill: &FillValue) -> MetaResult<Value> {
     let bytes = fill.bytes();
     let size =
-        || MetaError::argument(format!("a fill value of {} bytes is none of {data_type}", bytes.len()));
+        || MetaError::argument(format!("a fill value of {} bytes does not fit {data_type}", bytes.len()));
     if let Some(numeric) = numeric(data_type) {
         return number_to_json(numeric, bytes).ok_or_else(size);
     }
@@ -62,7 +62,7 @@ pub fn write(data_type: &DataType, fill: &FillValue) -> MetaResult<Value> {
             let text = std::str::from_utf8(bytes);
             text.map(Value::from).map_err(|e| MetaError::argument("a string is not UTF-8").with_source(e))
         }
-        // L43: zarr-python reads base64 only.
+        // zarr-python reads base64 only (rule L43).
         DataType::Bytes => Ok(base64::encode(bytes).into()),
         DataType::Extension(extension) => {
             let refused = || MetaError::argument(format!("not a fill value of data type {data_type}"));
@@ -72,7 +72,7 @@ pub fn write(data_type: &DataType, fill: &FillValue) -> MetaResult<Value> {
     }
 }
 
-/// What the elements are as numbers, where this module knows how documents say them.
+/// Returns the numeric form of the elements, if this module can read and write it.
 fn numeric(data_type: &DataType) -> Option<Numeric> {
     match data_type {
         DataType::Extension(_) => NumberType::of(data_type),
@@ -80,8 +80,8 @@ fn numeric(data_type: &DataType) -> Option<Numeric> {
     }
 }
 
-/// Writes a `fill_value` into a document: as [`write()`] does, but in the form that more readers know. That is base64 for
-/// the old type of structs, and for floats of one byte their bits: zarrs takes no number there.
+/// Writes a `fill_value` for a new document: like [`write()`], but in the form that more readers accept. That is base64
+/// for the older type of structs, and the bits for one-byte floats, because zarrs reads no numbers there.
 pub(crate) fn for_document(data_type: &DataType, fill: &FillValue) -> MetaResult<Value> {
     if let Some(fields) = StructType::of(data_type).filter(|fields| fields.is_legacy()) {
         return fields.write_base64(fill);
@@ -96,13 +96,13 @@ pub(crate) fn for_document(data_type: &DataType, fill: &FillValue) -> MetaResult
     }
 }
 
-/// The fill value that is recorded when the user gives none (checklist B7): all bits zero, which is false, 0, an empty
-/// string, or where there is no zero the smallest number (B27).
+/// Returns the default fill value, all bits zero: false, 0, an empty string, or the smallest number of a type without
+/// zero (rule B27).
 pub(crate) fn default(data_type: &DataType) -> FillValue {
     FillValue::from_bytes(vec![0; data_type.size().unwrap_or(0)])
 }
 
-/// Checklist B.t10: 0 and 1 are tolerated, nothing else.
+/// Reads a bool. 0 and 1 are tolerated.
 fn boolean(value: &Value, sink: &mut dyn Sink) -> MetaResult<bool> {
     if let Some(b) = value.as_bool() {
         return Ok(b);
@@ -117,7 +117,7 @@ fn boolean(value: &Value, sink: &mut dyn Sink) -> MetaResult<bool> {
     Ok(b)
 }
 
-/// Checklist B.2: a number that is an integer; a fraction or an exponent is tolerated.
+/// Reads an integer. A spelling with a fraction or an exponent is tolerated.
 fn integer(value: &Value, place: &str, sink: &mut dyn Sink) -> MetaResult<i128> {
     let number = value.as_number().ok_or_else(|| value.expected("an integer").at(place))?;
     let integer = number.to_integer().ok_or_else(|| value.expected("an integer").at(place))?;
@@ -128,14 +128,14 @@ fn integer(value: &Value, place: &str, sink: &mut dyn Sink) -> MetaResult<i128> 
     Ok(integer)
 }
 
-/// Checklist B.2 to B.4.
+/// Reads a number, complex number or bool.
 pub(crate) fn number(numeric: Numeric, value: &Value, sink: &mut dyn Sink) -> MetaResult<FillValue> {
     let mut memory = vec![0; numeric.size() * numeric.components()];
     match numeric {
         Numeric::Bool => memory.fill(boolean(value, sink)?.into()),
         Numeric::Float(format) => numeric.store(float(format, value, "", sink)?, &mut memory),
         Numeric::Complex(format) => {
-            // An array of the real and the imaginary part.
+            // A complex number is an array of its real and imaginary part.
             let parts = value.elements().filter(|e| e.clone().count() == 2);
             let parts = parts.ok_or_else(|| value.expected("an array of two numbers, real and imaginary"))?;
             for ((i, part), memory) in parts.enumerate().zip(memory.chunks_exact_mut(numeric.size())) {
@@ -154,7 +154,7 @@ pub(crate) fn number(numeric: Numeric, value: &Value, sink: &mut dyn Sink) -> Me
     Ok(FillValue::from_bytes(memory))
 }
 
-/// The inverse of [`number`]; `None` for bytes that are no element.
+/// The inverse of [`number`]. Returns `None` for bytes that are not an element.
 pub(crate) fn number_to_json(numeric: Numeric, bytes: &[u8]) -> Option<Value> {
     if bytes.len() != numeric.size() * numeric.components() {
         return None;
@@ -172,7 +172,7 @@ pub(crate) fn number_to_json(numeric: Numeric, bytes: &[u8]) -> Option<Value> {
     })
 }
 
-/// Checklist B.3.
+/// Reads a float and returns its bits.
 fn float(format: FloatFormat, value: &Value, place: &str, sink: &mut dyn Sink) -> MetaResult<u64> {
     let names = match (format.nan(), format.infinity()) {
         (Some(_), Some(_)) => "\"NaN\", \"Infinity\", \"-Infinity\" or ",
@@ -188,7 +188,8 @@ fn float(format: FloatFormat, value: &Value, place: &str, sink: &mut dyn Sink) -
             match float::text(format, &text) {
                 Some((bits, tolerated)) => {
                     if let Some(code) = tolerated.filter(|_| bits.is_ok()) {
-                        let message = format!("{text:?} is not a specified form, read as what it says");
+                        let message =
+                            format!("{text:?} is not a specified form, read as the number it spells");
                         sink.report(Diagnostic::new(code, place, message))?;
                     }
                     Some(bits)
@@ -210,7 +211,7 @@ fn float(format: FloatFormat, value: &Value, place: &str, sink: &mut dyn Sink) -
     })
 }
 
-/// Checklist B.t43 to B.t47, L60: `size` integers from 0 to 255; base64 is tolerated.
+/// Reads `size` bytes from an array of integers from 0 to 255. Base64 is tolerated.
 fn raw(size: usize, value: &Value, sink: &mut dyn Sink) -> MetaResult<FillValue> {
     let expected = || value.expected(&format!("an array of {size} integers from 0 to 255"));
     let bytes = byte_list(value, sink)?.or_else(|| from_base64(value)).ok_or_else(expected)?;
@@ -224,14 +225,14 @@ fn raw(size: usize, value: &Value, sink: &mut dyn Sink) -> MetaResult<FillValue>
     Ok(FillValue::from_bytes(bytes))
 }
 
-/// Checklist B32, B.t70: base64, or integers from 0 to 255.
+/// Reads bytes from base64 or an array of integers from 0 to 255.
 fn bytes(value: &Value, sink: &mut dyn Sink) -> MetaResult<FillValue> {
     let expected = || value.expected("a string in base64 or an array of integers from 0 to 255");
     let bytes = byte_list(value, sink)?.or_else(|| from_base64(value)).ok_or_else(expected)?;
     Ok(FillValue::from_bytes(bytes))
 }
 
-/// The bytes of an array of integers; `None` when it is no array.
+/// Returns the bytes of an array of integers, or `None` if `value` is not an array.
 fn byte_list(value: &Value, sink: &mut dyn Sink) -> MetaResult<Option<Vec<u8>>> {
     let Some(elements) = value.elements() else { return Ok(None) };
     let mut bytes = Vec::new();
@@ -243,7 +244,7 @@ fn byte_list(value: &Value, sink: &mut dyn Sink) -> MetaResult<Option<Vec<u8>>> 
     Ok(Some(bytes))
 }
 
-/// The bytes of a string in base64; `None` when it is anything else.
+/// Returns the bytes of a base64 string, or `None` for any other value.
 pub(crate) fn from_base64(value: &Value) -> Option<Vec<u8>> {
     base64::decode(&value.to_text().ok()?)
 }

@@ -1,4 +1,4 @@
-//! To and from Rust values and `serde_json`.
+//! Conversion from and to Rust values and `serde_json`.
 
 use super::number::Number;
 use super::object::Object;
@@ -19,7 +19,7 @@ macro_rules! from_integer {
 
 from_integer!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize i128 u128 bool);
 
-/// Any number that JSON can spell, of any length.
+/// Takes a JSON number of any length.
 impl From<Number<'_>> for Value {
     fn from(number: Number<'_>) -> Self {
         Self::from_valid(number.as_str())
@@ -113,24 +113,24 @@ impl From<&serde_json::Map<String, serde_json::Value>> for Object {
 }
 
 impl Value {
-    /// The value for `serde_json`, whose numbers are `u64`, `i64` and `f64`.
+    /// Returns the value for `serde_json`, whose numbers are `u64`, `i64` and `f64`.
     ///
-    /// Decimal fractions become the nearest `f64`. What would lose more than that is an error instead.
+    /// Decimal fractions become the nearest `f64`. Any other loss is an error.
     ///
     /// # Errors
-    /// When there is something inside that `serde_json` cannot hold, named by its JSON pointer: a bare `NaN`, a number
-    /// beyond the range of `f64`, an integer beyond the ranges of `i64` and `u64`, a lone surrogate, or more than 128
-    /// levels of nesting.
+    /// If a value inside cannot be represented in `serde_json`: a bare `NaN`, a number beyond the range of `f64`, an
+    /// integer beyond the ranges of `i64` and `u64`, a lone surrogate, or more than 128 levels of nesting. The error
+    /// has its JSON pointer.
     pub fn to_serde(&self) -> MetaResult<serde_json::Value> {
         convert(self, &mut String::new(), DEPTH)
     }
 }
 
 impl Object {
-    /// The object for `serde_json`; see [`Value::to_serde`].
+    /// Returns the object for `serde_json`; see [`Value::to_serde`].
     ///
     /// # Errors
-    /// See [`Value::to_serde`].
+    /// Those of [`Value::to_serde`].
     pub fn to_serde(&self) -> MetaResult<serde_json::Map<String, serde_json::Value>> {
         members(self, &mut String::new(), DEPTH)
     }
@@ -172,7 +172,7 @@ fn members(
     Ok(map)
 }
 
-/// Runs `f` one step deeper.
+/// Runs `f` with `place` one step deeper.
 fn inside<R>(step: &str, place: &mut String, f: impl FnOnce(&mut String) -> R) -> R {
     let length = place.len();
     pointer::push(place, step);
@@ -192,6 +192,7 @@ fn number(value: &Value) -> Option<serde_json::Number> {
 }
 
 fn cannot_hold(value: &Value, place: &str) -> MetaError {
-    let message = format!("the number {} has no exact place in a 64-bit integer or float", value.summary());
+    let message =
+        format!("the number {} cannot be represented as a 64-bit integer or float", value.summary());
     MetaError::new(crate::MetaErrorKind::Unsupported, message).at(place)
 }

@@ -1,13 +1,13 @@
-//! White space: the same tokens on one line, or one member to a line.
+//! White space: the same tokens on one line, or with one member on each line.
 
 use super::split::{space, string};
 
-/// How the lines of a laid out value are indented.
+/// The indentation of a value in several lines.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Indent<'a> {
-    /// In front of every line but the first.
+    /// The text in front of every line but the first.
     pub(super) base: &'a str,
-    /// Once more for each level.
+    /// The additional text for each level.
     pub(super) unit: &'a str,
 }
 
@@ -58,7 +58,7 @@ fn lay(text: &str, indent: Option<Indent<'_>>, out: &mut String) {
             }
             b':' => out.push_str(if indent.is_some() { ": " } else { ":" }),
             b'"' => out.push_str(&text[start..at]),
-            // A number or a word: to the next delimiter.
+            // A number or a word, up to the next delimiter.
             _ => {
                 while !matches!(bytes.get(at), None | Some(b',' | b']' | b'}' | b' ' | b'\n' | b'\r' | b'\t'))
                 {

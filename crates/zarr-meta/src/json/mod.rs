@@ -1,19 +1,19 @@
-//! JSON as it is stored: lossless, tolerant of what Zarr writers have written, and safe against what anybody else has.
+//! JSON as it is stored: lossless, tolerant of what Zarr writers produce, and safe against hostile documents.
 //!
-//! Zarr documents are read, changed a little, and written back, often by a program that understands half of what they
-//! say. So nothing here is a tree of Rust values. A [`Value`] is a slice of the document's text that a
-//! [scanner](Document::parse) has proved valid; an [`Object`] is the list of its members, one level deep.
+//! Zarr documents are read, changed a little, and written back, often by a program that understands only some of their
+//! members. So a document is not turned into a tree of Rust values. A [`Value`] is a slice of the document's text,
+//! which a [scanner](Document::parse) has checked; an [`Object`] is the list of its members, one level deep.
 //!
-//! **What is kept.** A document that is parsed and written is the same, byte for byte (only a byte order mark is
-//! dropped). After an edit the same holds for every byte outside the members that were set or removed: order,
-//! repeated members, white space, the spelling of numbers (`1.50`, `1e400`, 40 digits) and of strings (`\u00e9`,
-//! lone `\ud800`), and bare `NaN`.
+//! **What is kept.** A document that is parsed and written is the same, byte for byte, except for a byte order mark,
+//! which is dropped. An edit changes only the members that were set or removed. Every other byte stays: order, repeated
+//! members, white space, the spelling of numbers (`1.50`, `1e400`, 40 digits) and of strings (`\u00e9`, lone `\ud800`),
+//! and bare `NaN`.
 //!
 //! **What is tolerated**, each with a [diagnostic](crate::diagnostic): a byte order mark, bare `NaN`, `Infinity` and
-//! `-Infinity`, repeated members (the last counts), lone surrogate escapes (they fail when asked for as text).
+//! `-Infinity`, repeated members (the last counts), lone surrogate escapes (an error only when they are read as text).
 //! Everything else that RFC 8259 forbids is an error with its line, column, byte and JSON pointer.
 //!
-//! **What is safe.** Scanning, writing and dropping do not recurse; nesting and size are limited by the caller.
+//! **What is safe.** Scanning, writing and dropping do not recurse. The caller limits size and nesting.
 
 mod convert;
 mod layout;
@@ -51,18 +51,18 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 #[derive(Debug, Clone)]
 pub struct Document {
     before: String,
-    /// The value; assign to it to change the document.
+    /// The value. Assign to it to change the document.
     pub root: Value,
     after: String,
 }
 
 impl Document {
-    /// Reads a JSON text, tolerantly; what was tolerated is reported to `sink`.
+    /// Reads a JSON text. Tolerated deviations are reported to `sink`.
     ///
     /// # Errors
-    /// Of kind [`Syntax`](MetaErrorKind::Syntax) with the position when `bytes` is not a JSON text, of kind
-    /// [`LimitExceeded`](MetaErrorKind::LimitExceeded) when it is larger or nested deeper than `limits` allow, and
-    /// whatever the sink answers.
+    /// [`Syntax`](MetaErrorKind::Syntax) with the position if `bytes` is not a JSON text,
+    /// [`LimitExceeded`](MetaErrorKind::LimitExceeded) if it is larger or nested deeper than `limits` allow, and those
+    /// of `sink`.
     pub fn parse(bytes: &[u8], limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Self> {
         if bytes.len() as u64 > limits.metadata_bytes {
             let (size, most) = (bytes.len(), limits.metadata_bytes);
@@ -81,7 +81,7 @@ impl Document {
         Ok(Self { before, root: Value::slice(&source, start, end), after })
     }
 
-    /// The text of the document.
+    /// Returns the text of the document.
     pub fn to_text(&self) -> String {
         [&self.before, self.root.as_raw(), &self.after].concat()
     }
@@ -93,7 +93,7 @@ impl From<Value> for Document {
     }
 }
 
-/// The error for bytes that are no UTF-8 from `at` on. The pointer is that of the valid part in front.
+/// Returns the error for bytes that are not UTF-8 from `at` on. Its pointer is that of the valid text before `at`.
 fn not_utf8(bytes: &[u8], at: usize, limits: &Limits) -> MetaError {
     let valid = std::str::from_utf8(&bytes[..at]).unwrap_or_default();
     let message = match bytes {
@@ -101,7 +101,7 @@ fn not_utf8(bytes: &[u8], at: usize, limits: &Limits) -> MetaError {
         _ => format!("expected UTF-8, found the byte 0x{:02x}", bytes.get(at).copied().unwrap_or_default()),
     };
     match scan::scan(valid, limits.json_depth, &mut Ignore) {
-        // The text was wrong before.
+        // There is a syntax error before the invalid bytes.
         Err(e) if e.position().is_some_and(|p| p.byte < at) => e,
         Err(e) => MetaError::new(MetaErrorKind::Syntax, message)
             .at(e.pointer())

@@ -1,4 +1,4 @@
-//! JSON numbers as they are spelled: nothing is rounded before somebody asks.
+//! JSON numbers as they are spelled. Only a conversion rounds them.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ impl<'a> Number<'a> {
         Self(text)
     }
 
-    /// The number of `text`, when the whole of it follows the grammar of JSON numbers.
+    /// Reads a number. Returns `None` unless all of `text` is a JSON number.
     pub fn parse(text: &'a str) -> Option<Self> {
         let digits = |s: &'a str| s.trim_start_matches(|c: char| c.is_ascii_digit());
         let rest = text.strip_prefix('-').unwrap_or(text);
@@ -36,17 +36,17 @@ impl<'a> Number<'a> {
         end.is_empty().then_some(Self(text))
     }
 
-    /// The spelling.
+    /// Returns the spelling.
     pub fn as_str(self) -> &'a str {
         self.0
     }
 
-    /// Whether it is spelled without fraction and exponent, as integers are to be.
+    /// Whether the number is spelled without fraction and exponent, as integers must be.
     pub fn is_plain_integer(self) -> bool {
         !self.0.contains(['.', 'e', 'E'])
     }
 
-    /// The exact value when it is an integer of at most 38 digits, however it is spelled: `4`, `4.0`, `40e-1`.
+    /// Returns the exact value of an integer of at most 38 digits, whatever its spelling: `4`, `4.0`, `40e-1`.
     pub fn to_integer(self) -> Option<i128> {
         if self.is_plain_integer() {
             return self.0.parse().ok();
@@ -64,12 +64,12 @@ impl<'a> Number<'a> {
         Some(if negative { -magnitude } else { magnitude })
     }
 
-    /// The exact value as digits and a power of ten.
+    /// Returns the exact value as digits and a power of ten.
     pub(crate) fn decimal(self) -> Decimal {
         let (negative, rest) = self.0.strip_prefix('-').map_or((false, self.0), |r| (true, r));
         let (mantissa, exponent) = rest.split_once(['e', 'E']).unwrap_or((rest, "0"));
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        // An exponent beyond i64 leaves no doubt about what the number is to any finite type.
+        // An exponent beyond i64 is beyond the range of every type, so it may be clamped.
         let beyond = if exponent.starts_with('-') { i64::MIN / 2 } else { i64::MAX / 2 };
         let exponent: i64 = exponent.parse().unwrap_or(beyond).clamp(i64::MIN / 2, i64::MAX / 2);
         let all = format!("{whole}{fraction}");
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn integers_in_any_spelling() {
+    fn integers_are_read_in_any_spelling() {
         let cases = [
             ("4", Some(4)),
             ("-0", Some(0)),
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn grammar() {
+    fn only_the_grammar_of_json_numbers_is_accepted() {
         for bad in ["", "-", "+1", "01", "1.", ".5", "1e", "1e+", "0x1", "1 ", "NaN", "--1", "1.e1"] {
             assert_eq!(Number::parse(bad), None, "{bad}");
         }

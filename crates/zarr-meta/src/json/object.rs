@@ -1,4 +1,4 @@
-//! The members of an object, in order, and editing them without touching their neighbours.
+//! The members of an object in order, and edits that do not change other members.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +11,7 @@ use super::string;
 use super::value::{Value, text_of};
 use crate::error::MetaResult;
 
-/// One member of an object, with the white space around it.
+/// A member of an object, with the white space around it.
 #[derive(Clone)]
 pub struct Member {
     source: Arc<Source>,
@@ -19,15 +19,15 @@ pub struct Member {
 }
 
 impl Member {
-    /// The name.
+    /// Returns the name.
     ///
     /// # Errors
-    /// When it holds half of a surrogate pair and so is no text.
+    /// If the name has a lone surrogate escape, so it is not text.
     pub fn name(&self) -> MetaResult<Cow<'_, str>> {
         text_of(self.inner())
     }
 
-    /// The name, with U+FFFD in place of what is no text.
+    /// Returns the name, with U+FFFD in place of lone surrogates.
     pub fn name_lossy(&self) -> Cow<'_, str> {
         if !self.parts.escaped {
             return Cow::Borrowed(self.inner());
@@ -35,12 +35,12 @@ impl Member {
         Cow::Owned(string::unescape(self.inner()).to_string_lossy().into_owned())
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn value(&self) -> Value {
         Value::slice(&self.source, self.parts.value, self.parts.value_end)
     }
 
-    /// The name as it is spelled between its quotes.
+    /// Returns the name as it is spelled between its quotes.
     fn inner(&self) -> &str {
         &self.source[self.parts.name + 1..self.parts.name_end - 1]
     }
@@ -52,7 +52,7 @@ impl Member {
         }
     }
 
-    /// The member from the white space before its name to the comma behind it.
+    /// Returns the text from the white space before the name to the comma after the value.
     fn text(&self) -> &str {
         &self.source[self.parts.lead..self.parts.end]
     }
@@ -76,7 +76,7 @@ impl Member {
         Self { source, parts: Parts { lead: 0, name, name_end, escaped, value: start, value_end, end } }
     }
 
-    /// The same member with another value; everything else keeps its spelling.
+    /// Returns the member with another value; everything else keeps its spelling.
     fn with_value(&self, value: &str) -> Self {
         let quoted = &self.source[self.parts.name..self.parts.name_end];
         let trail = &self.source[self.parts.value_end..self.parts.end];
@@ -92,22 +92,22 @@ impl fmt::Debug for Member {
 
 /// The members of a JSON object in the order and spelling of the document.
 ///
-/// Members are looked up by name, not by hash: documents have ten of them. Of several members of one name the last
+/// Lookup is a linear search, because documents have about ten members. The last of several members with one name
 /// counts.
 ///
-/// **Editing.** [`set`](Object::set), [`edit`](Object::edit) and [`remove`](Object::remove) change the bytes of the
-/// member they name and of no other. White space between the others stays as it was. A new value takes the layout
-/// of the object around it: lines with its indentation, or none.
+/// **Editing.** [`set`](Object::set), [`edit`](Object::edit) and [`remove`](Object::remove) change only the bytes of
+/// the member that they name. White space between the others stays as it was. A new value takes the layout of the
+/// object around it: one line for each member with its indentation, or a single line.
 #[derive(Clone, Default)]
 pub struct Object {
     members: Vec<Member>,
     /// The white space before the closing brace.
     tail: String,
-    /// How a member is laid out while there is none to imitate.
+    /// The layout of a new member in an object without members.
     style: Option<Style>,
 }
 
-/// More white space than this around a member is not imitated.
+/// The most white space around a member, in bytes, that a new member copies.
 const LONGEST_SPACE: usize = 1 << 10;
 
 /// The white space around members of an object.
@@ -121,14 +121,14 @@ struct Style {
 impl Style {
     const COMPACT: Style = Style { lead: String::new(), colon: String::new(), tail: String::new() };
 
-    /// What one level of nesting adds to the indentation.
+    /// Returns the indentation that one level of nesting adds.
     fn unit(&self) -> &str {
         let end = |s: &str| s.rfind('\n').map_or(0, |i| i + 1);
         let (inside, outside) = (&self.lead[end(&self.lead)..], &self.tail[end(&self.tail)..]);
         inside.strip_prefix(outside).filter(|u| !u.is_empty()).unwrap_or("  ")
     }
 
-    /// The style of an object that is a member of an object of this style.
+    /// Returns the style of an object that is a member of an object of this style.
     fn deeper(&self) -> Style {
         if !self.lead.contains('\n') {
             return Style { tail: String::new(), ..self.clone() };
@@ -137,7 +137,7 @@ impl Style {
         Style { lead, colon: self.colon.clone(), tail: self.lead.clone() }
     }
 
-    /// `value` laid out in this style.
+    /// Returns the text of `value` in this style.
     fn lay(&self, value: &Value) -> String {
         let mut out = String::new();
         match self.lead.rfind('\n') {
@@ -152,12 +152,12 @@ impl Style {
 }
 
 impl Object {
-    /// An object without members.
+    /// Returns an object without members.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The object that starts at `start` of `source`, which has been scanned.
+    /// Reads the object that starts at `start` of `source`, which has been scanned.
     pub(super) fn read(source: &Arc<Source>, start: usize) -> Self {
         let (members, tail, end) = split::members(source, start);
         let member = |parts| Member { source: Arc::clone(source), parts };
@@ -168,33 +168,33 @@ impl Object {
         }
     }
 
-    /// The number of members, repeated ones counted as often as they occur.
+    /// Returns the number of members. Repeated members count each time.
     pub fn len(&self) -> usize {
         self.members.len()
     }
 
-    /// Whether there is no member.
+    /// Whether the object has no members.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
-    /// All members in order, repeated ones as often as they occur.
+    /// Iterates over all members in order, including repeated ones.
     pub fn members(&self) -> impl DoubleEndedIterator<Item = &Member> + ExactSizeIterator {
         self.members.iter()
     }
 
-    /// The value of the last member of this name.
+    /// Returns the value of the last member of this name.
     pub fn get(&self, name: &str) -> Option<Value> {
         self.members.iter().rev().find(|m| m.is(name)).map(Member::value)
     }
 
-    /// Whether there is a member of this name.
+    /// Whether the object has a member of this name.
     pub fn contains(&self, name: &str) -> bool {
         self.members.iter().any(|m| m.is(name))
     }
 
-    /// Gives the member `name` a value: in its place when there is one, else behind the others. Of repeated members one
-    /// remains. Setting an equal value changes nothing.
+    /// Sets the value of the member `name`. A new member is put last; of repeated members only the last remains.
+    /// Setting an equal value does not change the text.
     pub fn set(&mut self, name: &str, value: impl Into<Value>) {
         let value = value.into();
         if self.get(name).is_some_and(|old| old == value) {
@@ -204,8 +204,8 @@ impl Object {
         self.put(name, &text);
     }
 
-    /// Edits the object that is the value of the member `name`, keeping what is not touched as it is spelled. A member
-    /// that is absent, or no object, is taken for an empty one.
+    /// Edits the object that is the value of the member `name`. Its members that are not changed keep their spelling.
+    /// If the member is absent or not an object, the edit starts with an empty object.
     pub fn edit<R>(&mut self, name: &str, change: impl FnOnce(&mut Object) -> R) -> R {
         let mut object = self.get(name).and_then(|v| v.as_object()).unwrap_or_default();
         if object.is_empty() {
@@ -216,7 +216,7 @@ impl Object {
         result
     }
 
-    /// Takes the members of this name away and gives the value of the last one.
+    /// Removes all members of this name and returns the value of the last one.
     pub fn remove(&mut self, name: &str) -> Option<Value> {
         let value = self.get(name)?;
         let style = self.style();
@@ -228,7 +228,7 @@ impl Object {
         Some(value)
     }
 
-    /// The object as a value.
+    /// Returns the object as a value.
     pub fn to_value(&self) -> Value {
         let mut out = String::from("{");
         for (i, member) in self.members.iter().enumerate() {
@@ -268,10 +268,10 @@ impl Object {
         });
     }
 
-    /// The white space that a new member takes: that of the last one.
+    /// Returns the white space for a new member: that of the last member.
     fn style(&self) -> Style {
         match (self.members.last(), &self.style) {
-            // An indentation of megabytes would be copied to every line of a new value.
+            // More would be copied to every line of a new value.
             (Some(m), _) if m.lead().len() + m.colon().len() + self.tail.len() > LONGEST_SPACE => {
                 Style::COMPACT
             }
@@ -284,7 +284,7 @@ impl Object {
     }
 }
 
-/// Members one after the other, without white space.
+/// Writes the members without white space.
 impl<N: AsRef<str>, V: Into<Value>> FromIterator<(N, V)> for Object {
     fn from_iter<I: IntoIterator<Item = (N, V)>>(members: I) -> Self {
         let member = |(name, value): (N, V)| {

@@ -1,7 +1,7 @@
-//! JSON pointers (RFC 6901): the names of places in a document.
+//! JSON pointers (RFC 6901), which name places in a document.
 
-/// The longest member name that a pointer spells out; a longer one is cut, so that a hostile document cannot make
-/// reports many times its own size.
+/// The longest member name, in bytes, in a pointer. A longer one is cut, so that reports about a hostile document are
+/// not many times its size.
 const LONGEST: usize = 256;
 
 /// Appends one step to `pointer`: a member name or the index of an element.
@@ -20,7 +20,7 @@ pub(crate) fn push(pointer: &mut String, step: &str) {
     }
 }
 
-/// `pointer` with one step more.
+/// Returns `pointer` with one more step.
 pub(crate) fn join(pointer: &str, step: &str) -> String {
     let mut joined = String::with_capacity(pointer.len() + 1 + step.len().min(LONGEST));
     joined.push_str(pointer);
@@ -28,7 +28,7 @@ pub(crate) fn join(pointer: &str, step: &str) -> String {
     joined
 }
 
-/// The pointer of element `index` of the array at `pointer`.
+/// Returns the pointer to element `index` of the array at `pointer`.
 pub(crate) fn element(pointer: &str, index: usize) -> String {
     format!("{pointer}/{index}")
 }

@@ -1,7 +1,7 @@
-//! The validating scanner: one pass over the text, no recursion, no tree.
+//! The validating scanner: one pass over the text, without recursion and without a tree.
 //!
-//! It proves that the text is one JSON value (with the few tolerated deviations, each reported), nested no deeper
-//! than allowed. Everything behind it may rely on that and only looks for delimiters.
+//! It checks that the text is one JSON value, apart from tolerated deviations, which it reports, and that the nesting
+//! is within the limit. Later code relies on that and looks only for delimiters.
 
 mod token;
 
@@ -12,29 +12,28 @@ use super::string;
 use crate::diagnostic::{Capped, Code, Diagnostic, Sink};
 use crate::error::{MetaError, MetaErrorKind, MetaResult, Position};
 
-/// Objects up to this size are searched for duplicates pair by pair, larger ones are sorted.
+/// Objects with at most this many members are searched for duplicates pair by pair; larger ones are sorted.
 const PAIRWISE: usize = 16;
 
-/// From this many bytes on, an array or object is remembered.
+/// The least size, in bytes, of an array or object whose place is recorded.
 const LONG: usize = 256;
 
-/// What the scanner has found out about a text.
+/// The result of scanning a text.
 pub(super) struct Scanned {
-    /// Where its value lies.
+    /// The place of the value.
     pub(super) value: Range<usize>,
-    /// Where the long arrays and objects lie, in the order of their beginnings, so that nobody has to read to the end of
-    /// one to get behind it.
+    /// The places of long arrays and objects, sorted by their starts. They are skipped without reading them to the end.
     pub(super) long: Vec<Range<usize>>,
 }
 
-/// Checks `text`.
+/// Checks `text`, whose nesting may be `depth`.
 pub(super) fn scan(text: &str, depth: usize, sink: &mut dyn Sink) -> MetaResult<Scanned> {
     let (bytes, stack, keys, long) = (text.as_bytes(), Vec::new(), Vec::new(), Vec::new());
     let sink = Capped::new(sink);
     Scanner { text, bytes, at: 0, depth, stack, long, keys, naming: false, sink }.document()
 }
 
-/// The line and column of byte `at`.
+/// Returns the line and column of byte `at`.
 pub(super) fn position(text: &[u8], at: usize) -> Position {
     let before = &text[..at.min(text.len())];
     let line_start = before.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
@@ -49,11 +48,11 @@ struct Scanner<'t, 's> {
     at: usize,
     depth: usize,
     stack: Vec<Frame>,
-    /// Containers that are open, or closed and long.
+    /// The places of open arrays and objects, and of long ones that are closed.
     long: Vec<Range<usize>>,
     /// The names of all open objects; those of one object from `Frame::first` on.
     keys: Vec<Name>,
-    /// A member name is being read: the place to speak of is the object, not its member before.
+    /// Whether a member name is being read. Pointers then name the object, not its previous member.
     naming: bool,
     sink: Capped<'s>,
 }
@@ -61,13 +60,13 @@ struct Scanner<'t, 's> {
 /// An open array or object.
 struct Frame {
     object: bool,
-    /// Object: where its names start in `keys`. Array: how many elements came before.
+    /// For an object: the start of its names in `keys`. For an array: the number of elements before the present one.
     first: usize,
-    /// Its place in `long`.
+    /// The index of the container in `long`.
     place: usize,
 }
 
-/// A member name: its place between the quotes, and whether it holds escapes.
+/// The place of a member name between its quotes, and whether it has escapes.
 #[derive(Clone, Copy)]
 struct Name {
     start: usize,
@@ -91,7 +90,7 @@ impl Scanner<'_, '_> {
         Ok(Scanned { value: start..end, long: self.long })
     }
 
-    /// One value with everything inside it.
+    /// Scans one value with all its content.
     fn value(&mut self) -> MetaResult<()> {
         loop {
             self.space();
@@ -130,7 +129,7 @@ impl Scanner<'_, '_> {
         }
     }
 
-    /// Closes what ends here; true when the outermost value is complete, false before the next value.
+    /// Closes the containers that end here. Returns true after the outermost value, false before another value.
     fn after_value(&mut self) -> MetaResult<bool> {
         loop {
             let Some(frame) = self.stack.last_mut() else { return Ok(true) };
@@ -182,18 +181,18 @@ impl Scanner<'_, '_> {
         Ok(())
     }
 
-    /// Behind the bracket or brace under the cursor.
+    /// Closes the container whose closing delimiter is next.
     fn close(&mut self) {
         self.at += 1;
         let Some(Frame { place, .. }) = self.stack.pop() else { return };
         match self.long.get_mut(place) {
             Some(range) if self.at - range.start >= LONG => range.end = self.at,
-            // What is in a short one is shorter still, and was forgotten before.
+            // The containers inside of a short one are short as well and have been removed before.
             _ => self.long.truncate(place),
         }
     }
 
-    /// A member name and its colon.
+    /// Scans a member name and its colon.
     fn name(&mut self) -> MetaResult<()> {
         self.naming = true;
         if self.peek() != Some(b'"') {
@@ -213,7 +212,7 @@ impl Scanner<'_, '_> {
         Ok(())
     }
 
-    /// Reports the names that occur again in the object whose names start at `first`.
+    /// Reports the duplicate names of the object whose names start at `first`.
     fn duplicates(&mut self, first: usize) -> MetaResult<()> {
         let text = self.text;
         let same = |a: &Name, b: &Name| match (a.escaped, b.escaped) {
@@ -238,7 +237,7 @@ impl Scanner<'_, '_> {
             again.extend(pairs.map(|w| Name { start: w[1].1, end: w[1].2, escaped: true }));
         }
         for name in again {
-            // The pointer names the member at fault; it is the current one while the report is made.
+            // The pointer names the last key, so the duplicate name is last while it is reported.
             self.keys.push(name);
             self.report(Code::DuplicateMember, "this name occurs more than once, the last one counts")?;
             self.keys.pop();
@@ -247,7 +246,7 @@ impl Scanner<'_, '_> {
     }
 
     fn report(&mut self, code: Code, message: impl Into<String>) -> MetaResult<()> {
-        // The pointer may be long, and there may be many.
+        // A pointer can be long and there can be many reports, so do not build it in vain.
         if self.sink.is_full() {
             return Ok(());
         }
@@ -261,7 +260,7 @@ impl Scanner<'_, '_> {
             .with_position(position(self.bytes, self.at))
     }
 
-    /// The JSON pointer of the value under the cursor.
+    /// Returns the JSON pointer of the present value.
     fn pointer(&self) -> String {
         let mut out = String::new();
         for (i, frame) in self.stack.iter().enumerate() {
@@ -283,7 +282,7 @@ impl Scanner<'_, '_> {
         out
     }
 
-    /// What stands under the cursor, for messages.
+    /// Returns the next character for messages.
     fn found(&self) -> String {
         match self.text.get(self.at..).and_then(|rest| rest.chars().next()) {
             None => "the end of the document".to_owned(),

@@ -2,28 +2,28 @@
 
 use std::ops::{Deref, Range};
 
-/// A text that is known to be valid, and where the long arrays and objects in it lie.
+/// A text that is known to be valid, with the places of its long arrays and objects.
 #[derive(Debug)]
 pub(super) struct Source {
     text: Box<str>,
-    /// In the order of their beginnings; there may be long ones that are not among them.
+    /// The places of long arrays and objects, sorted by their starts. Not all need be here.
     long: Vec<Range<usize>>,
 }
 
 impl Source {
-    /// A text that the scanner has proved, and what it remembers of it.
+    /// Returns a text that the scanner has checked, with the places that it found.
     pub(super) fn new(text: &str, long: Vec<Range<usize>>) -> Self {
         Self { text: text.into(), long }
     }
 
-    /// Behind the array or object at `at`, if that is known without reading it.
+    /// Returns the end of the array or object at `at`, if it is known without reading the text.
     pub(super) fn end_of(&self, at: usize) -> Option<usize> {
         let place = self.long.binary_search_by_key(&at, |range| range.start).ok()?;
         Some(self.long[place].end)
     }
 }
 
-/// A text that is valid because of how it was made.
+/// Returns a text that is valid by construction.
 impl From<&str> for Source {
     fn from(text: &str) -> Self {
         Self::new(text, Vec::new())

@@ -1,27 +1,27 @@
-//! Finding the parts of a container in text that the scanner has proved: one level, looking only at delimiters.
+//! Finds the parts of an array or object in checked text, one level deep, by looking only at delimiters.
 
 use super::source::Source;
 
-/// The places of one member `lead "name" : value trail`.
+/// The offsets of a member `lead "name" : value trail`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parts {
-    /// Where the white space before the name starts.
+    /// The start of the white space before the name.
     pub(super) lead: usize,
     /// The opening quote of the name.
     pub(super) name: usize,
-    /// Behind the closing quote of the name.
+    /// The end of the name, after its closing quote.
     pub(super) name_end: usize,
-    /// Whether the name holds escapes.
+    /// Whether the name has escapes.
     pub(super) escaped: bool,
-    /// The first byte of the value.
+    /// The start of the value.
     pub(super) value: usize,
-    /// Behind the value.
+    /// The end of the value.
     pub(super) value_end: usize,
-    /// The comma behind the member, or `value_end` for the last member.
+    /// The comma after the member, or `value_end` for the last member.
     pub(super) end: usize,
 }
 
-/// The members of the object that starts at `start`, and where the white space before its brace starts and ends.
+/// Returns the members of the object at `start`, and the start and end of the white space before its closing brace.
 pub(super) fn members(text: &Source, start: usize) -> (Vec<Parts>, usize, usize) {
     let bytes = text.as_bytes();
     let mut members = Vec::with_capacity(12);
@@ -45,7 +45,7 @@ pub(super) fn members(text: &Source, start: usize) -> (Vec<Parts>, usize, usize)
     }
 }
 
-/// The element of an array that comes at or after `at`, which is behind the bracket or behind the element before.
+/// Returns the place of the next array element at or after `at`, which follows the bracket or the previous element.
 pub(super) fn element(text: &Source, at: usize) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
     let mut start = space(bytes, at);
@@ -58,7 +58,7 @@ pub(super) fn element(text: &Source, at: usize) -> Option<(usize, usize)> {
     }
 }
 
-/// Behind the white space at `at`.
+/// Returns the end of the white space at `at`.
 pub(super) fn space(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {
         at += 1;
@@ -66,7 +66,7 @@ pub(super) fn space(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Behind the string whose opening quote is at `at`.
+/// Returns the end of the string whose opening quote is at `at`.
 pub(super) fn string(bytes: &[u8], mut at: usize) -> usize {
     at += 1;
     loop {
@@ -79,12 +79,12 @@ pub(super) fn string(bytes: &[u8], mut at: usize) -> usize {
     }
 }
 
-/// Behind the value at `at`, which need not be read if it is long.
+/// Returns the end of the value at `at`, without reading it if it is long.
 fn behind(text: &Source, at: usize) -> usize {
     text.end_of(at).unwrap_or_else(|| skip(text.as_bytes(), at))
 }
 
-/// Behind the value at `at`.
+/// Returns the end of the value at `at`.
 fn skip(bytes: &[u8], mut at: usize) -> usize {
     let mut open = 0usize;
     loop {

@@ -1,13 +1,13 @@
-//! What JSON strings mean: escapes, surrogate pairs, and quoting.
+//! Escapes, surrogate pairs and quoting of JSON strings.
 
 use std::borrow::Cow;
 
-/// The characters of a string, in WTF-8: like UTF-8, but halves of surrogate pairs may stand alone.
+/// The characters of a string in WTF-8: UTF-8 that may have lone surrogates.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Unescaped<'a>(Cow<'a, [u8]>);
 
 impl<'a> Unescaped<'a> {
-    /// The text, or nothing when it holds a lone surrogate.
+    /// Returns the text, or `None` if it has a lone surrogate.
     pub(super) fn into_text(self) -> Option<Cow<'a, str>> {
         match self.0 {
             Cow::Borrowed(b) => std::str::from_utf8(b).ok().map(Cow::Borrowed),
@@ -15,7 +15,7 @@ impl<'a> Unescaped<'a> {
         }
     }
 
-    /// The text with U+FFFD in place of what is no text.
+    /// Returns the text, with U+FFFD in place of lone surrogates.
     pub(super) fn to_string_lossy(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.0)
     }
@@ -40,7 +40,7 @@ pub(super) fn unescape(inner: &str) -> Unescaped<'_> {
                     taken = n;
                     out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
                 }
-                // A lone half: its 16 bits in the three-byte form.
+                // A lone surrogate: its 16 bits in the three-byte form.
                 _ => {
                     let [_, _, a, b, c, d, ..] = rest else { break };
                     let nibble = |x: &u8| char::from(*x).to_digit(16).map_or(0, |d| d.to_le_bytes()[0]);
@@ -59,8 +59,8 @@ pub(super) fn unescape(inner: &str) -> Unescaped<'_> {
     Unescaped(Cow::Owned(out))
 }
 
-/// Reads `\uXXXX`, or two of them that form a pair: the number of bytes taken, and the character unless it is a lone
-/// surrogate. Nothing when the digits are missing.
+/// Reads `\uXXXX`, or two of them that form a pair. Returns the number of bytes read, and the character or `None` for a
+/// lone surrogate. Returns `None` if the digits are missing.
 pub(super) fn unicode_escape(text: &[u8]) -> Option<(usize, Option<char>)> {
     let unit = |text: &[u8]| -> Option<u32> {
         let digits = text.strip_prefix(b"\\u")?.get(..4)?;
@@ -75,7 +75,7 @@ pub(super) fn unicode_escape(text: &[u8]) -> Option<(usize, Option<char>)> {
     Some((6, char::from_u32(high)))
 }
 
-/// Appends `text` as a JSON string. Only what must be is escaped.
+/// Appends `text` as a JSON string. Only the required characters are escaped.
 pub(super) fn quote(text: &str, out: &mut String) {
     use std::fmt::Write;
     out.push('"');
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes() {
+    fn escapes_are_resolved() {
         let cases = [
             ("plain é", Some("plain é")),
             (r#"a\"b\\c\/d\b\f\n\r\te"#, Some("a\"b\\c/d\u{8}\u{c}\n\r\te")),

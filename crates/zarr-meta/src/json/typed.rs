@@ -1,4 +1,4 @@
-//! Values from and to Rust types, by the traits of serde.
+//! Conversion of values from and to Rust types with serde.
 
 use std::fmt::Display;
 
@@ -14,7 +14,7 @@ use super::{Number, pointer};
 use crate::error::{MetaError, MetaResult};
 
 impl Value {
-    /// The value that `serde_json` writes for `value`. As there, a float that is not finite becomes `null`;
+    /// Returns the value that `serde_json` writes for `value`. A float that is not finite becomes `null`;
     /// [`float`](Self::float) refuses it.
     ///
     /// ```
@@ -24,25 +24,26 @@ impl Value {
     /// ```
     ///
     /// # Errors
-    /// When `value` has no form in JSON, such as a map whose keys are not text.
+    /// If `value` cannot be represented in JSON, for example a map whose keys are not text.
     pub fn serialize<T: Serialize + ?Sized>(value: &T) -> MetaResult<Self> {
         let text = serde_json::to_string(value);
-        let text = text.map_err(|e| MetaError::argument("the value has no form in JSON").with_source(e))?;
+        let text =
+            text.map_err(|e| MetaError::argument("the value cannot be represented in JSON").with_source(e))?;
         Ok(Self::from_valid(&text))
     }
 
-    /// The value as a Rust type. Unlike `serde_json` it takes a bare `NaN` or `Infinity` for the float that it stands for, and
-    /// the last of several members of one name.
+    /// Returns the value as a Rust type. Unlike `serde_json` it reads a bare `NaN` or `Infinity` as a float, and the
+    /// last of several members with one name counts.
     ///
     /// # Errors
-    /// When it is no such value, with the JSON pointer to the place inside.
+    /// If the value does not fit the type, with the JSON pointer to the place inside.
     pub fn deserialize<T: DeserializeOwned>(&self) -> MetaResult<T> {
         T::deserialize(self.clone())
     }
 }
 
 impl Object {
-    /// The object as a Rust type: see [`Value::deserialize`]. Members that the type does not ask for are not looked at.
+    /// Returns the object as a Rust type; see [`Value::deserialize`]. Members that the type does not have are ignored.
     ///
     /// ```
     /// # use zarr_meta::json::Value;
@@ -58,7 +59,7 @@ impl Object {
     /// ```
     ///
     /// # Errors
-    /// As [`Value::deserialize`].
+    /// Those of [`Value::deserialize`].
     pub fn deserialize<T: DeserializeOwned>(&self) -> MetaResult<T> {
         self.to_value().deserialize()
     }
@@ -131,7 +132,7 @@ impl<'de> Deserializer<'de> for Value {
     }
 }
 
-/// The number as an integer if it is spelled as one, else as the nearest `f64`.
+/// Visits the number as an integer if it is spelled as one, else as the nearest `f64`.
 fn number<'de, V: Visitor<'de>>(number: Number<'_>, visitor: V) -> MetaResult<V::Value> {
     let integer = number.to_integer().filter(|_| number.is_plain_integer() && number.as_str() != "-0");
     if let Some(integer) = integer {
@@ -180,10 +181,10 @@ impl<'de> SeqAccess<'de> for Sequence {
     }
 }
 
-/// The members of an object, of several with one name the last.
+/// The members of an object. Of several with one name only the last.
 struct Members {
     members: std::vec::IntoIter<Member>,
-    /// Of the member whose name was asked for last.
+    /// The pointer to the member whose name was requested last.
     place: String,
     value: Option<Value>,
 }
@@ -210,8 +211,10 @@ impl<'de> MapAccess<'de> for Members {
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> MetaResult<V::Value> {
-        let value =
-            self.value.take().ok_or_else(|| MetaError::argument("a value was asked for before its name"))?;
+        let value = self
+            .value
+            .take()
+            .ok_or_else(|| MetaError::argument("the value was requested before its name"))?;
         seed.deserialize(value).map_err(|e| e.at(&self.place))
     }
 }
@@ -255,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn values_become_what_a_type_asks_for() {
+    fn values_deserialize_into_a_type() {
         let text = r#"{"name": "\u00e9", "count": 200, "least": -5, "wide": 18446744073709551616, "ratio": 1.5,
             "kinds": ["Point", {"Circle": {"radius": NaN}}, {"Line": [1, 2]}], "pair": [1, true],
             "map": {"a": null, "b": 1, "a": 2}, "any": [1, 2.5, -0, {"x": null}], "count": 7, "other": Infinity}"#;
@@ -278,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused_with_its_place() {
+    fn a_value_that_does_not_fit_is_refused_with_its_place() {
         type Table = BTreeMap<String, Vec<u8>>;
         for (text, pointer) in [
             (r#"{"a/b": [1, 300]}"#, "/a~1b/1"),

@@ -1,4 +1,4 @@
-//! A value is its text.
+//! JSON values, each a slice of its document's text.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,10 +12,10 @@ use super::{scan, split, string};
 use crate::diagnostic::Strict;
 use crate::error::{MetaError, MetaResult};
 
-/// The nesting that [`Value::parse`] accepts; documents have their own limit.
+/// The nesting that [`Value::parse`] accepts. Documents have a limit of their own.
 pub(crate) const DEPTH: usize = 128;
 
-/// What a value is.
+/// The kind of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// `null`
@@ -24,7 +24,7 @@ pub enum Kind {
     Bool,
     /// A number.
     Number,
-    /// `NaN`, `Infinity` or `-Infinity`: no JSON, but found in attributes and fill values.
+    /// `NaN`, `Infinity` or `-Infinity`: not JSON, but found in attributes and fill values.
     NonFinite,
     /// A string.
     String,
@@ -34,13 +34,13 @@ pub enum Kind {
     Object,
 }
 
-/// A JSON value in the spelling of the document it comes from.
+/// A JSON value in the spelling of its document.
 ///
-/// A value is a slice of text that is known to be valid; cloning it copies no text, and its parts are found when they
-/// are asked for, one level at a time. Nothing about a value is lost before it is asked for as something else.
+/// A value is a slice of text that has been checked. Cloning does not copy the text, and the parts of a value are found
+/// on access, one level at a time. Only a conversion to another type can lose information.
 ///
-/// Two values are equal when they are spelled alike up to white space: `1.0` is not `1`, and the order of members
-/// counts.
+/// Two values are equal if their spelling is the same except for white space: `1.0` is not `1`, and the order of
+/// members counts.
 #[derive(Clone)]
 pub struct Value {
     source: Arc<Source>,
@@ -49,36 +49,36 @@ pub struct Value {
 }
 
 impl Value {
-    /// A part of `source` that has been scanned.
+    /// Returns a part of `source`, which has been scanned.
     pub(super) fn slice(source: &Arc<Source>, start: usize, end: usize) -> Self {
         Self { source: Arc::clone(source), start, end }
     }
 
-    /// A text that is valid because of how it was made.
+    /// Returns a value for a text that is valid by construction.
     pub(super) fn from_valid(text: &str) -> Self {
         let source = Arc::new(Source::from(text));
         Self { start: 0, end: source.len(), source }
     }
 
-    /// The value of a JSON text, strictly: no deviation is tolerated. Documents are read with
+    /// Reads a JSON text strictly, without tolerance. Documents are read with
     /// [`Document::parse`](super::Document::parse).
     ///
     /// # Errors
-    /// When `text` is not one JSON value, or is nested more than 128 levels deep.
+    /// If `text` is not one JSON value, or is nested more than 128 levels deep.
     pub fn parse(text: &str) -> MetaResult<Self> {
         Self::parse_within(text, DEPTH)
     }
 
-    /// [`parse`](Self::parse) with another limit of nesting.
+    /// Like [`parse`](Self::parse) with another limit of nesting.
     pub(crate) fn parse_within(text: &str, depth: usize) -> MetaResult<Self> {
         let scan::Scanned { value, long } = scan::scan(text, depth, &mut Strict)?;
         Ok(Self::slice(&Arc::new(Source::new(text, long)), value.start, value.end))
     }
 
-    /// A number.
+    /// Returns a number.
     ///
     /// # Errors
-    /// When `number` is not finite, since JSON cannot hold it.
+    /// If `number` is not finite, which JSON cannot represent.
     pub fn float(number: f64) -> MetaResult<Self> {
         if !number.is_finite() {
             return Err(MetaError::argument(format!("JSON has no number {number}")));
@@ -86,12 +86,12 @@ impl Value {
         Ok(Self::from_valid(&format!("{number:?}")))
     }
 
-    /// The spelling, white space inside included.
+    /// Returns the spelling, including the white space inside.
     pub fn as_raw(&self) -> &str {
         &self.source[self.start..self.end]
     }
 
-    /// What it is.
+    /// Returns the kind of the value.
     pub fn kind(&self) -> Kind {
         match self.as_raw().as_bytes() {
             [b'n', ..] => Kind::Null,
@@ -104,25 +104,25 @@ impl Value {
         }
     }
 
-    /// Whether it is `null`.
+    /// Whether the value is `null`.
     pub fn is_null(&self) -> bool {
         self.kind() == Kind::Null
     }
 
-    /// The bool, when it is one.
+    /// Returns the value of a bool.
     pub fn as_bool(&self) -> Option<bool> {
         (self.kind() == Kind::Bool).then(|| self.as_raw() == "true")
     }
 
-    /// The number, when it is one (and not a bare `NaN`).
+    /// Returns the value of a number. A bare `NaN` or `Infinity` is not a number.
     pub fn as_number(&self) -> Option<Number<'_>> {
         (self.kind() == Kind::Number).then(|| Number::new(self.as_raw()))
     }
 
-    /// The text of a string.
+    /// Returns the text of a string.
     ///
     /// # Errors
-    /// When the value is no string, or holds half of a surrogate pair and so is no text.
+    /// If the value is not a string, or has a lone surrogate escape, so it is not text.
     pub fn to_text(&self) -> MetaResult<Cow<'_, str>> {
         if self.kind() != Kind::String {
             return Err(self.expected("a string"));
@@ -131,49 +131,49 @@ impl Value {
         text_of(&raw[1..raw.len() - 1])
     }
 
-    /// The elements of an array, when it is one. They are found as they are asked for.
+    /// Iterates over the elements of an array. Each is found on access.
     pub fn elements(&self) -> Option<Elements> {
         (self.kind() == Kind::Array)
             .then(|| Elements { source: Arc::clone(&self.source), at: self.start + 1 })
     }
 
-    /// The members of an object, when it is one.
+    /// Returns the members of an object.
     pub fn as_object(&self) -> Option<Object> {
         (self.kind() == Kind::Object).then(|| Object::read(&self.source, self.start))
     }
 
-    /// The spelling without white space.
+    /// Returns the spelling without white space.
     pub fn to_compact(&self) -> String {
         let mut out = String::with_capacity(self.end - self.start);
         layout::compact(self.as_raw(), &mut out);
         out
     }
 
-    /// The spelling with each member and each element on its own line, indented by two spaces for each level.
+    /// Returns the spelling with each member and each element on its own line, indented by two spaces for each level.
     pub fn to_pretty(&self) -> String {
         let mut out = String::with_capacity(2 * (self.end - self.start));
         layout::pretty(self.as_raw(), Indent { base: "", unit: "  " }, &mut out);
         out
     }
 
-    /// The same value, laid out as [`to_pretty`](Self::to_pretty) does.
+    /// Returns the same value in the layout of [`to_pretty`](Self::to_pretty).
     pub(crate) fn laid_out(&self) -> Self {
         Self::from_valid(&self.to_pretty())
     }
 
-    /// The same value, laid out with `spaces` for each level.
+    /// Returns the same value, with each level indented by `spaces`.
     pub(crate) fn laid_out_by(&self, spaces: usize) -> Self {
         let mut out = String::with_capacity(2 * (self.end - self.start));
         layout::pretty(self.as_raw(), Indent { base: "", unit: &" ".repeat(spaces) }, &mut out);
         Self::from_valid(&out)
     }
 
-    /// An error that says what was expected in the place of this value.
+    /// Returns an error that says what was expected in place of this value.
     pub(crate) fn expected(&self, what: &str) -> MetaError {
         MetaError::invalid(format!("expected {what}, found {}", self.summary()))
     }
 
-    /// The value in a few words, on one line.
+    /// Returns the value in a few words on one line.
     pub(crate) fn summary(&self) -> String {
         const LONGEST: usize = 60;
         let raw = self.as_raw();
@@ -187,14 +187,14 @@ impl Value {
     }
 }
 
-/// The text between two quotes.
+/// Returns the text between two quotes.
 pub(super) fn text_of(inner: &str) -> MetaResult<Cow<'_, str>> {
     string::unescape(inner)
         .into_text()
-        .ok_or_else(|| MetaError::invalid("the string holds a lone surrogate escape and is no Unicode text"))
+        .ok_or_else(|| MetaError::invalid("the string has a lone surrogate escape, so it is not text"))
 }
 
-/// The elements of an array, in order.
+/// An iterator over the elements of an array.
 #[derive(Debug, Clone)]
 pub struct Elements {
     source: Arc<Source>,
@@ -221,7 +221,7 @@ impl PartialEq for Value {
 
 impl Eq for Value {}
 
-/// The spelling as it is.
+/// Prints the spelling.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_raw())

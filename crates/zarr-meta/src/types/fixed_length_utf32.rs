@@ -1,11 +1,11 @@
-//! `fixed_length_utf32`: text of at most so many code points (checklist B33).
+//! `fixed_length_utf32`: text with a maximum number of code points.
 //!
 //! | member | value |
 //! |---|---|
-//! | `length_bytes` | a multiple of 4, from 4 on |
+//! | `length_bytes` | a multiple of 4, at least 4 |
 //!
-//! An element is its code points as 32-bit integers in the byte order of the chunk, padded with zeros. Trailing zeros are
-//! padding, so a text cannot end with U+0000. A fill value that is too long is refused, not cut (L12).
+//! An element is its code points as 32-bit integers in the byte order of the chunk, padded with zeros. Trailing zeros
+//! are padding, so a text cannot end with U+0000. A fill value that is too long is refused, not cut (rule L12).
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use zarr_traits::{
 
 use super::{length_bytes, not_an_element, of_size, unexpected, with_length};
 
-/// The row of this type in a registry.
+/// The entry of this type in a registry.
 pub(super) const ENTRY: Entry = Entry::DataType(DataTypeEntry::new("fixed_length_utf32", build));
 
 const UNIT: usize = 4;
@@ -68,7 +68,7 @@ impl ExtensionType for FixedLengthUtf32 {
             .map(|unit| {
                 let code = u32::from_ne_bytes(*unit);
                 char::from_u32(code)
-                    .ok_or_else(|| not_an_element(format!("a string holds {code:#x}, which is no character")))
+                    .ok_or_else(|| not_an_element(format!("{code:#x} in a string is not a character")))
             })
             .collect();
         text.map(Value::String)

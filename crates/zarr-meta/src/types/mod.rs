@@ -1,17 +1,17 @@
-//! Data types beyond the core: registered ones, and what zarr-python and older data use (checklist B.5, B.6).
+//! Data types beyond the core: registered ones, and others that zarr-python and older data use.
 //!
 //! | name | elements | `fill_value` |
 //! |---|---|---|
-//! | `int2`, `int4`, `uint2`, `uint4` | integers, one in a byte | an integer |
-//! | `bfloat16`, `float8_*`, `float6_*`, `float4_e2m1fn` | floats, one in a byte, or in two | as that of `float32` |
-//! | `complex_float16`, `complex_bfloat16`, … | two of such floats | as that of `complex64` |
+//! | `int2`, `int4`, `uint2`, `uint4` | integers, one in each byte | an integer |
+//! | `bfloat16`, `float8_*`, `float6_*`, `float4_e2m1fn` | floats of one byte or two | as for `float32` |
+//! | `complex_float16`, `complex_bfloat16`, … | two such floats | as for `complex64` |
 //! | `fixed_length_utf32` | `length_bytes` / 4 code points, padded with zeros | a string |
 //! | `null_terminated_bytes` | `length_bytes` bytes, padded with zeros | base64, without the padding |
 //! | `raw_bytes` | `length_bytes` bytes | base64 |
-//! | `numpy.datetime64`, `numpy.timedelta64` | int64, in `scale_factor` `unit`s | an integer or `"NaT"` |
+//! | `numpy.datetime64`, `numpy.timedelta64` | int64, steps of `scale_factor` `unit`s | an integer or `"NaT"` |
 //! | `struct`, `structured` | the `fields`, packed | an object with all fields |
 //!
-//! The table [`DATA_TYPES`] makes them known to a [`Registry`](zarr_traits::Registry):
+//! [`DATA_TYPES`] adds them to a [`Registry`](zarr_traits::Registry):
 //!
 //! ```
 //! let registry = zarr_meta::Registry::core().with(zarr_meta::DATA_TYPES)?;
@@ -76,7 +76,7 @@ pub const DATA_TYPES: &[Entry] = &[
     structs::PRIVATE,
 ];
 
-/// The member `length_bytes`, the only one of three types: a multiple of `unit`, which is not zero.
+/// Reads the member `length_bytes`, which must be a multiple of `unit` above zero and the only member.
 fn length_bytes(
     configuration: &mut Configuration<'_>,
     unit: u32,
@@ -91,13 +91,13 @@ fn length_bytes(
     element_size(Some(bytes), context.limits).map_err(here)
 }
 
-/// The inverse of [`length_bytes`].
+/// Returns a configuration with the member `length_bytes`.
 fn with_length(bytes: usize) -> Map<String, Value> {
     Map::from_iter([("length_bytes".to_owned(), bytes.into())])
 }
 
-/// Bytes of an element (`None` when they cannot be counted), which are refused where they exceed what a whole document may
-/// have: a fill value of three letters must not make us allocate gigabytes where an array is opened.
+/// Returns the size of an element in bytes. A size that overflowed (`None`) or exceeds that of a document is refused,
+/// so that a short fill value cannot make us allocate gigabytes when an array is opened.
 fn element_size(bytes: Option<u64>, limits: &Limits) -> CodecResult<usize> {
     let most = limits.metadata_bytes.min(u64::from(u32::MAX));
     let size = bytes.filter(|bytes| *bytes <= most).and_then(|bytes| usize::try_from(bytes).ok());
@@ -107,14 +107,14 @@ fn element_size(bytes: Option<u64>, limits: &Limits) -> CodecResult<usize> {
     })
 }
 
-/// The bytes of an element, which must be as many as the type has.
+/// Returns the bytes of an element, which must be `size` bytes.
 fn of_size(fill: &FillValue, size: usize) -> CodecResult<&[u8]> {
     let bytes = fill.bytes();
     let wrong = || not_an_element(format!("an element has {size} bytes, not {}", bytes.len()));
     if bytes.len() == size { Ok(bytes) } else { Err(wrong()) }
 }
 
-/// The error of a value that stands for no element.
+/// Returns the error of a JSON value that is not an element.
 fn unexpected(expected: &str, value: &Value) -> CodecError {
     let found = crate::json::Value::from(value);
     not_an_element(found.expected(expected).to_string())

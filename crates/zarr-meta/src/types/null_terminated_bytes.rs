@@ -1,11 +1,11 @@
-//! `null_terminated_bytes`: byte strings of at most so many bytes (checklist B40). Not registered; zarr-python writes it.
+//! `null_terminated_bytes`: byte strings with a maximum length. Not registered; zarr-python writes it (rule B40).
 //!
 //! | member | value |
 //! |---|---|
-//! | `length_bytes` | from 1 on |
+//! | `length_bytes` | at least 1 |
 //!
-//! An element is padded with zeros, and a byte string cannot end with a zero. Fill values are base64 of what is not
-//! padding; padding is read as well.
+//! An element is padded with zeros, so a byte string cannot end with a zero. A fill value is base64 of the bytes
+//! without padding; base64 with padding is read as well.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use zarr_traits::{
 use super::{length_bytes, not_an_element, of_size, unexpected, with_length};
 use crate::fill::base64;
 
-/// The row of this type in a registry.
+/// The entry of this type in a registry.
 pub(super) const ENTRY: Entry = Entry::DataType(DataTypeEntry::new("null_terminated_bytes", build));
 
 #[derive(Debug)]

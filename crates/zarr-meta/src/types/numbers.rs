@@ -1,9 +1,7 @@
-//! Numbers of few bits: integers of 2 and 4 bits, floats of 4 to 16, and complex numbers of such floats (checklist B20 to
-//! B30, B43).
+//! Numbers of few bits: integers of 2 and 4 bits, floats of 4 to 16 bits, and complex numbers of such floats.
 //!
-//! An element, or a part of a complex one, has a byte for itself, or two for 16 bits. What lies above the bits of the type
-//! means nothing where it is read; it is written as copies of the sign for signed integers, else as zeros. There is no
-//! configuration.
+//! An element, or a part of a complex one, has a byte, or two for 16 bits. The unused upper bits are ignored on
+//! reading. They are written as copies of the sign bit for signed integers, else as zeros. There is no configuration.
 
 use std::any::Any;
 
@@ -15,14 +13,14 @@ use zarr_traits::{
 use crate::diagnostic::Ignore;
 use crate::fill;
 
-/// A type of this module.
+/// A data type of this module.
 #[derive(Debug)]
 pub(crate) struct NumberType {
     pub(super) name: &'static str,
     pub(super) numeric: Numeric,
 }
 
-/// The row of a type in a registry.
+/// The entry of a type in a registry.
 macro_rules! entry {
     ($name:literal, $numeric:expr) => {
         Entry::DataType(DataTypeEntry::new($name, |_, _| {
@@ -52,7 +50,7 @@ macro_rules! complex {
 pub(super) use {complex, entry, float, integer};
 
 impl NumberType {
-    /// What the elements are, if the data type is one of these.
+    /// Returns the numeric form of the elements, or `None` if the data type is not of this module.
     pub(crate) fn of(data_type: &DataType) -> Option<Numeric> {
         let DataType::Extension(extension) = data_type else { return None };
         (&**extension as &dyn Any).downcast_ref::<Self>().map(|number| number.numeric)
@@ -82,7 +80,7 @@ impl ExtensionType for NumberType {
     }
 
     fn fill_to_json(&self, fill: &FillValue) -> CodecResult<Value> {
-        let size = || super::not_an_element(format!("{} bytes are no element", fill.bytes().len()));
+        let size = || super::not_an_element(format!("{} bytes are not an element", fill.bytes().len()));
         let value = fill::number_to_json(self.numeric, fill.bytes()).ok_or_else(size)?;
         value.to_serde().map_err(not_an_element)
     }

@@ -1,12 +1,12 @@
-//! `numpy.datetime64` and `numpy.timedelta64`: times and spans of time, counted in 64 bits (checklist B34).
+//! `numpy.datetime64` and `numpy.timedelta64`: times and durations as 64-bit counts of steps.
 //!
 //! | member | value |
 //! |---|---|
 //! | `unit` | one of `Y M W D h m s ms us ns ps fs as generic`; `μs` is `us` |
-//! | `scale_factor` | units in one step, from 1 to 2147483647 |
+//! | `scale_factor` | units in a step, from 1 to 2147483647 |
 //!
-//! Both members are required and others are refused. A time lies so many steps behind the beginning of 1970 (UTC). The
-//! smallest integer means "not a time", which is `"NaT"` in JSON.
+//! Both members are required and no others are permitted. A time counts the steps since the start of 1970 (UTC). The
+//! smallest integer means "not a time" and is `"NaT"` in JSON.
 
 use std::sync::Arc;
 
@@ -18,13 +18,13 @@ use zarr_traits::{
 
 use super::{not_an_element, unexpected};
 
-/// The row of `numpy.datetime64` in a registry.
+/// The entry of `numpy.datetime64` in a registry.
 pub(super) const DATETIME: Entry =
     Entry::DataType(DataTypeEntry::new("numpy.datetime64", |configuration, _: &Context<'_>| {
         open("numpy.datetime64", configuration)
     }));
 
-/// The row of `numpy.timedelta64` in a registry.
+/// The entry of `numpy.timedelta64` in a registry.
 pub(super) const TIMEDELTA: Entry =
     Entry::DataType(DataTypeEntry::new("numpy.timedelta64", |configuration, _: &Context<'_>| {
         open("numpy.timedelta64", configuration)
@@ -44,7 +44,7 @@ fn open(name: &'static str, configuration: &mut Configuration<'_>) -> CodecResul
     let wrong = |message: String| CodecError::configuration(message).at("/configuration/unit");
     let given = configuration.optional_string("unit")?.ok_or_else(|| wrong("unit is missing".to_owned()))?;
     let spelled = match given {
-        // The letter mu, as registered; and the micro sign, which looks the same.
+        // The letter mu, which is registered, and the micro sign, which looks the same.
         "\u{3bc}s" => "us",
         "\u{b5}s" => {
             configuration.note("unit", "unit is written with the micro sign U+00B5, read as \"us\"");

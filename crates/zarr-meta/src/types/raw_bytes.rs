@@ -1,10 +1,10 @@
-//! `raw_bytes`: so many opaque bytes (checklist B41). Not registered; zarr-python writes it where the specification has `r<N>`.
+//! `raw_bytes`: a fixed number of opaque bytes. Not registered; zarr-python writes it in place of `r<N>` (rule B41).
 //!
 //! | member | value |
 //! |---|---|
-//! | `length_bytes` | from 1 on |
+//! | `length_bytes` | at least 1 |
 //!
-//! Fill values are base64 of all bytes. The list of integers that `r<N>` has is read as well.
+//! A fill value is base64 of all bytes. The list of integers of `r<N>` is read as well.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use zarr_traits::{
 use super::{length_bytes, of_size, unexpected, with_length};
 use crate::fill::base64;
 
-/// The row of this type in a registry.
+/// The entry of this type in a registry.
 pub(super) const ENTRY: Entry = Entry::DataType(DataTypeEntry::new("raw_bytes", build));
 
 #[derive(Debug)]

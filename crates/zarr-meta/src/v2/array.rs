@@ -1,4 +1,4 @@
-//! `.zarray` (checklist H.1).
+//! The document `.zarray`.
 
 use zarr_traits::Limits;
 
@@ -8,16 +8,17 @@ use crate::json::{Document, Kind, Object, Root, Value, pointer};
 use crate::lower::SEPARATOR;
 use crate::v3;
 
-/// In which order the elements of a chunk follow each other (checklist H6).
+/// The order of the elements in a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// The last index is the fastest.
+    /// The last index varies fastest.
     C,
-    /// The first index is the fastest.
+    /// The first index varies fastest.
     F,
 }
 
-/// The members of an array of format 2: complete and of the right kind, dtype, codecs and fill value not yet understood.
+/// The members of an array of format 2: complete and of the right kind, but dtype, codecs and fill value not yet
+/// interpreted.
 #[derive(Debug, Clone)]
 pub(crate) struct Array {
     pub(crate) shape: Vec<u64>,
@@ -30,7 +31,7 @@ pub(crate) struct Array {
     pub(crate) separator: char,
 }
 
-/// A filter or a compressor: an `id`, and members beside it.
+/// A filter or a compressor: an `id` and other members.
 #[derive(Debug, Clone)]
 pub(crate) struct Codec {
     pub(crate) id: String,
@@ -89,7 +90,7 @@ impl Codec {
     }
 }
 
-/// `shape` and `chunks` (checklist H9).
+/// Reads `shape` and `chunks`.
 pub(crate) fn shapes(
     members: &Object,
     limits: &Limits,
@@ -113,7 +114,7 @@ pub(crate) fn shapes(
     Ok((shape, chunks))
 }
 
-/// Checklist H6, H.t2.
+/// Reads `order`.
 pub(crate) fn order(value: &Value) -> MetaResult<Order> {
     match value.to_text().as_deref() {
         Ok("C") => Ok(Order::C),
@@ -122,7 +123,7 @@ pub(crate) fn order(value: &Value) -> MetaResult<Order> {
     }
 }
 
-/// `filters`; an empty list is as good as null (checklist H5).
+/// Reads `filters`. An empty list has the same meaning as null (rule H5).
 fn codecs(value: &Value, limits: &Limits) -> MetaResult<Vec<Codec>> {
     if value.is_null() {
         return Ok(Vec::new());
@@ -138,7 +139,7 @@ fn codecs(value: &Value, limits: &Limits) -> MetaResult<Vec<Codec>> {
     Ok(codecs)
 }
 
-/// Checklist H7, H.t3.
+/// Reads `dimension_separator`.
 fn separator(members: &Object, sink: &mut dyn Sink) -> MetaResult<char> {
     const PLACE: &str = "/dimension_separator";
     let Some(value) = members.get(SEPARATOR) else { return Ok('.') };

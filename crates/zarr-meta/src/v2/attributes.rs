@@ -1,4 +1,4 @@
-//! Attributes that have a document of their own.
+//! Attributes in a document of their own.
 
 use zarr_traits::Limits;
 
@@ -8,10 +8,10 @@ use crate::error::{MetaError, MetaResult};
 use crate::json::{Document, Object, Root, Value};
 use crate::v3;
 
-/// The attributes of a node of format 2 or 1. A document that cannot be read does not hide the node.
+/// The attributes of a node of format 2 or 1. If the document cannot be read, the node can still be opened.
 #[derive(Debug, Clone)]
 pub(crate) enum Attributes {
-    /// There is no document.
+    /// The node has no document of attributes.
     Absent,
     Read(Root),
     Broken(MetaError),
@@ -41,7 +41,7 @@ impl Attributes {
                 Ok(attributes)
             }
             Err(e) => {
-                let message = format!("{name} cannot be read, the node is opened without: {e}");
+                let message = format!("{name} cannot be read, the node is opened without attributes: {e}");
                 sink.report(Diagnostic::new(Code::BrokenAttributes, "/attributes", message))?;
                 let message = format!("{name} cannot be read");
                 Ok(Self::Broken(MetaError::new(e.kind(), message).with_source(e)))
@@ -49,7 +49,7 @@ impl Attributes {
         }
     }
 
-    /// These attributes, which may be written; no document when there are none.
+    /// Returns these attributes for writing. Empty attributes have no document.
     pub(crate) fn new(attributes: &Object) -> Self {
         match attributes.is_empty() {
             true => Self::Absent,
@@ -99,7 +99,7 @@ impl Attributes {
         }
     }
 
-    /// The document as it would be stored now; nothing is said about one that cannot be read.
+    /// Returns the document to store. Returns `None` if the stored document cannot be read, so that it stays.
     pub(crate) fn document(&self, name: DocumentName) -> Option<(DocumentName, Option<String>)> {
         match self {
             Self::Broken(_) => None,

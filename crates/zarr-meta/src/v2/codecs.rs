@@ -1,8 +1,9 @@
-//! Filters and compressors, from format 2 to the codecs of format 3 (checklist H.5 to H.7, H20 to H23).
+//! Converts filters and compressors of format 2 to codecs of format 3.
 //!
-//! Filters and compressors of format 2 turn a buffer into a buffer. The first of them see numbers, and become array → array
-//! codecs as long as each takes the numbers as they are. From the first on that does not, all work on bytes: one that
-//! wants numbers then views the bytes as such, for which there is no codec in format 3. It gets a private name.
+//! Filters and compressors of format 2 turn a buffer into a buffer. The first filters see numbers, and become array →
+//! array codecs as long as each uses the numbers as they are. After the first that does not, all work on bytes: a
+//! filter of numbers then interprets the bytes as its own dtype. Format 3 has no codec for that, so it gets a private
+//! name.
 
 use zarr_traits::Limits;
 
@@ -16,66 +17,66 @@ use crate::json::{Object, Value, pointer};
 use crate::names::{Role, role};
 use crate::v3::Extension;
 
-/// The codecs of an array.
+/// The codecs of an array of format 2, converted to format 3.
 #[derive(Debug, Default)]
 pub(crate) struct Codecs {
-    /// In the order of encoding.
+    /// The codecs in the order of encoding.
     pub(crate) list: Vec<Extension>,
-    /// Where each of them comes from.
+    /// The origin of each codec.
     pub(crate) origins: Vec<Origin>,
-    /// The data type of an array of objects, which its codec decides.
+    /// The kind of the objects, if the array has objects. Their codec determines it.
     pub(crate) objects: Option<Objects>,
-    /// What no document of format 3 can say.
+    /// What documents of format 3 cannot represent.
     pub(crate) obstacles: Vec<String>,
 }
 
-/// The member of an older document that says what a codec does.
+/// The member of an older document that a codec of the model comes from.
 #[derive(Debug, Clone)]
 pub(crate) struct Origin {
-    /// A JSON pointer.
+    /// The place of the member, a JSON pointer.
     pub(crate) place: String,
-    /// The id of a filter or compressor.
+    /// The id, for a filter or compressor.
     pub(crate) id: Option<String>,
 }
 
-/// What objects are, by the codec that turns them to bytes (checklist H.6).
+/// The kind of objects, determined by the codec that turns them into bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Objects {
     Text,
     Bytes,
-    /// Whatever Python can hold.
+    /// Any Python object.
     Any,
 }
 
-/// What reaches the next codec.
+/// The input of the next codec.
 enum Stage {
-    /// An array that `bytes` would store as this.
+    /// An array with elements of this dtype.
     Array(Dtype),
-    /// A buffer with items of so many bytes.
+    /// A buffer with items of this size in bytes.
     Buffer(u64),
 }
 
 struct Chain<'a> {
     codecs: Codecs,
     stage: Stage,
-    /// Bytes of an element of the array, if netCDF has its data type.
+    /// The size of an element of the array in bytes, if netCDF has its data type.
     netcdf: Option<u64>,
-    /// What is being lowered.
+    /// The member that is being converted.
     from: Origin,
     limits: &'a Limits,
 }
 
-/// The ids of codecs of any object that Python has; `json` and `msgpack` are those of numcodecs before 0.6.
+/// The ids of codecs for any Python object; `json` and `msgpack` are those of numcodecs before 0.6.
 const OF_ANY_OBJECT: [&str; 6] = ["vlen-array", "json2", "json", "msgpack2", "msgpack", "pickle"];
 
-/// Whether a filter turns objects to bytes (checklist H.6).
+/// Whether a filter turns objects into bytes.
 pub(crate) fn makes_bytes_of_objects(filter: &Value) -> bool {
     let strings = ["vlen-utf8", "vlen-bytes", "categorize"];
     let Some(id) = filter.as_object().and_then(|filter| filter.get("id")) else { return false };
     id.to_text().is_ok_and(|id| strings.contains(&&*id) || OF_ANY_OBJECT.contains(&&*id))
 }
 
-/// Lowers the codecs of an array of elements of `dtype`.
+/// Converts the codecs of an array with elements of `dtype`.
 pub(crate) fn lower(
     array: &Array,
     dtype: &Dtype,
@@ -107,7 +108,7 @@ pub(crate) fn lower(
 }
 
 fn no_object_codec() -> MetaError {
-    let message = "an array of objects needs an object codec as its first filter, there is none";
+    let message = "an array of objects needs an object codec as its first filter, found none";
     MetaError::new(MetaErrorKind::Unsupported, message)
 }
 
@@ -125,7 +126,7 @@ impl Chain<'_> {
         self.codecs.obstacles.push(what);
     }
 
-    /// The codec that turns objects to bytes.
+    /// Adds the codec that turns objects into bytes.
     fn object_codec(&mut self, filter: &Codec) -> MetaResult<()> {
         let (objects, codec, items) = match &*filter.id {
             "vlen-utf8" => (Objects::Text, Extension::new("vlen-utf8"), 1),
@@ -155,13 +156,13 @@ impl Chain<'_> {
                 self.serialize();
                 self.viewing(codec, "packbits", 1);
             }
-            // Texts of a fixed length: those of any length are objects.
+            // These are strings of a fixed length. Strings of variable length are objects, see `object_codec`.
             "categorize" => {
                 let codes = self.dtype_of(codec, "astype").map_or(1, |scalar| u64::from(scalar.size));
                 self.serialize();
                 self.viewing(codec, "categorize_fixed", codes);
             }
-            // These write down numbers and texts as well as objects.
+            // These encode numbers and strings as well as objects.
             id @ ("json2" | "json" | "msgpack2" | "msgpack") if self.is_array() => {
                 self.obstacle(format!("filter {id:?} has no counterpart"));
                 self.push(private(codec, id));
@@ -184,16 +185,16 @@ impl Chain<'_> {
         Ok(())
     }
 
-    /// A filter that takes numbers of one dtype, given as its member `from`, and gives those of another, its member `to`.
+    /// Adds a filter from the dtype in its member `from` to the dtype in its member `to`.
     fn typed(&mut self, codec: &Codec, from: &str, to: &str) {
         let wanted = self.dtype_of(codec, from);
         let given = if codec.configuration.contains(to) { self.dtype_of(codec, to) } else { wanted };
         match (&self.stage, wanted, given) {
-            // Byte order included: a filter views the bytes as its own dtype.
+            // The byte order must match as well: a filter interprets the bytes as its own dtype.
             (Stage::Array(Dtype::Scalar(now)), Some(wanted), Some(given)) if *now == wanted => {
                 let mut configuration = codec.configuration.clone();
                 for (name, dtype) in [(from, wanted), (to, given)] {
-                    // The order of bytes means nothing to an array; readers of format 3 take it for that of their machine.
+                    // An array has no byte order; readers of format 3 take numbers in the order of their machine.
                     if configuration.contains(name) {
                         configuration.set(name, dtype.little().to_string());
                     }
@@ -208,7 +209,7 @@ impl Chain<'_> {
         }
     }
 
-    /// Checklist D.9b: it takes the floats that reach it, and names no dtype.
+    /// Adds a bitround. It has no dtype of its own and rounds any floats.
     fn bitround(&mut self, codec: &Codec) {
         if let Stage::Array(Dtype::Scalar(Scalar { kind: Kind::Core(Core::Float), .. })) = self.stage {
             self.push(public(codec, &codec.configuration));
@@ -218,14 +219,14 @@ impl Chain<'_> {
         }
     }
 
-    /// A filter that views bytes as elements, and gives items of so many bytes.
+    /// Adds a filter that interprets bytes as elements. Its output has items of `items` bytes.
     fn viewing(&mut self, codec: &Codec, name: &str, items: u64) {
         self.obstacle(format!("filter {:?} works on the bytes of elements", codec.id));
         self.push(private(codec, name));
         self.stage = Stage::Buffer(items);
     }
 
-    /// Turns an array to bytes, if it is one still, and gives the bytes of an item.
+    /// Turns an array into bytes, unless it is a buffer already, and returns the size of an item in bytes.
     fn serialize(&mut self) -> u64 {
         let dtype = match &self.stage {
             Stage::Buffer(items) => return *items,
@@ -235,7 +236,7 @@ impl Chain<'_> {
             ByteOrder::None => Extension::new("bytes"),
             ByteOrder::One(endian) => Extension::new("bytes").with("endian", endian.name()),
             ByteOrder::Mixed(fields) => {
-                self.obstacle("the fields are of different byte orders".to_owned());
+                self.obstacle("the fields have different byte orders".to_owned());
                 let orders: Value = fields.into_iter().map(|e| e.name()).collect();
                 Extension::new("bytes:fields").with("endian", orders)
             }
@@ -247,7 +248,7 @@ impl Chain<'_> {
         items
     }
 
-    /// The dtype that a member of a filter names, if it is one of single values.
+    /// Returns the dtype in a member of a filter, if it is a scalar.
     fn dtype_of(&self, codec: &Codec, member: &str) -> Option<Scalar> {
         let value = codec.configuration.get(member)?;
         let text = value.to_text().ok()?;
@@ -255,18 +256,18 @@ impl Chain<'_> {
     }
 }
 
-/// A codec under the name that zarr-python gives it in documents of format 3 (checklist D10.1).
+/// Returns a codec under the name that zarr-python gives it in documents of format 3.
 fn public(codec: &Codec, configuration: &Object) -> Extension {
     Extension::new(format!("numcodecs.{}", codec.id)).with_configuration(configuration)
 }
 
-/// A codec under a name that documents of format 3 cannot use.
+/// Returns a codec under a private name, which documents of format 3 cannot use.
 fn private(codec: &Codec, name: &str) -> Extension {
     Extension::new(format!("numcodecs:{name}")).with_configuration(&codec.configuration)
 }
 
-/// A codec that takes any bytes. Items of so many bytes reach it; `netcdf` is the size of an element of the array, if netCDF
-/// has its data type.
+/// Returns a codec of bytes. Its input has items of `items` bytes; `netcdf` is the size of an element of the array, if
+/// netCDF has its data type.
 fn byte_codec(
     codec: &Codec,
     items: u64,

@@ -1,4 +1,4 @@
-//! From data types of format 3 back to dtypes (checklist B.7).
+//! Converts data types of format 3 to dtypes.
 
 use zarr_traits::{DataType, Limits};
 
@@ -9,14 +9,14 @@ use crate::error::{MetaError, MetaErrorKind, MetaResult};
 use crate::json::Value;
 use crate::v3::{self, Extension};
 
-/// How deep structs may be nested.
+/// The deepest nesting of structs.
 const DEPTH: usize = 32;
 
 impl Dtype {
-    /// The dtype of a data type whose values have that byte order.
+    /// Returns the dtype of a data type with this byte order.
     ///
     /// # Errors
-    /// When format 2 has no such dtype, or the data type is not valid.
+    /// If format 2 has no such dtype, or the data type is not valid.
     pub(crate) fn of(data_type: &Extension, order: &ByteOrder, limits: &Limits) -> MetaResult<Self> {
         let mut orders: Box<dyn Iterator<Item = Endian> + '_> = match order {
             ByteOrder::None => Box::new(std::iter::repeat(Endian::Little)),
@@ -66,7 +66,7 @@ fn scalar(data_type: &Extension) -> MetaResult<Option<Scalar>> {
     })
 }
 
-/// A member of the configuration.
+/// Returns an integer from the configuration.
 fn integer(data_type: &Extension, member: &str) -> MetaResult<u32> {
     let value = data_type.configuration().get(member);
     let number = value.as_ref().and_then(Value::as_number).and_then(|n| n.to_integer());

@@ -1,4 +1,4 @@
-//! dtypes: the type strings of NumPy, and lists of fields (checklist H.2, B.7).
+//! dtypes: the type strings of NumPy, and lists of fields.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -11,35 +11,35 @@ use crate::error::{MetaError, MetaErrorKind, MetaResult};
 use crate::json::{Kind as JsonKind, Object, Value, pointer};
 use crate::v3::{self, Extension};
 
-/// How deep structs may be nested.
+/// The deepest nesting of structs.
 const DEPTH: usize = 32;
 
-/// What one element is, and how its bytes lie in a chunk.
+/// The type and the byte layout of an element.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Dtype {
-    /// One value.
+    /// A single value.
     Scalar(Scalar),
-    /// Fields, packed one behind the other (checklist H11).
+    /// Fields, packed one after the other.
     Struct(Vec<Field>),
-    /// Elements that an object codec turns to bytes (checklist H.6).
+    /// Objects, which an object codec turns into bytes.
     Object,
 }
 
-/// A value of one kind.
+/// The type of a single value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scalar {
     pub(crate) kind: Kind,
-    /// Bytes of an element.
+    /// The size of an element in bytes.
     pub(crate) size: u32,
     pub(crate) endian: Endian,
 }
 
-/// What a value is.
+/// The kind of a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Kind {
-    /// A type that both formats have under a name of its own.
+    /// A type that has a name in both formats.
     Core(Core),
-    /// `V`: bytes that mean nothing; in a struct, padding.
+    /// `V`: opaque bytes; padding in a struct.
     Raw,
     /// `S`: bytes, padded with zeros.
     Bytes,
@@ -61,7 +61,7 @@ pub(crate) enum Core {
     Complex,
 }
 
-/// The byte order of a value; of one without, `Little`.
+/// The byte order of a value. `Little` for a value without byte order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Endian {
     Little,
@@ -71,21 +71,21 @@ pub(crate) enum Endian {
 /// A field of a struct.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Field {
-    /// Empty for padding.
+    /// The name; empty for padding.
     pub(crate) name: String,
     pub(crate) dtype: Dtype,
     /// The shape of a sub-array; empty for a single value.
     pub(crate) shape: Vec<u64>,
 }
 
-/// The byte order of all values of an element.
+/// The byte order of the values of an element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ByteOrder {
-    /// No value has one.
+    /// No value has a byte order.
     None,
-    /// One for all.
+    /// All values have this byte order.
     One(Endian),
-    /// One for each field that is no struct itself, in order; `Little` for those without.
+    /// The byte order of each scalar field in order, including fields of nested structs.
     Mixed(Vec<Endian>),
 }
 
@@ -103,7 +103,7 @@ impl Scalar {
     pub(crate) fn parse(text: &str, limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Self> {
         let wrong = || MetaError::invalid(format!("expected a dtype such as \"<f4\", found {text:?}"));
         if let Some(scalar) = Self::by_name(text) {
-            let message = format!("{text:?} is no type string, read as \"{scalar}\"");
+            let message = format!("{text:?} is not a type string, read as \"{scalar}\"");
             sink.report(Diagnostic::new(Code::DtypeSpelling, "", message))?;
             return Ok(scalar);
         }
@@ -142,16 +142,16 @@ impl Scalar {
         check_size(u64::from(size), limits)?;
         let mut scalar = Self { kind, size, endian: Endian::Little };
         if scalar.unit() > 1 {
-            // Without byte order it would be that of the machine that wrote it.
+            // Without a byte order in the document, the order would depend on the machine of the writer.
             scalar.endian = order.ok_or_else(wrong)?;
         } else if text.starts_with(|c: char| c.is_ascii_alphabetic()) {
-            let message = format!("{text:?} is written \"{scalar}\"");
+            let message = format!("expected \"{scalar}\", found {text:?}");
             sink.report(Diagnostic::new(Code::DtypeSpelling, "", message))?;
         }
         Ok(scalar)
     }
 
-    /// Checklist H13: the names of NumPy, from others than NumPy.
+    /// Returns the type with a name of NumPy such as `float32`, which writers other than NumPy use.
     pub(crate) fn by_name(name: &str) -> Option<Self> {
         let digits = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
         let (word, bits) = name.split_at(digits);
@@ -168,12 +168,12 @@ impl Scalar {
         (fits && given).then_some(Self { kind: Kind::Core(kind), size: bits / 8, endian: Endian::Little })
     }
 
-    /// The same value in little-endian order.
+    /// Returns the same type in little-endian order.
     pub(crate) fn little(self) -> Self {
         Self { endian: Endian::Little, ..self }
     }
 
-    /// Bytes of what a byte order concerns; 1 when there is none.
+    /// Returns the size in bytes of the unit that a byte order applies to; 1 without byte order.
     pub(crate) fn unit(&self) -> u32 {
         match self.kind {
             Kind::Core(Core::Complex) => self.size / 2,
@@ -184,8 +184,8 @@ impl Scalar {
         }
     }
 
-    /// The data type of format 3 whose elements have the same JSON forms: that of times is `int64`. None for bytes and
-    /// text.
+    /// Returns the data type of format 3 whose elements have the same JSON forms, which is `int64` for times. Returns
+    /// `None` for bytes and text.
     pub(crate) fn number(&self) -> Option<DataType> {
         Some(match (self.kind, self.size) {
             (Kind::Core(Core::Bool), _) => DataType::Bool,
@@ -206,7 +206,7 @@ impl Scalar {
         })
     }
 
-    /// The data type in a document of format 3 (checklist B.7).
+    /// Returns the data type in a document of format 3.
     fn data_type(&self) -> Value {
         let sized = |name: &str| Extension::new(name).with("length_bytes", self.size).into();
         match self.kind {
@@ -222,7 +222,7 @@ impl Scalar {
     }
 }
 
-/// The type string.
+/// Prints the type string.
 impl fmt::Display for Scalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match (self.unit(), self.endian) {
@@ -246,18 +246,19 @@ impl fmt::Display for Scalar {
     }
 }
 
-/// The data type that a dtype of format 2 stands for, and whether its values are big-endian.
+/// Returns the data type of format 3 for a dtype of format 2, and whether its values are big-endian.
 ///
 /// # Errors
-/// When `dtype` is none, for objects, of which the filters say what they are, and when fields differ in their byte order.
+/// If `dtype` is not valid, is that of objects, whose type depends on the filters, or has fields of different byte
+/// orders.
 pub fn data_type_of_dtype(dtype: &Value, limits: &Limits) -> MetaResult<(Extension, bool)> {
     let dtype = Dtype::parse(dtype, limits, &mut Ignore)?;
     if dtype == Dtype::Object {
-        let message = "objects are strings or bytes: the data type has one of these names";
+        let message = "dtype \"|O\" has no data type of its own, use \"string\" or \"bytes\"";
         return Err(MetaError::new(MetaErrorKind::Unsupported, message));
     }
     let is_big = match dtype.byte_order() {
-        ByteOrder::Mixed(_) => return Err(MetaError::argument("the fields are of several byte orders")),
+        ByteOrder::Mixed(_) => return Err(MetaError::argument("the fields have different byte orders")),
         order => order == ByteOrder::One(Endian::Big),
     };
     Ok((Extension::parse(&dtype.data_type().0, &mut Ignore)?, is_big))
@@ -300,7 +301,7 @@ impl Dtype {
         }
     }
 
-    /// Bytes of an element. A fill value spells them out, so they are few against those of a document.
+    /// Returns the size of an element in bytes. It is limited, because a fill value contains a whole element.
     pub(crate) fn size(&self, limits: &Limits) -> MetaResult<u64> {
         let size = match self {
             Self::Scalar(scalar) => u64::from(scalar.size),
@@ -320,7 +321,7 @@ impl Dtype {
         Ok(size)
     }
 
-    /// The data type in a document of format 3 (checklist B.7), and whether the registered types cannot say it.
+    /// Returns the data type in a document of format 3, and whether it needs a private name.
     pub(crate) fn data_type(&self) -> (Value, bool) {
         let fields = match self {
             Self::Scalar(scalar) => return (scalar.data_type(), false),
@@ -345,7 +346,7 @@ impl Dtype {
         (Extension::new(name).with("fields", list).into(), private)
     }
 
-    /// The byte order of its values.
+    /// Returns the byte order of the values.
     pub(crate) fn byte_order(&self) -> ByteOrder {
         let mut leaves = Vec::new();
         self.leaves(&mut leaves);
@@ -357,7 +358,7 @@ impl Dtype {
         }
     }
 
-    /// The scalars in order, that of a sub-array once.
+    /// Appends the scalars in order. That of a sub-array is appended once.
     fn leaves<'a>(&'a self, out: &mut Vec<&'a Scalar>) {
         match self {
             Self::Scalar(scalar) => out.push(scalar),
@@ -366,7 +367,7 @@ impl Dtype {
         }
     }
 
-    /// The dtype as a document of format 2 has it.
+    /// Returns the dtype in the form of a document of format 2.
     pub(crate) fn to_value(&self) -> Value {
         match self {
             Self::Scalar(scalar) => scalar.to_string().into(),
@@ -390,7 +391,7 @@ impl Field {
         let shape =
             shape.map(|shape| v3::lengths(&shape, "/2", limits.rank, sink)).transpose()?.unwrap_or_default();
         if shape.contains(&0) || dtype == Dtype::Object {
-            return Err(MetaError::new(MetaErrorKind::Unsupported, "a field without a size of its own"));
+            return Err(MetaError::new(MetaErrorKind::Unsupported, "a field must have a fixed size above 0"));
         }
         let padding = matches!(dtype, Dtype::Scalar(Scalar { kind: Kind::Raw, .. })) && shape.is_empty();
         if name.is_empty() && !padding {

@@ -1,4 +1,4 @@
-//! Fill values, from the JSON forms of format 2 to those of format 3 and back (checklist H.3, H14).
+//! Converts fill values between the JSON forms of format 2 and format 3.
 
 use zarr_traits::{DataType, FillValue};
 
@@ -8,17 +8,17 @@ use crate::error::{MetaError, MetaResult};
 use crate::fill::{self, base64};
 use crate::json::{Kind as JsonKind, Object, Value, pointer};
 
-/// How strings are to be read as bytes.
+/// How strings are read as bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Strings {
-    /// As base64: format 2.
+    /// As base64, in format 2.
     Base64,
-    /// Not at all: format 1 has no rule for them (checklist I4).
+    /// Not at all: format 1 has no rule for them (rule I4).
     Unknown,
 }
 
-/// The form that the fill value has in a document of format 3; that of null is zero, an empty string or `"NaT"`.
-/// Pointers of errors and reports are relative to it. What objects have is kept as it is.
+/// Returns the form of a fill value in a document of format 3. Null becomes zero, an empty string or `"NaT"`. Pointers
+/// of errors and reports are relative to the fill value. Fill values of objects are kept as they are.
 pub(crate) fn lower(
     dtype: &Dtype,
     value: &Value,
@@ -47,17 +47,17 @@ pub(crate) fn lower(
     }
 }
 
-/// The fill value of a string type: `""` for null, and for 0 (checklist H.3).
+/// Returns the fill value of a string type. Null and 0 become `""`.
 pub(crate) fn lower_text(value: &Value, sink: &mut dyn Sink) -> MetaResult<String> {
     if value.kind() == JsonKind::String {
-        // What fills up the element is no part of the text.
+        // Trailing U+0000 are padding.
         return Ok(value.to_text()?.trim_end_matches('\0').to_owned());
     }
     nothing(value, "a string", sink)?;
     Ok(String::new())
 }
 
-/// The fill value of byte strings of any length.
+/// Returns the fill value of byte strings of variable length.
 pub(crate) fn lower_bytes(value: &Value, sink: &mut dyn Sink) -> MetaResult<Value> {
     if value.kind() == JsonKind::String {
         let bytes = fill::from_base64(value).ok_or_else(|| value.expected("a string in base64"))?;
@@ -67,7 +67,7 @@ pub(crate) fn lower_bytes(value: &Value, sink: &mut dyn Sink) -> MetaResult<Valu
     Ok("".into())
 }
 
-/// Accepts null, and 0 in place of something that is no number.
+/// Accepts null, and tolerates 0 in place of a value that is not a number.
 fn nothing(value: &Value, what: &str, sink: &mut dyn Sink) -> MetaResult<()> {
     if value.is_null() {
         return Ok(());
@@ -75,11 +75,7 @@ fn nothing(value: &Value, what: &str, sink: &mut dyn Sink) -> MetaResult<()> {
     if value.as_number().and_then(|n| n.to_integer()) != Some(0) {
         return Err(value.expected(what));
     }
-    sink.report(Diagnostic::new(
-        Code::OldFill,
-        "",
-        format!("expected {what}, found 0, read as nothing but zeros"),
-    ))
+    sink.report(Diagnostic::new(Code::OldFill, "", format!("expected {what}, found 0, read as all zeros")))
 }
 
 fn lower_number(number: &DataType, time: bool, value: &Value, sink: &mut dyn Sink) -> MetaResult<Value> {
@@ -101,7 +97,7 @@ fn lower_number(number: &DataType, time: bool, value: &Value, sink: &mut dyn Sin
     fill::write(number, &element)
 }
 
-/// The bytes of an element: base64, perhaps without zeros at the end.
+/// Returns the bytes of an element from base64, in which zeros at the end may be missing.
 fn bytes(size: usize, value: &Value, strings: Strings, sink: &mut dyn Sink) -> MetaResult<Vec<u8>> {
     if value.kind() != JsonKind::String {
         nothing(value, "a string in base64", sink)?;
@@ -123,7 +119,7 @@ fn bytes(size: usize, value: &Value, strings: Strings, sink: &mut dyn Sink) -> M
     Ok(bytes)
 }
 
-/// The form that a fill value of a document of format 3 has in format 2 (checklist H14).
+/// Returns the form of a fill value of format 3 in a document of format 2.
 pub(crate) fn raise(dtype: &Dtype, value: &Value) -> MetaResult<Value> {
     match dtype {
         Dtype::Object => Ok(value.clone()),
@@ -132,7 +128,7 @@ pub(crate) fn raise(dtype: &Dtype, value: &Value) -> MetaResult<Value> {
             let number = scalar.number().unwrap_or(DataType::Int64);
             let raised = fill::write(&number, &native(scalar, value)?)?;
             if raised.as_raw().contains("\"0x") {
-                return Err(MetaError::invalid("format 2 has no form for a NaN with a payload"));
+                return Err(MetaError::invalid("format 2 cannot represent a NaN with a payload"));
             }
             Ok(raised)
         }
@@ -144,7 +140,7 @@ pub(crate) fn raise(dtype: &Dtype, value: &Value) -> MetaResult<Value> {
     }
 }
 
-/// A number from its form in format 3, in the byte order of this machine.
+/// Reads a number in its form of format 3, in the byte order of this machine.
 fn native(scalar: &Scalar, value: &Value) -> MetaResult<FillValue> {
     let number = scalar.number().unwrap_or(DataType::Int64);
     let time = matches!(scalar.kind, Kind::Datetime(_) | Kind::Timedelta(_));
@@ -154,7 +150,7 @@ fn native(scalar: &Scalar, value: &Value) -> MetaResult<FillValue> {
     }
 }
 
-/// Appends the bytes of an element, given in the form of format 3.
+/// Appends the bytes of an element in its form of format 3.
 fn pack(dtype: &Dtype, value: &Value, out: &mut Vec<u8>) -> MetaResult<()> {
     let end = out.len() + size(dtype);
     match dtype {
@@ -204,7 +200,7 @@ fn pack_all(dtype: &Dtype, shape: &[u64], value: &Value, out: &mut Vec<u8>) -> M
     elements.try_for_each(|element| pack_all(dtype, inner, &element, out))
 }
 
-/// The form of format 3 for the bytes of an element as they are stored.
+/// Returns the form of format 3 for the stored bytes of an element.
 fn show(dtype: &Dtype, bytes: &[u8]) -> MetaResult<Value> {
     let scalar = match dtype {
         Dtype::Scalar(scalar) => scalar,
@@ -227,7 +223,8 @@ fn show(dtype: &Dtype, bytes: &[u8]) -> MetaResult<Value> {
                 Endian::Big => u32::from_be_bytes(*unit),
             };
             let text: Option<String> = bytes.as_chunks().0.iter().map(|u| char::from_u32(unit(u))).collect();
-            let text = text.ok_or_else(|| MetaError::invalid("a text holds what is no character"))?;
+            let text =
+                text.ok_or_else(|| MetaError::invalid("a code point of the text is not a character"))?;
             Ok(text.trim_end_matches('\0').into())
         }
         (None, Kind::Bytes) => {
@@ -258,10 +255,10 @@ fn show_all(dtype: &Dtype, shape: &[u64], bytes: &[u8]) -> MetaResult<Value> {
 }
 
 fn short() -> MetaError {
-    MetaError::invalid("an element of another size")
+    MetaError::invalid("the fill value does not have the size of an element")
 }
 
-/// Bytes of an element of a dtype that was parsed, which has few of them.
+/// Returns the size in bytes of an element of a checked dtype.
 fn size(dtype: &Dtype) -> usize {
     match dtype {
         Dtype::Scalar(scalar) => scalar.size as usize,
@@ -275,7 +272,7 @@ fn field_size(field: &Field) -> usize {
     field.shape.iter().map(length).fold(size(&field.dtype), usize::saturating_mul)
 }
 
-/// From the byte order of the dtype to that of this machine, and back.
+/// Swaps bytes between the byte order of the dtype and that of this machine.
 fn reorder(bytes: &mut [u8], scalar: &Scalar) {
     if (scalar.endian == Endian::Big) != cfg!(target_endian = "big") {
         bytes.chunks_exact_mut(scalar.unit() as usize).for_each(<[u8]>::reverse);

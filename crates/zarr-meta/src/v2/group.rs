@@ -1,4 +1,4 @@
-//! `.zgroup` (checklist H1, H4).
+//! The document `.zgroup`.
 
 use zarr_traits::Limits;
 

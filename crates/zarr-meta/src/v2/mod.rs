@@ -1,4 +1,4 @@
-//! Documents of Zarr version 2 (checklist H), and what version 1 shares with them.
+//! Documents of format 2, and code that format 1 shares with them.
 
 mod array;
 mod attributes;
@@ -22,7 +22,7 @@ use crate::error::MetaResult;
 use crate::json::Object;
 use crate::v3;
 
-/// Checks `zarr_format` (checklist H.t1).
+/// Checks `zarr_format`.
 pub(crate) fn format(members: &Object, expected: u8, sink: &mut dyn Sink) -> MetaResult<()> {
     v3::integer_format(&v3::required(members, "/zarr_format")?, expected, sink)
 }

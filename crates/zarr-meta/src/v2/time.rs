@@ -1,4 +1,4 @@
-//! The units of times (checklist H.2, B34).
+//! The units of times.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub(crate) struct Time {
 }
 
 impl Time {
-    /// The unit behind a type string: `[ns]`, `[10s]`, or nothing.
+    /// Reads the unit at the end of a type string: `[ns]`, `[10s]`, or nothing.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         if text.is_empty() {
             return Some(Self { unit: GENERIC, scale: 1 });
@@ -39,7 +39,7 @@ impl Time {
     }
 }
 
-/// As it stands behind a type string.
+/// Prints the unit as at the end of a type string.
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.unit, self.scale) {

@@ -1,8 +1,8 @@
-//! Members of filters and compressors in forms that numcodecs does not define: what they stand for.
+//! Members of filters and compressors in forms that numcodecs does not define, and their meaning.
 //!
-//! GDAL names the shuffles of blosc. netCDF-C puts integers into strings (to version 4.9), and its `shuffle` has the size of the
-//! elements of the array, whatever its member says, most often 0. numcodecs takes a 0 for no shuffle at all, but has no reason to
-//! write one: a 0 counts as netCDF-C's in arrays of the data types that netCDF has.
+//! GDAL writes the shuffles of blosc as words. netCDF-C up to 4.9 writes integers as strings, and its `shuffle` uses
+//! the size of the array's elements, whatever the member says, most often 0. For numcodecs a 0 means no shuffle, but it
+//! has no reason to write one, so a 0 is read as that of netCDF-C in arrays of data types that netCDF has.
 
 use zarr_traits::Limits;
 
@@ -13,14 +13,14 @@ use crate::diagnostic::{Code, Diagnostic, Sink};
 use crate::error::MetaResult;
 use crate::json::{Kind, Object, Value, pointer};
 
-/// The size of elements that `shuffle` of numcodecs has where it is not given.
+/// The default element size of `shuffle` in numcodecs.
 const DEFAULT_SIZE: u64 = 4;
 
-/// A member as it is read.
+/// A member, interpreted.
 pub(super) struct Member {
     name: &'static str,
     value: Value,
-    /// How the document has it instead.
+    /// What the document has, if its form is not the defined one.
     deviation: Option<String>,
 }
 
@@ -33,7 +33,7 @@ impl Member {
         Self { name, value: value.into(), deviation: Some(found.into()) }
     }
 
-    /// The value. A deviation is reported at the member of the codec at `place`.
+    /// Returns the value, and reports a deviation. `place` is that of the codec.
     pub(super) fn value(self, place: &str, sink: &mut dyn Sink) -> MetaResult<Value> {
         if let Some(found) = self.deviation {
             let message = format!("{found}, read as {}", self.value);
@@ -43,7 +43,7 @@ impl Member {
     }
 }
 
-/// The level of a compressor.
+/// Reads the level of a compressor.
 pub(super) fn level(given: &Object, default: i32) -> MetaResult<Member> {
     const NAME: &str = "level";
     match given.get(NAME) {
@@ -52,7 +52,7 @@ pub(super) fn level(given: &Object, default: i32) -> MetaResult<Member> {
     }
 }
 
-/// The number of the shuffle of blosc.
+/// Reads the number of the shuffle of blosc.
 pub(super) fn shuffle(given: &Object) -> MetaResult<Member> {
     const NAME: &str = "shuffle";
     let Some(shuffle) = given.get(NAME) else { return Ok(Member::defined(NAME, 1.into())) };
@@ -64,7 +64,7 @@ pub(super) fn shuffle(given: &Object) -> MetaResult<Member> {
     Ok(Member::read_as(NAME, number, format!("expected 0, 1, 2 or -1, found {shuffle}")))
 }
 
-/// The size of an element, if it is of a data type that netCDF has.
+/// Returns the size of an element in bytes, if netCDF has its data type.
 pub(crate) fn netcdf_size(dtype: &Dtype, limits: &Limits) -> Option<u64> {
     let is_netcdf = matches!(
         dtype,
@@ -73,7 +73,7 @@ pub(crate) fn netcdf_size(dtype: &Dtype, limits: &Limits) -> Option<u64> {
     dtype.size(limits).ok().filter(|_| is_netcdf)
 }
 
-/// The size of what `shuffle` shuffles, in an array of elements of `netcdf` bytes.
+/// Reads the element size of `shuffle`, in an array of elements of `netcdf` bytes.
 pub(super) fn element_size(given: &Object, netcdf: Option<u64>) -> MetaResult<Member> {
     const NAME: &str = "elementsize";
     let element = netcdf.unwrap_or(DEFAULT_SIZE);
@@ -92,7 +92,7 @@ pub(super) fn element_size(given: &Object, netcdf: Option<u64>) -> MetaResult<Me
     }
 }
 
-/// An integer, which may stand in a string.
+/// Reads an integer, which may be in a string.
 fn integer(name: &'static str, value: Value) -> MetaResult<Member> {
     if value.kind() != Kind::String {
         return Ok(Member::defined(name, value));
@@ -102,8 +102,8 @@ fn integer(name: &'static str, value: Value) -> MetaResult<Member> {
     Ok(Member::read_as(name, number, format!("expected an integer, found {value}")))
 }
 
-/// A filter or compressor with such a member in the form that numcodecs defines; all else as it is spelled. `netcdf` is the
-/// [size](netcdf_size) of an element of the array.
+/// Returns a filter or compressor with a tolerated member in the form that numcodecs defines. All other text is kept.
+/// `netcdf` is the [size](netcdf_size) of an element of the array.
 pub(crate) fn restated(codec: &Value, netcdf: Option<u64>) -> Value {
     let read = || {
         let Codec { id, configuration } = Codec::parse(codec).ok()?;

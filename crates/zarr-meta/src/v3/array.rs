@@ -1,4 +1,4 @@
-//! The document of an array (checklist A.1 to A.6).
+//! The document of an array.
 
 use zarr_traits::Limits;
 
@@ -22,7 +22,7 @@ const KNOWN: &[&str] = &[
     "storage_transformers",
 ];
 
-/// The `zarr.json` of an array: complete and well-formed, its extensions and fill value not yet understood.
+/// The `zarr.json` of an array: complete and well-formed, but extensions and fill value not yet interpreted.
 #[derive(Debug, Clone)]
 pub struct ArrayDocument {
     node: Node,
@@ -37,16 +37,16 @@ pub struct ArrayDocument {
 }
 
 impl ArrayDocument {
-    /// Reads a `zarr.json`, tolerantly; what was tolerated is reported to `sink`.
+    /// Reads a `zarr.json`. Tolerated deviations are reported to `sink`.
     ///
     /// # Errors
-    /// When it is no valid document of an array, exceeds `limits`, or `sink` says so.
+    /// If it is not a valid document of an array or exceeds `limits`; and those of `sink`.
     pub fn parse(bytes: &[u8], limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Self> {
         let document = Document::parse(bytes, limits, sink)?;
         Self::read(Node::read_only(document, NodeType::Array, sink)?, limits, sink)
     }
 
-    /// A document that was made here, laid out for people.
+    /// Returns a new document, indented for readability.
     pub(crate) fn new(root: &Value, limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Self> {
         Self::read(Node::new(root), limits, sink)
     }
@@ -89,75 +89,75 @@ impl ArrayDocument {
         })
     }
 
-    /// The length of each dimension, in elements; none for a scalar.
+    /// Returns the length of each dimension in elements; empty for a scalar.
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }
 
-    /// The data type.
+    /// Returns the data type.
     pub fn data_type(&self) -> &Extension {
         &self.data_type
     }
 
-    /// The chunk grid.
+    /// Returns the chunk grid.
     pub fn chunk_grid(&self) -> &Extension {
         &self.chunk_grid
     }
 
-    /// The chunk key encoding.
+    /// Returns the chunk key encoding.
     pub fn chunk_key_encoding(&self) -> &Extension {
         &self.chunk_key_encoding
     }
 
-    /// The fill value; what it means depends on the data type.
+    /// Returns the fill value. Its meaning depends on the data type.
     pub fn fill_value(&self) -> &Value {
         &self.fill_value
     }
 
-    /// The codecs, in the order of encoding.
+    /// Returns the codecs in the order of encoding.
     pub fn codecs(&self) -> &[Extension] {
         &self.codecs
     }
 
-    /// The storage transformers; none when the member is absent (checklist A23).
+    /// Returns the storage transformers; empty if the member is absent.
     pub fn storage_transformers(&self) -> &[Extension] {
         &self.storage_transformers
     }
 
-    /// The name of each dimension; `None` when there are no names. An empty string is a name (checklist A11).
+    /// Returns the name of each dimension, or `None` if there are no names. An empty string is a name (rule A11).
     pub fn dimension_names(&self) -> Option<&[Option<String>]> {
         self.dimension_names.as_deref()
     }
 
-    /// The attributes; empty when there are none.
+    /// Returns the attributes; empty if there are none.
     pub fn attributes(&self) -> Object {
         self.node.attributes()
     }
 
-    /// The members that the specification does not define: waived by `must_understand: false`, or null. They are kept
-    /// (checklist A29).
+    /// Iterates over the members that the specification does not define, with `must_understand: false` or null. They
+    /// are kept on writing.
     pub fn additional(&self) -> impl Iterator<Item = (String, Value)> {
         self.node.additional(KNOWN)
     }
 
-    /// Gives the array other attributes, an object.
+    /// Replaces the attributes. `attributes` must be an object.
     ///
     /// # Errors
-    /// When `attributes` is no object, or holds what JSON cannot: a bare `NaN`, a lone surrogate (checklist L86).
+    /// If `attributes` is not an object, or has a value that JSON cannot represent: a bare `NaN`, a lone surrogate.
     pub fn set_attributes(&mut self, attributes: impl Into<Value>) -> MetaResult<()> {
         self.node.set_attributes(&attributes.into())
     }
 
-    /// Changes the attributes; what the change does not touch keeps its bytes.
+    /// Changes the attributes. Members that are not changed keep their bytes.
     pub fn edit_attributes<R>(&mut self, change: impl FnOnce(&mut Object) -> R) -> R {
         self.node.edit_attributes(change)
     }
 
-    /// Gives the array another shape, and nothing else; see [`ArrayMeta::resize`](crate::ArrayMeta::resize) for grids that
-    /// end with it.
+    /// Changes the shape only. See [`ArrayMeta::resize`](crate::ArrayMeta::resize) for chunk grids that end with the
+    /// array.
     ///
     /// # Errors
-    /// When the number of dimensions is another one.
+    /// If the number of dimensions differs.
     pub fn set_shape(&mut self, shape: &[u64]) -> MetaResult<()> {
         if shape.len() != self.shape.len() {
             let (rank, got) = (self.shape.len(), shape.len());
@@ -168,10 +168,10 @@ impl ArrayDocument {
         Ok(())
     }
 
-    /// Names the dimensions; the member is omitted when none has a name (checklist A51).
+    /// Sets the names of the dimensions. If all are `None` the member is removed.
     ///
     /// # Errors
-    /// When there are not as many names as dimensions.
+    /// If the number of names is not the number of dimensions.
     pub fn set_dimension_names(&mut self, names: &[Option<String>]) -> MetaResult<()> {
         if names.len() != self.shape.len() {
             let (rank, got) = (self.shape.len(), names.len());
@@ -189,38 +189,38 @@ impl ArrayDocument {
         Ok(())
     }
 
-    /// Gives the array another chunk grid.
+    /// Replaces the chunk grid.
     pub(crate) fn set_chunk_grid(&mut self, grid: Extension) {
         self.node.members.set("chunk_grid", &grid);
         self.chunk_grid = grid;
     }
 
-    /// Gives the chunks other keys, for a model of an older document.
+    /// Replaces the chunk key encoding in a model of an older document.
     pub(crate) fn set_chunk_key_encoding(&mut self, encoding: Extension) {
         self.node.members.set("chunk_key_encoding", &encoding);
         self.chunk_key_encoding = encoding;
     }
 
-    /// The text of the document; every byte that was not edited is as it was read.
+    /// Returns the text of the document. Every byte that was not edited is as it was read.
     pub fn to_text(&self) -> String {
         self.node.to_text()
     }
 
-    /// The document as a JSON value.
+    /// Returns the document as a JSON value.
     pub fn to_value(&self) -> Value {
         self.node.members.to_value()
     }
 
-    /// Reports what is valid, but unwise (checklist L.2): advice of [`Severity::Warning`](crate::Severity::Warning).
+    /// Reports advice about valid but unwise metadata, of [`Severity::Warning`](crate::Severity::Warning).
     ///
     /// # Errors
-    /// What `sink` answers.
+    /// Only those of `sink`.
     pub fn lint(&self, sink: &mut dyn Sink) -> MetaResult<()> {
         lint::array(self, sink)
     }
 }
 
-/// A list of extensions; what is no string and no object is refused (checklist L75).
+/// Reads a list of extensions, each a string or an object.
 pub(super) fn extensions(
     value: &Value,
     place: &str,
@@ -241,7 +241,7 @@ pub(super) fn extensions(
     Ok(extensions)
 }
 
-/// Checklist A.3.
+/// Reads `dimension_names`.
 fn dimension_names(
     value: Option<Value>,
     rank: usize,

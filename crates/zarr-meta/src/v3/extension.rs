@@ -1,4 +1,4 @@
-//! Extension objects: a name, a configuration, and whether it must be understood (checklist A.4).
+//! Extension objects: a name, a configuration, and whether the extension must be understood.
 
 use std::fmt;
 
@@ -8,11 +8,11 @@ use crate::diagnostic::{Code, Diagnostic, Sink};
 use crate::error::MetaResult;
 use crate::json::{Kind, Object, Value, pointer};
 
-/// What stands at one of the five extension points: `data_type`, `chunk_grid`, `chunk_key_encoding`, a codec or a
-/// storage transformer. It is read, but not understood.
+/// The value at one of the five extension points: `data_type`, `chunk_grid`, `chunk_key_encoding`, a codec or a storage
+/// transformer. It is read, but not interpreted.
 ///
-/// A plain string is short for an object with that name (checklist A13). An empty configuration is as good as none
-/// (A19): two extensions are equal when their names, configurations and `must_understand` are.
+/// A plain string is short for an object with that name. A missing configuration is the same as an empty one. Two
+/// extensions are equal if their names, configurations and `must_understand` are.
 ///
 /// ```
 /// use zarr_meta::v3::Extension;
@@ -30,7 +30,7 @@ pub struct Extension {
 }
 
 impl Extension {
-    /// The extension of this name, without configuration.
+    /// Returns the extension of this name, without configuration.
     pub fn new(name: impl Into<String>) -> Self {
         let name = name.into();
         let mut object = Object::new();
@@ -38,7 +38,7 @@ impl Extension {
         Self { name, configuration: None, must_understand: None, value: object.into() }
     }
 
-    /// With one member more in its configuration.
+    /// Sets a member of the configuration.
     #[must_use]
     pub fn with(self, member: &str, value: impl Into<Value>) -> Self {
         let mut configuration = self.configuration();
@@ -46,7 +46,7 @@ impl Extension {
         self.with_configuration(&configuration)
     }
 
-    /// With this configuration, in place of the one that is there.
+    /// Replaces the configuration.
     #[must_use]
     pub fn with_configuration(mut self, configuration: &Object) -> Self {
         let configuration = configuration.to_value();
@@ -64,13 +64,13 @@ impl Extension {
     /// Reads an extension. Pointers of errors and reports are relative to it.
     ///
     /// # Errors
-    /// When `value` is neither a string nor an object with a `name` (a string), a `configuration` (an object, may be
-    /// absent) and `must_understand` (a bool, may be absent) (checklist A20, A.t58).
+    /// If `value` is neither a string nor an object with a string `name`, an optional object `configuration` and an
+    /// optional bool `must_understand`.
     pub fn parse(value: &Value, sink: &mut dyn Sink) -> MetaResult<Self> {
         Self::parse_with(value, None, sink)
     }
 
-    /// [`parse`](Self::parse), leaving judgement on the member `beside` to the one who resolves.
+    /// Like [`parse`](Self::parse), but without a report about the member `beside`, which is left to resolving.
     pub(super) fn parse_with(value: &Value, beside: Option<&str>, sink: &mut dyn Sink) -> MetaResult<Self> {
         if value.kind() == Kind::String {
             let name = value.to_text()?.into_owned();
@@ -104,46 +104,47 @@ impl Extension {
         Ok(Self { name, configuration, must_understand, value: value.clone() })
     }
 
-    /// The name, as it is spelled.
+    /// Returns the name as it is spelled.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The configuration; empty when there is none.
+    /// Returns the configuration; empty if there is none.
     pub fn configuration(&self) -> Object {
         self.configuration.as_ref().and_then(Value::as_object).unwrap_or_default()
     }
 
-    /// Whether one who does not know it may not go on; true when the document does not say (checklist A15).
+    /// Whether a reader that does not know the extension must stop; true by default.
     pub fn must_understand(&self) -> bool {
         self.must_understand.unwrap_or(true)
     }
 
-    /// The extension as a registry wants it.
+    /// Returns the extension in the form that a registry takes.
     ///
     /// # Errors
-    /// When the configuration holds what JSON cannot: a lone surrogate, a number beyond all bounds.
+    /// If the configuration has a value that `serde_json` cannot represent: a lone surrogate, a number beyond its
+    /// range.
     pub fn to_spec(&self) -> MetaResult<Spec> {
         let configuration = self.configuration().to_serde().map_err(|e| e.at("/configuration"))?;
         Ok(Spec { name: self.name.clone(), configuration, must_understand: self.must_understand() })
     }
 
-    /// What the document says about `must_understand`.
+    /// Returns `must_understand` if the document has it.
     pub fn explicit_must_understand(&self) -> Option<bool> {
         self.must_understand
     }
 
-    /// Whether it is given as a plain string (checklist A13).
+    /// Whether the extension is given as a plain string.
     pub fn is_short_hand(&self) -> bool {
         self.value.kind() == Kind::String
     }
 
-    /// The member `name` beside name and configuration, where drafts of version 3 had some (checklist C.t32).
+    /// Returns the member `name` of the extension object itself, where drafts of version 3 had some.
     pub(crate) fn beside(&self, name: &str) -> Option<Value> {
         self.value.as_object()?.get(name)
     }
 
-    /// The spelling of the document.
+    /// Returns the value in the spelling of the document.
     pub fn to_value(&self) -> Value {
         self.value.clone()
     }
@@ -177,7 +178,7 @@ impl From<Extension> for Value {
     }
 }
 
-/// The name and the members of the configuration in one line, for people: `zstd(level=5, checksum=false)`.
+/// Prints the name and the members of the configuration in one line: `zstd(level=5, checksum=false)`.
 impl fmt::Display for Extension {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&called(&self.name, &self.configuration()))
@@ -190,7 +191,7 @@ fn called(name: &str, configuration: &Object) -> String {
     if members.is_empty() { name.to_owned() } else { format!("{name}({})", members.join(", ")) }
 }
 
-/// A value for people: text without quotes, extensions inside extensions like those outside.
+/// Formats a value for display: text without quotes, nested extensions like outer ones.
 fn shown(value: &Value) -> String {
     if let Some(elements) = value.elements() {
         return format!("[{}]", elements.map(|e| shown(&e)).collect::<Vec<_>>().join(", "));

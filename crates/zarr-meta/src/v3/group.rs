@@ -1,4 +1,4 @@
-//! The document of a group (checklist A7, A26 to A28, F.5).
+//! The document of a group.
 
 use zarr_traits::Limits;
 
@@ -18,10 +18,10 @@ pub struct GroupDocument {
 }
 
 impl GroupDocument {
-    /// Reads a `zarr.json`, tolerantly; what was tolerated is reported to `sink`.
+    /// Reads a `zarr.json`. Tolerated deviations are reported to `sink`.
     ///
     /// # Errors
-    /// When it is no valid document of a group, exceeds `limits`, or `sink` says so.
+    /// If it is not a valid document of a group or exceeds `limits`; and those of `sink`.
     pub fn parse(bytes: &[u8], limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Self> {
         let document = Document::parse(bytes, limits, sink)?;
         Self::read(Node::read_only(document, NodeType::Group, sink)?, sink)
@@ -37,7 +37,8 @@ impl GroupDocument {
         Ok(Self { node, consolidated })
     }
 
-    /// A new group without attributes, laid out as [`ArrayMeta::builder`](crate::ArrayMeta::builder) does.
+    /// Returns a new group without attributes, indented like documents of
+    /// [`ArrayMeta::builder`](crate::ArrayMeta::builder).
     pub fn new() -> Self {
         let mut members = Object::new();
         members.set("zarr_format", 3);
@@ -46,66 +47,65 @@ impl GroupDocument {
         Self { node: Node::new(&members.to_value()), consolidated: None }
     }
 
-    /// With these attributes in place of those that are there.
+    /// Replaces the attributes like [`set_attributes`](Self::set_attributes).
     ///
     /// # Errors
-    /// When `attributes` is no object, or holds what JSON cannot: a bare `NaN`, a lone surrogate.
+    /// Those of [`set_attributes`](Self::set_attributes).
     pub fn with_attributes(mut self, attributes: impl Into<Value>) -> MetaResult<Self> {
         self.set_attributes(attributes)?;
         Ok(self)
     }
 
-    /// Gives the group other attributes, an object.
+    /// Replaces the attributes. `attributes` must be an object.
     ///
     /// # Errors
-    /// As [`with_attributes`](Self::with_attributes).
+    /// If `attributes` is not an object, or has a value that JSON cannot represent: a bare `NaN`, a lone surrogate.
     pub fn set_attributes(&mut self, attributes: impl Into<Value>) -> MetaResult<()> {
         self.node.set_attributes(&attributes.into())
     }
 
-    /// The attributes; empty when there are none.
+    /// Returns the attributes; empty if there are none.
     pub fn attributes(&self) -> Object {
         self.node.attributes()
     }
 
-    /// Changes the attributes; what the change does not touch keeps its bytes.
+    /// Changes the attributes. Members that are not changed keep their bytes.
     pub fn edit_attributes<R>(&mut self, change: impl FnOnce(&mut Object) -> R) -> R {
         self.node.edit_attributes(change)
     }
 
-    /// The members that the specification does not define: waived by `must_understand: false`, or null. They are kept
-    /// (checklist A29).
+    /// Iterates over the members that the specification does not define, with `must_understand: false` or null. They
+    /// are kept on writing.
     pub fn additional(&self) -> impl Iterator<Item = (String, Value)> {
         self.node.additional(KNOWN)
     }
 
-    /// The inline consolidated metadata: paths relative to this group, and documents of nodes as they stand
-    /// (checklist F41, F48). None of them has been looked at; read one with
-    /// [`NodeDocument::from_value`](super::NodeDocument::from_value).
+    /// Returns the inline consolidated metadata: paths relative to this group, and documents of nodes as they stand.
+    /// The documents are not checked; read one with [`NodeDocument::from_value`](super::NodeDocument::from_value).
     pub fn consolidated(&self) -> Option<Object> {
         self.consolidated.as_ref().and_then(Value::as_object)
     }
 
-    /// Takes the consolidated metadata away, whatever form it has.
+    /// Removes the consolidated metadata, whatever its form.
     pub fn remove_consolidated(&mut self) {
         self.node.members.remove("consolidated_metadata");
         self.consolidated = None;
     }
 
-    /// The text of the document; every byte that was not edited is as it was read.
+    /// Returns the text of the document. Every byte that was not edited is as it was read.
     pub fn to_text(&self) -> String {
         self.node.to_text()
     }
 
-    /// The document as a JSON value.
+    /// Returns the document as a JSON value.
     pub fn to_value(&self) -> Value {
         self.node.members.to_value()
     }
 
-    /// Reports what is valid, but unwise (checklist L.2): advice of [`Severity::Warning`](crate::Severity::Warning).
+    /// Reports advice about valid but unwise metadata, of [`Severity::Warning`](crate::Severity::Warning).
     ///
     /// # Errors
-    /// What `sink` answers.
+    /// Only those of `sink`.
     pub fn lint(&self, sink: &mut dyn Sink) -> MetaResult<()> {
         lint::group(self, sink)
     }
@@ -117,7 +117,7 @@ impl Default for GroupDocument {
     }
 }
 
-/// The `metadata` object of `consolidated_metadata` (checklist F40, F45, F49, F.t5).
+/// Returns the object `metadata` of `consolidated_metadata`.
 fn consolidated(value: &Value, sink: &mut dyn Sink) -> MetaResult<Option<Value>> {
     const PLACE: &str = "/consolidated_metadata";
     if value.is_null() {

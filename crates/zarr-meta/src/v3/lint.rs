@@ -1,4 +1,4 @@
-//! Advice: what is valid, but read wrongly or not at all by some implementation (checklist L.2).
+//! Advice about valid metadata that some implementation cannot read, or reads wrongly.
 
 use crate::RectilinearGrid;
 use zarr_traits::ExtensionPoint;
@@ -10,7 +10,7 @@ use crate::error::MetaResult;
 use crate::json::{Kind, Object, Value, pointer};
 use crate::known::is_registered;
 
-/// Integers up to this are exact in JavaScript.
+/// The largest integer up to which all integers are exact in JavaScript.
 const EXACT_IN_A_DOUBLE: i128 = 1 << 53;
 
 pub(super) fn array(array: &ArrayDocument, sink: &mut dyn Sink) -> MetaResult<()> {
@@ -19,7 +19,7 @@ pub(super) fn array(array: &ArrayDocument, sink: &mut dyn Sink) -> MetaResult<()
     extension(array.chunk_grid(), ExtensionPoint::ChunkGrid, "/chunk_grid", sink)?;
     if array.chunk_grid().name() == RectilinearGrid::ENTRY.name {
         let message =
-            "TensorStore and zarrita do not read chunks of different lengths, zarr-python only when told to";
+            "TensorStore and zarrita do not read chunks of different lengths, zarr-python only if enabled";
         sink.report(Diagnostic::new(Code::RareChunkGrid, "/chunk_grid", message))?;
     }
     extension(array.chunk_key_encoding(), ExtensionPoint::KeyEncoding, "/chunk_key_encoding", sink)?;
@@ -49,7 +49,7 @@ fn data_type(data_type: &Extension, sink: &mut dyn Sink) -> MetaResult<()> {
         return registered(name, ExtensionPoint::DataType, "/data_type", sink);
     }
     if !data_type.is_short_hand() {
-        let message = format!("zarr-python and TensorStore want the plain string {name:?}");
+        let message = format!("zarr-python and TensorStore require the plain string {name:?}");
         sink.report(Diagnostic::new(Code::ObjectDataType, "/data_type", message))?;
     }
     if name.starts_with('r') {
@@ -59,7 +59,7 @@ fn data_type(data_type: &Extension, sink: &mut dyn Sink) -> MetaResult<()> {
     Ok(())
 }
 
-/// Codecs, and those inside of shards.
+/// Checks codecs, also inside of shards.
 fn codecs(codecs: &[Extension], place: &str, sink: &mut dyn Sink) -> MetaResult<()> {
     for (i, codec) in codecs.iter().enumerate() {
         let place = pointer::element(place, i);
@@ -89,14 +89,14 @@ fn extension(
     registered(extension.name(), point, place, sink)
 }
 
-/// Checklist A18: `^[a-z][a-z0-9-_.]+$`, and K9.
+/// Checks that a name is registered, and can be: `^[a-z][a-z0-9-_.]+$`.
 fn registered(name: &str, point: ExtensionPoint, place: &str, sink: &mut dyn Sink) -> MetaResult<()> {
     let rest = name.strip_prefix(|c: char| c.is_ascii_lowercase()).unwrap_or_default();
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
     let (code, what) = match !rest.is_empty() && rest.chars().all(plain) {
         true if is_registered(point, name) => return Ok(()),
         true => (Code::UnlistedName, "is not registered"),
-        false => (Code::UnregisteredName, "is no name that can be registered"),
+        false => (Code::UnregisteredName, "cannot be registered"),
     };
     sink.report(Diagnostic::new(code, place, format!("the name {name:?} of a {point} {what}")))
 }
@@ -106,11 +106,11 @@ fn dimension_names(names: &[Option<String>], sink: &mut dyn Sink) -> MetaResult<
         let Some(name) = name else { continue };
         let place = pointer::element("/dimension_names", i);
         if name.contains('\0') {
-            sink.report(Diagnostic::new(Code::NulInText, &*place, "the name holds U+0000"))?;
+            sink.report(Diagnostic::new(Code::NulInText, &*place, "the name contains U+0000"))?;
         }
         if !name.is_empty() && names[..i].iter().flatten().any(|n| n == name) {
             let message =
-                format!("{name:?} names a dimension before this one, TensorStore wants distinct names");
+                format!("{name:?} also names an earlier dimension, TensorStore requires distinct names");
             sink.report(Diagnostic::new(Code::RepeatedDimensionName, place, message))?;
         }
     }
@@ -122,7 +122,7 @@ fn additional(name: &str, sink: &mut dyn Sink) -> MetaResult<()> {
     sink.report(Diagnostic::new(Code::AdditionalMember, pointer::join("", name), message))
 }
 
-/// Walks all attributes, without recursion.
+/// Checks all attributes, without recursion.
 pub(crate) fn attributes(attributes: &Object, sink: &mut dyn Sink) -> MetaResult<()> {
     let mut todo: Vec<(String, Value)> = vec![("/attributes".to_owned(), attributes.to_value())];
     while let Some((place, value)) = todo.pop() {
@@ -144,7 +144,7 @@ pub(crate) fn attributes(attributes: &Object, sink: &mut dyn Sink) -> MetaResult
                     let name = member.name_lossy();
                     let place = pointer::join(&place, &name);
                     if name.contains('\0') {
-                        sink.report(Diagnostic::new(Code::NulInText, &*place, "the name holds U+0000"))?;
+                        sink.report(Diagnostic::new(Code::NulInText, &*place, "the name contains U+0000"))?;
                     }
                     todo.push((place, member.value()));
                 }

@@ -1,9 +1,9 @@
-//! Documents of Zarr version 3, 3.0 and 3.1 alike: what is said, not yet what it means.
+//! Documents of format 3, versions 3.0 and 3.1: their content, not its meaning.
 //!
-//! An [`ArrayDocument`] is complete and has the right shape: every member is there, of the right kind, and nothing that
-//! must be understood is unknown. Its data type, chunk grid, codecs and fill value are *not* looked at; that is
-//! [resolving](crate::ArrayMeta::resolve). So an array of a type that nobody knows can still be listed, described,
-//! given new attributes and written back (checklist 0.3.5, D4).
+//! An [`ArrayDocument`] is complete and well-formed: every member is present and of the right kind, and no unknown
+//! member must be understood. Its data type, chunk grid, codecs and fill value are *not* interpreted; that is
+//! [resolving](crate::ArrayMeta::resolve). So an array of an unknown data type can still be listed, described, given
+//! new attributes and written back.
 
 mod array;
 mod extension;

@@ -1,4 +1,4 @@
-//! What arrays and groups have in common: the version, the kind of node, attributes, and members nobody knows.
+//! What arrays and groups share: the version, the node type, attributes, and unknown members.
 
 use zarr_traits::Limits;
 
@@ -19,18 +19,18 @@ pub enum NodeDocument {
 }
 
 impl NodeDocument {
-    /// Reads a `zarr.json`, tolerantly; what was tolerated is reported to `sink`.
+    /// Reads a `zarr.json`. Tolerated deviations are reported to `sink`.
     ///
     /// # Errors
-    /// When it is no valid document (checklist A.1 to A.6), exceeds `limits`, or `sink` says so.
+    /// If it is not a valid document or exceeds `limits`; and those of `sink`.
     pub fn parse(bytes: &[u8], limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Self> {
         Self::read(Document::parse(bytes, limits, sink)?, limits, sink)
     }
 
-    /// Reads a document that is part of another one, as in consolidated metadata.
+    /// Reads a document that is part of another one, such as consolidated metadata.
     ///
     /// # Errors
-    /// As [`parse`](Self::parse).
+    /// Those of [`parse`](Self::parse).
     pub fn from_value(value: Value, limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Self> {
         Self::read(value.into(), limits, sink)
     }
@@ -43,7 +43,7 @@ impl NodeDocument {
         })
     }
 
-    /// The attributes of the node; empty when there are none.
+    /// Returns the attributes of the node; empty if there are none.
     pub fn attributes(&self) -> Object {
         match self {
             Self::Array(array) => array.attributes(),
@@ -51,7 +51,7 @@ impl NodeDocument {
         }
     }
 
-    /// Changes the attributes; what the change does not touch keeps its bytes.
+    /// Changes the attributes. Members that are not changed keep their bytes.
     pub fn edit_attributes<R>(&mut self, change: impl FnOnce(&mut Object) -> R) -> R {
         match self {
             Self::Array(array) => array.edit_attributes(change),
@@ -59,7 +59,7 @@ impl NodeDocument {
         }
     }
 
-    /// The text of the document; every byte that was not edited is as it was read.
+    /// Returns the text of the document. Every byte that was not edited is as it was read.
     pub fn to_text(&self) -> String {
         match self {
             Self::Array(array) => array.to_text(),
@@ -67,10 +67,10 @@ impl NodeDocument {
         }
     }
 
-    /// Reports what is valid, but unwise: advice of [`Severity::Warning`](crate::Severity::Warning).
+    /// Reports advice about valid but unwise metadata, of [`Severity::Warning`](crate::Severity::Warning).
     ///
     /// # Errors
-    /// What `sink` answers.
+    /// Only those of `sink`.
     pub fn lint(&self, sink: &mut dyn Sink) -> MetaResult<()> {
         match self {
             Self::Array(array) => array.lint(sink),
@@ -85,7 +85,7 @@ pub(super) enum NodeType {
     Group,
 }
 
-/// A document of which only version, node type and attributes have been looked at.
+/// A document whose version, node type and attributes have been checked, but nothing else.
 #[derive(Debug, Clone)]
 pub(super) struct Node {
     document: Document,
@@ -93,7 +93,7 @@ pub(super) struct Node {
 }
 
 impl Node {
-    /// A document that was made here, laid out for people.
+    /// Returns a new document, indented for readability.
     pub(super) fn new(root: &Value) -> Self {
         let document = Document::from(root.laid_out());
         let members = document.root.as_object().unwrap_or_default();
@@ -121,7 +121,7 @@ impl Node {
         Ok((Self { document, members }, kind))
     }
 
-    /// [`read`](Self::read) for a caller who wants one kind of node.
+    /// Like [`read`](Self::read), for one kind of node.
     pub(super) fn read_only(document: Document, wanted: NodeType, sink: &mut dyn Sink) -> MetaResult<Self> {
         let (node, kind) = Self::read(document, sink)?;
         match (wanted, kind) {
@@ -131,7 +131,7 @@ impl Node {
         }
     }
 
-    /// Checks the members that are not `known` (checklist A24): an object may waive being understood; null says nothing.
+    /// Checks that members that are not `known` may be ignored: objects with `must_understand: false`, and null.
     pub(super) fn check_unknown(&self, known: &[&str], sink: &mut dyn Sink) -> MetaResult<()> {
         for member in self.members.members() {
             let name = member.name_lossy();
@@ -164,7 +164,7 @@ impl Node {
         Ok(())
     }
 
-    /// The members that are not `known`.
+    /// Iterates over the members that are not `known`.
     pub(super) fn additional(&self, known: &[&str]) -> impl Iterator<Item = (String, Value)> {
         let unknown = self.members.members().filter(|m| !known.contains(&&*m.name_lossy()));
         unknown.map(|m| (m.name_lossy().into_owned(), m.value()))
@@ -190,28 +190,28 @@ impl Node {
     }
 }
 
-/// Whether `value` is an object that says `"must_understand": false`.
+/// Whether `value` is an object with `"must_understand": false`.
 pub(super) fn waived(value: &Value) -> bool {
     let must = value.as_object().and_then(|o| o.get("must_understand"));
     must.and_then(|v| v.as_bool()) == Some(false)
 }
 
-/// The member of the root at `place`, which must be there.
+/// Returns the member of the root at `place`, which must be present.
 pub(crate) fn required(members: &Object, place: &str) -> MetaResult<Value> {
     let name = place.trim_start_matches('/');
     members.get(name).ok_or_else(|| MetaError::invalid("this member is missing").at(place))
 }
 
-/// Attributes that may be written: an object, all of it JSON and text (checklist L51, L86).
+/// Returns attributes that may be written: an object without bare `NaN` and lone surrogates.
 pub(crate) fn writable(attributes: &Value) -> MetaResult<Value> {
     if attributes.kind() != Kind::Object {
         return Err(attributes.expected("an object").at("/attributes"));
     }
-    // The document around them is one level more.
+    // The document around the attributes is one more level.
     Value::parse_within(attributes.as_raw(), DEPTH - 1).map_err(|e| e.at("/attributes"))
 }
 
-/// At most `most` integers from zero on; a fraction of zero is tolerated (checklist A.t21).
+/// Reads at most `most` integers from zero. A fraction of zero such as `4.0` is tolerated.
 pub(crate) fn lengths(value: &Value, place: &str, most: usize, sink: &mut dyn Sink) -> MetaResult<Vec<u64>> {
     let elements = value.elements().ok_or_else(|| value.expected("an array of integers").at(place))?;
     let mut lengths = Vec::new();
@@ -234,7 +234,7 @@ pub(crate) fn lengths(value: &Value, place: &str, most: usize, sink: &mut dyn Si
     Ok(lengths)
 }
 
-/// Checks `zarr_format` (checklist A3, A41, A.t4, A.t5, A.t7).
+/// Checks `zarr_format`, and refuses drafts of version 3.
 fn version(members: &Object, sink: &mut dyn Sink) -> MetaResult<()> {
     let unsupported =
         |message: String| Err(MetaError::new(MetaErrorKind::Unsupported, message).at("/zarr_format"));

@@ -1,7 +1,8 @@
-//! What is inside of a shard: the configuration of the codec `sharding_indexed` (checklist D.7).
+//! The content of shards: the configuration of the codec `sharding_indexed`.
 //!
-//! A shard is a chunk of the array's grid that is itself cut into chunks, each encoded by codecs of their own; these may
-//! be shards once more. [`Sharding`] is one level of that, [`inner_chunk_shapes`] and [`inner_codecs`] are all of them.
+//! A shard is a chunk of the array's grid that is divided into inner chunks, each encoded by its own codecs; an inner
+//! chunk may be a shard again. [`Sharding`] is one such level, [`inner_chunk_shapes`] and [`inner_codecs`] cover all of
+//! them.
 
 use zarr_traits::Limits;
 
@@ -13,7 +14,7 @@ use crate::error::{MetaError, MetaResult};
 use crate::json::Value;
 use crate::names::{Role, role};
 
-/// What a codec `sharding_indexed` says.
+/// The configuration of a codec `sharding_indexed`.
 ///
 /// ```
 /// use zarr_meta::v3::{Extension, sharding::Sharding};
@@ -27,22 +28,22 @@ use crate::names::{Role, role};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sharding {
-    /// The shape of an inner chunk, in the dimensions that reach this codec.
+    /// The shape of an inner chunk, in the dimensions of the array that reaches this codec.
     pub chunk_shape: Vec<u64>,
     /// The codecs of an inner chunk.
     pub codecs: Vec<Extension>,
     /// The codecs of the index.
     pub index_codecs: Vec<Extension>,
-    /// Where in the shard the index lies.
+    /// The place of the index in the shard.
     pub index_location: IndexLocation,
 }
 
-/// Where in a shard its index lies.
+/// The place of the index in a shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum IndexLocation {
-    /// In front of the inner chunks.
+    /// Before the inner chunks.
     Start,
-    /// Behind them.
+    /// After the inner chunks.
     #[default]
     End,
 }
@@ -51,17 +52,17 @@ impl Sharding {
     /// The name of the codec.
     pub const NAME: &str = "sharding_indexed";
 
-    /// Shards in the form that every implementation reads: a little-endian index with a checksum, at the end (checklist
-    /// L40).
+    /// Returns shards in the form that every implementation reads: a little-endian index with a checksum, at the end
+    /// (rule L40).
     pub fn new(chunk_shape: impl Into<Vec<u64>>, codecs: Vec<Extension>) -> Self {
         let index_codecs = vec![Extension::new("bytes").with("endian", "little"), Extension::new("crc32c")];
         Self { chunk_shape: chunk_shape.into(), codecs, index_codecs, index_location: IndexLocation::End }
     }
 
-    /// Reads the configuration of `codec`; `None` when that is another codec.
+    /// Reads the configuration of `codec`, or returns `None` for another codec.
     ///
     /// # Errors
-    /// When a member is missing or of the wrong kind (checklist D7.1), with its place in `codec`.
+    /// If a member is missing or of the wrong kind, with its place in `codec`.
     pub fn parse(codec: &Extension) -> MetaResult<Option<Self>> {
         if codec.name() != Self::NAME {
             return Ok(None);
@@ -92,7 +93,7 @@ impl Sharding {
         })
     }
 
-    /// The codec, with all members.
+    /// Returns the codec with all members.
     pub fn to_extension(&self) -> Extension {
         let location = match self.index_location {
             IndexLocation::Start => "start",
@@ -106,11 +107,11 @@ impl Sharding {
     }
 }
 
-/// The shapes of the chunks inside of shards, from the outermost in, in the dimensions of the array; none where `codecs`
-/// do not shard.
+/// Returns the shapes of inner chunks in the dimensions of the array, from the outermost to the innermost; empty if
+/// `codecs` do not shard.
 ///
-/// `None` when they cannot be told: a configuration is wrong, or a codec in front of the shards changes the shape in a
-/// way that is not known here.
+/// Returns `None` if the shapes are unknown: a configuration is invalid, or a codec before the shards changes the shape
+/// in an unknown way.
 pub fn inner_chunk_shapes(codecs: &[Extension]) -> Option<Vec<Vec<u64>>> {
     let Some(at) = codecs.iter().position(|codec| codec.name() == Sharding::NAME) else {
         return Some(Vec::new());
@@ -124,8 +125,8 @@ pub fn inner_chunk_shapes(codecs: &[Extension]) -> Option<Vec<Vec<u64>>> {
     Some(shapes)
 }
 
-/// The codecs of the chunks inside of shards, however deep, with those around the shards; `codecs` themselves where they
-/// do not shard. An array of these codecs, in chunks of the innermost shape, holds the same without shards.
+/// Returns the codecs of the innermost chunks, with those around the shards; `codecs` themselves if they do not shard.
+/// An array with these codecs, in chunks of the innermost shape, stores the same elements without shards.
 pub fn inner_codecs(codecs: &[Extension]) -> Vec<Extension> {
     let inner = |codec: &Extension| match Sharding::parse(codec) {
         Ok(Some(sharding)) => inner_codecs(&sharding.codecs),
@@ -134,7 +135,7 @@ pub fn inner_codecs(codecs: &[Extension]) -> Vec<Extension> {
     codecs.iter().flat_map(inner).collect()
 }
 
-/// The shape that `codec` turns into `shape`.
+/// Returns the shape that `codec` turns into `shape`.
 fn before(codec: &Extension, shape: &[u64]) -> Option<Vec<u64>> {
     match codec.name() {
         "transpose" => {
@@ -149,7 +150,7 @@ fn before(codec: &Extension, shape: &[u64]) -> Option<Vec<u64>> {
     }
 }
 
-/// The order of a transpose; drafts had "C" and "F".
+/// Returns the order of a transpose. Drafts of the specification had "C" and "F".
 fn order(codec: &Extension, rank: usize) -> Option<Vec<usize>> {
     let order = codec.configuration().get("order")?;
     if let Ok(text) = order.to_text() {
@@ -186,14 +187,14 @@ mod tests {
             sharding.index_location = location;
             assert_eq!(Sharding::parse(&sharding.to_extension()).unwrap(), Some(sharding.clone()));
         }
-        // D7.1: the end is the default.
+        // The end is the default (rule D7.1).
         let text = r#"{"name":"sharding_indexed","configuration":{"chunk_shape":[2.0],"codecs":[],"index_codecs":[]}}"#;
         let read = Sharding::parse(&codec(text)).unwrap().unwrap();
         assert_eq!((read.chunk_shape, read.index_location), (vec![2], IndexLocation::End));
     }
 
     #[test]
-    fn what_is_missing_or_wrong_is_named() {
+    fn errors_name_the_missing_or_wrong_member() {
         for (members, place) in [
             (r#""codecs":[],"index_codecs":[]"#, "/configuration/chunk_shape"),
             (r#""chunk_shape":[-1],"codecs":[],"index_codecs":[]"#, "/configuration/chunk_shape/0"),
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_are_those_of_the_array() {
+    fn inner_chunk_shapes_are_in_the_dimensions_of_the_array() {
         let bytes = || vec![Extension::new("bytes")];
         assert_eq!(inner_chunk_shapes(&bytes()), Some(vec![]));
         assert_eq!(inner_chunk_shapes(&[shards(&[2, 3], bytes())]), Some(vec![vec![2, 3]]));

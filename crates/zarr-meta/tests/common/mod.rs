@@ -1,4 +1,5 @@
-//! The checklist's `BASE` document, edits of it, a registry with our types and stand-ins for the core codecs, and verdicts.
+//! The document `BASE` of docs/specification, edits of it, a registry with our data types and stubs of the core codecs,
+//! and verdicts.
 
 #![allow(
     dead_code,
@@ -56,34 +57,34 @@ pub fn base(edits: &[(&str, &str)]) -> String {
 /// Edits of [`BASE`], as [`base`] takes them.
 pub type Edits<'a> = &'a [(&'a str, &'a str)];
 
-/// Checks rows of the checklist: id, edits, verdict.
+/// Checks rows of a table: the id of a rule, edits, verdict.
 pub fn rows(rows: &[(&str, Edits<'_>, Verdict)]) {
     for (id, edits, verdict) in rows {
         check(id, &base(edits), *verdict);
     }
 }
 
-/// A group with further members.
+/// Returns the document of a group with additional members.
 pub fn group(members: &str) -> String {
     format!(r#"{{"zarr_format":3,"node_type":"group","attributes":{{}}{members}}}"#)
 }
 
-/// What a row of the checklist says: the verdict of the strict validator and of the default reader.
+/// The verdict about a document, strict and tolerant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// S ok, R A: nothing to say.
+    /// Valid, without any report.
     Fine,
-    /// S bad, R w: accepted with this diagnostic.
+    /// Accepted with this diagnostic, but refused by a strict reader.
     Tolerated(Code),
-    /// S ok, R A with advice of this code while it is resolved.
+    /// Valid, with advice of this code while it is resolved.
     Advised(Code),
-    /// The document is refused, with these words.
+    /// The document is refused. The error contains these words.
     Refused(&'static str),
-    /// The document parses and can be listed; resolving fails, with these words.
+    /// The document is read and can be listed, but resolving fails. The error contains these words.
     Unresolved(&'static str),
 }
 
-/// Parses and resolves, with one sink.
+/// Parses and resolves a document with one sink.
 pub fn open(text: &str, sink: &mut dyn Sink) -> Result<(ArrayMeta, Resolved), (bool, MetaError)> {
     let limits = Limits::default();
     let meta = ArrayMeta::parse(text.as_bytes(), &limits, sink).map_err(|e| (false, e))?;
@@ -91,7 +92,7 @@ pub fn open(text: &str, sink: &mut dyn Sink) -> Result<(ArrayMeta, Resolved), (b
     Ok((meta, resolved))
 }
 
-/// Asserts that `text` gets the verdict of row `id`.
+/// Asserts that `text` gets the verdict for the rule `id`.
 pub fn check(id: &str, text: &str, verdict: Verdict) {
     let mut notes: Vec<Diagnostic> = Vec::new();
     let result = open(text, &mut notes);
@@ -99,28 +100,28 @@ pub fn check(id: &str, text: &str, verdict: Verdict) {
     let said: Vec<Code> = notes.iter().map(|n| n.code).collect();
     match (verdict, result) {
         (Verdict::Fine, Ok(_)) => {
-            assert_eq!(said, [], "{id}: {text}");
-            strict.unwrap_or_else(|e| panic!("{id}: strict: {}", e.1));
+            assert_eq!(said, [], "rule {id}: {text}");
+            strict.unwrap_or_else(|e| panic!("rule {id}, strict: {}", e.1));
         }
         (Verdict::Tolerated(code), Ok(_)) => {
-            assert_eq!(said, [code], "{id}: {text}");
-            assert_eq!(code.severity(), Severity::Error, "{id}");
-            assert!(!notes[0].pointer.is_empty() || code == Code::ByteOrderMark, "{id}: no pointer");
+            assert_eq!(said, [code], "rule {id}: {text}");
+            assert_eq!(code.severity(), Severity::Error, "rule {id}");
+            assert!(!notes[0].pointer.is_empty() || code == Code::ByteOrderMark, "rule {id}: no pointer");
             let e = strict.expect_err(id).1;
-            assert_eq!(e.kind(), MetaErrorKind::Deviation(code), "{id}: {e}");
+            assert_eq!(e.kind(), MetaErrorKind::Deviation(code), "rule {id}: {e}");
         }
         (Verdict::Advised(code), Ok(_)) => {
-            assert_eq!(said, [code], "{id}: {text}");
-            assert_eq!(code.severity(), Severity::Warning, "{id}");
-            strict.unwrap_or_else(|e| panic!("{id}: strict: {}", e.1));
+            assert_eq!(said, [code], "rule {id}: {text}");
+            assert_eq!(code.severity(), Severity::Warning, "rule {id}");
+            strict.unwrap_or_else(|e| panic!("rule {id}, strict: {}", e.1));
         }
         (Verdict::Refused(words), Err((false, e))) | (Verdict::Unresolved(words), Err((true, e))) => {
-            assert!(e.to_string().contains(words), "{id}: {e}");
-            assert!(!e.to_string().contains('\n') && !e.to_string().ends_with('.'), "{id}: {e}");
-            assert!(!matches!(e.kind(), MetaErrorKind::Deviation(_)), "{id}: {e}");
-            assert!(strict.is_err(), "{id}");
+            assert!(e.to_string().contains(words), "rule {id}: {e}");
+            assert!(!e.to_string().contains('\n') && !e.to_string().ends_with('.'), "rule {id}: {e}");
+            assert!(!matches!(e.kind(), MetaErrorKind::Deviation(_)), "rule {id}: {e}");
+            assert!(strict.is_err(), "rule {id}");
         }
-        (_, Ok(_)) => panic!("{id}: accepted, notes {notes:?}: {text}"),
+        (_, Ok(_)) => panic!("rule {id}: accepted, notes {notes:?}: {text}"),
         (_, Err((resolving, e))) => panic!("{id}: {}: {e}", if resolving { "unresolved" } else { "refused" }),
     }
 }
@@ -129,7 +130,7 @@ pub fn parse(text: &str) -> MetaResult<ArrayMeta> {
     ArrayMeta::parse(text.as_bytes(), &Limits::default(), &mut Vec::new())
 }
 
-/// Stand-ins for the core codecs, which live in other crates: they check their configuration and no more.
+/// Returns a registry with stubs of the core codecs, which only check their configuration.
 pub fn registry() -> Registry {
     let codec =
         |name, aliases, kind, build| Entry::Codec(CodecEntry::new(name, kind, build).with_aliases(aliases));
@@ -181,7 +182,7 @@ pub fn registry() -> Registry {
                 Ok(Codec::ArrayBytes(Arc::new(Shards(inner))))
             }),
         ])
-        .expect("no name twice")
+        .expect("the names are unique")
 }
 
 #[derive(Debug)]
@@ -194,7 +195,7 @@ struct Same(Repr);
 struct Shards(Dims);
 
 fn unused<T>() -> CodecResult<T> {
-    Err(CodecError::new(CodecErrorKind::Unsupported, "a stand-in does not work"))
+    Err(CodecError::new(CodecErrorKind::Unsupported, "a stub does not encode or decode"))
 }
 
 impl BytesBytesCodec for Nothing {

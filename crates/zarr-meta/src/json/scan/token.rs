@@ -1,4 +1,4 @@
-//! The tokens of RFC 8259, byte by byte, and the few that are tolerated.
+//! Scanning of single tokens of RFC 8259, and of the tolerated ones.
 
 use super::super::string;
 use super::Scanner;
@@ -6,7 +6,7 @@ use crate::diagnostic::Code;
 use crate::error::MetaResult;
 
 impl Scanner<'_, '_> {
-    /// A string from quote to quote; true when it holds escapes.
+    /// Scans a string from quote to quote. Returns true if it has escapes.
     pub(super) fn string(&mut self) -> MetaResult<bool> {
         self.at += 1;
         let mut escaped = false;
@@ -52,7 +52,7 @@ impl Scanner<'_, '_> {
         Ok(())
     }
 
-    /// RFC 8259: `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`, or `-Infinity`.
+    /// Scans a number: `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`, or `-Infinity`.
     pub(super) fn number(&mut self) -> MetaResult<()> {
         let start = self.at;
         if self.peek() == Some(b'-') {
@@ -105,7 +105,7 @@ impl Scanner<'_, '_> {
 
     pub(super) fn non_finite(&mut self, start: usize, word: &str) -> MetaResult<()> {
         self.word(word)?;
-        let message = format!("{} is no JSON number, kept as it is", &self.text[start..self.at]);
+        let message = format!("{} is not a JSON number, kept as it is", &self.text[start..self.at]);
         self.report(Code::BareNonFinite, message)
     }
 }

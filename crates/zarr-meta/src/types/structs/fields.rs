@@ -1,4 +1,4 @@
-//! The member `fields`, read and laid out.
+//! Reads the member `fields` and computes offsets.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use zarr_traits::{
 use super::{Field, Form};
 use crate::types::element_size;
 
-/// The fields of a struct, and the bytes that they take together.
+/// Returns the fields of a struct, and their total size in bytes.
 pub(super) fn read(
     form: Form,
     configuration: &mut Configuration<'_>,
@@ -21,7 +21,7 @@ pub(super) fn read(
     let list = match configuration.get("fields") {
         Some(Value::Array(list)) if !list.is_empty() => list,
         Some(_) => {
-            return Err(CodecError::configuration("fields must be a list of fields, not empty").at(PLACE));
+            return Err(CodecError::configuration("fields must be a list of at least one field").at(PLACE));
         }
         None => return Err(CodecError::configuration("fields is missing").at(PLACE)),
     };
@@ -40,12 +40,12 @@ pub(super) fn read(
         fields.push(field);
     }
     if names.is_empty() {
-        return Err(CodecError::configuration("a struct of nothing but padding").at(PLACE));
+        return Err(CodecError::configuration("fields must have one that is not padding").at(PLACE));
     }
     Ok((fields, offset))
 }
 
-/// One item of the list.
+/// An item of the list of fields.
 struct Given<'a> {
     name: &'a str,
     name_at: &'static str,
@@ -67,7 +67,7 @@ fn given(form: Form, item: &Value) -> CodecResult<Given<'_>> {
         };
         let member = |name: &str| members.get(name).ok_or_else(|| wrong(&format!("{name} is missing")));
         let shape = members.get("shape").filter(|_| form == Form::Private);
-        // Nothing else is ignored: it might be an offset.
+        // No other member may be ignored: it might be an offset.
         let known = |key: &str| matches!(key, "name" | "data_type") || key == "shape" && shape.is_some();
         if let Some(key) = members.keys().find(|key| !known(key)) {
             return Err(wrong(&format!("unknown member {key:?} of a field")));
@@ -81,14 +81,14 @@ fn given(form: Form, item: &Value) -> CodecResult<Given<'_>> {
     }
 }
 
-/// The field at `offset`.
+/// Returns the field at `offset`.
 fn place_at(offset: usize, given: &Given<'_>, data_type: DataType, limits: &Limits) -> CodecResult<Field> {
     let size = fixed_size(&data_type).map_err(|e| e.at(given.type_at))?;
     let shape =
         given.shape.map_or(Ok(Vec::new()), |shape| lengths(shape, limits)).map_err(|e| e.at("/shape"))?;
     if given.name.is_empty() && !(matches!(data_type, DataType::Raw(_)) && shape.is_empty()) {
         return Err(CodecError::configuration(
-            "a field without a name must be of a type r<N>, it is padding",
+            "a field without a name is padding, so its data type must be r<N>",
         ));
     }
     let count = shape.iter().try_fold(1_u64, |count, n| count.checked_mul(*n));
@@ -98,7 +98,7 @@ fn place_at(offset: usize, given: &Given<'_>, data_type: DataType, limits: &Limi
     Ok(Field { name: given.name.to_owned(), data_type, shape, count: bytes / size, offset, size: bytes })
 }
 
-/// Bytes of an element, which has some, of a byte order that can be turned over (checklist B.t64).
+/// Returns the size in bytes of an element, which must be fixed, above zero, and have a byte order that can be swapped.
 fn fixed_size(data_type: &DataType) -> CodecResult<usize> {
     let unsupported = |why: &str| {
         let message = format!("a field cannot be of data type {data_type}: {why}");
@@ -119,7 +119,7 @@ fn fixed_size(data_type: &DataType) -> CodecResult<usize> {
     }
 }
 
-/// The shape of a sub-array: at least one element.
+/// Reads the shape of a sub-array, which must have at least one element.
 fn lengths(shape: &Value, limits: &Limits) -> CodecResult<Vec<u64>> {
     let lengths = shape.as_array().filter(|list| list.len() <= limits.rank);
     let lengths = lengths.and_then(|list| list.iter().map(|n| n.as_u64().filter(|n| *n > 0)).collect());

@@ -1,4 +1,4 @@
-//! Elements of structs from and to JSON: an object with all fields, or the bytes.
+//! Fill values of structs from and to JSON: an object with all fields, or the bytes in base64.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::json::{Kind, Object, Value, pointer};
 use crate::types::{not_an_element, of_size};
 
 impl StructType {
-    /// Reads a `fill_value` from the text of a document, so that no digit of a field is lost on the way.
+    /// Reads a `fill_value` from the text of a document, so that the numbers in it keep all digits.
     pub(crate) fn read_fill(&self, value: &Value, sink: &mut dyn Sink) -> MetaResult<FillValue> {
         let bytes = match value.as_object() {
             Some(object) => self.read_object(&object, sink)?,
@@ -23,7 +23,7 @@ impl StructType {
         Ok(FillValue::from_bytes(bytes))
     }
 
-    /// Checklist B.t57, B.t58, B.t62: every field, and nothing else. Padding is zero.
+    /// Reads an object with every field and no other members. Padding is zero.
     fn read_object(&self, object: &Object, sink: &mut dyn Sink) -> MetaResult<Vec<u8>> {
         let mut values = HashMap::with_capacity(object.len());
         for member in object.members() {
@@ -42,11 +42,11 @@ impl StructType {
         }
         match values.keys().min() {
             None => Ok(bytes),
-            Some(name) => Err(MetaError::invalid("there is no such field").at(&pointer::join("", name))),
+            Some(name) => Err(MetaError::invalid("unknown field").at(&pointer::join("", name))),
         }
     }
 
-    /// Checklist B.t59, B.t65: the bytes of the element, little-endian.
+    /// Reads the little-endian bytes of the element in base64.
     fn read_base64(&self, value: &Value, sink: &mut dyn Sink) -> MetaResult<Vec<u8>> {
         let expected =
             || value.expected(&format!("an object with all fields, or {} bytes in base64", self.size));
@@ -62,7 +62,7 @@ impl StructType {
         Ok(bytes)
     }
 
-    /// The bytes of the element in base64, little-endian (checklist B36: zarr-python 3.1 reads nothing else).
+    /// Returns the little-endian bytes of the element in base64, the only form that zarr-python 3.1 reads (rule B36).
     pub(crate) fn write_base64(&self, fill: &FillValue) -> MetaResult<Value> {
         let mut bytes = of_size(fill, self.size).map_err(refused)?.to_vec();
         if cfg!(target_endian = "big") {
@@ -71,7 +71,7 @@ impl StructType {
         Ok(fill::base64::encode(&bytes).into())
     }
 
-    /// The element as a JSON object, without padding.
+    /// Returns the element as a JSON object, without padding.
     pub(super) fn show(&self, fill: &FillValue) -> CodecResult<Serde> {
         let element = of_size(fill, self.size)?;
         let mut members = Map::new();
@@ -83,7 +83,7 @@ impl StructType {
     }
 }
 
-/// One element, or nested lists of the elements of a sub-array.
+/// Reads one element, or nested lists of the elements of a sub-array.
 fn read_field(
     field: &Field,
     shape: &[u64],

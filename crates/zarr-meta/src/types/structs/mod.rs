@@ -1,15 +1,16 @@
-//! `struct`: named fields, packed one behind the other (checklist B35, B36, H11).
+//! `struct`: named fields, packed without padding.
 //!
 //! | member | value |
 //! |---|---|
-//! | `fields` | a list of `{"name": …, "data_type": …}`; names are distinct and not empty |
+//! | `fields` | a list of `{"name": …, "data_type": …}`; names are unique and not empty |
 //!
-//! Fields may be of any type of fixed size, also structs. There is no padding, and one byte order for all.
+//! Fields may be of any type of fixed size, including structs. All have the same byte order.
 //!
-//! `structured` is the same under its older name, with fields as pairs `[name, data type]`.
+//! `structured` is an older name, with fields as pairs `[name, data type]`.
 //!
-//! `numcodecs:struct` is a private name: what documents of format 2 can say, and no registered type can. There a field may
-//! have a `shape`, which makes it a sub-array, and a field of a raw type may have the empty name, which makes it padding.
+//! `numcodecs:struct` is a private name for structs of format 2 that the registered types cannot represent. There a
+//! field may have a `shape`, which makes it a sub-array, and a field of a raw type may have an empty name, which makes
+//! it padding.
 
 mod fields;
 mod fill;
@@ -26,13 +27,13 @@ use zarr_traits::{
 use super::not_an_element;
 use crate::diagnostic::Ignore;
 
-/// The row of `struct` in a registry.
+/// The entry of `struct` in a registry.
 pub(super) const STRUCT: Entry = entry("struct", |c, context| open(Form::Struct, c, context));
 
-/// The row of `structured` in a registry.
+/// The entry of `structured` in a registry.
 pub(super) const STRUCTURED: Entry = entry("structured", |c, context| open(Form::Structured, c, context));
 
-/// The row of `numcodecs:struct` in a registry.
+/// The entry of `numcodecs:struct` in a registry.
 pub(super) const PRIVATE: Entry = entry("numcodecs:struct", |c, context| open(Form::Private, c, context));
 
 const fn entry(
@@ -42,7 +43,7 @@ const fn entry(
     Entry::DataType(DataTypeEntry::new(name, build))
 }
 
-/// Under which of its names a struct is written.
+/// The name under which a struct is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Struct,
@@ -50,7 +51,7 @@ enum Form {
     Private,
 }
 
-/// A data type of named fields, packed one behind the other.
+/// A data type of named fields, packed one after the other.
 #[derive(Debug)]
 pub struct StructType {
     form: Form,
@@ -64,20 +65,20 @@ pub struct StructType {
 pub struct Field {
     /// The name; empty for padding.
     pub name: String,
-    /// The type of the field, of each element of a sub-array.
+    /// The type of the field, or of each element of a sub-array.
     pub data_type: DataType,
     /// The shape of a sub-array, in C order; empty for a single element.
     pub shape: Vec<u64>,
-    /// Elements of the data type: the product of the shape.
+    /// The number of elements: the product of the shape.
     pub count: usize,
-    /// Where the field begins, in bytes from the beginning of the struct.
+    /// The offset from the start of the struct in bytes.
     pub offset: usize,
-    /// Bytes of the field, of all its elements.
+    /// The size of the field, with all its elements, in bytes.
     pub size: usize,
 }
 
 impl Field {
-    /// Whether it only takes up room, and means nothing.
+    /// Whether the field is padding, without meaning.
     pub fn is_padding(&self) -> bool {
         self.name.is_empty()
     }
@@ -88,7 +89,7 @@ impl Field {
 }
 
 impl StructType {
-    /// The struct that `data_type` is, if it is one.
+    /// Returns the struct, or `None` for another data type.
     pub fn of(data_type: &DataType) -> Option<&Self> {
         match data_type {
             DataType::Extension(extension) => (&**extension as &dyn Any).downcast_ref(),
@@ -96,12 +97,12 @@ impl StructType {
         }
     }
 
-    /// The fields in their order in memory, padding included.
+    /// Returns the fields in their order in memory, including padding.
     pub fn fields(&self) -> &[Field] {
         &self.fields
     }
 
-    /// Whether it is written under its older name.
+    /// Whether the struct is written under its older name `structured`.
     pub(crate) fn is_legacy(&self) -> bool {
         self.form == Form::Structured
     }
@@ -184,7 +185,7 @@ impl ExtensionType for StructType {
     }
 }
 
-/// A data type as documents name it: a plain name where that says all.
+/// Returns a data type as documents have it: a plain name if it has no configuration.
 fn named(data_type: &DataType) -> Value {
     let name = data_type.name();
     match data_type {
