@@ -1,18 +1,14 @@
 //! Arrays of Arrow, read and written.
 #![cfg(feature = "arrow")]
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
-mod common;
-
 use std::sync::Arc;
 
+use crate::common::{data_type, refused};
 use arrow_array::cast::AsArray;
 use arrow_array::{
     Array as _, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, DurationMillisecondArray,
     FixedSizeBinaryArray, Float16Array, Float32Array, Int8Array, Int64Array, LargeBinaryArray,
     LargeStringArray, StringArray, StringViewArray, TimestampSecondArray, UInt16Array,
 };
-use common::{data_type, refused};
 use zarr_array::ArrayErrorKind::{Corrupt, InvalidArgument, LimitExceeded, Unsupported};
 use zarr_array::blocking::Array;
 use zarr_array::traits::serde_json::{Value, json};

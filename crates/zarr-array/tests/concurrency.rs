@@ -1,7 +1,4 @@
 //! Concurrent calls: no lost updates, no torn reads, and a dropped read leaves nothing behind.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
-mod common;
 
 use std::future::Future;
 use std::pin::pin;
@@ -11,7 +8,7 @@ use std::task::{Context, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{Odd, chains, meta, numbers};
+use crate::common::{self, Odd, chains, meta, numbers};
 use zarr_array::blocking::Array;
 use zarr_array::{Cpu, Job, NdVec, Spawn, Storage, block_on, standard};
 use zarr_store::MemoryStore;

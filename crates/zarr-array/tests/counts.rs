@@ -1,9 +1,6 @@
 //! The number of requests and bytes of reads and writes, which does not depend on the machine.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod common;
-
-use common::{chains, counted, numbers};
+use crate::common::{self, chains, counted, numbers};
 use zarr_array::blocking::Array;
 use zarr_array::{PartialWrites, Selection, Storage, standard};
 use zarr_conformance::instruments::{Counting, Counts};

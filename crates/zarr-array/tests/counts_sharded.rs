@@ -1,9 +1,6 @@
 //! The number of requests of reads and writes of shards, and that `explain` predicts it.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod common;
-
-use common::{counted, numbers, sharded};
+use crate::common::{self, counted, numbers, sharded};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use zarr_array::blocking::Array;

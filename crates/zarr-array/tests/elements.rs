@@ -1,11 +1,8 @@
 //! Element types: reads, writes and errors.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
-mod common;
 
 use std::borrow::Cow;
 
-use common::{data_type, message, refused};
+use crate::common::{data_type, message, refused};
 use zarr_array::ArrayErrorKind::{Corrupt, InvalidArgument};
 use zarr_array::blocking::Array;
 use zarr_array::traits::serde_json::{Value, json};

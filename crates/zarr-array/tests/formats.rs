@@ -1,5 +1,4 @@
 //! Arrays of format 2 beside those of format 3, and changes of their documents.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use zarr_array::blocking::Array;
 use zarr_array::meta::{DocumentName, Ignore};

@@ -1,13 +1,10 @@
 //! Invalid bytes from a store: an error that names the place, no panic, no wrong data.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
-mod common;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use common::{Odd, chains, counted, numbers};
+use crate::common::{self, Odd, chains, counted, numbers};
 use zarr_array::blocking::Array;
 use zarr_array::{ArrayErrorKind, Limits, OpenOptions, Storage, block_on, standard};
 use zarr_conformance::instruments::Counting;

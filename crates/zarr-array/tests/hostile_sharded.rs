@@ -1,9 +1,6 @@
 //! Invalid shards: the error names the affected inner chunk, and the others can still be read.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod common;
-
-use common::{counted, numbers, sharded_with};
+use crate::common::{self, counted, numbers, sharded_with};
 use zarr_array::blocking::Array;
 use zarr_array::meta::json::Value;
 use zarr_array::meta::v3::Extension;

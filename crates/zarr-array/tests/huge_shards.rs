@@ -1,11 +1,8 @@
 //! Shards with very many inner chunks, and shards larger than the limits on decoded bytes.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
-mod common;
 
 use std::time::Duration;
 
-use common::{Odd, meta, numbers, sharded};
+use crate::common::{Odd, meta, numbers, sharded};
 use proptest::prelude::*;
 use zarr_array::blocking::Array;
 use zarr_array::{Axis, Cpu, Limits, NdVec, OpenOptions, Selection, Storage, block_on, standard};

@@ -1,14 +1,11 @@
 //! Races with other writers, and stores that lack capabilities: no acknowledged write is lost, and an operation that
 //! cannot be done safely fails before it changes anything.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
-mod common;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use common::{Odd, chains, meta, numbers};
+use crate::common::{self, Odd, chains, meta, numbers};
 use zarr_array::blocking::Array;
 use zarr_array::traits::{ChunkGrid, ChunkGridEntry, Entry, Run, Storage};
 use zarr_array::{

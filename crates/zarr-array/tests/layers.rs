@@ -1,8 +1,5 @@
 //! Arrays in stores that fail at every call and in every way: chunks stay old or become new, the call returns an error,
 //! and a second try succeeds. Also reads and writes through layers.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
-mod common;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -10,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use common::{chains, meta, numbers, sharded};
+use crate::common::{chains, meta, numbers, sharded};
 use zarr_array::meta::v3::Extension;
 use zarr_array::traits::StoreErrorKind::{Io, Unavailable, Uncertain};
 use zarr_array::traits::{

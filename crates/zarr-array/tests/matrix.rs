@@ -1,7 +1,5 @@
 //! Every data type with every codec: a pair that works returns the elements that were written; a pair that does not
 //! work fails when the array is opened, not when it is read or written. `matrix.txt` is the table of results.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
 #[path = "../examples/extensions/table.rs"]
 mod table;
 

@@ -1,10 +1,7 @@
 //! `bytemuck::Pod` types as elements.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod common;
-
+use crate::common::{self, refused};
 use bytemuck::{Pod, Zeroable};
-use common::refused;
 use zarr_array::ArrayErrorKind::InvalidArgument;
 use zarr_array::blocking::Array;
 use zarr_array::meta::v3::Extension;

@@ -1,13 +1,10 @@
 //! Blocking calls from threads of the array's own pool end, no matter how busy the pool is.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
-mod common;
 
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use common::{Odd, meta, numbers, sharded};
+use crate::common::{self, Odd, meta, numbers, sharded};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use zarr_array::blocking::Array;

@@ -1,11 +1,8 @@
 //! Arrays whose chunks differ in length: all operations work as with chunks of one shape.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
-mod common;
 
 use std::time::Duration;
 
-use common::{Odd, chains, numbers, sharded};
+use crate::common::{self, Odd, chains, numbers, sharded};
 use proptest::prelude::*;
 use serde_json::json;
 use zarr_array::blocking::Array;

@@ -1,11 +1,8 @@
 //! Elements are read as they were written, with every chain and every method.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
-mod common;
 
 use std::time::Duration;
 
-use common::{Odd, chains, counted, meta, numbers};
+use crate::common::{self, Odd, chains, counted, meta, numbers};
 use proptest::prelude::*;
 use zarr_array::blocking::Array;
 use zarr_array::meta::ArrayMeta;

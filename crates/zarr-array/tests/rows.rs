@@ -1,9 +1,6 @@
 //! Structs by their fields, and as Rust structs.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod common;
-
-use common::refused;
+use crate::common::{self, refused};
 use zarr_array::ArrayErrorKind::{Corrupt, InvalidArgument};
 use zarr_array::blocking::Array;
 use zarr_array::meta::v3::Extension;

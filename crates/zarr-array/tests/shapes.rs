@@ -1,9 +1,6 @@
 //! Values with a shape can only be written to a selection of that shape.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod common;
-
-use common::{chains, counted, refused};
+use crate::common::{chains, counted, refused};
 use zarr_array::ArrayErrorKind::InvalidArgument;
 use zarr_array::{ArrayValues, NdVec};
 

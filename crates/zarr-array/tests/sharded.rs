@@ -1,12 +1,9 @@
 //! Compares sharded arrays with a plain model in memory: any chain, any writes, any reads, on any kind of store.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
-mod common;
 
 use std::fmt::Write;
 use std::time::Duration;
 
-use common::Odd;
+use crate::common::Odd;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use zarr_array::blocking::Array;

@@ -1,11 +1,8 @@
 //! Compares elements of variable length with a plain model: chunks and shards, parts and steps, and fill values.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
-mod common;
 
 use std::time::Duration;
 
-use common::Odd;
+use crate::common::Odd;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use zarr_array::blocking::Array;

@@ -1,5 +1,4 @@
 //! Structs and the `bytes` codec: every field has its configured byte order.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use serde_json::{Value, json};
 use zarr_array::standard;

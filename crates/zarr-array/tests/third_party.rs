@@ -1,11 +1,8 @@
 //! Third-party codecs and chunk key encodings, which are not in the standard set.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
-mod common;
 
 use std::sync::Arc;
 
-use common::numbers;
+use crate::common::numbers;
 use zarr_array::blocking::Array;
 use zarr_array::meta::v3::Extension;
 use zarr_array::traits::{

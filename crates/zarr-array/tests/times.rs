@@ -1,13 +1,9 @@
 //! Times and spans of time as types of `chrono` and `jiff`. The expected times are those of numpy 2.4.
 #![cfg(all(feature = "chrono", feature = "jiff"))]
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
-mod common;
-
 use std::fmt::Debug;
 
+use crate::common::{data_type, message};
 use chrono::{DateTime, NaiveDate, NaiveDateTime, TimeDelta, Utc};
-use common::{data_type, message};
 use jiff::{SignedDuration, Span, Timestamp};
 use proptest::prelude::*;
 use zarr_array::blocking::Array;

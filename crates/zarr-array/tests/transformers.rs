@@ -1,13 +1,10 @@
 //! Storage transformers: two third-party ones that change keys, and arrays that use them.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
-mod common;
 
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::{Odd, chains, keys, numbers, sharded};
+use crate::common::{Odd, chains, keys, numbers, sharded};
 use zarr_array::blocking::Array;
 use zarr_array::meta::v3::Extension;
 use zarr_array::node::{self, Writing};

@@ -1,9 +1,6 @@
 //! Arrays in ZIP archives.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod common;
-
-use common::{meta, numbers, sharded};
+use crate::common::{meta, numbers, sharded};
 use zarr_array::blocking::Array;
 use zarr_array::{Storage, block_on, standard};
 use zarr_conformance::instruments::Counting;

@@ -1,9 +1,6 @@
 //! Broken nodes do not hide other nodes, and no bytes cause a panic.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod common;
-
-use common::{ARRAY, GROUP, consolidated, open, open_with, store};
+use crate::common::{self, ARRAY, GROUP, consolidated, open, open_with, store};
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::zarr_array::meta::Limits;
 use zarr_hierarchy::zarr_array::standard;

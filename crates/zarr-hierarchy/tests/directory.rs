@@ -1,9 +1,6 @@
 //! Hierarchies in a directory, where folders can exist without objects.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod common;
-
-use common::{array_meta, names, open, open_with, store};
+use crate::common::{array_meta, names, open, open_with, store};
 use std::fs;
 use zarr_hierarchy::blocking::{Group, copy};
 use zarr_hierarchy::zarr_array::{Storage, standard};

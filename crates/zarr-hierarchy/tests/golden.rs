@@ -1,9 +1,6 @@
 //! Hierarchies as zarr-python 3.1.6 writes and consolidates them, in both formats.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod common;
-
-use common::{cost, json, names, open, store, text};
+use crate::common::{cost, json, names, open, store, text};
 use zarr_hierarchy::zarr_array::meta::json::Object;
 
 const ARRAY: &str = r#"{"shape": [2], "data_type": "uint8", "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}}, "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}}, "fill_value": 0, "codecs": [{"name": "bytes"}], "attributes": {}, "zarr_format": 3, "node_type": "array", "storage_transformers": []}"#;

@@ -1,10 +1,6 @@
 //! Migration from format 2 to 3 by metadata: the order of writes, and what an interruption leaves.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
-
-mod common;
-
-use common::hooked::{failing, unconditional};
+use crate::common::hooked::{failing, unconditional};
 use serde_json::{Value, json};
 use zarr_array::traits::{Bytes, Key, Prefix};
 use zarr_array::{Storage, block_on};

@@ -1,12 +1,9 @@
 //! Copies that replace a node never lose the source, through any handles.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
-mod common;
 
 use std::path::Path;
 
-use common::hooked::slow;
-use common::{ARRAY, ARRAY2, GROUP, GROUP2, key, keys, store, text};
+use crate::common::hooked::slow;
+use crate::common::{ARRAY, ARRAY2, GROUP, GROUP2, key, keys, store, text};
 use std::sync::atomic::Ordering;
 use zarr_hierarchy::blocking::copy;
 use zarr_hierarchy::zarr_array::Storage;

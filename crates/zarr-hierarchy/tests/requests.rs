@@ -1,12 +1,9 @@
 //! The numbers of requests, which are the same on every machine.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
-
-mod common;
 
 use std::sync::atomic::Ordering;
 
-use common::hooked::slow;
-use common::{ARRAY, ARRAY2, GROUP, GROUP2, array_meta, cost, key, open, open_with, store};
+use crate::common::hooked::slow;
+use crate::common::{ARRAY, ARRAY2, GROUP, GROUP2, array_meta, cost, key, open, open_with, store};
 use zarr_hierarchy::zarr_array::traits::block_on;
 use zarr_hierarchy::zarr_array::{Registry, Storage, blocking::Array, standard};
 use zarr_hierarchy::{Formats, Group, GroupOptions, UseConsolidated};

@@ -1,10 +1,7 @@
 //! The rules F of the specification, with one test for each rule that can be tested alone.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
-mod common;
-
-use common::hooked::failing;
-use common::{
+use crate::common::hooked::failing;
+use crate::common::{
     ARRAY, ARRAY2, GROUP, GROUP2, array_meta, consolidated, cost, json, key, keys, names, open, open_with,
     store, text, unlisted,
 };

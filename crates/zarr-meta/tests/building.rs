@@ -1,10 +1,6 @@
 //! New metadata: the form in which it is written, and early errors.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
-mod common;
-
-use common::{base, parse};
+use crate::common::{self, base, parse};
 use proptest::prelude::*;
 use serde_json::json;
 use zarr_meta::json::Value;

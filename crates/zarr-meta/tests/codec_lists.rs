@@ -1,14 +1,11 @@
 //! Lists of codecs: their full form, and whether two arrays have the same chunks.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
 use zarr_meta::codecs::{portable, written};
 use zarr_meta::json::Value;
 use zarr_meta::v3::Extension;
 use zarr_meta::{ArrayMeta, DataType, Ignore, Limits};
 
-mod common;
-use common::{base, registry};
+use crate::common::{base, registry};
 
 fn codecs(json: &str) -> Vec<Extension> {
     let list = Value::parse(&format!("[{json}]")).unwrap();

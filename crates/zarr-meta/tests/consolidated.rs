@@ -1,5 +1,4 @@
 //! Both forms of consolidated metadata.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use zarr_meta::consolidated::{Difference, Form, Index, remove_inline, same};
 use zarr_meta::json::Value;

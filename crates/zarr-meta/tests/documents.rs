@@ -1,11 +1,7 @@
 //! Documents of arrays and groups, one row for each case of docs/specification/core.md.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
-mod common;
-
-use common::Verdict::{Fine, Refused, Tolerated};
-use common::{base, check, parse, rows};
+use crate::common::Verdict::{Fine, Refused, Tolerated};
+use crate::common::{base, check, parse, rows};
 use zarr_meta::v3::NodeDocument;
 use zarr_meta::{Code, Limits, MetaErrorKind, Strict};
 

@@ -1,10 +1,6 @@
 //! Edited documents keep their spelling, and advice about documents is not an error.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
-mod common;
-
-use common::{BASE, Edits, base, group, open, parse};
+use crate::common::{self, BASE, Edits, base, group, open, parse};
 use proptest::prelude::*;
 use zarr_meta::json::Value;
 use zarr_meta::v3::NodeDocument;

@@ -1,11 +1,7 @@
 //! Data types beyond the core: configurations, elements and fill values, one row for each case of the rules.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
-mod common;
-
-use common::Verdict::{self, Fine, Tolerated, Unresolved};
-use common::{base, check, registry};
+use crate::common::Verdict::{self, Fine, Tolerated, Unresolved};
+use crate::common::{base, check, registry};
 use serde_json::{Value as Serde, json};
 use zarr_meta::json::Value;
 use zarr_meta::types::StructType;

@@ -1,11 +1,7 @@
 //! Extension objects, codecs and storage transformers, one row for each case of docs/specification/core.md.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
-mod common;
-
-use common::Verdict::{Advised, Fine, Refused, Tolerated, Unresolved};
-use common::{base, check, parse, rows};
+use crate::common::Verdict::{Advised, Fine, Refused, Tolerated, Unresolved};
+use crate::common::{self, base, check, parse, rows};
 use zarr_meta::v3::Extension;
 use zarr_meta::{Code, Diagnostic, Strict};
 

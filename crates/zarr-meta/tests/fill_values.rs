@@ -1,11 +1,7 @@
 //! Fill values of core data types, down to the bits, one row for each case of docs/specification/data-types.md.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
-mod common;
-
-use common::Verdict::{self, Fine, Refused, Tolerated, Unresolved};
-use common::{base, check, open};
+use crate::common::Verdict::{self, Fine, Refused, Tolerated, Unresolved};
+use crate::common::{base, check, open};
 use proptest::prelude::*;
 use zarr_meta::json::Value;
 use zarr_meta::{Code, DataType, Diagnostic, FillValue, Strict, fill};

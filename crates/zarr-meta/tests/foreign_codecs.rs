@@ -1,7 +1,5 @@
 //! Codec configurations of format 2 in forms that numcodecs does not define, but other programs write.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
 use zarr_meta::{ArrayMeta, Code, Diagnostic, Ignore, Limits, Members2, MetaErrorKind, Strict};
 
 fn zarray(dtype: &str, filters: &str, compressor: &str) -> String {

@@ -1,14 +1,10 @@
 //! Chunk grids and key encodings in metadata, one row for each case of docs/specification/grids-and-keys.md.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
-mod common;
-
 use std::ops::Range;
 use std::sync::Arc;
 
-use common::Verdict::{Fine, Tolerated, Unresolved};
-use common::{base, check, open};
+use crate::common::Verdict::{Fine, Tolerated, Unresolved};
+use crate::common::{base, check, open};
 use zarr_meta::{ArrayMeta, Code, Diagnostic, Ignore, Limits, Registry};
 use zarr_traits::{
     ChunkGrid, ChunkGridEntry, CodecError, CodecResult, Destination, Entry, Region, Run, Scratch, Source,

@@ -1,7 +1,5 @@
 //! The JSON layer: what it keeps, tolerates and refuses, and hostile input.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
 use zarr_meta::json::{Document, Kind, Object, Value};
 use zarr_meta::{Code, Diagnostic, Ignore, Limits, MetaErrorKind, MetaResult, Strict};
 

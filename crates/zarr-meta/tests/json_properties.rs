@@ -1,7 +1,5 @@
 //! Properties of the JSON layer: nothing is lost, an edit changes one member, no bytes make the reader panic.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
 use proptest::prelude::*;
 use zarr_meta::json::{Document, Kind, Value};
 use zarr_meta::{Diagnostic, Limits, MetaResult};

@@ -1,11 +1,7 @@
 //! Members that the specification does not define, and groups, one row for each case of the rules.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
-mod common;
-
-use common::Verdict::{Fine, Refused, Tolerated};
-use common::{base, group, parse, rows};
+use crate::common::Verdict::{Fine, Refused, Tolerated};
+use crate::common::{base, group, parse, rows};
 use zarr_meta::v3::{GroupDocument, NodeDocument};
 use zarr_meta::{Code, Limits, Strict};
 

@@ -1,7 +1,5 @@
 //! Nodes of any format: their documents, and which bytes an edit keeps.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
 use zarr_meta::{Code, DocumentName, Documents, Format, GroupMeta, Ignore, Limits, NodeMeta, Strict};
 
 const ARRAY: &str = r#"{

@@ -1,5 +1,4 @@
 //! The `rectilinear` chunk grid, one row for each case of docs/specification/grids-and-keys.md.
-#![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use std::sync::Arc;
 

@@ -1,7 +1,6 @@
 //! Arrays of format 1.
 
-mod common;
-
+use crate::common;
 use zarr_meta::{
     ArrayMeta, Code, Diagnostic, DocumentName, Documents, Format, Ignore, Limits, MetaErrorKind, NodeMeta,
 };

@@ -1,7 +1,6 @@
 //! Documents of arrays of format 2, and their meaning in format 3.
 
-mod common;
-
+use crate::common;
 use zarr_meta::json::Value;
 use zarr_meta::{
     ArrayMeta, Code, DATA_TYPES, Diagnostic, Ignore, Limits, MetaErrorKind, MetaResult, Registry, Strict,

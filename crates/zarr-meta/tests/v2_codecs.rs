@@ -1,7 +1,5 @@
 //! Filters and compressors of format 2, and the codecs that they become.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
 use zarr_meta::{ArrayMeta, Ignore, Limits};
 
 /// Returns the codecs, without white space, and the number of obstacles to a document of format 3.

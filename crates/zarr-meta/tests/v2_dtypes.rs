@@ -1,7 +1,5 @@
 //! dtypes and fill values of format 2, and their forms in format 3.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
 use zarr_meta::{ArrayMeta, Code, DATA_TYPES, Diagnostic, Ignore, Limits, Registry};
 
 /// Returns the data type, the fill value and the codec that turns elements into bytes, or the error.

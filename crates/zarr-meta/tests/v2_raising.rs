@@ -1,15 +1,12 @@
 //! Conversion of arrays and groups from format 3 to format 2 and back.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
 use serde_json::json;
 use zarr_meta::v3::Extension;
 use zarr_meta::{
     ArrayMeta, Code, DataType, Diagnostic, DocumentName, Format, GroupMeta, Ignore, Limits, MetaErrorKind,
 };
 
-mod common;
-use common::base;
+use crate::common::base;
 
 fn v3(edits: &[(&str, &str)]) -> ArrayMeta {
     let encoding = ("chunk_key_encoding", r#"{"name":"v2","configuration":{"separator":"."}}"#);

@@ -1,14 +1,11 @@
 //! Nothing from a server is held before it is known to be within bounds: bodies of any length, declared or not, whole
 //! objects, ranges, errors, redirects.
-#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
-
-mod common;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use common::double::Double;
-use common::{Answer, Asked, Server, all, brief, key, object, refused, web};
+use crate::common::double::Double;
+use crate::common::{Answer, Asked, Server, all, brief, key, object, refused, web};
 use zarr_store_object::ObjectStorage;
 use zarr_traits::StoreErrorKind::{self, Io, PermissionDenied, TooLarge, Unavailable, Unsupported};
 use zarr_traits::{ByteRange, Bytes, Storage, StoreResult, block_on, store::ReadVersion};

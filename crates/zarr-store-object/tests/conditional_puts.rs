@@ -1,16 +1,13 @@
 //! The results of conditional puts with lost answers: `Done` if this put was applied, `Conflict` if not, and an error
 //! of kind `Uncertain` if that is unknown (contract of stores, rule 11).
-#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
-
-mod common;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use common::double::Other::{self, Deletes, Hides, Nothing, Puts};
-use common::double::Step::{Applied, Dropped, Forbidden, Pass};
-use common::double::{Double, Step};
-use common::{Answer, Server, key, object, refused, s3};
+use crate::common::double::Other::{self, Deletes, Hides, Nothing, Puts};
+use crate::common::double::Step::{Applied, Dropped, Forbidden, Pass};
+use crate::common::double::{Double, Step};
+use crate::common::{Answer, Server, key, object, refused, s3};
 use zarr_store_object::ObjectStorage;
 use zarr_traits::StoreErrorKind::{self, PermissionDenied, Unavailable, Uncertain};
 use zarr_traits::{

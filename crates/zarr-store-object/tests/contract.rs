@@ -1,5 +1,4 @@
 //! The store keeps the contract of stores over any `object_store`.
-#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::sync::Arc;
 

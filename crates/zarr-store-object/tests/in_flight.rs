@@ -1,11 +1,8 @@
 //! `in_flight` limits the requests at once of one handle, over all operations.
-#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
-
-mod common;
 
 use std::time::Duration;
 
-use common::{Answer, Asked, Server, brief, deleted, key, object, open, prefix};
+use crate::common::{Answer, Asked, Server, brief, deleted, key, object, open, prefix};
 use futures_util::future::join_all;
 use zarr_traits::{ByteRange, Bytes, Storage, block_on, store::ReadVersion};
 

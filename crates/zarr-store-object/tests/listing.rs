@@ -1,12 +1,9 @@
 //! Listings are complete and ascending for stores with any order, and bounded for any answers.
-#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
-
-mod common;
 
 use std::sync::Arc;
 
-use common::double::Double;
-use common::{Answer, Asked, Server, all, brief, buckets, deleted, key, open, prefix, s3};
+use crate::common::double::Double;
+use crate::common::{Answer, Asked, Server, all, brief, buckets, deleted, key, open, prefix, s3};
 use zarr_store_object::ObjectStorage;
 use zarr_store_object::object_store::local::LocalFileSystem;
 use zarr_traits::StoreErrorKind::{Io, LimitExceeded, TooLarge, Unsupported};

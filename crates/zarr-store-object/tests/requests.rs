@@ -1,11 +1,8 @@
 //! What is sent, how often, and what is recorded.
-#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
-
-mod common;
 
 use std::sync::{Arc, Mutex};
 
-use common::{Answer, Asked, Server, all, brief, key, object, refused, web};
+use crate::common::{self, Answer, Asked, Server, all, brief, key, object, refused, web};
 use zarr_store::{Request, Trace};
 use zarr_traits::{
     ByteRange, Storage, StoreErrorKind, block_on,

@@ -1,11 +1,8 @@
 //! Credentials are never part of an error, a log line or a record, even for mistyped URLs.
-#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
-
-mod common;
 
 use std::sync::{Arc, Mutex};
 
-use common::{Answer, Server, brief, key, open};
+use crate::common::{Answer, Server, brief, key, open};
 use proptest::prelude::*;
 use zarr_store::{Access, Trace};
 use zarr_traits::block_on;

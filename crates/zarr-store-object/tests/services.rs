@@ -1,11 +1,8 @@
 //! Requests to the services, and the results of their answers. The answers follow the documentation of the services:
 //! "Error responses" and the pages of the operations in the Amazon S3 API Reference, the XML API of Google Cloud
 //! Storage, the Blob service REST API of Azure.
-#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
-mod common;
-
-use common::{Answer, Asked, Server, brief, buckets, key, refused};
+use crate::common::{self, Answer, Asked, Server, brief, buckets, key, refused};
 use zarr_store_object::object_store::path::Path;
 use zarr_traits::StoreErrorKind::{self, Io, PermissionDenied, RangeNotSatisfiable, Unavailable, Uncertain};
 use zarr_traits::{

@@ -1,0 +1,34 @@
+//! All tests of this crate as one program, which is built and linked once. Those that count all memory of the process
+//! are a program of their own.
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+mod arrow;
+mod common;
+mod concurrency;
+mod counts;
+mod counts_sharded;
+mod elements;
+#[cfg(feature = "zfp")]
+mod extensions;
+mod formats;
+mod hostile;
+mod hostile_sharded;
+mod huge_shards;
+mod interleaved;
+mod layers;
+#[cfg(feature = "zfp")]
+mod matrix;
+#[cfg(feature = "bytemuck")]
+mod pod;
+mod pools;
+mod rectilinear;
+mod round_trip;
+mod rows;
+mod shapes;
+mod sharded;
+mod strings;
+mod structs;
+mod third_party;
+mod times;
+mod transformers;
+mod zip;
