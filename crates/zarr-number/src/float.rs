@@ -2,8 +2,8 @@
 
 use super::{Beyond, Real, Rounding};
 
-/// A binary floating-point format: the sizes of its sign, exponent and fraction, and its special values (section B.3 of
-/// the rules, rules B20 to B28).
+/// A binary floating-point format: the sizes of its sign, exponent and fraction, and its special values (rules B20
+/// to B28).
 ///
 /// The bits of a number are the low bits of a `u64`.
 ///

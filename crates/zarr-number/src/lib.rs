@@ -130,8 +130,7 @@ impl Numeric {
         (least..=most).contains(&integer).then_some(low_bits(integer))
     }
 
-    /// Returns the component for a fill value in JSON, for integers and real floats (sections B.2 and B.3 of the
-    /// rules).
+    /// Returns the component for a fill value in JSON, for integers and real floats.
     ///
     /// A JSON number with a fraction is first parsed as a double, so it can be rounded twice.
     pub fn from_json(self, value: &Value) -> Option<u64> {
