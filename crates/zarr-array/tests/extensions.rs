@@ -444,7 +444,7 @@ fn k8_only_overriding_replaces_a_registered_name() {
     let registry = known_here();
     for entry in OWN {
         let e = registry.with(std::slice::from_ref(entry)).unwrap_err();
-        let words = format!("the {} \"test.same\" is registered already", entry.point());
+        let words = format!("the {} \"test.same\" is already registered", entry.point());
         assert!(e.to_string() == words || e.to_string().contains("test.typed"), "{e}");
         let _ = registry.overriding(std::slice::from_ref(entry));
     }

@@ -46,13 +46,13 @@ fn a_broken_entry_fails_its_inner_chunk_and_no_other() {
     let place = (INNER + 2) * LEN;
     use ArrayErrorKind::{Checksum, Corrupt};
     for (entry, kind, why) in [
-        ([MAX - 7, 16], Corrupt, "end behind 2^64"),
-        ([MAX - 3, 4], Corrupt, "end behind 2^64"),
+        ([MAX - 7, 16], Corrupt, "end beyond 2^64"),
+        ([MAX - 3, 4], Corrupt, "end beyond 2^64"),
         ([0, 1 << 50], Corrupt, "overlap the index or lie outside"),
         ([16 * LEN, 16], Corrupt, "overlap the index"),
         ([16 * LEN + INDEX, LEN], Corrupt, "overlap the index or lie outside"),
-        ([MAX, LEN], Corrupt, "half a missing inner chunk"),
-        ([place, MAX], Corrupt, "half a missing inner chunk"),
+        ([MAX, LEN], Corrupt, "both numbers are 2^64 - 1"),
+        ([place, MAX], Corrupt, "both numbers are 2^64 - 1"),
         ([place, 2], Corrupt, "crc32c"),
         ([place, 0], Corrupt, "crc32c"),
         ([place, LEN - 2], Checksum, "crc32c"),

@@ -1,4 +1,4 @@
-//! The codec: shards to elements and back, whole.
+//! The codec: encodes and decodes whole shards.
 
 use std::sync::Arc;
 
@@ -15,12 +15,12 @@ use crate::inner::{Overlap, Touched};
 use crate::read::ShardRead;
 use crate::update::{ShardUpdate, append};
 
-/// What the codec and its readers share.
+/// The data shared by the codec, its readers and its writers.
 #[derive(Debug)]
 pub(crate) struct Shard {
     /// The shape of inner chunks; no length is 0.
     pub(crate) chunk: Dims,
-    /// What missing inner chunks are full of.
+    /// The fill value of missing inner chunks.
     pub(crate) fill: FillValue,
     /// The codecs of inner chunks.
     pub(crate) inner: Arc<Chain>,
@@ -28,9 +28,9 @@ pub(crate) struct Shard {
     pub(crate) index: Chain,
     /// Whether the index is at the start of the object.
     pub(crate) at_start: bool,
-    /// Bytes that an index may have, decoded.
+    /// The most bytes of a decoded index.
     pub(crate) index_limit: u64,
-    /// Bytes that an object may have.
+    /// The most bytes of an object.
     pub(crate) object_limit: u64,
 }
 
@@ -73,7 +73,7 @@ impl ArrayBytesCodec for Sharding {
         Ok(())
     }
 
-    /// For codecs around the shard; an engine that writes a shard as it is encodes inner chunks by way of
+    /// Used if other codecs surround the shard. Otherwise an engine encodes inner chunks through
     /// [`update`](Self::update).
     fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
         let all = SelectedPart::all(Region::whole(src.shape()));
@@ -83,7 +83,7 @@ impl ArrayBytesCodec for Sharding {
         append(&update, true, &src, out, scratch).map(drop)
     }
 
-    /// Never exact: inner chunks that hold nothing but the fill value are left out.
+    /// Never exact: inner chunks that contain only the fill value are left out.
     fn encoded_size(&self, shape: &[u64]) -> EncodedSize {
         let bound = self.0.layout(shape).ok().and_then(|layout| self.0.object_bound(&layout));
         bound.map_or(EncodedSize::Unknown, EncodedSize::AtMost)
@@ -111,7 +111,7 @@ impl ArrayBytesCodec for Sharding {
 }
 
 impl Shard {
-    /// Bytes that a shard has at most.
+    /// Returns the most bytes of an encoded shard.
     pub(crate) fn object_bound(&self, layout: &Layout) -> Option<u64> {
         let one = self.inner.encoded_size(&self.chunk).bound()?;
         one.checked_mul(layout.len())?.checked_add(layout.index_len)
@@ -127,7 +127,7 @@ pub(crate) fn to_usize(n: u64) -> Option<usize> {
     usize::try_from(n).ok()
 }
 
-/// What the checks before rule out.
+/// Returns the error for a state that earlier checks exclude.
 pub(crate) fn outside() -> CodecError {
-    CodecError::new(CodecErrorKind::InvalidArgument, "the part is not inside of the shard")
+    CodecError::new(CodecErrorKind::InvalidArgument, "the part is not inside the shard")
 }

@@ -1,4 +1,4 @@
-//! The index: where each inner chunk lies. Everything that is read from it is checked here (D7.4 to D7.12).
+//! The index: the place of each inner chunk. Every number from an index is checked here.
 
 use zarr_traits::strided::{bytes_of_mut, zeroed};
 use zarr_traits::{
@@ -9,38 +9,38 @@ use zarr_traits::{
 use crate::codec::Shard;
 use crate::inner::Touched;
 
-/// Both numbers of the entry of an inner chunk that is not stored (D7.6).
+/// The offset and the length of a missing inner chunk.
 pub(crate) const MISSING: u64 = u64::MAX;
 
-/// What errors call the index.
+/// The name of the index in error messages.
 const IN_INDEX: &str = "in the index of the shard";
 
-/// Bytes of an entry, decoded.
+/// The bytes of a decoded entry.
 const ENTRY_SIZE: u64 = 16;
 
-/// What a shard of some shape looks like.
+/// The layout of a shard of a given shape.
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
-    /// Inner chunks in each dimension.
+    /// The number of inner chunks in each dimension.
     pub(crate) chunks: Dims,
-    /// The shape of the index: the same, and 2.
+    /// The shape of the index: `chunks` and a last dimension of 2.
     pub(crate) index: Dims,
-    /// Bytes of the encoded index.
+    /// The bytes of the encoded index.
     pub(crate) index_len: u64,
 }
 
 impl Layout {
-    /// The number of inner chunks; the index was checked to fit into memory.
+    /// The number of inner chunks. It fits, as the index was checked to fit into memory.
     pub(crate) fn len(&self) -> u64 {
         self.chunks.product().unwrap_or(u64::MAX)
     }
 }
 
 impl Shard {
-    /// The layout of a shard of `shape`.
+    /// Returns the layout of a shard of `shape`.
     ///
     /// # Errors
-    /// When inner chunks do not divide it (D7.2), or its index exceeds the limits.
+    /// If the shape of inner chunks does not divide `shape`, or the index exceeds the limits.
     pub(crate) fn layout(&self, shape: &[u64]) -> CodecResult<Layout> {
         let divides = shape.len() == self.chunk.len()
             && shape.iter().zip(&self.chunk).all(|(shard, chunk)| shard.is_multiple_of(*chunk));
@@ -61,12 +61,12 @@ impl Shard {
         let mut index = chunks.clone();
         index.push(2);
         let EncodedSize::Exact(index_len) = self.index.encoded_size(&index) else {
-            return Err(CodecError::configuration("the size of the encoded index is not known"));
+            return Err(CodecError::configuration("the size of the encoded index is unknown"));
         };
         Ok(Layout { chunks, index, index_len })
     }
 
-    /// The entries of the inner chunks `touched`, from the bytes of the index.
+    /// Decodes the entries of the inner chunks `touched` from the bytes of the index.
     pub(crate) fn entries(
         &self,
         src: &[u8],
@@ -77,7 +77,7 @@ impl Shard {
         let (mut start, mut shape) = (touched.first.clone(), touched.count.clone());
         start.push(0);
         shape.push(2);
-        let wrong = || CodecError::new(CodecErrorKind::InvalidArgument, "no part of the shard");
+        let wrong = || CodecError::new(CodecErrorKind::InvalidArgument, "the part is not inside the shard");
         let len = shape.product().and_then(|n| usize::try_from(n).ok()).ok_or_else(wrong)?;
         let mut values = zeroed::<u64>(len)?;
         let dst = Destination::dense(bytes_of_mut(&mut values), &shape, size_of::<u64>())?;
@@ -87,7 +87,7 @@ impl Shard {
         Ok(Entries { touched, values })
     }
 
-    /// The bytes of the index in those of a whole shard.
+    /// Returns the bytes of the index in a whole shard.
     pub(crate) fn index_of<'a>(&self, src: &'a [u8], layout: &Layout) -> CodecResult<&'a [u8]> {
         let split = usize::try_from(layout.index_len).ok().and_then(|len| {
             if self.at_start { src.get(..len) } else { src.get(src.len().checked_sub(len)?..) }
@@ -110,11 +110,11 @@ impl Shard {
         if made == layout.index_len {
             return Ok(());
         }
-        let message = format!("index_codecs made {made} bytes and had promised {}", layout.index_len);
+        let message = format!("index_codecs made {made} bytes but promised {}", layout.index_len);
         Err(CodecError::new(CodecErrorKind::Unsupported, message))
     }
 
-    /// Where inner chunks may lie in an object of `size` bytes, as far as that is known.
+    /// Returns the bytes where inner chunks may be, in an object of `size` bytes if the size is known.
     pub(crate) fn room(&self, layout: &Layout, size: Option<u64>) -> Room {
         if self.at_start {
             Room { from: layout.index_len, to: size }
@@ -123,7 +123,7 @@ impl Shard {
         }
     }
 
-    /// The error about an object of `len` bytes that has no room for its index (D7.t13).
+    /// Returns the error for an object of `len` bytes, which is too short for its index (rule D7.t13).
     pub(crate) fn too_short(&self, len: usize, layout: &Layout) -> CodecError {
         CodecError::corrupt(format!("{len} bytes are too few for an index of {}", layout.index_len))
     }
@@ -137,25 +137,25 @@ pub(crate) struct Entries {
 }
 
 impl Entries {
-    /// Offset and number of bytes of the inner chunk `number`, as the index has them; missing where it is outside of the
+    /// Returns the offset and length of inner chunk `number` from the index, or a missing entry if it is outside the
     /// box.
     pub(crate) fn of(&self, number: &[u64]) -> [u64; 2] {
         let place = self.touched.place(number).and_then(|place| self.values.get(2 * place..2 * place + 2));
         place.map_or([MISSING; 2], |entry| [entry[0], entry[1]])
     }
 
-    /// Whether all of these inner chunks are in the box.
+    /// Whether all inner chunks of `touched` are in the box.
     pub(crate) fn covers(&self, touched: &Touched) -> bool {
         self.touched.covers(touched)
     }
 
-    /// Bytes of memory.
+    /// The bytes of memory that the entries take.
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(&self.values[..]) + size_of::<Self>()
     }
 }
 
-/// Where inner chunks may lie: not in the index, not outside of the object (D7.11).
+/// The bytes where inner chunks may be: inside the object and outside the index.
 #[derive(Debug)]
 pub(crate) struct Room {
     from: u64,
@@ -163,10 +163,10 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// The bytes of the inner chunk `number` with this `entry`; `None` when it is not stored.
+    /// Returns the bytes of inner chunk `number` with this `entry`, or `None` if it is missing.
     ///
     /// # Errors
-    /// When the entry is broken. Other inner chunks are none the worse for it.
+    /// If the entry is invalid. Other inner chunks are not affected.
     pub(crate) fn span(&self, number: &[u64], entry: [u64; 2]) -> CodecResult<Option<Span>> {
         let [offset, len] = entry;
         let broken = |why: &str| {
@@ -176,9 +176,9 @@ impl Room {
         match (offset == MISSING, len == MISSING, offset.checked_add(len)) {
             (true, true, _) => Ok(None),
             (true, false, _) | (false, true, _) => {
-                broken("are half a missing inner chunk, both numbers or none must be 2^64 - 1")
+                broken("are invalid, both numbers are 2^64 - 1 for a missing inner chunk")
             }
-            (_, _, None) => broken("end behind 2^64"),
+            (_, _, None) => broken("end beyond 2^64"),
             _ if offset < self.from => broken("overlap the index"),
             (_, _, Some(end)) if self.to.is_some_and(|to| end > to) => {
                 broken("overlap the index or lie outside of the object")

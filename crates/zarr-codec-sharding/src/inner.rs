@@ -1,4 +1,4 @@
-//! Which inner chunks a part of a shard touches, and what of each.
+//! The inner chunks that a part of a shard touches, and their overlaps.
 
 use zarr_traits::{Dims, Region, update::InnerOrder};
 
@@ -7,12 +7,12 @@ use zarr_traits::{Dims, Region, update::InnerOrder};
 pub(crate) struct Touched {
     /// The first of them.
     pub(crate) first: Dims,
-    /// How many there are in each dimension.
+    /// Their number in each dimension.
     pub(crate) count: Dims,
 }
 
 impl Touched {
-    /// Those that `part` touches where inner chunks are of shape `chunk`, which has no 0.
+    /// Returns the inner chunks of shape `chunk` (without zeros) that `part` touches.
     pub(crate) fn by(part: &Region, chunk: &[u64]) -> Self {
         let first: Dims = part.start().iter().zip(chunk).map(|(start, len)| start / len).collect();
         let ends = part.start().iter().zip(part.shape()).map(|(start, len)| start + len);
@@ -24,17 +24,17 @@ impl Touched {
         Self { first, count }
     }
 
-    /// All of a grid.
+    /// Returns all inner chunks of a grid.
     pub(crate) fn all(chunks: &Dims) -> Self {
         Self { first: Dims::filled(0, chunks.len()), count: chunks.clone() }
     }
 
-    /// How many they are; the index has been checked to fit into memory.
+    /// The number of inner chunks. It fits, as the index was checked to fit into memory.
     pub(crate) fn len(&self) -> u64 {
         self.count.product().unwrap_or(u64::MAX)
     }
 
-    /// Where the inner chunk `number` stands among them, in C order; `None` when it is not touched.
+    /// Returns the position of inner chunk `number` in C order of the box, or `None` if it is outside.
     pub(crate) fn place(&self, number: &[u64]) -> Option<usize> {
         let mut place = 0;
         for (dim, number) in number.iter().enumerate() {
@@ -44,27 +44,27 @@ impl Touched {
         usize::try_from(place).ok()
     }
 
-    /// Whether all of `others` are among them.
+    /// Whether the box contains all of `others`.
     pub(crate) fn covers(&self, others: &Self) -> bool {
         let ends = |of: &Self, dim: usize| of.first[dim].saturating_add(of.count[dim]);
         (0..self.first.len())
             .all(|dim| self.first[dim] <= others.first[dim] && ends(others, dim) <= ends(self, dim))
     }
 
-    /// Positions among those touched.
+    /// Returns all positions in the box, in the given order.
     pub(crate) fn positions(&self, order: InnerOrder) -> Positions {
         let none = self.count.contains(&0);
         let first = Dims::filled(0, self.count.len());
         Positions { count: self.count.clone(), order, next: (!none).then_some(first) }
     }
 
-    /// The inner chunk at a position.
+    /// Returns the number of the inner chunk at a position in the box.
     pub(crate) fn chunk(&self, position: &[u64]) -> Dims {
         self.first.iter().zip(position).map(|(first, at)| first + at).collect()
     }
 }
 
-/// Counts through a box.
+/// An iterator over the positions in a box.
 pub(crate) struct Positions {
     count: Dims,
     order: InnerOrder,
@@ -72,7 +72,7 @@ pub(crate) struct Positions {
 }
 
 impl Positions {
-    /// The position after `at` in C order.
+    /// Returns the position after `at` in C order.
     fn next_row_by_row(&self, mut at: Dims) -> Option<Dims> {
         for dim in (0..at.len()).rev() {
             at[dim] += 1;
@@ -84,9 +84,9 @@ impl Positions {
         None
     }
 
-    /// The position after `at` on a Z-shaped curve: adds one to the number that the bits of all dimensions make together,
-    /// the lowest bits of all dimensions first, and within these the last dimension first. A bit that would leave the box is
-    /// carried over, because all bits below it are 0 then.
+    /// Returns the position after `at` on a Z-shaped curve. It adds one to the number made of the interleaved bits of
+    /// all dimensions: lowest bits first, and within equal bits the last dimension first. A bit that would leave the
+    /// box is carried over, because all bits below it are then 0.
     fn next_on_curve(&self, mut at: Dims) -> Option<Dims> {
         let longest = self.count.iter().copied().max().unwrap_or(1);
         for bit in 0..u64::BITS - (longest - 1).leading_zeros() {
@@ -116,17 +116,17 @@ impl Iterator for Positions {
     }
 }
 
-/// What a part of the shard and an inner chunk have in common.
+/// The overlap of a part of a shard with an inner chunk.
 #[derive(Debug)]
 pub(crate) struct Overlap {
-    /// Where it begins in the part.
+    /// The position of the overlap in the part.
     pub(crate) at: Dims,
-    /// Where it lies in the inner chunk.
+    /// The overlap within the inner chunk.
     pub(crate) within: Region,
 }
 
 impl Overlap {
-    /// Of `part` and the inner chunk number `number`, of shape `chunk`. `None` when they do not touch.
+    /// Returns the overlap of `part` with inner chunk `number` of shape `chunk`, or `None` if they do not touch.
     pub(crate) fn of(part: &Region, number: &[u64], chunk: &[u64]) -> Option<Self> {
         let (mut at, mut start, mut shape) = (Dims::new(), Dims::new(), Dims::new());
         for (dim, (number, len)) in number.iter().zip(chunk).enumerate() {

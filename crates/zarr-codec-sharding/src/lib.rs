@@ -12,7 +12,7 @@ use zarr_traits::{
     codec::{CodecEntry, CodecKind},
 };
 
-/// The row of this codec in a registry.
+/// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new(NAME, CodecKind::ArrayBytes, open::build));
 
 const NAME: &str = "sharding_indexed";

@@ -1,4 +1,4 @@
-//! From the configuration to a codec: what cannot work is refused here, when the array is opened.
+//! Builds the codec from its configuration. Unusable configurations fail here, when the array is opened.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use zarr_traits::{
 use crate::codec::{Shard, Sharding};
 use crate::index::MISSING;
 
-/// D7.1 to D7.4.
+/// Builds the codec (rules D7.1 to D7.4).
 pub(crate) fn build(
     configuration: &mut Configuration<'_>,
     repr: &Repr,
@@ -38,7 +38,7 @@ pub(crate) fn build(
     inner.check_shape(&chunk).map_err(|e| e.at("/configuration/codecs"))?;
     let entries = Repr::new(DataType::UInt64, FillValue::of(MISSING), repr.rank.saturating_add(1));
     let index = Chain::of_member(configuration, "index_codecs", entries, context)?;
-    // The index must be found without being read first. That is so for every shape if it is so for one.
+    // The index is located by its size, so the size must be known. If it is known for one shape, it is known for all.
     let mut one = Dims::filled(1, repr.rank);
     one.push(2);
     if !matches!(index.encoded_size(&one), EncodedSize::Exact(_)) {

@@ -1,5 +1,5 @@
-//! Reading part of a shard: first its index, then only the inner chunks that the part touches. Inner chunks that can be
-//! read in part themselves (shards in shards, uncompressed ones) are asked the same way, in place.
+//! Partial reads of a shard: first the index, then only the inner chunks that the part touches. Inner chunks that
+//! support partial reads (shards in shards, uncompressed chunks) are read in the same way.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::codec::{Shard, outside};
 use crate::index::{Entries, Layout};
 use crate::inner::{Overlap, Touched};
 
-/// A read that wants at least this share of the inner chunks takes the object whole.
+/// A read that touches at least this share of the inner chunks reads the whole object.
 const MOST: (u64, u64) = (3, 4);
 
-/// Of an index of at most this many entries all are decoded, so that they serve other reads as well.
+/// An index with at most this many entries is decoded completely, so that other reads can use it.
 const REMEMBERED: u64 = 1 << 20;
 
 #[derive(Debug)]
@@ -27,18 +27,18 @@ pub(crate) struct ShardRead {
     part: Region,
     hints: Hints,
     touched: Touched,
-    /// The index, or the object; then what inner chunks want.
+    /// The index or the object; later the ranges that inner chunks want.
     wants: Vec<ByteRange>,
     index: Option<Arc<Index>>,
-    /// The inner chunks that are read in part, in the order of the positions.
+    /// The inner chunks that are read in part, in order of position.
     nested: Vec<Nested>,
 }
 
-/// What is known of a shard once its index was read.
+/// The decoded index of a shard.
 #[derive(Debug)]
 struct Index {
     entries: Entries,
-    /// The size of the object, where the store tells it; else it is the store that refuses what lies outside.
+    /// The size of the object, if the store reports it. Otherwise the store refuses ranges outside the object.
     size: Option<u64>,
 }
 
@@ -69,13 +69,13 @@ impl ShardRead {
         };
         let mut read = Self { shard, layout, part, hints, touched, wants, index, nested: Vec::new() };
         if read.index.is_some() && read.look_inside().is_err() {
-            // What is broken is reported with the pieces, by then inner chunks that are not read in part.
+            // Errors are reported with the pieces, where these inner chunks are read whole.
             (read.nested, read.wants) = (Vec::new(), Vec::new());
         }
         read
     }
 
-    /// Begins the reads of inner chunks that need not be read whole.
+    /// Starts partial reads of those inner chunks that need not be read whole.
     fn look_inside(&mut self) -> CodecResult<()> {
         if self.is_aligned() {
             return Ok(());
@@ -99,13 +99,13 @@ impl ShardRead {
         self.ask_nested()
     }
 
-    /// Whether the part is made of whole inner chunks.
+    /// Whether the part consists of whole inner chunks.
     fn is_aligned(&self) -> bool {
         let sides = self.part.start().iter().zip(self.part.shape()).zip(&self.shard.chunk);
         sides.into_iter().all(|((start, len), chunk)| start % chunk == 0 && len % chunk == 0)
     }
 
-    /// Whether a part of an inner chunk takes less memory by its pieces than the inner chunk takes whole.
+    /// Whether reading part of an inner chunk by its pieces takes less memory than the whole inner chunk.
     fn is_better_in_part(&self, within: &Region) -> bool {
         let Shard { chunk, inner, fill, object_limit, .. } = &*self.shard;
         if within.is_whole(chunk) {
@@ -117,7 +117,7 @@ impl ShardRead {
         pieces <= whole.unwrap_or(u64::MAX).min(*object_limit)
     }
 
-    /// Gathers what inner chunks want, as ranges of the object.
+    /// Collects the ranges that inner chunks want, as ranges of the object.
     fn ask_nested(&mut self) -> CodecResult<()> {
         self.wants.clear();
         for nested in &self.nested {
@@ -152,7 +152,7 @@ impl ShardRead {
             true => (self.shard.index_of(bytes, &self.layout)?, Some(bytes.len() as u64)),
             false => (bytes, size),
         };
-        // a suffix of a shorter object is all of it
+        // A suffix range of a shorter object returns the whole object.
         if index.len() as u64 != self.layout.index_len {
             return Err(self.shard.too_short(index.len(), &self.layout));
         }
@@ -164,14 +164,14 @@ impl ShardRead {
         if whole { Ok(()) } else { self.look_inside() }
     }
 
-    /// The inner chunk at a position, and what it has in common with the part.
+    /// Returns the inner chunk at a position and its overlap with the part.
     fn inner_chunk(&self, position: &[u64]) -> CodecResult<(Dims, Overlap)> {
         let number = self.touched.chunk(position);
         let overlap = Overlap::of(&self.part, &number, &self.shard.chunk).ok_or_else(outside)?;
         Ok((number, overlap))
     }
 
-    /// Where an inner chunk lies; `None` when it is not stored.
+    /// Returns the bytes of an inner chunk, or `None` if it is missing.
     fn span(&self, number: &[u64]) -> CodecResult<Option<Span>> {
         let index = self.index.as_ref().ok_or_else(misused)?;
         self.shard.room(&self.layout, index.size).span(number, index.entries.of(number))
@@ -191,7 +191,7 @@ impl ShardRead {
                     let inside =
                         piece.span.end().zip(inner.span.end()).is_some_and(|(end, last)| end <= last);
                     if piece.span.len > 0 && !inside {
-                        let message = format!("a part of it lies outside of its {} bytes", inner.span.len);
+                        let message = format!("a part of it lies outside its {} bytes", inner.span.len);
                         return Err(CodecError::corrupt(message).in_inner_chunk(&number));
                     }
                     piece.at = piece.at.iter().zip(&overlap.at).map(|(at, first)| at + first).collect();
@@ -217,7 +217,7 @@ impl ShardRead {
 }
 
 impl Shard {
-    /// Whether one request for the whole object beats two for a part of it.
+    /// Whether one request for the whole object is better than two for a part.
     fn is_better_whole(&self, layout: &Layout, touched: &Touched, hints: Hints) -> bool {
         let most = touched.len().saturating_mul(MOST.1) >= layout.len().saturating_mul(MOST.0);
         let small = self.object_bound(layout).is_some_and(|bound| bound <= hints.whole);
@@ -256,6 +256,6 @@ impl ChunkRead for ShardRead {
 fn misused() -> CodecError {
     CodecError::new(
         CodecErrorKind::InvalidArgument,
-        "a shard is fed what it wants, and then asked for pieces",
+        "feed a shard the ranges it wants before asking for pieces",
     )
 }

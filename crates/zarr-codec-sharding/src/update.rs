@@ -1,4 +1,4 @@
-//! Writing a shard, or a part of one: inner chunks that are written are encoded, all others keep their bytes.
+//! Writes of a shard or a part of it: written inner chunks are encoded, all others keep their bytes.
 
 use std::sync::Arc;
 
@@ -21,31 +21,31 @@ pub(crate) struct ShardUpdate {
     layout: Layout,
     how: InnerChunks,
     picks: SelectedPart,
-    /// Per dimension, what is written, cut at the borders of inner chunks.
+    /// The written elements of each dimension, cut at the borders of inner chunks.
     written: Vec<Cut>,
     count: usize,
     old: Option<Old>,
 }
 
-/// The shard as it was.
+/// The shard before the update.
 #[derive(Debug)]
 struct Old {
     object: Bytes,
     entries: Entries,
 }
 
-/// What is written of one inner chunk.
+/// The written elements of one inner chunk.
 struct Written {
     number: Dims,
-    /// Where it begins in what is written.
+    /// The position of its first element among the written elements.
     at: Dims,
-    /// How many elements in each dimension.
+    /// The number of elements in each dimension.
     count: Dims,
-    /// Where they lie in the inner chunk.
+    /// The elements within the inner chunk.
     picks: SelectedPart,
 }
 
-/// Bytes of the new object: of one of the buffers, or of what it was.
+/// The source of bytes of the new object: a buffer, or the old object.
 #[derive(PartialEq, Eq, Clone, Copy)]
 enum Origin {
     Buffer(usize),
@@ -67,7 +67,7 @@ impl ShardUpdate {
         Some(Self { shard, layout, how, picks: picks.clone(), written, count, old: None })
     }
 
-    /// The inner chunk of this number among those written, in C order.
+    /// Returns written inner chunk `number`, counted in C order.
     fn written(&self, number: usize) -> CodecResult<Written> {
         let rank = self.written.len();
         let [mut chunk, mut at, mut count, mut start, mut extent] =
@@ -91,7 +91,7 @@ impl ShardUpdate {
         })
     }
 
-    /// Where an inner chunk stands among those written; `None`: it is not.
+    /// Returns the position of an inner chunk among the written ones, or `None` if it is not written.
     fn place(&self, number: &[u64]) -> Option<usize> {
         let place = self
             .written
@@ -101,7 +101,7 @@ impl ShardUpdate {
         place.and_then(to_usize)
     }
 
-    /// Where an inner chunk lay before; `None` when it was not stored.
+    /// Returns the bytes of an inner chunk in the old object, or `None` if it was missing.
     fn old_span(&self, number: &[u64]) -> CodecResult<Option<(&Old, Span)>> {
         let Some(old) = &self.old else { return Ok(None) };
         let room = self.shard.room(&self.layout, Some(old.object.len() as u64));
@@ -204,7 +204,7 @@ impl ShardUpdate {
     }
 }
 
-/// Does all of an update where we are: appends the object that it makes, or says that there is nothing in it.
+/// Performs a complete update on this thread: appends the new object to `out`, or returns `false` if nothing is stored.
 pub(crate) fn append(
     update: &dyn ChunkUpdate,
     store_fill: bool,

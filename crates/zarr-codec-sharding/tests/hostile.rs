@@ -1,4 +1,4 @@
-//! Damaged shards: an error or the truth about what is not damaged, never a panic.
+//! Damaged shards: reads fail or return correct elements of undamaged inner chunks, and never panic.
 #![allow(clippy::unwrap_used, reason = "tests only")]
 
 mod common;
@@ -23,7 +23,7 @@ struct Victim {
 fn victim(inner: &Value, index_codecs: &Value, location: &str) -> Victim {
     let codecs = json!([sharding(&CHUNK, inner, index_codecs, location)]);
     let chain = chain(&codecs, "int16", &[0, 0], 2);
-    // every inner chunk but the third is stored
+    // all inner chunks except the third are stored
     let element = |i: u16| if i < 12 && i % 6 / 2 == 2 { 0 } else { i + 1 };
     let elements: Vec<u8> = (0..24).map(element).flat_map(u16::to_ne_bytes).collect();
     let object = encode(&chain, &SHAPE, &elements);
@@ -41,7 +41,7 @@ fn victims(index_codecs: &Value) -> Vec<Victim> {
     inners.iter().flat_map(both).collect()
 }
 
-/// The inner chunk `number` as a part of the shard, and what is in it.
+/// Returns inner chunk `number` as a part of the shard, and its elements.
 fn part(victim: &Victim, number: usize) -> (Region, Vec<u8>) {
     let at = [number as u64 / 3 * 2, number as u64 % 3 * 2];
     let rows = (at[0]..at[0] + 2).flat_map(|row| {
@@ -51,7 +51,7 @@ fn part(victim: &Victim, number: usize) -> (Region, Vec<u8>) {
     (Region::new(at, CHUNK).unwrap(), rows.collect())
 }
 
-/// Reads everything, in every way: each read fails or is right.
+/// Reads everything with every method. Each read must fail or be right.
 fn honest(victim: &Victim, object: &[u8]) {
     if let Ok(whole) = decode(&victim.chain, &SHAPE, object) {
         assert_eq!(whole, victim.elements);
@@ -81,7 +81,7 @@ fn every_truncation_is_an_error() {
 }
 
 #[test]
-fn with_checksums_every_flipped_bit_is_seen() {
+fn no_flipped_bit_returns_wrong_elements_with_checksums() {
     for victim in victims(&checked()) {
         for bit in 0..victim.object.len() * 8 {
             let mut object = victim.object.clone();
@@ -92,8 +92,8 @@ fn with_checksums_every_flipped_bit_is_seen() {
 }
 
 #[test]
-fn a_flipped_bit_of_an_index_with_a_right_checksum_harms_one_inner_chunk() {
-    // An index without a checksum is one whose checksum is always right.
+fn a_flipped_bit_in_a_valid_index_affects_one_inner_chunk() {
+    // An index without a checksum behaves like one with a correct checksum.
     for victim in victims(&json!([bytes("little")])) {
         for bit in victim.index.start * 8..victim.index.end * 8 {
             let mut object = victim.object.clone();
@@ -104,8 +104,8 @@ fn a_flipped_bit_of_an_index_with_a_right_checksum_harms_one_inner_chunk() {
                 let read = decode_part(&victim.chain, &SHAPE, &part, &object);
                 let fetched = partial(&victim.chain, &SHAPE, &part, &object);
                 if number == harmed {
-                    // Other bytes of the object, which their own checksum does not fit; or only a length that is no
-                    // matter to a nested shard with its index at the start.
+                    // The entry selects other bytes, which do not match their checksum. Or it has another length, which
+                    // does not matter to a nested shard with its index at the start.
                     assert!(read.is_err() || read.is_ok_and(|got| got == expected), "bit {bit}");
                     assert!(fetched.is_err() || fetched.is_ok_and(|got| got.unwrap().0 == expected));
                 } else {
@@ -118,7 +118,7 @@ fn a_flipped_bit_of_an_index_with_a_right_checksum_harms_one_inner_chunk() {
 }
 
 #[test]
-fn any_numbers_in_an_index_are_an_error_or_harmless() {
+fn any_numbers_in_an_index_never_panic() {
     let mut noise = Noise(7);
     for victim in victims(&json!([bytes("little")])) {
         let size = victim.object.len() as u64;

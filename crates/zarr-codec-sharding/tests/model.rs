@@ -1,4 +1,5 @@
-//! Any shard, any part: what is written is read, and a part is the part of the whole, from memory and by the protocol.
+//! Random shards and parts: elements survive a round trip, and a part has the elements of the whole, in memory and by
+//! partial reads.
 #![allow(clippy::unwrap_used, reason = "tests only")]
 
 mod common;
@@ -15,7 +16,7 @@ struct Case {
     shape: Vec<u64>,
     codecs: Value,
     part: Region,
-    /// Of eight inner chunks, this many are not stored.
+    /// This many of eight inner chunks are missing.
     missing: u64,
     seed: u64,
     whole_only: bool,
@@ -109,7 +110,7 @@ fn case() -> impl Strategy<Value = Case> {
         )
 }
 
-/// Noise in some boxes as large as an inner chunk may be, and the fill value elsewhere.
+/// Returns noise in some boxes of the size of inner chunks, and the fill value elsewhere.
 fn elements(case: &Case, fill: &[u8]) -> Vec<u8> {
     let mut noise = Noise(case.seed | 1);
     let salt = noise.next();
@@ -137,7 +138,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_part_is_the_part_of_the_whole(case in case()) {
+    fn a_part_has_the_elements_of_the_whole(case in case()) {
         let size = zarr_traits::DataType::core(case.data_type).unwrap().size().unwrap();
         let fill = vec![2; size];
         let chain = chain(&case.codecs, case.data_type, &fill, case.shape.len());

@@ -1,4 +1,4 @@
-//! Writing parts of shards: what is not written keeps its bytes, and what is written lies where it was asked for.
+//! Partial writes of shards: other inner chunks keep their bytes, and inner chunks are stored in the requested order.
 #![allow(clippy::unwrap_used, reason = "tests only")]
 
 mod common;
@@ -11,7 +11,7 @@ use zarr_traits::{
     update::{Encoded, InnerChunks, InnerOrder, JoinedObject, SelectedPart},
 };
 
-/// Follows the protocol as an engine does, with a buffer for every other inner chunk.
+/// Updates a shard as an engine does, with a buffer for every other inner chunk.
 fn update(
     chain: &Chain,
     shape: &[u64],
@@ -42,13 +42,14 @@ fn whole(shape: &[u64]) -> SelectedPart {
     SelectedPart::all(Region::whole(shape))
 }
 
-/// 4 x 4 inner chunks of one element each.
+/// Builds a chain with inner chunks of one element each.
 fn squares() -> Chain {
     chain(&json!([sharding(&[1, 1], &json!([{"name": "bytes"}]), &checked(), "end")]), "uint8", &[0], 2)
 }
 
 #[test]
-fn d7_8_inner_chunks_lie_in_the_order_asked_for() {
+fn inner_chunks_are_stored_in_the_requested_order() {
+    // rule D7.8
     let values: Vec<u8> = (1..=16).collect();
     let mut how = InnerChunks::default();
     let c = update(&squares(), &[4, 4], None, &whole(&[4, 4]), &values, how).unwrap();
@@ -60,12 +61,13 @@ fn d7_8_inner_chunks_lie_in_the_order_asked_for() {
     ] {
         let object = joined.parts.concat();
         assert_eq!(object[..16], order);
-        assert_eq!(decode(&squares(), &[4, 4], &object).unwrap(), values, "readers need not know");
+        assert_eq!(decode(&squares(), &[4, 4], &object).unwrap(), values, "readers need not know the order");
     }
 }
 
 #[test]
-fn d7_15_inner_chunks_of_fill_are_left_out_or_stored() {
+fn inner_chunks_of_fill_values_are_left_out_or_stored() {
+    // rule D7.15
     let values = [0, 5, 0, 0];
     let chain =
         chain(&json!([sharding(&[1], &json!([{"name": "bytes"}]), &checked(), "start")]), "uint8", &[0], 1);
@@ -80,8 +82,8 @@ fn d7_15_inner_chunks_of_fill_are_left_out_or_stored() {
 }
 
 #[test]
-fn what_is_not_written_keeps_its_bytes() {
-    // zstd of another level than ours: were an inner chunk encoded again, its bytes would be others
+fn inner_chunks_that_are_not_written_keep_their_bytes() {
+    // zstd with two levels: an inner chunk that was encoded again would have other bytes
     let zstd = |level| json!([{"name": "bytes"}, {"name": "zstd", "configuration": {"level": level, "checksum": true}}]);
     let with = |level| chain(&json!([sharding(&[64], &zstd(level), &checked(), "end")]), "uint8", &[0], 1);
     let (theirs, ours) = (with(19), with(1));
@@ -107,7 +109,7 @@ fn what_is_not_written_keeps_its_bytes() {
 }
 
 #[test]
-fn what_is_written_with_steps_touches_only_the_inner_chunks_that_it_hits() {
+fn a_strided_write_changes_only_the_inner_chunks_it_hits() {
     let old: Vec<u8> = (1..=16).collect();
     let object = encode(&squares(), &[4, 4], &old);
     let picks = SelectedPart { part: Region::new([0, 1], [4, 3]).unwrap(), steps: [3, 2][..].into() };
@@ -124,6 +126,6 @@ fn what_is_written_with_steps_touches_only_the_inner_chunks_that_it_hits() {
 fn a_shard_behind_another_codec_is_written_whole() {
     let inner = sharding(&[1], &json!([{"name": "bytes"}]), &checked(), "end");
     let outer = chain(&json!([inner, {"name": "crc32c"}]), "uint8", &[0], 1);
-    assert!(outer.update(&[4], &whole(&[4]), InnerChunks::default()).is_none(), "D7.14");
+    assert!(outer.update(&[4], &whole(&[4]), InnerChunks::default()).is_none(), "rule D7.14");
     assert_eq!(outer.inner_shape(1), None);
 }

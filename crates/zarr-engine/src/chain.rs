@@ -1,4 +1,4 @@
-//! A chain of codecs: what an array does to each of its chunks. **For engine authors.**
+//! The chain of codecs that encodes and decodes the chunks of an array. **For engine authors.**
 
 mod decode;
 mod encode;
@@ -22,17 +22,17 @@ use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Region, Scratch, Spec
 
 pub use steps::OptionalCodecs;
 
-/// Codecs in the order of the document: array → array, one array → bytes, bytes → bytes (checklist A21).
+/// A chain of codecs in document order: array → array, one array → bytes, bytes → bytes.
 #[derive(Debug)]
 pub struct Chain {
     array_array: Vec<Named<dyn ArrayArrayCodec>>,
     array_bytes: Named<dyn ArrayBytesCodec>,
     bytes_bytes: Vec<Named<dyn BytesBytesCodec>>,
-    /// What reaches the chain, and what each array → array codec makes of it; one more than there are of those.
+    /// The representation before the chain and after each array → array codec; one more than there are such codecs.
     reprs: Vec<Repr>,
     sizes: Vec<usize>,
     skipped: Vec<String>,
-    /// Bytes that no step may decode to.
+    /// The most bytes that a step may decode to.
     most: u64,
 }
 
@@ -53,11 +53,12 @@ impl<T: ?Sized> Named<T> {
 }
 
 impl Chain {
-    /// Builds the chain that the required list `member` of a configuration describes, for a codec that holds others. What was
-    /// tolerated in it is noted under `member`.
+    /// Builds the chain in the required list `member` of a configuration, for a codec that contains other codecs. Notes
+    /// on accepted deviations have pointers below `member`.
     ///
     /// # Errors
-    /// When the member is missing, is not a list of codecs, is longer or deeper than the limits allow, or is no chain.
+    /// If the member is missing, is not a list of codecs, is longer or deeper than the limits allow, or is not a valid
+    /// chain.
     pub fn of_member(
         configuration: &mut Configuration<'_>,
         member: &'static str,
@@ -70,16 +71,15 @@ impl Chain {
         Ok(chain)
     }
 
-    /// Builds the codecs of `specs` for chunks of `repr`. What was tolerated is appended to `notes`, with pointers
-    /// relative to the list.
+    /// Builds the codecs of `specs` for chunks of `repr`. Notes on accepted deviations are appended to `notes`, with
+    /// pointers relative to the list.
     ///
-    /// A codec that nobody knows is skipped if the document allows that (checklist K5); the chain can then not
-    /// [write](Self::skipped).
+    /// An unknown codec is skipped if the document allows it (rule K5). The chain then [cannot encode](Self::skipped).
     ///
     /// # Errors
     /// [`CodecErrorKind::UnknownExtension`]; [`CodecErrorKind::Configuration`] for a list that is empty, out of order
     /// or without exactly one array → bytes codec, and for an entry that builds a codec of another kind than it states;
-    /// whatever a codec refuses. The error's [`pointer`](CodecError::pointer) says which codec.
+    /// errors of codecs. The error's [`pointer`](CodecError::pointer) names the codec.
     pub fn build(
         specs: &[Spec],
         repr: Repr,
@@ -95,9 +95,9 @@ impl Chain {
         let mut skipped = Vec::new();
         for (i, spec) in specs.iter().enumerate() {
             let misplaced = |kind| match (kind, array_bytes.is_some()) {
-                (CodecKind::ArrayArray, true) => Some("must stand before the array → bytes codec"),
-                (CodecKind::ArrayBytes, true) => Some("is a second array → bytes codec, there must be one"),
-                (CodecKind::BytesBytes, false) => Some("must stand after the array → bytes codec"),
+                (CodecKind::ArrayArray, true) => Some("must come before the array → bytes codec"),
+                (CodecKind::ArrayBytes, true) => Some("is a second array → bytes codec, only one is allowed"),
+                (CodecKind::BytesBytes, false) => Some("must come after the array → bytes codec"),
                 _ => None,
             };
             let repr = &reprs[reprs.len() - 1];
@@ -124,26 +124,25 @@ impl Chain {
         Ok(Self { array_array, array_bytes, bytes_bytes, reprs, sizes, skipped, most })
     }
 
-    /// What reaches the chain.
+    /// The representation of the chunks that the chain encodes.
     pub fn repr(&self) -> &Repr {
         &self.reprs[0]
     }
 
-    /// The codecs that were skipped because the document allows it, also in chains inside of this one; what is written without
-    /// them would be wrong.
+    /// The unknown codecs that were skipped, also in inner chains. A chunk encoded without them would be wrong.
     pub fn skipped(&self) -> &[String] {
         &self.skipped
     }
 
-    /// Whether the encoded form of a chunk is just its elements, perhaps reordered and swapped.
+    /// Whether the encoded form of a chunk is its elements, possibly in another order of dimensions or bytes.
     pub fn is_plain(&self) -> bool {
         self.bytes_bytes.is_empty() && self.array_bytes.codec.plain().is_some() && self.only_layouts()
     }
 
-    /// Whether every codec of the chain can work on chunks of `shape`.
+    /// Checks that every codec of the chain can work on chunks of `shape`.
     ///
     /// # Errors
-    /// That of the codec that cannot.
+    /// The error of the codec that cannot.
     pub fn check_shape(&self, shape: &[u64]) -> CodecResult<()> {
         let mut shape: Dims = shape.into();
         for named in &self.array_array {
@@ -152,7 +151,7 @@ impl Chain {
         self.array_bytes.codec.check_shape(&shape).map_err(|e| e.in_codec(&self.array_bytes.name, "open"))
     }
 
-    /// How many bytes a chunk of `shape` becomes.
+    /// Returns the encoded size of a chunk of `shape`.
     pub fn encoded_size(&self, shape: &[u64]) -> EncodedSize {
         match self.encoded_shape(shape) {
             Ok(shape) => self.size_after(&shape, self.bytes_bytes.len()),
@@ -160,23 +159,23 @@ impl Chain {
         }
     }
 
-    /// Where the encoded form of a chunk of so many dimensions is just its elements: dimension `i` there is dimension
-    /// `order[i]` of the chunk, and bytes are swapped so.
+    /// Returns the order of dimensions and the byte swap if the encoded form of a chunk is its elements. Dimension `i`
+    /// of the encoded form is dimension `order[i]` of the chunk.
     pub fn plain(&self, rank: usize) -> Option<(Dims, Swap)> {
         let known = self.bytes_bytes.is_empty() && self.skipped.is_empty();
         let swap = self.array_bytes.codec.plain().filter(|_| known)?;
         Some((self.order(rank)?, swap))
     }
 
-    /// The shape of the inner chunks that chunks are made of, where each can be read and written by itself.
+    /// Returns the shape of inner chunks, which can be read and written separately, or `None` if there are none.
     pub fn inner_shape(&self, rank: usize) -> Option<Dims> {
         let inner = self.array_bytes.codec.inner_shape().filter(|_| self.bytes_bytes.is_empty())?;
         permute(inner, &inverse(&self.order(rank)?)?)
     }
 
-    /// A way to read the `part` of a chunk of `shape` by its pieces, each of which lies in one
-    /// [inner chunk](Self::inner_shape) where there are such; `None`: read the object whole and call
-    /// [`decode_into`](Self::decode_into). `known` is what an earlier read has learnt of the same version of the object.
+    /// Returns a reader for `part` of a chunk of `shape`. If there are [inner chunks](Self::inner_shape), each of its
+    /// pieces lies in one of them. `known` is what an earlier read learnt about the same version of the object. With
+    /// `None` the caller reads the object whole and calls [`decode_into`](Self::decode_into).
     pub fn partial(
         &self,
         shape: &[u64],
@@ -200,7 +199,8 @@ impl Chain {
         Some(if is_same(&order) { read } else { Box::new(ReorderedRead { read, order }) })
     }
 
-    /// A way to write elements of a chunk of `shape` by its inner chunks; `None`: [`encode`](Self::encode) it whole.
+    /// Returns a writer for elements of a chunk of `shape` by its inner chunks. With `None` the caller
+    /// [encodes](Self::encode) the chunk whole.
     pub fn update(
         &self,
         shape: &[u64],
@@ -223,24 +223,24 @@ impl Chain {
         self.array_array.iter().try_fold(shape.into(), |shape: Dims, named| named.codec.encoded_shape(&shape))
     }
 
-    /// Bytes after the array → bytes codec and the first `steps` bytes → bytes codecs.
+    /// Returns the encoded size after the array → bytes codec and the first `steps` bytes → bytes codecs.
     fn size_after(&self, inner_shape: &[u64], steps: usize) -> EncodedSize {
         let size = self.array_bytes.codec.encoded_size(inner_shape);
         self.bytes_bytes[..steps].iter().fold(size, |size, named| size.then(|n| named.codec.encoded_size(n)))
     }
 }
 
-/// Lists that are longer, or lie deeper, than the limits allow.
+/// Fails for a list that is longer or deeper than the limits allow.
 fn check_nesting(specs: &[Spec], context: &Context<'_>) -> CodecResult<()> {
     if specs.len() <= context.limits.chain_length && context.depth <= context.limits.chain_depth {
         return Ok(());
     }
-    let message = format!("{} codecs at depth {} are more than the limits allow", specs.len(), context.depth);
+    let message = format!("{} codecs at depth {} exceed the limits", specs.len(), context.depth);
     Err(CodecError::new(CodecErrorKind::LimitExceeded, message))
 }
 
-/// Builds codec number `i` of a list, unless `misplaced` says why one of its kind must not stand there. `None`: nobody
-/// knows it, and the document allows to skip it (checklist K5).
+/// Builds codec number `i` of a list. `misplaced` returns the reason why a codec of a given kind is not allowed there.
+/// Returns `None` if the codec is unknown and the document allows to skip it (rule K5).
 fn build_codec(
     i: usize,
     spec: &Spec,
@@ -254,7 +254,7 @@ fn build_codec(
     let entry = match context.registry.codec(&spec.name) {
         Ok(entry) => entry,
         Err(_) if !spec.must_understand => {
-            let message = format!("unknown codec {:?}, skipped as the document allows", spec.name);
+            let message = format!("unknown codec {:?}, skipped because the document allows it", spec.name);
             notes.push(Note { kind: NoteKind::SkippedCodec, pointer: here, message });
             skipped.push(spec.name.clone());
             return Ok(None);
@@ -269,7 +269,7 @@ fn build_codec(
     let built = (entry.build)(&mut configuration, repr, context)
         .map_err(|e| e.in_codec(&spec.name, "open").at(&here))?;
     if kind_of(&built) != entry.kind {
-        let message = format!("codec {:?} is not of the kind that its entry states", spec.name);
+        let message = format!("codec {:?} has another kind than its entry states", spec.name);
         return Err(CodecError::configuration(message).at(&here));
     }
     skipped.extend_from_slice(configuration.skipped());

@@ -1,6 +1,6 @@
-//! What users of one storage in this process share: a lock per key, held over a read-modify-write, and a gate that bounds the
-//! requests and bytes in flight. Neither needs a runtime. Both are given back when their guard, or the future that waits for
-//! it, is dropped.
+//! What the users of one storage in this process share: a lock per key, held during a read-modify-write, and a gate
+//! that limits requests and bytes in flight. Neither needs a runtime. Dropping the guard, or the future that waits for
+//! it, releases them.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -11,15 +11,15 @@ use std::task::{Poll, Waker};
 use zarr_traits::store::Drive;
 use zarr_traits::{Key, Storage};
 
-/// Encoded bytes that all reads of one storage may have in flight.
+/// The most encoded bytes that all reads of one storage may have in flight.
 const IN_FLIGHT_BYTES: u64 = 256 << 20;
 
-/// Waits until no other user of `storage` in this process holds `key`, and holds it.
+/// Waits until no other user of `storage` in this process holds `key`, and locks it.
 pub async fn lock(storage: &Storage, key: &Key) -> KeyGuard {
     storage.shared_by_key::<KeyLocks>().lock(key).await
 }
 
-/// The gate that all users of `storage` share. It admits as many requests as the store takes at once.
+/// Returns the gate that all users of `storage` share. It admits as many requests as the store supports at once.
 pub fn gate(storage: &Storage) -> Gate {
     let width = match storage.capabilities().drive {
         Drive::Inline => usize::MAX,
@@ -34,7 +34,7 @@ pub fn gate(storage: &Storage) -> Gate {
     gates[gates.len() - 1].clone()
 }
 
-/// A gate for each number of requests at once: a layer may be as slow as a network above a store that is not.
+/// A gate for each width. A layer may be as slow as a network while the store below it is not.
 #[derive(Default)]
 struct Gates(Mutex<Vec<Gate>>);
 
@@ -42,7 +42,7 @@ struct Gates(Mutex<Vec<Gate>>);
 #[derive(Clone, Default)]
 struct KeyLocks(Arc<Mutex<HashMap<Key, Waiters>>>);
 
-/// Those who wait. All of them are woken, whoever polls first wins: there is no wake-up that a dropped future can lose.
+/// The waiting futures. All of them are woken and the first to poll wins, so a dropped future cannot lose a wake-up.
 #[derive(Default)]
 struct Waiters(Vec<Waker>);
 
@@ -59,7 +59,7 @@ impl Waiters {
 }
 
 impl KeyLocks {
-    /// Waits until nobody else holds `key`.
+    /// Waits until no other user holds `key`, and locks it.
     async fn lock(&self, key: &Key) -> KeyGuard {
         poll_fn(|context| {
             let mut held = unpoisoned(&self.0);
@@ -84,7 +84,7 @@ impl fmt::Debug for KeyLocks {
     }
 }
 
-/// Holds one key until it is dropped.
+/// A lock on one key; dropping it releases the key.
 #[derive(Debug)]
 pub struct KeyGuard {
     locks: KeyLocks,
@@ -100,7 +100,7 @@ impl Drop for KeyGuard {
     }
 }
 
-/// Bounds the requests under way and the bytes they may bring, over all reads of a storage.
+/// Limits the requests and bytes in flight, over all reads of a storage.
 #[derive(Debug, Clone)]
 pub struct Gate(Arc<Mutex<GateState>>);
 
@@ -109,7 +109,7 @@ struct GateState {
     bytes: u64,
     max_requests: usize,
     max_bytes: u64,
-    /// Those who wait, in the order in which they came: nobody passes one who came before.
+    /// The waiting callers in order of arrival, with callers of `enter_again` at the front.
     queue: VecDeque<(u64, Option<Waker>)>,
     tickets: u64,
 }
@@ -136,7 +136,8 @@ impl fmt::Debug for GateState {
 }
 
 impl Gate {
-    /// At most `requests` and `bytes` at once; one request always passes, however large.
+    /// Returns a gate for at most `requests` and `bytes` at once. When nothing is in flight, a request of any size is
+    /// admitted.
     pub fn new(requests: usize, bytes: u64) -> Self {
         Self(Arc::new(Mutex::new(GateState {
             requests: 0,
@@ -148,12 +149,12 @@ impl Gate {
         })))
     }
 
-    /// How many requests may be under way at once.
+    /// The number of requests that may be in flight at once.
     pub fn width(&self) -> usize {
         unpoisoned(&self.0).max_requests
     }
 
-    /// How many bytes may be in flight at once.
+    /// The number of bytes that may be in flight at once.
     pub fn most_bytes(&self) -> u64 {
         unpoisoned(&self.0).max_bytes
     }
@@ -164,12 +165,13 @@ impl Gate {
         Permit { gate: self.clone(), flying: true, bytes }
     }
 
-    /// Waits for room for one request that is expected to bring `bytes`.
+    /// Waits for a slot for one request that is expected to return `bytes`.
     pub async fn enter(&self, bytes: u64) -> Permit {
         self.pass(bytes, false).await
     }
 
-    /// Waits until one more request may fly, of somebody whose bytes are counted already: before those who have none yet.
+    /// Waits for a request slot without reserving bytes, as the caller already holds them. Served before callers of
+    /// `enter`.
     pub async fn enter_again(&self) -> Permit {
         self.pass(0, true).await
     }
@@ -201,7 +203,7 @@ impl Gate {
     }
 }
 
-/// A place in the queue of a gate, left when its owner has entered or waits no longer.
+/// A place in the queue of a gate. Dropping it leaves the queue.
 struct Place<'a> {
     gate: &'a Gate,
     ticket: Option<u64>,
@@ -219,7 +221,7 @@ impl Drop for Place<'_> {
     }
 }
 
-/// Room for one request and its bytes, given back when it is dropped.
+/// A slot for one request and its bytes; dropping it releases them.
 #[derive(Debug)]
 pub struct Permit {
     gate: Gate,
@@ -228,7 +230,8 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// The request has been answered with so many bytes: another one may fly, while these wait to be decoded.
+    /// Records that the request returned `bytes`. Its slot is free for another request; the bytes stay reserved until
+    /// they are decoded.
     pub fn landed(&mut self, bytes: u64) {
         self.update(bytes);
     }
@@ -250,7 +253,7 @@ impl Drop for Permit {
     }
 }
 
-/// A thread that panicked while it held one of these locks left the state whole: nothing under them can panic half-way.
+/// Locks a mutex even if it is poisoned: no code under these locks can panic between two related changes.
 fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -283,11 +286,11 @@ mod tests {
             })
             .collect();
         threads.into_iter().for_each(|t| t.join().unwrap());
-        assert!(unpoisoned(&locks.0).is_empty(), "a free key is forgotten");
+        assert!(unpoisoned(&locks.0).is_empty(), "a free key leaves no entry");
     }
 
     #[test]
-    fn a_waiter_that_is_dropped_blocks_nobody() {
+    fn a_dropped_waiter_does_not_block_others() {
         let locks = KeyLocks::default();
         let key = Key::new("k").unwrap();
         let first = block_on(locks.lock(&key));
@@ -300,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gate_counts_requests_and_bytes_and_lets_one_giant_pass() {
+    fn the_gate_counts_requests_and_bytes_and_admits_one_giant() {
         let gate = Gate::new(2, 100);
         let pending =
             |bytes| pin!(gate.enter(bytes)).poll(&mut Context::from_waker(Waker::noop())).is_pending();
@@ -314,9 +317,9 @@ mod tests {
         drop((one, two));
         let mut landed = block_on(gate.enter(100));
         landed.landed(10);
-        assert!(!pending(90), "what has landed counts with its bytes alone");
+        assert!(!pending(90), "a finished request counts only its bytes");
         {
-            // Who holds all bytes and waits to send them passes those who wait for bytes.
+            // A caller that holds all bytes and needs a slot overtakes callers that need bytes.
             let full = block_on(gate.enter(90));
             assert!(pending(1));
             drop(block_on(gate.enter_again()));
@@ -324,7 +327,7 @@ mod tests {
         }
         assert!(pending(91));
         let third = block_on(gate.enter(90));
-        assert!(pending(1), "all bytes are given away");
+        assert!(pending(1), "all bytes are reserved");
         drop(third);
     }
 }

@@ -1,11 +1,11 @@
-//! What is read as one range, and where in it lies what was wanted.
+//! Merging of ranges that are close together.
 
 use std::ops::Range;
 
 use zarr_traits::partial::{Hints, Span};
 
-/// The ranges to read for `spans`, disjoint and in ascending order: spans that overlap, that touch, or that lie within
-/// [`gap`](Hints::gap) of each other are one. Spans of no bytes are left out.
+/// Returns the ranges to read for `spans`, disjoint and in ascending order. Spans are merged if they overlap, touch or
+/// are at most [`gap`](Hints::gap) bytes apart. Empty spans are left out.
 ///
 /// ```
 /// use zarr_engine::{merge, within};
@@ -19,7 +19,7 @@ use zarr_traits::partial::{Hints, Span};
 /// ```
 ///
 /// # Errors
-/// The span whose end exceeds `u64`.
+/// The first span whose end exceeds `u64`.
 pub fn merge(hints: Hints, spans: impl IntoIterator<Item = Span>) -> Result<Vec<Span>, Span> {
     let mut spans: Vec<Span> = spans.into_iter().filter(|span| span.len > 0).collect();
     if let Some(span) = spans.iter().find(|span| span.end().is_none()) {
@@ -39,7 +39,8 @@ pub fn merge(hints: Hints, spans: impl IntoIterator<Item = Span>) -> Result<Vec<
     Ok(spans)
 }
 
-/// Which of `ranges`, disjoint and in ascending order, holds all of `span`, and where in it.
+/// Returns the index of the range that contains all of `span`, and the place of `span` in it. `ranges` are disjoint and
+/// in ascending order.
 pub fn within(span: Span, ranges: &[Span]) -> Option<(usize, Range<usize>)> {
     let number = ranges.partition_point(|range| range.offset <= span.offset).checked_sub(1)?;
     let range = ranges[number];
@@ -59,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_close_together_is_one_range() {
+    fn spans_close_together_are_one_range() {
         let hints = Hints { gap: 4, span: 20, whole: 0 };
         type Spans = &'static [(u64, u64)];
         let table: [(Spans, Spans); 8] = [
@@ -68,8 +69,8 @@ mod tests {
             (&[(0, 5), (9, 5)], &[(0, 14)]),
             (&[(0, 5), (10, 5)], &[(0, 5), (10, 5)]),
             (&[(9, 5), (0, 5), (0, 5), (2, 1)], &[(0, 14)]),
-            (&[(0, 10), (12, 8), (22, 1)], &[(0, 20), (22, 1)]), // no longer than 20 on account of gaps
-            (&[(0, 30), (30, 30), (50, 20)], &[(0, 70)]),        // those that touch are one in any case
+            (&[(0, 10), (12, 8), (22, 1)], &[(0, 20), (22, 1)]), // closing gaps never exceeds 20 bytes
+            (&[(0, 30), (30, 30), (50, 20)], &[(0, 70)]),        // touching spans are always merged
             (&[(0, 50), (10, 5), (52, 5)], &[(0, 50), (52, 5)]),
         ];
         for (wanted, read) in table {
@@ -80,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_span_is_found_where_it_lies_whole() {
+    fn a_span_is_found_in_the_range_that_contains_it() {
         let read = spans(&[(10, 10), (40, 5)]);
         let at = |offset, len| within(Span { offset, len }, &read);
         assert_eq!(at(10, 10), Some((0, 0..10)));

@@ -1,13 +1,13 @@
-//! Pieces of chunks: run, and seen in another order of dimensions.
+//! Decoding pieces of chunks, and reordering their dimensions.
 
 use zarr_strided::{Destination, Source};
 use zarr_traits::partial::{InnerPart, Job, Piece};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Scratch, inverse, permute};
 
-/// Turns the bytes of the [`span`](Piece::span) of `piece` into elements in `dst`, which has its [`shape`](Piece::shape).
+/// Decodes the bytes of the [`span`](Piece::span) of `piece` into `dst`, which has its [`shape`](Piece::shape).
 ///
 /// # Errors
-/// When the bytes are corrupt.
+/// If the bytes are corrupt.
 pub fn run_piece(
     piece: &Piece,
     src: &[u8],
@@ -29,12 +29,15 @@ pub fn run_piece(
             chain.decode_part(src, chunk, part, dst, scratch).map_err(|e| e.in_inner_chunk(number))
         }
         Job::Fill(fill) => Ok(dst.fill(fill.bytes())?),
-        job => Err(CodecError::new(CodecErrorKind::Unsupported, format!("this version cannot run {job:?}"))),
+        job => Err(CodecError::new(
+            CodecErrorKind::Unsupported,
+            format!("this version does not support {job:?}"),
+        )),
     }
 }
 
-/// The piece as a view has it whose dimension `order[i]` is dimension `i` of the piece; `None` when `order` is no permutation, or
-/// the job is of an unknown kind.
+/// Returns the piece for a view whose dimension `order[i]` is dimension `i` of the piece. Returns `None` if `order` is
+/// not a permutation or the kind of job is unknown.
 pub(crate) fn reordered(mut piece: Piece, order: &[u64]) -> Option<Piece> {
     let back = inverse(order)?;
     piece.at = permute(&piece.at, &back)?;

@@ -1,4 +1,4 @@
-//! Chains of codecs: what is refused when they are built, and what decoders may be made to do.
+//! Chains of codecs: building them, and the limits of their decoders.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use zarr_traits::{
     },
 };
 
-/// The elements as they are; refuses chunks of odd length.
+/// Stores the elements as they are; refuses chunks of odd length.
 #[derive(Debug)]
 struct Plain;
 
@@ -47,7 +47,7 @@ impl ArrayBytesCodec for Plain {
     }
 }
 
-/// A byte for the number of zeros that follow: a bomb of 1 to 255 for each byte.
+/// Each byte is the number of zeros that it stands for: a bomb with a ratio of up to 255.
 #[derive(Debug)]
 struct Zeros;
 
@@ -66,7 +66,7 @@ impl BytesBytesCodec for Zeros {
     }
 }
 
-/// All elements in one dimension; cannot move any.
+/// Flattens chunks to one dimension; cannot move elements.
 #[derive(Debug)]
 struct Flat(Repr);
 
@@ -103,7 +103,7 @@ const CODECS: &[Entry] = &[
     Entry::Codec(CodecEntry::new("zeros", CodecKind::BytesBytes, |_, _, _| {
         Ok(Codec::BytesBytes(Arc::new(Zeros)))
     })),
-    // Both entries state a kind that is not that of their codec.
+    // Both entries state another kind than that of their codec.
     Entry::Codec(CodecEntry::new("late", CodecKind::BytesBytes, |_, repr, _| {
         Ok(Codec::ArrayArray(Arc::new(Flat(repr.clone()))))
     })),
@@ -131,14 +131,14 @@ fn build(codecs: serde_json::Value) -> Result<(Chain, Vec<String>), CodecError> 
 }
 
 #[test]
-fn lists_that_are_no_chain_are_refused_with_their_place() {
+fn invalid_chains_are_refused_with_a_pointer() {
     let configuration = CodecErrorKind::Configuration;
     for (id, codecs, kind, pointer) in [
-        ("A.t60", json!([]), configuration, ""),
-        ("A.t61", json!([{"name": "zeros"}]), configuration, "/0"),
-        ("A.t62", json!([{"name": "plain"}, {"name": "plain"}]), configuration, "/1"),
-        ("A.t63", json!([{"name": "zeros"}, {"name": "plain"}]), configuration, "/0"),
-        ("A.t53", json!([{"name": "plain"}, {"name": "foo"}]), CodecErrorKind::UnknownExtension, "/1"),
+        ("rule A.t60", json!([]), configuration, ""),
+        ("rule A.t61", json!([{"name": "zeros"}]), configuration, "/0"),
+        ("rule A.t62", json!([{"name": "plain"}, {"name": "plain"}]), configuration, "/1"),
+        ("rule A.t63", json!([{"name": "zeros"}, {"name": "plain"}]), configuration, "/0"),
+        ("rule A.t53", json!([{"name": "plain"}, {"name": "foo"}]), CodecErrorKind::UnknownExtension, "/1"),
         (
             "configuration",
             json!([{"name": "plain", "configuration": {"level": "x"}}]),
@@ -155,20 +155,20 @@ fn lists_that_are_no_chain_are_refused_with_their_place() {
     ] {
         let e = build(codecs).map(drop).unwrap_err();
         assert_eq!((e.kind(), e.pointer()), (configuration, pointer), "{e}");
-        assert!(e.to_string().contains("is not of the kind that its entry states"), "{e}");
+        assert!(e.to_string().contains("has another kind than its entry states"), "{e}");
     }
     let many = vec![json!({"name": "zeros"}); 40];
     assert_eq!(build(json!(many)).map(drop).unwrap_err().kind(), CodecErrorKind::LimitExceeded);
 }
 
 #[test]
-fn what_is_tolerated_is_noted_with_its_place() {
+fn accepted_deviations_are_noted_with_a_pointer() {
     let (_, notes) = build(json!([{"name": "old", "configuration": {"level": 1.0, "colour": 1}}])).unwrap();
     assert_eq!(notes, ["/0/name", "/0/configuration/level", "/0/configuration/colour"]);
 }
 
 #[test]
-fn a_codec_that_may_be_skipped_is_skipped_and_then_nothing_is_written() {
+fn a_chain_with_a_skipped_codec_cannot_encode() {
     let (chain, _) = build(json!([{"name": "plain"}, {"name": "foo", "must_understand": false}])).unwrap();
     assert_eq!(chain.skipped(), ["foo"]);
     let e =
@@ -177,14 +177,14 @@ fn a_codec_that_may_be_skipped_is_skipped_and_then_nothing_is_written() {
 }
 
 #[test]
-fn shapes_are_checked_before_any_chunk() {
+fn shapes_are_checked_before_chunks_are_read() {
     let (chain, _) = build(json!([{"name": "plain"}])).unwrap();
     assert!(chain.check_shape(&[2]).is_ok());
     assert_eq!(chain.check_shape(&[3]).unwrap_err().to_string(), "codec \"plain\" failed to open: odd");
 }
 
 #[test]
-fn dense_elements_get_another_shape_where_they_lie() {
+fn contiguous_elements_are_reshaped_in_place() {
     let (chain, _) = build(json!([{"name": "flat"}, {"name": "plain"}])).unwrap();
     let (mut object, mut scratch) = (Vec::new(), Scratch::new());
     chain.encode(Source::of(&[1_u8, 2, 3, 4], &[2, 2]).unwrap(), &mut object, &mut scratch).unwrap();
@@ -194,14 +194,14 @@ fn dense_elements_get_another_shape_where_they_lie() {
     let dst = Destination::of(&mut back, &[2, 2]).unwrap();
     chain.decode_into(&object, &[2, 2], &whole, dst, &mut scratch).unwrap();
     assert_eq!(back, [1, 2, 3, 4]);
-    // others have to be moved
+    // elements that are not contiguous would have to be moved
     let columns = Source::of(&[1_u8, 2, 3, 4], &[2, 2]).unwrap().permute(&[1, 0]).unwrap();
     let e = chain.encode(columns, &mut object, &mut scratch).unwrap_err();
     assert_eq!(e.to_string(), "codec \"flat\" failed to encode: moves elements");
 }
 
 #[test]
-fn a_chunk_decodes_to_its_size_or_not_at_all() {
+fn a_chunk_of_another_size_than_declared_is_refused() {
     let (chain, _) = build(json!([{"name": "plain"}, {"name": "zeros"}, {"name": "zeros"}])).unwrap();
     let decode = |src: &[u8]| {
         let mut dst = [9_u8; 1000];
@@ -215,8 +215,8 @@ fn a_chunk_decodes_to_its_size_or_not_at_all() {
         )?;
         Ok::<_, CodecError>(dst)
     };
-    // zeros of zeros are nothing: 4 zeros, of which each stands for none
-    assert_eq!(decode(&[4]).unwrap_err().kind(), CodecErrorKind::Corrupt, "D.06: too short");
+    // 4 decodes to four zeros, each of which decodes to nothing
+    assert_eq!(decode(&[4]).unwrap_err().kind(), CodecErrorKind::Corrupt, "rule D.06: too short");
     let (chain, _) = build(json!([{"name": "plain"}, {"name": "zeros"}])).unwrap();
     let decode = |src: &[u8]| {
         let mut dst = [9_u8; 1000];
@@ -231,16 +231,16 @@ fn a_chunk_decodes_to_its_size_or_not_at_all() {
         Ok::<_, CodecError>(dst)
     };
     assert_eq!(decode(&[250; 4]).unwrap(), [0; 1000]);
-    assert_eq!(decode(&[250; 3]).unwrap_err().kind(), CodecErrorKind::Corrupt, "D.06: too short");
-    assert_eq!(decode(&[250; 5]).unwrap_err().kind(), CodecErrorKind::TooLarge, "D.06: too long");
-    assert_eq!(decode(&[]).unwrap_err().kind(), CodecErrorKind::Corrupt, "D.07");
+    assert_eq!(decode(&[250; 3]).unwrap_err().kind(), CodecErrorKind::Corrupt, "rule D.06: too short");
+    assert_eq!(decode(&[250; 5]).unwrap_err().kind(), CodecErrorKind::TooLarge, "rule D.06: too long");
+    assert_eq!(decode(&[]).unwrap_err().kind(), CodecErrorKind::Corrupt, "rule D.07");
 }
 
 #[test]
-fn what_is_of_unknown_size_grows_to_a_bound_and_no_further() {
+fn a_buffer_for_an_unknown_size_grows_only_to_its_bound() {
     let (chain, _) = build(json!([{"name": "plain"}, {"name": "zeros"}, {"name": "zeros"}])).unwrap();
     let mut dst = [9_u8; 10];
-    // 40 MB of zeros where a chunk of 10 bytes could have some: refused, and the scratch stays small
+    // 40 MB of zeros for a chunk of 10 bytes: refused, and the scratch memory stays small
     let bomb = vec![255; 160_000];
     let mut scratch = Scratch::new();
     let whole = Region::whole(&[10]);

@@ -1,11 +1,11 @@
-//! Binary floating point of any width up to 64 bits, as bits.
+//! Binary floating-point formats of any width up to 64 bits.
 
 use super::{Beyond, Real, Rounding};
 
-/// A binary floating-point format: a sign, an exponent, a fraction, and which bits mean something else than a number
-/// (checklist B.3, B20 to B28).
+/// A binary floating-point format: the sizes of its sign, exponent and fraction, and its special values (rules B20
+/// to B28).
 ///
-/// Bits are those of the format in the low end of a `u64`.
+/// The bits of a number are the low bits of a `u64`.
 ///
 /// ```
 /// use zarr_number::{FloatFormat, Real, Rounding};
@@ -22,18 +22,18 @@ pub struct FloatFormat {
     specials: Specials,
 }
 
-/// Which bits stand for no number.
+/// The bit patterns that do not represent a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Specials {
-    /// As IEEE 754 has it: the largest exponent is that of infinities and NaNs.
+    /// As in IEEE 754: the largest exponent marks infinities and NaNs.
     Ieee,
-    /// None at all ("fn" of formats below a byte).
+    /// No special values ("fn" in formats of less than a byte).
     None,
-    /// All bits below the sign set are the NaN ("fn").
+    /// The NaN has all bits below the sign set ("fn").
     LastIsNan,
-    /// What would be the negative zero is the NaN ("fnuz").
+    /// The pattern of negative zero is the NaN ("fnuz").
     NegativeZeroIsNan,
-    /// There is no sign, no zero and no fraction; all bits set are the NaN ("fnu").
+    /// The format has no sign, no zero and no fraction. The NaN has all bits set ("fnu").
     ExponentOnly,
 }
 
@@ -57,27 +57,27 @@ impl FloatFormat {
     /// The upper half of a binary32.
     pub const BFLOAT16: Self = format("bfloat16", 8, 7, 127, Specials::Ieee);
 
-    /// `float4_e2m1fn` (checklist B28).
+    /// `float4_e2m1fn`.
     pub const FLOAT4_E2M1FN: Self = format("float4_e2m1fn", 2, 1, 1, Specials::None);
-    /// `float6_e2m3fn` (checklist B28).
+    /// `float6_e2m3fn`.
     pub const FLOAT6_E2M3FN: Self = format("float6_e2m3fn", 2, 3, 1, Specials::None);
-    /// `float6_e3m2fn` (checklist B28).
+    /// `float6_e3m2fn`.
     pub const FLOAT6_E3M2FN: Self = format("float6_e3m2fn", 3, 2, 3, Specials::None);
-    /// `float8_e3m4` (checklist B23).
+    /// `float8_e3m4`.
     pub const FLOAT8_E3M4: Self = format("float8_e3m4", 3, 4, 3, Specials::Ieee);
-    /// `float8_e4m3` (checklist B24).
+    /// `float8_e4m3`.
     pub const FLOAT8_E4M3: Self = format("float8_e4m3", 4, 3, 7, Specials::Ieee);
-    /// `float8_e4m3b11fnuz` (checklist B26).
+    /// `float8_e4m3b11fnuz`.
     pub const FLOAT8_E4M3B11FNUZ: Self = format("float8_e4m3b11fnuz", 4, 3, 11, Specials::NegativeZeroIsNan);
-    /// `float8_e4m3fn`, which is not registered (checklist B43).
+    /// `float8_e4m3fn`, which is not registered (rule B43).
     pub const FLOAT8_E4M3FN: Self = format("float8_e4m3fn", 4, 3, 7, Specials::LastIsNan);
-    /// `float8_e4m3fnuz` (checklist B26).
+    /// `float8_e4m3fnuz`.
     pub const FLOAT8_E4M3FNUZ: Self = format("float8_e4m3fnuz", 4, 3, 8, Specials::NegativeZeroIsNan);
-    /// `float8_e5m2` (checklist B25).
+    /// `float8_e5m2`.
     pub const FLOAT8_E5M2: Self = format("float8_e5m2", 5, 2, 15, Specials::Ieee);
-    /// `float8_e5m2fnuz` (checklist B26).
+    /// `float8_e5m2fnuz`.
     pub const FLOAT8_E5M2FNUZ: Self = format("float8_e5m2fnuz", 5, 2, 16, Specials::NegativeZeroIsNan);
-    /// `float8_e8m0fnu` (checklist B27).
+    /// `float8_e8m0fnu`.
     pub const FLOAT8_E8M0FNU: Self = format("float8_e8m0fnu", 8, 0, 127, Specials::ExponentOnly);
 
     /// The name of the data type whose elements have this format.
@@ -85,17 +85,17 @@ impl FloatFormat {
         self.name
     }
 
-    /// Bits of a number.
+    /// The number of bits of a number.
     pub fn bits(self) -> u32 {
         u32::from(self.is_signed()) + self.exponent + self.fraction
     }
 
-    /// Bits of the fraction, without the leading one that is not stored.
+    /// The number of bits of the fraction, without the leading bit that is not stored.
     pub fn fraction_bits(self) -> u32 {
         self.fraction
     }
 
-    /// Bytes that a number takes in memory.
+    /// The bytes that a number takes in memory.
     pub fn size(self) -> usize {
         self.bits().div_ceil(8) as usize
     }
@@ -104,7 +104,7 @@ impl FloatFormat {
         self.specials != Specials::ExponentOnly
     }
 
-    /// The bit of the sign; 0 where there is none.
+    /// The sign bit, or 0 if the format has no sign.
     fn sign(self) -> u64 {
         u64::from(self.is_signed()) << (self.exponent + self.fraction)
     }
@@ -114,18 +114,18 @@ impl FloatFormat {
         (1 << (self.exponent + self.fraction)) - 1
     }
 
-    /// The bits of the positive infinity, where there is one.
+    /// Returns the bits of positive infinity, or `None` if the format has none.
     pub fn infinity(self) -> Option<u64> {
         (self.specials == Specials::Ieee).then_some(self.top())
     }
 
-    /// The largest exponent with an empty fraction.
+    /// The largest exponent with a zero fraction.
     fn top(self) -> u64 {
         ((1 << self.exponent) - 1) << self.fraction
     }
 
-    /// The bits that `"NaN"` means in documents, where there is a NaN: in IEEE formats that which is positive, quiet and
-    /// has no payload.
+    /// Returns the bits that `"NaN"` means in documents, or `None` if the format has no NaN. In IEEE formats it is the
+    /// positive quiet NaN without payload.
     pub fn nan(self) -> Option<u64> {
         match self.specials {
             Specials::Ieee => Some(self.top() | 1 << (self.fraction - 1)),
@@ -135,7 +135,7 @@ impl FloatFormat {
         }
     }
 
-    /// Whether the bits are a NaN, with whatever payload.
+    /// Whether the bits are a NaN, with any payload.
     pub fn is_nan(self, bits: u64) -> bool {
         let magnitude = bits & self.magnitude();
         match self.specials {
@@ -146,7 +146,7 @@ impl FloatFormat {
         }
     }
 
-    /// The largest number.
+    /// The magnitude bits of the largest number.
     fn largest(self) -> u64 {
         match self.specials {
             Specials::Ieee => self.top() - 1,
@@ -155,14 +155,14 @@ impl FloatFormat {
         }
     }
 
-    /// The exponent of the last place of the numbers with this exponent field, which are `fraction × 2^exponent`.
+    /// Returns the exponent of numbers with this exponent field. They are `fraction × 2^exponent`.
     fn scale(self, field: i32) -> i32 {
-        // Where there is a sign there are subnormal numbers, which scale as the smallest normal ones.
+        // Signed formats have subnormal numbers, which scale like the smallest normal numbers.
         let field = if self.is_signed() { field.max(1) } else { field };
         field.saturating_sub(self.bias).saturating_sub(self.fraction.cast_signed())
     }
 
-    /// What the bits stand for.
+    /// Returns the number that the bits represent.
     pub fn real(self, bits: u64) -> Real {
         let magnitude = bits & self.magnitude();
         let negative = bits & self.sign() != 0;
@@ -181,7 +181,7 @@ impl FloatFormat {
         }
     }
 
-    /// The value, which no format here has too wide for a double. A NaN is any.
+    /// Returns the value as a double, exactly. A NaN may lose its payload.
     pub fn to_f64(self, bits: u64) -> f64 {
         match self.real(bits) {
             _ if self == Self::FLOAT64 => f64::from_bits(bits),
@@ -189,18 +189,18 @@ impl FloatFormat {
             Real::Infinite { negative: false } => f64::INFINITY,
             Real::Infinite { negative: true } => f64::NEG_INFINITY,
             Real::Finite { negative, mantissa, exponent } => {
-                // the mantissa has 24 bits at most: both factors are doubles, and so is the product
+                // The mantissa has at most 24 bits, so both factors and the product are exact doubles.
                 let magnitude = mantissa as f64 * 2f64.powi(exponent);
                 if negative { -magnitude } else { magnitude }
             }
         }
     }
 
-    /// The number closest to `real` in the way of `rounding`. The sign of a zero is kept where there are two zeros.
+    /// Rounds `real` to this format. A zero keeps its sign if the format has two zeros.
     ///
     /// # Errors
-    /// [`Beyond`] when the rounded number, as if there were exponents for it, is larger or smaller than any of the format, is
-    /// infinite where the format has no infinity, or NaN where it has none.
+    /// [`Beyond`] if the number, rounded as if the exponent had no limits, is outside the range of the format; if it is
+    /// an infinity or NaN and the format has none.
     pub fn round(self, real: Real, rounding: Rounding) -> Result<u64, Beyond> {
         let (negative, mantissa, exponent) = match real {
             Real::Nan => return self.nan().ok_or(Beyond::Nan),
@@ -217,11 +217,11 @@ impl FloatFormat {
         if mantissa == 0 {
             return Ok(self.signed(0, negative));
         }
-        // The field that the number would have if it were normal: 1 and a fraction, times a power of two.
+        // The exponent field that the number would have if it were normal: 1 and a fraction, times a power of two.
         let power = exponent.saturating_add(63 - mantissa.leading_zeros().cast_signed());
         let field = match power.saturating_add(self.bias) {
             field if self.is_signed() => field.max(1),
-            // Rounding makes up for one at most.
+            // Rounding can add at most one.
             field if field < -1 => return Err(Beyond::Below),
             field => field,
         };
@@ -229,8 +229,8 @@ impl FloatFormat {
             return Err(beyond);
         }
         let places = rounding.shift(mantissa, self.scale(field).saturating_sub(exponent), negative);
-        // `places` counts the last place; its leading one, if it has one, is that which is not stored. A carry out of the
-        // fraction lands in the exponent, where it belongs.
+        // `places` is in units of the last place. If it has a leading bit, that bit is not stored. A carry out of the
+        // fraction correctly increments the exponent.
         let Some(stored) = places.checked_sub(1 << self.fraction) else {
             return Ok(self.signed(places, negative));
         };
@@ -242,8 +242,8 @@ impl FloatFormat {
         }
     }
 
-    /// What stands for everything [`Beyond`] the range: an infinity where there is one, else the number at that end.
-    /// Nothing stands for a NaN.
+    /// Returns the replacement for a number outside the range: an infinity if the format has one, else the number at
+    /// that end. Returns `None` for NaN.
     pub fn clamp(self, beyond: Beyond) -> Option<u64> {
         let most = self.infinity().unwrap_or(self.largest());
         match beyond {
@@ -258,8 +258,8 @@ impl FloatFormat {
         if negative && has_sign { self.sign() | magnitude } else { magnitude }
     }
 
-    /// The bits that a string in a document stands for: `NaN`, `Infinity`, `-Infinity` where the format has such, and `0x`
-    /// with two hexadecimal digits for each byte (checklist B.3).
+    /// Parses a string of a document: `NaN`, `Infinity` and `-Infinity` if the format has them, and `0x` with two
+    /// hexadecimal digits per byte.
     pub fn from_text(self, text: &str) -> Option<u64> {
         match text {
             "NaN" => self.nan(),
@@ -269,13 +269,14 @@ impl FloatFormat {
                 let digits = text.strip_prefix("0x")?;
                 let exact = digits.len() == 2 * self.size() && digits.bytes().all(|b| b.is_ascii_hexdigit());
                 let bits = exact.then(|| u64::from_str_radix(digits, 16).ok()).flatten()?;
-                // B28: what lies above the bits of the format means nothing.
+                // Bits above those of the format are ignored (rule B28).
                 Some(bits & (self.sign() | self.magnitude()))
             }
         }
     }
 
-    /// The string that stands for bits which no JSON number does, as [`from_text`](Self::from_text) reads it.
+    /// Returns the string for bits that no JSON number represents, in the form that [`from_text`](Self::from_text)
+    /// reads, or `None` for other bits.
     pub fn to_text(self, bits: u64) -> Option<String> {
         match self.real(bits) {
             Real::Finite { .. } => None,
@@ -315,8 +316,9 @@ mod tests {
     }
 
     #[test]
-    fn b20_b23_to_b28_the_numbers_of_each_format() {
-        // name, smallest above zero, largest, bits of the largest; as ml_dtypes has them
+    fn each_format_has_its_smallest_and_largest_number() {
+        // rules B20 and B23 to B28
+        // name, smallest number above zero, largest number, bits of the largest, according to ml_dtypes
         for (name, least, most, bits) in [
             ("float4_e2m1fn", 0.5, 6.0, 0x7),
             ("float6_e2m3fn", 0.125, 7.5, 0x1f),
@@ -341,38 +343,39 @@ mod tests {
             assert_eq!(format.round(Real::from(most * 2.0), Rounding::NearestEven), Err(Beyond::Above));
         }
         let values: Vec<f64> = (0..8).map(|bits| named("float4_e2m1fn").to_f64(bits)).collect();
-        assert_eq!(values, [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0]); // B28
+        assert_eq!(values, [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0]); // rule B28
     }
 
     #[test]
-    fn b_3_names_mean_just_these_bits() {
+    fn special_values_have_names_and_bits() {
+        // section B.3
         for (name, nan, infinity) in [
             ("float16", Some(0x7e00), Some(0x7c00)),
             ("bfloat16", Some(0x7fc0), Some(0x7f80)),
-            ("float8_e3m4", Some(0x78), Some(0x70)), // B23
-            ("float8_e4m3", Some(0x7c), Some(0x78)), // B24
-            ("float8_e5m2", Some(0x7e), Some(0x7c)), // B25, B.t75
-            ("float8_e4m3fnuz", Some(0x80), None),   // B26
-            ("float8_e4m3fn", Some(0x7f), None),     // B43
-            ("float8_e8m0fnu", Some(0xff), None),    // B27
-            ("float4_e2m1fn", None, None),           // B28, B.t76
+            ("float8_e3m4", Some(0x78), Some(0x70)), // rule B23
+            ("float8_e4m3", Some(0x7c), Some(0x78)), // rule B24
+            ("float8_e5m2", Some(0x7e), Some(0x7c)), // rules B25 and B.t75
+            ("float8_e4m3fnuz", Some(0x80), None),   // rule B26
+            ("float8_e4m3fn", Some(0x7f), None),     // rule B43
+            ("float8_e8m0fnu", Some(0xff), None),    // rule B27
+            ("float4_e2m1fn", None, None),           // rules B28 and B.t76
         ] {
             let format = named(name);
             assert_eq!(format.from_text("NaN"), nan, "{name}");
             assert_eq!(format.from_text("Infinity"), infinity, "{name}");
             assert_eq!(nan.and_then(|bits| format.to_text(bits)).as_deref(), nan.map(|_| "NaN"), "{name}");
         }
-        assert_eq!(FloatFormat::FLOAT32.from_text("0x7fc00001"), Some(0x7fc0_0001)); // B.t25
+        assert_eq!(FloatFormat::FLOAT32.from_text("0x7fc00001"), Some(0x7fc0_0001)); // rule B.t25
         assert_eq!(FloatFormat::FLOAT32.to_text(0x7fc0_0001).as_deref(), Some("0x7fc00001"));
         assert_eq!(FloatFormat::FLOAT64.from_text("-Infinity"), Some(0xfff0 << 48));
         for bad in ["0x1", "0X7fc00001", "0x7ff8000000000001", "nan", "0x+fc00001", ""] {
-            assert_eq!(FloatFormat::FLOAT32.from_text(bad), None, "{bad}"); // B.t27 to B.t29
+            assert_eq!(FloatFormat::FLOAT32.from_text(bad), None, "{bad}"); // rules B.t27 to B.t29
         }
         assert_eq!(named("float6_e2m3fn").from_text("0xff"), Some(0x3f));
     }
 
     #[test]
-    fn every_number_comes_back_in_every_way_of_rounding() {
+    fn every_number_survives_every_rounding() {
         for format in all() {
             for bits in 0..1_u64 << format.bits() {
                 for rounding in Rounding::ALL {
@@ -390,14 +393,14 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_between_two_numbers_becomes_one_of_them() {
+    fn a_number_between_two_numbers_rounds_to_one_of_them() {
         for format in all() {
             let last = format.largest();
             for bits in 0..last {
                 let (low, high) = (format.to_f64(bits), format.to_f64(bits + 1));
                 let middle = low + (high - low) / 2.0;
                 let round = |value: f64, rounding| format.round(Real::from(value), rounding).unwrap();
-                // with one digit both are odd, and IEEE 754 takes the larger one
+                // Without a fraction both are odd, and IEEE 754 takes the larger number.
                 let even = if format.fraction == 0 { bits + 1 } else { bits + (bits & 1) };
                 let context = format!("{} {bits:#x}", format.name());
                 assert_eq!(round(middle, Rounding::NearestEven), even, "{context}");
@@ -416,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn doubles_become_singles_as_the_machine_does_it() {
+    fn doubles_round_to_singles_like_on_the_machine() {
         let mut x = 0x9e37_79b9_7f4a_7c15_u64;
         for _ in 0..20_000 {
             x ^= x << 13;
@@ -435,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_a_range() {
+    fn numbers_outside_the_range_are_errors_or_clamped() {
         let clamp = |name: &str, beyond| named(name).clamp(beyond).unwrap();
         assert_eq!(clamp("float8_e5m2", Beyond::Above), 0x7c);
         assert_eq!(clamp("float8_e5m2", Beyond::Below), 0xfc);
@@ -447,7 +450,7 @@ mod tests {
             assert_eq!(e8.round(Real::from(value), Rounding::NearestEven), expected, "{value}");
         }
         assert_eq!(named("float4_e2m1fn").round(Real::Nan, Rounding::NearestEven), Err(Beyond::Nan));
-        // There is no zero that what is smaller than the smallest number could become.
+        // The format has no zero, so smaller numbers cannot round to it.
         let tiny = |power: i32, rounding| e8.round(Real::from(2f64.powi(power)), rounding);
         assert_eq!(tiny(-127, Rounding::NearestEven), Ok(0));
         for power in [-128, -140, -1000] {
@@ -456,7 +459,11 @@ mod tests {
             }
         }
         let almost = Real::from(1.75 * 2f64.powi(-128));
-        assert_eq!(e8.round(almost, Rounding::NearestEven), Ok(0), "it is rounded before it is judged");
+        assert_eq!(
+            e8.round(almost, Rounding::NearestEven),
+            Ok(0),
+            "rounding comes before the check of the range"
+        );
         assert_eq!(e8.round(almost, Rounding::TowardsZero), Err(Beyond::Below));
         for exponent in [3073, 1_000_000, i32::MAX, i32::MIN] {
             for format in all().chain([FloatFormat::FLOAT32, FloatFormat::FLOAT64]) {

@@ -6,8 +6,8 @@ pub use float::FloatFormat;
 
 use serde_json::Value;
 
-/// What the elements of a data type are. A component is the element itself, or one of the two parts of a complex number.
-/// Its bits are the low ones of a `u64`.
+/// The numeric format of the elements of a data type. A component is an element, or one of the two parts of a complex
+/// number. Its bits are the low bits of a `u64`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Numeric {
@@ -15,9 +15,9 @@ pub enum Numeric {
     Bool,
     /// Integers of `bits` bits, in two's complement if `signed`.
     Integer {
-        /// 64 at most.
+        /// The number of bits, at most 64.
         bits: u32,
-        /// Whether there are negative ones.
+        /// Whether negative integers exist.
         signed: bool,
     },
     /// Floating-point numbers.
@@ -27,12 +27,12 @@ pub enum Numeric {
 }
 
 impl Numeric {
-    /// Parts of an element: two of a complex number.
+    /// The number of components of an element: two for complex numbers, else one.
     pub fn components(self) -> usize {
         if let Self::Complex(_) = self { 2 } else { 1 }
     }
 
-    /// Bits of a component that have a meaning.
+    /// The number of significant bits of a component.
     pub fn bits(self) -> u32 {
         match self {
             Self::Bool => 1,
@@ -41,19 +41,18 @@ impl Numeric {
         }
     }
 
-    /// Bytes of a component in memory.
+    /// The bytes of a component in memory.
     pub fn size(self) -> usize {
         self.bits().div_ceil(8) as usize
     }
 
-    /// Whether a component has bits in memory that mean nothing, as int4 has. In memory these are what
-    /// [`extend`](Self::extend) makes of the others.
+    /// Whether a component has unused bits in memory, as for int4. [`extend`](Self::extend) sets them.
     pub fn is_padded(self) -> bool {
         self != Self::Bool && !self.bits().is_multiple_of(8)
     }
 
-    /// The component with the bits above its own set by rule: copies of the sign for signed integers, else zeros
-    /// (checklist B30).
+    /// Returns the component with its unused bits set: to copies of the sign for signed integers, else to zeros (rule
+    /// B30).
     pub fn extend(self, bits: u64) -> u64 {
         let unused = 64 - self.bits().clamp(1, 64);
         match self {
@@ -62,15 +61,15 @@ impl Numeric {
         }
     }
 
-    /// Sets the bits of elements in memory that mean nothing, as [`extend`](Self::extend) has them. Each component is one
-    /// byte, because no wider type has such bits.
+    /// Sets the unused bits of elements in memory, as [`extend`](Self::extend) does. Each component is one byte,
+    /// because no wider type has unused bits.
     pub fn extend_all(self, elements: &mut [u8]) {
         if self.is_padded() {
             elements.iter_mut().for_each(|byte| *byte = self.extend((*byte).into()).to_le_bytes()[0]);
         }
     }
 
-    /// The bits of a component from its memory, which has [`size`](Self::size) bytes.
+    /// Reads the bits of a component from memory of [`size`](Self::size) bytes.
     pub fn load(self, memory: &[u8]) -> u64 {
         let mut bytes = [0; 8];
         let len = memory.len().min(8);
@@ -82,7 +81,7 @@ impl Numeric {
         u64::from_ne_bytes(bytes)
     }
 
-    /// Puts a component into its memory, which has [`size`](Self::size) bytes.
+    /// Writes a component to memory of [`size`](Self::size) bytes.
     pub fn store(self, bits: u64, memory: &mut [u8]) {
         let bytes = self.extend(bits).to_ne_bytes();
         let len = memory.len().min(8);
@@ -90,7 +89,7 @@ impl Numeric {
         memory[..len].copy_from_slice(low);
     }
 
-    /// What a component stands for.
+    /// Returns the number that a component represents.
     pub fn real(self, bits: u64) -> Real {
         match self {
             Self::Float(format) | Self::Complex(format) => format.real(bits),
@@ -104,7 +103,7 @@ impl Numeric {
         }
     }
 
-    /// The smallest and the largest integer; `None` for floats.
+    /// Returns the smallest and the largest integer, or `None` for floats.
     pub fn range(self) -> Option<(i128, i128)> {
         let power = |bits: u32| 1_i128 << bits;
         match self {
@@ -115,7 +114,7 @@ impl Numeric {
         }
     }
 
-    /// The integer that a component is; `None` for floats.
+    /// Returns the integer that a component represents, or `None` for floats.
     pub fn integer(self, bits: u64) -> Option<i128> {
         let bits = self.extend(bits);
         match self {
@@ -125,16 +124,15 @@ impl Numeric {
         }
     }
 
-    /// The component that is this integer; `None` where the type has none such, and for floats.
+    /// Returns the component for an integer, or `None` if the type cannot hold it or is a float.
     pub fn from_integer(self, integer: i128) -> Option<u64> {
         let (least, most) = self.range()?;
         (least..=most).contains(&integer).then_some(low_bits(integer))
     }
 
-    /// The component of integers or real floats that a scalar of a document stands for, in the JSON form of fill values
-    /// (checklist B.2, B.3).
+    /// Returns the component for a fill value in JSON, for integers and real floats.
     ///
-    /// A decimal fraction goes by way of a double, as everything in a parsed document does.
+    /// A JSON number with a fraction is first parsed as a double, so it can be rounded twice.
     pub fn from_json(self, value: &Value) -> Option<u64> {
         match (self, value) {
             (Self::Float(format), Value::String(text)) => format.from_text(text),
@@ -150,30 +148,30 @@ impl Numeric {
     }
 }
 
-/// An integer modulo 2^64.
+/// Returns `integer` modulo 2^64.
 pub fn low_bits(integer: i128) -> u64 {
-    #[allow(clippy::cast_possible_truncation, reason = "this is what it is for")]
+    #[allow(clippy::cast_possible_truncation, reason = "the function is for this")]
     let low = integer.cast_unsigned() as u64;
     low
 }
 
-/// A number, exactly, or what floating point has beside numbers.
+/// An exact number, or one of the special values of floating point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Real {
     /// Not a number.
     Nan,
-    /// Larger than any number, or smaller.
+    /// Positive or negative infinity.
     Infinite {
-        /// Whether it is smaller.
+        /// Whether it is negative infinity.
         negative: bool,
     },
-    /// `mantissa × 2^exponent`, or that below zero. A zero has a sign.
+    /// `mantissa × 2^exponent`, negated if `negative`. A zero has a sign.
     Finite {
-        /// Whether it is below zero.
+        /// Whether the sign is negative.
         negative: bool,
-        /// The factor.
+        /// The magnitude without the power of two.
         mantissa: u64,
-        /// The power of two.
+        /// The exponent of the power of two.
         exponent: i32,
     },
 }
@@ -185,8 +183,8 @@ impl From<f64> for Real {
 }
 
 impl Real {
-    /// The integer closest to it in the way of `rounding`; `None` for what is no number, and for integers of more than 127
-    /// bits, which are multiples of 2^64.
+    /// Returns the number rounded to an integer. Returns `None` for NaN and infinities, and for integers of more than
+    /// 127 bits, which are multiples of 2^64.
     pub fn to_integer(self, rounding: Rounding) -> Option<i128> {
         let Self::Finite { negative, mantissa, exponent } = self else { return None };
         let magnitude = match u32::try_from(exponent) {
@@ -197,14 +195,14 @@ impl Real {
     }
 }
 
-/// Why a number is none of a type.
+/// Why a type cannot represent a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beyond {
-    /// It is larger than the largest.
+    /// It is larger than the largest number of the type.
     Above,
-    /// It is smaller than the smallest.
+    /// It is smaller than the smallest number of the type.
     Below,
-    /// It is not a number.
+    /// It is NaN.
     Nan,
 }
 
@@ -214,23 +212,23 @@ impl Beyond {
     }
 }
 
-/// How a number between two that a type has becomes one of them.
+/// How to round a number between two numbers that a type can represent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rounding {
-    /// The closer one; from the middle that whose last bit is 0.
+    /// To the closer number; a tie goes to the number whose last bit is 0.
     NearestEven,
-    /// The one that is closer to zero.
+    /// Towards zero.
     TowardsZero,
-    /// The larger one.
+    /// To the larger number.
     TowardsPositive,
-    /// The smaller one.
+    /// To the smaller number.
     TowardsNegative,
-    /// The closer one; from the middle that which is farther from zero.
+    /// To the closer number; a tie goes away from zero.
     NearestAway,
 }
 
 impl Rounding {
-    /// All of them.
+    /// All ways of rounding.
     pub const ALL: [Self; 5] = [
         Self::NearestEven,
         Self::TowardsZero,
@@ -239,13 +237,13 @@ impl Rounding {
         Self::NearestAway,
     ];
 
-    /// The magnitude `mantissa / 2^places`, rounded; negative `places` multiply, which the caller knows to fit.
+    /// Returns `mantissa / 2^places`, rounded. Negative `places` multiply; the caller ensures that the result fits.
     fn shift(self, mantissa: u64, places: i32, negative: bool) -> u64 {
         let Ok(places) = u32::try_from(places) else { return mantissa << places.unsigned_abs().min(63) };
         if places == 0 {
             return mantissa;
         }
-        // Beyond 65 places every number is a small part of one.
+        // With more than 65 places every number is a small fraction of 1.
         let wide = u128::from(mantissa);
         let places = places.min(66);
         let (kept, rest) = (wide >> places, wide & ((1 << places) - 1));
@@ -276,7 +274,8 @@ mod tests {
     const INT64: Numeric = Numeric::Integer { bits: 64, signed: true };
 
     #[test]
-    fn b_t74_bits_above_an_element_mean_nothing() {
+    fn unused_bits_of_an_element_are_ignored() {
+        // rule B.t74
         let mut elements = [0xf7, 0x08, 0x7f, 0x00];
         INT4.extend_all(&mut elements);
         assert_eq!(elements, [0x07, 0xf8, 0xff, 0x00]);
@@ -284,11 +283,12 @@ mod tests {
         assert_eq!(elements, [3, 0, 3, 0]);
         let mut bools = [0, 1, 2];
         Numeric::Bool.extend_all(&mut bools);
-        assert_eq!(bools, [0, 1, 2], "a bool is a whole byte, which others judge");
+        assert_eq!(bools, [0, 1, 2], "a bool is a whole byte and is not changed");
     }
 
     #[test]
-    fn b_t73_scalars_of_documents() {
+    fn fill_values_in_json_become_components() {
+        // rule B.t73
         for (numeric, value, bits) in [
             (INT4, json!(-8), Some(-8_i64)),
             (INT4, json!(8), None),
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn components_lie_in_memory_in_the_order_of_the_machine() {
+    fn components_in_memory_have_the_byte_order_of_the_machine() {
         let mut memory = [0; 2];
         let int16 = Numeric::Integer { bits: 16, signed: true };
         int16.store((-2_i64).cast_unsigned(), &mut memory);

@@ -1,4 +1,4 @@
-//! Gathers of runs, whole copies, byte swaps and fills, against `ndarray` and `memcpy`.
+//! Gathers of runs, whole copies, byte swaps and fills, compared with `ndarray` and `memcpy`.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::unwrap_used,
@@ -12,7 +12,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ndarray::{Array3, ArrayView3, ArrayViewMut3, s};
 use zarr_strided::{Destination, Source, Swap, bytes_of_mut, zeroed};
 
-/// A box of runs out of a volume: `run` bytes of every 2 `run`, every second row.
+/// A box of runs in a volume: `run` bytes of every 2 `run`, every second row.
 fn gather(c: &mut Criterion) {
     for (name, total) in [("2MiB", 2usize << 20), ("64MiB", 64 << 20)] {
         for run in [8usize, 16, 64, 512] {
@@ -86,7 +86,7 @@ fn whole(c: &mut Criterion) {
     }
 }
 
-/// Filling, and finding out that it is filled.
+/// Filling, and testing for a fill.
 fn fill(c: &mut Criterion) {
     let mut values = Array3::<f32>::zeros((16, 256, 256));
     let bytes = bytes_of_mut(values.as_slice_mut().unwrap());
@@ -107,7 +107,7 @@ fn fill(c: &mut Criterion) {
     }
 }
 
-/// What a copy costs before it moves a byte.
+/// The cost of a copy before it moves a byte.
 fn small(c: &mut Criterion) {
     let from = vec![1u8; 1 << 12];
     let mut out = vec![0u8; 1 << 12];

@@ -1,4 +1,4 @@
-//! Transposes: square ones of each element size, permuted volumes, against `ndarray` and `memcpy`.
+//! Transposes: squares of each element size, permuted volumes, compared with `ndarray` and `memcpy`.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::unwrap_used,
@@ -46,7 +46,7 @@ fn squares(c: &mut Criterion) {
     square::<u128>(c, "u128", &[1024]);
 }
 
-/// Volumes of every order of axes, as a chunk in Fortran order or with its channels first.
+/// Volumes in every order of axes, such as a chunk in Fortran order or with its channels first.
 fn volume(c: &mut Criterion) {
     for shape in [[128u64, 128, 128], [512, 512, 3]] {
         for order in [[2u64, 1, 0], [2, 0, 1], [1, 0, 2], [0, 2, 1]] {

@@ -1,9 +1,9 @@
-//! The loops of a copy or fill: put in order, made few, and walked.
+//! The loops of a copy or fill: sorted, merged and run.
 
 use crate::layout::index;
 use crate::list::List;
 
-/// One loop: how often, and how many bytes further each time.
+/// One loop: the number of iterations, and the byte strides of both sides.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Axis {
     pub(crate) len: usize,
@@ -11,15 +11,15 @@ pub(crate) struct Axis {
     pub(crate) src: isize,
 }
 
-/// The loops over a shape without empty dimensions, and the ways from the first elements to where they begin.
+/// The loops over a shape without empty dimensions, and the byte offsets at which they begin.
 pub(crate) struct Loops {
-    /// The longest destination stride first; all of them forwards.
+    /// The loops in descending order of destination stride. Destination strides are not negative.
     pub(crate) axes: List<Axis>,
     pub(crate) dst: isize,
     pub(crate) src: isize,
 }
 
-/// Orders the dimensions by destination stride, and makes one loop of two that are one on both sides.
+/// Sorts the dimensions by destination stride, and merges two that are contiguous on both sides.
 pub(crate) fn collapse(shape: &[u64], dst: &[isize], src: &[isize]) -> Loops {
     let mut loops = Loops { axes: List::new(), dst: 0, src: 0 };
     let mut sorted: List<Axis> = List::new();
@@ -53,7 +53,7 @@ pub(crate) fn collapse(shape: &[u64], dst: &[isize], src: &[isize]) -> Loops {
     loops
 }
 
-/// Calls `visit` at every position of `axes`, the last one fastest. The last three loops are plain nested ones.
+/// Calls `visit` at every position of `axes`, the last axis fastest. The last three loops are plain nested loops.
 #[inline]
 pub(crate) fn nest(axes: &[Axis], dst: *mut u8, src: *const u8, visit: &impl Fn(*mut u8, *const u8)) {
     match axes {

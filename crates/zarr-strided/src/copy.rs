@@ -1,17 +1,17 @@
-//! Copying between two layouts: the plan, and the choice of the kernel.
+//! Copying between two layouts: the loops and the choice of the kernel.
 
 use crate::axes::collapse;
 use crate::layout::Layout;
 use crate::{Swap, rows, transpose};
 
-/// Copies every element of `src` to the place of the same position in `dst`, reversing units on the way.
+/// Copies every element of `src` to the same position of `dst` and reverses units of `swap`.
 ///
 /// # Safety
 ///
 /// - The shapes and sizes are equal, and sizes are a multiple of the unit.
 /// - From `dst`, every element of its layout may be written; from `src`, every element of its layout may be read. If
-///   there are none, both pointers may be anything.
-/// - No two elements of `dst` overlap, and none overlaps one of `src`.
+///   there are no elements, both pointers may be arbitrary.
+/// - No two elements of `dst` overlap, and none of them overlaps an element of `src`.
 pub(crate) unsafe fn copy(
     dst: *mut u8,
     dst_layout: &Layout,
@@ -26,7 +26,7 @@ pub(crate) unsafe fn copy(
     let mut loops = collapse(&dst_layout.shape, &dst_layout.strides, &src_layout.strides);
     let dst = dst.wrapping_offset(loops.dst);
     let src = src.wrapping_offset(loops.src);
-    // What is contiguous on both sides is moved as one item.
+    // A dimension that is contiguous on both sides is moved as one item.
     let mut item = size;
     if let Some(&inner) = loops.axes.last()
         && inner.dst == size as isize
@@ -35,7 +35,7 @@ pub(crate) unsafe fn copy(
         item *= inner.len;
         loops.axes.pop();
     }
-    // SAFETY: the axes walk the elements of the two layouts, each once, in items of whole elements.
+    // SAFETY: the axes visit each element of the two layouts once, in items of whole elements.
     unsafe {
         match transpose::across(&loops.axes, item) {
             Some(across) => transpose::copy(&loops.axes, across, dst, src, item, swap),

@@ -1,4 +1,4 @@
-//! One view cut into a grid of disjoint cells.
+//! A view cut into a grid of disjoint cells.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -10,14 +10,14 @@ use crate::{Destination, Dims, StridedError};
 
 /// One dimension of a view, cut into pieces.
 ///
-/// The elements of the dimension are elements of a longer axis, a fixed step apart. The axis is divided into intervals, and
-/// a piece is what one interval has of the dimension. Intervals without an element have no piece, so that no piece is empty.
-/// Equal intervals that follow each other are kept as one run: a cut takes no memory per piece.
+/// The elements of the dimension are at fixed steps on a longer axis. The axis is divided into intervals. The elements
+/// inside one interval form a piece; intervals without elements have no piece, so no piece is empty. Consecutive
+/// intervals of equal length are stored as one run, so the memory of a cut does not depend on the number of pieces.
 ///
 /// ```
 /// use zarr_strided::Cut;
 ///
-/// // Every third element of an axis of intervals of length 4, from position 2 on: 2 | 5 | 8, 11 | 14.
+/// Every third element of an axis with intervals of length 4, from position 2: 2 | 5 | 8, 11 | 14.
 /// let cut = Cut::even(2, 3, 5, 4)?;
 /// assert_eq!(cut.len(), 4);
 /// let piece = cut.piece(2).unwrap();
@@ -32,50 +32,50 @@ pub struct Cut {
     start: u64,
     step: u64,
     count: u64,
-    /// Those with an element.
+    /// The runs of intervals that have elements.
     runs: Vec<Run>,
     pieces: u64,
 }
 
-/// Intervals of one length.
+/// Consecutive intervals of one length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Run {
-    /// The first piece and the first element in it.
+    /// The first piece of the run, and its first element.
     piece: u64,
     element: u64,
-    /// Number and position of its first interval.
+    /// The number and the position of its first interval.
     interval: u64,
     start: u64,
     length: u64,
 }
 
-/// What one interval has of a dimension.
+/// The elements of a dimension that are in one interval.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CutPiece {
     /// The number of the interval, counted from position 0.
     pub interval: u64,
-    /// The position at which the interval begins.
+    /// The first position of the interval.
     pub start: u64,
     /// The length of the interval.
     pub length: u64,
-    /// The elements of the dimension that lie in it.
+    /// The elements of the dimension in the interval.
     pub elements: Range<u64>,
 }
 
 impl Cut {
-    /// One piece of all `count` elements; none if there are no elements.
+    /// Returns a cut with one piece of all `count` elements. If `count` is 0, it has no piece.
     pub fn whole(count: u64) -> Self {
         let run = Run { piece: 0, element: 0, interval: 0, start: 0, length: u64::MAX };
         let (runs, pieces) = if count == 0 { (Vec::new(), 0) } else { (vec![run], 1) };
         Cut { start: 0, step: 1, count, runs, pieces }
     }
 
-    /// One piece of `count` elements, `step` apart from position `start` on: `interval` is the number of the interval that
-    /// holds all of them, and `span` are its positions.
+    /// Returns a cut with one piece of `count` elements at distances of `step`, from position `start`. All of them are
+    /// in the interval with number `interval` and positions `span`.
     ///
     /// # Errors
     ///
-    /// As for [`Cut::new`], with these positions for the intervals.
+    /// As for [`Cut::new`], with this interval.
     pub fn one(
         start: u64,
         step: u64,
@@ -88,12 +88,12 @@ impl Cut {
             return Err(beyond(start, last, span.end));
         }
         let run = Run { piece: 0, element: 0, interval, start: span.start, length: span.end - span.start };
-        // One piece, also where the step is longer than the interval: then there is one element.
+        // One piece, also if the step is longer than the interval: then it has one element.
         let (runs, pieces) = if count == 0 { (Vec::new(), 0) } else { (vec![run], 1) };
         Ok(Cut { start, step, count, runs, pieces })
     }
 
-    /// Cuts `count` elements, `step` apart from position `start` on, at every multiple of `length`.
+    /// Cuts `count` elements at distances of `step`, from position `start`, at every multiple of `length`.
     ///
     /// # Errors
     ///
@@ -102,21 +102,21 @@ impl Cut {
         Self::new(start, step, count, [(length, u64::MAX)])
     }
 
-    /// Cuts `count` elements, `step` apart from position `start` on, at the borders of `intervals`: pairs of a length and of
-    /// how many intervals of this length follow, from position 0 on.
+    /// Cuts `count` elements at distances of `step`, from position `start`, at the borders of `intervals`. Each item is
+    /// a length and the number of consecutive intervals with that length, from position 0.
     ///
     /// ```
     /// use zarr_strided::Cut;
     ///
     /// let months = [(31, 1), (28, 1), (31, 1), (30, 1)];
-    /// let cut = Cut::new(20, 1, 50, months)?; // 50 days from the 21st day on
+    /// let cut = Cut::new(20, 1, 50, months)?; // 50 days from the 21st day
     /// assert_eq!(cut.piece(1).unwrap().elements, 11..39);
     /// # Ok::<(), zarr_strided::StridedError>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// If the intervals end before the last element, if that lies beyond 2^64, or if the step is 0.
+    /// If the intervals end before the last element, if its position is 2^64 or more, or if the step is 0.
     pub fn new(
         start: u64,
         step: u64,
@@ -146,7 +146,7 @@ impl Cut {
         Err(beyond(start, last, position))
     }
 
-    /// Elements of the dimension.
+    /// The number of elements of the dimension.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -156,12 +156,12 @@ impl Cut {
         self.pieces
     }
 
-    /// Whether there is no piece, and so no element.
+    /// Whether there are no pieces, and so no elements.
     pub fn is_empty(&self) -> bool {
         self.pieces == 0
     }
 
-    /// The piece of this number; `None` if there are fewer.
+    /// Returns piece `number`, or `None` if there are fewer pieces.
     pub fn piece(&self, number: u64) -> Option<CutPiece> {
         if number >= self.pieces {
             return None;
@@ -174,7 +174,7 @@ impl Cut {
             false => (self.position(run.element + nth) - run.start) / run.length,
         };
         let start = run.start + within * run.length;
-        // The pieces of a run lie between its bounds, whatever the intervals are: this is what makes them disjoint.
+        // Clip pieces to the bounds of their run, whatever the intervals are. This makes them disjoint.
         let bound = self.runs.get(at + 1).map_or(self.count, |next| next.element);
         let elements = match self.step <= run.length {
             true => {
@@ -186,7 +186,7 @@ impl Cut {
         Some(CutPiece { interval: run.interval + within, start, length: run.length, elements })
     }
 
-    /// The number of the piece that holds this element of the dimension.
+    /// Returns the number of the piece that contains an element of the dimension.
     pub fn find(&self, element: u64) -> Option<u64> {
         if element >= self.count {
             return None;
@@ -195,7 +195,7 @@ impl Cut {
         Some(run.piece + self.piece_in(run, element))
     }
 
-    /// The number of the piece of this interval; `None` if the interval has no element.
+    /// Returns the number of the piece of an interval, or `None` if the interval has no elements.
     pub fn find_interval(&self, interval: u64) -> Option<u64> {
         let at = self.runs.partition_point(|run| run.interval <= interval).checked_sub(1)?;
         let run = &self.runs[at];
@@ -206,7 +206,7 @@ impl Cut {
         is_hit.then(|| run.piece + self.piece_in(run, element))
     }
 
-    /// The longest interval that has a piece; 0 without pieces.
+    /// The length of the longest interval with a piece, or 0 without pieces.
     pub fn longest(&self) -> u64 {
         self.runs.iter().map(|run| run.length).max().unwrap_or(0)
     }
@@ -215,14 +215,14 @@ impl Cut {
         self.start + element * self.step
     }
 
-    /// How many elements lie before a position.
+    /// Returns the number of elements before a position.
     fn before(&self, position: u64) -> u64 {
         let distance = position.saturating_sub(self.start);
         if self.step == 1 { distance.min(self.count) } else { distance.div_ceil(self.step).min(self.count) }
     }
 
-    /// How many pieces of a run lie before that of one of its elements. Steps that are longer than the intervals hit each
-    /// of them once at most; shorter ones leave none out.
+    /// Returns the number of pieces of a run before the piece of `element`. A step longer than the intervals hits each
+    /// of them at most once; a shorter step misses none.
     fn piece_in(&self, run: &Run, element: u64) -> u64 {
         if self.step > run.length {
             return element - run.element;
@@ -232,7 +232,7 @@ impl Cut {
     }
 }
 
-/// The position of the last of `count` elements.
+/// Returns the position of the last of `count` elements.
 fn last(start: u64, step: u64, count: u64) -> Result<u64, StridedError> {
     if step == 0 {
         return Err(StridedError::Step { dim: 0 });
@@ -241,13 +241,13 @@ fn last(start: u64, step: u64, count: u64) -> Result<u64, StridedError> {
     last.ok_or_else(|| StridedError::TooLarge { shape: [count].into(), size: 0 })
 }
 
-/// Elements from `start` to `last` do not lie in intervals that end at `end`.
+/// Returns the error for elements from `start` to `last` that exceed intervals ending at `end`.
 fn beyond(start: u64, last: u64, end: u64) -> StridedError {
     let (at, shape) = ([start].into(), [(last - start).saturating_add(1)].into());
     StridedError::OutOfShape { at, shape, whole: [end].into() }
 }
 
-/// Where a view is cut: one [`Cut`] per dimension.
+/// The cuts of a view: one [`Cut`] per dimension.
 ///
 /// ```
 /// use zarr_strided::{Cut, Cuts};
@@ -262,33 +262,33 @@ fn beyond(start: u64, last: u64, end: u64) -> StridedError {
 pub struct Cuts(Vec<Cut>);
 
 impl Cuts {
-    /// The cut of each dimension.
+    /// Builds the cuts of a view from one cut per dimension.
     pub fn new(dims: Vec<Cut>) -> Self {
         Cuts(dims)
     }
 
-    /// One cell: all of `shape`.
+    /// Returns cuts with one cell: all of `shape`.
     pub fn whole(shape: &[u64]) -> Self {
         Cuts(shape.iter().map(|&n| Cut::whole(n)).collect())
     }
 
-    /// Cells of the grid.
+    /// The number of cells.
     ///
     /// # Errors
     ///
-    /// [`StridedError::TooLarge`] if they are 2^64 or more.
+    /// [`StridedError::TooLarge`] if there are 2^64 or more.
     pub fn cells(&self) -> Result<u64, StridedError> {
         let counts: Dims = self.0.iter().map(Cut::len).collect();
         counts.product().ok_or_else(|| StridedError::TooLarge { shape: (*counts).into(), size: 0 })
     }
 
-    /// The shape of what is cut.
+    /// The shape of the view to cut.
     pub fn shape(&self) -> Dims {
         self.0.iter().map(Cut::count).collect()
     }
 }
 
-/// A view cut into disjoint cells, each of which is handed out once, to any thread.
+/// A view cut into disjoint cells. Any thread can take a cell, each cell once.
 ///
 /// ```
 /// use zarr_strided::{Cut, Cuts, Destination};
@@ -316,38 +316,41 @@ pub struct Tiles<'a> {
 impl<'a> Tiles<'a> {
     pub(crate) fn new(all: Destination<'a>, cuts: Cuts) -> Result<Self, StridedError> {
         let (first, layout) = all.into_parts();
-        // SAFETY: the elements were a destination's, given up for this; cells borrow us, and we the memory.
+        // SAFETY: the elements belonged to a destination that this call consumed. Cells borrow the tiles, and the tiles
+        // borrow the memory.
         let grid = unsafe { Grid::new(first, layout, cuts)? };
         Ok(Tiles { grid, memory: PhantomData })
     }
 
-    /// The cell of this number, counted in C order of the grid; `None` if there is none, or it was taken before.
+    /// Takes cell number `cell`, counted in C order of the grid. Returns `None` if there is no such cell or it is
+    /// already taken.
     pub fn take(&self, cell: u64) -> Option<Destination<'_>> {
         self.grid.take(cell)
     }
 }
 
-/// The cells and who has been given one. Below `Tiles` and `Output`, which say how long the memory lives.
+/// The cells, and which of them are taken. `Tiles` and `Output` are built on it and bound the life of the memory.
 pub(crate) struct Grid {
     first: *mut u8,
     whole: Layout,
     cuts: Vec<Cut>,
     cells: u64,
-    /// A bit for each cell: taken.
+    /// One bit per cell: whether it is taken.
     taken: Vec<AtomicU64>,
 }
 
-// SAFETY: the pointer stands for a mutable borrow of bytes, or for owned ones.
+// SAFETY: the pointer represents a mutable borrow of bytes, or owned bytes.
 unsafe impl Send for Grid {}
-// SAFETY: shared, it hands out disjoint cells, each to one caller only: the bits of `taken` are atomic.
+// SAFETY: a shared grid returns disjoint cells, each to one caller only: the bits of `taken` are atomic.
 unsafe impl Sync for Grid {}
 
 impl Grid {
-    /// Cuts the elements of `whole`, the first of which is `first`.
+    /// Cuts the elements of `whole`, whose first element is at `first`.
     ///
     /// # Safety
     ///
-    /// The layout's elements lie apart, in memory that nobody else uses as long as the grid or a cell of it lives.
+    /// The elements of the layout do not overlap, and nothing else uses their memory while the grid or one of its cells
+    /// exists.
     pub(crate) unsafe fn new(first: *mut u8, whole: Layout, cuts: Cuts) -> Result<Self, StridedError> {
         let shape = cuts.shape();
         if shape != whole.shape {
@@ -376,7 +379,7 @@ impl Grid {
             return None;
         }
         let bit = 1 << (cell % 64);
-        // Relaxed: no cell's bytes depend on another's, and who takes one is settled by the bit alone.
+        // Relaxed: the bytes of cells are independent, and the bit alone decides who takes a cell.
         if self.taken[index(cell / 64)].fetch_or(bit, Ordering::Relaxed) & bit != 0 {
             return None;
         }
@@ -389,9 +392,9 @@ impl Grid {
             rest /= cut.len();
         }
         let first = self.first.wrapping_offset(layout.offset(&at));
-        // SAFETY: the pieces of a cut are disjoint and lie inside of its dimension, so this is a box inside of the whole,
-        // disjoint from all other cells; the bit says that it was not taken before, and it lives no longer than the borrow
-        // of the grid.
+        // SAFETY: the pieces of a cut are disjoint and inside their dimension, so this is a box inside the whole,
+        // disjoint from all other cells. The bit shows that the cell was not taken before. The cell lives no longer
+        // than the borrow of the grid.
         Some(unsafe { Destination::new(first, layout) })
     }
 }

@@ -8,10 +8,10 @@ use crate::cuts::{Cuts, Tiles};
 use crate::layout::Layout;
 use crate::{Plain, Source, StridedError, Swap, bytes_of_mut, copy, fill};
 
-/// Elements to be written: a box of any strides over memory that is this view's alone.
+/// A writable view of elements: a box with any strides in memory that only this view accesses.
 ///
-/// It is neither `Copy` nor `Clone`, because two threads may hold parts of one memory: parts are made by
-/// [`sub`](Destination::sub), which takes the view, or by [`split`](Destination::split), which makes disjoint ones.
+/// It is neither `Copy` nor `Clone`, because threads may hold different parts of one memory. To get a part use
+/// [`sub`](Destination::sub), which consumes the view, or [`split`](Destination::split), which returns disjoint parts.
 ///
 /// ```
 /// use zarr_strided::{Destination, Source, Swap};
@@ -25,35 +25,36 @@ use crate::{Plain, Source, StridedError, Swap, bytes_of_mut, copy, fill};
 /// ```
 pub struct Destination<'a> {
     first: *mut u8,
-    /// Every element lies in memory borrowed for `'a` by nobody else, and apart from every other element.
+    /// Every element is in memory that is mutably borrowed for `'a`, and elements do not overlap.
     layout: Layout,
     memory: PhantomData<&'a mut [u8]>,
 }
 
-// SAFETY: it is a mutable borrow of bytes.
+// SAFETY: it represents a mutable borrow of bytes.
 unsafe impl Send for Destination<'_> {}
-// SAFETY: shared, it only tells its shape.
+// SAFETY: a shared reference only returns the shape.
 unsafe impl Sync for Destination<'_> {}
 
 impl<'a> Destination<'a> {
-    /// All of `bytes`: elements of `size` bytes in C order.
+    /// Returns a view of all of `bytes`: elements of `size` bytes in C order.
     ///
     /// # Errors
     ///
-    /// If `bytes` is not exactly as long as the shape asks for.
+    /// If the length of `bytes` does not match the shape.
     pub fn dense(bytes: &'a mut [u8], shape: &[u64], size: usize) -> Result<Self, StridedError> {
         let layout = Layout::dense(shape, size)?;
         layout.check_len(bytes.len())?;
-        // SAFETY: the layout is as long as the borrowed bytes, one element after the other.
+        // SAFETY: the layout has the length of the borrowed bytes, one element after the other.
         Ok(unsafe { Destination::new(bytes.as_mut_ptr(), layout) })
     }
 
-    /// The element at byte `offset` and those `strides` bytes from each other. Strides may be negative.
+    /// Returns a view whose first element is at byte `offset`, with elements `strides` bytes apart. Strides may be
+    /// negative.
     ///
     /// # Errors
     ///
-    /// If an element is not inside of `bytes`, `strides` is not as long as `shape`, or elements may overlap: each stride
-    /// must step over all that the shorter ones span.
+    /// If an element is not inside `bytes`, if `strides` and `shape` differ in length, or if elements may overlap: each
+    /// stride must be at least the span of all dimensions with shorter strides.
     pub fn strided(
         bytes: &'a mut [u8],
         offset: usize,
@@ -65,39 +66,39 @@ impl<'a> Destination<'a> {
         if !layout.is_apart() {
             return Err(StridedError::Overlap { shape: shape.into(), strides: strides.into(), size });
         }
-        // SAFETY: the layout was checked to stay inside of the borrowed bytes, and its elements to lie apart.
+        // SAFETY: the layout was checked: it is inside the borrowed bytes and its elements do not overlap.
         Ok(unsafe { Destination::new(bytes.as_mut_ptr().wrapping_add(offset), layout) })
     }
 
-    /// All of `values`, in C order.
+    /// Returns a view of all of `values`, in C order.
     ///
     /// # Errors
     ///
-    /// If `values` are not exactly as many as the shape asks for.
+    /// If the number of values does not match the shape.
     pub fn of<T: Plain>(values: &'a mut [T], shape: &[u64]) -> Result<Self, StridedError> {
         Destination::dense(bytes_of_mut(values), shape, size_of::<T>())
     }
 
-    /// A view from its first element.
+    /// Builds a view from a pointer to its first element.
     ///
     /// # Safety
     ///
-    /// The layout's elements lie in memory that may be written for `'a` by nobody else, and apart.
+    /// The elements of the layout do not overlap, and only this view may write their memory during `'a`.
     pub(crate) unsafe fn new(first: *mut u8, layout: Layout) -> Self {
         Destination { first, layout, memory: PhantomData }
     }
 
-    /// Elements per dimension.
+    /// The number of elements per dimension.
     pub fn shape(&self) -> &[u64] {
         &self.layout.shape
     }
 
-    /// Bytes of an element.
+    /// The bytes of an element.
     pub fn size(&self) -> usize {
         self.layout.size
     }
 
-    /// Elements.
+    /// The number of elements.
     pub fn len(&self) -> u64 {
         self.layout.len()
     }
@@ -107,57 +108,57 @@ impl<'a> Destination<'a> {
         self.len() == 0
     }
 
-    /// The same view for a shorter time: what takes a view takes this, and the view is still there afterwards.
+    /// Borrows the view for a shorter time, so that it can be used again after a function that takes a view.
     pub fn reborrow(&mut self) -> Destination<'_> {
-        // SAFETY: these are our elements, and we are borrowed as long as the new view lives.
+        // SAFETY: these are our elements, and the view is borrowed while the new view exists.
         unsafe { Destination::new(self.first, self.layout.clone()) }
     }
 
-    /// The box of `shape` that begins at `at`.
+    /// Returns the box of `shape` that begins at `at`.
     ///
     /// # Errors
     ///
-    /// If the box is not inside of this view.
+    /// If the box is not inside this view.
     pub fn sub(mut self, at: &[u64], shape: &[u64]) -> Result<Destination<'a>, StridedError> {
         self.first = self.first.wrapping_offset(self.layout.narrow(at, shape)?);
         Ok(self)
     }
 
-    /// Every `steps[i]`-th element of dimension `i`, beginning with the first.
+    /// Returns every `steps[i]`-th element of dimension `i`, beginning with the first.
     ///
     /// # Errors
     ///
-    /// If a step is 0, or there is not one for each dimension.
+    /// If a step is 0, or the number of steps is not the rank.
     pub fn step(mut self, steps: &[u64]) -> Result<Destination<'a>, StridedError> {
         self.layout.step(steps)?;
         Ok(self)
     }
 
-    /// Dimension `i` of the result is dimension `order[i]` of this view.
+    /// Reorders dimensions: dimension `i` of the result is dimension `order[i]` of this view.
     ///
     /// # Errors
     ///
-    /// If `order` does not name each dimension once.
+    /// If `order` does not contain each dimension once.
     pub fn permute(mut self, order: &[u64]) -> Result<Destination<'a>, StridedError> {
         self.layout.permute(order)?;
         Ok(self)
     }
 
-    /// Drops the dimensions that `keep` marks false; each must be of length 1.
+    /// Drops the dimensions whose item in `keep` is false. Each must have length 1.
     ///
     /// # Errors
     ///
-    /// If a dropped dimension is longer or empty, or `keep` is not as long as the shape.
+    /// If a dropped dimension has another length, or the length of `keep` is not the rank.
     pub fn squeeze(mut self, keep: &[bool]) -> Result<Destination<'a>, StridedError> {
         self.layout.squeeze(keep)?;
         Ok(self)
     }
 
-    /// The bytes, if they lie in C order without gaps.
+    /// Returns the bytes if they are in C order without gaps.
     pub fn as_dense_mut(&mut self) -> Option<&mut [u8]> {
         match self.layout.byte_len() {
             0 => Some(&mut []),
-            // SAFETY: the elements are these bytes, all of them, and this view alone may write them.
+            // SAFETY: the elements are exactly these bytes, and only this view may write them.
             len => self.layout.is_dense().then(|| unsafe { slice::from_raw_parts_mut(self.first, len) }),
         }
     }
@@ -166,7 +167,7 @@ impl<'a> Destination<'a> {
     ///
     /// # Errors
     ///
-    /// If shapes or sizes differ, or elements are not whole units of `swap`.
+    /// If shapes or sizes differ, or the element size is not a multiple of the unit of `swap`.
     pub fn put(&mut self, src: Source<'_>, swap: Swap) -> Result<(), StridedError> {
         if self.shape() != src.shape() {
             return Err(StridedError::Shape { expected: self.shape().into(), got: src.shape().into() });
@@ -175,23 +176,23 @@ impl<'a> Destination<'a> {
             return Err(StridedError::Size { expected: self.size(), got: src.size() });
         }
         self.layout.check_swap(swap)?;
-        // SAFETY: both layouts are inside of their memory, which is borrowed: ours mutably, so they are disjoint. Our
-        // elements lie apart.
+        // SAFETY: both layouts are inside their borrowed memory. Ours is borrowed mutably, so the two are disjoint. Our
+        // elements do not overlap.
         unsafe { copy::copy(self.first, &self.layout, src.first(), src.layout(), swap) };
         Ok(())
     }
 
-    /// Writes `element` to every place.
+    /// Writes `element` to every position.
     ///
     /// # Errors
     ///
-    /// If `element` is not as long as those of the view.
+    /// If `element` does not have the element size of the view.
     pub fn fill(&mut self, element: &[u8]) -> Result<(), StridedError> {
         if element.len() != self.size() {
             return Err(StridedError::Size { expected: self.size(), got: element.len() });
         }
-        // SAFETY: the layout is inside of memory we alone may write, its elements lie apart, and `element` is one of
-        // its size.
+        // SAFETY: the layout is inside memory that only we may write, its elements do not overlap, and `element` has
+        // their size.
         unsafe { fill::fill(self.first, &self.layout, element) };
         Ok(())
     }
@@ -200,7 +201,7 @@ impl<'a> Destination<'a> {
     ///
     /// # Errors
     ///
-    /// If the pieces of `cuts` do not add up to the shape, or there are too many cells to count.
+    /// If the shape of `cuts` differs from this shape, or the grid has too many cells.
     pub fn split(self, cuts: Cuts) -> Result<Tiles<'a>, StridedError> {
         Tiles::new(self, cuts)
     }

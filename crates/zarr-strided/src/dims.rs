@@ -1,4 +1,4 @@
-//! Numbers, one a dimension: shapes, positions, steps, orders.
+//! Lists with one number per dimension: shapes, positions, steps, orders.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -6,9 +6,9 @@ use std::ops::{Deref, DerefMut};
 
 use crate::list::List;
 
-/// Numbers, one a dimension: a shape, a position, an order of axes.
+/// A list with one number per dimension: a shape, a position, an order of axes.
 ///
-/// Up to eight are held inline; more go to the heap. It is a slice of `u64` in all other respects.
+/// Up to eight numbers are stored inline, more on the heap. It dereferences to a slice of `u64`.
 ///
 /// ```
 /// use zarr_strided::Dims;
@@ -23,12 +23,12 @@ use crate::list::List;
 pub struct Dims(List<u64>);
 
 impl Dims {
-    /// No dimensions.
+    /// Returns an empty list, for rank 0.
     pub fn new() -> Self {
         Dims(List::new())
     }
 
-    /// `value` in each of `rank` dimensions.
+    /// Returns `value` for each of `rank` dimensions.
     pub fn filled(value: u64, rank: usize) -> Self {
         Dims(List::filled(value, rank))
     }
@@ -38,14 +38,14 @@ impl Dims {
         self.0.push(value);
     }
 
-    /// The number of elements of this shape: the product, 1 without dimensions, 0 if a dimension is 0, `None` if it
-    /// is 2^64 or more.
+    /// Returns the number of elements of this shape, the product. It is 1 for rank 0 and 0 if a dimension is 0. Returns
+    /// `None` if it is 2^64 or more.
     pub fn product(&self) -> Option<u64> {
         product(self)
     }
 }
 
-/// A zero wins over an overflow, so that empty arrays of any shape stay what they are: empty.
+/// A zero takes precedence over an overflow, so that an array with an empty dimension is empty.
 pub(crate) fn product(shape: &[u64]) -> Option<u64> {
     if shape.contains(&0) {
         return Some(0);
@@ -113,7 +113,7 @@ impl<const N: usize> PartialEq<[u64; N]> for Dims {
     }
 }
 
-/// Equal lists hash alike, wherever they are held.
+/// Equal lists have equal hashes, inline or on the heap.
 impl Hash for Dims {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (**self).hash(state);

@@ -1,9 +1,9 @@
-//! What a view or a buffer can be asked for in vain.
+//! The errors of views and buffers.
 
 use std::error::Error;
 use std::fmt;
 
-/// Why a view, a copy or a buffer was refused. The messages name what was expected and what was given.
+/// The reason why a view, a copy or a buffer was refused. Messages name the expected and the given value.
 ///
 /// ```
 /// use zarr_strided::Source;
@@ -14,14 +14,14 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StridedError {
-    /// A buffer is not as long as its shape asks for.
+    /// The length of a buffer does not match its shape.
     #[non_exhaustive]
     Length {
         /// The shape of the view.
         shape: Box<[u64]>,
         /// Bytes of an element.
         size: usize,
-        /// Bytes the shape asks for.
+        /// The bytes that the shape needs.
         expected: usize,
         /// Bytes given.
         got: usize,
@@ -29,24 +29,24 @@ pub enum StridedError {
     /// A shape has more elements or bytes than can be addressed.
     #[non_exhaustive]
     TooLarge {
-        /// The shape asked for.
+        /// The requested shape.
         shape: Box<[u64]>,
         /// Bytes of an element.
         size: usize,
     },
-    /// A strided view leaves its buffer.
+    /// A strided view extends beyond its buffer.
     #[non_exhaustive]
     OutOfBuffer {
         /// The shape of the view.
         shape: Box<[u64]>,
         /// Bytes from one element to the next, per dimension.
         strides: Box<[i64]>,
-        /// The byte the first element begins at.
+        /// The byte offset of the first element.
         offset: usize,
-        /// Bytes of the buffer.
+        /// The bytes of the buffer.
         got: usize,
     },
-    /// Two elements of a writable view share bytes, or may do so.
+    /// Two elements of a writable view overlap, or may overlap.
     #[non_exhaustive]
     Overlap {
         /// The shape of the view.
@@ -59,17 +59,17 @@ pub enum StridedError {
     /// A list has the wrong number of dimensions.
     #[non_exhaustive]
     Rank {
-        /// The list at fault.
+        /// The name of the list.
         what: &'static str,
         /// Dimensions of the view.
         expected: usize,
-        /// Dimensions of the list.
+        /// The dimensions of the list.
         got: usize,
     },
     /// A box is not inside the view.
     #[non_exhaustive]
     OutOfShape {
-        /// Where the box begins.
+        /// The first position of the box.
         at: Box<[u64]>,
         /// The shape of the box.
         shape: Box<[u64]>,
@@ -82,10 +82,10 @@ pub enum StridedError {
         /// The dimension at fault.
         dim: usize,
     },
-    /// An order of dimensions that does not name each exactly once.
+    /// An order of dimensions does not contain each dimension exactly once.
     #[non_exhaustive]
     Order {
-        /// The order given.
+        /// The given order.
         order: Box<[u64]>,
         /// Dimensions of the view.
         rank: usize,
@@ -103,29 +103,29 @@ pub enum StridedError {
     Shape {
         /// The shape of the destination.
         expected: Box<[u64]>,
-        /// The shape given.
+        /// The given shape.
         got: Box<[u64]>,
     },
-    /// An element is not as long as those of the view.
+    /// An element does not have the element size of the view.
     #[non_exhaustive]
     Size {
-        /// Bytes of an element of the view.
+        /// The bytes of an element of the view.
         expected: usize,
         /// Bytes given.
         got: usize,
     },
-    /// Elements are not whole units of the byte swap.
+    /// The element size is not a multiple of the unit of the byte swap.
     #[non_exhaustive]
     Unit {
         /// Bytes of an element.
         size: usize,
-        /// Bytes of a unit.
+        /// The bytes of a unit.
         unit: usize,
     },
-    /// The system has not the memory.
+    /// Allocation failed.
     #[non_exhaustive]
     Memory {
-        /// Bytes asked for.
+        /// The requested bytes.
         bytes: usize,
     },
 }
@@ -138,31 +138,31 @@ impl fmt::Display for StridedError {
                 write!(f, "shape {shape:?} of {size}-byte elements needs {expected} bytes, got {got}")
             }
             TooLarge { shape, size } => {
-                write!(f, "shape {shape:?} of {size}-byte elements is more than can be addressed")
+                write!(f, "shape {shape:?} of {size}-byte elements exceeds the address space")
             }
             OutOfBuffer { shape, strides, offset, got } => {
                 write!(
                     f,
-                    "shape {shape:?} with strides {strides:?} from byte {offset} leaves its {got} bytes"
+                    "shape {shape:?} with strides {strides:?} from byte {offset} exceeds its buffer of {got} bytes"
                 )
             }
             Overlap { shape, strides, size } => write!(
                 f,
                 "elements of {size} bytes in shape {shape:?} with strides {strides:?} overlap, \
-                 expected apart for writing"
+                 a writable view needs separate elements"
             ),
             Rank { what, expected, got } => write!(f, "{what} has {got} dimensions, expected {expected}"),
             OutOfShape { at, shape, whole } => {
-                write!(f, "box of shape {shape:?} at {at:?} is outside of shape {whole:?}")
+                write!(f, "box of shape {shape:?} at {at:?} is not inside shape {whole:?}")
             }
             Step { dim } => write!(f, "step of dimension {dim} is 0, expected at least 1"),
             Order { order, rank } => {
-                write!(f, "order {order:?} does not name each of {rank} dimensions once")
+                write!(f, "order {order:?} does not contain each of {rank} dimensions once")
             }
             Squeeze { dim, got } => write!(f, "dimension {dim} to be dropped has length {got}, expected 1"),
             Shape { expected, got } => write!(f, "expected shape {expected:?}, got {got:?}"),
             Size { expected, got } => write!(f, "expected elements of {expected} bytes, got {got}"),
-            Unit { size, unit } => write!(f, "elements of {size} bytes are not whole units of {unit} bytes"),
+            Unit { size, unit } => write!(f, "element size {size} is not a multiple of {unit} bytes"),
             Memory { bytes } => write!(f, "no memory for {bytes} bytes"),
         }
     }

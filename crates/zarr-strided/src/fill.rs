@@ -1,4 +1,4 @@
-//! One element everywhere: writing it, and finding out whether it is so.
+//! Filling a view with one element, and testing for it.
 
 use std::ptr;
 
@@ -10,15 +10,15 @@ use crate::rows;
 
 /// Rows shorter than this are filled element by element.
 const SHORT: usize = 64;
-/// A row is filled with copies of about its first this many bytes, which stay in the first cache.
+/// A row is filled with copies of its first bytes, about this many, which stay in the L1 cache.
 const BLOCK: usize = 4 << 10;
 
-/// Writes `element` to every place of `layout`.
+/// Writes `element` to every position of `layout`.
 ///
 /// # Safety
 ///
-/// From `first`, every element of `layout` may be written, and no two overlap. `element` is of its size and not one of
-/// them.
+/// From `first`, every element of `layout` may be written, and no two overlap. `element` has their size and does not
+/// overlap them.
 pub(crate) unsafe fn fill(first: *mut u8, layout: &Layout, element: &[u8]) {
     if layout.is_empty() {
         return;
@@ -31,7 +31,7 @@ pub(crate) unsafe fn fill(first: *mut u8, layout: &Layout, element: &[u8]) {
         _ => element.len(),
     };
     if row < SHORT {
-        // SAFETY: the axes walk the elements, each once; the source stays where it is.
+        // SAFETY: the axes visit each element once; the source does not move.
         return unsafe { rows::copy(&loops.axes, first, element.as_ptr(), element.len(), Swap::NONE) };
     }
     if row > element.len() {
@@ -39,34 +39,35 @@ pub(crate) unsafe fn fill(first: *mut u8, layout: &Layout, element: &[u8]) {
     }
     nest(&loops.axes, first, element.as_ptr(), &|dst, src| {
         if same {
-            // SAFETY: a row is whole elements that lie side by side.
+            // SAFETY: a row is a whole number of contiguous elements.
             return unsafe { dst.write_bytes(element[0], row) };
         }
         // SAFETY: the first element of the row.
         unsafe { ptr::copy_nonoverlapping(src, dst, element.len()) };
         let mut done = element.len();
         while done < row {
-            // Doubles up to a block. `done` stays a multiple of the element until the last copy.
+            // Doubles up to one block. `done` stays a multiple of the element size until the last copy.
             let some = done.min(BLOCK.next_multiple_of(element.len())).min(row - done);
-            // SAFETY: from the part of the row that is written to the next, which ends inside of the row.
+            // SAFETY: from the written part of the row to the next part, which ends inside the row.
             unsafe { ptr::copy_nonoverlapping(dst, dst.wrapping_add(done), some) };
             done += some;
         }
     });
 }
 
-/// Whether every element of a `layout` that is not empty, and begins at `bytes[offset]`, is `element`.
+/// Whether every element of `layout`, which is not empty and begins at `bytes[offset]`, is equal to `element`.
 pub(crate) fn is_filled(bytes: &[u8], offset: usize, layout: &Layout, element: &[u8]) -> bool {
     let loops = loops(layout);
     let size = element.len();
-    // Elements that are repeated need to be seen once.
+    // A repeated element is compared only once.
     let mut axes: List<Axis> = loops.axes.iter().copied().filter(|axis| axis.dst != 0).collect();
     let begin = offset.wrapping_add_signed(loops.dst);
     match axes.last() {
         Some(&inner) if inner.dst == size as isize => {
             axes.pop();
             let len = inner.len * size;
-            // The first is the element, and each is as the one before it: one comparison of the row with itself.
+            // The first element is equal to `element`, and each is equal to the one before it: one comparison of the
+            // row with itself, shifted.
             all(&axes, begin, &|at| {
                 let row = &bytes[at..at + len];
                 row[..size] == *element && row[size..] == row[..len - size]
@@ -83,19 +84,19 @@ pub(crate) fn is_filled(bytes: &[u8], offset: usize, layout: &Layout, element: &
     }
 }
 
-/// The dimensions of `layout` as destination, against a source that stays where it is.
+/// The loops over `layout` as the destination, with a source that does not move.
 fn loops(layout: &Layout) -> Loops {
     let still: List<isize> = List::filled(0, layout.strides.len());
     collapse(&layout.shape, &layout.strides, &still)
 }
 
-/// Whether each element of `N` bytes is `element`.
+/// Whether each element of `N` bytes is equal to `element`.
 fn all_of<const N: usize>(axes: &[Axis], begin: usize, bytes: &[u8], element: &[u8]) -> bool {
     let element: Option<&[u8; N]> = element.first_chunk();
     all(axes, begin, &|at| bytes[at..].first_chunk() == element)
 }
 
-/// Whether `holds` at every position of `axes`, up to the first where it does not.
+/// Whether `holds` returns true at every position of `axes`. Stops at the first false.
 fn all(axes: &[Axis], at: usize, holds: &impl Fn(usize) -> bool) -> bool {
     let place = |axis: &Axis, i| at.wrapping_add_signed(i * axis.dst);
     match axes {

@@ -1,4 +1,4 @@
-//! One memory that many threads read.
+//! Memory that many threads read.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,9 +9,9 @@ use crate::layout::Layout;
 use crate::output::{Gate, Release, Wait};
 use crate::{Plain, Source, StridedError, bytes_of};
 
-/// A handle to elements that are read, by any thread: what is written to an array.
+/// A handle on elements that any thread can read, for example the elements to write to an array.
 ///
-/// It is `'static`, so that jobs of a thread pool can hold clones of it.
+/// It is `'static`, so jobs of a thread pool can hold clones of it.
 ///
 /// ```
 /// use zarr_strided::{Input, Swap};
@@ -32,11 +32,11 @@ struct Shared {
 
 enum Memory {
     Owned(Box<dyn Bytes>),
-    /// Bytes that somebody lends until this is dropped, and not before.
+    /// Borrowed bytes. The borrow ends when this is dropped, not earlier.
     Lent(Borrowed, #[allow(dead_code, reason = "dropping it ends the borrow")] Release),
 }
 
-/// Whatever memory has an owner, as its bytes.
+/// Owned memory as bytes.
 trait Bytes: Send + Sync {
     fn bytes(&self) -> &[u8];
 }
@@ -47,13 +47,13 @@ impl<T: Plain> Bytes for Vec<T> {
     }
 }
 
-/// Memory that somebody else may own as well, and how many bytes it has.
+/// Memory that may have other owners, and its number of bytes.
 struct Held<O>(O, usize);
 
 impl<O: AsRef<[u8]> + Send + Sync> Bytes for Held<O> {
     fn bytes(&self) -> &[u8] {
         let bytes = self.0.as_ref();
-        assert_eq!(bytes.len(), self.1, "memory that is written has another length than it had");
+        assert_eq!(bytes.len(), self.1, "the memory of an input has another length than at the start");
         bytes
     }
 }
@@ -64,7 +64,7 @@ struct Borrowed {
     memory: PhantomData<&'static [u8]>,
 }
 
-// SAFETY: it stands for a shared borrow of bytes.
+// SAFETY: it represents a shared borrow of bytes.
 unsafe impl Send for Borrowed {}
 // SAFETY: as above.
 unsafe impl Sync for Borrowed {}
@@ -74,30 +74,30 @@ impl Input {
     ///
     /// # Errors
     ///
-    /// If they are not as many as the shape asks for.
+    /// If the number of values does not match the shape.
     pub fn new<T: Plain>(values: Vec<T>, shape: &[u64]) -> Result<Input, StridedError> {
         Input::sized(values, size_of::<T>(), shape)
     }
 
-    /// Takes `values`, which hold elements of `size` bytes in C order: for elements that have no Rust type.
+    /// Takes `values`, which hold elements of `size` bytes in C order. Use it for elements without a Rust type.
     ///
     /// # Errors
     ///
-    /// If their bytes are not as many as the shape asks for.
+    /// If the number of bytes does not match the shape.
     pub fn sized<T: Plain>(values: Vec<T>, size: usize, shape: &[u64]) -> Result<Input, StridedError> {
         let layout = Source::dense(bytes_of(&values), shape, size)?.layout().clone();
         Ok(Input(Arc::new(Shared { memory: Memory::Owned(Box::new(values)), layout })))
     }
 
-    /// Takes what holds elements of `size` bytes in C order, and may be held by others as well: nothing is copied.
+    /// Takes memory that holds elements of `size` bytes in C order and may have other owners. Nothing is copied.
     ///
     /// # Errors
     ///
-    /// If its bytes are not as many as the shape asks for.
+    /// If the number of bytes does not match the shape.
     ///
     /// # Panics
     ///
-    /// Later, if it has another number of bytes by then.
+    /// Later, if the number of bytes has changed by then.
     pub fn held<O>(owner: O, size: usize, shape: &[u64]) -> Result<Input, StridedError>
     where
         O: AsRef<[u8]> + Send + Sync + 'static,
@@ -108,25 +108,25 @@ impl Input {
         Ok(Input(Arc::new(Shared { memory: Memory::Owned(Box::new(held)), layout })))
     }
 
-    /// As many copies of `element` as the shape asks for, in the memory of one.
+    /// Repeats `element` for every position of `shape`. Only one copy is in memory.
     ///
     /// # Errors
     ///
-    /// If the shape is too large to count.
+    /// If the shape is too large.
     pub fn repeat(element: Vec<u8>, shape: &[u64]) -> Result<Input, StridedError> {
         let strides = vec![0; shape.len()];
         let layout = Source::strided(&element, 0, shape, &strides, element.len())?.layout().clone();
         Ok(Input(Arc::new(Shared { memory: Memory::Owned(Box::new(element)), layout })))
     }
 
-    /// Lends `values` to other threads for the length of a call: `f` is given a handle that it may clone and send.
+    /// Lends `values` to other threads during this call: `f` gets a handle that it may clone and send.
     ///
-    /// Returns only when every clone is dropped, also when `f` panics. So a handle that is leaked, or returned by `f`,
-    /// makes it wait for ever.
+    /// Returns only after every clone is dropped, also if `f` panics. If a handle is leaked or returned by `f`, the
+    /// call waits forever.
     ///
     /// # Errors
     ///
-    /// As for [`Input::new`]; then `f` is not called.
+    /// As for [`Input::new`]. In that case `f` is not called.
     pub fn lend<T: Plain, R>(
         values: &[T],
         shape: &[u64],
@@ -135,19 +135,19 @@ impl Input {
         let bytes = bytes_of(values);
         let layout = Source::dense(bytes, shape, size_of::<T>())?.layout().clone();
         let gate = Arc::new(Gate::default());
-        // Dropped last, on return as on unwind: until then the borrow of `values` goes on.
+        // Dropped last, on return and on unwind. The borrow of `values` lasts until then.
         let _wait = Wait(&gate);
         let borrowed = Borrowed { first: bytes.as_ptr(), len: bytes.len(), memory: PhantomData };
         let memory = Memory::Lent(borrowed, Release(Arc::clone(&gate)));
         Ok(f(Input(Arc::new(Shared { memory, layout }))))
     }
 
-    /// The elements.
+    /// Returns a view of the elements.
     pub fn source(&self) -> Source<'_> {
         let shared = &*self.0;
         let bytes = match &shared.memory {
             Memory::Owned(values) => values.bytes(),
-            // SAFETY: whoever lent these bytes waits until this handle is dropped, and `self` is borrowed meanwhile.
+            // SAFETY: the lender waits until this handle is dropped, and `self` is borrowed until then.
             Memory::Lent(bytes, _) => unsafe { slice::from_raw_parts(bytes.first, bytes.len) },
         };
         Source::from_parts(bytes, shared.layout.clone())
@@ -169,7 +169,7 @@ mod tests {
     use crate::Swap;
 
     #[test]
-    fn threads_read_what_is_lent_and_the_lender_waits() {
+    fn threads_read_lent_memory_and_the_lender_waits() {
         let values: Vec<u32> = (0..1000).collect();
         let sum = Arc::new(AtomicU32::new(0));
         Input::lend(&values, &[10, 100], |input| {
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn one_element_stands_for_many() {
+    fn a_repeated_element_is_read_as_many() {
         let input = Input::repeat(vec![7, 8], &[2, 3]).unwrap();
         let mut bytes = Vec::new();
         input.source().append_to(&mut bytes, Swap::NONE).unwrap();
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_others_hold_is_read_where_it_lies() {
+    fn shared_memory_is_read_without_a_copy() {
         let memory: Arc<[u8]> = Arc::from([1, 2, 3, 4, 5, 6]);
         let input = Input::held(Arc::clone(&memory), 2, &[3]).unwrap();
         let mut bytes = Vec::new();
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "another length")]
-    fn memory_that_has_become_shorter_is_not_read() {
+    fn memory_that_has_changed_its_length_is_not_read() {
         struct Shrinking(AtomicU32);
         impl AsRef<[u8]> for Shrinking {
             fn as_ref(&self) -> &[u8] {

@@ -1,17 +1,17 @@
-//! Sixteen bytes in a register, and squares of them turned over their diagonal.
+//! Lanes of sixteen bytes in registers, and the transpose of squares of lanes.
 
 #[cfg(not(target_arch = "x86_64"))]
 use portable::{high, low};
 #[cfg(target_arch = "x86_64")]
 use x86::{high, low};
 
-/// The bytes as they lie in memory.
+/// The bytes in memory order.
 pub(crate) type Lane = [u8; 16];
 
-/// Transposes a square of `16 / N` lanes, each of as many items of `N` bytes.
+/// Transposes a square of `16 / N` lanes, each with as many items of `N` bytes.
 ///
-/// Zipping the first half of the lanes with the second half is one step of a perfect shuffle; after as many steps as
-/// the side has bits every item is in its place.
+/// Zipping the first half of the lanes with the second half is one step of a perfect shuffle. After log2(side) steps
+/// every item is in its place.
 #[inline(always)]
 pub(crate) fn transpose<const N: usize>(square: &mut [Lane]) {
     let half = square.len() / 2;
@@ -27,7 +27,7 @@ pub(crate) fn transpose<const N: usize>(square: &mut [Lane]) {
     }
 }
 
-/// The instructions that zip the low or the high halves of two registers; every x86-64 has them.
+/// The instructions that zip the low or the high halves of two registers. Every x86-64 processor has them.
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::*;
@@ -38,7 +38,7 @@ mod x86 {
     /// Item 0 of `a`, item 0 of `b`, item 1 of `a`, and so on through the first halves.
     #[inline(always)]
     pub(super) fn low<const N: usize>(a: Lane, b: Lane) -> Lane {
-        // SAFETY: a register and sixteen bytes are the same bits; the instructions are in the baseline.
+        // SAFETY: a register has the bits of sixteen bytes; the instructions are in the baseline.
         unsafe {
             let (a, b) = (transmute::<Lane, __m128i>(a), transmute::<Lane, __m128i>(b));
             transmute(match N {
@@ -64,7 +64,7 @@ mod x86 {
     }
 }
 
-/// The same without instructions of their own.
+/// The same without special instructions.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 mod portable {
     use super::Lane;
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn instructions_zip_as_written_out() {
+    fn instructions_zip_like_the_portable_code() {
         let a: Lane = *b"abcdefghijklmnop";
         let b: Lane = *b"ABCDEFGHIJKLMNOP";
         assert_eq!((low::<1>(a, b), high::<1>(a, b)), (portable::low::<1>(a, b), portable::high::<1>(a, b)));

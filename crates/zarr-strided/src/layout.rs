@@ -1,4 +1,4 @@
-//! Where the elements of a view lie, relative to its first: the arithmetic both kinds of views share.
+//! The layout of a view: the positions of its elements relative to the first, shared by both kinds of views.
 
 use crate::dims::{Dims, product};
 use crate::list::List;
@@ -6,9 +6,9 @@ use crate::{StridedError, Swap};
 
 /// Shape, strides in bytes and element size.
 ///
-/// Views check once, when they are made, that every element lies in their memory; what is derived from them here stays
-/// inside. An empty view (no elements, or elements of no bytes) touches no memory, so its offsets may be anything;
-/// that is why offsets wrap instead of being checked again.
+/// A new view checks once that every element is inside its memory; layouts derived from it stay inside. An empty view
+/// (no elements, or elements of no bytes) accesses no memory, so its offsets may be arbitrary. That is why offsets wrap
+/// and are not checked again.
 #[derive(Clone)]
 pub(crate) struct Layout {
     pub(crate) shape: Dims,
@@ -16,7 +16,7 @@ pub(crate) struct Layout {
     pub(crate) size: usize,
 }
 
-/// A length, count or offset known to be addressable.
+/// Converts a length, count or offset that is known to be addressable.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "bounded by the memory of a view")]
 pub(crate) fn index(n: u64) -> usize {
@@ -24,7 +24,7 @@ pub(crate) fn index(n: u64) -> usize {
 }
 
 impl Layout {
-    /// C order, without gaps.
+    /// Returns the layout of C order without gaps.
     pub(crate) fn dense(shape: &[u64], size: usize) -> Result<Layout, StridedError> {
         byte_len(shape, size)?;
         let mut strides = List::filled(0, shape.len());
@@ -36,7 +36,7 @@ impl Layout {
         Ok(Layout { shape: shape.into(), strides, size })
     }
 
-    /// Strides in bytes from the element at byte `offset` of `buffer` bytes.
+    /// Returns the layout with strides in bytes, whose first element is at byte `offset` of a buffer of `buffer` bytes.
     pub(crate) fn strided(
         buffer: usize,
         offset: usize,
@@ -53,12 +53,12 @@ impl Layout {
             got: buffer,
         };
         let empty = size == 0 || shape.contains(&0);
-        // Bytes from the first element to the beginnings of the outermost ones, on either side.
+        // The bytes from the start of the first element to the starts of the outermost elements, on both sides.
         let (mut below, mut above) = (0isize, 0isize);
         let mut list = List::filled(0, shape.len());
         for (dim, (&n, &stride)) in shape.iter().zip(strides).enumerate() {
             if n < 2 || empty {
-                // Never taken, so it need not be representable.
+                // Never used, so it need not be representable.
                 continue;
             }
             let stride = isize::try_from(stride).map_err(|_| outside())?;
@@ -76,22 +76,22 @@ impl Layout {
         Ok(Layout { shape: shape.into(), strides: list, size })
     }
 
-    /// Elements. Fits, by construction.
+    /// The number of elements. It fits by construction.
     pub(crate) fn len(&self) -> u64 {
         product(&self.shape).unwrap_or(u64::MAX)
     }
 
-    /// Bytes of all elements. Fits, by construction.
+    /// The bytes of all elements. They fit by construction.
     pub(crate) fn byte_len(&self) -> usize {
         index(self.len()) * self.size
     }
 
-    /// Whether there is no byte to move.
+    /// Whether there are no bytes to move.
     pub(crate) fn is_empty(&self) -> bool {
         self.size == 0 || self.shape.contains(&0)
     }
 
-    /// Whether the bytes lie in C order without gaps.
+    /// Whether the bytes are in C order without gaps.
     pub(crate) fn is_dense(&self) -> bool {
         let mut expected = self.size as isize;
         for (&n, &stride) in self.shape.iter().zip(self.strides.iter()).rev() {
@@ -105,9 +105,10 @@ impl Layout {
         true
     }
 
-    /// Whether all elements are certain to lie apart: each stride steps over all that the shorter ones span.
+    /// Whether the elements certainly do not overlap: each stride is at least the span of all dimensions with shorter
+    /// strides.
     ///
-    /// Exotic layouts whose elements interleave like the teeth of two combs are apart too, but fail.
+    /// Returns false for unusual layouts that interleave without overlap, like two combs.
     pub(crate) fn is_apart(&self) -> bool {
         if self.is_empty() {
             return true;
@@ -130,7 +131,7 @@ impl Layout {
         true
     }
 
-    /// Keeps the box of `shape` at `at`; gives the way to its first element.
+    /// Restricts the layout to the box of `shape` at `at`. Returns the offset of its first element.
     pub(crate) fn narrow(&mut self, at: &[u64], shape: &[u64]) -> Result<isize, StridedError> {
         same_rank("position of a box", self.shape.len(), at.len())?;
         same_rank("shape of a box", self.shape.len(), shape.len())?;
@@ -149,7 +150,7 @@ impl Layout {
         Ok(self.offset(at))
     }
 
-    /// The way from the first element to the one at `at`.
+    /// Returns the byte offset from the first element to the element at `at`.
     pub(crate) fn offset(&self, at: &[u64]) -> isize {
         at.iter()
             .zip(self.strides.iter())
@@ -163,7 +164,7 @@ impl Layout {
         }
         for (dim, &step) in steps.iter().enumerate() {
             self.shape[dim] = self.shape[dim].div_ceil(step);
-            // Wraps only where the step leaves no second element.
+            // Wraps only if the step leaves no second element.
             self.strides[dim] = self.strides[dim].wrapping_mul(index(step) as isize);
         }
         Ok(())
@@ -200,7 +201,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Whether elements are whole units of `swap`.
+    /// Checks that the element size is a multiple of the unit of `swap`.
     pub(crate) fn check_swap(&self, swap: Swap) -> Result<(), StridedError> {
         match self.size.is_multiple_of(swap.unit()) {
             true => Ok(()),
@@ -208,7 +209,7 @@ impl Layout {
         }
     }
 
-    /// Whether a buffer of `got` bytes is exactly as long as all elements.
+    /// Checks that a buffer of `got` bytes has exactly the length of all elements.
     pub(crate) fn check_len(&self, got: usize) -> Result<(), StridedError> {
         match self.byte_len() {
             expected if expected == got => Ok(()),
@@ -223,7 +224,7 @@ fn same_rank(what: &'static str, expected: usize, got: usize) -> Result<(), Stri
     if expected == got { Ok(()) } else { Err(StridedError::Rank { what, expected, got }) }
 }
 
-/// Bytes of all elements, at most `isize::MAX` as in every allocation; so is their number.
+/// Returns the bytes of all elements. They and the number of elements are at most `isize::MAX`, as in every allocation.
 pub(crate) fn byte_len(shape: &[u64], size: usize) -> Result<usize, StridedError> {
     product(shape)
         .and_then(|len| usize::try_from(len).ok())

@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// The one crate of the workspace that moves bytes through raw pointers: threads share one output whose parts are
-// disjoint by construction, which safe references to interleaved strided memory cannot say.
+// This crate moves bytes through raw pointers: threads share one output whose parts are disjoint by construction. Safe
+// references cannot express that for interleaved strided memory.
 #![allow(unsafe_code)]
 
 mod axes;

@@ -1,8 +1,8 @@
-//! A short list: up to eight values inline, more on the heap. Below `Dims`, strides and the axes of a copy.
+//! A short list: up to eight values inline, more on the heap. It is the base of `Dims`, strides and the axes of a copy.
 
 use std::ops::{Deref, DerefMut};
 
-/// What is held inline. Arrays of more dimensions exist, but not where a piece takes less than a microsecond.
+/// The number of inline values. Arrays with more dimensions exist, but their pieces take more than a microsecond.
 const INLINE: usize = 8;
 
 #[derive(Clone)]

@@ -1,4 +1,4 @@
-//! One result that many threads fill.
+//! A result that many threads fill.
 
 use std::any::Any;
 use std::fmt;
@@ -8,9 +8,9 @@ use crate::cuts::Grid;
 use crate::layout::Layout;
 use crate::{Cuts, Destination, Plain, StridedError, bytes_of_mut};
 
-/// A handle to memory cut into disjoint cells, each of which is handed out once, to any thread.
+/// A handle on memory that is cut into disjoint cells. Any thread can take a cell, each cell once.
 ///
-/// Unlike [`Tiles`](crate::Tiles) it is `'static`, so that jobs of a thread pool can hold clones of it.
+/// Unlike [`Tiles`](crate::Tiles) it is `'static`, so jobs of a thread pool can hold clones of it.
 ///
 /// ```
 /// use std::thread;
@@ -38,11 +38,11 @@ struct Shared {
     memory: Memory,
 }
 
-/// What keeps the memory of the grid alive.
+/// The owner of the grid's memory.
 enum Memory {
-    /// A `Vec<T>`, not touched until it is given back.
+    /// A `Vec<T>`. Nothing accesses it until it is returned.
     Owned(Box<dyn Any + Send + Sync>),
-    /// A borrow that ends when this is dropped, and not before.
+    /// A borrow. It ends when this is dropped, not earlier.
     Lent { _release: Release },
 }
 
@@ -51,16 +51,16 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// If `values` or the pieces of `cuts` are not as many as the shape asks for.
+    /// If the length of `values` or the pieces of `cuts` do not match the shape.
     pub fn new<T: Plain>(values: Vec<T>, shape: &[u64], cuts: Cuts) -> Result<Output, StridedError> {
         Output::sized(values, size_of::<T>(), shape, cuts)
     }
 
-    /// Takes `values`, which hold elements of `size` bytes in C order: for elements that have no Rust type.
+    /// Takes `values`, which hold elements of `size` bytes in C order. Use it for elements without a Rust type.
     ///
     /// # Errors
     ///
-    /// If the bytes of `values` or the pieces of `cuts` are not as many as the shape asks for.
+    /// If the bytes of `values` or the pieces of `cuts` do not match the shape.
     pub fn sized<T: Plain>(
         mut values: Vec<T>,
         size: usize,
@@ -72,26 +72,27 @@ impl Output {
         Ok(Output(Arc::new(Shared { grid, memory: Memory::Owned(Box::new(values)) })))
     }
 
-    /// The cell of this number, counted in C order of the grid; `None` if there is none, or it was taken before.
+    /// Takes cell number `cell`, counted in C order of the grid. Returns `None` if there is no such cell or it is
+    /// already taken.
     pub fn take(&self, cell: u64) -> Option<Destination<'_>> {
         self.0.grid.take(cell)
     }
 
-    /// Cells of the grid.
+    /// The number of cells.
     pub fn cells(&self) -> u64 {
         self.0.grid.cells()
     }
 
-    /// Elements per dimension.
+    /// The number of elements per dimension.
     pub fn shape(&self) -> &[u64] {
         self.0.grid.shape()
     }
 
-    /// The memory, with what was written to it. Cells nobody took hold what was there before.
+    /// Returns the filled memory. Cells that were not taken keep their old content.
     ///
     /// # Errors
     ///
-    /// Gives the handle back if it is not the last one, if the memory was made of another type, or was lent.
+    /// Returns the handle if it is not the last one, or if the memory has another type or was lent.
     pub fn into_vec<T: Plain>(self) -> Result<Vec<T>, Output> {
         let shared = Arc::try_unwrap(self.0).map_err(Output)?;
         match shared.memory {
@@ -105,10 +106,10 @@ impl Output {
         }
     }
 
-    /// Lends `values` to other threads for the length of a call: `f` is given a handle that it may clone and send.
+    /// Lends `values` to other threads during this call: `f` gets a handle that it may clone and send.
     ///
-    /// Returns only when every clone is dropped, also when `f` panics. So a handle that is leaked, or returned by `f`,
-    /// makes it wait for ever.
+    /// Returns only after every clone is dropped, also if `f` panics. If a handle is leaked or returned by `f`, the
+    /// call waits forever.
     ///
     /// ```
     /// use std::thread;
@@ -125,7 +126,7 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// As for [`Output::new`]; then `f` is not called.
+    /// As for [`Output::new`]. In that case `f` is not called.
     pub fn lend<T: Plain, R>(
         values: &mut [T],
         shape: &[u64],
@@ -135,18 +136,18 @@ impl Output {
         // SAFETY: `values` stay borrowed until the wait below is over, and with it the last handle and its cells.
         let grid = unsafe { grid(values, size_of::<T>(), shape, cuts)? };
         let gate = Arc::new(Gate::default());
-        // Dropped last, on return as on unwind: until then the borrow of `values` goes on.
+        // Dropped last, on return and on unwind. The borrow of `values` lasts until then.
         let _wait = Wait(&gate);
         let memory = Memory::Lent { _release: Release(Arc::clone(&gate)) };
         Ok(f(Output(Arc::new(Shared { grid, memory }))))
     }
 }
 
-/// The grid of `values`.
+/// Cuts `values` into a grid.
 ///
 /// # Safety
 ///
-/// They stay where they are, and nobody uses them, as long as the grid or a cell of it lives.
+/// `values` must not move and nothing else may use them while the grid or one of its cells exists.
 unsafe fn grid<T: Plain>(
     values: &mut [T],
     size: usize,
@@ -156,7 +157,7 @@ unsafe fn grid<T: Plain>(
     let bytes = bytes_of_mut(values);
     let layout = Layout::dense(shape, size)?;
     layout.check_len(bytes.len())?;
-    // SAFETY: the layout is as long as the bytes, one element after the other; the rest is the caller's word.
+    // SAFETY: the layout has the length of the bytes, one element after the other. The caller promises the rest.
     unsafe { Grid::new(bytes.as_mut_ptr(), layout, cuts) }
 }
 
@@ -166,7 +167,7 @@ impl fmt::Debug for Output {
     }
 }
 
-/// Opens once, when the last handle is gone.
+/// Opens once, when the last handle is dropped.
 #[derive(Default)]
 pub(crate) struct Gate {
     open: Mutex<bool>,

@@ -1,4 +1,4 @@
-//! Element types that are nothing but their bytes, and memory for them.
+//! Element types that consist only of their bytes, and memory for them.
 
 use std::alloc::{Layout, alloc_zeroed};
 use std::ptr::NonNull;
@@ -6,12 +6,12 @@ use std::slice;
 
 use crate::StridedError;
 
-/// A type that is nothing but its bytes: integers, floats, arrays of them.
+/// A type that consists only of its bytes: integers, floats, arrays of them.
 ///
 /// # Safety
 ///
-/// Every pattern of bits is a valid value, there is no padding, and there are no pointers. `bool`, `char` and
-/// references are none of these.
+/// Every bit pattern is a valid value, and there is no padding and no pointer. `bool`, `char` and references do not
+/// qualify.
 pub unsafe trait Plain: Copy + Send + Sync + 'static {}
 
 macro_rules! plain {
@@ -34,25 +34,25 @@ unsafe impl Plain for half::f16 {}
 unsafe impl Plain for half::bf16 {}
 
 #[cfg(feature = "num-complex")]
-// SAFETY: two `T`s in a `repr(C)` struct, so nothing between or behind them.
+// SAFETY: two `T`s in a `repr(C)` struct, so there is no padding.
 unsafe impl<T: Plain> Plain for num_complex::Complex<T> {}
 
-/// The bytes of `values`, in the order of this machine.
+/// Returns the bytes of `values`, in the byte order of this machine.
 pub fn bytes_of<T: Plain>(values: &[T]) -> &[u8] {
     // SAFETY: same memory, same lifetime; `Plain` has no padding, so all bytes are initialised.
     unsafe { slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
-/// The bytes of `values`, to be written.
+/// Returns the mutable bytes of `values`.
 pub fn bytes_of_mut<T: Plain>(values: &mut [T]) -> &mut [u8] {
-    // SAFETY: as in `bytes_of`; whatever is written, `Plain` takes every bit pattern.
+    // SAFETY: as in `bytes_of`; `Plain` allows every bit pattern that may be written.
     unsafe { slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
 }
 
-/// From this many bytes on, memory is asked for in huge pages.
+/// Allocations of at least this many bytes use huge pages.
 const HUGE_FROM: usize = 4 << 20;
 
-/// `n` zeros. Large results are fresh pages of the system, huge ones on Linux, which nobody has to clear.
+/// Returns `n` zeros. Large vectors are fresh pages of the system (huge pages on Linux), which need no clearing.
 ///
 /// ```
 /// let values: Vec<f32> = zarr_strided::zeroed(3)?;
@@ -62,7 +62,7 @@ const HUGE_FROM: usize = 4 << 20;
 ///
 /// # Errors
 ///
-/// [`StridedError::TooLarge`] if the bytes cannot be addressed, [`StridedError::Memory`] if the system has them not.
+/// [`StridedError::TooLarge`] if the size exceeds the address space, [`StridedError::Memory`] if allocation fails.
 pub fn zeroed<T: Plain>(n: usize) -> Result<Vec<T>, StridedError> {
     let Ok(layout) = Layout::array::<T>(n) else {
         return Err(StridedError::TooLarge { shape: [n as u64].into(), size: size_of::<T>() });
@@ -77,18 +77,18 @@ pub fn zeroed<T: Plain>(n: usize) -> Result<Vec<T>, StridedError> {
     if layout.size() >= HUGE_FROM {
         advise_huge(memory.as_ptr().cast(), layout.size());
     }
-    // SAFETY: of the global allocator with the layout of `n` elements (or no bytes at all), zeros are valid values,
-    // and nobody else has the pointer.
+    // SAFETY: allocated by the global allocator with the layout of `n` elements (or no bytes at all); zeros are valid
+    // values, and nothing else has the pointer.
     Ok(unsafe { Vec::from_raw_parts(memory.as_ptr(), n, n) })
 }
 
-/// Asks for huge pages; half of the time of a large uncompressed read goes into faults of small ones. The pages whose
-/// edges the memory shares with others are left out.
+/// Requests huge pages: faults of small pages take half of the time of a large uncompressed read. Pages shared with
+/// other memory at the edges are left out.
 #[cfg(all(target_os = "linux", not(miri)))]
 fn advise_huge(memory: *mut u8, bytes: usize) {
     use std::ffi::{c_int, c_void};
 
-    /// A multiple of every page size in use, so that it need not be asked for.
+    /// A multiple of all common page sizes, so that no query is needed.
     const PAGE: usize = 64 << 10;
     const MADV_HUGEPAGE: c_int = 14;
     unsafe extern "C" {
@@ -97,8 +97,8 @@ fn advise_huge(memory: *mut u8, bytes: usize) {
 
     let skip = memory.addr().wrapping_neg() % PAGE;
     let inner = bytes.saturating_sub(skip) / PAGE * PAGE;
-    // SAFETY: whole pages inside of memory we own; the advice changes how they are backed, never what they hold. A
-    // refusal leaves small pages.
+    // SAFETY: whole pages inside memory that we own. The advice changes the backing of pages, never their content. If
+    // it is refused, pages stay small.
     unsafe { madvise(memory.wrapping_add(skip).cast(), inner, MADV_HUGEPAGE) };
 }
 

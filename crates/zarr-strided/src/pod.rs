@@ -1,11 +1,11 @@
-//! Types of `bytemuck` as plain types.
+//! Types of `bytemuck` as [`Plain`] types.
 
 use bytemuck::allocation::TransparentWrapperAlloc;
 use bytemuck::{Pod, TransparentWrapper};
 
 use crate::Plain;
 
-/// A [`Pod`] as a [`Plain`] type, so that who derives `Pod` writes no `unsafe`. It has the same memory.
+/// Makes a [`Pod`] type a [`Plain`] type, so that code with a derived `Pod` needs no `unsafe`. The memory is the same.
 ///
 /// ```
 /// # use zarr_strided::{PlainPod, bytes_of};
@@ -16,30 +16,30 @@ use crate::Plain;
 #[repr(transparent)]
 pub struct PlainPod<T>(pub T);
 
-// SAFETY: `Pod` promises what `Plain` asks for: every pattern of bits is a value, no padding, no pointers. The wrapper is
-// transparent.
+// SAFETY: `Pod` guarantees what `Plain` requires: every bit pattern is a value, there is no padding and there are no
+// pointers. The wrapper is transparent.
 unsafe impl<T: Pod + Send + Sync> Plain for PlainPod<T> {}
 
 // SAFETY: `repr(transparent)`, with the wrapped value as the only field.
 unsafe impl<T> TransparentWrapper<T> for PlainPod<T> {}
 
 impl<T: Pod> PlainPod<T> {
-    /// The same memory as plain values.
+    /// Returns the same memory as plain values.
     pub fn slice(values: &[T]) -> &[Self] {
         Self::wrap_slice(values)
     }
 
-    /// The same memory as plain values, to be written.
+    /// Returns the same memory as mutable plain values.
     pub fn slice_mut(values: &mut [T]) -> &mut [Self] {
         Self::wrap_slice_mut(values)
     }
 
-    /// The same vector with plain values.
+    /// Returns the same vector as plain values.
     pub fn vec(values: Vec<T>) -> Vec<Self> {
         Self::wrap_vec(values)
     }
 
-    /// The same vector with the wrapped values.
+    /// Returns the same vector as the wrapped values.
     pub fn into_vec(values: Vec<Self>) -> Vec<T> {
         Self::peel_vec(values)
     }

@@ -1,4 +1,4 @@
-//! Loops over items that are contiguous on both sides: constant sizes where they are short, `memcpy` where long.
+//! Loops over items that are contiguous on both sides: constant sizes for short items, `memcpy` for long ones.
 
 use std::{ptr, slice};
 
@@ -6,22 +6,22 @@ use crate::Swap;
 use crate::axes::{Axis, nest};
 use crate::swap::{reversed, swap_copy};
 
-/// Moves `N` bytes, reversing each unit of `U`.
+/// Copies `N` bytes and reverses each unit of `U`.
 ///
 /// # Safety
 ///
 /// `src` may be read and `dst` written for `N` bytes. `U` divides `N`.
 #[inline(always)]
 pub(crate) unsafe fn go<const N: usize, const U: usize>(dst: *mut u8, src: *const u8) {
-    // SAFETY: the caller's word; byte arrays need no alignment.
+    // SAFETY: the caller's promise; byte arrays need no alignment.
     unsafe { dst.cast::<[u8; N]>().write(turned::<N, U>(src.cast::<[u8; N]>().read())) }
 }
 
-/// The bytes of `item` with each unit of `U` reversed.
+/// Returns `item` with each unit of `U` bytes reversed.
 #[inline(always)]
 pub(crate) fn turned<const N: usize, const U: usize>(mut item: [u8; N]) -> [u8; N] {
     if U == 2 && N == 8 {
-        // Four units at once; the compiler takes them one by one.
+        // Four units at once; the compiler would handle them separately.
         if let Some(word) = item.first_chunk_mut::<8>() {
             let units = u64::from_ne_bytes(*word);
             let even = 0x00FF_00FF_00FF_00FF;
@@ -35,17 +35,17 @@ pub(crate) fn turned<const N: usize, const U: usize>(mut item: [u8; N]) -> [u8; 
     item
 }
 
-/// Copies items of `item` bytes over all of `axes`.
+/// Copies items of `item` bytes over all `axes`.
 ///
 /// # Safety
 ///
-/// Each item that the axes reach from `src` may be read, each from `dst` written; none of the latter overlaps another
-/// or one of `src`. The unit of `swap` divides `item`.
+/// Each item that the axes reach from `src` may be read, and each from `dst` written. No written item overlaps another
+/// written item or an item of `src`. The unit of `swap` divides `item`.
 pub(crate) unsafe fn copy(axes: &[Axis], dst: *mut u8, src: *const u8, item: usize, swap: Swap) {
     macro_rules! constant {
         ($($n:literal, $u:literal;)*) => {
             match (item, swap.unit()) {
-                // SAFETY: the caller's word, for each item.
+                // SAFETY: the caller's promise, for each item.
                 $(($n, $u) => nest(axes, dst, src, &|dst, src| unsafe { go::<$n, $u>(dst, src) }),)*
                 // SAFETY: the same.
                 (_, 1) => nest(axes, dst, src, &|dst, src| unsafe { ptr::copy_nonoverlapping(src, dst, item) }),

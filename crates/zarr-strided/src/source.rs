@@ -5,9 +5,9 @@ use std::fmt;
 use crate::layout::Layout;
 use crate::{Destination, Plain, StridedError, Swap, bytes_of, copy, fill};
 
-/// Elements to be read: a box of any strides over borrowed bytes.
+/// A read-only view of elements: a box with any strides in borrowed bytes.
 ///
-/// Strides may be negative or 0, so that a flipped or repeated array is a view too. A clone is a copy of some numbers.
+/// Strides may be negative or 0, so a flipped or repeated array is a view, too. A clone copies only a few numbers.
 ///
 /// ```
 /// use zarr_strided::{Source, Swap};
@@ -24,28 +24,29 @@ use crate::{Destination, Plain, StridedError, Swap, bytes_of, copy, fill};
 #[derive(Clone)]
 pub struct Source<'a> {
     bytes: &'a [u8],
-    /// Where the first element begins; anything if there are no elements.
+    /// The byte offset of the first element; arbitrary if there are no elements.
     offset: usize,
     layout: Layout,
 }
 
 impl<'a> Source<'a> {
-    /// All of `bytes`: elements of `size` bytes in C order.
+    /// Returns a view of all of `bytes`: elements of `size` bytes in C order.
     ///
     /// # Errors
     ///
-    /// If `bytes` is not exactly as long as the shape asks for.
+    /// If the length of `bytes` does not match the shape.
     pub fn dense(bytes: &'a [u8], shape: &[u64], size: usize) -> Result<Self, StridedError> {
         let layout = Layout::dense(shape, size)?;
         layout.check_len(bytes.len())?;
         Ok(Source { bytes, offset: 0, layout })
     }
 
-    /// The element at byte `offset` and those `strides` bytes from each other. Strides may be negative or 0.
+    /// Returns a view whose first element is at byte `offset`, with elements `strides` bytes apart. Strides may be
+    /// negative or 0.
     ///
     /// # Errors
     ///
-    /// If an element is not inside of `bytes`, or `strides` is not as long as `shape`.
+    /// If an element is not inside `bytes`, or `strides` and `shape` differ in length.
     pub fn strided(
         bytes: &'a [u8],
         offset: usize,
@@ -57,26 +58,26 @@ impl<'a> Source<'a> {
         Ok(Source { bytes, offset, layout })
     }
 
-    /// All of `values`, in C order.
+    /// Returns a view of all of `values`, in C order.
     ///
     /// # Errors
     ///
-    /// If `values` are not exactly as many as the shape asks for.
+    /// If the number of values does not match the shape.
     pub fn of<T: Plain>(values: &'a [T], shape: &[u64]) -> Result<Self, StridedError> {
         Source::dense(bytes_of(values), shape, size_of::<T>())
     }
 
-    /// Elements per dimension.
+    /// The number of elements per dimension.
     pub fn shape(&self) -> &[u64] {
         &self.layout.shape
     }
 
-    /// Bytes of an element.
+    /// The bytes of an element.
     pub fn size(&self) -> usize {
         self.layout.size
     }
 
-    /// Elements.
+    /// The number of elements.
     pub fn len(&self) -> u64 {
         self.layout.len()
     }
@@ -86,51 +87,51 @@ impl<'a> Source<'a> {
         self.len() == 0
     }
 
-    /// The box of `shape` that begins at `at`.
+    /// Returns the box of `shape` that begins at `at`.
     ///
     /// # Errors
     ///
-    /// If the box is not inside of this view.
+    /// If the box is not inside this view.
     pub fn sub(&self, at: &[u64], shape: &[u64]) -> Result<Self, StridedError> {
         let mut sub = self.clone();
         sub.offset = sub.offset.wrapping_add_signed(sub.layout.narrow(at, shape)?);
         Ok(sub)
     }
 
-    /// Every `steps[i]`-th element of dimension `i`, beginning with the first.
+    /// Returns every `steps[i]`-th element of dimension `i`, beginning with the first.
     ///
     /// # Errors
     ///
-    /// If a step is 0, or there is not one for each dimension.
+    /// If a step is 0, or the number of steps is not the rank.
     pub fn step(&self, steps: &[u64]) -> Result<Self, StridedError> {
         let mut stepped = self.clone();
         stepped.layout.step(steps)?;
         Ok(stepped)
     }
 
-    /// Dimension `i` of the result is dimension `order[i]` of this view.
+    /// Reorders dimensions: dimension `i` of the result is dimension `order[i]` of this view.
     ///
     /// # Errors
     ///
-    /// If `order` does not name each dimension once.
+    /// If `order` does not contain each dimension once.
     pub fn permute(&self, order: &[u64]) -> Result<Self, StridedError> {
         let mut permuted = self.clone();
         permuted.layout.permute(order)?;
         Ok(permuted)
     }
 
-    /// Drops the dimensions that `keep` marks false; each must be of length 1.
+    /// Drops the dimensions whose item in `keep` is false. Each must have length 1.
     ///
     /// # Errors
     ///
-    /// If a dropped dimension is longer or empty, or `keep` is not as long as the shape.
+    /// If a dropped dimension has another length, or the length of `keep` is not the rank.
     pub fn squeeze(&self, keep: &[bool]) -> Result<Self, StridedError> {
         let mut squeezed = self.clone();
         squeezed.layout.squeeze(keep)?;
         Ok(squeezed)
     }
 
-    /// The bytes, if they lie in C order without gaps.
+    /// Returns the bytes if they are in C order without gaps.
     pub fn as_dense(&self) -> Option<&'a [u8]> {
         match self.layout.byte_len() {
             0 => Some(&[]),
@@ -138,11 +139,11 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Appends the elements in C order.
+    /// Appends the elements to `out`, in C order.
     ///
     /// # Errors
     ///
-    /// If there is no memory for them, or elements are not whole units of `swap`.
+    /// If there is not enough memory, or the element size is not a multiple of the unit of `swap`.
     pub fn append_to(&self, out: &mut Vec<u8>, swap: Swap) -> Result<(), StridedError> {
         self.layout.check_swap(swap)?;
         let len = self.layout.byte_len();
@@ -153,31 +154,32 @@ impl<'a> Source<'a> {
         }
         let dense = Layout::dense(self.shape(), self.size())?;
         let room = out.spare_capacity_mut();
-        // SAFETY: the room is at least `len` bytes, as many as the dense layout spans; the vector is not ours to read.
+        // SAFETY: the room has at least `len` bytes, as many as the dense layout spans; it does not overlap the
+        // borrowed source.
         unsafe { copy::copy(room.as_mut_ptr().cast(), &dense, self.first(), &self.layout, swap) };
-        // SAFETY: the copy has just written each of the `len` bytes.
+        // SAFETY: the copy has written all `len` bytes.
         unsafe { out.set_len(out.len() + len) };
         Ok(())
     }
 
-    /// Writes the elements in C order.
+    /// Writes the elements to `out`, in C order.
     ///
     /// # Errors
     ///
-    /// If `out` is not exactly as long, or elements are not whole units of `swap`.
+    /// If `out` has another length, or the element size is not a multiple of the unit of `swap`.
     pub fn write_to(&self, out: &mut [u8], swap: Swap) -> Result<(), StridedError> {
         Destination::dense(out, self.shape(), self.size())?.put(self.clone(), swap)
     }
 
-    /// Whether every element has the bits of `element`. Stops at the first that has not.
+    /// Whether every element has the bits of `element`. Stops at the first difference.
     ///
-    /// An `element` of another size is in no view; an empty view is filled with any element of its size.
+    /// Returns false if `element` has another size. Otherwise returns true for an empty view.
     pub fn is_filled_with(&self, element: &[u8]) -> bool {
         element.len() == self.size()
             && (self.layout.is_empty() || fill::is_filled(self.bytes, self.offset, &self.layout, element))
     }
 
-    /// The layout was checked against bytes of this length, beginning with the first of them.
+    /// Builds a view from a layout that was checked against bytes of this length, from offset 0.
     pub(crate) fn from_parts(bytes: &'a [u8], layout: Layout) -> Self {
         Source { bytes, offset: 0, layout }
     }
@@ -186,7 +188,7 @@ impl<'a> Source<'a> {
         &self.layout
     }
 
-    /// The first element; dangling if there are none.
+    /// Returns a pointer to the first element; dangling if there are no elements.
     pub(crate) fn first(&self) -> *const u8 {
         self.bytes.as_ptr().wrapping_add(self.offset)
     }

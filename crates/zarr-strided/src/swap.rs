@@ -1,9 +1,9 @@
 //! Byte order: reversing the bytes of each unit.
 
-/// Which bytes are reversed on the way: those of each unit of 2, 4, 8 or 16 bytes, or none.
+/// A reversal of bytes during a copy: in each unit of 2, 4, 8 or 16 bytes, or none.
 ///
-/// A unit is a number, an element may hold several: a complex number is two. The size of an element must be a
-/// multiple of the unit.
+/// A unit is a number; an element may hold several (a complex number has two). The element size must be a multiple of
+/// the unit.
 ///
 /// ```
 /// use zarr_strided::Swap;
@@ -26,10 +26,10 @@ enum Unit {
 }
 
 impl Swap {
-    /// Bytes stay as they are.
+    /// No bytes are reversed.
     pub const NONE: Swap = Swap(Unit::One);
 
-    /// Reverses each unit of `n` bytes; `None` unless `n` is 1, 2, 4, 8 or 16.
+    /// Returns the reversal of each unit of `n` bytes, or `None` if `n` is not 1, 2, 4, 8 or 16.
     pub const fn units(n: usize) -> Option<Swap> {
         match n {
             1 => Some(Swap(Unit::One)),
@@ -41,18 +41,18 @@ impl Swap {
         }
     }
 
-    /// Whether bytes stay as they are.
+    /// Whether no bytes are reversed.
     pub const fn is_none(self) -> bool {
         matches!(self.0, Unit::One)
     }
 
-    /// Bytes of a unit: 1, 2, 4, 8 or 16.
+    /// The bytes of a unit: 1, 2, 4, 8 or 16.
     pub const fn unit(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Reverses each unit of `bytes` where it lies. Bytes behind the last whole unit stay as they are.
+/// Reverses each unit of `bytes` in place. Bytes after the last whole unit do not change.
 ///
 /// ```
 /// use zarr_strided::{Swap, swap_in_place};
@@ -77,7 +77,7 @@ pub fn swap_in_place(bytes: &mut [u8], swap: Swap) {
     });
 }
 
-/// The units of `src`, reversed, to `dst` of the same length.
+/// Writes the reversed units of `src` to `dst`, which has the same length.
 pub(crate) fn swap_copy(dst: &mut [u8], src: &[u8], swap: Swap) {
     #[inline(always)]
     fn each<const U: usize>(dst: &mut [u8], src: &[u8]) {
@@ -94,8 +94,8 @@ pub(crate) fn swap_copy(dst: &mut [u8], src: &[u8], swap: Swap) {
     });
 }
 
-/// The bytes from last to first, by way of the integer of that size: the compiler knows how to swap many of those at
-/// once, but not how to reverse many arrays.
+/// Reverses the bytes through an integer of the same size: the compiler can vectorise the swap of many integers, but
+/// not the reversal of many arrays.
 #[inline(always)]
 pub(crate) fn reversed<const U: usize>(mut unit: [u8; U]) -> [u8; U] {
     if let Some(bytes) = as_size::<U, 2>(&mut unit) {
@@ -115,8 +115,8 @@ fn as_size<const U: usize, const N: usize>(unit: &mut [u8; U]) -> Option<&mut [u
     if U == N { unit.first_chunk_mut() } else { None }
 }
 
-/// Runs a loop that the compiler vectorises, where it can with instructions that the baseline of x86-64 lacks: bytes
-/// are shuffled 32 at a time instead of reversed unit by unit.
+/// Runs a loop that the compiler vectorises, with AVX2 if this machine has it: it shuffles 32 bytes at a time, which
+/// the baseline of x86-64 cannot.
 #[inline(always)]
 fn wide(work: impl FnOnce()) {
     #[cfg(target_arch = "x86_64")]
@@ -126,7 +126,7 @@ fn wide(work: impl FnOnce()) {
             work();
         }
         if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: this machine has them.
+            // SAFETY: this machine has AVX2.
             return unsafe { avx2(work) };
         }
     }

@@ -1,4 +1,4 @@
-//! The kernel for two layouts whose shortest strides lie along different dimensions.
+//! The kernel for two layouts whose shortest strides are in different dimensions.
 
 use crate::Swap;
 use crate::axes::{Axis, nest};
@@ -6,11 +6,11 @@ use crate::lane::{Lane, transpose};
 use crate::list::List;
 use crate::rows::{self, go, turned};
 
-/// A loop shorter than this (the channels of an image) is tiled only if there is no other.
+/// A loop shorter than this (the channels of an image) is tiled only if there is no longer one.
 const SHORT: usize = 8;
 
-/// The axis that is fastest in the source, if that is not the last one (fastest in the destination) and it pays to
-/// walk both in tiles.
+/// Returns the fastest axis of the source, if it is not the last axis (the fastest of the destination) and tiles are
+/// worthwhile.
 pub(crate) fn across(axes: &[Axis], item: usize) -> Option<usize> {
     let inner = axes.last().filter(|inner| inner.src != 0)?;
     if item > 16 {
@@ -24,7 +24,7 @@ pub(crate) fn across(axes: &[Axis], item: usize) -> Option<usize> {
     (axis.src.unsigned_abs() < inner.src.unsigned_abs()).then_some(across)
 }
 
-/// Copies items of at most 16 bytes over all of `axes`: the last one and the one called `across` in tiles.
+/// Copies items of at most 16 bytes over all `axes`, with tiles over the last axis and axis number `across`.
 ///
 /// # Safety
 ///
@@ -45,14 +45,14 @@ pub(crate) unsafe fn copy(
         ($($n:literal, $u:literal, $t:literal;)*) => {
             match (item, swap.unit()) {
                 $(($n, $u) => nest(&outer, dst, src, &|dst, src| {
-                    // SAFETY: the caller's word, for this plane of items.
+                    // SAFETY: the caller's promise, for this plane of items.
                     unsafe { plane::<$n, $u, $t>(&across, &along, dst, src) };
                 }),)*
                 _ => {
                     let mut all = outer.clone();
                     all.push(across);
                     all.push(along);
-                    // SAFETY: the caller's word.
+                    // SAFETY: the caller's promise.
                     unsafe { rows::copy(&all, dst, src, item, swap) };
                 }
             }
@@ -67,8 +67,8 @@ pub(crate) unsafe fn copy(
     }
 }
 
-/// One plane, in tiles of `T` by `T` items of `N` bytes with units of `U`. A tile is gathered line by line of the
-/// source and scattered line by line of the destination, so that each cache line of both is touched once.
+/// Copies one plane in tiles of `T` by `T` items of `N` bytes with units of `U`. A tile is read line by line from the
+/// source and written line by line to the destination, so each cache line of both is used once.
 ///
 /// # Safety
 ///
@@ -88,24 +88,24 @@ unsafe fn plane<const N: usize, const U: usize, const T: usize>(
             let (rows, columns) = (T.min(across.len - i), T.min(along.len - j));
             if contiguous && rows == T && columns == T {
                 for (j, line) in (0..).zip(&mut tile) {
-                    // SAFETY: `T` items of the source that lie side by side.
+                    // SAFETY: `T` contiguous items of the source.
                     *line = unsafe { src.wrapping_offset(j * along.src).cast::<[[u8; N]; T]>().read() };
                 }
                 turn::<N, U, T>(&tile, |i, line| {
                     let dst = dst.wrapping_offset(i as isize * across.dst);
-                    // SAFETY: `T` items of the destination that lie side by side.
+                    // SAFETY: `T` contiguous items of the destination.
                     unsafe { dst.cast::<[[u8; N]; T]>().write(line) };
                 });
             } else {
                 let axes = [Axis { len: rows, ..*across }, Axis { len: columns, ..*along }];
-                // SAFETY: the caller's word, for each item of the tile.
+                // SAFETY: the caller's promise, for each item of the tile.
                 nest(&axes, dst, src, &|dst, src| unsafe { go::<N, U>(dst, src) });
             }
         }
     }
 }
 
-/// Gives the columns of a tile to `put`, each with its number.
+/// Passes each column of a tile to `put`, with its index.
 #[inline(always)]
 fn turn<const N: usize, const U: usize, const T: usize>(
     tile: &[[[u8; N]; T]; T],
@@ -114,7 +114,7 @@ fn turn<const N: usize, const U: usize, const T: usize>(
     let turned = |item| turned::<N, U>(item);
     match N {
         1 | 2 | 4 => {
-            // Squares of 16 bytes a side, turned in registers.
+            // Squares with 16 bytes per side, transposed in registers.
             let side = 16 / N;
             for i in (0..T).step_by(side) {
                 let mut lines = [[[0u8; N]; T]; 16];

@@ -1,8 +1,8 @@
-//! What is refused, and what is just within the border.
+//! Arguments that are refused, and arguments at the limits that are accepted.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::unwrap_used,
-    reason = "a test: small numbers, and what fails shall panic"
+    reason = "tests use small numbers and panic on failure"
 )]
 
 use zarr_strided::{Destination, Dims, Plain, Source, StridedError, Swap, bytes_of, zeroed};
@@ -51,15 +51,15 @@ fn strides_stay_in_the_buffer() {
     assert!(view(0, &[2], &[i64::MIN]).is_err());
     assert!(view(0, &[3, 3], &[i64::MAX / 2, i64::MAX / 2]).is_err());
     assert!(view(0, &[3], &[1, 1]).is_err());
-    // Both sides of the first element.
+    // elements on both sides of the first
     assert!(view(4, &[3, 3], &[-2, 2]).is_ok());
     assert!(view(4, &[3, 3], &[-2, 3]).is_err());
-    // A stride that is never taken.
+    // a stride that is never used
     assert!(view(8, &[1], &[i64::MIN]).is_ok());
 }
 
 #[test]
-fn writable_elements_lie_apart() {
+fn writable_elements_must_not_overlap() {
     let mut bytes = [0u8; 64];
     let mut view = |shape: &[u64], strides: &[i64], size| {
         Destination::strided(&mut bytes, 0, shape, strides, size).map(|_| ())
@@ -136,7 +136,7 @@ fn empty_views_and_empty_elements_work() {
 }
 
 #[test]
-fn dimensions_of_length_one_do_not_hinder_density() {
+fn strides_of_dimensions_of_length_one_are_ignored() {
     let bytes = [0u8; 6];
     let view = Source::strided(&bytes, 0, &[2, 1, 3], &[3, 99, 1], 1).unwrap();
     assert_eq!(view.as_dense(), Some(&bytes[..]));
@@ -161,7 +161,7 @@ fn many_dimensions_go_to_the_heap() {
 }
 
 #[test]
-fn dims_are_lists_wherever_they_are_held() {
+fn dims_are_equal_inline_and_on_the_heap() {
     let mut dims = Dims::default();
     for value in 0..10u64 {
         dims.push(value);
@@ -178,9 +178,9 @@ fn dims_are_lists_wherever_they_are_held() {
 }
 
 #[test]
-fn memory_that_is_not_there_is_an_error() {
+fn memory_that_cannot_be_allocated_is_an_error() {
     assert!(matches!(zeroed::<u64>(usize::MAX), Err(StridedError::TooLarge { .. })));
-    // One byte more than a vector can ever hold, so that the allocator is not even asked.
+    // One byte more than a vector can ever hold, so the allocator is not called.
     let one = Source::strided(&[7], 0, &[isize::MAX as u64], &[0], 1).unwrap();
     assert!(matches!(one.append_to(&mut vec![0], Swap::NONE), Err(StridedError::Memory { .. })));
     assert!(one.is_filled_with(&[7]));
@@ -208,7 +208,7 @@ fn messages_name_what_was_expected() {
         "shape [2, 3] of 4-byte elements needs 24 bytes, got 20"
     );
     let view = Source::of(&[0u8; 6], &[2, 3]).unwrap();
-    assert_eq!(text(view.sub(&[1, 1], &[1, 3])), "box of shape [1, 3] at [1, 1] is outside of shape [2, 3]");
+    assert_eq!(text(view.sub(&[1, 1], &[1, 3])), "box of shape [1, 3] at [1, 1] is not inside shape [2, 3]");
     assert_eq!(text(view.step(&[1])), "list of steps has 1 dimensions, expected 2");
 }
 

@@ -1,19 +1,19 @@
-//! Every operation against a model that moves one element at a time.
+//! Compares every operation with a model that moves one element at a time.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::unwrap_used,
-    reason = "a test: small numbers, and what fails shall panic"
+    reason = "tests use small numbers and panic on failure"
 )]
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use zarr_strided::{Destination, Source, Swap, swap_in_place};
 
-/// Miri takes a second for each.
+/// Miri takes a second per case.
 const CASES: u32 = if cfg!(miri) { 8 } else { 300 };
 const SIZES: [usize; 10] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32];
 
-/// A layout in a buffer of its own: what `strided` takes.
+/// A layout in its own buffer: the arguments of `strided`.
 #[derive(Clone, Debug)]
 struct Place {
     buffer: usize,
@@ -24,7 +24,7 @@ struct Place {
 }
 
 impl Place {
-    /// The bytes at which elements begin, in C order.
+    /// Returns the byte offsets of the elements, in C order.
     fn elements(&self) -> Vec<usize> {
         let mut all = vec![self.offset as i64];
         for (&n, &stride) in self.shape.iter().zip(&self.strides) {
@@ -41,7 +41,7 @@ impl Place {
         Destination::strided(bytes, self.offset, &self.shape, &self.strides, self.size).unwrap()
     }
 
-    /// The elements one after the other.
+    /// Returns the elements, one after the other.
     fn gather(&self, bytes: &[u8], swap: Swap) -> Vec<u8> {
         let mut out: Vec<u8> =
             self.elements().iter().flat_map(|&at| bytes[at..at + self.size].to_vec()).collect();
@@ -51,7 +51,7 @@ impl Place {
         out
     }
 
-    /// The inverse.
+    /// Writes the elements to their places: the inverse of `gather`.
     fn scatter(&self, elements: &[u8], bytes: &mut [u8]) {
         for (at, element) in self.elements().into_iter().zip(elements.chunks(self.size)) {
             bytes[at..at + self.size].copy_from_slice(element);
@@ -59,7 +59,7 @@ impl Place {
     }
 }
 
-/// Rank 0 to 5; few elements, but now and then enough of them for whole tiles.
+/// Rank 0 to 5 and few elements, but sometimes enough for whole tiles.
 fn shapes() -> impl Strategy<Value = Vec<u64>> {
     prop_oneof![
         6 => prop::collection::vec(0..6u64, 0..=5),
@@ -69,7 +69,7 @@ fn shapes() -> impl Strategy<Value = Vec<u64>> {
     ]
 }
 
-/// Elements that lie apart: dimensions nested in any order, with gaps, each forwards or backwards.
+/// Elements that do not overlap: dimensions nested in any order, with gaps, each forwards or backwards.
 fn apart(shape: Vec<u64>, size: usize) -> impl Strategy<Value = Place> {
     let rank = shape.len();
     let order = Just((0..rank).collect::<Vec<_>>()).prop_shuffle();
@@ -101,7 +101,7 @@ fn apart(shape: Vec<u64>, size: usize) -> impl Strategy<Value = Place> {
     })
 }
 
-/// Any strides: elements may be repeated and overlap.
+/// Any strides: elements may repeat and overlap.
 fn anywhere(shape: Vec<u64>, size: usize) -> impl Strategy<Value = Place> {
     let rank = shape.len();
     prop::collection::vec(prop_oneof![Just(0), -70..70i64, Just(size as i64)], rank).prop_map(
@@ -129,7 +129,7 @@ fn shape_and_size() -> impl Strategy<Value = (Vec<u64>, usize)> {
     (shapes(), select(&SIZES[..]))
 }
 
-/// Bytes that differ from their neighbours.
+/// Returns bytes that differ from their neighbours.
 fn noise(len: usize) -> Vec<u8> {
     (0..len as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
 }
@@ -190,7 +190,7 @@ proptest! {
     }
 
     #[test]
-    fn fill_is_seen_until_one_bit_differs(
+    fn a_filled_view_is_recognised_until_one_bit_differs(
         place in shape_and_size().prop_flat_map(|(shape, size)| apart(shape, size)),
         kind in 0..3,
         bit: Index,
@@ -217,7 +217,7 @@ proptest! {
     }
 
     #[test]
-    fn overlapping_sources_are_searched(
+    fn overlapping_sources_can_be_tested_for_a_fill(
         place in shape_and_size().prop_flat_map(|(shape, size)| anywhere(shape, size)),
         equal: bool,
     ) {
@@ -228,7 +228,7 @@ proptest! {
     }
 
     #[test]
-    fn derived_views_are_the_elements_they_name(
+    fn derived_views_have_the_selected_elements(
         (place, order) in shape_and_size().prop_flat_map(|(shape, size)| {
             let order: Vec<u64> = (0..shape.len() as u64).collect();
             (apart(shape, size), Just(order).prop_shuffle())
@@ -278,7 +278,7 @@ proptest! {
     }
 
     #[test]
-    fn swap_in_place_leaves_a_rest(len in 0..200usize, swap in swaps(16)) {
+    fn swap_in_place_does_not_change_a_partial_unit(len in 0..200usize, swap in swaps(16)) {
         let mut bytes = noise(len);
         let mut expected = bytes.clone();
         for unit in expected.chunks_exact_mut(swap.unit()) {

@@ -1,8 +1,8 @@
-//! Cells: each once, disjoint, and memory that outlives them.
+//! Cells are taken once and are disjoint, and memory outlives them.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::unwrap_used,
-    reason = "a test: small numbers, and what fails shall panic"
+    reason = "tests use small numbers and panic on failure"
 )]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,7 +13,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use zarr_strided::{Cut, Cuts, Destination, Output, StridedError, zeroed};
 
-/// Pieces of these lengths.
+/// Returns a cut with pieces of these lengths.
 fn listed(lengths: &[u64]) -> Cut {
     Cut::new(0, 1, lengths.iter().sum(), lengths.iter().map(|length| (*length, 1))).unwrap()
 }
@@ -98,7 +98,7 @@ fn threads_take_each_cell_once_and_fill_it() {
 }
 
 #[test]
-fn into_vec_wants_the_last_handle_and_the_type() {
+fn into_vec_needs_the_last_handle_and_the_right_type() {
     let output = Output::new(vec![1u16, 2], &[2], Cuts::whole(&[2])).unwrap();
     let other = output.clone();
     let output = output.into_vec::<u16>().unwrap_err();
@@ -151,7 +151,7 @@ fn lend_waits_also_when_the_call_panics() {
 }
 
 #[test]
-fn lend_checks_first() {
+fn lend_checks_its_arguments_before_the_call() {
     let called = Output::lend(&mut [0u8; 3], &[4], Cuts::whole(&[4]), |_| panic!("called"));
     assert!(called.is_err());
 }
@@ -161,7 +161,7 @@ proptest! {
 
     /// Every element is in exactly one cell.
     #[test]
-    fn cells_cover_all_and_each_once(pieces in prop::collection::vec(prop::collection::vec(0..5u64, 0..5), 0..4)) {
+    fn cells_cover_each_element_once(pieces in prop::collection::vec(prop::collection::vec(0..5u64, 0..5), 0..4)) {
         let cuts = Cuts::new(pieces.iter().map(|lengths| listed(lengths)).collect());
         let shape = cuts.shape();
         let cells = cuts.cells().unwrap();
@@ -178,7 +178,7 @@ proptest! {
         prop_assert!(values.iter().all(|&value| value == 1));
     }
 
-    /// The pieces of a cut are those that counting through its intervals gives.
+    /// The pieces of a cut are those found by counting through its intervals.
     #[test]
     fn pieces_follow_from_the_intervals(
         start in 0..20u64, step in 1..12u64, count in 0..30u64,

@@ -1,46 +1,48 @@
 //! The three kinds of codec. **For codec authors.**
 //!
-//! A codec turns bytes into elements and back. It does no I/O, is not async, and has no state but its configuration:
-//! what it wants to keep between calls lies in the [`Scratch`] of the worker that calls it.
+//! A codec turns bytes into elements and back. It does no I/O, is not async, and its only state is its configuration.
+//! Memory to keep between calls is in the [`Scratch`] of the calling worker.
 //!
-//! A codec is built for one representation (data type, fill value, rank; not shape, which comes with each call since a
-//! grid may have chunks of several shapes). What it cannot work on it refuses then: when the array is opened, not when a
-//! chunk is read (checklist D.02).
+//! A codec is built for one representation: data type, fill value and rank. The shape comes with each call, since a
+//! grid may have chunks of several shapes. If a codec cannot work on a representation, opening the array fails, not
+//! reading a chunk.
 //!
-//! The bytes that a decoder is given come from a store and are hostile: it must answer with an error, never with a panic
-//! or with more memory than the destination it was given. Destinations are initialised memory, so that a codec needs no
-//! `unsafe`.
+//! The bytes that a decoder gets come from a store and are untrusted. The decoder returns an error for bad bytes. It
+//! never panics, and never allocates more than the destination it was given. Destinations are initialised memory, so a
+//! codec needs no `unsafe`.
 //!
 //! # The contract
 //!
-//! The suite of `zarr-conformance` has a check for each rule; in brackets stand ids of the checklist.
+//! The suite of `zarr-conformance` has a check for each rule.
 //!
-//! 1. What is encoded is decoded again, bit for bit: elements of every type that the codec accepts, in chunks of every
-//!    shape, also of no dimension or of no element. A codec that rounds gives back what it gave once (D.03).
-//! 2. What it cannot work on it refuses when it is built, and shapes by [`check_shape`](ArrayBytesCodec::check_shape) or
-//!    [`encoded_shape`](ArrayArrayCodec::encoded_shape), which are asked when an array is opened. A chunk is refused for
-//!    its elements alone, with the kind [`Value`](CodecErrorKind::Value) (D.02, D.10).
-//! 3. [`build`](CodecEntry::build) makes a codec of the [`kind`](CodecEntry::kind) that its entry states (D.01).
-//! 4. Every member of a configuration is used, noted or refused, also the members of what lies in it, and no value of one
-//!    is a panic (D.08).
-//! 5. Sizes and shapes are known without the elements, and true: exact, or a bound that grows with what is encoded (D.02,
-//!    D.04).
-//! 6. Encoding appends; what is in the output already stays.
+//! 1. Decoding returns the encoded elements, bit for bit: for every data type that the codec accepts, and for chunks of
+//!    every shape, also with no dimensions or no elements. A codec that rounds returns the same elements after a second
+//!    round trip.
+//! 2. Building a codec fails for a representation that it cannot work on. It refuses shapes in
+//!    [`check_shape`](ArrayBytesCodec::check_shape) or [`encoded_shape`](ArrayArrayCodec::encoded_shape), which are
+//!    called when an array is opened. It refuses a chunk only for the values of its elements, with the kind
+//!    [`Value`](CodecErrorKind::Value).
+//! 3. [`build`](CodecEntry::build) returns a codec of the [`kind`](CodecEntry::kind) that the entry states.
+//! 4. Every member of a configuration is used, noted or refused, also in nested objects. No value of a member causes a
+//!    panic.
+//! 5. Sizes and shapes are known without the elements, and correct: exact, or an upper bound that grows with the input.
+//! 6. Encoding appends to the output and does not change what is already there.
 //! 7. Sources and destinations may have any strides.
-//! 8. A part is that part of the whole, in whichever way it is decoded, and no span of a chunk is given whose size is not
-//!    the declared one (D.04).
-//! 9. An array → array codec encodes the fill value as it encodes an element (D.05).
-//! 10. A decoder gives exactly what is there. In too little room it says [`TooLarge`](CodecErrorKind::TooLarge); it uses
-//!     its source up; no bytes at all are no chunk, unless they are its encoded form (D.06, D.07).
-//! 11. Bytes are hostile. Damaged or made up, they decode to an error or to other elements, never to a panic; cut short or
-//!     lengthened, they do not pass for a chunk; and behind a checksum no damage does (L100, L101, L104).
-//! 12. Memory is taken for what is declared, never for what bytes claim (L101).
-//! 13. After an error the same [`Scratch`] encodes and decodes the next chunk as if nothing had been.
-//! 14. The encoded form is that of the codec's specification: what others wrote is read.
+//! 8. Decoding a part returns the same elements as decoding the whole chunk, by every method. Decoding a span of a
+//!    chunk fails if the chunk does not have the declared size.
+//! 9. An array → array codec encodes the fill value as it encodes an element.
+//! 10. A decoder returns exactly the encoded content. If the destination is too small, it returns
+//!     [`TooLarge`](CodecErrorKind::TooLarge). It consumes all of its input. An empty input is an error, unless it is
+//!     the encoded form of the chunk.
+//! 11. Damaged or invented bytes decode to an error or to other elements, never to a panic. Truncated or extended bytes
+//!     are an error. With a checksum, every damage is an error.
+//! 12. Memory is allocated for declared sizes, never for sizes that the bytes claim.
+//! 13. After an error the same [`Scratch`] encodes and decodes the next chunk correctly.
+//! 14. The encoded form is that of the codec's specification, so the codec reads what other implementations wrote.
 //!
 //! # A codec
 //!
-//! A whole codec, with its entry in the registry:
+//! A complete codec, with its registry entry:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -72,9 +74,9 @@
 //! # Ok::<(), CodecError>(())
 //! ```
 //!
-//! In the metadata of an array it stands behind the codec that turns elements into bytes:
-//! `.codecs([Extension::new("bytes").with("endian", "little"), Extension::new("example.xor").with("mask", 90)])`. (Of a list
-//! of codecs that it knows by name the builder of zarr-meta puts that one in by itself.)
+//! In the metadata of an array it comes after the array → bytes codec:
+//! `.codecs([Extension::new("bytes").with("endian", "little"), Extension::new("example.xor").with("mask", 90)])`.
+//! (The builder of zarr-meta adds the array → bytes codec itself if it knows all codecs of the list by name.)
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -95,29 +97,28 @@ use crate::registry::Registry;
 use crate::scratch::Scratch;
 use crate::update::{ChunkUpdate, InnerChunks, SelectedPart};
 
-/// What reaches a codec: everything about a chunk but its shape and its values.
+/// The representation of a chunk at one place of a codec chain: all but its shape and its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Repr {
     /// The data type of the elements.
     pub data_type: DataType,
-    /// The fill value, as it is at this place of the chain (checklist D.05).
+    /// The fill value at this place of the chain, encoded by the codecs before it.
     pub fill: FillValue,
     /// The number of dimensions.
     pub rank: usize,
 }
 
 impl Repr {
-    /// Elements of `data_type`, in chunks of `rank` dimensions.
+    /// Builds the representation of chunks with `rank` dimensions and elements of `data_type`.
     pub fn new(data_type: DataType, fill: FillValue, rank: usize) -> Self {
         Self { data_type, fill, rank }
     }
 
-    /// Size and unit of an element, 1 for a packed one; an error that says so for a type of variable length (checklist
-    /// D.10).
+    /// Returns the size of an element and the unit of its byte order, both in bytes. The unit of a packed type is 1.
     ///
     /// # Errors
-    /// [`CodecErrorKind::Unsupported`].
+    /// [`CodecErrorKind::Unsupported`] for a type of variable length.
     pub fn fixed(&self) -> CodecResult<(usize, usize)> {
         match self.data_type.layout() {
             Layout::Fixed { size, unit } => Ok((size, unit)),
@@ -129,7 +130,7 @@ impl Repr {
         }
     }
 
-    /// The fill value as it lies in the memory of a chunk.
+    /// Returns the fill value as it is in the memory of a chunk.
     pub fn fill_element(&self) -> FillValue {
         match self.data_type.layout() {
             Layout::Variable => Slot::fill(&self.fill).to_element(),
@@ -138,32 +139,32 @@ impl Repr {
     }
 }
 
-/// What the building of an extension may look at.
+/// The surroundings of an extension that is built.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Context<'a> {
-    /// Where inner chains and types are looked up.
+    /// The registry for inner chains and types.
     pub registry: &'a Registry,
-    /// What stored data may make us do.
+    /// The limits on what stored data may cause.
     pub limits: &'a Limits,
-    /// How many chains, or data types, this one lies in.
+    /// The number of chains, or data types, around this one.
     pub depth: usize,
 }
 
 impl<'a> Context<'a> {
-    /// The context of the extensions of an array.
+    /// Builds the context for the extensions of an array.
     pub fn new(registry: &'a Registry, limits: &'a Limits) -> Self {
         Self { registry, limits, depth: 0 }
     }
 
-    /// The context one level further inside.
+    /// Returns the context one level deeper.
     #[must_use]
     pub fn inside(self) -> Self {
         Self { depth: self.depth.saturating_add(1), ..self }
     }
 }
 
-/// The kind of a codec, known from its name alone (checklist A22).
+/// The kind of a codec. It follows from the name alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodecKind {
     /// Elements to elements.
@@ -174,7 +175,7 @@ pub enum CodecKind {
     BytesBytes,
 }
 
-/// A codec, built.
+/// A built codec.
 #[derive(Debug, Clone)]
 pub enum Codec {
     /// Elements to elements.
@@ -185,50 +186,50 @@ pub enum Codec {
     BytesBytes(Arc<dyn BytesBytesCodec>),
 }
 
-/// Makes a codec from its configuration and the representation that reaches it.
+/// The registry entry of a codec: its names and the function that builds it.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct CodecEntry {
     /// The name in metadata documents.
     pub name: &'static str,
-    /// Other names that are read and never written.
+    /// Further names that are read but never written.
     pub aliases: &'static [&'static str],
-    /// Which kind [`build`](Self::build) returns.
+    /// The kind of codec that [`build`](Self::build) returns.
     pub kind: CodecKind,
-    /// Builds it.
+    /// Builds the codec.
     pub build: BuildCodec,
 }
 
-/// Builds a codec for elements of a representation.
+/// A function that builds a codec from its configuration for a representation.
 pub type BuildCodec = fn(&mut Configuration<'_>, &Repr, &Context<'_>) -> CodecResult<Codec>;
 
 impl CodecEntry {
-    /// The codec `name`, of which `build` makes one of the stated kind.
+    /// Builds the entry of codec `name`; `build` must return codecs of the given kind.
     pub const fn new(name: &'static str, kind: CodecKind, build: BuildCodec) -> Self {
         Self { name, aliases: &[], kind, build }
     }
 
-    /// The same codec, found by other names as well.
+    /// Adds further names that are read but never written.
     #[must_use]
     pub const fn with_aliases(self, aliases: &'static [&'static str]) -> Self {
         Self { aliases, ..self }
     }
 }
 
-/// How large something is once it is encoded, in bytes.
+/// The size of encoded data in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EncodedSize {
-    /// Always exactly this.
+    /// Exactly this size.
     Exact(u64),
-    /// No more than this, as far as our own encoder goes; other encoders may be worse.
+    /// At most this size with our encoder; other encoders may need more.
     AtMost(u64),
-    /// Nobody knows.
+    /// The size is unknown.
     Unknown,
 }
 
 impl EncodedSize {
-    /// The number in it.
+    /// Returns the exact size or the bound, or `None` if the size is unknown.
     pub fn bound(self) -> Option<u64> {
         match self {
             Self::Exact(n) | Self::AtMost(n) => Some(n),
@@ -236,7 +237,7 @@ impl EncodedSize {
         }
     }
 
-    /// The size after one more step, of which `next` says what becomes of a given number of bytes.
+    /// Returns the size after one more step. `next` maps a number of bytes to their size after that step.
     #[must_use]
     pub fn then(self, next: impl FnOnce(u64) -> Self) -> Self {
         match (self, self.bound().map(next)) {
@@ -247,13 +248,13 @@ impl EncodedSize {
     }
 }
 
-/// The error of a decoder whose output does not fit into its destination.
+/// Returns the error of a decoder whose output exceeds its destination.
 pub fn too_large() -> CodecError {
     CodecError::new(CodecErrorKind::TooLarge, "it decodes to more bytes than declared")
 }
 
-/// Runs `step` over the dense elements of `src` and those of `dst`, by way of scratch where they do not lie densely: all that
-/// there is to an array → array codec that keeps the order of its elements.
+/// Runs `step` on the elements of `src` and `dst` as contiguous slices, and copies through scratch memory if they are
+/// not contiguous. With this function an array → array codec that keeps the order of elements needs no other code.
 ///
 /// ```
 /// # use zarr_traits::{codec::*, *};
@@ -275,7 +276,7 @@ pub fn too_large() -> CodecError {
 /// ```
 ///
 /// # Errors
-/// Those of `step`, and [`CodecErrorKind::LimitExceeded`] when there is no memory.
+/// Errors of `step`; [`CodecErrorKind::LimitExceeded`] if there is not enough memory.
 pub fn with_dense(
     src: &Source<'_>,
     mut dst: Destination<'_>,
@@ -303,19 +304,19 @@ pub fn with_dense(
     Ok(())
 }
 
-/// A codec from bytes to bytes: a compressor, a checksum.
+/// A bytes → bytes codec: a compressor, a checksum.
 pub trait BytesBytesCodec: Debug + Send + Sync {
-    /// Decodes all of `src` into the start of `dst` and returns how many bytes that made.
+    /// Decodes all of `src` into the start of `dst` and returns the number of decoded bytes.
     ///
-    /// Whoever knows the decoded size passes a `dst` of just that size and compares.
+    /// A caller that knows the decoded size passes a `dst` of that size and compares the result.
     ///
     /// # Errors
-    /// [`CodecErrorKind::TooLarge`] when they do not fit, [`CodecErrorKind::Corrupt`] for anything malformed, truncated
-    /// or trailing, [`CodecErrorKind::Checksum`].
+    /// [`CodecErrorKind::TooLarge`] if the output does not fit; [`CodecErrorKind::Corrupt`] for malformed, truncated or
+    /// trailing bytes; [`CodecErrorKind::Checksum`].
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<usize>;
 
-    /// Decodes only bytes `span` of the `size` decoded ones, which `dst` has room for. `Ok(false)`: cannot do that
-    /// cheaper or not without skipping a checksum, decode it all.
+    /// Decodes only bytes `span` of the `size` decoded bytes into `dst`, which has room for them. Returns `Ok(false)`
+    /// if this is not cheaper than decoding everything, or would skip a checksum. The caller then decodes everything.
     ///
     /// # Errors
     /// As [`decode_into`](Self::decode_into).
@@ -334,34 +335,34 @@ pub trait BytesBytesCodec: Debug + Send + Sync {
     /// Appends the encoded form of `src` to `out`.
     ///
     /// # Errors
-    /// When the input cannot be encoded (too large for the format).
+    /// If `src` cannot be encoded, for example because it is too large for the format.
     fn encode(&self, src: &[u8], out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()>;
 
-    /// How many bytes `decoded` bytes become.
+    /// Returns the encoded size of `decoded` bytes.
     fn encoded_size(&self, decoded: u64) -> EncodedSize;
 }
 
-/// The codec from elements to bytes.
+/// An array → bytes codec.
 pub trait ArrayBytesCodec: Debug + Send + Sync {
-    /// `Some` when the encoded form is just the elements in C order, with this swap of bytes: then the chain decodes
-    /// straight into the destination and reads parts without asking further.
+    /// Returns `Some` if the encoded form is the elements in C order, with this swap of bytes. The chain then decodes
+    /// directly into the destination and reads parts without calling the codec.
     fn plain(&self) -> Option<Swap> {
         None
     }
 
-    /// Whether the codec can work on chunks of `shape`.
+    /// Checks that the codec can work on chunks of `shape`. It is called when the array is opened.
     ///
     /// # Errors
-    /// When it cannot; called when the array is opened.
+    /// If the codec cannot work on them.
     fn check_shape(&self, shape: &[u64]) -> CodecResult<()> {
         let _ = shape;
         Ok(())
     }
 
-    /// Decodes the `part` of a chunk of `shape` into `dst`, which has the shape of the part.
+    /// Decodes `part` of a chunk of `shape` into `dst`, which has the shape of the part.
     ///
     /// # Errors
-    /// As for bytes → bytes codecs; `src` must be used up.
+    /// As for bytes → bytes codecs. All of `src` must be consumed.
     fn decode_into(
         &self,
         src: &[u8],
@@ -374,19 +375,19 @@ pub trait ArrayBytesCodec: Debug + Send + Sync {
     /// Appends the encoded form of a chunk to `out`.
     ///
     /// # Errors
-    /// When an element cannot be encoded.
+    /// If an element cannot be encoded.
     fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()>;
 
-    /// How many bytes a chunk of `shape` becomes.
+    /// Returns the encoded size of a chunk of `shape`.
     fn encoded_size(&self, shape: &[u64]) -> EncodedSize;
 
-    /// The shape of inner chunks, where chunks are made of such: each can be read and written by itself.
+    /// Returns the shape of inner chunks, which can be read and written separately, or `None` if there are none.
     fn inner_shape(&self) -> Option<&[u64]> {
         None
     }
 
-    /// A way to read the `part` of a chunk of `shape` by its pieces, each of which lies in one inner chunk; `None`: read
-    /// it whole. `known` is what an earlier read has learnt of the same version of the object.
+    /// Returns a reader for `part` of a chunk of `shape`. Each of its pieces lies in one inner chunk. `known` is what
+    /// an earlier read learnt about the same version of the object. With `None` the chunk is read whole.
     fn partial(
         &self,
         shape: &[u64],
@@ -398,55 +399,56 @@ pub trait ArrayBytesCodec: Debug + Send + Sync {
         None
     }
 
-    /// A way to write elements of a chunk of `shape` by its inner chunks; `None`: encode it whole.
+    /// Returns a writer for elements of a chunk of `shape` by its inner chunks. With `None` the chunk is encoded whole.
     fn update(&self, shape: &[u64], picks: &SelectedPart, how: InnerChunks) -> Option<Box<dyn ChunkUpdate>> {
         let _ = (shape, picks, how);
         None
     }
 }
 
-/// A codec from elements to elements.
+/// An array → array codec.
 pub trait ArrayArrayCodec: Debug + Send + Sync {
-    /// What the next codec of the chain gets.
+    /// Returns the representation that the next codec of the chain gets.
     ///
     /// # Errors
-    /// When the fill value cannot be encoded.
+    /// If the fill value cannot be encoded.
     fn encoded_repr(&self) -> CodecResult<Repr>;
 
-    /// The shape of a chunk of `shape` once it is encoded.
+    /// Returns the encoded shape of a chunk of `shape`.
     ///
     /// # Errors
-    /// When the codec cannot work on it.
+    /// If the codec cannot work on this shape.
     fn encoded_shape(&self, shape: &[u64]) -> CodecResult<Dims>;
 
-    /// `Some` when the codec only reorders dimensions: dimension `i` of the encoded chunk is dimension `order[i]`. The
-    /// chain then changes strides instead of moving elements, and calls neither `decode` nor `encode`.
+    /// Returns `Some` if the codec only reorders dimensions: dimension `i` of the encoded chunk is dimension
+    /// `order[i]`. The chain then changes strides instead of moving elements, and calls neither `decode` nor `encode`.
     fn as_layout(&self) -> Option<&[u64]> {
         None
     }
 
-    /// Whether the elements stay as they are, one after the other in C order, and only get another shape. Where they lie
-    /// dense the chain then looks at the same memory in that shape, and calls neither `decode` nor `encode`.
+    /// Whether the codec only changes the shape and keeps the elements and their C order. If the elements are
+    /// contiguous, the chain uses the same memory with the other shape, and calls neither `decode` nor `encode`.
     fn keeps_elements(&self) -> bool {
         false
     }
 
-    /// The region of the encoded chunk that is enough to decode `part`, and whose elements are those of the encoded part in
-    /// the same order; `None`: the whole chunk is needed.
+    /// Returns the region of the encoded chunk that suffices to decode `part`, or `None` if the whole chunk is needed.
+    /// The elements of the region must be those of the part, in the same order.
     fn map_part(&self, shape: &[u64], part: &Region) -> Option<Region> {
         let _ = (shape, part);
         None
     }
 
-    /// Decodes the elements of `src` (a whole encoded chunk, or the region from [`map_part`](Self::map_part)) into `dst`.
+    /// Decodes the elements of `src` into `dst`. `src` is a whole encoded chunk, or the region from
+    /// [`map_part`](Self::map_part).
     ///
     /// # Errors
-    /// When an element cannot be decoded.
+    /// If an element cannot be decoded.
     fn decode(&self, src: Source<'_>, dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()>;
 
     /// Encodes the elements of `src` into `dst`, which has the encoded shape.
     ///
     /// # Errors
-    /// When an element cannot be encoded.
+    /// If an element cannot be encoded.
     fn encode(&self, src: Source<'_>, dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()>;
 }

@@ -1,4 +1,4 @@
-//! Reading the configuration of an extension: each member by its form, with a note of what was tolerated.
+//! Reading the configuration of an extension: members by type, with a note for each accepted deviation.
 
 use serde_json::{Map, Value};
 use zarr_strided::Dims;
@@ -8,52 +8,52 @@ use crate::dtype::DataType;
 use crate::error::{CodecError, CodecErrorKind, CodecResult};
 use crate::registry::Spec;
 
-/// Types inside types: how deep structs may be nested.
+/// The deepest nesting of data types inside data types (structs).
 const TYPE_DEPTH: usize = 32;
 
-/// What sort of deviation a [`Note`] is about.
+/// The kind of deviation that a [`Note`] describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoteKind {
-    /// A member of the configuration that nobody knows; it was ignored.
+    /// An unknown member of the configuration. It is ignored.
     UnknownMember,
     /// An old name of an extension.
     Alias,
-    /// A codec that nobody knows, and that the document allows to skip: what it is part of can be read and not written.
+    /// An unknown codec that the document allows to skip. The array can be read but not written.
     SkippedCodec,
-    /// `must_understand: false` where it has no meaning; what it stands at is known.
+    /// `must_understand: false` on an extension that is known, where it has no effect.
     MeaninglessWaiver,
-    /// An integer that is written with a fraction or an exponent.
+    /// An integer written with a fraction or an exponent.
     IntegerSpelling,
     /// A chunk length of 0 in a dimension of length 0.
     ZeroChunk,
-    /// Anything else that an extension puts up with.
+    /// Any other accepted deviation.
     Other,
 }
 
-/// Something that deviates from the specification and was accepted nevertheless.
+/// A deviation from the specification that was accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// What sort of deviation it is.
+    /// The kind of deviation.
     pub kind: NoteKind,
-    /// A JSON pointer to it, relative to the extension object (`/configuration/level`).
+    /// A JSON pointer to the deviation, relative to the extension object (`/configuration/level`).
     pub pointer: String,
-    /// What deviates, and how it was read.
+    /// The deviation, and how it was read.
     pub message: String,
 }
 
 impl Note {
-    /// The note that an extension was found by `used`, an old form of `name`; `None` if both are the same. `place` is a JSON
-    /// pointer to the extension.
+    /// Returns the note that an extension was named by `used`, an old name of `name`, or `None` if both are equal.
+    /// `place` is a JSON pointer to the extension.
     pub fn alias(used: &str, name: &str, place: &str) -> Option<Self> {
         let message = format!("{used:?} is an old name of {name:?}");
         (used != name).then(|| Self { kind: NoteKind::Alias, pointer: format!("{place}/name"), message })
     }
 }
 
-/// The configuration of one extension, while it is read.
+/// The configuration of one extension while it is read.
 ///
-/// Members that nobody asked for become notes, so that a misspelt member does not pass unseen.
+/// Each member that is never requested becomes a note, so that a misspelt member is reported.
 ///
 /// ```
 /// # use zarr_traits::{CodecResult, codec::Configuration};
@@ -70,27 +70,27 @@ pub struct Configuration<'a> {
 }
 
 impl<'a> Configuration<'a> {
-    /// Over the members of the object `configuration`; none are as good as an empty object (checklist A19).
+    /// Reads `members`, the members of the `configuration` object. A missing configuration is an empty map.
     pub fn new(members: &'a Map<String, Value>) -> Self {
         Self { members, used: Vec::new(), notes: Vec::new(), skipped: Vec::new() }
     }
 
-    /// A member as it stands.
+    /// Returns the value of member `name` as it is in the document.
     pub fn get(&mut self, name: &'static str) -> Option<&'a Value> {
         self.used.push(name);
         self.members.get(name)
     }
 
-    /// Notes that `member` deviates from the specification but was accepted.
+    /// Records that `member` deviates from the specification but was accepted.
     pub fn note(&mut self, member: &str, message: impl Into<String>) {
         self.note_as(NoteKind::Other, member, message);
     }
 
-    /// Builds what the required list `member` names, for a codec that holds others: `build` is given the codecs of the list,
-    /// the context one level deeper, and the place for notes, with pointers relative to the list.
+    /// Builds the codecs of the required list `member`, for a codec that contains others. `build` gets the codecs of
+    /// the list, the context one level deeper, and the place for its notes, whose pointers are relative to the list.
     ///
     /// # Errors
-    /// When the member is missing, is not a list of codecs, or is longer than the limits allow, and those of `build`.
+    /// If the member is missing, is not a list of codecs or is longer than the limits allow; errors of `build`.
     pub fn codecs<T>(
         &mut self,
         member: &'static str,
@@ -104,14 +104,14 @@ impl<'a> Configuration<'a> {
         built.map_err(|e| e.at(&pointer(member)))
     }
 
-    /// The codecs that the required list `member` names, and what was tolerated in them.
+    /// Returns the codecs of the required list `member`, with notes on accepted deviations.
     fn specs(&mut self, member: &'static str, context: &Context<'_>) -> CodecResult<(Vec<Spec>, Vec<Note>)> {
         let place = pointer(member);
         let value = self.get(member).ok_or_else(|| missing(member))?;
         let list = value.as_array().ok_or_else(|| wrong(member, value, "a list of codecs"))?;
-        // before anything is made of the items
+        // Check before any work on the items.
         if list.len() > context.limits.chain_length {
-            let message = format!("{} codecs are more than the limit allows", list.len());
+            let message = format!("{} codecs exceed the limit", list.len());
             return Err(CodecError::new(CodecErrorKind::LimitExceeded, message).at(&place));
         }
         let (mut specs, mut notes) = (Vec::with_capacity(list.len()), Vec::new());
@@ -122,11 +122,12 @@ impl<'a> Configuration<'a> {
         Ok((specs, notes))
     }
 
-    /// The data type that `value` names, for a type that is made of others. `value` stands at `place`, a JSON pointer
-    /// relative to this configuration; what was tolerated in it is noted there. It lies one deeper than this type.
+    /// Builds the data type that `value` names, for a type made of other types. `place` is the JSON pointer of `value`
+    /// relative to this configuration; notes on accepted deviations get it, too.
     ///
     /// # Errors
-    /// When it names no data type, or is nested deeper than 32 types. Pointers of errors begin with `place`.
+    /// If `value` does not name a data type, or types are nested deeper than 32 levels. Pointers of errors begin with
+    /// `place`.
     pub fn data_type(&mut self, value: &Value, place: &str, context: &Context<'_>) -> CodecResult<DataType> {
         let place = format!("/configuration{place}");
         let inside = context.inside();
@@ -150,20 +151,20 @@ impl<'a> Configuration<'a> {
         Ok(data_type)
     }
 
-    /// Records that these codecs, which are unknown, are skipped inside of this one: it cannot encode.
+    /// Records unknown codecs that are skipped inside this one. This codec then cannot encode.
     pub fn skip(&mut self, codecs: &[String]) {
         self.skipped.extend_from_slice(codecs);
     }
 
-    /// The names of the unknown codecs that are skipped inside of this one.
+    /// The names of unknown codecs that are skipped inside this one.
     pub fn skipped(&self) -> &[String] {
         &self.skipped
     }
 
-    /// Refuses members that nobody has asked for, where ignoring one would change what the others mean.
+    /// Fails for members that were not requested, if ignoring one would change the meaning of the others.
     ///
     /// # Errors
-    /// When there is such a member.
+    /// If there is such a member.
     pub fn no_more(&self) -> CodecResult<()> {
         match self.unknown().next() {
             None => Ok(()),
@@ -177,30 +178,30 @@ impl<'a> Configuration<'a> {
         self.members.keys().filter(|k| !self.used.contains(&k.as_str()))
     }
 
-    /// Takes over the notes of an extension that is described at `place`.
+    /// Adds the notes of an extension at `place`.
     fn take_notes(&mut self, place: &str, notes: Vec<Note>) {
         self.notes.extend(
             notes.into_iter().map(|note| Note { pointer: format!("{place}{}", note.pointer), ..note }),
         );
     }
 
-    /// Notes a deviation of one kind in `member` that was accepted.
+    /// Records an accepted deviation of a given kind in `member`.
     pub fn note_as(&mut self, kind: NoteKind, member: &str, message: impl Into<String>) {
         self.notes.push(Note { kind, pointer: pointer(member), message: message.into() });
     }
 
-    /// A required integer inside `range`.
+    /// Returns a required integer inside `range`.
     ///
     /// # Errors
-    /// When it is missing, no integer, or outside. `1.0` is accepted with a note (checklist D.09).
+    /// If it is missing, is not an integer or is outside `range`. `1.0` is accepted with a note (rule D.09).
     pub fn integer(&mut self, name: &'static str, range: std::ops::RangeInclusive<i64>) -> CodecResult<i64> {
         self.optional_integer(name, range)?.ok_or_else(|| missing(name))
     }
 
-    /// An optional integer inside `range`.
+    /// Returns an optional integer inside `range`.
     ///
     /// # Errors
-    /// When it is no integer, or outside.
+    /// If it is not an integer or is outside `range`.
     pub fn optional_integer(
         &mut self,
         name: &'static str,
@@ -215,10 +216,10 @@ impl<'a> Configuration<'a> {
         Err(CodecError::configuration(message).at(&pointer(name)))
     }
 
-    /// An optional boolean.
+    /// Returns an optional boolean.
     ///
     /// # Errors
-    /// When it is anything else.
+    /// If it is anything else.
     pub fn optional_bool(&mut self, name: &'static str) -> CodecResult<Option<bool>> {
         match self.get(name) {
             None => Ok(None),
@@ -227,10 +228,10 @@ impl<'a> Configuration<'a> {
         }
     }
 
-    /// An optional string.
+    /// Returns an optional string.
     ///
     /// # Errors
-    /// When it is anything else.
+    /// If it is anything else.
     pub fn optional_string(&mut self, name: &'static str) -> CodecResult<Option<&'a str>> {
         match self.get(name) {
             None => Ok(None),
@@ -239,32 +240,32 @@ impl<'a> Configuration<'a> {
         }
     }
 
-    /// A required list of integers from zero on, one a dimension.
+    /// Returns a required list of integers, each at least 0: one per dimension.
     ///
     /// # Errors
-    /// When it is missing or anything else.
+    /// If it is missing or anything else.
     pub fn lengths(&mut self, name: &'static str) -> CodecResult<Dims> {
         let list = self.list(name)?;
         let length =
-            |item| self.length(name, item).ok_or_else(|| wrong(name, item, "a list of integers from 0 on"));
+            |item| self.length(name, item).ok_or_else(|| wrong(name, item, "a list of integers >= 0"));
         list.iter().map(length).collect()
     }
 
-    /// A required list.
+    /// Returns a required list.
     ///
     /// # Errors
-    /// When it is missing or is not a list.
+    /// If it is missing or not a list.
     pub fn list(&mut self, name: &'static str) -> CodecResult<&'a [Value]> {
         let value = self.get(name).ok_or_else(|| missing(name))?;
         value.as_array().map(Vec::as_slice).ok_or_else(|| wrong(name, value, "a list"))
     }
 
-    /// A value in `name` as an integer from zero on, if it is one.
+    /// Returns a `value` inside member `name` as an integer of at least 0, or `None` if it is not one.
     pub fn length(&mut self, name: &'static str, value: &Value) -> Option<u64> {
         value.as_u64().or_else(|| self.whole(name, value).ok()?.try_into().ok())
     }
 
-    /// What was tolerated, with a note for every member that nobody has asked for (checklist D.08).
+    /// Returns all notes, with one for each member that was not requested.
     pub fn finish(mut self) -> Vec<Note> {
         let unknown: Vec<&String> = self.unknown().collect();
         for name in unknown {
@@ -273,10 +274,10 @@ impl<'a> Configuration<'a> {
         self.notes
     }
 
-    /// The integer that `value` is, which stands somewhere in member `name`.
+    /// Returns a `value` inside member `name` as an integer.
     ///
     /// # Errors
-    /// When it is none. `1.0` is accepted with a note (checklist D.09).
+    /// If it is not an integer. `1.0` is accepted with a note (rule D.09).
     #[allow(clippy::cast_possible_truncation, reason = "the number is whole and inside the range of i64")]
     pub fn whole(&mut self, name: &'static str, value: &Value) -> CodecResult<i64> {
         if let Some(n) = value.as_i64() {
@@ -284,7 +285,7 @@ impl<'a> Configuration<'a> {
         }
         match value.as_f64() {
             Some(n) if !value.is_u64() && n.fract() == 0.0 && n.abs() < 9e15 => {
-                // once for a list, which may have very many
+                // Note a list only once; it may have many items.
                 let is_same =
                     |last: &Note| last.kind == NoteKind::IntegerSpelling && last.pointer == pointer(name);
                 if !self.notes.last().is_some_and(is_same) {
@@ -298,7 +299,8 @@ impl<'a> Configuration<'a> {
     }
 }
 
-/// An extension as a document names it (checklist A12, A13, A20), a `what`, at `here` in its surroundings.
+/// Reads an extension object, or the name that stands for one (rules A12, A13 and A20). `what` is its kind in messages,
+/// `here` the pointer to it in the notes.
 fn extension(item: &Value, what: &str, here: &str, notes: &mut Vec<Note>) -> CodecResult<Spec> {
     let members = match item {
         Value::String(name) => return Ok(Spec::named(name)),
@@ -340,7 +342,7 @@ fn pointer(member: &str) -> String {
     format!("/configuration/{}", escape(member))
 }
 
-/// A member as a token of a JSON pointer (RFC 6901).
+/// Escapes a member for a JSON pointer (RFC 6901).
 fn escape(member: &str) -> String {
     member.replace('~', "~0").replace('/', "~1")
 }
@@ -354,7 +356,7 @@ fn wrong(name: &str, value: &Value, expected: &str) -> CodecError {
     CodecError::configuration(message).at(&pointer(name))
 }
 
-/// A value, cut to what fits into a message.
+/// Returns `value` as text, cut to 60 characters.
 pub fn summary(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(60) {
@@ -376,7 +378,7 @@ mod tests {
         let members = Map::new();
         let mut c = Configuration::new(&members);
         for value in [json!("int32"), json!({"name": "int32"})] {
-            assert_eq!(c.data_type(&value, "/of", &context).unwrap(), DataType::Int32); // B.t63
+            assert_eq!(c.data_type(&value, "/of", &context).unwrap(), DataType::Int32); // rule B.t63
         }
         assert_eq!(
             c.data_type(&json!({"name": "binary", "x": 1}), "/of", &context).unwrap(),
@@ -404,7 +406,7 @@ mod tests {
         let value = json!({"level": 5.0, "name": "x", "shape": [1, 2.0], "mis/spelt": 1});
         let members = value.as_object().unwrap();
         let mut c = Configuration::new(members);
-        assert_eq!(c.integer("level", 0..=9).unwrap(), 5); // D.09
+        assert_eq!(c.integer("level", 0..=9).unwrap(), 5); // rule D.09
         assert_eq!(
             c.integer("level", 0..=4).unwrap_err().to_string(),
             "level is 5, it must be between 0 and 4"

@@ -1,5 +1,5 @@
-//! Data types: a name, and apart from it how an element lies in memory, so that a codec that only moves bytes works with
-//! every type it has never heard of. **For type authors.**
+//! Data types: a name and a memory layout. A codec that only moves bytes needs the layout alone and so works with every
+//! type. **For type authors.**
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -18,28 +18,28 @@ use crate::heap::Slot;
 use crate::registry::{ExtensionPoint, NamedEntry};
 use zarr_number::{FloatFormat, Numeric};
 
-/// How one element lies in memory.
+/// The layout of one element in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Layout {
-    /// Every element has `size` bytes; byte order concerns units of `unit` bytes (1: it concerns nothing).
+    /// Every element has `size` bytes. Byte order applies to units of `unit` bytes (1: no byte order).
     Fixed {
-        /// Bytes of an element.
+        /// The bytes of an element.
         size: usize,
-        /// Bytes of a unit of byte order: half the size for complex numbers.
+        /// The bytes of a unit of byte order: half the size for complex numbers.
         unit: usize,
     },
-    /// Every element has `size` bytes, in parts each of which has a byte order of its own unit (structs):
-    /// [`ExtensionType::swap`] turns them over.
+    /// Every element has `size` bytes and consists of parts with different units of byte order (structs).
+    /// [`ExtensionType::swap`] swaps them.
     Packed {
-        /// Bytes of an element.
+        /// The bytes of an element.
         size: usize,
     },
-    /// Elements differ in length (strings). In the memory of chunks there is a [`Slot`](crate::heap::Slot) for each.
+    /// Elements differ in length (strings). The memory of a chunk holds a [`Slot`](crate::heap::Slot) for each.
     Variable,
 }
 
-/// The data type of an array. In memory elements are always in the byte order of the machine.
+/// The data type of an array. Elements in memory are always in the byte order of this machine.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum DataType {
@@ -71,7 +71,7 @@ pub enum DataType {
     Complex64,
     /// Two `float64`: real, imaginary.
     Complex128,
-    /// `r<N>`: this many opaque bytes (N / 8).
+    /// `r<N>`: N / 8 opaque bytes; this is their number.
     Raw(u32),
     /// `string`: UTF-8 of any length.
     String,
@@ -82,7 +82,7 @@ pub enum DataType {
 }
 
 impl DataType {
-    /// The fixed list of types that need no registry, without `r<N>`.
+    /// The types that need no registry, without `r<N>`.
     pub const CORE: [Self; 16] = [
         Self::Bool,
         Self::Int8,
@@ -102,7 +102,7 @@ impl DataType {
         Self::Bytes,
     ];
 
-    /// The core type of this name; `None` for every other name, also for an ill-formed `r<N>`.
+    /// Returns the core type with this name, or `None` for any other name, also for a malformed `r<N>`.
     pub fn core(name: &str) -> Option<Self> {
         if let Some(digits) = name.strip_prefix('r') {
             let plain = !digits.starts_with('0') && digits.bytes().all(|b| b.is_ascii_digit());
@@ -136,7 +136,7 @@ impl DataType {
         })
     }
 
-    /// How one element lies in memory.
+    /// The layout of one element in memory.
     pub fn layout(&self) -> Layout {
         let (size, unit) = match self {
             Self::Bool | Self::Int8 | Self::UInt8 => (1, 1),
@@ -152,7 +152,7 @@ impl DataType {
         Layout::Fixed { size, unit }
     }
 
-    /// Bytes of an element; `None` when elements differ in length.
+    /// Returns the bytes of an element, or `None` if elements differ in length.
     pub fn size(&self) -> Option<usize> {
         match self.layout() {
             Layout::Fixed { size, .. } | Layout::Packed { size } => Some(size),
@@ -160,13 +160,13 @@ impl DataType {
         }
     }
 
-    /// Bytes that an element takes in the memory of a chunk: those of the element, or of the slot of one that differs in
-    /// length from others.
+    /// Returns the bytes that an element takes in the memory of a chunk: its size, or that of its slot if elements
+    /// differ in length.
     pub fn memory_size(&self) -> usize {
         self.size().unwrap_or(Slot::SIZE)
     }
 
-    /// What the elements are as numbers; `None` when they are none.
+    /// Returns the numeric format of the elements, or `None` if they are not numbers.
     pub fn numeric(&self) -> Option<Numeric> {
         let integer = |bits, signed| Some(Numeric::Integer { bits, signed });
         match self {
@@ -189,7 +189,7 @@ impl DataType {
         }
     }
 
-    /// How many parts of an element have a byte order of their own: more than one in [packed](Layout::Packed) types alone.
+    /// The number of parts of an element with their own byte order; above 1 only for [packed](Layout::Packed) types.
     pub fn parts(&self) -> usize {
         match self {
             Self::Extension(t) => t.parts(),
@@ -197,12 +197,12 @@ impl DataType {
         }
     }
 
-    /// Turns the byte order of dense elements over: from that of this machine to the other one, and back.
+    /// Swaps contiguous elements between the byte order of this machine and the other one.
     pub fn swap_bytes(&self, elements: &mut [u8]) {
         self.swap_parts(elements, &vec![true; self.parts()]);
     }
 
-    /// Turns over those [parts](Self::parts) of dense elements for which `turn` says so.
+    /// Swaps those [parts](Self::parts) of contiguous elements whose item in `turn` is true.
     pub fn swap_parts(&self, elements: &mut [u8], turn: &[bool]) {
         match self {
             Self::Extension(t) if matches!(t.layout(), Layout::Packed { .. }) => t.swap(elements, turn),
@@ -213,7 +213,7 @@ impl DataType {
         }
     }
 
-    /// The swap between the byte order of this machine and the other one, where all of an element has the same unit.
+    /// Returns the swap between the two byte orders, if all of an element has the same unit; else no swap.
     pub fn swap(&self) -> Swap {
         match self.layout() {
             Layout::Fixed { unit, .. } => Swap::units(unit).unwrap_or(Swap::NONE),
@@ -236,14 +236,15 @@ impl PartialEq for DataType {
 
 impl Eq for DataType {}
 
-/// By the name: equal types have equal names.
+/// Hashes the name; equal types have equal names.
 impl Hash for DataType {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.name().hash(state);
     }
 }
 
-/// The core type of a name, as [`core`](DataType::core). A [registry](crate::Registry::data_type) has the other types.
+/// Parses the name of a core type, as [`core`](DataType::core). Other types need a
+/// [registry](crate::Registry::data_type).
 ///
 /// ```
 /// use zarr_traits::DataType;
@@ -264,50 +265,50 @@ impl std::fmt::Display for DataType {
     }
 }
 
-/// A data type that the core does not know. Whoever knows it gets at what else it has by a downcast.
+/// A data type outside the core. Downcast it to use more than this trait has.
 pub trait ExtensionType: Any + Debug + Send + Sync {
     /// The name in metadata documents.
     fn name(&self) -> &str;
 
-    /// The configuration in metadata documents; empty when there is none.
+    /// The configuration in metadata documents, or an empty map.
     fn configuration(&self) -> Map<String, Value>;
 
-    /// How one element lies in memory.
+    /// The layout of one element in memory.
     fn layout(&self) -> Layout;
 
-    /// What the elements are as numbers, so that codecs can calculate with them. An element has as many bytes as its
-    /// components together.
+    /// Returns the numeric format of the elements, so that codecs can calculate with them, or `None`. An element then
+    /// has exactly the bytes of its components.
     fn numeric(&self) -> Option<Numeric> {
         None
     }
 
-    /// How many parts an element has that have a byte order of their own: with [`Layout::Packed`], the fields, and those
-    /// of fields that have such themselves.
+    /// The number of parts of an element with their own byte order. For [`Layout::Packed`] these are the fields; a
+    /// field that has parts counts as its parts.
     fn parts(&self) -> usize {
         1
     }
 
-    /// Turns the byte order of those parts of dense elements over for which `turn` says so, for a type of
+    /// Swaps the byte order of those parts of contiguous elements whose item in `turn` is true. Called only for
     /// [`Layout::Packed`].
     fn swap(&self, elements: &mut [u8], turn: &[bool]) {
         let _ = (elements, turn);
     }
 
-    /// The element that `fill_value` of a document stands for (for a type of variable length: its content). Elements are
-    /// shown to users with [`fill_to_json`](Self::fill_to_json), which is its inverse.
+    /// Returns the element for a `fill_value` of a document (for a type of variable length: its content). Elements are
+    /// shown to users with the inverse, [`fill_to_json`](Self::fill_to_json).
     ///
     /// # Errors
-    /// When it is no fill value of this type.
+    /// If `value` is not a fill value of this type.
     fn fill_from_json(&self, value: &Value) -> CodecResult<FillValue>;
 
-    /// The `fill_value` of a document that stands for `fill`.
+    /// Returns the `fill_value` of a document for `fill`.
     ///
     /// # Errors
-    /// When `fill` is no element of this type.
+    /// If `fill` is not an element of this type.
     fn fill_to_json(&self, fill: &FillValue) -> CodecResult<Value>;
 }
 
-/// Makes a data type from its configuration.
+/// Builds a data type from its configuration.
 pub type DataTypeEntry =
     NamedEntry<fn(&mut Configuration<'_>, &Context<'_>) -> CodecResult<Arc<dyn ExtensionType>>>;
 

@@ -1,4 +1,4 @@
-//! Errors of stores and codecs: a kind chosen by what the caller can do, the thing at fault, and the cause.
+//! Errors of stores and codecs. Each has a kind, chosen by what the caller can do, a place and a cause.
 
 use std::error::Error;
 use std::fmt;
@@ -6,40 +6,39 @@ use std::sync::Arc;
 
 use crate::registry::ExtensionPoint;
 
-/// What went wrong in a store, by what the caller can do about it. An absent key is `Ok(None)`, never an error.
+/// The kind of a store error, by what the caller can do. An absent key is `Ok(None)`, never an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoreErrorKind {
-    /// The store cannot do this at all.
+    /// The store does not support this operation.
     Unsupported,
-    /// The call itself is wrong: an illegal key, a buffer of the wrong size.
+    /// The call is wrong: an illegal key, a buffer of the wrong size.
     InvalidArgument,
-    /// The object is no longer the version that was asked for; read again.
+    /// The object is no longer the requested version; read again.
     Changed,
-    /// A range is not wholly inside the object, whose size in bytes is given.
+    /// A range is not completely inside the object.
     RangeNotSatisfiable {
         /// The size of the object in bytes.
         size: u64,
     },
-    /// A write may or may not have been applied, or is visible but perhaps not durable.
+    /// A write may or may not have been applied, or is visible but may not be durable.
     Uncertain,
-    /// The store refuses: no permission, read-only medium.
+    /// The store refuses the operation: no permission, a read-only medium.
     PermissionDenied,
-    /// A read returns more bytes than the caller accepts.
+    /// The answer has more bytes than the caller accepts.
     TooLarge {
-        /// The size of the object in bytes, where the store knows it.
+        /// The size of the object in bytes, if the store knows it.
         size: Option<u64>,
     },
     /// A limit of this process or of the store is exceeded: too large, no space, no memory.
     LimitExceeded,
-    /// Nothing came of it this time: the service is busy or down, or the connection broke. The same call may succeed later,
-    /// and nothing was applied.
+    /// The service is busy or down, or the connection broke. Nothing was applied. The same call may succeed later.
     Unavailable,
     /// Any other input or output error.
     Io,
 }
 
-/// An error of a store, with the key it is about. Cheap to clone: a clone shares the cause.
+/// An error of a store, with the key that it is about. It is cheap to clone: clones share the cause.
 #[derive(Clone)]
 pub struct StoreError {
     kind: StoreErrorKind,
@@ -55,19 +54,20 @@ type Cause = Option<Arc<dyn Error + Send + Sync>>;
 pub type StoreResult<T> = Result<T, StoreError>;
 
 impl StoreError {
-    /// An error of `kind`; `message` is lower case, without a full stop, and never holds credentials.
+    /// Builds an error. `message` is lower case, without a full stop, and never contains credentials.
     pub fn new(kind: StoreErrorKind, message: impl Into<String>) -> Self {
         Self { kind, key: None, message: message.into(), source: None }
     }
 
-    /// Names the key or prefix at fault, unless a layer below has named it. The root prefix has no name and is left out.
+    /// Adds the key or prefix at fault, unless a lower layer has added one. The root prefix is left out, as it has no
+    /// name.
     #[must_use]
     pub fn with_key(mut self, key: impl fmt::Display) -> Self {
         self.key = self.key.or_else(|| Some(key.to_string()).filter(|key| !key.is_empty()));
         self
     }
 
-    /// Takes the key out, for a message that has named it already.
+    /// Takes the key out of the error, for a message that already names it.
     pub fn take_key(&mut self) -> Option<String> {
         self.key.take()
     }
@@ -79,12 +79,12 @@ impl StoreError {
         self
     }
 
-    /// What the caller can do about it.
+    /// The kind: what the caller can do about the error.
     pub fn kind(&self) -> StoreErrorKind {
         self.kind
     }
 
-    /// The key or prefix at fault, where there is one.
+    /// The key or prefix at fault, if any.
     pub fn key(&self) -> Option<&str> {
         self.key.as_deref()
     }
@@ -116,7 +116,7 @@ impl fmt::Display for StoreError {
     }
 }
 
-/// The kind and the message: what a `main` that returns the error prints.
+/// The kind and the message, as printed by a `main` that returns the error.
 impl fmt::Debug for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}: {self}", self.kind)
@@ -129,31 +129,31 @@ impl Error for StoreError {
     }
 }
 
-/// What went wrong in a codec, by what the caller can do about it.
+/// The kind of a codec error, by what the caller can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CodecErrorKind {
-    /// The stored bytes are not what this codec writes.
+    /// The stored bytes are not an encoded form of this codec.
     Corrupt,
     /// The stored bytes do not match their checksum.
     Checksum,
-    /// The decoded bytes do not fit into the space given (an encoded chunk that claims to be larger than declared).
+    /// The decoded bytes do not fit into the destination: an encoded chunk is larger than declared.
     TooLarge,
     /// A configuration member is missing or has a value that the codec does not allow.
     Configuration,
     /// The codec cannot work on this data type, shape or place in the chain.
     Unsupported,
-    /// No codec (data type, grid …) of this name is registered.
+    /// No extension of this name (codec, data type, grid …) is registered.
     UnknownExtension,
-    /// The call itself is wrong: shapes or sizes that do not match.
+    /// The call is wrong: shapes or sizes do not match.
     InvalidArgument,
     /// A limit is exceeded.
     LimitExceeded,
-    /// An element cannot be encoded: out of range, not representable.
+    /// An element cannot be encoded: it is out of range or not representable.
     Value,
 }
 
-/// An error of a codec, with the codec's name once the chain has added it. Cheap to clone: a clone shares the cause.
+/// An error of a codec; the chain adds the codec's name. It is cheap to clone: clones share the cause.
 #[derive(Clone)]
 pub struct CodecError {
     kind: CodecErrorKind,
@@ -168,54 +168,54 @@ pub struct CodecError {
 pub type CodecResult<T> = Result<T, CodecError>;
 
 impl CodecError {
-    /// An error of `kind`; `message` is lower case, without a full stop.
+    /// Builds an error. `message` is lower case, without a full stop.
     pub fn new(kind: CodecErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
         Self { kind, codec: None, pointer: String::new(), message, unknown: None, source: None }
     }
 
-    /// The error of a name that is not registered, of kind [`CodecErrorKind::UnknownExtension`].
+    /// Builds the error for an unregistered name, of kind [`CodecErrorKind::UnknownExtension`].
     pub fn unknown(point: ExtensionPoint, name: impl Into<String>) -> Self {
         let name = name.into();
         let error = Self::new(CodecErrorKind::UnknownExtension, format!("unknown {point} {name:?}"));
         Self { unknown: Some(Box::new((point, name))), ..error }
     }
 
-    /// The error of an allocation of `len` bytes that failed, of kind [`CodecErrorKind::LimitExceeded`].
+    /// Builds the error for a failed allocation of `len` bytes, of kind [`CodecErrorKind::LimitExceeded`].
     pub fn no_memory(len: usize) -> Self {
         Self::new(CodecErrorKind::LimitExceeded, format!("no memory for {len} bytes"))
     }
 
-    /// Shorthand for [`CodecErrorKind::Corrupt`].
+    /// Builds an error of kind [`CodecErrorKind::Corrupt`].
     pub fn corrupt(message: impl Into<String>) -> Self {
         Self::new(CodecErrorKind::Corrupt, message)
     }
 
-    /// Shorthand for [`CodecErrorKind::Configuration`].
+    /// Builds an error of kind [`CodecErrorKind::Configuration`].
     pub fn configuration(message: impl Into<String>) -> Self {
         Self::new(CodecErrorKind::Configuration, message)
     }
 
-    /// Names the codec at fault and what it was doing, unless an inner chain has named one.
+    /// Adds the codec at fault and its action, unless an inner chain has added one.
     #[must_use]
     pub fn in_codec(mut self, codec: &str, action: &str) -> Self {
         self.codec.get_or_insert_with(|| format!("codec {codec:?} failed to {action}"));
         self
     }
 
-    /// Names the place inside of a chunk at which a chain of its own failed.
+    /// Wraps the error of an inner chain and names its place in the chunk.
     #[must_use]
     pub fn inside(self, place: impl Into<String>) -> Self {
         Self::new(self.kind, place).with_source(self)
     }
 
-    /// Names the inner chunk whose chain failed.
+    /// Wraps the error of an inner chunk and names its index.
     #[must_use]
     pub fn in_inner_chunk(self, number: &[u64]) -> Self {
         self.inside(format!("in inner chunk {number:?}"))
     }
 
-    /// Puts `prefix` before the JSON pointer to the member at fault; the one who knows more of the document calls last.
+    /// Prepends `prefix` to the JSON pointer to the member at fault. Outer parts of the document are added last.
     #[must_use]
     pub fn at(mut self, prefix: &str) -> Self {
         self.pointer.insert_str(0, prefix);
@@ -229,24 +229,24 @@ impl CodecError {
         self
     }
 
-    /// Adds what the user can do about it, behind the message: lower case, without a full stop.
+    /// Appends advice for the user to the message: lower case, without a full stop.
     #[must_use]
     pub fn with_hint(mut self, hint: &str) -> Self {
         self.message = format!("{}: {hint}", self.message);
         self
     }
 
-    /// Which name it is that is [unknown](Self::unknown), and at which extension point.
+    /// Returns the name that is [unknown](Self::unknown) and its extension point.
     pub fn unknown_name(&self) -> Option<(ExtensionPoint, &str)> {
         self.unknown.as_deref().map(|(point, name)| (*point, name.as_str()))
     }
 
-    /// The JSON pointer to the member at fault, for an error in a configuration; else empty.
+    /// The JSON pointer to the member at fault, for an error in a configuration; otherwise empty.
     pub fn pointer(&self) -> &str {
         &self.pointer
     }
 
-    /// What the caller can do about it.
+    /// The kind: what the caller can do about the error.
     pub fn kind(&self) -> CodecErrorKind {
         self.kind
     }
@@ -268,7 +268,7 @@ impl fmt::Display for CodecError {
     }
 }
 
-/// The kind and the message: what a `main` that returns the error prints.
+/// The kind and the message, as printed by a `main` that returns the error.
 impl fmt::Debug for CodecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}: {self}", self.kind)
@@ -281,7 +281,7 @@ impl Error for CodecError {
     }
 }
 
-/// One line, from outside in: the cause follows behind a colon.
+/// Writes the cause after a colon, so that a message reads from outside in on one line.
 fn cause(f: &mut fmt::Formatter<'_>, source: Option<&(dyn Error + Send + Sync)>) -> fmt::Result {
     source.map_or(Ok(()), |e| write!(f, ": {e}"))
 }

@@ -1,23 +1,24 @@
-//! The fill value of an array: the element that stands wherever nothing is stored.
+//! The fill value of an array: the value of every element that is not stored.
 
 use std::fmt;
 use std::sync::Arc;
 
 use zarr_strided::{Plain, bytes_of};
 
-/// One element, as its bytes in the byte order of this machine (for a type of variable length: its content).
+/// One element as bytes in the byte order of this machine. For a type of variable length it holds the content.
 ///
-/// Two fill values are equal when their bits are: `-0.0` is not `0.0`, and a NaN equals itself, with its payload.
+/// Two fill values are equal if their bits are: `-0.0` differs from `0.0`, and a NaN equals a NaN with the same
+/// payload.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct FillValue(Arc<[u8]>);
 
 impl FillValue {
-    /// From the bytes of the element.
+    /// Builds a fill value from the bytes of the element.
     pub fn from_bytes(bytes: impl Into<Arc<[u8]>>) -> Self {
         Self(bytes.into())
     }
 
-    /// From the element itself.
+    /// Builds a fill value from the element.
     ///
     /// ```
     /// assert_eq!(zarr_traits::FillValue::of(0x0102_u16).bytes(), 0x0102_u16.to_ne_bytes());
@@ -31,7 +32,7 @@ impl FillValue {
         &self.0
     }
 
-    /// Whether all bits are zero: fresh memory is already filled.
+    /// Whether all bits are zero. Zeroed memory then needs no filling.
     pub fn is_zero(&self) -> bool {
         self.0.iter().all(|b| *b == 0)
     }

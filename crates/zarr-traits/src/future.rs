@@ -1,4 +1,4 @@
-//! Futures that need no runtime; the only place that knows about wasm, where nothing is `Send`.
+//! Futures that need no runtime. Only this module knows about wasm, where futures are not `Send`.
 
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
-/// A boxed future, `Send` wherever there are threads.
+/// A boxed future; it is `Send` on targets with threads.
 #[cfg(not(target_family = "wasm"))]
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// A boxed future.
 #[cfg(target_family = "wasm")]
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
-/// `Send` wherever there are threads.
+/// A bound that is `Send` on targets with threads.
 #[cfg(not(target_family = "wasm"))]
 pub trait MaybeSend: Send {}
 #[cfg(not(target_family = "wasm"))]
@@ -24,7 +24,7 @@ pub trait MaybeSend {}
 #[cfg(target_family = "wasm")]
 impl<T: ?Sized> MaybeSend for T {}
 
-/// `Sync` wherever there are threads.
+/// A bound that is `Sync` on targets with threads.
 #[cfg(not(target_family = "wasm"))]
 pub trait MaybeSync: Sync {}
 #[cfg(not(target_family = "wasm"))]
@@ -35,15 +35,15 @@ pub trait MaybeSync {}
 #[cfg(target_family = "wasm")]
 impl<T: ?Sized> MaybeSync for T {}
 
-/// A future that is ready at once: what a store in memory answers.
+/// Returns a future that is ready with `value`, for stores that need not wait.
 pub fn ready<'a, T: MaybeSend + 'a>(value: T) -> BoxFuture<'a, T> {
     Box::pin(std::future::ready(value))
 }
 
-/// Runs a future to its end on this thread, parking it in between.
+/// Runs a future to completion on this thread. The thread is parked while it waits.
 ///
-/// The futures of stores complete here without any runtime; those of inline stores are ready at the first poll, so that
-/// a call costs nanoseconds.
+/// Futures of stores complete here without a runtime. Those of inline stores are ready at the first poll, so a call
+/// costs nanoseconds.
 ///
 /// ```
 /// assert_eq!(zarr_traits::block_on(async { 1 + 1 }), 2);

@@ -1,4 +1,4 @@
-//! Chunk grids: how an array is cut into chunks. `regular` is here; others are registered.
+//! Chunk grids: how an array is divided into chunks. The `regular` grid is here; others are registered.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -11,29 +11,27 @@ use crate::codec::{Configuration, Context, NoteKind};
 use crate::error::{CodecError, CodecResult};
 use crate::registry::NamedEntry;
 
-/// A grid of chunks: a partition of every dimension by itself, of which the chunks are the product.
+/// A chunk grid. It divides each dimension independently; the chunks are the product of these divisions.
 ///
-/// Positions are in elements. A chunk is stored at its full shape, also where it reaches over the edge of the array
-/// (checklist C3, C14); what lies beyond the edge is ignored when it is read. A grid may go on behind the array, and may end
-/// somewhere (C12).
+/// Positions are in elements. A chunk is stored with its full shape, also if it extends beyond the edge of the array;
+/// readers ignore its elements beyond the edge. A grid may be larger than the array, and may be finite.
 pub trait ChunkGrid: Debug + Send + Sync {
     /// The number of dimensions.
     fn rank(&self) -> usize;
 
-    /// How many chunks cover the first `length` elements of dimension `dim`.
+    /// Returns the number of chunks that cover the first `length` elements of dimension `dim`.
     fn count(&self, dim: usize, length: u64) -> u64;
 
-    /// The elements of the chunk at `index` of dimension `dim`, not clipped by the array; `None` beyond the grid.
+    /// Returns the elements of chunk `index` in dimension `dim`, not clipped to the array. `None` is beyond the grid.
     fn span(&self, dim: usize, index: u64) -> Option<Range<u64>>;
 
-    /// The chunk of dimension `dim` that holds the element at `position`; `None` beyond the grid.
+    /// Returns the chunk of dimension `dim` that contains the element at `position`. `None` is beyond the grid.
     fn find(&self, dim: usize, position: u64) -> Option<u64>;
 
-    /// The lengths of all chunks of dimension `dim`, in their order.
+    /// Returns the lengths of all chunks of dimension `dim`, in order.
     fn runs(&self, dim: usize) -> Vec<Run>;
 
-    /// The chunk lengths that occur in dimension `dim`, each once, the shortest first: what a codec must be able to work
-    /// with.
+    /// Returns the distinct chunk lengths in dimension `dim`, in ascending order. A codec must support all of them.
     fn lengths(&self, dim: usize) -> Vec<u64> {
         let mut lengths: Vec<u64> = self.runs(dim).iter().map(|run| run.length).collect();
         lengths.sort_unstable();
@@ -41,29 +39,29 @@ pub trait ChunkGrid: Debug + Send + Sync {
         lengths
     }
 
-    /// The members of its configuration that are others for an array of `shape` (checklist C18); none, as for any grid
-    /// without an end, where it covers that as it is. Chunks that there are stay what they are. The length of a new one is a
-    /// multiple of that of inner chunks, which is `inner`.
+    /// Returns the configuration members that must change so that the grid covers `shape`. Returns an empty map if the
+    /// grid already covers it, as every unlimited grid does. Existing chunks keep their shape. The length of a new
+    /// chunk must be a multiple of the length of inner chunks, `inner`.
     ///
     /// # Errors
-    /// When the grid cannot grow that far.
+    /// If the grid cannot grow that far.
     fn grown(&self, shape: &[u64], inner: &[u64]) -> CodecResult<Map<String, Value>> {
         let _ = (shape, inner);
         Ok(Map::new())
     }
 }
 
-/// Chunks of one length that follow each other in a dimension.
+/// Consecutive chunks of one length in a dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
-    /// Elements of each in this dimension, above zero.
+    /// The length of each chunk in elements, above zero.
     pub length: u64,
-    /// How many there are, above zero; `None`: as many as there is need of, and nothing follows.
+    /// The number of chunks, above zero. `None`: the run is unlimited and the last one.
     pub count: Option<u64>,
 }
 
 impl dyn ChunkGrid {
-    /// Whether this grid and `other` have the same chunks as far as both reach: one may be what the other has become.
+    /// Whether this grid and `other` have the same chunks as far as both reach, so that one can be the grown other.
     pub fn agrees_with(&self, other: &dyn ChunkGrid) -> bool {
         self.rank() == other.rank()
             && (0..self.rank()).all(|dim| have_same_start(self.runs(dim), other.runs(dim)))
@@ -84,19 +82,19 @@ fn have_same_start(a: Vec<Run>, b: Vec<Run>) -> bool {
     true
 }
 
-/// Makes a chunk grid from its configuration, for an array of a shape.
+/// Builds a chunk grid from its configuration and the shape of the array.
 pub type ChunkGridEntry =
     NamedEntry<fn(&mut Configuration<'_>, &[u64], &Context<'_>) -> CodecResult<Arc<dyn ChunkGrid>>>;
 
-/// The `regular` grid: chunks of one shape (checklist C1 to C4).
+/// The `regular` grid: chunks of one shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegularGrid(Dims);
 
 impl RegularGrid {
-    /// A grid of chunks of `chunk_shape`, whose lengths are all above zero.
+    /// Returns a grid of chunks of `chunk_shape`.
     ///
     /// # Errors
-    /// When a length is zero.
+    /// If a length is zero.
     pub fn new(chunk_shape: impl Into<Dims>) -> CodecResult<Self> {
         let shape = chunk_shape.into();
         match shape.iter().position(|n| *n == 0) {
@@ -112,7 +110,7 @@ impl RegularGrid {
         &self.0
     }
 
-    /// Its entry in a registry.
+    /// The registry entry of the grid.
     pub const ENTRY: ChunkGridEntry = ChunkGridEntry::new("regular", build_regular);
 }
 
@@ -130,7 +128,7 @@ fn build_regular(
         )));
     }
     for (dim, (chunk, length)) in chunk.iter_mut().zip(shape).enumerate() {
-        // C.t1: version 3.0 allowed it for an empty dimension, and zarr-python has written it
+        // Zarr v3 core 3.0 allowed 0 for an empty dimension, and zarr-python wrote it (rule C.t1).
         if *chunk == 0 && *length == 0 {
             configuration.note_as(
                 NoteKind::ZeroChunk,
@@ -173,13 +171,13 @@ mod tests {
     #[test]
     fn a_regular_grid_covers_every_element_once() {
         let grid = RegularGrid::new([4, 3]).unwrap();
-        assert_eq!([grid.count(0, 9), grid.count(1, 3), grid.count(0, 0)], [3, 1, 0]); // C2
-        assert_eq!((grid.count(0, 2), grid.span(0, 0)), (1, Some(0..4))); // C4
+        assert_eq!([grid.count(0, 9), grid.count(1, 3), grid.count(0, 0)], [3, 1, 0]); // rule C2
+        assert_eq!((grid.count(0, 2), grid.span(0, 0)), (1, Some(0..4))); // rule C4
         for position in 0..12 {
             let span = grid.span(0, grid.find(0, position).unwrap()).unwrap();
-            assert!(span.contains(&position) && span.end - span.start == 4); // C3
+            assert!(span.contains(&position) && span.end - span.start == 4); // rule C3
         }
         assert_eq!(grid.span(0, u64::MAX), None);
-        assert!(RegularGrid::new([2, 0]).is_err()); // C.t2
+        assert!(RegularGrid::new([2, 0]).is_err()); // rule C.t2
     }
 }

@@ -1,12 +1,12 @@
-//! Elements of variable length: the memory of a chunk holds a [`Slot`] for each, and what they contain lies in a [`Heap`].
-//! **For codec and engine authors.**
+//! Elements of variable length. The memory of a chunk holds a [`Slot`] for each element; their contents are in a
+//! [`Heap`]. **For codec and engine authors.**
 //!
-//! So everything that moves elements (planning, reordering, sharding, steps) moves slots of one size and needs to know
-//! nothing of what they mean. Only a codec from elements to bytes looks into the heap, which the engine puts into the
-//! [`Scratch`] of the worker that calls it: [`decode`] and [`each`] are all that such a codec needs.
+//! Code that moves elements (planning, reordering, sharding, steps) moves slots of one size and does not look at the
+//! contents. Only an array → bytes codec uses the heap, which the engine puts into the [`Scratch`] of the calling
+//! worker. Such a codec needs only [`decode`] and [`each`].
 //!
-//! An element that equals the fill value always has the slot of the fill value, so that a chunk is full of fill values
-//! exactly if its slots are.
+//! An element that equals the fill value always has the slot of the fill value. So a chunk contains only fill values
+//! exactly if all its slots are equal to that one.
 
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock};
@@ -20,7 +20,7 @@ use crate::region::Region;
 use crate::region::byte_len;
 use crate::scratch::Scratch;
 
-/// Where an element lies in a [`Heap`]: the number of a block, and a range of it.
+/// The place of an element in a [`Heap`]: a block and a range of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot {
     block: u32,
@@ -29,7 +29,7 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// Bytes that a slot takes in the memory of a chunk.
+    /// The number of bytes that a slot takes in the memory of a chunk.
     pub const SIZE: usize = 16;
 
     /// The slot of the fill value: block 0 of every heap.
@@ -37,7 +37,7 @@ impl Slot {
         Self { block: 0, len: u32::try_from(fill.bytes().len()).unwrap_or(u32::MAX), start: 0 }
     }
 
-    /// Its bytes in the memory of a chunk.
+    /// Returns the bytes of the slot in the memory of a chunk.
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];
         bytes[..4].copy_from_slice(&self.block.to_ne_bytes());
@@ -46,7 +46,7 @@ impl Slot {
         bytes
     }
 
-    /// The slot that lies in the memory of a chunk as these bytes.
+    /// Builds a slot from its bytes in the memory of a chunk.
     pub fn from_bytes(bytes: [u8; Self::SIZE]) -> Self {
         let [b0, b1, b2, b3, l0, l1, l2, l3, start @ ..] = bytes;
         Self {
@@ -56,27 +56,30 @@ impl Slot {
         }
     }
 
-    /// The slot as an element that memory can be filled with.
+    /// Returns the slot as an element, to fill memory with it.
     pub fn to_element(self) -> FillValue {
         FillValue::from_bytes(self.to_bytes())
     }
 
-    /// What it refers to.
+    /// Returns the content of the slot in the `blocks` of its heap.
     ///
     /// # Errors
-    /// [`CodecErrorKind::InvalidArgument`] when it is a slot of another heap.
+    /// [`CodecErrorKind::InvalidArgument`] if the slot belongs to another heap.
     pub fn of(self, blocks: &[Bytes]) -> CodecResult<&[u8]> {
         let start = usize::try_from(self.start).ok();
         let end = start.and_then(|start| start.checked_add(self.len as usize));
         let range = start.zip(end).map(|(start, end)| start..end);
         let block = blocks.get(self.block as usize);
         block.zip(range).and_then(|(block, range)| block.get(range)).ok_or_else(|| {
-            CodecError::new(CodecErrorKind::InvalidArgument, "an element refers to another heap")
+            CodecError::new(
+                CodecErrorKind::InvalidArgument,
+                "an element of variable length belongs to another heap",
+            )
         })
     }
 }
 
-/// What the elements of one read or write contain, shared by all who take part in it.
+/// The contents of the elements of one read or write, shared by all its workers.
 #[derive(Debug)]
 pub struct Heap {
     fill: FillValue,
@@ -91,16 +94,17 @@ struct Inner {
 }
 
 impl Heap {
-    /// A heap that holds nothing but the fill value, and may come to hold `limit` bytes.
+    /// Returns a heap that contains only the fill value. It can hold `limit` more bytes.
     pub fn new(fill: FillValue, limit: u64) -> Self {
         let blocks = vec![Bytes::copy_from_slice(fill.bytes())];
         Self { fill, limit, inner: RwLock::new(Inner { blocks, bytes: 0 }) }
     }
 
-    /// Adds a block, and gives the slots of those ranges of it that are elements, one after the other.
+    /// Adds a block, and calls `slot` with the slot of each of its `elements`, in order.
     ///
     /// # Errors
-    /// [`CodecErrorKind::LimitExceeded`]; [`CodecErrorKind::InvalidArgument`] for a range that is not inside the block.
+    /// [`CodecErrorKind::LimitExceeded`] if the heap becomes too large; [`CodecErrorKind::InvalidArgument`] if a range
+    /// is not inside the block.
     pub fn add(
         &self,
         block: impl Into<Bytes>,
@@ -112,7 +116,8 @@ impl Heap {
             let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
             inner.bytes = inner.bytes.saturating_add(block.len() as u64);
             if inner.bytes > self.limit {
-                let message = format!("elements of more than {} bytes exceed the limit", self.limit);
+                let message =
+                    format!("the elements of variable length exceed the limit of {} bytes", self.limit);
                 return Err(CodecError::new(CodecErrorKind::LimitExceeded, message));
             }
             inner.blocks.push(block.clone());
@@ -134,17 +139,17 @@ impl Heap {
         Ok(())
     }
 
-    /// Runs `look` with all blocks, in which [`Slot::of`] finds what slots refer to. It must not add any.
+    /// Runs `look` with all blocks, for [`Slot::of`]. `look` must not add blocks.
     pub fn with<R>(&self, look: impl FnOnce(&[Bytes]) -> R) -> R {
         look(&self.inner.read().unwrap_or_else(PoisonError::into_inner).blocks)
     }
 }
 
-/// Puts the elements of a chunk of `shape` that are ranges of `block`, in C order, into the `part` of it that is wanted.
-/// Of the block only what is wanted is kept.
+/// Writes the elements of a chunk of `shape` that lie in `part` to `dst`. `elements` are their ranges in `block`, in C
+/// order. The heap keeps only the contents of this part.
 ///
 /// # Errors
-/// [`CodecErrorKind::Corrupt`] when there are not as many as the chunk has elements; as [`Heap::add`].
+/// [`CodecErrorKind::Corrupt`] if the number of elements is not that of the chunk; errors of [`Heap::add`].
 pub fn decode(
     block: &[u8],
     elements: &[Range<usize>],
@@ -184,7 +189,7 @@ pub fn decode(
     Ok(())
 }
 
-/// The positions in C order that the elements of `part` have in a chunk of `shape`, in C order.
+/// Returns the positions of the elements of `part` in a chunk of `shape`, both in C order.
 fn positions(shape: &[u64], part: &Region) -> impl Iterator<Item = usize> {
     let count = part.len().unwrap_or(0);
     (0..count).map(move |mut number| {
@@ -197,10 +202,10 @@ fn positions(shape: &[u64], part: &Region) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Calls `visit` with what each element of a chunk contains, in C order.
+/// Calls `visit` with the content of each element of a chunk, in C order.
 ///
 /// # Errors
-/// Those of `visit`.
+/// Errors of `visit`.
 pub fn each(
     src: Source<'_>,
     scratch: &mut Scratch,
@@ -239,7 +244,7 @@ mod tests {
         assert_eq!(kind(run(&mut scratch, &mut memory, &elements[1..])), CodecErrorKind::Corrupt);
         run(&mut scratch, &mut memory, &elements).unwrap(); // keeps 4 bytes of 5
         let slot = Slot::fill(&fill).to_bytes();
-        assert_eq!(memory[..Slot::SIZE], slot, "what equals the fill value has its slot");
+        assert_eq!(memory[..Slot::SIZE], slot, "an element equal to the fill value has its slot");
         let mut found = Vec::new();
         let src = Source::dense(&memory, &[2, 1], Slot::SIZE).unwrap();
         each(src, &mut scratch, |content| {

@@ -1,5 +1,5 @@
-//! Array → array codecs that do not look at the shape of a chunk: a kernel on dense elements, made into a codec. **For codec
-//! authors.**
+//! Array → array codecs that ignore the shape of a chunk: a kernel on contiguous elements, turned into a codec. **For
+//! codec authors.**
 //!
 //! ```
 //! use zarr_traits::kernel::{self, Kernel};
@@ -41,10 +41,10 @@ use crate::scratch::Scratch;
 
 pub use elementwise::elementwise;
 
-/// What is done to elements, which lie side by side in C order and in the byte order of this machine. Source and
-/// destination hold as many elements.
+/// An operation on elements. They are contiguous in C order and in the byte order of this machine. Source and
+/// destination hold the same number of elements.
 pub trait Kernel: Debug + Send + Sync + 'static {
-    /// Whether each element is encoded by itself: then parts of chunks are decoded without the rest.
+    /// Whether each element is encoded separately. Parts of chunks are then decoded without the rest.
     fn is_elementwise(&self) -> bool {
         true
     }
@@ -52,21 +52,21 @@ pub trait Kernel: Debug + Send + Sync + 'static {
     /// Encodes elements.
     ///
     /// # Errors
-    /// When one of them cannot be encoded.
+    /// If an element cannot be encoded.
     fn encode(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<()>;
 
     /// Decodes elements.
     ///
     /// # Errors
-    /// When one of them cannot be decoded.
+    /// If an element cannot be decoded.
     fn decode(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<()>;
 }
 
-/// The kernel as a codec for elements of `repr`, which it encodes to elements of `encoded`. The fill value is encoded like
-/// any element (checklist D.05).
+/// Returns a codec that applies `kernel` to elements of `repr` and encodes them to elements of `encoded`. The fill
+/// value is encoded like any element.
 ///
 /// # Errors
-/// When the fill value cannot be encoded.
+/// If the fill value cannot be encoded.
 pub fn codec(kernel: impl Kernel, repr: &Repr, encoded: DataType) -> CodecResult<Codec> {
     let mut fill = vec![0; encoded.memory_size()];
     kernel.encode(repr.fill.bytes(), &mut fill, &mut Scratch::new())?;

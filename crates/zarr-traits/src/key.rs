@@ -1,4 +1,4 @@
-//! Keys and prefixes: the only way to name an object of a store. A name that would leave the root of the store cannot be built.
+//! Keys and prefixes, the only names of objects in a store. A key that leaves the root of the store cannot be built.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -6,13 +6,13 @@ use std::str::FromStr;
 
 use crate::error::{StoreError, StoreErrorKind, StoreResult};
 
-/// The longest segment of a key, in bytes: what every common file system can hold.
+/// The longest segment of a key, in bytes: the limit of all common file systems.
 pub const SEGMENT_MAX: usize = 255;
 
 /// The key of one object, for example `t2m/c/0/3`.
 ///
-/// Segments are separated by `/`, are not empty, not `.` or `..`, at most [`SEGMENT_MAX`] bytes long, and hold
-/// neither NUL nor a backslash. Any other Unicode text is legal and is never re-encoded.
+/// Segments are separated by `/`. A segment is not empty, is not `.` or `..`, has at most [`SEGMENT_MAX`] bytes and
+/// contains neither NUL nor a backslash. Any other Unicode text is legal and is never re-encoded.
 ///
 /// ```
 /// use zarr_traits::Key;
@@ -25,10 +25,10 @@ pub const SEGMENT_MAX: usize = 255;
 pub struct Key(String);
 
 impl Key {
-    /// Checks `key`.
+    /// Returns `key` if it keeps the rules above.
     ///
     /// # Errors
-    /// [`StoreErrorKind::InvalidArgument`] when it breaks a rule above.
+    /// [`StoreErrorKind::InvalidArgument`] if it breaks a rule.
     pub fn new(key: impl Into<String>) -> StoreResult<Self> {
         let key = key.into();
         match problem(&key) {
@@ -42,7 +42,7 @@ impl Key {
         &self.0
     }
 
-    /// The prefix that holds this key: everything up to the last `/`.
+    /// Returns the prefix directly above this key: everything up to the last `/`.
     pub fn parent(&self) -> Prefix {
         Prefix(self.0.rfind('/').map_or_else(String::new, |i| self.0[..=i].to_owned()))
     }
@@ -63,17 +63,17 @@ impl Prefix {
         Self::default()
     }
 
-    /// Checks `prefix`; `""` and `"/"` are the root.
+    /// Returns `prefix` if it is valid. `""` and `"/"` are the root.
     ///
     /// # Errors
-    /// [`StoreErrorKind::InvalidArgument`] when it does not end in `/` or a segment is not legal in a [`Key`].
+    /// [`StoreErrorKind::InvalidArgument`] if it does not end in `/` or has a segment that is not legal in a [`Key`].
     pub fn new(prefix: impl Into<String>) -> StoreResult<Self> {
         let prefix = prefix.into();
         if prefix.is_empty() || prefix == "/" {
             return Ok(Self::root());
         }
         let why = match prefix.strip_suffix('/') {
-            None => Some("a prefix ends in \"/\""),
+            None => Some("a prefix must end in \"/\""),
             Some(key) => problem(key),
         };
         match why {
@@ -82,10 +82,10 @@ impl Prefix {
         }
     }
 
-    /// The prefix of a node, from a path like `/a/b`, `a/b` or `a/b/`; `/` and `""` are the root.
+    /// Returns the prefix of the node at a path such as `/a/b`, `a/b` or `a/b/`. `/` and `""` are the root.
     ///
     /// # Errors
-    /// [`StoreErrorKind::InvalidArgument`] for a segment that is empty, `.` or `..`.
+    /// [`StoreErrorKind::InvalidArgument`] if a segment is not legal in a [`Key`].
     pub fn of_node(path: &str) -> StoreResult<Self> {
         let path = path.strip_prefix('/').unwrap_or(path);
         let path = path.strip_suffix('/').unwrap_or(path);
@@ -102,7 +102,7 @@ impl Prefix {
         self.0.is_empty()
     }
 
-    /// The key of `name` below this prefix; `name` may have several segments.
+    /// Returns the key of `name` below this prefix. `name` may have several segments.
     ///
     /// # Errors
     /// As [`Key::new`].
@@ -110,7 +110,7 @@ impl Prefix {
         Key::new(format!("{}{name}", self.0))
     }
 
-    /// The prefix `name/` below this one; `name` may have several segments.
+    /// Returns the prefix `name/` below this one. `name` may have several segments.
     ///
     /// # Errors
     /// As [`Prefix::new`].
@@ -118,12 +118,12 @@ impl Prefix {
         Self::new(format!("{}{name}/", self.0))
     }
 
-    /// What follows this prefix in `key`, when `key` lies below it.
+    /// Returns the part of `key` after this prefix, or `None` if `key` is not below it.
     pub fn strip<'a>(&self, key: &'a Key) -> Option<&'a str> {
         key.as_str().strip_prefix(self.as_str())
     }
 
-    /// As the path of a node: `/`, `/a`, `/a/b`.
+    /// Returns the path of the node at this prefix: `/`, `/a`, `/a/b`.
     pub fn node_path(&self) -> String {
         format!("/{}", self.0.strip_suffix('/').unwrap_or(""))
     }
@@ -131,17 +131,17 @@ impl Prefix {
 
 fn problem(key: &str) -> Option<&'static str> {
     if key.is_empty() {
-        return Some("a key is not empty");
+        return Some("the key is empty");
     }
     for segment in key.split('/') {
         match segment {
-            "" => return Some("a segment of a key is not empty"),
-            "." | ".." => return Some("a segment of a key is neither \".\" nor \"..\""),
-            _ if segment.len() > SEGMENT_MAX => return Some("a segment of a key has at most 255 bytes"),
+            "" => return Some("a segment of the key is empty"),
+            "." | ".." => return Some("a segment of the key is \".\" or \"..\""),
+            _ if segment.len() > SEGMENT_MAX => return Some("a segment of the key has more than 255 bytes"),
             _ => {}
         }
     }
-    key.bytes().any(|b| b == 0 || b == b'\\').then_some("a key holds neither NUL nor a backslash")
+    key.bytes().any(|b| b == 0 || b == b'\\').then_some("the key contains NUL or a backslash")
 }
 
 macro_rules! text {
@@ -161,7 +161,7 @@ macro_rules! text {
                 &self.0
             }
         }
-        /// Keys of maps and sets are found by their text.
+        /// Lets maps and sets be searched by text.
         impl Borrow<str> for $name {
             fn borrow(&self) -> &str {
                 &self.0

@@ -1,4 +1,4 @@
-//! Chunk key encodings: under which key a chunk lies.
+//! Chunk key encodings: the keys of chunks.
 
 use std::fmt::{Debug, Write};
 use std::sync::Arc;
@@ -9,20 +9,20 @@ use crate::codec::{Configuration, Context};
 use crate::error::{CodecError, CodecResult};
 use crate::registry::NamedEntry;
 
-/// Turns the grid index of a chunk into its key, relative to the array, and back (checklist C.3).
+/// Converts the grid index of a chunk to its key, relative to the array, and back.
 pub trait KeyEncoding: Debug + Send + Sync {
     /// Appends the key of the chunk at `index` to `out`.
     fn encode(&self, index: &[u64], out: &mut String);
 
-    /// The index that `key` stands for in a grid of `rank` dimensions; `None` when it is no chunk key.
+    /// Returns the index for `key` in a grid of `rank` dimensions, or `None` if `key` is not a chunk key.
     fn decode(&self, key: &str, rank: usize) -> Option<Dims>;
 }
 
-/// Makes a key encoding from its configuration.
+/// Builds a key encoding from its configuration.
 pub type KeyEncodingEntry =
     NamedEntry<fn(&mut Configuration<'_>, &Context<'_>) -> CodecResult<Arc<dyn KeyEncoding>>>;
 
-/// The two key encodings of the core: `default` (`c/1/23`, checklist C30) and `v2` (`1.23`, C31).
+/// The two key encodings of the core: `default` (`c/1/23`) and `v2` (`1.23`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CoreKeyEncoding {
     first: &'static str,
@@ -31,22 +31,22 @@ pub struct CoreKeyEncoding {
 }
 
 impl CoreKeyEncoding {
-    /// `c`, then the index; `separator` is `/` or `.`.
+    /// Returns the encoding of `c` and the index. `separator` is `/` or `.`.
     pub fn default_with(separator: char) -> Self {
         Self { first: "c", separator, empty: "c" }
     }
 
-    /// The index alone; `separator` is `.` or `/`.
+    /// Returns the encoding of the index alone. `separator` is `.` or `/`.
     pub fn v2_with(separator: char) -> Self {
         Self { first: "", separator, empty: "0" }
     }
 
-    /// The entry of `default` in a registry.
+    /// The registry entry of `default`.
     pub const DEFAULT: KeyEncodingEntry = KeyEncodingEntry::new("default", |configuration, _| {
         Ok(Arc::new(Self::default_with(separator(configuration, '/')?)))
     });
 
-    /// The entry of `v2` in a registry.
+    /// The registry entry of `v2`.
     pub const V2: KeyEncodingEntry = KeyEncodingEntry::new("v2", |configuration, _| {
         Ok(Arc::new(Self::v2_with(separator(configuration, '.')?)))
     });
@@ -91,7 +91,7 @@ impl KeyEncoding for CoreKeyEncoding {
     }
 }
 
-/// Decimal digits without a leading zero (checklist C33, C35).
+/// Parses decimal digits without a leading zero (rules C33 and C35).
 fn number(text: &str) -> Option<u64> {
     let plain = text.bytes().all(|b| b.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     if plain { text.parse().ok() } else { None }
@@ -102,8 +102,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_those_of_the_specification() {
-        // C30, C31
+    fn keys_have_the_form_of_the_specification() {
+        // rules C30 and C31
         for (encoding, key, scalar) in [
             (CoreKeyEncoding::default_with('/'), "c/1/23/45", "c"),
             (CoreKeyEncoding::default_with('.'), "c.1.23.45", "c"),
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_chunk_key_has_no_index() {
+    fn a_key_that_is_not_a_chunk_key_has_no_index() {
         let slash = CoreKeyEncoding::default_with('/');
         for bad in [
             "c",
@@ -134,18 +134,18 @@ mod tests {
             "d/1/2",
             "c/1/18446744073709551616",
         ] {
-            assert_eq!(slash.decode(bad, 2), None, "C35 {bad:?}");
+            assert_eq!(slash.decode(bad, 2), None, "rule C35: {bad:?}");
         }
-        let largest = [u64::MAX, 0]; // C33: plain decimal digits, whatever the number
+        let largest = [u64::MAX, 0]; // rule C33
         let mut key = String::new();
         slash.encode(&largest, &mut key);
         assert_eq!(key, "c/18446744073709551615/0");
         assert_eq!(slash.decode(&key, 2).as_deref(), Some(&largest[..]));
         assert_eq!(CoreKeyEncoding::v2_with('.').decode("c.1.2", 2), None);
         for document in ["zarr.json", ".zarray", ".zattrs", "0", "c"] {
-            assert_eq!(CoreKeyEncoding::v2_with('/').decode(document, 2), None, "C.t35 {document:?}");
+            assert_eq!(CoreKeyEncoding::v2_with('/').decode(document, 2), None, "rule C.t35: {document:?}");
         }
-        // C.t34, C.t35: of one dimension or none, `0` is the key of a chunk, beside the document
+        // Rules C.t34 and C.t35: with one dimension or none, `0` is a chunk key.
         assert_eq!(CoreKeyEncoding::v2_with('/').decode("0", 1).as_deref(), Some(&[0][..]));
         assert_eq!(CoreKeyEncoding::v2_with('/').decode("0", 0).as_deref(), Some(&[][..]));
         assert_eq!(CoreKeyEncoding::v2_with('/').decode("zarr.json", 1), None);

@@ -1,8 +1,8 @@
-//! Limits on what stored bytes may make us do.
+//! Limits on what stored bytes can cause.
 
-/// What a reader accepts before it answers with an error of kind "limit exceeded".
+/// The most that a reader accepts. Beyond it the error is of kind "limit exceeded".
 ///
-/// The defaults are safe for data from strangers. Change a field to raise one:
+/// The defaults are safe for untrusted data. To raise a limit, change its field:
 ///
 /// ```
 /// let mut limits = zarr_traits::Limits::default();
@@ -11,23 +11,23 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of one metadata document; 64 MiB.
+    /// The bytes of one metadata document; 64 MiB.
     pub metadata_bytes: u64,
-    /// Levels of nesting in a metadata document; 128.
+    /// The levels of nesting in a metadata document; 128.
     pub json_depth: usize,
-    /// Dimensions of an array; 64.
+    /// The dimensions of an array; 64.
     pub rank: usize,
-    /// Bytes of one decoded chunk; 1 GiB.
+    /// The bytes of one decoded chunk; 1 GiB.
     pub chunk_bytes: u64,
-    /// Bytes of one encoded chunk, as stored; 1 GiB.
+    /// The bytes of one encoded chunk, as stored; 1 GiB.
     pub encoded_bytes: u64,
-    /// Codecs in one chain; 32.
+    /// The codecs in one chain; 32.
     pub chain_length: usize,
-    /// Chains inside chains (sharding in sharding); 4.
+    /// The depth of chains inside chains (sharding in sharding); 4.
     pub chain_depth: usize,
-    /// Changes of the chunk length along one dimension of a chunk grid; 2^20.
+    /// The changes of the chunk length along one dimension of a chunk grid; 2^20.
     pub grid_runs: usize,
-    /// Bytes that one read may return; unlimited, since it is the caller who asks for them.
+    /// The bytes that one read may return. Unlimited by default, as the caller chooses what to read.
     pub result_bytes: u64,
 }
 
@@ -48,7 +48,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// No limits but those of the machine: for data that you trust.
+    /// Returns limits for trusted data: as large as this implementation supports.
     pub fn unlimited() -> Self {
         Self {
             metadata_bytes: u64::MAX,

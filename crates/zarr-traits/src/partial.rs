@@ -1,5 +1,5 @@
-//! Reading part of a chunk without I/O in the codec: the codec says which ranges of the object it wants, is fed them,
-//! and hands back pieces that run anywhere. **For codec authors (sharding), and engine authors.**
+//! Partial reads of a chunk, without I/O in the codec. The codec states the byte ranges that it needs, receives their
+//! bytes and returns pieces, which can be decoded on any thread. **For codec authors (sharding) and engine authors.**
 
 use std::any::Any;
 use std::fmt;
@@ -14,21 +14,22 @@ use crate::range::ByteRange;
 use crate::region::Region;
 use crate::scratch::Scratch;
 
-/// How parts of objects are best fetched. The defaults are those of the kind of store: [`Drive::hints`](crate::store::Drive::hints).
+/// How to combine reads of parts of objects. [`Drive::hints`](crate::store::Drive::hints) has the defaults per kind of
+/// store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hints {
-    /// Ranges of one object at most this many bytes apart are read as one: 4 KiB in a store on this machine, what the
-    /// store asks for otherwise.
+    /// The largest gap, in bytes, between two ranges of one object that are read as one. 4 KiB for a local store, else
+    /// the store's own value.
     pub gap: u64,
-    /// Bytes that a range may have on account of gaps in it; 1 MiB on this machine, 16 times the gap otherwise. Ranges
-    /// that touch each other are one in any case.
+    /// The largest range, in bytes, that results from closing gaps. 1 MiB for a local store, else 16 times the gap.
+    /// Adjacent ranges are always merged.
     pub span: u64,
-    /// An object of at most this many bytes is read whole rather than in two steps (a small shard), and one of any size
-    /// where most of it is wanted; 16 KiB on this machine, as much as the gap otherwise. 0: never.
+    /// An object of at most this many bytes is read whole instead of in two steps (a small shard). So is a larger
+    /// object if most of it is needed. 16 KiB for a local store, else equal to the gap. 0 disables whole reads.
     pub whole: u64,
 }
 
-/// The bytes of an object that a piece needs.
+/// A span of bytes of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     /// The first byte.
@@ -38,7 +39,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// The first byte behind it; `None` when that exceeds `u64`.
+    /// Returns the end of the span (exclusive), or `None` if it exceeds `u64`.
     pub fn end(self) -> Option<u64> {
         self.offset.checked_add(self.len)
     }
@@ -50,46 +51,47 @@ impl From<Span> for ByteRange {
     }
 }
 
-/// The reading of one part of one chunk.
+/// A partial read of one chunk.
 ///
-/// The engine asks for [`wants`](Self::wants), reads those ranges in one call, and [`feed`](Self::feed)s them, until
-/// nothing more is wanted; then it takes the [`pieces`](Self::pieces), reads their ranges and runs them, in any order and
-/// on any thread. All reads are of one version of the object. Where [`ByteRange::All`] was wanted the pieces are made of
-/// what was fed then.
+/// The engine reads the ranges of [`wants`](Self::wants) in one call and passes their bytes to [`feed`](Self::feed). It
+/// repeats this until `wants` is empty. Then it takes the [`pieces`](Self::pieces), reads their spans and decodes them,
+/// in any order and on any thread. All reads are of one version of the object. If [`ByteRange::All`] was wanted, the
+/// pieces refer to the object that was fed then.
 pub trait ChunkRead: Debug + Send {
-    /// The ranges that must be known before there are pieces (an index); empty: there is nothing more to know.
+    /// The ranges needed before there are pieces (the index of a shard). Empty if the pieces are known.
     fn wants(&self) -> &[ByteRange] {
         &[]
     }
 
-    /// Takes the bytes of [`wants`](Self::wants), in that order, and the size of the whole object where the store tells it.
+    /// Receives the bytes of [`wants`](Self::wants), in that order, and the size of the whole object if the store
+    /// reports it.
     ///
     /// # Errors
-    /// When they are corrupt.
+    /// If they are corrupt.
     fn feed(&mut self, bytes: &[&[u8]], size: Option<u64>) -> CodecResult<()> {
         let _ = (bytes, size);
         Ok(())
     }
 
-    /// What was learnt from the bytes fed that serves other parts of the same version of the object as well; to be handed
-    /// to [`ArrayBytesCodec::partial`](crate::codec::ArrayBytesCodec::partial).
+    /// Returns what other partial reads of the same version of the object can reuse. It is passed to
+    /// [`ArrayBytesCodec::partial`](crate::codec::ArrayBytesCodec::partial).
     fn known(&self) -> Option<Known> {
         None
     }
 
-    /// The size that the whole object must have, where that is known. A reader that learns another one reports it.
+    /// The size that the whole object must have, if known. A reader that finds another size reports an error.
     fn object_size(&self) -> Option<u64> {
         None
     }
 
-    /// Appends the pieces, which together cover the part and do not overlap.
+    /// Appends the pieces to `out`. Together they cover the part; they do not overlap.
     ///
     /// # Errors
-    /// When what was fed makes no sense.
+    /// If the fed bytes are inconsistent.
     fn pieces(&self, out: &mut Vec<Piece>) -> CodecResult<()>;
 }
 
-/// What the codec of a chunk has learnt about one version of an object: the index of a shard. Cheap to clone.
+/// Data that a codec has learnt about one version of an object, such as the index of a shard. It is cheap to clone.
 #[derive(Clone)]
 pub struct Known {
     what: Arc<dyn Any + Send + Sync>,
@@ -97,17 +99,17 @@ pub struct Known {
 }
 
 impl Known {
-    /// `what` is known, which takes up some `bytes` of memory.
+    /// Wraps `what`, which takes about `bytes` bytes of memory.
     pub fn new<T: Any + Send + Sync>(what: Arc<T>, bytes: usize) -> Self {
         Self { what, bytes }
     }
 
-    /// What is known, if it is a `T`: how a codec finds its own again.
+    /// Returns the data if it is a `T`.
     pub fn get<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
         self.what.clone().downcast().ok()
     }
 
-    /// Bytes of memory.
+    /// The bytes of memory that the data takes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -119,25 +121,25 @@ impl Debug for Known {
     }
 }
 
-/// One piece of a part of a chunk: which bytes it needs, and where its elements go.
+/// One piece of a partial read: the bytes that it needs and the place of its elements.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Piece {
-    /// The bytes it is made of; none of them for a piece that needs none.
+    /// The bytes to read; empty if the piece needs none.
     pub span: Span,
-    /// Where it goes, relative to the part of the chunk that is being read.
+    /// The position of the piece, relative to the part of the chunk that is read.
     pub at: Dims,
-    /// The shape of what it gives.
+    /// The shape of the piece.
     pub shape: Dims,
     /// How the bytes become elements.
     pub job: Job,
 }
 
 impl Piece {
-    /// Bytes of memory that a piece of an inner chunk takes: what a reader counts for each piece that it makes.
+    /// The bytes of memory that a piece of an inner chunk takes.
     pub const BYTES: u64 = (size_of::<Self>() + size_of::<InnerPart>()) as u64;
 
-    /// The piece of `shape` at `at`, which `job` makes of the bytes in `span`.
+    /// Builds a piece of `shape` at `at`, which `job` decodes from the bytes in `span`.
     pub fn new(span: Span, at: Dims, shape: Dims, job: Job) -> Self {
         Self { span, at, shape, job }
     }
@@ -147,25 +149,25 @@ impl Piece {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Job {
-    /// They are the elements, `strides` bytes apart in each dimension, with their bytes swapped.
+    /// The bytes are the elements, at distances of `strides`, with swapped bytes.
     Strided {
-        /// Bytes from one element to the next, per dimension.
+        /// The bytes from one element to the next, per dimension.
         strides: Arc<[i64]>,
-        /// The swap to do on the way.
+        /// The swap of byte order.
         swap: Swap,
     },
-    /// They are a chunk of its own (an inner chunk), of which a part is wanted.
+    /// The bytes are an inner chunk, of which a part is needed.
     Chain(Box<InnerPart>),
-    /// There are none (the span is empty): every element is this one.
+    /// The span is empty; every element has this value.
     Fill(FillValue),
 }
 
-/// Decodes a part of an inner chunk: the chain of its codecs.
+/// The codec chain of an inner chunk.
 pub trait DecodePart: Debug + Send + Sync {
-    /// Decodes `part` of a chunk of `shape`, whose encoded form is `src`, into `dst`.
+    /// Decodes `part` of a chunk of `shape` from its encoded form `src` into `dst`.
     ///
     /// # Errors
-    /// When the bytes are corrupt.
+    /// If the bytes are corrupt.
     fn decode_part(
         &self,
         src: &[u8],
@@ -179,14 +181,15 @@ pub trait DecodePart: Debug + Send + Sync {
 /// A part of an inner chunk.
 #[derive(Debug, Clone)]
 pub struct InnerPart {
-    /// Which of the inner chunks it is: what errors call it.
+    /// The index of the inner chunk, for error messages.
     pub number: Dims,
     /// The codecs of the inner chunk.
     pub chain: Arc<dyn DecodePart>,
     /// The shape of the inner chunk.
     pub chunk: Dims,
-    /// The part of it that the piece gives.
+    /// The part of the inner chunk that the piece contains.
     pub part: Region,
-    /// Dimension `i` of the inner chunk is dimension `order[i]` of the piece; none: they are in the same order.
+    /// The order of dimensions: dimension `i` of the inner chunk is dimension `order[i]` of the piece. `None` keeps the
+    /// order.
     pub order: Option<Dims>,
 }

@@ -6,27 +6,27 @@ use bytes::Bytes;
 
 use crate::error::{StoreError, StoreErrorKind, StoreResult};
 
-/// Which bytes of an object are wanted.
+/// A range of bytes of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ByteRange {
     /// The whole object.
     All,
-    /// `len` bytes from `offset`; they must lie wholly inside the object.
+    /// `len` bytes from `offset`. All of them must lie inside the object.
     Span {
         /// The first byte.
         offset: u64,
         /// The number of bytes.
         len: u64,
     },
-    /// The last bytes, at most this many: a shorter object is given whole.
+    /// The last bytes of the object, at most this many. A shorter object is returned whole.
     Suffix(u64),
 }
 
 impl ByteRange {
-    /// The bytes meant in an object of `size` bytes.
+    /// Returns the bytes that the range means in an object of `size` bytes.
     ///
     /// # Errors
-    /// [`StoreErrorKind::RangeNotSatisfiable`] for a span that is not wholly inside.
+    /// [`StoreErrorKind::RangeNotSatisfiable`] if a span is not completely inside the object.
     pub fn resolve(self, size: u64) -> StoreResult<Range<u64>> {
         match self {
             Self::All => Ok(0..size),
@@ -41,13 +41,13 @@ impl ByteRange {
         }
     }
 
-    /// The bytes meant in a value in memory, which they share.
+    /// Returns the range of `value`, without a copy.
     ///
     /// # Errors
     /// As [`resolve`](Self::resolve).
     pub fn of(self, value: &Bytes) -> StoreResult<Bytes> {
         let range = self.resolve(value.len() as u64)?;
-        let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX); // inside the value, which is in memory
+        let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX); // fits: it is inside a value in memory
         Ok(value.slice(place(range.start)..place(range.end)))
     }
 }

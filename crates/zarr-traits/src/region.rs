@@ -6,9 +6,9 @@ use zarr_strided::Dims;
 
 use crate::error::{CodecError, CodecErrorKind, CodecResult};
 
-/// A box: where it starts and how long it is in each dimension, in elements.
+/// A box of elements: its start and its length in each dimension.
 ///
-/// Once built it cannot be wrong: both have the same rank and no end exceeds `u64`.
+/// A built region is always consistent: start and shape have the same rank, and no end exceeds `u64`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Region {
     start: Dims,
@@ -16,7 +16,7 @@ pub struct Region {
 }
 
 impl Region {
-    /// A box; `None` when the ranks differ or an end exceeds `u64`.
+    /// Returns a box, or `None` if the ranks differ or an end exceeds `u64`.
     ///
     /// ```
     /// use zarr_traits::Region;
@@ -30,17 +30,17 @@ impl Region {
         fits.then_some(Self { start, shape })
     }
 
-    /// All of an array or chunk of `shape`.
+    /// Returns the box of all elements of an array or chunk of `shape`.
     pub fn whole(shape: &[u64]) -> Self {
         Self { start: Dims::filled(0, shape.len()), shape: shape.into() }
     }
 
-    /// The first element.
+    /// The position of the first element.
     pub fn start(&self) -> &[u64] {
         &self.start
     }
 
-    /// The lengths.
+    /// The length in each dimension.
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }
@@ -50,7 +50,7 @@ impl Region {
         self.start.len()
     }
 
-    /// The number of elements; `None` when it exceeds `u64`.
+    /// Returns the number of elements, or `None` if it exceeds `u64`.
     pub fn len(&self) -> Option<u64> {
         self.shape.product()
     }
@@ -60,25 +60,25 @@ impl Region {
         self.shape.contains(&0)
     }
 
-    /// Whether it lies wholly inside something of `shape`.
+    /// Whether it lies completely inside an array or chunk of `shape`.
     pub fn is_inside(&self, shape: &[u64]) -> bool {
         self.rank() == shape.len()
             && self.start.iter().zip(self.shape.iter()).zip(shape).all(|((s, n), len)| s + n <= *len)
     }
 
-    /// Whether it is all of something of `shape`.
+    /// Whether it covers all of an array or chunk of `shape`.
     pub fn is_whole(&self, shape: &[u64]) -> bool {
         self.shape[..] == *shape && self.start.iter().all(|s| *s == 0)
     }
 
-    /// The same box with its dimensions in another order: dimension `i` of the result is dimension `order[i]`.
-    /// `None` when `order` is no permutation.
+    /// Returns the box with its dimensions reordered: dimension `i` of the result is dimension `order[i]`. Returns
+    /// `None` if `order` is not a permutation.
     pub fn permute(&self, order: &[u64]) -> Option<Self> {
         Some(Self { start: permute(&self.start, order)?, shape: permute(&self.shape, order)? })
     }
 }
 
-/// As the selection of its elements: `[10..15, 0..3]`.
+/// Displays the ranges of the box: `[10..15, 0..3]`.
 impl fmt::Display for Region {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ranges = self.start.iter().zip(self.shape.iter()).map(|(start, len)| *start..start + len);
@@ -86,7 +86,7 @@ impl fmt::Display for Region {
     }
 }
 
-/// `values` in another order: item `i` of the result is item `order[i]`; `None` when `order` is no permutation.
+/// Reorders `values`: item `i` of the result is item `order[i]`. Returns `None` if `order` is not a permutation.
 pub fn permute(values: &[u64], order: &[u64]) -> Option<Dims> {
     let mut seen = Dims::filled(0, values.len());
     if order.len() != values.len() {
@@ -102,7 +102,7 @@ pub fn permute(values: &[u64], order: &[u64]) -> Option<Dims> {
         .collect()
 }
 
-/// The order that takes [`permute`] back; `None` when `order` is no permutation.
+/// Returns the order that undoes [`permute`] with `order`, or `None` if `order` is not a permutation.
 pub fn inverse(order: &[u64]) -> Option<Dims> {
     let mut back = Dims::filled(u64::MAX, order.len());
     for (i, from) in (0..).zip(order) {
@@ -114,10 +114,10 @@ pub fn inverse(order: &[u64]) -> Option<Dims> {
     Some(back)
 }
 
-/// The bytes of elements of `size` in `shape`.
+/// Returns the number of bytes of an array of `shape` with elements of `size` bytes.
 ///
 /// # Errors
-/// When that exceeds memory.
+/// [`CodecErrorKind::LimitExceeded`] if the number exceeds the address space.
 pub fn byte_len(shape: &[u64], size: usize) -> CodecResult<usize> {
     let bytes = Dims::from(shape).product().and_then(|n| n.checked_mul(size as u64));
     bytes.and_then(|n| isize::try_from(n).ok()).map(isize::unsigned_abs).ok_or_else(|| {

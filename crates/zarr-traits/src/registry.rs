@@ -1,4 +1,4 @@
-//! Which names are known: a value, passed in where an array is opened. There is no global one.
+//! The registry of known names: a value, passed in where an array is opened. There is no global registry.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,14 +13,14 @@ use crate::grid::{ChunkGrid, ChunkGridEntry, RegularGrid};
 use crate::key_encoding::{CoreKeyEncoding, KeyEncoding, KeyEncodingEntry};
 use crate::transformer::{StorageTransformer, TransformerEntry};
 
-/// An extension as a metadata document names it, at any of the five extension points (checklist A12).
+/// An extension object of a metadata document, at any of the five extension points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spec {
     /// The name.
     pub name: String,
-    /// The members of its configuration.
+    /// The members of the configuration.
     pub configuration: Map<String, Value>,
-    /// `must_understand`, true unless the document says otherwise (checklist A15).
+    /// `must_understand`; true if the document does not have it.
     pub must_understand: bool,
 }
 
@@ -30,7 +30,7 @@ impl Spec {
         Self { name: name.into(), configuration: Map::new(), must_understand: true }
     }
 
-    /// With one more member in its configuration.
+    /// Adds a member to the configuration.
     ///
     /// ```
     /// let gzip = zarr_traits::Spec::named("gzip").with("level", 5);
@@ -41,7 +41,7 @@ impl Spec {
         self
     }
 
-    /// An extension with the members of `configuration`, an object.
+    /// Builds an extension with the members of the object `configuration`.
     ///
     /// ```
     /// # use zarr_traits::{CodecError, Spec};
@@ -52,7 +52,8 @@ impl Spec {
     /// ```
     ///
     /// # Errors
-    /// [`CodecErrorKind::Configuration`] when `configuration` is neither an object nor `null`, which stands for none.
+    /// [`CodecErrorKind::Configuration`] if `configuration` is neither an object nor `null`, which means no
+    /// configuration.
     pub fn new(name: impl Into<String>, configuration: Value) -> CodecResult<Self> {
         let name = name.into();
         match configuration {
@@ -66,32 +67,32 @@ impl Spec {
     }
 }
 
-/// Makes an extension from its configuration: its name, and a function that builds it.
+/// A named extension: its names, and a function that builds it from its configuration.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct NamedEntry<F> {
     /// The name in metadata documents.
     pub name: &'static str,
-    /// Other names that are read and never written.
+    /// Further names that are read but never written.
     pub aliases: &'static [&'static str],
     /// Builds the extension.
     pub build: F,
 }
 
 impl<F: Copy> NamedEntry<F> {
-    /// The extension `name`, which `build` makes.
+    /// The extension `name`, built by `build`.
     pub const fn new(name: &'static str, build: F) -> Self {
         Self { name, aliases: &[], build }
     }
 
-    /// The same extension, found by other names as well.
+    /// Adds further names that are read but never written.
     #[must_use]
     pub const fn with_aliases(self, aliases: &'static [&'static str]) -> Self {
         Self { aliases, ..self }
     }
 }
 
-/// One row of a table of extensions.
+/// An extension in a registry.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Entry {
@@ -107,7 +108,7 @@ pub enum Entry {
     Transformer(TransformerEntry),
 }
 
-/// The five extension points, each with a table of its own: equal names in two of them do not clash (checklist K1).
+/// The five extension points. Each has its own table, so equal names in two of them do not clash (rule K1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ExtensionPoint {
@@ -123,7 +124,7 @@ pub enum ExtensionPoint {
     Transformer,
 }
 
-/// What it is called in messages: `chunk grid`.
+/// Displays the name used in messages: `chunk grid`.
 impl fmt::Display for ExtensionPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -137,7 +138,7 @@ impl fmt::Display for ExtensionPoint {
 }
 
 impl Entry {
-    /// Where its names are looked up.
+    /// The extension point of the entry.
     pub fn point(&self) -> ExtensionPoint {
         match self {
             Self::Codec(_) => ExtensionPoint::Codec,
@@ -148,7 +149,7 @@ impl Entry {
         }
     }
 
-    /// The name that is written, and behind it those that are only read.
+    /// Returns the name that is written, then the names that are only read.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
         let (name, aliases): (_, &'static [&'static str]) = match self {
             Self::Codec(e) => (e.name, e.aliases),
@@ -161,7 +162,7 @@ impl Entry {
     }
 }
 
-/// The extensions that are known to whoever holds this value. Cheap to clone; a changed one is a new one.
+/// A set of known extensions. It is cheap to clone; a changed registry is a new value.
 ///
 /// ```
 /// # use zarr_traits::{Registry, Entry, CodecError};
@@ -177,8 +178,8 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// What the core specification names and needs no further crate: the `regular` grid, the `default` and `v2` chunk key
-    /// encodings, and the core data types (which are always known).
+    /// Returns the extensions of the core specification that need no other crate: the `regular` grid and the `default`
+    /// and `v2` chunk key encodings. The core data types are always known.
     pub fn core() -> Self {
         Self { tables: Arc::default(), public: false }.overriding(&[
             Entry::ChunkGrid(RegularGrid::ENTRY),
@@ -187,10 +188,11 @@ impl Registry {
         ])
     }
 
-    /// This registry and the entries of `table`.
+    /// Returns this registry with the entries of `table`.
     ///
     /// # Errors
-    /// [`CodecErrorKind::InvalidArgument`] when a name is taken (checklist K8); see [`overriding`](Self::overriding).
+    /// [`CodecErrorKind::InvalidArgument`] if a name is taken. To replace an entry use
+    /// [`overriding`](Self::overriding).
     pub fn with(&self, table: &[Entry]) -> CodecResult<Self> {
         let mut grown = self.clone();
         for entry in table {
@@ -202,7 +204,7 @@ impl Registry {
             if let Some(name) = entry.names().find(taken) {
                 return Err(CodecError::new(
                     CodecErrorKind::InvalidArgument,
-                    format!("the {point} {name:?} is registered already"),
+                    format!("the {point} {name:?} is already registered"),
                 ));
             }
             grown = grown.overriding(std::slice::from_ref(entry));
@@ -210,8 +212,8 @@ impl Registry {
         Ok(grown)
     }
 
-    /// This registry with the entries of `table`, which take the place of those with the same name. The core data types stay
-    /// what they are.
+    /// Returns this registry with the entries of `table`, which replace entries of the same name. Core data types
+    /// cannot be replaced.
     #[must_use]
     pub fn overriding(&self, table: &[Entry]) -> Self {
         let mut tables = (*self.tables).clone();
@@ -221,14 +223,14 @@ impl Registry {
         Self { tables: Arc::new(tables), ..*self }
     }
 
-    /// This registry as documents of format 3 see it: private names, which have a `:` and are no URL, are unknown. What
-    /// they name can only be said by older formats.
+    /// Returns this registry for documents of format 3, where private names are unknown: names with a `:` that are not
+    /// URLs. Only older formats can use them.
     #[must_use]
     pub fn public(&self) -> Self {
         Self { public: true, ..self.clone() }
     }
 
-    /// The names of the codecs known, sorted, without aliases.
+    /// Returns the names of all codecs, sorted, without aliases.
     pub fn codec_names(&self) -> Vec<&'static str> {
         let canonical = |entry: &Entry| if let Entry::Codec(e) = entry { Some(e.name) } else { None };
         let mut names: Vec<_> =
@@ -238,10 +240,10 @@ impl Registry {
         names
     }
 
-    /// The codec of a name or alias.
+    /// Returns the codec with this name or alias.
     ///
     /// # Errors
-    /// [`CodecErrorKind::UnknownExtension`].
+    /// [`CodecErrorKind::UnknownExtension`] if there is none.
     pub fn codec(&self, name: &str) -> CodecResult<CodecEntry> {
         match self.find(ExtensionPoint::Codec, name)? {
             Entry::Codec(entry) => Ok(*entry),
@@ -249,10 +251,10 @@ impl Registry {
         }
     }
 
-    /// The data type that `spec` names.
+    /// Builds the data type that `spec` names.
     ///
     /// # Errors
-    /// [`CodecErrorKind::UnknownExtension`], or what its configuration is refused for.
+    /// [`CodecErrorKind::UnknownExtension`] for an unknown name; errors of its configuration.
     pub fn data_type(&self, spec: &Spec, context: &Context<'_>) -> CodecResult<(DataType, Vec<Note>)> {
         let (name, registered) = core_name(&spec.name);
         if let Some(core) = DataType::core(name) {
@@ -270,7 +272,7 @@ impl Registry {
         }
     }
 
-    /// The chunk grid that `spec` names, for an array of `shape`.
+    /// Builds the chunk grid that `spec` names, for an array of `shape`.
     ///
     /// # Errors
     /// As [`data_type`](Self::data_type).
@@ -286,7 +288,7 @@ impl Registry {
         }
     }
 
-    /// The chunk key encoding that `spec` names. An unknown one is an error and never the default (checklist C36).
+    /// Builds the chunk key encoding that `spec` names. An unknown name is an error; it never means the default.
     ///
     /// # Errors
     /// As [`data_type`](Self::data_type).
@@ -301,7 +303,7 @@ impl Registry {
         }
     }
 
-    /// The storage transformer that `spec` names.
+    /// Builds the storage transformer that `spec` names.
     ///
     /// # Errors
     /// As [`data_type`](Self::data_type).
@@ -325,8 +327,8 @@ impl Registry {
     }
 }
 
-/// The names that a URL may stand for which early versions of zarrs wrote as the name of a codec, or which names one of
-/// numcodecs (checklist D10.2): what comes last in it, in the spelling of today.
+/// Returns the codec names that a URL may stand for, in the order to try them: early versions of zarrs wrote such URLs,
+/// and some of them name a codec of numcodecs (rule D10.2).
 pub fn url_names(url: &str) -> Option<[String; 3]> {
     let numcodecs = |name: &str| format!("numcodecs.{name}");
     if let Some(name) = url.strip_prefix("https://numcodecs.dev/") {
@@ -336,14 +338,13 @@ pub fn url_names(url: &str) -> Option<[String; 3]> {
     Some([name.to_owned(), name.replace('_', "-"), numcodecs(name)])
 }
 
-/// Whether a name is private: it has a `:` and is no URL, so that no document of format 3 can use it (checklist B46 has
-/// names that it can).
+/// Whether a name is private: it has a `:` and is not a URL, so documents of format 3 cannot use it (rule B46).
 pub fn is_private(name: &str) -> bool {
     name.contains(':') && !name.contains("://") && !name.starts_with("urn:")
 }
 
-/// The core type that is written under another name (checklist B22, B42), and whether that name is registered as well; any
-/// other name is its own.
+/// Returns the name of the core type behind another name (rules B22 and B42), and whether that other name is
+/// registered. Any other name is returned as it is.
 fn core_name(name: &str) -> (&str, bool) {
     match name {
         "variable_length_bytes" | "binary" => ("bytes", false),
@@ -379,30 +380,30 @@ mod tests {
         assert_eq!(
             registry.chunk_grid(&grid, &[4, 4], &context).unwrap_err().kind(),
             CodecErrorKind::Configuration
-        ); // C.t3
+        ); // rule C.t3
         let e = registry.key_encoding(&grid, &context).unwrap_err();
-        assert_eq!(e.to_string(), "unknown chunk key encoding \"regular\""); // C.t33
+        assert_eq!(e.to_string(), "unknown chunk key encoding \"regular\""); // rule C.t33
         let (_, notes) = registry.data_type(&Spec::new("int32", json!({"x": 1})).unwrap(), &context).unwrap();
         assert_eq!(notes.len(), 1);
         for (name, aliases) in [("bytes", 0), ("binary", 1), ("variable_length_bytes", 1)] {
             let (data_type, notes) = registry.data_type(&Spec::named(name), &context).unwrap();
-            assert_eq!((data_type, notes.len()), (DataType::Bytes, aliases)); // B.t71, B.t72
+            assert_eq!((data_type, notes.len()), (DataType::Bytes, aliases)); // rules B.t71 and B.t72
         }
         for (name, data_type) in
             [("complex_float32", DataType::Complex64), ("complex_float64", DataType::Complex128)]
         {
             let found = registry.data_type(&Spec::named(name), &context).unwrap();
-            assert_eq!(found, (data_type, Vec::new())); // B22
+            assert_eq!(found, (data_type, Vec::new())); // rule B22
         }
         let dash = Spec::new("default", json!({"separator": "-"})).unwrap();
-        assert!(registry.key_encoding(&dash, &context).is_err()); // C.t31
+        assert!(registry.key_encoding(&dash, &context).is_err()); // rule C.t31
     }
 
     #[test]
-    fn a_taken_name_is_only_taken_over_on_purpose() {
+    fn with_refuses_a_taken_name_and_overriding_replaces_it() {
         let registry = Registry::core();
         let again = [Entry::ChunkGrid(RegularGrid::ENTRY)];
-        assert!(registry.with(&again).is_err()); // K8
+        assert!(registry.with(&again).is_err()); // rule K8
         let empty = Registry { tables: Arc::default(), public: false };
         assert!(empty.with(&[again[0], again[0]]).is_err());
         let _ = registry.overriding(&again);

@@ -1,4 +1,4 @@
-//! Memory that a worker uses again and again, so that nothing the size of a chunk is allocated per chunk.
+//! Memory that a worker reuses, so that no chunk-sized memory is allocated per chunk.
 
 use std::any::Any;
 use std::fmt;
@@ -11,9 +11,10 @@ use zarr_strided::zeroed;
 use crate::error::{CodecError, CodecErrorKind, CodecResult};
 use crate::heap::Heap;
 
-/// The scratch memory of one worker: buffers and whatever codecs keep (contexts of compressors). Passed down by `&mut`.
+/// The scratch memory of one worker: buffers, and values that codecs keep (contexts of compressors). It is passed by
+/// `&mut`.
 ///
-/// What is kept between uses is bounded: in number, in bytes, and by what was asked for lately.
+/// The kept memory is limited: in number, in bytes, and by the sizes requested recently.
 #[derive(Default)]
 pub struct Scratch {
     buffers: Kept,
@@ -22,23 +23,23 @@ pub struct Scratch {
     heap: Option<Arc<Heap>>,
 }
 
-/// Memory that nobody uses at the moment.
+/// Memory that is not in use.
 #[derive(Default)]
 struct Kept {
     memory: Vec<Vec<u8>>,
-    /// The most bytes that were needed lately: it goes down by a part of itself with each use that needs less.
+    /// The most bytes needed recently. Each use that needs less reduces it by a fraction.
     lately: usize,
 }
 
-/// How many buffers one worker keeps, and as many vectors; and bytes of either.
+/// The most buffers that one worker keeps, and the most bytes in them. The same limits apply to vectors.
 const KEPT: usize = 8;
 const KEPT_BYTES: usize = 128 << 20;
 
-/// Memory is too large for a use that needs less than an eighth of it, unless it is small anyway.
+/// Memory above `SMALL` bytes is too large for a use that needs less than an eighth of it.
 const TOO_LARGE: usize = 8;
 const SMALL: usize = 64 << 10;
 
-/// The part of what was needed lately that each smaller use takes off: memory outlasts about a hundred of them.
+/// The fraction by which a smaller use reduces `lately`. Unneeded memory outlasts about a hundred uses.
 const FORGOTTEN: usize = 64;
 
 fn too_large(memory: &Vec<u8>, needed: usize) -> bool {
@@ -50,21 +51,21 @@ impl Kept {
         self.memory.iter().map(Vec::capacity).sum()
     }
 
-    /// Takes the smallest that has room for `len` bytes, and is not too large for them.
+    /// Takes the smallest memory that has room for `len` bytes and is not too large for them.
     fn take_for(&mut self, len: usize) -> Option<Vec<u8>> {
         let fits = |memory: &Vec<u8>| memory.len() >= len && !too_large(memory, len);
         let best = (0..self.memory.len()).filter(|i| fits(&self.memory[*i]));
         best.min_by_key(|i| self.memory[*i].len()).map(|i| self.memory.swap_remove(i))
     }
 
-    /// Takes the largest that is not too large for `len` bytes.
+    /// Takes the largest memory that is not too large for `len` bytes.
     fn take_largest(&mut self, len: usize) -> Option<Vec<u8>> {
         let best = (0..self.memory.len()).filter(|i| !too_large(&self.memory[*i], len));
         best.max_by_key(|i| self.memory[*i].len()).map(|i| self.memory.swap_remove(i))
     }
 
-    /// Keeps memory of which `used` bytes were needed, and lets go of what is too large by now. Of too many the smallest
-    /// goes, so that sizes settle instead of piling up.
+    /// Keeps memory after a use of `used` bytes, and drops memory that is now too large. Above the limits the smallest
+    /// goes first, so that sizes converge.
     fn give(&mut self, memory: Vec<u8>, used: usize) {
         self.lately = used.max(self.lately - self.lately / FORGOTTEN);
         if memory.capacity() > KEPT_BYTES {
@@ -82,15 +83,15 @@ impl Kept {
 }
 
 impl Scratch {
-    /// Empty scratch.
+    /// Returns empty scratch memory.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A buffer of exactly `len` bytes; what they hold is unspecified. Give it back with [`give`](Self::give).
+    /// Returns a buffer of exactly `len` bytes of unspecified content. Return it with [`give`](Self::give).
     ///
     /// # Errors
-    /// [`CodecErrorKind::LimitExceeded`] when there is no memory.
+    /// [`CodecErrorKind::LimitExceeded`] if there is not enough memory.
     pub fn take(&mut self, len: usize) -> CodecResult<Buffer> {
         self.buffers.lately = self.buffers.lately.max(len);
         let memory = match self.buffers.take_for(len) {
@@ -100,56 +101,52 @@ impl Scratch {
         Ok(Buffer { memory, len })
     }
 
-    /// Memory for a read of at most `most` bytes, of which the number is not known before; empty when there is none that
-    /// suits. What it holds is unspecified. Give it back as a [`Buffer`].
+    /// Returns memory of unspecified content for a read of unknown size, at most `most` bytes. It is empty if no kept
+    /// memory is suitable. Return it as a [`Buffer`].
     pub fn take_memory(&mut self, most: u64) -> Vec<u8> {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         let memory = self.buffers.take_for(most).or_else(|| self.buffers.take_largest(most));
         memory.unwrap_or_default()
     }
 
-    /// Keeps the memory of a buffer for the next one.
+    /// Keeps the memory of a buffer for reuse.
     pub fn give(&mut self, buffer: Buffer) {
         self.buffers.give(buffer.memory, buffer.len);
     }
 
-    /// An empty vector to append to, with whatever capacity it had before. Give it back with
-    /// [`give_vec`](Self::give_vec).
+    /// Returns an empty vector; it may have capacity from an earlier use. Return it with [`give_vec`](Self::give_vec).
     pub fn take_vec(&mut self) -> Vec<u8> {
         self.vectors.memory.pop().unwrap_or_default()
     }
 
-    /// Keeps the memory of a vector for the next one.
+    /// Keeps the memory of a vector for reuse.
     pub fn give_vec(&mut self, mut vector: Vec<u8>) {
         let used = vector.len();
         vector.clear();
         self.vectors.give(vector, used);
     }
 
-    /// Bytes of the memory that is kept.
+    /// The bytes of the kept memory.
     pub fn bytes(&self) -> usize {
         self.buffers.bytes() + self.vectors.bytes()
     }
 
-    /// Gives the worker the heap of the read or write that it takes part in; none where elements have one size.
+    /// Sets the heap of the current read or write. It is `None` for elements of fixed size.
     pub fn set_heap(&mut self, heap: Option<Arc<Heap>>) {
         self.heap = heap;
     }
 
-    /// The heap that elements of variable length lie in.
+    /// Returns the heap with the contents of elements of variable length.
     ///
     /// # Errors
-    /// [`CodecErrorKind::InvalidArgument`] when the engine gave none.
+    /// [`CodecErrorKind::InvalidArgument`] if the engine did not set one.
     pub fn heap(&self) -> CodecResult<&Heap> {
         self.heap.as_deref().ok_or_else(|| {
-            CodecError::new(
-                CodecErrorKind::InvalidArgument,
-                "there is no heap for elements of variable length",
-            )
+            CodecError::new(CodecErrorKind::InvalidArgument, "no heap for elements of variable length is set")
         })
     }
 
-    /// The `T` of this worker, made when it is first asked for: where a codec keeps its context.
+    /// Returns the `T` of this worker; it is created at the first use. A codec keeps its context here.
     pub fn slot<T: Any + Send + Default>(&mut self) -> &mut T {
         let at = self.slots.iter().position(|slot| slot.is::<T>()).unwrap_or_else(|| {
             self.slots.push(Box::<T>::default());
@@ -168,31 +165,31 @@ impl fmt::Debug for Scratch {
     }
 }
 
-/// A piece of scratch memory of a fixed length.
+/// Scratch memory of a fixed length.
 pub struct Buffer {
-    /// As long as it ever was: shortening it would mean to zero it again when it grows.
+    /// Never shortened: to grow again it would have to be zeroed again.
     memory: Vec<u8>,
     len: usize,
 }
 
 impl Buffer {
-    /// Shortens it to `len` bytes, for a decoder that wrote less than there was room for.
+    /// Shortens the buffer to `len` bytes, after a decoder that wrote less than expected.
     pub fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
     }
 
-    /// The first `len` bytes of initialised memory.
+    /// Returns a buffer of the first `len` bytes of `memory`.
     pub fn of(memory: Vec<u8>, len: usize) -> Self {
         Self { len: len.min(memory.len()), memory }
     }
 
-    /// The memory of the buffer, all of it.
+    /// Returns all the memory of the buffer.
     pub fn into_memory(self) -> Vec<u8> {
         self.memory
     }
 
-    /// The same bytes, to be shared, and all the memory that they lie in: once nothing else refers to it, it can be
-    /// [given](Scratch::give) back.
+    /// Returns the bytes of the buffer and all its memory, which they share. When nothing else refers to the memory, it
+    /// can be [returned](Scratch::give).
     pub fn into_bytes(self) -> (Bytes, Bytes) {
         let memory = Bytes::from(self.memory);
         (memory.slice(..self.len), memory)
@@ -231,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buffers_are_used_again() {
+    fn buffers_are_reused() {
         let mut s = Scratch::new();
         let buffer = s.take(100).unwrap();
         let address = buffer.as_ptr();
@@ -239,7 +236,7 @@ mod tests {
         let buffer = s.take(60).unwrap();
         assert_eq!((buffer.as_ptr(), buffer.len()), (address, 60));
         s.give(buffer);
-        assert_eq!(s.take(100).unwrap().as_ptr(), address, "a shorter use does not lose the rest");
+        assert_eq!(s.take(100).unwrap().as_ptr(), address, "a shorter use keeps the length");
         assert!(s.take(usize::MAX / 2).is_err());
         *s.slot::<u32>() += 1;
         *s.slot::<u32>() += 1;
@@ -247,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_request_takes_no_large_buffer() {
+    fn a_small_request_does_not_take_a_large_buffer() {
         let mut s = Scratch::new();
         let large = s.take(1 << 24).unwrap();
         s.give(large);
@@ -257,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn large_memory_goes_once_only_little_is_asked_for() {
+    fn large_memory_is_dropped_after_many_small_uses() {
         let mut s = Scratch::new();
         let large = s.take(1 << 24).unwrap();
         s.give(large);
@@ -273,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_bounded_in_bytes() {
+    fn kept_memory_is_bounded_in_bytes() {
         let mut s = Scratch::new();
         let buffers: Vec<Buffer> = (0..6).map(|_| s.take(100 << 20).unwrap()).collect();
         buffers.into_iter().for_each(|buffer| s.give(buffer));

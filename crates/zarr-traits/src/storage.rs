@@ -1,4 +1,4 @@
-//! The handle on a store that everything above holds.
+//! The handle on a store that all code above the stores uses.
 
 use std::any::{Any, TypeId};
 use std::fmt;
@@ -16,8 +16,7 @@ use crate::store::{
 };
 use crate::version::Version;
 
-/// A handle on a store: what everything above stores holds. Its clones share what [`shared`](Self::shared) and
-/// [`shared_by_key`](Self::shared_by_key) keep.
+/// A handle on a store. Clones share the values of [`shared`](Self::shared) and [`shared_by_key`](Self::shared_by_key).
 ///
 /// ```
 /// # use zarr_traits::{Storage, store::Store};
@@ -34,13 +33,13 @@ pub struct Storage(Arc<Inner>);
 struct Inner {
     store: Arc<dyn Store>,
     read_only: bool,
-    /// What belongs to the store.
+    /// Values for the store.
     shared: Slots,
-    /// What belongs to its keys.
+    /// Values for its keys.
     by_key: Slots,
 }
 
-/// One value of each type, made when it is first asked for.
+/// One value of each type, created at the first use.
 #[derive(Clone, Default)]
 struct Slots(Arc<Mutex<Vec<Slot>>>);
 
@@ -48,7 +47,7 @@ type Slot = (TypeId, Arc<dyn Any + Send + Sync>);
 
 impl Slots {
     fn get<T: Any + Send + Sync + Default>(&self) -> Arc<T> {
-        // A thread that panicked while it held the lock left the list whole.
+        // A thread that panicked with the lock held left the list valid.
         let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found = slots.iter().find(|(id, _)| *id == TypeId::of::<T>());
         if let Some(slot) = found.and_then(|(_, slot)| slot.clone().downcast().ok()) {
@@ -60,19 +59,19 @@ impl Slots {
     }
 }
 
-/// What all storages that are [made of](Storage::made_of) a store share for their keys.
+/// The values for keys shared by all storages [made of](Storage::made_of) one store.
 #[derive(Default)]
 struct OfLayers(Slots);
 
-/// Ranges of an object, as [`Storage::get_ranges`] returns them.
+/// The result of [`Storage::get_ranges`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Reply {
-    /// The bytes of each range, in the order asked for.
+    /// The bytes of each range, in the order of the request.
     pub bytes: Vec<Bytes>,
-    /// The size of the whole object in bytes, where the store knows it.
+    /// The size of the whole object in bytes, if the store reports it.
     pub size: Option<u64>,
-    /// The version, if it was asked for and the store has versions.
+    /// The version, if it was requested and the store has versions.
     pub version: Option<Version>,
 }
 
@@ -88,37 +87,37 @@ impl<S: Store> From<S> for Storage {
 }
 
 impl Storage {
-    /// This storage behind a layer that leaves keys as they are: a store that works by means of this storage. What is shared
-    /// remains that of this storage. A layer that changes keys is a storage of its own: `Storage::from(layer)`.
+    /// Returns a handle on `layer`, a store over this storage that does not change keys. It shares the values of this
+    /// storage. For a layer that changes keys use `Storage::from(layer)`.
     #[must_use]
     pub fn overlay(&self, layer: impl Store) -> Self {
         Self(Arc::new(Inner { store: Arc::new(layer), read_only: false, ..(*self.0).clone() }))
     }
 
-    /// This storage, as one of many that layers make of `below` with other keys: it shares what `below` shares, and all of
-    /// them share one [`shared_by_key`](Self::shared_by_key).
+    /// Returns this storage as a layer over `below` that changes keys. It shares the values of `below`. All layers over
+    /// `below` have one common [`shared_by_key`](Self::shared_by_key).
     #[must_use]
     pub fn made_of(&self, below: &Storage) -> Self {
         let (shared, by_key) = (below.0.shared.clone(), below.shared::<OfLayers>().0.clone());
         Self(Arc::new(Inner { shared, by_key, ..(*self.0).clone() }))
     }
 
-    /// The same storage without the operations that write.
+    /// Returns a read-only handle on the same store.
     #[must_use]
     pub fn read_only(&self) -> Self {
         Self(Arc::new(Inner { read_only: true, ..(*self.0).clone() }))
     }
 
-    /// What this handle can do with the store.
+    /// The operations that this handle supports.
     pub fn capabilities(&self) -> Capabilities {
         let capabilities = self.0.store.capabilities();
         if self.0.read_only { capabilities.read_only() } else { capabilities }
     }
 
-    /// Performs one operation, as [`Store::call`]. The methods below do the same for a single operation each.
+    /// Performs one operation, as [`Store::call`]. Each method below does this for one operation.
     ///
     /// # Errors
-    /// Those of the store; [`StoreErrorKind::Unsupported`] for a write or a listing that the handle cannot do.
+    /// Errors of the store; [`StoreErrorKind::Unsupported`] for a write or a listing that the handle does not support.
     pub fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>> {
         if (op.writes() && !self.capabilities().write) || (op.lists() && !self.capabilities().list) {
             return ready(op.unsupported());
@@ -143,18 +142,19 @@ impl Storage {
         if self.capabilities().list { Ok(()) } else { Op::List(List::new(&root)).unsupported().map(|_| ()) }
     }
 
-    /// Performs a read. `None`: there is no object at the key.
+    /// Performs a read. Returns `None` if no object has the key.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub async fn read(&self, read: Read<'_>) -> StoreResult<Option<ObjectMeta>> {
         self.call(Op::Read(read)).await?.into_read()
     }
 
-    /// Returns the bytes of `ranges` of the object at `key`, at most `limit` bytes in all. `None`: there is no such object.
+    /// Returns the bytes of `ranges` of the object at `key`, at most `limit` bytes in total, or `None` if there is no
+    /// such object.
     ///
     /// # Errors
-    /// Those of the store; [`StoreErrorKind::TooLarge`] beyond the limit.
+    /// Errors of the store; [`StoreErrorKind::TooLarge`] above the limit.
     pub async fn get_ranges(
         &self,
         key: &Key,
@@ -167,53 +167,53 @@ impl Storage {
             return Ok(None);
         };
         let bytes = buffer.into_parts(ranges, meta.size).ok_or_else(|| {
-            let message = "the store has answered with other lengths than it was asked for";
+            let message = "the store returned other lengths than requested";
             StoreError::new(StoreErrorKind::Io, message).with_key(key)
         })?;
         Ok(Some(Reply { bytes, size: meta.size, version: meta.version }))
     }
 
-    /// Returns the whole object at `key`, of at most `limit` bytes. `None`: there is no such object.
+    /// Returns the whole object at `key`, at most `limit` bytes, or `None` if there is no such object.
     ///
     /// # Errors
-    /// Those of the store; [`StoreErrorKind::TooLarge`] beyond the limit.
+    /// Errors of the store; [`StoreErrorKind::TooLarge`] above the limit.
     pub async fn get(&self, key: &Key, limit: u64) -> StoreResult<Option<Bytes>> {
         let mut buffer = ReadBuffer::new(limit);
         let meta = self.read(Read::new(key, &[ByteRange::All], &mut buffer)).await?;
         Ok(meta.map(|_| buffer.into_bytes()))
     }
 
-    /// Returns the size and version of the object at `key`. `None`: there is no such object.
+    /// Returns the size and version of the object at `key`, or `None` if there is no such object.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub async fn head(&self, key: &Key) -> StoreResult<Option<ObjectMeta>> {
         self.call(Op::Head(Head::new(key))).await?.into_head()
     }
 
-    /// Returns the size in bytes of the object at `key`. `None`: there is no such object.
+    /// Returns the size in bytes of the object at `key`, or `None` if there is no such object.
     ///
     /// # Errors
-    /// Those of the store; [`StoreErrorKind::Io`] if it does not tell the size.
+    /// Errors of the store; [`StoreErrorKind::Io`] if the store does not report the size.
     pub async fn size(&self, key: &Key) -> StoreResult<Option<u64>> {
         let Some(meta) = self.head(key).await? else { return Ok(None) };
         let unknown =
-            || StoreError::new(StoreErrorKind::Io, "the store does not tell the size").with_key(key);
+            || StoreError::new(StoreErrorKind::Io, "the store does not report the size").with_key(key);
         meta.size.ok_or_else(unknown).map(Some)
     }
 
-    /// Whether there is an object at `key`.
+    /// Whether an object exists at `key`.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub async fn exists(&self, key: &Key) -> StoreResult<bool> {
         Ok(self.head(key).await?.is_some())
     }
 
-    /// Stores `value` at `key`, in place of what is there.
+    /// Stores `value` at `key` and replaces an existing object.
     ///
     /// # Errors
-    /// Those of the store; [`StoreErrorKind::Unsupported`] when it is read-only.
+    /// Errors of the store; [`StoreErrorKind::Unsupported`] if it is read-only.
     pub async fn put(&self, key: &Key, value: impl Into<Bytes>) -> StoreResult<()> {
         match self.put_if(key, &[value.into()], PutMode::Replace).await? {
             Outcome::Done(_) => Ok(()),
@@ -224,10 +224,10 @@ impl Storage {
         }
     }
 
-    /// Stores the concatenation of `parts` at `key`, on a condition.
+    /// Stores the concatenation of `parts` at `key` if the condition `mode` holds.
     ///
     /// # Errors
-    /// Those of the store; [`StoreErrorKind::Unsupported`] when it is read-only or lacks the condition.
+    /// Errors of the store; [`StoreErrorKind::Unsupported`] if it is read-only or does not support the condition.
     pub async fn put_if(&self, key: &Key, parts: &[Bytes], mode: PutMode<'_>) -> StoreResult<Outcome> {
         self.call(Op::Put(Put::new(key, parts, mode))).await?.into_outcome()
     }
@@ -258,15 +258,15 @@ impl Storage {
     /// Deletes the object at `key`, if there is one.
     ///
     /// # Errors
-    /// Those of the store; [`StoreErrorKind::Unsupported`] when it is read-only.
+    /// Errors of the store; [`StoreErrorKind::Unsupported`] if it is read-only.
     pub async fn delete(&self, key: &Key) -> StoreResult<()> {
         self.delete_if(key, None).await.map(|_| ())
     }
 
-    /// Deletes the object at `key`; if `version` is given, only that version of it.
+    /// Deletes the object at `key`, or only a given `version` of it.
     ///
     /// # Errors
-    /// Those of the store; [`StoreErrorKind::Unsupported`] when it is read-only or lacks conditional deletes.
+    /// Errors of the store; [`StoreErrorKind::Unsupported`] if it is read-only or does not support the condition.
     pub async fn delete_if(&self, key: &Key, version: Option<&Version>) -> StoreResult<Outcome> {
         self.call(Op::Delete(Delete::new(key).version(version))).await?.into_outcome()
     }
@@ -274,7 +274,7 @@ impl Storage {
     /// Deletes everything below `prefix`.
     ///
     /// # Errors
-    /// Those of the store; [`StoreErrorKind::Unsupported`] when it is read-only.
+    /// Errors of the store; [`StoreErrorKind::Unsupported`] if it is read-only.
     pub async fn delete_prefix(&self, prefix: &Prefix) -> StoreResult<()> {
         self.call(Op::DeletePrefix(prefix)).await?.into_done()
     }
@@ -282,7 +282,7 @@ impl Storage {
     /// Makes everything written so far durable.
     ///
     /// # Errors
-    /// Those of the store; [`StoreErrorKind::Unsupported`] when it is read-only.
+    /// Errors of the store; [`StoreErrorKind::Unsupported`] if it is read-only.
     pub async fn sync(&self) -> StoreResult<()> {
         self.call(Op::Sync).await?.into_done()
     }
@@ -290,15 +290,15 @@ impl Storage {
     /// Lists one page of the objects below `prefix` that come after the key `after`.
     ///
     /// # Errors
-    /// Those of the store; [`StoreErrorKind::Unsupported`] when it cannot list.
+    /// Errors of the store; [`StoreErrorKind::Unsupported`] if it cannot list.
     pub async fn list(&self, prefix: &Prefix, after: Option<&Key>) -> StoreResult<Page> {
         self.call(Op::List(List::new(prefix).after(after))).await?.into_page()
     }
 
-    /// Lists what lies directly below `prefix`; empty when there is nothing.
+    /// Lists the objects and prefixes directly below `prefix`.
     ///
     /// # Errors
-    /// Those of the store; [`StoreErrorKind::Unsupported`] when it cannot list.
+    /// Errors of the store; [`StoreErrorKind::Unsupported`] if it cannot list.
     pub async fn list_dir(&self, prefix: &Prefix) -> StoreResult<Dir> {
         self.call(Op::ListDir(ListDir::new(prefix))).await?.into_dir()
     }
@@ -306,7 +306,7 @@ impl Storage {
     /// Lists all objects below `prefix`, page after page.
     ///
     /// # Errors
-    /// Those of the store; [`StoreErrorKind::Unsupported`] when it cannot list; [`StoreErrorKind::Io`] when pages do not
+    /// Errors of the store; [`StoreErrorKind::Unsupported`] if it cannot list; [`StoreErrorKind::Io`] if pages do not
     /// advance.
     pub async fn list_all(&self, prefix: &Prefix) -> StoreResult<Vec<Listed>> {
         let mut entries: Vec<Listed> = Vec::new();
@@ -314,7 +314,8 @@ impl Storage {
             let last = entries.last().map(|entry| &entry.key);
             let page = self.list(prefix, last).await?;
             if page.entries.first().zip(last).is_some_and(|(first, last)| first.key <= *last) {
-                let message = "the listing does not advance: a page begins before the end of the last one";
+                let message =
+                    "the listing does not advance: a page begins before the end of the previous page";
                 return Err(StoreError::new(StoreErrorKind::Io, message).with_key(prefix));
             }
             let more = page.more && !page.entries.is_empty();
@@ -325,14 +326,14 @@ impl Storage {
         }
     }
 
-    /// Something of type `T` that all users of this handle and its clones share, made when it is first asked for: how
-    /// an engine keeps its pool of threads with the storage instead of in a global.
+    /// Returns the value of type `T` that all clones of this handle share; it is created at the first use. An engine
+    /// keeps its thread pool here instead of in a global variable.
     pub fn shared<T: Any + Send + Sync + Default>(&self) -> Arc<T> {
         self.0.shared.get()
     }
 
-    /// Something of type `T` that belongs to the keys of this handle: its clones and the layers that leave keys as they are
-    /// share it, made when it is first asked for. An engine keeps the locks of keys so.
+    /// Returns the value of type `T` for the keys of this handle; it is created at the first use. Clones share it, and
+    /// so do layers that do not change keys. An engine keeps locks of keys here.
     pub fn shared_by_key<T: Any + Send + Sync + Default>(&self) -> Arc<T> {
         self.0.by_key.get()
     }

@@ -1,8 +1,8 @@
-//! Storage transformers: what an array puts between itself and its store (specification, "Storage transformers"; checklist
-//! K7; none is registered yet).
+//! Storage transformers: layers between an array and its store (specification, "Storage transformers"). None is
+//! registered yet (rule K7).
 //!
-//! A transformer sees the chunks of an array under the keys that the array gives them, and changes keys, objects, or
-//! both. The document of the array never goes through it.
+//! A transformer gets the chunks of an array under the array's keys, and changes keys, objects or both. The metadata
+//! document of the array does not pass through it.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -15,16 +15,16 @@ use crate::storage::Storage;
 
 /// Wraps the storage of one array.
 pub trait StorageTransformer: Debug + Send + Sync {
-    /// The storage that the chunks of the array at `node` are read from and written to, made of `storage`: the store, or what
-    /// the next transformer of the document makes of it. For a type that implements [`Store`](crate::store::Store) it is
+    /// Returns the storage for the chunks of the array at `node`. `storage` is the store, or the result of the next
+    /// transformer in the document. For a layer that implements [`Store`](crate::store::Store), return
     /// `Storage::from(layer)`.
     ///
-    /// It keeps the contract of a [store](crate::store), as the array sees it: what is listed are the array's keys, in
-    /// order. Below, it keeps to keys under `node`, and treats them alike wherever that lies: so that an array is erased and
-    /// copied with everything below it, by who knows nothing of transformers.
+    /// The array sees a [store](crate::store) that keeps the contract; its listings return the array's keys, in order.
+    /// In `storage` the transformer uses only keys under `node`. Their form must not depend on where `node` is, so that
+    /// tools that do not know the transformer can copy or delete the array with everything below it.
     fn wrap(&self, storage: &Storage, node: &Prefix) -> Storage;
 }
 
-/// Makes a storage transformer from its configuration.
+/// Builds a storage transformer from its configuration.
 pub type TransformerEntry =
     NamedEntry<fn(&mut Configuration<'_>, &Context<'_>) -> CodecResult<Arc<dyn StorageTransformer>>>;

@@ -1,5 +1,5 @@
-//! Writing a chunk that is made of inner chunks: they are encoded one by one, on any threads, and what is not written
-//! keeps its bytes. No I/O in the codec. **For codec authors (sharding), and engine authors.**
+//! Partial writes of a chunk made of inner chunks, without I/O in the codec. Inner chunks are encoded separately, on
+//! any thread; all others keep their bytes. **For codec authors (sharding) and engine authors.**
 
 use std::fmt::Debug;
 
@@ -10,94 +10,95 @@ use crate::error::CodecResult;
 use crate::region::{Region, permute};
 use crate::scratch::Scratch;
 
-/// Which elements of a chunk are written: in dimension `d` of a box every `steps[d]`-th one.
+/// A strided selection within a chunk: every `steps[d]`-th element of a box in dimension `d`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SelectedPart {
-    /// The box, relative to the chunk: from the first to the last of them.
+    /// The box, relative to the chunk. It starts at the first selected element and ends with the last one.
     pub part: Region,
-    /// The distance from one element to the next in each dimension, in elements; all 1 for all of the box.
+    /// The distance from one selected element to the next in each dimension. All 1 selects the whole box.
     pub steps: Dims,
 }
 
 impl SelectedPart {
-    /// All of a box.
+    /// Selects all elements of a box.
     pub fn all(part: Region) -> Self {
         let steps = Dims::filled(1, part.rank());
         Self { part, steps }
     }
 
-    /// How many elements are written in each dimension.
+    /// Returns the number of selected elements in each dimension.
     pub fn counts(&self) -> Dims {
         self.part.shape().iter().zip(&self.steps).map(|(len, step)| len.div_ceil(*step)).collect()
     }
 
-    /// The same with its dimensions in another order; `None` when `order` is no permutation.
+    /// Returns the selection with its dimensions reordered, or `None` if `order` is not a permutation.
     pub fn permute(&self, order: &[u64]) -> Option<Self> {
         Some(Self { part: self.part.permute(order)?, steps: permute(&self.steps, order)? })
     }
 }
 
-/// How inner chunks are stored. No document tells it; readers need not know (checklist D7.8, D7.9, D7.15).
+/// How inner chunks are stored. This is a choice of the writer: documents do not contain it and readers need not know
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct InnerChunks {
-    /// In which order they lie in the object.
+    /// Their order in the object.
     pub order: InnerOrder,
-    /// Whether those of nothing but the fill value are stored like any other.
+    /// Whether to store inner chunks that contain only the fill value.
     pub store_fill: bool,
 }
 
-/// In which order inner chunks lie in their object.
+/// The order of inner chunks in their object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum InnerOrder {
-    /// The last dimension fastest: rows are read with the fewest ranges.
+    /// C order, the last dimension fastest. Rows are read with the fewest ranges.
     #[default]
     C,
-    /// Along a Z-shaped curve: boxes are read with fewer ranges.
+    /// Morton order, along a Z-shaped curve. Boxes are read with fewer ranges.
     Morton,
 }
 
-/// Where an inner chunk was encoded to.
+/// The place of an encoded inner chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Encoded {
     /// The number of the buffer.
     pub buffer: usize,
-    /// Its first byte there.
+    /// Its first byte in that buffer.
     pub start: usize,
     /// The number of bytes.
     pub len: usize,
 }
 
-/// An object that was put together.
+/// A complete object.
 #[derive(Debug, Clone)]
 pub struct JoinedObject {
-    /// Its bytes, one part after the other.
+    /// The bytes of the object, as consecutive parts.
     pub parts: Vec<Bytes>,
-    /// Whether no inner chunk is stored in it: it is all fill value.
+    /// Whether it contains no inner chunks, as all elements are fill values.
     pub is_empty: bool,
 }
 
-/// The writing of one part of one chunk.
+/// A partial write of one chunk.
 ///
-/// The engine [`feed`](Self::feed)s the object as it is stored, unless there is none or all of it is written. Then it
-/// [`encode`](Self::encode)s each of the inner chunks touched, in any order and on any thread, and
-/// [`join`](Self::join)s them.
+/// The engine passes the stored object to [`feed`](Self::feed), unless there is no object or all of it is overwritten.
+/// Then it calls [`encode`](Self::encode) for each affected inner chunk, in any order and on any thread, and finally
+/// [`join`](Self::join).
 pub trait ChunkUpdate: Debug + Send + Sync {
-    /// Takes the object as it is now. What it holds of elements that are not written is kept.
+    /// Receives the object as it is now. Elements that are not written keep their values.
     ///
     /// # Errors
-    /// When it is corrupt.
+    /// If the object is corrupt.
     fn feed(&mut self, object: Bytes) -> CodecResult<()>;
 
-    /// How many inner chunks are touched.
+    /// The number of affected inner chunks.
     fn count(&self) -> usize;
 
-    /// Appends one of the inner chunks touched, encoded. `src` are all the elements that are written. `false`: it holds
-    /// nothing but the fill value and is not stored; nothing was appended.
+    /// Appends the encoded form of one affected inner chunk to `out`. `src` has all the elements that are written.
+    /// Returns `false`, and appends nothing, if the inner chunk contains only the fill value and is not stored.
     ///
     /// # Errors
-    /// When it cannot be encoded, or what was there of it before not be decoded.
+    /// If the inner chunk cannot be encoded, or its old content cannot be decoded.
     fn encode(
         &self,
         number: usize,
@@ -106,10 +107,10 @@ pub trait ChunkUpdate: Debug + Send + Sync {
         scratch: &mut Scratch,
     ) -> CodecResult<bool>;
 
-    /// The whole object, from where each of the inner chunks touched was encoded to.
+    /// Returns the whole object. `encoded` has the place of each affected inner chunk.
     ///
     /// # Errors
-    /// When what surrounds the inner chunks cannot be encoded.
+    /// If the parts around the inner chunks cannot be encoded.
     fn join(
         &self,
         buffers: &[Bytes],

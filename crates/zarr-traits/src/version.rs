@@ -1,13 +1,13 @@
-//! Versions of an object: what makes several reads, or a read and a write, one.
+//! Versions of objects, which tie several reads, or a read and a write, to the same content.
 
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// One version of one object, as its store sees it: opaque, comparable.
+/// One version of one object. Its content is opaque; versions can be compared.
 ///
-/// The token is what the store compares (an ETag; device, inode, time and size). The pin is what the store likes to
-/// keep with it, such as the open file; it is not compared, and keeping it keeps the version readable and unique.
+/// The token is what the store compares (an ETag; device, inode, time and size). The pin is an optional resource such
+/// as the open file: while it exists, the version stays readable and its token unique. The pin is not compared.
 #[derive(Clone)]
 pub struct Version {
     token: Arc<[u8]>,
@@ -16,27 +16,27 @@ pub struct Version {
 }
 
 impl Version {
-    /// A version from the bytes that tell it from every other version of the same object.
+    /// Builds a version from a token, which differs for every version of the same object.
     pub fn new(token: impl Into<Arc<[u8]>>) -> Self {
         Self { token: token.into(), pin: None, young: false }
     }
 
-    /// Adds what keeps the version alive.
+    /// Adds the resource that keeps the version readable.
     #[must_use]
     pub fn with_pin(mut self, pin: Arc<dyn Any + Send + Sync>) -> Self {
         self.pin = Some(pin);
         self
     }
 
-    /// Says that a later version may have the same token unless the pin keeps this one alive: an object that was written
-    /// within the last tick of its store's clock.
+    /// Marks the version as young: unless the pin exists, a later version may have the same token. This holds for an
+    /// object written within the last tick of the store's clock.
     #[must_use]
     pub fn young(mut self) -> Self {
         self.young = true;
         self
     }
 
-    /// The same version without what keeps it alive: to be kept for long, and compared. `None` where that is not safe.
+    /// Returns the version without its pin, to keep and compare for a long time. Returns `None` for a young version.
     pub fn unpinned(&self) -> Option<Self> {
         (!self.young).then(|| Self { token: self.token.clone(), pin: None, young: false })
     }
@@ -46,7 +46,7 @@ impl Version {
         &self.token
     }
 
-    /// The pin, if it is a `T`: how a store finds its own again.
+    /// Returns the pin if it is a `T`.
     pub fn pin<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
         self.pin.clone().and_then(|pin| pin.downcast().ok())
     }

@@ -1,5 +1,5 @@
-//! What the tests need: chains from documents, shards through chains, and the protocol of partial reads driven by hand.
-#![allow(dead_code, clippy::unwrap_used, reason = "tests only; each binary of them uses some of it")]
+//! Helpers for tests: chains from documents, shards through chains, and partial reads step by step.
+#![allow(dead_code, clippy::unwrap_used, reason = "tests only; each test binary uses some of it")]
 
 use zarr_codec_sharding::ENTRY;
 use zarr_codecs_core::CODECS;
@@ -46,14 +46,14 @@ impl Opening<'_> {
     }
 }
 
-/// A chain without anything to note.
+/// Builds a chain that has no notes.
 pub(crate) fn chain(codecs: &Value, data_type: &str, fill: &[u8], rank: usize) -> Chain {
     let (chain, notes) = Opening::default().open(codecs, data_type, fill, rank).unwrap();
     assert_eq!(notes, [], "{codecs}");
     chain
 }
 
-/// The error that a chain for `uint8` is refused with.
+/// Returns the error of building a chain for `uint8`.
 pub(crate) fn refused(codecs: &Value, rank: usize) -> CodecError {
     Opening::default().open(codecs, "uint8", &[0], rank).unwrap_err()
 }
@@ -81,7 +81,7 @@ pub(crate) fn encode(chain: &Chain, shape: &[u64], elements: &[u8]) -> Vec<u8> {
     let mut out = vec![0xee];
     let size = chain.repr().data_type.size().unwrap();
     chain.encode(Source::dense(elements, shape, size).unwrap(), &mut out, &mut Scratch::new()).unwrap();
-    assert_eq!(out.remove(0), 0xee, "what was there before is kept");
+    assert_eq!(out.remove(0), 0xee, "the earlier content is kept");
     out
 }
 
@@ -106,14 +106,14 @@ pub(crate) fn decode_part(
     Ok(out)
 }
 
-/// What a partial read asked its store for.
+/// The ranges that a partial read requested.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Asked {
     pub(crate) index: Vec<ByteRange>,
     pub(crate) pieces: Vec<(u64, u64)>,
 }
 
-/// The part, by the protocol that the engine follows; `None` when the object is to be read whole.
+/// Reads a part as an engine does. Returns `None` if the object has to be read whole.
 pub(crate) fn partial(
     chain: &Chain,
     shape: &[u64],
@@ -157,7 +157,7 @@ pub(crate) fn hex(digits: &str) -> Vec<u8> {
     (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
 }
 
-/// Numbers that look random and are the same on every run (xorshift64*).
+/// Pseudo-random numbers, the same in every run (xorshift64*).
 pub(crate) struct Noise(pub(crate) u64);
 
 impl Noise {
@@ -168,7 +168,7 @@ impl Noise {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    /// Below `n`.
+    /// Returns a number below `n`.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         usize::try_from(self.next() >> 32).unwrap() % n
     }

@@ -1,4 +1,4 @@
-//! The way back: from the bytes of an object to elements.
+//! Decoding: from the bytes of an object to elements.
 
 use std::ops::Range;
 
@@ -11,14 +11,14 @@ use zarr_traits::{Buffer, Scratch};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult};
 use zarr_traits::{Region, permute};
 
-/// A partial decode is worth its own pass over the encoded bytes below this share of the chunk.
+/// Partial decoding is used if the needed span is below this share of the chunk.
 const SPAN_SHARE: (usize, usize) = (3, 4);
 
 impl Chain {
-    /// Decodes the `part` of a chunk of `shape` into `dst`, which has the shape of the part. `src` is the whole object.
+    /// Decodes `part` of a chunk of `shape` into `dst`, which has the shape of the part. `src` is the whole object.
     ///
     /// # Errors
-    /// That of the codec at fault, with its name.
+    /// The error of a codec, with its name.
     pub fn decode_into(
         &self,
         src: &[u8],
@@ -33,7 +33,7 @@ impl Chain {
         self.decode_array(0, src, shape, part, dst, scratch)
     }
 
-    /// Decodes from the array → array codec at `level` on: those codecs, then the rest.
+    /// Decodes with the array → array codecs from `level` on and all later codecs.
     fn decode_array(
         &self,
         level: usize,
@@ -81,7 +81,7 @@ impl Chain {
         Ok(())
     }
 
-    /// Decodes the bytes → bytes codecs, the last one first, and the array → bytes codec.
+    /// Decodes with the bytes → bytes codecs, the last one first, then with the array → bytes codec.
     fn decode_bytes(
         &self,
         src: &[u8],
@@ -113,8 +113,9 @@ impl Chain {
         Ok(())
     }
 
-    /// Decodes the first bytes → bytes codec where what it gives is just the elements: straight into the destination if
-    /// they lie there in the same order, only the bytes around the part if the codec can do that, else by way of scratch.
+    /// Decodes with the first bytes → bytes codec if its output is the elements. It decodes directly into the
+    /// destination if that has the same order, or only the bytes around the part if the codec can do that. Otherwise it
+    /// decodes to scratch memory.
     fn decode_plain(
         &self,
         swap: Swap,
@@ -152,7 +153,7 @@ impl Chain {
         Ok(())
     }
 
-    /// Decodes one bytes → bytes codec into scratch.
+    /// Decodes with one bytes → bytes codec into scratch memory.
     fn decode_step(
         &self,
         step: usize,
@@ -165,8 +166,8 @@ impl Chain {
 }
 
 impl Named<dyn BytesBytesCodec> {
-    /// Decodes into scratch what has `size`. Where that is only guessed, room grows until it fits or exceeds what an object
-    /// may have: some times what our own encoder would need, and not more than `most` bytes.
+    /// Decodes `src` into scratch memory. If `size` is only an estimate, the buffer doubles up to four times our
+    /// encoder's bound, at most `most` bytes.
     pub(super) fn decode_sized(
         &self,
         src: &[u8],
@@ -211,7 +212,7 @@ fn exactly(got: usize, expected: usize, name: &str) -> CodecResult<()> {
         .in_codec(name, "decode"))
 }
 
-/// Bytes from one element to the next in C order; the caller has checked [`byte_len`].
+/// Returns the bytes from one element to the next in C order. The caller has checked [`byte_len`].
 fn byte_strides(shape: &[u64], size: usize) -> Vec<i64> {
     let mut stride = i64::try_from(size).unwrap_or(i64::MAX);
     let mut strides: Vec<i64> = shape
@@ -227,7 +228,7 @@ fn byte_strides(shape: &[u64], size: usize) -> Vec<i64> {
     strides
 }
 
-/// From the first to behind the last byte of `part` in a chunk in C order.
+/// Returns the byte range from the first to the last element of `part` in a chunk in C order.
 fn byte_span(shape: &[u64], part: &Region, size: usize) -> Range<usize> {
     if part.is_empty() {
         return 0..0;

@@ -1,4 +1,4 @@
-//! The way in: from elements to the bytes of an object.
+//! Encoding: from elements to the bytes of an object.
 
 use std::borrow::Cow;
 
@@ -13,20 +13,20 @@ impl Chain {
     /// Appends the encoded form of the chunk `src` to `out`.
     ///
     /// # Errors
-    /// That of the codec at fault, with its name; [`CodecErrorKind::Unsupported`] when a codec was skipped.
+    /// The error of a codec, with its name; [`CodecErrorKind::Unsupported`] if a codec was skipped.
     pub fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
         self.check_writable()?;
         self.encode_array(0, src, out, scratch)
     }
 
-    /// Whether chunks can be written.
+    /// Checks that chunks can be encoded.
     ///
     /// # Errors
-    /// [`CodecErrorKind::Unsupported`] when a codec was skipped.
+    /// [`CodecErrorKind::Unsupported`] if a codec was skipped.
     pub fn check_writable(&self) -> CodecResult<()> {
         let Some(name) = self.skipped.first() else { return Ok(()) };
         let message =
-            format!("codec {name:?} is unknown and was skipped, what is written without it would be wrong");
+            format!("codec {name:?} is unknown and was skipped, chunks written without it would be wrong");
         Err(CodecError::new(CodecErrorKind::Unsupported, message))
     }
 

@@ -1,4 +1,4 @@
-//! Reading part of a chunk whose encoded form is just its elements.
+//! Partial reads of a chunk whose encoded form is its elements.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use zarr_traits::Region;
 use zarr_traits::partial::{ChunkRead, Hints, Job, Piece, Span};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult};
 
-/// Pieces that are listed at once; each takes some two hundred bytes.
+/// The most pieces of one read; each takes about two hundred bytes of memory.
 const MOST: u64 = 1 << 20;
 
-/// The reading of part of a chunk whose encoded form is just its elements.
+/// A partial read of a chunk whose encoded form is its elements.
 #[derive(Debug)]
 pub(crate) struct PlainRead {
     pub(crate) shape: Dims,
@@ -30,10 +30,10 @@ impl ChunkRead for PlainRead {
         if self.part.is_empty() {
             return Ok(());
         }
-        let strides = self.strides().ok_or_else(|| CodecError::corrupt("the chunk is larger than memory"))?;
+        let strides = self.strides().ok_or_else(|| CodecError::corrupt("the chunk exceeds memory"))?;
         let part = self.part.shape();
-        // From the last dimension outwards: a dimension joins the span as long as the gaps in it are small and the span
-        // does not grow too long. `split` is the first dimension that is wholly inside the span.
+        // Extend the span from the last dimension outwards, as long as its gaps and its length stay small. `split` is
+        // the first dimension that is completely inside the span.
         let mut covered = self.size as u64;
         let mut split = part.len();
         while let Some(dim) = split.checked_sub(1) {
@@ -47,7 +47,7 @@ impl ChunkRead for PlainRead {
         }
         let mut shape: Dims = part.into();
         shape[..split].fill(1);
-        // The dimension before the split may still be taken several rows at a time, up to the length of a span.
+        // The dimension before the split may contribute several rows per span, up to the largest span.
         let mut group = 1;
         if let Some(dim) = split.checked_sub(1)
             && part[dim] > 1
@@ -59,7 +59,7 @@ impl ChunkRead for PlainRead {
             part[..split].iter().try_fold(1_u64, |n, len| n.checked_mul(*len)).map(|n| n / group.max(1));
         if pieces.is_none_or(|pieces| pieces > MOST) {
             let message =
-                format!("the part lies in more than {MOST} pieces of the chunk, read less of it at once");
+                format!("the part consists of more than {MOST} pieces of the chunk, read a smaller part");
             return Err(CodecError::new(CodecErrorKind::LimitExceeded, message));
         }
         let start: u64 = self.part.start().iter().zip(&strides[..]).map(|(s, stride)| s * stride).sum();
@@ -78,7 +78,7 @@ impl ChunkRead for PlainRead {
                 shape.clone(),
                 Job::Strided { strides: signed.clone(), swap: self.swap },
             ));
-            // the next position, as an odometer over the dimensions before the split
+            // Advance to the next position in the dimensions before the split, the last one first.
             let mut dim = split;
             loop {
                 let Some(d) = dim.checked_sub(1) else { return Ok(()) };
@@ -94,7 +94,7 @@ impl ChunkRead for PlainRead {
 }
 
 impl PlainRead {
-    /// Bytes from one element to the next; `None` when the chunk does not fit into memory.
+    /// Returns the bytes from one element to the next, or `None` if the chunk exceeds memory.
     fn strides(&self) -> Option<Dims> {
         self.object_size().filter(|n| i64::try_from(*n).is_ok())?;
         let mut strides = Dims::filled(self.size as u64, self.shape.len());
@@ -113,7 +113,7 @@ mod tests {
     use crate::run_piece;
     use zarr_traits::Scratch;
 
-    /// The spans that a read of `part` wants, and the check that running them gives what the whole chunk has there.
+    /// Returns the spans of a read of `part`, and checks that decoding them gives this part of the chunk.
     fn spans(shape: &[u64], start: &[u64], part: &[u64], hints: Hints) -> Vec<(u64, u64)> {
         let part = Region::new(start, part).unwrap();
         let read = PlainRead { shape: shape.into(), part: part.clone(), size: 2, swap: Swap::NONE, hints };
@@ -139,13 +139,13 @@ mod tests {
     #[test]
     fn rows_are_merged_by_gap_and_cut_by_length() {
         let hints = |gap, span| Hints { gap, span, whole: 0 };
-        // an 8 x 8 x 8 box of a 128^3 chunk: one span a plane
+        // an 8 x 8 x 8 box of a 128^3 chunk: one span per plane
         let boxes = spans(&[128, 128, 128], &[3, 4, 5], &[8, 8, 8], hints(4096, 1 << 20));
         assert_eq!((boxes.len(), boxes[0]), (8, (2 * ((3 * 128 + 4) * 128 + 5), 7 * 256 + 16)));
-        // without gaps every row by itself; with large ones everything at once
+        // without gaps one span per row; with large gaps one span in total
         assert_eq!(spans(&[8, 8, 8], &[1, 1, 1], &[3, 3, 3], hints(0, 1 << 20)).len(), 9);
         assert_eq!(spans(&[8, 8, 8], &[1, 1, 1], &[3, 3, 3], hints(1 << 20, 1 << 20)).len(), 1);
-        // whole rows are no gaps; a contiguous chunk is one span however long
+        // whole rows leave no gaps; a contiguous part is one span of any length
         assert_eq!(spans(&[8, 8], &[2, 0], &[3, 8], hints(0, 8)), [(32, 48)]);
         // a long column is cut into groups of rows
         assert_eq!(spans(&[64, 8], &[0, 3], &[64, 1], hints(16, 64)).len(), 16);

@@ -1,4 +1,4 @@
-//! Parts of chunks through codecs that only reorder dimensions: what is inside sees another order than what is outside.
+//! Partial reads and writes through codecs that only reorder dimensions.
 
 use bytes::Bytes;
 use zarr_strided::{Dims, Source};
@@ -13,24 +13,27 @@ use zarr_traits::update::{ChunkUpdate, Encoded, JoinedObject};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult};
 
 impl Chain {
-    /// In which order the array → bytes codec sees the dimensions, where the codecs before it do nothing but reorder
-    /// them: its dimension `i` is dimension `order[i]` of the chunk.
+    /// Returns the order of dimensions that the array → bytes codec sees: its dimension `i` is dimension `order[i]` of
+    /// the chunk. Returns `None` if a codec before it does more than reorder dimensions.
     pub(super) fn order(&self, rank: usize) -> Option<Dims> {
         let same: Dims = (0..rank as u64).collect();
         self.array_array.iter().try_fold(same, |order, named| permute(&order, named.codec.as_layout()?))
     }
 }
 
-/// Whether an order changes nothing.
+/// Whether `order` changes nothing.
 pub(super) fn is_same(order: &[u64]) -> bool {
     order.iter().zip(0..).all(|(dim, i)| *dim == i)
 }
 
 fn no_order() -> CodecError {
-    CodecError::new(CodecErrorKind::InvalidArgument, "a piece has other dimensions than its chunk")
+    CodecError::new(
+        CodecErrorKind::InvalidArgument,
+        "the dimensions of a piece differ from those of its chunk",
+    )
 }
 
-/// A read whose pieces are told in the order of the chunk.
+/// A reader whose pieces have the dimension order of the chunk.
 #[derive(Debug)]
 pub(super) struct ReorderedRead {
     pub(super) read: Box<dyn ChunkRead>,
@@ -64,7 +67,7 @@ impl ChunkRead for ReorderedRead {
     }
 }
 
-/// An update whose elements come in the order of the chunk.
+/// A writer whose elements have the dimension order of the chunk.
 #[derive(Debug)]
 pub(super) struct ReorderedUpdate {
     pub(super) update: Box<dyn ChunkUpdate>,

@@ -1,4 +1,4 @@
-//! Bytes → bytes codecs inside of another codec, which picks for each chunk those that it applies. **For codec authors.**
+//! Bytes → bytes codecs inside another codec, which chooses the codecs to apply for each chunk. **For codec authors.**
 
 use super::{Named, build_codec, check_nesting};
 use zarr_traits::CodecResult;
@@ -8,22 +8,22 @@ use zarr_traits::codec::{
 };
 use zarr_traits::{Buffer, Scratch};
 
-/// A list of bytes → bytes codecs, of which each may be applied or not.
+/// A list of bytes → bytes codecs, each of which may or may not be applied.
 #[derive(Debug)]
 pub struct OptionalCodecs {
-    /// `None` stands for one that nobody knows.
+    /// The codecs; `None` is an unknown codec.
     codecs: Vec<Option<Named<dyn BytesBytesCodec>>>,
-    /// Bytes that no step may decode to.
+    /// The most bytes that a step may decode to.
     most: u64,
 }
 
 impl OptionalCodecs {
-    /// Builds the codecs that the required list `member` of a configuration names. What was tolerated in them is noted under
-    /// `member`: also an unknown codec that the document allows to skip.
+    /// Builds the codecs in the required list `member` of a configuration. Notes on accepted deviations have pointers
+    /// below `member`; one of them is an unknown codec that the document allows to skip.
     ///
     /// # Errors
-    /// When the member is missing, is not a list of codecs, or is longer or deeper than the limits allow; when a codec in it
-    /// is of another kind, unknown, or refuses its configuration.
+    /// If the member is missing, is not a list of codecs, or is longer or deeper than the limits allow; if a codec has
+    /// another kind, is unknown or refuses its configuration.
     pub fn of_member(
         configuration: &mut Configuration<'_>,
         member: &'static str,
@@ -35,29 +35,30 @@ impl OptionalCodecs {
 
     fn build(specs: &[Spec], repr: &Repr, context: &Context<'_>, notes: &mut Vec<Note>) -> CodecResult<Self> {
         check_nesting(specs, context)?;
-        let misplaced = |kind| (kind != CodecKind::BytesBytes).then_some("must be from bytes to bytes");
+        let misplaced = |kind| (kind != CodecKind::BytesBytes).then_some("must be a bytes → bytes codec");
         let mut codecs = Vec::with_capacity(specs.len());
         for (i, spec) in specs.iter().enumerate() {
             let name = spec.name.clone();
-            // What nobody knows is never applied, so that nothing is written without it.
+            // An unknown codec is never applied, so no chunk is written without it.
             codecs.push(match build_codec(i, spec, repr, context, notes, &mut Vec::new(), misplaced)? {
                 Some(Codec::BytesBytes(codec)) => Some(Named { name, codec }),
-                Some(_) => unreachable!("its entry states another kind, which is misplaced"),
+                Some(_) => unreachable!("build_codec refuses codecs of another kind"),
                 None => None,
             });
         }
         Ok(Self { codecs, most: context.limits.chunk_bytes.max(context.limits.encoded_bytes) })
     }
 
-    /// How many there are.
+    /// The number of codecs.
     pub fn count(&self) -> usize {
         self.codecs.len()
     }
 
-    /// Appends to `out` what codec `number` makes of `src`. `false`: nobody knows that codec, it must not be applied.
+    /// Appends `src`, encoded with codec `number`, to `out`. Returns `false` if that codec is unknown and must not be
+    /// applied.
     ///
     /// # Errors
-    /// That of the codec, with its name.
+    /// The error of the codec, with its name.
     pub fn encode(
         &self,
         number: usize,
@@ -69,9 +70,9 @@ impl OptionalCodecs {
         named.encode(|codec| codec.encode(src, out, scratch)).map(|()| true)
     }
 
-    /// Decodes `src`, to which the codecs whose numbers are `applied` were applied in order, into the start of `dst`, and
-    /// returns how many bytes that made. A codec that nobody knows is skipped, as the document allows. What lies between two
-    /// codecs may be as large as ours would make it of `dst`, some times.
+    /// Decodes `src`, which was encoded with the `applied` codecs in order, into the start of `dst`. Returns the number
+    /// of decoded bytes. Unknown codecs are skipped, as the document allows it. Intermediate results are limited to a
+    /// small multiple of our own worst-case encoding of `dst`.
     ///
     /// # Errors
     /// As [`BytesBytesCodec::decode_into`], with the name of the codec.

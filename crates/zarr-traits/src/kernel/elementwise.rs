@@ -1,4 +1,4 @@
-//! Codecs from array to array that encode each element by itself.
+//! Array → array codecs that encode each element separately.
 
 use std::fmt;
 
@@ -8,8 +8,8 @@ use crate::error::{CodecError, CodecErrorKind, CodecResult};
 use crate::kernel::{self, Kernel};
 use crate::scratch::Scratch;
 
-/// The codec that makes of each element of `repr`, which has `D` bytes, an element of type `encoded`, which has `E`, and back.
-/// Shape, parts and the fill value follow from that. Elements are in the byte order of this machine.
+/// Returns a codec that encodes each element of `repr` (`D` bytes) to an element of type `encoded` (`E` bytes). Shapes,
+/// partial reads and the fill value follow from that. Elements are in the byte order of this machine.
 ///
 /// ```
 /// # use zarr_traits::{codec::*, *};
@@ -28,7 +28,8 @@ use crate::scratch::Scratch;
 /// ```
 ///
 /// # Errors
-/// [`CodecErrorKind::Unsupported`] when elements of `repr` have not `D` bytes, and that of `encode` for the fill value.
+/// [`CodecErrorKind::Unsupported`] if the elements have other sizes than `D` and `E`; errors of `encode` for the fill
+/// value.
 pub fn elementwise<const D: usize, const E: usize>(
     repr: &Repr,
     encoded: DataType,
@@ -37,7 +38,7 @@ pub fn elementwise<const D: usize, const E: usize>(
 ) -> CodecResult<Codec> {
     for (data_type, size) in [(&repr.data_type, D), (&encoded, E)] {
         if data_type.size() != Some(size) {
-            let message = format!("it works on elements of {size} bytes, those of {data_type} are others");
+            let message = format!("it needs elements of {size} bytes, {data_type} has another size");
             return Err(CodecError::new(CodecErrorKind::Unsupported, message));
         }
     }

@@ -57,7 +57,7 @@ unwrapping! {
 }
 
 impl Answer {
-    /// Nothing, for [`Done`](Self::Done).
+    /// Checks that the answer is [`Done`](Self::Done).
     ///
     /// # Errors
     /// [`StoreErrorKind::Io`] for the answer to another operation: the store breaks its contract.
@@ -69,7 +69,7 @@ impl Answer {
     }
 
     fn unexpected(&self) -> StoreError {
-        let message = format!("the store has answered another operation than it was asked for: {self:?}");
+        let message = format!("the store returned the answer to another operation: {self:?}");
         StoreError::new(StoreErrorKind::Io, message)
     }
 }
@@ -78,15 +78,15 @@ impl Answer {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ObjectMeta {
-    /// The size of the whole object in bytes. The answer to [`Op::Head`](super::Op::Head) always has it, other answers
-    /// have it where the store knows it.
+    /// The size of the whole object in bytes. The answer to [`Op::Head`](super::Op::Head) always has it; other answers
+    /// have it if the store knows it.
     pub size: Option<u64>,
-    /// The version, if it was asked for and the store has versions.
+    /// The version, if it was requested and the store has versions.
     pub version: Option<Version>,
 }
 
 impl ObjectMeta {
-    /// An object of this size and version.
+    /// Builds the metadata of an object.
     pub fn new(size: impl Into<Option<u64>>, version: Option<Version>) -> Self {
         Self { size: size.into(), version }
     }
@@ -98,17 +98,17 @@ impl ObjectMeta {
 pub struct Listed {
     /// The key.
     pub key: Key,
-    /// The size and version, where the store lists them.
+    /// The size and version, if the store lists them.
     pub meta: ObjectMeta,
 }
 
 impl Listed {
-    /// An object of which only the key is known.
+    /// Builds an entry for which only the key is known.
     pub fn new(key: Key) -> Self {
         Self { key, meta: ObjectMeta::default() }
     }
 
-    /// The same object under another key: for a layer that changes keys.
+    /// Returns the entry with another key, for a layer that changes keys.
     #[must_use]
     pub fn at(self, key: Key) -> Self {
         Self { key, ..self }
@@ -140,7 +140,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// A page.
+    /// Builds a page.
     pub fn new(entries: Vec<Listed>, more: bool) -> Self {
         Self { entries, more }
     }
@@ -151,7 +151,7 @@ impl Page {
     }
 }
 
-/// What lies directly below a prefix.
+/// The objects and prefixes directly below a prefix.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Dir {
@@ -162,18 +162,18 @@ pub struct Dir {
 }
 
 impl Dir {
-    /// A directory.
+    /// Builds a directory.
     pub fn new(objects: Vec<Listed>, prefixes: Vec<Prefix>) -> Self {
         Self { objects, prefixes }
     }
 }
 
-/// The outcome of a write. A conflict is a value: `?` cannot lose it.
+/// The outcome of a write. A conflict is a value, not an error, so `?` cannot discard it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 #[must_use]
 pub enum Outcome {
-    /// The write was applied. The new version, where the store reports one.
+    /// The write was applied. Holds the new version, if the store reports one.
     Done(Option<Version>),
     /// The condition did not hold. Nothing was changed.
     Conflict,

@@ -8,11 +8,11 @@ use zarr_strided::zeroed;
 use crate::error::{StoreError, StoreErrorKind, StoreResult};
 use crate::range::ByteRange;
 
-/// Receives the bytes of a [`Read`](super::Read), at most as many as its limit.
+/// Receives the bytes of a [`Read`](super::Read), up to a limit.
 ///
-/// A store either appends bytes to the buffer ([`grow`](Self::grow), [`append`](Self::append)), or hands over memory that
-/// it holds already ([`share`](Self::share)), which copies nothing. The buffer refuses what exceeds its limit before it
-/// takes memory for it.
+/// A store either appends bytes to the buffer ([`grow`](Self::grow), [`append`](Self::append)) or passes on memory that
+/// it already has, without a copy ([`share`](Self::share)). The buffer refuses bytes above its limit before it
+/// allocates memory for them.
 ///
 /// ```
 /// # use zarr_traits::{StoreErrorKind, store::ReadBuffer};
@@ -25,43 +25,44 @@ use crate::range::ByteRange;
 pub struct ReadBuffer {
     limit: u64,
     expected: u64,
-    /// Initialised memory, of which the first `len` bytes were read.
+    /// Initialised memory. Its first `len` bytes are the content.
     memory: Vec<u8>,
     len: usize,
-    /// The ranges, where the store shares its memory; nothing is in ours then.
+    /// The ranges, if the store shares its memory. `len` is then 0.
     shared: Vec<Bytes>,
 }
 
-/// What a read has left in a [`ReadBuffer`].
+/// The content of a [`ReadBuffer`] after a read.
 pub enum Stored {
     /// The first `len` bytes of `memory`: all ranges, one after the other.
     Memory {
-        /// Initialised memory, which is longer than what was read if it was used before.
+        /// Initialised memory; it may be longer than `len`.
         memory: Vec<u8>,
-        /// How many bytes were read.
+        /// The number of bytes read.
         len: usize,
     },
     /// Memory of the store.
     Shared {
         /// One value per range.
         parts: Vec<Bytes>,
-        /// The memory of the buffer, which was not used.
+        /// The unused memory of the buffer.
         memory: Vec<u8>,
     },
 }
 
 impl ReadBuffer {
-    /// An empty buffer for at most `limit` bytes.
+    /// Returns an empty buffer for at most `limit` bytes.
     pub fn new(limit: u64) -> Self {
         Self::reusing(Vec::new(), limit)
     }
 
-    /// An empty buffer for at most `limit` bytes, which overwrites `memory` before it takes more.
+    /// Returns an empty buffer for at most `limit` bytes that reuses `memory` before it allocates more.
     pub fn reusing(memory: Vec<u8>, limit: u64) -> Self {
         Self { limit, expected: 0, memory, len: 0, shared: Vec::new() }
     }
 
-    /// Tells the store how many bytes the reader expects, which saves it from asking for the size. The limit stays.
+    /// Tells the store how many bytes the reader expects, so that it need not ask for the size. The limit does not
+    /// change.
     #[must_use]
     pub fn expecting(mut self, bytes: u64) -> Self {
         self.expected = bytes.min(self.limit);
@@ -88,11 +89,10 @@ impl ReadBuffer {
         self.len() == 0
     }
 
-    /// Appends `bytes` bytes and returns them, to be overwritten. What they hold is unspecified.
+    /// Appends `bytes` bytes of unspecified content and returns them to be overwritten.
     ///
     /// # Errors
-    /// [`StoreErrorKind::TooLarge`] when the limit would be exceeded; [`StoreErrorKind::LimitExceeded`] when there is no
-    /// memory.
+    /// [`StoreErrorKind::TooLarge`] above the limit; [`StoreErrorKind::LimitExceeded`] if there is not enough memory.
     pub fn grow(&mut self, bytes: u64) -> StoreResult<&mut [u8]> {
         let added = self.checked(bytes)?;
         let start = self.extend(added)?;
@@ -108,10 +108,10 @@ impl ReadBuffer {
         Ok(())
     }
 
-    /// Hands over a range that the store has in memory. A store shares either all ranges of a read or none.
+    /// Adds a range that the store has in memory. A store shares either all ranges of a read or none.
     ///
     /// # Errors
-    /// [`StoreErrorKind::TooLarge`] when the limit would be exceeded.
+    /// [`StoreErrorKind::TooLarge`] above the limit.
     pub fn share(&mut self, bytes: Bytes) -> StoreResult<()> {
         self.checked(bytes.len() as u64)?;
         if self.len > 0 {
@@ -137,13 +137,13 @@ impl ReadBuffer {
         self.shared.clear();
     }
 
-    /// What was read, as the store has left it.
+    /// Returns the content as the store left it.
     pub fn into_stored(self) -> Stored {
         let Self { memory, len, shared: parts, .. } = self;
         if parts.is_empty() { Stored::Memory { memory, len } } else { Stored::Shared { parts, memory } }
     }
 
-    /// All bytes, one range after the other. Several shared ranges are copied into one.
+    /// Returns all bytes, one range after the other. Several shared ranges are copied into one value.
     pub fn into_bytes(self) -> Bytes {
         match self.into_stored() {
             Stored::Memory { memory, len } => Bytes::from(memory).slice(..len),
@@ -152,8 +152,8 @@ impl ReadBuffer {
         }
     }
 
-    /// The bytes of each of `ranges`, which were read from an object of `size` bytes, as far as that is known. `None` if
-    /// the content does not have the lengths of the ranges: the store breaks its contract.
+    /// Returns the bytes of each of `ranges`. `size` is the size of the object, if known. Returns `None` if the content
+    /// does not have the lengths of the ranges: then the store breaks its contract.
     pub fn parts(&self, ranges: &[ByteRange], size: Option<u64>) -> Option<Vec<&[u8]>> {
         if !self.shared.is_empty() {
             return are_of(&self.shared, ranges, size).then(|| self.shared.iter().map(|p| &p[..]).collect());
@@ -163,7 +163,7 @@ impl ReadBuffer {
         lengths(ranges, size, self.len)?.into_iter().map(cut).collect()
     }
 
-    /// As [`parts`](Self::parts), to be shared.
+    /// As [`parts`](Self::parts), without a copy.
     pub fn into_parts(self, ranges: &[ByteRange], size: Option<u64>) -> Option<Vec<Bytes>> {
         match self.into_stored() {
             Stored::Shared { parts, .. } => are_of(&parts, ranges, size).then_some(parts),
@@ -175,7 +175,7 @@ impl ReadBuffer {
         }
     }
 
-    /// `bytes` more, as a number of memory, if they keep within the limit.
+    /// Returns `bytes` as `usize` if the content then stays within the limit.
     fn checked(&self, bytes: u64) -> StoreResult<usize> {
         let total = (self.len() as u64).saturating_add(bytes);
         if total > self.limit {
@@ -184,29 +184,29 @@ impl ReadBuffer {
         usize::try_from(bytes).map_err(|_| no_memory(bytes))
     }
 
-    /// The error of a store that knows beforehand that the object, of `size` bytes, exceeds the limit.
+    /// Returns the error of a store that sees in advance that an object of `size` bytes exceeds the limit.
     pub fn too_large(&self, size: Option<u64>) -> StoreError {
         let limit = self.limit;
         let message = match size {
             Some(size) => format!("the object has {size} bytes, at most {limit} are accepted"),
-            None => format!("the store returns more than {limit} bytes, which is the most that is accepted"),
+            None => format!("the store returns more than the accepted {limit} bytes"),
         };
         StoreError::new(StoreErrorKind::TooLarge { size }, message)
     }
 
-    /// Makes the content `added` bytes longer, and returns where they begin.
+    /// Makes the content `added` bytes longer and returns the start of the added bytes.
     fn extend(&mut self, added: usize) -> StoreResult<usize> {
         if !self.shared.is_empty() {
-            // A store that shares some ranges and appends others: rare, and right.
+            // A store that shares some ranges and appends others: rare, but correct.
             let memory = std::mem::take(&mut self.shared).concat();
             (self.len, self.memory) = (memory.len(), memory);
         }
         let (start, end) = (self.len, self.len + added);
         if self.memory.len() < end {
             let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
-            // At least twice as much each time: many small pieces cost one copy each on average.
+            // Double the size each time: many small pieces then cost one copy each on average.
             let to = self.memory.len().saturating_mul(2).min(limit).max(end);
-            // The system hands out zeroed memory for less than it costs to zero it.
+            // Zeroed memory from the system is cheaper than zeroing.
             let mut larger = zeroed::<u8>(to).map_err(|_| no_memory(to as u64))?;
             larger[..start].copy_from_slice(&self.memory[..start]);
             self.memory = larger;
@@ -216,13 +216,13 @@ impl ReadBuffer {
     }
 }
 
-/// Whether `parts` have the lengths of the ranges, as far as those are known.
+/// Whether `parts` have the lengths of the ranges, if those are known.
 fn are_of(parts: &[Bytes], ranges: &[ByteRange], size: Option<u64>) -> bool {
     let fits = |(part, range): (&Bytes, &ByteRange)| length(range, size).is_none_or(|len| len == part.len());
     parts.len() == ranges.len() && parts.iter().zip(ranges).all(fits)
 }
 
-/// How many of `total` bytes each range has.
+/// Returns the length of each range, or `None` if their sum is not `total`.
 fn lengths(ranges: &[ByteRange], size: Option<u64>, total: usize) -> Option<Vec<usize>> {
     let lengths: Vec<usize> = match ranges {
         [range] => vec![length(range, size).unwrap_or(total)],
@@ -232,7 +232,7 @@ fn lengths(ranges: &[ByteRange], size: Option<u64>, total: usize) -> Option<Vec<
     (sum == total).then_some(lengths)
 }
 
-/// The length of a range of an object of `size` bytes, as far as that is known.
+/// Returns the length of a range in an object of `size` bytes, if known.
 fn length(range: &ByteRange, size: Option<u64>) -> Option<usize> {
     let len = match (range, size) {
         (ByteRange::Span { len, .. }, _) => *len,
@@ -265,7 +265,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_beyond_the_limit_is_taken() {
+    fn bytes_above_the_limit_are_refused() {
         let mut buffer = ReadBuffer::new(10);
         assert!(buffer.grow(11).is_err() && buffer.grow(u64::MAX).is_err());
         buffer.grow(6).unwrap().fill(1);
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_used_again_and_shared_parts_are_not_copied() {
+    fn memory_is_reused_and_shared_parts_are_not_copied() {
         let memory = vec![9; 100];
         let address = memory.as_ptr();
         let mut buffer = ReadBuffer::reusing(memory, 1000);

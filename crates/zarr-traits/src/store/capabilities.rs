@@ -1,8 +1,8 @@
-//! What a store can do, and where its futures may be polled.
+//! The operations that a store supports, and where its futures may be polled.
 
 use crate::partial::Hints;
 
-/// What a store can do.
+/// The operations that a store supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Capabilities {
@@ -10,10 +10,10 @@ pub struct Capabilities {
     pub drive: Drive,
     /// [`Op::List`](super::Op::List) and [`Op::ListDir`](super::Op::ListDir) are supported.
     pub list: bool,
-    /// [`Op::Put`](super::Op::Put), [`Op::Delete`](super::Op::Delete), [`Op::DeletePrefix`](super::Op::DeletePrefix) and
-    /// [`Op::Sync`](super::Op::Sync) are supported.
+    /// [`Op::Put`](super::Op::Put), [`Op::Delete`](super::Op::Delete), [`Op::DeletePrefix`](super::Op::DeletePrefix)
+    /// and [`Op::Sync`](super::Op::Sync) are supported.
     pub write: bool,
-    /// A [suffix range](crate::ByteRange::Suffix) takes one request. Otherwise the reader asks for the size first.
+    /// A [suffix range](crate::ByteRange::Suffix) takes one request. Otherwise the reader first asks for the size.
     pub suffix: bool,
     /// [`PutMode::Create`](super::PutMode::Create) is supported.
     pub put_create: bool,
@@ -26,7 +26,8 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// A local store that supports every operation but copies of its own. Set [`copy`](Self::copy) where it makes them.
+    /// Returns the capabilities of a local store that supports every operation but copies of its own. A store that makes
+    /// copies sets [`copy`](Self::copy).
     pub fn inline() -> Self {
         Self {
             drive: Drive::Inline,
@@ -40,8 +41,8 @@ impl Capabilities {
         }
     }
 
-    /// A store behind a network that can be read, listed and written, without conditions. Set the fields for what the
-    /// service offers beyond.
+    /// Returns the capabilities of a store behind a network: reads, listings and unconditional writes. Set further
+    /// fields for services that support more.
     pub fn remote(in_flight: usize, merge_gap: u64) -> Self {
         Self {
             drive: Drive::remote(in_flight, merge_gap),
@@ -53,20 +54,20 @@ impl Capabilities {
         }
     }
 
-    /// The same store without the operations that write.
+    /// Returns the capabilities without the operations that write.
     #[must_use]
     pub fn read_only(self) -> Self {
         Self { write: false, put_create: false, put_if: false, delete_if: false, ..self }
     }
 
-    /// The same store without listings.
+    /// Returns the capabilities without listings.
     #[must_use]
     pub fn without_list(self) -> Self {
         Self { list: false, ..self }
     }
 }
 
-/// Where the futures of a store may be polled. A wrong value makes reads slow, never wrong.
+/// Where the futures of a store may be polled. A wrong value only makes reads slow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Drive {
     /// The futures do their work while they are polled (a file system, memory). The engine polls them on its workers.
@@ -74,21 +75,20 @@ pub enum Drive {
     /// The futures wait for a network. The engine keeps many of them in flight on the caller's task.
     #[non_exhaustive]
     Remote {
-        /// Requests that may be under way at once.
+        /// The number of requests that may be in flight at once.
         in_flight: usize,
-        /// Two ranges at most this many bytes apart are cheaper to read as one.
+        /// The largest gap, in bytes, between two ranges that are cheaper to read as one.
         merge_gap: u64,
     },
 }
 
 impl Drive {
-    /// A store behind a network, with this many requests under way at once. Two ranges at most `merge_gap` bytes apart are
-    /// cheaper to read as one.
+    /// Describes a store behind a network; see the fields of [`Remote`](Self::Remote).
     pub fn remote(in_flight: usize, merge_gap: u64) -> Self {
         Self::Remote { in_flight, merge_gap }
     }
 
-    /// How many requests are worth making at once; 1 for a local store.
+    /// The number of requests worth sending at once; 1 for a local store.
     pub fn in_flight(self) -> usize {
         match self {
             Self::Inline => 1,
@@ -96,7 +96,7 @@ impl Drive {
         }
     }
 
-    /// How parts of objects are best fetched from such a store.
+    /// Returns how to combine reads of parts of objects in such a store.
     pub fn hints(self) -> Hints {
         match self {
             Self::Inline => Hints { gap: 4 << 10, span: 1 << 20, whole: 16 << 10 },

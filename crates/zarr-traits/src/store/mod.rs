@@ -1,13 +1,13 @@
-//! What a store is: one method that answers operations, and a contract of numbered rules. **For store authors.**
+//! The trait of stores: one method that performs operations, and a contract of numbered rules. **For store authors.**
 //!
-//! `zarr-conformance` checks every rule. A store that passes its suite is a store.
+//! `zarr-conformance` checks every rule.
 //!
 //! 1. Futures complete on any executor, also under [`block_on`](crate::block_on) on a bare thread. A store that needs a
 //!    reactor owns one.
 //! 2. An absent key is `None`, for every form of range and every version asked for. Only a key without an object is
 //!    absent: missing permission, a broken connection and a file that is not a regular file are errors.
 //! 3. A value of zero bytes is present.
-//! 4. A read returns its ranges in the order in which they were given. Ranges may overlap, repeat and come in any order.
+//! 4. A read returns its ranges in the order of the request. Ranges may overlap, repeat and come in any order.
 //! 5. A [`Span`](crate::ByteRange::Span) that does not lie inside the object is an error of kind
 //!    [`RangeNotSatisfiable`](crate::StoreErrorKind::RangeNotSatisfiable). It is never cut short.
 //! 6. A [`Suffix`](crate::ByteRange::Suffix) longer than the object returns the whole object.
@@ -20,8 +20,8 @@
 //!     kind [`Uncertain`](crate::StoreErrorKind::Uncertain).
 //! 12. Deleting an absent key succeeds, also when a version was given.
 //! 13. The prefix `a/` covers the key `a/b`. It covers neither `a` nor `ab/c`.
-//! 14. A listing never hides an error. Objects that a store keeps for itself (temporary files, locks) are not listed and
-//!     cannot be read by a key.
+//! 14. A listing never hides an error. Internal objects of a store (temporary files, locks) are not listed and cannot be
+//!     read by a key.
 //! 15. Errors and logs never contain credentials.
 //! 16. A read never holds more than the [limit](ReadBuffer::limit) of its buffer. A larger answer is an error of kind
 //!     [`TooLarge`](crate::StoreErrorKind::TooLarge), raised before the memory for it is taken.
@@ -45,16 +45,15 @@ pub use origin::Origin;
 use crate::error::StoreResult;
 use crate::future::{BoxFuture, MaybeSend, MaybeSync};
 
-/// A store: values of bytes under keys.
+/// A store: byte values under keys.
 ///
-/// A store answers the operations that it supports with the [`Answer`] of that operation, and all others with
-/// [`Op::unsupported`]. Its [capabilities](Self::capabilities) say which those are. A layer changes what it wants to
-/// change and passes the rest on:
+/// A store returns the [`Answer`] of each operation that it supports, and [`Op::unsupported`] for all others. Its
+/// [capabilities](Self::capabilities) state which it supports. A layer changes some operations and passes on the rest:
 ///
 /// ```
 /// use zarr_traits::{BoxFuture, Storage, StoreResult, store::{Answer, Capabilities, Op, Store}};
 ///
-/// /// A store that reports no sync as done before the store below it has done it twice.
+/// A layer that performs each sync twice.
 /// #[derive(Debug)]
 /// struct Careful(Storage);
 ///
@@ -75,13 +74,13 @@ use crate::future::{BoxFuture, MaybeSend, MaybeSync};
 /// }
 /// ```
 pub trait Store: Debug + MaybeSend + MaybeSync + 'static {
-    /// What this store can do.
+    /// The operations that this store supports.
     fn capabilities(&self) -> Capabilities;
 
     /// Performs one operation.
     ///
     /// # Errors
-    /// As the [contract](self) says; an operation that the store does not know is
-    /// [`Unsupported`](crate::StoreErrorKind::Unsupported).
+    /// As the [contract](self) states; [`Unsupported`](crate::StoreErrorKind::Unsupported) for an operation that the
+    /// store does not know.
     fn call<'a>(&'a self, op: Op<'a>) -> BoxFuture<'a, StoreResult<Answer>>;
 }

@@ -10,8 +10,8 @@ use crate::key::{Key, Prefix};
 use crate::range::ByteRange;
 use crate::version::Version;
 
-/// One operation on a store. Operations and their fields may be added: a store answers what it does not know with
-/// [`unsupported`](Self::unsupported), a layer passes it on.
+/// One operation on a store. Later versions may add operations and fields. For an operation that it does not know, a
+/// store returns [`unsupported`](Self::unsupported) and a layer passes it on.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Op<'a> {
@@ -21,7 +21,7 @@ pub enum Op<'a> {
     Head(Head<'a>),
     /// Lists the keys below a prefix, one page of them. Answered by [`Answer::List`].
     List(List<'a>),
-    /// Lists what lies directly below a prefix. Answered by [`Answer::ListDir`].
+    /// Lists the objects and prefixes directly below a prefix. Answered by [`Answer::ListDir`].
     ListDir(ListDir<'a>),
     /// Stores a value. Answered by [`Answer::Write`].
     Put(Put<'a>),
@@ -38,7 +38,7 @@ pub enum Op<'a> {
 }
 
 impl<'a> Op<'a> {
-    /// The same operation, borrowed for a shorter time: for a layer that performs it more than once.
+    /// Returns the same operation, borrowed for a shorter time, for a layer that performs it more than once.
     pub fn reborrow(&mut self) -> Op<'_> {
         match self {
             Self::Read(read) => Op::Read(Read { into: &mut *read.into, ..*read }),
@@ -64,7 +64,7 @@ impl<'a> Op<'a> {
         matches!(self, Self::List(_) | Self::ListDir(_))
     }
 
-    /// The key or prefix of the operation; empty for one that concerns the whole store.
+    /// The key or prefix of the operation; empty if it concerns the whole store.
     pub fn target(&self) -> &'a str {
         match self {
             Self::Read(read) => read.key.as_str(),
@@ -80,7 +80,7 @@ impl<'a> Op<'a> {
         }
     }
 
-    /// The error of a store that does not support this operation.
+    /// Returns the error of a store that does not support this operation.
     ///
     /// # Errors
     /// Always, of kind [`StoreErrorKind::Unsupported`].
@@ -94,15 +94,15 @@ impl<'a> Op<'a> {
     }
 }
 
-/// Which version a read wants.
+/// The version that a read requests.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum ReadVersion<'a> {
-    /// Any; it need not be reported.
+    /// Any version; it need not be reported.
     Any,
-    /// Any; it is reported, for a later [`Pinned`](Self::Pinned) read or [`PutMode::IfUnchanged`].
+    /// Any version; it is reported, for a later [`Pinned`](Self::Pinned) read or [`PutMode::IfUnchanged`].
     Report,
-    /// Exactly this one; it is reported.
+    /// Exactly this version; it is reported.
     Pinned(&'a Version),
 }
 
@@ -112,11 +112,11 @@ pub enum ReadVersion<'a> {
 pub struct Read<'a> {
     /// The key of the object.
     pub key: &'a Key,
-    /// The ranges, whose bytes are appended to the buffer in this order.
+    /// The ranges. Their bytes are appended to the buffer in this order.
     pub ranges: &'a [ByteRange],
-    /// Which version is wanted.
+    /// The requested version.
     pub version: ReadVersion<'a>,
-    /// Receives the bytes; it is empty when the store gets it. Its content is unspecified after an error.
+    /// Receives the bytes. It is empty when the store gets it; its content is unspecified after an error.
     pub into: &'a mut ReadBuffer,
 }
 
@@ -126,7 +126,7 @@ impl<'a> Read<'a> {
         Self { key, ranges, version: ReadVersion::Any, into }
     }
 
-    /// The same read of another key: for a layer that changes keys.
+    /// Returns the same read of another key, for a layer that changes keys.
     #[must_use]
     pub fn at<'b>(self, key: &'b Key) -> Read<'b>
     where
@@ -135,18 +135,18 @@ impl<'a> Read<'a> {
         Read { key, ..self }
     }
 
-    /// Wants this version.
+    /// Sets the requested version.
     #[must_use]
     pub fn version(self, version: ReadVersion<'a>) -> Self {
         Self { version, ..self }
     }
 
-    /// The answer of a store that holds the whole `value`: the ranges share its memory. `version` is the version of the
-    /// value, if the store has versions.
+    /// Returns the answer of a store that has the whole `value` in memory. The ranges share its memory. `version` is
+    /// the version of the value, if the store has versions.
     ///
     /// # Errors
-    /// [`StoreErrorKind::RangeNotSatisfiable`]; [`StoreErrorKind::Changed`] when another version is wanted;
-    /// [`StoreErrorKind::TooLarge`] when the ranges exceed the limit of the buffer. All name the key.
+    /// All name the key. [`StoreErrorKind::RangeNotSatisfiable`]; [`StoreErrorKind::Changed`] if another version is
+    /// requested; [`StoreErrorKind::TooLarge`] if the ranges exceed the limit of the buffer.
     pub fn answer(self, value: &Bytes, version: Option<Version>) -> StoreResult<Answer> {
         let key = self.key;
         self.share(value, version).map(|meta| Answer::Read(Some(meta))).map_err(|e| e.with_key(key))
@@ -154,7 +154,7 @@ impl<'a> Read<'a> {
 
     fn share(self, value: &Bytes, version: Option<Version>) -> StoreResult<ObjectMeta> {
         if matches!(self.version, ReadVersion::Pinned(wanted) if version.as_ref() != Some(wanted)) {
-            let message = "the object is no longer the version asked for";
+            let message = "the object is no longer the requested version";
             return Err(StoreError::new(StoreErrorKind::Changed, message));
         }
         for range in self.ranges {
@@ -189,7 +189,7 @@ impl<'a> Head<'a> {
 pub struct List<'a> {
     /// The prefix.
     pub prefix: &'a Prefix,
-    /// Only keys that come after this one, in the order of their bytes.
+    /// Only keys after this one, in the order of their bytes.
     pub after: Option<&'a Key>,
 }
 
@@ -199,13 +199,13 @@ impl<'a> List<'a> {
         Self { prefix, after: None }
     }
 
-    /// Lists only keys that come after this one.
+    /// Lists only keys after this one.
     #[must_use]
     pub fn after(self, after: Option<&'a Key>) -> Self {
         Self { after, ..self }
     }
 
-    /// The answer of a store that holds all of its `keys`, in ascending order: one page.
+    /// Returns the answer, one page, of a store that has all its `keys` in memory, in ascending order.
     pub fn answer<'k>(self, keys: impl IntoIterator<Item = &'k Key>) -> Answer {
         let wanted =
             |key: &&Key| self.prefix.strip(key).is_some() && self.after.is_none_or(|after| *key > after);
@@ -214,7 +214,7 @@ impl<'a> List<'a> {
     }
 }
 
-/// Lists what lies directly below a prefix.
+/// Lists the objects and prefixes directly below a prefix.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ListDir<'a> {
@@ -223,12 +223,12 @@ pub struct ListDir<'a> {
 }
 
 impl<'a> ListDir<'a> {
-    /// Lists what lies directly below `prefix`.
+    /// Lists the objects and prefixes directly below `prefix`.
     pub fn new(prefix: &'a Prefix) -> Self {
         Self { prefix }
     }
 
-    /// The answer of a store that holds all of its `keys`, in ascending order.
+    /// Returns the answer of a store that has all its `keys` in memory, in ascending order.
     ///
     /// # Errors
     /// None for keys that a store can hold.
@@ -250,11 +250,11 @@ impl<'a> ListDir<'a> {
     }
 }
 
-/// On what condition a value is stored.
+/// The condition for a put.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum PutMode<'a> {
-    /// In any case.
+    /// No condition.
     Replace,
     /// Only if there is no object at the key.
     Create,
@@ -268,9 +268,9 @@ pub enum PutMode<'a> {
 pub struct Put<'a> {
     /// The key of the object.
     pub key: &'a Key,
-    /// The value, as parts that follow each other.
+    /// The value, as consecutive parts.
     pub parts: &'a [Bytes],
-    /// On what condition.
+    /// The condition.
     pub mode: PutMode<'a>,
 }
 
@@ -280,7 +280,7 @@ impl<'a> Put<'a> {
         Self { key, parts, mode }
     }
 
-    /// The same put at another key: for a layer that changes keys.
+    /// Returns the same put at another key, for a layer that changes keys.
     #[must_use]
     pub fn at<'b>(self, key: &'b Key) -> Put<'b>
     where
@@ -299,7 +299,7 @@ impl<'a> Put<'a> {
         self.len() == 0
     }
 
-    /// The error of a store that does not know this mode.
+    /// Returns the error of a store that does not support this mode.
     ///
     /// # Errors
     /// Always, of kind [`StoreErrorKind::Unsupported`].
@@ -320,12 +320,12 @@ pub struct Delete<'a> {
 }
 
 impl<'a> Delete<'a> {
-    /// Deletes the object at `key`, in any version.
+    /// Deletes any version of the object at `key`.
     pub fn new(key: &'a Key) -> Self {
         Self { key, version: None }
     }
 
-    /// The same delete of another key: for a layer that changes keys.
+    /// Returns the same delete of another key, for a layer that changes keys.
     #[must_use]
     pub fn at<'b>(self, key: &'b Key) -> Delete<'b>
     where

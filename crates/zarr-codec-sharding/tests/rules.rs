@@ -1,4 +1,4 @@
-//! The rows of checklist D.7.
+//! The rules of section D.7.
 #![allow(clippy::unwrap_used, reason = "tests only")]
 
 mod common;
@@ -28,12 +28,12 @@ fn start() -> Vec<u8> {
     ))
 }
 
-/// Inner chunks of one `uint8`.
+/// Returns codecs with inner chunks of one `uint8`.
 fn plain(location: &str) -> Value {
     json!([sharding(&[1], &json!(["bytes"]), &checked(), location)])
 }
 
-/// The same with an index without a checksum, and the shard of `entries` and `data` for it.
+/// Returns the same codecs with an index without a checksum, and the shard of `entries` and `data` for them.
 fn unchecked(location: &str, data: &[u8], entries: &[[u64; 2]]) -> (Value, Vec<u8>) {
     let codecs = json!([sharding(&[1], &json!(["bytes"]), &json!([bytes("little")]), location)]);
     let index: Vec<u8> = entries.iter().flatten().flat_map(|n| n.to_le_bytes()).collect();
@@ -58,7 +58,8 @@ fn with(member: &str, value: Value) -> Value {
 }
 
 #[test]
-fn d7_t1_t2_t3_golden_bytes() {
+fn shards_are_encoded_to_the_golden_bytes() {
+    // rules D7.t1 to D7.t3
     for (codecs, encoded) in
         [(plain("end"), end()), (without("index_location"), end()), (plain("start"), start())]
     {
@@ -70,16 +71,17 @@ fn d7_t1_t2_t3_golden_bytes() {
             assert_eq!(decode_part(&chain, &[4], &part, &encoded).unwrap(), [*element]);
             assert_eq!(partial(&chain, &[4], &part, &encoded).unwrap().unwrap().0, [*element]);
         }
-        assert_eq!(chain.encoded_size(&[4]), EncodedSize::AtMost(4 + 68)); // D7.16
+        assert_eq!(chain.encoded_size(&[4]), EncodedSize::AtMost(4 + 68)); // rule D7.16
     }
 }
 
 #[test]
-fn d7_10_a_partial_read_wants_the_index_and_then_only_what_it_touches() {
+fn a_partial_read_reads_the_index_and_then_only_touched_inner_chunks() {
+    // rule D7.10
     let whole = chain(&plain("end"), "uint8", &[0], 1);
     for most in [Region::whole(&[4]), region(1, 3)] {
         let (_, asked) = partial(&whole, &[4], &most, &end()).unwrap().unwrap();
-        assert_eq!(asked.index, [ByteRange::All], "most of it: the object is taken whole");
+        assert_eq!(asked.index, [ByteRange::All], "for most of the shard the object is read whole");
     }
     let (_, asked) = partial(&whole, &[4], &region(1, 2), &end()).unwrap().unwrap();
     assert_eq!(asked, Asked { index: vec![ByteRange::Suffix(68)], pieces: vec![(1, 1)] });
@@ -88,11 +90,12 @@ fn d7_10_a_partial_read_wants_the_index_and_then_only_what_it_touches() {
     assert_eq!(asked.index, [ByteRange::Span { offset: 0, len: 68 }]);
     assert_eq!(asked.pieces, [(0x44, 1)]);
     let (_, asked) = partial(&chain, &[4], &region(2, 0), &start()).unwrap().unwrap();
-    assert_eq!(asked, Asked::default(), "nothing wanted, nothing read");
+    assert_eq!(asked, Asked::default(), "an empty part reads nothing");
 }
 
 #[test]
-fn d7_t4_all_three_members_are_required() {
+fn all_three_members_are_required() {
+    // rule D7.t4
     for member in ["chunk_shape", "codecs", "index_codecs"] {
         let e = refused(&without(member), 1);
         assert_eq!(e.kind(), CodecErrorKind::Configuration);
@@ -114,7 +117,8 @@ fn d7_t4_all_three_members_are_required() {
 }
 
 #[test]
-fn d7_1_inner_errors_and_notes_say_where_in_the_document() {
+fn errors_and_notes_of_inner_codecs_have_a_pointer() {
+    // rule D7.1
     let e = refused(&with("codecs", json!([{"name": "bytes", "configuration": {"endian": "?"}}])), 1);
     assert_eq!(e.pointer(), "/0/configuration/codecs/0/configuration/endian");
     let e = refused(&with("codecs", json!(["bytes", "nobody"])), 1);
@@ -122,8 +126,8 @@ fn d7_1_inner_errors_and_notes_say_where_in_the_document() {
     for (bad, pointer) in [
         (json!([7]), ""),
         (json!([{}]), "/name"),
-        (json!([{"name": "bytes", "configuration": null}]), "/configuration"), // A20
-        (json!([{"name": "bytes", "must_understand": 0}]), "/must_understand"), // A.t58
+        (json!([{"name": "bytes", "configuration": null}]), "/configuration"), // rule A20
+        (json!([{"name": "bytes", "must_understand": 0}]), "/must_understand"), // rule A.t58
     ] {
         let e = refused(&with("index_codecs", bad), 1);
         assert_eq!(e.pointer(), format!("/0/configuration/index_codecs/0{pointer}"));
@@ -141,7 +145,7 @@ fn d7_1_inner_errors_and_notes_say_where_in_the_document() {
         "/0/configuration/z",
     ];
     assert_eq!(pointers, expected);
-    let waived = with("codecs", json!(["bytes", {"name": "nobody", "must_understand": false}])); // A.t54
+    let waived = with("codecs", json!(["bytes", {"name": "nobody", "must_understand": false}])); // rule A.t54
     let (chain, notes) = Opening::default().open(&waived, "uint8", &[0], 1).unwrap();
     assert_eq!(
         (&*notes[0].pointer, chain.skipped()),
@@ -154,7 +158,8 @@ fn d7_1_inner_errors_and_notes_say_where_in_the_document() {
 }
 
 #[test]
-fn d7_t5_a_big_endian_index_without_checksum() {
+fn an_index_may_be_big_endian_and_without_checksum() {
+    // rule D7.t5
     let codecs = json!([sharding(&[1], &json!(["bytes"]), &json!([bytes("big")]), "end")]);
     let chain = chain(&codecs, "uint8", &[0], 1);
     let encoded = hex(&format!(
@@ -165,7 +170,8 @@ fn d7_t5_a_big_endian_index_without_checksum() {
 }
 
 #[test]
-fn d7_4_a_transposed_index() {
+fn an_index_may_be_transposed() {
+    // rule D7.4
     let codecs =
         json!([sharding(&[1], &json!(["bytes"]), &json!([transpose(&[1, 0]), bytes("little")]), "end")]);
     let chain = chain(&codecs, "uint8", &[0], 1);
@@ -180,7 +186,8 @@ fn d7_4_a_transposed_index() {
 }
 
 #[test]
-fn d7_t6_an_index_of_unknown_size_is_refused() {
+fn an_index_of_unknown_size_is_refused() {
+    // rule D7.t6
     let gzip = json!({"name": "gzip", "configuration": {"level": 1}});
     let inside = sharding(&[1, 1], &json!([bytes("little")]), &checked(), "end");
     for bad in [json!([bytes("little"), gzip]), json!([inside])] {
@@ -191,7 +198,8 @@ fn d7_t6_an_index_of_unknown_size_is_refused() {
 }
 
 #[test]
-fn d7_t7_a_damaged_index() {
+fn a_damaged_index_fails_its_checksum() {
+    // rule D7.t7
     for (codecs, mut encoded) in [(plain("end"), end()), (plain("start"), start())] {
         let chain = chain(&codecs, "uint8", &[0], 1);
         let at = if codecs == plain("end") { 2 + 20 } else { 20 };
@@ -211,7 +219,8 @@ fn d7_t7_a_damaged_index() {
 }
 
 #[test]
-fn d7_t8_t9_shapes_that_do_not_fit() {
+fn shapes_of_inner_chunks_must_divide_the_shard() {
+    // rules D7.t8 and D7.t9
     let chain = chain(&with("chunk_shape", json!([3])), "uint8", &[0], 1);
     assert!(chain.check_shape(&[6]).is_ok());
     let e = chain.check_shape(&[2]).unwrap_err();
@@ -229,7 +238,7 @@ fn d7_t8_t9_shapes_that_do_not_fit() {
         assert_eq!(e.kind(), CodecErrorKind::Configuration);
         assert_eq!(e.pointer(), "/0/configuration/chunk_shape");
     }
-    // of a shard in a shard it is known at once
+    // the shape of a shard in a shard is checked when the chain is built
     let e = refused(&json!([sharding(&[2], &plain("end"), &checked(), "end")]), 2);
     assert_eq!(e.pointer(), "/0/configuration/chunk_shape");
     let inside = json!([sharding(&[3], &json!(["bytes"]), &checked(), "end")]);
@@ -238,9 +247,10 @@ fn d7_t8_t9_shapes_that_do_not_fit() {
 }
 
 #[test]
-fn d7_2_d_9e_inner_chunks_are_in_the_shape_that_reaches_them() {
+fn inner_chunks_divide_the_shape_that_reaches_the_codec() {
+    // rules D7.2 and D.9e
     let reshape = |shape: Value| json!({"name": "reshape", "configuration": {"shape": shape}});
-    // 2 x 3 x 4 as 6 x 4, that as 4 x 6, in shards of inner chunks 2 x 3, each stored as a row of 6
+    // 2 x 3 x 4 becomes 6 x 4, then 4 x 6, then a shard with inner chunks of 2 x 3, each stored as a row of 6
     let inner = json!([transpose(&[1, 0]), reshape(json!([-1])), "bytes"]);
     let codecs = json!([
         reshape(json!([[0, 1], [2]])),
@@ -250,10 +260,10 @@ fn d7_2_d_9e_inner_chunks_are_in_the_shape_that_reaches_them() {
     let (chain, elements) = (chain(&codecs, "uint8", &[0], 3), Vec::from_iter(0..24));
     let (shape, count) = ([2, 3, 4], 4_usize);
     assert!(chain.check_shape(&shape).is_ok());
-    assert!(chain.check_shape(&[2, 1, 4]).is_err(), "6 x 4 has become 2 x 4");
+    assert!(chain.check_shape(&[2, 1, 4]).is_err(), "the shape becomes 2 x 4 instead of 6 x 4");
     let encoded = encode(&chain, &shape, &elements);
     assert_eq!(encoded.len(), 24 + 16 * count);
-    // inner chunk [0, 0]: columns 0 and 1 of rows 0 to 2; its transpose is three rows of two
+    // inner chunk [0, 0]: columns 0 and 1 of rows 0 to 2; its transpose has three rows of two
     assert_eq!(encoded[..6], [0, 1, 4, 5, 8, 9]);
     assert_eq!(encoded[6..12], [12, 13, 16, 17, 20, 21]);
     assert_eq!(decode(&chain, &shape, &encoded).unwrap(), elements);
@@ -267,7 +277,8 @@ fn d7_2_d_9e_inner_chunks_are_in_the_shape_that_reaches_them() {
 }
 
 #[test]
-fn d7_t10_codecs_after_sharding_read_the_object_whole() {
+fn with_codecs_after_sharding_the_object_is_read_whole() {
+    // rule D7.t10
     for after in [json!({"name": "gzip", "configuration": {"level": 1}}), json!("crc32c")] {
         let mut codecs = plain("end");
         codecs.as_array_mut().unwrap().push(after);
@@ -280,7 +291,8 @@ fn d7_t10_codecs_after_sharding_read_the_object_whole() {
 }
 
 #[test]
-fn d7_t11_nested_to_the_depth_of_the_limit() {
+fn shards_nest_up_to_the_limit() {
+    // rule D7.t11
     let nested = |depth| {
         let mut codecs = json!(["bytes"]);
         for _ in 0..depth {
@@ -301,7 +313,8 @@ fn d7_t11_nested_to_the_depth_of_the_limit() {
 }
 
 #[test]
-fn d7_t12_no_dimensions() {
+fn a_shard_may_have_no_dimensions() {
+    // rule D7.t12
     let codecs = json!([sharding(&[], &json!(["bytes"]), &checked(), "end")]);
     let chain = chain(&codecs, "uint8", &[0], 0);
     let encoded = encode(&chain, &[], &[5]);
@@ -313,7 +326,8 @@ fn d7_t12_no_dimensions() {
 }
 
 #[test]
-fn l90_a_shard_without_elements_is_an_index_without_entries() {
+fn a_shard_without_elements_is_an_index_without_entries() {
+    // rule L90
     let chain = chain(&plain("end"), "uint8", &[0], 1);
     let encoded = encode(&chain, &[0], &[]);
     assert_eq!(encoded, [0; 4]);
@@ -322,7 +336,8 @@ fn l90_a_shard_without_elements_is_an_index_without_entries() {
 }
 
 #[test]
-fn d7_t13_a_short_object_is_corrupt_and_never_fill() {
+fn a_short_object_is_corrupt_and_never_fill_values() {
+    // rule D7.t13
     for location in ["end", "start"] {
         let chain = chain(&plain(location), "uint8", &[0], 1);
         for len in [0, 1, 67] {
@@ -339,7 +354,7 @@ fn d7_t13_a_short_object_is_corrupt_and_never_fill() {
     }
 }
 
-/// Chunk 1 is broken and says `why`; the others are as good as ever.
+/// Checks that inner chunk 1 fails with a message that contains `why`, and that all others are read.
 fn broken(location: &str, entry: [u64; 2], why: &str) {
     let base = if location == "start" { 64 } else { 0 };
     let missing = [u64::MAX; 2];
@@ -364,14 +379,15 @@ fn broken(location: &str, entry: [u64; 2], why: &str) {
 }
 
 #[test]
-fn d7_t14_t15_t16_a_broken_entry_fails_its_inner_chunk_only() {
+fn an_invalid_entry_fails_only_its_inner_chunk() {
+    // rules D7.t14 to D7.t16
     const MAX: u64 = u64::MAX;
     for location in ["end", "start"] {
         for entry in [[MAX, 1], [MAX, 0], [0, MAX], [64, MAX]] {
-            broken(location, entry, "half"); // D7.t15
+            broken(location, entry, "both numbers are 2^64 - 1"); // rule D7.t15
         }
         for entry in [[MAX - 1, 2], [1 << 63, 1 << 63], [70, MAX - 1]] {
-            broken(location, entry, "2^64"); // D7.t16
+            broken(location, entry, "beyond 2^64"); // rule D7.t16
         }
         for entry in [[66, 1], [MAX - 1, 1], [66, 1 << 50], [1 << 63, 1]] {
             broken(location, entry, "outside");
@@ -381,14 +397,15 @@ fn d7_t14_t15_t16_a_broken_entry_fails_its_inner_chunk_only() {
     broken("end", [0, 66], "the index");
     broken("start", [0, 1], "overlap the index");
     broken("start", [63, 1], "overlap the index");
-    broken("end", [0, 0], "got 0 bytes, expected 1"); // D7.t14
+    broken("end", [0, 0], "got 0 bytes, expected 1"); // rule D7.t14
     broken("start", [64, 0], "got 0 bytes, expected 1");
     broken("start", [0, 0], "overlap the index");
     broken("end", [0, 2], "got 2 bytes, expected 1");
 }
 
 #[test]
-fn d7_t17_gaps_any_order_shared_bytes_and_an_old_index_inside() {
+fn gaps_any_order_shared_bytes_and_an_old_index_are_read() {
+    // rule D7.t17
     let old: Vec<u8> = [[0_u64, 1]; 4].iter().flatten().flat_map(|n| n.to_le_bytes()).collect();
     for (location, base) in [("end", 0), ("start", 64)] {
         let data = [&[7, 1, 1, 9, 8][..], &old].concat();
@@ -403,8 +420,9 @@ fn d7_t17_gaps_any_order_shared_bytes_and_an_old_index_inside() {
 }
 
 #[test]
-fn d7_t19_the_index_covers_the_whole_shard() {
-    // shape 5 in shards of 4: the engine pads the second shard with the fill value
+fn the_index_covers_the_whole_shard() {
+    // rule D7.t19
+    // Shape 5 in shards of 4: the engine pads the second shard with the fill value.
     let chain = chain(&plain("end"), "uint8", &[3], 1);
     let encoded = encode(&chain, &[4], &[1, 3, 3, 3]);
     assert_eq!(encoded.len(), 1 + 68);
@@ -412,7 +430,8 @@ fn d7_t19_the_index_covers_the_whole_shard() {
 }
 
 #[test]
-fn d7_15_fill_is_compared_by_its_bits() {
+fn fill_values_are_compared_by_their_bits() {
+    // rule D7.15
     let codecs = json!([sharding(&[1], &json!([bytes("little")]), &checked(), "end")]);
     let nan = f32::from_bits(0x7fc0_0001);
     for (fill, elements, stored) in
@@ -457,7 +476,8 @@ impl ArrayArrayCodec for Plus {
 }
 
 #[test]
-fn d7_t20_the_fill_value_is_that_of_this_place_of_the_chain() {
+fn missing_inner_chunks_have_the_fill_value_at_this_place_of_the_chain() {
+    // rule D7.t20
     const PLUS: Entry = Entry::Codec(CodecEntry::new("test.plus", CodecKind::ArrayArray, |_, repr, _| {
         Ok(Codec::ArrayArray(Arc::new(Plus(repr.clone()))))
     }));
@@ -470,7 +490,8 @@ fn d7_t20_the_fill_value_is_that_of_this_place_of_the_chain() {
 }
 
 #[test]
-fn d7_11_inner_errors_name_the_inner_chunk() {
+fn errors_of_inner_codecs_name_the_inner_chunk() {
+    // rule D7.11
     let codecs = json!([sharding(&[1, 2], &json!(["bytes", "crc32c"]), &checked(), "end")]);
     let chain = chain(&codecs, "uint8", &[0], 2);
     let mut encoded = encode(&chain, &[2, 4], &[1, 2, 3, 4, 5, 6, 7, 8]);
@@ -482,11 +503,12 @@ fn d7_11_inner_errors_name_the_inner_chunk() {
     let lower = Region::new([1, 2], [1, 2]).unwrap();
     assert_eq!(partial(&chain, &[2, 4], &lower, &encoded).unwrap().unwrap().0, [7, 8]);
     let damaged = Region::new([1, 1], [1, 2]).unwrap();
-    assert_eq!(partial(&chain, &[2, 4], &damaged, &encoded).unwrap_err().kind(), CodecErrorKind::Checksum); // Z5
+    assert_eq!(partial(&chain, &[2, 4], &damaged, &encoded).unwrap_err().kind(), CodecErrorKind::Checksum);
 }
 
 #[test]
-fn l102_an_index_larger_than_memory_is_an_error_and_never_allocated() {
+fn an_index_that_exceeds_memory_is_an_error_and_never_allocated() {
+    // rule L102
     let shape = [1 << 40];
     let part = region(5, 1);
     let chain = chain(&plain("end"), "uint8", &[0], 1);
