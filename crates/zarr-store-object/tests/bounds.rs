@@ -121,7 +121,7 @@ fn a_whole_object_is_read_up_to_the_limit() {
         (vec![ByteRange::All, span(0, 10)], 1010, Ok(vec![1000, 10])),
         (vec![ByteRange::All, span(0, 10)], 1009, Err(["1000 bytes", "most"])),
         (vec![ByteRange::All, ByteRange::All], 2000, Ok(vec![1000, 1000])),
-        (vec![ByteRange::All, ByteRange::All], 1999, Err(["1999 bytes", "most"])),
+        (vec![ByteRange::All, ByteRange::All], 1999, Err(["1999 bytes", "limit"])),
         (vec![span(0, 10), span(20, 10)], 20, Ok(vec![10, 10])),
         (vec![span(0, 10), span(20, 10)], 19, Err(["20 bytes", "19"])),
         (vec![ByteRange::Suffix(10)], 10, Ok(vec![10])),
