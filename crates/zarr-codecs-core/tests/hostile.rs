@@ -105,7 +105,7 @@ fn every_truncation_is_an_error() {
         assert_eq!(
             victim.decode(&victim.encoded, &mut scratch).unwrap(),
             victim.elements,
-            "no state stays behind"
+            "errors leave no state"
         );
     }
 }
@@ -133,7 +133,7 @@ fn no_flipped_bit_returns_wrong_elements_with_a_checksum() {
         assert_eq!(
             victim.decode(&victim.encoded, &mut scratch).unwrap(),
             victim.elements,
-            "no state stays behind"
+            "errors leave no state"
         );
     }
 }
