@@ -189,7 +189,7 @@ impl ReadBuffer {
         let limit = self.limit;
         let message = match size {
             Some(size) => format!("the object has {size} bytes, at most {limit} are accepted"),
-            None => format!("the store returns more than the accepted {limit} bytes"),
+            None => format!("the store returns more than {limit} bytes, the accepted maximum"),
         };
         StoreError::new(StoreErrorKind::TooLarge { size }, message)
     }
