@@ -17,7 +17,7 @@ use crate::{Destination, Dims, StridedError};
 /// ```
 /// use zarr_strided::Cut;
 ///
-/// Every third element of an axis with intervals of length 4, from position 2: 2 | 5 | 8, 11 | 14.
+/// // Every third element of an axis with intervals of length 4, from position 2: 2 | 5 | 8, 11 | 14.
 /// let cut = Cut::even(2, 3, 5, 4)?;
 /// assert_eq!(cut.len(), 4);
 /// let piece = cut.piece(2).unwrap();

@@ -49,7 +49,7 @@ use crate::future::{BoxFuture, MaybeSend, MaybeSync};
 /// ```
 /// use zarr_traits::{BoxFuture, Storage, StoreResult, store::{Answer, Capabilities, Op, Store}};
 ///
-/// A layer that performs each sync twice.
+/// /// A layer that performs each sync twice.
 /// #[derive(Debug)]
 /// struct Careful(Storage);
 ///
