@@ -123,7 +123,7 @@ fn a_strided_write_changes_only_the_inner_chunks_it_hits() {
 }
 
 #[test]
-fn a_shard_behind_another_codec_is_written_whole() {
+fn a_shard_with_codecs_after_it_is_written_whole() {
     let inner = sharding(&[1], &json!([{"name": "bytes"}]), &checked(), "end");
     let outer = chain(&json!([inner, {"name": "crc32c"}]), "uint8", &[0], 1);
     assert!(outer.update(&[4], &whole(&[4]), InnerChunks::default()).is_none(), "rule D7.14");

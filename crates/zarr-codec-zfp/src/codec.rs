@@ -1,4 +1,4 @@
-//! Chunks to streams of zfp and back, with or without a header.
+//! Converts chunks to zfp streams and back, with or without a header.
 
 use std::sync::Arc;
 
@@ -15,34 +15,34 @@ use zfp_rs::{
 
 use crate::number::{Form, Number};
 
-/// Bytes of a word: a stream has whole ones.
+/// The bytes of a word. A stream has whole words.
 const WORD: usize = 8;
 
-/// Chunks of elements that are, or become, numbers `N`.
+/// The codec for elements that are, or are converted to, numbers of type `N`.
 #[derive(Debug)]
 struct Zfp<N> {
     form: Form,
-    /// Bytes of an element.
+    /// The bytes of an element.
     size: usize,
     rank: usize,
     mode: Mode,
     number: std::marker::PhantomData<N>,
 }
 
-/// How numbers are compressed.
+/// The compression parameters.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mode {
     pub(crate) config: ZfpConfig,
-    /// What a stream is read as whose length only fits that.
+    /// The configuration for streams whose length fits only this one.
     pub(crate) other: Option<ZfpConfig>,
-    /// Whether a header tells data type, shape and mode.
+    /// Whether a header states data type, shape and mode.
     pub(crate) header: bool,
 }
 
-/// The number that zfp is given for elements of a data type, and how many dimensions it sees.
+/// Returns the zfp number type for the data type, and the number of dimensions for zfp.
 ///
 /// # Errors
-/// When zfp cannot work on such elements, or on so many dimensions.
+/// If zfp does not support the data type or the number of dimensions.
 pub(crate) fn seen(repr: &Repr) -> CodecResult<(ZfpScalarType, ZfpDimensionality)> {
     let unsupported = |message| Err(CodecError::new(CodecErrorKind::Unsupported, message));
     let scalar = match repr.data_type {
@@ -57,12 +57,12 @@ pub(crate) fn seen(repr: &Repr) -> CodecResult<(ZfpScalarType, ZfpDimensionality
         2 => ZfpDimensionality::D2,
         3 => ZfpDimensionality::D3,
         4 => ZfpDimensionality::D4,
-        rank => return unsupported(format!("{rank} dimensions are more than the 4 that zfp has")),
+        rank => return unsupported(format!("{rank} dimensions exceed the limit of zfp, 4")),
     };
     Ok((scalar, dims))
 }
 
-/// The codec for a representation that zfp can work on.
+/// Builds the codec for a representation that zfp supports.
 pub(crate) fn codec(repr: &Repr, mode: Mode) -> CodecResult<Codec> {
     match seen(repr)?.0 {
         ZfpScalarType::I32 => of::<i32>(repr, mode),
@@ -84,7 +84,7 @@ fn of<N: Number>(repr: &Repr, mode: Mode) -> CodecResult<Codec> {
     })))
 }
 
-/// What a worker uses again and again.
+/// The buffers that a worker reuses.
 #[derive(Debug, Default)]
 struct Work<N> {
     numbers: Vec<N>,
@@ -92,7 +92,7 @@ struct Work<N> {
     words: Vec<u64>,
 }
 
-/// Makes a vector this long; what it holds is unspecified.
+/// Resizes a vector; its content is unspecified.
 fn resize<T: Copy + Default>(vector: &mut Vec<T>, len: usize) -> CodecResult<()> {
     let more = len.saturating_sub(vector.len());
     vector.try_reserve(more).map_err(|_| {
@@ -102,7 +102,7 @@ fn resize<T: Copy + Default>(vector: &mut Vec<T>, len: usize) -> CodecResult<()>
     Ok(())
 }
 
-/// The dimensions as zfp has them: at least one, the fastest first, zeros behind the last.
+/// Returns the dimensions for zfp: at least one, the fastest first, then zeros.
 fn dims(shape: &[u64]) -> CodecResult<[usize; 4]> {
     let mut dims = [0; 4];
     dims[0] = 1;
@@ -117,7 +117,7 @@ fn unfit(shape: &[u64]) -> CodecError {
 }
 
 impl<N: Number> Zfp<N> {
-    /// The elements of a chunk.
+    /// The number of elements of a chunk.
     fn count(&self, shape: &[u64]) -> CodecResult<usize> {
         if shape.len() != self.rank {
             return Err(unfit(shape));
@@ -125,19 +125,19 @@ impl<N: Number> Zfp<N> {
         Ok(byte_len(shape, size_of::<N>())? / size_of::<N>())
     }
 
-    /// The words that a stream of a fixed rate has.
+    /// Returns the number of words of a stream with a fixed rate.
     fn words(config: &ZfpConfig, shape: &[u64]) -> Option<u64> {
         let blocks: Dims = shape.iter().map(|len| len.div_ceil(4)).collect();
         Some(blocks.product()?.checked_mul(u64::from(config.max_bits()))?.div_ceil(64))
     }
 
-    /// The configuration that a stream of so many words is of.
+    /// Returns the configuration of a stream with this number of words.
     fn config(&self, shape: &[u64], words: usize) -> ZfpConfig {
         let fits = |config: &ZfpConfig| Self::words(config, shape) == Some(words as u64);
         self.mode.other.filter(|other| !fits(&self.mode.config) && fits(other)).unwrap_or(self.mode.config)
     }
 
-    /// Decodes all of a stream, and tells what it was read as.
+    /// Decodes a whole stream and returns its configuration.
     fn decompress(&self, words: &[u64], shape: &[u64], numbers: &mut [N]) -> CodecResult<ZfpConfig> {
         let dims = dims(shape)?;
         let mut stream = ZfpBitStreamRef::from_words(words);
@@ -145,12 +145,12 @@ impl<N: Number> Zfp<N> {
         if self.mode.header {
             let header = stream
                 .read_header(ZfpHeaderMask::FULL)
-                .map_err(|e| CodecError::corrupt("there is no header of zfp").with_source(e))?;
+                .map_err(|e| CodecError::corrupt("the stream has no zfp header").with_source(e))?;
             let expected = ZfpFieldMetadata { scalar_type: N::SCALAR_TYPE, dims };
             match (header.metadata, header.config) {
                 (Some(metadata), Some(of_header)) if metadata == expected => config = of_header,
                 (metadata, _) => {
-                    let message = format!("the header is of {metadata:?}, expected {expected:?}");
+                    let message = format!("the header states {metadata:?}, expected {expected:?}");
                     return Err(CodecError::corrupt(message));
                 }
             }
@@ -168,8 +168,9 @@ impl<N: Number> Zfp<N> {
 
     /// Decodes `src` into `work.numbers`.
     ///
-    /// A stream has whole words: of eight bytes from most writers, of one from some. So what lacks bytes of a word may be
-    /// cut, or may be what such a writer wrote, who has no use for them. It is the latter if it does not matter what they are.
+    /// A stream has whole words. Most writers use words of eight bytes, some use single bytes. So a stream with an
+    /// incomplete last word is either truncated or from a writer of shorter words. It is accepted if the missing bytes
+    /// do not affect the result.
     fn read(&self, src: &[u8], shape: &[u64], work: &mut Work<N>) -> CodecResult<()> {
         let count = self.count(shape)?;
         resize(&mut work.numbers, count)?;
@@ -197,7 +198,7 @@ impl<N: Number> Zfp<N> {
             let again = self.decompress(&work.words, shape, &mut work.again)?;
             if config != again || bytes_of(&work.numbers) != bytes_of(&work.again) {
                 return Err(CodecError::corrupt(format!(
-                    "the stream ends after {} bytes, in a word",
+                    "the stream ends after {} bytes, inside a word",
                     src.len()
                 )));
             }
@@ -289,7 +290,7 @@ impl<N: Number> ArrayBytesCodec for Zfp<N> {
             if self.count(shape).ok()? == 0 {
                 return Some(0);
             }
-            // the longer one of those that are read
+            // the longer of the streams that can be read
             let dims = dims(shape).ok()?;
             let mut configs = [Some(self.mode.config), self.mode.other].into_iter().flatten();
             configs.try_fold(0, |most, config| Some(config.maximum_size(N::SCALAR_TYPE, dims)?.max(most)))

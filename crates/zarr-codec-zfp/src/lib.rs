@@ -7,7 +7,7 @@ pub mod zfpy;
 
 use zarr_traits::Entry;
 
-/// The codecs of this crate; [`zfpy`] is in the table of zarr-codecs-numcodecs.
+/// The codecs of this crate. [`zfpy`] is in the table of zarr-codecs-numcodecs.
 ///
 /// ```
 /// let registry = zarr_traits::Registry::core().with(zarr_codec_zfp::CODECS)?;

@@ -1,13 +1,13 @@
-//! Elements as the numbers that zfp knows, and back.
+//! Converts elements to numbers that zfp supports, and back.
 
 use zarr_traits::strided::Plain;
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult, DataType};
 use zfp_rs::ZfpScalar;
 
-/// A number that zfp knows.
+/// A number type that zfp supports.
 pub(crate) trait Number: ZfpScalar + Plain + Default + PartialOrd + std::fmt::Debug {
-    /// Whether zfp keeps it, roughly, also where it does not keep every bit: it must be finite, and the sum of two integers
-    /// must not overflow.
+    /// Whether lossy modes of zfp can represent the number: floats must be finite, and the sum of two integers must not
+    /// overflow.
     fn is_tame(self) -> bool;
 }
 
@@ -28,23 +28,23 @@ number! {
     f64, n => n.is_finite();
 }
 
-/// What elements of a data type are to zfp.
+/// How elements of a data type become numbers of zfp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Such a number.
+    /// Elements are numbers.
     Same,
-    /// The same bits, without those that would be negative.
+    /// The bits are those of a signed integer that must not be negative.
     NotNegative,
-    /// An int32, with as many zeros behind it as leave one bit free: `zfp_promote_int8_to_int32` and its kind.
+    /// An int32, shifted up so that one bit is free: `zfp_promote_int8_to_int32` and similar.
     Int8,
     Int16,
-    /// The same, moved to lie around zero before: `zfp_promote_uint8_to_int32` and its kind.
+    /// The same after subtracting half the range: `zfp_promote_uint8_to_int32` and similar.
     UInt8,
     UInt16,
 }
 
 impl Form {
-    /// Of a data type; `None` if zfp cannot do with it.
+    /// Returns the form of a data type, or `None` if zfp does not support it.
     pub(crate) fn of(data_type: &DataType) -> Option<Self> {
         Some(match data_type {
             DataType::Int32 | DataType::Int64 | DataType::Float32 | DataType::Float64 => Self::Same,
@@ -57,12 +57,12 @@ impl Form {
         })
     }
 
-    /// Whether an element has as many bytes as its number.
+    /// Whether an element has the size of its number.
     pub(crate) fn is_as_wide(self) -> bool {
         matches!(self, Self::Same | Self::NotNegative)
     }
 
-    /// Writes the numbers of narrower elements; both in the byte order of this machine.
+    /// Converts narrower elements to numbers, both in the byte order of this machine.
     pub(crate) fn promote(self, elements: &[u8], numbers: &mut [u8]) {
         match self {
             Self::Same | Self::NotNegative => {}
@@ -73,7 +73,7 @@ impl Form {
         }
     }
 
-    /// The way back, to the nearest element that there is.
+    /// Converts numbers back to elements, clamped to their range.
     #[allow(clippy::cast_possible_truncation, reason = "clamped to what fits")]
     pub(crate) fn demote(self, numbers: &[u8], elements: &mut [u8]) {
         match self {
@@ -91,7 +91,7 @@ impl Form {
         }
     }
 
-    /// Whether zfp can keep these numbers.
+    /// Checks that zfp can represent these numbers.
     pub(crate) fn check<N: Number>(self, numbers: &[N], lossless: bool) -> CodecResult<()> {
         let wrong = |i: usize, why: &str| {
             let message = format!("element {i} in C order {why}");
@@ -104,11 +104,11 @@ impl Form {
         }
         match numbers.iter().position(|n| !lossless && !n.is_tame()) {
             None => Ok(()),
-            Some(i) => wrong(i, &format!("is {:?}, which zfp keeps only without loss", numbers[i])),
+            Some(i) => wrong(i, &format!("is {:?}, which only lossless modes of zfp keep", numbers[i])),
         }
     }
 
-    /// Numbers as they are in elements as wide.
+    /// Replaces negative numbers by 0 in unsigned elements.
     pub(crate) fn mend<N: Number>(self, numbers: &mut [N]) {
         if self == Self::NotNegative {
             let zero = N::default();

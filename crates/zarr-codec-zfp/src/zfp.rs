@@ -1,18 +1,19 @@
 //! `zfp`: chunks in the format of zfp, without its header.
 //!
-//! Spec: [zfp codec](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/zfp). Checklist D.9h.
+//! Spec: [zfp codec](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/zfp).
 //!
 //! | member | value |
 //! |---|---|
 //! | `mode` | `"reversible"`, `"expert"`, `"fixed_accuracy"`, `"fixed_rate"`, `"fixed_precision"` |
-//! | `tolerance` | of `"fixed_accuracy"`: the largest error, from 0 on |
-//! | `rate` | of `"fixed_rate"`: bits for each element |
-//! | `precision` | of `"fixed_precision"`: bit planes that are kept, 0 for all |
-//! | `minbits`, `maxbits`, `maxprec`, `minexp` | of `"expert"`: as of `zfp_stream_set_params` |
+//! | `tolerance` | for `"fixed_accuracy"`: the largest error, at least 0 |
+//! | `rate` | for `"fixed_rate"`: the bits per element |
+//! | `precision` | for `"fixed_precision"`: the bit planes to keep, 0 for all |
+//! | `minbits`, `maxbits`, `maxprec`, `minexp` | for `"expert"`: the parameters of `zfp_stream_set_params` |
 //!
-//! zarrs takes the rate of blocks of three dimensions whatever the chunk has. What it has written so of fewer dimensions, a
-//! longer stream, is read, told by its length; of four dimensions it could be a stream that is cut. It does not read what others
-//! write at a fixed rate of other than three dimensions.
+//! At a fixed rate, zarrs always uses the rate of blocks with three dimensions. Its streams of one and two dimensions
+//! are longer, so their length identifies them and they are read. Such a stream with four dimensions looks like a
+//! truncated one and is refused. zarrs does not read what others write at a fixed rate with other than three
+//! dimensions.
 
 use zarr_traits::serde_json::Value;
 use zarr_traits::{
@@ -23,7 +24,7 @@ use zfp_rs::{ZFP_MAX_BITS, ZfpConfig, ZfpConfigError, ZfpDimensionality, ZfpScal
 
 use crate::codec::{Mode, codec, seen};
 
-/// The row of this codec in a registry.
+/// The registry entry of this codec.
 pub const ENTRY: Entry =
     Entry::Codec(CodecEntry::new("zfp", CodecKind::ArrayBytes, build).with_aliases(&["zarrs.zfp"]));
 
@@ -39,24 +40,24 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) ->
             let of_three = fixed_rate(rate, scalar, ZfpDimensionality::D3);
             other = of_three.ok().filter(|_| matches!(dims, ZfpDimensionality::D1 | ZfpDimensionality::D2));
             fixed_rate(rate, scalar, dims)
-                .map_err(|e| wrong("rate", "is none that zfp has").with_source(e))?
+                .map_err(|e| wrong("rate", "is not a valid zfp rate").with_source(e))?
         }
         Some("fixed_precision") => {
             let precision = configuration.integer("precision", 0..=i64::from(u32::MAX))?;
             ZfpConfig::fixed_precision(u32::try_from(precision).unwrap_or(0))
         }
-        Some(mode) => return Err(wrong("mode", &format!("is {mode:?}, which is not known"))),
+        Some(mode) => return Err(wrong("mode", &format!("is {mode:?}, an unknown mode"))),
         None => return Err(wrong("mode", "is missing")),
     };
     if configuration.optional_bool("write_header")? == Some(true) {
-        let message = "zfp with a header, which is \"numcodecs.zfpy\", is not read under this name";
+        let message = "zfp streams with a header need the codec \"numcodecs.zfpy\"";
         let e = CodecError::new(CodecErrorKind::Unsupported, message);
         return Err(e.at("/configuration/write_header"));
     }
     codec(repr, Mode { config, other, header: false })
 }
 
-/// `rate` bits for each number, in blocks of so many dimensions.
+/// Returns the configuration for `rate` bits per number, in blocks with `dims` dimensions.
 pub(crate) fn fixed_rate(
     rate: f64,
     scalar: ZfpScalarType,
@@ -67,7 +68,7 @@ pub(crate) fn fixed_rate(
 
 fn accuracy(configuration: &mut Configuration<'_>, scalar: ZfpScalarType) -> CodecResult<ZfpConfig> {
     if matches!(scalar, ZfpScalarType::I32 | ZfpScalarType::I64) {
-        let message = "zfp has \"fixed_accuracy\" for floats alone";
+        let message = "zfp supports \"fixed_accuracy\" only for floats";
         return Err(CodecError::new(CodecErrorKind::Unsupported, message).at("/configuration/mode"));
     }
     let tolerance = number(configuration, "tolerance")?;
@@ -82,7 +83,7 @@ fn expert(configuration: &mut Configuration<'_>) -> CodecResult<ZfpConfig> {
         let bits = configuration.integer(name, range)?;
         CodecResult::Ok(u32::try_from(bits).unwrap_or(u32::MAX))
     };
-    // No block has more bits than that: further ones would be zeros.
+    // No block has more bits; further ones would be zeros.
     let least = bits("minbits", 0..=i64::from(ZFP_MAX_BITS))?;
     let most = bits("maxbits", 0..=i64::from(u32::MAX))?;
     let precision = bits("maxprec", 1..=64)?;
@@ -91,7 +92,7 @@ fn expert(configuration: &mut Configuration<'_>) -> CodecResult<ZfpConfig> {
     config.map_err(|e| wrong("maxbits", "is less than minbits").with_source(e))
 }
 
-/// A required number.
+/// Reads a required number.
 fn number(configuration: &mut Configuration<'_>, name: &'static str) -> CodecResult<f64> {
     match configuration.get(name) {
         Some(Value::Number(number)) => {

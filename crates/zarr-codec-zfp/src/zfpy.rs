@@ -1,15 +1,15 @@
-//! `numcodecs.zfpy`: chunks in the format of zfp, behind its header.
+//! `numcodecs.zfpy`: chunks in the format of zfp, with its header.
 //!
-//! Format: [zfpy codec](https://numcodecs.readthedocs.io/en/stable/compression/zfpy.html). Checklist D10.1. The row is in the
-//! table of zarr-codecs-numcodecs.
+//! Format: [zfpy codec](https://numcodecs.readthedocs.io/en/stable/compression/zfpy.html) (rule D10.1). The entry is in
+//! the table of zarr-codecs-numcodecs.
 //!
 //! | member | value |
 //! |---|---|
-//! | `mode` | 2 for a fixed rate, 3 for a fixed precision, 4 for a fixed accuracy, 5 without loss; 4 when absent |
-//! | `rate`, `precision`, `tolerance` | what is fixed; without loss when absent or negative |
-//! | `compression_kwargs` | the same again; not looked at |
+//! | `mode` | 2 for a fixed rate, 3 for a fixed precision, 4 (default) for a fixed accuracy, 5 for lossless |
+//! | `rate`, `precision`, `tolerance` | the fixed value; lossless if absent or negative |
+//! | `compression_kwargs` | a copy of the other members; ignored |
 //!
-//! Only a writer looks at the members: a header tells what was done.
+//! Only writers use the members, as the header states the parameters.
 
 use zarr_traits::serde_json::Value;
 use zarr_traits::{
@@ -22,7 +22,7 @@ use crate::codec::{Mode, codec, seen};
 use crate::number::Form;
 use crate::zfp::fixed_rate;
 
-/// The row of this codec in a registry.
+/// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("numcodecs.zfpy", CodecKind::ArrayBytes, build));
 
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
@@ -47,7 +47,7 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) ->
     codec(repr, Mode { config, other: None, header: true })
 }
 
-/// An optional number; a negative one is none.
+/// Reads an optional number; a negative number is treated as absent.
 fn number(configuration: &mut Configuration<'_>, name: &'static str) -> CodecResult<Option<f64>> {
     match configuration.get(name) {
         None => Ok(None),
@@ -57,5 +57,6 @@ fn number(configuration: &mut Configuration<'_>, name: &'static str) -> CodecRes
 }
 
 fn wrong(name: &str) -> CodecError {
-    CodecError::configuration(format!("{name} is none that zfp has")).at(&format!("/configuration/{name}"))
+    CodecError::configuration(format!("{name} is not a valid zfp parameter"))
+        .at(&format!("/configuration/{name}"))
 }

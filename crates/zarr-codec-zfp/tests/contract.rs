@@ -18,7 +18,7 @@ fn of(name: &str, configuration: Value, types: impl IntoIterator<Item = DataType
     ])
 }
 
-/// Some number of few digits.
+/// Returns a number of few digits.
 fn single(n: u64) -> Vec<u8> {
     f32::from(n.to_le_bytes()[0]).to_ne_bytes().into()
 }
@@ -29,7 +29,7 @@ fn the_codecs_keep_the_contract() {
     let narrow = [T::Int8, T::UInt8, T::Int16, T::UInt16];
     let wide = [T::Int32, T::Int64, T::Float32, T::Float64];
     let reversible = json!({"mode": "reversible"});
-    // zfp does not keep what it has rounded once: so there is nothing to round, in numbers of few digits
+    // Rounding twice changes numbers in zfp, so these tests use numbers of few digits that need no rounding.
     let rate = json!({"mode": "fixed_rate", "rate": 40});
     let precision = json!({"mode": "fixed_precision", "precision": 0});
     let accuracy = json!({"mode": "fixed_accuracy", "tolerance": 1e-9});

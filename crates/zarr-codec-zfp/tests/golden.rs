@@ -1,4 +1,4 @@
-//! Streams that libzfp made, and what is refused before one is made.
+//! Streams of libzfp, and configurations and elements that are refused.
 #![allow(clippy::unwrap_used, reason = "tests only")]
 
 mod common;
@@ -12,7 +12,8 @@ const ZFP: &str = include_str!("../testdata/zfp.txt");
 const ZFPY: &str = include_str!("../testdata/zfpy.txt");
 
 #[test]
-fn d_9h_streams_of_libzfp() {
+fn streams_of_libzfp_are_written_and_read() {
+    // rule D.9h
     let (ours, of_zarrs) = ZFP.split_at(ZFP.find("# As zarrs").unwrap());
     let mut checked = 0;
     for golden in golden(ours) {
@@ -24,7 +25,7 @@ fn d_9h_streams_of_libzfp() {
         checked += 1;
     }
     assert_eq!(checked, 54);
-    // read as what it is, written as it should be
+    // streams of zarrs are read correctly; written streams follow the specification
     for golden in golden(of_zarrs) {
         let case = format!("{} {:?}", golden.data_type, golden.shape);
         let chain = chain("zfp", &golden.configuration, golden.data_type, golden.shape.len());
@@ -39,7 +40,8 @@ fn d_9h_streams_of_libzfp() {
 }
 
 #[test]
-fn d10_1_streams_of_numcodecs() {
+fn streams_of_numcodecs_are_written_and_read() {
+    // rule D10.1
     let mut checked = 0;
     for golden in golden(ZFPY) {
         let case = format!("{} {:?} {}", golden.data_type, golden.shape, golden.configuration);
@@ -49,7 +51,7 @@ fn d10_1_streams_of_numcodecs() {
         let chain = with(&golden.configuration);
         assert!(chain.check_shape(&golden.shape).is_ok());
         assert_eq!(encode(&chain, &golden.shape, &golden.elements).unwrap(), golden.encoded, "{case}");
-        // what it is stands in the header
+        // the header states the parameters
         for configuration in [&golden.configuration, &json!({}), &json!({"mode": 2, "rate": 3})] {
             let decoded = decode(&with(configuration), &golden.shape, &golden.encoded).unwrap();
             assert_eq!(decoded, golden.decoded, "{case}");
@@ -64,9 +66,9 @@ fn d10_1_streams_of_numcodecs() {
     let members = json!({
         "mode": 4, "tolerance": 0.1, "rate": -1, "precision": -1, "compression_kwargs": {"tolerance": 0.1}
     });
-    chain("numcodecs.zfpy", &members, "float32", 1); // all that zarr-python writes
+    chain("numcodecs.zfpy", &members, "float32", 1); // all members that zarr-python writes
     let chain = chain("numcodecs.zfpy", &members, "float32", 2);
-    assert!(chain.check_shape(&[1 << 25, 2]).is_err(), "a length that the header cannot hold");
+    assert!(chain.check_shape(&[1 << 25, 2]).is_err(), "a length that does not fit in the header");
     for (members, pointer) in [
         (json!({"mode": 1}), "mode"),
         (json!({"mode": "rate"}), "mode"),
@@ -83,7 +85,8 @@ fn d10_1_streams_of_numcodecs() {
 }
 
 #[test]
-fn d_02_what_zfp_cannot_do_is_refused_when_the_array_is_opened() {
+fn unsupported_arrays_are_refused_when_they_are_opened() {
+    // rule D.02
     let reversible = json!({"mode": "reversible"});
     let e = |configuration: &Value, data_type, rank| open("zfp", configuration, data_type, rank).unwrap_err();
     for (data_type, rank) in [
@@ -125,7 +128,7 @@ fn d_02_what_zfp_cannot_do_is_refused_when_the_array_is_opened() {
         assert_eq!(e.kind(), CodecErrorKind::Configuration, "{configuration}: {e}");
         assert_eq!(e.pointer(), format!("/0/configuration/{pointer}"), "{configuration}: {e}");
     }
-    // D10.2, D.08
+    // rules D10.2 and D.08
     for name in ["zarrs.zfp", "https://codec.zarrs.dev/array_to_bytes/zfp"] {
         let (_, notes) = open(name, &reversible, DataType::Int32, 1).unwrap();
         assert_eq!(notes[0].pointer, "/0/name");
@@ -140,12 +143,12 @@ fn chunks_without_elements_have_no_stream() {
     assert_eq!(encode(&chain, &[0, 4], &[]).unwrap(), [0; 0]);
     assert_eq!(decode(&chain, &[4, 0], &[]).unwrap(), [0; 0]);
     assert_eq!(decode(&chain, &[4, 0], &[0; 8]).unwrap_err().kind(), CodecErrorKind::Corrupt);
-    assert_eq!(decode(&chain, &[1, 1], &[]).unwrap_err().kind(), CodecErrorKind::Corrupt); // D.07
+    assert_eq!(decode(&chain, &[1, 1], &[]).unwrap_err().kind(), CodecErrorKind::Corrupt); // rule D.07
     assert!(chain.check_shape(&[1 << 40, 1 << 40]).is_err());
 }
 
 #[test]
-fn what_zfp_cannot_keep_is_an_error_when_it_is_written() {
+fn elements_that_zfp_cannot_keep_are_errors_when_they_are_written() {
     let reversible = json!({"mode": "reversible"});
     let precision = json!({"mode": "fixed_precision", "precision": 30});
     let e = |configuration: &Value, data_type: &str, elements: &[u8]| {
@@ -158,7 +161,7 @@ fn what_zfp_cannot_keep_is_an_error_when_it_is_written() {
         let said = format!("codec \"zfp\" failed to encode: element {i} in C order is {why}");
         Err((CodecErrorKind::Value, said))
     };
-    let lossy = |text: &str| format!("{text}, which zfp keeps only without loss");
+    let lossy = |text: &str| format!("{text}, which only lossless modes of zfp keep");
     for special in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         let elements = [1.0, special, -0.0];
         assert_eq!(e(&reversible, "float32", bytes_of(&elements)), Ok(true), "{special}");

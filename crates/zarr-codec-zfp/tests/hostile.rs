@@ -1,4 +1,4 @@
-//! Streams that are cut, damaged or random: an error, or numbers of the shape that was asked for.
+//! Truncated, damaged and random streams: an error, or numbers of the requested shape.
 #![allow(clippy::unwrap_used, reason = "tests only")]
 
 mod common;
@@ -13,9 +13,10 @@ const FILES: [(&str, &str); 2] =
     [("zfp", include_str!("../testdata/zfp.txt")), ("numcodecs.zfpy", include_str!("../testdata/zfpy.txt"))];
 
 #[test]
-fn l101_a_stream_has_just_its_length() {
+fn a_stream_has_exactly_its_length() {
+    // rule L101
     for (name, file) in FILES {
-        // what is as zarrs has it is told by its length
+        // The length identifies streams of zarrs, so leave them out.
         for golden in golden(file.split("# As zarrs").next().unwrap()) {
             let case = format!("{name} {} {:?} {}", golden.data_type, golden.shape, golden.configuration);
             let chain = chain(name, &golden.configuration, golden.data_type, golden.shape.len());
@@ -27,7 +28,8 @@ fn l101_a_stream_has_just_its_length() {
             for behind in [1, 7, 8, 64] {
                 is_corrupt(&[&golden.encoded[..], &vec![0; behind]].concat());
             }
-            // A writer of shorter words has less behind the last one that it needs. What is cut is seen, or was not needed.
+            // Writers of shorter words leave out unneeded bytes at the end. A truncation is detected, or only removes
+            // such bytes.
             for len in 0..golden.encoded.len() {
                 match decode(&golden.encoded[..len]) {
                     Ok(elements) => assert_eq!(elements, golden.decoded, "{case}: cut to {len}"),
@@ -42,7 +44,7 @@ fn l101_a_stream_has_just_its_length() {
 }
 
 #[test]
-fn every_bit_may_be_wrong() {
+fn a_flipped_bit_never_panics() {
     for (name, file) in FILES {
         for golden in golden(file).step_by(3) {
             let chain = chain(name, &golden.configuration, golden.data_type, golden.shape.len());
@@ -76,7 +78,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_bytes_are_survived(
+    fn random_bytes_never_panic(
         name in select(&["zfp", "numcodecs.zfpy"][..]),
         configuration in configuration(),
         data_type in select(&["int32", "int64", "float32", "float64", "uint8", "int16", "uint64"][..]),

@@ -1,4 +1,4 @@
-//! Any chunk: what is written is read, as exactly as the mode says.
+//! Random chunks: elements survive a round trip, with the accuracy of the mode.
 #![allow(clippy::unwrap_used, reason = "tests only")]
 
 mod common;

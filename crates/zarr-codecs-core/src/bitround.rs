@@ -1,15 +1,15 @@
-//! `bitround`: numbers with fewer significant bits, so that they compress better.
+//! `bitround`: rounds numbers to fewer significant bits, so that they compress better.
 //!
-//! Spec: [bitround](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/bitround). Checklist D.9b.
+//! Spec: [bitround](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/bitround).
 //!
 //! | member | value |
 //! |---|---|
-//! | `keepbits` | from 1 on: bits of the fraction of a float that are kept; bits of an integer, counted from the highest set one |
+//! | `keepbits` | at least 1: the bits to keep, in the fraction of a float or from the highest set bit of an integer |
 //!
-//! A number half-way between two that can be kept becomes the one whose last kept bit is 0. Infinities and NaNs stay as they
-//! are. A float may be rounded up to infinity, as numcodecs does it; an integer that has no neighbour above becomes the one
-//! below. Of negative integers the magnitude is rounded, so that −1 stays −1; the registered text leaves this open. Parts of
-//! complex numbers are rounded by themselves, and times as the integers that they are. Decoding changes nothing.
+//! A tie is rounded to the number whose last kept bit is 0. Infinities and NaNs do not change. A float may be rounded
+//! up to infinity, as in numcodecs; an integer that would exceed its type is rounded down. For negative integers the
+//! magnitude is rounded, so −1 stays −1; the specification does not define this. The parts of complex numbers are
+//! rounded separately, and times like integers. Decoding changes nothing.
 
 use zarr_traits::kernel::{self, Kernel};
 use zarr_traits::{
@@ -18,7 +18,7 @@ use zarr_traits::{
     number::{FloatFormat, Numeric},
 };
 
-/// The row of this codec in a registry.
+/// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new(
     "bitround",
     CodecKind::ArrayArray,
@@ -33,7 +33,7 @@ pub const ENTRY: Entry = Entry::Codec(CodecEntry::new(
     },
 ));
 
-/// What is rounded: integers, times, and floats that have infinities.
+/// Returns the numeric format to round: integers, times, and floats that have infinities.
 fn numeric(repr: &Repr) -> CodecResult<Numeric> {
     let name = repr.data_type.name();
     let time = matches!(&*name, "numpy.datetime64" | "numpy.timedelta64");
@@ -48,7 +48,7 @@ fn numeric(repr: &Repr) -> CodecResult<Numeric> {
         }
         _ => Err(CodecError::new(
             CodecErrorKind::Unsupported,
-            format!("it rounds integers and floats, and what reaches it is {name}"),
+            format!("it needs integers or floats, not data type {name}"),
         )),
     }
 }
@@ -73,7 +73,7 @@ impl BitRound {
         }
     }
 
-    /// A carry out of the fraction goes into the exponent, where it belongs.
+    /// Rounds a float. A carry out of the fraction correctly increments the exponent.
     fn float(&self, format: FloatFormat, bits: u64) -> u64 {
         let is_special = format.infinity().is_some_and(|infinity| bits & infinity == infinity);
         match format.fraction_bits().checked_sub(self.keep) {
@@ -82,7 +82,7 @@ impl BitRound {
         }
     }
 
-    /// The magnitude of an integer, which stays within the range of the type.
+    /// Rounds the magnitude of an integer within the range of the type.
     fn integer(&self, magnitude: u64) -> u64 {
         let Some(drop) = (64 - magnitude.leading_zeros()).checked_sub(self.keep) else { return magnitude };
         let most = self.numeric.range().map_or(0, |(_, most)| most);
@@ -91,7 +91,7 @@ impl BitRound {
     }
 }
 
-/// What is added before the last `drop` bits are cut off.
+/// Returns the number to add before the last `drop` bits are cleared.
 fn to_even(bits: u64, drop: u32) -> u64 {
     if drop == 0 { 0 } else { (bits >> drop & 1) + ((1 << (drop - 1)) - 1) }
 }
@@ -137,7 +137,8 @@ mod tests {
     }
 
     #[test]
-    fn d9b_the_sample_data_of_the_registry() {
+    fn the_samples_of_the_specification_are_rounded() {
+        // rule D.9b
         let floats = [0.0, 0.1, 1.2, 12.3, 123.4, 1234.5, f32::NAN, f32::INFINITY, f32::NEG_INFINITY];
         let expected =
             [0.0, 0.1015625, 1.25, 12.0, 120.0, 1280.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY];
@@ -151,7 +152,8 @@ mod tests {
     }
 
     #[test]
-    fn d9b_what_has_no_neighbour_above_and_what_is_below_zero() {
+    fn the_limits_of_types_and_negative_numbers_are_rounded() {
+        // rule D.9b
         let integers = [i8::MIN, -1, -11, -100, 127, 100];
         let expected = [-128_i8, -1, -12, -96, 112, 96].map(i8::cast_unsigned);
         assert_eq!(rounded(3, "int8", &integers), expected);
@@ -161,23 +163,29 @@ mod tests {
             little(&[i64::MIN, 1 << 62], i64::to_le_bytes)
         );
         let nan = f64::from_bits(0x7fff_ffff_ffff_ffff);
-        assert_eq!(rounded(1, "float64", &[nan]), nan.to_bits().to_le_bytes(), "no NaN becomes infinite");
+        assert_eq!(
+            rounded(1, "float64", &[nan]),
+            nan.to_bits().to_le_bytes(),
+            "a NaN does not become infinite"
+        );
         assert_eq!(rounded(1, "float64", &[f64::MAX]), f64::INFINITY.to_bits().to_le_bytes());
     }
 
     #[test]
-    fn d9b_all_bits_kept_change_nothing() {
+    fn keeping_all_bits_changes_nothing() {
+        // rule D.9b
         let floats = [1.2345_f32, -3.1];
         for keepbits in [23, 24, 99] {
             assert_eq!(rounded(keepbits, "float32", &floats), little(&floats, f32::to_le_bytes));
         }
         assert_eq!(rounded(8, "uint8", &[255_u8, 77]), [255, 77]);
         let complex = encode(&chain(&codecs(3), "complex64", 0), &[], bytes_of(&[1.2_f32, 12.3]));
-        assert_eq!(complex, little(&[1.25_f32, 12.0], f32::to_le_bytes), "each part by itself");
+        assert_eq!(complex, little(&[1.25_f32, 12.0], f32::to_le_bytes), "the parts are rounded separately");
     }
 
     #[test]
-    fn d9b_refused_when_the_array_is_opened() {
+    fn invalid_configurations_are_refused_when_the_array_is_opened() {
+        // rule D.9b
         for keepbits in [0, -1] {
             assert_eq!(refused(&codecs(keepbits), "float32", 1).pointer(), "/0/configuration/keepbits");
         }

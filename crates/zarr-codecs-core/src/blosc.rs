@@ -1,21 +1,22 @@
 //! `blosc`: frames of c-blosc 1, which shuffle bytes or bits and compress blocks.
 //!
-//! Spec: [blosc codec](https://zarr-specs.readthedocs.io/en/latest/v3/codecs/blosc/index.html). Checklist D.4.
+//! Spec: [blosc codec](https://zarr-specs.readthedocs.io/en/latest/v3/codecs/blosc/index.html).
 //!
 //! | member | value |
 //! |---|---|
 //! | `cname` | `"lz4"`, `"lz4hc"`, `"blosclz"`, `"zstd"`, `"snappy"` or `"zlib"` |
 //! | `clevel` | 0 (stored) to 9 |
 //! | `shuffle` | `"noshuffle"`, `"shuffle"` or `"bitshuffle"` |
-//! | `typesize` | bytes of an element, from 1 on; above 255 frames say 1 (D4.4); ignored for `"noshuffle"` |
-//! | `blocksize` | bytes of a block; 0 leaves it to c-blosc |
+//! | `typesize` | bytes of an element, at least 1; above 255 frames state 1 (rule D4.4); ignored for `"noshuffle"` |
+//! | `blocksize` | bytes of a block; 0 lets c-blosc choose |
 //!
-//! Frames describe themselves, so a reader needs none of that (D4.3). What is missing or spelt as in format 2 is noted:
-//! an absent `typesize` is that of the data type (D4.t2), an absent `blocksize` 0 (D4.t6), an absent `shuffle` is bits for
-//! elements of one byte and else bytes (D4.t7), a number stands for the shuffle that numcodecs gives it (D4.t5).
+//! Frames describe themselves, so only writers need the configuration. Missing members and spellings of format 2 are
+//! noted: an absent `typesize` is that of the data type (rule D4.t2), an absent `blocksize` is 0 (rule D4.t6), an
+//! absent `shuffle` is `"bitshuffle"` for elements of one byte and else `"shuffle"` (rule D4.t7), and a number is the
+//! shuffle with that number in numcodecs (rule D4.t5).
 //!
-//! A frame must be as long as it says: what follows it is an error, not padding (D4.t9). Chunks of Blosc 2 are refused
-//! (D4.7).
+//! A frame must have the length that it states: trailing bytes are an error, not padding (rule D4.t9). Chunks of Blosc
+//! 2 are refused (rule D4.7).
 
 use std::ffi::CStr;
 use std::ops::Range;
@@ -34,7 +35,7 @@ mod frame;
 
 use frame::{Frame, OVERHEAD, Settings};
 
-/// The row of this codec in a registry.
+/// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("blosc", CodecKind::BytesBytes, build));
 
 const COMPRESSORS: [&CStr; 6] = [c"lz4", c"lz4hc", c"blosclz", c"zstd", c"snappy", c"zlib"];
@@ -75,7 +76,7 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) ->
     }))))
 }
 
-/// The number that c-blosc gives the shuffle, which is its place in [`SHUFFLES`].
+/// Returns the number of the shuffle in c-blosc, which is its index in [`SHUFFLES`].
 fn shuffle(configuration: &mut Configuration<'_>, element: usize) -> CodecResult<i32> {
     let value = configuration.get("shuffle");
     let named = value
@@ -101,7 +102,7 @@ fn wrong(member: &str, message: String) -> CodecError {
     CodecError::configuration(message).at(&format!("/configuration/{member}"))
 }
 
-/// A number that is not negative; what exceeds memory is as good as all of it.
+/// Converts a number that is not negative; too large numbers become the maximum.
 fn whole(n: i64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
 }
@@ -148,7 +149,7 @@ mod tests {
     use super::*;
     use crate::testing::{Noise, after_bytes, chain, decode, encode, golden, hex, noted, refused};
 
-    /// A full configuration with one member set to a value, or left out.
+    /// Returns a complete configuration with one member replaced or removed.
     fn with(member: &str, value: Option<Value>) -> Value {
         let mut full =
             json!({"cname": "lz4", "clevel": 5, "shuffle": "shuffle", "typesize": 4, "blocksize": 0});
@@ -163,26 +164,28 @@ mod tests {
     const GOLDEN: &str = "0201330410000000100000002000000000000000010000000200000003000000";
 
     #[test]
-    fn d4_t8_golden() {
+    fn chunks_are_encoded_to_the_golden_bytes() {
+        // rule D4.t8
         let elements: Vec<u8> = (0..4).flat_map(i32::to_ne_bytes).collect();
-        golden(&with("clevel", Some(json!(5))), "int32", &[4], &elements, GOLDEN); // D4.t1
+        golden(&with("clevel", Some(json!(5))), "int32", &[4], &elements, GOLDEN); // rule D4.t1
     }
 
     #[test]
-    fn d4_t2_to_t7_configurations() {
+    fn configurations_are_accepted_noted_or_refused() {
+        // rules D4.t2 to D4.t7
         let note = |member: &str, value: Option<Value>| noted(&with(member, value), "int32", 1);
         for member in ["typesize", "blocksize", "shuffle"] {
-            assert_eq!(note(member, None), [format!("/1/configuration/{member}")]); // D4.t2, D4.t6, D4.t7
+            assert_eq!(note(member, None), [format!("/1/configuration/{member}")]); // rules D4.t2, D4.t6 and D4.t7
         }
         for number in [-1, 0, 1, 2] {
-            assert_eq!(note("shuffle", Some(json!(number))), ["/1/configuration/shuffle"]); // D4.t5
+            assert_eq!(note("shuffle", Some(json!(number))), ["/1/configuration/shuffle"]); // rule D4.t5
         }
         for typesize in [json!(0), json!(4), Value::Null] {
             let plain = json!({"cname": "lz4", "clevel": 5, "shuffle": "noshuffle", "typesize": typesize, "blocksize": 0});
-            chain(&after_bytes("blosc", plain), "int32", 1); // D4.t4
+            chain(&after_bytes("blosc", plain), "int32", 1); // rule D4.t4
         }
         let none = json!({"cname": "lz4", "clevel": 5, "shuffle": "noshuffle", "blocksize": 0});
-        chain(&after_bytes("blosc", none), "int32", 1); // D4.t3
+        chain(&after_bytes("blosc", none), "int32", 1); // rule D4.t3
         for (member, value) in [
             ("cname", json!("lzma")),
             ("cname", json!(1)),
@@ -209,7 +212,8 @@ mod tests {
     }
 
     #[test]
-    fn d4_t7_the_shuffle_that_is_missing() {
+    fn a_missing_shuffle_depends_on_the_element_size() {
+        // rule D4.t7
         let flags = |codecs: &Value, data_type: &str| {
             let (chain, _) =
                 crate::testing::open(codecs, zarr_traits::DataType::core(data_type).unwrap(), 1).unwrap();
@@ -219,13 +223,14 @@ mod tests {
         };
         assert_eq!(flags(&with("shuffle", None), "int32"), (1, 4));
         assert_eq!(flags(&with("shuffle", None), "uint8"), (4, 4));
-        assert_eq!(flags(&with("typesize", None), "int16"), (1, 2)); // D4.t2
-        assert_eq!(flags(&with("typesize", Some(json!(256))), "int16"), (1, 1)); // D4.4
+        assert_eq!(flags(&with("typesize", None), "int16"), (1, 2)); // rule D4.t2
+        assert_eq!(flags(&with("typesize", Some(json!(256))), "int16"), (1, 1)); // rule D4.4
         assert_eq!(flags(&with("typesize", Some(json!(255))), "int16"), (1, 255));
     }
 
     #[test]
-    fn d4_t10_every_compressor_and_shuffle() {
+    fn every_compressor_and_shuffle_round_trips() {
+        // rule D4.t10
         for cname in ["lz4", "lz4hc", "blosclz", "zstd", "snappy", "zlib"] {
             for shuffle in SHUFFLES {
                 for (level, blocksize) in [(5, 0), (0, 0), (1, 1), (9, 4096), (5, 1_u64 << 40)] {
@@ -245,7 +250,7 @@ mod tests {
                         let encoded = encode(&chain, &shape, &elements);
                         assert!(encoded.len() as u64 <= chain.encoded_size(&shape).bound().unwrap());
                         assert_eq!(decode(&chain, &shape, &encoded).unwrap(), elements);
-                        assert_eq!(encoded.len() == elements.len() + 16, encoded[2] & 2 != 0, "D4.5");
+                        assert_eq!(encoded.len() == elements.len() + 16, encoded[2] & 2 != 0, "rule D4.5");
                     }
                 }
             }
@@ -253,7 +258,8 @@ mod tests {
     }
 
     #[test]
-    fn d4_t9_headers_that_lie() {
+    fn wrong_headers_are_refused() {
+        // rule D4.t9
         let chain = chain(&with("cname", Some(json!("lz4"))), "int32", 1);
         let lie = |at: usize, value: &[u8]| {
             let mut frame = hex(GOLDEN);
@@ -267,14 +273,14 @@ mod tests {
                 lie(8, &size.to_le_bytes()); // blocksize
             }
         }
-        assert!(lie(0, &[5]).to_string().contains("Blosc 2")); // D4.7
+        assert!(lie(0, &[5]).to_string().contains("Blosc 2")); // rule D4.7
         for version in [0, 1, 3, 4] {
             lie(0, &[version]);
         }
         for flags in [0x08, 0x3b, 0xb3, 0xf3] {
             lie(2, &[flags]);
         }
-        lie(2, &[0x31]); // not memcpyed: the elements are no block
+        lie(2, &[0x31]); // the elements are not a compressed block
         lie(3, &[0]);
         let huge = lie(4, &(1_u32 << 30).to_le_bytes());
         assert_eq!(huge.kind(), CodecErrorKind::Corrupt);
@@ -283,8 +289,8 @@ mod tests {
         }
         let longer = [hex(GOLDEN), vec![0]].concat();
         let e = decode(&chain, &[4], &longer).unwrap_err();
-        assert!(e.to_string().ends_with("the frame says to have 32 bytes, it has 33"), "{e}");
-        // D.06; a real frame that is larger than declared
+        assert!(e.to_string().ends_with("the frame states 32 bytes, but has 33"), "{e}");
+        // rule D.06; a valid frame that is larger than declared
         assert_eq!(decode(&chain, &[3], &hex(GOLDEN)).unwrap_err().kind(), CodecErrorKind::TooLarge);
         assert!(decode(&chain, &[5], &hex(GOLDEN)).is_err());
     }

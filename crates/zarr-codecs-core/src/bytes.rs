@@ -1,19 +1,19 @@
-//! `bytes`: elements to bytes, in C order and the byte order of choice.
+//! `bytes`: stores elements in C order and a given byte order.
 //!
-//! Spec: [bytes codec](https://zarr-specs.readthedocs.io/en/latest/v3/codecs/bytes/index.html). Checklist D.1, D.10.
+//! Spec: [bytes codec](https://zarr-specs.readthedocs.io/en/latest/v3/codecs/bytes/index.html).
 //!
 //! | member | value |
 //! |---|---|
-//! | `endian` | `"little"` or `"big"`; may be left out where a unit of byte order is one byte |
+//! | `endian` | `"little"` or `"big"`; may be absent for types without byte order |
 //!
-//! An absent `endian` is never guessed: int32 without one is an error (D1.t4). `null` is read as absent, with a note
-//! (D1.t3); only the historic type `structured` was always little endian without saying so (B.t66). The name `endian`,
-//! which the codec had in drafts, is read and never written (D1.3). Types of variable length are refused (D.10). Booleans
-//! are passed as they are stored; whoever knows the type judges them (D1.t7). Of a type that leaves bits of its bytes unused,
-//! such as int4, these are set by rule on the way in and out, so that equal elements are equal in memory (B30, B.t74).
+//! An absent `endian` is never guessed: for int32 it is an error (rule D1.t4). `null` is read as absent, with a note
+//! (rule D1.t3). Only the old type `structured` is little endian if `endian` is absent (rule B.t66). The codec name
+//! `endian` of early drafts is read but never written (rule D1.3). Types of variable length are refused. Booleans are
+//! not checked here; later layers check them (rule D1.t7). For types with unused bits, such as int4, these bits are set
+//! when reading and writing, so that equal elements are equal in memory (rules B30 and B.t74).
 //!
-//! `bytes:fields` is a private name: what documents of format 2 can say of structs, and no registered codec can. There
-//! `endian` is a list, with one byte order for each [part](DataType::parts) of an element.
+//! `bytes:fields` is a private name, for structs of format 2 that no registered codec can describe. Its `endian` is a
+//! list with one byte order for each [part](DataType::parts) of an element.
 
 use std::sync::Arc;
 
@@ -26,26 +26,26 @@ use zarr_traits::{
     number::Numeric,
 };
 
-/// The row of this codec in a registry.
+/// The registry entry of this codec.
 pub const ENTRY: Entry =
     Entry::Codec(CodecEntry::new("bytes", CodecKind::ArrayBytes, build).with_aliases(&["endian"]));
 
-/// The row of `bytes:fields` in a registry.
+/// The registry entry of `bytes:fields`.
 pub const FIELDS: Entry = Entry::Codec(CodecEntry::new("bytes:fields", CodecKind::ArrayBytes, build_fields));
 
 #[derive(Debug)]
 struct Bytes {
     size: usize,
     swap: Swap,
-    /// What is done to dense elements where `swap` cannot do it.
+    /// An operation on contiguous elements that `swap` cannot do.
     rework: Option<Rework>,
 }
 
 #[derive(Debug)]
 enum Rework {
-    /// Parts of elements are turned over one by one, those for which the list says so.
+    /// Swaps the parts of elements whose item in the list is true.
     Turn(DataType, Vec<bool>),
-    /// Bits that mean nothing are set by rule.
+    /// Sets unused bits.
     Extend(Numeric),
 }
 
@@ -117,13 +117,13 @@ fn build_fields(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<
     ))
 }
 
-/// Of a type whose parts are turned over, if any is.
+/// Builds the codec for a type with parts; `turn` marks the parts to swap.
 fn fields(repr: &Repr, size: usize, turn: Vec<bool>) -> Codec {
     let rework = turn.contains(&true).then(|| Rework::Turn(repr.data_type.clone(), turn));
     Codec::ArrayBytes(Arc::new(Bytes { size, swap: Swap::NONE, rework }))
 }
 
-/// Whether this machine has that order.
+/// Whether this is the byte order of this machine.
 fn native(big: bool) -> bool {
     big == cfg!(target_endian = "big")
 }
@@ -189,41 +189,46 @@ mod tests {
     use crate::testing::{Few, bytes, chain, decode, decode_part, encode, golden, noted, open, refused};
 
     #[test]
-    fn d1_t1_both_orders() {
+    fn both_byte_orders_are_written_and_read() {
+        // rule D1.t1
         let elements = bytes_of(&[1_i32, 2]);
         golden(&json!([bytes("little")]), "int32", &[2], elements, "0100000002000000");
         golden(&json!([bytes("big")]), "int32", &[2], elements, "0000000100000002");
     }
 
     #[test]
-    fn d1_t8_each_component_of_a_complex_number() {
+    fn each_component_of_a_complex_number_is_swapped() {
+        // rule D1.t8
         let elements = bytes_of(&[1_f32, 2.]);
         golden(&json!([bytes("little")]), "complex64", &[], elements, "0000803f00000040");
         golden(&json!([bytes("big")]), "complex64", &[], elements, "3f80000040000000");
     }
 
     #[test]
-    fn d1_t9_raw_bytes_have_no_order() {
+    fn raw_bytes_have_no_byte_order() {
+        // rule D1.t9
         golden(&json!([bytes("big")]), "r24", &[1], &[1, 2, 3], "010203");
         golden(&json!(["bytes"]), "r24", &[2], &[1, 2, 3, 4, 5, 6], "010203040506");
     }
 
     #[test]
-    fn d1_4_one_byte_needs_no_order() {
+    fn one_byte_needs_no_byte_order() {
+        // rule D1.4
         for codecs in
             [json!(["bytes"]), json!([{"name": "bytes", "configuration": {}}]), json!([bytes("big")])]
         {
-            golden(&codecs, "uint8", &[3], &[1, 2, 3], "010203"); // D1.t2
-            golden(&codecs, "bool", &[2], &[0, 2], "0002"); // D1.t7: the array layer judges it
+            golden(&codecs, "uint8", &[3], &[1, 2, 3], "010203"); // rule D1.t2
+            golden(&codecs, "bool", &[2], &[0, 2], "0002"); // rule D1.t7: the array layer checks it
         }
     }
 
     #[test]
-    fn d1_t3_to_t6_spellings() {
+    fn spellings_of_endian_are_noted_or_refused() {
+        // rules D1.t3 to D1.t6
         let null = json!([{"name": "bytes", "configuration": {"endian": null}}]);
-        assert_eq!(noted(&null, "uint8", 1), ["/0/configuration/endian"]); // D1.t3
+        assert_eq!(noted(&null, "uint8", 1), ["/0/configuration/endian"]); // rule D1.t3
         for codecs in [json!(["bytes"]), null] {
-            let e = refused(&codecs, "int32", 1); // D1.t4
+            let e = refused(&codecs, "int32", 1); // rule D1.t4
             assert_eq!(e.pointer(), "/0/configuration/endian");
             assert_eq!(
                 e.to_string(),
@@ -233,17 +238,18 @@ mod tests {
         for endian in [json!("native"), json!("LITTLE"), json!(""), json!(1), json!(["little"])] {
             let codecs = json!([{"name": "bytes", "configuration": {"endian": endian}}]);
             for data_type in ["int32", "uint8"] {
-                assert_eq!(refused(&codecs, data_type, 1).pointer(), "/0/configuration/endian"); // D1.t5
+                assert_eq!(refused(&codecs, data_type, 1).pointer(), "/0/configuration/endian"); // rule D1.t5
             }
         }
         let old = json!([{"name": "endian", "configuration": {"endian": "little"}}]);
-        assert_eq!(noted(&old, "int32", 1), ["/0/name"]); // D1.t6
+        assert_eq!(noted(&old, "int32", 1), ["/0/name"]); // rule D1.t6
         let more = json!([{"name": "bytes", "configuration": {"endian": "big", "x": 1}}]);
-        assert_eq!(noted(&more, "int32", 1), ["/0/configuration/x"]); // D.08
+        assert_eq!(noted(&more, "int32", 1), ["/0/configuration/x"]); // rule D.08
     }
 
     #[test]
-    fn d_06_the_length_is_exact() {
+    fn the_length_must_be_exact() {
+        // rule D.06
         let chain = chain(&json!([bytes("little")]), "int32", 1);
         assert_eq!(chain.encoded_size(&[2]).bound(), Some(8));
         for len in [0, 7, 9, 16] {
@@ -253,7 +259,7 @@ mod tests {
                 format!("codec \"bytes\" failed to decode: got {len} bytes, expected 8")
             );
         }
-        assert_eq!(encode(&chain, &[0], &[]), [0_u8; 0]); // D.07
+        assert_eq!(encode(&chain, &[0], &[]), [0_u8; 0]); // rule D.07
         assert_eq!(decode(&chain, &[0], &[]).unwrap(), [0_u8; 0]);
     }
 
@@ -279,7 +285,8 @@ mod tests {
     }
 
     #[test]
-    fn d_10_types_without_a_fixed_size_or_order_are_refused() {
+    fn types_without_a_fixed_size_or_byte_order_are_refused() {
+        // rule D.10
         let strange = |layout| DataType::Extension(std::sync::Arc::new(Strange(layout)));
         for layout in
             [Layout::Variable, Layout::Fixed { size: 6, unit: 3 }, Layout::Fixed { size: 6, unit: 4 }]
@@ -292,7 +299,8 @@ mod tests {
     }
 
     #[test]
-    fn b_t74_unused_bits_are_set_by_rule() {
+    fn unused_bits_are_set_when_reading_and_writing() {
+        // rule B.t74
         let (chain, _) = open(&json!(["bytes"]), Few::integer(4, true), 1).unwrap();
         assert_eq!(decode(&chain, &[4], &[0xf7, 0x08, 0x07, 0xff]).unwrap(), [7, 0xf8, 7, 0xff]);
         let part = Region::new([1], [2]).unwrap();

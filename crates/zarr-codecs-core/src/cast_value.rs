@@ -1,16 +1,16 @@
-//! `cast_value`: numbers as numbers of another type.
+//! `cast_value`: converts numbers to another data type.
 //!
-//! Spec: [cast_value](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/cast_value). Checklist D.9c.
+//! Spec: [cast_value](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/cast_value).
 //!
 //! | member | value |
 //! |---|---|
 //! | `data_type` | the type of the encoded elements: an integer or a real float of any width |
-//! | `rounding` | `"nearest-even"` unless given, `"towards-zero"`, `"towards-positive"`, `"towards-negative"`, `"nearest-away"` |
-//! | `out_of_range` | `"clamp"`: the end of the range, or infinity; `"wrap"`: modulo 2^N, for an integer `data_type`; an error unless given |
-//! | `scalar_map` | `encode` and `decode`, lists of pairs `[from, to]` that go before everything else; the first pair counts |
+//! | `rounding` | `"nearest-even"` (default), `"towards-zero"`, `"towards-positive"`, `"towards-negative"`, `"nearest-away"` |
+//! | `out_of_range` | `"clamp"`: the end of the range, or infinity; `"wrap"`: modulo 2^N, for an integer `data_type`; by default an error |
+//! | `scalar_map` | `encode` and `decode`, lists of pairs `[from, to]` that take precedence; the first matching pair is used |
 //!
-//! Other members are refused. A pair for NaN counts for every NaN, and one for 0 for both zeros. A fill value that does not
-//! come back from its encoded form is an error when the array is opened.
+//! Other members are refused. A pair for NaN matches every NaN, a pair for 0 both zeros. Opening the array fails if the
+//! fill value does not survive encoding and decoding.
 
 use zarr_traits::kernel::{self, Kernel};
 use zarr_traits::serde_json::Value;
@@ -20,7 +20,7 @@ use zarr_traits::{
     number::{FloatFormat, Numeric, Real, Rounding, low_bits},
 };
 
-/// The row of this codec in a registry.
+/// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("cast_value", CodecKind::ArrayArray, build));
 
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'_>) -> CodecResult<Codec> {
@@ -36,13 +36,13 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'
         Some("towards-positive") => Rounding::TowardsPositive,
         Some("towards-negative") => Rounding::TowardsNegative,
         Some("nearest-away") => Rounding::NearestAway,
-        Some(other) => return Err(wrong("rounding", &format!("{other:?} is no way of rounding"))),
+        Some(other) => return Err(wrong("rounding", &format!("unknown rounding {other:?}"))),
     };
     let out_of_range = match configuration.optional_string("out_of_range")? {
         None => OutOfRange::Error,
         Some("clamp") => OutOfRange::Clamp,
         Some("wrap") if to.range().is_some() => OutOfRange::Wrap,
-        Some("wrap") => return Err(wrong("out_of_range", "only integers can wrap around")),
+        Some("wrap") => return Err(wrong("out_of_range", "\"wrap\" needs an integer data_type")),
         Some(other) => {
             return Err(wrong("out_of_range", &format!("it is {other:?}, it must be \"clamp\" or \"wrap\"")));
         }
@@ -57,18 +57,18 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'
     kernel::codec(kernel, repr, data_type)
 }
 
-/// What the elements are, if they are real numbers.
+/// Returns the numeric format of a data type of real numbers.
 fn real_numbers(data_type: &DataType) -> CodecResult<Numeric> {
     match data_type.numeric() {
         Some(numeric @ (Numeric::Integer { .. } | Numeric::Float(_))) => Ok(numeric),
         _ => Err(CodecError::new(
             CodecErrorKind::Unsupported,
-            format!("it casts integers and floats, and data type {data_type} is neither"),
+            format!("it casts only integers and floats, not data type {data_type}"),
         )),
     }
 }
 
-/// The member `scalar_map`: pairs for encoding and for decoding.
+/// Reads the member `scalar_map`: pairs for encoding and for decoding.
 fn scalar_map(
     configuration: &mut Configuration<'_>,
     from: Numeric,
@@ -79,7 +79,7 @@ fn scalar_map(
     if let Some(name) = map.keys().find(|name| !matches!(&***name, "encode" | "decode")) {
         return Err(wrong("scalar_map", &format!("unknown member {name:?}")));
     }
-    // B50: the registered text has an example with this spelling.
+    // An example of the registered text has this spelling (rule B50).
     let (infinity, mut spelt) = (Value::from("Infinity"), false);
     let mut side = |name: &str, from: Numeric, to: Numeric| {
         let place = format!("scalar_map/{name}");
@@ -95,7 +95,7 @@ fn scalar_map(
                 let is_spelt = scalar == "+Infinity";
                 spelt |= is_spelt;
                 let bits = numeric.from_json(if is_spelt { &infinity } else { scalar });
-                bits.ok_or_else(|| wrong(&place, &format!("{scalar} is no fill value of its data type")))
+                bits.ok_or_else(|| wrong(&place, &format!("{scalar} is not a fill value of its data type")))
             };
             list.push((read(from, key)?, read(to, value)?));
         }
@@ -119,7 +119,7 @@ struct CastValue {
 }
 
 impl CastValue {
-    /// Checks that the fill value comes back from its encoded form.
+    /// Checks that the fill value survives encoding and decoding.
     fn keeps(&self, repr: &Repr) -> CodecResult<()> {
         let numeric = self.encode.from;
         let fill = numeric.load(repr.fill.bytes());
@@ -132,11 +132,11 @@ impl CastValue {
         if canonical(numeric, fill) == canonical(numeric, back) {
             return Ok(());
         }
-        Err(CodecError::configuration("the fill value does not come back from its encoded form"))
+        Err(CodecError::configuration("the fill value changes when it is encoded and decoded"))
     }
 }
 
-/// One value for all components that stand for one number, or for NaN.
+/// Returns one value for all components that represent the same number, or NaN.
 fn canonical(numeric: Numeric, bits: u64) -> u64 {
     match numeric.real(bits) {
         Real::Nan => u64::MAX,
@@ -145,17 +145,17 @@ fn canonical(numeric: Numeric, bits: u64) -> u64 {
     }
 }
 
-/// The scalars of one direction that go before everything else.
+/// The pairs of `scalar_map` for one direction.
 #[derive(Debug, Default)]
 struct Scalars {
-    /// Each as [`canonical`] has it, and what it becomes; in order.
+    /// Canonical scalars and their results, sorted by scalar.
     pairs: Vec<(u64, u64)>,
-    /// Those that are numbers, as doubles in order: right for the types whose elements [`widen`] makes doubles.
+    /// The scalars that are numbers, as sorted doubles. They are exact for types that [`widen`] converts.
     doubles: Vec<f64>,
 }
 
 impl Scalars {
-    /// Of pairs in the order of the document, the first of which counts.
+    /// Builds the map from pairs in document order. For equal scalars the first pair is used.
     fn new(from: Numeric, mut pairs: Vec<(u64, u64)>) -> Self {
         let double = |bits| match from {
             Numeric::Float(format) => format.to_f64(bits),
@@ -165,25 +165,25 @@ impl Scalars {
         let mut doubles: Vec<f64> = doubles.filter(|x| !x.is_nan()).collect();
         doubles.sort_unstable_by(f64::total_cmp);
         pairs.iter_mut().for_each(|(scalar, _)| *scalar = canonical(from, *scalar));
-        pairs.sort_by_key(|(scalar, _)| *scalar); // which leaves equal ones in order
+        pairs.sort_by_key(|(scalar, _)| *scalar); // keeps the order of equal scalars
         pairs.dedup_by_key(|(scalar, _)| *scalar);
         Self { pairs, doubles }
     }
 
-    /// What a component becomes, if it is one of them.
+    /// Returns the result for a component, or `None` if no pair matches.
     fn get(&self, from: Numeric, bits: u64) -> Option<u64> {
         let scalar = canonical(from, bits);
         let place = self.pairs.binary_search_by_key(&scalar, |(scalar, _)| *scalar).ok()?;
         Some(self.pairs[place].1)
     }
 
-    /// Whether a number is one of them.
+    /// Whether a pair matches a number.
     fn has(&self, x: f64) -> bool {
         self.doubles.binary_search_by(|scalar| scalar.total_cmp(&(x + 0.0))).is_ok()
     }
 }
 
-/// What becomes of a number that the target has not.
+/// How to treat a number that the target cannot represent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum OutOfRange {
     Error,
@@ -191,7 +191,7 @@ enum OutOfRange {
     Wrap,
 }
 
-/// One direction.
+/// The conversion in one direction.
 #[derive(Debug)]
 struct Cast {
     from: Numeric,
@@ -201,11 +201,11 @@ struct Cast {
     map: Scalars,
 }
 
-/// Elements that are on their way as doubles together.
+/// The number of elements that are converted to doubles at once.
 const BLOCK: usize = 256;
 
 impl Cast {
-    /// The procedure of the text, for one number; `None` where it ends in an error.
+    /// Converts one number as the specification describes, or returns `None` for an error.
     fn one(&self, bits: u64) -> Option<u64> {
         if let Some(mapped) = self.map.get(self.from, bits) {
             return Some(mapped);
@@ -217,20 +217,20 @@ impl Cast {
         }
     }
 
-    /// The error of a number, which `what` says where it is.
+    /// Returns the error for a number; `what` names its place.
     fn refused(&self, bits: u64, what: &str) -> CodecError {
         let shown = match self.from {
             Numeric::Float(format) => format.to_f64(bits).to_string(),
             integers => integers.integer(bits).unwrap_or(0).to_string(),
         };
-        let message = format!("{what} is {shown}, which the other data type cannot hold");
+        let message = format!("{what} is {shown}, which the other data type cannot represent");
         CodecError::new(CodecErrorKind::Value, message)
     }
 
     fn to_float(&self, format: FloatFormat, real: Real) -> Option<u64> {
         match (format.round(real, self.rounding), real) {
             (Ok(bits), _) => Some(bits),
-            // An infinity is no number that is out of range.
+            // Infinities are not out of range, so they are not clamped.
             (Err(beyond), Real::Finite { .. }) if self.out_of_range == OutOfRange::Clamp => {
                 format.clamp(beyond)
             }
@@ -240,7 +240,7 @@ impl Cast {
 
     fn to_integer(&self, real: Real) -> Option<u64> {
         let Real::Finite { negative, .. } = real else { return None };
-        // What has no such form is far out of range, and a multiple of 2^64.
+        // A number without an integer here is far out of range and a multiple of 2^64.
         let integer = real.to_integer(self.rounding);
         if let Some(bits) = integer.and_then(|integer| self.to.from_integer(integer)) {
             return Some(bits);
@@ -274,7 +274,7 @@ impl Cast {
         Ok(())
     }
 
-    /// Makes elements of doubles that stand for them exactly, and leaves to `slow` whatever is not plain.
+    /// Converts doubles, which are exact, to elements. Leaves special cases to `slow`.
     fn narrow(
         &self,
         doubles: &[f64],
@@ -285,7 +285,7 @@ impl Cast {
             ($t:ty, $round:expr) => {{
                 const SIZE: usize = size_of::<$t>();
                 let range = self.to.range().unwrap_or((0, 0));
-                // both are powers of two
+                // both are powers of two, so exact
                 let (least, end) = (range.0 as f64, (range.1 + 1) as f64);
                 for (i, (x, dst)) in doubles.iter().zip(dst.as_chunks_mut::<SIZE>().0).enumerate() {
                     let rounded: f64 = $round(*x);
@@ -331,7 +331,7 @@ impl Cast {
             }
             (Numeric::Float(FloatFormat::FLOAT32), _) if self.rounding == Rounding::NearestEven => {
                 for (i, (x, dst)) in doubles.iter().zip(dst.as_chunks_mut().0).enumerate() {
-                    #[allow(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
+                    #[allow(clippy::cast_possible_truncation, reason = "rounding is intended")]
                     let single = *x as f32;
                     if single.is_finite() && !self.map.has(*x) {
                         *dst = single.to_ne_bytes();
@@ -346,7 +346,7 @@ impl Cast {
     }
 }
 
-/// The elements as doubles, if all elements of the type are doubles.
+/// Converts elements to doubles. Returns false if doubles cannot represent all elements of the type.
 fn widen(from: Numeric, src: &[u8], doubles: &mut [f64]) -> bool {
     macro_rules! all {
         ($t:ty) => {{
@@ -412,7 +412,8 @@ mod tests {
     }
 
     #[test]
-    fn d9c_the_examples_of_the_text() {
+    fn the_examples_of_the_specification_hold() {
+        // rule D.9c
         for (out_of_range, expected) in
             [(None, None), (Some("clamp"), Some("7f")), (Some("wrap"), Some("80"))]
         {
@@ -429,14 +430,15 @@ mod tests {
             "data_type": "uint8", "rounding": "towards-zero", "out_of_range": "wrap",
             "scalar_map": {"encode": [["NaN", 0], ["+Infinity", 0], ["-Infinity", 0]]}
         });
-        assert_eq!(noted(&codecs(numpy.clone()), "float64", 1), ["/0/configuration/scalar_map"]); // B50
+        assert_eq!(noted(&codecs(numpy.clone()), "float64", 1), ["/0/configuration/scalar_map"]); // rule B50
         let (numpy, _) = open(&codecs(numpy), DataType::Float64, 1).unwrap();
         let elements = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 257.9, -1.0, 255.0];
         assert_eq!(encoded(&numpy, &elements).unwrap(), "00000001ffff");
     }
 
     #[test]
-    fn d9c_every_way_of_rounding() {
+    fn every_rounding_is_applied() {
+        // rule D.9c
         for (rounding, expected) in [
             ("nearest-even", "02fe0004"),
             ("towards-zero", "02fe0003"),
@@ -447,7 +449,7 @@ mod tests {
             let configuration = json!({"data_type": "int8", "rounding": rounding});
             assert_eq!(cast("float64", configuration, &[2.5_f64, -2.5, 0.25, 3.5]).unwrap(), expected);
         }
-        // 2^53 + 1 lies between two doubles, 2^24 + 1 between two singles
+        // 2^53 + 1 is between two doubles, 2^24 + 1 between two singles
         let above = [(1_i64 << 53) + 1];
         for (rounding, bits) in
             [("nearest-even", 0x4340_0000_0000_0000_u64), ("towards-positive", 0x4340_0000_0000_0001)]
@@ -459,14 +461,15 @@ mod tests {
             let configuration = json!({"data_type": "float32", "rounding": rounding});
             assert_eq!(cast("int32", configuration, &[16_777_217]).unwrap(), to_hex(&single.to_le_bytes()));
         }
-        // once: by way of a double it would become 2^63
+        // rounded once: through a double it would become 2^63
         let once = [(1_u64 << 63) + (1 << 39) + 1];
         let configuration = json!({"data_type": "float32"});
         assert_eq!(cast("uint64", configuration, &once).unwrap(), to_hex(&0x5f00_0001_u32.to_le_bytes()));
     }
 
     #[test]
-    fn d9c_nan_infinities_and_zeros() {
+    fn nan_infinities_and_zeros_are_cast() {
+        // rule D.9c
         let single = json!({"data_type": "float32"});
         let special = [f64::NAN, f64::INFINITY, -0.0];
         assert_eq!(cast("float64", single.clone(), &special).unwrap(), "0000c07f0000807f00000080");
@@ -483,7 +486,8 @@ mod tests {
     }
 
     #[test]
-    fn d9c_scalars_go_first_and_the_first_counts() {
+    fn the_scalar_map_takes_precedence_and_its_first_pair_is_used() {
+        // rule D.9c
         let configuration = json!({"data_type": "uint8", "scalar_map": {
             "encode": [["NaN", 255], [7, 1], [7, 2]], "decode": [[255, "NaN"]]
         }});
@@ -503,12 +507,17 @@ mod tests {
     }
 
     #[test]
-    fn d9c_numbers_of_few_bits() {
+    fn numbers_of_less_than_a_byte_are_cast() {
+        // rule D.9c
         let int8 = json!({"data_type": "int8", "rounding": "nearest-even"});
         let (floats, _) = open(&codecs(int8), Few::float(FloatFormat::FLOAT4_E2M1FN), 1).unwrap();
         assert_eq!(encoded(&floats, &[0x01_u8, 0x03, 0x07, 0x0f]).unwrap(), "000206fa");
         assert_eq!(decode(&floats, &[2], &[6, 0xfd]).unwrap(), [7, 0x0d]);
-        assert_eq!(decode(&floats, &[1], &[7]).unwrap_err().kind(), CodecErrorKind::Value, "there is no 7");
+        assert_eq!(
+            decode(&floats, &[1], &[7]).unwrap_err().kind(),
+            CodecErrorKind::Value,
+            "the format has no 7"
+        );
         let (few, _) = open(&codecs(json!({"data_type": "uint8"})), Few::integer(4, false), 1).unwrap();
         assert_eq!(decode(&few, &[1], &[16]).unwrap_err().kind(), CodecErrorKind::Value);
         let infinity = Cast {
@@ -519,12 +528,12 @@ mod tests {
             map: Scalars::default(),
         };
         assert_eq!(infinity.one(100_f32.to_bits().into()), Some(7), "6 is the largest");
-        assert!(infinity.one(f32::INFINITY.to_bits().into()).is_none(), "there is no infinity");
+        assert!(infinity.one(f32::INFINITY.to_bits().into()).is_none(), "the format has no infinity");
         assert_eq!(FloatFormat::FLOAT4_E2M1FN.clamp(Beyond::Below), Some(15));
     }
 
     #[test]
-    fn every_cast_in_blocks_is_that_of_one_number() {
+    fn casts_in_blocks_equal_casts_of_single_numbers() {
         let types = ["int8", "uint8", "int16", "uint32", "int64", "uint64", "float16", "float32", "float64"];
         let mut noise = crate::testing::Noise(7);
         for from in types {
@@ -558,7 +567,8 @@ mod tests {
     }
 
     #[test]
-    fn d9c_refused_when_the_array_is_opened() {
+    fn invalid_configurations_are_refused_when_the_array_is_opened() {
+        // rule D.9c
         for (configuration, member) in [
             (json!({}), "data_type"),
             (json!({"data_type": "int8", "rounding": "up"}), "rounding"),
@@ -581,7 +591,8 @@ mod tests {
     }
 
     #[test]
-    fn d05_a_fill_value_that_does_not_come_back_is_refused() {
+    fn a_fill_value_that_changes_in_a_round_trip_is_refused() {
+        // rule D.05
         let build = |fill: f64, configuration: Value| {
             let fill = zarr_traits::FillValue::of(fill);
             open_filled(&codecs(configuration), DataType::Float64, fill, 1)

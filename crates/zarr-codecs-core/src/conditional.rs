@@ -1,22 +1,21 @@
-//! `conditional`: bytes → bytes codecs, of which each chunk says which were applied to it.
+//! `conditional`: bytes → bytes codecs that are applied to some chunks only; each chunk records which.
 //!
-//! Spec: [conditional codec](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/conditional). Checklist
-//! D.9f.
+//! Spec: [conditional codec](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/conditional).
 //!
 //! | member | value |
 //! |---|---|
 //! | `codecs` | bytes → bytes codecs |
-//! | `header_bits` | bits of the header: a multiple of 8, at least one for each codec; as few as possible when absent |
+//! | `header_bits` | the bits of the header: a multiple of 8, at least one per codec; by default the fewest |
 //!
-//! What is stored is the header, in which bit `i` (the lowest bit of the first byte first) tells that codec `i` was applied,
-//! and the data. A bit that belongs to no codec must be 0.
+//! A stored chunk is a header and data. Bit `i` of the header, from the lowest bit of the first byte, states that codec
+//! `i` was applied. Bits without a codec must be 0.
 //!
-//! **What is applied** when a chunk is written: each codec is tried in order on what the ones before it have left, and kept
-//! only if that makes the data smaller. So a chunk never grows by more than the header; and a codec that cannot make
-//! anything smaller by itself, such as a checksum or a shuffle, is never applied. Whoever wants these puts them outside.
+//! **Writing.** Each codec is tried in order on the current data, and kept only if the result is smaller. So a chunk
+//! never grows by more than the header. A codec that does not shrink data by itself, such as a checksum or a shuffle,
+//! is never applied; put it outside of `conditional`.
 //!
-//! A codec that nobody knows, and that the document allows to skip (`must_understand`, checklist K.3), is never applied to
-//! what is written, and skipped in what is read.
+//! An unknown codec that the document allows to skip (`must_understand`) is never applied when writing, and is skipped
+//! when reading.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -30,13 +29,13 @@ use zarr_traits::{
     },
 };
 
-/// The row of this codec in a registry.
+/// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("conditional", CodecKind::BytesBytes, build));
 
 #[derive(Debug)]
 struct Conditional {
     steps: OptionalCodecs,
-    /// Bytes of the header.
+    /// The bytes of the header.
     header: usize,
 }
 
@@ -57,7 +56,7 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'
     }
     let header = bits / 8;
     if header as u64 > context.limits.encoded_bytes {
-        return wrong(CodecErrorKind::LimitExceeded, "which is more than a chunk may have");
+        return wrong(CodecErrorKind::LimitExceeded, "which exceeds the limit for a chunk");
     }
     Ok(Codec::BytesBytes(Arc::new(Conditional { steps, header })))
 }
@@ -68,7 +67,7 @@ fn is_set(header: &[u8], number: usize) -> bool {
 }
 
 impl Conditional {
-    /// The header, if it is one, and the data.
+    /// Splits `src` into a valid header and the data.
     fn split<'a>(&self, src: &'a [u8]) -> CodecResult<(&'a [u8], &'a [u8])> {
         let Some((header, data)) = src.split_at_checked(self.header) else {
             let message = format!("{} bytes are too few for a header of {}", src.len(), self.header);
@@ -169,7 +168,7 @@ mod tests {
         after_bytes("conditional", configuration)
     }
 
-    /// What a codec makes of some bytes.
+    /// Returns `src` encoded with a codec.
     fn applied(codec: &Value, src: &[u8]) -> Vec<u8> {
         let (name, mut out) = (codec["name"].as_str().unwrap(), Vec::new());
         let configuration = codec.get("configuration").cloned().unwrap_or_else(|| json!({}));
@@ -178,7 +177,8 @@ mod tests {
     }
 
     #[test]
-    fn d_9f_the_header_tells_what_was_applied() {
+    fn the_header_states_which_codecs_were_applied() {
+        // rule D.9f
         let crc32c = json!({"name": "crc32c"});
         let codecs = json!([zstd(), gzip(), crc32c]);
         let chain = chain(&conditional(&codecs, &Value::Null), "uint8", 1);
@@ -203,7 +203,8 @@ mod tests {
     }
 
     #[test]
-    fn d_9f_the_header_has_the_bits_that_it_should() {
+    fn the_header_has_the_configured_size() {
+        // rule D.9f
         // n codecs, header_bits, bytes of the header
         for (n, bits, len) in [
             (0, Value::Null, 0),
@@ -219,7 +220,7 @@ mod tests {
             let stored = encode(&chain, &[3], &[1, 2, 3]);
             assert_eq!(stored, [&vec![0; len][..], &[1, 2, 3]].concat(), "{n} {bits}");
             assert_eq!(chain.encoded_size(&[3]), EncodedSize::AtMost(3 + len as u64));
-            // spare bits are 0, at the other end too
+            // spare bits are 0, also at the other end
             for bit in 0..len * 8 {
                 let mut stored = stored.clone();
                 stored[bit / 8] |= 1 << (bit % 8);
@@ -235,7 +236,8 @@ mod tests {
     }
 
     #[test]
-    fn d_9f_configurations_that_mean_nothing() {
+    fn invalid_configurations_are_refused() {
+        // rule D.9f
         for (codecs, bits, pointer) in [
             (json!([zstd()]), json!(12), "header_bits"),
             (json!([zstd()]), json!(0), "header_bits"),
@@ -265,11 +267,12 @@ mod tests {
         for _ in 0..Limits::default().chain_depth {
             deep = conditional(&json!([deep[1]]), &Value::Null);
         }
-        assert_eq!(limited(deep), limit); // L103
+        assert_eq!(limited(deep), limit); // rule L103
     }
 
     #[test]
-    fn k_3_a_codec_that_may_be_skipped_is_never_applied() {
+    fn a_codec_that_may_be_skipped_is_never_applied() {
+        // rule K.3
         let lenient = json!({"name": "example.unknown", "must_understand": false});
         let codecs = conditional(&json!([lenient, zstd()]), &Value::Null);
         let (chain, notes) = open(&codecs, DataType::UInt8, 1).unwrap();
@@ -285,13 +288,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_tolerated_inside_is_noted_at_its_place() {
+    fn deviations_of_inner_codecs_are_noted_with_a_pointer() {
         let codecs = conditional(&json!([{"name": "gzip", "configuration": {"level": 1.0}}]), &Value::Null);
         assert_eq!(noted(&codecs, "uint8", 1), ["/1/configuration/codecs/0/configuration/level"]);
     }
 
     #[test]
-    fn only_what_makes_a_chunk_smaller_is_applied() {
+    fn only_codecs_that_make_a_chunk_smaller_are_applied() {
         let chain = chain(&conditional(&json!([gzip(), zstd(), "crc32c"]), &Value::Null), "uint8", 1);
         let header = |elements: &[u8]| {
             let stored = encode(&chain, &[elements.len() as u64], elements);
@@ -307,12 +310,13 @@ mod tests {
     }
 
     #[test]
-    fn d_04_a_part_of_what_is_stored_as_it_is() {
+    fn a_span_is_read_only_from_data_stored_as_it_is() {
+        // rule D.04
         let codec = bytes_codec("conditional", &json!({"codecs": [zstd()]}));
         let (mut dst, mut scratch) = ([0; 2], Scratch::new());
         let mut span = |src: &[u8], size, span| codec.decode_span(src, size, span, &mut dst, &mut scratch);
         assert!(span(&[0, 5, 6, 7, 8], 4, 1..3).unwrap());
-        assert!(!span(&[1, 5, 6, 7, 8], 4, 1..3).unwrap(), "compressed: decode it all");
+        assert!(!span(&[1, 5, 6, 7, 8], 4, 1..3).unwrap(), "compressed data is decoded whole");
         assert!(span(&[0, 5, 6, 7], 4, 1..3).is_err(), "another size");
         assert!(span(&[2, 5, 6, 7, 8], 4, 1..3).is_err(), "a spare bit");
         assert!(span(&[0, 5, 6, 7, 8], 4, 3..5).is_err());
@@ -320,9 +324,10 @@ mod tests {
     }
 
     #[test]
-    fn l101_what_lies_between_two_codecs_is_bounded() {
+    fn intermediate_results_are_bounded() {
+        // rule L101
         let chain = chain(&conditional(&json!([zstd(), zstd()]), &Value::Null), "uint8", 1);
-        // 64 MiB of zeros are no frame of a chunk of 16 bytes
+        // 64 MiB of zeros cannot be a frame of a chunk of 16 bytes
         let bomb = [&[0b10][..], &applied(&zstd(), &vec![0; 64 << 20])].concat();
         assert_eq!(decode(&chain, &[16], &bomb).unwrap_err().kind(), CodecErrorKind::TooLarge);
         let bomb = [&[0b11][..], &bomb[1..]].concat();

@@ -1,10 +1,10 @@
-//! `crc32c`: a checksum of four bytes behind the data.
+//! `crc32c`: appends a checksum of four bytes to the data.
 //!
-//! Spec: [crc32c codec](https://zarr-specs.readthedocs.io/en/latest/v3/codecs/crc32c/index.html). Checklist D.5.
+//! Spec: [crc32c codec](https://zarr-specs.readthedocs.io/en/latest/v3/codecs/crc32c/index.html).
 //!
-//! It has no configuration. What is appended is CRC-32C (Castagnoli) in little endian. A mismatch is an error of kind
-//! [`CodecErrorKind::Checksum`]. A part of a chunk is verified like the whole: all bytes are there, and reading them
-//! costs less than wrong data (D5.3 allows skipping it).
+//! The codec has no configuration. The checksum is CRC-32C (Castagnoli) in little endian. A mismatch is an error of
+//! kind [`CodecErrorKind::Checksum`]. It is also verified when only a part of a chunk is read: all bytes are present,
+//! and reading them costs less than wrong data (rule D5.3 allows skipping it).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use zarr_traits::{
     },
 };
 
-/// The row of this codec in a registry.
+/// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("crc32c", CodecKind::BytesBytes, build));
 
-/// Bytes of the checksum.
+/// The bytes of the checksum.
 const SIZE: usize = 4;
 
 #[derive(Debug)]
@@ -29,7 +29,7 @@ fn build(_: &mut Configuration<'_>, _: &Repr, _: &Context<'_>) -> CodecResult<Co
     Ok(Codec::BytesBytes(Arc::new(Crc32c)))
 }
 
-/// What the checksum covers, if it is right.
+/// Returns the data without the checksum, if the checksum is correct.
 fn verified(src: &[u8]) -> CodecResult<&[u8]> {
     let Some((data, stored)) = src.split_last_chunk::<SIZE>() else {
         return Err(CodecError::corrupt(format!("{} bytes are too few for a checksum of {SIZE}", src.len())));
@@ -87,7 +87,8 @@ mod tests {
     use crate::testing::{after_bytes, chain, decode, encode, golden, hex, noted};
 
     #[test]
-    fn d5_1_golden() {
+    fn chunks_are_encoded_to_the_golden_bytes() {
+        // rule D5.1
         let elements = bytes_of(&[1_i32, 2, 3, 4]);
         let encoded = "01000000020000000300000004000000ee89f972";
         for configuration in [Value::Null, json!({})] {
@@ -101,11 +102,12 @@ mod tests {
             "313233343536373839839206e3",
         );
         let more = after_bytes("crc32c", json!({"x": 1}));
-        assert_eq!(noted(&more, "uint8", 1), ["/1/configuration/x"]); // D.08
+        assert_eq!(noted(&more, "uint8", 1), ["/1/configuration/x"]); // rule D.08
     }
 
     #[test]
-    fn d5_2_sizes() {
+    fn sizes_are_exact() {
+        // rule D5.2
         let chain = chain(&after_bytes("crc32c", Value::Null), "uint8", 1);
         assert_eq!(chain.encoded_size(&[9]), EncodedSize::Exact(13));
         assert_eq!(encode(&chain, &[0], &[]), [0; 4]);
@@ -119,21 +121,23 @@ mod tests {
     }
 
     #[test]
-    fn d5_2_every_bit_counts() {
+    fn every_flipped_bit_fails_the_checksum() {
+        // rule D5.2
         let chain = chain(&after_bytes("crc32c", Value::Null), "int32", 1);
         let encoded = hex("01000000020000000300000004000000ee89f972");
         for bit in 0..encoded.len() * 8 {
             let mut damaged = encoded.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
             assert_eq!(decode(&chain, &[4], &damaged).unwrap_err().kind(), CodecErrorKind::Checksum);
-            // Z5: so does reading a part
+            // Reading a span fails, too.
             let e = Crc32c.decode_span(&damaged, 16, 4..8, &mut [0; 4], &mut Scratch::new()).unwrap_err();
             assert_eq!(e.kind(), CodecErrorKind::Checksum);
         }
     }
 
     #[test]
-    fn d5_3_a_part() {
+    fn a_span_is_verified_and_copied() {
+        // rule D5.3
         let encoded = hex("01000000020000000300000004000000ee89f972");
         let mut dst = [0; 4];
         assert!(Crc32c.decode_span(&encoded, 16, 4..8, &mut dst, &mut Scratch::new()).unwrap());

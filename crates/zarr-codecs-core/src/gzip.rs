@@ -1,18 +1,18 @@
 //! `gzip`: DEFLATE in gzip members.
 //!
-//! Spec: [gzip codec](https://zarr-specs.readthedocs.io/en/latest/v3/codecs/gzip/index.html),
-//! [RFC 1952](https://www.rfc-editor.org/rfc/rfc1952). Checklist D.3.
+//! Spec: [gzip codec](https://zarr-specs.readthedocs.io/en/latest/v3/codecs/gzip/index.html), [RFC
+//! 1952](https://www.rfc-editor.org/rfc/rfc1952).
 //!
 //! | member | value |
 //! |---|---|
 //! | `level` | 0 (stored) to 9 |
 //!
-//! An absent `level` is noted: it matters only to a writer (D3.t1). One that is out of range is refused.
+//! An absent `level` is noted, as only writers need it (rule D3.t1). A level out of range is refused.
 //!
-//! Members of any writer are read, several in a row too, with every field that RFC 1952 knows; checksum and length are
-//! verified (D3.1). Zeros after the last member are padding and ignored, as gzip itself does; anything else there is an
-//! error (D3.t6). What is written is the same on every day and machine: no time, no name (D3.2). Compressed bytes may
-//! change with the version of the compressor.
+//! Members of all writers are read, also several in a row, with every field of RFC 1952. Checksum and length are
+//! verified. Zeros after the last member are padding and ignored, as in gzip; any other trailing bytes are an error
+//! (rule D3.t6). Equal data gives equal bytes at any time and on any machine: the header has no time and no name.
+//! Compressed bytes may change with the version of the compressor.
 
 use std::sync::Arc;
 
@@ -24,16 +24,16 @@ use zarr_traits::{
     },
 };
 
-/// The row of this codec in a registry.
+/// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("gzip", CodecKind::BytesBytes, build));
 
 /// Magic number, method, no flags, no time, no hint, unknown system.
 const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
 /// Checksum and length.
 const TRAILER: usize = 8;
-/// Bytes that one stored block holds, and those before it.
+/// The most content bytes of a stored block, and the bytes of its header.
 const STORED: (usize, usize) = (0xffff, 5);
-/// What the compressor gets at once; some backends count in 32 bits.
+/// The most bytes passed to the compressor at once; some backends count in 32 bits.
 const PIECE: usize = 1 << 30;
 
 #[derive(Debug)]
@@ -54,7 +54,7 @@ fn build(configuration: &mut Configuration<'_>, _: &Repr, _: &Context<'_>) -> Co
 #[derive(Default)]
 struct Decoder(Option<Decompress>);
 
-/// The encoders of a worker, one a level.
+/// The encoders of a worker, one per level.
 #[derive(Default)]
 struct Encoders([Option<Compress>; 10]);
 
@@ -72,8 +72,10 @@ impl BytesBytesCodec for Gzip {
                 return Ok(made);
             }
             if !behind.starts_with(&HEADER[..2]) {
-                let message =
-                    format!("{} bytes after the last member are neither another one nor zeros", behind.len());
+                let message = format!(
+                    "{} bytes after the last member are neither another member nor zeros",
+                    behind.len()
+                );
                 return Err(CodecError::corrupt(message));
             }
             rest = after_header(behind)?;
@@ -104,10 +106,10 @@ impl BytesBytesCodec for Gzip {
 }
 
 impl Gzip {
-    /// Appends a DEFLATE stream; false when it does not fit, so that storing is no worse.
+    /// Appends a DEFLATE stream. Returns false if it does not fit, so that storing is not larger.
     fn deflate(&self, src: &[u8], out: &mut Vec<u8>, scratch: &mut Scratch) -> bool {
         let Some(kept) = scratch.slot::<Encoders>().0.get_mut(usize::from(self.level)) else { return false };
-        // A stream that is given up half-way leaves a state that zlib-rs does not reset wholly: it is not kept.
+        // zlib-rs does not completely reset the state of an unfinished stream, so do not keep it.
         let mut state =
             kept.take().unwrap_or_else(|| Compress::new(Compression::new(self.level.into()), false));
         state.reset();
@@ -146,12 +148,12 @@ fn store(src: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The length of [stored](store) blocks.
+/// Returns the length of [stored](store) blocks.
 fn stored_len(len: u64) -> Option<u64> {
     len.div_ceil(STORED.0 as u64).max(1).checked_mul(STORED.1 as u64)?.checked_add(len)
 }
 
-/// Decodes one DEFLATE stream; how many bytes that took, and how many it made.
+/// Decodes one DEFLATE stream. Returns the number of consumed bytes and the number of decoded bytes.
 fn inflate(state: &mut Decompress, src: &[u8], dst: &mut [u8]) -> CodecResult<(usize, usize)> {
     state.reset(false);
     loop {
@@ -169,7 +171,7 @@ fn inflate(state: &mut Decompress, src: &[u8], dst: &mut [u8]) -> CodecResult<(u
     }
 }
 
-/// What lies behind the header of a member (RFC 1952, section 2.3).
+/// Returns the bytes after the header of a member (RFC 1952, section 2.3).
 fn after_header(src: &[u8]) -> CodecResult<&[u8]> {
     if let [first, second, ..] = *src {
         if first & 0x0f == 8 && u16::from_be_bytes([first, second]).is_multiple_of(31) {
@@ -207,7 +209,7 @@ fn after_header(src: &[u8]) -> CodecResult<&[u8]> {
     Ok(rest)
 }
 
-/// Compares what was decoded with the trailer.
+/// Compares the decoded bytes with the trailer.
 fn check(decoded: &[u8], trailer: &[u8; TRAILER]) -> CodecResult<()> {
     let [a, b, c, d, length @ ..] = *trailer;
     let (stored, length, actual) =
@@ -218,19 +220,22 @@ fn check(decoded: &[u8], trailer: &[u8; TRAILER]) -> CodecResult<()> {
         return Err(CodecError::new(CodecErrorKind::Checksum, message));
     }
     if length != actual.amount() {
-        return Err(CodecError::corrupt(format!("a member of {} bytes says it has {length}", decoded.len())));
+        return Err(CodecError::corrupt(format!(
+            "a member of {} bytes states {length} bytes",
+            decoded.len()
+        )));
     }
     Ok(())
 }
 
-/// Checksum and length modulo 2^32.
+/// Calculates the checksum, and the length modulo 2^32.
 fn crc(bytes: &[u8]) -> Crc {
     let mut crc = Crc::new();
     crc.update(bytes);
     crc
 }
 
-/// A count of bytes of a slice.
+/// Converts a count of bytes in a slice.
 fn count(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
 }
@@ -260,15 +265,16 @@ mod tests {
     }
 
     #[test]
-    fn d3_1_members_of_other_writers() {
+    fn members_of_other_writers_are_read() {
+        // rule D3.1
         let chain = chain(&level(5), "int32", 1);
         for (name, encoded) in vectors(VECTORS) {
-            assert_eq!(decode(&chain, &[16], &encoded).unwrap(), sixteen(), "{name}"); // D3.t3, D3.t4, D3.t6
+            assert_eq!(decode(&chain, &[16], &encoded).unwrap(), sixteen(), "{name}"); // rules D3.t3, D3.t4 and D3.t6
         }
     }
 
     #[test]
-    fn what_does_not_shrink_leaves_nothing_behind_for_the_next_chunk() {
+    fn an_incompressible_chunk_does_not_affect_the_next_chunk() {
         for level in 1..=9_u8 {
             let codec = bytes_codec("gzip", &json!({ "level": level }));
             let (mut scratch, mut noise) = (Scratch::new(), Noise(u64::from(level)));
@@ -284,7 +290,8 @@ mod tests {
     }
 
     #[test]
-    fn d3_2_stored_blocks_are_the_same_bytes_always() {
+    fn stored_blocks_always_have_the_same_bytes() {
+        // rule D3.2
         let stored = "1f8b08000000000000ff010300fcff0102031d80bc5503000000";
         golden(&level(0), "uint8", &[3], &[1, 2, 3], stored);
         golden(&level(0), "uint8", &[0], &[], "1f8b08000000000000ff010000ffff0000000000000000");
@@ -298,7 +305,8 @@ mod tests {
     }
 
     #[test]
-    fn d3_t1_t2_levels() {
+    fn levels_are_accepted_noted_or_refused() {
+        // rules D3.t1 and D3.t2
         for configuration in [Value::Null, json!({})] {
             assert_eq!(noted(&after_bytes("gzip", configuration), "uint8", 1), ["/1/configuration/level"]);
         }
@@ -308,11 +316,12 @@ mod tests {
         assert_eq!(
             noted(&after_bytes("gzip", json!({"level": 5.0})), "uint8", 1),
             ["/1/configuration/level"]
-        ); // D.09
+        ); // rule D.09
     }
 
     #[test]
-    fn d3_t5_to_t7_damaged_members() {
+    fn damaged_members_are_errors() {
+        // rules D3.t5 to D3.t7
         let chain = chain(&level(5), "int32", 1);
         let stored = vector("stored");
         let end = stored.len();
@@ -321,16 +330,16 @@ mod tests {
             damaged[at] ^= 1;
             decode(&chain, &[16], &damaged).unwrap_err()
         };
-        assert_eq!(damaged(end - 5).kind(), CodecErrorKind::Checksum); // D3.t7
-        assert!(damaged(end - 4).to_string().ends_with("a member of 64 bytes says it has 65"));
-        assert!(damaged(end - 1).to_string().contains("says it has 16777280")); // D3.t8: nothing is sized by it
+        assert_eq!(damaged(end - 5).kind(), CodecErrorKind::Checksum); // rule D3.t7
+        assert!(damaged(end - 4).to_string().ends_with("a member of 64 bytes states 65 bytes"));
+        assert!(damaged(end - 1).to_string().contains("states 16777280 bytes")); // rule D3.t8: nothing is sized by it
         assert_eq!(damaged(20).kind(), CodecErrorKind::Checksum);
         assert_eq!(damaged(2).kind(), CodecErrorKind::Corrupt);
         let zlib = [&[0x78, 0x9c], &stored[10..]].concat();
-        let e = decode(&chain, &[16], &zlib).unwrap_err(); // D3.t5
+        let e = decode(&chain, &[16], &zlib).unwrap_err(); // rule D3.t5
         assert_eq!(e.to_string(), "codec \"gzip\" failed to decode: it is a zlib stream, not a gzip member");
         for tail in [&[0, 0, 1][..], &[0x1f], &[0x1f, 0x8b], b"garbage", &HEADER, &stored[..14]] {
-            let e = decode(&chain, &[16], &[&stored, tail].concat()).unwrap_err(); // D3.t6
+            let e = decode(&chain, &[16], &[&stored, tail].concat()).unwrap_err(); // rule D3.t6
             assert_eq!(e.kind(), CodecErrorKind::Corrupt, "{e}");
         }
         let fields = vector("every-field");
@@ -345,7 +354,8 @@ mod tests {
     }
 
     #[test]
-    fn d_06_shorter_and_longer_than_declared() {
+    fn chunks_of_another_size_than_declared_are_refused() {
+        // rule D.06
         let chain = chain(&level(5), "int32", 1);
         for (name, encoded) in vectors(VECTORS) {
             let e = decode(&chain, &[15], &encoded).unwrap_err();

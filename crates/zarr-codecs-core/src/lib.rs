@@ -43,7 +43,7 @@ extern crate self as zarr_codecs_core;
 #[cfg(feature = "bytes")]
 mod testing;
 
-/// Every codec whose feature is on.
+/// All codecs whose feature is enabled.
 ///
 /// ```
 /// let registry = zarr_traits::Registry::core().with(zarr_codecs_core::CODECS)?;
@@ -84,7 +84,7 @@ pub const CODECS: &[Entry] = &[
     zstd::ENTRY,
 ];
 
-/// Room for `n` more bytes, or an error instead of an abort.
+/// Reserves room for `n` more bytes; fails instead of aborting.
 #[cfg(any(
     feature = "blosc",
     feature = "conditional",

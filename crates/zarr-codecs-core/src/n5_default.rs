@@ -1,20 +1,20 @@
 //! `n5_default`: blocks of N5 in "default" mode.
 //!
-//! Spec: [n5_default codec](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/n5_default). Checklist D.9g.
+//! Spec: [n5_default codec](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/n5_default).
 //!
 //! | member | value |
 //! |---|---|
 //! | `codecs` | `transpose` that reverses all dimensions, `bytes` in big endian, and at most one bytes → bytes codec |
 //!
-//! A block is a header and what these codecs make of its elements. The header is in big endian: the mode (two bytes, 0), the
-//! number of dimensions (two bytes), and the length of each (four bytes) in the order of the dimensions of the array.
+//! A block is a header and the elements encoded with these codecs. The header is big endian: the mode (two bytes, 0),
+//! the number of dimensions (two bytes) and the length of each dimension (four bytes), in the order of the array.
 //!
-//! A block may be smaller than the chunk, as some writers cut those at the border of an array; what it lacks is fill value. It
-//! may be larger, up to four times the chunk or 1 MiB, whichever is more; what lies outside of the chunk is ignored. What is
-//! written is always all of the chunk.
+//! A block may be smaller than the chunk, as some writers clip blocks at the border of an array; missing elements are
+//! the fill value. A block may also be larger, up to four times the chunk or 1 MiB, whichever is more; elements outside
+//! the chunk are ignored. Written blocks always have the shape of the chunk.
 //!
-//! The names of N5 blocks are those of the `v2` chunk key encoding with the separator `/`. A codec does not see the key
-//! encoding of its array: with another one it works, but no reader of N5 finds the blocks.
+//! The keys of N5 blocks are those of the `v2` chunk key encoding with the separator `/`. A codec does not know the key
+//! encoding of its array. With another encoding it works, but readers of N5 cannot find the blocks.
 
 use std::sync::Arc;
 
@@ -27,10 +27,10 @@ use zarr_traits::{
     codec::{ArrayBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr},
 };
 
-/// The row of this codec in a registry.
+/// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("n5_default", CodecKind::ArrayBytes, build));
 
-/// Bytes of the mode and of the number of dimensions.
+/// The bytes of the mode and of the number of dimensions.
 const FIXED: usize = 4;
 
 #[derive(Debug)]
@@ -38,7 +38,7 @@ struct N5Default {
     chain: Chain,
     rank: u16,
     fill: FillValue,
-    /// Bytes that no block may have once it is decoded.
+    /// The most bytes of a decoded block.
     most: u64,
 }
 
@@ -61,7 +61,7 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'
         return Err(CodecError::new(CodecErrorKind::Unsupported, message));
     }
     let rank = u16::try_from(repr.rank).map_err(|_| {
-        let message = format!("{} dimensions are more than N5 can have", repr.rank);
+        let message = format!("{} dimensions exceed the limit of N5", repr.rank);
         CodecError::new(CodecErrorKind::Unsupported, message)
     })?;
     if let Some(Value::Array(list)) = configuration.get("codecs") {
@@ -72,7 +72,7 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'
     Ok(Codec::ArrayBytes(Arc::new(N5Default { chain, rank, fill: repr.fill.clone(), most })))
 }
 
-/// Whether a list of codecs says what N5 does.
+/// Checks that a list of codecs is one that N5 supports.
 fn check_codecs(list: &[Value], repr: &Repr) -> CodecResult<()> {
     let wrong = |i: usize, message: &str| {
         Err(CodecError::configuration(message).at(&format!("/configuration/codecs/{i}")))
@@ -86,26 +86,26 @@ fn check_codecs(list: &[Value], repr: &Repr) -> CodecResult<()> {
     let reversed: Dims = (0..repr.rank as u64).rev().collect();
     let order = |members: Map<String, Value>| Configuration::new(&members).lengths("order").ok();
     if named(0, "transpose").and_then(order) != Some(reversed) {
-        return wrong(0, "the first codec must be \"transpose\", and reverse all dimensions");
+        return wrong(0, "the first codec must be \"transpose\" and reverse all dimensions");
     }
     let (_, unit) = repr.fixed()?;
     let is_big = |members: Map<String, Value>| unit <= 1 || members.get("endian").is_some_and(|e| e == "big");
     if !named(1, "bytes").is_some_and(is_big) {
-        return wrong(1, "the second codec must be \"bytes\", in big endian");
+        return wrong(1, "the second codec must be \"bytes\" with \"endian\" \"big\"");
     }
     if list.len() > 3 {
-        return wrong(3, "there is a codec behind the compressor");
+        return wrong(3, "no codec may follow the compressor");
     }
     Ok(())
 }
 
 impl N5Default {
-    /// Bytes of a header.
+    /// The bytes of a header.
     fn header(&self) -> usize {
         FIXED + 4 * usize::from(self.rank)
     }
 
-    /// The shape that the header of a block tells, and the rest of the block.
+    /// Returns the shape in the header of a block, and the rest of the block.
     fn split<'a>(&self, src: &'a [u8]) -> CodecResult<(Dims, &'a [u8])> {
         let Some((header, data)) = src.split_at_checked(self.header()) else {
             let message = format!("{} bytes are too few for a header of {}", src.len(), self.header());
@@ -115,7 +115,7 @@ impl N5Default {
         match numbers.next() {
             Some(0) => {}
             mode => {
-                let message = format!("the block is of mode {}, only mode 0 is known", mode.unwrap_or(0));
+                let message = format!("the block has mode {}, only mode 0 is supported", mode.unwrap_or(0));
                 return Err(CodecError::new(CodecErrorKind::Unsupported, message));
             }
         }
@@ -147,13 +147,13 @@ impl ArrayBytesCodec for N5Default {
         scratch: &mut Scratch,
     ) -> CodecResult<()> {
         let (block, data) = self.split(src)?;
-        // A few bytes can be a large block, so that no more is decoded than a chunk makes likely.
+        // A few bytes can declare a large block. Decode no more than is plausible for the chunk.
         let some_times = byte_len(shape, dst.size())?.saturating_mul(4).max(1 << 20) as u64;
         if byte_len(&block, dst.size())? as u64 > some_times.min(self.most) {
-            let message = format!("the block has shape {block:?}, the chunk {shape:?}: that is too large");
+            let message = format!("the block of shape {block:?} is too large for a chunk of shape {shape:?}");
             return Err(CodecError::new(CodecErrorKind::LimitExceeded, message));
         }
-        // Where the part begins outside of the block this is an empty region, of which the codecs still check the data.
+        // If the part begins outside the block, this region is empty. The codecs still check the data.
         let start: Dims = part.start().iter().zip(&block).map(|(start, len)| *start.min(len)).collect();
         let ends = part.start().iter().zip(part.shape()).map(|(start, len)| start + len);
         let there: Dims =
@@ -162,7 +162,8 @@ impl ArrayBytesCodec for N5Default {
             dst.fill(self.fill.bytes())?;
         }
         let inner = dst.sub(&Dims::filled(0, there.len()), &there)?;
-        let part = Region::new(start, there).ok_or_else(|| CodecError::corrupt("no such part"))?;
+        let part = Region::new(start, there)
+            .ok_or_else(|| CodecError::corrupt("the part is not inside the block"))?;
         self.chain.decode_into(data, &block, &part, inner, scratch)
     }
 
@@ -177,7 +178,7 @@ impl ArrayBytesCodec for N5Default {
 
     fn encoded_size(&self, shape: &[u64]) -> EncodedSize {
         let header = self.header() as u64;
-        // other writers cut blocks at the border of the array
+        // Other writers clip blocks at the border of the array.
         match self.chain.encoded_size(shape).bound() {
             Some(size) => EncodedSize::AtMost(size.saturating_add(header)),
             None => EncodedSize::Unknown,
@@ -185,11 +186,11 @@ impl ArrayBytesCodec for N5Default {
     }
 }
 
-/// The lengths as a header has them.
+/// Returns the lengths as numbers of a header.
 fn lengths(shape: &[u64]) -> CodecResult<Vec<u32>> {
     let lengths: Result<_, _> = shape.iter().map(|len| u32::try_from(*len)).collect();
     lengths.map_err(|_| {
-        let message = format!("a block of N5 cannot have shape {shape:?}");
+        let message = format!("N5 has no blocks of shape {shape:?}");
         CodecError::new(CodecErrorKind::Unsupported, message)
     })
 }
@@ -205,7 +206,7 @@ mod tests {
     use crate::CODECS;
     use crate::testing::{chain, decode, encode, golden, hex, open, refused};
 
-    /// For so many dimensions, with or without a compressor.
+    /// Returns the codecs for `rank` dimensions, with or without a compressor.
     fn codecs(rank: u64, gzip: bool) -> Value {
         let order: Vec<u64> = (0..rank).rev().collect();
         let mut codecs = json!([
@@ -223,7 +224,8 @@ mod tests {
     }
 
     #[test]
-    fn d_9g_blocks_that_others_wrote() {
+    fn blocks_of_other_writers_are_read() {
+        // rule D.9g
         let lines = include_str!("../testdata/n5.txt").lines().filter(|line| !line.starts_with('#'));
         let mut checked = 0;
         for line in lines {
@@ -233,7 +235,7 @@ mod tests {
             let at: Vec<i16> = key.split('/').map(|n| n.parse().unwrap()).collect();
             let (x, y, z) = (at[0] * 2, at[1] * 3, at[2]);
             let element = |x: i16, y: i16| if x < 5 && y < 4 { x + 10 * y + 100 * z } else { 0 };
-            // in the order of the chunk: the last dimension, which has one place, is the fastest
+            // In the order of the chunk: the last dimension, which has length 1, is the fastest.
             let expected: Vec<i16> =
                 (x..x + 2).flat_map(|x| (y..y + 3).map(move |y| element(x, y))).collect();
             let decoded = decode(&chain, &[2, 3, 1], &hex(object)).unwrap();
@@ -247,7 +249,8 @@ mod tests {
     }
 
     #[test]
-    fn d_9g_what_a_block_lacks_is_fill_value_and_what_is_outside_is_ignored() {
+    fn missing_elements_are_fill_values_and_elements_outside_are_ignored() {
+        // rule D.9g
         let registry = Registry::core().with(CODECS).unwrap();
         let limits = Limits::default();
         let context = Context::new(&registry, &limits);
@@ -282,7 +285,8 @@ mod tests {
     }
 
     #[test]
-    fn d_9g_blocks_that_are_none() {
+    fn invalid_blocks_are_refused() {
+        // rule D.9g
         let chain = chain(&codecs(2, false), "uint8", 2);
         let good = hex("00000002000000010000000105");
         assert_eq!(decode(&chain, &[1, 1], &good).unwrap(), [5]);
@@ -294,14 +298,14 @@ mod tests {
             ("00010002000000010000000105", CodecErrorKind::Unsupported), // varlength
             ("00020002000000010000000105", CodecErrorKind::Unsupported), // object
             ("00000001000000010000000105", CodecErrorKind::Corrupt),     // one dimension
-            ("0000000200000001000000010506", CodecErrorKind::Corrupt),   // more than the block has
+            ("0000000200000001000000010506", CodecErrorKind::Corrupt),   // trailing bytes
             ("0000000200000002000000010506ff", CodecErrorKind::Corrupt),
             ("00000002ffffffffffffffff05", CodecErrorKind::LimitExceeded), // exceeds memory
             ("00000002000080000000800105", CodecErrorKind::LimitExceeded), // exceeds the limits
-            ("00000002000080000000800005", CodecErrorKind::LimitExceeded), // 1 GiB, for a chunk of one
-            ("00000002000000000000000105", CodecErrorKind::Corrupt),       // an element where there is none
+            ("00000002000080000000800005", CodecErrorKind::LimitExceeded), // 1 GiB for a chunk of one element
+            ("00000002000000000000000105", CodecErrorKind::Corrupt),       // an element in an empty block
             ("00000002000000000000000005", CodecErrorKind::Corrupt),
-            ("00000002000004000000040005", CodecErrorKind::Corrupt), // 1 MiB, which is not there
+            ("00000002000004000000040005", CodecErrorKind::Corrupt), // 1 MiB without data
         ] {
             let e = decode(&chain, &[1, 1], &hex(block)).unwrap_err();
             assert_eq!(e.kind(), kind, "{block}: {e}");
@@ -310,7 +314,8 @@ mod tests {
     }
 
     #[test]
-    fn d_9g_only_the_codecs_of_n5() {
+    fn only_the_codecs_of_n5_are_accepted() {
+        // rule D.9g
         let transpose = |order: Value| json!({"name": "transpose", "configuration": {"order": order}});
         let reverse = || transpose(json!([1, 0]));
         let bytes = |endian: &str| json!({"name": "bytes", "configuration": {"endian": endian}});
@@ -331,7 +336,7 @@ mod tests {
             let e = refused(&with(codecs), "int16", 2);
             assert_eq!(e.pointer(), format!("/0/configuration{pointer}"), "{e}");
         }
-        // one byte has no order
+        // one byte has no byte order
         for second in [json!("bytes"), bytes("little"), bytes("big")] {
             golden(
                 &with(json!([reverse(), second])),

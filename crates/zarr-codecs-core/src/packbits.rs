@@ -1,18 +1,18 @@
-//! `packbits`: elements to bytes with no bit between them.
+//! `packbits`: stores elements without unused bits between them.
 //!
-//! Spec: [packbits](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/packbits). Checklist D.9a.
+//! Spec: [packbits](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/packbits).
 //!
 //! | member | value |
 //! |---|---|
-//! | `first_bit` | the lowest bit of a component that is stored, 0 unless given |
-//! | `last_bit` | the highest one, the last that the type has unless given |
-//! | `padding_encoding` | `"none"`, or where the number of padding bits stands: `"first_byte"` or `"last_byte"` |
+//! | `first_bit` | the lowest bit of a component that is stored, by default 0 |
+//! | `last_bit` | the highest bit that is stored, by default the last bit of the type |
+//! | `padding_encoding` | `"none"`, or the place of the number of padding bits: `"first_byte"` or `"last_byte"` |
 //!
-//! Elements follow each other in C order, in a sequence of bits that begins with the lowest bit of the first byte; the
-//! registered text does not say this, and zarrs does so too. Components of complex numbers are stored one by one. What was
-//! not stored is read as zeros, above the highest stored bit of a signed integer as copies of it.
+//! The bits of the elements follow each other in C order, from the lowest bit of the first byte. The specification does
+//! not define this order; zarrs uses it, too. Components of complex numbers are stored separately. Bits that were not
+//! stored are read as zeros; above the highest stored bit of a signed integer they are copies of that bit.
 //!
-//! The codec `packbits` of format 2 stores the first element in the highest bit and is another one.
+//! The codec `packbits` of format 2 is another codec: it stores the first element in the highest bit.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use zarr_traits::{
     number::Numeric,
 };
 
-/// The row of this codec in a registry.
+/// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("packbits", CodecKind::ArrayBytes, build));
 
 #[derive(Debug)]
@@ -31,12 +31,12 @@ struct PackBits {
     numeric: Numeric,
     /// The lowest bit of a component that is stored.
     first: u32,
-    /// What the stored bits of a component are by themselves.
+    /// The numeric format of the stored bits of a component.
     stored: Numeric,
     padding: Padding,
 }
 
-/// Where the number of padding bits stands.
+/// The place of the number of padding bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Padding {
     Nowhere,
@@ -57,7 +57,7 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) ->
         }
     };
     let numeric = repr.data_type.numeric().ok_or_else(|| {
-        let message = format!("it packs numbers, and what reaches it is {}", repr.data_type);
+        let message = format!("it needs a numeric data type, not {}", repr.data_type);
         CodecError::new(CodecErrorKind::Unsupported, message)
     })?;
     let highest = numeric.bits() - 1;
@@ -68,7 +68,7 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) ->
     Ok(Codec::ArrayBytes(Arc::new(PackBits { numeric, first, stored, padding })))
 }
 
-/// A member that names a bit; `null` is as good as none.
+/// Reads a member that is the number of a bit; `null` is treated as absent.
 fn bit(
     configuration: &mut Configuration<'_>,
     name: &'static str,
@@ -83,22 +83,22 @@ fn bit(
 }
 
 impl PackBits {
-    /// Bytes of an element in memory.
+    /// The bytes of an element in memory.
     fn size(&self) -> usize {
         self.numeric.size() * self.numeric.components()
     }
 
-    /// Bytes of a chunk, and how many bits of the last one are padding.
+    /// Returns the bytes of a packed chunk, and the number of padding bits in the last one.
     fn packed(&self, shape: &[u64]) -> CodecResult<(usize, u8)> {
         let components = byte_len(shape, self.size())? / self.numeric.size();
-        // Eight components are whole bytes, no more of them than in memory.
+        // Eight packed components have a whole number of bytes, at most as many as in memory.
         let bits = self.stored.bits() as usize;
         let last = components % 8 * bits;
         let bytes = components / 8 * bits + last.div_ceil(8);
         Ok((bytes, u8::try_from(last.next_multiple_of(8) - last).unwrap_or(0)))
     }
 
-    /// The sequence of bits, after the byte that says how much of it is padding was looked at.
+    /// Checks the sizes and the number of padding bits, and returns the bytes of the elements.
     fn sequence<'a>(&self, src: &'a [u8], shape: &[u64]) -> CodecResult<&'a [u8]> {
         let (bytes, padding) = self.packed(shape)?;
         let split = match self.padding {
@@ -112,13 +112,13 @@ impl PackBits {
             return Err(CodecError::corrupt(format!("got {} bytes, expected {expected}", src.len())));
         }
         if stated != padding {
-            let message = format!("{stated} bits of padding are stated, there are {padding}");
+            let message = format!("the chunk states {stated} padding bits, expected {padding}");
             return Err(CodecError::corrupt(message));
         }
         Ok(sequence)
     }
 
-    /// Elements from their sequence of bits.
+    /// Unpacks elements from their sequence of bits.
     fn unpack(&self, sequence: &[u8], elements: &mut [u8]) {
         let (mut sequence, bits) = (sequence.iter(), self.stored.bits());
         let (mut waiting, mut available) = (0_u128, 0);
@@ -218,8 +218,9 @@ mod tests {
     }
 
     #[test]
-    fn d9a_bits_follow_each_other_from_the_lowest_on() {
-        // By hand from the text, with the order of bits of zarrs.
+    fn bits_are_packed_from_the_lowest_bit() {
+        // rule D.9a
+        // calculated by hand from the specification, with the order of bits of zarrs
         let bools = [1, 0, 0, 0, 0, 0, 0, 0, 1];
         golden(&packed(json!({})), "bool", &[9], &bools, "0101");
         golden(&packed(json!({"padding_encoding": "first_byte"})), "bool", &[9], &bools, "070101");
@@ -239,7 +240,8 @@ mod tests {
     }
 
     #[test]
-    fn d9a_some_bits_of_each_component() {
+    fn only_some_bits_of_each_component_are_stored() {
+        // rule D.9a
         let low = packed(json!({"first_bit": 0, "last_bit": 2}));
         golden(&low, "int8", &[3], &[0xff, 3, 0xfc], "1f01"); // 111 011 100: signs are copied
         golden(&low, "uint8", &[3], &[7, 3, 4], "1f01");
@@ -252,7 +254,8 @@ mod tests {
     }
 
     #[test]
-    fn d9a_parts_are_those_of_the_whole() {
+    fn a_part_has_the_elements_of_the_whole() {
+        // rule D.9a
         let codecs = packed(json!({"last_bit": 4, "padding_encoding": "first_byte"}));
         let chain = chain(&codecs, "uint8", 2);
         let elements: Vec<u8> = (0..35).map(|n| n % 32).collect();
@@ -263,7 +266,8 @@ mod tests {
     }
 
     #[test]
-    fn l101_chunks_that_exceed_memory_have_no_size() {
+    fn chunks_that_exceed_memory_have_no_size() {
+        // rule L101
         for data_type in ["uint64", "complex128", "bool"] {
             for configuration in [json!({}), json!({"padding_encoding": "first_byte"})] {
                 let chain = chain(&packed(configuration), data_type, 2);
@@ -279,7 +283,8 @@ mod tests {
     }
 
     #[test]
-    fn d9a_damage_is_noticed() {
+    fn damaged_chunks_are_errors() {
+        // rule D.9a
         let stated = chain(&packed(json!({"padding_encoding": "first_byte"})), "bool", 1);
         for bad in [&[][..], &[7], &[7, 1], &[6, 1, 1], &[7, 1, 1, 1]] {
             assert_eq!(decode(&stated, &[9], bad).unwrap_err().kind(), CodecErrorKind::Corrupt, "{bad:?}");
@@ -291,13 +296,14 @@ mod tests {
     }
 
     #[test]
-    fn d9a_refused_when_the_array_is_opened() {
+    fn invalid_configurations_are_refused_when_the_array_is_opened() {
+        // rule D.9a
         for (configuration, member) in [
             (json!({"first_bit": 3, "last_bit": 2}), "last_bit"),
             (json!({"last_bit": 8}), "last_bit"),
             (json!({"first_bit": -1}), "first_bit"),
             (json!({"first_bit": "0"}), "first_bit"),
-            (json!({"padding_encoding": "start_byte"}), "padding_encoding"), // B50
+            (json!({"padding_encoding": "start_byte"}), "padding_encoding"), // rule B50
         ] {
             let pointer = format!("/0/configuration/{member}");
             assert_eq!(refused(&packed(configuration), "uint8", 1).pointer(), pointer);

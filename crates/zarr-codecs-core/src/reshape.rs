@@ -1,16 +1,15 @@
-//! `reshape`: the same elements in the same order, in another shape.
+//! `reshape`: gives the elements another shape and keeps their order.
 //!
-//! Spec: [reshape codec](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/reshape). Checklist D.9e.
+//! Spec: [reshape codec](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/reshape).
 //!
 //! | member | value |
 //! |---|---|
-//! | `shape` | for each dimension of the encoded chunk its length, a list of dimensions of the chunk whose product it is, or `-1`, once: what remains |
+//! | `shape` | for each dimension of the encoded chunk: its length, a list of chunk dimensions whose product it is, or (once) `-1` for the rest |
 //!
-//! What the lengths are depends on the chunk. Whether they go into it is seen when an array is opened, for the chunks that
-//! its grid has.
+//! The lengths depend on the chunk. Opening an array checks that they fit all chunks of its grid.
 //!
-//! No element is moved where those of a chunk lie dense ([`ArrayArrayCodec::keeps_elements`]). Part of a chunk is decoded by
-//! itself where it is a box of the encoded chunk too, else all of it.
+//! If the elements of a chunk are contiguous, they are not moved ([`ArrayArrayCodec::keeps_elements`]). A part of a
+//! chunk is decoded separately if it is also a box of the encoded chunk; otherwise the whole chunk is decoded.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,17 +20,17 @@ use zarr_traits::{
     codec::{ArrayArrayCodec, Codec, CodecEntry, CodecKind, Configuration, Context, Repr},
 };
 
-/// The row of this codec in a registry.
+/// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("reshape", CodecKind::ArrayArray, build));
 
 /// The length of a dimension of the encoded chunk.
 #[derive(Debug)]
 enum Length {
-    /// So many elements.
+    /// A fixed length.
     Fixed(u64),
-    /// As many as these dimensions of the chunk have, which increase.
+    /// The product of these chunk dimensions, in ascending order.
     Product(Vec<usize>),
-    /// As many as there are for the others.
+    /// The number of elements divided by the other lengths.
     Rest,
 }
 
@@ -52,17 +51,20 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, context: &Context<'
     let lengths: Vec<Length> =
         items.iter().map(|item| length(configuration, item)).collect::<CodecResult<_>>()?;
     if lengths.iter().filter(|length| matches!(length, Length::Rest)).count() > 1 {
-        return Err(wrong("shape has -1 more than once".to_owned()));
+        return Err(wrong("shape contains -1 more than once".to_owned()));
     }
     let named = lengths.iter().flat_map(|length| match length {
         Length::Product(dims) => &dims[..],
         _ => &[],
     });
     if !named.clone().zip(named.clone().skip(1)).all(|(dim, next)| dim < next) {
-        return Err(wrong("the dimensions that shape names must increase".to_owned()));
+        return Err(wrong("the dimensions in shape must be in ascending order".to_owned()));
     }
     if let Some(dim) = named.clone().find(|dim| **dim >= repr.rank) {
-        return Err(wrong(format!("shape names dimension {dim} of a chunk of {} dimensions", repr.rank)));
+        return Err(wrong(format!(
+            "shape contains dimension {dim}, but the chunk has {} dimensions",
+            repr.rank
+        )));
     }
     Ok(Codec::ArrayArray(Arc::new(Reshape { lengths, repr: repr.clone() })))
 }
@@ -77,7 +79,7 @@ fn length(configuration: &mut Configuration<'_>, item: &Value) -> CodecResult<Le
     if let Value::Array(dims) = item {
         let dims = dims.iter().map(|dim| {
             let dim = configuration.whole("shape", dim)?;
-            usize::try_from(dim).map_err(|_| wrong(format!("shape names dimension {dim}")))
+            usize::try_from(dim).map_err(|_| wrong(format!("shape contains dimension {dim}")))
         });
         return Ok(Length::Product(dims.collect::<CodecResult<_>>()?));
     }
@@ -90,17 +92,17 @@ fn length(configuration: &mut Configuration<'_>, item: &Value) -> CodecResult<Le
     }
 }
 
-/// The product, 1 of nothing; `None` where it is too large for any chunk.
+/// Returns the product (1 without lengths), or `None` if it is too large for a chunk.
 fn product(lengths: &[u64]) -> Option<u64> {
     Dims::from(lengths).product()
 }
 
 impl Reshape {
-    /// The encoded shape of a chunk of `shape`; an error says why there is none.
+    /// Returns the encoded shape of a chunk of `shape`, or the reason why there is none.
     fn fit(&self, shape: &[u64]) -> Result<Dims, String> {
         let too_large = || "it has too many elements".to_owned();
         if shape.len() != self.repr.rank {
-            return Err(format!("it has not {} dimensions", self.repr.rank));
+            return Err(format!("expected {} dimensions", self.repr.rank));
         }
         let all = product(shape).ok_or_else(too_large)?;
         let given = self.lengths.iter().map(|length| match length {
@@ -112,12 +114,12 @@ impl Reshape {
         if let Some(rest) = self.lengths.iter().position(|length| matches!(length, Length::Rest)) {
             let others = product(&encoded).ok_or_else(too_large)?;
             if others == 0 || !all.is_multiple_of(others) {
-                return Err(format!("its {all} elements are no multiple of {others}"));
+                return Err(format!("its {all} elements are not a multiple of {others}"));
             }
             encoded[rest] = all / others;
         }
         if product(&encoded) != Some(all) {
-            return Err(format!("{all} elements cannot be of shape {encoded:?}"));
+            return Err(format!("{all} elements do not fit shape {encoded:?}"));
         }
         for (i, length) in self.lengths.iter().enumerate() {
             let Length::Product(dims) = length else { continue };
@@ -132,8 +134,8 @@ impl Reshape {
     }
 }
 
-/// The dimensions of two shapes of equally many elements, above zero, in groups that are as small as possible and have
-/// equally many elements on both sides.
+/// Groups the dimensions of two shapes that have the same number of elements, above zero. The groups are as small as
+/// possible, and have the same number of elements on both sides.
 fn groups(one: &[u64], other: &[u64]) -> Option<Vec<(Range<usize>, Range<usize>)>> {
     let mut groups = Vec::new();
     let (mut i, mut j) = (0, 0);
@@ -155,8 +157,8 @@ fn groups(one: &[u64], other: &[u64]) -> Option<Vec<(Range<usize>, Range<usize>)
     Some(groups)
 }
 
-/// Where the elements of a box, none of whose lengths is 0, begin in C order, and how many they are, if they lie there
-/// one after the other.
+/// Returns the first position and the number of elements of a box without zero lengths, if its elements are contiguous
+/// in C order.
 fn run(shape: &[u64], start: &[u64], len: &[u64]) -> Option<(u64, u64)> {
     let (mut first, mut count, mut stride, mut full) = (0_u64, 1_u64, 1_u64, true);
     for ((size, start), len) in shape.iter().zip(start).zip(len).rev() {
@@ -171,7 +173,7 @@ fn run(shape: &[u64], start: &[u64], len: &[u64]) -> Option<(u64, u64)> {
     Some((first, count))
 }
 
-/// The box of the `count` elements from the `first` one on in C order, if they are one.
+/// Returns the box of `count` elements from position `first` in C order, if they form a box.
 fn unrun(shape: &[u64], mut first: u64, mut count: u64) -> Option<(Dims, Dims)> {
     let mut start = Dims::filled(0, shape.len());
     let mut len = Dims::filled(1, shape.len());
@@ -231,7 +233,7 @@ impl ArrayArrayCodec for Reshape {
     }
 }
 
-/// Copies elements in C order, whatever the two shapes are.
+/// Copies elements in C order between any two shapes.
 fn copy(src: Source<'_>, mut dst: Destination<'_>, scratch: &mut Scratch) -> CodecResult<()> {
     let size = dst.size();
     if let Some(memory) = src.as_dense() {
@@ -267,7 +269,8 @@ mod tests {
     }
 
     #[test]
-    fn d_9e_elements_stay_in_order() {
+    fn elements_keep_their_order() {
+        // rule D.9e
         let elements: Vec<u8> = (0..24).collect();
         let encoded = "000102030405060708090a0b0c0d0e0f1011121314151617";
         for shape in [json!([[0, 1], [2]]), json!([-1]), json!([6, 2, 2]), json!([[0], 12]), json!([[], -1])]
@@ -276,7 +279,7 @@ mod tests {
         }
         golden(&codecs(&json!([])), "uint8", &[1, 1], &[7], "07"); // no dimensions
         golden(&codecs(&json!([1, 1])), "uint8", &[], &[7], "07");
-        // a transposition behind it sees the new shape: 2 x 3 x 4 as 6 x 4, then 4 x 6
+        // a later transpose gets the new shape: 2 x 3 x 4 as 6 x 4, then 4 x 6
         let then = json!([
             {"name": "reshape", "configuration": {"shape": [[0, 1], [2]]}},
             {"name": "transpose", "configuration": {"order": [1, 0]}},
@@ -285,7 +288,7 @@ mod tests {
         let columns: String =
             (0..4).flat_map(|c| (0..6).map(move |r| format!("{:02x}", 4 * r + c))).collect();
         golden(&then, "uint8", &[2, 3, 4], &elements, &columns);
-        // and one before it is what is reshaped
+        // an earlier transpose changes the shape to be reshaped
         let before = json!([
             {"name": "transpose", "configuration": {"order": [2, 0, 1]}},
             {"name": "reshape", "configuration": {"shape": [[0], [1, 2]]}},
@@ -295,26 +298,27 @@ mod tests {
     }
 
     #[test]
-    fn d_9e_shapes_that_fit_no_chunk_are_refused_when_the_array_is_opened() {
+    fn shapes_that_do_not_fit_are_refused_when_the_array_is_opened() {
+        // rule D.9e
         let fits = |shape: Value, chunk: &[u64]| {
             let chain = chain(&codecs(&shape), "uint8", chunk.len());
             chain.check_shape(chunk).map_err(|e| e.to_string())
         };
-        // the page's example
+        // the example of the specification
         assert_eq!(fits(json!([[0, 1], [2], 3]), &[100, 50, 64, 3]), Ok(()));
         assert_eq!(fits(json!([[0, 1], 10, [3]]), &[2, 3, 10, 4]), Ok(()));
         assert_eq!(fits(json!([[0], [1]]), &[0, 4]), Ok(()), "chunks without elements");
         assert_eq!(
             fits(json!([7]), &[2, 4]).unwrap_err(),
-            "codec \"reshape\" failed to open: shape does not fit a chunk of shape [2, 4]: 8 elements cannot be of \
+            "codec \"reshape\" failed to open: shape does not fit a chunk of shape [2, 4]: 8 elements do not fit \
              shape [7]"
         );
         for (shape, chunk) in [
             (json!([-1, 3]), &[2, 4][..]),
-            (json!([-1, [0]]), &[0, 4]), // any number would do
+            (json!([-1, [0]]), &[0, 4]), // any number fits
             (json!([]), &[2]),
-            (json!([[0, 2], -1]), &[2, 3, 4]), // dimension 1 lies between
-            (json!([2, [0]]), &[4, 2]),        // 2 before it, but nothing before dimension 0
+            (json!([[0, 2], -1]), &[2, 3, 4]), // dimension 1 is between them
+            (json!([2, [0]]), &[4, 2]),        // length 2 precedes dimension 0
             (json!([[1], 4]), &[4, 1]),
             (json!([1_u64 << 62, 4]), &[2, 4]),
             (json!([[0, 1], [2]]), &[u64::MAX, 2, 0]),
@@ -326,7 +330,8 @@ mod tests {
     }
 
     #[test]
-    fn d_9e_configurations_that_mean_nothing() {
+    fn invalid_configurations_are_refused() {
+        // rule D.9e
         for shape in [
             json!([-1, -1]),
             json!([0]),
@@ -347,13 +352,14 @@ mod tests {
             assert_eq!(refused(&codecs(&shape), "uint8", 2).pointer(), "/0/configuration/shape", "{shape}");
         }
         assert_eq!(refused(&json!(["reshape", "bytes"]), "uint8", 1).pointer(), "/0/configuration/shape");
-        assert_eq!(noted(&codecs(&json!([-1.0])), "uint8", 2), ["/0/configuration/shape"]); // D.09
+        assert_eq!(noted(&codecs(&json!([-1.0])), "uint8", 2), ["/0/configuration/shape"]); // rule D.09
         let many = open(&codecs(&json!(vec![1; 1000])), zarr_traits::DataType::UInt8, 1).unwrap_err();
-        assert_eq!(many.kind(), CodecErrorKind::LimitExceeded); // L95
+        assert_eq!(many.kind(), CodecErrorKind::LimitExceeded); // rule L95
     }
 
     #[test]
-    fn d_04_a_part_is_decoded_by_itself_where_it_stays_a_box() {
+    fn a_part_that_stays_a_box_is_decoded_separately() {
+        // rule D.04
         let part = |start: &[u64], len: &[u64]| Region::new(start, len).unwrap();
         let map = |to: &[u64], chunk: &[u64], start: &[u64], len: &[u64]| {
             let lengths = to.iter().map(|n| Length::Fixed(*n)).collect();
@@ -369,7 +375,7 @@ mod tests {
         assert_eq!(map(&[2, 3, 4], &[24], &[8], &[8]), None, "over the end of a plane");
         assert_eq!(map(&[4, 3], &[2, 6], &[0, 3], &[2, 3]), None, "every second row");
         assert_eq!(map(&[4, 3], &[2, 6], &[1, 3], &[1, 3]), Some(part(&[3, 0], &[1, 3])));
-        // dimensions of length 1 come and go
+        // dimensions of length 1 appear and disappear
         assert_eq!(
             map(&[1, 5, 1, 4, 1], &[5, 4], &[2, 1], &[2, 3]),
             Some(part(&[0, 2, 0, 1, 0], &[1, 2, 1, 3, 1]))

@@ -1,16 +1,16 @@
-//! `scale_offset`: numbers less an offset, times a factor.
+//! `scale_offset`: subtracts an offset and multiplies with a scale.
 //!
-//! Spec: [scale_offset](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/scale_offset). Checklist D.9d.
+//! Spec: [scale_offset](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/scale_offset).
 //!
 //! | member | value |
 //! |---|---|
-//! | `offset` | what is subtracted, in the form of a fill value of the data type; nothing unless given |
-//! | `scale` | what the difference is multiplied with; nothing unless given |
+//! | `offset` | the number to subtract, in the form of a fill value of the data type; by default none |
+//! | `scale` | the factor for the difference, in the same form; by default none |
 //!
-//! Other members are refused. Each of the two steps is done in the arithmetic of the data type, and in reverse order to
-//! decode. What the type cannot hold is an error: an integer out of range, a quotient of integers that is none, a finite
-//! float that would become infinite. A scale of zero, of which nothing could be decoded, and scalars that are not finite are
-//! refused when the array is opened.
+//! Other members are refused. Each of the two steps uses the arithmetic of the data type; decoding does the reverse
+//! steps in reverse order. A result that the type cannot represent is an error: an integer out of range, a quotient
+//! that is not an integer, a finite float that becomes infinite. Opening the array fails for a scale of zero and for
+//! scalars that are not finite.
 
 use zarr_traits::kernel::{self, Kernel};
 use zarr_traits::serde_json::Value;
@@ -20,7 +20,7 @@ use zarr_traits::{
     number::{FloatFormat, Numeric, Real, Rounding},
 };
 
-/// The row of this codec in a registry.
+/// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("scale_offset", CodecKind::ArrayArray, build));
 
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
@@ -52,12 +52,12 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) ->
         }
         _ => Err(CodecError::new(
             CodecErrorKind::Unsupported,
-            format!("it works on integers and floats, and what reaches it is {}", repr.data_type),
+            format!("it needs integers or floats, not data type {}", repr.data_type),
         )),
     }
 }
 
-/// A member, if it is there.
+/// Reads an optional member.
 fn scalar<T>(
     numeric: Numeric,
     name: &str,
@@ -66,24 +66,24 @@ fn scalar<T>(
 ) -> CodecResult<Option<T>> {
     let Some(value) = value else { return Ok(None) };
     let made = numeric.from_json(value).and_then(make);
-    let refused = || wrong(name, &format!("{value} is no fill value of the data type"));
+    let refused = || wrong(name, &format!("{value} is not a fill value of the data type"));
     made.ok_or_else(refused).map(Some)
 }
 
 fn zero() -> CodecError {
-    wrong("scale", "nothing can be divided by zero")
+    wrong("scale", "it must not be zero, decoding divides by it")
 }
 
 fn wrong(name: &str, message: &str) -> CodecError {
     CodecError::configuration(format!("{name}: {message}")).at(&format!("/configuration/{name}"))
 }
 
-/// Makes one element of each with `step`; `None` of it means that there is none in the data type.
+/// Applies `step` to each element. It returns `None` if the data type cannot represent the result.
 fn each(numeric: Numeric, src: &[u8], dst: &mut [u8], step: impl Fn(u64) -> Option<u64>) -> CodecResult<()> {
     let size = numeric.size();
     for (i, (src, dst)) in src.chunks_exact(size).zip(dst.chunks_exact_mut(size)).enumerate() {
         let made = step(numeric.load(src)).ok_or_else(|| {
-            let message = format!("element {i} becomes what the data type cannot hold");
+            let message = format!("the data type cannot represent the result for element {i}");
             CodecError::new(CodecErrorKind::Value, message)
         })?;
         numeric.store(made, dst);
@@ -125,7 +125,7 @@ struct Floats {
     scale: Option<f64>,
 }
 
-/// The loop for the types that the machine calculates with. A step that is not asked for is left out: −0 plus 0 is not −0.
+/// The loop for types of the machine. A step that is not configured is skipped: −0 plus 0 is not −0.
 macro_rules! native {
     ($t:ty, $src:expr, $dst:expr, $first:expr, $second:expr) => {{
         const SIZE: usize = size_of::<$t>();
@@ -144,11 +144,11 @@ macro_rules! native {
 }
 
 fn infinite(i: usize) -> CodecError {
-    let message = format!("element {i} becomes larger than any number of the data type");
+    let message = format!("the result for element {i} exceeds the largest number of the data type");
     CodecError::new(CodecErrorKind::Value, message)
 }
 
-/// `element` with `scalar` if there is one.
+/// Applies `operation` to `element` and `scalar`, if there is a scalar.
 fn with<T>(element: T, scalar: Option<T>, operation: impl Fn(T, T) -> T) -> T {
     match scalar {
         Some(scalar) => operation(element, scalar),
@@ -157,8 +157,8 @@ fn with<T>(element: T, scalar: Option<T>, operation: impl Fn(T, T) -> T) -> T {
 }
 
 impl Floats {
-    /// The loop for all other types: each step is done with doubles and rounded, which is exact because a double has more
-    /// than twice their digits.
+    /// The loop for all other types. Each step is calculated with doubles and rounded. This is exact, because a double
+    /// has more than twice their digits.
     fn narrow(
         &self,
         src: &[u8],
@@ -220,7 +220,8 @@ mod tests {
     }
 
     #[test]
-    fn d9d_integers() {
+    fn integers_are_scaled_and_checked() {
+        // rule D.9d
         let filled = |configuration, fill: u16| {
             open_filled(&codecs(configuration), DataType::UInt16, FillValue::of(fill), 1)
         };
@@ -231,24 +232,25 @@ mod tests {
         let e = less.encode(source, &mut Vec::new(), &mut Scratch::new()).unwrap_err();
         assert_eq!(e.kind(), CodecErrorKind::Value, "999 − 1000 is below 0");
         let e = filled(json!({"offset": 1000}), 0).unwrap_err();
-        assert_eq!(e.kind(), CodecErrorKind::Value, "D.05: so is the fill value, refused at once");
+        assert_eq!(e.kind(), CodecErrorKind::Value, "rule D.05: the fill value is out of range");
         let both = codecs(json!({"offset": -1, "scale": 3}));
         golden(&both, "int8", &[3], &[0xff, 0, 41], "00037e");
         let e = decode(&chain(&both, "int8", 1), &[1], &[7]).unwrap_err();
-        assert_eq!(e.kind(), CodecErrorKind::Value, "7 / 3 is no integer");
+        assert_eq!(e.kind(), CodecErrorKind::Value, "7 / 3 is not an integer");
         let most = codecs(json!({"offset": i64::MIN}));
         let (most, _) = open_filled(&most, DataType::Int64, FillValue::of(i64::MIN), 1).unwrap();
         assert_eq!(to_hex(&encode(&most, &[1], bytes_of(&[-1_i64]))), "ffffffffffffff7f");
     }
 
     #[test]
-    fn d9d_floats_in_their_own_arithmetic() {
+    fn floats_use_the_arithmetic_of_their_type() {
+        // rule D.9d
         let third = codecs(json!({"offset": 5, "scale": 0.1}));
         let expected = (7.3_f32 - 5.0) * 0.1;
         golden_encoding(&third, "float32", bytes_of(&[7.3_f32]), &expected.to_le_bytes());
         let expected = (7.3_f64 - 5.0) * 0.1;
         golden_encoding(&third, "float64", bytes_of(&[7.3_f64]), &expected.to_le_bytes());
-        // binary16 by hand: 1/3 is 0x3555; less 1 is a middle, to even 0xb956; times 0.1 (0x2e66) is 0xac45
+        // binary16 by hand: 1/3 is 0x3555; minus 1 it is a tie, to even 0xb956; times 0.1 (0x2e66) is 0xac45
         let half = codecs(json!({"offset": 1, "scale": 0.1}));
         golden_encoding(&half, "float16", &0x3555_u16.to_ne_bytes(), &0xac45_u16.to_le_bytes());
     }
@@ -258,7 +260,8 @@ mod tests {
     }
 
     #[test]
-    fn d9d_without_members_nothing_changes() {
+    fn without_members_nothing_changes() {
+        // rule D.9d
         for codecs in [codecs(json!({})), json!(["scale_offset", bytes("little")])] {
             golden(&codecs, "float64", &[1], bytes_of(&[-0.0_f64]), "0000000000000080");
             golden(&codecs, "int64", &[1], bytes_of(&[i64::MIN]), "0000000000000080");
@@ -268,7 +271,8 @@ mod tests {
     }
 
     #[test]
-    fn d9d_what_the_type_cannot_hold_is_an_error() {
+    fn results_that_the_type_cannot_represent_are_errors() {
+        // rule D.9d
         let twice = codecs(json!({"scale": 2}));
         for (data_type, element) in
             [("float32", bytes_of(&[f32::MAX])), ("float64", bytes_of(&[f64::MAX])), ("int8", &[64])]
@@ -282,11 +286,12 @@ mod tests {
         let (few, _) = open(&twice, Few::float(FloatFormat::FLOAT4_E2M1FN), 1).unwrap();
         assert_eq!(encode(&few, &[1], &[2]), [4], "1 becomes 2");
         let six = Source::dense(&[7], &[1], 1).unwrap();
-        assert!(few.encode(six, &mut Vec::new(), &mut Scratch::new()).is_err(), "there is no 12");
+        assert!(few.encode(six, &mut Vec::new(), &mut Scratch::new()).is_err(), "the format has no 12");
     }
 
     #[test]
-    fn d9d_refused_when_the_array_is_opened() {
+    fn invalid_configurations_are_refused_when_the_array_is_opened() {
+        // rule D.9d
         for (configuration, data_type, member) in [
             (json!({"scale": 0}), "int32", "scale"),
             (json!({"scale": 0.0}), "float32", "scale"),

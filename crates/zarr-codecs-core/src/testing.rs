@@ -1,5 +1,5 @@
-//! What the tests of all codecs need: chains from documents, chunks through chains, bytes from hexadecimal.
-#![allow(dead_code, clippy::unwrap_used, reason = "tests only; each binary of them uses some of it")]
+//! Helpers for the tests of all codecs: chains from documents, chunks through chains, bytes from hexadecimal.
+#![allow(dead_code, clippy::unwrap_used, reason = "tests only; each test binary uses some of it")]
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use zarr_traits::{
     number::{FloatFormat, Numeric},
 };
 
-/// The chain that a document's `codecs` describe, and the notes.
+/// Builds the chain for the `codecs` of a document, with its notes.
 pub(crate) fn open(codecs: &Value, data_type: DataType, rank: usize) -> CodecResult<(Chain, Vec<Note>)> {
     let fill = FillValue::from_bytes(vec![0; data_type.size().unwrap_or(0)]);
     open_filled(codecs, data_type, fill, rank)
 }
 
-/// As [`open`], with another fill value than zero.
+/// As [`open`], with a fill value.
 pub(crate) fn open_filled(
     codecs: &Value,
     data_type: DataType,
@@ -42,20 +42,20 @@ pub(crate) fn open_filled(
     Ok((chain, notes))
 }
 
-/// A chain without anything to note.
+/// Builds a chain that has no notes.
 pub(crate) fn chain(codecs: &Value, data_type: &str, rank: usize) -> Chain {
     let (chain, notes) = open(codecs, DataType::core(data_type).unwrap(), rank).unwrap();
     assert_eq!(notes, [], "{codecs}");
     chain
 }
 
-/// Where the notes point to.
+/// Returns the pointers of the notes.
 pub(crate) fn noted(codecs: &Value, data_type: &str, rank: usize) -> Vec<String> {
     let (_, notes) = open(codecs, DataType::core(data_type).unwrap(), rank).unwrap();
     notes.into_iter().map(|note| note.pointer).collect()
 }
 
-/// A bytes → bytes codec by itself.
+/// Builds a single bytes → bytes codec.
 pub(crate) fn bytes_codec(name: &str, configuration: &Value) -> Arc<dyn BytesBytesCodec> {
     let registry = Registry::core().with(CODECS).unwrap();
     let limits = Limits::default();
@@ -68,14 +68,14 @@ pub(crate) fn bytes_codec(name: &str, configuration: &Value) -> Arc<dyn BytesByt
     }
 }
 
-/// The error that `codecs` are refused with.
+/// Returns the error of building `codecs`.
 pub(crate) fn refused(codecs: &Value, data_type: &str, rank: usize) -> CodecError {
     let e = open(codecs, DataType::core(data_type).unwrap(), rank).unwrap_err();
     assert_eq!(e.kind(), CodecErrorKind::Configuration, "{codecs}: {e}");
     e
 }
 
-/// `bytes` (little endian) and `codec` with a configuration.
+/// Returns the codecs `bytes` (little endian) and `codec` with a configuration.
 pub(crate) fn after_bytes(codec: &str, configuration: Value) -> Value {
     let mut members = Map::new();
     members.insert("name".into(), codec.into());
@@ -85,7 +85,7 @@ pub(crate) fn after_bytes(codec: &str, configuration: Value) -> Value {
     Value::Array(vec![bytes("little"), members.into()])
 }
 
-/// `bytes` of an order.
+/// Returns the codec `bytes` with a byte order.
 pub(crate) fn bytes(endian: &str) -> Value {
     zarr_traits::serde_json::json!({"name": "bytes", "configuration": {"endian": endian}})
 }
@@ -94,7 +94,7 @@ pub(crate) fn encode(chain: &Chain, shape: &[u64], elements: &[u8]) -> Vec<u8> {
     let mut out = vec![0xee];
     let size = chain.repr().data_type.size().unwrap();
     chain.encode(Source::dense(elements, shape, size).unwrap(), &mut out, &mut Scratch::new()).unwrap();
-    assert_eq!(out.remove(0), 0xee, "what was there before is kept");
+    assert_eq!(out.remove(0), 0xee, "the earlier content is kept");
     out
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn decode_part(
     Ok(out)
 }
 
-/// `elements` become just these bytes, and these bytes the elements.
+/// Checks that `elements` encode to exactly these bytes, and that these bytes decode to the elements.
 pub(crate) fn golden(codecs: &Value, data_type: &str, shape: &[u64], elements: &[u8], encoded: &str) {
     let chain = chain(codecs, data_type, shape.len());
     assert_eq!(to_hex(&encode(&chain, shape, elements)), encoded, "{codecs}");
@@ -131,18 +131,18 @@ pub(crate) fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The lines `name hex` of a file in `testdata`.
+/// Reads the lines `name hex` of a file in `testdata`.
 pub(crate) fn vectors(file: &'static str) -> impl Iterator<Item = (&'static str, Vec<u8>)> {
     let lines = file.lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| line.split_once(' ').unwrap()).map(|(name, digits)| (name, hex(digits)))
 }
 
-/// What the lines in `testdata` hold: int32 0 to 15.
+/// Returns the elements of the lines in `testdata`: int32 0 to 15.
 pub(crate) fn sixteen() -> Vec<u8> {
     (0..16).flat_map(i32::to_ne_bytes).collect()
 }
 
-/// Numbers that look random and are the same on every run (xorshift64*).
+/// Pseudo-random numbers, the same in every run (xorshift64*).
 #[derive(Debug, Clone)]
 pub(crate) struct Noise(pub(crate) u64);
 
@@ -154,7 +154,7 @@ impl Noise {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    /// Below `n`.
+    /// Returns a number below `n`.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         usize::try_from(self.next() >> 32).unwrap() % n
     }
@@ -163,7 +163,7 @@ impl Noise {
         (0..len).map(|_| self.next().to_le_bytes()[7]).collect()
     }
 
-    /// Two-byte numbers that change slowly, with some noise.
+    /// Returns two-byte numbers that change slowly, with some noise.
     pub(crate) fn waves(&mut self, len: usize) -> Vec<u8> {
         let wave =
             |i: usize, noise: u64| u16::try_from(i / 16 % 30_000).unwrap().wrapping_add((noise & 15) as u16);
@@ -171,7 +171,7 @@ impl Noise {
     }
 }
 
-/// A type whose elements have fewer bits than their byte.
+/// A data type with fewer bits than a byte.
 #[derive(Debug)]
 pub(crate) struct Few(Numeric);
 
@@ -203,10 +203,10 @@ impl ExtensionType for Few {
     }
 
     fn fill_from_json(&self, _: &Value) -> CodecResult<FillValue> {
-        unreachable!("chains are built from bytes here")
+        unreachable!("these tests read no fill value from JSON")
     }
 
     fn fill_to_json(&self, _: &FillValue) -> CodecResult<Value> {
-        unreachable!("nothing is written here")
+        unreachable!("these tests write no fill value to JSON")
     }
 }

@@ -1,14 +1,14 @@
-//! `transpose`: the dimensions in another order.
+//! `transpose`: reorders dimensions.
 //!
-//! Spec: [transpose codec](https://zarr-specs.readthedocs.io/en/latest/v3/codecs/transpose/index.html). Checklist D.2.
+//! Spec: [transpose codec](https://zarr-specs.readthedocs.io/en/latest/v3/codecs/transpose/index.html).
 //!
 //! | member | value |
 //! |---|---|
 //! | `order` | each dimension once: dimension `i` of the encoded chunk is dimension `order[i]` |
 //!
-//! No element is moved: the chain changes strides ([`ArrayArrayCodec::as_layout`]), and the one copy that places a chunk
-//! transposes it on the way. The strings `"C"` (as it is) and `"F"` (reversed) of old drafts are read with a note
-//! (D2.t3).
+//! No elements are moved: the chain changes strides ([`ArrayArrayCodec::as_layout`]), and the copy of a chunk into its
+//! array also transposes it. The strings `"C"` (no change) and `"F"` (reversed) of old drafts are read with a note
+//! (rule D2.t3).
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use zarr_traits::{
     permute,
 };
 
-/// The row of this codec in a registry.
+/// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("transpose", CodecKind::ArrayArray, build));
 
 #[derive(Debug)]
@@ -42,7 +42,7 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) ->
             let order = configuration.lengths("order")?;
             if permute(&same, &order).is_none() {
                 let message =
-                    format!("order is {order:?}, it must name each of {} dimensions once", repr.rank);
+                    format!("order is {order:?}, it must contain each of {} dimensions once", repr.rank);
                 return Err(CodecError::configuration(message).at("/configuration/order"));
             }
             order
@@ -59,7 +59,7 @@ impl ArrayArrayCodec for Transpose {
     fn encoded_shape(&self, shape: &[u64]) -> CodecResult<Dims> {
         permute(shape, &self.order).ok_or_else(|| {
             let message = format!(
-                "shape {shape:?} has not the {} dimensions of order {:?}",
+                "shape {shape:?} does not have the {} dimensions of order {:?}",
                 self.order.len(),
                 self.order
             );
@@ -101,12 +101,14 @@ mod tests {
     }
 
     #[test]
-    fn d2_t1_two_dimensions() {
+    fn two_dimensions_are_transposed() {
+        // rule D2.t1
         golden(&codecs(json!([1, 0])), "uint8", &[2, 3], &[1, 2, 3, 4, 5, 6], "010402050306");
     }
 
     #[test]
-    fn d2_t2_a_permutation_that_is_not_its_inverse() {
+    fn an_order_that_is_not_its_own_inverse_is_applied() {
+        // rule D2.t2
         let elements: Vec<u8> = (0..24).collect();
         let encoded = "000c010d020e030f0410051106120713081409150a160b17";
         golden(&codecs(json!([1, 2, 0])), "uint8", &[2, 3, 4], &elements, encoded);
@@ -115,11 +117,12 @@ mod tests {
             {"name": "transpose", "configuration": {"order": [2, 0, 1]}},
             "bytes"
         ]);
-        golden(&twice, "uint8", &[2, 3, 4], &elements, encoded); // D2.2
+        golden(&twice, "uint8", &[2, 3, 4], &elements, encoded); // rule D2.2
     }
 
     #[test]
-    fn d2_t3_letters_of_drafts() {
+    fn the_letters_of_drafts_are_read() {
+        // rule D2.t3
         let pointer = "/0/configuration/order";
         assert_eq!(noted(&codecs(json!("C")), "uint8", 2), [pointer]);
         assert_eq!(noted(&codecs(json!("F")), "uint8", 3), [pointer]);
@@ -138,7 +141,7 @@ mod tests {
             };
             let (old, new) = (build(json!(letter)), build(order));
             assert_eq!(old.as_layout(), new.as_layout());
-            // the chain calls neither of these two
+            // The chain does not call `encode` and `decode`.
             let elements: Vec<u8> = (0..24).collect();
             let shape = new.encoded_shape(&[2, 3, 4]).unwrap();
             let (mut encoded, mut decoded) = ([0; 24], [0; 24]);
@@ -154,13 +157,15 @@ mod tests {
     }
 
     #[test]
-    fn d2_t4_no_dimensions() {
+    fn a_chunk_may_have_no_dimensions() {
+        // rule D2.t4
         golden(&codecs(json!([])), "uint8", &[], &[7], "07");
         assert_eq!(noted(&codecs(json!("F")), "uint8", 0).len(), 1);
     }
 
     #[test]
-    fn d2_t5_orders_that_are_none() {
+    fn invalid_orders_are_refused() {
+        // rule D2.t5
         let bad = [
             json!([0, 0]),
             json!([1, 2]),
@@ -174,12 +179,13 @@ mod tests {
             assert_eq!(refused(&codecs(order), "uint8", 2).pointer(), "/0/configuration/order");
         }
         assert_eq!(refused(&json!(["transpose", "bytes"]), "uint8", 2).pointer(), "/0/configuration/order");
-        assert_eq!(noted(&codecs(json!([1.0, 0])), "uint8", 2), ["/0/configuration/order"]); // D.09
-        assert_eq!(refused(&json!(["bytes", {"name": "transpose"}]), "uint8", 2).pointer(), "/1"); // A21
+        assert_eq!(noted(&codecs(json!([1.0, 0])), "uint8", 2), ["/0/configuration/order"]); // rule D.09
+        assert_eq!(refused(&json!(["bytes", {"name": "transpose"}]), "uint8", 2).pointer(), "/1"); // rule A21
     }
 
     #[test]
-    fn d2_1_the_order_of_bytes_rides_along() {
+    fn transpose_and_byte_swap_are_combined() {
+        // rule D2.1
         let both = json!([{"name": "transpose", "configuration": {"order": [1, 0]}}, bytes("big")]);
         let elements: Vec<u8> = (1..=6).flat_map(u16::to_ne_bytes).collect();
         golden(&both, "uint16", &[2, 3], &elements, "000100040002000500030006");

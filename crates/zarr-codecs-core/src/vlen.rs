@@ -1,6 +1,6 @@
-//! What `vlen-utf8` and `vlen-bytes` have in common: the number of elements, then the length of each and its content.
+//! The common format of `vlen-utf8` and `vlen-bytes`: the number of elements, then each element's length and content.
 //!
-//! Checklist D.8. All numbers are `u32` in little endian. Nothing may be missing and nothing may follow (L87).
+//! All numbers are `u32` in little endian. Missing or trailing bytes are errors (rule L87).
 
 use std::ops::Range;
 
@@ -10,13 +10,13 @@ use zarr_traits::{
     heap,
 };
 
-/// Bytes of a number.
+/// The bytes of a number.
 const NUMBER: usize = 4;
 
-/// Either codec.
+/// One of the two codecs.
 #[derive(Debug)]
 pub(crate) struct Vlen {
-    /// Whether an element may hold this.
+    /// Checks the content of an element.
     pub(crate) check: fn(&[u8]) -> CodecResult<()>,
 }
 
@@ -55,7 +55,7 @@ impl ArrayBytesCodec for Vlen {
     }
 }
 
-/// Refuses every data type but the one that has this codec.
+/// Refuses every data type except the one of this codec.
 pub(crate) fn only(data_type: &DataType, repr: &Repr) -> CodecResult<()> {
     if repr.data_type == *data_type {
         return Ok(());
@@ -64,15 +64,16 @@ pub(crate) fn only(data_type: &DataType, repr: &Repr) -> CodecResult<()> {
     Err(CodecError::new(CodecErrorKind::Unsupported, message))
 }
 
-/// Where the elements lie.
+/// Returns the ranges of the elements in `src`.
 fn elements(src: &[u8]) -> CodecResult<Vec<Range<usize>>> {
-    let ends = || CodecError::corrupt(format!("the data end after {} bytes, within an element", src.len()));
+    let ends = || CodecError::corrupt(format!("the data end after {} bytes, inside an element", src.len()));
     let number = |at: usize| {
         let bytes = src.get(at..)?.first_chunk::<NUMBER>()?;
         usize::try_from(u32::from_le_bytes(*bytes)).ok()
     };
     let count = number(0).ok_or_else(ends)?;
-    // Every element takes at least its length: the number of them is not to be trusted before that is known to be there.
+    // Every element takes at least the bytes of its length, so check the count against the size before allocating for
+    // it.
     if count > (src.len() - NUMBER) / NUMBER {
         return Err(ends());
     }
@@ -91,7 +92,7 @@ fn elements(src: &[u8]) -> CodecResult<Vec<Range<usize>>> {
 }
 
 fn number(n: usize) -> CodecResult<[u8; NUMBER]> {
-    let too_large = || CodecError::new(CodecErrorKind::TooLarge, format!("{n} is more than 32 bits can say"));
+    let too_large = || CodecError::new(CodecErrorKind::TooLarge, format!("{n} does not fit in 32 bits"));
     Ok(u32::try_from(n).map_err(|_| too_large())?.to_le_bytes())
 }
 
@@ -116,7 +117,7 @@ mod tests {
     use super::*;
     use crate::testing::{Noise, hex, open, to_hex};
 
-    /// A worker with a heap that holds `contents`, and their slots.
+    /// Returns scratch memory with a heap that holds `contents`, and their slots.
     fn held(contents: &[&[u8]]) -> (Scratch, Vec<u8>) {
         let heap = Heap::new(FillValue::from_bytes(*b""), 1 << 20);
         let (mut slots, mut end) = (Vec::new(), 0);
@@ -156,7 +157,8 @@ mod tests {
     }
 
     #[test]
-    fn d8_golden() {
+    fn chunks_are_encoded_to_the_golden_bytes() {
+        // rule D8
         let strings: [&[u8]; 3] = [b"a", "é".as_bytes(), b""];
         let bytes: [&[u8]; 3] = [b"a", b"", b"bc"];
         let utf8 = chain("vlen-utf8", DataType::String, 1);
@@ -168,12 +170,13 @@ mod tests {
             assert_eq!(to_hex(&encoded(&chain, &[3], &contents).unwrap()), golden);
             assert_eq!(decoded(&chain, &[3], &Region::whole(&[3]), &hex(golden)).unwrap(), contents);
         }
-        let scalar = chain("vlen-utf8", DataType::String, 0); // D8.2
+        let scalar = chain("vlen-utf8", DataType::String, 0); // rule D8.2
         assert_eq!(to_hex(&encoded(&scalar, &[], &[b"ab"]).unwrap()), "01000000020000006162");
     }
 
     #[test]
-    fn d8_a_part_of_a_transposed_and_compressed_chunk() {
+    fn a_part_of_a_transposed_and_compressed_chunk_is_decoded() {
+        // rule D8
         let codecs = json!([
             {"name": "transpose", "configuration": {"order": [1, 0]}}, "vlen-bytes",
             {"name": "gzip", "configuration": {"level": 1}}
@@ -187,7 +190,8 @@ mod tests {
     }
 
     #[test]
-    fn d8_1_damage_is_an_error() {
+    fn damaged_chunks_are_errors() {
+        // rule D8.1
         let chain = chain("vlen-utf8", DataType::String, 1);
         let whole = Region::whole(&[2]);
         let good = encoded(&chain, &[2], &[b"ab", "é".as_bytes()]).unwrap();
@@ -195,14 +199,14 @@ mod tests {
             assert!(decoded(&chain, &[2], &whole, &good[..len]).is_err(), "{len} bytes of it");
         }
         for bad in [
-            "0200000000000000000000005a",         // L87: something follows
-            "01000000020000006162",               // fewer than the chunk has
-            "0300000000000000000000000000000000", // more, and something follows
-            "ffffffff0000000000000000",           // L101: many more than there is room for
-            "02000000ffffffff61000000",           // longer than what is there
+            "0200000000000000000000005a",         // rule L87: trailing bytes
+            "01000000020000006162",               // fewer elements than the chunk has
+            "0300000000000000000000000000000000", // more elements, and trailing bytes
+            "ffffffff0000000000000000",           // rule L101: a count that exceeds the size
+            "02000000ffffffff61000000",           // a length that exceeds the size
             "020000000100000061ff000000",
             "020000000100000061",
-            "0200000001000000ff00000000", // D8.1: not UTF-8
+            "0200000001000000ff00000000", // rule D8.1: not UTF-8
         ] {
             let e = decoded(&chain, &[2], &whole, &hex(bad)).unwrap_err();
             assert_eq!(e.kind(), CodecErrorKind::Corrupt, "{bad}: {e}");
@@ -214,11 +218,12 @@ mod tests {
             damaged[at] ^= 1 << noise.below(8);
             let _ = decoded(&chain, &[2], &whole, &damaged);
         }
-        assert!(encoded(&chain, &[1], &[&[0xff]]).is_err(), "what is not UTF-8 is not written either");
+        assert!(encoded(&chain, &[1], &[&[0xff]]).is_err(), "bytes that are not UTF-8 are not written");
     }
 
     #[test]
-    fn b_t69_each_has_its_data_type() {
+    fn each_codec_needs_its_data_type() {
+        // rule B.t69
         for (name, data_type) in [
             ("vlen-utf8", DataType::Bytes),
             ("vlen-bytes", DataType::String),

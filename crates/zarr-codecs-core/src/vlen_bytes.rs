@@ -1,8 +1,8 @@
-//! `vlen-bytes`: byte strings, one after the other, each behind its length.
+//! `vlen-bytes`: byte strings, each preceded by its length.
 //!
-//! Spec: [vlen-bytes codec](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/vlen-bytes). Checklist D.8.
+//! Spec: [vlen-bytes codec](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/vlen-bytes).
 //!
-//! It has no configuration and takes the data type `bytes`.
+//! The codec has no configuration. It needs the data type `bytes`.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use zarr_traits::{
 
 use crate::vlen::{Vlen, only};
 
-/// The row of this codec in a registry.
+/// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("vlen-bytes", CodecKind::ArrayBytes, build));
 
 fn build(_: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {

@@ -1,9 +1,9 @@
-//! `vlen-utf8`: strings, one after the other, each behind its length.
+//! `vlen-utf8`: strings, each preceded by its length.
 //!
-//! Spec: [vlen-utf8 codec](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/vlen-utf8). Checklist D.8.
+//! Spec: [vlen-utf8 codec](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/vlen-utf8).
 //!
-//! It has no configuration and takes the data type `string`. What is not UTF-8 is refused, on the way in
-//! and out.
+//! The codec has no configuration. It needs the data type `string`. Bytes that are not UTF-8 are refused, both when
+//! reading and when writing.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use zarr_traits::{
 
 use crate::vlen::{Vlen, only};
 
-/// The row of this codec in a registry.
+/// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("vlen-utf8", CodecKind::ArrayBytes, build));
 
 fn build(_: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {

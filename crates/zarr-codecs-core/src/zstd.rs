@@ -1,19 +1,19 @@
 //! `zstd`: Zstandard frames.
 //!
-//! Spec: [zstd codec](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/zstd),
-//! [RFC 8878](https://www.rfc-editor.org/rfc/rfc8878). Checklist D.6.
+//! Spec: [zstd codec](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/zstd), [RFC
+//! 8878](https://www.rfc-editor.org/rfc/rfc8878).
 //!
 //! | member | value |
 //! |---|---|
 //! | `level` | −131072 to 22; 0 is the default of the library |
-//! | `checksum` | whether frames get a checksum of their content; false when absent |
+//! | `checksum` | whether frames get a checksum of their content; false by default |
 //!
-//! An absent `level` is noted: it matters only to a writer (D6.t2). A level that is a string is refused (D6.t4).
+//! An absent `level` is noted, as only writers need it. A level that is a string is refused (rule D6.t4).
 //!
-//! Frames of any writer are read: several of them, skippable ones between, with or without their content size or a
-//! checksum, which is verified (D6.3). They are decoded into the destination, so a window of any size costs no memory,
-//! and no size that a header claims is believed. Frames that need a dictionary (D6.4) and those from before Zstandard
-//! 0.8 are refused.
+//! Frames of all writers are read: several frames, skippable frames between them, with or without content size and
+//! checksum. Checksums are verified. Frames are decoded into the destination, so large windows cost no memory and no
+//! size in a header is trusted. Frames that need a dictionary (rule D6.4) and frames from before Zstandard 0.8 are
+//! refused.
 
 use std::io::Cursor;
 use std::ops::Range;
@@ -29,14 +29,14 @@ use zarr_traits::{
     },
 };
 
-/// The row of this codec in a registry.
+/// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("zstd", CodecKind::BytesBytes, build));
 
-/// The largest content of a block: nothing smaller is decoded in part.
+/// The largest content of a block. Smaller frames are always decoded whole.
 const BLOCK: usize = 128 << 10;
 
-/// The largest window for which part of a frame is decoded, since that takes a buffer of its size. Levels to 19 stay
-/// within.
+/// The largest window for decoding part of a frame, since that needs a buffer of this size. Levels up to 19 need no
+/// more.
 const WINDOW: u64 = 8 << 20;
 
 #[derive(Debug)]
@@ -84,7 +84,7 @@ impl Encoder {
 impl BytesBytesCodec for Zstd {
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<usize> {
         if src.is_empty() {
-            return Err(CodecError::corrupt("there are no bytes, not even an empty frame"));
+            return Err(CodecError::corrupt("the input is empty, expected at least an empty frame"));
         }
         let context = scratch.slot::<Decoder>().context()?;
         let (mut rest, mut made) = (src, 0);
@@ -106,7 +106,7 @@ impl BytesBytesCodec for Zstd {
         dst: &mut [u8],
         scratch: &mut Scratch,
     ) -> CodecResult<bool> {
-        // worth it only if something is left out at the end; what comes before the span is decoded in any case
+        // Only worthwhile if the end can be left out; bytes before the span are always decoded.
         if size <= BLOCK || span.end > size / 4 * 3 || span.start > span.end || !is_one_bare_frame(src, size)?
         {
             return Ok(false);
@@ -138,7 +138,7 @@ impl BytesBytesCodec for Zstd {
         let context = scratch.slot::<Encoder>().context()?;
         context.set_parameter(CParameter::CompressionLevel(self.level)).map_err(failed)?;
         context.set_parameter(CParameter::ChecksumFlag(self.checksum)).map_err(failed)?;
-        // a cursor at the end makes it append: what it writes lies in the spare capacity
+        // A cursor at the end makes it append into the spare capacity.
         let end = out.len() as u64;
         let mut tail = Cursor::new(out);
         tail.set_position(end);
@@ -160,8 +160,8 @@ enum Frame<'a> {
     Skippable,
 }
 
-/// The first frame of `src`, and the rest. Which formats the library knows depends on how it was built: the magic numbers
-/// are checked here.
+/// Splits `src` into its first frame and the rest. Checks the magic number, because the formats that the library knows
+/// depend on how it was built.
 fn split_frame(src: &[u8]) -> CodecResult<(Frame<'_>, &[u8])> {
     let cut = || CodecError::corrupt("unexpected end of frame");
     let magic = u32::from_le_bytes(*src.first_chunk().ok_or_else(cut)?);
@@ -181,10 +181,10 @@ fn split_frame(src: &[u8]) -> CodecResult<(Frame<'_>, &[u8])> {
     Ok((Frame::Data(frame), rest))
 }
 
-/// Whether `src` is one frame without a checksum, says to decode to `size` bytes, and needs a small window.
+/// Whether `src` is one frame with a content size of `size`, a small window and no checksum.
 fn is_one_bare_frame(src: &[u8], size: usize) -> CodecResult<bool> {
     let (Frame::Data(frame), []) = split_frame(src)? else { return Ok(false) };
-    // RFC 8878, 3.1.1.1: the descriptor; then, but for a single segment, the window
+    // RFC 8878, 3.1.1.1: the descriptor; then the window, except for a single segment
     let &[_, _, _, _, descriptor, window, ..] = frame else { return Ok(false) };
     let (single_segment, checksum) = (descriptor & 0x20 != 0, descriptor & 0x04 != 0);
     let window = match single_segment {
@@ -195,14 +195,14 @@ fn is_one_bare_frame(src: &[u8], size: usize) -> CodecResult<bool> {
     Ok(!checksum && content == Some(size as u64) && window <= WINDOW)
 }
 
-/// Decodes just as much as `dst` has room for.
+/// Decodes exactly as many bytes as `dst` has room for.
 fn stream(context: &mut DCtx<'static>, input: &mut InBuffer<'_>, dst: &mut [u8]) -> CodecResult<()> {
     let mut output = OutBuffer::around(dst);
     while output.pos() < output.capacity() {
         let before = (output.pos(), input.pos());
         let ended = context.decompress_stream(&mut output, input).map_err(failed)? == 0;
         if output.pos() < output.capacity() && (ended || before == (output.pos(), input.pos())) {
-            return Err(CodecError::corrupt("the frame holds less than it says"));
+            return Err(CodecError::corrupt("the frame has less content than its header states"));
         }
     }
     Ok(())
@@ -241,11 +241,12 @@ mod tests {
     }
 
     #[test]
-    fn d6_t5_frames_of_other_writers() {
+    fn frames_of_other_writers_are_read() {
+        // rule D6.t5
         let chain = chain(&level(0), "int32", 1);
         for (name, encoded) in vectors(VECTORS).filter(|(name, _)| *name != "dictionary-7") {
-            assert_eq!(decode(&chain, &[16], &encoded).unwrap(), sixteen(), "{name}"); // D6.3
-            let e = decode(&chain, &[15], &encoded).unwrap_err(); // D.06
+            assert_eq!(decode(&chain, &[16], &encoded).unwrap(), sixteen(), "{name}"); // rule D6.3
+            let e = decode(&chain, &[15], &encoded).unwrap_err(); // rule D.06
             assert_eq!(e.kind(), CodecErrorKind::TooLarge, "{name}: {e}");
             let e = decode(&chain, &[17], &encoded).unwrap_err();
             assert!(e.to_string().ends_with("it decodes to 64 bytes, expected 68"), "{name}: {e}");
@@ -258,7 +259,8 @@ mod tests {
     }
 
     #[test]
-    fn d6_4_dictionaries_are_refused() {
+    fn frames_with_a_dictionary_are_refused() {
+        // rule D6.4
         let (_, frame) = vectors(VECTORS).find(|(name, _)| *name == "dictionary-7").unwrap();
         let e = decode(&chain(&level(0), "int32", 1), &[16], &frame).unwrap_err();
         assert_eq!(
@@ -269,11 +271,12 @@ mod tests {
     }
 
     #[test]
-    fn d6_1_levels_and_checksums() {
+    fn every_level_and_checksum_round_trips() {
+        // rule D6.1
         let elements = Noise(5).waves(100_000);
         for level in [-131_072, -5, 0, 1, 3, 19, 22] {
             for checksum in [false, true] {
-                let codecs = after_bytes("zstd", json!({"level": level, "checksum": checksum})); // D6.t3
+                let codecs = after_bytes("zstd", json!({"level": level, "checksum": checksum})); // rule D6.t3
                 let chain = chain(&codecs, "uint16", 1);
                 let mut encoded = encode(&chain, &[50_000], &elements);
                 assert_eq!(encoded[4] & 0x04 != 0, checksum);
@@ -282,22 +285,23 @@ mod tests {
                 if checksum {
                     *encoded.last_mut().unwrap() ^= 1;
                     let e = decode(&chain, &[50_000], &encoded).unwrap_err();
-                    assert_eq!(e.kind(), CodecErrorKind::Checksum, "{e}"); // D6.3
+                    assert_eq!(e.kind(), CodecErrorKind::Checksum, "{e}"); // rule D6.3
                 }
             }
         }
     }
 
     #[test]
-    fn d6_t1_to_t4_configurations() {
-        chain(&level(3), "int32", 1); // D6.t1
+    fn configurations_are_accepted_noted_or_refused() {
+        // rules D6.t1 to D6.t4
+        chain(&level(3), "int32", 1); // rule D6.t1
         for configuration in [Value::Null, json!({})] {
-            assert_eq!(noted(&after_bytes("zstd", configuration), "int32", 1), ["/1/configuration/level"]); // D6.t2
+            assert_eq!(noted(&after_bytes("zstd", configuration), "int32", 1), ["/1/configuration/level"]); // rule D6.t2
         }
         for bad in
             [json!({"level": "3"}), json!({"level": 23}), json!({"level": -131_073}), json!({"level": 1.5})]
         {
-            refused(&after_bytes("zstd", bad), "int32", 1); // D6.t4
+            refused(&after_bytes("zstd", bad), "int32", 1); // rule D6.t4
         }
         refused(&after_bytes("zstd", json!({"level": 1, "checksum": 1})), "int32", 1);
     }
@@ -305,14 +309,14 @@ mod tests {
     #[test]
     fn foreign_magic_numbers_are_refused() {
         let chain = chain(&level(3), "uint8", 1);
-        // the formats 0.1 to 0.7, which the library decodes if another crate of the program turned that on
+        // the formats 0.1 to 0.7, which the library decodes if another crate of the program enables them
         for magic in
             [0xfd2f_b51e_u32, 0xfd2f_b522, 0xfd2f_b523, 0xfd2f_b524, 0xfd2f_b525, 0xfd2f_b526, 0xfd2f_b527]
         {
             let old = [&magic.to_le_bytes()[..], &[0; 60]].concat();
             assert!(decode(&chain, &[4], &old).unwrap_err().to_string().contains("magic"));
         }
-        assert!(decode(&chain, &[0], &[]).is_err()); // D.07
+        assert!(decode(&chain, &[0], &[]).is_err()); // rule D.07
         assert_eq!(decode(&chain, &[0], &encode(&chain, &[0], &[])).unwrap(), [0_u8; 0]);
     }
 }

@@ -1,5 +1,5 @@
-//! Small inputs that decode to very much: refused, without the memory. One test, because it measures the memory
-//! of the process.
+//! Small inputs that decode to very much data are refused without using the memory. There is only one test, because it
+//! measures the memory of the process.
 #![cfg(all(
     feature = "blosc",
     feature = "bytes",
@@ -21,14 +21,14 @@ use testing::{after_bytes, bytes_codec, chain, decode};
 use zarr_traits::serde_json::{Value, json};
 use zarr_traits::{CodecErrorKind, Scratch};
 
-/// Most memory that this process ever had, in KiB; 0 where nobody knows.
+/// Returns the peak memory of this process in KiB, or 0 if unknown.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
 }
 
-/// Gzip of 1 GiB of zeros: a piece of 1 MiB that ends at a byte, again and again.
+/// Returns 1 GiB of zeros as gzip: a piece of 1 MiB that ends at a byte, repeated.
 fn gzip_bomb() -> Vec<u8> {
     let mut deflate = Compress::new(Compression::new(9), false);
     let zeros = vec![0; 1 << 20];
@@ -40,7 +40,7 @@ fn gzip_bomb() -> Vec<u8> {
     bomb
 }
 
-/// Zstandard blocks that repeat one byte 128 Ki times, `n` of them.
+/// Returns `n` Zstandard blocks that each repeat one byte 128 Ki times.
 fn zstd_bomb(header: &[u8], n: u32) -> Vec<u8> {
     let mut bomb = [&[0x28, 0xb5, 0x2f, 0xfd], header].concat();
     for i in 1..=n {
@@ -74,9 +74,9 @@ fn bombs_are_refused_without_memory() {
     let bombs: Vec<(&str, &Value, Vec<u8>, &str)> = vec![
         ("gzip", &gzip, gzip_bomb(), "1 GiB"),
         ("zstd", &zstd, zstd_bomb(&[0x00, 0x68], 8192), "1 GiB"),
-        ("zstd", &zstd, zstd_bomb(&claim(1 << 30), 8192), "1 GiB, and says so"),
-        ("zstd", &zstd, zstd_bomb(&claim(1 << 60), 1), "says 2^60"),
-        ("zstd", &zstd, zstd_bomb(&claim(16), 8192), "says 16 bytes"),
+        ("zstd", &zstd, zstd_bomb(&claim(1 << 30), 8192), "1 GiB, as stated"),
+        ("zstd", &zstd, zstd_bomb(&claim(1 << 60), 1), "states 2^60"),
+        ("zstd", &zstd, zstd_bomb(&claim(16), 8192), "states 16 bytes"),
         ("conditional", &conditional, behind(0b01, zstd_bomb(&[0x00, 0x68], 8192)), "1 GiB"),
         (
             "conditional",
@@ -85,19 +85,19 @@ fn bombs_are_refused_without_memory() {
             "1 GiB between two codecs",
         ),
         ("blosc", &blosc, real_blosc, "64 MiB"),
-        ("blosc", &blosc, blosc_frame(1 << 30, 0), "says 1 GiB"),
-        ("blosc", &blosc, blosc_frame(0x7fff_ffff, 0), "says 2^31 - 1"),
-        ("blosc", &blosc, blosc_frame(u32::MAX, 2), "says 2^32 - 1, not compressed"),
-        ("blosc", &blosc, blosc_frame(1 << 20, 2), "says 1 MiB, not compressed"),
+        ("blosc", &blosc, blosc_frame(1 << 30, 0), "states 1 GiB"),
+        ("blosc", &blosc, blosc_frame(0x7fff_ffff, 0), "states 2^31 - 1"),
+        ("blosc", &blosc, blosc_frame(u32::MAX, 2), "states 2^32 - 1, not compressed"),
+        ("blosc", &blosc, blosc_frame(1 << 20, 2), "states 1 MiB, not compressed"),
     ];
-    // a block of N5 that says how many elements it has
+    // blocks of N5 that state a number of elements
     let n5 = json!([{"name": "n5_default", "configuration": {"codecs": [
         {"name": "transpose", "configuration": {"order": [0]}}, "bytes", {"name": "gzip", "configuration": gzip},
     ]}}]);
     let block = |len: u32| [&[0, 0, 0, 1][..], &len.to_be_bytes(), &gzip_bomb()].concat();
     let blocks =
-        [(block(1 << 30), "1 GiB, and says so"), (block(16), "says 16 bytes"), (block(0), "says none")];
-    // warm up the contexts, and let the peak of the set-up be forgotten
+        [(block(1 << 30), "1 GiB, as stated"), (block(16), "states 16 bytes"), (block(0), "states 0 bytes")];
+    // Warm up the contexts, then reset the peak.
     for (name, configuration, _, _) in &bombs {
         let chain = chain(&after_bytes(name, (*configuration).clone()), "uint8", 1);
         decode(&chain, &[16], &[0; 40]).unwrap_err();
@@ -113,7 +113,7 @@ fn bombs_are_refused_without_memory() {
                 "{name} {what}: {e}"
             );
         }
-        // not the last one in its chain: nobody knows the size, room grows to a limit
+        // As an inner step of a chain the size is unknown, and the buffer grows to a limit.
         let mut twice = after_bytes(name, (*configuration).clone());
         let again = twice[1].clone();
         twice.as_array_mut().unwrap().push(again);
@@ -133,7 +133,7 @@ fn bombs_are_refused_without_memory() {
 
 #[test]
 #[ignore = "a measurement"]
-fn many_empty_members() {
+fn many_empty_members_are_decoded_quickly() {
     let member = testing::hex("1f8b08000000000000ff03000000000000000000");
     let many = member.repeat(1 << 20);
     let start = Instant::now();

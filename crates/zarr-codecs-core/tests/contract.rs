@@ -23,7 +23,7 @@ use zarr_conformance::codec::{Subject, check, untried};
 use zarr_traits::serde_json::{Value, json};
 use zarr_traits::{DataType, Registry};
 
-/// Integers, real floats, and complex numbers, in this order.
+/// Returns integers, real floats and complex numbers, in this order.
 fn numbers() -> impl Iterator<Item = DataType> {
     DataType::CORE.into_iter().skip(1).take(13)
 }
@@ -32,7 +32,7 @@ fn variable() -> [DataType; 2] {
     [DataType::String, DataType::Bytes]
 }
 
-/// Codecs from elements to bytes.
+/// Array → bytes codecs.
 fn array_bytes() -> Vec<Subject> {
     let n5 = |more: &[Value]| {
         let all = [json!({"name": "transpose", "configuration": {"order": [2, 1, 0]}})]
@@ -48,7 +48,7 @@ fn array_bytes() -> Vec<Subject> {
         Subject::new("bytes", json!({"endian": "little"})).refuses(variable()),
         Subject::new("bytes", json!({"endian": "big"})).refuses(variable()),
         Subject::new("bytes", json!({})).types([DataType::UInt8, DataType::Bool, DataType::Raw(3)]),
-        // for structs, which the core has none of and the suite has one of
+        // for structs, which are not core types; the suite has one
         Subject::new("bytes:fields", json!({"endian": ["little", "big"]})).refuses(DataType::CORE),
         Subject::new("vlen-utf8", json!({}))
             .types([DataType::String])
@@ -66,7 +66,7 @@ fn array_bytes() -> Vec<Subject> {
     ]
 }
 
-/// Codecs from elements to elements.
+/// Array → array codecs.
 fn array_array() -> Vec<Subject> {
     let integers = || numbers().take(8);
     let reals = || numbers().take(11);
@@ -106,7 +106,7 @@ fn array_array() -> Vec<Subject> {
     ]
 }
 
-/// Codecs from bytes to bytes.
+/// Bytes → bytes codecs.
 fn bytes_bytes() -> Vec<Subject> {
     let blosc = |cname: &str, shuffle: &str| {
         Subject::new(

@@ -1,5 +1,5 @@
-//! Damaged bytes: an error, never a panic, never a byte outside of the destination. (Run under AddressSanitizer, these
-//! find reads outside of the source too: both lie in allocations of just their length.)
+//! Damaged bytes: an error, never a panic, never a write outside the destination. (Under AddressSanitizer these tests
+//! also find reads outside the source: both are allocations of exactly their length.)
 #![cfg(all(
     feature = "blosc",
     feature = "bytes",
@@ -21,7 +21,7 @@ use testing::{Noise, bytes_codec};
 use zarr_traits::serde_json::{Value, json};
 use zarr_traits::{CodecErrorKind, CodecResult, Scratch, codec::BytesBytesCodec};
 
-/// How long each decoder is given damaged bytes; `ZARR_FUZZ_SECONDS` makes it longer.
+/// The time for damaged input per decoder; `ZARR_FUZZ_SECONDS` changes it.
 fn fuzz_time() -> Duration {
     let seconds = std::env::var("ZARR_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok());
     Duration::from_secs_f64(seconds.unwrap_or(0.25))
@@ -31,7 +31,7 @@ struct Victim {
     codec: Arc<dyn BytesBytesCodec>,
     elements: Vec<u8>,
     encoded: Vec<u8>,
-    /// Whether every damage is seen.
+    /// Whether a checksum detects every damage.
     checksum: bool,
 }
 
@@ -105,20 +105,21 @@ fn every_truncation_is_an_error() {
         assert_eq!(
             victim.decode(&victim.encoded, &mut scratch).unwrap(),
             victim.elements,
-            "no state stays behind"
+            "errors leave no state"
         );
     }
 }
 
 #[test]
-fn every_flipped_bit_is_an_error_or_harmless() {
+fn no_flipped_bit_returns_wrong_elements_with_a_checksum() {
     let mut scratch = Scratch::new();
     for victim in victims(600) {
         for bit in 0..victim.encoded.len() * 8 {
             let mut damaged = victim.encoded.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
             if let Ok(decoded) = victim.decode(&damaged, &mut scratch) {
-                // of a gzip header: time, hints and system; of the descriptor of a zstd frame: an unused bit
+                // Harmless bits: time, hints and system of a gzip header; an unused bit in the descriptor of a zstd
+                // frame.
                 assert!(!victim.checksum || decoded == victim.elements, "{:?} bit {bit}", victim.codec);
             }
             if let Ok(Some(decoded)) = victim.decode_span(&damaged, 100..200, &mut scratch) {
@@ -132,12 +133,12 @@ fn every_flipped_bit_is_an_error_or_harmless() {
         assert_eq!(
             victim.decode(&victim.encoded, &mut scratch).unwrap(),
             victim.elements,
-            "no state stays behind"
+            "errors leave no state"
         );
     }
 }
 
-/// Damages some bytes: anywhere or in the first 32, where headers are.
+/// Damages some bytes, anywhere or in the first 32, where headers are.
 fn mutate(bytes: &mut Vec<u8>, noise: &mut Noise) {
     const WORDS: [u32; 10] =
         [0, 1, 0x7f, 0xff, 0xffff, 0x10_0000, 0x7fff_ffef, 0x7fff_ffff, 0x8000_0000, u32::MAX];
@@ -172,7 +173,7 @@ fn find(bytes: &[u8], magic: [u8; 4]) -> Option<usize> {
 }
 
 #[test]
-fn random_damage_is_survived() {
+fn random_damage_never_panics() {
     let (mut noise, mut scratch, mut runs) = (Noise(2026), Scratch::new(), 0_u64);
     for len in [3000, 300_000] {
         let victims = victims(len);
@@ -183,7 +184,7 @@ fn random_damage_is_survived() {
                 let mut damaged = victim.encoded.clone();
                 mutate(&mut damaged, &mut noise);
                 if victim.encoded[..2] == [2, 1] && damaged.len() >= 16 && noise.below(4) > 0 {
-                    // a blosc frame whose size is wrong is refused at once: look further
+                    // A blosc frame with a wrong size is refused at once, so correct the size to get further.
                     let size = u32::try_from(damaged.len()).unwrap().to_le_bytes();
                     damaged[12..16].copy_from_slice(&size);
                 }

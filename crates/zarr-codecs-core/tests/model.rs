@@ -1,4 +1,4 @@
-//! Any chain, any data, any part: what is written is read, and a part is the part of the whole.
+//! Random chains, data and parts: elements survive a round trip, and a part has the elements of the whole.
 #![cfg(all(
     feature = "blosc",
     feature = "bytes",
@@ -59,8 +59,7 @@ struct Case {
     noisy: bool,
 }
 
-/// One of the orders of the dimensions, or shapes of the elements, of a chunk of `shape`, which becomes that of the encoded
-/// one.
+/// Returns a transpose or reshape codec for a chunk of `shape`, and changes `shape` to the encoded shape.
 fn array_array(shape: &mut Vec<u64>, what: u8, first: Index, second: Index) -> Value {
     let rank = shape.len();
     if rank == 0 {
@@ -69,7 +68,7 @@ fn array_array(shape: &mut Vec<u64>, what: u8, first: Index, second: Index) -> V
     let (at, dims) = (first.index(rank), 0..rank);
     let reshape = |shape: Vec<Value>| json!({"name": "reshape", "configuration": {"shape": shape}});
     match what {
-        // a dimension in two
+        // splits a dimension
         0 if shape[at] > 0 => {
             let factors: Vec<u64> = (1..=shape[at]).filter(|n| shape[at].is_multiple_of(*n)).collect();
             let factor = factors[second.index(factors.len())];
@@ -80,7 +79,7 @@ fn array_array(shape: &mut Vec<u64>, what: u8, first: Index, second: Index) -> V
             });
             reshape(split.collect())
         }
-        // some dimensions as one
+        // joins some dimensions
         1 => {
             let end = at + 1 + second.index(rank - at);
             let together: u64 = shape[at..end].iter().product();
@@ -92,7 +91,7 @@ fn array_array(shape: &mut Vec<u64>, what: u8, first: Index, second: Index) -> V
                     .collect(),
             )
         }
-        // groups that overlap: only all of them together have as many elements
+        // overlapping groups: only all of them together have the same number of elements
         2 if shape.iter().all(|n| *n > 0) => {
             shape.reverse();
             reshape(shape.iter().map(|n| json!(n)).collect())
@@ -158,7 +157,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_written_is_read(case in case()) {
+    fn elements_survive_a_round_trip(case in case()) {
         let chain = chain(&case.codecs, case.data_type, case.shape.len());
         chain.check_shape(&case.shape).unwrap();
         let size = chain.repr().data_type.size().unwrap();

@@ -33,7 +33,7 @@ fn chunks_of_other_implementations_decode_to_the_same_elements() {
         let (chain, notes) = open(&codecs, DataType::core(data_type).unwrap(), 2).unwrap();
         assert_eq!(notes, [], "{writer} {codecs}");
         let elements = decode(&chain, &[16, 13], &hex(object)).unwrap();
-        // no independent source for uint8: two writers have to agree
+        // no independent source for uint8: two writers must agree
         let little = encode(&chain_of_bytes(data_type), &[16, 13], &elements);
         let expected = expected.entry(data_type).or_insert_with(|| little.clone());
         assert_eq!(little, *expected, "{writer} {codecs}");

@@ -1,4 +1,4 @@
-//! No codec makes more bytes than it says, also of noise, which no compressor can shrink.
+//! No codec exceeds its stated encoded size, even for noise, which no compressor can shrink.
 #![cfg(all(
     feature = "blosc",
     feature = "bytes",
@@ -15,7 +15,7 @@ use testing::{Noise, after_bytes, chain, decode, encode};
 use zarr_traits::serde_json::json;
 
 #[test]
-fn encoded_sizes_are_kept() {
+fn encoded_chunks_do_not_exceed_their_stated_size() {
     let mut codecs = vec![after_bytes("crc32c", json!({}))];
     codecs.extend((0..=9).map(|level| after_bytes("gzip", json!({ "level": level }))));
     codecs.extend(
@@ -38,7 +38,7 @@ fn encoded_sizes_are_kept() {
                 let encoded = encode(&chain, &shape, &elements);
                 assert!(
                     encoded.len() as u64 <= bound,
-                    "{codecs}: {len} became {}, not {bound}",
+                    "{codecs}: {len} bytes became {}, more than {bound}",
                     encoded.len()
                 );
                 assert_eq!(decode(&chain, &shape, &encoded).unwrap(), elements);

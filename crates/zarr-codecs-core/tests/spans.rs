@@ -1,4 +1,4 @@
-//! Some of the decoded bytes are those of all of them, and where that skips a checksum or saves nothing, all are decoded.
+//! A decoded span has the bytes of the whole; if decoding it skips a checksum or saves nothing, the codec declines.
 #![cfg(all(feature = "blosc", feature = "bytes", feature = "gzip", feature = "zstd"))]
 #![allow(clippy::unwrap_used, reason = "tests only")]
 
@@ -17,7 +17,7 @@ fn encode(codec: &dyn BytesBytesCodec, elements: &[u8]) -> Vec<u8> {
     encoded
 }
 
-/// The bytes of a span; `None` if the codec wants to decode it all.
+/// Returns the bytes of a span, or `None` if the codec declines.
 fn decode(
     codec: &dyn BytesBytesCodec,
     src: &[u8],
@@ -40,9 +40,9 @@ fn zstd_stops_at_the_end_of_the_span() {
         assert_eq!(span(&encoded, SIZE, wanted.clone()).unwrap().unwrap(), elements[wanted]);
     }
     assert_eq!(span(&encoded, SIZE, 2_000_000..2_000_001).unwrap(), None, "nothing to save");
-    assert_eq!(span(&encoded, SIZE - 1, 0..9).unwrap(), None, "another size: decoding it all says so");
+    assert_eq!(span(&encoded, SIZE - 1, 0..9).unwrap(), None, "another size, reported when all is decoded");
     assert_eq!(span(&[&encoded[..], &encoded].concat(), SIZE, 0..9).unwrap(), None, "two frames");
-    assert!(span(&encoded[..encoded.len() - 1], SIZE, 0..9).is_err(), "cut, though the span is there");
+    assert!(span(&encoded[..encoded.len() - 1], SIZE, 0..9).is_err(), "truncated after the span");
     let checked = encode(&*bytes_codec("zstd", &json!({"level": 1, "checksum": true})), &elements);
     assert_eq!(span(&checked, SIZE, 0..9).unwrap(), None, "no checksum is skipped");
     let large = vec![0; 9 << 20];
@@ -53,7 +53,7 @@ fn zstd_stops_at_the_end_of_the_span() {
 }
 
 #[test]
-fn gzip_skips_no_checksum() {
+fn gzip_never_skips_its_checksum() {
     let codec = bytes_codec("gzip", &json!({"level": 1}));
     let encoded = encode(&*codec, &[7; 1000]);
     assert_eq!(decode(&*codec, &encoded, 1000, 0..9, &mut Scratch::new()).unwrap(), None);

@@ -1,5 +1,5 @@
-//! In the steady state nothing large is allocated: contexts and buffers are used again. (Memory that a C library
-//! allocates by itself is not seen here: c-blosc takes and returns some blocks per call.)
+//! In the steady state no large memory is allocated: contexts and buffers are reused. (Memory that a C library
+//! allocates itself is not counted: c-blosc allocates and frees some blocks per call.)
 #![cfg(all(
     feature = "blosc",
     feature = "bytes",
@@ -29,7 +29,7 @@ fn count(bytes: usize) {
     LARGE.fetch_add(usize::from(bytes >= 4096), Relaxed);
 }
 
-// SAFETY: every call is passed on as it is.
+// SAFETY: every call is passed on unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size());

@@ -1,6 +1,6 @@
-//! What the users of one storage in this process share: a lock per key, held during a read-modify-write, and a gate
-//! that limits requests and bytes in flight. Neither needs a runtime. Dropping the guard, or the future that waits for
-//! it, releases them.
+//! State shared by all users of one storage in this process: a lock per key, held during a read-modify-write, and a
+//! gate that limits requests and bytes in flight. Neither needs a runtime. Dropping the guard, or the future that waits
+//! for it, releases them.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -269,7 +269,7 @@ mod tests {
     use zarr_traits::block_on;
 
     #[test]
-    fn only_one_holds_a_key() {
+    fn a_key_is_held_by_one_user_at_a_time() {
         let locks = KeyLocks::default();
         let inside = Arc::new(AtomicUsize::new(0));
         let threads: Vec<_> = (0..4)

@@ -428,7 +428,7 @@ mod tests {
             // exponents around those of singles
             let value = f64::from_bits(x & !(0x7ff << 52) | (850 + (x >> 52 & 0x1ff)) << 52);
             let single = FloatFormat::FLOAT32.round(Real::from(value), Rounding::NearestEven);
-            #[allow(clippy::cast_possible_truncation, reason = "this is what is compared")]
+            #[allow(clippy::cast_possible_truncation, reason = "the test compares this conversion")]
             let expected = value as f32;
             match single {
                 Ok(bits) => assert_eq!(bits, u64::from(expected.to_bits()), "{value:e}"),

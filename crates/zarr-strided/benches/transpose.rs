@@ -2,7 +2,7 @@
 #![allow(
     clippy::cast_possible_truncation,
     clippy::unwrap_used,
-    reason = "a bench: small numbers, and what fails shall panic"
+    reason = "benches use small numbers and panic on failure"
 )]
 
 use std::hint::black_box;

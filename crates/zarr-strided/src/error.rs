@@ -26,7 +26,7 @@ pub enum StridedError {
         /// Bytes given.
         got: usize,
     },
-    /// A shape has more elements or bytes than can be addressed.
+    /// A shape has more elements or bytes than the address space.
     #[non_exhaustive]
     TooLarge {
         /// The requested shape.

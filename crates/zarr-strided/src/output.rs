@@ -67,7 +67,7 @@ impl Output {
         shape: &[u64],
         cuts: Cuts,
     ) -> Result<Output, StridedError> {
-        // SAFETY: the vector is not used, nor its memory freed, before the grid is gone: see `into_vec`.
+        // SAFETY: the vector is neither used nor freed before the grid is dropped: see `into_vec`.
         let grid = unsafe { grid(&mut values, size, shape, cuts)? };
         Ok(Output(Arc::new(Shared { grid, memory: Memory::Owned(Box::new(values)) })))
     }

@@ -134,9 +134,9 @@ fn noise(len: usize) -> Vec<u8> {
     (0..len as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
 }
 
-/// Every size and unit through whole tiles and what is left at their edges, in each order of the dimensions.
+/// Every size and unit in whole tiles and at their edges, in each order of dimensions.
 #[test]
-fn tiles_turn_each_element() {
+fn tiles_transpose_each_element() {
     let orders = [[0usize, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
     for (size, order) in SIZES.into_iter().flat_map(|size| orders.map(|order| (size, order))) {
         let shape = if size < 3 { vec![3u64, 131, 67] } else { vec![3u64, 37, 35] };

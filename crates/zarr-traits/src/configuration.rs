@@ -372,7 +372,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_type_inside_of_a_type_is_noted_and_refused_at_its_place() {
+    fn notes_and_errors_of_nested_types_have_a_pointer() {
         let (registry, limits) = (crate::Registry::core(), crate::Limits::default());
         let context = Context::new(&registry, &limits);
         let members = Map::new();
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_read_by_their_form_and_deviations_noted() {
+    fn members_are_read_by_type_and_deviations_are_noted() {
         let value = json!({"level": 5.0, "name": "x", "shape": [1, 2.0], "mis/spelt": 1});
         let members = value.as_object().unwrap();
         let mut c = Configuration::new(members);

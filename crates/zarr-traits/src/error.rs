@@ -30,7 +30,7 @@ pub enum StoreErrorKind {
         /// The size of the object in bytes, if the store knows it.
         size: Option<u64>,
     },
-    /// A limit of this process or of the store is exceeded: too large, no space, no memory.
+    /// A limit of this process or of the store is exceeded: size, space, memory.
     LimitExceeded,
     /// The service is busy or down, or the connection broke. Nothing was applied. The same call may succeed later.
     Unavailable,

@@ -18,7 +18,7 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 pub trait MaybeSend: Send {}
 #[cfg(not(target_family = "wasm"))]
 impl<T: Send + ?Sized> MaybeSend for T {}
-/// Everything, where there are no threads.
+/// A bound that every type satisfies on targets without threads.
 #[cfg(target_family = "wasm")]
 pub trait MaybeSend {}
 #[cfg(target_family = "wasm")]
@@ -29,7 +29,7 @@ impl<T: ?Sized> MaybeSend for T {}
 pub trait MaybeSync: Sync {}
 #[cfg(not(target_family = "wasm"))]
 impl<T: Sync + ?Sized> MaybeSync for T {}
-/// Everything, where there are no threads.
+/// A bound that every type satisfies on targets without threads.
 #[cfg(target_family = "wasm")]
 pub trait MaybeSync {}
 #[cfg(target_family = "wasm")]

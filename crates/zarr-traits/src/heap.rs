@@ -160,7 +160,10 @@ pub fn decode(
 ) -> CodecResult<()> {
     let count = byte_len(shape, Slot::SIZE)? / Slot::SIZE;
     if elements.len() != count {
-        return Err(CodecError::corrupt(format!("it holds {} elements, expected {count}", elements.len())));
+        return Err(CodecError::corrupt(format!(
+            "the chunk has {} elements, expected {count}",
+            elements.len()
+        )));
     }
     let mut slots = scratch.take_vec();
     let bytes = byte_len(part.shape(), Slot::SIZE)?;
@@ -228,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_of_a_chunk_is_decoded_and_every_element_is_found_again() {
+    fn a_part_of_a_chunk_is_decoded_to_slots_of_its_elements() {
         fn run(scratch: &mut Scratch, memory: &mut [u8], elements: &[Range<usize>]) -> CodecResult<()> {
             let part = Region::new([0, 1], [2, 1]).unwrap();
             let dst = Destination::dense(memory, &[2, 1], Slot::SIZE).unwrap();

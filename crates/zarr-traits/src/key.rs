@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn prefixes_take_the_spellings_of_a_path() {
+    fn prefixes_accept_all_spellings_of_a_path() {
         for root in ["", "/"] {
             assert!(Prefix::new(root).unwrap().is_root());
             assert!(Prefix::of_node(root).unwrap().is_root());
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn text_converts_and_is_checked_in_every_way() {
+    fn every_conversion_from_text_is_checked() {
         assert_eq!("a/b".parse::<Key>().unwrap(), Key::try_from("a/b").unwrap());
         assert_eq!(Prefix::try_from("a/".to_owned()).unwrap(), "a/".parse().unwrap());
         assert!("../a".parse::<Key>().is_err() && Key::try_from(String::new()).is_err());

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_region_cannot_be_wrong() {
+    fn a_region_is_always_consistent() {
         assert!(Region::new([0], [1, 2]).is_none());
         assert!(Region::new([u64::MAX], [1]).is_none());
         let r = Region::new([1, 2, 3], [4, 5, 6]).unwrap();

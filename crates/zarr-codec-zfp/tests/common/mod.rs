@@ -1,5 +1,5 @@
-//! Chains of this crate's codecs, and the elements that golden streams are of.
-#![allow(dead_code, clippy::unwrap_used, reason = "tests only; each binary of them uses some of it")]
+//! Chains of this crate's codecs, and the elements of the golden streams.
+#![allow(dead_code, clippy::unwrap_used, reason = "tests only; each test binary uses some of it")]
 
 use zarr_engine::Chain;
 use zarr_traits::serde_json::Value;
@@ -35,7 +35,7 @@ pub(crate) fn encode(chain: &Chain, shape: &[u64], elements: &[u8]) -> CodecResu
     let mut out = vec![0xee];
     let size = chain.repr().data_type.size().unwrap();
     chain.encode(Source::dense(elements, shape, size)?, &mut out, &mut Scratch::new())?;
-    assert_eq!(out.remove(0), 0xee, "what was there before is kept");
+    assert_eq!(out.remove(0), 0xee, "the earlier content is kept");
     let bound = chain.encoded_size(shape).bound().unwrap();
     assert!(out.len() as u64 <= bound, "{} of {bound} bytes", out.len());
     Ok(out)
@@ -61,11 +61,11 @@ pub(crate) struct Golden {
     pub(crate) shape: Vec<u64>,
     pub(crate) configuration: Value,
     pub(crate) encoded: Vec<u8>,
-    /// Bytes of it that a writer of shorter words makes.
+    /// The bytes of the stream from a writer of shorter words.
     pub(crate) short: usize,
-    /// What was encoded.
+    /// The elements before encoding.
     pub(crate) elements: Vec<u8>,
-    /// What that is after all.
+    /// The elements after decoding.
     pub(crate) decoded: Vec<u8>,
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn golden(file: &'static str) -> impl Iterator<Item = Golden> {
     })
 }
 
-/// Little endian to the order of this machine.
+/// Converts little endian to the byte order of this machine.
 fn native(data_type: &str, mut elements: Vec<u8>) -> Vec<u8> {
     if cfg!(target_endian = "big") {
         let size = DataType::core(data_type).unwrap().size().unwrap();
@@ -100,7 +100,7 @@ fn native(data_type: &str, mut elements: Vec<u8>) -> Vec<u8> {
     elements
 }
 
-/// The elements that `testdata` speaks of.
+/// Returns the elements of `testdata`.
 #[allow(clippy::cast_possible_truncation, reason = "the numbers are small")]
 fn elements(data_type: &str, count: u64) -> Vec<u8> {
     let numbers: Vec<i64> =

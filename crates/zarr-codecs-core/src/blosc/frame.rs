@@ -1,15 +1,15 @@
-//! The frames of c-blosc 1 (D4.2), and a safe way to make and decode them.
+//! A safe interface to the frames of c-blosc 1 (rule D4.2).
 //!
-//! c-blosc bounds its reads by the size in the header of a frame and trusts that there are as many bytes. So a [`Frame`]
-//! exists only if there are, and every number of its header is in range. One function, `blosc_getitem`, may leave gaps of
-//! a damaged frame unwritten; it is called only where it cannot.
+//! c-blosc limits its reads to the size in the header of a frame, and assumes that the frame has as many bytes. So a
+//! [`Frame`] exists only if this is true and every number of its header is in range. The function `blosc_getitem` may
+//! leave gaps unwritten in a damaged frame; it is called only if it cannot do so.
 
 use std::ffi::{CStr, c_int};
 use std::ops::Range;
 
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult};
 
-/// Bytes of a header, which is the most that a frame exceeds its content by.
+/// The bytes of a header: the most by which a frame exceeds its content.
 pub(super) const OVERHEAD: usize = blosc_src::BLOSC_MAX_OVERHEAD as usize;
 /// The largest content of a frame.
 const MOST: usize = blosc_src::BLOSC_MAX_BUFFERSIZE as usize;
@@ -17,7 +17,7 @@ const MEMCPYED: u8 = 0x02;
 const RESERVED: u8 = 0x08;
 const INNER_FORMATS: u8 = 5;
 
-/// How to encode.
+/// The parameters of the encoder.
 #[derive(Debug)]
 pub(super) struct Settings {
     pub(super) compressor: &'static CStr,
@@ -31,7 +31,7 @@ pub(super) struct Settings {
     pub(super) blocksize: usize,
 }
 
-/// A frame with a header that makes sense, and as long as that says.
+/// A frame with a valid header and the length that the header states.
 #[derive(Debug)]
 pub(super) struct Frame<'a> {
     bytes: &'a [u8],
@@ -42,7 +42,7 @@ pub(super) struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// The frame that `bytes` are.
+    /// Parses a frame that has all of `bytes`.
     pub(super) fn parse(bytes: &'a [u8]) -> CodecResult<Self> {
         let Some((&[version, _, flags, typesize, ref sizes @ ..], _)) = bytes.split_first_chunk::<OVERHEAD>()
         else {
@@ -60,7 +60,7 @@ impl<'a> Frame<'a> {
         }
         if stored != bytes.len() {
             return Err(CodecError::corrupt(format!(
-                "the frame says to have {stored} bytes, it has {}",
+                "the frame states {stored} bytes, but has {}",
                 bytes.len()
             )));
         }
@@ -68,24 +68,24 @@ impl<'a> Frame<'a> {
         let memcpyed = flags & MEMCPYED != 0;
         if version != 2 || flags & RESERVED != 0 || flags >> 5 >= INNER_FORMATS || len > MOST || !blocks {
             return Err(CodecError::corrupt(format!(
-                "the header of the frame makes no sense: {:02x?}",
+                "the header of the frame is invalid: {:02x?}",
                 &bytes[..OVERHEAD]
             )));
         }
         if memcpyed && len + OVERHEAD != stored {
             return Err(CodecError::corrupt(format!(
-                "the frame has {stored} bytes for {len} that are not compressed"
+                "the frame has {stored} bytes for {len} uncompressed bytes"
             )));
         }
         Ok(Self { bytes, memcpyed, typesize: typesize.into(), len, blocksize })
     }
 
-    /// How many bytes it decodes to.
+    /// The number of decoded bytes.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// Decodes it all into `dst`, which is of its length.
+    /// Decodes the whole frame into `dst`, which has its decoded length.
     pub(super) fn decode(&self, dst: &mut [u8]) -> CodecResult<()> {
         assert_eq!(dst.len(), self.len);
         if self.memcpyed {
@@ -93,26 +93,26 @@ impl<'a> Frame<'a> {
             return Ok(());
         }
         let mut content = 0;
-        // SAFETY: the first pointer is good for as many bytes as are given, the second for one number.
+        // SAFETY: the first pointer is valid for the given number of bytes, the second for one number.
         let valid = unsafe {
             blosc_src::blosc_cbuffer_validate(self.bytes.as_ptr().cast(), self.bytes.len(), &raw mut content)
         };
         if valid != 0 || content != self.len {
-            return Err(CodecError::corrupt("the header of the frame is not valid"));
+            return Err(CodecError::corrupt("the header of the frame is invalid"));
         }
-        // SAFETY: the source has the length in its header, within which every read is checked; the destination has the
-        // length given, within which every write is. They are borrowed, so they do not overlap. One thread: the call
-        // uses no globals.
+        // SAFETY: the source has the length in its header, and c-blosc checks every read against it. The destination
+        // has the given length, and every write is checked against that. Both are borrowed, so they do not overlap.
+        // With one thread the call uses no global state.
         let made = unsafe {
             blosc_src::blosc_decompress_ctx(self.bytes.as_ptr().cast(), dst.as_mut_ptr().cast(), dst.len(), 1)
         };
         if usize::try_from(made) == Ok(self.len) {
             return Ok(());
         }
-        Err(CodecError::corrupt(format!("the blocks of the frame are damaged (c-blosc says {made})")))
+        Err(CodecError::corrupt(format!("the blocks of the frame are damaged (c-blosc returned {made})")))
     }
 
-    /// Decodes the bytes `span` into `dst`, which is as long; false if that is not possible.
+    /// Decodes the bytes `span` into `dst`, which has their length. Returns false if that is not possible.
     pub(super) fn decode_span(&self, span: Range<usize>, dst: &mut [u8]) -> bool {
         assert_eq!(dst.len(), span.len());
         if span.is_empty() || span.end > self.len {
@@ -122,8 +122,8 @@ impl<'a> Frame<'a> {
             dst.copy_from_slice(&self.bytes[OVERHEAD..][span]);
             return true;
         }
-        // `blosc_getitem` counts in elements. A block of whole elements, cut into as many streams as an element has
-        // bytes, is filled by them or it is an error.
+        // `blosc_getitem` counts in elements. If a block has whole elements, and as many streams as an element has
+        // bytes, the streams fill it completely or the call fails.
         let whole = |n: usize| n.is_multiple_of(self.typesize);
         if !(whole(span.start) && whole(span.end) && whole(self.blocksize)) {
             return false;
@@ -131,8 +131,8 @@ impl<'a> Frame<'a> {
         let (first, items) =
             (c_int::try_from(span.start / self.typesize), c_int::try_from(span.len() / self.typesize));
         let (Ok(first), Ok(items)) = (first, items) else { return false };
-        // SAFETY: the source has the length in its header, within which every read is checked, and a block size that is
-        // not 0 and within its content; the elements are within it too. The destination has room for all of them.
+        // SAFETY: the source has the length in its header, and every read is checked against it. The block size is not
+        // 0 and within the content; so are the elements. The destination has room for all of them.
         let made = unsafe {
             blosc_src::blosc_getitem(self.bytes.as_ptr().cast(), first, items, dst.as_mut_ptr().cast())
         };
@@ -140,17 +140,17 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Appends `src` as a frame.
+/// Appends `src` as a frame to `out`.
 pub(super) fn encode(settings: &Settings, src: &[u8], out: &mut Vec<u8>) -> CodecResult<()> {
     if src.len() > MOST {
-        let message = format!("{} bytes are too many for a frame, which holds {MOST}", src.len());
+        let message = format!("{} bytes exceed the limit of a frame, {MOST} bytes", src.len());
         return Err(CodecError::new(CodecErrorKind::LimitExceeded, message));
     }
     let most = src.len() + OVERHEAD;
     crate::reserve(out, most)?;
     let room = &mut out.spare_capacity_mut()[..most];
-    // SAFETY: both pointers are good for the lengths given, they do not overlap, the level and the type size are in the
-    // range that c-blosc knows (a type size of 0 would divide by it), the name ends in a 0.
+    // SAFETY: both pointers are valid for the given lengths and do not overlap. The level and the type size are in the
+    // range of c-blosc (a type size of 0 would be a division by it). The name ends in a 0.
     let made = unsafe {
         blosc_src::blosc_compress_ctx(
             settings.level,
@@ -167,10 +167,10 @@ pub(super) fn encode(settings: &Settings, src: &[u8], out: &mut Vec<u8>) -> Code
     };
     match usize::try_from(made) {
         Ok(made) if (OVERHEAD..=most).contains(&made) => {
-            // SAFETY: c-blosc has just written that many bytes behind the end, and there was room for them.
+            // SAFETY: c-blosc has written as many bytes after the end, and there was room for them.
             unsafe { out.set_len(out.len() + made) };
             Ok(())
         }
-        _ => Err(CodecError::new(CodecErrorKind::LimitExceeded, format!("c-blosc failed with {made}"))),
+        _ => Err(CodecError::new(CodecErrorKind::LimitExceeded, format!("c-blosc returned {made}"))),
     }
 }

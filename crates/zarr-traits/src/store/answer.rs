@@ -9,9 +9,9 @@ use crate::version::Version;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Answer {
-    /// To [`Op::Read`](super::Op::Read): the bytes are in the buffer. `None`: there is no object at the key.
+    /// To [`Op::Read`](super::Op::Read): the bytes are in the buffer. `None` if no object has the key.
     Read(Option<ObjectMeta>),
-    /// To [`Op::Head`](super::Op::Head). `None`: there is no object at the key.
+    /// To [`Op::Head`](super::Op::Head). `None` if no object has the key.
     Head(Option<ObjectMeta>),
     /// To [`Op::List`](super::Op::List).
     List(Page),
@@ -34,7 +34,8 @@ macro_rules! unwrapping {
                 #[doc = concat!("The value of [`", stringify!($variant), "`](Self::", stringify!($variant), ").")]
                 ///
                 /// # Errors
-                /// [`StoreErrorKind::Io`] for the answer to another operation: the store breaks its contract.
+                /// [`StoreErrorKind::Io`] if this is the answer to another operation, which breaks the contract of
+                /// stores.
                 pub fn $name(self) -> StoreResult<$type> {
                     match self {
                         Self::$variant(value) => Ok(value),
@@ -60,7 +61,7 @@ impl Answer {
     /// Checks that the answer is [`Done`](Self::Done).
     ///
     /// # Errors
-    /// [`StoreErrorKind::Io`] for the answer to another operation: the store breaks its contract.
+    /// [`StoreErrorKind::Io`] if this is the answer to another operation, which breaks the contract of stores.
     pub fn into_done(self) -> StoreResult<()> {
         match self {
             Self::Done => Ok(()),

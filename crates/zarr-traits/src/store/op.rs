@@ -231,7 +231,7 @@ impl<'a> ListDir<'a> {
     /// Returns the answer of a store that has all its `keys` in memory, in ascending order.
     ///
     /// # Errors
-    /// None for keys that a store can hold.
+    /// If a prefix would be invalid, which keys of a store exclude.
     pub fn answer<'k>(self, keys: impl IntoIterator<Item = &'k Key>) -> StoreResult<Answer> {
         let mut dir = Dir::default();
         for key in keys {
@@ -256,9 +256,9 @@ impl<'a> ListDir<'a> {
 pub enum PutMode<'a> {
     /// No condition.
     Replace,
-    /// Only if there is no object at the key.
+    /// Store only if no object has the key.
     Create,
-    /// Only if the object is still this version.
+    /// Store only if the object is still this version.
     IfUnchanged(&'a Version),
 }
 
