@@ -62,11 +62,22 @@ struct Bench {
     folder: PathBuf,
 }
 
-/// Makes the defects one by one.
-pub(crate) fn run(args: &Args) -> Result<()> {
+/// Reads conformance/seeded.toml.
+fn load() -> Result<List> {
     let file = root().join("conformance/seeded.toml");
     let text = fs::read_to_string(&file).with_context(|| file.display().to_string())?;
-    let mut list: List = toml::from_str(&text).with_context(|| file.display().to_string())?;
+    toml::from_str(&text).with_context(|| file.display().to_string())
+}
+
+/// Returns the defects that can no longer be made, with the reason.
+pub(crate) fn stale() -> Result<Vec<(String, anyhow::Error)>> {
+    let defects = load()?.defect.into_iter();
+    Ok(defects.filter_map(|defect| defect.patched().err().map(|e| (defect.name, e))).collect())
+}
+
+/// Makes the defects one by one.
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let mut list = load()?;
     if let Some(unknown) = args.names.iter().find(|name| list.defect.iter().all(|d| d.name != **name)) {
         bail!("conformance/seeded.toml has no defect {unknown:?}");
     }

@@ -55,6 +55,9 @@ pub(crate) fn run() -> Result<()> {
     findings.extend(sources.iter().flat_map(rules::check));
     findings.extend(docs::check(&workspace, &root())?);
     findings.extend(specification::check(&root(), &sources)?);
+    findings.extend(crate::seeded::stale()?.into_iter().map(|(name, reason)| {
+        Finding::error("conformance/seeded.toml", "seeded", format!("{name} cannot be made: {reason:#}"))
+    }));
 
     for finding in &findings {
         let level = if finding.warning { "warning" } else { "error" };
