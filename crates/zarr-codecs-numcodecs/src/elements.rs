@@ -74,9 +74,8 @@ impl Elements {
         }
         for (element, place) in memory.chunks_exact_mut(size.max(1)).zip(places) {
             let text = &text[place];
-            let wrong = || {
-                CodecError::corrupt(format!("{} is not such an element", String::from_utf8_lossy(text)))
-            };
+            let wrong =
+                || CodecError::corrupt(format!("{} is not such an element", String::from_utf8_lossy(text)));
             let value = object::parse(text).map_err(|_| wrong())?;
             self.write(&value, element).ok_or_else(wrong)?;
         }

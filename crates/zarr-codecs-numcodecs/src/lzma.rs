@@ -85,7 +85,9 @@ fn build(configuration: &mut Configuration<'_>, _: &Repr, _: &Context<'_>) -> Co
         return Err(wrong("filters", "the last filter must be LZMA1 or LZMA2, and no other one".into()));
     }
     match (&format, &filters[..]) {
-        (Format::Raw, []) => Err(wrong("filters", "filters are missing, format 3 (raw) cannot be read without them".into())),
+        (Format::Raw, []) => {
+            Err(wrong("filters", "filters are missing, format 3 (raw) cannot be read without them".into()))
+        }
         (Format::Xz(_), [.., last]) if last.is_lzma1() => {
             Err(wrong("filters", "format 1 does not allow LZMA1".into()))
         }

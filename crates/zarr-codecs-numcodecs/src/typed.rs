@@ -67,9 +67,7 @@ fn resized(len: u64, from: NumberType, to: NumberType) -> Option<u64> {
 /// Like [`resized`], for slices in memory.
 fn room(len: usize, from: NumberType, to: NumberType) -> CodecResult<usize> {
     let room = resized(len as u64, from, to).and_then(|n| usize::try_from(n).ok());
-    room.ok_or_else(|| {
-        CodecError::corrupt(format!("{len} bytes are not whole {}", from.kind.data_type()))
-    })
+    room.ok_or_else(|| CodecError::corrupt(format!("{len} bytes are not whole {}", from.kind.data_type())))
 }
 
 /// Converts stored bytes to numbers of this machine, runs `step` on them, and writes the results as stored bytes to
