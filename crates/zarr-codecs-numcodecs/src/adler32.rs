@@ -1,4 +1,4 @@
-//! `numcodecs.adler32`: the Adler-32 of zlib, before the data unless said otherwise.
+//! `numcodecs.adler32`: the Adler-32 of zlib, by default before the data.
 //!
 //! | member | value |
 //! |---|---|
@@ -26,7 +26,8 @@ mod tests {
     use crate::testing::{bytes_codec, decodes, encode, four, hex, refused, survives, to_hex};
 
     #[test]
-    fn h7_golden() {
+    fn bytes_of_numcodecs_are_reproduced() {
+        // rule H7
         for (configuration, decoded, encoded) in [
             (json!({}), four(), "0b00600001000000020000000300000004000000"),
             (json!({"location": "end"}), four(), "010000000200000003000000040000000b006000"),

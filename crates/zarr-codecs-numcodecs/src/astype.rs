@@ -3,9 +3,9 @@
 //! | member | value |
 //! |---|---|
 //! | `encode_dtype` | type of the encoded numbers |
-//! | `decode_dtype` | type of the decoded numbers; in format 3 that of the data type when absent |
+//! | `decode_dtype` | type of the decoded numbers; in format 3 the data type of the array when absent |
 //!
-//! Casts are those of C: integers wrap around, floats are rounded, fractions are cut off.
+//! Casts are those of C: integers wrap around, floats are rounded, fractions are truncated.
 
 use zarr_traits::kernel::Kernel;
 use zarr_traits::{

@@ -1,6 +1,6 @@
 //! `numcodecs.base64`: text of the standard alphabet. It has no configuration.
 //!
-//! Padding is required. White space between digits is ignored, anything else is an error (numcodecs ignores it too).
+//! Padding is required. White space between digits is ignored; other characters, which numcodecs ignores, are an error.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ impl BytesBytesCodec for Base64 {
     }
 
     fn encoded_size(&self, decoded: u64) -> EncodedSize {
-        // others may break lines, so what is decoded need not have just this size
+        // other writers may break lines, so the encoded size can be larger
         decoded.div_ceil(3).checked_mul(4).map_or(EncodedSize::Unknown, EncodedSize::AtMost)
     }
 }
@@ -46,7 +46,8 @@ mod tests {
     use crate::testing::{bytes_codec, decode, decodes, encode, survives};
 
     #[test]
-    fn h7_golden() {
+    fn bytes_of_numcodecs_are_reproduced() {
+        // rule H7
         let codec = bytes_codec("numcodecs.base64", &json!({}));
         for (decoded, encoded) in
             [(&[1, 2, 3, 4][..], &b"AQIDBA=="[..]), (&[1, 2, 3], b"AQID"), (&[251, 255], b"+/8="), (&[], b"")]

@@ -15,12 +15,12 @@ pub(crate) fn encode(src: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Writes what `text` stands for to the start of `dst`; how many bytes that made. White space counts for nothing.
+/// Decodes `text` to the start of `dst` and returns the number of bytes. White space is ignored.
 #[cfg(feature = "base64")]
 pub(crate) fn decode(text: &[u8], dst: &mut [u8]) -> zarr_traits::CodecResult<usize> {
     use zarr_traits::{CodecError, codec::too_large};
 
-    let damaged = || CodecError::corrupt("it is not base64");
+    let damaged = || CodecError::corrupt("the text is not base64");
     let (mut made, mut digits, mut padding, mut bits) = (0, 0, 0, 0_u32);
     for byte in text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()) {
         if byte == b'=' {

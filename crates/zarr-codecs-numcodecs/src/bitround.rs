@@ -1,13 +1,13 @@
-//! `numcodecs.bitround`: floats with fewer bits of mantissa, so that they compress better. Checklist D.9b.
+//! `numcodecs.bitround`: floats with fewer bits of mantissa, so that they compress better (rule D.9b).
 //!
 //! | member | value |
 //! |---|---|
-//! | `keepbits` | bits of mantissa that are kept, from 0 on; all of them change nothing |
+//! | `keepbits` | bits of mantissa that are kept, from 0; all bits change nothing |
 //!
-//! Halves are rounded to the even neighbour. Infinities stay, and so do NaNs, which numcodecs may make infinite. Decoding
+//! Ties are rounded to even. Infinities and NaNs are unchanged; numcodecs may turn a NaN into an infinity. Decoding
 //! changes nothing.
 //!
-//! The codec for bytes has a member `dtype` that numcodecs has not: without it bytes can be decoded, but not encoded.
+//! The codec for bytes has a member `dtype`, unlike numcodecs. Without it bytes can be decoded, but not encoded.
 
 use zarr_traits::kernel::Kernel;
 use zarr_traits::{
@@ -44,7 +44,7 @@ pub const BYTES_ENTRY: Entry = Entry::Codec(CodecEntry::new(
 #[derive(Debug)]
 struct BitRound {
     keep: u32,
-    /// `None`: nobody has said.
+    /// The type of the numbers, if known.
     numbers: Option<NumberType>,
 }
 
@@ -57,10 +57,10 @@ fn filter(configuration: &mut Configuration<'_>, numbers: Option<NumberType>) ->
 }
 
 fn only_floats() -> CodecError {
-    CodecError::configuration("it works on floats alone")
+    CodecError::configuration("the codec needs a floating point data type")
 }
 
-/// Rounds the mantissa, which is the last `mantissa` of the bits of a float, unless the float is infinite or none.
+/// Rounds the mantissa, which is the last `mantissa` bits of a float, unless the float is infinite or NaN.
 macro_rules! round {
     ($U:ty, $mantissa:expr, $infinity:expr, $keep:expr, $numbers:expr) => {
         if let Some(drop) = u32::checked_sub($mantissa, $keep).filter(|drop| *drop > 0) {
@@ -90,7 +90,7 @@ impl Kernel for BitRound {
             Some(Kind::F32) => round!(u32, 23, 0x7f80_0000, self.keep, dst),
             Some(Kind::F64) => round!(u64, 52, 0x7ff0_0000_0000_0000, self.keep, dst),
             _ => {
-                let message = "which type the bytes have is not known, so they cannot be rounded";
+                let message = "the bytes cannot be rounded without the member \"dtype\"";
                 return Err(CodecError::new(CodecErrorKind::Unsupported, message));
             }
         }

@@ -4,11 +4,11 @@
 //! |---|---|
 //! | `cname` | `"lz4"` (when absent), `"lz4hc"`, `"blosclz"`, `"zstd"`, `"snappy"` or `"zlib"` |
 //! | `clevel` | 0 (stored) to 9; 5 when absent |
-//! | `shuffle` | 0 none, 1 bytes (when absent), 2 bits, −1 bits for elements of one byte and else bytes |
-//! | `blocksize` | bytes of a block; 0 (when absent) leaves it to c-blosc |
-//! | `typesize` | bytes of an element; `null` (when absent) is that of the data type |
+//! | `shuffle` | 0 none, 1 bytes (when absent), 2 bits, −1 bits for elements of one byte, bytes for others |
+//! | `blocksize` | bytes of a block; 0 (when absent) lets c-blosc choose |
+//! | `typesize` | bytes of an element; `null` (when absent) means the size of the data type |
 //!
-//! Frames describe themselves, so a reader needs none of that.
+//! Frames describe themselves, so a reader needs no configuration.
 
 use zarr_codecs_core::blosc;
 use zarr_traits::serde_json::Value;
@@ -46,7 +46,8 @@ mod tests {
     use crate::testing::{bytes_codec, decodes, encode, hex, refused, sixteen};
 
     #[test]
-    fn h7_frames_of_numcodecs() {
+    fn frames_of_numcodecs_are_decoded() {
+        // rule H7
         let full = json!({"cname": "zstd", "clevel": 3, "shuffle": 2, "blocksize": 0, "typesize": null});
         for (configuration, encoded) in [
             (
@@ -72,7 +73,7 @@ mod tests {
         ] {
             let codec = bytes_codec("numcodecs.blosc", &configuration);
             decodes(&*codec, &hex(encoded), &sixteen());
-            assert_eq!(encode(&*codec, &sixteen())[3], 4, "the type size is that of the data type");
+            assert_eq!(encode(&*codec, &sixteen())[3], 4, "the type size is the size of the data type");
         }
         for bad in [json!({"cname": "lzma"}), json!({"shuffle": "shuffle"}), json!({"typesize": 0})] {
             refused("numcodecs.blosc", &bad);

@@ -2,9 +2,9 @@
 //!
 //! | member | value |
 //! |---|---|
-//! | `level` | 1 to 9: blocks of so many 100 000 bytes; 1 when absent |
+//! | `level` | 1 to 9: the block size in 100 000 bytes; 1 when absent |
 //!
-//! Several streams in a row are one, and the checksums of all blocks are verified.
+//! Several streams in a row are decoded as one. The checksums of all blocks are verified.
 
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ impl BytesBytesCodec for Bz2 {
     }
 }
 
-/// Decodes one stream; how many bytes that took, and how many it made.
+/// Decodes one stream. Returns how many bytes were read and how many were written.
 fn decode_stream(src: &[u8], dst: &mut [u8]) -> CodecResult<(usize, usize)> {
     let mut state = Decompress::new(false);
     loop {
@@ -88,7 +88,8 @@ mod tests {
     use crate::testing::{bytes_codec, decode, decodes, encode, hex, refused, sixteen, survives};
 
     #[test]
-    fn h7_streams_of_numcodecs() {
+    fn streams_of_numcodecs_are_decoded() {
+        // rule H7
         for (level, encoded) in [
             (
                 1,
@@ -103,7 +104,7 @@ mod tests {
         ] {
             let codec = bytes_codec("numcodecs.bz2", &json!({ "level": level }));
             decodes(&*codec, &hex(encoded), &sixteen());
-            assert_eq!(encode(&*codec, &sixteen()), hex(encoded), "there is only one way");
+            assert_eq!(encode(&*codec, &sixteen()), hex(encoded), "bzip2 has one encoded form per level");
             survives(&*codec, &hex(encoded), &sixteen(), false);
         }
         let codec = bytes_codec("numcodecs.bz2", &json!({}));
@@ -121,7 +122,7 @@ mod tests {
             CodecErrorKind::Corrupt
         );
         let bomb = encode(&*codec, &[0; 1 << 20]);
-        assert_eq!(decode(&*codec, &bomb, 100).unwrap_err().kind(), CodecErrorKind::TooLarge); // L101
+        assert_eq!(decode(&*codec, &bomb, 100).unwrap_err().kind(), CodecErrorKind::TooLarge); // rule L101
         let large: Vec<u8> = (0..300_000_u32).flat_map(|i| i.wrapping_mul(i).to_le_bytes()).collect();
         decodes(&*codec, &encode(&*codec, &large), &large);
     }

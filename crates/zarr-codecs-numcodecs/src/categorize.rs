@@ -1,11 +1,11 @@
-//! `numcodecs:categorize`: strings as the numbers of labels, from 1 on; 0 is any other string, and decodes to the empty
-//! one.
+//! `numcodecs:categorize`: strings as the numbers of labels, from 1. Any other string becomes 0, which decodes to the
+//! empty string.
 //!
 //! | member | value |
 //! |---|---|
 //! | `labels` | a list of strings |
-//! | `dtype` | type of the strings: `\|O`, or one such as `<U8` |
-//! | `astype` | type of the numbers, one of integers; `\|u1` when absent |
+//! | `dtype` | type of the strings: `\|O`, or a type such as `<U8` |
+//! | `astype` | type of the numbers, an integer type; `\|u1` when absent |
 //!
 //! Both codecs are for data of format 2. `numcodecs:categorize` is for strings of any length, the data type `string`;
 //! `numcodecs:categorize_fixed` views bytes as the strings of fixed length that numpy calls `U`.
@@ -37,7 +37,7 @@ pub const ENTRY: Entry =
 pub const BYTES_ENTRY: Entry =
     Entry::Codec(CodecEntry::new("numcodecs:categorize_fixed", CodecKind::BytesBytes, build_fixed));
 
-/// Labels as stored, and the type of their numbers.
+/// The labels as stored, and the type of their numbers.
 #[derive(Debug)]
 struct Categories<T> {
     labels: Vec<T>,
@@ -53,13 +53,13 @@ fn categories(configuration: &mut Configuration<'_>) -> CodecResult<Categories<S
     let labels = labels.ok_or_else(|| wrong("labels", "labels must be a list of strings"))?;
     let numbers = NumberType::member(configuration, "astype", Some(NumberType::native(Kind::U8)))?;
     if numbers.kind.is_float() || numbers.kind == Kind::Bool {
-        return Err(wrong("astype", "astype must be a type of integers"));
+        return Err(wrong("astype", "astype must be an integer type"));
     }
     Ok(Categories { labels, numbers })
 }
 
 impl<T: AsRef<[u8]>> Categories<T> {
-    /// The number of each label; of equal ones the last counts.
+    /// Returns the number of each label. Of equal labels the last counts.
     fn codes(&self) -> HashMap<&[u8], usize> {
         self.labels.iter().map(T::as_ref).zip(1..).collect()
     }
@@ -67,13 +67,14 @@ impl<T: AsRef<[u8]>> Categories<T> {
     /// Appends a number as it is stored.
     ///
     /// # Errors
-    /// When its type has it not.
+    /// `Value` if the type does not have the number.
     fn put(&self, code: usize, out: &mut Vec<u8>) -> CodecResult<()> {
         let mut bytes = [0; 8];
         let bytes = &mut bytes[..self.numbers.kind.size()];
         with_number!(self.numbers.kind, T => T::put([T::of(Wide::Unsigned(code as u64))].into_iter(), bytes));
         if self.codes_in(bytes).next() != Some(code) {
-            let message = format!("there is no {} for label {code}", self.numbers.kind.data_type());
+            let message =
+                format!("data type {} has no number for label {code}", self.numbers.kind.data_type());
             return Err(CodecError::new(CodecErrorKind::InvalidArgument, message));
         }
         self.numbers.swap(bytes);
@@ -81,7 +82,7 @@ impl<T: AsRef<[u8]>> Categories<T> {
         Ok(())
     }
 
-    /// Numbers in the byte order of this machine; those that count nothing are 0.
+    /// Returns the numbers in the byte order of this machine. Numbers that cannot be a label are 0.
     fn codes_in<'a>(&self, bytes: &'a [u8]) -> Box<dyn Iterator<Item = usize> + 'a> {
         with_number!(self.numbers.kind, T => Box::new(T::each(bytes).map(|number| match number.wide() {
             Wide::Unsigned(n) => usize::try_from(n).unwrap_or(0),
@@ -90,7 +91,7 @@ impl<T: AsRef<[u8]>> Categories<T> {
         })))
     }
 
-    /// Runs `visit` with the place of each label in the list; behind the last for what is none.
+    /// Runs `visit` with the index of each element's label, or with the number of labels if an element has no label.
     fn each(&self, src: &[u8], scratch: &mut Scratch, mut visit: impl FnMut(usize)) -> CodecResult<()> {
         let mut numbers = scratch.take(src.len())?;
         numbers.copy_from_slice(src);
@@ -110,7 +111,7 @@ struct Variable(Categories<String>);
 fn build_variable(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
     configuration.optional_string("dtype")?;
     if repr.data_type != DataType::String {
-        let message = format!("it works on string, what reaches it is {}", repr.data_type);
+        let message = format!("expected data type string, found {}", repr.data_type);
         return Err(CodecError::configuration(message));
     }
     Ok(Codec::ArrayBytes(Arc::new(Variable(categories(configuration)?))))
@@ -130,7 +131,7 @@ impl ArrayBytesCodec for Variable {
         if src.len() != expected {
             return Err(CodecError::corrupt(format!("{} bytes of numbers, expected {expected}", src.len())));
         }
-        // each label is there once, however many elements it is
+        // each label is in memory once, also if many elements have it
         let mut block = Vec::new();
         let mut places: Vec<Range<usize>> = Vec::with_capacity(self.0.labels.len() + 1);
         for label in &self.0.labels {
@@ -161,7 +162,7 @@ impl ArrayBytesCodec for Variable {
     }
 }
 
-/// Strings of one length, as the code points of their stored bytes.
+/// Strings of one length, stored as code points.
 #[derive(Debug)]
 struct Fixed {
     categories: Categories<Vec<u8>>,
@@ -172,7 +173,7 @@ struct Fixed {
 fn build_fixed(configuration: &mut Configuration<'_>, _: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
     let dtype = configuration.optional_string("dtype")?.unwrap_or_default();
     let wrong = || {
-        let message = format!("dtype is {dtype:?}, it must be one such as \"<U8\"");
+        let message = format!("dtype is {dtype:?}, expected a string type such as \"<U8\"");
         CodecError::configuration(message).at("/configuration/dtype")
     };
     let (big, characters) = match dtype.split_at_checked(2) {
@@ -183,7 +184,7 @@ fn build_fixed(configuration: &mut Configuration<'_>, _: &Repr, _: &Context<'_>)
     let characters: usize = characters.parse().map_err(|_| wrong())?;
     let size = characters.checked_mul(4).filter(|size| *size > 0).ok_or_else(wrong)?;
     let Categories { labels, numbers } = categories(configuration)?;
-    // a string that is longer than elements are is none of them, but decodes to its beginning
+    // a label that is longer than the elements equals no element, but decodes to its beginning
     let stored = |label: String| -> Vec<u8> {
         let points = label.trim_end_matches('\0').chars().map(u32::from);
         points.flat_map(|point| if big { point.to_be_bytes() } else { point.to_le_bytes() }).collect()
@@ -192,12 +193,12 @@ fn build_fixed(configuration: &mut Configuration<'_>, _: &Repr, _: &Context<'_>)
     Ok(Codec::BytesBytes(Arc::new(Fixed { categories: Categories { labels, numbers }, size })))
 }
 
-/// How many elements of `size` bytes are in `len`.
+/// Returns the number of elements of `size` bytes in `len` bytes.
 fn elements(len: usize, size: usize) -> CodecResult<usize> {
     if len.is_multiple_of(size) {
         return Ok(len / size);
     }
-    Err(CodecError::corrupt(format!("{len} bytes are no elements of {size}")))
+    Err(CodecError::corrupt(format!("{len} bytes are not a whole number of elements of {size} bytes")))
 }
 
 impl BytesBytesCodec for Fixed {
@@ -248,7 +249,8 @@ mod tests {
     const NAME: &str = "numcodecs:categorize";
 
     #[test]
-    fn h7_golden() {
+    fn bytes_of_numcodecs_are_reproduced() {
+        // rule H7
         let strings = ["a", "b", "x", "", "é"];
         for (astype, encoded) in
             [("|u1", "0102000003"), (">i2", "00010002000000000003"), ("<u2", "01000200000000000300")]
@@ -263,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_no_label_are_empty_and_labels_without_a_number_are_not_encoded() {
+    fn unknown_numbers_decode_to_empty_strings_and_too_many_labels_are_refused() {
         let labels: Vec<String> = (0..300).map(|i| format!("label {i}")).collect();
         let configuration = json!({"labels": labels, "dtype": "|O", "astype": "|i1"});
         let mut codec = Variable::new(NAME, &configuration, &repr(DataType::String));
@@ -294,7 +296,8 @@ mod tests {
     }
 
     #[test]
-    fn l100_a_long_label_is_in_memory_once() {
+    fn a_long_label_is_in_memory_once() {
+        // rule L100
         let label = "x".repeat(1 << 19);
         let configuration = json!({"labels": [label], "dtype": "|O"});
         let mut codec = Variable::new(NAME, &configuration, &repr(DataType::String));

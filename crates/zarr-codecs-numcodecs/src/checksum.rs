@@ -1,7 +1,7 @@
-//! What the checksums have in common: four bytes, little endian, before or behind what they cover.
+//! The common part of the checksum codecs: four bytes, little endian, before or after the data.
 //!
-//! A mismatch is an error of kind [`CodecErrorKind::Checksum`]. A part of a chunk is verified like the whole: all bytes
-//! are there, and reading them costs less than wrong data.
+//! A mismatch is an error of kind [`CodecErrorKind::Checksum`]. A read of a part also verifies the whole chunk, since
+//! all bytes are in memory.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -14,10 +14,10 @@ use zarr_traits::{
 
 use crate::stream::reserve;
 
-/// Bytes of a checksum.
+/// The size of a checksum in bytes.
 const SIZE: usize = 4;
 
-/// How a checksum is computed.
+/// A checksum algorithm.
 pub(crate) trait Sum: Debug + Send + Sync + 'static {
     fn of(&self, data: &[u8]) -> u32;
 }
@@ -28,42 +28,42 @@ impl Sum for fn(&[u8]) -> u32 {
     }
 }
 
-/// A checksum, and where it stands.
+/// A checksum algorithm, and the place of the checksum.
 #[derive(Debug)]
 struct Checksum<S> {
     sum: S,
     at_start: bool,
 }
 
-/// The codec of a checksum.
+/// Returns the codec of a checksum.
 pub(crate) fn codec(sum: impl Sum, at_start: bool) -> Codec {
     Codec::BytesBytes(Arc::new(Checksum { sum, at_start }))
 }
 
 impl<S: Sum> Checksum<S> {
-    /// What the checksum covers, if it is right.
+    /// Returns the data without the checksum, if the checksum is right.
     fn verified<'a>(&self, src: &'a [u8]) -> CodecResult<&'a [u8]> {
         let split = match self.at_start {
             true => src.split_first_chunk::<SIZE>().map(|(stored, data)| (data, stored)),
             false => src.split_last_chunk::<SIZE>(),
         };
         let Some((data, stored)) = split else {
-            let message = format!("{} bytes are too few for a checksum of {SIZE}", src.len());
+            let message = format!("{} bytes are too few for a checksum of {SIZE} bytes", src.len());
             return Err(CodecError::corrupt(message));
         };
         let (stored, computed) = (u32::from_le_bytes(*stored), self.sum.of(data));
         if stored == computed {
             return Ok(data);
         }
-        let message = format!("the stored checksum is {stored:08x}, that of the data is {computed:08x}");
+        let message = format!("the stored checksum is {stored:08x}, the data have {computed:08x}");
         Err(CodecError::new(CodecErrorKind::Checksum, message))
     }
 }
 
-/// The member `location`: whether the checksum stands before the data.
+/// Reads the member `location`. Returns whether the checksum is before the data.
 ///
 /// # Errors
-/// When it is neither `"start"` nor `"end"`.
+/// `Configuration` if it is neither `"start"` nor `"end"`.
 #[cfg(any(feature = "adler32", feature = "crc32", feature = "crc32c"))]
 pub(crate) fn at_start(
     configuration: &mut zarr_traits::codec::Configuration<'_>,
@@ -74,7 +74,7 @@ pub(crate) fn at_start(
         Some("start") => Ok(true),
         Some("end") => Ok(false),
         Some(other) => {
-            let message = format!("location is {other:?}, it must be \"start\" or \"end\"");
+            let message = format!("location is {other:?}, expected \"start\" or \"end\"");
             Err(CodecError::configuration(message).at("/configuration/location"))
         }
     }
@@ -97,7 +97,7 @@ impl<S: Sum> BytesBytesCodec for Checksum<S> {
     ) -> CodecResult<bool> {
         let data = self.verified(src)?;
         let (true, Some(wanted)) = (data.len() == size, data.get(span)) else {
-            return Err(CodecError::corrupt(format!("it decodes to {} bytes, expected {size}", data.len())));
+            return Err(CodecError::corrupt(format!("decoded to {} bytes, expected {size}", data.len())));
         };
         dst.get_mut(..wanted.len()).ok_or_else(too_large)?.copy_from_slice(wanted);
         Ok(true)

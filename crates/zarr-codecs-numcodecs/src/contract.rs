@@ -40,7 +40,7 @@ fn codecs_of_objects_keep_the_contract() {
 fn every_codec_is_tried() {
     let all =
         [compressors(), checksums_and_orders_of_bytes(), filters(), filters_of_bytes(), codecs_of_objects()];
-    // Which nobody can build.
+    // It always refuses to be built.
     let refused = pickle::ENTRY.names().next();
     assert_eq!(untried(CODECS, &all.concat()), [refused.unwrap()]);
 }
@@ -72,13 +72,13 @@ fn checksums_and_orders_of_bytes() -> Vec<Subject> {
         Subject::new("numcodecs.crc32c", json!({"location": "start"})).checksum(),
         Subject::new("numcodecs.fletcher32", json!({})).checksum(),
         Subject::new("numcodecs.jenkins_lookup3", json!({"prefix": [1, 2, 3]})).checksum(),
-        // what is no whole element is for numcodecs an error of the chunk
+        // numcodecs refuses chunks that are not whole elements
         Subject::new("numcodecs.shuffle", json!({"elementsize": 8})).types(eight),
     ]
 }
 
 fn filters() -> Vec<Subject> {
-    // sums of floats round, and those of truth values are those of numpy: they do not get back what was encoded
+    // sums of floats round, and sums of booleans are those of numpy: both do not round-trip
     let integers = DataType::CORE.into_iter().skip(1).take(8);
     let numbers = DataType::CORE.into_iter().skip(1).take(11);
     #[cfg(feature = "zfpy")]
@@ -98,7 +98,7 @@ fn filters() -> Vec<Subject> {
     ]
 }
 
-/// A string of one character as numpy has it.
+/// Returns a string of one character as numpy stores it.
 fn utf32(character: char) -> [u8; 4] {
     u32::from(character).to_le_bytes()
 }

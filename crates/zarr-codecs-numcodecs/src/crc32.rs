@@ -1,4 +1,4 @@
-//! `numcodecs.crc32`: the CRC-32 of zlib, before the data unless said otherwise.
+//! `numcodecs.crc32`: the CRC-32 of zlib, by default before the data.
 //!
 //! | member | value |
 //! |---|---|
@@ -26,7 +26,8 @@ mod tests {
     use crate::testing::{bytes_codec, decodes, encode, four, hex, refused, survives, to_hex};
 
     #[test]
-    fn h7_golden() {
+    fn bytes_of_numcodecs_are_reproduced() {
+        // rule H7
         for (configuration, decoded, encoded) in [
             (json!({}), four(), "efd405af01000000020000000300000004000000"),
             (json!({"location": "end"}), four(), "01000000020000000300000004000000efd405af"),

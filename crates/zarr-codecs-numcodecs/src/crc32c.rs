@@ -1,4 +1,4 @@
-//! `numcodecs.crc32c`: CRC-32C (Castagnoli), behind the data unless said otherwise.
+//! `numcodecs.crc32c`: CRC-32C (Castagnoli), by default after the data.
 //!
 //! | member | value |
 //! |---|---|
@@ -26,7 +26,8 @@ mod tests {
     use crate::testing::{bytes_codec, decodes, encode, four, hex, refused, survives, to_hex};
 
     #[test]
-    fn h7_golden() {
+    fn bytes_of_numcodecs_are_reproduced() {
+        // rule H7
         for (configuration, decoded, encoded) in [
             (json!({}), four(), "01000000020000000300000004000000ee89f972"),
             (json!({"location": "start"}), four(), "ee89f97201000000020000000300000004000000"),

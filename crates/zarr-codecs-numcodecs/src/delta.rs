@@ -2,12 +2,12 @@
 //!
 //! | member | value |
 //! |---|---|
-//! | `dtype` | type of the numbers; in format 3 that of the data type when absent |
+//! | `dtype` | type of the numbers; in format 3 the data type of the array when absent |
 //! | `astype` | type of the differences, `dtype` when absent |
 //!
 //! Differences are computed in `dtype`, where integers wrap around, and then cast. Sums are computed in the type that
-//! numpy promotes the two to, and then cast. Differences of truth values say whether they differ, and sums whether any
-//! was true: as in numcodecs, they do not get back what was encoded.
+//! numpy promotes both types to, and then cast. For booleans a difference is "not equal" and a sum is "or", so they do
+//! not round-trip, as in numcodecs.
 
 use zarr_traits::kernel::Kernel;
 use zarr_traits::{

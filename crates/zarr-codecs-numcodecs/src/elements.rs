@@ -1,4 +1,4 @@
-//! What the elements that `json2` and `msgpack2` write down are: objects, or numbers and strings of fixed length.
+//! The elements of `json2` and `msgpack2`: objects, or numbers and strings of fixed length.
 
 use std::ops::Range;
 
@@ -10,21 +10,21 @@ use zarr_traits::{
 use crate::number::Kind;
 use crate::{json_number, object};
 
-/// The type of elements.
+/// The type of the elements.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Elements {
-    /// Of any length: `numcodecs:object`.
+    /// Objects of any length: `numcodecs:object`.
     Objects,
     Numbers(Kind),
-    /// Code points in so many bytes: `fixed_length_utf32`.
+    /// Strings of this many bytes: `fixed_length_utf32`.
     Strings(usize),
 }
 
 impl Elements {
-    /// Those that reach a codec.
+    /// Returns the type of the elements that reach a codec.
     ///
     /// # Errors
-    /// When it cannot work on them.
+    /// If the codec does not support them.
     pub(crate) fn of(repr: &Repr) -> CodecResult<Self> {
         if let Some(kind) = Kind::of(&repr.data_type) {
             return Ok(Self::Numbers(kind));
@@ -35,22 +35,23 @@ impl Elements {
         object::check(repr).map(|()| Self::Objects)
     }
 
-    /// That elements can be written: they can if they are objects. Of others numcodecs writes the byte order down and
-    /// takes it for that of the array, which is not known here.
+    /// Checks that elements can be written: only objects can. For other elements numcodecs writes the byte order of the
+    /// array, which is not known here.
     ///
     /// # Errors
-    /// When they are others.
+    /// `Unsupported` for other elements.
     pub(crate) fn check_encode(self) -> CodecResult<()> {
         match self {
             Self::Objects => Ok(()),
-            _ => Err(CodecError::new(CodecErrorKind::Unsupported, "it can write nothing but objects")),
+            _ => Err(CodecError::new(CodecErrorKind::Unsupported, "the codec can only write objects")),
         }
     }
 
-    /// Puts the elements whose JSON texts are at `places` of `text` into the `part` of a chunk that is wanted.
+    /// Decodes the elements whose JSON texts are at `places` of `text`, and puts the wanted `part` of the chunk into
+    /// `dst`.
     ///
     /// # Errors
-    /// When one of them is none of the type.
+    /// `Corrupt` if a text is not an element of the type.
     pub(crate) fn put(
         self,
         (text, places): (Vec<u8>, Vec<Range<usize>>),
@@ -74,7 +75,7 @@ impl Elements {
         for (element, place) in memory.chunks_exact_mut(size.max(1)).zip(places) {
             let text = &text[place];
             let wrong =
-                || CodecError::corrupt(format!("{} is no such element", String::from_utf8_lossy(text)));
+                || CodecError::corrupt(format!("{} is not such an element", String::from_utf8_lossy(text)));
             let value = object::parse(text).map_err(|_| wrong())?;
             self.write(&value, element).ok_or_else(wrong)?;
         }
@@ -83,7 +84,7 @@ impl Elements {
         Ok(())
     }
 
-    /// Writes an element of fixed size, if `value` is one.
+    /// Writes an element of fixed size. Returns `None` if `value` is not such an element.
     fn write(self, value: &Value, element: &mut [u8]) -> Option<()> {
         match self {
             Self::Objects => None,

@@ -2,13 +2,13 @@
 //!
 //! | member | value |
 //! |---|---|
-//! | `offset`, `scale` | numbers; it matters whether they are written as integers |
-//! | `dtype` | type of the numbers; in format 3 that of the data type when absent |
+//! | `offset`, `scale` | numbers; integers and floats calculate differently |
+//! | `dtype` | type of the numbers; in format 3 the data type of the array when absent |
 //! | `astype` | type of the encoded numbers, `dtype` when absent |
 //!
-//! Types may be names too (checklist D10.5). Encoding computes as numpy does: floats in their own type, integers in theirs
-//! as long as they meet integers that fit into it, else in `float64`. Halves are rounded to the even neighbour. Decoding
-//! is `y / scale + offset` in the type of encoded floats, or in `float64` for encoded integers.
+//! Types may also be names such as `float32`. Encoding computes as numpy does: floats in their own type, integers in
+//! their own type if `offset` and `scale` are integers that fit into it, else in `float64`. Ties are rounded to even.
+//! Decoding is `y / scale + offset` in the type of encoded floats, or in `float64` for encoded integers.
 
 use zarr_traits::kernel::Kernel;
 use zarr_traits::serde_json::Value;
@@ -66,7 +66,7 @@ fn number(configuration: &mut Configuration<'_>, name: &'static str) -> CodecRes
     })
 }
 
-/// The type in which numbers of `kind` meet a number of Python.
+/// Returns the type in which numpy calculates with numbers of `kind` and a Python number.
 fn arithmetic(kind: Kind, number: Wide) -> Kind {
     let fits = || {
         with_number!(kind, T => match (T::of(number).wide(), number) {

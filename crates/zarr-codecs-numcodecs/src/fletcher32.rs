@@ -1,7 +1,7 @@
-//! `numcodecs.fletcher32`: the Fletcher-32 of HDF5, behind the data. It has no configuration.
+//! `numcodecs.fletcher32`: the Fletcher-32 of HDF5, after the data. It has no configuration.
 //!
-//! The sums are of big-endian numbers of two bytes, modulo 65535; a last odd byte is the upper half of one. No bytes at
-//! all have the sum 0.
+//! The sums are of big-endian numbers of two bytes, modulo 65535. A last odd byte is the upper half of a number. The
+//! sum of no bytes is 0.
 
 use zarr_traits::{
     CodecResult, Entry,
@@ -13,7 +13,7 @@ use crate::checksum;
 /// The row of this codec in a registry.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("numcodecs.fletcher32", CodecKind::BytesBytes, build));
 
-/// So many numbers can be added before sums of 32 bits overflow.
+/// How many numbers can be added before sums of 32 bits overflow.
 const BLOCK: usize = 360;
 
 fn build(_: &mut Configuration<'_>, _: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
@@ -23,7 +23,7 @@ fn build(_: &mut Configuration<'_>, _: &Repr, _: &Context<'_>) -> CodecResult<Co
 
 fn fletcher32(data: &[u8]) -> u32 {
     let (mut first, mut second) = (0_u32, 0_u32);
-    // folding keeps 65535 where a remainder would give 0: the two are the same sum, but not the same checksum
+    // folding keeps 65535, where a remainder would give 0 and so another checksum
     let fold = |sum: u32| (sum & 0xffff) + (sum >> 16);
     for block in data.chunks(2 * BLOCK) {
         for pair in block.chunks(2) {
@@ -43,7 +43,8 @@ mod tests {
     use crate::testing::{bytes_codec, decodes, encode, four, hex, survives, to_hex};
 
     #[test]
-    fn h7_golden() {
+    fn bytes_of_numcodecs_are_reproduced() {
+        // rule H7
         for (configuration, decoded, encoded) in [
             (json!({}), four(), "01000000020000000300000004000000000a0028"),
             (json!({}), (1..8).collect(), "010203040506070c10201e"),

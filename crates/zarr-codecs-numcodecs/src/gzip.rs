@@ -26,7 +26,8 @@ mod tests {
     use crate::testing::{bytes_codec, decodes, hex, refused, sixteen};
 
     #[test]
-    fn h7_members_of_numcodecs() {
+    fn members_of_numcodecs_are_decoded() {
+        // rule H7
         let encoded =
             hex("1f8b0800dc7b006b04ff0dc30912c0101000b075548be2ffbf95cc242222992d561f9baf9fdde1f477b93d5e \
              c97c89e140000000");

@@ -1,4 +1,4 @@
-//! `numcodecs.jenkins_lookup3`: the hash `lookup3` of Bob Jenkins, as HDF5 computes it, behind the data.
+//! `numcodecs.jenkins_lookup3`: the hash `lookup3` of Bob Jenkins, as HDF5 computes it, after the data.
 //!
 //! | member | value |
 //! |---|---|
@@ -45,11 +45,11 @@ impl Sum for Jenkins {
     }
 }
 
-/// The hash of two pieces as if they were one.
+/// Returns the hash of `prefix` followed by `data`.
 fn lookup3(prefix: &[u8], data: &[u8], seed: u32) -> u32 {
     let len = prefix.len() + data.len();
-    // the hash takes the length modulo 2^32
-    #[allow(clippy::cast_possible_truncation, reason = "modulo 2^32 is what is wanted")]
+    // the hash uses the length modulo 2^32
+    #[allow(clippy::cast_possible_truncation, reason = "the length is taken modulo 2^32")]
     let start = 0xdead_beef_u32.wrapping_add(len as u32).wrapping_add(seed);
     let mut state = [start; 3];
     if len == 0 {
@@ -75,7 +75,7 @@ fn add(state: &mut [u32; 3], block: &[u8; 12]) {
     }
 }
 
-/// In each step the three numbers change places, and after six they are where they were.
+/// Mixes the three numbers. They rotate in each step, and after six steps they are in their old places.
 fn mix(state: &mut [u32; 3]) {
     let [mut a, mut b, mut c] = *state;
     for rotation in [4, 6, 8, 16, 19, 4] {
@@ -86,7 +86,7 @@ fn mix(state: &mut [u32; 3]) {
     *state = [a, b, c];
 }
 
-/// The number that the last step has changed.
+/// Returns the number that the last step has changed.
 fn finish([mut a, mut b, mut c]: [u32; 3]) -> u32 {
     for rotation in [14, 11, 25, 16, 4, 14, 24] {
         c = (c ^ b).wrapping_sub(b.rotate_left(rotation));
@@ -102,7 +102,8 @@ mod tests {
     use crate::testing::{bytes_codec, decodes, encode, four, hex, refused, survives, to_hex};
 
     #[test]
-    fn h7_golden() {
+    fn bytes_of_numcodecs_are_reproduced() {
+        // rule H7
         for (configuration, decoded, encoded) in [
             (json!({}), four(), "0100000002000000030000000400000046124966"),
             (json!({"initval": 7, "prefix": null}), (0..13).collect(), "000102030405060708090a0b0cf2a34362"),

@@ -3,12 +3,12 @@
 //! | member | value |
 //! |---|---|
 //! | `encoding` | `"utf-8"`, also when absent |
-//! | `ensure_ascii` | whether what is encoded has nothing but ASCII; true when absent |
-//! | `skipkeys` `check_circular` `allow_nan` `sort_keys` `indent` `separators` `strict` | ignored: they are about values of Python, or white space |
+//! | `ensure_ascii` | whether encoded text is only ASCII; true when absent |
+//! | `skipkeys` `check_circular` `allow_nan` `sort_keys` `indent` `separators` `strict` | ignored |
 //!
-//! The data type is `numcodecs:object`. Numbers and strings of fixed length can be read too, but not written. Floats that are
-//! not finite are the words that Python writes, without quotes. `numcodecs:json` is the same without the shape, as numcodecs
-//! wrote it before 0.6.
+//! The data type is `numcodecs:object`. Numbers and strings of fixed length can be read, but not written. Non-finite
+//! floats are the words that Python writes, without quotes. `numcodecs:json` is the same without the shape, as
+//! numcodecs wrote it before 0.6.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub const ENTRY: Entry = Entry::Codec(CodecEntry::new(
     |configuration, repr, _: &Context<'_>| build(configuration, repr, Layout::TypeAndShape),
 ));
 
-/// The row of its predecessor.
+/// The row of the older codec `numcodecs:json`.
 pub const OLD_ENTRY: Entry = Entry::Codec(CodecEntry::new(
     "numcodecs:json",
     CodecKind::ArrayBytes,
@@ -47,7 +47,7 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, layout: Layout) -> 
     let elements = Elements::of(repr)?;
     let encoding = configuration.optional_string("encoding")?.unwrap_or("utf-8").to_ascii_lowercase();
     if !matches!(&*encoding, "utf-8" | "utf8" | "utf_8" | "ascii" | "us-ascii") {
-        let message = format!("encoding is {encoding:?}, it must be \"utf-8\"");
+        let message = format!("encoding is {encoding:?}, expected \"utf-8\"");
         return Err(CodecError::configuration(message).at("/configuration/encoding"));
     }
     let ascii = configuration.optional_bool("ensure_ascii")?.unwrap_or(true) || encoding.ends_with("ascii");
@@ -113,7 +113,7 @@ impl ArrayBytesCodec for Json {
     }
 }
 
-/// Appends the text of an element, if it is one.
+/// Appends the JSON text of an element, or fails if `content` is not JSON.
 fn copy(content: &[u8], style: Style, out: &mut Vec<u8>) -> CodecResult<()> {
     let mut copy = || {
         let mut reader = Reader::new(content)?;
@@ -121,7 +121,7 @@ fn copy(content: &[u8], style: Style, out: &mut Vec<u8>) -> CodecResult<()> {
         reader.end()
     };
     copy().map_err(|e| {
-        CodecError::new(CodecErrorKind::InvalidArgument, "an element is no JSON text").with_source(e)
+        CodecError::new(CodecErrorKind::InvalidArgument, "an element is not JSON text").with_source(e)
     })
 }
 
@@ -157,7 +157,8 @@ mod tests {
     const ASCII: &str = r#"["a",null,1,true,-5,1.5,NaN,Infinity,-Infinity,{"b":[1,{}],"a":"\u00e9"},[],"\u00e9\ud83d\ude00\n\"\\",300,1099511627776,-1099511627776,-200,1e-07,18446744073709551615,"|O",[18]]"#;
 
     #[test]
-    fn h6_texts_of_numcodecs() {
+    fn texts_of_numcodecs_are_decoded() {
+        // rule H6
         let mut json2 = Variable::new("numcodecs:json2", &json!({}), &objects());
         assert_eq!(json2.decode(ASCII.as_bytes(), &[18]).unwrap(), TEXTS);
         assert_eq!(String::from_utf8(json2.encode(&TEXTS, &[18]).unwrap()).unwrap(), ASCII);
@@ -170,7 +171,8 @@ mod tests {
     }
 
     #[test]
-    fn h22_lists_of_lists_are_dimensions() {
+    fn lists_of_lists_are_dimensions() {
+        // rule H22
         let mut json2 = Variable::new("numcodecs:json2", &json!({}), &objects());
         let elements = [r#""a""#, r#""b""#, r#""c""#, "[1]", "2", "3"];
         json2.golden(&elements, &[2, 3], br#"[["a","b","c"],[[1],2,3],"|O",[2,3]]"#);
@@ -183,7 +185,8 @@ mod tests {
     }
 
     #[test]
-    fn l103_texts_that_are_no_chunk_are_errors() {
+    fn texts_that_do_not_fit_the_chunk_are_refused() {
+        // rule L103
         Variable::survives("numcodecs:json2", &json!({}), &objects(), ASCII.as_bytes(), &[18]);
         let mut json2 = Variable::new("numcodecs:json2", &json!({}), &objects());
         for text in [
@@ -258,7 +261,7 @@ mod tests {
             assert_eq!(e.kind(), CodecErrorKind::Configuration, "{configuration}: {e}");
         }
         let e = build("numcodecs:pickle", &json!({"protocol": 5}), &objects()).unwrap_err();
-        assert_eq!(e.kind(), CodecErrorKind::Unsupported); // L105
+        assert_eq!(e.kind(), CodecErrorKind::Unsupported); // rule L105
         assert!(e.to_string().contains("never"), "{e}");
     }
 }

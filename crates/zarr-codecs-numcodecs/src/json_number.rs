@@ -1,4 +1,4 @@
-//! Numbers as JSON, those that are not finite as strings.
+//! Numbers as JSON. Non-finite numbers are strings.
 
 use zarr_traits::serde_json::Value;
 
@@ -27,7 +27,7 @@ fn write(number: Wide, truth: bool, short: bool) -> String {
     }
 }
 
-/// The bytes of a number, at the start of the array; `None` if it is none of this type.
+/// Returns the bytes of a number at the start of an array, or `None` if `kind` does not have the number.
 pub(crate) fn read(value: &Value, kind: Kind) -> Option<[u8; 8]> {
     let number = match value {
         Value::Bool(truth) => Wide::Unsigned((*truth).into()),
@@ -52,7 +52,7 @@ pub(crate) fn read(value: &Value, kind: Kind) -> Option<[u8; 8]> {
     fits.then_some(bytes)
 }
 
-/// Whether an integer is the same number as another, of whatever type that is.
+/// Whether an integer equals a number of any type.
 fn is_same(integer: Wide, number: Wide) -> bool {
     match (integer, number) {
         (Wide::Signed(a), Wide::Unsigned(b)) | (Wide::Unsigned(b), Wide::Signed(a)) => {

@@ -1,28 +1,28 @@
-//! JSON text, read without making values of it: what is copied is the same text, as short as it can be.
+//! Reads JSON text without building values, and copies it as short as possible.
 //!
-//! Numbers keep their digits, however many there are. Python's words `NaN`, `Infinity` and `-Infinity` are kept, or become
-//! strings. A surrogate without a partner, which Python can write, stays escaped.
+//! Numbers keep all their digits. Python's words `NaN`, `Infinity` and `-Infinity` are kept, or become strings. A lone
+//! surrogate, which Python can write, stays escaped.
 
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult};
 
-/// Lists and objects in each other, at most.
+/// The most levels of nested lists and objects.
 pub(crate) const DEPTH: usize = 128;
 
-/// What strings are copied as.
+/// How strings and the words of Python are copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
     /// UTF-8.
     Plain,
     /// Everything but ASCII escaped.
     Ascii,
-    /// As JSON that every reader takes: words become strings that say the same.
+    /// As standard JSON: words become strings such as `"NaN"`.
     Strict,
-    /// The same, without being mistaken for other strings: a U+0000 stands in front of the words, and one more in front of
-    /// strings that begin with it.
+    /// Like `Strict`, but words differ from strings: words get a U+0000 in front, and strings that begin with U+0000
+    /// get another.
     Marked,
 }
 
-/// Reads a text from its beginning.
+/// A reader of JSON text.
 #[derive(Debug)]
 pub(crate) struct Reader<'a> {
     text: &'a str,
@@ -30,25 +30,25 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Of `text`.
+    /// Returns a reader at the beginning of `text`.
     ///
     /// # Errors
-    /// When it is no UTF-8.
+    /// `Corrupt` if the text is not UTF-8.
     pub(crate) fn new(text: &'a [u8]) -> CodecResult<Self> {
         let text = std::str::from_utf8(text)
-            .map_err(|e| CodecError::corrupt("the text is no UTF-8").with_source(e))?;
+            .map_err(|e| CodecError::corrupt("the text is not UTF-8").with_source(e))?;
         Ok(Self { text, at: 0 })
     }
 
-    /// How far it has come, in bytes.
+    /// The position of the reader, in bytes.
     pub(crate) fn position(&self) -> usize {
         self.at
     }
 
-    /// Copies the next value, and returns where in `out` it lies.
+    /// Copies the next value, and returns its range in `out`.
     ///
     /// # Errors
-    /// When there is none.
+    /// `Corrupt` if there is no valid value.
     pub(crate) fn value(&mut self, style: Style, out: &mut Vec<u8>) -> CodecResult<std::ops::Range<usize>> {
         let start = out.len();
         self.copy(style, DEPTH, out)?;
@@ -58,7 +58,7 @@ impl<'a> Reader<'a> {
     /// Runs `item` at each item of a list.
     ///
     /// # Errors
-    /// When there is no list, and those of `item`.
+    /// `Corrupt` if there is no list, and the errors of `item`.
     pub(crate) fn list(&mut self, mut item: impl FnMut(&mut Self) -> CodecResult<()>) -> CodecResult<()> {
         self.expect(b'[')?;
         if self.eat(b']') {
@@ -73,10 +73,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Makes sure that there is nothing more.
+    /// Checks that the text ends here.
     ///
     /// # Errors
-    /// When there is.
+    /// `Corrupt` if there is more text.
     pub(crate) fn end(mut self) -> CodecResult<()> {
         self.space();
         if self.at == self.text.len() { Ok(()) } else { Err(self.wrong()) }
@@ -84,7 +84,10 @@ impl<'a> Reader<'a> {
 
     fn copy(&mut self, style: Style, depth: usize, out: &mut Vec<u8>) -> CodecResult<()> {
         let inside = depth.checked_sub(1).ok_or_else(|| {
-            CodecError::new(CodecErrorKind::LimitExceeded, format!("more than {DEPTH} lists in each other"))
+            CodecError::new(
+                CodecErrorKind::LimitExceeded,
+                format!("more than {DEPTH} nested lists or objects"),
+            )
         });
         self.space();
         match self.peek() {
@@ -124,7 +127,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// A number, or one of the words.
+    /// Copies a number or a word.
     fn scalar(&mut self, style: Style, out: &mut Vec<u8>) -> CodecResult<()> {
         let rest = &self.text.as_bytes()[self.at..];
         let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
@@ -191,7 +194,7 @@ impl<'a> Reader<'a> {
         }))
     }
 
-    /// Behind `\u`.
+    /// Reads the digits after `\u`.
     fn unicode(&mut self) -> CodecResult<Piece> {
         let first = self.hex().ok_or_else(|| self.wrong())?;
         let behind = self.at;
@@ -236,14 +239,14 @@ impl<'a> Reader<'a> {
     }
 
     fn wrong(&self) -> CodecError {
-        CodecError::corrupt(format!("it is no JSON text at byte {}", self.at))
+        CodecError::corrupt(format!("the JSON text is invalid at byte {}", self.at))
     }
 }
 
-/// What a string consists of.
+/// A part of a string.
 enum Piece {
     Character(char),
-    /// Half of a pair of surrogates.
+    /// A lone surrogate.
     Lone(u16),
     End,
 }
@@ -308,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_text_as_short_as_it_can_be() {
+    fn text_is_copied_in_its_shortest_form() {
         for (text, plain) in [
             (" [ 1 , -2.50e+1 , true, null ] ", "[1,-2.50e+1,true,null]"),
             ("[ ]", "[]"),
@@ -329,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_an_error() {
+    fn invalid_text_is_refused() {
         for text in [
             "",
             " ",
@@ -368,7 +371,7 @@ mod tests {
         }
         let deep = |n: usize| copied(&("[".repeat(n) + &"]".repeat(n)), Style::Plain);
         assert!(deep(DEPTH).is_ok());
-        assert_eq!(deep(DEPTH + 1).unwrap_err().kind(), CodecErrorKind::LimitExceeded); // L103
+        assert_eq!(deep(DEPTH + 1).unwrap_err().kind(), CodecErrorKind::LimitExceeded); // rule L103
         assert_eq!(deep(100_000).unwrap_err().kind(), CodecErrorKind::LimitExceeded);
     }
 }

@@ -127,7 +127,7 @@ mod properties;
 #[cfg(test)]
 mod testing;
 
-/// Every codec whose feature is on, and the data type of objects.
+/// All codecs whose features are on, and the data type of objects.
 ///
 /// ```
 /// let registry = zarr_traits::Registry::core().with(zarr_codecs_numcodecs::CODECS)?;

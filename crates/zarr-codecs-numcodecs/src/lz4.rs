@@ -2,10 +2,9 @@
 //!
 //! | member | value |
 //! |---|---|
-//! | `acceleration` | an integer, 1 when absent; a hint for the encoder that ours does not need |
+//! | `acceleration` | an integer, 1 when absent; a hint that our encoder ignores |
 //!
-//! The size is compared with the destination before anything else (checklist L104), and must be right. `lz4` is read as
-//! another name (checklist D10.4).
+//! The size is compared with the destination first, and must be right. `lz4` is read as another name (rule D10.4).
 
 use std::sync::Arc;
 
@@ -23,7 +22,7 @@ use crate::stream::reserve;
 pub const ENTRY: Entry =
     Entry::Codec(CodecEntry::new("numcodecs.lz4", CodecKind::BytesBytes, build).with_aliases(&["lz4"]));
 
-/// Bytes before the block.
+/// The number of bytes before the block.
 const HEADER: usize = 4;
 
 #[derive(Debug)]
@@ -36,20 +35,20 @@ fn build(configuration: &mut Configuration<'_>, _: &Repr, _: &Context<'_>) -> Co
 
 impl BytesBytesCodec for Lz4 {
     fn decode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> CodecResult<usize> {
-        let cut = || CodecError::corrupt(format!("{} bytes are no LZ4 block", src.len()));
+        let cut = || CodecError::corrupt(format!("{} bytes are too few for an LZ4 block", src.len()));
         let (size, block) = src.split_first_chunk::<HEADER>().ok_or_else(cut)?;
         let size = usize::try_from(u32::from_le_bytes(*size)).map_err(|_| too_large())?;
         let dst = dst.get_mut(..size).ok_or_else(too_large)?;
         let damaged = |e: DecompressError| CodecError::corrupt("the LZ4 block is damaged").with_source(e);
         let made = decompress_into(block, dst).map_err(damaged)?;
         if made != size {
-            return Err(CodecError::corrupt(format!("an LZ4 block of {made} bytes says it has {size}")));
+            return Err(CodecError::corrupt(format!("the LZ4 block has {made} bytes, its header {size}")));
         }
         Ok(made)
     }
 
     fn encode(&self, src: &[u8], out: &mut Vec<u8>, _: &mut Scratch) -> CodecResult<()> {
-        // the most that the reference implementation takes
+        // the limit of the reference implementation
         let size = i32::try_from(src.len()).ok().filter(|size| *size <= 0x7e00_0000);
         let too_many = || {
             CodecError::new(
@@ -84,8 +83,9 @@ mod tests {
     use crate::testing::{bytes_codec, decode, decodes, hex, refused, sixteen, survives};
 
     #[test]
-    fn h7_blocks_of_numcodecs() {
-        let codec = bytes_codec("lz4", &json!({"acceleration": 1})); // D10.4
+    fn blocks_of_numcodecs_are_decoded() {
+        // rules H7 and D10.4
+        let codec = bytes_codec("lz4", &json!({"acceleration": 1}));
         let zeros = hex("1000000016000100500000000000");
         decodes(&*codec, &zeros, &[0; 16]);
         survives(&*codec, &zeros, &[0; 16], true);
@@ -99,7 +99,8 @@ mod tests {
     }
 
     #[test]
-    fn l104_the_size_in_front_is_not_believed() {
+    fn the_size_before_the_block_is_not_trusted() {
+        // rule L104
         let codec = bytes_codec("numcodecs.lz4", &json!({}));
         let kind = |encoded: &str| decode(&*codec, &hex(encoded), 16).unwrap_err().kind();
         assert_eq!(kind("ffffffff16000100500000000000"), CodecErrorKind::TooLarge);

@@ -4,14 +4,14 @@
 //! |---|---|
 //! | `format` | 1 `.xz` (when absent), 2 `.lzma`, 3 raw |
 //! | `check` | of an `.xz`: 0 none, 1 CRC-32, 4 CRC-64, 10 SHA-256; −1 (when absent) is CRC-64 |
-//! | `preset` | 0 to 9, or with bit 31 set the extreme one; `null` (when absent) is 6 |
-//! | `filters` | `null`, or a list of filters: required for raw, which says nothing of itself |
+//! | `preset` | 0 to 9, bit 31 for the extreme variant; `null` (when absent) is 6 |
+//! | `filters` | `null`, or a list of filters; required for raw, which has no header |
 //!
-//! A filter has an `id` and what that takes: `0x21` LZMA2 and `0x4000000000000001` LZMA1 (`preset`, `dict_size`, `lc`, `lp`,
-//! `pb`, `mode`, `nice_len`, `mf`, `depth`), 3 delta (`dist`), 4 to 11 the filters for machine code (`start_offset`). The
-//! last one is LZMA1 or LZMA2, the others are not.
+//! A filter has an `id` and further members: `0x21` LZMA2 and `0x4000000000000001` LZMA1 (`preset`, `dict_size`, `lc`,
+//! `lp`, `pb`, `mode`, `nice_len`, `mf`, `depth`), 3 delta (`dist`), 4 to 11 the filters for machine code
+//! (`start_offset`). The last filter, and no other, is LZMA1 or LZMA2.
 //!
-//! Decoders get no more than 128 MiB for their dictionary, which is enough for every preset (checklist L105).
+//! Decoders get at most 128 MiB for their dictionary, which is enough for every preset.
 
 use std::sync::Arc;
 
@@ -33,9 +33,9 @@ use filters::Filter;
 /// The row of this codec in a registry.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("numcodecs.lzma", CodecKind::BytesBytes, build));
 
-/// What a decoder may take, in bytes.
+/// The most memory of a decoder, in bytes.
 const MEMORY: u32 = 128 << 20;
-/// The filters of a chain, at most.
+/// The most filters of a chain.
 const CHAIN: usize = 4;
 
 #[derive(Debug)]
@@ -49,7 +49,7 @@ enum Format {
 struct Lzma {
     format: Format,
     preset: u32,
-    /// None, or up to four of which the last one is LZMA.
+    /// Up to four filters, of which the last is LZMA. Empty if not configured.
     filters: Vec<Filter>,
 }
 
@@ -63,11 +63,11 @@ fn build(configuration: &mut Configuration<'_>, _: &Repr, _: &Context<'_>) -> Co
         (2, -1 | 0) => Format::Alone,
         (3, -1 | 0) => Format::Raw,
         (format, _) => {
-            return Err(wrong("check", format!("check is {check}, which format {format} has not")));
+            return Err(wrong("check", format!("check is {check}, which format {format} lacks")));
         }
     };
     let preset = filters::preset(non_null(configuration, "preset"))
-        .ok_or_else(|| wrong("preset", "preset must be 0 to 9, perhaps with bit 31".into()))?;
+        .ok_or_else(|| wrong("preset", "preset must be 0 to 9, optionally with bit 31".into()))?;
     let filters = match non_null(configuration, "filters") {
         None => Vec::new(),
         Some(Value::Array(list)) if list.len() <= CHAIN => list
@@ -86,19 +86,19 @@ fn build(configuration: &mut Configuration<'_>, _: &Repr, _: &Context<'_>) -> Co
     }
     match (&format, &filters[..]) {
         (Format::Raw, []) => {
-            Err(wrong("filters", "filters are missing, without which format 3 cannot be read".into()))
+            Err(wrong("filters", "filters are missing, format 3 (raw) cannot be read without them".into()))
         }
         (Format::Xz(_), [.., last]) if last.is_lzma1() => {
-            Err(wrong("filters", "format 1 has no LZMA1".into()))
+            Err(wrong("filters", "format 1 does not allow LZMA1".into()))
         }
         (Format::Alone, [_, _, ..] | [Filter::Lzma2(_)]) => {
-            Err(wrong("filters", "format 2 has one filter, LZMA1".into()))
+            Err(wrong("filters", "format 2 allows only the filter LZMA1".into()))
         }
         _ => Ok(Codec::BytesBytes(Arc::new(Lzma { format, preset, filters }))),
     }
 }
 
-/// A member that `null` is as good as none of.
+/// Returns a member, treating `null` as absent.
 fn non_null<'a>(configuration: &mut Configuration<'a>, name: &'static str) -> Option<&'a Value> {
     configuration.get(name).filter(|value| !value.is_null())
 }
@@ -152,7 +152,7 @@ impl BytesBytesCodec for Lzma {
     }
 }
 
-/// Decodes one stream; how many bytes that took, and how many it made.
+/// Decodes one stream. Returns how many bytes were read and how many were written.
 fn decode_stream(mut state: Stream, src: &[u8], dst: &mut [u8]) -> CodecResult<(usize, usize)> {
     loop {
         let before = (count(state.total_in()), count(state.total_out()));
@@ -167,7 +167,7 @@ fn decode_stream(mut state: Stream, src: &[u8], dst: &mut [u8]) -> CodecResult<(
     }
 }
 
-/// Some filters see the end of a stream only with room for one byte more than it has.
+/// Finishes a stream. Some filters notice its end only with room for one more byte.
 fn end(mut state: Stream, src: &[u8], used: usize, made: usize, room: usize) -> CodecResult<(usize, usize)> {
     let cut = || CodecError::corrupt("unexpected end of LZMA stream");
     if made < room {
@@ -185,8 +185,8 @@ fn failed(e: Error) -> CodecError {
     let (kind, message) = match e {
         Error::MemLimit => (CodecErrorKind::LimitExceeded, "the dictionary exceeds the limit"),
         Error::Mem => (CodecErrorKind::LimitExceeded, "no memory for the dictionary"),
-        Error::Options => (CodecErrorKind::Unsupported, "liblzma does not know these options"),
-        Error::Format => (CodecErrorKind::Corrupt, "it is no stream of this format"),
+        Error::Options => (CodecErrorKind::Unsupported, "liblzma does not support these options"),
+        Error::Format => (CodecErrorKind::Corrupt, "the stream has another format"),
         _ => (CodecErrorKind::Corrupt, "the LZMA stream is damaged"),
     };
     CodecError::new(kind, message).with_source(e)
@@ -202,7 +202,8 @@ mod tests {
     const LZMA1: u64 = 0x4000_0000_0000_0001;
 
     #[test]
-    fn h7_streams_of_numcodecs() {
+    fn streams_of_numcodecs_are_decoded() {
+        // rule H7
         for (configuration, encoded) in [
             (
                 json!({}),
@@ -262,7 +263,7 @@ mod tests {
         ] {
             let codec = bytes_codec("numcodecs.lzma", &configuration);
             decodes(&*codec, &hex(encoded), &sixteen());
-            // only an .xz has checksums; that of the content may be none
+            // only .xz has checksums, and the checksum of the content may be off
             survives(
                 &*codec,
                 &hex(encoded),
@@ -284,12 +285,12 @@ mod tests {
             CodecErrorKind::Corrupt
         );
         let bomb = encode(&*codec, &[0; 1 << 20]);
-        assert_eq!(decode(&*codec, &bomb, 100).unwrap_err().kind(), CodecErrorKind::TooLarge); // L101
+        assert_eq!(decode(&*codec, &bomb, 100).unwrap_err().kind(), CodecErrorKind::TooLarge); // rule L101
     }
 
     #[test]
-    fn l105_a_dictionary_does_not_take_all_memory() {
-        // a header that wants 4 GiB - 1 of it
+    fn a_dictionary_does_not_take_all_memory() {
+        // rule L105: the header wants 4 GiB - 1
         let greedy = hex("5dffffffffffffffffffffffff0000687ebf0a82");
         let codec = bytes_codec("numcodecs.lzma", &json!({"format": 2}));
         assert_eq!(decode(&*codec, &greedy, 64).unwrap_err().kind(), CodecErrorKind::LimitExceeded);

@@ -2,14 +2,14 @@
 //!
 //! | member | value |
 //! |---|---|
-//! | `raw` | whether strings are read as bytes, which may be no text; false when absent |
+//! | `raw` | whether strings are read as bytes, which need not be UTF-8; false when absent |
 //! | `use_single_float` | whether floats are written as `float32`; false when absent |
-//! | `use_bin_type` | false leaves out `str 8` in what is written; true when absent |
+//! | `use_bin_type` | whether `str 8` may be written; true when absent |
 //!
-//! The data type is `numcodecs:object`. Numbers and strings of fixed length can be read too, but not written. Bytes are read
-//! as base64, and since nobody can tell them from strings then, they are written as strings; with `raw` nothing can be
-//! written. Extension types, and keys that are neither strings nor bytes, are refused, as numcodecs does. `numcodecs:msgpack` is the same without the shape, as numcodecs wrote it before
-//! 0.6.
+//! The data type is `numcodecs:object`. Numbers and strings of fixed length can be read, but not written. Bytes are
+//! read as base64. They cannot be told from strings then, so they are written as strings; with `raw` nothing can be
+//! written. As in numcodecs, extension types and keys that are neither strings nor bytes are refused.
+//! `numcodecs:msgpack` is the same without the shape, as numcodecs wrote it before 0.6.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub const ENTRY: Entry = Entry::Codec(CodecEntry::new(
     |configuration, repr, _: &Context<'_>| build(configuration, repr, Layout::TypeAndShape),
 ));
 
-/// The row of its predecessor.
+/// The row of the older codec `numcodecs:msgpack`.
 pub const OLD_ENTRY: Entry = Entry::Codec(CodecEntry::new(
     "numcodecs:msgpack",
     CodecKind::ArrayBytes,
@@ -75,7 +75,7 @@ impl ArrayBytesCodec for MsgPack {
         let mut items = Items::new(shape);
         for _ in 0..unpacker.list()? {
             let start = items.text.len();
-            // what stands behind the elements is text, whatever they are
+            // the type after the elements is a string, also with `raw`
             unpacker.value(DEPTH, &mut items.text)?;
             items.push(start..items.text.len())?;
         }
@@ -88,7 +88,7 @@ impl ArrayBytesCodec for MsgPack {
     fn encode(&self, src: Source<'_>, out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
         self.elements.check_encode()?;
         if self.raw {
-            let message = "with raw, strings cannot be told from bytes";
+            let message = "with raw nothing can be written: strings cannot be told from bytes";
             return Err(CodecError::new(CodecErrorKind::Unsupported, message));
         }
         let shape: Vec<u64> = src.shape().to_vec();
@@ -114,7 +114,7 @@ impl ArrayBytesCodec for MsgPack {
     }
 }
 
-/// Reads one value after the other, and writes them as JSON.
+/// Reads MessagePack values and writes them as JSON.
 struct Unpacker<'a> {
     rest: &'a [u8],
     raw: bool,
@@ -137,25 +137,25 @@ impl<'a> Unpacker<'a> {
         self.array::<1>().map(|[byte]| Marker::from_u8(byte))
     }
 
-    /// A length of so many bytes.
+    /// Reads a length of `N` bytes.
     fn length<const N: usize>(&mut self) -> CodecResult<usize> {
         let bytes: [u8; N] = self.array()?;
         Ok(bytes.into_iter().fold(0, |len, byte| len << 8 | usize::from(byte)))
     }
 
-    /// The length of the list that begins here.
+    /// Reads the length of the list that begins here.
     fn list(&mut self) -> CodecResult<usize> {
         match self.marker()? {
             Marker::FixArray(len) => Ok(len.into()),
             Marker::Array16 => self.length::<2>(),
             Marker::Array32 => self.length::<4>(),
-            _ => Err(CodecError::corrupt("it is no list")),
+            _ => Err(CodecError::corrupt("expected a list")),
         }
     }
 
     fn value(&mut self, depth: usize, out: &mut Vec<u8>) -> CodecResult<()> {
         let number = |n: &dyn std::fmt::Display, out: &mut Vec<u8>| {
-            // a vector takes everything
+            // a write to a vector does not fail
             let _ = write!(out, "{n}");
         };
         match self.marker()? {
@@ -187,7 +187,7 @@ impl<'a> Unpacker<'a> {
             Marker::FixMap(len) => self.map(len.into(), depth, out)?,
             Marker::Map16 => self.length::<2>().and_then(|len| self.map(len, depth, out))?,
             Marker::Map32 => self.length::<4>().and_then(|len| self.map(len, depth, out))?,
-            Marker::Reserved => return Err(CodecError::corrupt("c1 is no MessagePack")),
+            Marker::Reserved => return Err(CodecError::corrupt("c1 is not MessagePack")),
             _ => {
                 let message = "extension types of MessagePack are not supported";
                 return Err(CodecError::new(CodecErrorKind::Unsupported, message));
@@ -233,7 +233,7 @@ impl<'a> Unpacker<'a> {
             return self.binary(len, out);
         }
         let text = std::str::from_utf8(self.take(len)?)
-            .map_err(|e| CodecError::corrupt("a string is no UTF-8").with_source(e))?;
+            .map_err(|e| CodecError::corrupt("a string is not UTF-8").with_source(e))?;
         out.push(b'"');
         text.chars().for_each(|c| write_character(c, Style::Plain, out));
         out.push(b'"');
@@ -251,7 +251,7 @@ impl<'a> Unpacker<'a> {
 
 fn inside(depth: usize) -> CodecResult<usize> {
     depth.checked_sub(1).ok_or_else(|| {
-        CodecError::new(CodecErrorKind::LimitExceeded, format!("more than {DEPTH} lists in each other"))
+        CodecError::new(CodecErrorKind::LimitExceeded, format!("more than {DEPTH} nested lists or objects"))
     })
 }
 
@@ -269,7 +269,7 @@ fn cut() -> CodecError {
 }
 
 fn failed(e: ValueWriteError) -> CodecError {
-    CodecError::new(CodecErrorKind::LimitExceeded, "it cannot be packed").with_source(e)
+    CodecError::new(CodecErrorKind::LimitExceeded, "a length exceeds MessagePack").with_source(e)
 }
 
 fn pack_list(len: u64, out: &mut Vec<u8>) -> CodecResult<()> {
@@ -320,7 +320,7 @@ impl MsgPack {
         written.map_err(failed)
     }
 
-    #[allow(clippy::cast_possible_truncation, reason = "the configuration says so")]
+    #[allow(clippy::cast_possible_truncation, reason = "the configuration asks for float32")]
     fn pack_float(&self, x: f64, out: &mut Vec<u8>) -> CodecResult<()> {
         let written = if self.single { encode::write_f32(out, x as f32) } else { encode::write_f64(out, x) };
         written.map_err(failed)
@@ -375,7 +375,8 @@ mod tests {
         a27c4f9113";
 
     #[test]
-    fn h6_packs_of_numcodecs() {
+    fn packs_of_numcodecs_are_decoded() {
+        // rule H6
         let mut msgpack2 = Variable::new("numcodecs:msgpack2", &json!({}), &objects());
         msgpack2.golden(&[r#""a""#, r#""b""#], &[2], &hex("94a161a162a27c4f9102"));
         assert_eq!(msgpack2.decode(&hex(PACKED), &[19]).unwrap(), TEXTS);
@@ -391,7 +392,8 @@ mod tests {
     }
 
     #[test]
-    fn h6_members_of_the_configuration() {
+    fn the_configuration_changes_how_values_are_packed() {
+        // rule H6
         let open = |configuration| Variable::new("numcodecs:msgpack2", &configuration, &objects());
         let mut single = open(json!({"use_single_float": true}));
         single.golden(&["1.5"], &[1], &hex("93ca3fc00000a27c4f9101"));
@@ -407,7 +409,8 @@ mod tests {
     }
 
     #[test]
-    fn l103_packs_that_are_no_chunk_are_errors() {
+    fn packs_that_do_not_fit_the_chunk_are_refused() {
+        // rule L103
         Variable::survives("numcodecs:msgpack2", &json!({}), &objects(), &hex(PACKED), &[19]);
         let mut msgpack2 = Variable::new("numcodecs:msgpack2", &json!({}), &objects());
         let mut kind = |packed: &[u8]| msgpack2.decode(packed, &[1]).unwrap_err().kind();

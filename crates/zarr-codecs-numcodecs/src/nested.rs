@@ -1,5 +1,5 @@
-//! What `json2` and `msgpack2` have in common: one list of all elements, in lists of lists if there are more dimensions,
-//! and behind them the type and the shape.
+//! The common layout of `json2` and `msgpack2`: a list of all elements (nested lists for several dimensions), then the
+//! type and the shape.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use zarr_traits::{CodecError, CodecResult, Dims};
 
 use crate::json_text::{Reader, Style};
 
-/// Whether the shape stands behind the type: numcodecs before 0.6 left it out.
+/// Whether the shape follows the type. numcodecs before 0.6 left it out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
     TypeAndShape,
@@ -20,21 +20,21 @@ pub(crate) enum Layout {
 pub(crate) struct Items {
     pub(crate) text: Vec<u8>,
     pub(crate) places: Vec<Range<usize>>,
-    /// Items that there may be.
+    /// The most items.
     most: usize,
 }
 
 impl Items {
-    /// None yet, for a chunk of `shape`.
+    /// Returns an empty list of items for a chunk of `shape`.
     pub(crate) fn new(shape: &[u64]) -> Self {
         let elements = Dims::from(shape).product().and_then(|n| usize::try_from(n).ok());
         Self { text: Vec::new(), places: Vec::new(), most: elements.unwrap_or(usize::MAX).saturating_add(2) }
     }
 
-    /// One more item, which lies at `place` of the text.
+    /// Adds the item at `place` of the text.
     ///
     /// # Errors
-    /// When there are more than the chunk has.
+    /// `Corrupt` if there are more items than the chunk has.
     pub(crate) fn push(&mut self, place: Range<usize>) -> CodecResult<()> {
         if self.places.len() == self.most {
             return Err(CodecError::corrupt("there are more elements than the chunk has"));
@@ -43,16 +43,16 @@ impl Items {
         Ok(())
     }
 
-    /// The text, and where in it the elements of a chunk of `shape` lie.
+    /// Returns the text, and the ranges of the elements of a chunk of `shape` in it.
     ///
     /// # Errors
-    /// When lists are not as the shape has it that stands behind them.
+    /// `Corrupt` if the lists do not have the stored shape.
     pub(crate) fn elements(
         mut self,
         layout: Layout,
         shape: &[u64],
     ) -> CodecResult<(Vec<u8>, Vec<Range<usize>>)> {
-        let wrong = |what: &str| CodecError::corrupt(format!("{what} does not stand behind the elements"));
+        let wrong = |what: &str| CodecError::corrupt(format!("{what} is missing after the elements"));
         let stored: Vec<u64> = match layout {
             Layout::TypeOnly => shape.to_vec(),
             Layout::TypeAndShape => {
@@ -76,14 +76,14 @@ impl Items {
         let elements = Dims::from(&stored[..]).product();
         if elements != Some(self.places.len() as u64) {
             return Err(CodecError::corrupt(format!(
-                "{} elements have no shape {stored:?}",
+                "{} elements do not have shape {stored:?}",
                 self.places.len()
             )));
         }
         Ok((self.text, self.places))
     }
 
-    /// Puts the items of a list in its place.
+    /// Replaces a list by its items.
     fn open(&mut self, list: Range<usize>) -> CodecResult<()> {
         let text = std::mem::take(&mut self.text);
         let mut reader = Reader::new(&text[list.clone()])?;
@@ -99,36 +99,36 @@ impl Items {
     }
 }
 
-/// Where lists of lists begin and end.
+/// The places where nested lists begin and end.
 #[derive(Debug)]
 pub(crate) struct Brackets {
     shape: Vec<u64>,
 }
 
 impl Brackets {
-    /// For a chunk of `shape`.
+    /// Returns the brackets for a chunk of `shape`.
     pub(crate) fn new(shape: &[u64]) -> Self {
         Self { shape: shape.to_vec() }
     }
 
-    /// The lengths of the lists that begin with element `i`, from the outside in, without the outermost one.
+    /// Returns the lengths of the lists that begin with element `i`, from the outside in, without the outermost list.
     pub(crate) fn opening(&self, i: u64) -> impl Iterator<Item = u64> {
         (1..self.shape.len()).filter(move |k| i.is_multiple_of(self.elements(*k))).map(|k| self.shape[k])
     }
 
-    /// How many lists end behind element `i`.
+    /// Returns how many lists end after element `i`.
     #[cfg(feature = "json")]
     pub(crate) fn closing(&self, i: u64) -> usize {
         self.opening(i + 1).count()
     }
 
-    /// Items of the outermost list, without the type and the shape.
+    /// The number of items of the outermost list, without the type and the shape.
     #[cfg(feature = "msgpack")]
     pub(crate) fn items(&self) -> u64 {
         if self.shape.contains(&0) { 0 } else { self.shape.first().copied().unwrap_or(1) }
     }
 
-    /// Elements in a list at depth `k`.
+    /// The number of elements in a list at depth `k`.
     fn elements(&self, k: usize) -> u64 {
         self.shape[k..].iter().product()
     }

@@ -1,11 +1,11 @@
-//! The numbers of numpy: how their types are named, and how one becomes another.
+//! The number types of numpy: names, casts and arithmetic.
 //!
 //! Arithmetic stays in its type, as in numpy: integers wrap around, `float16` is rounded after each step.
 
 use half::f16;
 use zarr_traits::{Buffer, CodecError, CodecErrorKind, CodecResult, DataType, Scratch, codec::Configuration};
 
-/// A type of numbers.
+/// A number type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Bool,
@@ -63,12 +63,12 @@ impl Kind {
         Self::F64,
     ];
 
-    /// That of a data type, if it is one of numbers.
+    /// Returns the number type of a data type, or `None` if it is not numeric.
     pub(crate) fn of(data_type: &DataType) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.data_type() == *data_type)
     }
 
-    /// The data type of these numbers.
+    /// Returns the data type of these numbers.
     pub(crate) fn data_type(self) -> DataType {
         match self {
             Self::Bool => DataType::Bool,
@@ -86,7 +86,7 @@ impl Kind {
         }
     }
 
-    /// Bytes of a number.
+    /// The size of a number in bytes.
     pub(crate) fn size(self) -> usize {
         with_number!(self, T => size_of::<T>())
     }
@@ -99,7 +99,7 @@ impl Kind {
         matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64)
     }
 
-    /// The type that numpy computes in when numbers of two types meet.
+    /// Returns the type to which numpy promotes two types.
     pub(crate) fn promote(self, other: Self) -> Self {
         let (large, small) = if self.size() >= other.size() { (self, other) } else { (other, self) };
         let float = |size: usize| match size {
@@ -126,21 +126,21 @@ impl Kind {
     }
 }
 
-/// A type of numbers, and how they are stored.
+/// A number type with a stored byte order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NumberType {
     pub(crate) kind: Kind,
-    /// Whether they are stored in the other byte order than that of this machine.
+    /// Whether the stored byte order differs from that of this machine.
     pub(crate) foreign: bool,
 }
 
 impl NumberType {
-    /// Numbers in the byte order of this machine.
+    /// Returns the type in the byte order of this machine.
     pub(crate) fn native(kind: Kind) -> Self {
         Self { kind, foreign: false }
     }
 
-    /// The type of a string such as `<f4` or `|u1`, or a name such as `float32`, which is little endian.
+    /// Reads a type such as `<f4` or `|u1`, or a name such as `float32`, which is little endian.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (order, code) = match text.as_bytes() {
             [order @ (b'<' | b'>' | b'|'), ..] => (*order, &text[1..]),
@@ -168,10 +168,10 @@ impl NumberType {
         Some(Self { kind, foreign: kind.size() > 1 && big != cfg!(target_endian = "big") })
     }
 
-    /// The type that a member of a configuration names; `default` if there is none.
+    /// Reads the type that a member of a configuration names, or returns `default` if the member is absent.
     ///
     /// # Errors
-    /// When there is neither, or the type is none of numbers.
+    /// `Configuration` if both are missing, or if the type is not numeric.
     pub(crate) fn member(
         configuration: &mut Configuration<'_>,
         name: &'static str,
@@ -183,10 +183,10 @@ impl NumberType {
             return default.ok_or_else(|| wrong(format!("{name} is missing")));
         }
         let text = configuration.optional_string(name)?.unwrap_or_default();
-        Self::parse(text).ok_or_else(|| wrong(format!("{name} is {text:?}, it must be a type of numbers")))
+        Self::parse(text).ok_or_else(|| wrong(format!("{name} is {text:?}, expected a numeric type")))
     }
 
-    /// Turns stored numbers into those of this machine, and back.
+    /// Converts numbers between the stored byte order and that of this machine.
     pub(crate) fn swap(self, numbers: &mut [u8]) {
         if self.foreign {
             self.kind.data_type().swap_bytes(numbers);
@@ -194,7 +194,7 @@ impl NumberType {
     }
 }
 
-/// A number without its type.
+/// A number of any type.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Wide {
     Signed(i64),
@@ -202,23 +202,23 @@ pub(crate) enum Wide {
     Float(f64),
 }
 
-/// A number of one type.
+/// A Rust number type.
 pub(crate) trait Number: Copy {
-    /// The numbers that lie in `bytes`.
+    /// Returns the numbers in `bytes`.
     fn each(bytes: &[u8]) -> impl Iterator<Item = Self>;
-    /// Puts numbers into `bytes`, as many as there is room for.
+    /// Writes numbers into `bytes`, as many as fit.
     fn put(numbers: impl Iterator<Item = Self>, bytes: &mut [u8]);
-    /// Replaces each of the numbers that lie in `bytes`.
+    /// Replaces each number in `bytes`.
     fn update(bytes: &mut [u8], change: impl FnMut(Self) -> Self);
     fn wide(self) -> Wide;
-    /// A cast as in C; what C leaves undefined is as on x86.
+    /// Casts a number as C does. Undefined cases of C are as on x86.
     fn of(wide: Wide) -> Self;
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
-    /// The quotient; of integers 0, since numpy divides them as floats.
+    /// Returns the quotient, or 0 for integers, which numpy divides as floats.
     fn over(self, other: Self) -> Self;
-    /// The nearest whole number, an even one if there are two.
+    /// Rounds to the nearest whole number, ties to even.
     fn rounded(self) -> Self;
 }
 
@@ -232,16 +232,16 @@ pub(crate) fn cast(from: Kind, src: &[u8], to: Kind, dst: &mut [u8]) {
     with_number!(from, S => with_number!(to, D => D::put(S::each(src).map(|number| D::of(number.wide())), dst)));
 }
 
-/// Numbers as those of another type, in scratch.
+/// Returns numbers converted to another type, in scratch memory.
 pub(crate) fn converted(from: Kind, src: &[u8], to: Kind, scratch: &mut Scratch) -> CodecResult<Buffer> {
-    let too_many = || CodecError::new(CodecErrorKind::LimitExceeded, "the numbers exceed memory");
+    let too_many = || CodecError::new(CodecErrorKind::LimitExceeded, "the size of the numbers overflows");
     let len = (src.len() / from.size()).checked_mul(to.size()).ok_or_else(too_many)?;
     let mut numbers = scratch.take(len)?;
     cast(from, src, to, &mut numbers);
     Ok(numbers)
 }
 
-/// A truth value: any byte but 0 is true.
+/// A boolean: every byte but 0 is true.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bool(bool);
 
@@ -387,13 +387,13 @@ fn same<T>(x: T) -> T {
     x
 }
 
-#[allow(clippy::cast_possible_truncation, reason = "it is what is wanted")]
+#[allow(clippy::cast_possible_truncation, reason = "rounding is wanted")]
 fn narrow(x: f64) -> f32 {
     x as f32
 }
 
-/// A `float32` from which rounding on gives what rounding at once would have given: what is cut off leaves the last bit
-/// set.
+/// Returns `x` as `float32`, rounded to odd: the last bit is set if bits are lost. Rounding this further gives the same
+/// result as rounding `x` directly.
 fn to_odd(x: f64) -> f32 {
     let near = narrow(x);
     let back = f64::from(near);

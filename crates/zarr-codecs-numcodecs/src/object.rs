@@ -1,8 +1,8 @@
-//! The data type `numcodecs:object`: what arrays of Python objects in format 2 hold.
+//! The data type `numcodecs:object`: the Python objects in arrays of format 2.
 //!
-//! The content of an element is the JSON text of its value, without white space. Floats that are not finite are the words
-//! that Python writes, `NaN`, `Infinity` and `-Infinity`, so that they are not mistaken for strings; in fill values, where
-//! JSON has to be what every reader takes, they are strings. Bytes are base64. There is no configuration.
+//! An element is the JSON text of a value, without white space. Non-finite floats are the words that Python writes,
+//! `NaN`, `Infinity` and `-Infinity`, which differ from strings. In fill values, which must be standard JSON, they are
+//! strings. Bytes are base64. There is no configuration.
 
 use std::sync::Arc;
 
@@ -44,15 +44,15 @@ impl ExtensionType for Object {
     }
 }
 
-/// The value of an element, with strings in place of the words that JSON has not.
+/// Returns the value of an element. Words that JSON does not have become strings.
 ///
 /// # Errors
-/// [`CodecErrorKind::InvalidArgument`] when it is no JSON text.
+/// [`CodecErrorKind::InvalidArgument`] if the element is not JSON text.
 pub(crate) fn parse(content: &[u8]) -> CodecResult<Value> {
     parse_as(Style::Strict, content)
 }
 
-/// The value of an element, in which words and strings are [marked](Style::Marked).
+/// Returns the value of an element, with words and strings [marked](Style::Marked).
 ///
 /// # Errors
 /// As [`parse`].
@@ -62,7 +62,7 @@ pub(crate) fn parse_marked(content: &[u8]) -> CodecResult<Value> {
 }
 
 fn parse_as(style: Style, content: &[u8]) -> CodecResult<Value> {
-    let wrong = || CodecError::new(CodecErrorKind::InvalidArgument, "an element is no JSON text");
+    let wrong = || CodecError::new(CodecErrorKind::InvalidArgument, "an element is not JSON text");
     let mut strict = Vec::with_capacity(content.len());
     let read = Reader::new(content).and_then(|mut reader| {
         reader.value(style, &mut strict)?;
@@ -72,16 +72,16 @@ fn parse_as(style: Style, content: &[u8]) -> CodecResult<Value> {
     from_slice(&strict).map_err(|e| wrong().with_source(e))
 }
 
-/// That what reaches a codec is objects.
+/// Checks that the data type is `numcodecs:object`.
 ///
 /// # Errors
-/// When it is anything else.
+/// `Configuration` for another data type.
 #[cfg(any(feature = "json", feature = "msgpack", feature = "vlen-array"))]
 pub(crate) fn check(repr: &zarr_traits::codec::Repr) -> CodecResult<()> {
     if repr.data_type.name() == NAME {
         return Ok(());
     }
-    let message = format!("it works on {NAME}, what reaches it is {}", repr.data_type);
+    let message = format!("expected data type {NAME}, found {}", repr.data_type);
     Err(CodecError::configuration(message))
 }
 
@@ -94,7 +94,7 @@ mod tests {
     use crate::CODECS;
 
     #[test]
-    fn fill_values_are_texts() {
+    fn fill_values_are_json_texts() {
         let registry = Registry::core().with(CODECS).unwrap();
         let limits = Limits::default();
         let context = Context::new(&registry, &limits);

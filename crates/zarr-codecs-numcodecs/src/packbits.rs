@@ -1,9 +1,9 @@
-//! `numcodecs.packbits`: truth values as bits.
+//! `numcodecs.packbits`: booleans as bits.
 //!
-//! It has no configuration. The first byte says how many bits of the last one are padding; then the bits, of each byte the
-//! most significant first. (The registered codec `packbits` has them the other way round: checklist D.9a.)
+//! It has no configuration. The first byte is the number of padding bits in the last byte. Then follow the bits, the
+//! most significant bit of each byte first. (The registered codec `packbits` has the opposite order, rule D.9a.)
 //!
-//! In format 3 the data type is `bool`, and what is encoded has one dimension of bytes.
+//! In format 3 the data type is `bool`, and the encoded array has one dimension of bytes.
 
 use std::sync::Arc;
 
@@ -30,24 +30,24 @@ pub const BYTES_ENTRY: Entry =
 
 #[derive(Debug)]
 struct PackBits {
-    /// What a packed byte of fill values is.
+    /// A packed byte of fill values.
     fill: u8,
 }
 
 fn array_codec(_: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
     if repr.data_type != DataType::Bool {
-        let message = format!("it works on bool, what reaches it is {}", repr.data_type);
+        let message = format!("expected data type bool, found {}", repr.data_type);
         return Err(CodecError::configuration(message));
     }
     Ok(Codec::ArrayArray(Arc::new(PackBits { fill: if repr.fill.is_zero() { 0 } else { 0xff } })))
 }
 
-/// Bytes that so many truth values are packed into, without the one before them.
+/// Returns the number of bytes for `values` booleans, without the leading byte.
 fn packed(values: u64) -> u64 {
     values.div_ceil(8)
 }
 
-/// Packs `values` into `dst`, which has just the room for it.
+/// Packs `values` into `dst`, which has exactly the right length.
 fn pack(values: &[u8], dst: &mut [u8]) {
     let Some((padding, bytes)) = dst.split_first_mut() else { return };
     *padding = (8 - values.len().to_le_bytes()[0] % 8) % 8;
@@ -56,10 +56,11 @@ fn pack(values: &[u8], dst: &mut [u8]) {
     }
 }
 
-/// How many truth values are packed into `src`, and the bytes of them.
+/// Returns the number of booleans that are packed into `src`, and their bytes.
 fn unpacked(src: &[u8]) -> CodecResult<(usize, &[u8])> {
-    let (padding, bytes) =
-        src.split_first().ok_or_else(|| CodecError::corrupt("there is not even a count of padding"))?;
+    let (padding, bytes) = src
+        .split_first()
+        .ok_or_else(|| CodecError::corrupt("the byte with the number of padding bits is missing"))?;
     let bits = bytes.len().checked_mul(8).and_then(|bits| bits.checked_sub((*padding).into()));
     let bits = bits.filter(|_| *padding < 8).ok_or_else(|| {
         CodecError::corrupt(format!("{} bytes cannot have {padding} bits of padding", bytes.len()))
@@ -67,7 +68,7 @@ fn unpacked(src: &[u8]) -> CodecResult<(usize, &[u8])> {
     Ok((bits, bytes))
 }
 
-/// Unpacks as many truth values as there is room for.
+/// Unpacks as many booleans as fit into `dst`.
 fn unpack(bytes: &[u8], dst: &mut [u8]) {
     for (byte, values) in bytes.iter().zip(dst.chunks_mut(8)) {
         (0..).zip(values).for_each(|(i, value)| *value = byte >> (7 - i) & 1);
@@ -113,7 +114,7 @@ impl ArrayArrayCodec for PackBits {
         src.append_to(&mut encoded, Swap::NONE)?;
         let (values, bytes) = unpacked(&encoded)?;
         if values as u64 != dst.len() {
-            return Err(CodecError::corrupt(format!("it holds {values} values, expected {}", dst.len())));
+            return Err(CodecError::corrupt(format!("decoded {values} values, expected {}", dst.len())));
         }
         let mut decoded = scratch.take(values)?;
         unpack(bytes, &mut decoded);

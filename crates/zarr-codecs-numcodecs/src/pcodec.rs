@@ -1,6 +1,6 @@
 //! `numcodecs.pcodec`: numbers in the standalone format of Pcodec.
 //!
-//! Format: [pcodec](https://github.com/pcodec/pcodec). Checklist D10.1.
+//! Format: [pcodec](https://github.com/pcodec/pcodec).
 //!
 //! | member | value |
 //! |---|---|
@@ -11,8 +11,8 @@
 //! | `paging_spec` | `"equal_pages_up_to"` |
 //! | `equal_pages_up_to` | numbers in a page; 262144 when absent |
 //!
-//! Elements are integers of 1, 2, 4 and 8 bytes and floats of 2, 4 and 8; older readers of the format do not know those of one
-//! byte. Only a writer looks at the members.
+//! Elements are integers of 1, 2, 4 and 8 bytes and floats of 2, 4 and 8 bytes. Older readers of the format do not know
+//! elements of one byte. Only a writer uses the members.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ struct Pcodec {
 
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
     let wrong = |member: &str, found: &str| {
-        let message = format!("{member} is {found:?}, which is not known");
+        let message = format!("{member} is {found:?}, an unknown value");
         CodecError::configuration(message).at(&format!("/configuration/{member}"))
     };
     let level = configuration.optional_integer("level", 0..=12)?.unwrap_or(8);
@@ -49,7 +49,7 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) ->
         Some("classic") => ModeSpec::Classic,
         Some(other) => return Err(wrong("mode_spec", other)),
     };
-    // What is null says nothing.
+    // A member that is null is treated as absent.
     let order = match configuration.get("delta_encoding_order") {
         Some(order) if !order.is_null() => Some(configuration.integer("delta_encoding_order", 0..=7)?),
         _ => None,
@@ -73,21 +73,21 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) ->
         .with_mode_spec(mode)
         .with_delta_spec(delta)
         .with_paging_spec(PagingSpec::EqualPagesUpTo(usize::try_from(page).unwrap_or(1 << 18)))
-        // Whether it is wise for bytes, the metadata has decided.
+        // The metadata has decided whether pcodec is wise for 8-bit numbers.
         .with_enable_8_bit(true);
     let (size, _) = repr.fixed()?;
     let codec = Pcodec { data_type: repr.data_type.clone(), size, config };
-    // What it cannot work on it refuses now.
+    // Unsupported data types are refused when the array is opened.
     codec.run(&mut Check)?;
     Ok(Codec::ArrayBytes(Arc::new(codec)))
 }
 
-/// What is done with numbers once their type is known.
+/// A function that is generic over the type of numbers.
 trait Work {
     fn run<T: Number + Default>(&mut self, codec: &Pcodec, bytes: Bytes<T>) -> CodecResult<()>;
 }
 
-/// A number as its bytes, in the order of this machine, and back.
+/// Converts numbers to bytes in the byte order of this machine, and back.
 struct Bytes<T> {
     from: fn(&[u8]) -> T,
     put: fn(T, &mut [u8]),
@@ -128,7 +128,7 @@ impl Pcodec {
             DataType::Float64 => of!(f64),
             _ => Err(CodecError::new(
                 CodecErrorKind::Unsupported,
-                format!("data type {} is none of numbers", self.data_type),
+                format!("data type {} is not numeric", self.data_type),
             )),
         }
     }
@@ -156,13 +156,13 @@ impl Work for Decode<'_> {
                 }
                 DecompressorItem::EndOfData([]) => break,
                 DecompressorItem::EndOfData(behind) => {
-                    let message = format!("{} bytes lie behind the numbers", behind.len());
+                    let message = format!("unexpected {} bytes after the numbers", behind.len());
                     return Err(CodecError::corrupt(message));
                 }
             }
         }
         if made != numbers.len() {
-            let message = format!("it holds {made} numbers, expected {}", numbers.len());
+            let message = format!("decoded {made} numbers, expected {}", numbers.len());
             return Err(CodecError::corrupt(message));
         }
         let elements = self.dst.chunks_exact_mut(codec.size);
@@ -233,11 +233,12 @@ mod tests {
         Ok(out)
     }
 
-    /// What numcodecs 0.16.6 made of some numbers.
+    /// The output of numcodecs 0.16.6 for some numbers.
     const GOLDEN: &str = "70636f2103008201040103050000001000d8ffffff3b0086032291060000";
 
     #[test]
-    fn d10_1_golden() {
+    fn bytes_of_numcodecs_are_decoded() {
+        // rule D10.1
         let ints = bytes_of(&[1_i32, 2, 3, 4, 100, -5]).to_vec();
         let floats = bytes_of(&[1.5_f64, 2.5, -3.5, 0.25]).to_vec();
         let halves: Vec<u8> =
@@ -263,16 +264,16 @@ mod tests {
     }
 
     #[test]
-    fn damage_and_other_counts_are_errors() {
+    fn damaged_bytes_and_wrong_counts_are_refused() {
         let codec = codec(DataType::Int32, &json!({})).unwrap();
         let encoded = hex(GOLDEN);
         for len in [5, 7] {
             assert!(decode(&*codec, &encoded, len, 4).is_err(), "{len} numbers");
         }
         for len in 0..encoded.len() {
-            assert!(decode(&*codec, &encoded[..len], 6, 4).is_err(), "{len} bytes of it");
+            assert!(decode(&*codec, &encoded[..len], 6, 4).is_err(), "cut to {len} bytes");
         }
-        assert!(decode(&*codec, &[&encoded[..], &[0]].concat(), 6, 4).is_err(), "more than it"); // L87
+        assert!(decode(&*codec, &[&encoded[..], &[0]].concat(), 6, 4).is_err(), "a trailing byte"); // rule L87
         for bit in 0..encoded.len() * 8 {
             let mut damaged = encoded.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
@@ -281,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_done_is_said_when_it_is_opened() {
+    fn unsupported_arrays_are_refused_when_opened() {
         assert!(codec(DataType::Complex64, &json!({})).is_err());
         assert!(codec(DataType::String, &json!({})).is_err());
         for bad in [

@@ -1,7 +1,7 @@
-//! `numcodecs:pickle`: refused when an array is opened, always. Checklist L105.
+//! `numcodecs:pickle`: always refused when an array is opened (rule L105).
 //!
-//! A pickle is a program, and reading it is running it. Whoever trusts one can read it with Python and write the array
-//! anew, with `vlen-utf8` or `json2` in place of `pickle`.
+//! Reading a pickle runs a program that is in the data. If you trust the data, read them with Python and write the
+//! array again with `vlen-utf8` or `json2`.
 
 use zarr_traits::{
     CodecError, CodecErrorKind, Entry,
@@ -9,9 +9,12 @@ use zarr_traits::{
 };
 
 /// The row of this codec in a registry.
-pub const ENTRY: Entry =
-    Entry::Codec(CodecEntry::new("numcodecs:pickle", CodecKind::ArrayBytes, |_, _, _| {
-        let message = "pickles are never read: they can run any program; write the array anew with Python, \
+pub const ENTRY: Entry = Entry::Codec(CodecEntry::new(
+    "numcodecs:pickle",
+    CodecKind::ArrayBytes,
+    |_, _, _| {
+        let message = "pickles are never read, because they can run any program; write the array again with Python, \
                        with vlen-utf8 or json2 in place of pickle";
         Err(CodecError::new(CodecErrorKind::Unsupported, message))
-    }));
+    },
+));

@@ -1,4 +1,4 @@
-//! What holds for objects of any content.
+//! Properties that hold for objects of any content.
 
 use proptest::prelude::*;
 use zarr_traits::DataType;
@@ -6,14 +6,14 @@ use zarr_traits::serde_json::{Value, json};
 
 use crate::testing::{Variable, objects, repr};
 
-/// Any JSON value.
+/// Returns a strategy for any JSON value.
 fn values() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
         any::<i64>().prop_map(Value::from),
         any::<u64>().prop_map(Value::from),
-        any::<f64>().prop_filter("JSON has no other", |x| x.is_finite()).prop_map(Value::from),
+        any::<f64>().prop_filter("JSON numbers are finite", |x| x.is_finite()).prop_map(Value::from),
         any::<String>().prop_map(Value::from),
     ];
     leaf.prop_recursive(4, 24, 6, |inner| {

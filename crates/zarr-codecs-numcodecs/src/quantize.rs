@@ -1,12 +1,12 @@
-//! `numcodecs.quantize`: floats with as few bits as so many decimal digits need.
+//! `numcodecs.quantize`: floats with only as many bits as a number of decimal digits needs.
 //!
 //! | member | value |
 //! |---|---|
-//! | `digits` | decimal digits behind the point, −300 to 300 |
-//! | `dtype` | type of the numbers; in format 3 that of the data type when absent |
+//! | `digits` | decimal digits after the point, −300 to 300 |
+//! | `dtype` | type of the numbers; in format 3 the data type of the array when absent |
 //! | `astype` | type of the encoded numbers, `dtype` when absent |
 //!
-//! What is encoded is the nearest multiple of a power of two, computed in `dtype`; decoding is a cast.
+//! Encoding rounds to the nearest multiple of a power of two, computed in `dtype`. Decoding is a cast.
 
 use zarr_traits::kernel::Kernel;
 use zarr_traits::{
@@ -48,7 +48,7 @@ fn filter(configuration: &mut Configuration<'_>, default: Option<NumberType>) ->
     let decoded = NumberType::member(configuration, "dtype", default)?;
     let encoded = NumberType::member(configuration, "astype", Some(decoded))?;
     if !decoded.kind.is_float() || !encoded.kind.is_float() {
-        return Err(CodecError::configuration("dtype and astype must be types of floats"));
+        return Err(CodecError::configuration("dtype and astype must be floating point types"));
     }
     let bits = (f64::from(digits) * std::f64::consts::LOG2_10).ceil();
     Ok(Quantize { scale: bits.exp2(), decoded, encoded })

@@ -1,4 +1,4 @@
-//! Codecs of zarr-codecs-core under the names that numcodecs gives them: only configurations differ.
+//! Codecs of zarr-codecs-core under the names of numcodecs. Only their configurations differ.
 
 use zarr_traits::serde_json::{Map, Value};
 use zarr_traits::{
@@ -6,7 +6,7 @@ use zarr_traits::{
     codec::{Codec, Configuration, Context, Repr},
 };
 
-/// The codec of `entry` with these members for a configuration.
+/// Builds the codec of `entry` with these members as configuration.
 pub(crate) fn codec(
     entry: &Entry,
     members: impl IntoIterator<Item = (&'static str, Value)>,
@@ -16,6 +16,6 @@ pub(crate) fn codec(
     let members: Map<String, Value> = members.into_iter().map(|(name, value)| (name.into(), value)).collect();
     match entry {
         Entry::Codec(entry) => (entry.build)(&mut Configuration::new(&members), repr, context),
-        _ => Err(CodecError::configuration("it is no codec")),
+        _ => Err(CodecError::configuration("the entry is not a codec")),
     }
 }

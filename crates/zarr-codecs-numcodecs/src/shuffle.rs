@@ -2,10 +2,10 @@
 //!
 //! | member | value |
 //! |---|---|
-//! | `elementsize` | bytes of an element; that of the data type when `null` or absent; 1 changes nothing |
+//! | `elementsize` | bytes of an element; the size of the data type when `null` or absent; 1 changes nothing |
 //!
-//! An `elementsize` of 0 is read as 1, as numcodecs does, and noted: zarr-meta has read it differently in format 2, where
-//! netCDF-C writes it. Bytes that are not whole elements are an error.
+//! An `elementsize` of 0 is read as 1, as numcodecs does, and noted. (zarr-meta reads it differently in format 2, where
+//! netCDF-C writes it.) Bytes that are not whole elements are an error.
 
 use std::sync::Arc;
 
@@ -38,16 +38,16 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) ->
 }
 
 impl Shuffle {
-    /// The number of elements in so many bytes.
+    /// Returns the number of elements in `len` bytes.
     fn elements(&self, len: usize) -> CodecResult<usize> {
         if len.is_multiple_of(self.size) {
             return Ok(len / self.size);
         }
-        Err(CodecError::corrupt(format!("{len} bytes are no elements of {} bytes", self.size)))
+        Err(CodecError::corrupt(format!("{len} bytes are not whole elements of {} bytes", self.size)))
     }
 }
 
-/// A transposition: byte `j` of row `i` of `src` becomes byte `i` of row `j` of `dst`.
+/// Transposes: byte `j` of row `i` of `src` becomes byte `i` of row `j` of `dst`.
 fn transpose(src: &[u8], dst: &mut [u8], rows: usize, columns: usize) {
     for (i, row) in src.chunks_exact(columns.max(1)).enumerate() {
         for (byte, target) in row.iter().zip(dst[i..].iter_mut().step_by(rows.max(1))) {
@@ -87,7 +87,8 @@ mod tests {
     use crate::testing::{bytes_codec, decode, decodes, encode, four, hex, refused, repr, survives, to_hex};
 
     #[test]
-    fn h7_golden() {
+    fn bytes_of_numcodecs_are_reproduced() {
+        // rule H7
         for (configuration, decoded, encoded) in [
             (json!({"elementsize": 4}), four(), "01020304000000000000000000000000"),
             (json!({}), four(), "01020304000000000000000000000000"),

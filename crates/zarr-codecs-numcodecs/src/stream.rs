@@ -1,17 +1,17 @@
-//! What decoders of compressed streams have in common.
+//! Helpers for codecs of compressed streams.
 
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult};
 
-/// Room for `n` more bytes, or an error instead of an abort.
+/// Reserves memory for `n` more bytes. Returns an error if there is not enough memory, where `Vec` would abort.
 pub(crate) fn reserve(out: &mut Vec<u8>, n: usize) -> CodecResult<()> {
     out.try_reserve(n)
         .map_err(|_| CodecError::new(CodecErrorKind::LimitExceeded, format!("no memory for {n} bytes")))
 }
 
-/// Decodes streams that follow each other, as Python does, and returns how many bytes that made.
+/// Decodes consecutive streams, as Python does, and returns the number of decoded bytes.
 ///
-/// `one` decodes one stream to the start of a destination; it says how many bytes it used and how many it made. Zeros
-/// after a stream are padding, anything else there that is no stream is an error.
+/// `one` decodes one stream to the start of a destination, and returns how many bytes it read and how many it wrote.
+/// Zeros after a stream are padding. Any other bytes there must be a stream.
 #[cfg(any(feature = "bz2", feature = "lzma", feature = "zlib"))]
 pub(crate) fn decode_all(
     src: &[u8],
@@ -30,21 +30,21 @@ pub(crate) fn decode_all(
     }
 }
 
-/// What a compressor gets at once, since some count in 32 bits, and whether it is the last.
+/// Returns the next piece for a compressor, and whether it is the last. Some compressors count in 32 bits.
 #[cfg(any(feature = "bz2", feature = "zlib"))]
 pub(crate) fn piece(rest: &[u8]) -> (&[u8], bool) {
     const PIECE: usize = 1 << 30;
     (&rest[..rest.len().min(PIECE)], rest.len() <= PIECE)
 }
 
-/// A size that a compressor never exceeds: what it writes is given no more room.
+/// Returns a bound on the compressed size. A compressor gets no more room than this.
 #[cfg(any(feature = "bz2", feature = "lzma", feature = "zlib"))]
 pub(crate) fn bound(decoded: u64) -> u64 {
     decoded.saturating_add(decoded / 8).saturating_add(1 << 10)
 }
 
-/// Appends what `compress` writes into the room that there is for the encoded form of `len` bytes; it says whether all
-/// of it is there.
+/// Appends the output of `compress`, which gets the room for the encoded form of `len` bytes and returns whether it was
+/// enough.
 #[cfg(any(feature = "bz2", feature = "lzma", feature = "zlib"))]
 pub(crate) fn encode_within(
     len: usize,
@@ -55,10 +55,10 @@ pub(crate) fn encode_within(
     if compress(out)? {
         return Ok(());
     }
-    Err(CodecError::new(CodecErrorKind::LimitExceeded, "the compressed bytes exceed their room"))
+    Err(CodecError::new(CodecErrorKind::LimitExceeded, "the compressed bytes exceed their bound"))
 }
 
-/// A count of bytes of a slice.
+/// Converts a count of bytes of a slice to `usize`.
 #[cfg(any(feature = "bz2", feature = "lzma", feature = "zlib"))]
 pub(crate) fn count(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)

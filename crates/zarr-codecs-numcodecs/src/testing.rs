@@ -1,5 +1,5 @@
-//! What the tests of all codecs need: codecs from configurations, bytes from hexadecimal, damage.
-#![allow(dead_code, clippy::unwrap_used, reason = "tests only; which features are on decides what is used")]
+//! Helpers for the tests of all codecs: codecs from configurations, bytes from hexadecimal, damage.
+#![allow(dead_code, clippy::unwrap_used, reason = "tests only; enabled features decide which items are used")]
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use zarr_traits::{
 
 use crate::CODECS;
 
-/// A representation of one dimension with a fill value of zeros.
+/// Returns a representation of one dimension with a fill value of zeros.
 pub(crate) fn repr(data_type: DataType) -> Repr {
     let fill = FillValue::from_bytes(vec![0; data_type.size().unwrap_or(0)]);
     Repr::new(data_type, fill, 1)
 }
 
-/// A codec by itself.
+/// Builds a codec without a chain.
 pub(crate) fn build(name: &str, configuration: &Value, repr: &Repr) -> CodecResult<Codec> {
     let registry = Registry::core().with(CODECS).unwrap();
     let limits = Limits::default();
@@ -28,7 +28,7 @@ pub(crate) fn build(name: &str, configuration: &Value, repr: &Repr) -> CodecResu
     (entry.build)(&mut Configuration::new(configuration.as_object().unwrap()), repr, &context)
 }
 
-/// A bytes → bytes codec by itself.
+/// Builds a bytes → bytes codec without a chain.
 pub(crate) fn bytes_codec(name: &str, configuration: &Value) -> Arc<dyn BytesBytesCodec> {
     match build(name, configuration, &repr(DataType::Int32)).unwrap() {
         Codec::BytesBytes(codec) => codec,
@@ -36,7 +36,7 @@ pub(crate) fn bytes_codec(name: &str, configuration: &Value) -> Arc<dyn BytesByt
     }
 }
 
-/// The error that a configuration is refused with.
+/// Returns the error for a wrong configuration.
 pub(crate) fn refused(name: &str, configuration: &Value) -> CodecError {
     let e = build(name, configuration, &repr(DataType::Int32)).unwrap_err();
     assert_eq!(e.kind(), CodecErrorKind::Configuration, "{configuration}: {e}");
@@ -46,37 +46,37 @@ pub(crate) fn refused(name: &str, configuration: &Value) -> CodecError {
 pub(crate) fn encode(codec: &dyn BytesBytesCodec, decoded: &[u8]) -> Vec<u8> {
     let mut out = vec![0xee];
     codec.encode(decoded, &mut out, &mut Scratch::new()).unwrap();
-    assert_eq!(out.remove(0), 0xee, "what was there before is kept");
+    assert_eq!(out.remove(0), 0xee, "the encoder keeps existing bytes");
     let bound = codec.encoded_size(decoded.len() as u64).bound();
     assert!(bound.is_none_or(|bound| out.len() as u64 <= bound), "{bound:?}");
     out
 }
 
-/// Decodes into room for just `len` bytes, and looks behind it.
+/// Decodes into room for exactly `len` bytes, and checks that nothing is written after it.
 pub(crate) fn decode(codec: &dyn BytesBytesCodec, encoded: &[u8], len: usize) -> CodecResult<Vec<u8>> {
     let mut room = vec![0xaa; len + 8];
     let (dst, behind) = room.split_at_mut(len);
     let result = codec.decode_into(encoded, dst, &mut Scratch::new());
-    assert_eq!(behind, [0xaa; 8], "nothing is written behind the destination");
+    assert_eq!(behind, [0xaa; 8], "nothing is written after the destination");
     result.map(|made| {
         room.truncate(made);
         room
     })
 }
 
-/// These bytes decode to `decoded`; less room is an error, and so is less of them.
+/// Checks that these bytes decode to `decoded`, and that less room or fewer bytes are an error.
 pub(crate) fn decodes(codec: &dyn BytesBytesCodec, encoded: &[u8], decoded: &[u8]) {
     assert_eq!(decode(codec, encoded, decoded.len()).unwrap(), decoded);
     assert_eq!(decode(codec, encoded, decoded.len() + 3).unwrap(), decoded, "more room than needed");
     if !decoded.is_empty() {
         let e = decode(codec, encoded, decoded.len() - 1).unwrap_err();
-        assert!(matches!(e.kind(), CodecErrorKind::TooLarge | CodecErrorKind::Corrupt), "{e}"); // L101
+        assert!(matches!(e.kind(), CodecErrorKind::TooLarge | CodecErrorKind::Corrupt), "{e}"); // rule L101
     }
-    assert_eq!(decode(codec, &encode(codec, decoded), decoded.len()).unwrap(), decoded, "the way round");
+    assert_eq!(decode(codec, &encode(codec, decoded), decoded.len()).unwrap(), decoded, "the round trip");
 }
 
-/// Whatever is done to `encoded`, there is an answer; other bytes than `decoded` only where `lenient`: without a checksum
-/// damage may go unseen.
+/// Damages `encoded` in many ways, and checks that decoding neither panics nor gives wrong bytes. With `lenient`, for
+/// codecs without a checksum, wrong bytes are allowed.
 pub(crate) fn survives(codec: &dyn BytesBytesCodec, encoded: &[u8], decoded: &[u8], lenient: bool) {
     // the chain compares lengths
     let seen = |made: &[u8]| made.len() != decoded.len() || made == decoded;
@@ -109,7 +109,7 @@ pub(crate) fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The input that most golden bytes are of: int32 1 to 4, little endian.
+/// The input of most golden bytes: int32 1 to 4, little endian.
 pub(crate) fn four() -> Vec<u8> {
     (1..=4_i32).flat_map(i32::to_le_bytes).collect()
 }
@@ -134,7 +134,7 @@ pub(crate) fn decode_fixed(
     codec.decode_into(encoded, shape, &Region::whole(shape), dst, &mut Scratch::new()).map(|()| memory)
 }
 
-/// A codec for elements of variable length, and what it takes to run it.
+/// A codec for elements of variable length, with the arguments to run it.
 #[derive(Debug)]
 pub(crate) struct Variable {
     codec: Arc<dyn ArrayBytesCodec>,
@@ -142,7 +142,7 @@ pub(crate) struct Variable {
     scratch: Scratch,
 }
 
-/// The representation of objects.
+/// Returns the representation of objects.
 pub(crate) fn objects() -> Repr {
     let registry = Registry::core().with(CODECS).unwrap();
     let limits = Limits::default();
@@ -151,7 +151,7 @@ pub(crate) fn objects() -> Repr {
     repr(registry.data_type(&spec, &context).unwrap().0)
 }
 
-/// The representation of strings of fixed length, as zarr-meta has it.
+/// Returns the representation of strings of fixed length, as zarr-meta makes it.
 pub(crate) fn texts(size: usize) -> Repr {
     let fill = FillValue::from_bytes(vec![0; size]);
     Repr::new(DataType::Extension(Arc::new(Texts(size))), fill, 1)
@@ -200,7 +200,7 @@ impl Variable {
         self.heap.add(block, ranges.into_iter(), |slot| memory.extend_from_slice(&slot.to_bytes())).unwrap();
         let mut out = vec![0xee];
         self.codec.encode(Source::dense(&memory, shape, Slot::SIZE).unwrap(), &mut out, &mut self.scratch)?;
-        assert_eq!(out.remove(0), 0xee, "what was there before is kept");
+        assert_eq!(out.remove(0), 0xee, "the encoder keeps existing bytes");
         Ok(out)
     }
 

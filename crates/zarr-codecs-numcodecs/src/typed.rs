@@ -1,10 +1,10 @@
-//! Filters of typed numbers: each is one kernel, which is used in two ways.
+//! Filters of typed numbers: each is one kernel that is used in two ways.
 //!
-//! In documents of format 3 it is a codec from array to array: the data type must be that of the filter, elements lie in
-//! the byte order of this machine, and the byte order that the configuration names counts for nothing.
+//! In format 3 a filter is a codec from array to array: the data type must be that of the filter, elements are in the
+//! byte order of this machine, and the byte order in the configuration is ignored.
 //!
-//! In data of format 2 a filter sees bytes, whatever they were before, and views them as the type of its configuration,
-//! byte order included (checklist H20): there it is a codec from bytes to bytes, under a name of ours with a colon.
+//! In format 2 a filter gets bytes and views them as the type and byte order of its configuration (rule H20). There it
+//! is a codec from bytes to bytes, under an internal name with a colon.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -18,26 +18,26 @@ use zarr_traits::{
 use crate::number::{Kind, NumberType};
 use crate::stream::reserve;
 
-/// A kernel that knows the types of what it works on.
+/// A kernel that knows the types of its numbers.
 pub(crate) trait Filter: Kernel {
-    /// The types of decoded and of encoded numbers.
+    /// Returns the types of decoded and of encoded numbers.
     fn types(&self) -> [NumberType; 2];
 }
 
-/// The type of what reaches a filter that does not say itself what it works on.
+/// Returns the number type of the array, the default type of a filter.
 pub(crate) fn native(repr: &Repr) -> Option<NumberType> {
     Kind::of(&repr.data_type).map(NumberType::native)
 }
 
-/// The filter as a codec from array to array.
+/// Returns the filter as a codec from array to array.
 ///
 /// # Errors
-/// When it does not work on what reaches it.
+/// If the data type is not that of the filter.
 pub(crate) fn array_codec(filter: impl Filter, repr: &Repr) -> CodecResult<Codec> {
     let [decoded, encoded] = filter.types();
     if Kind::of(&repr.data_type) != Some(decoded.kind) {
         return Err(CodecError::configuration(format!(
-            "it works on {}, what reaches it is {}",
+            "expected data type {}, found {}",
             decoded.kind.data_type(),
             repr.data_type
         )));
@@ -45,7 +45,7 @@ pub(crate) fn array_codec(filter: impl Filter, repr: &Repr) -> CodecResult<Codec
     kernel::codec(filter, repr, encoded.kind.data_type())
 }
 
-/// The filter as a codec from bytes to bytes.
+/// Returns the filter as a codec from bytes to bytes.
 pub(crate) fn bytes_codec(filter: impl Filter) -> Codec {
     Codec::BytesBytes(Arc::new(BytesFilter { filter }))
 }
@@ -58,19 +58,20 @@ struct BytesFilter<F> {
     filter: F,
 }
 
-/// How many bytes the numbers in `len` bytes of one type take as another.
+/// Returns the size of the numbers in `len` bytes of type `from` as type `to`.
 fn resized(len: u64, from: NumberType, to: NumberType) -> Option<u64> {
     let size = from.kind.size() as u64;
     len.is_multiple_of(size).then(|| len / size)?.checked_mul(to.kind.size() as u64)
 }
 
-/// As [`resized`], in memory.
+/// Like [`resized`], for slices in memory.
 fn room(len: usize, from: NumberType, to: NumberType) -> CodecResult<usize> {
     let room = resized(len as u64, from, to).and_then(|n| usize::try_from(n).ok());
-    room.ok_or_else(|| CodecError::corrupt(format!("{len} bytes are no {}", from.kind.data_type())))
+    room.ok_or_else(|| CodecError::corrupt(format!("{len} bytes are not whole {}", from.kind.data_type())))
 }
 
-/// Views stored bytes as numbers of this machine, makes others of them with `step`, and these stored bytes in `dst`.
+/// Converts stored bytes to numbers of this machine, runs `step` on them, and writes the results as stored bytes to
+/// `dst`.
 fn view(
     src: &[u8],
     [from, to]: [NumberType; 2],
@@ -125,7 +126,7 @@ mod tests {
     use super::*;
     use crate::testing::{build, decode, decodes, encode, hex, repr, survives, to_hex};
 
-    /// What numcodecs makes of numbers: name, configuration, decoded, encoded, and decoded again.
+    /// Results of numcodecs: name, configuration, decoded, encoded, and decoded again.
     const VECTORS: &str = include_str!("../testdata/typed.txt");
 
     fn vectors() -> impl Iterator<Item = (&'static str, Value, [Vec<u8>; 3])> {
@@ -150,7 +151,8 @@ mod tests {
     }
 
     #[test]
-    fn h7_bytes_are_filtered_bit_for_bit_as_numcodecs_does() {
+    fn bytes_are_filtered_bit_for_bit_as_numcodecs_does() {
+        // rule H7
         for (name, configuration, [decoded, encoded, again]) in vectors() {
             let codec = bytes_filter(name, &configuration);
             let case = format!("{name} {configuration} {}", to_hex(&decoded));
@@ -163,7 +165,8 @@ mod tests {
 
     #[test]
     #[cfg(target_endian = "little")]
-    fn d10_1_arrays_are_filtered_alike() {
+    fn arrays_are_filtered_like_bytes() {
+        // rule D10.1
         for (name, configuration, [decoded, encoded, again]) in vectors() {
             let member = ["dtype", "decode_dtype"].into_iter().find_map(|member| configuration.get(member));
             let decoded_type = match member.and_then(Value::as_str) {
@@ -173,7 +176,7 @@ mod tests {
             };
             let mut implied = configuration.clone();
             if name != "delta" {
-                // the type is that of the array when nobody says otherwise
+                // the default type is that of the array
                 implied
                     .as_object_mut()
                     .unwrap()
@@ -203,7 +206,8 @@ mod tests {
     }
 
     #[test]
-    fn h7_golden() {
+    fn bytes_of_numcodecs_are_reproduced() {
+        // rule H7
         let delta = bytes_filter("delta", &json!({"dtype": "<i4", "astype": "<i2"}));
         decodes(&*delta, &hex("0a000200fdff"), &hex("0a0000000c00000009000000"));
         let scaled = json!({"offset": 1000, "scale": 10, "dtype": "<f8", "astype": "|u1"});
@@ -211,7 +215,7 @@ mod tests {
         decodes(&*bytes_filter("fixedscaleoffset", &scaled), &hex("00050c"), &numbers);
         let rounded = bytes_filter("bitround", &json!({"keepbits": 3, "dtype": "float32"}));
         let numbers: Vec<u8> = [1.2345_f32, 3.1].into_iter().flat_map(f32::to_le_bytes).collect();
-        assert_eq!(to_hex(&encode(&*rounded, &numbers)), "0000a03f00004040"); // D.9b
+        assert_eq!(to_hex(&encode(&*rounded, &numbers)), "0000a03f00004040"); // rule D.9b
         let nan = f32::from_bits(0x7fff_ffff).to_le_bytes();
         assert_eq!(encode(&*rounded, &nan), nan, "no NaN becomes infinite");
         let unknown = bytes_filter("bitround", &json!({"keepbits": 3}));
@@ -247,12 +251,13 @@ mod tests {
             assert_eq!(e.kind(), CodecErrorKind::Configuration, "{name} {configuration}: {e}");
         }
         let big = build("numcodecs.delta", &json!({"dtype": ">i4"}), &repr(DataType::Int32));
-        assert!(big.is_ok(), "byte order counts for nothing");
+        assert!(big.is_ok(), "the byte order is ignored");
     }
 
     #[test]
-    fn d05_fill_values_are_encoded() {
-        let scaled = json!({"offset": 1000, "scale": 10, "astype": "int16"}); // D10.5
+    fn fill_values_are_encoded() {
+        // rule D.05
+        let scaled = json!({"offset": 1000, "scale": 10, "astype": "int16"}); // rule D10.5
         let fill = FillValue::of(999.9_f64);
         let repr = Repr::new(DataType::Float64, fill, 2);
         let Codec::ArrayArray(codec) = build("numcodecs.fixedscaleoffset", &scaled, &repr).unwrap() else {

@@ -4,9 +4,9 @@
 //! |---|---|
 //! | `dtype` | type of the numbers |
 //!
-//! The count of lists as a little-endian `u32`, then each list: its length in bytes, as the same, and its numbers. The
-//! data type is `numcodecs:object`: a list of numbers, floats that are not finite as strings. A missing value (`null`,
-//! `0`, `""`) is encoded as the empty list.
+//! The encoded form is the number of lists as a little-endian `u32`, then for each list its length in bytes, also as
+//! `u32`, and its numbers. The data type is `numcodecs:object`: a list of numbers, with non-finite floats as strings. A
+//! missing value (`null`, `0`, `""`) is encoded as the empty list.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ fn cut() -> CodecError {
     CodecError::corrupt("unexpected end of lists")
 }
 
-/// The number in front of `src`, and what lies behind it.
+/// Splits `src` into its leading number and the rest.
 fn length(src: &[u8]) -> CodecResult<(usize, &[u8])> {
     let (bytes, rest) = src.split_first_chunk().ok_or_else(cut)?;
     Ok((usize::try_from(u32::from_le_bytes(*bytes)).map_err(|_| cut())?, rest))
@@ -53,7 +53,7 @@ impl VlenArray {
     fn decode_list(&self, stored: &[u8], text: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
         if !stored.len().is_multiple_of(self.numbers.kind.size()) {
             let name = self.numbers.kind.data_type();
-            return Err(CodecError::corrupt(format!("a list of {} bytes holds no {name}", stored.len())));
+            return Err(CodecError::corrupt(format!("a list of {} bytes is not whole {name}", stored.len())));
         }
         let mut numbers = scratch.take(stored.len())?;
         numbers.copy_from_slice(stored);
@@ -95,7 +95,7 @@ impl VlenArray {
 }
 
 fn no_number(value: &Value) -> CodecError {
-    let message = format!("{value} is no list of numbers of this type, or none of its numbers");
+    let message = format!("{value} is not a list of numbers of this type, or not one of its numbers");
     CodecError::new(CodecErrorKind::InvalidArgument, message)
 }
 
@@ -109,7 +109,7 @@ impl ArrayBytesCodec for VlenArray {
         scratch: &mut Scratch,
     ) -> CodecResult<()> {
         let (count, mut rest) = length(src)?;
-        // so many lengths are there at least
+        // the chunk contains at least one length per element
         if count > rest.len() / 4 {
             return Err(cut());
         }
@@ -148,7 +148,8 @@ mod tests {
     use crate::testing::{Variable, build, hex, objects};
 
     #[test]
-    fn h6_lists_of_numcodecs() {
+    fn lists_of_numcodecs_are_decoded() {
+        // rule H6
         for (dtype, lists, encoded) in [
             ("<i2", &["[1,-2]", "[]", "[300]"][..], "03000000040000000100feff00000000020000002c01"),
             (">i2", &["[1,-2]", "[]", "[300]"], "03000000040000000001fffe0000000002000000012c"),
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_of_such_numbers_is_not_encoded() {
+    fn values_other_than_lists_of_such_numbers_are_refused() {
         let mut codec = Variable::new("numcodecs:vlen-array", &json!({"dtype": "<i2"}), &objects());
         let empty = hex("0300000000000000 00000000 00000000");
         assert_eq!(codec.encode(&["null", "0", r#""""#], &[3]).unwrap(), empty);

@@ -1,5 +1,5 @@
-//! `numcodecs.zfpy`: numbers in the format of zfp, behind its header. It is the codec of [`zarr_codec_zfp::zfpy`], which says
-//! what its members are. Checklist D10.1.
+//! `numcodecs.zfpy`: numbers in the format of zfp, after its header. The codec is that of [`zarr_codec_zfp::zfpy`],
+//! where its members are documented.
 
 pub use zarr_codec_zfp::zfpy::ENTRY;
 
@@ -12,7 +12,8 @@ mod tests {
     use crate::testing::{decode_fixed, hex, repr};
 
     #[test]
-    fn d10_1_it_is_in_the_table() {
+    fn the_codec_is_in_the_table() {
+        // rule D10.1
         let encoded = hex("7a66700580000000000020cb000000bcbd10030000a03e7a1d00008045050000");
         let elements = [-51, -39, -15, 25, -24, 44, 24, 16, 26];
         let configuration = json!({"mode": 4, "tolerance": 0.5});

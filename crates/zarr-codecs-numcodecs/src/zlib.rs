@@ -4,8 +4,8 @@
 //! |---|---|
 //! | `level` | 0 (stored) to 9, −1 for the default of zlib; 1 when absent |
 //!
-//! The checksum is verified. Streams of other writers may use any window and no dictionary. `zlib` is read as another
-//! name (checklist D10.4).
+//! The checksum is verified. Streams may have any window size, but no preset dictionary. `zlib` is read as another name
+//! (rule D10.4).
 
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ impl BytesBytesCodec for Zlib {
     }
 }
 
-/// Decodes one stream; how many bytes that took, and how many it made.
+/// Decodes one stream. Returns how many bytes were read and how many were written.
 fn inflate(state: &mut Decompress, src: &[u8], dst: &mut [u8]) -> CodecResult<(usize, usize)> {
     state.reset(true);
     loop {
@@ -92,7 +92,8 @@ mod tests {
     use crate::testing::{bytes_codec, decode, decodes, encode, hex, refused, sixteen, survives};
 
     #[test]
-    fn h7_streams_of_numcodecs() {
+    fn streams_of_numcodecs_are_decoded() {
+        // rule H7
         for (level, encoded) in [
             (1, "78010dc30912c0101000b075548be2ffbf95cc242222992d561f9baf9fdde1f477b93d5e0ae00079"),
             (9, "78da0dc30912c0101000b075548be2ffbf95cc242222992d561f9baf9fdde1f477b93d5e0ae00079"),
@@ -103,7 +104,7 @@ mod tests {
             ),
             (-1, "789c0dc30912c0101000b075548be2ffbf95cc242222992d561f9baf9fdde1f477b93d5e0ae00079"),
         ] {
-            let codec = bytes_codec("zlib", &json!({ "level": level })); // D10.4
+            let codec = bytes_codec("zlib", &json!({ "level": level })); // rule D10.4
             decodes(&*codec, &hex(encoded), &sixteen());
             survives(&*codec, &hex(encoded), &sixteen(), false);
         }
@@ -124,13 +125,13 @@ mod tests {
             decode(&*codec, &[&one[..], b"x"].concat(), 9).unwrap_err().kind(),
             CodecErrorKind::Corrupt
         );
-        assert_eq!(decode(&*codec, &[], 0).unwrap_err().kind(), CodecErrorKind::Corrupt); // D.07
+        assert_eq!(decode(&*codec, &[], 0).unwrap_err().kind(), CodecErrorKind::Corrupt); // rule D.07
     }
 
     #[test]
     fn a_bomb_stops_where_the_destination_ends() {
         let codec = bytes_codec("numcodecs.zlib", &json!({}));
         let bomb = encode(&*codec, &[0; 1 << 20]);
-        assert_eq!(decode(&*codec, &bomb, 100).unwrap_err().kind(), CodecErrorKind::TooLarge); // L101
+        assert_eq!(decode(&*codec, &bomb, 100).unwrap_err().kind(), CodecErrorKind::TooLarge); // rule L101
     }
 }

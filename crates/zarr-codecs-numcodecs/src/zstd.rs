@@ -2,7 +2,7 @@
 //!
 //! | member | value |
 //! |---|---|
-//! | `level` | any integer: what exceeds the range of the library is its end; 0, its default, when absent |
+//! | `level` | any integer, clamped to the range of the library; 0, its default, when absent |
 //! | `checksum` | whether frames get a checksum of their content; false when absent |
 
 use zarr_codecs_core::zstd;
@@ -28,7 +28,8 @@ mod tests {
     use crate::testing::{bytes_codec, decodes, encode, hex, refused, sixteen};
 
     #[test]
-    fn h7_frames_of_numcodecs() {
+    fn frames_of_numcodecs_are_decoded() {
+        // rule H7
         for (configuration, encoded) in [
             (
                 json!({"level": 0}),

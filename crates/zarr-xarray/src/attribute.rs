@@ -1,10 +1,10 @@
-//! What attributes say: numbers in JSON.
+//! Values of attributes: numbers in JSON.
 
 use zarr_meta::json::{Kind, Value};
 
 use crate::number::Scalar;
 
-/// A number, also a bare NaN or infinity. `None` for anything else.
+/// Reads a number, also a bare NaN or infinity. Returns `None` for anything else.
 pub(crate) fn number(value: &Value) -> Option<Scalar> {
     match value.kind() {
         Kind::NonFinite => value.as_raw().parse().ok().map(Scalar::Float),
@@ -17,7 +17,7 @@ pub(crate) fn number(value: &Value) -> Option<Scalar> {
     }
 }
 
-/// The only element of a list of one; any other value as it is.
+/// Returns the element of a list of length one, and any other value unchanged.
 pub(crate) fn alone(value: Value) -> Value {
     let first =
         value.elements().and_then(|mut elements| elements.next().filter(|_| elements.next().is_none()));

@@ -1,8 +1,8 @@
 //! The calendars of the CF conventions: days since 1970 to year, month and day, and back.
 //!
-//! All of them are one computation. A year begins in March, so that a leap day is its last day, and a [`Rule`] says how many
-//! days lie before a year. The mixed calendar follows one rule up to 4 October 1582 and another one from the next day on,
-//! which is 15 October.
+//! All calendars use the same computation. A year begins in March, so that a leap day is its last day, and a [`Rule`]
+//! says how many days lie before a year. The mixed calendar uses one rule up to 4 October 1582 and another from the
+//! next day, 15 October.
 //!
 //! Specification: CF 1.12, section 4.4.1, "Calendar".
 
@@ -34,10 +34,10 @@ pub struct Date {
     pub day: u8,
 }
 
-/// Dates are known to this many days before and after 1970: more than an `i64` holds in seconds.
+/// Dates are limited to this many days before and after 1970: more than an `i64` holds in seconds.
 const MOST_DAYS: i64 = 1 << 47;
 
-/// Years beyond are not computed with: their days would not fit.
+/// Years beyond this limit are refused: their days would overflow.
 const MOST_YEARS: u64 = 1 << 40;
 
 /// The first day of the Gregorian calendar, in days since 1970.
@@ -48,8 +48,8 @@ impl Calendar {
     pub const ALL: [Self; 6] =
         [Self::Standard, Self::ProlepticGregorian, Self::Julian, Self::NoLeap, Self::AllLeap, Self::Days360];
 
-    /// The calendar of an attribute `calendar`, in any case. `None` for names that are not known, among them `none`, `utc`
-    /// and `tai`.
+    /// Returns the calendar that an attribute `calendar` names, in upper or lower case. Returns `None` for unknown
+    /// names, also for `none`, `utc` and `tai`.
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match &*name.to_ascii_lowercase() {
             "standard" | "gregorian" => Self::Standard,
@@ -74,8 +74,8 @@ impl Calendar {
         }
     }
 
-    /// Whether recent dates of the calendar are those of everyday life. xarray makes `datetime64` of these calendars, and
-    /// objects of cftime of all others.
+    /// Whether recent dates are those of the civil calendar. xarray decodes these calendars to `datetime64`, and all
+    /// others to cftime objects.
     pub const fn is_civil(self) -> bool {
         matches!(self, Self::Standard | Self::ProlepticGregorian)
     }
@@ -85,8 +85,8 @@ impl Calendar {
         !matches!(self, Self::Standard | Self::Julian)
     }
 
-    /// Days from 1970-01-01 of this calendar to `date`. `None` for a date that the calendar does not have, and beyond
-    /// ±2^47 days.
+    /// Returns the days from 1970-01-01 of this calendar to `date`, or `None` for a date that the calendar does not
+    /// have or beyond ±2^47 days.
     pub fn days(self, date: Date) -> Option<i64> {
         let may_be =
             date.year.unsigned_abs() < MOST_YEARS && (1..=12).contains(&date.month) && date.day <= 31;
@@ -96,11 +96,11 @@ impl Calendar {
             _ => self.rule(),
         };
         let days = may_be.then(|| rule.days(year, date.month.into(), date.day.into()) - shift)?;
-        // The 30th of February is another day, and so comes back as another date.
+        // A date that does not exist, such as 30 February, gives the days of another date.
         (self.date(days)? == date).then_some(days)
     }
 
-    /// The date that lies `days` after 1970-01-01 of this calendar. `None` beyond ±2^47 days.
+    /// Returns the date `days` after 1970-01-01 of this calendar, or `None` beyond ±2^47 days.
     pub fn date(self, days: i64) -> Option<Date> {
         if days.unsigned_abs() > MOST_DAYS.unsigned_abs() {
             return None;
@@ -127,7 +127,7 @@ impl Calendar {
 /// The rule of the standard calendar before the reform, and 1970-01-01 in its days.
 const MIXED: (Rule, i64) = (Rule::Julian, Rule::Julian.days(1582, 10, 4) - (REFORM - 1));
 
-/// How long years are. Years are counted through the year 0, days from 1 March of the year 0.
+/// The rule for leap years. Years count with a year 0, days from 1 March of the year 0.
 #[derive(Clone, Copy)]
 enum Rule {
     Gregorian,
@@ -149,7 +149,7 @@ impl Rule {
         }
     }
 
-    /// Years after which the rule repeats, and their days.
+    /// The number of years after which the rule repeats, and their days.
     const fn cycle(self) -> (i64, i64) {
         match self {
             Self::Gregorian => (400, 146_097),
@@ -160,7 +160,8 @@ impl Rule {
         }
     }
 
-    /// Days from 1 March to the first of a month, where March is month 0. Five months from March or August on have 153 days.
+    /// Days from 1 March to the first of a month, where March is month 0. Five months from March or August on have 153
+    /// days.
     const fn before_month(self, month: i64) -> i64 {
         match self {
             Self::Days360 => 30 * month,
@@ -185,7 +186,7 @@ impl Rule {
     const fn date(self, days: i64) -> (i64, u8, u8) {
         let (years, cycle) = self.cycle();
         let mut year = (days * years).div_euclid(cycle);
-        // Leap days make the guess wrong by at most one year.
+        // Because of leap days the estimate can be wrong by one year.
         if self.before(year) > days {
             year -= 1;
         } else if self.before(year + 1) <= days {
@@ -233,8 +234,8 @@ mod tests {
         }
     }
 
-    /// The digests are of what cftime 1.6.6.1 gives: FNV-1a over `year * 10000 + month * 100 + day`, as eight bytes in
-    /// little-endian order, for each day from a million days before 1970 to a million after.
+    /// The digests are of the answers of cftime 1.6.6.1: FNV-1a over `year * 10000 + month * 100 + day`, as eight bytes
+    /// in little-endian order, for each day from a million days before 1970 to a million days after.
     #[test]
     fn two_million_days_are_those_of_cftime() {
         for (calendar, digest) in DIGESTS {
@@ -252,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_that_a_calendar_lacks() {
+    fn dates_that_a_calendar_lacks_have_no_days() {
         for (calendar, (year, month, day)) in [
             (Standard, (1582, 10, 5)),
             (Standard, (1582, 10, 14)),

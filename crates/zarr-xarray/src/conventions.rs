@@ -1,7 +1,7 @@
-//! What the attributes of a variable say about its elements: a plan of how they are decoded. No element is read for it.
+//! Plans from the attributes of a variable how its elements are decoded. No element is read.
 //!
-//! The steps are those of xarray, in its order: texts, `_Unsigned`, missing values, scale and offset, spans, times, booleans.
-//! What a step uses moves from the attributes to the encoding.
+//! The steps are those of xarray, in its order: texts, `_Unsigned`, missing values, scale and offset, spans, times,
+//! booleans. An attribute that a step uses moves from the attributes to the encoding.
 
 mod masking;
 mod options;
@@ -17,7 +17,7 @@ use zarr_meta::json::{Object, Value};
 
 use crate::finding::{Code, Finding};
 
-/// Attributes on their way from the user to the encoding.
+/// The attributes of a variable, and its encoding, to which used attributes move.
 #[derive(Debug)]
 struct Work<'a> {
     attributes: Object,
@@ -26,14 +26,14 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// The attribute, which moves to the encoding.
+    /// Returns an attribute and moves it to the encoding.
     fn take(&mut self, name: &str) -> Option<Value> {
         let value = self.attributes.remove(name)?;
         self.encoding.set(name, value.clone());
         Some(value)
     }
 
-    /// An attribute that is a text.
+    /// Returns an attribute if it is a text.
     fn text(&self, name: &str) -> Option<String> {
         Some(self.attributes.get(name)?.to_text().ok()?.into_owned())
     }

@@ -1,4 +1,4 @@
-//! Which variables are coordinates.
+//! Finds the variables that are coordinates.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::related::{RELATED, related_names};
 /// The attribute that names coordinates.
 const COORDINATES: &str = "coordinates";
 
-/// Takes the attributes that name coordinates out of those of a variable, and gives the names of variables that exist.
+/// Removes the attributes that name coordinates from a variable, and returns the names of existing variables.
 ///
-/// `coordinates` moves to the encoding. So do the attributes of [`RELATED`] when all of their names exist. When some do not,
-/// the attribute is dropped, as in xarray. One that has not the form of such an attribute stays.
+/// `coordinates` moves to the encoding. The attributes of [`RELATED`] move if all of their names exist; otherwise the
+/// attribute is dropped, as in xarray. An attribute of another form stays.
 pub(crate) fn named_by_variable(
     plan: &mut VariablePlan,
     which: CoordinateNames,
@@ -40,7 +40,7 @@ pub(crate) fn named_by_variable(
     names
 }
 
-/// Takes the attribute `coordinates` out of those of a group, if it is a text, and gives its names.
+/// Removes the attribute `coordinates` from the attributes of a group, if it is a text, and returns its names.
 pub(crate) fn named_by_group(attributes: &mut Object) -> Vec<String> {
     let names = attributes.get(COORDINATES).and_then(|value| Some(words(&value.to_text().ok()?)));
     if names.is_some() {
@@ -49,7 +49,7 @@ pub(crate) fn named_by_group(attributes: &mut Object) -> Vec<String> {
     names.unwrap_or_default()
 }
 
-/// The names of an attribute `coordinates`: the words of a text, or the texts of a list.
+/// Returns the names in an attribute `coordinates`: the words of a text, or the texts of a list.
 fn listed(value: &Value, findings: &mut Vec<Finding>) -> Option<Vec<String>> {
     if let Ok(text) = value.to_text() {
         return Some(words(&text));
@@ -80,17 +80,17 @@ fn related(
         findings.push(Finding::new(Code::ReferencedNames, format!("{attribute} is {value}: {what}")));
     };
     let Some(read) = value.to_text().ok().and_then(|text| related_names(attribute, &text)) else {
-        found("it is of another form, and stays an attribute");
+        found("it has another form, so it stays an attribute");
         return Vec::new();
     };
     plan.attributes.remove(attribute);
     let missing: Vec<&str> = read.names.iter().map(String::as_str).filter(|name| !exists(name)).collect();
     if !missing.is_empty() {
-        found(&format!("there is no variable {}, so it names none", missing.join(", ")));
+        found(&format!("there is no variable {}, so the attribute is dropped", missing.join(", ")));
         return Vec::new();
     }
     if read.is_malformed {
-        found("not every key has one name");
+        found("the number of keys differs from the number of names");
     }
     plan.encoding.set(attribute, value.clone());
     read.names
@@ -99,15 +99,15 @@ fn related(
 /// Whether a variable is a coordinate by its name, and whether it has an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ByName {
-    /// It is not named like a dimension.
+    /// Its name is not the name of a dimension.
     No,
-    /// It is named like a dimension, but does not lie along it alone.
+    /// It has the name of a dimension, but this is not its only dimension.
     Coordinate,
     /// Its only dimension has its name.
     Index,
 }
 
-/// What the name of a variable says.
+/// Compares the name of a variable with the names of dimensions.
 pub(crate) fn by_name(name: &str, own: &[String], dimensions: &BTreeMap<String, u64>) -> ByName {
     match own {
         [only] if only == name => ByName::Index,

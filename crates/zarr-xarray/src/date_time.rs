@@ -1,4 +1,4 @@
-//! A date with a time of day, in a calendar that its owner knows.
+//! A date with a time of day. The calendar is stored elsewhere.
 
 use std::fmt;
 
@@ -9,8 +9,8 @@ pub(crate) const DAY: i64 = 86_400_000_000_000;
 
 const SECOND: i64 = 1_000_000_000;
 
-/// A date and a time of day. The calendar is that of the [`Times`](crate::Times) or [`TimeUnits`](crate::TimeUnits) it comes
-/// from.
+/// A date and a time of day, in the calendar of the [`Times`](crate::Times) or [`TimeUnits`](crate::TimeUnits) that it
+/// comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DateTime {
     /// The date.
@@ -45,7 +45,7 @@ impl DateTime {
         Some(i128::from(days) * i128::from(DAY) + i128::from(self.nanosecond_of_day()))
     }
 
-    /// The time so many nanoseconds after 1970-01-01 of the calendar. `None` beyond the dates that the calendar knows.
+    /// Returns the time `nanoseconds` after 1970-01-01 of the calendar, or `None` beyond the range of the calendar.
     pub fn from_nanoseconds(calendar: Calendar, nanoseconds: i128) -> Option<Self> {
         let day = i128::from(DAY);
         let days = i64::try_from(nanoseconds.div_euclid(day)).ok()?;
@@ -66,8 +66,8 @@ impl DateTime {
         (minutes * 60 + i64::from(self.second)) * SECOND + i64::from(self.nanosecond)
     }
 
-    /// The time with all of its seconds: `2000-01-01`, `separator`, `06:05:04`, and a fraction of six or nine digits if there
-    /// is one.
+    /// Returns the time as text with seconds: `2000-01-01`, `separator`, `06:05:04`, and a fraction of six or nine
+    /// digits if it is not 0.
     pub(crate) fn to_seconds_text(self, separator: char) -> String {
         let Self { date, hour, minute, second, nanosecond } = self;
         let fraction = match nanosecond {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn times_of_day_that_do_not_exist() {
+    fn times_of_day_that_do_not_exist_are_refused() {
         let day = DateTime::midnight(2000, 1, 1);
         for time in [day.at(24, 0, 0, 0), day.at(0, 60, 0, 0), day.at(0, 0, 60, 0), day.at(0, 0, 0, 1 << 30)]
         {

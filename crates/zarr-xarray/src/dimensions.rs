@@ -1,4 +1,4 @@
-//! The names of dimensions, and which attributes are not the user's.
+//! The names of dimensions, and the attributes that are hidden from the user.
 
 use std::collections::BTreeMap;
 
@@ -21,14 +21,14 @@ pub struct Dimensions {
 /// The dimension that netCDF-C gives to scalars, which it stores as arrays of one element.
 const SCALAR: &str = "_scalar_";
 
-/// The attribute of recent versions of netCDF-C that says what an array is.
+/// The attribute in which recent versions of netCDF-C describe an array.
 const NETCDF_ARRAY: &str = "_nczarr_array";
 
-/// The dimensions of an array: `dimension_names` in format 3, before that the attribute `_ARRAY_DIMENSIONS`, or what
-/// netCDF-C writes. A scalar needs no names.
+/// Returns the dimensions of an array. Their names are in `dimension_names` in format 3, and in older formats in the
+/// attribute `_ARRAY_DIMENSIONS` or in the attributes of netCDF-C. A scalar needs no names.
 ///
 /// # Errors
-/// When a dimension has no name.
+/// `Invalid` if a dimension has no name.
 pub fn dimensions(array: &ArrayMeta) -> XarrayResult<Dimensions> {
     let shape = array.shape().to_vec();
     let own = array.dimension_names().and_then(|names| names.iter().cloned().collect::<Option<Vec<_>>>());
@@ -49,10 +49,10 @@ fn unnamed(array: &ArrayMeta) -> XarrayError {
         Format::V3 => "dimension_names",
         _ => "the attribute _ARRAY_DIMENSIONS",
     };
-    XarrayError::invalid(format!("the array has no name for each of its dimensions in {place}"))
+    XarrayError::invalid(format!("a dimension of the array has no name in {place}"))
 }
 
-/// The names of format 2 that netCDF-C writes, of which the last part of each path counts.
+/// Returns the names that netCDF-C writes in format 2: the last part of each path.
 fn netcdf_names(array: &ArrayMeta) -> Option<Vec<String>> {
     if array.format() == Format::V3 {
         return None;
@@ -65,10 +65,10 @@ fn netcdf_names(array: &ArrayMeta) -> Option<Vec<String>> {
     recent.or_else(first)?.map(name).collect()
 }
 
-/// The length of each name in a group.
+/// Returns the length of each dimension of a group, by name.
 ///
 /// # Errors
-/// When a name has two lengths. The error names both variables.
+/// `Invalid` if a dimension has two lengths. The error names both variables.
 pub fn lengths<'a>(
     variables: impl IntoIterator<Item = (&'a str, &'a Dimensions)>,
 ) -> XarrayResult<BTreeMap<String, u64>> {
@@ -87,7 +87,8 @@ pub fn lengths<'a>(
     Ok(known.into_iter().map(|(name, (length, _))| (name.to_owned(), length)).collect())
 }
 
-/// The attributes of an array that are the user's: not the names of dimensions in format 2, and not those of netCDF-C.
+/// Returns the attributes that the user sees: without the dimension names of format 2 and without the attributes of
+/// netCDF-C.
 pub fn visible_attributes(array: &ArrayMeta) -> Object {
     let mut attributes = without_netcdf(array.attributes());
     if array.format() != Format::V3 {
@@ -96,7 +97,7 @@ pub fn visible_attributes(array: &ArrayMeta) -> Object {
     attributes
 }
 
-/// Attributes without those that begin with `_nc`, in any case, which are the bookkeeping of netCDF-C.
+/// Removes the attributes of netCDF-C, whose names begin with `_nc` in upper or lower case.
 pub fn without_netcdf(mut attributes: Object) -> Object {
     for name in of_netcdf(&attributes) {
         attributes.remove(&name);
@@ -104,23 +105,23 @@ pub fn without_netcdf(mut attributes: Object) -> Object {
     attributes
 }
 
-/// The names of attributes that begin with `_nc`.
+/// Returns the names of the attributes that begin with `_nc`.
 fn of_netcdf(attributes: &Object) -> Vec<String> {
     let hidden = |name: &str| name.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("_nc"));
     let names = attributes.members().map(|member| member.name_lossy().into_owned());
     names.filter(|name| hidden(name)).collect()
 }
 
-/// What xarray makes otherwise of the names and the attributes of an array.
+/// Reports where xarray treats the names and the attributes of an array differently.
 pub(crate) fn report(array: &ArrayMeta, findings: &mut Vec<Finding>) {
     let (attributes, is_v3) = (array.attributes(), array.format() == Format::V3);
     let hidden = of_netcdf(&attributes);
     if is_v3 && !hidden.is_empty() {
-        findings.push(Finding::new(Code::HiddenAttribute, format!("not shown: {}", hidden.join(", "))));
+        findings.push(Finding::new(Code::HiddenAttribute, format!("hidden: {}", hidden.join(", "))));
     }
     let has_names = array.shape().is_empty() || attributes.contains(DIMENSIONS);
     if !is_v3 && !has_names && attributes.contains(NETCDF_ARRAY) {
-        findings.push(Finding::new(Code::NetcdfNames, format!("they are in {NETCDF_ARRAY}")));
+        findings.push(Finding::new(Code::NetcdfNames, format!("the dimension names are in {NETCDF_ARRAY}")));
     }
 }
 
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_format_2() {
+    fn names_of_format_2_come_from_attributes() {
         for (shape, member, attributes, names) in [
             ("[2,3]", "", r#"{"_ARRAY_DIMENSIONS":["y","x"]}"#, Some(&["y", "x"][..])),
             ("[2,3]", "", r#"{"_nczarr_array":{"dimension_references":["/g/y","/x"]}}"#, Some(&["y", "x"])),
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_format_3() {
+    fn names_of_format_3_come_from_the_document() {
         let array = |names: &[Option<&str>]| {
             let names = names.iter().map(|name| name.map(str::to_owned));
             ArrayMeta::builder([2, 3], zarr_meta::DataType::Int8)

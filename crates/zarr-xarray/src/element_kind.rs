@@ -1,11 +1,11 @@
-//! What the elements of a data type are to the conventions.
+//! The kinds of elements that the conventions distinguish.
 
 use zarr_meta::DataType;
 use zarr_meta::v3::Extension;
 
 use crate::number::NumberType;
 
-/// What the elements of an array are.
+/// The kind of the elements of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ElementKind {
@@ -13,11 +13,11 @@ pub enum ElementKind {
     Number(NumberType),
     /// Booleans.
     Boolean,
-    /// Texts, of any or of a fixed length.
+    /// Texts of variable or fixed length.
     Text,
-    /// Bytes, of any or of a fixed length.
+    /// Byte strings of variable or fixed length.
     Bytes {
-        /// The number of bytes of an element, where it is fixed.
+        /// The number of bytes of an element if it is fixed.
         length: Option<u64>,
     },
     /// Times and spans of numpy, to which no attribute applies.
@@ -27,7 +27,7 @@ pub enum ElementKind {
 }
 
 impl ElementKind {
-    /// The kind of the elements of a data type.
+    /// Returns the kind of the elements of a data type.
     pub fn of(data_type: &Extension) -> Self {
         let number = || DataType::core(data_type.name()).as_ref().and_then(NumberType::of);
         match data_type.name() {

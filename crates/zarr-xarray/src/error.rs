@@ -1,19 +1,19 @@
-//! The error of labelled data: what the caller can do about it, and the variable it is about.
+//! The error type for labelled data, with a kind and the variable at fault.
 
 use std::error::Error;
 use std::fmt;
 
-/// What is wrong, by what the caller can do about it.
+/// The kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum XarrayErrorKind {
-    /// An attribute, a name or a text that has no meaning in the conventions.
+    /// An attribute, a name or a text does not follow the conventions.
     Invalid,
-    /// A value that the result type cannot hold: a time outside the range, a number beyond an integer type.
+    /// The result type cannot hold a value, such as a time or an integer out of range.
     OutOfRange,
     /// No element of the index has this label.
     NotFound,
-    /// A meaning that is known, but not implemented.
+    /// A known convention is not implemented.
     Unsupported,
 }
 
@@ -32,7 +32,7 @@ struct Inner {
 pub type XarrayResult<T> = Result<T, XarrayError>;
 
 impl XarrayError {
-    /// An error of `kind`. The message is lower case, without a full stop.
+    /// Returns an error of `kind`. The message is lower case, without a full stop.
     pub fn new(kind: XarrayErrorKind, message: impl Into<String>) -> Self {
         Self(Box::new(Inner { kind, variable: None, message: brief(message.into()) }))
     }
@@ -45,19 +45,19 @@ impl XarrayError {
         Self::new(XarrayErrorKind::OutOfRange, message)
     }
 
-    /// Names the variable at fault, unless one is named already.
+    /// Adds the name of the variable at fault, unless the error already has a name.
     #[must_use]
     pub fn with_variable(mut self, name: &str) -> Self {
         self.0.variable.get_or_insert_with(|| name.to_owned());
         self
     }
 
-    /// What the caller can do about it.
+    /// The kind of the error.
     pub fn kind(&self) -> XarrayErrorKind {
         self.0.kind
     }
 
-    /// The variable at fault, where it is known.
+    /// The variable at fault, if known.
     pub fn variable(&self) -> Option<&str> {
         self.0.variable.as_deref()
     }
@@ -74,10 +74,10 @@ impl fmt::Display for XarrayError {
 
 impl Error for XarrayError {}
 
-/// The longest message, in characters. Attributes that are quoted may be of any length.
+/// The longest message, in characters. Messages quote attributes, which may have any length.
 const LONGEST: usize = 300;
 
-/// A message that is not longer than [`LONGEST`].
+/// Shortens a message to [`LONGEST`] characters.
 pub(crate) fn brief(mut message: String) -> String {
     if let Some((end, _)) = message.char_indices().nth(LONGEST) {
         message.truncate(end);

@@ -1,7 +1,7 @@
-//! The attribute `_FillValue`, in all the forms in which it is found.
+//! The attribute `_FillValue`, in all forms that writers use.
 //!
-//! xarray writes floats of format 3 as the base64 of a float64 and reads nothing else. Other writers have JSON numbers there
-//! (NZ-1.0, VirtualiZarr), names of numbers, or the bits of the type.
+//! xarray writes floats of format 3 as the base64 of a float64 and reads nothing else. Other writers write JSON numbers
+//! (NZ-1.0, VirtualiZarr), names such as `"NaN"`, or the bits of the type.
 
 use zarr_meta::json::{Kind, Value};
 use zarr_meta::{DataType, FillValue, Ignore, Strict, fill};
@@ -12,10 +12,10 @@ use crate::error::{XarrayError, XarrayResult};
 use crate::finding::{Code, Finding};
 use crate::number::{NumberType, Scalar};
 
-/// An element that stands for a missing one.
+/// The element that marks missing elements.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Missing {
-    /// A number, which may be none of the data type.
+    /// A number. It need not be a value of the data type.
     Number(Scalar),
     /// A boolean.
     Boolean(bool),
@@ -26,17 +26,17 @@ pub enum Missing {
 }
 
 impl Missing {
-    /// Whether it is NaN, which is missing already.
+    /// Whether the missing value is NaN.
     pub(crate) fn is_nan(&self) -> bool {
         matches!(self, Self::Number(scalar) if scalar.is_nan())
     }
 }
 
-/// Reads the attribute `_FillValue` of an array of format 3. `None` when it names no element: null, and for types other than
-/// floats a value of another kind. A form that xarray refuses is added to `findings`.
+/// Reads the attribute `_FillValue` of an array of format 3. Returns `None` for null, and for a value of another kind
+/// if the elements are not floats. Adds a form that xarray refuses to `findings`.
 ///
 /// # Errors
-/// When the elements are floats and the value is no number in any known form.
+/// `Invalid` if the elements are floats and the value is not a number in any known form.
 pub fn read_fill_value(
     kind: ElementKind,
     value: &Value,
@@ -50,7 +50,7 @@ pub fn read_fill_value(
         ElementKind::Number(of) if of.is_integer() => (integer(value), true),
         ElementKind::Number(of) => {
             let (read, is_form) = float(of, value).ok_or_else(|| {
-                XarrayError::invalid(format!("_FillValue is {value}, which is no number in any known form"))
+                XarrayError::invalid(format!("_FillValue is {value}, not a number in any known form"))
             })?;
             (Some(Missing::Number(read)), is_form)
         }
@@ -60,7 +60,7 @@ pub fn read_fill_value(
         ElementKind::NumpyTime | ElementKind::Other => (None, true),
     };
     if missing.is_none() && !value.is_null() {
-        let message = format!("_FillValue is {value}, which is no element of the data type: it is ignored");
+        let message = format!("_FillValue is {value}, not an element of the data type: it is ignored");
         findings.push(Finding::new(Code::MissingValueType, message));
     } else if is_list || !is_form_of_xarray {
         findings.push(Finding::new(Code::FillValueForm, format!("_FillValue is {given}")));
@@ -68,8 +68,8 @@ pub fn read_fill_value(
     Ok(missing)
 }
 
-/// The attribute `_FillValue` that says a missing element in format 3, in the form that xarray writes: floats are the base64
-/// of a float64 in little-endian order, bytes are base64.
+/// Returns the attribute `_FillValue` of format 3 in the form that xarray writes: floats are the base64 of a float64 in
+/// little-endian order, bytes are base64.
 pub fn write_fill_value(missing: &Missing) -> Value {
     let float = |float: f64| in_base64(&float.to_le_bytes());
     match missing {
@@ -86,7 +86,7 @@ pub fn write_fill_value(missing: &Missing) -> Value {
     }
 }
 
-/// A list of one is its element.
+/// Replaces a list of length one by its element, unless elements are complex.
 fn alone_unless_complex(kind: ElementKind, value: &Value) -> Value {
     match kind {
         ElementKind::Number(NumberType::Complex64 | NumberType::Complex128) => value.clone(),
@@ -94,7 +94,7 @@ fn alone_unless_complex(kind: ElementKind, value: &Value) -> Value {
     }
 }
 
-/// A float or a complex number, and whether xarray reads this form.
+/// Reads a float or a complex number. Also returns whether xarray reads this form.
 fn float(of: NumberType, value: &Value) -> Option<(Scalar, bool)> {
     let part = match of {
         NumberType::Complex64 => NumberType::Float32,
@@ -117,8 +117,8 @@ fn real_float(of: NumberType, value: &Value) -> Option<(f64, bool)> {
     Some((read?.to_f64()?, false))
 }
 
-/// An integer, as Python makes one of a number: a fraction is cut, `true` is 1.
-#[expect(clippy::cast_possible_truncation, reason = "the fraction is to be cut")]
+/// Reads an integer as Python's `int` does: fractions are truncated, `true` is 1.
+#[expect(clippy::cast_possible_truncation, reason = "the fraction is truncated on purpose")]
 fn integer(value: &Value) -> Option<Missing> {
     let truth = value.as_bool().map(|truth| Scalar::Integer(truth.into()));
     let scalar = match truth.or_else(|| number(value))? {
@@ -139,7 +139,7 @@ fn boolean(value: &Value) -> Option<Missing> {
     }
 }
 
-/// A text; the spelling of anything else, as Python's `str` makes it.
+/// Returns a text unchanged, and any other value as JSON text, as Python's `str` does.
 fn text(value: &Value) -> String {
     value.to_text().map_or_else(|_| value.to_compact(), |text| text.into_owned())
 }
@@ -150,6 +150,6 @@ fn base64(value: &Value) -> Option<Vec<u8>> {
 }
 
 fn in_base64(bytes: &[u8]) -> Value {
-    // Every slice of bytes is an element of this type.
+    // Every byte slice is a valid element of this type, so the write does not fail.
     fill::write(&DataType::Bytes, &FillValue::from_bytes(bytes)).unwrap_or_else(|_| Value::from(""))
 }

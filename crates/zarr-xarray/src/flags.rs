@@ -1,4 +1,4 @@
-//! Categories and bits: numbers that mean words.
+//! Flags: numbers that stand for words, as categories or as bits.
 //!
 //! Specification: CF 1.12, section 3.5, "Flags".
 
@@ -7,34 +7,35 @@ use zarr_meta::json::{Object, Value};
 use crate::attribute::number;
 use crate::error::{XarrayError, XarrayResult};
 
-/// The words of the attribute `flag_meanings`, and the numbers that mean them.
+/// The words of the attribute `flag_meanings`, and the numbers that stand for them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flags(Vec<Flag>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Flag {
     meaning: String,
-    /// The bits of `flag_masks` that the flag is about; all bits unless given.
+    /// The bits in `flag_masks`; `None` for all bits.
     mask: Option<i128>,
-    /// The number of `flag_values`; unless given, any of the bits of the mask.
+    /// The number in `flag_values`; `None` for any bit of the mask.
     value: Option<i128>,
 }
 
 impl Flags {
-    /// The flags of a variable with these attributes; `None` without `flag_meanings`.
+    /// Returns the flags of a variable with these attributes, or `None` without `flag_meanings`.
     ///
     /// # Errors
-    /// When there are neither `flag_values` nor `flag_masks`, when they are not as many integers as there are meanings, and
-    /// when an attribute is of another type.
+    /// `Invalid` if both `flag_values` and `flag_masks` are missing, if the number of integers differs from the number
+    /// of meanings, or if an attribute has another type.
     pub fn of(attributes: &Object) -> XarrayResult<Option<Self>> {
         let Some(meanings) = attributes.get("flag_meanings") else { return Ok(None) };
-        let meanings =
-            meanings.to_text().map_err(|_| XarrayError::invalid(format!("flag_meanings is {meanings}")))?;
+        let meanings = meanings
+            .to_text()
+            .map_err(|_| XarrayError::invalid(format!("flag_meanings is {meanings}, not a text")))?;
         let meanings: Vec<&str> = meanings.split_whitespace().collect();
         let masks = integers(attributes, "flag_masks", meanings.len())?;
         let values = integers(attributes, "flag_values", meanings.len())?;
         if masks.is_none() && values.is_none() {
-            return Err(XarrayError::invalid("flag_meanings without flag_values and flag_masks"));
+            return Err(XarrayError::invalid("flag_meanings needs flag_values or flag_masks"));
         }
         let at =
             |list: &Option<Vec<i128>>, place: usize| list.as_ref().and_then(|list| list.get(place).copied());
@@ -46,12 +47,12 @@ impl Flags {
         Ok(Some(Self(meanings.iter().enumerate().map(flag).collect())))
     }
 
-    /// All words in order.
+    /// Returns all words in order.
     pub fn words(&self) -> impl ExactSizeIterator<Item = &str> {
         self.0.iter().map(|flag| &*flag.meaning)
     }
 
-    /// The words that a number means. With masks there may be several.
+    /// Returns the words that a number stands for. With masks there may be several.
     pub fn meanings(&self, number: i128) -> impl Iterator<Item = &str> {
         let applies = move |flag: &&Flag| match (flag.mask, flag.value) {
             (None, value) => value == Some(number),
@@ -62,7 +63,7 @@ impl Flags {
     }
 }
 
-/// An attribute that is a list of integers, or a single one.
+/// Reads an attribute that is a list of integers or a single integer.
 fn integers(attributes: &Object, name: &str, count: usize) -> XarrayResult<Option<Vec<i128>>> {
     let Some(value) = attributes.get(name) else { return Ok(None) };
     let integer = |value: Value| number(&value)?.to_integer();
@@ -71,7 +72,7 @@ fn integers(attributes: &Object, name: &str, count: usize) -> XarrayResult<Optio
         None => integer(value.clone()).map(|integer| vec![integer]),
     };
     let list = list.filter(|list| list.len() == count);
-    let wrong = || XarrayError::invalid(format!("{name} is {value}, and there are {count} meanings"));
+    let wrong = || XarrayError::invalid(format!("{name} is {value}, expected {count} integers"));
     list.map(Some).ok_or_else(wrong)
 }
 
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_that_are_no_flags() {
+    fn wrong_flag_attributes_are_refused() {
         assert_eq!(flags(r#"{"flag_values": [1]}"#), Ok(None));
         for wrong in [
             r#"{"flag_meanings": "a"}"#,

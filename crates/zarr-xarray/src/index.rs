@@ -1,7 +1,7 @@
 //! The index of a dimension: labels to positions.
 //!
-//! Whether the elements are in order is found once. Then a label is found by bisection; in an index without order every
-//! element is looked at.
+//! The order of the elements is determined once. In a sorted index a label is found by bisection, otherwise every
+//! element is compared.
 
 mod key;
 
@@ -38,26 +38,26 @@ pub enum IndexValues {
     Spans(Spans),
 }
 
-/// Where a label is.
+/// The positions of a label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
-    /// At one position.
+    /// One position.
     One(usize),
-    /// At positions that follow each other: a label that occurs more than once, or an interval of time.
+    /// A range of positions, for a label that occurs more than once or an interval of time.
     Range(Range<usize>),
-    /// At several positions of an index without order.
+    /// Several positions of an unsorted index.
     Many(Vec<usize>),
 }
 
-/// Which element is taken for a label that no element has.
+/// The choice of an element for a label that is not in the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// The nearest one. Of two that are equally near, the one with the larger label.
+    /// The nearest element. If two are equally near, the element with the larger label.
     Nearest,
-    /// The last one before the place of the label in the order of the index: that with the largest label that is not larger,
-    /// in a descending index with the smallest one that is not smaller.
+    /// The last element before the place of the label in the order of the index: in an ascending index the largest
+    /// label that is not larger, in a descending index the smallest label that is not smaller.
     Pad,
-    /// The first one after the place of the label.
+    /// The first element after the place of the label.
     Backfill,
 }
 
@@ -66,9 +66,9 @@ pub enum Method {
 pub struct Index {
     values: IndexValues,
     order: Order,
-    /// Whether all labels are different, in an index that has an order.
+    /// Whether the index is sorted and all labels are different.
     is_unique: bool,
-    /// How exactly all times are said.
+    /// The coarsest precision in which all times are exact.
     precision: Precision,
 }
 
@@ -87,7 +87,7 @@ enum End {
 }
 
 impl Index {
-    /// The index of these elements.
+    /// Returns the index of these elements.
     pub fn new(values: IndexValues) -> Self {
         let mut index =
             Self { values, order: Order::None, is_unique: true, precision: Precision::Nanosecond };
@@ -101,7 +101,7 @@ impl Index {
         &self.values
     }
 
-    /// How many elements there are.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         match &self.values {
             IndexValues::Integers(values) => values.len(),
@@ -115,16 +115,16 @@ impl Index {
         }
     }
 
-    /// Whether there is no element.
+    /// Whether the index is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The positions of a label. A text is an interval where it is coarser than the times of the index, and an instant where
-    /// it is not.
+    /// Returns the positions of a label. In an index of times, a text that is coarser than the times is an interval,
+    /// and otherwise an instant.
     ///
     /// # Errors
-    /// Of kind [`NotFound`](XarrayErrorKind::NotFound) when no element has the label, which names its neighbours; of kind
+    /// [`NotFound`](XarrayErrorKind::NotFound) if no element has the label; the message names the neighbours.
     /// [`Invalid`](XarrayErrorKind::Invalid) for a label of another type.
     pub fn find(&self, label: &Label) -> XarrayResult<Found> {
         if let (IndexValues::Times(times), Label::Text(text)) = (&self.values, label) {
@@ -142,10 +142,11 @@ impl Index {
         }
     }
 
-    /// The position of each label of a list, in its order. A text is the first instant of its interval.
+    /// Returns the position of each label of a list, in the order of the list. A text is the first instant of its
+    /// interval.
     ///
     /// # Errors
-    /// As of [`find`](Self::find), and when a label occurs more than once.
+    /// As [`find`](Self::find), and `Invalid` if a label occurs more than once.
     pub fn find_all<'a>(&self, labels: impl IntoIterator<Item = &'a Label>) -> XarrayResult<Vec<usize>> {
         let one = |label: &Label| {
             let key = self.key_of(label, End::Lower)?;
@@ -158,11 +159,11 @@ impl Index {
         labels.into_iter().map(one).collect()
     }
 
-    /// The positions of the labels from `start` to `end`, both included, in the order of the index: against it there are none.
-    /// The ends need not be labels of the index.
+    /// Returns the positions of the labels from `start` to `end`, both included, in the order of the index. The range
+    /// is empty if the ends are in the opposite order. The ends need not be labels of the index.
     ///
     /// # Errors
-    /// When the index has no order, and for a label of another type.
+    /// `Invalid` if the index is not sorted, and for a label of another type.
     pub fn slice(&self, start: Option<&Label>, end: Option<&Label>) -> XarrayResult<Range<usize>> {
         if (start, end) == (None, None) {
             return Ok(0..self.len());
@@ -179,10 +180,11 @@ impl Index {
         Ok(from..to.max(from))
     }
 
-    /// The positions of the labels between two labels, both included, whatever their order and that of the index.
+    /// Returns the positions of the labels between two labels, both included, for any order of the two and of the
+    /// index.
     ///
     /// # Errors
-    /// When the index has no order, and for a label of another type.
+    /// `Invalid` if the index is not sorted, and for a label of another type.
     pub fn between(&self, one: &Label, other: &Label) -> XarrayResult<Range<usize>> {
         let is_larger = self.bound(one, End::Lower)?.compare(self.bound(other, End::Lower)?);
         let (small, large) = if is_larger == Some(Ordering::Greater) { (other, one) } else { (one, other) };
@@ -192,12 +194,13 @@ impl Index {
         }
     }
 
-    /// The position of the element that `method` takes for a label. A text is the first instant of its interval.
+    /// Returns the position of the element that `method` selects for a label. A text is the first instant of its
+    /// interval. `tolerance` is the largest distance of numbers, or of times in nanoseconds.
     ///
     /// # Errors
-    /// Of kind [`NotFound`](XarrayErrorKind::NotFound) when there is no such element, or it is further away than `tolerance`:
-    /// a distance of numbers, or of times in nanoseconds. When the index has no order or a label twice, and for a label of
-    /// another type, among them texts of which none is the nearest.
+    /// [`NotFound`](XarrayErrorKind::NotFound) if there is no such element within `tolerance`.
+    /// [`Invalid`](XarrayErrorKind::Invalid) if the index is not sorted or has a label twice, and for a label of
+    /// another type, also for `Nearest` with texts, which have no distance.
     pub fn find_near(&self, label: &Label, method: Method, tolerance: Option<f64>) -> XarrayResult<usize> {
         self.check_order()?;
         if !self.is_unique {
@@ -234,7 +237,7 @@ impl Index {
         }
     }
 
-    /// A label as a key. An interval of time is its first or its last instant.
+    /// Returns a label as a key. An interval of time becomes its first or last instant.
     #[expect(clippy::cast_possible_truncation, reason = "labels are rounded to the type of the elements")]
     fn key_of<'a>(&self, label: &'a Label, end: End) -> XarrayResult<Key<'a>> {
         let key = match (&self.values, label) {
@@ -265,15 +268,15 @@ impl Index {
         Ok(key)
     }
 
-    /// A label that is compared with others: not NaN.
+    /// Returns the key of an end of a range, which must not be NaN.
     fn bound<'a>(&self, label: &'a Label, end: End) -> XarrayResult<Key<'a>> {
         match self.key_of(label, end)? {
-            Key::Float(float) if float.is_nan() => Err(XarrayError::invalid("NaN lies nowhere in an order")),
+            Key::Float(float) if float.is_nan() => Err(XarrayError::invalid("NaN cannot end a range")),
             key => Ok(key),
         }
     }
 
-    /// All elements from one key to another one; an error when there is none.
+    /// Returns all elements from one key to another, or an error if there are no such elements.
     fn all_between(&self, first: Key<'_>, last: Key<'_>, label: &Label) -> XarrayResult<Found> {
         if self.order == Order::None || first.compare(last).is_none() {
             let is_inside = |key: Key<'_>| {
@@ -293,14 +296,15 @@ impl Index {
         if from < to { Ok(Found::Range(from..to)) } else { Err(self.not_found(label, first)) }
     }
 
-    /// The last position whose key is not after `key`, and the first whose key is not before it, in an index with an order.
+    /// Returns the last position whose key is not after `key`, and the first whose key is not before it, in a sorted
+    /// index.
     fn neighbours(&self, key: Key<'_>) -> (Option<usize>, Option<usize>) {
         let from = self.bisect(|element| self.is_before(element, key));
         let to = self.bisect(|element| !self.is_before(key, element));
         (to.checked_sub(1), (from < self.len()).then_some(from))
     }
 
-    /// The position of two neighbours that is nearer to a key; of two that are equally near, that of the larger label.
+    /// Returns the neighbour that is nearer to a key. If both are equally near, the neighbour with the larger label.
     fn nearer(&self, before: usize, after: usize, key: Key<'_>, label: &Label) -> XarrayResult<usize> {
         let far = |at: usize| self.key(at).distance(key).ok_or_else(|| self.another_type(label));
         let (first, second) = (far(before)?, far(after)?);
@@ -311,13 +315,13 @@ impl Index {
         Ok(if takes_first { before } else { after })
     }
 
-    /// Whether one key comes before another one in the order of the index.
+    /// Whether one key comes before another in the order of the index.
     fn is_before(&self, one: Key<'_>, other: Key<'_>) -> bool {
         let before = if self.order == Order::Descending { Ordering::Greater } else { Ordering::Less };
         one.compare(other) == Some(before)
     }
 
-    /// The first position whose element has not the property that all elements before it have.
+    /// Returns the first position where `has` is false. `has` must be true for all elements before it.
     fn bisect(&self, has: impl Fn(Key<'_>) -> bool) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -331,7 +335,7 @@ impl Index {
         low
     }
 
-    /// The order of the elements, and whether no two neighbours are equal.
+    /// Returns the order of the elements, and whether all neighbours differ.
     fn find_order(&self) -> (Order, bool) {
         let steps = (1..self.len()).map(|at| self.key(at - 1).compare(self.key(at)));
         let (mut order, mut is_unique) = (None, true);
@@ -342,7 +346,7 @@ impl Index {
                 _ => return (Order::None, is_unique),
             }
         }
-        // A single NaN or missing time is no order either.
+        // An index of one NaN or missing time is not sorted either.
         let is_comparable = self.is_empty() || self.key(0).compare(self.key(0)).is_some();
         match order {
             _ if !is_comparable => (Order::None, is_unique),
@@ -351,7 +355,7 @@ impl Index {
         }
     }
 
-    /// The coarsest precision of days and less that says all times.
+    /// Returns the coarsest precision, days or finer, in which all times are exact.
     fn find_precision(&self) -> Precision {
         let IndexValues::Times(times) = &self.values else { return Precision::Nanosecond };
         let there = (0..times.len()).filter_map(|position| times.nanoseconds(position));
@@ -376,10 +380,10 @@ impl Index {
             IndexValues::Times(_) => "times",
             IndexValues::Spans(_) => "spans of time",
         };
-        XarrayError::invalid(format!("{label} is no label of this kind in an index of {elements}"))
+        XarrayError::invalid(format!("the label {label} has the wrong type for an index of {elements}"))
     }
 
-    /// Names the neighbours of what was not found.
+    /// Returns the error for a missing label, which names its neighbours.
     fn not_found(&self, label: &Label, key: Key<'_>) -> XarrayError {
         let neighbours = if self.order == Order::None { (None, None) } else { self.neighbours(key) };
         let hint = match neighbours {
@@ -392,7 +396,7 @@ impl Index {
         XarrayError::new(XarrayErrorKind::NotFound, format!("the index has no label {label}{hint}"))
     }
 
-    /// An element as a person reads it.
+    /// Returns an element as text for a message.
     fn shown(&self, position: usize) -> String {
         match &self.values {
             IndexValues::Times(times) => {
@@ -410,7 +414,7 @@ impl Index {
     }
 }
 
-/// Whether a time of one calendar can be looked for in another one.
+/// Whether a time of one calendar can be looked up in an index of another calendar.
 fn agree(one: Calendar, other: Calendar) -> bool {
     one == other || one.is_civil() && other.is_civil()
 }

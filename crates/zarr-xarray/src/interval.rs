@@ -1,4 +1,4 @@
-//! A text as an interval of time: `2000-02` is all of February. It ends with the last nanosecond before the next one begins.
+//! Texts as intervals of time: `2000-02` is all of February, up to its last nanosecond.
 
 use crate::calendar::{Calendar, Date};
 use crate::date_time::DateTime;
@@ -6,7 +6,7 @@ use crate::error::{XarrayError, XarrayResult};
 use crate::iso::Parts;
 use crate::units::{TimeUnit, Unit};
 
-/// How exactly a text says a time.
+/// The precision of a time in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Precision {
     /// `2000`
@@ -39,17 +39,17 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Reads a text: `[±]YYYY[-MM[-DD[T hh[:mm[:ss[.f]]]]]]`, or `YYYYMMDD` for the date. Months to seconds may have one
-    /// digit, and a blank may stand for the `T`.
+    /// Reads a text: `[±]YYYY[-MM[-DD[T hh[:mm[:ss[.f]]]]]]`, or `YYYYMMDD` for the date. Months to seconds may have
+    /// one digit, and a blank may replace the `T`.
     ///
     /// # Errors
-    /// For another form, an offset from UTC, and a time that the calendar does not have.
+    /// `Invalid` for another form, an offset from UTC, and a time that the calendar does not have.
     pub fn parse(text: &str, calendar: Calendar) -> XarrayResult<Self> {
-        let wrong = |why: &str| XarrayError::invalid(format!("{text:?} is no time: {why}"));
+        let wrong = |why: &str| XarrayError::invalid(format!("{text:?} is not a time: {why}"));
         let parts = Parts::of(text.trim()).filter(|parts| parts.year_digits >= 4);
         let parts = parts.ok_or_else(|| wrong("it must be of the form YYYY-MM-DD hh:mm:ss"))?;
         if !parts.rest.is_empty() {
-            return Err(wrong(&format!("{:?} does not belong to it", parts.rest)));
+            return Err(wrong(&format!("unexpected text {:?} after the time", parts.rest)));
         }
         let lacks = || wrong(&format!("the calendar {} does not have it", calendar.name()));
         let (first, precision) = (parts.first(), precision(&parts));
@@ -61,7 +61,7 @@ impl Interval {
         Ok(Self { precision, calendar, first: start, last: next - 1 })
     }
 
-    /// How exactly the text says the time.
+    /// The precision of the text.
     pub fn precision(&self) -> Precision {
         self.precision
     }
@@ -83,7 +83,7 @@ impl Interval {
 }
 
 impl Precision {
-    /// The length of the interval in nanoseconds; `None` where it differs from one to the next.
+    /// Returns the length of the interval in nanoseconds, or `None` for months and years, whose lengths differ.
     fn length(self) -> Option<i64> {
         Some(match self {
             Self::Year | Self::Month => return None,
@@ -97,8 +97,7 @@ impl Precision {
         })
     }
 
-    /// How exactly times are said that all lie a whole number of `nanoseconds` after the beginning of a day: the longest that
-    /// is no longer than that.
+    /// Returns the coarsest precision, days or finer, whose length divides `nanoseconds`.
     pub(crate) fn of_step(nanoseconds: i128) -> Self {
         const FROM_DAYS: [Precision; 7] = [
             Precision::Day,
@@ -129,7 +128,7 @@ fn precision(parts: &Parts<'_>) -> Precision {
     }
 }
 
-/// The first day of the next month or year.
+/// Returns the first day of the next month or year.
 fn following(date: Date, precision: Precision, calendar: Calendar) -> DateTime {
     let (year, month) = match precision {
         Precision::Month if date.month < 12 => (date.year, date.month + 1),

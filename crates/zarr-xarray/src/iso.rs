@@ -1,27 +1,27 @@
-//! The digits of a date and a time of day, as they stand in units of time and in labels. No calendar has seen them yet.
+//! Parses the digits of a date and a time of day in time units and labels. No calendar has checked them yet.
 
 use crate::calendar::Date;
 use crate::date_time::DateTime;
 
-/// What a text begins with: `[+-]y[-m[-d[{T| }H[:M[:S[.f]]]]]]`, or `yyyymmdd` for the date.
+/// A date and time at the beginning of a text: `[+-]y[-m[-d[{T| }H[:M[:S[.f]]]]]]`, or `yyyymmdd` for the date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Parts<'a> {
     pub(crate) year: i64,
-    /// Digits of the year as it is written.
+    /// The number of digits of the year in the text.
     pub(crate) year_digits: usize,
     pub(crate) month: Option<u8>,
     pub(crate) day: Option<u8>,
     pub(crate) hour: Option<u8>,
     pub(crate) minute: Option<u8>,
     pub(crate) second: Option<u8>,
-    /// The fraction of the second in nanoseconds, and how many digits it has.
+    /// The fraction of the second in nanoseconds, and its number of digits.
     pub(crate) fraction: Option<(u32, usize)>,
-    /// What follows.
+    /// The text after the time.
     pub(crate) rest: &'a str,
 }
 
 impl<'a> Parts<'a> {
-    /// `None` when the text does not begin with a date, or has more digits in a place than belong there.
+    /// Returns `None` if the text does not begin with a date, or a part has too many digits.
     pub(crate) fn of(text: &'a str) -> Option<Self> {
         let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
         let (digits, rest) = digits(unsigned);
@@ -80,7 +80,8 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// A number of one or two digits behind `separator`, if that is what follows. `None` when there are more digits, or none.
+    /// Reads `separator` and a number of one or two digits, if `separator` comes next. Returns `None` for another
+    /// number of digits.
     fn part(&mut self, separator: char) -> Option<Option<u8>> {
         let Some(rest) = self.rest.strip_prefix(separator) else { return Some(None) };
         let (number, rest) = digits(rest);
@@ -88,7 +89,7 @@ impl<'a> Parts<'a> {
         two(number).map(Some)
     }
 
-    /// The first instant of the time that is written. It may be one that a calendar lacks.
+    /// Returns the first instant of the written time. A calendar may not have this time.
     pub(crate) fn first(&self) -> DateTime {
         let date = Date { year: self.year, month: self.month.unwrap_or(1), day: self.day.unwrap_or(1) };
         DateTime {
@@ -101,17 +102,17 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The digits at the beginning, and what follows.
+/// Splits a text into its leading digits and the rest.
 pub(crate) fn digits(text: &str) -> (&str, &str) {
     text.split_at(text.bytes().take_while(u8::is_ascii_digit).count())
 }
 
-/// A number of one or two digits.
+/// Reads a number of one or two digits.
 pub(crate) fn two(digits: &str) -> Option<u8> {
     (digits.len() <= 2).then(|| digits.parse().ok())?
 }
 
-/// A fraction of a second in nanoseconds. Digits beyond the ninth must be zeros.
+/// Returns a fraction of a second in nanoseconds. Digits after the ninth must be zeros.
 fn nanoseconds(fraction: &str) -> Option<u32> {
     let (kept, beyond) = fraction.split_at(fraction.len().min(9));
     if kept.is_empty() || beyond.bytes().any(|digit| digit != b'0') {

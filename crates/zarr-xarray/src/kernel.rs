@@ -1,7 +1,7 @@
-//! Stored elements to decoded ones and back: masking, scaling, times, booleans.
+//! Kernels: stored elements to decoded elements and back, with masking, scaling, times and booleans.
 //!
-//! A kernel works on elements that lie side by side in the byte order of the machine, from one slice of bytes to another one,
-//! and takes no memory. What does not depend on an element is decided outside of the loop.
+//! A kernel reads contiguous elements in the byte order of the machine from one slice of bytes and writes them to
+//! another. It does not allocate. Decisions that do not depend on an element are made outside of the loop.
 
 #[macro_use]
 mod element;

@@ -1,11 +1,11 @@
-//! What is looked for in an index.
+//! Labels: values to find in an index.
 
 use std::fmt;
 
 use crate::calendar::Calendar;
 use crate::date_time::DateTime;
 
-/// A value that an element of an index is to have.
+/// A value to find in an index.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Label {
@@ -19,7 +19,7 @@ pub enum Label {
     Text(String),
     /// An instant.
     Time(DateTime, Calendar),
-    /// A span of so many nanoseconds.
+    /// A span in nanoseconds.
     Span(i64),
 }
 

@@ -1,4 +1,4 @@
-//! The number types of elements, and numbers that are not yet elements of one.
+//! The number types of elements, and numbers before conversion to a type.
 
 use zarr_meta::DataType;
 
@@ -43,12 +43,12 @@ const TYPES: [(NumberType, DataType); 13] = [
     (Complex128, DataType::Complex128),
 ];
 
-/// Signed integers and the unsigned ones of the same size.
+/// The signed integers, and the unsigned integers of the same size.
 const TWINS: [(NumberType, NumberType); 4] =
     [(Int8, UInt8), (Int16, UInt16), (Int32, UInt32), (Int64, UInt64)];
 
 impl NumberType {
-    /// The type of the elements of `data_type`, when these are numbers.
+    /// Returns the type of the elements of `data_type`, or `None` if they are not numbers.
     pub fn of(data_type: &DataType) -> Option<Self> {
         TYPES.into_iter().find(|(_, of)| of == data_type).map(|(number, _)| number)
     }
@@ -72,7 +72,7 @@ impl NumberType {
         }
     }
 
-    /// Bytes of an element.
+    /// The size of an element in bytes.
     pub const fn size(self) -> usize {
         match self {
             Int8 | UInt8 => 1,
@@ -93,7 +93,7 @@ impl NumberType {
         matches!(self, Float16 | Float32 | Float64)
     }
 
-    /// The integers of the same size with the other sign; `None` for floats.
+    /// Returns the integer type of the same size with the other signedness, or `None` for floats.
     pub fn twin(self) -> Option<Self> {
         let other = |(signed, unsigned)| match self {
             of if of == signed => Some(unsigned),
@@ -103,13 +103,13 @@ impl NumberType {
         TWINS.into_iter().find_map(other)
     }
 
-    /// Whether elements are integers without a sign.
+    /// Whether elements are unsigned integers.
     pub const fn is_unsigned(self) -> bool {
         matches!(self, UInt8 | UInt16 | UInt32 | UInt64)
     }
 
-    /// The type in which an element can be missing: a float that holds all integers of 16 bits, float64 for larger ones, and
-    /// floats and complex numbers as they are.
+    /// Returns the type in which NaN can mark a missing element: float32 for integers up to 16 bits, float64 for larger
+    /// integers, and floats and complex numbers unchanged.
     pub const fn with_missing(self) -> Self {
         match self {
             Int8 | UInt8 | Int16 | UInt16 => Float32,
@@ -133,7 +133,7 @@ impl NumberType {
         })
     }
 
-    /// The element in memory, in the byte order of the machine; `None` for a slice of another size.
+    /// Reads an element in the byte order of the machine. Returns `None` for a slice of another size.
     pub(crate) fn load(self, bytes: &[u8]) -> Option<Scalar> {
         macro_rules! read {
             ($t:ty) => {
@@ -160,7 +160,7 @@ impl NumberType {
         })
     }
 
-    /// The element of the other sign with the same bits, for a number that only the [twin](Self::twin) has.
+    /// Returns the element with the same bits, for a number that only the [twin](Self::twin) type has.
     pub(crate) fn wrapped(self, scalar: Scalar) -> Option<Scalar> {
         let (integer, (least, most)) = (scalar.to_integer()?, self.range()?);
         let span = most - least + 1;
@@ -170,7 +170,8 @@ impl NumberType {
             .map(Scalar::Integer)
     }
 
-    /// The element that a number equals, or for floats the nearest one. `None` for a number that integers do not have.
+    /// Returns the element that equals a number, or for floats the nearest element. Returns `None` if an integer type
+    /// does not have the number.
     pub(crate) fn element(self, scalar: Scalar) -> Option<Scalar> {
         match self {
             Float16 => Some(Scalar::Float(half::f16::from_f64(scalar.to_f64()?).to_f64())),
@@ -192,7 +193,7 @@ impl NumberType {
     }
 }
 
-/// A number as an attribute says it.
+/// A number as an attribute spells it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Scalar {
     /// Spelled as an integer.
@@ -222,7 +223,7 @@ impl Scalar {
         }
     }
 
-    /// The nearest float of a real number.
+    /// Returns the nearest float of a real number.
     pub(crate) fn to_f64(self) -> Option<f64> {
         match self {
             Self::Integer(integer) => Some(integer as f64),
@@ -238,7 +239,7 @@ impl Scalar {
         }
     }
 
-    /// The integer that the number equals.
+    /// Returns the integer that the number equals.
     #[expect(clippy::cast_possible_truncation, reason = "the float is a whole number within the range")]
     pub(crate) fn to_integer(self) -> Option<i128> {
         match self {
@@ -250,7 +251,7 @@ impl Scalar {
 }
 
 /// The nearest float32, as a float64.
-#[expect(clippy::cast_possible_truncation, reason = "the number is to be rounded")]
+#[expect(clippy::cast_possible_truncation, reason = "the number is rounded on purpose")]
 fn narrow(float: f64) -> f64 {
     f64::from(float as f32)
 }

@@ -1,4 +1,4 @@
-//! A group as a dataset: which of its arrays are what, and how each is decoded. Nothing is read but documents.
+//! Plans a group as a dataset: the role of each array, and how it is decoded. Only documents are read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ const FILL_VALUE: &str = "_FillValue";
 pub struct DatasetPlan {
     /// The length of each dimension.
     pub dimensions: BTreeMap<String, u64>,
-    /// Each variable, or why it cannot be decoded.
+    /// Each variable, or the error that makes it undecodable.
     pub variables: BTreeMap<String, XarrayResult<VariablePlan>>,
     /// The names of the variables that are coordinates.
     pub coordinates: BTreeSet<String>,
@@ -32,16 +32,16 @@ pub struct DatasetPlan {
     pub indexes: BTreeSet<String>,
     /// The attributes of the group that the user sees.
     pub attributes: Object,
-    /// What is odd about the dataset, with the variable it is about.
+    /// The findings, each with the name of its variable.
     pub findings: Vec<(String, Finding)>,
 }
 
 impl DatasetPlan {
-    /// Plans the dataset of a group with these attributes and arrays. A variable whose attributes make it unreadable is
-    /// broken, and hides no other.
+    /// Plans the dataset of a group with these attributes and arrays. A variable with unusable attributes is an error
+    /// in `variables` and does not affect other variables.
     ///
     /// # Errors
-    /// When a dimension has two lengths, and when a scalar has the name of a dimension.
+    /// `Invalid` if a dimension has two lengths, or if a scalar has the name of a dimension.
     pub fn new<'a>(
         attributes: Object,
         arrays: impl IntoIterator<Item = (&'a str, &'a ArrayMeta)>,
@@ -81,7 +81,7 @@ impl DatasetPlan {
         self.variables.insert(array.name.to_owned(), planned);
     }
 
-    /// Finds the lengths of dimensions, of which broken variables say nothing.
+    /// Finds the lengths of dimensions. Broken variables are ignored.
     fn measure(&mut self) -> XarrayResult<()> {
         let of = |variable: &VariablePlan| Dimensions {
             names: variable.dimensions.clone(),
@@ -94,7 +94,7 @@ impl DatasetPlan {
         let scalar =
             known.iter().find(|(name, own)| own.names.is_empty() && self.dimensions.contains_key(*name));
         scalar.map_or(Ok(()), |(name, _)| {
-            Err(XarrayError::invalid("it is a scalar with the name of a dimension").with_variable(name))
+            Err(XarrayError::invalid("a scalar must not have the name of a dimension").with_variable(name))
         })
     }
 
@@ -185,7 +185,7 @@ impl<'a> Array<'a> {
         }
     }
 
-    /// The missing value of the array; the attribute says it afterwards.
+    /// Returns the missing value of the array, and sets the attribute to it.
     fn fill(
         &self,
         attributes: &mut Object,
@@ -194,7 +194,7 @@ impl<'a> Array<'a> {
     ) -> XarrayResult<Option<Missing>> {
         if self.own_fill(attributes, which) {
             if self.meta.format() == Format::V3 {
-                let message = format!("the fill value {} is missing", self.meta.document().fill_value());
+                let message = format!("the missing value is {}", self.meta.document().fill_value());
                 findings.push(Finding::new(Code::FillAsMask, message));
             }
             return Ok(self.stored_fill());
@@ -202,13 +202,13 @@ impl<'a> Array<'a> {
         let Some(value) = attributes.get(FILL_VALUE) else { return Ok(None) };
         let mut found = Vec::new();
         let fill = read_fill_value(self.kind, &value, &mut found);
-        // Before format 3 a JSON number is what everybody writes.
+        // Before format 3 all writers write a JSON number.
         found.retain(|finding| self.meta.format() == Format::V3 || finding.code != Code::FillValueForm);
         findings.append(&mut found);
         fill
     }
 
-    /// Whether the fill value of the array is its missing value. If so it takes the place of the attribute.
+    /// Returns whether the fill value of the array is its missing value. If so, it replaces the attribute.
     fn own_fill(&self, attributes: &mut Object, which: FillIsMissing) -> bool {
         let counts = match which {
             FillIsMissing::AsFormat => self.meta.format() != Format::V3,
@@ -222,7 +222,7 @@ impl<'a> Array<'a> {
         counts
     }
 
-    /// The fill value of the array as an element; `None` for one that is none of the type.
+    /// Returns the fill value of the array as an element, or `None` if it is not a value of the data type.
     fn stored_fill(&self) -> Option<Missing> {
         let value = self.meta.document().fill_value();
         let read = |data_type: &DataType| fill::read(data_type, value, &mut Ignore).ok();
@@ -236,8 +236,8 @@ impl<'a> Array<'a> {
     }
 }
 
-/// The dimensions along which single bytes are not joined: those with the name of a variable, and those along which anything
-/// lies but bytes that have them last.
+/// Returns the dimensions along which single bytes are not joined: dimensions that have the name of a variable,
+/// dimensions of arrays that do not hold bytes, and all but the last dimension of arrays of bytes.
 fn unjoined<'a>(arrays: &'a [Array<'_>]) -> BTreeSet<&'a str> {
     let mut unjoined: BTreeSet<&str> = arrays.iter().map(|array| array.name).collect();
     for array in arrays {
@@ -249,7 +249,7 @@ fn unjoined<'a>(arrays: &'a [Array<'_>]) -> BTreeSet<&'a str> {
     unjoined
 }
 
-/// Gives the units and the calendar of a time axis to its bounds, unless these have their own.
+/// Copies the units and the calendar of a time axis to its bounds, unless the bounds have their own.
 ///
 /// Specification: CF 1.12, section 7.1.
 fn inherit_units(arrays: &mut [Array<'_>]) {

@@ -4,8 +4,8 @@
 
 use std::collections::BTreeSet;
 
-/// The attributes whose variables become coordinates when all of these are asked for. `ancillary_variables` and
-/// `cell_methods` are not among them, as in xarray.
+/// The attributes whose variables become coordinates with [`CoordinateNames::All`](crate::CoordinateNames::All). As in
+/// xarray, `ancillary_variables` and `cell_methods` are not among them.
 pub const RELATED: [&str; 10] = [
     "bounds",
     "grid_mapping",
@@ -19,20 +19,20 @@ pub const RELATED: [&str; 10] = [
     "formula_terms",
 ];
 
-/// The names that an attribute has.
+/// The names in an attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RelatedNames {
     /// The names, each once.
     pub names: Vec<String>,
-    /// Whether there are more names than the form of the attribute allows.
+    /// Whether the number of names does not fit the form of the attribute.
     pub is_malformed: bool,
 }
 
-/// The variables that an attribute of [`RELATED`] names. `None` when it has no such form: several words, the first of which is
-/// no key.
+/// Returns the variables that an attribute of [`RELATED`] names. Returns `None` for an attribute with keys that begins
+/// with another word.
 ///
-/// `grid_mapping` is one name, or `name: coordinate …` repeated, of which the keys are names. `cell_measures` and
-/// `formula_terms` are `key: name` repeated. All others are names.
+/// `grid_mapping` is one name, or `name: coordinate …` repeated, where the keys are the names. `cell_measures` and
+/// `formula_terms` are `key: name` repeated. All other attributes are lists of names.
 pub fn related_names(attribute: &str, text: &str) -> Option<RelatedNames> {
     let text = text.replace(" :", ":");
     let words: Vec<&str> = text.split_whitespace().collect();

@@ -1,7 +1,7 @@
 //! Bytes to texts: character sets, and characters along the last dimension of an array.
 //!
-//! An array of single bytes whose last dimension is the place in a text is an array of byte strings as it lies in memory: the
-//! bytes of each text follow each other. Joining takes no copy.
+//! If the last dimension of an array of single bytes is the position in a text, the bytes of each text are contiguous
+//! in memory. So joining them to byte strings needs no copy.
 
 use crate::error::{XarrayError, XarrayResult};
 
@@ -17,7 +17,8 @@ pub enum Charset {
 }
 
 impl Charset {
-    /// The character set of a name, in any case and with `_` for `-`. `None` for names that are not known.
+    /// Returns the character set of a name, in upper or lower case and with `_` or `-`. Returns `None` for unknown
+    /// names.
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match &*name.to_ascii_lowercase().replace('_', "-") {
             "ascii" | "us-ascii" => Self::Ascii,
@@ -27,10 +28,10 @@ impl Charset {
         })
     }
 
-    /// The text of an element; zeros at its end are padding.
+    /// Returns the text of an element, without the zeros that pad it at the end.
     ///
     /// # Errors
-    /// When the bytes are no text in the character set.
+    /// `Invalid` if the bytes are not valid in the character set.
     pub fn decode(self, element: &[u8]) -> XarrayResult<String> {
         let bytes = unpadded(element);
         let wrong = |at: usize| XarrayError::invalid(format!("byte {at} of a text is not {}", self.name()));
@@ -44,10 +45,10 @@ impl Charset {
         String::from_utf8(bytes.to_vec()).map_err(|error| wrong(error.utf8_error().valid_up_to()))
     }
 
-    /// The bytes of a text.
+    /// Returns the bytes of a text.
     ///
     /// # Errors
-    /// When the character set lacks one of its characters.
+    /// `OutOfRange` if the character set lacks one of the characters.
     pub fn encode(self, text: &str) -> XarrayResult<Vec<u8>> {
         let byte = |c: char| {
             let byte = u8::try_from(c).ok().filter(|byte| self == Self::Latin1 || byte.is_ascii());
@@ -69,7 +70,7 @@ impl Charset {
     }
 }
 
-/// An element without the zeros at its end.
+/// Returns an element without the zeros at its end.
 pub fn unpadded(element: &[u8]) -> &[u8] {
     let length = element.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     &element[..length]
@@ -97,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_character_sets() {
+    fn names_of_character_sets_are_read() {
         assert_eq!(Charset::from_name("UTF_8"), Some(Charset::Utf8));
         assert_eq!(Charset::from_name("ISO-8859-1"), Some(Charset::Latin1));
         assert_eq!(Charset::from_name("utf-16"), None);

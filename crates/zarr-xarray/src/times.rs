@@ -1,6 +1,6 @@
 //! Times and spans as counts of seconds, milliseconds, microseconds or nanoseconds.
 //!
-//! [`decode`] makes them of the numbers that are stored, [`encode`] is the way back.
+//! [`decode`] makes them from stored numbers, [`encode`] converts them back.
 
 pub(crate) mod decode;
 pub(crate) mod encode;
@@ -22,7 +22,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// Times that are counts of `unit` since 1970-01-01 of the calendar. [`NOT_A_TIME`] is a missing one.
+    /// Returns times that are counts of `unit` since 1970-01-01 of the calendar. [`NOT_A_TIME`] is a missing time.
     pub fn new(calendar: Calendar, unit: TimeUnit, values: Vec<i64>) -> Self {
         Self { calendar, unit, values }
     }
@@ -32,7 +32,7 @@ impl Times {
         self.calendar
     }
 
-    /// What is counted.
+    /// The unit of the counts.
     pub fn unit(&self) -> TimeUnit {
         self.unit
     }
@@ -43,34 +43,34 @@ impl Times {
         &self.values
     }
 
-    /// How many times there are.
+    /// The number of times.
     pub fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no times.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// The date and time of day at a position. `None` for a missing time, beyond the end, and for a time beyond the dates
-    /// that the calendar knows.
+    /// Returns the date and time of day at a position. Returns `None` for a missing time, beyond the end, and for a
+    /// time out of the range of the calendar.
     pub fn get(&self, position: usize) -> Option<DateTime> {
         date_time(self.calendar, self.unit, *self.values.get(position)?)
     }
 
-    /// All times in order; `None` for those that are missing.
+    /// Returns all times in order, with `None` for missing times.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<DateTime>> {
         self.values.iter().map(|count| date_time(self.calendar, self.unit, *count))
     }
 
-    /// The same times counted in another unit. `None` where one is out of range there, or not a whole count.
+    /// Returns the same times in another unit, or `None` if a count is out of range or not whole.
     pub fn in_unit(&self, unit: TimeUnit) -> Option<Self> {
         let values = convert(&self.values, self.unit, unit)?;
         Some(Self { values, unit, ..*self })
     }
 
-    /// A time in nanoseconds since 1970 of the calendar.
+    /// Returns a time in nanoseconds since 1970 of the calendar.
     pub(crate) fn nanoseconds(&self, position: usize) -> Option<i128> {
         nanoseconds(self.unit, *self.values.get(position)?)
     }
@@ -84,12 +84,12 @@ pub struct Spans {
 }
 
 impl Spans {
-    /// Spans that are counts of `unit`. [`NOT_A_TIME`] is a missing one.
+    /// Returns spans that are counts of `unit`. [`NOT_A_TIME`] is a missing span.
     pub fn new(unit: TimeUnit, values: Vec<i64>) -> Self {
         Self { unit, values }
     }
 
-    /// What is counted.
+    /// The unit of the counts.
     pub fn unit(&self) -> TimeUnit {
         self.unit
     }
@@ -99,25 +99,26 @@ impl Spans {
         &self.values
     }
 
-    /// A span in nanoseconds.
+    /// Returns a span in nanoseconds.
     pub(crate) fn nanoseconds(&self, position: usize) -> Option<i128> {
         nanoseconds(self.unit, *self.values.get(position)?)
     }
 }
 
-/// The nanoseconds that a count stands for, if it is not a missing one.
+/// Returns the nanoseconds of a count, or `None` if it is missing.
 pub(crate) fn nanoseconds(unit: TimeUnit, count: i64) -> Option<i128> {
     (count != NOT_A_TIME).then(|| i128::from(count) * i128::from(unit.nanoseconds()))
 }
 
-/// The fields of a time, if it is not a missing one. Sixty-four bits suffice: this is the way of every element that is shown.
+/// Returns the fields of a time, or `None` if it is missing. It uses 64 bits because it runs for every element that is
+/// shown.
 fn date_time(calendar: Calendar, unit: TimeUnit, count: i64) -> Option<DateTime> {
     let counts = DAY / unit.nanoseconds();
     let of_day = count.rem_euclid(counts) * unit.nanoseconds();
     (count != NOT_A_TIME).then(|| DateTime::on_day(calendar, count.div_euclid(counts), of_day))?
 }
 
-/// Counts in another unit; missing ones stay missing.
+/// Converts counts to another unit. Missing values stay missing.
 fn convert(values: &[i64], from: TimeUnit, to: TimeUnit) -> Option<Vec<i64>> {
     let to = i128::from(to.nanoseconds());
     let one = |count: &i64| match nanoseconds(from, *count) {
@@ -128,7 +129,7 @@ fn convert(values: &[i64], from: TimeUnit, to: TimeUnit) -> Option<Vec<i64>> {
     values.iter().map(one).collect()
 }
 
-/// A count as an element; `None` when it is out of range, or would be taken for a missing one.
+/// Returns a count as an element, or `None` if it is out of range or equals [`NOT_A_TIME`].
 pub(crate) fn count_of(count: i128) -> Option<i64> {
     i64::try_from(count).ok().filter(|count| *count != NOT_A_TIME)
 }

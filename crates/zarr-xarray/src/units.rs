@@ -13,7 +13,7 @@ use crate::finding::{Code, Finding};
 
 use reference::Reference;
 
-/// What is counted: a length of time.
+/// A unit of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Unit {
@@ -33,9 +33,9 @@ pub enum Unit {
     Days,
     /// 7 days.
     Weeks,
-    /// 30 days, in the calendar `360_day` alone.
+    /// 30 days, only in the calendar `360_day`.
     Months,
-    /// 365 days, in the calendar `noleap` alone.
+    /// 365 days, only in the calendar `noleap`.
     CommonYears,
 }
 
@@ -67,7 +67,7 @@ impl Unit {
         }
     }
 
-    /// The name in the plural, as it is written.
+    /// The name in the plural, as this crate writes it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Nanoseconds => "nanoseconds",
@@ -83,7 +83,8 @@ impl Unit {
         }
     }
 
-    /// The unit that a text before `since` names, in any case. `m` is refused: CF reads it as metres.
+    /// Returns the unit that the text before `since` names, in upper or lower case. `m` is refused: CF reads it as
+    /// metres.
     fn parse(text: &str) -> Option<Self> {
         Some(match &*text.to_lowercase() {
             "nanosecond" | "nanoseconds" | "ns" => Self::Nanoseconds,
@@ -104,18 +105,18 @@ impl Unit {
         })
     }
 
-    /// The unit of spans that a text names: days to nanoseconds in the plural, as xarray writes them, and no other.
+    /// Returns the unit of spans that a text names: only days to nanoseconds in the plural, as xarray writes them.
     pub fn of_spans(text: &str) -> Option<Self> {
         Self::WRITTEN.into_iter().find(|unit| unit.name() == text)
     }
 
-    /// Whether xarray knows this spelling of the unit.
+    /// Whether xarray accepts this spelling of the unit.
     fn is_known_to_xarray(self, text: &str) -> bool {
         !matches!(&*text.to_lowercase(), "us" | "µs" | "μs" | "ns") && self != Self::Weeks
     }
 }
 
-/// The finest unit in which times and spans are kept.
+/// The unit in which decoded times and spans are counted. The variants give the range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TimeUnit {
     /// ±292 thousand million years.
@@ -152,12 +153,12 @@ impl TimeUnit {
         }
     }
 
-    /// The next shorter unit.
+    /// Returns the next shorter unit.
     pub(crate) fn finer(self) -> Option<Self> {
         Self::ALL.into_iter().find(|unit| *unit > self)
     }
 
-    /// The longest unit that divides a length.
+    /// Returns the longest unit that divides a length.
     pub(crate) fn dividing(nanoseconds: i128) -> Self {
         let divides = |unit: &Self| nanoseconds % i128::from(unit.nanoseconds()) == 0;
         Self::ALL.into_iter().find(divides).unwrap_or(Self::Nanoseconds)
@@ -171,27 +172,28 @@ pub struct TimeUnits {
     calendar: Calendar,
     /// The reference time in UTC.
     reference: DateTime,
-    /// The same in nanoseconds since 1970 of the calendar.
+    /// The reference time in nanoseconds since 1970 of the calendar.
     nanoseconds: i128,
 }
 
 impl TimeUnits {
-    /// Whether an attribute `units` is one of a time axis: it has the word `since`.
+    /// Whether an attribute `units` is that of a time axis: it contains the word `since`.
     pub fn are_meant_by(units: &str) -> bool {
         units.contains("since")
     }
 
-    /// Units that count `unit` since `reference`, a time in UTC. `None` for a time that the calendar does not have.
+    /// Returns units that count `unit` since `reference`, a time in UTC, or `None` if the calendar does not have that
+    /// time.
     pub fn new(unit: Unit, reference: DateTime, calendar: Calendar) -> Option<Self> {
         let nanoseconds = reference.to_nanoseconds(calendar)?;
         Some(Self { unit, calendar, reference, nanoseconds })
     }
 
-    /// Reads an attribute `units`. What is understood although CF spells it otherwise is added to `findings`.
+    /// Reads an attribute `units`. Adds spellings that differ from CF to `findings`.
     ///
     /// # Errors
-    /// When the text is not `UNIT since TIME`, when the calendar does not have that time, and for units without a fixed
-    /// length: `years`, and `months` in all calendars but `360_day`.
+    /// `Invalid` if the text is not `UNIT since TIME`, if the calendar does not have that time, and for units without a
+    /// fixed length: `years`, and `months` in all calendars but `360_day`.
     pub fn parse(text: &str, calendar: Calendar, findings: &mut Vec<Finding>) -> XarrayResult<Self> {
         let wrong = |why: String| XarrayError::invalid(format!("time units {text:?}: {why}"));
         let form = || wrong("they must be UNIT since TIME".to_owned());
@@ -201,10 +203,10 @@ impl TimeUnits {
         let time = since.filter(|rest| rest.starts_with(char::is_whitespace)).ok_or_else(form)?;
         let read = read_unit(unit, calendar).map_err(wrong)?;
         let reference = Reference::parse(time.trim())
-            .ok_or_else(|| wrong(format!("{:?} is no time of the form YYYY-MM-DD hh:mm:ss", time.trim())))?;
+            .ok_or_else(|| wrong(format!("{:?} does not have the form YYYY-MM-DD hh:mm:ss", time.trim())))?;
         let units = reference.in_utc(calendar).and_then(|reference| Self::new(read, reference, calendar));
         let units = units
-            .ok_or_else(|| wrong(format!("there is no such time in the calendar {}", calendar.name())))?;
+            .ok_or_else(|| wrong(format!("the calendar {} does not have this time", calendar.name())))?;
         if !read.is_known_to_xarray(unit) {
             let message = format!("the unit {unit:?} is read as {}", read.name());
             findings.push(Finding::new(Code::UnitsSpelling, message));
@@ -213,7 +215,7 @@ impl TimeUnits {
         Ok(units)
     }
 
-    /// What is counted.
+    /// The unit of the counts.
     pub fn unit(&self) -> Unit {
         self.unit
     }
@@ -223,28 +225,28 @@ impl TimeUnits {
         self.calendar
     }
 
-    /// The time from which is counted, in UTC.
+    /// The reference time, in UTC.
     pub fn reference(&self) -> DateTime {
         self.reference
     }
 
-    /// The reference in nanoseconds since 1970-01-01 of the calendar.
+    /// The reference time in nanoseconds since 1970-01-01 of the calendar.
     pub(crate) fn nanoseconds(&self) -> i128 {
         self.nanoseconds
     }
 
-    /// The same reference with another unit.
+    /// Returns the same reference with another unit.
     pub(crate) fn with_unit(self, unit: Unit) -> Self {
         Self { unit, ..self }
     }
 
-    /// The longest unit in which whole counts lose nothing.
+    /// Returns the longest unit in which whole counts are exact.
     pub(crate) fn resolution(&self) -> TimeUnit {
         TimeUnit::dividing(i128::from(self.unit.nanoseconds())).max(TimeUnit::dividing(self.nanoseconds))
     }
 }
 
-/// As xarray writes them: `days since 2000-01-01`, `days since 2000-01-01T12:00:00`.
+/// Writes units as xarray does: `days since 2000-01-01`, `days since 2000-01-01T12:00:00`.
 impl fmt::Display for TimeUnits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reference = self.reference;
@@ -256,17 +258,17 @@ impl fmt::Display for TimeUnits {
     }
 }
 
-/// The unit, or why it is none in this calendar.
+/// Reads a unit, or returns why this calendar does not have it.
 fn read_unit(text: &str, calendar: Calendar) -> Result<Unit, String> {
     let no_length = || {
         let name = calendar.name();
-        Err(format!("{text} have no fixed length in the calendar {name} (CF 4.4.1): use days"))
+        Err(format!("{text:?} has no fixed length in the calendar {name} (CF 4.4.1): use days"))
     };
     match Unit::parse(text) {
         Some(Unit::Months) if calendar != Calendar::Days360 => no_length(),
         Some(Unit::CommonYears) if calendar != Calendar::NoLeap => no_length(),
         Some(unit) => Ok(unit),
         None if ["year", "years"].contains(&&*text.to_ascii_lowercase()) => no_length(),
-        None => Err(format!("{text:?} is no unit of time")),
+        None => Err(format!("unknown unit of time {text:?}")),
     }
 }

@@ -1,12 +1,12 @@
-//! Whether writers of the pieces of one dimension share a chunk.
+//! Checks whether parallel writers of one dimension share a chunk.
 
-/// Whether several writers can write pieces of one dimension at once without sharing a chunk.
+/// Whether several writers can write pieces of one dimension at the same time without sharing a chunk.
 ///
-/// The array has `length` elements in chunks of `chunk`. The pieces have the lengths `pieces`, follow each other, and begin
-/// at `start`. With `whole_borders` the first and the last piece must not write a part of a chunk either, unless the array
-/// ends there: that is the rule of xarray for regions in mode `r+`.
+/// The dimension has `length` elements in chunks of `chunk`. The pieces have the lengths `pieces`, follow each other,
+/// and begin at `start`. With `whole_borders` the first and the last piece must consist of whole chunks too, except at
+/// the end of the array. This is xarray's rule for regions in mode `r+`.
 ///
-/// Writes of this crate to a part of a chunk are safe, whoever else writes. So this is advice on speed.
+/// Writing parts of the same chunk is safe, but slower.
 pub fn writers_are_apart(length: u64, chunk: u64, pieces: &[u64], start: u64, whole_borders: bool) -> bool {
     let Some(ends) = ends(pieces, start) else { return false };
     let is_border = |at: u64| chunk != 0 && at.is_multiple_of(chunk);
@@ -18,7 +18,7 @@ pub fn writers_are_apart(length: u64, chunk: u64, pieces: &[u64], start: u64, wh
     inner.iter().all(|end| is_border(*end)) && (!whole_borders || is_border(start) && is_whole(last))
 }
 
-/// Where each piece ends; `None` when one ends beyond the range.
+/// Returns the end of each piece, or `None` if an end overflows.
 fn ends(pieces: &[u64], start: u64) -> Option<Vec<u64>> {
     let end = |at: &mut u64, piece: &u64| {
         let end = at.checked_add(*piece);

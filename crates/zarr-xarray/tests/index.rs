@@ -1,4 +1,4 @@
-//! What the rows of xarray do not cover: `between`, messages, and descending times.
+//! Cases without rows of xarray: `between`, messages, and descending times.
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
@@ -45,7 +45,7 @@ fn intervals_of_time_on_axes_in_any_order() {
 }
 
 #[test]
-fn what_is_not_found_has_its_neighbours_named() {
+fn an_error_names_the_neighbours_of_a_missing_label() {
     for (index, label, words) in [
         (floats(&[10.0, 20.0]), Label::from(15.0), &["15", "10", "20"][..]),
         (floats(&[20.0, 10.0]), Label::from(25.0), &["25", "20"]),

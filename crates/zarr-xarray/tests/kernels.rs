@@ -1,4 +1,4 @@
-//! Kernels on slices: what they make of single elements, what they refuse, and that both ways agree.
+//! Kernels on slices: results for single elements, refused elements, and round trips.
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
@@ -8,7 +8,7 @@ use zarr_xarray::NumberType::{self, Float32, Float64, Int8, Int16, Int32, Int64,
 use zarr_xarray::kernel::{Packing, TimeCoding, decode_booleans, encode_booleans};
 use zarr_xarray::{Calendar, NOT_A_TIME, Scalar, TimeUnit, TimeUnits, Unit, XarrayErrorKind};
 
-/// Elements side by side in memory.
+/// Contiguous elements in memory.
 trait Memory: Copy + Debug + PartialEq {
     fn bytes(elements: &[Self]) -> Vec<u8>;
     fn of(bytes: &[u8]) -> Vec<Self>;
@@ -70,7 +70,7 @@ fn numbers_are_masked_and_scaled() {
 }
 
 #[test]
-fn any_number_of_missing_values() {
+fn any_number_of_missing_values_is_masked() {
     for missing in [&[][..], &[1], &[1, 3], &[1, 3, 4], &[1, 3, 4, 100_000]] {
         let found: Vec<f64> = decode(&packed(Int16, missing, None, None), &[0_i16, 1, 2, 3, 4]);
         let wanted = [0, 1, 2, 3, 4].map(|n| if missing.contains(&n) { f64::NAN } else { n as f64 });
@@ -99,7 +99,7 @@ fn small_integers_become_float32() {
 }
 
 #[test]
-fn float32_is_scaled_in_float32_where_it_stays() {
+fn float32_that_stays_float32_is_scaled_in_float32() {
     // Row `pack-float-nan-fill-stays-f4` of xarray.
     let packing = Packing { decoded: Float32, ..packed(Float32, &[], Some(0.1), Some(220.5)) };
     let found: Vec<f32> = decode(&packing, &[0.0_f32, 1.7]);
@@ -124,7 +124,7 @@ fn numbers_are_written_as_xarray_does() {
         encode(&packing, Float32, &[220.5_f32, 220.6, 231.49, f32::NAN]),
         Ok(vec![0_i16, 1, 110, -32767])
     );
-    // numpy 2.4 gives these: the arithmetic is that of float32 where there is a missing value.
+    // Answers of numpy 2.4: with a missing value the arithmetic is in float32.
     let coarse = packed(Int16, &[-9], Some(0.01), Some(10.1));
     let given = [25.455_f32, 14.425];
     assert_eq!(encode(&coarse, Float32, &given), Ok(vec![1536_i16, 432]));
@@ -141,7 +141,7 @@ fn numbers_are_written_as_xarray_does() {
 }
 
 #[test]
-fn what_would_not_come_back_is_refused() {
+fn numbers_that_would_not_round_trip_are_refused() {
     let plain = Packing::plain(Int16);
     for (packing, given, element) in [
         (plain.clone(), vec![1.0, f64::NAN], "element 1 is NaN"),
@@ -162,7 +162,7 @@ fn what_would_not_come_back_is_refused() {
 }
 
 #[test]
-fn the_ends_of_integers() {
+fn the_limits_of_integer_types_are_kept() {
     let found = encode::<f64, i64>(&Packing::plain(Int64), Float64, &[-9_223_372_036_854_775_808.0]);
     assert_eq!(found, Ok(vec![i64::MIN]));
     assert!(encode::<f64, i64>(&Packing::plain(Int64), Float64, &[9_223_372_036_854_775_808.0]).is_err());
@@ -184,7 +184,7 @@ fn slices_of_different_lengths_are_refused() {
 }
 
 #[test]
-fn booleans_are_numbers_but_zero() {
+fn all_numbers_but_zero_are_true() {
     let mut dst = vec![9; 3];
     decode_booleans(&packed(Int8, &[0], None, None), &i8::bytes(&[0, 1, -1]), &mut dst).unwrap();
     assert_eq!(dst, [1, 1, 1], "xarray makes a missing number NaN, and NaN is true");
@@ -234,7 +234,7 @@ fn packed_times_are_unpacked_first() {
 }
 
 #[test]
-fn missing_times_have_a_place_or_are_refused() {
+fn missing_times_are_encoded_or_refused() {
     let seconds = units("seconds since 1970-01-01");
     let coding = |packing| TimeCoding::times(packing, &seconds, TimeUnit::Seconds).unwrap();
     let none = i64::bytes(&[NOT_A_TIME]);

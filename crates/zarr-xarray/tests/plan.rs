@@ -1,4 +1,4 @@
-//! Documents to plans: what a variable is, which of its attributes are used, and what is reported.
+//! Plans from documents: decoding, used attributes, and findings.
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
@@ -60,7 +60,7 @@ fn chars() -> Value {
 }
 
 #[test]
-fn attributes_are_reported_where_they_are_odd() {
+fn odd_attributes_are_reported() {
     let large = (1_i64 << 53) + 1;
     for (data_type, attributes, codes) in [
         ("int16", json!({ "_FillValue": -9 }), &[][..]),
@@ -133,7 +133,7 @@ fn odd_names_are_reported() {
 }
 
 #[test]
-fn the_type_of_missing_values_is_that_of_the_stored_elements() {
+fn missing_values_have_the_type_of_the_stored_elements() {
     for (data_type, attributes, missing, decoded) in [
         ("int16", json!({ "_FillValue": -9.5 }), &[Scalar::Integer(-9)][..], NumberType::Float32),
         ("int16", json!({ "_FillValue": true }), &[Scalar::Integer(1)], NumberType::Float32),
@@ -197,7 +197,7 @@ fn used_attributes_move_to_the_encoding() {
 }
 
 #[test]
-fn spans_are_what_the_options_say() {
+fn options_decide_which_variables_are_spans() {
     let by_units = SpanDecoding::ByUnits(TimeUnit::Seconds);
     let with = json!({ "units": "days", "dtype": "timedelta64[ms]" });
     for (attributes, spans, unit) in [
@@ -239,7 +239,7 @@ fn coordinates_are_found_by_name_and_by_attribute() {
 }
 
 #[test]
-fn a_dimension_has_one_length_and_is_no_scalar() {
+fn a_dimension_with_two_lengths_or_the_name_of_a_scalar_is_refused() {
     let number = || json!("float64");
     let conflict = plan_with(
         &[("t", number(), &[2], &["x"], json!({})), ("u", number(), &[3], &["x"], json!({}))],
@@ -254,14 +254,14 @@ fn a_dimension_has_one_length_and_is_no_scalar() {
 }
 
 #[test]
-fn a_broken_variable_hides_no_other() {
+fn a_broken_variable_does_not_hide_others() {
     let found = plan(&[
         ("time", json!("int32"), &[4], &["time"], json!({ "units": "years since 2000-01-01" })),
         ("t", json!("int32"), &[2], &["time"], json!({})),
     ]);
     assert_eq!(found.variables["time"].as_ref().unwrap_err().variable(), Some("time"));
     assert!(found.variables["t"].is_ok());
-    assert_eq!(found.dimensions["time"], 2, "the length is that of the variable that is read");
+    assert_eq!(found.dimensions["time"], 2, "the length comes from the readable variable");
     assert_eq!(list(&found.coordinates), ["time"]);
 }
 
@@ -284,7 +284,7 @@ fn bounds_have_the_units_of_their_axis() {
 }
 
 #[test]
-fn characters_are_joined_where_nothing_stands_in_the_way() {
+fn characters_are_joined_if_no_other_variable_needs_the_dimension() {
     let joined = |others: &[Array<'_>], options: &DecodeOptions| {
         let mut arrays = vec![("a", chars(), &[2, 3][..], &["x", "n"][..], json!({ "_Encoding": "utf-8" }))];
         arrays.extend_from_slice(others);
@@ -308,7 +308,7 @@ fn characters_are_joined_where_nothing_stands_in_the_way() {
 }
 
 #[test]
-fn elements_that_are_no_numbers_can_be_missing() {
+fn elements_other_than_numbers_can_be_missing() {
     let decoding = |data_type, attributes| variable(data_type, attributes).0.unwrap().decoding;
     assert_eq!(
         decoding("bool", json!({ "_FillValue": true })),
@@ -325,9 +325,9 @@ fn elements_that_are_no_numbers_can_be_missing() {
     );
 }
 
-/// The missing value of format 2 is the fill value, that of format 3 the attribute; the options may say otherwise.
+/// The missing value is the fill value in format 2 and the attribute in format 3, unless the options change that.
 #[test]
-fn fill_values_are_missing_as_the_format_says() {
+fn the_format_decides_whether_the_fill_value_is_missing() {
     let attributes = r#"{"_ARRAY_DIMENSIONS":["x"],"_FillValue":7}"#;
     let array2 = |fill: &str| {
         let text = format!(
@@ -356,9 +356,9 @@ fn fill_values_are_missing_as_the_format_says() {
     }
 }
 
-/// The form of `_FillValue` that xarray wants in format 3 means nothing before.
+/// Only format 3 needs the base64 form of `_FillValue`.
 #[test]
-fn numbers_in_attributes_of_format_2_are_as_they_should_be() {
+fn a_fill_value_attribute_of_format_2_may_be_a_number() {
     let text = br#"{"zarr_format":2,"shape":[2],"chunks":[2],"dtype":"<f4","compressor":null,"filters":null,"order":"C",
         "fill_value":null}"#;
     let attributes = br#"{"_ARRAY_DIMENSIONS":["x"],"_FillValue":-9999.0}"#;
@@ -372,7 +372,7 @@ fn numbers_in_attributes_of_format_2_are_as_they_should_be() {
 }
 
 #[test]
-fn no_attribute_makes_a_panic() {
+fn no_attribute_causes_a_panic() {
     const NAMES: [&str; 14] = [
         "_FillValue",
         "missing_value",

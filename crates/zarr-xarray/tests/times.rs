@@ -1,4 +1,4 @@
-//! Times over random units and references: both ways agree, and no text or number makes a panic.
+//! Times with random units and references: round trips, and no text or number causes a panic.
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
@@ -43,7 +43,7 @@ fn encoding_undoes_decoding() {
 }
 
 #[test]
-fn inferred_units_say_the_same_times() {
+fn inferred_units_give_the_same_times() {
     let mut random = fastrand::Rng::with_seed(13);
     for round in 0..3000 {
         let calendar = Calendar::ALL[round % 6];
@@ -73,15 +73,15 @@ fn units(text: &str, calendar: Calendar) -> TimeUnits {
     TimeUnits::parse(text, calendar, &mut Vec::new()).unwrap()
 }
 
-/// In nanoseconds a fraction is cut towards zero, as xarray does it.
+/// In nanoseconds a fraction is truncated towards zero, as in xarray.
 #[test]
-fn fractions_of_nanoseconds_are_cut() {
+fn fractions_of_nanoseconds_are_truncated() {
     let seconds = units("seconds since 1970-01-01", Calendar::Standard);
     let times = decode_times(Counts::Floats(&[1.6e-9, -1.6e-9]), &seconds, TimeUnit::Nanoseconds).unwrap();
     assert_eq!(times.values(), [1, -1]);
 }
 
-/// Where nanoseconds do not reach that far, fractions of microseconds are rounded. The answers are those of cftime 1.6.6.1.
+/// Beyond the range of nanoseconds, fractions of microseconds are rounded. The answers are those of cftime 1.6.6.1.
 #[test]
 fn far_times_are_rounded_to_microseconds() {
     for (calendar, text, count, wanted) in [
@@ -96,7 +96,7 @@ fn far_times_are_rounded_to_microseconds() {
     }
 }
 
-/// Times near 1970 are in nanoseconds, however far away their reference is.
+/// Times near 1970 are in nanoseconds, even if their reference is far away.
 #[test]
 fn near_times_with_a_far_reference_are_in_nanoseconds() {
     let days = units("days since 0001-01-01", Calendar::ProlepticGregorian);
@@ -108,7 +108,7 @@ fn near_times_with_a_far_reference_are_in_nanoseconds() {
 }
 
 #[test]
-fn the_year_before_the_year_1() {
+fn the_year_before_the_year_1_depends_on_the_calendar() {
     for (calendar, text, last) in [
         (Calendar::Standard, "-0001", "-0001-12-31T23:59:59.999999999"),
         (Calendar::NoLeap, "-0001", "-0001-12-31T23:59:59.999999999"),
@@ -121,7 +121,7 @@ fn the_year_before_the_year_1() {
 }
 
 #[test]
-fn references_that_are_none() {
+fn wrong_references_are_refused() {
     for text in [
         "99",
         "2000-",
@@ -156,7 +156,7 @@ fn references_that_are_none() {
 }
 
 #[test]
-fn no_text_makes_a_panic() {
+fn no_text_causes_a_panic() {
     const PARTS: [&str; 28] = [
         "days",
         "hours",
@@ -196,11 +196,14 @@ fn no_text_makes_a_panic() {
         text.insert_str(0, "days since 2000-1");
         units += usize::from(TimeUnits::parse(&text, calendar, &mut Vec::new()).is_ok());
     }
-    assert!(units > 100 && intervals > 100, "the texts are too bad to try anything: {units} {intervals}");
+    assert!(
+        units > 100 && intervals > 100,
+        "too few random texts are valid: {units} units, {intervals} intervals"
+    );
 }
 
 #[test]
-fn no_number_makes_a_panic() {
+fn no_number_causes_a_panic() {
     let integers = [i64::MIN, i64::MIN + 1, -1, 0, 1, i64::MAX];
     let floats =
         [f64::MIN, f64::MAX, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e300, -1e-300, 9.3e18, 5e-324];

@@ -16,13 +16,13 @@ const EXTREME: u64 = 1 << 31;
 pub(super) enum Filter {
     Lzma1(Settings),
     Lzma2(Settings),
-    /// Bytes from one value to the next, less one.
+    /// Delta: the distance between values in bytes, minus one.
     Delta(u8),
-    /// For the code of a machine: the identifier, and where the data begins.
+    /// A filter for machine code: the identifier, and the start offset.
     Code(u64, u32),
 }
 
-/// How LZMA encodes; a decoder of raw streams needs the first four numbers.
+/// Settings of LZMA. A decoder of raw streams needs the first four numbers.
 #[derive(Debug, Clone)]
 pub(super) struct Settings {
     preset: u32,
@@ -33,7 +33,7 @@ pub(super) struct Settings {
 }
 
 impl Filter {
-    /// A member of the list `filters`.
+    /// Reads an element of the list `filters`.
     pub(super) fn parse(value: &Value) -> CodecResult<Self> {
         let wrong = || CodecError::configuration(format!("filter {value} is unknown or has a wrong member"));
         let members = value.as_object().ok_or_else(wrong)?;
@@ -51,7 +51,7 @@ impl Filter {
             }
             _ => (&[], None),
         };
-        // what nobody knows may change what raw bytes mean
+        // an unknown member may change the meaning of raw bytes
         let strange = members.keys().any(|key| key != "id" && !known.contains(&key.as_str()));
         parsed.filter(|_| !strange).ok_or_else(wrong)
     }
@@ -69,7 +69,7 @@ impl Settings {
     const MEMBERS: [&str; 9] = ["preset", "dict_size", "lc", "lp", "pb", "nice_len", "depth", "mode", "mf"];
 
     fn parse(members: &Map<String, Value>) -> Option<Self> {
-        // the dictionary of a raw stream is not in the stream: this is where its size is limited
+        // a raw stream does not contain the dictionary size, so the size is limited here
         let numbers = [
             number(members, "dict_size", 1 << 12..=MEMORY)?,
             number(members, "lc", 0..=4)?,
@@ -126,7 +126,7 @@ impl Settings {
     }
 }
 
-/// A chain for liblzma, which keeps pointers and is therefore made for each stream.
+/// Returns a chain for liblzma. It contains pointers, so each stream needs its own.
 pub(super) fn chain(filters: &[Filter]) -> Result<Filters, Error> {
     let mut chain = Filters::new();
     for filter in filters {
@@ -154,13 +154,13 @@ fn code<'a>(chain: &'a mut Filters, id: u64, properties: &[u8]) -> Result<&'a mu
     }
 }
 
-/// A preset, 6 unless there is one.
+/// Returns the preset, 6 by default.
 pub(super) fn preset(value: Option<&Value>) -> Option<u32> {
     let preset = value.map_or(Some(6), Value::as_u64)?;
     (preset & !EXTREME <= 9).then(|| u32::try_from(preset).ok()).flatten()
 }
 
-/// An optional number of a filter; `None` if it is none of the range.
+/// Reads an optional number of a filter. Returns `None` if it is out of range.
 fn number(
     members: &Map<String, Value>,
     name: &str,

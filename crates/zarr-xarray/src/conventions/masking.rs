@@ -10,31 +10,35 @@ use crate::finding::Code;
 use crate::kernel::Packing;
 use crate::number::{NumberType, Scalar};
 
-/// More missing values than these have no use, and every element is compared with each of them.
+/// The limit on missing values, because every element is compared with each of them.
 const MOST_MISSING: usize = 64;
 
-/// Beyond this integers have no float64 of their own.
+/// Integers beyond this limit are not all exact in float64.
 const LARGE: i128 = 1 << 53;
 
 impl Work<'_> {
-    /// How numbers of a type are packed. `fill` is the missing value that `_FillValue` or the fill value names.
+    /// Returns how numbers of a type are packed. `fill` is the missing value from `_FillValue` or the array's fill
+    /// value.
     pub(super) fn packing(&mut self, of: NumberType, fill: Option<Missing>) -> XarrayResult<Packing> {
         let stored = self.unsigned(of);
         let missing = self.missing_values(fill, scalar);
         let (scale, offset) = self.factors()?;
         let is_scaled = scale.is_some() || offset.is_some();
         if is_scaled && !(of.is_integer() || of.is_float()) {
-            return Err(XarrayError::invalid(format!("scale_factor and add_offset on {}", of.data_type())));
+            return Err(XarrayError::invalid(format!(
+                "scale_factor and add_offset do not apply to data type {}",
+                of.data_type()
+            )));
         }
         let has_nan = missing.iter().any(Missing::is_nan);
         let scalars: Vec<Scalar> =
             missing.iter().filter_map(real).filter(|scalar| !scalar.is_nan()).collect();
         if has_nan && of.is_integer() {
-            self.found(Code::NanForIntegers, "NaN is named as missing, but the elements are integers");
+            self.found(Code::NanForIntegers, "the missing value is NaN, but the elements are integers");
         }
         self.report(of, stored, &scalars);
         let decoded = match scalars.is_empty() {
-            // NaN alone masks nothing, and leaves floats what they are.
+            // NaN alone masks nothing and does not change floats.
             true if !is_scaled || has_nan && of.is_float() => stored,
             false if !is_scaled => stored.with_missing(),
             _ => NumberType::Float64,
@@ -56,7 +60,7 @@ impl Work<'_> {
         });
         match (wanted, of.twin()) {
             (Some(_), None) => {
-                self.found(Code::UnsignedIgnored, "_Unsigned on elements that are no integers")
+                self.found(Code::UnsignedIgnored, "_Unsigned is set, but the elements are not integers")
             }
             (None, _) => self.found(Code::UnsignedIgnored, format!("_Unsigned is {value}")),
             (Some(unsigned), Some(twin)) if unsigned != of.is_unsigned() => {
@@ -70,7 +74,7 @@ impl Work<'_> {
         of
     }
 
-    /// `fill`, and what `missing_value` names: one value or a list of them.
+    /// Returns `fill` and the values of `missing_value`, which is one value or a list.
     pub(super) fn missing_values(
         &mut self,
         fill: Option<Missing>,
@@ -112,7 +116,7 @@ impl Work<'_> {
         let finite = |factor: &Scalar| factor.to_f64().is_some_and(f64::is_finite);
         let factor = number(&value).or_else(in_text).filter(finite);
         if factor.is_none() && !value.is_null() {
-            return Err(XarrayError::invalid(format!("{name} is {value}, which is no finite number")));
+            return Err(XarrayError::invalid(format!("{name} is {value}, expected a finite number")));
         }
         if value.is_null() || value.kind() == Kind::String {
             self.found(Code::FactorSpelling, format!("{name} is {value}"));
@@ -120,7 +124,7 @@ impl Work<'_> {
         Ok(factor)
     }
 
-    /// Reports missing values that xarray compares in another way.
+    /// Reports missing values that xarray compares differently.
     fn report(&mut self, of: NumberType, stored: NumberType, scalars: &[Scalar]) {
         for scalar in scalars {
             let is_rounded = of.is_float() && of.element(*scalar).and_then(Scalar::to_f64) != scalar.to_f64();
@@ -137,13 +141,13 @@ impl Work<'_> {
     }
 }
 
-/// The stored element that a missing value names, after `_Unsigned`. It may be given with either sign.
+/// Returns the stored element for a missing value, after `_Unsigned` is applied. The value may be signed or unsigned.
 fn element(of: NumberType, stored: NumberType, scalar: Scalar) -> Option<Scalar> {
     let wrapped = || (of != stored).then(|| stored.wrapped(scalar))?;
     stored.element(scalar).or_else(wrapped)
 }
 
-/// Each missing value once, in order.
+/// Returns the missing values in order, without repetitions.
 ///
 /// # Errors
 /// When there are more than [`MOST_MISSING`].
@@ -154,14 +158,14 @@ pub(super) fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Xar
             continue;
         }
         if distinct.len() == MOST_MISSING {
-            return Err(XarrayError::invalid(format!("there are more than {MOST_MISSING} missing values")));
+            return Err(XarrayError::invalid(format!("more than {MOST_MISSING} missing values are named")));
         }
         distinct.push(value);
     }
     Ok(distinct)
 }
 
-/// A missing value as a number.
+/// Returns a missing value as a number.
 fn real(missing: &Missing) -> Option<Scalar> {
     match missing {
         Missing::Number(scalar) => Some(*scalar),

@@ -1,4 +1,4 @@
-//! Which conventions are applied.
+//! Options of decoding.
 
 use crate::units::TimeUnit;
 
@@ -6,9 +6,9 @@ use crate::units::TimeUnit;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DecodeOptions {
-    /// Whether missing values and packing are applied; as it is in xarray unless set.
+    /// Whether missing values and packing are applied. The default is that of xarray.
     pub mask_and_scale: bool,
-    /// The unit of times, where a finer one is not needed. `None`: times stay numbers, and so do spans by attribute.
+    /// The coarsest unit of decoded times. With `None` times stay numbers, and so do spans by attribute.
     pub times: Option<TimeUnit>,
     /// Which variables are spans.
     pub spans: SpanDecoding,
@@ -36,22 +36,22 @@ impl Default for DecodeOptions {
 /// Which variables are spans of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpanDecoding {
-    /// Those with an attribute `dtype` that is `timedelta64[…]`.
+    /// Variables with an attribute `dtype` of the form `timedelta64[…]`.
     ByAttribute,
-    /// Those whose units are one of `days` to `nanoseconds` as well, in this unit: what xarray did before 2025.
+    /// Also variables whose units are `days` to `nanoseconds`, decoded in this unit, as xarray did before 2025.
     ByUnits(TimeUnit),
-    /// None.
+    /// No variables.
     Off,
 }
 
 /// Which attributes name coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CoordinateNames {
-    /// None.
+    /// No attributes.
     Off,
     /// The attribute `coordinates`.
     Coordinates,
-    /// `coordinates`, and those that relate a variable to bounds, grid mappings and others.
+    /// `coordinates`, and the attributes in [`RELATED`](crate::RELATED).
     All,
 }
 
@@ -62,6 +62,6 @@ pub enum FillIsMissing {
     AsFormat,
     /// In all formats.
     Always,
-    /// In none: the attribute `_FillValue` counts.
+    /// In no format: only the attribute `_FillValue` counts.
     Never,
 }

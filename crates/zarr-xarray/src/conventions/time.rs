@@ -8,17 +8,17 @@ use crate::finding::Code;
 use crate::kernel::Packing;
 use crate::units::{TimeUnit, TimeUnits, Unit};
 
-/// What numbers are.
+/// The meaning of the numbers of a variable.
 pub(super) enum Meaning {
     Numbers,
-    /// Times: what is counted, and the unit of the result.
+    /// Times: the units of the stored numbers, and the unit of the result.
     Times(TimeUnits, TimeUnit),
-    /// Spans: what is counted, and the unit of the result.
+    /// Spans: the unit of the stored numbers, and the unit of the result.
     Spans(Unit, TimeUnit),
 }
 
 impl Work<'_> {
-    /// Whether numbers are times or spans.
+    /// Returns whether the numbers are times, spans or plain numbers.
     pub(super) fn meaning(&mut self, options: &DecodeOptions) -> XarrayResult<Meaning> {
         let Some(text) = self.text("units") else { return Ok(Meaning::Numbers) };
         if let Some((stored, unit)) = self.span(&text, options)? {
@@ -42,7 +42,7 @@ impl Work<'_> {
         TimeUnits::parse(text, calendar, self.findings)
     }
 
-    /// Where xarray makes times of cftime, it knows no missing and no empty ones.
+    /// Reports missing times and empty axes in model calendars: xarray, which uses cftime there, does not support them.
     pub(super) fn report_model_calendar(&mut self, calendar: Calendar, packing: &Packing, is_empty: bool) {
         if calendar.is_civil() {
             return;
@@ -55,7 +55,7 @@ impl Work<'_> {
         }
     }
 
-    /// The stored unit and that of the result, if a variable with these units is one of spans.
+    /// Returns the stored unit and the unit of the result if a variable with these units contains spans.
     fn span(&mut self, units: &str, options: &DecodeOptions) -> XarrayResult<Option<(Unit, TimeUnit)>> {
         let Some(stored) = Unit::of_spans(units) else { return Ok(None) };
         let dtype = self.text("dtype");
@@ -82,7 +82,7 @@ impl Work<'_> {
         }
         let known = TimeUnit::ALL.into_iter().find(|unit| unit.name() == asked);
         known.ok_or_else(|| {
-            XarrayError::invalid(format!("dtype asks for spans in the unknown unit {asked:?}"))
+            XarrayError::invalid(format!("dtype has the unknown unit {asked:?} for timedelta64"))
         })
     }
 }

@@ -1,4 +1,4 @@
-//! One variable: what its elements are, and which of its attributes the user sees.
+//! The plan of one variable: how its elements are decoded, and which of its attributes the user sees.
 
 use zarr_meta::json::Object;
 
@@ -26,45 +26,45 @@ pub struct VariablePlan {
     pub attributes: Object,
     /// The attributes that decoding has used, as they are stored.
     pub encoding: Object,
-    /// What is done to the elements.
+    /// How the elements are decoded.
     pub decoding: Decoding,
 }
 
-/// What is done to the elements of a variable.
+/// How the elements of a variable are decoded.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Decoding {
-    /// Nothing.
+    /// Elements stay as they are stored.
     Stored,
     /// Numbers are unpacked, and missing ones become NaN.
     Numbers(Packing),
-    /// Numbers are booleans.
+    /// Numbers become booleans.
     Booleans(Packing),
-    /// Elements that are no numbers, of which some are missing.
+    /// Elements other than numbers, with these missing values.
     Nullable(Vec<Missing>),
-    /// Bytes are texts or longer bytes.
+    /// Bytes become texts, or single bytes become byte strings.
     Texts {
         /// The character set; `None` for bytes that stay bytes.
         charset: Option<Charset>,
-        /// The bytes of an element that single bytes along the last dimension are joined to.
+        /// If single bytes along the last dimension are joined, the number of bytes of a joined element.
         joined: Option<u64>,
         /// The missing elements.
         missing: Vec<Missing>,
     },
-    /// Numbers are times.
+    /// Numbers become times.
     Times {
         /// How the numbers are packed.
         packing: Packing,
-        /// What they count.
+        /// The units of the stored numbers.
         units: TimeUnits,
         /// The unit of the result, unless [`decode_times`](crate::decode_times) needs a finer one.
         unit: TimeUnit,
     },
-    /// Numbers are spans of time.
+    /// Numbers become spans of time.
     Spans {
         /// How the numbers are packed.
         packing: Packing,
-        /// What they count.
+        /// The unit of the stored numbers.
         stored: Unit,
         /// The unit of the result, unless [`decode_spans`](crate::decode_spans) needs a finer one.
         unit: TimeUnit,
@@ -77,11 +77,11 @@ pub(crate) struct Stored {
     pub(crate) kind: ElementKind,
     pub(crate) dimensions: Vec<String>,
     pub(crate) shape: Vec<u64>,
-    /// Those that are not hidden, with `_FillValue` as the format has it.
+    /// The visible attributes, with `_FillValue` in the form of the format.
     pub(crate) attributes: Object,
-    /// The missing value that `_FillValue` stands for.
+    /// The missing value that `_FillValue` names.
     pub(crate) fill: Option<Missing>,
-    /// Whether no other variable stands in the way of joining bytes along the last dimension.
+    /// Whether bytes along the last dimension may be joined, because no other variable needs that dimension.
     pub(crate) may_join: bool,
 }
 
@@ -176,7 +176,7 @@ impl Work<'_> {
         let charset = name.map(|name| {
             let known = name.to_text().ok().and_then(|name| Charset::from_name(&name));
             known.ok_or_else(|| {
-                XarrayError::invalid(format!("_Encoding is {name}, which is no known character set"))
+                XarrayError::invalid(format!("_Encoding is {name}, which is not a known character set"))
             })
         });
         let charset = charset.transpose()?;

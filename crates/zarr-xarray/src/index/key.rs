@@ -1,4 +1,4 @@
-//! Elements of an index and labels as keys that compare with each other.
+//! Keys: elements of an index and labels in a form that can be compared.
 
 use std::cmp::Ordering;
 
@@ -8,12 +8,12 @@ pub(super) enum Key<'a> {
     Integer(i128),
     Float(f64),
     Text(&'a str),
-    /// A missing time. It compares with nothing.
+    /// A missing time. It cannot be compared.
     Missing,
 }
 
 impl Key<'_> {
-    /// The order of two keys; `None` for NaN, missing ones, and keys of different kinds.
+    /// Returns the order of two keys, or `None` for NaN, missing times, and keys of different kinds.
     pub(super) fn compare(self, other: Self) -> Option<Ordering> {
         match (self, other) {
             (Self::Integer(a), Self::Integer(b)) => Some(a.cmp(&b)),
@@ -25,13 +25,13 @@ impl Key<'_> {
         }
     }
 
-    /// Whether both are the same, where NaN is NaN.
+    /// Whether both keys are the same. NaN equals NaN.
     pub(super) fn is(self, other: Self) -> bool {
         let is_nan = |key: Self| matches!(key, Self::Float(float) if float.is_nan());
         is_nan(self) && is_nan(other) || self.compare(other) == Some(Ordering::Equal)
     }
 
-    /// How far two numbers are apart; `None` for texts.
+    /// Returns the distance of two numbers, or `None` for texts.
     pub(super) fn distance(self, other: Self) -> Option<Distance> {
         match (self, other) {
             (Self::Integer(a), Self::Integer(b)) => Some(Distance::Exact(a.abs_diff(b))),
@@ -48,7 +48,7 @@ impl Key<'_> {
     }
 }
 
-/// A distance of two numbers: exact where both are integers.
+/// A distance of two numbers, exact if both are integers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Distance {
     Exact(u128),
@@ -63,7 +63,7 @@ impl Distance {
         }
     }
 
-    /// Whether it is larger than another distance from the same label.
+    /// Whether this distance is larger than another distance from the same label.
     pub(super) fn exceeds(self, other: Self) -> bool {
         match (self, other) {
             (Self::Exact(a), Self::Exact(b)) => a > b,
@@ -72,7 +72,7 @@ impl Distance {
     }
 }
 
-/// Compares without rounding the integer.
+/// Compares an integer and a float without rounding the integer.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "floats beyond the range saturate, which keeps the order"

@@ -5,11 +5,11 @@ use super::packing::{Packing, masked};
 use crate::error::XarrayResult;
 use crate::number::NumberType;
 
-/// Decodes booleans, one byte each. Every number but 0 is true, also NaN and a missing one: xarray makes missing numbers NaN
-/// before it looks at them.
+/// Decodes booleans, one byte each. Every number except 0 is true, also NaN and a missing number: xarray turns missing
+/// numbers into NaN first.
 ///
 /// # Errors
-/// When `dst` has not one byte for each element of `src`, and for complex numbers.
+/// `Invalid` if `dst` does not have one byte for each element of `src`, and for complex numbers.
 pub fn decode_booleans(packing: &Packing, src: &[u8], dst: &mut [u8]) -> XarrayResult<()> {
     let (yes, no) = (1_u8, 0_u8);
     with_real!(
@@ -22,7 +22,7 @@ pub fn decode_booleans(packing: &Packing, src: &[u8], dst: &mut [u8]) -> XarrayR
 /// Encodes booleans, one byte each, as the numbers 0 and 1.
 ///
 /// # Errors
-/// When `src` has not one byte for each element of `dst`, and for complex numbers.
+/// `Invalid` if `src` does not have one byte for each element of `dst`, and for complex numbers.
 pub fn encode_booleans(stored: NumberType, src: &[u8], dst: &mut [u8]) -> XarrayResult<()> {
     with_real!(
         stored,

@@ -1,26 +1,26 @@
-//! Elements in memory: loops over slices of bytes, typed once outside of them.
+//! Typed loops over elements in slices of bytes.
 
 use half::f16;
 
 use crate::error::{XarrayError, XarrayResult};
 use crate::number::Scalar;
 
-/// A type whose elements lie side by side in memory, in the byte order of the machine.
+/// A type of contiguous elements in the byte order of the machine.
 pub(super) trait Element: Copy + PartialEq {
     /// The bytes of an element.
     type Bytes;
 
-    /// The elements of a slice. Bytes beyond the last whole one are left out.
+    /// Returns the elements of a slice. An incomplete last element is left out.
     fn all(memory: &[u8]) -> &[Self::Bytes];
 
-    /// The same, to be written.
+    /// Like `all`, mutable.
     fn all_mut(memory: &mut [u8]) -> &mut [Self::Bytes];
 
     fn load(bytes: &Self::Bytes) -> Self;
 
     fn store(self, bytes: &mut Self::Bytes);
 
-    /// The element that equals a number; `None` when there is none.
+    /// Returns the element that equals a number, or `None`.
     fn of(scalar: Scalar) -> Option<Self>;
 }
 
@@ -28,22 +28,22 @@ pub(super) trait Element: Copy + PartialEq {
 pub(super) trait Real: Element {
     fn to_f64(self) -> f64;
 
-    /// The number as an integer, when the type has no others.
+    /// Returns the number if the type is an integer type.
     fn to_integer(self) -> Option<i128>;
 
-    /// The nearest element, halves to the even one. `None` where an integer type has no such number, and where a finite
-    /// number would become infinite.
+    /// Returns the nearest element, ties to even. Returns `None` if an integer type does not have the number, or if a
+    /// finite number would become infinite.
     fn of_f64(float: f64) -> Option<Self>;
 
-    /// The element that equals an integer, or for floats the nearest one.
+    /// Returns the element that equals an integer, or for floats the nearest element.
     fn of_integer(integer: i128) -> Option<Self>;
 }
 
-/// Real numbers with a fraction.
+/// Floating point types.
 pub(super) trait Float: Real {
     const NAN: Self;
 
-    /// The nearest element.
+    /// Returns the nearest element.
     fn nearest(float: f64) -> Self;
 
     /// `self * scale + offset`, rounded after each step.
@@ -99,7 +99,7 @@ macro_rules! integers {
             }
 
             fn of_f64(float: f64) -> Option<Self> {
-                // A float holds the first power of two beyond the range, but not always the largest integer.
+                // A float represents the power of two above the range exactly, but not always the largest integer.
                 const BEYOND: f64 = (<$t>::MAX / 2 + 1) as f64 * 2.0;
                 let float = float.round_ties_even();
                 (float >= <$t>::MIN as f64 && float < BEYOND).then_some(float as $t)
@@ -202,7 +202,7 @@ macro_rules! complex {
 
 complex!(f32 f64);
 
-/// Makes each element of `dst` of the one in the same place of `src`.
+/// Calculates each element of `dst` from the element of `src` at the same position.
 pub(super) fn each<S: Element, D: Element>(
     src: &[u8],
     dst: &mut [u8],
@@ -215,7 +215,7 @@ pub(super) fn each<S: Element, D: Element>(
     Ok(())
 }
 
-/// The same where there may be no such element: the error says which one, and what is wrong.
+/// Like [`each`] for functions that may fail. The error names the first such element and the reason.
 pub(super) fn try_each<S: Element, D: Element>(
     src: &[u8],
     dst: &mut [u8],
@@ -232,7 +232,7 @@ pub(super) fn try_each<S: Element, D: Element>(
     Ok(())
 }
 
-/// Source and destination must hold as many elements.
+/// Checks that source and destination have the same number of elements.
 fn check_lengths<S: Element, D: Element>(src: &[u8], dst: &[u8]) -> XarrayResult<()> {
     let (src_size, dst_size) = (size_of::<S::Bytes>(), size_of::<D::Bytes>());
     let (src, dst) = (src.len(), dst.len());
@@ -245,8 +245,8 @@ fn check_lengths<S: Element, D: Element>(src: &[u8], dst: &[u8]) -> XarrayResult
     )))
 }
 
-/// Evaluates an expression with `$t` as the Rust type of a [`NumberType`](crate::number::NumberType), or `$complex` for the
-/// complex ones.
+/// Evaluates an expression with `$t` as the Rust type of a [`NumberType`](crate::number::NumberType), or `$complex` for
+/// the complex ones.
 macro_rules! with_real {
     ($number:expr, $t:ident => $real:expr, $complex:expr) => {{
         use $crate::number::NumberType;

@@ -1,8 +1,8 @@
 //! Numbers with missing values, a scale and an offset.
 //!
-//! Decoding compares an element with the missing values in the type in which it is stored, then multiplies and adds, with a
-//! rounding after each step. Encoding subtracts and divides, rounds halves to the even integer, and refuses what the stored
-//! type does not have.
+//! Decoding compares an element with the missing values in its stored type, then multiplies and adds, and rounds after
+//! each step. Encoding subtracts and divides, rounds to the nearest integer (ties to even), and refuses numbers that
+//! the stored type does not have.
 
 use super::element::{Complex, Element, Float, Real, each, try_each};
 use crate::error::{XarrayError, XarrayResult};
@@ -11,20 +11,20 @@ use crate::number::{NumberType, Scalar};
 /// How numbers are stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Packing {
-    /// The type of the stored elements, after `_Unsigned` has given them another sign.
+    /// The type of the stored elements, after `_Unsigned` is applied.
     pub stored: NumberType,
-    /// The elements that are missing, as they are stored. Encoding writes the first one.
+    /// The missing values in the stored type. Encoding writes the first.
     pub missing: Vec<Scalar>,
     /// The attribute `scale_factor`.
     pub scale: Option<f64>,
     /// The attribute `add_offset`.
     pub offset: Option<f64>,
-    /// The type of the decoded elements: the stored one, or a float where elements can be missing or are scaled.
+    /// The type of the decoded elements: the stored type, or a float if elements can be missing or are scaled.
     pub decoded: NumberType,
 }
 
 impl Packing {
-    /// Elements as they are stored.
+    /// Returns a packing that changes nothing.
     pub const fn plain(stored: NumberType) -> Self {
         Self { stored, missing: Vec::new(), scale: None, offset: None, decoded: stored }
     }
@@ -39,10 +39,11 @@ impl Packing {
         !self.is_scaled() && self.missing.is_empty() && self.stored == self.decoded
     }
 
-    /// Decodes elements. Missing ones become NaN.
+    /// Decodes elements. Missing elements become NaN.
     ///
     /// # Errors
-    /// When `dst` does not hold as many elements as `src`, and for a decoded type that is neither the stored one nor a float.
+    /// `Invalid` if `dst` and `src` have different numbers of elements, and for a decoded type that is neither the
+    /// stored type nor a float.
     pub fn decode(&self, src: &[u8], dst: &mut [u8]) -> XarrayResult<()> {
         match self.decoded {
             _ if self.is_plain() => each::<u8, u8>(src, dst, |byte| byte),
@@ -73,14 +74,14 @@ impl Packing {
         )
     }
 
-    /// Encodes elements of type `given`: float16, float32 or float64, or the stored type where nothing is to be done. NaN
-    /// becomes the first missing value.
+    /// Encodes elements of type `given`: float16, float32 or float64, or the stored type if elements are not scaled.
+    /// NaN becomes the first missing value.
     ///
-    /// The arithmetic is that of float64, and where there are missing values that of `given`, as in xarray.
+    /// The arithmetic is in float64, and with missing values in `given`, as in xarray.
     ///
     /// # Errors
-    /// When an element has no place in the stored type: a number out of range, a finite one that would become infinite, and
-    /// NaN among integers without a missing value. The error names the first such element.
+    /// `OutOfRange` if the stored type does not have an element: a number out of range, a finite number that would
+    /// become infinite, or NaN in an integer type without a missing value. The error names the first such element.
     pub fn encode(&self, given: NumberType, src: &[u8], dst: &mut [u8]) -> XarrayResult<()> {
         let is_untouched = given == self.stored && !self.is_scaled();
         match given {
@@ -98,7 +99,7 @@ impl Packing {
         }
     }
 
-    /// From elements of type `G`, with the arithmetic of `A`.
+    /// Encodes elements of type `G` with arithmetic in type `A`.
     fn encode_floats<G: Float, A: Float>(&self, src: &[u8], dst: &mut [u8]) -> XarrayResult<()> {
         let (scale, offset) = self.factors::<A>(0.0);
         let is_scaled = self.is_scaled();
@@ -120,29 +121,29 @@ impl Packing {
         )
     }
 
-    /// Scale and offset in the type in which is calculated. `zero` stands for an offset that is not given: the one that keeps
-    /// the sign of 0, which is −0 where it is added and 0 where it is subtracted.
+    /// Returns scale and offset in the type of the arithmetic. `zero` replaces a missing offset. It must keep the sign
+    /// of 0: −0 if it is added, 0 if it is subtracted.
     pub(super) fn factors<A: Float>(&self, zero: f64) -> (A, A) {
         (A::nearest(self.scale.unwrap_or(1.0)), A::nearest(self.offset.unwrap_or(zero)))
     }
 
-    /// The missing values as elements.
+    /// Returns the missing values as elements.
     pub(super) fn missing<S: Element>(&self) -> Vec<S> {
         self.missing.iter().filter_map(|scalar| S::of(*scalar)).collect()
     }
 
     pub(super) fn impossible(&self) -> XarrayError {
         let (stored, decoded) = (self.stored.data_type(), self.decoded.data_type());
-        XarrayError::invalid(format!("elements of {stored} are not decoded to {decoded}"))
+        XarrayError::invalid(format!("elements of {stored} cannot be decoded to {decoded}"))
     }
 }
 
-/// Why a number is not written.
+/// Returns the reason why a number is refused.
 pub(super) fn refused(float: f64, stored: NumberType) -> String {
     format!("is {float}, which {} does not have", stored.data_type())
 }
 
-/// Makes each element with `make`, and `none` of those that are missing.
+/// Replaces missing elements by `none` and converts all others with `make`.
 pub(super) fn masked<S: Element, D: Element>(
     src: &[u8],
     dst: &mut [u8],

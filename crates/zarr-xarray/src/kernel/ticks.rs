@@ -1,7 +1,7 @@
 //! Times and spans: stored numbers to counts of a fixed unit since 1970, and back.
 //!
-//! [`decode_times`](crate::decode_times) chooses the unit by the values of a whole axis. Here it is given, so that a chunk is
-//! decoded without the others.
+//! [`decode_times`](crate::decode_times) chooses the unit from the values of a whole axis. Here the caller gives the
+//! unit, so each chunk can be decoded alone.
 
 use super::element::{Float as _, Real, try_each};
 use super::packing::{Packing, refused};
@@ -11,7 +11,7 @@ use crate::times::NOT_A_TIME;
 use crate::times::scale::Scale;
 use crate::units::{TimeUnit, TimeUnits, Unit};
 
-/// How times or spans are stored, and the unit in which they are decoded.
+/// The stored form of times or spans, and the unit of the decoded counts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimeCoding {
     packing: Packing,
@@ -19,18 +19,18 @@ pub struct TimeCoding {
 }
 
 impl TimeCoding {
-    /// Times that are stored as counts of `units`, decoded in `unit`.
+    /// Returns the coding of times that are stored as counts of `units` and decoded in `unit`.
     ///
     /// # Errors
-    /// When `unit` is too coarse for the units or their reference.
+    /// `Invalid` if `unit` is too coarse for the units or their reference.
     pub fn times(packing: Packing, units: &TimeUnits, unit: TimeUnit) -> XarrayResult<Self> {
         Self::new(packing, units.unit(), units.nanoseconds(), unit)
     }
 
-    /// Spans that are stored as counts of `stored`, decoded in `unit`.
+    /// Returns the coding of spans that are stored as counts of `stored` and decoded in `unit`.
     ///
     /// # Errors
-    /// When `unit` is too coarse for the stored one.
+    /// `Invalid` if `unit` is coarser than `stored`.
     pub fn spans(packing: Packing, stored: Unit, unit: TimeUnit) -> XarrayResult<Self> {
         Self::new(packing, stored, 0, unit)
     }
@@ -47,7 +47,7 @@ impl TimeCoding {
     /// Decodes elements to `i64`. A missing element becomes [`NOT_A_TIME`], and so do NaN and the smallest int64.
     ///
     /// # Errors
-    /// When a time is out of the range of the unit: the error names the first such element.
+    /// `OutOfRange` if a time is out of the range of the unit. The error names the first such element.
     pub fn decode(&self, src: &[u8], dst: &mut [u8]) -> XarrayResult<()> {
         let (factor, offset) = self.packing.factors::<f64>(-0.0);
         let is_exact = !self.packing.is_scaled();
@@ -66,12 +66,12 @@ impl TimeCoding {
         )
     }
 
-    /// Encodes elements of `i64`. [`NOT_A_TIME`] becomes the first missing value. Unless there is one it becomes NaN among
-    /// floats, and stays what it is in int64.
+    /// Encodes elements of `i64`. [`NOT_A_TIME`] becomes the first missing value. Without missing values it becomes NaN
+    /// in floats and is unchanged in int64.
     ///
     /// # Errors
-    /// When an element has no place in the stored type, also because integers do not say it in the stored units. The error
-    /// names the first such element.
+    /// `OutOfRange` if the stored type does not have an element, also if an integer cannot express it in the stored
+    /// units. The error names the first such element.
     pub fn encode(&self, src: &[u8], dst: &mut [u8]) -> XarrayResult<()> {
         let (factor, offset) = self.packing.factors::<f64>(0.0);
         let is_exact = !self.packing.is_scaled() && self.packing.stored.is_integer();

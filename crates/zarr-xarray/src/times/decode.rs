@@ -1,4 +1,4 @@
-//! Stored numbers to times and spans, in a unit that suits all of them.
+//! Decodes stored numbers to times and spans, in a unit that suits all of them.
 
 use std::fmt::Debug;
 
@@ -10,19 +10,19 @@ use crate::units::{TimeUnit, TimeUnits, Unit};
 /// Numbers that count units of time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Counts<'a> {
-    /// Whole numbers; [`NOT_A_TIME`](crate::NOT_A_TIME) is a missing one.
+    /// Whole numbers. [`NOT_A_TIME`](crate::NOT_A_TIME) is missing.
     Integers(&'a [i64]),
-    /// Any numbers; NaN is a missing one.
+    /// Any numbers. NaN is missing.
     Floats(&'a [f64]),
 }
 
-/// Decodes a time axis. The result is in `unit`, or in a finer one where the units or the fractions of floats need it. Where
-/// nanoseconds do not reach far enough it is in microseconds.
+/// Decodes a time axis. The result is in `unit`, or in a finer unit if the units or the fractions of floats need it. If
+/// a time is out of the range of nanoseconds, the result is in microseconds.
 ///
-/// Whole numbers are exact. A float is multiplied to nanoseconds and cut, or to microseconds and rounded.
+/// Whole numbers are exact. A float is multiplied to nanoseconds and truncated, or to microseconds and rounded.
 ///
 /// # Errors
-/// When a time lies beyond ±292 thousand years, or out of the range of a coarser `unit` that was asked for.
+/// `OutOfRange` if a time lies beyond ±292 thousand years, or out of the range of a coarser `unit`.
 pub fn decode_times(counts: Counts<'_>, units: &TimeUnits, unit: TimeUnit) -> XarrayResult<Times> {
     let unit = unit.max(units.resolution());
     let times = |(unit, values)| Times::new(units.calendar(), unit, values);
@@ -36,17 +36,17 @@ pub fn decode_times(counts: Counts<'_>, units: &TimeUnits, unit: TimeUnit) -> Xa
     }
 }
 
-/// Decodes spans. The result is in `unit`, or in a finer one where the stored unit or the fractions of floats need it.
+/// Decodes spans. The result is in `unit`, or in a finer unit if the stored unit or the fractions of floats need it.
 ///
 /// # Errors
-/// When a span is out of the range of the unit of the result.
+/// `OutOfRange` if a span is out of the range of the unit of the result.
 pub fn decode_spans(counts: Counts<'_>, stored: Unit, unit: TimeUnit) -> XarrayResult<Spans> {
     let unit = unit.max(TimeUnit::dividing(i128::from(stored.nanoseconds())));
     let (unit, values) = Axis { stored, reference: 0 }.decode(counts, unit)?;
     Ok(Spans::new(unit, values))
 }
 
-/// What is counted, and from where.
+/// The stored unit and its reference.
 #[derive(Debug, Clone, Copy)]
 struct Axis {
     stored: Unit,
@@ -62,7 +62,7 @@ impl Axis {
         Scale::new(self.stored, self.reference, unit)
     }
 
-    /// In `unit`, or for floats in the first finer one in which none of them has a fraction.
+    /// Decodes in `unit`, or for floats in the first finer unit in which no float has a fraction.
     fn decode(self, counts: Counts<'_>, unit: TimeUnit) -> XarrayResult<Counted> {
         let scale = self.scale(unit)?;
         match counts {
@@ -87,7 +87,7 @@ impl Axis {
         Ok((unit, each(&scaled, |number| scale.float(*number))?))
     }
 
-    /// In microseconds.
+    /// Decodes in microseconds.
     fn far(self, counts: Counts<'_>) -> XarrayResult<Counted> {
         let unit = TimeUnit::Microseconds;
         let scale = self.scale(unit)?;
@@ -99,7 +99,7 @@ impl Axis {
     }
 }
 
-/// Converts each element; the error names the first that has no result.
+/// Converts each element. The error names the first element without a result.
 fn each<T: Debug>(values: &[T], one: impl Fn(&T) -> Option<i64>) -> XarrayResult<Vec<i64>> {
     let element = |(position, value): (usize, &T)| {
         let too_far = || XarrayError::out_of_range(format!("element {position} ({value:?}) is too far away"));

@@ -1,4 +1,4 @@
-//! Times and spans to the numbers that are stored, and the units that say what these mean.
+//! Encodes times and spans as numbers with units.
 
 use super::{NOT_A_TIME, Spans, Times, count_of};
 use crate::calendar::{Calendar, Date};
@@ -9,32 +9,32 @@ use crate::units::{TimeUnit, TimeUnits, Unit};
 /// The type of the stored numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NumberKind {
-    /// Whole numbers where the units allow it, else floats.
+    /// Whole numbers if the units allow it, else floats.
     #[default]
     Free,
-    /// Whole numbers. Units that do not allow them are replaced by finer ones.
+    /// Whole numbers. Units that are too coarse for them are replaced by finer units.
     Integers,
     /// Floats.
     Floats,
 }
 
-/// How times are to be written.
+/// Options of the encoding of times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TimeEncoding<'a> {
-    /// The units. Unless given: the longest unit that divides all differences, since the first time.
+    /// The units. By default the longest unit that divides all differences, since the first time.
     pub units: Option<&'a str>,
-    /// The calendar, as the attribute names it. Unless given: that of the times.
+    /// The calendar, as the attribute names it. By default the calendar of the times.
     pub calendar: Option<&'a str>,
     /// The type of the numbers.
     pub kind: NumberKind,
 }
 
-/// The numbers that are stored.
+/// The stored numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Encoded {
-    /// Whole numbers; [`NOT_A_TIME`] is a missing one.
+    /// Whole numbers. [`NOT_A_TIME`] is missing.
     Integers(Vec<i64>),
-    /// Floats; NaN is a missing one.
+    /// Floats. NaN is missing.
     Floats(Vec<f64>),
 }
 
@@ -62,11 +62,13 @@ pub struct EncodedSpans {
     pub is_refined: bool,
 }
 
-/// Encodes times. A missing time is [`NOT_A_TIME`] among whole numbers and NaN among floats. Where the kind is free and the
-/// calendar is not [civil](Calendar::is_civil), missing times make the numbers floats: xarray does not open others.
+/// Encodes times. A missing time is [`NOT_A_TIME`] in whole numbers and NaN in floats. With [`NumberKind::Free`] and a
+/// calendar that is not [civil](Calendar::is_civil), missing times make the numbers floats: xarray cannot open integers
+/// then.
 ///
 /// # Errors
-/// When the units cannot be read, when the calendar does not have one of the times, and when a number is out of range.
+/// `Invalid` if the units cannot be read or the calendar is unknown. `OutOfRange` if the calendar does not have one of
+/// the times, or if a number is out of range.
 pub fn encode_times(times: &Times, encoding: &TimeEncoding<'_>) -> XarrayResult<EncodedTimes> {
     let calendar = encoding.calendar.map_or(Ok(times.calendar()), |name| {
         Calendar::from_name(name).ok_or_else(|| XarrayError::invalid(format!("unknown calendar {name:?}")))
@@ -95,16 +97,16 @@ pub fn encode_times(times: &Times, encoding: &TimeEncoding<'_>) -> XarrayResult<
     })
 }
 
-/// Encodes spans in `units`, one of `days`, `hours`, `minutes`, `seconds`, `milliseconds`, `microseconds` and `nanoseconds`.
-/// Unless these are given, in the longest of them that divides all spans.
+/// Encodes spans in `units`: `days`, `hours`, `minutes`, `seconds`, `milliseconds`, `microseconds` or `nanoseconds`. By
+/// default it takes the longest unit that divides all spans.
 ///
 /// # Errors
-/// When `units` is another text, and when a number is out of range.
+/// `Invalid` if `units` is another text, `OutOfRange` if a number is out of range.
 pub fn encode_spans(spans: &Spans, units: Option<&str>, kind: NumberKind) -> XarrayResult<EncodedSpans> {
     let lengths: Vec<_> = (0..spans.values().len()).map(|position| spans.nanoseconds(position)).collect();
     let given = units.map(|text| {
         let refused =
-            || XarrayError::invalid(format!("{text:?} are no units of spans: use days to nanoseconds"));
+            || XarrayError::invalid(format!("unknown units of spans {text:?}: use days to nanoseconds"));
         Unit::of_spans(text).ok_or_else(refused)
     });
     let unit = given.unwrap_or_else(|| Ok(dividing(lengths.iter().flatten().copied())))?;
@@ -112,7 +114,7 @@ pub fn encode_spans(spans: &Spans, units: Option<&str>, kind: NumberKind) -> Xar
     Ok(EncodedSpans { units: written.name(), values, is_refined: written != unit })
 }
 
-/// Times in nanoseconds since 1970 of `calendar`, in which they have the same date and time of day.
+/// Returns times in nanoseconds since 1970 of `calendar`, with the same date and time of day in that calendar.
 fn in_calendar(times: &Times, calendar: Calendar) -> XarrayResult<Vec<Option<i128>>> {
     if calendar == times.calendar() {
         return Ok((0..times.len()).map(|position| times.nanoseconds(position)).collect());
@@ -136,12 +138,12 @@ fn is_before_the_reform(time: &DateTime, calendar: Calendar) -> bool {
 fn lacks(calendar: Calendar, position: usize, time: Option<DateTime>) -> XarrayError {
     let time = time.map_or_else(|| "a time".to_owned(), |time| time.to_string());
     XarrayError::out_of_range(format!(
-        "element {position}, {time}, has no place in the calendar {}",
+        "element {position}, {time}, does not exist in the calendar {}",
         calendar.name()
     ))
 }
 
-/// The longest unit that divides the differences of neighbours, since the first time.
+/// Returns the longest unit that divides the differences of neighbours, since the first time.
 fn inferred(instants: &[Option<i128>], calendar: Calendar) -> XarrayResult<TimeUnits> {
     let there: Vec<i128> = instants.iter().flatten().copied().collect();
     let unit = dividing(there.windows(2).map(|pair| pair[1] - pair[0]));
@@ -150,13 +152,13 @@ fn inferred(instants: &[Option<i128>], calendar: Calendar) -> XarrayResult<TimeU
     units.ok_or_else(|| lacks(calendar, 0, None))
 }
 
-/// The longest unit that divides all lengths.
+/// Returns the longest unit that divides all lengths.
 fn dividing(lengths: impl Iterator<Item = i128> + Clone) -> Unit {
     let divides = |unit: &Unit| lengths.clone().all(|length| length % i128::from(unit.nanoseconds()) == 0);
     Unit::WRITTEN.into_iter().find(divides).unwrap_or(Unit::Nanoseconds)
 }
 
-/// Lengths as numbers of `unit`, or of the unit that whole numbers need. `finest` divides all lengths.
+/// Returns lengths as numbers of `unit`, or of a finer unit if whole numbers need it. `finest` divides all lengths.
 fn numbers(
     lengths: &[Option<i128>],
     unit: Unit,
@@ -186,7 +188,7 @@ fn integers(lengths: &[Option<i128>], unit: Unit) -> XarrayResult<Encoded> {
     lengths.iter().enumerate().map(one).collect::<XarrayResult<_>>().map(Encoded::Integers)
 }
 
-/// The quotients of lengths and the unit, both counted in `finest`, as numpy divides them.
+/// Divides lengths by the unit, both counted in `finest`, as numpy does.
 fn floats(lengths: &[Option<i128>], unit: Unit, finest: TimeUnit) -> Encoded {
     let finest = i128::from(finest.nanoseconds());
     let unit = i128::from(unit.nanoseconds());

@@ -16,15 +16,15 @@ pub(super) struct Reference<'a> {
 #[derive(Debug, Clone, Copy, Default)]
 struct Zone {
     minutes: i16,
-    /// Whether there are digits, and minutes among them.
+    /// Whether the offset has digits.
     has_digits: bool,
     has_minutes: bool,
     has_sign: bool,
 }
 
 impl<'a> Reference<'a> {
-    /// `None` for any other form, and for a year of more than five digits. A year and a month may stand alone, and so may a
-    /// year of four digits.
+    /// Returns `None` for another form, and for a year of more than five digits. A year with a month, or a year of four
+    /// digits, may stand alone.
     pub(super) fn parse(text: &'a str) -> Option<Self> {
         let parts = Parts::of(text)?;
         let is_date = parts.day.is_some() || parts.rest.is_empty() && parts.year_digits == 4;
@@ -32,14 +32,14 @@ impl<'a> Reference<'a> {
         (is_date && parts.year_digits <= 5).then_some(Self { parts, zone })
     }
 
-    /// The time in UTC. `None` when the calendar does not have it.
+    /// Returns the time in UTC, or `None` if the calendar does not have it.
     pub(super) fn in_utc(&self, calendar: Calendar) -> Option<DateTime> {
         const MINUTE: i128 = 60_000_000_000;
         let local = self.parts.first().to_nanoseconds(calendar)?;
         DateTime::from_nanoseconds(calendar, local - i128::from(self.zone.minutes) * MINUTE)
     }
 
-    /// Reports what CF spells otherwise, and what xarray reads otherwise.
+    /// Reports spellings that differ from CF, and texts that xarray reads differently.
     pub(super) fn report(&self, units: &str, utc: &DateTime, findings: &mut Vec<Finding>) {
         let Self { parts, zone } = self;
         let mut found = |code, message: String| findings.push(Finding::new(code, message));
@@ -58,7 +58,7 @@ impl<'a> Reference<'a> {
 }
 
 impl Zone {
-    /// `Z`, `UTC`, `GMT`, `±H`, `±H:M`, `±HMM`, `±HHMM`, the same without a sign, or nothing.
+    /// Reads `Z`, `UTC`, `GMT`, `±H`, `±H:M`, `±HMM`, `±HHMM`, the same without a sign, or an empty text.
     fn parse(text: &str) -> Option<Self> {
         if text.is_empty() || ["z", "utc", "gmt"].contains(&&*text.to_ascii_lowercase()) {
             return Some(Self::default());

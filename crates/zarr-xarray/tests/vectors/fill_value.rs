@@ -6,7 +6,8 @@ use zarr_xarray::{ElementKind, Missing, NumberType, Scalar, read_fill_value, wri
 
 use crate::tally::{Verdict, check_rows, equal, float};
 
-/// What xarray refuses and is read here: numbers and the names of numbers for floats, and null, which names no value.
+/// Values that xarray refuses and this crate reads: numbers and names of numbers for floats, and null, which means no
+/// value.
 const READ: [(&str, &str); 4] =
     [("\"NaN\"", "\"NaN\""), ("-9999.0", "-9999.0"), ("5", "5.0"), ("null", "null")];
 

@@ -1,7 +1,7 @@
-//! The rows of `fixtures/`: what xarray, cftime and pandas gave for single functions.
+//! The rows of `fixtures/`: answers of xarray, cftime and pandas for single functions.
 //!
-//! A row without a verdict, or with `same`, is what must come out. `reject` must be an error. `better` says what must come out
-//! in place of it. `optional` may be an error as well.
+//! A row without a verdict, or with `same`, has the expected result. `reject` expects an error. `better` gives the
+//! expected result in `ours`. `optional` may also be an error.
 
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "these are tests")]
 

@@ -78,7 +78,7 @@ fn select(index: &Index, row: &Value) -> XarrayResult<Value> {
     }
 }
 
-/// The positions of what is true in a list of booleans.
+/// Returns the positions of `true` in a list of booleans.
 fn mask(list: &[Value]) -> Option<Value> {
     let mask: Option<Vec<bool>> = list.iter().map(Value::as_bool).collect();
     let chosen = |(position, truth): (usize, bool)| truth.then_some(position);

@@ -1,11 +1,11 @@
-//! How many rows of a table hold, by verdict.
+//! Checks the rows of a table and counts them by verdict.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
 
-/// What a row says about its answer.
+/// The verdict of a row on its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
     Same,
@@ -32,7 +32,7 @@ pub(crate) fn table(name: &str) -> Value {
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
-/// Checks each row of a table, and fails with all rows that do not hold. The expected counts by verdict are those of `totals`.
+/// Checks each row of a table, and fails with a list of all failing rows. `totals` has the expected counts by verdict.
 pub(crate) fn check_rows(
     name: &str,
     totals: &[(Verdict, usize)],
@@ -56,12 +56,12 @@ pub(crate) fn check_rows(
     assert_eq!(found, totals, "{name}");
 }
 
-/// An error unless both are equal.
+/// Returns an error unless both are equal.
 pub(crate) fn equal<T: PartialEq + std::fmt::Debug>(found: &T, wanted: &T) -> Result<(), String> {
     if found == wanted { Ok(()) } else { Err(format!("found {found:?}, wanted {wanted:?}")) }
 }
 
-/// A number of a table, where NaN and infinities are texts.
+/// Reads a number of a table, where NaN and infinities are texts.
 pub(crate) fn float(value: &Value) -> f64 {
     match value.as_str() {
         Some(text) => text.parse().unwrap(),

@@ -8,8 +8,9 @@ use zarr_xarray::{
 
 use crate::tally::{Verdict, check_rows, equal, floats, integers};
 
-/// Rows in which xarray fails by accident, with a `TypeError`, a `KeyError` or a message about empty arrays: nanoseconds in a
-/// model calendar, and axes without a single time. Each has its dates, the calendar asked for, and what is written here.
+/// Rows in which xarray fails by accident, with a `TypeError`, a `KeyError` or a message about empty arrays:
+/// nanoseconds in a model calendar, and axes without a single time. Each has its dates, the wanted calendar, and the
+/// values written here.
 const ACCIDENTS: [(&str, &str, &str); 9] = [
     ("[946684800000000001,946771200000000000]", "noleap", "Floats([1.1574074074074074e-14, 1.0])"),
     ("[946684800000000001,946771200000000000]", "360_day", "Floats([1.1574074074074074e-14, 1.0])"),
@@ -90,14 +91,14 @@ fn is_same(row: &Value, result: &Value, found: &EncodedTimes) -> Result<(), Stri
     if row["dates"]["dtype"] != "cftime" {
         return equal(&found.units.as_str(), &wanted);
     }
-    // cftime writes six digits of a fraction always.
+    // cftime always writes six digits of a fraction.
     let calendar = Calendar::from_name(&found.calendar).unwrap();
     let meaning = |units: &str| TimeUnits::parse(units, calendar, &mut Vec::new()).unwrap();
     equal(&meaning(&found.units), &meaning(wanted))
 }
 
 #[test]
-fn missing_times_are_written_where_they_can_be_read_again() {
+fn missing_times_are_written_in_a_readable_form() {
     for (calendar, wanted) in [
         (Calendar::Standard, "Integers([-9223372036854775808, 0])"),
         (Calendar::NoLeap, "Floats([NaN, 0.0])"),

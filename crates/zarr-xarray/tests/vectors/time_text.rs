@@ -6,7 +6,7 @@ use zarr_xarray::{Calendar, DateTime, Interval};
 use crate::tally::{Verdict, check_rows, equal};
 
 #[test]
-fn texts_are_the_intervals_that_pandas_sees() {
+fn texts_are_the_intervals_of_pandas() {
     check_rows("time_text.json", &[(Verdict::Same, 20)], |row, _| {
         let found = Interval::parse(row["text"].as_str().unwrap(), Calendar::ProlepticGregorian);
         let Some(result) = row.get("result") else {
@@ -24,7 +24,7 @@ fn texts_are_the_intervals_that_pandas_sees() {
     });
 }
 
-/// With a blank between date and time, and cut to microseconds as the table is.
+/// Shows a time with a blank between date and time, truncated to microseconds like the table.
 fn cut(time: DateTime) -> Value {
     let DateTime { date, hour, minute, second, nanosecond } = time;
     let fraction = match nanosecond / 1000 {
