@@ -362,10 +362,7 @@ impl Core {
         }
     }
 
-    /// Returns the sum of sizes that will be read.
-    ///
-    /// # Errors
-    /// `LimitExceeded` if the sum exceeds `Limits::encoded_bytes`.
+    /// Returns the sum of sizes that will be read: `LimitExceeded` if it exceeds `Limits::encoded_bytes`.
     fn check_sum(&self, bytes: impl Iterator<Item = u64>) -> ArrayResult<usize> {
         let sum = bytes.fold(0_u64, u64::saturating_add);
         if sum > self.limits.encoded_bytes {
