@@ -6,10 +6,10 @@ use anyhow::Result;
 
 use crate::command::{answers, output, root, run as start, target_dir};
 
-/// The crates that hold unsafe code; [tidy](crate::tidy) sees that there are no others.
+/// The crates with unsafe code. [tidy](crate::tidy) checks that there are no others.
 const CRATES: [&str; 2] = ["zarr-strided", "zarr-codecs-core"];
 
-/// Runs them with the installed nightly, or says that there is none.
+/// Runs the tests with the installed nightly toolchain, or reports that it is missing.
 pub(crate) fn run() -> Result<()> {
     if !answers(Command::new("rustup").args(["run", "nightly", "rustc", "--version"])) {
         println!("asan: skipped, no nightly toolchain is installed (`rustup toolchain install nightly`)");
@@ -18,7 +18,7 @@ pub(crate) fn run() -> Result<()> {
     let version = output(Command::new("rustup").args(["run", "nightly", "rustc", "-vV"]))?;
     let host = version.lines().find_map(|l| l.strip_prefix("host: ")).unwrap_or("x86_64-unknown-linux-gnu");
     if !host.ends_with("linux-gnu") {
-        // Apple's C compiler and rustc bring runtimes of the sanitizer that do not fit together.
+        // The sanitizer runtimes of Apple's C compiler and of rustc are incompatible.
         println!("asan: skipped, it runs on Linux and not on {host}");
         return Ok(());
     }
@@ -30,15 +30,15 @@ pub(crate) fn run() -> Result<()> {
         command.args(["-p", name]);
     }
     command.env("RUSTFLAGS", "-Zsanitizer=address -Cdebuginfo=1");
-    // The crate `cc` hands the sanitizer on to the C compiler, so C-Blosc and zstd are watched too. GCC moves constant
-    // arrays of a block into static memory and still poisons them behind it, which is a false alarm in zstd.
+    // The crate `cc` passes the sanitizer to the C compiler, so C-Blosc and zstd are checked, too. GCC moves constant
+    // arrays of a block into static memory and still poisons them after the block, which is a false alarm in zstd.
     for flags in ["CFLAGS", "CXXFLAGS"] {
         command.env(flags, "-fno-sanitize-address-use-after-scope");
     }
-    // Freed memory is held back to catch its use; little of it, so that tests that bound the memory hold here too.
+    // Freed memory is held back to catch its use, but only a little, so that tests with a memory limit pass.
     command.env("ASAN_OPTIONS", "quarantine_size_mb=4:thread_local_quarantine_size_kb=64");
     command.env("CARGO_TARGET_DIR", target_dir().join("asan"));
-    // The variables by which cargo passes on the toolchain that runs this program.
+    // The variables that name the toolchain of this program.
     command.env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO").env_remove("RUSTC");
     start(command.current_dir(root()))
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: our contender beside the rivals, in the harness that lies beside the project.
+//! `cargo xtask bench`: compares our contender with its rivals, in a benchmark harness beside the project.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 
 use crate::command::{cargo, root, run as start, target_dir};
 
-/// The harness, and what to tell it.
+/// The harness and its options.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The folder of the harness [default: ../shared/bench]
@@ -22,7 +22,7 @@ pub(crate) struct Args {
     args: Vec<OsString>,
 }
 
-/// Builds the contender and runs the harness; says what is missing.
+/// Builds the contender and runs the harness, or lists everything that is missing.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let harness = args.harness.clone().unwrap_or_else(|| root().join("../shared/bench"));
     let script = harness.join("bench.py");
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 
     let mut missing = Vec::new();
     if !script.is_file() {
-        missing.push(format!("the harness: no {} (--harness DIR)", script.display()));
+        missing.push(format!("the harness: {} does not exist (--harness DIR)", script.display()));
     }
     if !rivals.join("release").join("sol").is_file() {
         missing.push(format!(

@@ -1,4 +1,4 @@
-//! Starting other programs.
+//! Starts other programs.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -7,20 +7,20 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, Result, bail};
 pub(crate) use zarr_services::target_dir;
 
-/// The folder of the workspace.
+/// Returns the folder of the workspace.
 pub(crate) fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_path_buf()
 }
 
-/// Cargo, of the toolchain that runs this program, in the folder of the workspace.
+/// Returns a command for cargo, from the toolchain of this program, in the folder of the workspace.
 pub(crate) fn cargo<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Command {
     let mut command = zarr_services::cargo();
     command.args(args).current_dir(root());
     command
 }
 
-/// Runs a program whose output goes where ours goes.
+/// Runs a program. It shares our standard output and error.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     println!("$ {}", shown(command));
     let status =
@@ -31,7 +31,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a program and takes what it prints; shows its errors only where it fails.
+/// Runs a program and returns its output. Its standard error is shown only if it fails.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let output =
         command.stdin(Stdio::null()).output().with_context(|| format!("cannot start {}", shown(command)))?;
@@ -43,16 +43,17 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
             String::from_utf8_lossy(&output.stderr).trim()
         );
     }
-    String::from_utf8(output.stdout).with_context(|| format!("`{}` printed other than UTF-8", shown(command)))
+    String::from_utf8(output.stdout)
+        .with_context(|| format!("the output of `{}` is not UTF-8", shown(command)))
 }
 
-/// Whether a program is there and answers.
+/// Whether a program exists and succeeds.
 pub(crate) fn answers(command: &mut Command) -> bool {
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
     status.is_ok_and(|s| s.success())
 }
 
-/// A command line as a person would type it.
+/// Returns a command line as a person would type it.
 fn shown(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
     let words = std::iter::once(program).chain(command.get_args());

@@ -1,5 +1,5 @@
-//! The crates in `examples/`, built and tested as anybody's would be: no members of this workspace, with lock files of
-//! their own, and as short as examples/README.md says.
+//! Builds and tests the crates in `examples/` like crates of third parties: they are not members of this workspace,
+//! have their own lock files, and are as short as examples/README.md says.
 
 use std::path::{Path, PathBuf};
 
@@ -7,17 +7,20 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::command::{cargo, root, run as start, target_dir};
 
-/// Lines that an example has at most, in `src` and in `tests`.
+/// The most lines of an example, in `src` and in `tests`.
 const MOST_LINES: [(&str, usize); 2] = [("src", 60), ("tests", 25)];
 
-/// Counts the lines of each of them, looks at its format, builds and tests it; all in one target folder.
+/// Counts the lines of each example, checks its format, builds and tests it, all in one target folder.
 pub(crate) fn run() -> Result<()> {
     for example in folders(&root())? {
         let manifest = example.join("Cargo.toml");
         for (folder, most) in MOST_LINES {
             let lines = lines(&example.join(folder))?;
             if lines > most {
-                bail!("{} has {lines} lines, at most {most} are promised", example.join(folder).display());
+                bail!(
+                    "{} has {lines} lines, examples/README.md promises at most {most}",
+                    example.join(folder).display()
+                );
             }
         }
         start(cargo(["fmt", "--check", "--manifest-path"]).arg(&manifest))?;
@@ -25,14 +28,14 @@ pub(crate) fn run() -> Result<()> {
         let mut test = cargo(["test", "--quiet", "--locked", "--manifest-path"]);
         start(test.arg(&manifest).env("CARGO_TARGET_DIR", target)).with_context(|| {
             let update =
-                "if what the workspace depends on has changed: cargo update --workspace --manifest-path";
+                "if the dependencies of the workspace have changed, run cargo update --workspace --manifest-path";
             format!("{update} {}", manifest.display())
         })?;
     }
     Ok(())
 }
 
-/// The folders of the examples.
+/// Returns the folders of the examples.
 pub(crate) fn folders(root: &Path) -> Result<Vec<PathBuf>> {
     let mut folders = Vec::new();
     for entry in std::fs::read_dir(root.join("examples"))? {
@@ -45,7 +48,7 @@ pub(crate) fn folders(root: &Path) -> Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// Lines of all files in `folder`.
+/// Returns the number of lines of all files in `folder`.
 fn lines(folder: &Path) -> Result<usize> {
     let mut lines = 0;
     for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {

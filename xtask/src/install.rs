@@ -1,4 +1,4 @@
-//! Installing programs of others below the target folder.
+//! Installs third-party programs below the target folder.
 
 use std::fs;
 use std::path::Path;
@@ -10,13 +10,13 @@ use anyhow::{Context as _, Result, anyhow, bail};
 
 use crate::command::output;
 
-/// Installs all at once, also where one fails: the others are of use without it.
+/// Installs all programs at the same time. If one fails, the others are still installed.
 pub(crate) fn all<'a>(
     installers: impl IntoIterator<Item = (&'a str, Box<dyn FnOnce() -> Result<String> + Send + 'a>)>,
 ) -> Result<()> {
     let mut failed = Vec::new();
     thread::scope(|scope| {
-        // They wait for the network most of the time.
+        // Threads, because installing mostly waits for the network.
         let begun: Vec<_> = installers
             .into_iter()
             .map(|(name, install)| {
@@ -43,18 +43,18 @@ pub(crate) fn all<'a>(
 pub(crate) fn once(folder: &Path, pins: &str, install: impl FnOnce(&Path) -> Result<()>) -> Result<String> {
     let mark = folder.join("installed");
     if fs::read_to_string(&mark).is_ok_and(|installed| installed == pins) {
-        return Ok("is there".to_owned());
+        return Ok("is already installed".to_owned());
     }
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("cannot empty {}", folder.display()))?;
     }
-    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     install(folder)?;
     fs::write(&mark, pins)?;
     Ok("is installed".to_owned())
 }
 
-/// A Python environment in `folder`, with what a file of requirements pins.
+/// Creates a Python environment in `folder` with the pinned packages of a requirements file.
 pub(crate) fn python(folder: &Path, requirements: &Path) -> Result<()> {
     output(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
     let mut pip = Command::new(folder.join("bin/python"));
@@ -62,7 +62,7 @@ pub(crate) fn python(folder: &Path, requirements: &Path) -> Result<()> {
     output(pip.arg("--requirement").arg(requirements)).map(drop)
 }
 
-/// The packages of a `package.json` and its lock file, which are in `source`, in `folder`. No script of a package is run.
+/// Installs the packages of the `package.json` and lock file in `source` into `folder`. It runs no package scripts.
 pub(crate) fn npm(folder: &Path, source: &Path) -> Result<()> {
     for name in ["package.json", "package-lock.json"] {
         fs::copy(source.join(name), folder.join(name)).with_context(|| source.display().to_string())?;
@@ -72,7 +72,7 @@ pub(crate) fn npm(folder: &Path, source: &Path) -> Result<()> {
     output(npm.current_dir(folder)).map(drop)
 }
 
-/// Whether what is missing on this machine is an error, as in CI, rather than skipped.
+/// Whether a missing program on this machine is an error, as in CI, or is skipped.
 pub(crate) fn required() -> bool {
     std::env::var_os("ZARR_PEERS").is_some_and(|value| value == "required")
 }

@@ -1,7 +1,7 @@
 //! Tasks of this workspace: `cargo xtask --help`.
 //!
-//! They need cargo and nothing else; what more a task can use (Python, a nightly toolchain, the benchmark harness) it
-//! looks for, and says so where it is missing.
+//! Tasks need only cargo. A task that can use more (Python, a nightly toolchain, the benchmark harness) looks for it
+//! and reports if it is missing.
 
 mod asan;
 mod bench;
@@ -30,21 +30,21 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// The one test command: format, lints, features, tests, docs, tidy, fixtures, race, packages
+    /// Run all checks: format, lints, features, tests, docs, tidy, fixtures, race, packages
     Test(test::Args),
-    /// What a program can check of the design: dependency edges, invariants, what each crate carries
+    /// Check the design: dependencies between crates, invariants, files of each crate
     Tidy,
     /// Run the `zarr` command over recorded stores of other implementations
     Fixtures(fixtures::Args),
-    /// Ask this implementation and others to read, write and refuse what the fixtures say
+    /// Test how this implementation and others read, write and refuse the fixtures
     Conformance(conformance::Args),
-    /// Make mistakes in a copy of the sources, and see that the suites notice
+    /// Make mistakes in a copy of the sources, and check that the suites notice them
     Seeded(seeded::Args),
-    /// Run our contender beside the rivals, where the benchmark harness is there
+    /// Compare our contender with its rivals, if the benchmark harness is present
     Bench(bench::Args),
-    /// The services that stores in the network are tested against
+    /// Install the services for tests of network stores
     Services(services::Args),
-    /// The tests of the crates with unsafe code under AddressSanitizer, with the installed nightly
+    /// Test the crates with unsafe code under AddressSanitizer, with the installed nightly
     Asan,
 }
 

@@ -1,7 +1,7 @@
-//! `cargo xtask seeded`: whether the suites fail where they should.
+//! `cargo xtask seeded`: checks that the suites fail when they should.
 //!
 //! conformance/seeded.toml lists mistakes that an implementer can make. Each is made in a copy of the sources below
-//! target/seeded, where the suite that must notice it then runs. That a suite passes without any is seen first.
+//! target/seeded, and the suite that must notice it runs there. First each suite must pass without mistakes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::command::{cargo, output, root, target_dir};
 
-/// Which defects are made.
+/// The selection of defects.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only these defects of conformance/seeded.toml
@@ -28,18 +28,18 @@ struct List {
     defect: Vec<Defect>,
 }
 
-/// A mistake: some text of a file, and what stands there instead.
+/// A mistake: a text in a file, and its replacement.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Defect {
     name: String,
     file: String,
-    /// Occurs in the file once.
+    /// The text, which must occur exactly once in the file.
     find: String,
     replace: String,
-    /// Which suite must notice it.
+    /// The suite that must notice it.
     suite: Suite,
-    /// The arguments of `cargo test` that run that suite; none for that of implementations.
+    /// The arguments of `cargo test` that run that suite; empty for the suite of implementations.
     #[serde(default)]
     test: String,
     about: String,
@@ -53,10 +53,10 @@ enum Suite {
     Store,
 }
 
-/// How a suite is run: that of implementations by its own command, the others by `cargo test` with these arguments.
+/// A suite, and the arguments of `cargo test` that run it. The suite of implementations has its own command.
 type Runner<'a> = (Suite, &'a str);
 
-/// A copy of the sources, and where it is built.
+/// A copy of the sources, and its target folder.
 struct Bench {
     source: PathBuf,
     folder: PathBuf,
@@ -79,7 +79,7 @@ pub(crate) fn stale() -> Result<Vec<(String, anyhow::Error)>> {
 pub(crate) fn run(args: &Args) -> Result<()> {
     let mut list = load()?;
     if let Some(unknown) = args.names.iter().find(|name| list.defect.iter().all(|d| d.name != **name)) {
-        bail!("conformance/seeded.toml has no defect {unknown:?}");
+        bail!("unknown defect {unknown:?}: it is not in conformance/seeded.toml");
     }
     list.defect.retain(|defect| args.names.is_empty() || args.names.contains(&defect.name));
     for defect in &list.defect {
@@ -111,7 +111,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     report(&rows)
 }
 
-/// A table of what became of each.
+/// Prints a table with the result of each defect.
 fn report(rows: &[(&Defect, Result<Vec<String>>)]) -> Result<()> {
     println!("\n{:<30} {:<15} {:>5}  caught by", "defect", "suite", "cases");
     for (Defect { name, suite, .. }, caught) in rows {
@@ -131,22 +131,22 @@ impl Defect {
         (self.suite, &self.test)
     }
 
-    /// The text of the file with the defect in it.
+    /// Returns the text of the file with the defect.
     fn patched(&self) -> Result<String> {
         let text = fs::read_to_string(root().join(&self.file)).with_context(|| self.file.clone())?;
         let count = text.matches(&self.find).count();
-        ensure!(count == 1, "the text to be found is {count} times in {}", self.file);
+        ensure!(count == 1, "the text in `find` occurs {count} times in {}, expected once", self.file);
         ensure!(
             self.test.is_empty() == (self.suite == Suite::Implementation),
-            "`test` says how the suites of codecs and stores are run, and no other"
+            "`test` is required for the suites of codecs and stores, and not allowed for others"
         );
         Ok(text.replace(&self.find, &self.replace))
     }
 }
 
 impl Bench {
-    /// Copies what git knows and what it does not ignore. What is the same already is left alone, so that only what differs is
-    /// built again.
+    /// Copies all files that git does not ignore. Equal files are not written again, so that only changes are built
+    /// again.
     fn new() -> Result<Self> {
         let folder = target_dir().join("seeded");
         let source = folder.join("source");
@@ -156,14 +156,14 @@ impl Bench {
         let files: BTreeSet<PathBuf> = listed.split_terminator('\0').map(|file| source.join(file)).collect();
         remove_others(&source, &files)?;
         for file in listed.split_terminator('\0') {
-            // One that was deleted is listed until that is committed.
+            // git lists a deleted file until the deletion is committed.
             let Ok(bytes) = fs::read(root().join(file)) else { continue };
             write(&source.join(file), &bytes)?;
         }
         Ok(Self { source, folder })
     }
 
-    /// What fails with a defect, which is taken out again.
+    /// Returns the failures with a defect. The defect is removed afterwards.
     fn with(&self, defect: &Defect) -> Result<Vec<String>> {
         let file = self.source.join(&defect.file);
         write(&file, defect.patched()?.as_bytes())?;
@@ -173,10 +173,10 @@ impl Bench {
         failed
     }
 
-    /// Builds what is about to run: what does not compile is no failure of the suite.
+    /// Builds the suite first, so that a compile error does not count as a failure of the suite.
     fn build(&self, (suite, test): Runner<'_>) -> Result<()> {
         let steps = match suite {
-            // As the suite does itself, and then the suite.
+            // Builds the adapter as the suite does, and then the suite.
             Suite::Implementation => {
                 vec![
                     "build --quiet --locked -p conformance-peer-zarr -p zarr-cli".to_owned(),
@@ -192,7 +192,7 @@ impl Bench {
         Ok(())
     }
 
-    /// The cases of a suite that fail, or the rules that are broken.
+    /// Returns the failing cases of a suite, or the broken rules.
     fn failures(&self, (suite, test): Runner<'_>) -> Result<Vec<String>> {
         let report = self.folder.join("report.json");
         let _ = fs::remove_file(&report);
@@ -207,7 +207,7 @@ impl Bench {
         let failed = match suite {
             Suite::Implementation => {
                 let report =
-                    fs::read(&report).with_context(|| format!("the suite made no report:\n{said}"))?;
+                    fs::read(&report).with_context(|| format!("the suite wrote no report:\n{said}"))?;
                 cases(&serde_json::from_slice(&report)?)
             }
             _ => rules(&said),
@@ -237,7 +237,7 @@ fn shown((suite, test): Runner<'_>) -> String {
     }
 }
 
-/// The first of them, each once.
+/// Returns the first failures, without repetitions, as text.
 fn first(failed: &[String]) -> String {
     let mut some: Vec<&str> = Vec::new();
     for one in failed {
@@ -252,7 +252,7 @@ fn first(failed: &[String]) -> String {
     }
 }
 
-/// The cases that failed, by the suite's report, but for those that are known to.
+/// Returns the cases in a report that failed, without known failures.
 fn cases(report: &Value) -> Vec<String> {
     let failed = |entry: &Value| entry["verdict"] == "failed" && entry.get("known").is_none();
     let of =
@@ -261,7 +261,7 @@ fn cases(report: &Value) -> Vec<String> {
     asked.filter_map(|case| case["id"].as_str()).filter(|id| of(id)).map(str::to_owned).collect()
 }
 
-/// The rules that a test says are broken: one a line, below the line that counts them.
+/// Returns the broken rules in the output of a test: one per line, below the line with their number.
 fn rules(said: &str) -> Vec<String> {
     let mut rules = Vec::new();
     let mut lines = said.lines();
@@ -276,7 +276,7 @@ fn rules(said: &str) -> Vec<String> {
     rules
 }
 
-/// Removes from a folder what is not one of `files`.
+/// Removes all files from a folder that are not in `files`.
 fn remove_others(folder: &Path, files: &BTreeSet<PathBuf>) -> Result<()> {
     let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
     for entry in entries {
@@ -284,7 +284,7 @@ fn remove_others(folder: &Path, files: &BTreeSet<PathBuf>) -> Result<()> {
         let path = entry.path();
         if entry.file_type()?.is_dir() {
             remove_others(&path, files)?;
-            // One that is not empty stays.
+            // A folder that is not empty stays.
             let _ = fs::remove_dir(&path);
         } else if !files.contains(&path) {
             fs::remove_file(&path).with_context(|| path.display().to_string())?;
@@ -293,7 +293,7 @@ fn remove_others(folder: &Path, files: &BTreeSet<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// Writes a file, unless it is like that.
+/// Writes a file, unless it has this content.
 fn write(file: &Path, bytes: &[u8]) -> Result<()> {
     if fs::read(file).is_ok_and(|old| old == bytes) {
         return Ok(());
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_names_the_rules_that_are_broken() {
+    fn a_test_names_the_broken_rules() {
         let said = "the codec breaks 2 of the rules\n  10: exactly\n      codec \"gzip\": no\n  E.t8: keys\n      no\nnote: x\n  y: z";
         assert_eq!(rules(said), ["rule 10", "rule E.t8"]);
         assert!(rules("test result: FAILED").is_empty());

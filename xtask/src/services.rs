@@ -1,4 +1,4 @@
-//! `cargo xtask services`: what stores in the network are tested against (docs/SERVICES.md).
+//! `cargo xtask services`: services for tests of network stores (docs/SERVICES.md).
 
 use std::fs;
 use std::process::Command;
@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use crate::command::{answers, output, root};
 use crate::install::{self, once, python};
 
-/// What there is to do.
+/// The task.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -17,23 +17,23 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Install moto and Azurite below the target folder, and nginx by the system's packages if that is allowed
+    /// Install moto and Azurite below the target folder, and nginx as a system package if permitted
     Install,
 }
 
-/// Needs no more than Node.js 10; later versions need 21.
+/// This version runs with Node.js 10; later versions need 21.
 const AZURITE: &str = "azurite@3.35.0";
 
 const REQUIREMENTS: &str = "conformance/services/requirements.txt";
 
-/// Does it.
+/// Runs the task.
 pub(crate) fn run(args: &Args) -> Result<()> {
     match args.action {
         Action::Install => install(),
     }
 }
 
-/// All of them.
+/// Installs all services.
 fn install() -> Result<()> {
     install::all([
         ("moto", Box::new(moto) as Box<dyn FnOnce() -> Result<String> + Send>),
@@ -42,14 +42,14 @@ fn install() -> Result<()> {
     ])
 }
 
-/// Into a Python environment of its own.
+/// Installs moto into its own Python environment.
 fn moto() -> Result<String> {
     let requirements = root().join(REQUIREMENTS);
     let pins = fs::read_to_string(&requirements).with_context(|| format!("cannot read {REQUIREMENTS}"))?;
     once(&zarr_services::cache().join("moto"), &pins, |folder| python(folder, &requirements))
 }
 
-/// Into a folder of its own. No script of a package is run.
+/// Installs Azurite into its own folder. It runs no package scripts.
 fn azurite() -> Result<String> {
     once(&zarr_services::cache().join("azurite"), AZURITE, |folder| {
         let mut npm = Command::new("npm");
@@ -58,14 +58,14 @@ fn azurite() -> Result<String> {
     })
 }
 
-/// From Debian's packages, which only root can install.
+/// Installs nginx from Debian's packages, which needs root.
 fn nginx() -> Result<String> {
     if ["nginx", "/usr/sbin/nginx"].iter().any(|program| answers(Command::new(program).arg("-v"))) {
-        return Ok("is there".to_owned());
+        return Ok("is already installed".to_owned());
     }
     let root = output(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
     if !root || !answers(Command::new("apt-get").arg("--version")) {
-        bail!("the package nginx of this system is needed, and only you may install it");
+        bail!("nginx is missing: install the system package nginx");
     }
     output(Command::new("apt-get").args(["update", "-qq"]))?;
     let mut apt = Command::new("apt-get");

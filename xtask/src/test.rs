@@ -1,4 +1,4 @@
-//! `cargo xtask test`: the one test command.
+//! `cargo xtask test`: all checks.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use crate::command::{cargo, output, root, run as start};
 use crate::workspace::Workspace;
 use crate::{conformance, examples, fixtures, tidy};
 
-/// Which steps run.
+/// The selection of steps.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only this step (may be repeated)
@@ -17,7 +17,7 @@ pub(crate) struct Args {
     /// All but this step (may be repeated)
     #[arg(long, value_name = "STEP")]
     skip: Vec<String>,
-    /// Name the steps and what they do
+    /// List the steps and what they check
     #[arg(long)]
     list: bool,
 }
@@ -28,7 +28,7 @@ struct Step {
     run: fn() -> Result<()>,
 }
 
-/// In the order in which they run; the first failure ends the run.
+/// The steps in their order. The first failure ends the run.
 const STEPS: [Step; 11] = [
     Step { name: "fmt", about: "the sources are formatted", run: fmt },
     Step { name: "clippy", about: "no warning of the compiler or of clippy, in any target", run: clippy },
@@ -36,24 +36,20 @@ const STEPS: [Step; 11] = [
     Step { name: "test", about: "all tests and the examples of the documentation", run: test },
     Step {
         name: "examples",
-        about: "codecs, a data type and a store from outside of the workspace keep the contracts",
+        about: "codecs, a data type and a store outside of the workspace keep the contracts",
         run: examples::run,
     },
     Step { name: "doc", about: "the documentation builds without a warning", run: doc },
-    Step { name: "tidy", about: "the design's edges and invariants hold", run: tidy::run },
+    Step { name: "tidy", about: "dependencies and invariants of the design hold", run: tidy::run },
     Step {
         name: "fixtures",
-        about: "the zarr command reads what other implementations wrote, which is what was published",
+        about: "the zarr command reads stores of other implementations, and these are unchanged",
         run: recorded,
     },
-    Step {
-        name: "conformance",
-        about: "this implementation reads, writes and refuses what the suite says",
-        run: conforms,
-    },
+    Step { name: "conformance", about: "this implementation passes the conformance suite", run: conforms },
     Step {
         name: "race",
-        about: "writers in several processes lose nothing, also when they are killed",
+        about: "writers in several processes lose no update, also when they are killed",
         run: race,
     },
     Step { name: "package", about: "each published crate can be packed", run: package },
@@ -64,7 +60,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     for name in args.only.iter().chain(&args.skip) {
         if !STEPS.iter().any(|s| s.name == name) {
             let names: Vec<_> = STEPS.iter().map(|s| s.name).collect();
-            bail!("there is no step {name:?}; the steps are {}", names.join(", "));
+            bail!("unknown step {name:?}; the steps are {}", names.join(", "));
         }
     }
     if args.list {
@@ -133,19 +129,19 @@ fn recorded() -> Result<()> {
     fixtures::run(&fixtures::Args::default())
 }
 
-/// Of the peers only this one, which needs nothing that is not here.
+/// Runs the suite with this implementation only, which needs no other programs.
 fn conforms() -> Result<()> {
     conformance::run(&conformance::Args::of("zarr"))
 }
 
-/// Short races, each of which ends with an error after two minutes; they take some seconds.
+/// Runs short races. They take some seconds; after two minutes a race ends with an error.
 fn race() -> Result<()> {
     let races: [&[&str]; 5] = [
         &["--writes=60", "--kill=20"],
         &["--service=moto", "--writes=25"],
         &["--service=azurite", "--writes=25"],
         &["--service=server", "--writes=25"],
-        // The same must lose something where writers put without conditions.
+        // Without conditional puts the same race must lose updates.
         &["--service=server", "--writes=25", "--kill=0", "--unchecked"],
     ];
     for options in races {
@@ -158,14 +154,14 @@ fn race() -> Result<()> {
 
 fn package() -> Result<()> {
     for package in Workspace::load()?.published() {
-        // The tree may be under work or no repository at all: what would be packed is what is asked here.
+        // Uncommitted changes, and a tree without a repository, are allowed: only the list of packed files matters.
         let list =
             output(&mut cargo(["package", "--list", "--allow-dirty", "--locked", "-p", &package.name]))?;
         let sources = if package.library { "src/lib.rs" } else { "src/main.rs" };
         for needed in ["Cargo.toml", "README.md", "CHANGELOG.md", sources] {
             if !list.lines().any(|file| file.replace('\\', "/") == needed) {
                 let dir = package.dir.strip_prefix(root()).unwrap_or(&package.dir);
-                bail!("the package of {} would lack {needed}", dir.display());
+                bail!("the package of {} does not contain {needed}", dir.display());
             }
         }
         println!("{:<24}{:>4} files", package.name, list.lines().count());

@@ -1,4 +1,4 @@
-//! What cargo knows of the workspace: packages, what they depend on, and the resolved graph.
+//! The workspace as cargo knows it: packages, their dependencies, and the resolved graph.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::command;
 
-/// Why a package is depended on.
+/// The kind of a dependency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Normal,
@@ -30,13 +30,13 @@ pub(crate) struct Package {
     pub(crate) name: String,
     pub(crate) dir: PathBuf,
     pub(crate) published: bool,
-    /// Has a library, for others to depend on.
+    /// Whether it has a library.
     pub(crate) library: bool,
     pub(crate) description: String,
     pub(crate) license: String,
     pub(crate) repository: String,
     pub(crate) readme: String,
-    /// The oldest compiler it promises to work with.
+    /// The oldest supported compiler.
     pub(crate) rust_version: String,
     pub(crate) dependencies: Vec<Dependency>,
     pub(crate) default_features: Vec<String>,
@@ -46,12 +46,12 @@ pub(crate) struct Package {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Workspace {
     pub(crate) packages: Vec<Package>,
-    /// From a package's name to those it needs to be built or run (not to be tested).
+    /// The names of the packages that each package needs to be built or run (not to be tested).
     pub(crate) needs: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Workspace {
-    /// Asks cargo.
+    /// Loads the workspace from `cargo metadata`.
     pub(crate) fn load() -> Result<Self> {
         let text = command::output(&mut command::cargo([
             "metadata",
@@ -93,7 +93,7 @@ impl Workspace {
         self.packages.iter().filter(|p| p.published)
     }
 
-    /// The shortest way along which `from` needs `to`, with all features on, as names.
+    /// Returns the shortest path of dependencies from `from` to `to`, with all features on, as names.
     pub(crate) fn way(&self, from: &str, to: &str) -> Option<Vec<String>> {
         let mut came: BTreeMap<&str, &str> = BTreeMap::new();
         let mut queue = std::collections::VecDeque::from([from]);
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_the_shortest_way() {
+    fn the_shortest_path_is_found() {
         let mut workspace = Workspace::default();
         for (from, to) in [("a", "b"), ("b", "c"), ("a", "d"), ("d", "e"), ("e", "c"), ("c", "a")] {
             workspace.needs.entry(from.to_owned()).or_default().insert(to.to_owned());

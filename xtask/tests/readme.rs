@@ -1,4 +1,4 @@
-//! The example in README.md: it compiles, runs on the bundled store, and is the one that stands there.
+//! Tests the example in README.md: it compiles, runs on the bundled store, and is equal to the text there.
 #![cfg(unix)]
 
 use std::path::Path;

@@ -10,8 +10,8 @@ pub mod store;
 
 pub use report::{Failure, Failures};
 
-/// A test that a store keeps its contract: `store_suite!(name, store)`, in which `store` is an expression for a new, empty
-/// one each time.
+/// Defines a test that a store keeps its contract: `store_suite!(name, store)`, where `store` is an expression for a
+/// new, empty store.
 ///
 /// ```
 /// # mod plain { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/plain/mod.rs")); }
@@ -19,7 +19,7 @@ pub use report::{Failure, Failures};
 /// zarr_conformance::store_suite!(my_store_keeps_the_contract, MyStore::default());
 /// ```
 ///
-/// It is [`store::check`], which is there for tests that need more than this.
+/// For tests that need more, use [`store::check`].
 #[macro_export]
 macro_rules! store_suite {
     ($name:ident, $store:expr) => {
@@ -30,8 +30,8 @@ macro_rules! store_suite {
     };
 }
 
-/// A test that codecs keep their contract: `codec_suite!(name, registry, subjects)`, in which `subjects` is an array of
-/// [`codec::Subject`], one at least for each codec.
+/// Defines a test that codecs keep their contract: `codec_suite!(name, registry, subjects)`, where `subjects` is an
+/// array of [`codec::Subject`] with at least one element for each codec.
 ///
 /// ```
 /// # mod my_crate { pub const CODECS: &[zarr_traits::Entry] = &[]; }
@@ -45,7 +45,7 @@ macro_rules! store_suite {
 /// );
 /// ```
 ///
-/// It is [`codec::check`], which is there for tests that need more than this.
+/// For tests that need more, use [`codec::check`].
 #[macro_export]
 macro_rules! codec_suite {
     ($name:ident, $registry:expr, $subjects:expr $(,)?) => {

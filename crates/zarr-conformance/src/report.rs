@@ -1,4 +1,4 @@
-//! What a suite finds: rules, checks that run on threads of their own, and the list of what is broken.
+//! Reports of a suite: rules, checks on their own threads, and the list of broken rules.
 
 use std::fmt;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -15,31 +15,31 @@ pub struct Failures {
     list: Vec<Failure>,
 }
 
-/// One rule that is broken.
+/// A broken rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Failure {
-    /// Its number in the contract, such as `5`, or in the checklist, such as `E.t3`.
+    /// The number of the rule in the contract, such as `5`, or its id in `docs/specification`, such as `E.t3`.
     pub rule: &'static str,
     /// The rule in short.
     pub says: &'static str,
-    /// What was done instead.
+    /// What the store or codec did.
     pub message: String,
 }
 
 impl Failures {
-    /// Of a `what`.
+    /// Returns an error if `list` is not empty. `what` is the kind of the tested thing.
     pub(crate) fn result(what: &'static str, list: Vec<Failure>) -> Result<(), Self> {
         if list.is_empty() { Ok(()) } else { Err(Self { what, list }) }
     }
 
-    /// One for each rule that is broken.
+    /// The broken rules, one entry each.
     pub fn as_slice(&self) -> &[Failure] {
         &self.list
     }
 }
 
-/// A list with one rule in each line, and what was done instead below it.
+/// Writes one line for each rule, and the message below it.
 impl fmt::Display for Failures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the {} breaks {} of the rules", self.what, self.list.len())?;
@@ -50,7 +50,7 @@ impl fmt::Display for Failures {
     }
 }
 
-/// As [`Display`](fmt::Display), so that `unwrap` in a test prints it.
+/// Writes the same as [`Display`](fmt::Display), so that `unwrap` in a test prints it.
 impl fmt::Debug for Failures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -62,7 +62,7 @@ impl std::error::Error for Failures {}
 /// The result of a check.
 pub(crate) type Check = Result<(), Fault>;
 
-/// What was done wrong.
+/// A message about wrong behaviour.
 #[derive(Debug)]
 pub(crate) struct Fault(pub(crate) String);
 
@@ -90,7 +90,7 @@ impl From<StridedError> for Fault {
     }
 }
 
-/// Leaves a check with a message unless the condition holds.
+/// Returns from a check with a message unless the condition holds.
 macro_rules! ensure {
     ($holds:expr, $($message:tt)+) => {
         if !$holds {
@@ -117,20 +117,20 @@ impl<T> Rule<T> {
     }
 }
 
-/// After this time a check is taken to hang.
+/// A check that runs longer than this counts as hanging.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Runs a check on a bare thread; a panic and a check that never ends are failures as well.
+/// Runs a check on a plain thread. A panic and a check that never ends are failures, too.
 pub(crate) fn watched(check: impl FnOnce() -> Check + Send + 'static) -> Result<(), String> {
     let (done, result) = channel();
     let thread = thread::spawn(move || {
-        // Nobody listens after the time is up.
+        // The receiver is gone if the time is up.
         let _ = done.send(check());
     });
     match result.recv_timeout(PATIENCE) {
         Ok(result) => result.map_err(|fault| fault.0),
         Err(RecvTimeoutError::Timeout) => Err(format!(
-            "the check was not done in {PATIENCE:?}: does a future wait for a wake that never comes?"
+            "the check did not end within {PATIENCE:?}: does a future wait for a wake that never comes?"
         )),
         Err(RecvTimeoutError::Disconnected) => {
             let panic = thread.join().err();
@@ -140,13 +140,13 @@ pub(crate) fn watched(check: impl FnOnce() -> Check + Send + 'static) -> Result<
     }
 }
 
-/// What a panic says.
+/// Returns the message of a panic.
 pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
 }
 
-/// The start of some bytes, for a message.
+/// The first bytes of a value, for a message.
 pub(crate) struct Excerpt<'a>(pub(crate) &'a [u8]);
 
 impl fmt::Display for Excerpt<'_> {

@@ -1,6 +1,6 @@
-//! The suite finds what it is there to find: each flaw of a codec is reported under the rule that it breaks.
+//! The suite finds each flaw of a codec, and reports it under the right rule.
 #![allow(clippy::unwrap_used, reason = "it is for tests")]
-#![allow(unsafe_code, reason = "an allocator that remembers")]
+#![allow(unsafe_code, reason = "a counting allocator")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -13,7 +13,7 @@ use zarr_conformance::codec::{Subject, check};
 use zarr_traits::serde_json::{Value, json};
 use zarr_traits::{codec::*, partial::*, *};
 
-/// What is wrong with a codec; its configuration says.
+/// The flaw of a codec, from its configuration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Flaw(&'static str);
 
@@ -59,7 +59,7 @@ const BYTES_BYTES: &[(&str, &str)] = &[
     ("writes otherwise", "14"),
 ];
 
-/// A length, the bytes with some bits turned, and their sum.
+/// A codec that writes a length, the bytes with some flipped bits, and their sum.
 #[derive(Debug)]
 struct Framed(Flaw, u8);
 
@@ -71,7 +71,7 @@ fn sum(bytes: &[u8]) -> u8 {
 }
 
 impl Framed {
-    /// What lies between length and sum.
+    /// Returns the bytes between length and sum.
     fn body<'a>(&self, src: &'a [u8]) -> CodecResult<&'a [u8]> {
         if self.0.is("panics for what is cut") {
             assert!(src.len() > 4, "no length");
@@ -179,7 +179,7 @@ const ARRAY_BYTES: &[(&str, &str)] = &[
     ("takes any number of bytes", "11"),
 ];
 
-/// Elements of one byte, the last one first.
+/// A codec for elements of one byte in reverse order.
 #[derive(Debug)]
 struct Backwards(Flaw);
 
@@ -245,7 +245,7 @@ impl ArrayBytesCodec for Backwards {
     }
 }
 
-/// Each element by itself.
+/// A partial read of single elements.
 #[derive(Debug)]
 struct Reading(Flaw, Dims, Region);
 
@@ -286,7 +286,7 @@ const ARRAY_ARRAY: &[(&str, &str)] = &[
     ("rounds", "1"),
 ];
 
-/// One more for each `uint8`.
+/// A codec that adds one to each `uint8`.
 #[derive(Debug)]
 struct Plus(Flaw, Repr);
 
@@ -389,7 +389,7 @@ fn framed(flaw: &str) -> Subject {
     framed_as(flaw, json!({"flaw": flaw, "options": {"mask": 15}})).shapes(SHAPES)
 }
 
-/// The largest shapes that the suite tries by itself are none of this codec.
+/// The default shapes of the suite do not suit this codec.
 fn one_dimensional(flaw: &str) -> Subject {
     framed_as(flaw, json!({"flaw": flaw, "options": {"mask": 15}, "rank": 1}))
 }
@@ -439,19 +439,19 @@ fn each_flaw_is_reported_under_its_rule() {
     for (flaws, make) in tables {
         for (flaw, rule) in flaws {
             match checked(make(flaw)) {
-                Ok(()) => missed.push(format!("it {flaw}, which breaks rule {rule}: nothing was found")),
+                Ok(()) => missed.push(format!("a codec that {flaw} breaks rule {rule}: nothing was found")),
                 Err(found) if found.as_slice().iter().any(|failure| failure.rule == *rule) => {}
-                Err(found) => missed.push(format!("it {flaw}, which breaks rule {rule}: {found}")),
+                Err(found) => missed.push(format!("a codec that {flaw} breaks rule {rule}: {found}")),
             }
         }
     }
     assert!(missed.is_empty(), "{}", missed.join("\n"));
     let rules: BTreeSet<&str> = tables.iter().flat_map(|(flaws, _)| *flaws).map(|(_, rule)| *rule).collect();
-    assert_eq!(rules.len(), 14, "of each rule of the contract there is a flaw");
+    assert_eq!(rules.len(), 14, "each rule of the contract has a flaw");
 }
 
 #[test]
-fn what_is_said_of_a_codec_is_held_against_it() {
+fn statements_of_a_subject_are_checked() {
     for (subject, rule) in [
         (framed("none").types([DataType::Bool]), "2"),
         (backwards("none").types([DataType::Int32]), "2"),
@@ -463,7 +463,7 @@ fn what_is_said_of_a_codec_is_held_against_it() {
     ] {
         let failures = checked(subject).unwrap_err();
         let rules: Vec<_> = failures.as_slice().iter().map(|failure| failure.rule).collect();
-        assert!(rules.contains(&rule), "rule {rule}, and this was found:\n{failures}");
+        assert!(rules.contains(&rule), "expected rule {rule}, found:\n{failures}");
     }
 }
 
@@ -473,7 +473,7 @@ thread_local! {
 
 struct Remembering;
 
-// SAFETY: every call is passed on as it is.
+// SAFETY: every call is passed on unchanged.
 unsafe impl GlobalAlloc for Remembering {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         LARGEST.set(LARGEST.get().max(layout.size()));

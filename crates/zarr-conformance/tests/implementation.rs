@@ -1,4 +1,4 @@
-//! The suite of implementations, over a store of two bytes and peers that are shell scripts.
+//! Tests of the suite of implementations, with a store of two bytes and shell scripts as peers.
 #![cfg(all(unix, feature = "implementation"))]
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
@@ -11,7 +11,7 @@ use zarr_conformance::implementation::{About, Deviations, Fixtures, Options, Pee
 /// SHA-256 of `ab`.
 const DIGEST: &str = "fb8e20fc2e4c3f248c60c39bd652f3c1347298bb977b8b4d5903b85055620603";
 
-/// An array that is read and written, and a store that is refused.
+/// Creates a valid array, and a malformed store.
 fn fixtures(folder: &Path) -> Fixtures {
     for (store, value) in [("right.zarr", "ab"), ("broken.zarr", "a")] {
         fs::create_dir_all(folder.join(store)).unwrap();
@@ -28,7 +28,7 @@ fn fixtures(folder: &Path) -> Fixtures {
     Fixtures::load(folder).unwrap()
 }
 
-/// Does everything right. What it is told overrides how it reads.
+/// Returns the script of a correct peer, with another command for reading.
 fn script(read: &str) -> String {
     format!(
         r#"verb=$1; shift
@@ -55,7 +55,7 @@ fn asked(peers: &[Peer]) -> Results {
     run(&fixtures(folder.path()), peers, &options).unwrap()
 }
 
-/// What came of all cases, in short.
+/// Returns the results of all cases in short form.
 fn told(read: &str) -> String {
     Snapshot::of(&asked(&[peer("p", &script(read))]), "p").to_string()
 }
@@ -71,14 +71,14 @@ fn a_peer_that_does_everything_right_passes() {
 }
 
 #[test]
-fn what_it_does_wrong_is_found() {
+fn wrong_behaviour_is_found() {
     let unread = "write.right: write not-implemented\n";
     for (read, broken, right) in [
-        // Pads what is short, and so gives elements that nobody wrote.
+        // Pads a short chunk, and so returns elements that were never written.
         (r#"head -c 2 "$1/c""#, "failed:accepted", "passed"),
         ("printf xx", "failed:accepted", "failed:wrong"),
         ("echo no >&2; exit 1", "passed", "failed:refused"),
-        // An error that does not say why.
+        // An error without a reason.
         ("exit 1", "failed:broken", "failed:refused"),
         ("exit 89", "not-implemented", "not-implemented"),
         ("exit 3", "failed:broken", "failed:broken"),
@@ -89,12 +89,12 @@ fn what_it_does_wrong_is_found() {
         let lines: Vec<_> = told.lines().collect();
         assert_eq!(lines[0], format!("broken: info passed, read {broken}"), "{read}");
         assert_eq!(lines[1], format!("right: info passed, read {right}"), "{read}");
-        assert_eq!(told.contains(unread), right != "passed", "nobody knows what to write: {read}");
+        assert_eq!(told.contains(unread), right != "passed", "no elements to write: {read}");
     }
 }
 
 #[test]
-fn what_one_writes_is_read_by_those_that_can_read_the_fixture() {
+fn copies_are_read_by_all_peers_that_can_read_the_fixture() {
     let wrong = script(READ).replace(r#"cat > "$1/c""#, r#"printf xy > "$1/c""#);
     let peers = [peer("good", &script(READ)), peer("bad", &wrong), peer("blind", &script("exit 89"))];
     let mut results = asked(&peers);
@@ -119,7 +119,7 @@ fn what_one_writes_is_read_by_those_that_can_read_the_fixture() {
 
 #[test]
 fn a_peer_may_serve_and_is_started_again_when_it_ends() {
-    // Of each request it needs the node and the file to print into; the second one of a process ends it.
+    // The script reads the node and the output file from a request, and ends after its second request.
     let serving = r#"
         asked=0
         while read -r line; do
@@ -142,5 +142,5 @@ fn a_peer_may_serve_and_is_started_again_when_it_ends() {
         Snapshot::of(&results, "p").to_string(),
         "broken: info passed, read failed:broken\nright: info passed, read failed:broken\n"
     );
-    assert!(!folder.path().join("work").exists(), "nothing is left behind");
+    assert!(!folder.path().join("work").exists(), "no files stay behind");
 }

@@ -1,7 +1,7 @@
-//! The instruments do what they say, over the plainest store.
+//! Tests of the instruments, over the simplest store.
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
-#[allow(unreachable_pub, reason = "it is written as a third party would")]
+#[allow(unreachable_pub, reason = "the store is written as by a third party")]
 mod plain;
 
 mod count {
@@ -66,9 +66,9 @@ mod fault {
     const UNCERTAIN: StoreErrorKind = StoreErrorKind::Uncertain;
 
     #[test]
-    fn each_fault_is_what_it_says() {
+    fn each_fault_has_its_effect() {
         let key = Key::new("k").unwrap();
-        // What becomes of a put of "new" over "old": whether it says so, and what is stored.
+        // A put of "new" over "old": whether it succeeds, and what is stored.
         let table = [
             (Fault::ErrorBefore(UNCERTAIN), Some(false), "old"),
             (Fault::ErrorAfter(UNCERTAIN), Some(false), "new"),
@@ -100,7 +100,7 @@ mod fault {
         let reported = || block_on(storage.get_ranges(&key, &all, ReadVersion::Report, 100)).unwrap();
         block_on(storage.put(&key, "one")).unwrap();
         let first = reported().unwrap();
-        assert_eq!(first.bytes, ["one"], "what was before is not known");
+        assert_eq!(first.bytes, ["one"], "the value before is not known");
         block_on(storage.put(&key, "three")).unwrap();
         let stale = reported().unwrap();
         assert_eq!((&stale.bytes, &stale.version), (&first.bytes, &first.version));
@@ -112,7 +112,7 @@ mod fault {
     }
 
     #[test]
-    fn short_reads_and_random_faults_come_again_in_each_run() {
+    fn short_reads_and_random_faults_are_reproducible() {
         let run = |seed| {
             let faults = [Fault::Short, Fault::ErrorBefore(UNCERTAIN)];
             let (storage, _) = Faulty::random(&Storage::from(Plain::default()), seed, 0.5, &faults);
@@ -141,7 +141,7 @@ mod latency {
     use zarr_conformance::instruments::*;
     use zarr_traits::Storage;
 
-    /// Reads the same object some times at once.
+    /// Reads the same object several times at once.
     async fn together(storage: &Storage, key: &Key, times: usize) -> Vec<Option<Bytes>> {
         let mut reads = Vec::from_iter((0..times).map(|_| (Box::pin(storage.get(key, 10)), None)));
         poll_fn(|context| {
@@ -157,7 +157,7 @@ mod latency {
     }
 
     #[test]
-    fn requests_fly_together_as_far_as_there_is_room() {
+    fn requests_run_together_up_to_the_limit() {
         let key = Key::new("k").unwrap();
         for (times, in_flight, waves) in [(1, 8, 1), (8, 8, 1), (9, 8, 2), (10, 1, 10), (64, 16, 4)] {
             let memory = Storage::from(Plain::default());
@@ -172,7 +172,7 @@ mod latency {
     }
 
     #[test]
-    fn bytes_take_their_time_both_ways() {
+    fn bytes_take_time_in_both_directions() {
         let network = Network { bandwidth: Some(1000), ..Network::default() };
         let (storage, simulated) = Simulated::virtually(&Storage::from(Plain::default()), network);
         let key = Key::new("k").unwrap();

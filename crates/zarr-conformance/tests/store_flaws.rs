@@ -1,8 +1,8 @@
-//! The suite finds what it is there to find: each flaw is reported under the rule that it breaks.
+//! The suite finds each flaw of a store, and reports it under the right rule.
 
 #![allow(clippy::unwrap_used, reason = "it is for tests")]
 
-#[allow(unreachable_pub, reason = "it is written as a third party would")]
+#[allow(unreachable_pub, reason = "the store is written as by a third party")]
 mod plain;
 
 use std::thread::sleep;
@@ -85,7 +85,7 @@ fn each_flaw_is_reported_under_its_rule() {
         let made = || Storage::from(Flawed { inner: Plain::default().into(), flaw: *flaw });
         let failures = check(made).expect_err(&format!("{flaw:?} was not found"));
         let rules: Vec<_> = failures.as_slice().iter().map(|failure| failure.rule).collect();
-        assert!(rules.contains(rule), "{flaw:?} breaks rule {rule}, and this was found:\n{failures}");
+        assert!(rules.contains(rule), "{flaw:?} breaks rule {rule}, found:\n{failures}");
     }
 }
 
@@ -95,7 +95,7 @@ fn a_right_store_passes() {
 }
 
 #[test]
-fn a_store_that_can_only_be_read_passes() {
+fn a_read_only_store_passes() {
     check_reading(|objects| {
         let storage = Storage::from(Plain::default());
         for (key, value) in objects {
@@ -125,7 +125,7 @@ impl Store for Listless {
     }
 }
 
-/// A right store with one flaw.
+/// A correct store with one flaw.
 #[derive(Debug)]
 struct Flawed {
     inner: Storage,
@@ -198,7 +198,7 @@ impl Flawed {
         }))
     }
 
-    /// The ranges that are read of an object of `size` bytes, instead of those that are wanted.
+    /// Returns the ranges that are read from an object of `size` bytes in place of the wanted ranges.
     fn ranges(&self, wanted: &[ByteRange], size: u64) -> Vec<ByteRange> {
         let mut ranges = wanted.to_vec();
         let unchecked = match self.flaw {

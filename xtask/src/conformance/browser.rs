@@ -1,4 +1,4 @@
-//! The page of the report in a browser: what it shows, and pictures of it.
+//! Checks the page of the report in a browser, and takes pictures of it.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,13 +8,13 @@ use anyhow::{Result, bail};
 use crate::command::{answers, root, run, target_dir};
 use crate::install::{npm, once, required};
 
-/// Checks the page in a folder of reports, and puts pictures beside it.
+/// Checks the page in a folder of reports, and writes pictures beside it.
 pub(super) fn check(report: &Path) -> Result<()> {
     let chromium = std::env::var("CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".to_owned());
     let is_there = |program: &str| answers(Command::new(program).arg("--version"));
     let missing = [("chromium", chromium.as_str()), ("node", "node"), ("npm", "npm")];
     if let Some((name, _)) = missing.iter().find(|(_, program)| !is_there(program)) {
-        let message = format!("the page was not looked at in a browser: {name} is missing on this machine");
+        let message = format!("the page was not checked in a browser: {name} is missing on this machine");
         if required() {
             bail!("{message}");
         }

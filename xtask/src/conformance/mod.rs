@@ -1,9 +1,9 @@
-//! `cargo xtask conformance`: who reads, writes and refuses what, of this implementation and of others.
+//! `cargo xtask conformance`: what this implementation and others read, write and refuse.
 //!
 //! - [`browser`]: the page of the report in a browser
 //! - [`peers`]: the peers in conformance/peers, and how they are installed
 //!
-//! What is asked, and how it is judged, is the suite's: `zarr_conformance::implementation`.
+//! The requests and the verdicts are those of the suite, `zarr_conformance::implementation`.
 
 mod browser;
 mod peers;
@@ -20,52 +20,52 @@ use zarr_conformance::implementation::{
 use crate::command::{output, root, target_dir};
 use crate::install;
 
-/// Who is asked for what.
+/// The selection of peers and cases.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Args {
     /// Only this peer of conformance/peers (may be repeated)
     #[arg(long, value_name = "NAME")]
     peer: Vec<String>,
-    /// An implementation of your own: the command of its adapter, which `--name` names
+    /// The command of the adapter of your own implementation, named by `--name`
     #[arg(long, value_name = "COMMAND")]
     command: Option<String>,
     /// The name of your own implementation
     #[arg(long, value_name = "NAME", default_value = "mine", requires = "command")]
     name: String,
-    /// The adapter of `--command` serves
+    /// The adapter of `--command` answers many requests in one process
     #[arg(long, requires = "command")]
     serve: bool,
-    /// What is known to fail of your own implementation: a file like those in conformance/expect
+    /// The known failures of your own implementation: a file like those in conformance/expect
     #[arg(long, value_name = "FILE", requires = "command")]
     expect: Option<PathBuf>,
-    /// Only cases whose id is like this, in which `*` stands for anything (may be repeated)
+    /// Only cases whose id matches this, where `*` matches any text (may be repeated)
     #[arg(long, value_name = "GLOB")]
     case: Vec<String>,
     /// The folder with the manifest and the stores [default: conformance]
     #[arg(long, value_name = "DIR")]
     fixtures: Option<PathBuf>,
-    /// Take over what differs from conformance/results
+    /// Write differing results into conformance/results
     #[arg(long, conflicts_with_all = ["command", "fixtures"])]
     update: bool,
-    /// Leave what was written in target/conformance
+    /// Keep written stores in target/conformance
     #[arg(long)]
     keep: bool,
     /// Write the page, JSON and JUnit to this folder [default: target/conformance]
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
-    /// Look at the page in a browser (chromium), and put pictures beside it
+    /// Check the page in a browser (chromium), and write pictures beside it
     #[arg(long)]
     screenshots: bool,
 }
 
 impl Args {
-    /// One peer is asked for everything.
+    /// Returns arguments for all cases with one peer.
     pub(crate) fn of(peer: &str) -> Self {
         Self { peer: vec![peer.to_owned()], ..Self::default() }
     }
 }
 
-/// Runs it; fails where something is not as it is known to be.
+/// Runs the suite. Fails if a result is unexpected.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let fixtures = match &args.fixtures {
         None => Fixtures::load(&root().join("conformance"))?,
@@ -107,18 +107,18 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         || "conformance/expect and conformance/results".to_owned(),
         |file| file.display().to_string(),
     );
-    bail!("{} verdicts are not as {said} say", surprises.len())
+    bail!("{} verdicts differ from {said}", surprises.len())
 }
 
-/// The peers that take part, and the ids of those that are asked.
+/// Returns the peers that take part, and the ids of the tested peers.
 fn taking_part(args: &Args) -> Result<(Vec<Peer>, Vec<String>)> {
     let mut sources = peers::all()?;
     if let Some(unknown) = args.peer.iter().find(|name| sources.iter().all(|source| source.id != **name)) {
         let names: Vec<_> = sources.iter().map(|source| source.id.as_str()).collect();
-        bail!("there is no peer {unknown:?}, only {}", names.join(", "));
+        bail!("unknown peer {unknown:?}; the peers are {}", names.join(", "));
     }
     if args.command.is_some() {
-        // Somebody has to read what is written, and to know what shall be.
+        // Another peer must read the written stores, and provide the elements to write.
         sources.retain(|source| source.id == "zarr" || args.peer.contains(&source.id));
     } else if !args.peer.is_empty() {
         sources.retain(|source| args.peer.contains(&source.id));
@@ -137,7 +137,7 @@ fn taking_part(args: &Args) -> Result<(Vec<Peer>, Vec<String>)> {
     let mut peers: Vec<_> = sources.iter().map(peers::Source::peer).collect::<Result<_>>()?;
     let mut asked = Vec::new();
     if let Some(command) = &args.command {
-        // As a shell cuts it, so that quotes and variables do what one thinks.
+        // A shell splits the command, so that quotes and variables work as expected.
         let own = Peer::new(&args.name, ["sh", "-c", &format!("{command} \"$@\""), "sh"]);
         peers.push(own.serving(args.serve));
         asked.push(args.name.clone());
@@ -152,7 +152,7 @@ fn expect_of(args: &Args, id: &str) -> PathBuf {
     }
 }
 
-/// Compares with the snapshots in conformance/results, or takes over what differs.
+/// Compares the results with the snapshots in conformance/results, or updates the snapshots.
 fn compare(results: &Results, fixtures: &Fixtures, update: bool) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for peer in &results.peers {
@@ -171,14 +171,14 @@ fn compare(results: &Results, fixtures: &Fixtures, update: bool) -> Result<Vec<S
         } else {
             let differences = before.differences(&now);
             found.extend(
-                differences.iter().map(|line| format!("{}: {line} (`--update` takes it over)", peer.id)),
+                differences.iter().map(|line| format!("{}: {line} (update with `--update`)", peer.id)),
             );
         }
     }
     Ok(found)
 }
 
-/// Writes the reports; says where.
+/// Writes the reports. Returns the path of the page.
 fn write(results: &Results, args: &Args) -> Result<PathBuf> {
     let folder = args.report.clone().unwrap_or_else(|| target_dir().join("conformance"));
     fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
@@ -200,7 +200,7 @@ fn write(results: &Results, args: &Args) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// The day, where the system tells it.
+/// Returns the date, if the system has it.
 fn today() -> String {
     output(Command::new("date").args(["-u", "+%Y-%m-%d"])).unwrap_or_default().trim().to_owned()
 }

@@ -1,4 +1,4 @@
-//! The peers in conformance/peers: what their `peer.toml` says, and how they are installed.
+//! The peers in conformance/peers: their `peer.toml`, and how they are installed.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,7 +12,7 @@ use zarr_conformance::implementation::Peer;
 use crate::command::{answers, cargo, output, root, target_dir};
 use crate::install::{npm, once, python};
 
-/// `peer.toml`, which conformance/peers/README.md explains.
+/// The content of a `peer.toml`. See conformance/peers/README.md.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Description {
@@ -26,21 +26,21 @@ struct Description {
     install: Install,
 }
 
-/// What brings it here: one of these.
+/// The way to install a peer.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Install {
-    /// A file of requirements, for an environment of its own.
+    /// A requirements file, for a separate Python environment.
     Pip(String),
     /// A `package.json` with a lock file beside it.
     Npm(String),
     /// A project outside of the workspace.
     Cargo(String),
-    /// Packages of the workspace, the first of which is the adapter.
+    /// Packages of the workspace. The first is the adapter.
     Workspace(Vec<String>),
 }
 
-/// A peer, and where it comes from.
+/// A peer and its source.
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) id: String,
@@ -48,7 +48,7 @@ pub(super) struct Source {
     description: Description,
 }
 
-/// All that there are, by name.
+/// Returns all peers, by name.
 pub(super) fn all() -> Result<Vec<Source>> {
     let folder = root().join("conformance/peers");
     let mut found = Vec::new();
@@ -60,18 +60,18 @@ pub(super) fn all() -> Result<Vec<Source>> {
         let id = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         found.push(Source { id, folder, description });
     }
-    // Ours first, which is what one looks for.
+    // Our own implementation comes first.
     found.sort_by_key(|source| (source.id != "zarr", source.id.clone()));
     Ok(found)
 }
 
 impl Source {
-    /// Where it is installed.
+    /// Returns the folder of the installation.
     fn place(&self) -> PathBuf {
         target_dir().join("peers").join(&self.id)
     }
 
-    /// What this machine lacks for it.
+    /// Returns a program that the peer needs and this machine lacks.
     pub(super) fn missing(&self) -> Option<&'static str> {
         let is_there = |program: &str| answers(Command::new(program).arg("--version"));
         match &self.description.install {
@@ -81,7 +81,7 @@ impl Source {
         }
     }
 
-    /// Brings it here.
+    /// Installs the peer.
     pub(super) fn install(&self) -> Result<String> {
         let place = self.place();
         match &self.description.install {
@@ -106,7 +106,7 @@ impl Source {
         }
     }
 
-    /// As the suite asks it.
+    /// Returns the peer for the suite.
     pub(super) fn peer(&self) -> Result<Peer> {
         let Description { name, version, language, url, command, serve, .. } = &self.description;
         let place = self.place();
@@ -136,17 +136,17 @@ impl Source {
     }
 }
 
-/// A program as cargo builds it.
+/// Returns the path of a program that cargo has built.
 fn built(target: &Path, name: &str) -> PathBuf {
     target.join("debug").join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
 }
 
-/// The name of the package in a `Cargo.toml`.
+/// Returns the name of the package in a `Cargo.toml`.
 fn package(file: &Path) -> Result<String> {
     let document: toml::Table = read(file)?.parse().with_context(|| file.display().to_string())?;
     match document.get("package").and_then(|package| package.get("name")?.as_str()) {
         Some(name) => Ok(name.to_owned()),
-        None => bail!("{}: no package", file.display()),
+        None => bail!("{}: the name of the package is missing", file.display()),
     }
 }
 

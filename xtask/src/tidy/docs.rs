@@ -1,4 +1,4 @@
-//! That the documents name what is there.
+//! Checks that documents name only files and crates that exist.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use super::Finding;
 use crate::examples;
 use crate::workspace::{Package, Workspace};
 
-/// The documents of the workspace. Those of the crates are checked by rustdoc.
+/// The documents of the workspace. rustdoc checks those of the crates.
 const DOCUMENTS: [&str; 14] = [
     "README.md",
     "CONTRIBUTING.md",
@@ -28,7 +28,7 @@ const DOCUMENTS: [&str; 14] = [
 
 const CODE_MAP: &str = "docs/ARCHITECTURE.md";
 
-/// Its code is that of the examples, which are built and tested.
+/// The document whose code comes from the examples, which are built and tested.
 const WALKTHROUGH: &str = "docs/IMPLEMENTING.md";
 
 const WORKFLOW: &str = ".github/workflows/ci.yml";
@@ -44,7 +44,7 @@ pub(crate) fn check(workspace: &Workspace, root: &Path) -> Result<Vec<Finding>> 
         let folder = root.join(document).parent().map(PathBuf::from).unwrap_or_default();
         for (line, target) in links(&text) {
             if !folder.join(&target).exists() {
-                let message = format!("links to `{target}`, which is not there");
+                let message = format!("links to `{target}`, which does not exist");
                 findings.push(Finding::error(format!("{document}:{}", line + 1), "docs", message));
             }
         }
@@ -62,7 +62,7 @@ pub(crate) fn check(workspace: &Workspace, root: &Path) -> Result<Vec<Finding>> 
         if document == WALKTHROUGH {
             let sources = example_sources(root)?;
             for line in strangers(&text, &sources) {
-                let message = "this code is in no example, so that nobody tries whether it works";
+                let message = "this code is in no example, so it is not tested";
                 findings.push(Finding::error(format!("{document}:{}", line + 1), "docs", message));
             }
         }
@@ -76,7 +76,7 @@ pub(crate) fn check(workspace: &Workspace, root: &Path) -> Result<Vec<Finding>> 
     Ok(findings)
 }
 
-/// What the files of the examples hold.
+/// Reads the files of the examples.
 fn example_sources(root: &Path) -> Result<Vec<String>> {
     let mut sources = Vec::new();
     for example in examples::folders(root)? {
@@ -87,8 +87,8 @@ fn example_sources(root: &Path) -> Result<Vec<String>> {
     Ok(sources)
 }
 
-/// The lines at which code begins that is in none of `sources`. Indentation counts for nothing, and `// …` stands for what is
-/// left out.
+/// Returns the first lines of code blocks that are not in `sources`. Indentation is ignored, and `// …` stands for
+/// omitted lines.
 fn strangers(text: &str, sources: &[String]) -> Vec<usize> {
     let squeezed = |lines: &mut dyn Iterator<Item = &str>| -> String {
         lines.map(str::trim).filter(|line| !line.is_empty()).flat_map(|line| [line, "\n"]).collect()
@@ -115,7 +115,7 @@ fn strangers(text: &str, sources: &[String]) -> Vec<usize> {
     found
 }
 
-/// The row of a crate names files that are there, and all of the first level.
+/// Checks that the row of a crate names existing files, and all files and folders directly in `src`.
 fn code_map(package: &Package, text: &str) -> Vec<Finding> {
     let head = format!("| `{}` |", package.name);
     let mut findings = Vec::new();
@@ -127,7 +127,7 @@ fn code_map(package: &Package, text: &str) -> Vec<Finding> {
     let source = package.dir.join("src");
     for module in &named {
         if !source.join(format!("{module}.rs")).exists() && !source.join(module).is_dir() {
-            let message = format!("names `{module}` in {}, where there is no such file", package.name);
+            let message = format!("names `{module}` in {}, which does not exist", package.name);
             findings.push(Finding::error(&*place, "docs", message));
         }
     }
@@ -147,7 +147,7 @@ fn code_map(package: &Package, text: &str) -> Vec<Finding> {
     findings
 }
 
-/// The words in code font that are names of modules: `a`, `a/b`, and `a/{b,c}` for both.
+/// Returns the words in code font that are names of modules: `a`, `a/b`, and both for `a/{b,c}`.
 fn modules(row: &str) -> Vec<String> {
     let mut names = Vec::new();
     for code in row.split('`').skip(1).step_by(2) {
@@ -163,7 +163,7 @@ fn modules(row: &str) -> Vec<String> {
     names
 }
 
-/// The targets of links to files, with their lines.
+/// Returns the targets of links to files, with their lines.
 fn links(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut fenced = false;

@@ -1,4 +1,4 @@
-//! Who may depend on whom.
+//! Checks the dependencies between crates.
 
 use anyhow::Result;
 
@@ -6,11 +6,11 @@ use super::Finding;
 use crate::command::{cargo, output};
 use crate::workspace::{Kind, Package, Workspace};
 
-/// Programs that run futures or threads: whoever opens an array brings one, or none.
+/// Runtimes for futures or threads. The user of an array may choose one.
 const RUNTIMES: [&str; 8] =
     ["tokio", "async-std", "smol", "async-executor", "futures-executor", "pollster", "rayon", "rayon-core"];
 
-/// What compresses; by the beginning of the name.
+/// Compressors, by the beginning of the name.
 const COMPRESSORS: [&str; 16] = [
     "zstd",
     "flate2",
@@ -30,14 +30,14 @@ const COMPRESSORS: [&str; 16] = [
     "pco",
 ];
 
-/// What zarr-store needs for members of ZIP archives, with a feature that is off by default.
+/// The packages that zarr-store needs for ZIP archives, with a feature that is off by default.
 const DEFLATE: [&str; 2] = ["flate2", "zlib-rs"];
 
-/// The crates that know nothing of runtimes and compressors, whatever features are on.
+/// The crates without runtimes and compressors, for any features.
 const BARE: [&str; 7] =
     ["zarr-strided", "zarr-number", "zarr-traits", "zarr-engine", "zarr-meta", "zarr-store", "zarr-store-fs"];
 
-/// `zarr-array` without default features has fewer packages than this, itself included.
+/// `zarr-array` without default features has fewer packages than this, including itself.
 const MOST_PACKAGES: usize = 40;
 
 /// All rules over the graph.
@@ -60,7 +60,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// A way that must not exist, and why.
+/// A forbidden dependency, and the reason.
 struct Ban {
     from: fn(&Package) -> bool,
     to: fn(&str) -> bool,
@@ -81,12 +81,12 @@ const BANS: [Ban; 11] = [
     Ban {
         from: |p| p.name == "zarr-traits",
         to: |to| to.starts_with("zarr-") && !["zarr-strided", "zarr-number"].contains(&to),
-        reason: "everything stands on zarr-traits, which stands on zarr-strided and zarr-number alone (invariant 1)",
+        reason: "all crates depend on zarr-traits, so it depends only on zarr-strided and zarr-number (invariant 1)",
     },
     Ban {
         from: |p| p.name.starts_with("zarr-store"),
         to: |to| to == "zarr-engine",
-        reason: "stores move bytes: chains, locks and gates are the engine's (decision 0012)",
+        reason: "stores move bytes: chains, locks and gates belong to the engine (decision 0012)",
     },
     Ban {
         from: |p| p.name.starts_with("zarr-codec"),
@@ -101,7 +101,7 @@ const BANS: [Ban; 11] = [
     Ban {
         from: |p| p.name == "zarr-meta",
         to: |to| ["zarr-array", "zarr-hierarchy"].contains(&to) || to.starts_with("zarr-store"),
-        reason: "documents are data: a linter takes zarr-meta alone (design D4)",
+        reason: "documents are data: a linter needs only zarr-meta (design D4)",
     },
     Ban {
         from: |p| p.name == "zarr-codec-sharding",
@@ -111,17 +111,17 @@ const BANS: [Ban; 11] = [
     Ban {
         from: |p| BARE.contains(&p.name.as_str()),
         to: |to| RUNTIMES.contains(&to),
-        reason: "futures complete on any executor, so no crate down here brings one (design D2, invariant 3)",
+        reason: "futures complete on any executor, so this crate must not depend on one (design D2, invariant 3)",
     },
     Ban {
         from: |p| BARE.contains(&p.name.as_str()) && !p.name.starts_with("zarr-store"),
         to: is_compressor,
-        reason: "nobody pays for a compressor that is not used: compressors are in the codec crates (invariant 1)",
+        reason: "no program compiles an unused compressor: compressors are in the codec crates (invariant 1)",
     },
     Ban {
         from: |p| ["zarr-store", "zarr-store-fs"].contains(&p.name.as_str()),
         to: |to| is_compressor(to) && !DEFLATE.contains(&to),
-        reason: "a store needs what inflates members of ZIP archives, and no other compressor (invariant 1)",
+        reason: "a store may inflate members of ZIP archives, but needs no other compressor (invariant 1)",
     },
 ];
 
@@ -146,7 +146,7 @@ fn edges(workspace: &Workspace) -> Vec<Finding> {
         let private = |name: &str| workspace.packages.iter().any(|p| p.name == name && !p.published);
         for dependency in package.dependencies.iter().filter(|d| package.published && private(&d.name)) {
             let message = format!(
-                "-> {}: what is published cannot depend on what is not, in tests neither",
+                "-> {}: a published crate cannot depend on an unpublished crate, not even for tests",
                 dependency.name
             );
             findings.push(Finding::error(&*package.name, "edge", message));
@@ -155,7 +155,7 @@ fn edges(workspace: &Workspace) -> Vec<Finding> {
     findings
 }
 
-/// The two crates that are frozen first say exactly what they depend on.
+/// Checks the exact dependencies of the two crates that are to be frozen first.
 fn foundations(workspace: &Workspace) -> Vec<Finding> {
     let mut findings = Vec::new();
     let find = |name: &str| workspace.packages.iter().find(|p| p.name == name);
@@ -195,7 +195,7 @@ fn foundations(workspace: &Workspace) -> Vec<Finding> {
     findings
 }
 
-/// Over the output of `cargo tree`: one package a line, `name version …`.
+/// Checks the output of `cargo tree`, which has one package per line: `name version …`.
 fn small(tree: &str) -> Vec<Finding> {
     let mut packages: Vec<&str> =
         tree.lines().map(|l| l.trim_end_matches(" (*)").trim()).filter(|l| !l.is_empty()).collect();
@@ -207,7 +207,7 @@ fn small(tree: &str) -> Vec<Finding> {
             "zarr-array",
             "small",
             format!(
-                "{} packages without default features; fewer than {MOST_PACKAGES} is promised",
+                "{} packages without default features; fewer than {MOST_PACKAGES} are promised",
                 packages.len()
             ),
         ));
@@ -216,7 +216,7 @@ fn small(tree: &str) -> Vec<Finding> {
         let name = package.split(' ').next().unwrap_or_default();
         if is_compressor(name) {
             let message =
-                format!("without default features it brings {name}; it brings no compressor (design 3)");
+                format!("depends on {name} without default features, but must have no compressor (design 3)");
             findings.push(Finding::error("zarr-array", "small", message));
         }
     }
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_forbidden_ways_however_long() {
+    fn forbidden_dependencies_are_found_also_if_indirect() {
         let w = workspace(
             vec![package("zarr-store-fs", &[]), package("zarr-codecs-core", &[])],
             &[
@@ -273,13 +273,13 @@ mod tests {
     }
 
     #[test]
-    fn keeps_private_packages_out_of_published_ones() {
+    fn private_packages_are_kept_out_of_published_packages() {
         let w = workspace(vec![package("zarr-array", &[("xtask", Kind::Dev)]), package("xtask", &[])], &[]);
         assert_eq!(edges(&w).len(), 1);
     }
 
     #[test]
-    fn knows_what_the_foundations_have() {
+    fn the_foundations_have_exact_dependencies() {
         let good = [
             ("zarr-strided", Kind::Normal),
             ("zarr-number", Kind::Normal),
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_may_inflate_if_it_is_asked_to() {
+    fn a_store_may_inflate_only_with_a_feature() {
         let mut store = package("zarr-store", &[]);
         let needs = [("zarr-store", "flate2"), ("flate2", "zlib-rs"), ("zarr-store", "zstd")];
         assert_eq!(edges(&workspace(vec![store.clone()], &needs[..2])), []);
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_packages_once() {
+    fn packages_are_counted_once() {
         assert_eq!(small("zarr-array v0.1.0 (/x)\nbytes v1\nbytes v1 (*)\n"), []);
         let many: String = (0..40).map(|i| format!("p{i} v1\n")).collect();
         assert_eq!(small(&many).len(), 1);

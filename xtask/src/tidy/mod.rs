@@ -1,12 +1,12 @@
-//! `cargo xtask tidy`: what a program can check of the design.
+//! `cargo xtask tidy`: checks of the design.
 //!
-//! - [`graph`]: who may depend on whom, from `cargo metadata`
-//! - [`packages`]: what every crate carries
-//! - [`rules`]: what may not stand in which source, over the tokens that [`source`] makes
-//! - [`docs`]: that the documents name what is there
-//! - [`specification`]: that rules of the formats which are cited exist, and have tests
+//! - [`graph`]: forbidden dependencies, from `cargo metadata`
+//! - [`packages`]: the files and metadata of every crate
+//! - [`rules`]: forbidden code, over the tokens of [`source`]
+//! - [`docs`]: documents name only files and crates that exist
+//! - [`specification`]: cited rules of the formats exist and have tests
 //!
-//! Each finding says where, which rule, and why there is such a rule. docs/ARCHITECTURE.md lists the invariants.
+//! Each finding has a place, a rule, and the reason of the rule. docs/ARCHITECTURE.md lists the invariants.
 
 mod docs;
 mod graph;
@@ -23,15 +23,15 @@ use crate::command::root;
 use crate::workspace::Workspace;
 use source::Source;
 
-/// What a check found.
+/// A finding of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
-    /// A file, a file and line, or a crate.
+    /// A file, a file with a line, or a crate.
     pub(crate) place: String,
     pub(crate) rule: &'static str,
     /// What is wrong, and the reason of the rule.
     pub(crate) message: String,
-    /// Does not fail the run.
+    /// Whether it is only a warning, which does not fail the run.
     pub(crate) warning: bool,
 }
 
@@ -45,7 +45,7 @@ impl Finding {
     }
 }
 
-/// Runs all checks and fails where one of them has an error.
+/// Runs all checks. Fails if there is an error.
 pub(crate) fn run() -> Result<()> {
     let workspace = Workspace::load()?;
     let sources = sources(&root())?;
@@ -76,7 +76,7 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// All Rust sources of the workspace, read and taken apart.
+/// Reads and splits all Rust sources of the workspace.
 fn sources(root: &Path) -> Result<Vec<Source>> {
     let mut paths = Vec::new();
     for folder in ["crates", "examples", "xtask", "bench", "conformance"] {

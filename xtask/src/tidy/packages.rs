@@ -1,4 +1,4 @@
-//! What every crate carries.
+//! Checks the files and metadata of every crate.
 
 use std::path::Path;
 
@@ -17,13 +17,13 @@ pub(crate) fn check(workspace: &Workspace, root: &Path) -> Result<Vec<Finding>> 
         let read = |file: &str| std::fs::read_to_string(package.dir.join(file)).ok();
 
         if !has_line(&section(&read("Cargo.toml").unwrap_or_default(), "lints"), "workspace", "true") {
-            error("Cargo.toml lacks `[lints] workspace = true`: the lints are the same everywhere");
+            error("Cargo.toml lacks `[lints] workspace = true`: all crates have the same lints");
         }
         if !package.published {
             continue;
         }
         match read("README.md") {
-            None => error("no README.md: it is the crate's front page and its documentation"),
+            None => error("README.md is missing: it is the crate's front page and documentation"),
             Some(text) => {
                 if text.lines().next() != Some(&format!("# {}", package.name)) {
                     error("README.md does not begin with the name of the crate as its title");
@@ -35,7 +35,7 @@ pub(crate) fn check(workspace: &Workspace, root: &Path) -> Result<Vec<Finding>> 
         if !read("CHANGELOG.md")
             .is_some_and(|text| text.lines().any(|l| l.starts_with("## ") && l.contains("Unreleased")))
         {
-            error("no CHANGELOG.md with a section \"## Unreleased\"");
+            error("CHANGELOG.md or its section \"## Unreleased\" is missing");
         }
         let documented = if package.library { "src/lib.rs" } else { "src/main.rs" };
         let includes =
@@ -50,14 +50,14 @@ pub(crate) fn check(workspace: &Workspace, root: &Path) -> Result<Vec<Finding>> 
             ("readme", &package.readme),
         ] {
             if value.is_empty() {
-                error(&format!("Cargo.toml lacks `{name}`, without which the crate cannot be published"));
+                error(&format!("Cargo.toml lacks `{name}`, which is required to publish the crate"));
             }
         }
     }
     Ok(findings)
 }
 
-/// A dependency is a promise to whoever uses the crate, so the README names it with its reason.
+/// Finds dependencies that the README does not name. It must name each with its reason, because users get them, too.
 fn unnamed_dependencies(workspace: &Workspace, package: &Package, place: &str, readme: &str) -> Vec<Finding> {
     let own = |name: &str| workspace.packages.iter().any(|p| p.name == name);
     let named = |name: &str| readme.contains(&format!("`{name}`")) || readme.contains(&format!("[{name}]"));
@@ -72,7 +72,7 @@ fn unnamed_dependencies(workspace: &Workspace, package: &Package, place: &str, r
         .collect()
 }
 
-/// The lines of a section of a Cargo.toml.
+/// Returns the lines of a section of a Cargo.toml.
 fn section(manifest: &str, name: &str) -> Vec<String> {
     let head = format!("[{name}]");
     let lines = manifest.lines().map(str::trim).skip_while(|l| *l != head).skip(1);

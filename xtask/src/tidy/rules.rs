@@ -1,9 +1,9 @@
-//! What may not stand in which source.
+//! Finds forbidden code in sources.
 
 use super::Finding;
 use super::source::{Source, Token};
 
-/// Where more lines than these stand outside of tests, a file holds more than one idea.
+/// A file with more lines than this, outside of tests, probably holds more than one idea.
 const LONG: usize = 500;
 const TOO_LONG: usize = 700;
 
@@ -30,13 +30,13 @@ fn may_be_unsafe(source: &Source) -> bool {
     let blosc = "crates/zarr-codecs-core/src/blosc";
     source.path.starts_with("crates/zarr-strided/")
         || source.path.strip_prefix(blosc).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
-        // A counting allocator, which a test of what is allocated needs, is not possible without.
+        // Tests that count allocations need an unsafe allocator.
         || source.path.contains("/tests/")
         || source.path.contains("/benches/")
 }
 
 fn unsafe_code(source: &Source, out: &mut Vec<Finding>) {
-    // `unsafe extern` only declares, its calls owe the reason; a test's functions are those of its `unsafe impl`.
+    // `unsafe extern` only declares, and the calls need the reason. In tests `unsafe fn` belongs to an `unsafe impl`.
     let mut declared: Vec<usize> = source.find(&["unsafe", "extern"]).collect();
     declared.extend(source.find(&["unsafe", "fn"]).filter(|&line| source.is_test(line)));
     for line in source.find(&["unsafe"]) {
@@ -51,14 +51,14 @@ fn unsafe_code(source: &Source, out: &mut Vec<Finding>) {
             out.push(Finding::error(
                 source.at(line),
                 "safety",
-                "each `unsafe` says in a `SAFETY:` comment above it why it is sound (or, for a function, in \
-                 `# Safety` what the caller owes)",
+                "each `unsafe` needs a `SAFETY:` comment above it that says why it is sound (or, for a function, \
+                 `# Safety` with the duties of the caller)",
             ));
         }
     }
 }
 
-/// A reason in the comments above the statement, or beside it.
+/// Whether the comments above or beside the statement contain a reason.
 fn has_safety_reason(source: &Source, line: usize) -> bool {
     let reason =
         |line: usize| source.comments[line].contains("SAFETY:") || source.comments[line].contains("# Safety");
@@ -79,7 +79,7 @@ fn has_safety_reason(source: &Source, line: usize) -> bool {
     false
 }
 
-/// Types that let a `static` change.
+/// Types that make a `static` mutable.
 const CELLS: [&str; 8] =
     ["Mutex", "RwLock", "OnceLock", "LazyLock", "OnceCell", "LazyCell", "UnsafeCell", "Atomic"];
 
@@ -87,7 +87,7 @@ fn globals(source: &Source, out: &mut Vec<Finding>) {
     if !is_library(source) {
         return;
     }
-    let reason = "no global mutable state: what is shared is passed in (design D3)";
+    let reason = "no global mutable state: pass shared values as arguments (design D3)";
     for (index, token) in source.tokens.iter().enumerate() {
         if source.is_test(token.line) {
             continue;
@@ -105,7 +105,7 @@ fn globals(source: &Source, out: &mut Vec<Finding>) {
     }
 }
 
-/// The type within a static's type that makes it mutable.
+/// Returns the type within a static's type that makes it mutable.
 fn cell_of_static(tokens: &[Token]) -> Option<&str> {
     let declared = tokens.iter().take_while(|t| t.text != "=" && t.text != ";" && t.text != "{");
     declared
@@ -129,7 +129,7 @@ fn environment(source: &Source, out: &mut Vec<Finding>) {
         out.push(Finding::error(
             source.at(line),
             "environment",
-            "a library crate reads no environment variables: whoever opens something says how (design D3)",
+            "a library crate reads no environment variables: callers pass options (design D3)",
         ));
     }
 }
@@ -161,7 +161,7 @@ fn codecs(source: &Source, out: &mut Vec<Finding>) {
     }
 }
 
-/// What only documents of the formats 1 and 2 have: in a string, a sign that a crate knows them.
+/// Texts of documents of formats 1 and 2. A string with one of them shows that a crate knows these formats.
 const OLD_FORMATS: [&str; 6] =
     [".zarray", ".zgroup", ".zattrs", ".zmetadata", "\"zarr_format\":1", "\"zarr_format\":2"];
 
@@ -175,7 +175,9 @@ fn formats(source: &Source, out: &mut Vec<Finding>) {
             out.push(Finding::error(
                 source.at(token.line),
                 "formats",
-                format!("`{word}`: only zarr-meta knows the formats 1 and 2, all else sees the one model (design D4)"),
+                format!(
+                    "`{word}`: only zarr-meta knows formats 1 and 2, other crates use its model (design D4)"
+                ),
             ));
         }
     }
@@ -184,7 +186,7 @@ fn formats(source: &Source, out: &mut Vec<Finding>) {
 fn unfinished(source: &Source, out: &mut Vec<Finding>) {
     for name in ["todo", "unimplemented", "dbg"] {
         for line in source.find(&[name, "!"]) {
-            let message = format!("`{name}!`: what is not finished is an error that says so, or an issue");
+            let message = format!("`{name}!`: return an error for unfinished code, or open an issue");
             out.push(Finding::error(source.at(line), "unfinished", message));
         }
     }
@@ -222,7 +224,7 @@ fn exceptions(source: &Source, out: &mut Vec<Finding>) {
 
 fn comments(source: &Source, out: &mut Vec<Finding>) {
     for (line, comment) in source.comments.iter().enumerate() {
-        // Without those in `code`, which speak of the words.
+        // Without text in `code`, which may mention the marks.
         let plain: String = comment.split('`').step_by(2).collect();
         let words = plain.split(|c: char| !c.is_alphanumeric() && c != '_');
         for mark in words.filter(|w| ["TODO", "FIXME", "XXX"].contains(w)) {
@@ -265,7 +267,7 @@ mod tests {
     const CODEC: &str = "crates/zarr-codecs-core/src/gzip.rs";
 
     #[test]
-    fn unsafe_code_has_its_place_and_its_reason() {
+    fn unsafe_code_needs_its_place_and_a_reason() {
         let block = "fn f() {\n    unsafe { g() }\n}\n";
         let reasoned =
             "fn f() {\n    // SAFETY: g is fine,\n    // really.\n    let x =\n        unsafe { g() };\n}\n";
@@ -293,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn statics_do_not_change() {
+    fn mutable_statics_are_found() {
         assert_eq!(names(LIB, "static mut A: u8 = 0;\n"), ["globals"]);
         assert_eq!(names(LIB, "static A: LazyLock<Vec<u8>> = LazyLock::new(Vec::new);\n"), ["globals"]);
         assert_eq!(names(LIB, "pub static A: std::sync::Mutex<u8> = Mutex::new(0);\n"), ["globals"]);
@@ -307,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn libraries_read_no_environment() {
+    fn environment_variables_in_libraries_are_found() {
         assert_eq!(names(LIB, "let a = std::env::var(\"A\");\n"), ["environment"]);
         assert_eq!(names(LIB, "use std::env::{var_os, args};\n"), ["environment"]);
         assert!(names(LIB, "let a = env!(\"CARGO_PKG_VERSION\");\n").is_empty());
@@ -315,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn codecs_do_nothing_but_code() {
+    fn async_code_and_input_and_output_in_codecs_are_found() {
         for text in ["async fn f() {}\n", "a.b().await;\n", "use std::{fs, io};\n", "std::net::lookup();\n"] {
             assert_eq!(names(CODEC, text), ["codecs"], "{text}");
             assert!(names(LIB, text).is_empty(), "{text}");
@@ -325,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_metadata_crate_knows_old_formats() {
+    fn old_formats_outside_of_the_metadata_crate_are_found() {
         assert_eq!(names(LIB, "let key = \".zarray\";\n"), ["formats"]);
         assert_eq!(names(LIB, "let d = r#\"{ \"zarr_format\": 2 }\"#;\n"), ["formats"]);
         assert_eq!(names(LIB, "let d = \"{\\\"zarr_format\\\" : 2 }\";\n"), ["formats"]);
@@ -335,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_unfinished() {
+    fn unfinished_code_is_found() {
         assert_eq!(names(LIB, "fn f() { todo!() }\n"), ["unfinished"]);
         assert_eq!(names("xtask/src/a.rs", "dbg!(1);\n"), ["unfinished"]);
         assert_eq!(names(LIB, "#[test]\n#[ignore]\nfn f() {}\n"), ["unfinished"]);
@@ -346,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn lint_exceptions_have_reasons() {
+    fn lint_exceptions_need_reasons() {
         assert_eq!(names(LIB, "#[allow(dead_code)]\nfn f() {}\n"), ["exceptions"]);
         assert_eq!(names(LIB, "/// Docs.\n#[expect(clippy::x)]\nfn f() {}\n"), ["exceptions"]);
         assert!(names(LIB, "#[expect(clippy::x, reason = \"y\")]\nfn f() {}\n").is_empty());
@@ -356,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_short() {
+    fn long_files_are_found() {
         assert!(names(LIB, &"fn f() {}\n".repeat(500)).is_empty());
         assert_eq!(names(LIB, &"fn f() {}\n".repeat(501)), ["length"]);
         assert_eq!(names("crates/x/tests/a.rs", &"fn f() {}\n".repeat(800)), Vec::<&str>::new());

@@ -1,14 +1,14 @@
-//! A Rust source taken apart: code, strings and comments, which lines are tests, and the tokens of the code.
+//! Splits a Rust source into code, strings and comments, finds lines of tests, and the tokens of the code.
 //!
-//! This is no parser. It knows where comments, strings and characters begin and end, and that is enough for rules that
-//! look for words.
+//! This is not a parser. It finds the beginning and end of comments, strings and characters, which is enough for rules
+//! that look for words.
 
 use std::collections::BTreeSet;
 
 /// A token of the code outside comments; strings are one token with their quotes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
-    /// From 0.
+    /// The line, from 0.
     pub(crate) line: usize,
     pub(crate) text: String,
 }
@@ -16,14 +16,14 @@ pub(crate) struct Token {
 /// A source file.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
-    /// From the root of the workspace, with `/`.
+    /// The path from the root of the workspace, with `/`.
     pub(crate) path: String,
-    /// Per line, the code: comments are gone, strings are empty.
+    /// The code of each line, without comments and with empty strings.
     pub(crate) code: Vec<String>,
-    /// Per line, the text of its comments.
+    /// The comments of each line.
     pub(crate) comments: Vec<String>,
     pub(crate) tokens: Vec<Token>,
-    /// Per line, whether it is within a `#[cfg(test)]` item, or the file is a test.
+    /// Whether each line is in a `#[cfg(test)]` item or in a test file.
     pub(crate) test: Vec<bool>,
     /// Files that `#[cfg(test)] mod name;` lines make tests.
     test_modules: Vec<String>,
@@ -37,7 +37,7 @@ enum Part {
 }
 
 impl Source {
-    /// Takes a text apart.
+    /// Splits a text.
     pub(crate) fn new(path: String, text: &str) -> Self {
         let parts = parts(text);
         let mut code = vec![String::new()];
@@ -88,7 +88,7 @@ impl Source {
         format!("{}:{}", self.path, line + 1)
     }
 
-    /// Where these tokens stand one after the other.
+    /// Returns the lines where these tokens occur in sequence.
     pub(crate) fn find<'a>(&'a self, wanted: &'a [&'a str]) -> impl Iterator<Item = usize> + 'a {
         let windows = self.tokens.windows(wanted.len());
         windows
@@ -96,12 +96,12 @@ impl Source {
             .filter_map(|w| Some(w.first()?.line))
     }
 
-    /// The full paths that `use` declarations bring in, with their lines.
+    /// Returns the full paths in `use` declarations, with their lines.
     pub(crate) fn uses(&self) -> Vec<(usize, String)> {
         let mut found = Vec::new();
         let mut at = 0;
         while at < self.tokens.len() {
-            // `use<…>` is no declaration but part of a type.
+            // `use<…>` is part of a type, not a declaration.
             if self.tokens[at].text == "use" && text(&self.tokens, at + 1) != "<" {
                 at = use_tree(&self.tokens, at + 1, "", &mut found);
             }
@@ -110,7 +110,7 @@ impl Source {
         found
     }
 
-    /// Marks the items behind `#[cfg(test)]`.
+    /// Marks the items after `#[cfg(test)]`.
     fn find_tests(&mut self) {
         let mut at = 0;
         while at < self.tokens.len() {
@@ -127,10 +127,10 @@ impl Source {
                 at = end + 1;
                 continue;
             }
-            // What the attribute stands on: to the end of its braces, or its semicolon.
+            // The item ends with its braces or its semicolon.
             let mut item = end + 1;
             while item < self.tokens.len() && !["{", ";"].contains(&text(&self.tokens, item)) {
-                // A `(` or `[` may hold what looks like the end.
+                // Brackets may contain text that looks like the end.
                 item = if ["(", "["].contains(&text(&self.tokens, item)) {
                     closing(&self.tokens, item) + 1
                 } else {
@@ -169,7 +169,7 @@ pub(crate) fn mark_test_files(sources: &mut [Source]) {
     }
 }
 
-/// Where the module `name` of the file `path` may be.
+/// Returns the possible files of the module `name` of the file `path`.
 fn module_files(path: &str, name: &str) -> [String; 2] {
     let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
     let folder = match file {
@@ -183,7 +183,7 @@ fn text(tokens: &[Token], at: usize) -> &str {
     tokens.get(at).map_or("", |t| t.text.as_str())
 }
 
-/// The index of the bracket that closes the one at `open`, or the last token.
+/// Returns the index of the bracket that closes the bracket at `open`, or of the last token.
 fn closing(tokens: &[Token], open: usize) -> usize {
     let mut depth = 0usize;
     for (index, token) in tokens.iter().enumerate().skip(open) {
@@ -201,7 +201,7 @@ fn closing(tokens: &[Token], open: usize) -> usize {
     tokens.len().saturating_sub(1)
 }
 
-/// Reads a use tree from `at`; what it names goes into `found`. Returns the index of the token behind it.
+/// Reads a use tree from `at` and adds its paths to `found`. Returns the index of the token after it.
 fn use_tree(tokens: &[Token], mut at: usize, prefix: &str, found: &mut Vec<(usize, String)>) -> usize {
     let mut path = prefix.to_owned();
     let line = tokens.get(at).map_or(0, |t| t.line);
@@ -230,7 +230,7 @@ fn use_tree(tokens: &[Token], mut at: usize, prefix: &str, found: &mut Vec<(usiz
     }
 }
 
-/// Says of each character what it belongs to. Quotes count as code.
+/// Returns for each character whether it is code, string or comment. Quotes are code.
 fn parts(text: &str) -> Vec<Part> {
     let chars: Vec<char> = text.chars().collect();
     let peek = |at: usize| chars.get(at).copied().unwrap_or('\0');
@@ -291,7 +291,7 @@ fn parts(text: &str) -> Vec<Part> {
     parts
 }
 
-/// The quote and the number of hashes, if a raw string begins here.
+/// Returns the position of the quote and the number of hashes, if a raw string begins here.
 fn raw_string(chars: &[char], mut at: usize) -> Option<(usize, usize)> {
     if ['b', 'c'].contains(chars.get(at)?) {
         at += 1;
@@ -322,7 +322,7 @@ fn tokens(text: &str, parts: &[Part]) -> Vec<Token> {
         }
         let start_line = line;
         if c == '"' {
-            // To the quote that is code again.
+            // Up to the closing quote, which is code.
             while at < chars.len() && !(chars[at] == '"' && parts[at] == Part::Code) {
                 line += usize::from(chars[at] == '\n');
                 at += 1;
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_code_and_drops_comments_and_strings() {
+    fn code_is_kept_without_comments_and_strings() {
         let s = source("let a = \"unsafe // no\"; // unsafe\n/* static /* mut */ */ let b = 'x';\n");
         assert_eq!(s.code, ["let a = \"\"; ", " let b = '';"]);
         assert_eq!(s.comments, ["// unsafe", "/* static /* mut */ */"]);
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn knows_raw_strings_escapes_characters_and_lifetimes() {
+    fn raw_strings_escapes_characters_and_lifetimes_are_known() {
         let text = r##"let a = r#"todo!() " "#; let b = "\"dbg!()"; fn f<'a>(x: &'static str) -> char { '"' } br"x"; '\''; r#type"##;
         let s = source(text);
         assert!(s.find(&["todo", "!"]).next().is_none());
@@ -370,14 +370,14 @@ mod tests {
     }
 
     #[test]
-    fn counts_lines_in_strings_of_many_lines() {
+    fn lines_in_long_strings_are_counted() {
         let s = source("let a = \"one\ntwo\nthree\";\nunsafe {}\n");
         assert_eq!(s.find(&["unsafe"]).collect::<Vec<_>>(), [3]);
         assert_eq!(s.code.len(), 4);
     }
 
     #[test]
-    fn marks_test_items() {
+    fn test_items_are_marked() {
         let s = source("fn a() {}\n#[cfg(test)]\nmod tests {\n    fn b() {}\n}\nfn c() {}\n");
         assert_eq!(s.test, [false, true, true, true, true, false]);
         let s = source("#[test]\nfn a() { let x = [1; 2]; }\nfn b() {}\n#[cfg(not(test))]\nfn c() {}\n");
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_test_files_that_another_file_declares() {
+    fn test_files_that_another_file_declares_are_marked() {
         let mut sources = vec![
             Source::new("crates/x/src/a.rs".to_owned(), "#[cfg(test)]\nmod tests;\nfn a() {}\n"),
             Source::new("crates/x/src/a/tests.rs".to_owned(), "fn b() {}\n"),
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn spells_out_use_trees() {
+    fn use_trees_are_expanded() {
         let s = source("use std::{fs::{self, File}, env as e};\nuse a::b;\n");
         let paths: Vec<_> = s.uses().into_iter().map(|(_, p)| p).collect();
         assert_eq!(paths, ["std::fs::self", "std::fs::File", "std::env", "a::b"]);

@@ -17,14 +17,14 @@ const TESTS: &str = "- **Tests**: ";
 
 /// A page of rules.
 struct Page {
-    /// From the root of the workspace.
+    /// The path from the root of the workspace.
     path: String,
     blocks: Vec<Block>,
     /// The anchors of its rules, sections and headings.
     anchors: BTreeSet<String>,
 }
 
-/// A heading and what stands below it, up to the next heading.
+/// A heading and the text up to the next heading.
 struct Block {
     /// The line of the heading, from 0.
     line: usize,
@@ -34,11 +34,11 @@ struct Block {
     ids: Vec<String>,
     /// The anchors of rows of tables: cases, and rules of one line.
     rows: Vec<String>,
-    /// What the point "Tests" says, in one line.
+    /// The text of the point "Tests", in one line.
     tests: Option<String>,
 }
 
-/// All rules over the specification and over what cites it.
+/// Checks the specification and all citations.
 pub(crate) fn check(root: &Path, sources: &[Source]) -> Result<Vec<Finding>> {
     let manifest = std::fs::read_to_string(root.join(MANIFEST)).context(MANIFEST)?;
     let pages = pages(root)?;
@@ -83,7 +83,7 @@ impl Page {
 }
 
 impl Block {
-    /// From its lines, the first of which is the heading.
+    /// Reads a block from its lines. The first is the heading.
     fn new(line: usize, lines: &[&str]) -> Self {
         let heading = lines.first().copied().unwrap_or_default();
         let rows = lines.iter().filter(|line| line.starts_with('|'));
@@ -97,7 +97,7 @@ impl Block {
     }
 }
 
-/// The point "Tests" of a block with the lines that continue it.
+/// Returns the point "Tests" of a block with its continuation lines.
 fn tests(lines: &[&str]) -> Option<String> {
     let mut rest = lines.iter().skip_while(|line| !line.starts_with(TESTS));
     let first = rest.next()?.strip_prefix(TESTS)?;
@@ -105,26 +105,26 @@ fn tests(lines: &[&str]) -> Option<String> {
     Some([first].into_iter().chain(more).collect::<Vec<_>>().join(" "))
 }
 
-/// The ids of `<a id="…"></a>` in a line.
+/// Returns the ids of `<a id="…"></a>` in a line.
 fn anchors(line: &str) -> Vec<String> {
     let ids = line.split("<a id=\"").skip(1);
     ids.filter_map(|rest| Some(rest.split_once('"')?.0.to_owned())).collect()
 }
 
-/// The anchor that a Markdown viewer gives to a heading.
+/// Returns the anchor that a Markdown viewer gives to a heading.
 fn slug(heading: &str) -> String {
     let text = heading.trim_start_matches('#').split("<a ").next().unwrap_or_default().trim();
     let kept = text.chars().filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c));
     kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
-/// Anchors that two rules have, on whatever pages.
+/// Finds anchors that two rules have, on any pages.
 fn repeated(pages: &[Page]) -> Vec<Finding> {
     let (mut seen, mut findings) = (BTreeSet::new(), Vec::new());
     for page in pages {
         for block in &page.blocks {
             for id in block.ids.iter().chain(&block.rows).filter(|id| !seen.insert(*id)) {
-                let message = format!("the anchor `{id}` is given twice: an id means one rule");
+                let message = format!("the anchor `{id}` occurs twice: an id means one rule");
                 findings.push(Finding::error(page.at(block), CHECK, message));
             }
         }
@@ -132,7 +132,7 @@ fn repeated(pages: &[Page]) -> Vec<Finding> {
     findings
 }
 
-/// Rules without tests that exist and without a reason. What is said below a section holds for its rules.
+/// Finds rules without existing tests and without a reason. The point "Tests" of a section holds for its rules.
 fn untested(page: &Page, exists: impl Fn(&str, &str) -> bool) -> Vec<Finding> {
     let (mut section, mut findings) = (None, Vec::new());
     for block in &page.blocks {
@@ -150,7 +150,7 @@ fn untested(page: &Page, exists: impl Fn(&str, &str) -> bool) -> Vec<Finding> {
     findings
 }
 
-/// What is wrong with a list such as "`path` (`test`, `test`), `path` (`test`)", or "none: reason".
+/// Returns what is wrong with a list such as "`path` (`test`, `test`), `path` (`test`)", or "none: reason".
 fn missing(tests: &str, exists: impl Fn(&str, &str) -> bool) -> Vec<String> {
     if let Some(reason) = tests.strip_prefix("none") {
         let given = reason.strip_prefix(':').is_some_and(|reason| !reason.trim().is_empty());
@@ -178,7 +178,7 @@ fn missing(tests: &str, exists: impl Fn(&str, &str) -> bool) -> Vec<String> {
     problems
 }
 
-/// Whether a Rust file has a test of this name, or a suite that a macro makes, or the manifest a fixture.
+/// Whether a Rust file has a test or a suite macro of this name, or the manifest a fixture.
 fn is_test(file: &str, name: &str, sources: &[Source], manifest: &str) -> bool {
     if file == MANIFEST {
         return manifest.contains(&format!("\"id\": \"{name}\""));
@@ -190,7 +190,7 @@ fn is_test(file: &str, name: &str, sources: &[Source], manifest: &str) -> bool {
     })
 }
 
-/// The files that may cite rules, from the root.
+/// Returns the files that may cite rules, as paths from the root.
 fn citing(root: &Path) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for folder in ["bench", "conformance", "crates", "docs", "examples", "xtask"] {
@@ -200,7 +200,7 @@ fn citing(root: &Path) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// The files below a folder with one of these endings, from the root, with `/`.
+/// Returns the files below a folder with one of these endings, as paths from the root, with `/`.
 fn files(root: &Path, folder: &str, endings: &[&str]) -> Result<Vec<String>> {
     let (mut found, mut folders) = (Vec::new(), vec![root.join(folder)]);
     while let Some(folder) = folders.pop() {
@@ -220,7 +220,7 @@ fn files(root: &Path, folder: &str, endings: &[&str]) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Citations in a file of rules that no page has.
+/// Finds citations of rules that no page has.
 fn unknown(file: &str, text: &str, pages: &[Page]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (line, text) in text.lines().enumerate() {
@@ -241,7 +241,7 @@ fn unknown(file: &str, text: &str, pages: &[Page]) -> Vec<Finding> {
     findings
 }
 
-/// The ids behind the word "rule" or "rules", and those that follow them in a list.
+/// Returns the ids after the word "rule" or "rules", including further ids in a list.
 fn cited(line: &str) -> Vec<&str> {
     let mut found = Vec::new();
     for (at, _) in line.match_indices("rule").chain(line.match_indices("Rule")) {
@@ -259,7 +259,7 @@ fn cited(line: &str) -> Vec<&str> {
     found
 }
 
-/// The id that a text begins with (a capital letter, perhaps a point, then a number or a case), and what follows it.
+/// Splits a text into its leading id (a capital letter, an optional point, a number or a case) and the rest.
 fn leading_id(text: &str) -> (Option<&str>, &str) {
     let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '.').unwrap_or(text.len());
     let id = text[..end].trim_end_matches('.');
@@ -269,7 +269,7 @@ fn leading_id(text: &str) -> (Option<&str>, &str) {
     (Some(id).filter(|_| is_id), &text[id.len()..])
 }
 
-/// Links of a Markdown file into the specification whose page or anchor is not there.
+/// Finds links of a Markdown file to pages or anchors of the specification that do not exist.
 fn dead_links(file: &str, line: &str, pages: &[Page]) -> Vec<String> {
     let mut dead = Vec::new();
     for target in line.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0)) {
@@ -285,7 +285,7 @@ fn dead_links(file: &str, line: &str, pages: &[Page]) -> Vec<String> {
     dead
 }
 
-/// A path that is given from the folder of a file, from the root.
+/// Converts a path relative to the folder of a file to a path from the root.
 fn beside(file: &str, path: &str) -> String {
     let mut whole = PathBuf::new();
     let from = Path::new(file).parent().unwrap_or(Path::new("")).join(path);
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_citations() {
+    fn citations_are_found() {
         // Not written as "rule A3", so that these lines cite nothing themselves.
         let say = |text: &str| text.replace('*', "rule");
         for (text, ids) in [
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_citations_of_rules_that_are_not_there() {
+    fn citations_of_unknown_rules_are_found() {
         let pages = [page("### A3. One <a id=\"a3\"></a>\n")];
         let text = format!("//! {} A3\n\n// {}s A3 and A4\n", "rule", "rule");
         let found = messages(unknown("x.rs", &text, &pages));
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_links_to_anchors_that_are_not_there() {
+    fn links_to_unknown_anchors_are_found() {
         let pages = [page("# Some words, here\n\n| <a id=\"a.t1\"></a>A.t1 | x |\n")];
         let dead = |file: &str, line: &str| dead_links(file, line, &pages);
         assert!(dead("docs/x.md", "[a](specification/a.md#a.t1) [b](y.md#z)").is_empty());
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_rules_without_tests() {
+    fn rules_without_tests_are_found() {
         let exists = |file: &str, name: &str| file == "t.rs" && name == "one";
         let rule = |id: &str, tests: &str| format!("### R <a id=\"{id}\"></a>\n\n- **Tests**: {tests}\n\n");
         let text = [
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_section_says_of_tests_holds_for_its_rules() {
+    fn the_tests_of_a_section_hold_for_its_rules() {
         let exists = |_: &str, _: &str| false;
         let section = "## S <a id=\"a.1\"></a>\n- **Tests**: none: later\n### R <a id=\"a1\"></a>\n";
         assert!(untested(&page(section), exists).is_empty());
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn knows_tests_suites_and_fixtures() {
+    fn tests_suites_and_fixtures_are_known() {
         let text = "#[test]\nfn one() {}\nfn helper() {}\nstore_suite!(\n    suite,\n    f()\n);\n";
         let sources = [Source::new("crates/x/tests/t.rs".to_owned(), text)];
         let exists = |file: &str, name: &str| is_test(file, name, &sources, r#"{"id": "v3.a"}"#);

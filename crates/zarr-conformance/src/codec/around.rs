@@ -1,4 +1,4 @@
-//! What the suite puts around a codec: the plainest neighbours, and data types that nobody has heard of.
+//! The surroundings of a codec in the suite: simple codecs before and after it, and unknown data types.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use zarr_traits::{
     heap,
 };
 
-/// Elements, little endian, that a chain may read in parts without asking.
+/// A codec to little-endian elements, which a chain knows how to read in parts.
 pub(super) const OPEN: &str = "conformance.open";
 
-/// The same bytes, of which a chain knows nothing; and elements of variable length, each behind its length.
+/// A codec to the same bytes, about which a chain knows nothing. An element of variable length follows its length.
 pub(super) const HIDDEN: &str = "conformance.hidden";
 
-/// The same bytes, of which nobody says how many there are.
+/// A codec to the same bytes, of unknown size.
 pub(super) const UNSIZED: &str = "conformance.unsized";
 
 pub(super) const CODECS: &[Entry] = &[
@@ -78,7 +78,7 @@ impl ArrayBytesCodec for Elements {
             ranges.push(start..at);
         }
         if at != src.len() {
-            return Err(CodecError::corrupt("an element is cut short"));
+            return Err(CodecError::corrupt("an element is truncated"));
         }
         heap::decode(src, &ranges, shape, part, dst, scratch)
     }
@@ -120,14 +120,14 @@ impl BytesBytesCodec for Unsized {
     }
 }
 
-/// Data types that nobody has heard of, one of each layout.
+/// Returns data types that no codec knows, one of each layout.
 pub(super) fn types() -> impl Iterator<Item = DataType> {
     let layouts =
         [Layout::Fixed { size: 12, unit: 4 }, Layout::Packed { size: PACKED.iter().sum() }, Layout::Variable];
     layouts.into_iter().map(|layout| DataType::Extension(Arc::new(Strange(layout))))
 }
 
-/// Bytes of the parts of a packed element.
+/// The sizes of the parts of a packed element in bytes.
 const PACKED: [usize; 2] = [2, 4];
 
 #[derive(Debug)]
@@ -169,5 +169,5 @@ impl ExtensionType for Strange {
 }
 
 fn no_json() -> CodecError {
-    CodecError::new(CodecErrorKind::Unsupported, "elements of the suite have no form in JSON")
+    CodecError::new(CodecErrorKind::Unsupported, "data types of the suite have no JSON form")
 }

@@ -1,4 +1,4 @@
-//! What happens when a codec is built: what it refuses, and what it makes of a configuration.
+//! Checks of building a codec: data types, shapes and configurations.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -21,7 +21,7 @@ pub(super) fn refusals(bench: &Bench) -> Check {
         ensure!(takes || bench.subject.types.is_none(), "{data_type} is refused in chunks of any shape");
         ensure!(
             !takes || refused.is_empty() || !bench.shapes_are_said(),
-            "{data_type} is refused in chunks of the shapes {refused:?}, and not in those of the shapes {accepted:?}"
+            "{data_type} is refused in chunks of shapes {refused:?}, but accepted in chunks of shapes {accepted:?}"
         );
     }
     for data_type in &bench.subject.refused {
@@ -60,12 +60,12 @@ pub(super) fn kind(bench: &Bench) -> Check {
             Codec::BytesBytes(_) => CodecKind::BytesBytes,
         };
         let stated = bench.entry.kind;
-        ensure!(kind == stated, "its entry states {stated:?}, and what is built is {kind:?}");
+        ensure!(kind == stated, "the entry states kind {stated:?}, but the codec has kind {kind:?}");
     }
     Ok(())
 }
 
-/// What the codec can be built for, of all types and ranks.
+/// Returns all types and ranks for which the codec can be built.
 fn accepted(bench: &Bench) -> Vec<Repr> {
     let all = bench.types().into_iter().flat_map(|t| ranks(bench).map(move |rank| (t.clone(), rank)));
     let reprs = all.map(|(data_type, rank)| bench.zeros(&data_type, rank));
@@ -88,7 +88,7 @@ pub(super) fn members(bench: &Bench) -> Check {
         let noted = |notes: &[Note]| notes.iter().any(|note| note.pointer.ends_with(UNKNOWN));
         ensure!(
             build(bench, &changed, repr)?.is_none_or(|notes| noted(&notes)),
-            "the member {place}/{UNKNOWN} of its configuration is neither refused nor noted"
+            "the unknown member {place}/{UNKNOWN} of the configuration is neither refused nor noted"
         );
     }
     for name in bench.subject.spec.configuration.keys() {
@@ -113,17 +113,17 @@ pub(super) fn members(bench: &Bench) -> Check {
     Ok(())
 }
 
-/// The notes on another configuration, where it is not refused; a panic is a fault.
+/// Returns the notes on another configuration, or `None` if it is refused. A panic is a fault.
 fn build(bench: &Bench, configuration: &Value, repr: &Repr) -> Result<Option<Vec<Note>>, Fault> {
     let spec = Spec::new(bench.subject.spec.name.clone(), configuration.clone());
     let built = catch_unwind(AssertUnwindSafe(|| bench.build(&spec?, repr)));
     let built = built.map_err(|panic| {
-        Fault(format!("its configuration {configuration} is a panic: {}", panic_text(&*panic)))
+        Fault(format!("the configuration {configuration} causes a panic: {}", panic_text(&*panic)))
     })?;
     Ok(built.ok().map(|(_, notes)| notes))
 }
 
-/// Where the objects in a configuration are, itself among them, as JSON pointers.
+/// Returns JSON pointers to all objects in a configuration, including itself.
 fn objects(value: &Value) -> Vec<String> {
     let below = |key: &str, value: &Value| {
         let key = key.replace('~', "~0").replace('/', "~1");

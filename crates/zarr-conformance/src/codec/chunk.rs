@@ -1,4 +1,4 @@
-//! A chunk: its elements, the memory that they lie in, and the way through a chain.
+//! A chunk: its elements, their memory, and encoding and decoding by a chain.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,24 +13,24 @@ use zarr_traits::{
 use super::subject::Case;
 use crate::report::Fault;
 
-/// What the elements of a chunk contain, in C order.
+/// The contents of the elements of a chunk, in C order.
 pub(super) type Elements = Vec<Vec<u8>>;
 
-/// What the elements of a chunk are like.
+/// A pattern of the elements of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pattern {
-    /// They change slowly.
+    /// Elements that change slowly.
     Waves,
-    /// No compressor makes less of them.
+    /// Elements that cannot be compressed.
     Noise,
-    /// Every other one is the fill value.
+    /// Every second element is the fill value.
     Fill,
 }
 
 impl Pattern {
     pub(super) const ALL: [Self; 3] = [Self::Waves, Self::Noise, Self::Fill];
 
-    /// Element `number`, of a type for which there may be a function that makes elements.
+    /// Returns element `number`. The subject may have a function that makes elements.
     pub(super) fn element(
         self,
         data_type: &DataType,
@@ -50,7 +50,7 @@ impl Pattern {
     }
 }
 
-/// `size` bytes that depend on `seed`.
+/// Returns `size` bytes that depend on `seed`.
 fn bytes(seed: u64, size: usize) -> Vec<u8> {
     let more = (1..).map(|i| seed.wrapping_mul(i).to_ne_bytes());
     more.flatten().take(size).collect()
@@ -74,12 +74,12 @@ impl Chunk {
         Self { shape: shape.to_vec(), elements, repr }
     }
 
-    /// Bytes of an element in memory.
+    /// The size of an element in memory, in bytes.
     pub(super) fn size(&self) -> usize {
         self.repr.data_type.memory_size()
     }
 
-    /// The elements of a part of it.
+    /// Returns the elements of a part of the chunk.
     pub(super) fn part(&self, part: &Region) -> Elements {
         let mut at: Vec<u64> = part.start().to_vec();
         let mut elements = Vec::new();
@@ -98,14 +98,14 @@ impl Chunk {
     }
 }
 
-/// `int16 [3, 5]`.
+/// Writes the chunk as in "a chunk of int16 [3, 5]".
 impl fmt::Display for Chunk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "a chunk of {} {:?}", self.repr.data_type, self.shape)
     }
 }
 
-/// Who encodes and decodes: scratch, and the heap that elements of variable length lie in.
+/// The state for encoding and decoding: scratch, and the heap of elements of variable length.
 pub(super) struct Worker {
     pub(super) scratch: Scratch,
     heap: Arc<Heap>,
@@ -118,7 +118,7 @@ impl Worker {
         Self { scratch: Scratch::new(), heap, variable: false }
     }
 
-    /// The same worker at another chunk.
+    /// Prepares the worker for another chunk.
     pub(super) fn at(&mut self, chunk: &Chunk) -> &mut Self {
         self.variable = chunk.repr.data_type.layout() == Layout::Variable;
         self.heap = Arc::new(Heap::new(chunk.repr.fill.clone(), 64 << 20));
@@ -126,7 +126,7 @@ impl Worker {
         self
     }
 
-    /// Elements as they lie in memory.
+    /// Returns elements as they lie in memory.
     pub(super) fn memory(&self, elements: &Elements) -> Result<Vec<u8>, Fault> {
         if !self.variable {
             return Ok(elements.concat());
@@ -143,7 +143,7 @@ impl Worker {
         Ok(memory)
     }
 
-    /// What the elements in `memory` contain, each of `size` bytes there.
+    /// Returns the contents of the elements in `memory`, where each has `size` bytes.
     pub(super) fn elements(&self, memory: &[u8], size: usize) -> CodecResult<Elements> {
         if !self.variable {
             return Ok(memory.chunks_exact(size.max(1)).map(<[u8]>::to_vec).collect());
@@ -154,12 +154,12 @@ impl Worker {
 }
 
 impl Case {
-    /// The encoded form of the chunk, by one of the chains.
+    /// Encodes the chunk with a chain.
     pub(super) fn encode(&self, chain: &Chain, worker: &mut Worker) -> Result<Vec<u8>, Fault> {
         self.encode_elements(chain, &self.chunk.elements, worker)
     }
 
-    /// The encoded form of other elements.
+    /// Encodes other elements.
     pub(super) fn encode_elements(
         &self,
         chain: &Chain,
@@ -172,14 +172,14 @@ impl Case {
         let done = source.map_err(Into::into).and_then(|s| chain.encode(s, &mut out, &mut worker.scratch));
         done.map(|()| out).map_err(|e| {
             let hint = match e.kind() {
-                CodecErrorKind::Value => " (Subject::elements says which elements a codec is for)",
+                CodecErrorKind::Value => " (use Subject::elements to make valid elements)",
                 _ => "",
             };
             Fault(format!("{} cannot be encoded: {e}{hint}", self.chunk))
         })
     }
 
-    /// The elements of a part of the chunk, by one of the chains.
+    /// Decodes a part of the chunk with a chain.
     pub(super) fn decode(
         &self,
         chain: &Chain,
@@ -194,7 +194,7 @@ impl Case {
         worker.elements(&memory, size)
     }
 
-    /// All elements of the chunk.
+    /// Decodes all elements of the chunk.
     pub(super) fn decode_whole(
         &self,
         chain: &Chain,
@@ -205,7 +205,7 @@ impl Case {
     }
 }
 
-/// Numbers that look random and are the same on every run (xorshift64*).
+/// Pseudo-random numbers that are the same in every run (xorshift64*).
 #[derive(Debug, Clone)]
 pub(super) struct Noise(pub(super) u64);
 
@@ -217,12 +217,12 @@ impl Noise {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    /// Below `n`, which is not 0.
+    /// Returns a number below `n`, which must not be 0.
     pub(super) fn below(&mut self, n: u64) -> u64 {
         (self.next() >> 16) % n
     }
 
-    /// As [`below`](Self::below), of a place in memory.
+    /// Like [`below`](Self::below), for an index.
     pub(super) fn place(&mut self, n: usize) -> usize {
         usize::try_from(self.below(n as u64)).unwrap_or(0)
     }

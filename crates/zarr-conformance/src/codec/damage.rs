@@ -1,4 +1,4 @@
-//! Bytes as a store may give them: cut, lengthened, flipped, made up.
+//! Damaged bytes, as a store may return them: cut, lengthened, flipped, invented.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -12,10 +12,10 @@ use super::subject::{Bench, Case};
 use super::whole::difference;
 use crate::report::{Check, Excerpt, Fault, ensure, panic_text};
 
-/// Places that are tried of an encoded form that has more.
+/// The most places that are tried in an encoded form.
 const MOST: usize = 150;
 
-/// What was done to bytes.
+/// A way to damage bytes.
 #[derive(Debug, Clone, Copy)]
 enum Damage {
     Cut(usize),
@@ -25,7 +25,7 @@ enum Damage {
 }
 
 impl Damage {
-    /// What is tried of `len` bytes.
+    /// Returns all ways to damage `len` bytes.
     fn all(len: usize) -> Vec<Self> {
         let few = |n: usize| (0..n).step_by(n.div_ceil(MOST).max(1));
         let cut = few(len).map(Self::Cut);
@@ -42,7 +42,7 @@ impl Damage {
             Self::Flipped(bit) => damaged[bit / 8] ^= 1 << (bit % 8),
             Self::MadeUp(seed) => {
                 let mut noise = Noise(seed);
-                // half of them begin as the real ones do, and so get behind a header
+                // half of them begin like the real bytes, so that they pass the check of a header
                 damaged.truncate(if seed.is_multiple_of(2) { noise.place(bytes.len() + 1) } else { 0 });
                 let more = noise.place(2 * bytes.len() + 9);
                 damaged.extend((0..more).map(|_| noise.next().to_le_bytes()[7]));
@@ -52,7 +52,7 @@ impl Damage {
     }
 }
 
-/// Decodes damaged bytes; a panic is a fault that says what was done.
+/// Decodes damaged bytes. A panic is a fault that names the damage.
 fn decode(
     case: &Case,
     damage: Damage,
@@ -83,7 +83,7 @@ pub(super) fn survived(bench: &Bench) -> Check {
                 _ => !bench.subject.checksum || got == right,
             };
             ensure!(passes, "{damage:?} of {}, {}: {}", case.chunk, Excerpt(&encoded), {
-                if got == right { "taken as it is".to_owned() } else { difference(&got, &right) }
+                if got == right { "accepted unchanged".to_owned() } else { difference(&got, &right) }
             });
         }
         if let (Codec::BytesBytes(codec), _) = bench.build(&bench.subject.spec, &case.chunk.repr)? {
@@ -93,7 +93,7 @@ pub(super) fn survived(bench: &Bench) -> Check {
     Ok(())
 }
 
-/// A codec by itself, with an eye on what lies behind the destination.
+/// Checks a codec alone, and that it does not write after the destination.
 fn alone(case: &Case, codec: &dyn BytesBytesCodec, scratch: &mut Scratch) -> Check {
     const BEHIND: [u8; 16] = [0x5a; 16];
     let bytes = case.chunk.elements.concat();
@@ -104,14 +104,14 @@ fn alone(case: &Case, codec: &dyn BytesBytesCodec, scratch: &mut Scratch) -> Che
             let mut memory = [&vec![0xa5; bytes.len()][..], &BEHIND].concat();
             let (dst, behind) = memory.split_at_mut(bytes.len());
             let len = codec.decode_into(src, dst, scratch).unwrap_or(0);
-            ensure!(len <= dst.len(), "{damage:?}: {len} bytes are said to lie in room for {}", dst.len());
-            ensure!(behind == BEHIND, "{damage:?}: bytes behind the destination were written");
+            ensure!(len <= dst.len(), "{damage:?}: the codec reports {len} bytes in room for {}", dst.len());
+            ensure!(behind == BEHIND, "{damage:?}: bytes after the destination were written");
             let span = bytes.len() / 4..bytes.len() / 2;
             let (dst, behind) = memory.split_at_mut(span.len());
             behind.fill(0x5a);
             let _ = codec.decode_span(src, bytes.len(), span, dst, scratch);
             let kept = behind.iter().all(|byte| *byte == 0x5a);
-            ensure!(kept, "{damage:?}: bytes behind the destination of a span were written");
+            ensure!(kept, "{damage:?}: bytes after the destination of a span were written");
             Ok(None)
         })?;
     }
@@ -131,7 +131,7 @@ pub(super) fn memory(bench: &Bench) -> Check {
             let (taken, fair) = (largest(), (1 << 20) + 64 * (damaged.len() + encoded.len()));
             ensure!(
                 taken <= fair,
-                "{damage:?} of {}, {}: {taken} bytes of memory are taken at once",
+                "{damage:?} of {}, {}: an allocation has {taken} bytes",
                 case.chunk,
                 Excerpt(&encoded)
             );
@@ -147,18 +147,18 @@ pub(super) fn forgotten(bench: &Bench) -> Check {
         let chain = &case.chains[0];
         let right = case.decode_whole(chain, &encoded, worker.at(&case.chunk))?;
         for damage in Damage::all(encoded.len()).into_iter().step_by(7) {
-            // rule 11 is about what becomes of these
+            // rule 11 checks these results
             let damaged = damage.of(&encoded);
             let _ = catch_unwind(AssertUnwindSafe(|| case.decode_whole(chain, &damaged, worker).is_ok()));
             let got = case.decode_whole(chain, &encoded, worker);
             let same = got.as_ref().is_ok_and(|got| *got == right);
-            ensure!(same, "after {damage:?} {} cannot be decoded any more: {:?}", case.chunk, got.err());
+            ensure!(same, "after {damage:?} {} can no longer be decoded: {:?}", case.chunk, got.err());
         }
         let again = case.encode(chain, worker)?;
         let got = case.decode_whole(chain, &again, worker)?;
         ensure!(
             got == right,
-            "after damage {} is encoded otherwise: {}",
+            "after damage {} is encoded differently: {}",
             case.chunk,
             difference(&got, &right)
         );

@@ -1,7 +1,7 @@
 //! The suite of codecs: one check for each rule of [`zarr_traits::codec`]. **For authors of codecs.**
 //!
-//! A [`Subject`] is a codec in one configuration. It is run alone and in chains with codecs of the suite: elements that
-//! lie as they are and such that do not, bytes whose size nobody knows.
+//! A [`Subject`] is a codec in one configuration. It is run alone and in chains with codecs of the suite, with dense
+//! and strided elements, and with bytes of unknown size.
 
 mod around;
 mod build;
@@ -18,7 +18,7 @@ use crate::report::{Failure, Failures, Rule, watched};
 use subject::Bench;
 pub use subject::Subject;
 
-/// Checks codecs of `registry`, each in the configuration that its subject says.
+/// Checks codecs of `registry`, each in the configuration of its subject.
 ///
 /// ```
 /// use zarr_conformance::codec::{Subject, check};
@@ -51,14 +51,14 @@ pub use subject::Subject;
 /// ```
 ///
 /// # Errors
-/// The rules that they break, each with the codec that does.
+/// The broken rules, each with the name of the codec.
 pub fn check(registry: &Registry, subjects: impl IntoIterator<Item = Subject>) -> Result<(), Failures> {
     let registry = registry.overriding(around::CODECS);
     let failures = subjects.into_iter().flat_map(|subject| broken(&registry, &subject));
     Failures::result("codec", failures.collect())
 }
 
-/// The names of the codecs of a table that no subject is of: for a test that none of them is forgotten.
+/// Returns the names of the codecs in a table that have no subject, for a test that no codec is forgotten.
 pub fn untried(table: &[Entry], subjects: &[Subject]) -> Vec<&'static str> {
     let codecs = table.iter().filter(|entry| entry.point() == ExtensionPoint::Codec);
     let names = codecs.filter_map(|entry| entry.names().next());
@@ -79,18 +79,18 @@ fn broken(registry: &Registry, subject: &Subject) -> Vec<Failure> {
 }
 
 const RULES: &[Rule<Bench>] = &[
-    Rule::new("1", "what is encoded is decoded again", whole::round_trip),
-    Rule::new("2", "what it cannot work on is refused when it is built", build::refusals),
-    Rule::new("3", "it is of the kind that its entry states", build::kind),
+    Rule::new("1", "encoded elements are decoded to the same elements", whole::round_trip),
+    Rule::new("2", "unsupported types and shapes are refused when it is built", build::refusals),
+    Rule::new("3", "it has the kind that its entry states", build::kind),
     Rule::new("4", "each member of a configuration is used, noted or refused", build::members),
-    Rule::new("5", "sizes and shapes are true, and known without the elements", size::declared),
+    Rule::new("5", "sizes and shapes are right, and known without the elements", size::declared),
     Rule::new("6", "encoding appends", whole::appends),
     Rule::new("7", "sources and destinations may have any strides", whole::views),
-    Rule::new("8", "a part is that part of the whole", part::parts),
-    Rule::new("9", "the fill value is encoded as an element is", whole::fill),
+    Rule::new("8", "a decoded part equals that part of the chunk", part::parts),
+    Rule::new("9", "the fill value is encoded like an element", whole::fill),
     Rule::new("10", "a decoder gives exactly what is there", size::exact),
     Rule::new("11", "hostile bytes are an error or other elements", damage::survived),
-    Rule::new("12", "memory is taken for what is declared", damage::memory),
-    Rule::new("13", "nothing stays behind after an error", damage::forgotten),
-    Rule::new("14", "the encoded form is the specified one", whole::answers),
+    Rule::new("12", "memory is allocated for declared sizes only", damage::memory),
+    Rule::new("13", "an error does not affect the next chunk", damage::forgotten),
+    Rule::new("14", "the encoded form is that of the specification", whole::answers),
 ];

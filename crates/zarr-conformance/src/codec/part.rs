@@ -1,4 +1,4 @@
-//! Parts of chunks: what is decoded of one is what the whole chunk has there.
+//! Checks of parts of chunks: a decoded part equals that part of the whole chunk.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use super::subject::{Bench, Case};
 use super::whole::difference;
 use crate::report::{Check, Excerpt, Fault, ensure};
 
-/// Regions that are tried of each chunk, beside the whole and none of it.
+/// The number of regions that are tried in each chunk, besides the whole chunk and the empty region.
 const REGIONS: usize = 6;
 
 /// Rule 8.
@@ -40,7 +40,7 @@ pub(super) fn parts(bench: &Bench) -> Check {
                     ensure!(got == expected, "{what}, fetched: {}", difference(&got, &expected));
                     let again = fetched(&case, chain, &part, hints, known.as_ref(), &encoded, &mut worker)?;
                     let same = again.is_none_or(|(got, _)| got == expected);
-                    ensure!(same, "{what} is another one once something is known of the object");
+                    ensure!(same, "{what} changes when the remembered index of the object is used");
                 }
             }
         }
@@ -51,7 +51,7 @@ pub(super) fn parts(bench: &Bench) -> Check {
                     let encoded = codec.encoded_shape(&case.chunk.shape)?;
                     ensure!(
                         region.is_inside(&encoded),
-                        "{part:?} of {} is said to come from {region:?} of {encoded:?}",
+                        "{part:?} of {} is mapped to {region:?}, outside of {encoded:?}",
                         case.chunk
                     );
                 }
@@ -63,7 +63,7 @@ pub(super) fn parts(bench: &Bench) -> Check {
     Ok(())
 }
 
-/// Regions of a chunk: all, none, corners, and some at random.
+/// Returns regions of a chunk: all, none, corners, and random regions.
 fn regions(shape: &[u64]) -> Vec<Region> {
     let mut noise = Noise(shape.iter().fold(7, |seed, n| seed * 31 + n));
     let mut regions = vec![Region::whole(shape)];
@@ -80,13 +80,13 @@ fn regions(shape: &[u64]) -> Vec<Region> {
     regions
 }
 
-/// Of stores that read rows one by one, and such that rather read all at once.
+/// Hints of stores that read ranges one by one, and of stores that prefer to read everything at once.
 const HINTS: [Hints; 2] =
     [Hints { gap: 0, span: 0, whole: 0 }, Hints { gap: 4 << 10, span: 1 << 20, whole: 64 }];
 
 type Fetched = Option<(Elements, Option<Known>)>;
 
-/// A part, in the way in which an engine reads it; `None` where the object is to be read whole.
+/// Reads a part as an engine does. Returns `None` if the codec wants the whole object.
 fn fetched(
     case: &Case,
     chain: &Chain,
@@ -99,7 +99,7 @@ fn fetched(
     let chunk = &case.chunk;
     let Some(mut read) = chain.partial(&chunk.shape, part, hints, known) else { return Ok(None) };
     let get = |range: zarr_traits::ByteRange| -> Result<&[u8], Fault> {
-        let outside = |e| Fault(format!("{part:?} of {chunk} wants bytes that are not there: {e}"));
+        let outside = |e| Fault(format!("{part:?} of {chunk} wants bytes outside of the object: {e}"));
         let range = range.resolve(object.len() as u64).map_err(outside)?;
         let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
         Ok(&object[place(range.start)..place(range.end)])
@@ -111,7 +111,7 @@ fn fetched(
     let mut pieces = Vec::new();
     read.pieces(&mut pieces)?;
     let covered: u64 = pieces.iter().map(|piece| piece.shape.iter().product::<u64>()).sum();
-    ensure!(Some(covered) == part.len(), "{part:?} of {chunk}: its pieces have {covered} elements");
+    ensure!(Some(covered) == part.len(), "{part:?} of {chunk}: the pieces have {covered} elements");
     let mut memory = vec![0xa5; chunk.part(part).len() * chunk.size()];
     let mut target = Destination::dense(&mut memory, part.shape(), chunk.size())?;
     for piece in &pieces {
@@ -121,7 +121,7 @@ fn fetched(
     Ok(Some((worker.elements(&memory, chunk.size())?, read.known())))
 }
 
-/// Spans of decoded bytes, of the size that is declared and of another one.
+/// Checks spans of decoded bytes, with the right total size and with another.
 fn spans(case: &Case, codec: &dyn BytesBytesCodec, scratch: &mut Scratch) -> Check {
     let decoded = case.chunk.elements.concat();
     let (size, mut encoded) = (decoded.len(), Vec::new());
@@ -146,7 +146,7 @@ fn spans(case: &Case, codec: &dyn BytesBytesCodec, scratch: &mut Scratch) -> Che
             let got = span_of(codec, &encoded, other, span.clone(), scratch);
             ensure!(
                 other == size || !matches!(got, Ok(Some(_))),
-                "bytes {span:?} of {size} are given though the size is said to be {other}"
+                "bytes {span:?} of {size} are returned although the caller expects {other} bytes"
             );
         }
     }

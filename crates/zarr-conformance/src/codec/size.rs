@@ -1,4 +1,4 @@
-//! Sizes: those that are declared, and those that a decoder is held to.
+//! Checks of sizes: declared encoded sizes, and the room of a decoder.
 
 use zarr_traits::{
     CodecErrorKind, Dims,
@@ -21,7 +21,7 @@ pub(super) fn declared(bench: &Bench) -> Check {
         }
         let huge = vec![u64::MAX; chunk.shape.len()];
         match bench.build(&bench.subject.spec, &chunk.repr)?.0 {
-            // what exceeds all numbers is no number, and no panic
+            // a size that overflows must not panic
             Codec::ArrayArray(codec) => drop(codec.encoded_shape(&huge)),
             Codec::ArrayBytes(codec) => {
                 let _ = codec.check_shape(&huge);
@@ -29,7 +29,7 @@ pub(super) fn declared(bench: &Bench) -> Check {
                 let less = Dims::from(&*huge).product().is_some();
                 ensure!(
                     less || !matches!(size, EncodedSize::Exact(_)),
-                    "a chunk of shape {huge:?} is said to become {size:?} bytes"
+                    "the declared size of a chunk of shape {huge:?} is {size:?} bytes"
                 );
             }
             Codec::BytesBytes(codec) => {
@@ -51,18 +51,18 @@ fn holds(declared: EncodedSize, encoded: u64, what: &str) -> Check {
         EncodedSize::AtMost(size) => encoded <= size,
         _ => true,
     };
-    ensure!(true_, "{what}: said to become {declared:?}, and become {encoded} bytes");
+    ensure!(true_, "{what}: declared {declared:?} bytes, encoded to {encoded} bytes");
     Ok(())
 }
 
-/// A chain asks for the bound of a bound.
+/// Checks that bounds grow with the size: a chain asks for the bound of a bound.
 fn grows(codec: &dyn BytesBytesCodec) -> Check {
     let mut before = (0, 0);
     for size in (0..64).map(|bit| (1_u64 << bit) - 1).chain([u64::MAX]) {
         if let Some(bound) = codec.encoded_size(size).bound() {
             ensure!(
                 bound >= before.1,
-                "{size} bytes are said to become {bound} at most, {} bytes {}",
+                "the bound of {size} bytes is {bound}, the bound of {} bytes is {}",
                 before.0,
                 before.1
             );
@@ -78,7 +78,7 @@ pub(super) fn exact(bench: &Bench) -> Check {
     for (case, encoded) in bench.small_cases()? {
         let chunk = &case.chunk;
         let decoded = case.decode_whole(&case.chains[0], &[], worker.at(chunk));
-        ensure!(encoded.is_empty() || decoded.is_err(), "{chunk} is decoded from no bytes at all");
+        ensure!(encoded.is_empty() || decoded.is_err(), "{chunk} is decoded from zero bytes");
         let (Codec::BytesBytes(codec), _) = bench.build(&bench.subject.spec, &chunk.repr)? else { continue };
         let bytes = chunk.elements.concat();
         let (scratch, mut encoded) = (&mut worker.scratch, Vec::new());

@@ -1,4 +1,4 @@
-//! The codec under test, what its author says of it, and the chains in which it is run.
+//! The codec under test, statements about it, and the chains in which it is run.
 
 use std::cmp::Reverse;
 use std::fmt;
@@ -15,9 +15,9 @@ use super::around::{self, HIDDEN, OPEN, UNSIZED};
 use super::chunk::{Chunk, Pattern, Worker};
 use crate::report::Fault;
 
-/// A codec in one configuration, and what its author says of it.
+/// A codec in one configuration, and statements about it.
 ///
-/// Nothing need be said of a codec that takes any elements in chunks of any shape and gives back what it got.
+/// A lossless codec for any elements in chunks of any shape needs no statements.
 #[derive(Debug, Clone)]
 pub struct Subject {
     pub(super) spec: Spec,
@@ -38,19 +38,19 @@ pub(super) struct Answer {
     pub(super) shape: Vec<u64>,
     pub(super) elements: Vec<u8>,
     pub(super) encoded: Vec<u8>,
-    /// Whether it is encoded to just these bytes.
+    /// Whether the elements must be encoded to exactly these bytes.
     pub(super) both_ways: bool,
 }
 
-/// Shapes where a subject says none: no dimension, no element, one, odd numbers of them, and some that compressors can do
-/// something with.
+/// The default shapes: no dimension, no element, one element, odd numbers of elements, and chunks that are large enough
+/// to compress.
 const SHAPES: &[&[u64]] = &[&[], &[0], &[1], &[7], &[3, 5], &[2, 0, 3], &[4, 3, 5], &[23, 11]];
 
 impl Subject {
-    /// The codec `name` with the members of `configuration`, an object.
+    /// Returns a subject for the codec `name` with the members of `configuration`, an object.
     ///
     /// # Panics
-    /// When `configuration` is not an object.
+    /// If `configuration` is not an object.
     pub fn new(name: &str, configuration: Value) -> Self {
         let Value::Object(configuration) = configuration else {
             panic!("the configuration of {name:?} must be an object, not {configuration}");
@@ -68,67 +68,68 @@ impl Subject {
         }
     }
 
-    /// It accepts these data types, and no other is tried. Unless this is said, all types of the core are tried and some of
-    /// the suite that no codec has heard of, and each must be refused or work.
+    /// States that the codec accepts these data types; no others are tried. By default all core types and some unknown
+    /// types of the suite are tried, and each must work or be refused.
     #[must_use]
     pub fn types(mut self, types: impl IntoIterator<Item = DataType>) -> Self {
         self.types = Some(types.into_iter().collect());
         self
     }
 
-    /// It refuses these data types.
+    /// States that the codec refuses these data types.
     #[must_use]
     pub fn refuses(mut self, types: impl IntoIterator<Item = DataType>) -> Self {
         self.refused.extend(types);
         self
     }
 
-    /// It accepts chunks of these shapes, of every type that it accepts, and no other shape is tried. One of them at least
-    /// has 1 to 60 elements: what is damaged is that small. Unless this is said, shapes of up to three dimensions are
-    /// tried, and each must be refused or work.
+    /// States that the codec accepts chunks of these shapes, of every accepted type; no others are tried. At least one
+    /// of them must have 1 to 60 elements, for the checks of damage. By default shapes of up to three dimensions are
+    /// tried, and each must work or be refused.
     #[must_use]
     pub fn shapes(mut self, shapes: &[&[u64]]) -> Self {
         self.shapes = Some(shapes.iter().map(|shape| shape.to_vec()).collect());
         self
     }
 
-    /// Not all bytes are elements: this makes one, of its content if elements differ in length, of any number.
+    /// Sets a function that makes an element from a number, if not all bytes are valid elements. For elements of
+    /// variable length it returns the content.
     #[must_use]
     pub fn elements(mut self, element: fn(u64) -> Vec<u8>) -> Self {
         self.element = Some(element);
         self
     }
 
-    /// It rounds: what was decoded once must be the same when it is encoded and decoded again.
+    /// States that the codec rounds: only decoded elements must stay the same when they are encoded and decoded again.
     #[must_use]
     pub fn lossy(mut self) -> Self {
         self.lossy = true;
         self
     }
 
-    /// It has a checksum: no damage passes for a chunk.
+    /// States that the codec has a checksum: all damage must be an error.
     #[must_use]
     pub fn checksum(mut self) -> Self {
         self.checksum = true;
         self
     }
 
-    /// `largest` says how large the largest allocation was that this thread has made since it was asked last, in bytes: what
-    /// an allocator that counts knows. Without one nobody knows what memory is taken (rule 12).
+    /// Sets a function that returns the largest allocation of this thread since its last call, in bytes, from a
+    /// counting allocator. Without it rule 12 is not checked.
     #[must_use]
     pub fn measured(mut self, largest: fn() -> usize) -> Self {
         self.largest = Some(largest);
         self
     }
 
-    /// A chunk of dense `elements`, as they lie in memory, becomes just these bytes, and these bytes the chunk. Around a
-    /// bytes → bytes or array → array codec elements are little endian in C order.
+    /// States that a chunk of dense `elements`, as they lie in memory, is encoded to exactly these bytes, and decoded
+    /// from them. The bytes around a bytes → bytes or array → array codec are little-endian elements in C order.
     #[must_use]
     pub fn encodes(self, data_type: DataType, shape: &[u64], elements: &[u8], encoded: &[u8]) -> Self {
         self.answer(data_type, shape, elements, encoded, true)
     }
 
-    /// These bytes, of some other writer, become a chunk of dense `elements`.
+    /// States that these bytes, from another writer, are decoded to a chunk of dense `elements`.
     #[must_use]
     pub fn decodes(self, data_type: DataType, shape: &[u64], encoded: &[u8], elements: &[u8]) -> Self {
         self.answer(data_type, shape, elements, encoded, false)
@@ -158,7 +159,7 @@ impl fmt::Display for Subject {
     }
 }
 
-/// The place where a codec is tried.
+/// A codec under test with its registry.
 #[derive(Clone)]
 pub(super) struct Bench {
     pub(super) subject: Subject,
@@ -167,7 +168,7 @@ pub(super) struct Bench {
     limits: Limits,
 }
 
-/// A chunk, and the chains through which it goes; the codec is alone in the first one, as far as it can be.
+/// A chunk and the chains that encode it. In the first chain the codec is alone, as far as possible.
 pub(super) struct Case {
     pub(super) chunk: Chunk,
     pub(super) chains: Vec<Chain>,
@@ -179,7 +180,7 @@ impl Bench {
         Ok(Self { subject, entry, registry, limits: Limits::default() })
     }
 
-    /// The codec itself, for what has the rank and the type of `repr`.
+    /// Builds the codec for the rank and the type of `repr`.
     pub(super) fn build(&self, spec: &Spec, repr: &Repr) -> CodecResult<(Codec, Vec<Note>)> {
         let context = Context::new(&self.registry, &self.limits);
         let mut configuration = Configuration::new(&spec.configuration);
@@ -192,7 +193,7 @@ impl Bench {
         Chain::build(specs, repr.clone(), &context, &mut Vec::new())
     }
 
-    /// The chains of `spec`, which is that of the codec or a changed one: each other kind of neighbour in turn.
+    /// Returns the chains of `spec`, the codec's own or a changed one, with each kind of neighbour in turn.
     pub(super) fn chains(&self, repr: &Repr) -> CodecResult<Vec<Chain>> {
         let of = |name: &str| Spec::named(name);
         let this = || self.subject.spec.clone();
@@ -211,18 +212,18 @@ impl Bench {
         lists.iter().map(|specs| self.chain(specs, repr)).collect()
     }
 
-    /// The shapes of chunks to try.
+    /// Returns the shapes of chunks to try.
     pub(super) fn shapes(&self) -> Vec<&[u64]> {
         let said = self.subject.shapes.as_ref();
         said.map_or(SHAPES.to_vec(), |shapes| shapes.iter().map(Vec::as_slice).collect())
     }
 
-    /// Whether the subject says that just these shapes are accepted.
+    /// Whether the subject states the accepted shapes.
     pub(super) fn shapes_are_said(&self) -> bool {
         self.subject.shapes.is_some()
     }
 
-    /// The data types to try. A codec of bytes sees no more of a type than how it lies in memory.
+    /// Returns the data types to try. A bytes → bytes codec sees only the layout of a type.
     pub(super) fn types(&self) -> Vec<DataType> {
         if let Some(types) = &self.subject.types {
             return types.clone();
@@ -237,13 +238,13 @@ impl Bench {
         types
     }
 
-    /// What reaches the codec, of a type and a rank, with a fill value of zeros.
+    /// Returns the representation that reaches the codec, with a fill value of zeros.
     pub(super) fn zeros(&self, data_type: &DataType, rank: usize) -> Repr {
         let fill = FillValue::from_bytes(vec![0; data_type.size().unwrap_or(0)]);
         Repr::new(data_type.clone(), fill, rank)
     }
 
-    /// Chunks of every type that is accepted and of every shape, with elements of each pattern in turn.
+    /// Returns chunks of every accepted type and shape, with elements of each pattern in turn.
     pub(super) fn cases(&self) -> Vec<Case> {
         let (types, shapes) = (self.types(), self.shapes());
         let all = types.iter().enumerate().flat_map(|(i, t)| {
@@ -253,8 +254,8 @@ impl Bench {
         all.filter_map(|(data_type, shape, pattern)| self.case(data_type, shape, pattern)).collect()
     }
 
-    /// A chunk of each type that is accepted, some hundred bytes long: the largest shape that is accepted and small; with
-    /// the encoded form by the first chain. It is a fault if there is none: rules would pass that were not tried.
+    /// Returns a chunk of each accepted type, of about a hundred bytes (the largest accepted small shape), with its
+    /// encoded form by the first chain. A missing chunk is a fault, because rules would pass without a check.
     pub(super) fn small_cases(&self) -> Result<Vec<(Case, Vec<u8>)>, Fault> {
         const SMALL: RangeInclusive<u64> = 1..=60;
         let elements = |shape: &[u64]| shape.iter().product::<u64>();
@@ -268,7 +269,7 @@ impl Bench {
                 continue;
             }
             let small = accepted.find(|shape| SMALL.contains(&elements(shape)));
-            let none = || format!("of {data_type} no chunk of {SMALL:?} elements is tried and accepted");
+            let none = || format!("no shape with {SMALL:?} elements is tried and accepted for {data_type}");
             let case = small.and_then(|shape| self.case(data_type, shape, pattern)).ok_or_else(none)?;
             let encoded = case.encode(&case.chains[0], worker.at(&case.chunk))?;
             cases.push((case, encoded));
@@ -276,7 +277,7 @@ impl Bench {
         Ok(cases)
     }
 
-    /// The chunk of a known answer.
+    /// Returns the chunk of a known answer.
     pub(super) fn answered(&self, answer: &Answer) -> Result<Case, Fault> {
         let repr = self.zeros(&answer.data_type, answer.shape.len());
         let chains = self.chains(&repr)?;
@@ -284,13 +285,13 @@ impl Bench {
         Ok(Case { chunk: Chunk { repr, shape: answer.shape.clone(), elements }, chains })
     }
 
-    /// Whether it takes chunks of this type and shape.
+    /// Whether the codec accepts chunks of this type and shape.
     pub(super) fn accepts(&self, data_type: &DataType, shape: &[u64]) -> bool {
         let chains = self.chains(&self.zeros(data_type, shape.len()));
         chains.is_ok_and(|chains| chains[0].check_shape(shape).is_ok())
     }
 
-    /// `None` where the type or the shape is refused.
+    /// Returns `None` if the type or the shape is refused.
     fn case(&self, data_type: &DataType, shape: &[u64], pattern: Pattern) -> Option<Case> {
         let mut repr = self.zeros(data_type, shape.len());
         let mut chains = self.chains(&repr).ok()?;

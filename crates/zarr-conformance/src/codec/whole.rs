@@ -1,4 +1,4 @@
-//! Whole chunks: what goes in comes out, from and to memory of any layout.
+//! Checks of whole chunks: round trips, from and to memory of any layout.
 
 use zarr_engine::Chain;
 use zarr_traits::strided::StridedError;
@@ -15,7 +15,7 @@ use crate::report::{Check, Excerpt, Fault, ensure};
 /// Rule 1.
 pub(super) fn round_trip(bench: &Bench) -> Check {
     let cases = bench.cases();
-    ensure!(!cases.is_empty(), "it accepts no chunk of any type and shape that was tried");
+    ensure!(!cases.is_empty(), "no tried type and shape is accepted");
     let mut worker = Worker::new();
     for case in cases {
         worker.at(&case.chunk);
@@ -39,10 +39,10 @@ fn there_and_back(
 ) -> Result<Elements, Fault> {
     let encoded = case.encode_elements(chain, elements, worker)?;
     let decoded = case.decode_whole(chain, &encoded, worker);
-    decoded.map_err(|e| Fault(format!("{} cannot be decoded from what was encoded: {e}", case.chunk)))
+    decoded.map_err(|e| Fault(format!("{} cannot be decoded from its encoded form: {e}", case.chunk)))
 }
 
-/// Where two chunks differ first.
+/// Describes the first difference of two chunks.
 pub(super) fn difference(got: &Elements, expected: &Elements) -> String {
     let at = got.iter().zip(expected).position(|(a, b)| a != b);
     match at {
@@ -63,13 +63,13 @@ pub(super) fn appends(bench: &Bench) -> Check {
             let mut out = BEFORE.to_vec();
             let source = Source::dense(&memory, &chunk.shape, chunk.size())?;
             chain.encode(source, &mut out, &mut worker.scratch)?;
-            ensure!(out.starts_with(&BEFORE), "{chunk}: what was in the output is gone: {}", Excerpt(&out));
+            ensure!(out.starts_with(&BEFORE), "{chunk}: bytes in the output were changed: {}", Excerpt(&out));
             let alone = case.encode(chain, &mut worker)?;
             let expected = case.decode_whole(chain, &alone, &mut worker)?;
             let decoded = case.decode_whole(chain, &out[BEFORE.len()..], &mut worker);
             ensure!(
                 decoded.is_ok_and(|got| got == expected),
-                "{chunk}: behind {} bytes it is encoded to other elements: {}",
+                "{chunk}: appended to {} bytes it is encoded to other elements: {}",
                 BEFORE.len(),
                 Excerpt(&out)
             );
@@ -126,8 +126,8 @@ pub(super) fn views(bench: &Bench) -> Check {
     Ok(())
 }
 
-/// Where elements lie: the first dimension varies fastest, the last one goes backwards, and each element has a gap behind
-/// it.
+/// A layout where the first dimension varies fastest, the last dimension goes backwards, and a gap follows each
+/// element.
 struct Spread {
     offset: usize,
     strides: Vec<i64>,
@@ -178,7 +178,11 @@ pub(super) fn fill(bench: &Bench) -> Check {
         let Repr { data_type, fill, rank, .. } = codec.encoded_repr()?;
         let one = vec![1; repr.rank];
         let Ok(shape) = codec.encoded_shape(&one) else { continue };
-        ensure!(shape.len() == rank, "it says {rank} dimensions, and gives {:?} the shape {shape:?}", one);
+        ensure!(
+            shape.len() == rank,
+            "it declares {rank} dimensions, but encodes shape {:?} to shape {shape:?}",
+            one
+        );
         if repr.data_type.size().is_none() {
             continue;
         }
@@ -192,7 +196,7 @@ pub(super) fn fill(bench: &Bench) -> Check {
         }
         ensure!(
             FillValue::from_bytes(&*encoded) == fill,
-            "the fill value {:?} of {} is encoded to {}, and said to be {fill:?}",
+            "the fill value {:?} of {} is encoded to {}, but the codec declares {fill:?}",
             repr.fill,
             repr.data_type,
             Excerpt(&encoded)
@@ -202,7 +206,7 @@ pub(super) fn fill(bench: &Bench) -> Check {
             let shape = codec.encoded_shape(&case.chunk.shape)?;
             ensure!(
                 reordered.as_ref() == Some(&shape) && data_type == repr.data_type,
-                "it only reorders dimensions by {order:?}, yet makes {data_type} {shape:?} of {}",
+                "it declares that it only reorders dimensions by {order:?}, but makes {data_type} {shape:?} of {}",
                 case.chunk
             );
         }

@@ -1,4 +1,4 @@
-//! What is known to fail, and why: `expect/<peer>.toml`.
+//! Known failures and their reasons: `expect/<peer>.toml`.
 
 use std::fs;
 use std::path::Path;
@@ -8,20 +8,20 @@ use serde::{Deserialize, Deserializer};
 use super::SuiteError;
 use super::results::FaultKind;
 
-/// Cases that a peer is known to fail.
+/// A known failure of a peer, in one or more cases.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Deviation {
-    /// Ids; `*` stands for anything.
+    /// Ids of cases; `*` matches any text.
     pub cases: Vec<String>,
-    /// Only these verbs, in which `*` stands for anything; all if there is none.
+    /// The verbs, where `*` matches any text; empty for all verbs.
     #[serde(default, deserialize_with = "one_or_many")]
     pub verb: Vec<String>,
-    /// Only what fails like this: `wrong`, `refused`, `accepted` or `broken`.
+    /// The kind of failure: `wrong`, `refused`, `accepted` or `broken`; `None` for all kinds.
     pub found: Option<FaultKind>,
-    /// What it does, and why that is known.
+    /// What the peer does, and why.
     pub reason: String,
-    /// Where it is written: an id of the checklist, or a URL.
+    /// A reference: the id of a rule, or a URL.
     pub reference: String,
 }
 
@@ -38,20 +38,20 @@ fn one_or_many<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Err
     })
 }
 
-/// All of a peer.
+/// All known failures of a peer.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Deviations {
-    /// In the order of the file; the first that fits is the one.
+    /// The entries in the order of the file. The first match counts.
     #[serde(default, rename = "deviation")]
     pub list: Vec<Deviation>,
 }
 
 impl Deviations {
-    /// Those of a file; none if there is no file.
+    /// Reads a file. A missing file has no entries.
     ///
     /// # Errors
-    /// Where it cannot be read, or an entry has no reason or no reference.
+    /// If the file cannot be read, or an entry has no reason or no reference.
     pub fn load(path: &Path) -> Result<Self, SuiteError> {
         let text = match fs::read_to_string(path) {
             Ok(text) => text,
@@ -71,21 +71,21 @@ impl Deviations {
         Ok(found)
     }
 
-    /// Those that a case and verb come under.
+    /// Returns the entries that match a case and verb.
     pub fn find(&self, case: &str, verb: &str) -> impl Iterator<Item = &Deviation> {
         self.list.iter().filter(move |deviation| deviation.covers(case, verb))
     }
 }
 
 impl Deviation {
-    /// Whether a case and verb come under it.
+    /// Whether the entry matches a case and verb.
     pub fn covers(&self, case: &str, verb: &str) -> bool {
         (self.verb.is_empty() || self.verb.iter().any(|pattern| matches(pattern, verb)))
             && self.cases.iter().any(|pattern| matches(pattern, case))
     }
 }
 
-/// Whether a text is what a pattern says, in which `*` stands for anything.
+/// Whether a text matches a pattern, where `*` matches any text.
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Stores that were recorded, and what must be read from them: `manifest.json`.
+//! Recorded stores and the expected results: `manifest.json`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,35 +9,35 @@ use zarr_traits::serde_json::{self, Value};
 use super::SuiteError;
 use super::peer::Verb;
 
-/// What a case is about.
+/// The kind of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// An array, whose elements are bytes.
+    /// An array whose elements are compared as bytes.
     Raw,
-    /// An array, whose elements are told in JSON.
+    /// An array whose elements are compared as JSON.
     Json,
     /// A group.
     Group,
-    /// Something that is malformed, or at least odd.
+    /// A malformed or odd store.
     Malformed,
 }
 
-/// What must come of it.
+/// The expected result of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
     /// Exactly the recorded bytes.
     Ok,
     /// A clean error.
     Error,
-    /// One of the two.
+    /// The recorded bytes or a clean error.
     OkOrError,
     /// A result of the right length.
     AnyBytes,
-    /// No crash, no hang, no flood of memory.
+    /// Anything but a crash, a hang, or too much memory.
     Any,
-    /// A clean error, or an endless stream that ends quietly when nobody listens.
+    /// A clean error, or an endless stream that ends quietly when its reader closes.
     ErrorOrStream,
-    /// Nothing is created outside the destination of a copy.
+    /// No file is created outside the destination of a copy.
     NoEscape,
 }
 
@@ -52,28 +52,28 @@ impl Expect {
         ("noescape", Self::NoEscape),
     ];
 
-    /// In words.
+    /// The expectation in words.
     pub fn says(self) -> &'static str {
         match self {
             Self::Ok => "exactly these bytes",
             Self::Error => "an error",
             Self::OkOrError => "exactly these bytes, or an error",
             Self::AnyBytes => "this many bytes",
-            Self::Any => "no crash, no hang, no flood of memory",
-            Self::ErrorOrStream => "an error, or a stream that ends when nobody listens",
+            Self::Any => "no crash, no hang, not too much memory",
+            Self::ErrorOrStream => "an error, or a stream that ends when its reader closes",
             Self::NoEscape => "nothing created outside of the destination",
         }
     }
 }
 
-/// Where a malformed case must fail.
+/// The stage at which a malformed case must fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// The metadata are malformed: the node cannot be opened.
     Metadata,
-    /// The metadata ask for what does not exist, or not like this: at the latest reading fails.
+    /// The metadata ask for an unknown or unsupported extension: opening or reading fails.
     Extension,
-    /// The metadata are right, and what is stored is not: the node can be opened, and reading fails.
+    /// The metadata are right, but the stored data are not: the node can be opened, and reading fails.
     Data,
 }
 
@@ -86,60 +86,60 @@ impl Failure {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Case {
-    /// Unique, and for ever.
+    /// The unique and stable id.
     pub id: String,
-    /// What it belongs to, such as `v3-blosc`.
+    /// The category, such as `v3-blosc`.
     pub category: String,
-    /// The id in, or the section of, the checklist of the specification; may be empty.
+    /// The id of a rule or section in `docs/specification`; may be empty.
     pub rule: String,
-    /// What an implementation must have for it: `format:3`, `type:int8`, `codec:zstd`, `grid:regular`, `keys:default`.
+    /// The required features: `format:3`, `type:int8`, `codec:zstd`, `grid:regular`, `keys:default`.
     pub features: Vec<String>,
-    /// Which program wrote the store.
+    /// The program that wrote the store.
     pub writer: String,
-    /// What there is to say about it.
+    /// A note.
     pub notes: String,
     /// The format: 1, 2 or 3.
     pub format: u64,
-    /// Below the root of the fixtures.
+    /// The path of the store below the root of the fixtures.
     pub store: String,
     /// The node in the store; empty for its root.
     pub array: String,
-    /// What it is about.
+    /// The kind of the case.
     pub kind: Kind,
-    /// What must come of it.
+    /// The expected result.
     pub expect: Expect,
-    /// Where it must fail.
+    /// The stage at which it must fail.
     pub failure: Option<Failure>,
-    /// Of what is malformed: only whether it can be opened is asked.
+    /// For malformed stores: whether only opening is tested.
     pub info_only: bool,
-    /// Its elements are told in JSON.
+    /// Whether elements are compared as JSON.
     pub json: bool,
-    /// If peers are asked to write it: the document at the node that says what.
+    /// If peers are asked to write the array: the document at the node with its metadata.
     pub write: Option<String>,
-    /// Of an array.
+    /// The shape of an array.
     pub shape: Option<Vec<u64>>,
-    /// Of an array: the name of format 3, or NumPy's type string.
+    /// The data type of an array: the name of format 3, or NumPy's type string.
     pub dtype: Option<String>,
-    /// Those of the node, where they are recorded.
+    /// The attributes of the node, if recorded.
     pub attributes: Option<Value>,
-    /// Of a group: paths of nodes, and what each is.
+    /// The nodes of a group by path, with their types.
     pub nodes: Option<Value>,
-    /// The length of the elements.
+    /// The size of the elements in bytes.
     pub bytes: usize,
-    /// Digests of the elements; more than one where implementations may differ.
+    /// Digests of the elements; more than one if implementations may differ.
     pub sha256: Vec<String>,
     /// Links to make in a copy of the store before it is read: names and targets.
     pub links: Vec<(String, String)>,
-    /// The options of a copy; `None` if this is none.
+    /// The options of a copy; `None` if the case is not about a copy.
     pub copy: Option<Vec<String>>,
-    /// The format that the copy has, and what its document says.
+    /// The format and the document of the copy.
     pub copied: (u64, Value),
-    /// It may take longer than others.
+    /// A longer time limit in seconds.
     pub seconds: Option<u64>,
 }
 
 impl Case {
-    /// An entry; `None` if it is not understood.
+    /// Reads an entry. Returns `None` if it is not understood.
     pub fn parse(value: &Value) -> Option<Self> {
         let text = |name: &str| value[name].as_str().map(str::to_owned);
         let strings = |value: &Value| -> Vec<String> {
@@ -195,7 +195,7 @@ impl Case {
         })
     }
 
-    /// What is asked of its store.
+    /// Returns the verbs to ask for its store.
     pub fn verbs(&self) -> Vec<Verb> {
         match self.kind {
             Kind::Group if self.nodes.is_some() => vec![Verb::Info, Verb::List],
@@ -205,16 +205,16 @@ impl Case {
         }
     }
 
-    /// The node in the store at `store`.
+    /// Returns the path of the node in the store at `store`.
     pub fn node(&self, store: &Path) -> PathBuf {
         if self.array.is_empty() { store.to_path_buf() } else { store.join(&self.array) }
     }
 
-    /// The case's store in the fixtures at `root`, or a copy of it, in a new folder, with the links that a version control
-    /// system would not keep.
+    /// Returns the case's store in the fixtures at `root`. If the case needs links, which version control would not
+    /// keep, it returns a copy in a new folder.
     ///
     /// # Errors
-    /// Where it cannot be copied.
+    /// If the store cannot be copied.
     pub fn place(
         &self,
         root: &Path,
@@ -239,26 +239,26 @@ fn named<T: Copy>(names: &[(&str, T)], name: &str) -> Option<T> {
     names.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
 }
 
-/// A manifest, and the folder its stores are in.
+/// A manifest, and the folder of its stores.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Fixtures {
     /// The folder.
     pub root: PathBuf,
-    /// In the order of the manifest.
+    /// The cases in the order of the manifest.
     pub cases: Vec<Case>,
 }
 
 impl Fixtures {
-    /// Those of a folder with a `manifest.json`, whose stores are named from there.
+    /// Reads the `manifest.json` of a folder. Paths of stores are relative to the folder.
     ///
     /// # Errors
-    /// Where the manifest cannot be read. An entry that is not understood is an error as well: it would pass for tested.
+    /// If the manifest cannot be read, or has an entry that is not understood, which would otherwise count as tested.
     pub fn load(folder: &Path) -> Result<Self, SuiteError> {
         Self::of(&folder.join("manifest.json"), folder)
     }
 
-    /// Those of a manifest whose stores are named from `root`.
+    /// Reads a manifest. Paths of stores are relative to `root`.
     ///
     /// # Errors
     /// As [`load`](Self::load).
@@ -266,14 +266,15 @@ impl Fixtures {
         let fail = |message: String| SuiteError::new(format!("{}: {message}", manifest.display()));
         let text = fs::read_to_string(manifest).map_err(SuiteError::at(manifest))?;
         let value: Value = serde_json::from_str(&text).map_err(|e| fail(e.to_string()))?;
-        let entries = value["cases"].as_array().ok_or_else(|| fail("no list `cases`".to_owned()))?;
+        let entries =
+            value["cases"].as_array().ok_or_else(|| fail("the list `cases` is missing".to_owned()))?;
         let mut cases = Vec::with_capacity(entries.len());
         let mut ids = BTreeMap::new();
         for entry in entries {
             let case = Case::parse(entry)
                 .ok_or_else(|| fail(format!("the entry {} is not understood", entry["id"])))?;
             if ids.insert(case.id.clone(), ()).is_some() {
-                return Err(fail(format!("two entries are called {:?}", case.id)));
+                return Err(fail(format!("two entries have the id {:?}", case.id)));
             }
             cases.push(case);
         }
@@ -281,10 +282,10 @@ impl Fixtures {
     }
 }
 
-/// Copies a folder, as files that can be written to.
+/// Copies a folder. The copied files are writable.
 ///
 /// # Errors
-/// Where something cannot be read or written.
+/// If a file cannot be read or written.
 pub fn copy_tree(from: &Path, to: &Path) -> Result<(), SuiteError> {
     fs::create_dir_all(to).map_err(SuiteError::at(to))?;
     for entry in fs::read_dir(from).map_err(SuiteError::at(from))? {
@@ -293,7 +294,7 @@ pub fn copy_tree(from: &Path, to: &Path) -> Result<(), SuiteError> {
         if source.is_dir() {
             copy_tree(&source, &target)?;
         } else {
-            // Not `fs::copy`, which would also copy that a file cannot be written to.
+            // `fs::copy` would also copy the read-only permission.
             let bytes = fs::read(&source).map_err(SuiteError::at(&source))?;
             fs::write(&target, bytes).map_err(SuiteError::at(&target))?;
         }
@@ -323,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_that_is_not_understood_is_none() {
+    fn an_entry_that_is_not_understood_is_refused() {
         assert!(case(&json!({})).is_some());
         for odd in [
             json!({ "expect": "miracle" }),

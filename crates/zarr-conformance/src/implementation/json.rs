@@ -1,14 +1,14 @@
-//! JSON as the manifests hash it.
+//! JSON in the form that the manifests hash.
 
 use sha2::{Digest as _, Sha256};
 use zarr_traits::serde_json::Value;
 
-/// The digest of some bytes, in hexadecimal.
+/// Returns the digest of some bytes, in hexadecimal.
 pub(super) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// With sorted members, no spaces, nothing but ASCII.
+/// Returns JSON text with sorted members, without spaces, in ASCII.
 pub(super) fn canonical(value: &Value) -> String {
     let mut out = String::new();
     write(value, &mut out);

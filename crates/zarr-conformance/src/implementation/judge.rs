@@ -1,4 +1,4 @@
-//! Whether an answer is what a case demands.
+//! Compares an answer with the expectation of a case.
 
 use zarr_traits::serde_json::{self, Value};
 
@@ -7,7 +7,7 @@ use super::json::{canonical, sha256};
 use super::peer::{Answer, Exit, Verb};
 use super::results::{Fault, FaultKind, Verdict};
 
-/// An answer to [`Verb::Info`], [`Verb::Read`] or [`Verb::List`].
+/// Judges an answer to [`Verb::Info`], [`Verb::Read`] or [`Verb::List`].
 pub fn judge(case: &Case, verb: Verb, answer: &Answer) -> Verdict {
     let expect = expected(case, verb);
     let fault = |kind, got: String| Verdict::Failed(Fault::new(kind, says(case, verb, expect), got));
@@ -18,14 +18,14 @@ pub fn judge(case: &Case, verb: Verb, answer: &Answer) -> Verdict {
         }
         (Exit::NotImplemented, _) => Verdict::NotImplemented(answer.message.clone()),
         (Exit::Closed, Expect::ErrorOrStream) => Verdict::Passed,
-        (Exit::Closed, _) => fault(FaultKind::Wrong, "more than anybody asked for".to_owned()),
+        (Exit::Closed, _) => fault(FaultKind::Wrong, "more output than allowed".to_owned()),
         (Exit::Refused, Expect::Ok | Expect::AnyBytes) => fault(FaultKind::Refused, answer.message.clone()),
         (Exit::Refused, _) if answer.message.is_empty() => {
-            fault(FaultKind::Broken, "refused without saying why".to_owned())
+            fault(FaultKind::Broken, "refused without a message".to_owned())
         }
         (Exit::Refused, _) => Verdict::Passed,
         (Exit::Done, Expect::Error) => fault(FaultKind::Accepted, accepted(case, verb, &answer.output)),
-        // The stream may have ended by itself where it is short.
+        // A short stream may have ended by itself.
         (Exit::Done, Expect::Any | Expect::NoEscape) => Verdict::Passed,
         (Exit::Done, Expect::ErrorOrStream) => {
             fault(FaultKind::Accepted, accepted(case, verb, &answer.output))
@@ -42,28 +42,29 @@ pub fn judge(case: &Case, verb: Verb, answer: &Answer) -> Verdict {
     }
 }
 
-/// What must come of one verb. Where only reading must fail, opening must not; where either may, both answers will do.
+/// Returns the expected result of one verb. If only reading must fail, opening must succeed. If either may fail, both
+/// results of opening are accepted.
 fn expected(case: &Case, verb: Verb) -> Expect {
     match (case.kind, verb, case.failure) {
         (Kind::Malformed, Verb::Info, Some(Failure::Data)) => Expect::Ok,
         (Kind::Malformed, Verb::Info, Some(Failure::Extension)) => Expect::Any,
-        // What is too large to be read may be opened.
+        // An array that is too large to be read may still be opened.
         (Kind::Malformed, Verb::Info, None) if !case.info_only => Expect::Any,
         _ => case.expect,
     }
 }
 
-/// The same in words.
+/// Returns the expected result in words.
 fn says(case: &Case, verb: Verb, expect: Expect) -> String {
     let digest = case.sha256.first();
     match (verb, expect, digest) {
-        (Verb::Info | Verb::List, Expect::Ok | Expect::AnyBytes, _) => "what is recorded of it".to_owned(),
+        (Verb::Info | Verb::List, Expect::Ok | Expect::AnyBytes, _) => "the recorded description".to_owned(),
         (_, Expect::Ok, Some(digest)) => format!("{} bytes with sha256 {digest:.12}…", case.bytes),
         (_, expect, _) => expect.says().to_owned(),
     }
 }
 
-/// What somebody took who should have refused it.
+/// Describes the answer of a peer that should have refused.
 fn accepted(case: &Case, verb: Verb, output: &[u8]) -> String {
     match verb {
         Verb::Info | Verb::List => "opened it".to_owned(),
@@ -75,7 +76,7 @@ fn accepted(case: &Case, verb: Verb, output: &[u8]) -> String {
     }
 }
 
-/// What is wrong with the elements, if anything is.
+/// Returns what is wrong with the elements, if anything.
 pub(super) fn elements(case: &Case, expect: Expect, output: &[u8]) -> Option<String> {
     let hash = if case.json {
         match serde_json::from_slice::<Value>(output) {
@@ -94,7 +95,7 @@ pub(super) fn elements(case: &Case, expect: Expect, output: &[u8]) -> Option<Str
     (!case.sha256.contains(&hash)).then(|| format!("sha256 {hash:.12}…"))
 }
 
-/// What is wrong with what `info` says, if anything is.
+/// Returns what is wrong with the answer to `info`, if anything.
 fn described(case: &Case, output: &[u8]) -> Option<String> {
     let info: Value = match serde_json::from_slice(output) {
         Ok(info) => info,
@@ -132,7 +133,7 @@ fn described(case: &Case, output: &[u8]) -> Option<String> {
     }
 }
 
-/// Whether two values are the same JSON; how a number is written does not count.
+/// Whether two values are the same JSON. The spelling of numbers is ignored.
 fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => one == other || one.as_f64() == other.as_f64(),
@@ -148,7 +149,7 @@ fn same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// What is wrong with a list of nodes, if anything is.
+/// Returns what is wrong with a list of nodes, if anything.
 fn listed(case: &Case, output: &[u8]) -> Option<String> {
     match serde_json::from_slice::<Value>(output) {
         Ok(found) if Some(&found) == case.nodes.as_ref() => None,
@@ -157,19 +158,19 @@ fn listed(case: &Case, output: &[u8]) -> Option<String> {
     }
 }
 
-/// Whether two names may be those of one data type. Each is one of format 3, or of NumPy, in which the byte order does not
-/// count: it is a matter of how elements are stored.
+/// Whether two names can mean the same data type. Each is a name of format 3 or of NumPy. The byte order in NumPy's
+/// names is ignored, because it belongs to the stored form.
 fn same_type(given: &str, expected: &str) -> bool {
     match (code(given), code(expected)) {
         (Some((kind, size)), Some((other, length))) => {
             kind == other && (size == length || size.is_empty() || length.is_empty())
         }
-        // Such as `StringDType()`: how a program shows a type is no name of it.
+        // A display name such as `StringDType()`, not the name of a type.
         _ => given == expected || expected.ends_with(')'),
     }
 }
 
-/// The code that NumPy has for a data type, and its size, as far as the name says.
+/// Returns NumPy's code for a data type, and the size if the name has one.
 fn code(name: &str) -> Option<(char, &str)> {
     const NAMES: [(&str, &str); 27] = [
         ("bool", "b1"),
@@ -206,7 +207,7 @@ fn code(name: &str) -> Option<(char, &str)> {
     let known = NAMES.iter().find(|(known, _)| *known == name).map(|(_, code)| *code);
     let code = known.or_else(|| name.strip_prefix(['<', '>', '|', '=']))?;
     let kind = code.chars().next().filter(char::is_ascii_alphabetic)?;
-    // Behind it `[ns]` may stand, which some leave out.
+    // Some programs leave out a following `[ns]`.
     let size = code[1..].split('[').next().unwrap_or_default();
     Some((kind, size))
 }
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_is_exactly_its_bytes() {
+    fn an_array_passes_only_with_exactly_its_bytes() {
         let case = case(&json!({}));
         for (exit, output, says) in [
             (Exit::Done, &b"ab"[..], "passed"),
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_malformed_fails_where_it_must() {
+    fn malformed_cases_must_fail_at_their_stage() {
         let reject = |failure: &str| {
             case(&json!({ "kind": "neg", "verb": "cat", "expect": "error", "failure": failure }))
         };
@@ -272,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_description_says_what_is_recorded() {
+    fn a_description_must_equal_the_recorded_one() {
         let case = case(&json!({ "attributes": { "a": 1 } }));
         let info = |extra: Value| {
             let mut info = json!({
@@ -296,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn knows_types_by_both_names() {
+    fn types_are_known_by_both_names() {
         for (given, expected) in [
             ("<f4", "float32"),
             ("|b1", "bool"),

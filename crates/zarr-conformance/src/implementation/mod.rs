@@ -1,17 +1,18 @@
-//! The suite of implementations: whether a program reads what others wrote, writes what others read, and refuses what is
-//! malformed.
+//! The suite of implementations: whether a program reads stores from others, writes stores that others read, and
+//! refuses malformed stores.
 //!
-//! A [`Peer`] is a program that speaks the protocol of adapters (`conformance/peers/README.md`); [`Fixtures`] are stores with
-//! what must be read from them (`conformance/README.md`). [`run`] asks the peers for all of it:
+//! A [`Peer`] is a program with the protocol of adapters (`conformance/peers/README.md`); [`Fixtures`] are stores with
+//! the expected results (`conformance/README.md`). [`run`] tests the peers:
 //!
-//! - *read*: [`Verb::Info`], [`Verb::Read`] and [`Verb::List`] of stores that other implementations wrote, compared with the
-//!   recorded digests;
-//! - *write*: the array of a fixture is written anew, by the metadata of the fixture, and read by all peers that can read the
-//!   fixture itself;
-//! - *reject*: malformed stores, which must be refused with the right kind of failure, within limits of time and memory.
+//! - *read*: [`Verb::Info`], [`Verb::Read`] and [`Verb::List`] of stores that other implementations wrote, compared
+//!   with the recorded digests;
+//! - *write*: the peer writes a copy of a fixture's array, with the metadata of the fixture; all peers that can read
+//!   the fixture read the copy;
+//! - *reject*: malformed stores, which must be refused with the right kind of failure, within limits of time and
+//!   memory.
 //!
-//! What is known to fail stands in [`Deviations`], with a reason for each; what passes although it stands there is reported
-//! as well. [`Results`] are written as a page, as JSON, as JUnit, and as a snapshot to be compared with the one before.
+//! Known failures are listed in [`Deviations`], each with a reason; a listed case that passes is reported, too.
+//! [`Results`] are written as a page, as JSON, as JUnit, and as a snapshot for comparison with the last one.
 //!
 //! ```no_run
 //! use std::path::Path;
@@ -53,7 +54,7 @@ pub use results::{Asked, Entry, Fault, FaultKind, Known, Results, Summary, Surpr
 pub use run::{Direction, Options, run};
 pub use snapshot::Snapshot;
 
-/// The suite itself could not do its work: a file is missing, a program does not start.
+/// An error of the suite itself: a file is missing, or a program does not start.
 #[derive(Debug)]
 pub struct SuiteError(String);
 
@@ -62,7 +63,7 @@ impl SuiteError {
         Self(message.into())
     }
 
-    /// Says what was being done to which file.
+    /// Returns a function that adds a file name to an input or output error.
     pub(crate) fn at(path: &std::path::Path) -> impl Fn(std::io::Error) -> Self + '_ {
         move |e| Self(format!("{}: {e}", path.display()))
     }

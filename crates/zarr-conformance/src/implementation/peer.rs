@@ -1,4 +1,4 @@
-//! Programs that speak the protocol of adapters, and how they are asked.
+//! Programs with the protocol of adapters, and requests to them.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -9,21 +9,21 @@ use super::SuiteError;
 use super::process::{self, Limits};
 use super::session::Session;
 
-/// What a peer is asked to do.
+/// A call of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verb {
-    /// To say what a node is.
+    /// Describe a node.
     Info,
-    /// To print the elements of an array.
+    /// Print the elements of an array.
     Read,
-    /// To say which nodes a store has.
+    /// List the nodes of a store.
     List,
-    /// To create an array.
+    /// Create an array.
     Write,
 }
 
 impl Verb {
-    /// As the protocol has it.
+    /// The name in the protocol.
     pub fn name(self) -> &'static str {
         match self {
             Self::Info => "info",
@@ -34,21 +34,21 @@ impl Verb {
     }
 }
 
-/// One thing to do.
+/// A request to a peer.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// What.
+    /// The verb.
     pub verb: Verb,
-    /// With which node, a folder.
+    /// The folder of the node.
     pub node: &'a Path,
-    /// Elements are JSON.
+    /// Whether elements are JSON.
     pub json: bool,
-    /// The files with the metadata, and with the elements, of an array to write.
+    /// The files with the metadata and the elements of an array to write.
     pub write: Option<(&'a Path, &'a Path)>,
 }
 
 impl<'a> Request<'a> {
-    /// For a verb that needs nothing but a node.
+    /// Returns a request for a verb that needs only a node.
     pub fn new(verb: Verb, node: &'a Path) -> Self {
         Self { verb, node, json: false, write: None }
     }
@@ -57,56 +57,56 @@ impl<'a> Request<'a> {
 /// How a request ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// It is done.
+    /// It succeeded.
     Done,
     /// It was refused, or failed.
     Refused,
-    /// The peer does not have what it needs.
+    /// The peer does not support it.
     NotImplemented,
-    /// It printed more than it may, and nobody listened any longer.
+    /// The peer printed more than allowed, and its output was closed.
     Closed,
-    /// It crashed, or took more than it may.
+    /// The peer crashed, or exceeded a limit.
     Broken(String),
 }
 
-/// What a peer says.
+/// The answer of a peer.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Answer {
     /// How it ended.
     pub exit: Exit,
-    /// What it printed.
+    /// The output.
     pub output: Vec<u8>,
-    /// Why not.
+    /// The reason of a failure.
     pub message: String,
 }
 
 impl Answer {
-    /// That it ended like this, with what it printed.
+    /// Returns an answer.
     pub fn new(exit: Exit, message: impl Into<String>, output: Vec<u8>) -> Self {
         Self { exit, output, message: message.into() }
     }
 }
 
-/// An implementation that is looked at.
+/// An implementation under test.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Peer {
-    /// A short name, of which files are named.
+    /// A short name, used in file names.
     pub id: String,
-    /// As reports name it.
+    /// The name in reports.
     pub name: String,
-    /// Of the implementation.
+    /// The version of the implementation.
     pub version: String,
-    /// In which it is written.
+    /// The programming language.
     pub language: String,
-    /// Where to learn more.
+    /// A web page about it.
     pub url: String,
     /// The program and its first arguments.
     pub command: Vec<OsString>,
-    /// Variables of its environment.
+    /// Environment variables.
     pub environment: Vec<(OsString, OsString)>,
-    /// It can do many things one after the other (`serve`).
+    /// Whether one process can answer many requests (`serve`).
     pub serve: bool,
 }
 
@@ -115,7 +115,7 @@ const REFUSED: i32 = 1;
 const NOT_IMPLEMENTED: i32 = 89;
 
 impl Peer {
-    /// One that is started by a command.
+    /// Returns a peer that is started by a command.
     pub fn new<S: Into<OsString>>(id: impl Into<String>, command: impl IntoIterator<Item = S>) -> Self {
         let id = id.into();
         Self {
@@ -130,13 +130,13 @@ impl Peer {
         }
     }
 
-    /// Whether it serves.
+    /// Sets whether one process answers many requests.
     #[must_use]
     pub fn serving(self, serve: bool) -> Self {
         Self { serve, ..self }
     }
 
-    /// How it is started.
+    /// Returns the command that starts the peer.
     pub(super) fn start(&self) -> Result<Command, SuiteError> {
         let (program, arguments) = self
             .command
@@ -147,7 +147,7 @@ impl Peer {
         Ok(command)
     }
 
-    /// Does one thing in a process of its own.
+    /// Answers one request in its own process.
     fn once(&self, request: &Request<'_>, limits: Limits) -> Result<Answer, SuiteError> {
         let mut command = self.start()?;
         command.arg(request.verb.name());
@@ -177,16 +177,16 @@ impl Exit {
             Some(0) => Self::Done,
             Some(REFUSED) => Self::Refused,
             Some(NOT_IMPLEMENTED) => Self::NotImplemented,
-            other => Self::Broken(format!("exit code {other:?}, which means nothing")),
+            other => Self::Broken(format!("exit code {other:?} is not in the protocol")),
         }
     }
 }
 
-/// A peer that is asked by one thread.
+/// A connection of one thread to a peer.
 #[derive(Debug)]
 pub(super) struct Line<'a> {
     peer: &'a Peer,
-    /// A folder for what is printed.
+    /// A folder for output.
     work: PathBuf,
     session: Option<Session>,
 }
@@ -196,7 +196,7 @@ impl<'a> Line<'a> {
         Self { peer, work, session: None }
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request, and waits for the answer.
     pub(super) fn ask(&mut self, request: &Request<'_>, limits: Limits) -> Result<Answer, SuiteError> {
         if !self.peer.serve {
             return self.peer.once(request, limits);
@@ -209,7 +209,7 @@ impl<'a> Line<'a> {
         let _ = fs::remove_file(&output);
         let answer = session.ask(request, &output, limits);
         if matches!(answer.exit, Exit::Broken(_) | Exit::Closed) {
-            // It cannot be relied on any longer.
+            // The process is no longer reliable.
             self.session = None;
         }
         Ok(answer)

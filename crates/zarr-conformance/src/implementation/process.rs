@@ -1,37 +1,37 @@
-//! One command under limits of time, memory and output.
+//! Runs one command with limits of time, memory and output.
 
 use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// What a command may use.
+/// The limits of a command.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// How long it may run.
+    /// The longest time.
     pub time: Duration,
-    /// Resident memory in MiB; looked at where the system shows it.
+    /// The most resident memory in MiB. It is checked if the system reports it.
     pub memory: u64,
-    /// Behind this many bytes nobody listens any more.
+    /// The most bytes of output. Then the pipe is closed.
     pub output: usize,
 }
 
-/// What became of it.
+/// The outcome of a command.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// How it ended.
+    /// The exit status.
     pub status: ExitStatus,
-    /// What it printed, up to the limit.
+    /// The output, up to the limit.
     pub stdout: Vec<u8>,
-    /// What it said, the first of it.
+    /// The beginning of standard error.
     pub stderr: String,
-    /// It wrote more than it may, and its pipe was closed.
+    /// Whether it wrote more than the limit, and its pipe was closed.
     pub closed: bool,
-    /// It was stopped, because of this.
+    /// The exceeded limit, if it was stopped.
     pub overran: Option<String>,
 }
 
-/// Texts by which a program that broke can be told from one that refused.
+/// Texts on standard error that mark a crash, not a refusal.
 const BROKEN: [&str; 7] = [
     "panicked at",
     "stack overflow",
@@ -42,13 +42,13 @@ const BROKEN: [&str; 7] = [
     "fatal runtime error",
 ];
 
-/// What of a text on standard error says that the program broke.
+/// Returns a message if a text on standard error marks a crash.
 pub(super) fn breakage(stderr: &str) -> Option<String> {
     let text = BROKEN.iter().find(|text| stderr.contains(**text))?;
-    Some(format!("it broke: \"{text}\" on stderr"))
+    Some(format!("crashed: \"{text}\" on stderr"))
 }
 
-/// The line that says why: the first, but of a traceback of Python the last.
+/// Returns the line with the reason: the first line, or the last line of a Python traceback.
 pub(super) fn message(stderr: &str) -> &str {
     let mut lines = stderr.trim().lines();
     let first = lines.next().unwrap_or_default();
@@ -66,22 +66,22 @@ impl Outcome {
         }
         match (self.status.code(), self.closed) {
             (Some(code), _) if documented.contains(&code) => None,
-            (Some(code), _) => Some(format!("exit code {code}, which means nothing: {}", self.message())),
+            (Some(code), _) => Some(format!("exit code {code} is not in the protocol: {}", self.message())),
             (None, true) => None,
             (None, false) => Some(format!("killed: {}", self.status)),
         }
     }
 
-    /// Why it failed, as it says.
+    /// Returns the reason of a failure, from standard error.
     pub fn message(&self) -> &str {
         message(&self.stderr)
     }
 }
 
-/// Runs it. Standard input is what the command has, or else nothing.
+/// Runs a command. Standard input is `input`, or else empty.
 ///
 /// # Errors
-/// Where it cannot be started.
+/// If the command cannot be started.
 pub fn run(command: &mut Command, input: Option<std::fs::File>, limits: Limits) -> io::Result<Outcome> {
     command.stdin(input.map_or_else(Stdio::null, Stdio::from));
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
@@ -96,7 +96,7 @@ pub fn run(command: &mut Command, input: Option<std::fs::File>, limits: Limits) 
         scope.spawn(|| {
             if let Some(mut pipe) = err {
                 read(&mut pipe, 1 << 16, &mut stderr);
-                // The rest is not kept, but a program that tells more must not stop for it.
+                // The rest is dropped, but read, so that the program does not block.
                 let _ = io::copy(&mut pipe, &mut io::sink());
             }
         });
@@ -106,7 +106,7 @@ pub fn run(command: &mut Command, input: Option<std::fs::File>, limits: Limits) 
     Ok(Outcome { status, stdout, stderr, closed, overran })
 }
 
-/// Reads up to `most` bytes; false if there was more.
+/// Reads up to `most` bytes. Returns `false` if there were more.
 fn read(pipe: &mut impl Read, most: usize, into: &mut Vec<u8>) -> bool {
     let wanted = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
     let _ = pipe.take(wanted).read_to_end(into);
@@ -115,7 +115,7 @@ fn read(pipe: &mut impl Read, most: usize, into: &mut Vec<u8>) -> bool {
     all
 }
 
-/// Waits for the end, or makes one.
+/// Waits for the end, and kills the process if it exceeds a limit.
 fn watch(child: &mut Child, limits: Limits) -> io::Result<(ExitStatus, Option<String>)> {
     let begun = Instant::now();
     let mut pause = Duration::from_micros(200);
@@ -125,7 +125,7 @@ fn watch(child: &mut Child, limits: Limits) -> io::Result<(ExitStatus, Option<St
             return Ok((status, None));
         }
         if let Some(overran) = limits.exceeded(begun, peak) {
-            // It may have ended by itself in between.
+            // The process may have ended by itself in between.
             let _ = child.kill();
             return Ok((child.wait()?, Some(overran)));
         }
@@ -135,7 +135,7 @@ fn watch(child: &mut Child, limits: Limits) -> io::Result<(ExitStatus, Option<St
 }
 
 impl Limits {
-    /// Which of them something exceeds that began then and has had this much memory.
+    /// Returns the limit that a process with this start and peak memory exceeds.
     pub(super) fn exceeded(&self, begun: Instant, peak: u64) -> Option<String> {
         if peak > self.memory {
             return Some(format!("over {} MiB of memory", self.memory));
@@ -144,7 +144,7 @@ impl Limits {
     }
 }
 
-/// The peak of a process' resident memory in MiB, or 0 where the system does not tell.
+/// Returns the peak resident memory of a process in MiB, or 0 if the system does not report it.
 pub(super) fn peak_memory(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
@@ -163,7 +163,7 @@ mod tests {
     const LIMITS: Limits = Limits { time: Duration::from_secs(20), memory: 512, output: 1000 };
 
     #[test]
-    fn tells_refusals_from_crashes() {
+    fn refusals_and_crashes_are_told_apart() {
         let broken = |script| shell(script, LIMITS).broken(&[0, 1, 89]);
         assert_eq!([broken("exit 0"), broken("echo no >&2; exit 1"), broken("exit 89")], [None, None, None]);
         for crash in ["exit 101", "echo panicked at x >&2; exit 1", "kill -SEGV $$"] {
@@ -172,14 +172,14 @@ mod tests {
     }
 
     #[test]
-    fn the_message_is_the_line_that_says_why() {
+    fn the_message_is_the_line_with_the_reason() {
         assert_eq!(message("no\nbecause\n"), "no");
         assert_eq!(message("Traceback (most recent call last):\n  File\nValueError: no\n"), "ValueError: no");
         assert_eq!(message(""), "");
     }
 
     #[test]
-    fn stops_what_never_ends() {
+    fn endless_programs_are_stopped() {
         let endless = shell("exec yes", LIMITS);
         assert!(endless.closed && endless.stdout.len() == 1000 && endless.broken(&[]).is_none());
         let limits = Limits { time: Duration::from_millis(50), ..LIMITS };

@@ -1,11 +1,11 @@
-//! Results for people and for programs.
+//! Reports for people and for programs.
 
 mod data;
 mod junit;
 mod page;
 mod table;
 
-/// When a report was made. The version of the suite is that of this crate.
+/// The head of a report. The version of the suite is that of this crate.
 #[derive(Clone, Debug, Default)]
 pub struct About {
     /// The day, as `2026-11-22`.

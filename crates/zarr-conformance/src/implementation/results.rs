@@ -1,4 +1,4 @@
-//! What came of a run.
+//! The results of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -10,22 +10,22 @@ use super::fixture::Case;
 use super::peer::Peer;
 use super::run::Direction;
 
-/// How a peer failed.
+/// The kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FaultKind {
-    /// It gave something else, as if it were right.
+    /// A wrong result without an error.
     Wrong,
-    /// It refused what is well-formed.
+    /// An error for a well-formed store.
     Refused,
-    /// It accepted what is malformed.
+    /// No error for a malformed store.
     Accepted,
-    /// It crashed, or took more time or memory than it may.
+    /// A crash, or a limit of time or memory exceeded.
     Broken,
 }
 
 impl FaultKind {
-    /// In one word.
+    /// The name of the kind.
     pub fn name(self) -> &'static str {
         match self {
             Self::Wrong => "wrong",
@@ -36,38 +36,38 @@ impl FaultKind {
     }
 }
 
-/// What a peer did that it must not do.
+/// A failure of a peer.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Fault {
-    /// How it failed.
+    /// The kind of the failure.
     pub kind: FaultKind,
-    /// What must come of it.
+    /// The expected result.
     pub expected: String,
-    /// What came.
+    /// The actual result.
     pub got: String,
 }
 
 impl Fault {
-    /// Of this kind.
+    /// Returns a failure.
     pub fn new(kind: FaultKind, expected: impl Into<String>, got: impl Into<String>) -> Self {
         Self { kind, expected: expected.into(), got: got.into() }
     }
 }
 
-/// What is said of one request, or of what a peer wrote.
+/// The verdict on one request, or on a written array.
 #[derive(Clone, Debug)]
 pub enum Verdict {
-    /// As it must be.
+    /// The result is the expected one.
     Passed,
-    /// The peer says that it does not have what this needs.
+    /// The peer says that it does not support this.
     NotImplemented(String),
-    /// It is not as it must be.
+    /// The result is not the expected one.
     Failed(Fault),
 }
 
 impl Verdict {
-    /// For the snapshot, where a change must be seen, and a message may change.
+    /// Returns the verdict for a snapshot, without messages, which may change.
     pub(super) fn in_short(&self) -> String {
         match self {
             Self::Passed => "passed".to_owned(),
@@ -77,25 +77,25 @@ impl Verdict {
     }
 }
 
-/// Why a failure is expected.
+/// The reason of an expected failure.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Known {
-    /// What it does, and why.
+    /// What the peer does, and why.
     pub reason: String,
-    /// Where that is written.
+    /// A reference.
     pub reference: String,
 }
 
-/// One thing that was asked of a peer.
+/// The result of one request to a peer.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Entry {
-    /// What: `info`, `read`, `list`, `write`, or `read by …`.
+    /// The verb: `info`, `read`, `list`, `write`, or `read by …`.
     pub verb: String,
-    /// What came of it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// If it failed and that is known.
+    /// The reason of a known failure.
     pub known: Option<Known>,
 }
 
@@ -105,7 +105,7 @@ impl Entry {
     }
 }
 
-/// A failure that nobody knew of, or a known one that is none any more.
+/// An unknown failure, or a known failure that no longer occurs.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Surprise {
@@ -113,9 +113,9 @@ pub struct Surprise {
     pub peer: String,
     /// The case's id.
     pub case: String,
-    /// What was asked.
+    /// The verb.
     pub verb: String,
-    /// What there is to be surprised about.
+    /// What is unexpected.
     pub message: String,
 }
 
@@ -125,56 +125,56 @@ impl fmt::Display for Surprise {
     }
 }
 
-/// How many cases came out how.
+/// The number of cases by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// As they must.
+    /// Passed cases.
     pub passed: usize,
-    /// Not so, and nobody knew.
+    /// Unknown failures.
     pub failed: usize,
-    /// Not so, as is known.
+    /// Known failures.
     pub known: usize,
-    /// The peer says that it does not have what they need.
+    /// Cases that the peer does not support.
     pub not_implemented: usize,
 }
 
 impl Summary {
-    /// All of them.
+    /// The number of all cases.
     pub fn total(&self) -> usize {
         self.passed + self.failed + self.known + self.not_implemented
     }
 }
 
-/// A case as it was asked, in one direction.
+/// A case in one direction.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Asked {
-    /// That of the case, with `write.` before it where it was to be written.
+    /// The id of the case, with the prefix `write.` if it is to be written.
     pub id: String,
-    /// What was asked.
+    /// The direction.
     pub direction: Direction,
     /// The case.
     pub case: Case,
 }
 
-/// All that came of a run.
+/// The results of a run.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Results {
-    /// Who was asked.
+    /// The tested peers.
     pub peers: Vec<Peer>,
-    /// What, in the order of the manifest.
+    /// The cases, in the order of the manifest.
     pub asked: Vec<Asked>,
-    /// All cases of the manifest were asked.
+    /// Whether all cases of the manifest were tested.
     pub complete: bool,
-    /// By the ids of the peer and of what was asked.
+    /// The entries by the ids of the peer and of the case with its direction.
     pub entries: BTreeMap<String, BTreeMap<String, Vec<Entry>>>,
 }
 
 impl Results {
-    /// Marks failures that are known, by what is known of each peer. Gives what is unexpected: failures that are not known,
-    /// known failures that passed, and what is known of cases of which none was asked (unless only some cases were asked).
+    /// Marks known failures, with the deviations of each peer. Returns everything unexpected: unknown failures, known
+    /// failures that passed, and deviations that match no case (unless only some cases were tested).
     pub fn explain(&mut self, known: impl Fn(&str) -> Deviations) -> Vec<Surprise> {
         let mut surprises = Vec::new();
         for (peer, cases) in &mut self.entries {
@@ -194,12 +194,12 @@ impl Results {
         surprises
     }
 
-    /// What came of a case for a peer.
+    /// Returns the entries of a case for a peer.
     pub fn of(&self, peer: &str, asked: &str) -> &[Entry] {
         self.entries.get(peer).and_then(|cases| cases.get(asked)).map_or(&[], Vec::as_slice)
     }
 
-    /// How many cases that are asked for came out how.
+    /// Counts the results of the chosen cases.
     pub fn summary(&self, peer: &str, chosen: impl Fn(&Asked) -> bool) -> Summary {
         let mut sum = Summary::default();
         for asked in self.asked.iter().filter(|asked| chosen(asked)) {
@@ -217,13 +217,13 @@ impl Results {
         sum
     }
 
-    /// The categories, each with its direction.
+    /// Returns the categories, each with its direction.
     pub fn categories(&self) -> BTreeSet<(Direction, String)> {
         self.asked.iter().map(|asked| (asked.direction, asked.case.category.clone())).collect()
     }
 }
 
-/// What is known of cases of which none was asked.
+/// Returns the deviations that match no tested case.
 fn unused<'a>(
     peer: &'a str,
     deviations: &'a Deviations,
@@ -236,17 +236,17 @@ fn unused<'a>(
         peer: peer.to_owned(),
         case: deviation.cases.join(", "),
         verb: deviation.verb.join(", "),
-        message: "is known to fail, and no such case was asked".to_owned(),
+        message: "is known to fail, but no such case was tested".to_owned(),
     })
 }
 
-/// Marks an entry; says what is surprising about it.
+/// Marks an entry if its failure is known. Returns what is unexpected about it.
 fn explain(deviations: &Deviations, case: &str, entry: &mut Entry) -> Option<String> {
     let mut found = deviations.find(case, &entry.verb);
     match &entry.verdict {
         Verdict::Passed => {
             let deviation = found.next()?;
-            Some(format!("passed, though it is known to fail: {}", deviation.reason))
+            Some(format!("passed, but is known to fail: {}", deviation.reason))
         }
         Verdict::NotImplemented(_) => None,
         Verdict::Failed(fault) => match found.find(|d| d.found.is_none_or(|kind| kind == fault.kind)) {
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_to_fail_is_no_surprise_and_must_fail() {
+    fn a_known_failure_is_expected_and_must_occur() {
         let mut both = results(&[("a", wrong()), ("b", wrong())]);
         let surprises = both.explain(|_| known("wrong"));
         assert_eq!(surprises.len(), 1);
@@ -313,10 +313,10 @@ mod tests {
         assert_eq!(results(&[("a", wrong())]).explain(|_| known("refused")).len(), 1);
         // There is no such case.
         let surprises = results(&[("b", Verdict::Passed)]).explain(|_| known("wrong"));
-        assert!(surprises[0].message.ends_with("no such case was asked"), "{surprises:?}");
+        assert!(surprises[0].message.ends_with("no such case was tested"), "{surprises:?}");
         // It passes.
         let surprises = results(&[("a", Verdict::Passed)]).explain(|_| known("wrong"));
-        assert!(surprises[0].message.starts_with("passed, though"), "{surprises:?}");
+        assert!(surprises[0].message.starts_with("passed, but"), "{surprises:?}");
         assert!(
             results(&[("a", Verdict::NotImplemented(String::new()))]).explain(|_| known("wrong")).is_empty()
         );

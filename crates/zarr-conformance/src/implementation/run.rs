@@ -1,4 +1,4 @@
-//! Asking all peers for all cases.
+//! Runs all cases with all peers.
 
 mod write;
 
@@ -18,22 +18,22 @@ use super::peer::{Answer, Line, Peer, Request, Verb};
 use super::process::Limits;
 use super::results::{Asked, Entry, Results};
 
-/// What is asked of peers.
+/// A task of peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
-    /// To read what others wrote.
+    /// Read stores from others.
     Read,
-    /// To write what others read.
+    /// Write stores that others read.
     Write,
-    /// To refuse what is malformed.
+    /// Refuse malformed stores.
     Reject,
 }
 
 impl Direction {
-    /// All of them.
+    /// All directions.
     pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Reject];
 
-    /// In one word.
+    /// The name of the direction.
     pub fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -43,30 +43,30 @@ impl Direction {
     }
 }
 
-/// What of it runs, and where.
+/// Options of a run.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// A folder to work in, which is made, and removed in the end.
+    /// The working folder, which is created, and removed at the end.
     pub work: PathBuf,
-    /// Only cases with such ids, in which `*` stands for anything; all if there is none.
+    /// The ids of cases to run, where `*` matches any text; empty for all cases.
     pub cases: Vec<String>,
-    /// Only these peers are asked; the others read what these write. All if there is none.
+    /// The peers to test; other peers only read what these write. Empty for all peers.
     pub asked: Vec<String>,
-    /// How long a request may take, how much memory, in MiB.
+    /// The time limit of a request.
     pub time: Duration,
-    /// The memory a request may take, in MiB.
+    /// The memory limit of a request, in MiB.
     pub memory: u64,
-    /// How many requests run at once.
+    /// The number of simultaneous requests.
     pub threads: usize,
-    /// What was written stays in the folder.
+    /// Whether written stores stay in the folder.
     pub keep: bool,
-    /// Is told what is being done.
+    /// A function that shows progress.
     pub tell: fn(&str),
 }
 
 impl Options {
-    /// Everything, ten seconds and 1 GiB a request, on all processors.
+    /// Returns options for all cases, with ten seconds and 1 GiB per request, on all processors.
     pub fn new(work: impl Into<PathBuf>) -> Self {
         Self {
             work: work.into(),
@@ -81,17 +81,17 @@ impl Options {
     }
 }
 
-/// Elements larger than this are more than a fixture has.
+/// No fixture has more bytes of elements than this.
 const MIB: usize = 1 << 20;
 
-/// Asks them.
+/// Runs the cases with the peers.
 ///
 /// # Errors
-/// Where a peer cannot be started, or a fixture or the working folder cannot be used.
+/// If a peer cannot be started, or a fixture or the working folder cannot be used.
 pub fn run(fixtures: &Fixtures, peers: &[Peer], options: &Options) -> Result<Results, SuiteError> {
     let chosen = |id: &str| options.cases.is_empty() || options.cases.iter().any(|glob| matches(glob, id));
     let mut asked = Vec::new();
-    // Copies are a matter of a command, and no verb of the protocol.
+    // Copies are a feature of a command, not a verb of the protocol.
     for case in fixtures.cases.iter().filter(|case| case.copy.is_none()) {
         let direction = if case.kind == Kind::Malformed { Direction::Reject } else { Direction::Read };
         if chosen(&case.id) {
@@ -103,7 +103,7 @@ pub fn run(fixtures: &Fixtures, peers: &[Peer], options: &Options) -> Result<Res
         }
     }
     if asked.is_empty() {
-        return Err(SuiteError::new("there is no such case"));
+        return Err(SuiteError::new("no case matches the options"));
     }
     let lines = peers.iter().map(|_| Mutex::default()).collect();
     let suite = Suite { fixtures, peers, options, asked: &asked, lines, folders: AtomicUsize::new(0) };
@@ -124,16 +124,16 @@ struct Suite<'a> {
     peers: &'a [Peer],
     options: &'a Options,
     asked: &'a [Asked],
-    /// Those of each peer that nobody uses: one that serves has been started then.
+    /// The idle connections of each peer, so that serving processes are reused.
     lines: Vec<Mutex<Vec<Line<'a>>>>,
     folders: AtomicUsize,
 }
 
-/// By peer and case.
+/// Entries by peer and case.
 type Entries = BTreeMap<String, BTreeMap<String, Vec<Entry>>>;
 
 impl<'a> Suite<'a> {
-    /// With their places in the list of all.
+    /// Returns the peers to test with their indices.
     fn asked_peers(&self) -> impl Iterator<Item = (usize, &'a Peer)> {
         let asked = &self.options.asked;
         let wanted = |(_, peer): &(usize, &'a Peer)| asked.is_empty() || asked.contains(&peer.id);
@@ -154,7 +154,7 @@ impl<'a> Suite<'a> {
         Ok(entries)
     }
 
-    /// Does something for each of some things, on all threads; each has a line to the peer of its own.
+    /// Runs a function for each item on all threads. Each thread has its own connection to the peer.
     fn spread<'t, T: Sync, R: Send>(
         &self,
         peer: usize,
@@ -189,7 +189,7 @@ impl<'a> Suite<'a> {
         Ok(done.into_iter().map(|(_, result)| result).collect())
     }
 
-    /// Asks what a case asks of its store.
+    /// Sends the requests of a case.
     fn read(&self, line: &mut Line<'_>, case: &Case) -> Result<Vec<Entry>, SuiteError> {
         let store = self.store(case)?;
         let node = case.node(&store);
@@ -201,7 +201,7 @@ impl<'a> Suite<'a> {
         Ok(entries)
     }
 
-    /// Asks, and takes the folders of this machine out of what is said.
+    /// Sends a request, and removes the folders of this machine from the message.
     fn ask(&self, line: &mut Line<'_>, case: &Case, request: &Request<'_>) -> Result<Answer, SuiteError> {
         let mut answer = line.ask(request, self.limits(case))?;
         for folder in [request.node, &self.fixtures.root, &self.options.work] {
@@ -213,7 +213,7 @@ impl<'a> Suite<'a> {
     fn limits(&self, case: &Case) -> Limits {
         let time = self.options.time.max(Duration::from_secs(case.seconds.unwrap_or(0)));
         let output = match case.expect {
-            // More would only take longer, which on a busy machine is a matter of luck.
+            // More output would only take longer, and could exceed the time on a busy machine.
             Expect::ErrorOrStream => MIB,
             _ => case.bytes.saturating_mul(4).saturating_add(4 * MIB),
         };
@@ -224,7 +224,7 @@ impl<'a> Suite<'a> {
         case.place(&self.fixtures.root, || self.folder())
     }
 
-    /// A new one.
+    /// Creates a new folder.
     fn folder(&self) -> Result<PathBuf, SuiteError> {
         let folder = self.options.work.join(self.folders.fetch_add(1, Ordering::Relaxed).to_string());
         fs::create_dir_all(&folder).map_err(SuiteError::at(&folder))?;

@@ -1,4 +1,4 @@
-//! A peer that serves: requests are lines of JSON, and so are the answers.
+//! A serving peer: requests and answers are lines of JSON.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -15,21 +15,21 @@ use super::SuiteError;
 use super::peer::{Answer, Exit, Peer, Request};
 use super::process::{Limits, breakage, message, peak_memory};
 
-/// Is stopped when it is dropped.
+/// A running process of a peer. It is stopped on drop.
 #[derive(Debug)]
 pub(super) struct Session {
     child: Child,
     requests: ChildStdin,
     answers: Receiver<String>,
-    /// What it said on standard error since the last request, the first of it.
+    /// The beginning of standard error since the last request.
     said: Arc<Mutex<Vec<u8>>>,
-    /// It has not answered yet: the time of its start does not count.
+    /// Whether it has not answered yet. The time of its start does not count.
     fresh: bool,
 }
 
-/// What is kept of standard error.
+/// The most bytes of standard error that are kept.
 const SAID: usize = 1 << 16;
-/// How long a peer may take to start.
+/// The time limit of a start.
 const START: Duration = Duration::from_secs(120);
 
 impl Session {
@@ -42,7 +42,7 @@ impl Session {
         let (Some(requests), Some(out), Some(mut err)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
-            return Err(SuiteError::new(format!("the peer {:?} has no pipes", peer.id)));
+            return Err(SuiteError::new(format!("the peer {:?} has no pipe", peer.id)));
         };
         let (answered, answers) = channel();
         thread::spawn(move || {
@@ -66,17 +66,17 @@ impl Session {
         Ok(Self { child, requests, answers, said, fresh: true })
     }
 
-    /// Asks. What is printed goes through the file `output`.
+    /// Sends a request. The peer writes its output into the file `output`.
     pub(super) fn ask(&mut self, request: &Request<'_>, output: &Path, limits: Limits) -> Answer {
         self.said.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        // The peak of memory is that of this request from now on, where the system can do that.
+        // Resets the peak of memory for this request, if the system supports it.
         let _ = fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5");
         let mut line = json!({ "verb": request.verb.name(), "node": request.node, "json": request.json, "output": output });
         if let Some((metadata, elements)) = request.write {
             line["metadata"] = json!(metadata);
             line["input"] = json!(elements);
         }
-        // Where it is gone, waiting for an answer tells so.
+        // If the process is gone, the wait for an answer reports it.
         let _ = writeln!(self.requests, "{line}").and_then(|()| self.requests.flush());
         let limits = if self.fresh { Limits { time: limits.time + START, ..limits } } else { limits };
         self.fresh = false;
@@ -85,7 +85,7 @@ impl Session {
             Err(exit) => return Answer::new(exit, self.message(), Vec::new()),
         };
         let Ok(answer) = serde_json::from_str::<Value>(&answer) else {
-            let exit = Exit::Broken(format!("answers {answer:.80}, which is no JSON"));
+            let exit = Exit::Broken(format!("the answer {answer:.80} is not JSON"));
             return Answer::new(exit, "", Vec::new());
         };
         let told = answer["message"].as_str().unwrap_or_default();
@@ -131,7 +131,7 @@ impl Drop for Session {
     }
 }
 
-/// What is in a file, and one byte more than it may have at most.
+/// Reads a file, at most one byte more than `most`.
 fn printed(output: &Path, most: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     if let Ok(file) = File::open(output) {

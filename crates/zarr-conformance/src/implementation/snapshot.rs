@@ -1,16 +1,16 @@
-//! What came of everything, in short: to be kept, and compared with what comes the next time.
+//! Results in short form, which are kept and compared with the next run.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use super::results::Results;
 
-/// Verdicts of one peer by case and verb. Its text has a line for each case.
+/// The verdicts of one peer by case and verb. The text form has one line per case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot(BTreeMap<String, BTreeMap<String, String>>);
 
 impl Snapshot {
-    /// That of a peer.
+    /// Returns the snapshot of a peer.
     pub fn of(results: &Results, peer: &str) -> Self {
         let cases = results.entries.get(peer).into_iter().flatten();
         Self(
@@ -23,7 +23,7 @@ impl Snapshot {
         )
     }
 
-    /// What [`Display`](fmt::Display) has written. Lines that it cannot have written are passed over.
+    /// Reads the text that [`Display`](fmt::Display) writes. Other lines are ignored.
     pub fn parse(text: &str) -> Self {
         let line = |line: &str| {
             let (case, told) = line.split_once(": ")?;
@@ -36,19 +36,19 @@ impl Snapshot {
         Self(text.lines().filter(|line| !line.starts_with('#')).filter_map(line).collect())
     }
 
-    /// Takes over what another says; keeps what it does not speak of.
+    /// Replaces verdicts by those of another snapshot, and keeps verdicts that it does not have.
     pub fn merge(&mut self, other: Self) {
         for (case, told) in other.0 {
             self.0.entry(case).or_default().extend(told);
         }
     }
 
-    /// Forgets cases that are not among these.
+    /// Removes cases for which `is_there` is false.
     pub fn retain(&mut self, is_there: impl Fn(&str) -> bool) {
         self.0.retain(|case, _| is_there(case));
     }
 
-    /// What another says differently, of all that it speaks of, one line each.
+    /// Returns the differences to the verdicts of another snapshot, one line each.
     pub fn differences(&self, other: &Self) -> Vec<String> {
         let mut found = Vec::new();
         for (case, told) in &other.0 {
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_asked_again_does_not_differ() {
+    fn cases_that_were_not_repeated_do_not_differ() {
         let mut before = Snapshot::parse(TEXT);
         let now = Snapshot::parse("a: read passed\nb: read passed\n");
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Counts the operations on a store: a test can assert the number of requests on any machine.
+//! Counts the operations on a store, so that a test can assert the number of requests on any machine.
 
 use std::fmt;
 use std::ops::Sub;
@@ -10,7 +10,7 @@ use zarr_traits::{
     store::{Answer, Capabilities, Op, Outcome, Store},
 };
 
-/// The layer that counts. Its clones share their counters.
+/// A layer that counts operations. Its clones share their counters.
 ///
 /// ```
 /// # mod plain { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/plain/mod.rs")); }
@@ -34,13 +34,13 @@ pub struct Counting {
 }
 
 impl Counting {
-    /// `storage` with its requests counted, and the counters.
+    /// Returns `storage` with a counting layer, and the counters.
     pub fn over(storage: &Storage) -> (Storage, Self) {
         let counting = Self { storage: storage.clone(), counters: Arc::default() };
         (storage.overlay(counting.clone()), counting)
     }
 
-    /// What was counted so far.
+    /// Returns the current counts.
     pub fn counts(&self) -> Counts {
         self.counters.snapshot()
     }
@@ -48,7 +48,7 @@ impl Counting {
 
 macro_rules! counts {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// What was asked of a store: a snapshot, of which two can be compared and subtracted.
+        /// A snapshot of the counters. Two snapshots can be compared and subtracted.
         ///
         /// A request counts when it is made, bytes when the answer has come.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -60,13 +60,13 @@ macro_rules! counts {
         impl Sub for Counts {
             type Output = Self;
 
-            /// What was asked since `before`; what was counted less often than before is 0.
+            /// Returns the counts since `before`. Differences below 0 become 0.
             fn sub(self, before: Self) -> Self {
                 Self { $($name: self.$name.saturating_sub(before.$name),)* }
             }
         }
 
-        /// Each number is exact; that two of them were read at once is not promised.
+        /// The counters. Each is exact, but they are not read at the same instant.
         #[derive(Default)]
         struct Counters {
             $($name: AtomicU64,)*
@@ -101,11 +101,11 @@ counts! {
     copies,
     /// Operations of other kinds.
     others,
-    /// Ranges of the reads.
+    /// Ranges in reads.
     ranges,
     /// Bytes that reads returned.
     bytes_read,
-    /// Bytes of the puts that were applied.
+    /// Bytes of applied puts.
     bytes_written,
 }
 
@@ -124,7 +124,7 @@ impl fmt::Debug for Counters {
 }
 
 impl Counters {
-    /// The counter of this kind of operation.
+    /// Returns the counter of this kind of operation.
     fn of(&self, op: &Op<'_>) -> &AtomicU64 {
         match op {
             Op::Read(_) => &self.reads,

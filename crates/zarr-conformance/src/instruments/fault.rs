@@ -1,4 +1,4 @@
-//! Faults on purpose: for tests of what stands on stores.
+//! Faults on purpose, for tests of code that uses stores.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,27 +13,27 @@ use zarr_traits::{
     store::{Answer, Capabilities, ObjectMeta, Op, Outcome, Store},
 };
 
-/// What goes wrong with a call.
+/// A fault of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The call fails, and nothing comes of it.
+    /// The call fails without an effect.
     ErrorBefore(StoreErrorKind),
-    /// The call does what it should, and fails nevertheless.
+    /// The call takes effect, but reports an error.
     ErrorAfter(StoreErrorKind),
     /// The call begins later.
     Delay(Duration),
-    /// The call never ends, and nothing comes of it.
+    /// The call never ends and has no effect.
     HangBefore,
-    /// The call does what it should, and never ends.
+    /// The call takes effect, but never ends.
     HangAfter,
-    /// A read brings one byte less than was asked for: what an adapter gets wrong.
+    /// A read returns one byte less than wanted, as a wrong adapter does.
     Short,
-    /// A read answers what was there before the last write through this layer; as usual where that is not known.
+    /// A read returns the value before the last write through this layer, if that value is known.
     Stale,
 }
 
-/// The layer whose calls fail as a script says. Its clones share the script.
+/// A layer whose calls fail as a script says. Its clones share the script.
 ///
 /// ```
 /// # mod plain { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/plain/mod.rs")); }
@@ -41,7 +41,7 @@ pub enum Fault {
 /// # use zarr_conformance::instruments::{Fault, Faulty};
 /// # use zarr_traits::{Key, Storage, StoreErrorKind, block_on, store::Op};
 /// let memory = Storage::from(Plain::default());
-/// // The second put is applied, and reported as perhaps not.
+/// // The second put takes effect, but reports that this is uncertain.
 /// let mut puts = 0;
 /// let (storage, faulty) = Faulty::over(&memory, move |_, op| {
 ///     puts += u32::from(matches!(op, Op::Put(_)));
@@ -69,20 +69,20 @@ struct State {
 
 type Script = Box<dyn FnMut(u64, &Op<'_>) -> Option<Fault> + Send>;
 
-/// What was written to a key through this layer.
+/// The history of a key in this layer.
 #[derive(Default)]
 struct Past {
-    /// What was there before the last write, if that is known.
+    /// The value before the last write, if known.
     before: Option<Value>,
     last: Option<Value>,
 }
 
-/// A value and its version; `None`: nothing was there.
+/// A value and its version, or `None` for an absent key.
 type Value = Option<(Bytes, Option<Version>)>;
 
 impl Faulty {
-    /// `storage` whose calls fail as `script` says, which is asked about each call: it gets the number of the call, from 1
-    /// on, and what it is. And the layer itself.
+    /// Returns `storage` with this layer, and the layer itself. `script` returns the fault of each call; it gets the
+    /// number of the call, from 1, and the operation.
     pub fn over(
         storage: &Storage,
         script: impl FnMut(u64, &Op<'_>) -> Option<Fault> + Send + 'static,
@@ -97,13 +97,13 @@ impl Faulty {
         (storage.overlay(layer.clone()), layer)
     }
 
-    /// `storage` whose call of this number, from 1 on, fails.
+    /// Returns `storage` where only the call with this number, from 1, fails.
     pub fn nth(storage: &Storage, number: u64, fault: Fault) -> (Storage, Self) {
         Self::over(storage, move |now, _| (now == number).then_some(fault))
     }
 
-    /// `storage` of whose calls a share between 0 and 1 has one of these faults, chosen at random: the same ones in each
-    /// run with the same `seed`, as far as calls come in the same order.
+    /// Returns `storage` where a random share of calls, between 0 and 1, has one of these faults. Runs with the same
+    /// `seed` and the same order of calls have the same faults.
     pub fn random(storage: &Storage, seed: u64, share: f64, faults: &[Fault]) -> (Storage, Self) {
         let (mut random, faults) = (fastrand::Rng::with_seed(seed), faults.to_vec());
         Self::over(storage, move |_, _| {
@@ -112,12 +112,12 @@ impl Faulty {
         })
     }
 
-    /// How many calls have been made.
+    /// The number of calls.
     pub fn calls(&self) -> u64 {
         self.state.calls.load(Ordering::SeqCst)
     }
 
-    /// How many of them the script had a fault for.
+    /// The number of calls with a fault.
     pub fn faults(&self) -> u64 {
         self.state.faults.load(Ordering::SeqCst)
     }
@@ -130,7 +130,7 @@ impl Faulty {
         Some(fault)
     }
 
-    /// Performs the operation, or what the fault makes of it.
+    /// Performs the operation with its fault.
     async fn perform(&self, fault: Option<Fault>, op: &mut Op<'_>) -> StoreResult<Answer> {
         let before = if fault == Some(Fault::Stale) { self.before(op) } else { None };
         let answer = match (before, op.reborrow()) {
@@ -146,7 +146,7 @@ impl Faulty {
         Ok(answer)
     }
 
-    /// What was at the key before the last write, where that is known.
+    /// Returns the value of the key before the last write, if known.
     fn before(&self, op: &Op<'_>) -> Option<Value> {
         let past = unpoisoned(&self.state.past);
         past.iter().find(|(key, _)| key.as_str() == op.target())?.1.before.clone()
@@ -170,7 +170,7 @@ impl Faulty {
 }
 
 fn error(kind: StoreErrorKind, op: &Op<'_>) -> StoreError {
-    StoreError::new(kind, "this fault was asked for").with_key(op.target())
+    StoreError::new(kind, "a fault for tests").with_key(op.target())
 }
 
 fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -1,4 +1,4 @@
-//! A network that is not there: what a read or a write would cost over it.
+//! A simulated network: the cost of reads and writes over it.
 
 mod clock;
 
@@ -13,16 +13,16 @@ use zarr_traits::{
 
 use clock::Clock;
 
-/// What a network is like.
+/// The properties of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network {
-    /// What a request takes besides its bytes; half of it passes before the request reaches the store. 20 ms.
+    /// The time of a request without its bytes; half of it passes before the request reaches the store. Default: 20 ms.
     pub round_trip: Duration,
-    /// Bytes in a second, of each request; `None`, which is the default: any number in no time.
+    /// The bytes per second of each request; `None`, the default, is unlimited.
     pub bandwidth: Option<u64>,
-    /// Requests that are under way at once; further ones wait. 64.
+    /// The most requests in flight; further requests wait. Default: 64.
     pub in_flight: usize,
-    /// What [`Drive::Remote`] says about ranges; 1 MiB.
+    /// The gap of merged ranges in [`Drive::Remote`]. Default: 1 MiB.
     pub merge_gap: u64,
 }
 
@@ -40,11 +40,11 @@ impl Network {
     }
 }
 
-/// The layer that makes a store as slow as one behind a network, and lets the engine treat it as such. A call is one request,
-/// whatever it asks for. Its clones share the network.
+/// A layer that makes a store as slow as a network store, and lets the engine treat it as remote. Each call is one
+/// request. Its clones share the network.
 ///
-/// Time passes in truth ([`over`](Self::over)), or only in the books ([`virtually`](Self::virtually)): then nothing waits, and
-/// what comes out is the same on every machine.
+/// Time is real ([`over`](Self::over)) or virtual ([`virtually`](Self::virtually)). With virtual time nothing waits,
+/// and the results are the same on every machine.
 ///
 /// ```
 /// # mod plain { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/plain/mod.rs")); }
@@ -66,19 +66,19 @@ impl Network {
 pub struct Simulated {
     storage: Storage,
     network: Network,
-    /// `None`: time passes in truth.
+    /// The virtual clock; `None` for real time.
     clock: Option<Clock>,
     gate: Gate,
 }
 
 impl Simulated {
-    /// `storage` behind `network`, and the layer itself.
+    /// Returns `storage` behind `network`, in real time, and the layer itself.
     pub fn over(storage: &Storage, network: Network) -> (Storage, Self) {
         Self::with(storage, network, None)
     }
 
-    /// As [`over`](Self::over), with a clock that goes on only when everybody waits for it. What uses the storage is to be
-    /// [run](Self::run) by the layer, and by threads of no others: in `zarr-array` with `Cpu::inline`.
+    /// Like [`over`](Self::over), with a virtual clock that advances only when all futures wait for it. The user of the
+    /// storage must be [run](Self::run) by the layer, without other threads: in `zarr-array` with `Cpu::inline`.
     pub fn virtually(storage: &Storage, network: Network) -> (Storage, Self) {
         Self::with(storage, network, Some(Clock::default()))
     }
@@ -90,7 +90,7 @@ impl Simulated {
         (far, layer)
     }
 
-    /// Runs a future to its end on this thread; the virtual clock goes on whenever it waits for nothing else.
+    /// Runs a future to its end on this thread. The virtual clock advances when the future waits only for the clock.
     pub fn run<F: Future>(&self, future: F) -> F::Output {
         match &self.clock {
             Some(clock) => clock.run(future),
@@ -98,13 +98,13 @@ impl Simulated {
         }
     }
 
-    /// The time that has passed on the virtual clock; none where time passes in truth.
+    /// The time that has passed on the virtual clock, or 0 with real time.
     pub fn elapsed(&self) -> Duration {
         self.clock.as_ref().map_or(Duration::ZERO, Clock::now)
     }
 
-    /// How many round trips would fit into the time that has passed on the virtual clock: without a bandwidth these are the
-    /// requests that had to wait for each other.
+    /// The number of round trips in the time on the virtual clock. Without a bandwidth this is the number of
+    /// consecutive requests.
     pub fn round_trips(&self) -> u64 {
         let trips = self.elapsed().as_nanos() / self.network.round_trip.as_nanos().max(1);
         u64::try_from(trips).unwrap_or(u64::MAX)

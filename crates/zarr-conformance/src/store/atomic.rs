@@ -1,4 +1,4 @@
-//! Rules 7 and 10: what readers see while somebody writes.
+//! Rules 7 and 10: reads during writes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -11,7 +11,7 @@ use zarr_traits::{
 use super::subject::{Subject, key, span};
 use crate::report::{Check, Excerpt, Fault, ensure};
 
-/// How often an object is replaced while others read it.
+/// The number of times an object is replaced while other threads read it.
 pub(super) const ROUNDS: u8 = 50;
 
 const SIZE: usize = 60_000;
@@ -52,7 +52,7 @@ pub(super) fn put(store: &Subject) -> Check {
     replaced(store)
 }
 
-/// Two writers, of values of many sizes, each of one byte; readers see them whole.
+/// Two writers put values of many sizes, each of one repeated byte. Readers must see whole values.
 fn replaced(store: &Subject) -> Check {
     let name = "a/replaced";
     let value = |round: u8, writer: u8| vec![round ^ writer; 1 + 331 * usize::from(round)];
@@ -76,7 +76,7 @@ fn replaced(store: &Subject) -> Check {
     )
 }
 
-/// That this is one of the values of [`replaced`].
+/// Checks that this is one of the values of [`replaced`].
 fn whole(value: &[u8]) -> Check {
     same(value)?;
     let round = value.first().map_or(0, |byte| usize::from(byte & 0x7F));
@@ -95,7 +95,7 @@ fn gone(name: &str) -> Fault {
     Fault(format!("{name:?} was absent while it was replaced"))
 }
 
-/// Runs `write` once on a thread of its own, and `read` here again and again until that is done.
+/// Runs `write` once on another thread, and repeats `read` on this thread until `write` is done.
 pub(super) fn stop_when_done(write: impl FnOnce() -> Check + Send, mut read: impl FnMut() -> Check) -> Check {
     let done = AtomicBool::new(false);
     thread::scope(|scope| {

@@ -35,8 +35,8 @@ fn create(store: &Subject) -> Check {
         )?;
         return store.holds(name, None);
     }
-    done(store.put_if(name, "first", PutMode::Create)?, "Create where nothing is")?;
-    refused(store.put_if(name, "second", PutMode::Create)?, "Create where an object is")?;
+    done(store.put_if(name, "first", PutMode::Create)?, "Create for an absent key")?;
+    refused(store.put_if(name, "second", PutMode::Create)?, "Create for an existing key")?;
     store.holds(name, Some(b"first"))?;
     let _ = store.delete(name, None)?;
     done(store.put_if(name, "third", PutMode::Create)?, "Create after a delete")?;
@@ -58,7 +58,7 @@ fn if_unchanged(store: &Subject) -> Check {
         done(store.put_if(name, "second", PutMode::IfUnchanged(&first))?, "IfUnchanged with the version")?;
     store.holds(name, Some(b"second"))?;
     let read = store.version(name)?;
-    ensure!(second.is_none() || second == read, "put reported {second:?}, reading it {read:?}");
+    ensure!(second.is_none() || second == read, "put reported the version {second:?}, a read {read:?}");
     refused(store.put_if(name, "third", PutMode::IfUnchanged(&first))?, "IfUnchanged with an old version")?;
     store.holds(name, Some(b"second"))?;
     if let Some(second) = &second {
@@ -68,10 +68,7 @@ fn if_unchanged(store: &Subject) -> Check {
         )?;
     }
     let _ = store.delete(name, None)?;
-    refused(
-        store.put_if(name, "fourth", PutMode::IfUnchanged(&first))?,
-        "IfUnchanged where nothing is any more",
-    )?;
+    refused(store.put_if(name, "fourth", PutMode::IfUnchanged(&first))?, "IfUnchanged for a deleted key")?;
     store.holds(name, None)
 }
 
@@ -119,7 +116,7 @@ fn one_creator(store: &Subject) -> Check {
     Ok(())
 }
 
-/// Four threads add one to a number, fifty times each.
+/// Four threads each add one to a number fifty times.
 fn no_lost_update(store: &Subject) -> Check {
     let name = "a/number";
     store.put(name, "")?;
@@ -129,7 +126,7 @@ fn no_lost_update(store: &Subject) -> Check {
                 let key = super::subject::key(name);
                 let all = [zarr_traits::ByteRange::All];
                 let read = store.ranges(name, &all, zarr_traits::store::ReadVersion::Report)?;
-                let reply = read.ok_or_else(|| Fault("the number is gone".to_owned()))?;
+                let reply = read.ok_or_else(|| Fault("the number is absent".to_owned()))?;
                 let version = reply.version.ok_or_else(|| Fault("no version was reported".to_owned()))?;
                 let parts = [reply.bytes[0].clone(), "1".into()];
                 let put = store.storage.put_if(&key, &parts, PutMode::IfUnchanged(&version));

@@ -1,4 +1,4 @@
-//! E.t3, E.t8 and E.t9: which keys can be used, and a storage that cannot be written.
+//! Rules E.t3, E.t8 and E.t9: legal keys, and read-only storages.
 
 use zarr_traits::{StoreErrorKind, block_on, store::PutMode};
 
@@ -7,7 +7,7 @@ use crate::report::{Check, ensure};
 
 pub(super) fn case(store: &Subject) -> Check {
     store.put("foo", "A")?;
-    // A store on a medium that ignores case must notice, and refuse.
+    // A store on a medium that ignores case must notice this and refuse.
     let second = block_on(store.storage.put_if(&key("FOO"), &["B".into()], PutMode::Replace));
     if second.is_ok() {
         store.holds("FOO", Some(b"B"))?;
@@ -15,19 +15,19 @@ pub(super) fn case(store: &Subject) -> Check {
     store.holds("foo", Some(b"A"))
 }
 
-/// Names that some store, URL, shell or file system finds odd.
+/// Returns names that are special in some store, URL, shell or file system.
 fn odd_names() -> Vec<String> {
     let odd = "a b|a%b|a%20b|a%2Fb|#|?|+|~|[|]|{|}|(|)|*|'|\"|`|&|=|;|,|:|@|$|!|^|<|>|é|🦀|a.b|...|..a|-";
     let long = ["x".repeat(255), "é".repeat(127), "|".to_owned()];
     odd.split('|').map(str::to_owned).chain(long).collect()
 }
 
-/// An odd name as a whole key, as a directory, and as a name in one.
+/// Returns an odd name as a whole key, as a directory, and as a name in a directory.
 fn odd_keys(name: &str) -> [String; 3] {
     [format!("k/{name}"), format!("d/{name}/zarr.json"), name.to_owned()]
 }
 
-/// Objects with every odd name, and what they hold.
+/// Returns objects with every odd name, and their values.
 pub(super) fn odd_objects() -> Vec<(String, String)> {
     let keys = odd_names().into_iter().flat_map(|name| odd_keys(&name));
     keys.map(|key| (key.clone(), format!("the value of {key}"))).collect()
@@ -45,7 +45,7 @@ pub(super) fn any(store: &Subject) -> Check {
     Ok(())
 }
 
-/// In a storage that holds the [`odd_objects`].
+/// Checks a storage that holds the [`odd_objects`].
 pub(super) fn found(store: &Subject) -> Check {
     for (name, value) in odd_objects() {
         store.holds(&name, Some(value.as_bytes()))?;
@@ -53,7 +53,7 @@ pub(super) fn found(store: &Subject) -> Check {
     if store.lists() {
         let listed = store.list("")?;
         let missing = odd_objects().into_iter().find(|(name, _)| !listed.contains(name));
-        ensure!(missing.is_none(), "{missing:?} is there, and is not listed");
+        ensure!(missing.is_none(), "{missing:?} exists but is not listed");
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Rule 14, E.t1 and E.t2: listing.
+//! Rules 14, E.t1 and E.t2: listing.
 
 use std::thread;
 
@@ -25,18 +25,15 @@ pub(super) fn below(store: &Subject) -> Check {
     ];
     for (below, expected) in lists {
         let keys = store.list(below)?;
-        ensure!(keys == expected, "below {below:?} are listed {keys:?} instead of {expected:?}");
-        // From any point on, also from one that is no key.
+        ensure!(keys == expected, "below {below:?}: listed {keys:?}, expected {expected:?}");
+        // From any start, also if it is not a key.
         for after in ["a", "a/b", "a/bb", "l/a/c", "l/a/d/zzz", "zzz"] {
             let page = block_on(store.storage.list(&prefix(below), Some(&key(after))))?;
             let rest: Vec<_> = expected.iter().filter(|key| **key > after).collect();
             let keys: Vec<_> = page.entries.iter().map(|listed| listed.key.as_str()).collect();
             let agrees = rest.iter().zip(&keys).all(|(a, b)| *a == b) && keys.len() <= rest.len();
             let ends = page.more == (keys.len() < rest.len());
-            ensure!(
-                agrees && ends,
-                "below {below:?} after {after:?} are listed {page:?} instead of {rest:?}"
-            );
+            ensure!(agrees && ends, "below {below:?} after {after:?}: listed {page:?}, expected {rest:?}");
         }
     }
     Ok(())
@@ -58,7 +55,7 @@ pub(super) fn directory(store: &Subject) -> Check {
         let dir = store.list_dir(below)?;
         let agrees = dir.objects.iter().map(|listed| listed.key.as_str()).eq(keys.iter().copied())
             && dir.prefixes.iter().map(|prefix| prefix.as_str()).eq(prefixes.iter().copied());
-        ensure!(agrees, "list_dir of {below:?} gave {dir:?} instead of {keys:?} and {prefixes:?}");
+        ensure!(agrees, "list_dir of {below:?} returned {dir:?}, expected {keys:?} and {prefixes:?}");
     }
     Ok(())
 }
@@ -69,7 +66,7 @@ pub(super) fn complete(store: &Subject) -> Check {
     }
     let keys = store.list("")?;
     ensure!(keys.is_empty(), "a new store lists {keys:?}");
-    // Names that sort differently with a slash behind them, and more than fit in a small page.
+    // Names that sort differently with a trailing slash, and more names than fit in a small page.
     let mut expected: Vec<String> =
         ["a b", "a!/x", "a-", "a.b", "a/b/c", "a/b-", "a/b.c/d", "a0", "a~", "A", "é/🦀"]
             .map(String::from)
@@ -81,15 +78,15 @@ pub(super) fn complete(store: &Subject) -> Check {
     }
     expected.sort_unstable();
     let keys = store.list("")?;
-    ensure!(keys == expected, "listed are {keys:?} instead of {expected:?}");
-    // What holds nothing any more is no prefix.
+    ensure!(keys == expected, "listed {keys:?}, expected {expected:?}");
+    // A prefix without objects is not listed.
     let _ = store.delete("a/b/c", None)?;
     let dir = store.list_dir("a/")?;
-    ensure!(dir.prefixes == [prefix("a/b.c/")], "after a/b/c was deleted, list_dir of a/ gave {dir:?}");
+    ensure!(dir.prefixes == [prefix("a/b.c/")], "after a/b/c was deleted, list_dir of a/ returned {dir:?}");
     while_written(store)
 }
 
-/// A listing during puts shows no more than the keys that are put.
+/// A listing during puts shows only keys that are put.
 fn while_written(store: &Subject) -> Check {
     if !store.lists() {
         return Ok(());
@@ -111,7 +108,7 @@ fn while_written(store: &Subject) -> Check {
             for name in seen {
                 ensure!(
                     ["w/stays", "w/0", "w/1", "w/2", "w/3"].contains(&name),
-                    "{name:?} is listed, which nobody put"
+                    "{name:?} is listed but was never put"
                 );
             }
             let stays = keys.iter().any(|key| key == "w/stays")

@@ -1,8 +1,8 @@
-//! The suite of stores: one check for each rule of [`zarr_traits::store`], and for the cases E.t1 to E.t9 of the
-//! checklist. **For authors of stores and layers.**
+//! The suite of stores: one check for each rule of [`zarr_traits::store`], and for the rules E.t1 to E.t9. **For
+//! authors of stores and layers.**
 //!
-//! A rule about something that the store does not claim to do (listing, conditional puts) is checked as far as it can
-//! be: that the store says so, and changes nothing.
+//! If the store does not claim to support an operation (listing, conditional puts), the suite only checks that the
+//! store refuses it and changes nothing.
 
 mod atomic;
 mod conditional;
@@ -18,21 +18,21 @@ use zarr_traits::{Bytes, Key, Storage};
 use crate::report::{Failure, Failures, Rule, watched};
 use subject::Subject;
 
-/// Checks a store that can be read and written, and perhaps listed. `make` gives a new, empty storage each time.
+/// Checks a store that can be read and written, and perhaps listed. `make` returns a new, empty storage each time.
 ///
 /// # Errors
-/// The rules that it breaks.
+/// The broken rules.
 pub fn check(make: impl Fn() -> Storage) -> Result<(), Failures> {
     let mut failures = run(READING, || (make(), objects()));
     failures.extend(run(WRITING, || (make(), Vec::new())));
     Failures::result("store", failures)
 }
 
-/// Checks a store that can only be read. `fill` gives a storage with exactly these objects; it is
-/// called with different ones.
+/// Checks a read-only store. `fill` returns a storage with exactly the given objects; it is called with different
+/// objects.
 ///
 /// # Errors
-/// The rules that it breaks.
+/// The broken rules.
 pub fn check_reading(fill: impl Fn(&[(Key, Bytes)]) -> Storage) -> Result<(), Failures> {
     let mut failures = run(READING, || (fill(&objects()), Vec::new()));
     let odd = keys::odd_objects().into_iter().map(|(key, value)| (subject::key(&key), Bytes::from(value)));
@@ -44,19 +44,19 @@ pub fn check_reading(fill: impl Fn(&[(Key, Bytes)]) -> Storage) -> Result<(), Fa
 /// Rules about a storage that holds [`objects`].
 const READING: &[Rule<Subject>] = &[
     Rule::new("1", "futures complete on any executor", read::any_executor),
-    Rule::new("2", "an absent key is None, and only that is", read::absent),
+    Rule::new("2", "an absent key, and only that, is None", read::absent),
     Rule::new("3", "a value of zero bytes is present", read::empty),
-    Rule::new("4", "answers come in the order of the ranges, one for each", read::order),
+    Rule::new("4", "a read answers each range, in their order", read::order),
     Rule::new("5", "a span that is not wholly inside is an error with the size", read::outside),
     Rule::new("6", "a suffix longer than the object gives the whole object", read::suffix),
     Rule::new("16", "a read beyond its limit is refused", read::limit),
     Rule::new("9", "a store reports versions everywhere or nowhere", version::consistent),
-    Rule::new("E.t1", "a listing holds what is below the prefix, in order", list::below),
-    Rule::new("E.t2", "list_dir tells keys and prefixes", list::directory),
+    Rule::new("E.t1", "a listing has all keys below the prefix, in order", list::below),
+    Rule::new("E.t2", "list_dir separates keys and prefixes", list::directory),
     Rule::new("E.t9", "a read-only storage refuses to write", keys::read_only),
 ];
 
-/// Rules about a storage that can only be read, and holds objects with odd keys.
+/// Rules about a read-only storage with odd keys.
 const ODD: &[Rule<Subject>] = &[Rule::new("E.t8", "any legal key can be read", keys::found)];
 
 /// Rules about a storage that is empty at first.
@@ -65,15 +65,19 @@ const WRITING: &[Rule<Subject>] = &[
     Rule::new("8", "a pinned read is of that version, or Changed", version::pinned),
     Rule::new("10", "put is atomic", atomic::put),
     Rule::new("11", "a conflict is definite", conditional::conflict),
-    Rule::new("12", "deleting what is not there succeeds", write::delete),
+    Rule::new("12", "deleting an absent key succeeds", write::delete),
     Rule::new("13", "a prefix a/ covers a/b, and neither a nor ab/c", write::prefix),
+<<<<<<< HEAD
     Rule::new("17", "a copy that the service makes is whole", write::copy),
     Rule::new("14", "a listing is complete, in order, and of keys alone", list::complete),
+=======
+    Rule::new("14", "a listing is complete, in order, and only of keys", list::complete),
+>>>>>>> w5
     Rule::new("E.t3", "keys that differ in case are different", keys::case),
     Rule::new("E.t8", "any legal key can be used", keys::any),
 ];
 
-/// What the storage of a reading check holds.
+/// Returns the objects in the storage of a reading check.
 fn objects() -> Vec<(Key, Bytes)> {
     let small = subject::SMALL.iter().map(|(key, value)| (*key, Bytes::from_static(value)));
     let large = (subject::LARGE, Bytes::from(subject::pattern(subject::LARGE_SIZE)));
@@ -81,7 +85,7 @@ fn objects() -> Vec<(Key, Bytes)> {
     objects.collect()
 }
 
-/// `prepare` gives each check its storage, and what is still to be put there.
+/// Runs checks. `prepare` returns the storage for a check, and the objects that must be put there first.
 fn run(rules: &[Rule<Subject>], prepare: impl Fn() -> (Storage, Vec<(Key, Bytes)>)) -> Vec<Failure> {
     let failure = |rule: &Rule<Subject>| {
         let (storage, objects) = prepare();

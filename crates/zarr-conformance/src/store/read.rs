@@ -1,4 +1,4 @@
-//! Rules 1 to 6: what a read answers.
+//! Rules 1 to 6 and 16: reads.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -15,13 +15,13 @@ use crate::report::{Check, Excerpt, Fault, ensure};
 
 pub(super) fn any_executor(store: &Subject) -> Check {
     let (digits, all) = (key("digits"), [ByteRange::All]);
-    // Dropped at its first await, as a timeout does.
+    // Dropped at its first await, as by a timeout.
     {
         let mut buffer = ReadBuffer::new(ENOUGH);
         let mut dropped = store.storage.call(Op::Read(Read::new(&digits, &all, &mut buffer)));
         let _ = dropped.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     }
-    // Begun on one thread and ended on another, as a work-stealing executor does.
+    // Begun on one thread and ended on another, as by a work-stealing executor.
     let mut buffer = ReadBuffer::new(ENOUGH);
     let mut moved = store.storage.call(Op::Read(Read::new(&digits, &all, &mut buffer)));
     let answer = match moved.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
@@ -33,8 +33,8 @@ pub(super) fn any_executor(store: &Subject) -> Check {
             .map_err(|_| Fault("a read that was moved to another thread panicked".to_owned()))??,
     };
     let read = answer.into_read()?.map(|_| buffer.into_bytes());
-    ensure!(read.is_some_and(|bytes| bytes == b"0123456789"[..]), "a read gave something else");
-    // Two at once on one thread, as a join does.
+    ensure!(read.is_some_and(|bytes| bytes == b"0123456789"[..]), "a read returned another value");
+    // Two at once on one thread, as by a join.
     let large = key(LARGE);
     let (mut first, mut second) =
         (pin!(store.storage.get(&digits, ENOUGH)), pin!(store.storage.get(&large, ENOUGH)));
@@ -50,12 +50,12 @@ pub(super) fn any_executor(store: &Subject) -> Check {
         if one.is_some() && two.is_some() { Poll::Ready(()) } else { Poll::Pending }
     }));
     let sizes = [one, two].map(|value| value.and_then(Result::ok).flatten().map(|value| value.len()));
-    ensure!(sizes == [Some(10), Some(LARGE_SIZE)], "two reads at once gave values of {sizes:?} bytes");
+    ensure!(sizes == [Some(10), Some(LARGE_SIZE)], "two simultaneous reads returned {sizes:?} bytes");
     Ok(())
 }
 
 pub(super) fn absent(store: &Subject) -> Check {
-    // Nothing there; a part of other keys; below an object.
+    // An absent key; a prefix of other keys; a key below an object.
     for name in ["nothing", "a", "l/a", "a/nothing", "nothing/at/all", "digits/1"] {
         for range in [ByteRange::All, span(0, 1), span(9, 9), ByteRange::Suffix(1)] {
             if !answers(store, range) {
@@ -63,18 +63,21 @@ pub(super) fn absent(store: &Subject) -> Check {
             }
             for version in [ReadVersion::Any, ReadVersion::Report] {
                 let reply = store.ranges(name, &[range], version)?;
-                ensure!(reply.is_none(), "a read of the absent {name:?} gave {reply:?} for {range:?}");
+                ensure!(
+                    reply.is_none(),
+                    "a read of the absent key {name:?} returned {reply:?} for {range:?}"
+                );
             }
         }
         let reply = store.ranges(name, &[], ReadVersion::Any)?;
-        ensure!(reply.is_none(), "a read of the absent {name:?} gave {reply:?} for no ranges");
+        ensure!(reply.is_none(), "a read of the absent key {name:?} returned {reply:?} for no ranges");
         let head = store.head(name)?;
-        ensure!(head.is_none(), "head of the absent {name:?} gave {head:?}");
+        ensure!(head.is_none(), "head of the absent key {name:?} returned {head:?}");
     }
     let reply = store.ranges("digits", &[], ReadVersion::Any)?;
     ensure!(
         reply.is_some_and(|r| r.bytes.is_empty()),
-        "no ranges of an object that is there: no empty answer"
+        "a read of no ranges of an existing object must return an empty answer"
     );
     Ok(())
 }
@@ -90,7 +93,7 @@ pub(super) fn empty(store: &Subject) -> Check {
 }
 
 pub(super) fn order(store: &Subject) -> Check {
-    // E.t6: nothing at the start, nothing at the end.
+    // rule E.t6: an empty range at the start and at the end
     reads(store, "digits", &[span(0, 0), span(10, 0), span(3, 0)], &[b"", b"", b""])?;
     reads(store, "digits", &[ByteRange::All], &[b"0123456789"])?;
     let spans = [span(7, 3), span(0, 2), span(1, 4), span(1, 4), span(0, 10), span(9, 1)];
@@ -122,7 +125,7 @@ pub(super) fn outside(store: &Subject) -> Check {
     Ok(())
 }
 
-/// Rule 16: nothing beyond the limit of the buffer.
+/// Rule 16: no bytes beyond the limit of the buffer.
 pub(super) fn limit(store: &Subject) -> Check {
     let spans = [span(0, 6), span(4, 6)];
     let suffix = [ByteRange::Suffix(7)];
@@ -138,7 +141,7 @@ pub(super) fn limit(store: &Subject) -> Check {
                 let got = read.map(|(read, _)| read.len() as u64);
                 ensure!(
                     got == Some(bytes),
-                    "{ranges:?} of {name:?} with a limit of {enough} gave {got:?} bytes"
+                    "{ranges:?} of {name:?} with a limit of {enough} returned {got:?} bytes"
                 );
             }
             for less in [bytes - 1, bytes / 2, 0] {
@@ -148,7 +151,7 @@ pub(super) fn limit(store: &Subject) -> Check {
                 };
                 ensure!(
                     matches!(kind, Some(StoreErrorKind::TooLarge { .. })),
-                    "{ranges:?} of {name:?} with a limit of {less} gave {kind:?} instead of the error TooLarge"
+                    "{ranges:?} of {name:?} with a limit of {less}: expected the error TooLarge, found {kind:?}"
                 );
             }
         }
@@ -165,12 +168,12 @@ pub(super) fn suffix(store: &Subject) -> Check {
     Ok(())
 }
 
-/// A store that cannot read suffixes says so, and is not asked.
+/// Whether the store can answer this range. Some stores declare that they cannot read suffixes.
 fn answers(store: &Subject, range: ByteRange) -> bool {
     store.storage.capabilities().suffix || !matches!(range, ByteRange::Suffix(_))
 }
 
-/// That ranges of an object read as `expected`, whichever version is wanted.
+/// Checks that ranges of an object have the bytes `expected`, with and without a wanted version.
 fn reads(store: &Subject, name: &str, ranges: &[ByteRange], expected: &[&[u8]]) -> Check {
     if !ranges.iter().all(|range| answers(store, *range)) {
         return Ok(());
@@ -186,7 +189,7 @@ fn reads(store: &Subject, name: &str, ranges: &[ByteRange], expected: &[&[u8]]) 
         for ((got, expected), range) in reply.bytes.iter().zip(expected).zip(ranges) {
             ensure!(
                 got == expected,
-                "{range:?} of {name:?} gave {} instead of {}",
+                "{range:?} of {name:?} returned {}, expected {}",
                 Excerpt(got),
                 Excerpt(expected)
             );
@@ -194,12 +197,12 @@ fn reads(store: &Subject, name: &str, ranges: &[ByteRange], expected: &[&[u8]]) 
         let told = reply.size;
         ensure!(
             told.is_none_or(|told| told == size),
-            "a read: the size of {name:?} is {told:?} instead of {size}"
+            "a read: the size of {name:?} is {told:?}, expected {size}"
         );
         if ranges == [ByteRange::All] {
             ensure!(size == expected[0].len() as u64, "head: {name:?} has {size} bytes");
         }
-        // All of it into memory that was used before.
+        // The whole object into recycled memory.
         let expected = expected.concat();
         let Some((bytes, _)) = store.limited(name, ranges, version, expected.len() as u64)? else {
             return Err(Fault(format!("a read: {name:?} is absent")));

@@ -1,4 +1,4 @@
-//! The store under test, with calls that block, and the objects that it holds.
+//! The store under test, with blocking calls, and its objects.
 
 use std::fmt;
 
@@ -9,8 +9,8 @@ use zarr_traits::{
 
 use crate::report::{Check, Excerpt, Fault, ensure};
 
-/// What the storage of a reading check holds, besides [`LARGE`]. The keys below `a/`, `e/` are those of E.t1, the ones
-/// below `l/` of E.t2.
+/// The objects of a reading check, besides [`LARGE`]. The keys below `a/` and `e/` are for rule E.t1, the keys below
+/// `l/` for rule E.t2.
 pub(super) const SMALL: &[(&str, &[u8])] = &[
     ("a/b", b"the value of a/b"),
     ("a/c/d", b"the value of a/c/d"),
@@ -25,26 +25,26 @@ pub(super) const SMALL: &[(&str, &[u8])] = &[
     ("zarr.json", b"{}"),
 ];
 
-/// An object that is not small.
+/// The key of a large object.
 pub(super) const LARGE: &str = "large";
 
-/// Its size: no multiple of anything.
+/// The size of the large object, which is not a multiple of a block size.
 pub(super) const LARGE_SIZE: usize = 100_003;
 
-/// More bytes than any object of the suite has.
+/// A limit above the size of all objects of the suite.
 pub(super) const ENOUGH: u64 = 1 << 20;
 
-/// Bytes of which any few tell where they are.
+/// Returns bytes of which any few are unique, so that a wrong offset is found.
 pub(super) fn pattern(len: usize) -> Vec<u8> {
     (0u32..).flat_map(|i| i.wrapping_mul(2_654_435_761).to_be_bytes()).take(len).collect()
 }
 
-/// A key of the suite itself.
+/// Returns a key of the suite.
 pub(super) fn key(key: &str) -> Key {
     Key::new(key).expect("the keys of the suite are legal")
 }
 
-/// A prefix of the suite itself.
+/// Returns a prefix of the suite.
 pub(super) fn prefix(prefix: &str) -> Prefix {
     Prefix::new(prefix).expect("the prefixes of the suite are legal")
 }
@@ -63,7 +63,7 @@ impl Subject {
         Self { storage }
     }
 
-    /// Whether the store lists at all.
+    /// Whether the store supports listing.
     pub(super) fn lists(&self) -> bool {
         self.storage.capabilities().list
     }
@@ -71,7 +71,7 @@ impl Subject {
     pub(super) fn fill(&self, key: &Key, value: Bytes) -> Check {
         match block_on(self.storage.put_if(key, &[value], PutMode::Replace)) {
             Ok(Outcome::Done(_)) => Ok(()),
-            Ok(outcome) => Err(Fault(format!("an unconditional put of {key:?} gave {outcome:?}"))),
+            Ok(outcome) => Err(Fault(format!("an unconditional put of {key:?} returned {outcome:?}"))),
             Err(e) => Err(Fault(format!("put failed: {e}"))),
         }
     }
@@ -101,8 +101,8 @@ impl Subject {
         block_on(self.storage.get_ranges(&key(name), ranges, version, ENOUGH))
     }
 
-    /// Reads ranges into memory that was used before, at most `limit` bytes of them: the bytes of all ranges, and what is
-    /// told of the object.
+    /// Reads ranges into recycled memory, at most `limit` bytes. Returns the bytes of all ranges, and the facts about
+    /// the object.
     pub(super) fn limited(
         &self,
         name: &str,
@@ -125,7 +125,7 @@ impl Subject {
         block_on(self.storage.get(&key(name), ENOUGH))
     }
 
-    /// The version of an object now, if the store has versions.
+    /// Returns the current version of an object, if the store has versions.
     pub(super) fn version(&self, name: &str) -> Result<Option<Version>, Fault> {
         let reply = self.ranges(name, &[ByteRange::All], ReadVersion::Report)?;
         reply.map(|reply| reply.version).ok_or_else(|| Fault(format!("{name:?} is absent after it was put")))
@@ -137,7 +137,7 @@ impl Subject {
             let page = block_on(self.storage.list(&prefix, listed.last().map(|listed| &listed.key)))?;
             ensure!(
                 !(page.more && page.entries.is_empty()),
-                "a page of {below:?} is empty, yet more are said to follow"
+                "a page of {below:?} is empty but announces more pages"
             );
             listed.extend(page.entries);
             if !page.more {
@@ -149,7 +149,7 @@ impl Subject {
             let size = head.and_then(|head| head.size);
             ensure!(
                 size.is_none() || size == meta.size,
-                "{key:?} is listed with {meta:?}, and has {size:?} bytes"
+                "{key:?} is listed with {meta:?}, but has {size:?} bytes"
             );
         }
         Ok(listed.into_iter().map(|listed| String::from(listed.key)).collect())
@@ -159,33 +159,33 @@ impl Subject {
         block_on(self.storage.list_dir(&prefix(below)))
     }
 
-    /// That an object has this value, or is absent.
+    /// Checks that an object has this value, or is absent.
     pub(super) fn holds(&self, name: &str, expected: Option<&[u8]>) -> Check {
         let value = self.value(name)?;
         match (&value, expected) {
             (Some(value), Some(expected)) => {
                 ensure!(
                     value == expected,
-                    "{name:?} holds {} instead of {}",
+                    "{name:?} holds {}, expected {}",
                     Excerpt(value),
                     Excerpt(expected)
                 );
             }
             (None, Some(expected)) => {
-                ensure!(false, "{name:?} is absent instead of {}", Excerpt(expected));
+                ensure!(false, "{name:?} is absent, expected {}", Excerpt(expected));
             }
-            (Some(value), None) => ensure!(false, "{name:?} holds {} instead of nothing", Excerpt(value)),
+            (Some(value), None) => ensure!(false, "{name:?} holds {}, expected no object", Excerpt(value)),
             (None, None) => {}
         }
         Ok(())
     }
 }
 
-/// That a call failed with an error of this kind.
+/// Checks that a call failed with an error of this kind.
 pub(super) fn fails<T: fmt::Debug>(result: StoreResult<T>, kind: StoreErrorKind, what: &str) -> Check {
     match result {
         Err(e) if e.kind() == kind => Ok(()),
-        Err(e) => Err(Fault(format!("{what}: the error is of kind {:?} instead of {kind:?}: {e}", e.kind()))),
+        Err(e) => Err(Fault(format!("{what}: the error has kind {:?}, expected {kind:?}: {e}", e.kind()))),
         Ok(value) => {
             let mut value = format!("{value:?}");
             value.truncate(value.char_indices().nth(200).map_or(value.len(), |(at, _)| at));

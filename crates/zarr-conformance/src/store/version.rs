@@ -18,12 +18,12 @@ pub(super) fn consistent(store: &Subject) -> Check {
         versions.push(reply.is_some());
     }
     let all_alike = versions.windows(2).all(|pair| pair[0] == pair[1]);
-    ensure!(all_alike, "of some objects a version is reported, of others not");
+    ensure!(all_alike, "some objects have a version, others do not");
     let can = store.storage.capabilities();
     if can.write {
         ensure!(
             versions[0] || !(can.put_if || can.delete_if),
-            "it claims conditional writes and reports no version"
+            "the store claims conditional writes but reports no version"
         );
     }
     Ok(())
@@ -50,7 +50,7 @@ pub(super) fn pinned(store: &Subject) -> Check {
     raced(store)
 }
 
-/// That a read gives this value. Where the object has changed since, it may be refused, or be absent if it is.
+/// Checks that a read returns this value. If the object has changed, the read may also be refused, or find it absent.
 fn serves(
     store: &Subject,
     name: &str,
@@ -64,11 +64,11 @@ fn serves(
     };
     match (result, expected) {
         (None, None) => {}
-        (None, Some(_)) => ensure!(false, "a pinned read of {name:?}, which is there, says it is absent"),
+        (None, Some(_)) => ensure!(false, "a pinned read of the existing object {name:?} says it is absent"),
         (Some(reply), Some(expected)) => {
             ensure!(reply.bytes[0] == expected, "a pinned read gave {}", Excerpt(&reply.bytes[0]));
         }
-        // What was deleted may still be read by who has pinned it.
+        // A pinned version may still be readable after a delete.
         (Some(_), None) => {}
     }
     match store.limited(name, &[ByteRange::All], *wanted, ENOUGH) {
@@ -82,7 +82,7 @@ fn serves(
     Ok(())
 }
 
-/// An end read first, then a start of the same version: how the index and the chunks of a shard are read.
+/// Reads the end and then the start of the same version, as the index and the chunks of a shard are read.
 fn raced(store: &Subject) -> Check {
     let name = "a/raced";
     store.put(name, vec![0; 4096])?;

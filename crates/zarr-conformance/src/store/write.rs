@@ -10,7 +10,7 @@ use crate::report::{Check, ensure};
 
 pub(super) fn delete(store: &Subject) -> Check {
     store.put("a/b", "value")?;
-    // E.t5: twice; and where nothing ever was, a part of other keys, below an object.
+    // rule E.t5: twice; an absent key, a prefix of other keys, a key below an object
     store.put("a/c/d", "value")?;
     for name in ["a/b", "a/b", "nothing", "nothing/at/all", "a", "a/c/d/e"] {
         let outcome = store.delete(name, None)?;
@@ -23,13 +23,16 @@ pub(super) fn delete(store: &Subject) -> Check {
         let version = store.version("a/b")?;
         let _ = store.delete("a/b", None)?;
         let outcome = store.delete("a/b", version.as_ref())?;
-        ensure!(matches!(outcome, Outcome::Done(_)), "a conditional delete of what is gone gave {outcome:?}");
+        ensure!(
+            matches!(outcome, Outcome::Done(_)),
+            "a conditional delete of a deleted key returned {outcome:?}"
+        );
     }
     store.put("a/b", "again")?;
     store.holds("a/b", Some(b"again"))
 }
 
-/// Copies within the storage: of a large value, of no bytes, over another object, onto itself.
+/// Copies within the storage: a large value, an empty one, onto another object, onto itself.
 pub(super) fn copy(store: &Subject) -> Check {
     let large = pattern(LARGE_SIZE);
     store.put("a/large", large.clone())?;
@@ -66,7 +69,7 @@ pub(super) fn copy(store: &Subject) -> Check {
     store.holds("b/more", None)
 }
 
-/// E.t4, and what surrounds it.
+/// Rule E.t4, and deletes of neighbouring keys.
 pub(super) fn prefix(store: &Subject) -> Check {
     let outside = ["a", "a!", "a-/x", "a.b", "a0", "ab/c", "b/a/c"];
     for name in outside {
@@ -84,9 +87,9 @@ pub(super) fn prefix(store: &Subject) -> Check {
     }
     if store.lists() {
         let keys = store.list("a/")?;
-        ensure!(keys == inside, "below a/ are listed {keys:?} instead of {inside:?}");
+        ensure!(keys == inside, "below a/: listed {keys:?}, expected {inside:?}");
         let dir = store.list_dir("a/")?;
-        ensure!(dir.prefixes.len() == 1 && dir.objects.len() == 2, "list_dir of a/ gave {dir:?}");
+        ensure!(dir.prefixes.len() == 1 && dir.objects.len() == 2, "list_dir of a/ returned {dir:?}");
     }
     store.delete_prefix("a/c/")?;
     store.holds("a/c/d", None)?;
@@ -102,7 +105,7 @@ pub(super) fn prefix(store: &Subject) -> Check {
         store.delete_prefix(name)?;
     }
     store.holds("ab/c", Some(b"outside"))?;
-    // What was a prefix may become an object.
+    // A former prefix may become an object.
     store.put("a", "value")?;
     store.holds("a", Some(b"value"))?;
     store.delete_prefix("")?;

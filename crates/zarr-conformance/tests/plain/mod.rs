@@ -1,4 +1,4 @@
-// The plainest store there can be: what a third party starts from, and what the flaws are built into.
+// The simplest store: a starting point for third parties, and the base of the flawed stores.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

@@ -1,4 +1,4 @@
-//! Results as JSON, which the page has in it as well.
+//! Results as JSON, which the page also contains.
 
 use zarr_traits::serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::super::run::Direction;
 use super::About;
 
 impl Results {
-    /// All of it as JSON: `suite`, `peers`, `cases`, and `results` by the ids of peer and case.
+    /// Returns all results as JSON: `suite`, `peers`, `cases`, and `results` by the ids of peer and case.
     pub fn to_json(&self, about: &About) -> Value {
         let peers: Vec<_> = self
             .peers
@@ -55,7 +55,7 @@ fn case(asked: &Asked) -> Value {
     })
 }
 
-/// `blosc` of `v3-blosc`, `chunk` of `neg-chunk`.
+/// Returns the title of a category: `blosc` for `v3-blosc`, `chunk` for `neg-chunk`.
 fn title(category: &str) -> String {
     let known = category.split_once('-').filter(|(first, _)| ["v2", "v3", "neg", "hier"].contains(first));
     match known {

@@ -1,11 +1,12 @@
-//! Results as JUnit's XML, which services that run tests show.
+//! Results as JUnit's XML, which CI services show.
 
 use std::fmt::Write as _;
 
 use super::super::results::{Entry, Results, Verdict};
 
 impl Results {
-    /// A test suite for each peer, a test for each case. Known failures are skipped tests, as is what is not implemented.
+    /// Returns a test suite for each peer with a test for each case. Known failures and unsupported cases are skipped
+    /// tests.
     pub fn to_junit(&self) -> String {
         let mut xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n".to_owned();
         for peer in &self.peers {
@@ -44,7 +45,7 @@ struct Outcome {
     message: String,
 }
 
-/// What there is to say of an entry that did not pass.
+/// Returns the outcome of an entry that did not pass.
 fn outcome(entry: &Entry) -> Option<Outcome> {
     let verb = &entry.verb;
     Some(match (&entry.verdict, &entry.known) {
@@ -63,7 +64,7 @@ fn outcome(entry: &Entry) -> Option<Outcome> {
     })
 }
 
-/// A text as the value of an attribute. What XML cannot hold is left out.
+/// Returns a text as the value of an attribute. Characters that XML does not allow are left out.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_attribute_cannot_be_left() {
+    fn a_text_cannot_end_its_attribute() {
         assert_eq!(escaped("\"/><a b='&'>\n\u{1}"), "&quot;/&gt;&lt;a b='&amp;'&gt; \u{fffd}");
     }
 }

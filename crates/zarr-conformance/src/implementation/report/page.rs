@@ -1,4 +1,4 @@
-//! Results as one page that needs nothing else.
+//! Results as one self-contained page.
 
 use super::super::results::Results;
 use super::About;
@@ -7,9 +7,9 @@ const TEMPLATE: &str = include_str!("page.html");
 const DATA: &str = "{{data}}";
 
 impl Results {
-    /// All of it as a page of HTML: implementations × features, down to each case.
+    /// Returns all results as an HTML page: implementations × features, down to each case.
     pub fn to_html(&self, about: &About) -> String {
-        // Nothing in the data can end the element of the page that holds it.
+        // Without "<" the data cannot end the HTML element that contains it.
         let data = self.to_json(about).to_string().replace('<', "\\u003c");
         TEMPLATE.replacen(DATA, &data, 1)
     }
@@ -23,7 +23,7 @@ mod tests {
     use crate::implementation::Peer;
 
     #[test]
-    fn what_a_peer_says_cannot_leave_its_place() {
+    fn texts_of_a_peer_cannot_become_markup() {
         let mut peer = Peer::new("p", ["p"]);
         peer.name = "</script><script>alert(1)</script>{{data}}".to_owned();
         let results =

@@ -6,8 +6,8 @@ use super::super::results::{Results, Summary};
 use super::super::run::Direction;
 
 impl Results {
-    /// Categories × peers: passed of all, then in brackets what is not implemented, behind a `~` what is known to fail, and
-    /// behind a `!` what fails unexpectedly.
+    /// Returns a table of categories × peers: passed/all, then in brackets unsupported cases, after `~` known failures,
+    /// and after `!` unknown failures.
     pub fn to_table(&self) -> String {
         let width = self.peers.iter().map(|p| p.id.len()).max().unwrap_or(0).max(19) + 2;
         let mut text = format!("{:<26}", "");

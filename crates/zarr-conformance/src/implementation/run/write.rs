@@ -1,4 +1,4 @@
-//! Writing: peers make the arrays of fixtures anew, and those read them that can read the fixtures.
+//! Writing: peers write copies of the arrays of fixtures, and all peers that can read the fixture read the copy.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,13 +13,13 @@ use super::{Direction, Entries, Suite, request};
 /// An array to be written.
 struct Task<'a> {
     asked: &'a Asked,
-    /// A file with its elements, if any peer could read them, which the digest proves right.
+    /// A file with its elements, if a peer could read them. The digest proves that they are right.
     elements: Option<PathBuf>,
-    /// The peers that could.
+    /// The peers that could read the fixture.
     readers: Vec<usize>,
 }
 
-/// What a peer made of one.
+/// An array that a peer has written.
 struct Written<'t, 'a> {
     task: &'t Task<'a>,
     folder: PathBuf,
@@ -27,7 +27,7 @@ struct Written<'t, 'a> {
 }
 
 impl Suite<'_> {
-    /// Lets the peers write, and those read that can.
+    /// Lets peers write arrays, and all able peers read them.
     pub(super) fn write(&self, entries: &mut Entries) -> Result<(), SuiteError> {
         let tasks = self.tasks()?;
         if tasks.is_empty() {
@@ -45,7 +45,7 @@ impl Suite<'_> {
         Ok(())
     }
 
-    /// What there is to write, with its elements from whoever reads the fixture right.
+    /// Returns the arrays to write, with elements from a peer that reads the fixture correctly.
     fn tasks(&self) -> Result<Vec<Task<'_>>, SuiteError> {
         let asked = self.asked.iter().filter(|asked| asked.direction == Direction::Write);
         let mut tasks: Vec<_> =
@@ -101,7 +101,7 @@ impl Suite<'_> {
         }))
     }
 
-    /// Lets a peer read what was written of the fixtures that it can read.
+    /// Lets a peer read the copies of the fixtures that it can read.
     fn read_back(&self, reader: usize, written: &mut [Written<'_, '_>]) -> Result<(), SuiteError> {
         let done = |written: &Written<'_, '_>| matches!(written.entries[0].verdict, Verdict::Passed);
         let mut chosen: Vec<_> =

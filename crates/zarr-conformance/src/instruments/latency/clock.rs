@@ -1,4 +1,4 @@
-//! A clock that goes on when everybody waits for it.
+//! A virtual clock, which advances when all futures wait for it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,19 +10,19 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-/// Clones are the same clock.
+/// A handle on the clock. Clones share the clock.
 #[derive(Clone, Default)]
 pub(super) struct Clock(Arc<Mutex<Time>>);
 
 #[derive(Default)]
 struct Time {
     now: Duration,
-    /// Who waits until when, in the order in which they came.
+    /// The waiting futures by time, and in the order in which they began to wait.
     waiting: BTreeMap<(Duration, u64), Waker>,
     tickets: u64,
 }
 
-/// Somebody who waits, until dropped.
+/// The place of a waiting future, until dropped.
 struct Place<'a> {
     clock: &'a Clock,
     at: (Duration, u64),
@@ -56,7 +56,7 @@ impl Clock {
         Place { clock: self, at: (time.now.saturating_add(after), time.tickets) }
     }
 
-    /// Goes on to when the first one waits for, and wakes him; `false` when nobody waits.
+    /// Advances to the first waiting future and wakes it. Returns `false` if no future waits.
     fn go_on(&self) -> bool {
         let mut time = self.time();
         let Some(((now, _), waker)) = time.waiting.pop_first() else { return false };
@@ -74,7 +74,7 @@ impl Clock {
             if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
                 return output;
             }
-            // A waker may belong to something else that has long gone: on until this future is meant.
+            // The waker may belong to a future that is gone, so repeat until this future is woken.
             while !woken.flag.swap(false, Ordering::Acquire) {
                 if !self.go_on() {
                     thread::park();
@@ -96,7 +96,7 @@ impl fmt::Debug for Clock {
     }
 }
 
-/// That the future has been woken, and the thread that runs it.
+/// Whether the future has been woken, and the thread that runs it.
 struct Woken {
     flag: AtomicBool,
     thread: Thread,
