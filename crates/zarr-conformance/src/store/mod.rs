@@ -67,12 +67,8 @@ const WRITING: &[Rule<Subject>] = &[
     Rule::new("11", "a conflict is definite", conditional::conflict),
     Rule::new("12", "deleting an absent key succeeds", write::delete),
     Rule::new("13", "a prefix a/ covers a/b, and neither a nor ab/c", write::prefix),
-<<<<<<< HEAD
-    Rule::new("17", "a copy that the service makes is whole", write::copy),
-    Rule::new("14", "a listing is complete, in order, and of keys alone", list::complete),
-=======
     Rule::new("14", "a listing is complete, in order, and only of keys", list::complete),
->>>>>>> w5
+    Rule::new("17", "a copy that the service makes is whole", write::copy),
     Rule::new("E.t3", "keys that differ in case are different", keys::case),
     Rule::new("E.t8", "any legal key can be used", keys::any),
 ];
