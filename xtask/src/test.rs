@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::command::{cargo, output, root, run as start};
 use crate::workspace::Workspace;
-use crate::{conformance, examples, fixtures, tidy};
+use crate::{book, conformance, examples, fixtures, tidy};
 
 /// Which steps run.
 #[derive(Debug, clap::Args)]
@@ -29,7 +29,7 @@ struct Step {
 }
 
 /// In the order in which they run; the first failure ends the run.
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 12] = [
     Step { name: "fmt", about: "the sources are formatted", run: fmt },
     Step { name: "clippy", about: "no warning of the compiler or of clippy, in any target", run: clippy },
     Step { name: "minimal", about: "each library compiles without its default features", run: minimal },
@@ -40,6 +40,7 @@ const STEPS: [Step; 11] = [
         run: examples::run,
     },
     Step { name: "doc", about: "the documentation builds without a warning", run: doc },
+    Step { name: "book", about: "the guide builds as a book, and no link of a document is dead", run: book::run },
     Step { name: "tidy", about: "the design's edges and invariants hold", run: tidy::run },
     Step {
         name: "fixtures",

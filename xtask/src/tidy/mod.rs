@@ -21,6 +21,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::command::root;
 use crate::workspace::Workspace;
+pub(crate) use docs::dead_links;
 use source::Source;
 
 /// What a check found.
@@ -76,7 +77,7 @@ pub(crate) fn run() -> Result<()> {
 /// All Rust sources of the workspace, read and taken apart.
 fn sources(root: &Path) -> Result<Vec<Source>> {
     let mut paths = Vec::new();
-    for folder in ["crates", "examples", "xtask", "bench", "conformance"] {
+    for folder in ["crates", "docs", "examples", "xtask", "bench", "conformance"] {
         walk(&root.join(folder), &mut paths)?;
     }
     paths.sort();
