@@ -40,7 +40,11 @@ const STEPS: [Step; 12] = [
         run: examples::run,
     },
     Step { name: "doc", about: "the documentation builds without a warning", run: doc },
-    Step { name: "book", about: "the guide builds as a book, and no link of a document is dead", run: book::run },
+    Step {
+        name: "book",
+        about: "the guide builds as a book, and no link of a document is dead",
+        run: book::run,
+    },
     Step { name: "tidy", about: "the design's edges and invariants hold", run: tidy::run },
     Step {
         name: "fixtures",

@@ -14,4 +14,8 @@ chapters! {
     layout "layout.md",
     stores "stores.md",
     writing "writing.md",
+    types "types.md",
+    extending "extending.md",
+    cli "cli.md",
+    conformance "conformance.md",
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 
 use super::Finding;
-use crate::{examples, links};
 use crate::workspace::{Package, Workspace};
+use crate::{examples, links};
 
 /// The documents of the workspace. The code in those of the crates and of the guide is checked by rustdoc.
 const DOCUMENTS: [&str; 14] = [
