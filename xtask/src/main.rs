@@ -5,11 +5,13 @@
 
 mod asan;
 mod bench;
+mod book;
 mod command;
 mod conformance;
 mod examples;
 mod fixtures;
 mod install;
+mod links;
 mod seeded;
 mod services;
 mod test;
@@ -34,6 +36,8 @@ enum Task {
     Test(test::Args),
     /// Check the design: dependencies between crates, invariants, files of each crate
     Tidy,
+    /// Check the links of all documents and build the guide as a book, in target/book
+    Book,
     /// Run the `zarr` command over recorded stores of other implementations
     Fixtures(fixtures::Args),
     /// Test how this implementation and others read, write and refuse the fixtures
@@ -52,6 +56,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().task {
         Task::Test(args) => test::run(&args),
         Task::Tidy => tidy::run(),
+        Task::Book => book::run(),
         Task::Fixtures(args) => fixtures::run(&args),
         Task::Conformance(args) => conformance::run(&args),
         Task::Seeded(args) => seeded::run(&args),

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::command::{cargo, output, root, run as start};
 use crate::workspace::Workspace;
-use crate::{conformance, examples, fixtures, tidy};
+use crate::{book, conformance, examples, fixtures, tidy};
 
 /// The selection of steps.
 #[derive(Debug, clap::Args)]
@@ -29,7 +29,7 @@ struct Step {
 }
 
 /// The steps in their order. The first failure ends the run.
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 12] = [
     Step { name: "fmt", about: "the sources are formatted", run: fmt },
     Step { name: "clippy", about: "no warning of the compiler or of clippy, in any target", run: clippy },
     Step { name: "minimal", about: "each library compiles without its default features", run: minimal },
@@ -40,6 +40,11 @@ const STEPS: [Step; 11] = [
         run: examples::run,
     },
     Step { name: "doc", about: "the documentation builds without a warning", run: doc },
+    Step {
+        name: "book",
+        about: "the guide builds as a book, and no link of a document is dead",
+        run: book::run,
+    },
     Step { name: "tidy", about: "dependencies and invariants of the design hold", run: tidy::run },
     Step {
         name: "fixtures",

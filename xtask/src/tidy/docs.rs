@@ -1,14 +1,14 @@
 //! Checks that documents name only files and crates that exist.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 
 use super::Finding;
-use crate::examples;
 use crate::workspace::{Package, Workspace};
+use crate::{examples, links};
 
-/// The documents of the workspace. rustdoc checks those of the crates.
+/// The documents of the workspace. rustdoc checks the code in those of the crates and of the guide.
 const DOCUMENTS: [&str; 14] = [
     "README.md",
     "CONTRIBUTING.md",
@@ -33,21 +33,48 @@ const WALKTHROUGH: &str = "docs/IMPLEMENTING.md";
 
 const WORKFLOW: &str = ".github/workflows/ci.yml";
 
+/// Links of all documents, also of the crates and of the guide, to files and anchors that are not there.
+pub(crate) fn dead_links(root: &Path) -> Result<Vec<Finding>> {
+    let mut documents: Vec<String> = DOCUMENTS.iter().map(|&document| document.to_owned()).collect();
+    for folder in ["docs/decisions", "docs/specification", "docs/guide/src"] {
+        documents.extend(markdown(root, folder)?);
+    }
+    for entry in std::fs::read_dir(root.join("crates"))? {
+        documents.push(format!("crates/{}/README.md", entry?.file_name().to_string_lossy()));
+    }
+    documents.sort();
+    documents.dedup();
+    let mut findings = Vec::new();
+    for document in documents {
+        let text = std::fs::read_to_string(root.join(&document)).with_context(|| document.clone())?;
+        let dead = links::dead(root, &document, &text).into_iter();
+        findings.extend(
+            dead.map(|dead| Finding::error(format!("{document}:{}", dead.line + 1), "links", dead.message)),
+        );
+    }
+    Ok(findings)
+}
+
+/// The Markdown files of a folder, from the root.
+fn markdown(root: &Path, folder: &str) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(root.join(folder)).with_context(|| folder.to_owned())? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".md") {
+            found.push(format!("{folder}/{name}"));
+        }
+    }
+    Ok(found)
+}
+
 /// All rules over the documents.
 pub(crate) fn check(workspace: &Workspace, root: &Path) -> Result<Vec<Finding>> {
-    let mut findings = Vec::new();
+    let mut findings = dead_links(root)?;
     for document in DOCUMENTS {
         let Ok(text) = std::fs::read_to_string(root.join(document)) else {
             findings.push(Finding::error(document, "docs", "is missing"));
             continue;
         };
-        let folder = root.join(document).parent().map(PathBuf::from).unwrap_or_default();
-        for (line, target) in links(&text) {
-            if !folder.join(&target).exists() {
-                let message = format!("links to `{target}`, which does not exist");
-                findings.push(Finding::error(format!("{document}:{}", line + 1), "docs", message));
-            }
-        }
         if document == "README.md" || document == CODE_MAP {
             for package in workspace.published().filter(|p| !text.contains(&format!("`{}`", p.name))) {
                 let message = format!("does not name the crate `{}`", package.name);
@@ -163,26 +190,6 @@ fn modules(row: &str) -> Vec<String> {
     names
 }
 
-/// Returns the targets of links to files, with their lines.
-fn links(text: &str) -> Vec<(usize, String)> {
-    let mut found = Vec::new();
-    let mut fenced = false;
-    for (number, line) in text.lines().enumerate() {
-        fenced ^= line.trim_start().starts_with("```");
-        if fenced {
-            continue;
-        }
-        for rest in line.split("](").skip(1) {
-            let Some((target, _)) = rest.split_once(')') else { continue };
-            let file = target.split('#').next().unwrap_or_default();
-            if !file.is_empty() && !file.contains(':') {
-                found.push((number, file.to_owned()));
-            }
-        }
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -192,12 +199,6 @@ mod tests {
         let sources = ["fn a() {\n    b();\n\n    c();\n}\n".to_owned()];
         let text = "```rust\nb();\nc();\n```\n```rust\nfn a() {\n    // …\n    c();\n```\n```rust\nd();\n```\n```text\ne\n```\n";
         assert_eq!(strangers(text, &sources), [9]);
-    }
-
-    #[test]
-    fn finds_links_to_files() {
-        let text = "[a](b/c.md#d) [e](https://f) [g](#h)\n```\n[i](j)\n```\n[k](l)\n";
-        assert_eq!(links(text), [(0, "b/c.md".to_owned()), (4, "l".to_owned())]);
     }
 
     #[test]

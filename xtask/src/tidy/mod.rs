@@ -21,6 +21,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::command::root;
 use crate::workspace::Workspace;
+pub(crate) use docs::dead_links;
 use source::Source;
 
 /// A finding of a check.
@@ -79,7 +80,7 @@ pub(crate) fn run() -> Result<()> {
 /// Reads and splits all Rust sources of the workspace.
 fn sources(root: &Path) -> Result<Vec<Source>> {
     let mut paths = Vec::new();
-    for folder in ["crates", "examples", "xtask", "bench", "conformance"] {
+    for folder in ["crates", "docs", "examples", "xtask", "bench", "conformance"] {
         walk(&root.join(folder), &mut paths)?;
     }
     paths.sort();

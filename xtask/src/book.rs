@@ -1,0 +1,27 @@
+//! `cargo xtask book`: the guide as a book in `target/book`.
+
+use anyhow::{Result, bail};
+
+use crate::command::{cargo, root, run as start, target_dir};
+use crate::tidy;
+
+/// The guide, in mdBook's format.
+const GUIDE: &str = "docs/guide";
+
+/// Checks the links of all documents, and builds the book. The program that builds it is a package of its own, so that its
+/// dependencies are none of the workspace.
+pub(crate) fn run() -> Result<()> {
+    let dead = tidy::dead_links(&root())?;
+    for finding in &dead {
+        println!("error: {}: [{}] {}", finding.place, finding.rule, finding.message);
+    }
+    if !dead.is_empty() {
+        bail!("{} links lead nowhere", dead.len());
+    }
+    let (guide, target) = (root().join(GUIDE), target_dir().join("book"));
+    let mut build = cargo(["run", "--quiet", "--locked", "--manifest-path"]);
+    build.arg(guide.join("book/Cargo.toml")).arg("--").arg(&guide).arg(&target);
+    start(build.env("CARGO_TARGET_DIR", target_dir().join("book-build")))?;
+    println!("{}", target.join("index.html").display());
+    Ok(())
+}
