@@ -19,8 +19,10 @@ pub(crate) fn run() -> Result<()> {
         bail!("{} links lead nowhere", dead.len());
     }
     let (guide, target) = (root().join(GUIDE), target_dir().join("book"));
+    let manifest = guide.join("book/Cargo.toml");
+    start(cargo(["fmt", "--check", "--manifest-path"]).arg(&manifest))?;
     let mut build = cargo(["run", "--quiet", "--locked", "--manifest-path"]);
-    build.arg(guide.join("book/Cargo.toml")).arg("--").arg(&guide).arg(&target);
+    build.arg(&manifest).arg("--").arg(&guide).arg(&target);
     start(build.env("CARGO_TARGET_DIR", target_dir().join("book-build")))?;
     println!("{}", target.join("index.html").display());
     Ok(())

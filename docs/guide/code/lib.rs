@@ -18,4 +18,5 @@ chapters! {
     extending "extending.md",
     cli "cli.md",
     conformance "conformance.md",
+    coming "coming.md",
 }

@@ -1,7 +1,7 @@
 //! Makes the numbers of the chapter on chunks, shards and codecs: `cargo run --release -p zarr-guide --bin guide-sizes`.
 //!
-//! One array of made-up temperatures, hours × latitudes × longitudes, is stored in memory in several ways. Counts and sizes
-//! are the same everywhere.
+//! One array of made-up temperatures, hours × latitudes × longitudes, is stored in several ways, in a bucket that lies in
+//! memory. Counts and sizes are the same everywhere.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,7 +9,8 @@ use zarr_array::blocking::Array;
 use zarr_array::meta::v3::Extension;
 use zarr_array::traits::serde_json::json;
 use zarr_array::{ArrayMeta, DataType, NdVec, Selection, Storage, standard};
-use zarr_store::{MemoryStore, Trace, Traced};
+use zarr_store::{Trace, Traced};
+use zarr_store_object::{ObjectStorage, object_store::memory::InMemory};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -99,13 +100,14 @@ fn weather() -> Result<NdVec<f32>> {
     Ok(NdVec::new(SHAPE, values)?)
 }
 
-/// Writes the values into a store in memory.
+/// Writes the values into a bucket in memory.
 fn store(values: &NdVec<f32>, layout: &Layout, codecs: &[Extension]) -> Result<Array> {
     let mut meta = ArrayMeta::builder(SHAPE, DataType::Float32).chunks(layout.chunks).codecs(codecs.to_vec());
     if let Some(shards) = layout.shards {
         meta = meta.shards(shards);
     }
-    let array = Array::create(Storage::from(MemoryStore::new()), "/", meta.build()?, &standard())?;
+    let bucket = Storage::from(ObjectStorage::new(Arc::new(InMemory::new()))?);
+    let array = Array::create(bucket, "/", meta.build()?, &standard())?;
     array.write(.., values)?;
     Ok(array)
 }
@@ -125,10 +127,10 @@ fn stored(array: &Array) -> Result<(usize, u64)> {
     Ok((objects, bytes))
 }
 
-/// The requests of a read, and the bytes that it fetches.
+/// The requests of a read, one for each range, and the bytes that it fetches.
 fn cost(array: &Array, selection: impl Into<Selection>) -> Result<String> {
     let cost = array.explain(selection)?;
-    Ok(format!("{} requests, {}", cost.requests, cost.bytes))
+    Ok(format!("{} requests, {}", cost.ranges, cost.bytes))
 }
 
 /// Reads a map, writes it again, and returns what the store is asked for by the write.
