@@ -4,11 +4,10 @@
   python3 import.py ../../shared/fixtures CASE-ID-OR-CATEGORY...
   python3 import.py --probes FOLDER          what generators/probes.py has written there
 
-Each named case brings its store, and every other case of the same store that the collection's manifest has. What is here
-already stays as it is: a fixture that was published never changes. Stores of well-formed cases go to `v1/`, `v2/` and `v3/`,
-the others to `reject/`. Called without names it only completes the manifest: what a case needs (`features`), which rule it
-is about (`rule`), which nodes a hierarchy has (`nodes`).
-"""
+For each named case it copies the store, and all other cases of the same store in the collection's manifest. Stores that
+are here already are not changed: a published fixture never changes. Stores of well-formed cases go to `v1/`, `v2/` and
+`v3/`, the others to `reject/`. Without names it only completes the manifest: the required features of a case
+(`features`), its rule (`rule`), the nodes of a hierarchy (`nodes`). """
 import json
 import os
 import shutil
@@ -16,10 +15,10 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MANIFEST = os.path.join(HERE, "manifest.json")
-# What other implementations answered is bulky, and `confirmed_by` sums it up. Of a copy it names who must read it.
+# The answers of other implementations are long; `confirmed_by` sums them up, and for a copy names the required readers.
 DROPPED = ["readers"]
 
-# The section of docs/specification that a category is about.
+# The section of docs/specification for each category.
 RULES = {
     "hier-implicit": "F.2", "hier-v2": "H.8", "hier-v3": "F.3", "demo": "F.3", "v1": "I",
     "neg-bomb": "L.4", "neg-chunk": "L.4", "neg-fs": "E.4", "neg-json": "A.1", "neg-meta-codecs": "A.5", "neg-meta-ext": "A.4",
@@ -37,15 +36,15 @@ RULES = {
     "v3-spelling": "A.4", "v3-string": "D.8", "v3-struct": "B.5", "v3-time": "B.5", "v3-transpose": "D.2",
     "v3-zerolen": "A.2", "v3-zstd": "D.6", "xarray-v2": "J.1", "xarray-v3": "J.1",
 }
-# What malformed cases are about, by category and id; all others have a document that is no metadata of a node.
+# The stage at which malformed cases fail, by category and id. All others have a document that is not metadata of a node.
 IN_DATA = ("neg-bomb", "neg-chunk", "neg-fs", "neg-shard", "neg-vlen", "neg.v2.crc32-bad", "neg.v2.raw-long",
            "neg.v2.zlib-empty", "neg.v2.vlen-bad", "neg.v2.pickle", "neg.node.cat-group-v3")
 IN_EXTENSIONS = ("neg-meta-codecs", "neg-meta-ext", "neg-meta-fill", "neg-meta-huge", "neg.meta-shape.chunk-", "neg.meta-shape.shape-2^64",
                  "neg.v1.compression-unknown", "neg.v2.compressor-unknown", "neg.v2.dtype-", "neg.v2.fill-string",
                  "neg.v2.shuffle-neg")
-# Types whose elements have no size: they are told in JSON alone.
+# Types of variable length, whose elements are compared only as JSON.
 OF_ANY_LENGTH = {"type:string", "type:bytes", "type:variable_length_bytes", "type:|O"}
-# Categories of stores that are whole programs' output, or whose point is not the array: nobody is asked to write such.
+# Categories that peers are not asked to write: output of whole programs, or cases that are not about the array.
 NOT_WRITTEN = ("hier-", "neg-", "copy-", "xarray-", "demo", "v1", "v2-gdal", "v2-nczarr", "v2-fill-null", "v2-probe", "v3-probe",
                "v3-spelling")
 
@@ -87,7 +86,7 @@ def add(manifest, source, wanted):
             shutil.copytree(os.path.join(source, "stores", case["store"]), target, symlinks=True)
         case["store"] = place
         manifest["cases"].append(case)
-    # Nothing that a checkout could not restore: git keeps no empty folders.
+    # git does not keep empty folders, so a checkout could not restore them.
     for top in ("v1", "v2", "v3", "reject"):
         for folder, folders, files in os.walk(os.path.join(HERE, top)):
             if not folders and not files:
@@ -95,7 +94,7 @@ def add(manifest, source, wanted):
 
 
 def add_probes(manifest, source):
-    """All of them anew: their source is here, and says what they are."""
+    """Replaces all probes, because their source is here."""
     with open(os.path.join(source, "probes.json"), encoding="utf8") as f:
         cases = json.load(f)["cases"]
     manifest["cases"] = [c for c in manifest["cases"] if not c["id"].startswith("probe.")] + cases
@@ -106,7 +105,7 @@ def add_probes(manifest, source):
 
 
 def complete(case):
-    """The fields that follow from the others and from the store."""
+    """Adds the fields that follow from the others and from the store."""
     node = os.path.join(HERE, case["store"], case["array"])
     if "args" in case:
         return
@@ -115,7 +114,7 @@ def complete(case):
         if case["expect"] == "error":
             case.setdefault("failure", failure(case))
         if OF_ANY_LENGTH.intersection(features(node, case["zarr_format"])):
-            # As bytes it would be refused, whatever is wrong with it.
+            # As bytes it would be refused for any reason.
             case["out_kind"] = "json"
         return
     case["features"] = features(node, case["zarr_format"])
@@ -127,7 +126,7 @@ def complete(case):
 
 
 def failure(case):
-    """Where a malformed case fails: in the document, in what it asks for, or in what is stored."""
+    """Returns the stage at which a malformed case fails: metadata, extension or data."""
     if case["category"] in IN_DATA or case["id"] in IN_DATA:
         return "data"
     if case["category"] in IN_EXTENSIONS or case["id"].startswith(IN_EXTENSIONS):
@@ -136,7 +135,7 @@ def failure(case):
 
 
 def document(node, name):
-    """A document, where there is one that can be read; malformed ones are the point of some cases."""
+    """Returns a document if it exists and can be read. Some cases have malformed documents on purpose."""
     try:
         with open(os.path.join(node, name), encoding="utf8") as f:
             found = json.load(f)
@@ -146,7 +145,7 @@ def document(node, name):
 
 
 def features(node, zarr_format):
-    """What an implementation needs to have for a case: `format:3`, `type:int8`, `codec:zstd`, `grid:…`, `keys:…`."""
+    """Returns the features that a case needs: `format:3`, `type:int8`, `codec:zstd`, `grid:…`, `keys:…`."""
     found = ["format:%d" % zarr_format]
     three = document(node, "zarr.json")
     two = document(node, ".zarray") or document(node, "meta")
@@ -183,7 +182,7 @@ def name(value):
 
 
 def nodes(root):
-    """The nodes of a hierarchy, by the documents that are there."""
+    """Returns the nodes of a hierarchy, found by their documents."""
     found = {}
     for folder, folders, files in os.walk(root):
         folders.sort()

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Makes weather.zarr, the store that README's first command reads.
 
-It is written by other implementations, not by this project: run it with xarray and zarr-python, e.g.
+Other implementations write the store, not this project: run it with xarray and zarr-python, e.g.
   python3 -m venv v && v/bin/pip install zarr==3.1.6 xarray==2026.9.0 && v/bin/python make.py
-The numbers are made up (waves and noise in the shape of a temperature field), so there is nothing to license.
+The numbers are invented (waves and noise in the shape of a temperature field), so there is nothing to license.
 """
 import os
 import shutil

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the fixtures `probe.*`: what no writer writes, or none writes right, byte by byte after the specification.
+"""Writes the fixtures `probe.*`, which no writer writes, or none correctly, byte by byte from the specification.
 
   python3 generators/probes.py FOLDER
 
-Each is the smallest store that shows one thing; most come from docs/specification/interoperability.md (section L.1) and from
-regressions of other implementations. Standard library only; the same bytes each time. `cargo xtask fixtures generate`
-runs it and checks that the committed stores are what it writes.
+Each is the smallest store for one rule. Most come from docs/specification/interoperability.md (section L.1) and from
+regressions of other implementations. It uses only the standard library, and always writes the same bytes. `cargo xtask
+fixtures generate` runs it and checks that the committed stores are equal.
 """
 import gzip
 import hashlib
@@ -46,7 +46,7 @@ def sharded(inner, codecs=None, index=LITTLE):
 
 
 def shard(chunks, order="<"):
-    """Inner chunks one after the other, then the index."""
+    """Returns a shard: consecutive inner chunks, then the index."""
     index, body = b"", b""
     for chunk in chunks:
         index += struct.pack(order + "QQ", len(body), len(chunk))
@@ -55,9 +55,9 @@ def shard(chunks, order="<"):
 
 
 def case(name, rule, notes, files, **more):
-    """A store: a file for each key, where what is no bytes becomes JSON."""
+    """Adds a store with a file for each key. Values other than bytes become JSON."""
     zarr_format = 3 if any(key.endswith("zarr.json") for key in files) else 2
-    # What may be refused, or else must be read so.
+    # Cases that may be refused, but otherwise must be read like this.
     or_error = more.pop("or_error", False)
     malformed = or_error or "failure" in more
     top = "reject/probe" if malformed else "v%d/probe" % zarr_format

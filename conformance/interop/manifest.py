@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Makes fixtures of what an example of zarr-array or zarr-codec-zfp wrote, so that all peers can be asked to read it:
+"""Makes fixtures from the output of an example of zarr-array or zarr-codec-zfp, so that all peers can be asked to read
+it:
 
   cargo run -p zarr-array --example combinations -- FOLDER
   python3 conformance/interop/manifest.py FOLDER

@@ -1,14 +1,14 @@
-"""Migrates copies of stores of formats 2 and 1 with `zarr migrate v3`, and reads them before and after with zarr-python and,
-where arrays have names of dimensions, xarray.
+"""Migrates copies of stores of formats 2 and 1 with `zarr migrate v3`, and reads them before and after with
+zarr-python. If arrays have dimension names, it also reads them with xarray.
 
   python3 migrate.py [--copy] ZARR STORE...        (needs: pip install zarr xarray; ZARR is the command)
 
-With --copy they are copied with `zarr copy --zarr-format 3` instead.
+With --copy it uses `zarr copy --zarr-format 3` instead.
 
-Each STORE is a store or a folder of stores. Values, types and attributes must be equal, files that were there untouched, and
-nothing may be left to do for a second run. Prints a line a store: `equal`, `refused` with the reason of the command, `unread`
-where zarr-python could not read it before, `unknown` where it cannot read what it has become (the values are those that ZARR
-has read before), or what is DIFFERENT; exit status 1 if anything is."""
+Each STORE is a store or a folder of stores. Values, types and attributes must be equal, existing files must not change,
+and a second run must have nothing to do. Prints one line per store: `equal`, `refused` with the reason of the command,
+`unread` if zarr-python could not read it before, `unknown` if zarr-python cannot read the result (the values are those
+that ZARR has read before), or DIFFERENT with the differences. The exit status is 1 if any store is different."""
 import collections
 import json
 import pathlib
@@ -41,7 +41,7 @@ def is_old_array(store):
 
 
 def find(given):
-    """The stores of formats 2 and 1 in a folder."""
+    """Returns the stores of formats 2 and 1 in a folder."""
     if is_old_array(given) or any((given / name).exists() for name in (".zarray", ".zgroup")):
         yield given
     elif given.is_dir() and not (given / "zarr.json").exists():
@@ -50,7 +50,7 @@ def find(given):
 
 
 def little_endian(values):
-    """The values with the byte order of nobody in particular."""
+    """Returns the values in little-endian byte order."""
     values = numpy.asarray(values)
     return values.astype(values.dtype.newbyteorder("<")) if values.dtype.kind not in "OT" else values.astype(object)
 
@@ -68,7 +68,7 @@ def attributes(node):
 
 
 def nodes(store, zarr_format):
-    """Values and attributes of all nodes, by path."""
+    """Returns the values and attributes of all nodes, by path."""
     root = zarr.open(str(store), mode="r", zarr_format=zarr_format, use_consolidated=False)
     found = {"": root}
     if isinstance(root, zarr.Group):
@@ -77,7 +77,7 @@ def nodes(store, zarr_format):
 
 
 def datasets(store, zarr_format, consolidated):
-    """What xarray makes of all groups, by path."""
+    """Returns the datasets of xarray for all groups, by path."""
     root = zarr.open(str(store), mode="r", zarr_format=zarr_format, use_consolidated=False)
     if not isinstance(root, zarr.Group):
         return {}
@@ -99,7 +99,7 @@ def datasets(store, zarr_format, consolidated):
 def different_nodes(before, after):
     for path in before.keys() | after.keys():
         if path not in before or path not in after:
-            yield f"{path!r} is there only {'after' if path in after else 'before'}"
+            yield f"{path!r} exists only {'after' if path in after else 'before'}"
             continue
         if before[path][0] != after[path][0]:
             yield f"{path!r}: attributes {before[path][0]} and {after[path][0]}"
@@ -122,13 +122,13 @@ def different_datasets(before, after, how):
 
 
 def ours(command, store):
-    """What the command itself reads, by path."""
+    """Returns what the command itself reads, by path."""
     paths = sorted(p.parent for name in (".zarray", "zarr.json", "meta") for p in store.rglob(name))
     return {path.relative_to(store): run(command, "cat", "--format", "json", path).stdout for path in paths}
 
 
 def check(command, store, work):
-    """What is different after the migration."""
+    """Yields the differences after the migration."""
     copy = work / "copy.zarr"
     shutil.copytree(store, copy)
     stored = files(copy)
@@ -138,14 +138,14 @@ def check(command, store, work):
     if dry.returncode:
         done = run(command, "migrate", "v3", copy, "--json")
         if (dry.stderr, dry.returncode, files(copy)) != (done.stderr, done.returncode, stored):
-            yield "it was refused in another way, or something has changed"
+            yield "the dry run was refused with another message, or a file has changed"
         raise Other("refused", dry.stderr.decode().splitlines()[0].partition("zarr: ")[2])
     is_old = is_old_array(copy)
     own, raw = ours(command, copy), run(command, "cat", copy).stdout
     error = None
     before, seen = {}, []
     try:
-        # Format 1 has no other reader by now.
+        # No other program reads format 1 any more.
         if not is_old:
             before = nodes(copy, 2)
             uses = [False, True] if (copy / ".zmetadata").exists() else [False]
@@ -187,7 +187,7 @@ def check(command, store, work):
 
 
 def check_copy(command, store, work):
-    """What is different in a copy of format 3."""
+    """Yields the differences in a copy of format 3."""
     copy = work / "copy.zarr"
     done = run(command, "copy", "--quiet", "--zarr-format", "3", store, copy)
     if done.returncode:

@@ -1,15 +1,15 @@
-// Opens a rendered report in a browser and checks what a reader would miss:
+// Opens a rendered report in a browser and checks its contents and behaviour:
 //     node test.mjs PAGE.html OUT      (`cargo xtask conformance --screenshots`)
-// OUT gets screenshots (wide, narrow, drill-down; light and dark) and the page as it is printed. The expected figures are
-// computed here, from the page's JSON alone. Any report will do; what it has no data for (hostile texts) is skipped.
-// Needs chromium at /usr/bin/chromium or where CHROMIUM says.
+// OUT gets screenshots (wide, narrow, drill-down; light and dark) and the printed page. The expected figures are
+// computed here from the page's JSON. It works with any report; checks without data (hostile texts) are skipped.
+// Needs chromium at /usr/bin/chromium or at the path in CHROMIUM.
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-// Installed elsewhere: NODE_PATH, which modules do not look at.
+// The package is in NODE_PATH, which ES modules ignore.
 const { chromium } = createRequire(join(process.env.NODE_PATH ?? "node_modules", "/"))("playwright-core");
 
 const [path, out] = process.argv.slice(2);
@@ -35,7 +35,7 @@ function verdictOf(peer, one) {
 const address = (...parts) => "#" + parts.map(encodeURIComponent).join("/");
 const inSeveralFormats = one => data.cases.some(other => other.category === one.category && other.direction === one.direction && other.format !== one.format);
 
-/// The figures of the matrix by their addresses, over the cases and results that are selected.
+/// Returns the figures of the matrix by their addresses, over the selected cases and results.
 function figures(selects = () => true) {
   const sums = {};
   for (const peer of data.peers) for (const one of data.cases) {
@@ -85,7 +85,7 @@ const focused = page => page.evaluate(() => document.activeElement.getAttribute(
 const isOpen = (page, hash) => page.waitForFunction(hash => location.hash === hash && !document.getElementById("detail").hidden && document.getElementById("overview").hidden, hash, { timeout: 20_000 }).then(() => true, () => false);
 const isClosed = page => page.waitForFunction(() => document.getElementById("detail").hidden && !document.getElementById("overview").hidden, null, { timeout: 20_000 }).then(() => true, () => false);
 
-// The cell with the most to tell: unexpected failures first.
+// The cell with the most failures, unexpected failures first.
 const all = figures();
 const badness = {};
 for (const peer of data.peers) for (const one of data.cases) {
@@ -190,7 +190,7 @@ const grown = await keys.evaluate(() => [window.hostile, document.querySelectorA
 check("no text became markup, a script or a link", grown[0] == null && grown[1] === 2 && grown[2] === 0, JSON.stringify(grown));
 await keys.close();
 
-// Contrast of every colour that text or a bar has, by the formula of WCAG 2
+// Contrast of every colour of text or bars, by the formula of WCAG 2
 for (const scheme of ["light", "dark"]) {
   const coloured = await open({ scheme });
   const ratios = await coloured.evaluate(() => {

@@ -1,5 +1,5 @@
-"""A writer of `conformance-race` with another implementation than ours. Same protocol and cells as src/writer.rs and
-src/plan.rs; started by the program, see README.md."""
+"""A writer of `conformance-race` with another implementation. It has the same protocol and cells as src/writer.rs and
+src/plan.rs. The program starts it, see README.md."""
 import argparse
 import sys
 import time
@@ -22,7 +22,7 @@ class Random:
 
 
 def part(seed, writers, writer, number):
-    """The rows and columns of a write."""
+    """Returns the rows and columns of a write."""
     random = Random(seed << 48 | writer << 32 | number)
     squares = SIDE // SQUARE
     row = random.below(squares)

@@ -1,14 +1,14 @@
-"""The protocol of ../README.md, for implementations that give NumPy arrays.
+"""The protocol of ../README.md, for implementations that return NumPy arrays.
 
 An adapter is a module with the functions
 
-  info(node) -> dict            what the node is
+  info(node) -> dict            a description of the node
   read(node) -> array           all elements
   list_nodes(store) -> dict     from path to "array" or "group"
   write(node, metadata, elements)
-                                creates the array that the dict `metadata` tells, and writes `elements`, an `Elements`
+                                creates an array from the dict `metadata`, and writes `elements`, an `Elements`
 
-and ends with `protocol.main(sys.modules[__name__])`. They raise `NotImplementedHere` for what the implementation lacks."""
+and ends with `protocol.main(sys.modules[__name__])`. The functions raise `NotImplementedHere` for missing features."""
 import argparse
 import base64
 import json
@@ -22,7 +22,7 @@ import numpy
 
 REFUSED, NOT_IMPLEMENTED, CRASHED = 1, 89, 70
 
-# What has one of these names may be missing; anything else is an error.
+# Only these names may be reported as not implemented. Any other name is an error.
 REGISTERED = set()
 for kind, names in json.loads(pathlib.Path(__file__).parent.with_name("registered.json").read_text()).items():
     REGISTERED.update(names)
@@ -31,7 +31,7 @@ for kind, names in json.loads(pathlib.Path(__file__).parent.with_name("registere
 
 
 class NotImplementedHere(Exception):
-    """The implementation does not have what this needs."""
+    """The implementation lacks a required feature."""
 
 
 def is_registered(name):
@@ -39,9 +39,9 @@ def is_registered(name):
 
 
 def lacks(error, messages, has=()):
-    """`NotImplementedHere` if one of the regular expressions `messages` is in the text of `error`, which it is made of.
+    """Returns `NotImplementedHere` for `error` if one of the regular expressions `messages` matches its text.
 
-    What an expression captures has to be a registered name that is not in `has`."""
+    A captured name must be a registered name that is not in `has`."""
     text = str(error)
     for match in filter(None, (re.search(message, text) for message in messages)):
         names = [name for name in match.groups() if name is not None]
@@ -51,10 +51,10 @@ def lacks(error, messages, has=()):
 
 
 def refuse_format_1(node):
-    """Format 1 has arrays only, whose document is called `meta`."""
+    """Refuses format 1, which has only arrays with a document `meta`."""
     documents = ("zarr.json", ".zarray", ".zgroup")
     if os.path.isfile(os.path.join(node, "meta")) and not any(os.path.exists(os.path.join(node, name)) for name in documents):
-        raise NotImplementedHere("format 1 is not known")
+        raise NotImplementedHere("format 1 is not supported")
 
 
 def first_line(text):
@@ -62,13 +62,13 @@ def first_line(text):
 
 
 class Elements:
-    """The elements of an array to be written, as they came in."""
+    """The elements of an array to be written, as received."""
 
     def __init__(self, data, is_json):
         self.data, self.is_json = data, is_json
 
     def array(self, dtype, shape, is_bytes=False):
-        """As an array. `is_bytes`: objects are byte strings."""
+        """Returns the elements as an array. With `is_bytes` objects are byte strings."""
         dtype = numpy.dtype(dtype)
         if not self.is_json:
             return from_bytes(self.data, dtype, shape)
@@ -80,7 +80,7 @@ class Elements:
 
 
 def packed(dtype):
-    """Little-endian and without padding."""
+    """Returns the data type in little-endian order without padding."""
     if dtype.names is not None:
         return numpy.dtype([(name, packed(dtype.fields[name][0])) for name in dtype.names])
     if dtype.subdtype is not None:
@@ -102,15 +102,15 @@ def to_bytes(array):
 def from_bytes(data, dtype, shape):
     if is_variable(dtype):
         raise ValueError("elements of variable length exist in JSON only")
-    # Nothing can be made of no bytes by `frombuffer`, and of elements without a size.
+    # `frombuffer` refuses zero bytes and elements of size zero.
     length = int(numpy.prod(shape, dtype=object)) * packed(dtype).itemsize
     if len(data) != length:
-        raise ValueError(f"the array has {length} bytes, not {len(data)}")
+        raise ValueError(f"found {len(data)} bytes, expected {length}")
     return numpy.ndarray(shape, packed(dtype), buffer=data).astype(dtype)
 
 
 def to_json(value, dtype):
-    """One element as JSON."""
+    """Returns one element as JSON."""
     if dtype.names is not None:
         return {name: to_json(value[name], dtype.fields[name][0]) for name in dtype.names}
     if dtype.subdtype is not None:
@@ -123,7 +123,7 @@ def to_json(value, dtype):
 
 
 def plain(value):
-    """A Python or NumPy value, as JSON."""
+    """Returns a Python or NumPy value as JSON."""
     if isinstance(value, (numpy.bool_, bool)):
         return bool(value)
     if isinstance(value, numpy.void):
@@ -172,7 +172,7 @@ def from_json(value, dtype, is_bytes):
 
 
 def nested(flat, shape):
-    """Lists in lists, as deep as there are dimensions."""
+    """Returns nested lists with the shape of the array."""
     if len(shape) == 0:
         return flat[0]
     size = len(flat) // shape[0] if shape[0] else 0
@@ -183,7 +183,7 @@ def flatten(value, shape):
     if len(shape) == 0:
         return [value]
     if not isinstance(value, list) or len(value) != shape[0]:
-        raise ValueError(f"a list of {shape[0]} is expected")
+        raise ValueError(f"expected a list of {shape[0]} items")
     return [element for item in value for element in flatten(item, shape[1:])]
 
 
@@ -192,10 +192,10 @@ def show(value):
 
 
 def carry_out(peer, request):
-    """What a request prints. A function that the adapter does not have is a verb that it lacks."""
+    """Returns the output of a request. A missing function of the adapter is a verb that is not implemented."""
     verb, node = request["verb"], request["node"]
     if not hasattr(peer, "list_nodes" if verb == "list" else verb):
-        raise NotImplementedHere(f"there is no {verb} here")
+        raise NotImplementedHere(f"{verb} is not implemented")
     if verb == "info":
         return show(peer.info(node))
     if verb == "list":
@@ -214,7 +214,7 @@ def carry_out(peer, request):
 
 
 def answer(peer, request):
-    """The exit code, what is wrong, and what is printed."""
+    """Returns the exit code, the error message, and the output."""
     try:
         return 0, None, carry_out(peer, request)
     except NotImplementedHere as error:
@@ -222,7 +222,7 @@ def answer(peer, request):
     except Exception as error:
         return REFUSED, first_line(f"{type(error).__name__}: {str(error).strip()}"), b""
     except BaseException:
-        # Panics of extensions among them.
+        # Includes panics of extensions.
         traceback.print_exc()
         sys.stderr.flush()
         os._exit(CRASHED)
@@ -255,7 +255,7 @@ def arguments():
 
 def main(peer):
     request = arguments()
-    # Libraries may print what they like: it goes to standard error.
+    # Output of libraries goes to standard error.
     stdout = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     if request["verb"] == "serve":

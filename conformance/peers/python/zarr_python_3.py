@@ -1,4 +1,4 @@
-"""What zarr-python 3 does, with whatever codec pipeline it is configured for."""
+"""The calls of the protocol for zarr-python 3, with any codec pipeline."""
 import ast
 import warnings
 
@@ -38,7 +38,7 @@ def lacks_data_type(text):
 
 
 class Lacking:
-    """Errors that say what is not implemented are told from others."""
+    """Turns errors about missing features into `NotImplementedHere`."""
 
     def __enter__(self):
         pass

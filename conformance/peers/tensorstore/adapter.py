@@ -16,12 +16,12 @@ LACKS = [
     r'Unsupported zarr dtype: "[<>|](?:U\d+|[mM]8\[\w+\]|O)"',
     r'Expected "regular", but received: "([^"]+)"',
 ]
-# NumPy has no data types for these, so arrays of them come without their contents.
+# NumPy has no data types for these, so their arrays come without contents.
 WITHOUT_NUMPY = {"byte": "V", "char": "S"}
 
 
 class Lacking:
-    """Errors that say what is not implemented are told from others."""
+    """Turns errors about missing features into `NotImplementedHere`."""
 
     def __enter__(self):
         pass
@@ -33,14 +33,14 @@ class Lacking:
 
 
 def document_of(node):
-    """The metadata document, which tells the driver and the fields."""
+    """Returns the metadata document, which decides the driver and the fields."""
     protocol.refuse_format_1(node)
     found = [path for path in (pathlib.Path(node, name) for name in ("zarr.json", ".zarray", ".zgroup")) if path.exists()]
     if not found:
         raise FileNotFoundError(f"no node at {node}")
     document = json.loads(found[0].read_text(encoding="utf8"))
     if found[0].name == ".zgroup" or document.get("node_type") == "group":
-        raise protocol.NotImplementedHere("there are no groups")
+        raise protocol.NotImplementedHere("groups are not supported")
     return document
 
 
@@ -55,13 +55,13 @@ def open_array(node, document, **more):
 
 
 def has_known_filters(document):
-    """TensorStore knows no filters, but says so of any nonsense as well."""
+    """Whether all filters are registered. TensorStore supports none, and reports invalid filters in the same way."""
     filters = document.get("filters") if document["zarr_format"] == 2 else None
     return bool(filters) and all(protocol.is_registered(str(filter.get("id"))) for filter in filters)
 
 
 def fields(document):
-    """Names of the fields of a struct: TensorStore opens one at a time."""
+    """Returns the names of the fields of a struct, because TensorStore opens one field at a time."""
     if document["zarr_format"] == 2:
         data_type = document.get("dtype")
         return [field[0] for field in data_type] if isinstance(data_type, list) else []
@@ -73,7 +73,7 @@ def fields(document):
 
 
 def in_memory(array):
-    """An array of one chunk without compression, and where its bytes are."""
+    """Returns an array of one uncompressed chunk in memory, and the key of the chunk."""
     context, kvstore = tensorstore.Context(), {"driver": "memory"}
     shape, length = array.shape[:-1], array.shape[-1]
     metadata = {
@@ -109,7 +109,7 @@ def write_one(array, values):
 
 
 def data_type_of(array):
-    """The data type of NumPy, and the shape in it."""
+    """Returns NumPy's data type, and its shape."""
     letter = WITHOUT_NUMPY.get(array.dtype.name)
     if letter:
         return numpy.dtype(f"{letter}{array.shape[-1]}"), array.shape[:-1]
@@ -123,7 +123,7 @@ def info(node):
         array = open_array(node, document, open=True, **({"field": names[0]} if names else {}))
         metadata = array.spec().to_json()["metadata"]
         found = {"zarr_format": metadata["zarr_format"], "node_type": "array", "shape": metadata["shape"]}
-        # Attributes of format 2 are not known to TensorStore.
+        # TensorStore does not know attributes of format 2.
         if metadata["zarr_format"] == 3:
             found["attributes"] = metadata.get("attributes", {})
         return {**found, "data_type": metadata.get("data_type", metadata.get("dtype"))}
@@ -143,14 +143,14 @@ def read(node):
 
 
 def list_nodes(store):
-    raise protocol.NotImplementedHere("there are no hierarchies")
+    raise protocol.NotImplementedHere("hierarchies are not supported")
 
 
 def write(node, metadata, elements):
     with Lacking():
         names = fields(metadata)
         choices = [{"field": name} for name in names] or [{}]
-        # The first one creates the array.
+        # The first field creates the array.
         how = [{"create": True, "metadata": metadata}] + [{"open": True}] * (len(choices) - 1)
         arrays = [open_array(node, metadata, **choice, **open_as) for choice, open_as in zip(choices, how)]
         shape = data_type_of(arrays[0])[1]

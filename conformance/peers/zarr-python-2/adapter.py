@@ -17,7 +17,7 @@ LACKS = [r"codec not available: '+([^']+)'"]
 
 
 class Lacking:
-    """Errors that say what is not implemented are told from others."""
+    """Turns errors about missing features into `NotImplementedHere`."""
 
     def __enter__(self):
         pass
@@ -70,7 +70,7 @@ def write(node, metadata, elements):
     with Lacking():
         if metadata.get("zarr_format") == 3:
             raise protocol.NotImplementedHere("format 3 is not known")
-        # Of a document as it is, the library makes all that it needs to create an array.
+        # The library itself reads the arguments for a new array from the document.
         decoded = zarr.meta.Metadata2.decode_array_metadata(json.dumps(metadata))
         array = zarr.create(
             shape=decoded["shape"],

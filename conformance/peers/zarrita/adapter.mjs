@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 const REFUSED = 1;
 const NOT_IMPLEMENTED = 89;
 
-// The packages lie in another folder than this script, and have no entry point for `require`.
+// The packages are in another folder than this script, and have no entry point for `require`.
 async function load(name, path = ".") {
   const folder = join(process.env.NODE_PATH, name);
   const { exports } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
@@ -16,7 +16,7 @@ async function load(name, path = ".") {
 const zarr = await load("zarrita");
 const FileSystemStore = (await load("@zarrita/storage", "./fs")).default;
 
-// What has one of these names may be missing; anything else is an error.
+// Only these names may be reported as not implemented. Any other name is an error.
 const registry = JSON.parse(readFileSync(new URL("../registered.json", import.meta.url), "utf8"));
 registry.codecs.push(...registry.numcodecs.map((name) => `numcodecs.${name}`));
 const registered = new Set(Object.values(registry).flat());
@@ -24,7 +24,7 @@ const isRegistered = (name) => registered.has(name) || (/^r[1-9]\d*$/.test(name)
 
 class NotImplementedHere extends Error {}
 
-// Messages that say what is not implemented; a name in them has to be a registered one.
+// Messages about missing features. A name in them must be a registered name.
 const LACKS = [
   /^Unknown codec: (.*)$/,
   /^Unknown or unsupported dataType: (.*)$/,
@@ -32,7 +32,7 @@ const LACKS = [
   /^Unsupported: /,
 ];
 
-// The error, or a cause of it, that says so.
+// Returns the error, or a cause of it, with such a message.
 function lacking(error) {
   const names = LACKS.map((message) => message.exec(error.message)).find((match) => match);
   if (names) return names.slice(1).every(isRegistered) ? error : undefined;
@@ -48,7 +48,7 @@ async function attempt(work) {
   }
 }
 
-// The library leaves promises alone that it has refused by way of others.
+// The library does not handle some rejected promises, whose error it also reports through others.
 process.on("unhandledRejection", (error) => console.error(error));
 
 const exists = (node, name) => existsSync(join(node, name));
@@ -97,7 +97,7 @@ async function read(node, asJson) {
   return nested(spelled, shape);
 }
 
-// Where the elements lie, in C order.
+// Returns the positions of the elements, in C order.
 function inOrder(shape, stride) {
   return Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, i) => {
     let at = 0;
@@ -119,7 +119,7 @@ function bytes(data, places) {
   return isBool ? out.map((byte) => (byte ? 1 : 0)) : out;
 }
 
-// Byte strings as bytes, for zarrita.js makes text of them.
+// Returns byte strings as bytes, because zarrita.js converts them to text.
 function element(data, place) {
   if (!(data instanceof zarr.ByteStringArray)) return data.get ? data.get(place) : data[place];
   const start = data.byteOffset + place * data.chars;
@@ -173,7 +173,7 @@ async function write(node, metadata, input, asJson) {
   return "";
 }
 
-// What `create` takes of a document. It writes arrays of format 3 with the usual grid and keys.
+// Returns the options of `create` from a document. It writes arrays of format 3 with the regular grid and default keys.
 function options(document) {
   if (document.zarr_format === 2) throw new NotImplementedHere("format 2 cannot be written");
   if (document.zarr_format !== 3) throw new Error(`zarr_format ${document.zarr_format}`);
@@ -208,7 +208,7 @@ function elements(input, dtype, shape, asJson) {
     if (input.length !== length * size) throw new Error(`the array has ${length * size} bytes, not ${input.length}`);
     return new kind(Uint8Array.from(input).buffer);
   }
-  // Numbers of JSON are not exact enough for integers of 64 bits.
+  // JSON numbers are not exact for integers of 64 bits.
   if (dtype.endsWith("int64")) return kind.from(String(input).match(/-?\d+/g) ?? [], BigInt);
   const flat = [JSON.parse(String(input))].flat(shape.length + 1);
   if (flat.length !== length) throw new Error(`the array has ${length} elements, not ${flat.length}`);
@@ -220,7 +220,7 @@ function strides(shape) {
   return shape.map((_, dim) => shape.slice(dim + 1).reduce((a, b) => a * b, 1));
 }
 
-// What a request prints.
+// Returns the output of a request.
 function carryOut({ verb, node, json, metadata, input }) {
   if (verb === "info") return info(node);
   if (verb === "list") return list(node);

@@ -10,9 +10,9 @@ use crate::plan::{CHUNK, INNER, SIDE};
 /// How the array is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// Chunks without compression, so that a value of the wrong length is found as well.
+    /// Chunks without compression, so that a value of the wrong length is also found.
     Chunk,
-    /// Shards of chunks that are compressed, so that they change their place whenever one changes its length.
+    /// Shards of compressed chunks, which move whenever one of them changes its length.
     Shard,
 }
 

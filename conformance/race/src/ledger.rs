@@ -1,23 +1,22 @@
-//! What is known to have been written, and what a cell may hold: the same rules for a reader beside the writers and for
-//! the end.
+//! The acknowledged writes, and the values that a cell may have, during the race and at the end.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::plan::{Part, Plan, SIDE, origin};
 
-/// For each cell the number of the last write of its owner that was acknowledged.
+/// The number of the last acknowledged write for each cell.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     plan: Plan,
     acknowledged: Vec<AtomicU64>,
 }
 
-/// What is wrong with the value of a cell.
+/// A wrong value of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wrong {
-    /// The owner of the cell has never written this to it.
+    /// The owner of the cell has never written this value.
     Foreign,
-    /// There was a newer value.
+    /// The value is older than allowed.
     Old,
 }
 
@@ -26,20 +25,21 @@ impl Ledger {
         Self { plan, acknowledged: Part::ALL.cells().map(|_| AtomicU64::new(0)).collect() }
     }
 
-    /// Notes an acknowledged write. Whoever reads its cells from now on must see it.
+    /// Notes an acknowledged write. Reads that begin later must see it.
     pub(crate) fn acknowledge(&self, writer: u64, number: u64) {
         for cell in self.plan.part(writer, number).cells() {
             self.acknowledged[index(cell)].store(number, Ordering::SeqCst);
         }
     }
 
-    /// The oldest writes that a read which begins now may see.
+    /// Returns the oldest writes that a read may see if it begins now.
     pub(crate) fn snapshot(&self) -> Vec<u64> {
         self.acknowledged.iter().map(|number| number.load(Ordering::SeqCst)).collect()
     }
 
-    /// The number of the write that the value of a cell is from, if it is one of the owner and not older than `oldest`. A
-    /// newer one than was acknowledged is right: in flight, or begun by a process that was killed, or failed half way.
+    /// Returns the number of the write of a cell's value, if its owner wrote it and it is not older than `oldest`. A
+    /// value that is not acknowledged yet is right: its write may be in flight, or its process was killed, or it failed
+    /// half way.
     pub(crate) fn check(&self, cell: (u64, u64), value: u32, oldest: u64) -> Result<u64, Wrong> {
         let (writer, number) = origin(value);
         let is_whole = value == 0
@@ -52,7 +52,7 @@ impl Ledger {
     }
 }
 
-/// Where a cell is in a list of all, in C order.
+/// Returns the index of a cell in C order.
 pub(crate) fn index((row, column): (u64, u64)) -> usize {
     usize::try_from(row * SIDE + column).unwrap_or(usize::MAX)
 }
@@ -63,7 +63,7 @@ mod tests {
     use crate::plan::value;
 
     #[test]
-    fn a_cell_may_hold_what_its_owner_wrote_and_nothing_older_than_acknowledged() {
+    fn a_cell_has_a_value_of_its_owner_and_none_older_than_acknowledged() {
         let plan = Plan { seed: 1, writers: 2 };
         let ledger = Ledger::new(plan);
         let cell = plan.part(1, 5).cells().next().unwrap();

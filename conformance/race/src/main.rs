@@ -1,4 +1,4 @@
-//! Writers in several processes, and whether they lose each other's updates: see README.md.
+//! Checks whether writers in several processes lose each other's updates: see README.md.
 
 mod array;
 mod ledger;
@@ -19,7 +19,7 @@ use array::Layout;
 use clap::{Parser, Subcommand, ValueEnum};
 use place::{Place, Service};
 
-/// Lets several processes update parts of the same chunks of an array, and counts what gets lost.
+/// Lets several processes update parts of the same chunks of an array, and counts lost updates.
 #[derive(Debug, Parser)]
 #[command(args_conflicts_with_subcommands = true)]
 struct Cli {
@@ -30,11 +30,11 @@ struct Cli {
     /// How the array is stored
     #[arg(long, value_enum, default_value = "both")]
     layout: Layouts,
-    /// Where the arrays are created, and stay, in place of a temporary directory: another one, or a URL that is reached as
-    /// the environment says
+    /// A directory or URL where the arrays are created and kept, in place of a temporary directory; the environment has
+    /// the credentials
     #[arg(long, value_name = "URL")]
     store: Option<String>,
-    /// Start a service, and race there; nothing is done where it is not installed
+    /// Start a service, and race there; skipped if it is not installed
     #[arg(long, value_enum, conflicts_with = "store")]
     service: Option<Service>,
     /// Print the figures as JSON, a line for each layout
@@ -82,7 +82,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether all went as it must.
+/// Runs the races. Returns whether all results are as expected.
 fn race(cli: &Cli) -> Result<bool> {
     cli.race.check()?;
     let temporary = tempfile::tempdir()?;

@@ -1,4 +1,4 @@
-//! What is in the store once all writers are done.
+//! Checks the store after all writers are done.
 
 use std::path::Path;
 
@@ -10,22 +10,22 @@ use crate::ledger::{Ledger, index};
 use crate::place::Store;
 use crate::plan::{CHUNK, INNER, Part, Plan, SIDE, Span};
 
-/// Of the cells of a writer.
+/// Counts of the cells of a writer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cells {
-    /// A write to them was acknowledged.
+    /// Cells with an acknowledged write.
     pub(crate) written: u64,
-    /// They do not hold the last such write, or cannot be read.
+    /// Cells without the value of the last acknowledged write, or that cannot be read.
     pub(crate) lost: u64,
 }
 
-/// The cells of each writer.
+/// Counts the cells of each writer.
 pub(crate) fn cells(array: &Array, ledger: &Ledger, plan: Plan, writers: usize) -> Vec<Cells> {
     let mut cells = vec![Cells::default(); writers];
     let acknowledged = ledger.snapshot();
     let span = |start| Span { start, stop: start + INNER, step: 1 };
     let starts = || (0..SIDE / INNER).map(|n| span(n * INNER));
-    // Piece by piece, so that what is broken does not hide what is not.
+    // Piece by piece, so that a broken chunk does not hide the others.
     for part in starts().flat_map(|rows| starts().map(move |columns| Part { rows, columns })) {
         let values = array.read::<u32>(part.selection()).ok();
         for (n, cell) in part.cells().enumerate() {
@@ -40,7 +40,7 @@ pub(crate) fn cells(array: &Array, ledger: &Ledger, plan: Plan, writers: usize) 
     cells
 }
 
-/// Files of a directory beside the array's own: locks and temporaries of writers that were killed.
+/// Counts files that do not belong to the array: locks and temporary files of killed writers.
 pub(crate) fn left_over(directory: &Path) -> Result<usize> {
     let own = |path: &Path| {
         let is_number = |name: &std::ffi::OsStr| name.to_string_lossy().bytes().all(|b| b.is_ascii_digit());
@@ -58,7 +58,7 @@ pub(crate) fn left_over(directory: &Path) -> Result<usize> {
     Ok(count)
 }
 
-/// That the array can still be opened, read and written: here in all of its chunks.
+/// Checks that the array can still be opened, read and written in all of its chunks.
 pub(crate) fn use_it(store: &Store<'_>) -> Result<()> {
     let array = open(store.open()?)?;
     array.read::<u32>(..)?;
@@ -68,7 +68,7 @@ pub(crate) fn use_it(store: &Store<'_>) -> Result<()> {
     array.write(part.selection(), &values)?;
     ensure!(
         array.read::<u32>(part.selection())?.as_slice() == values,
-        "what was written is not what is read"
+        "the elements that were read differ from the written elements"
     );
     Ok(())
 }

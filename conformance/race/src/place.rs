@@ -1,4 +1,4 @@
-//! Where the arrays are: in a directory, in a bucket, or in a service that is started for the race.
+//! The place of the arrays: a directory, a bucket, or a service that is started for the race.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,25 +14,25 @@ use zarr_traits::block_on;
 /// A service that is started for the race, and ends with it.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub(crate) enum Service {
-    /// S3 as moto does it
+    /// S3 by moto
     Moto,
-    /// Azure Blob Storage as Azurite does it
+    /// Azure Blob Storage by Azurite
     Azurite,
-    /// S3 as the server of zarr-services does it, which takes its time with every PUT, so that writers meet
+    /// S3 by the server of zarr-services, with slow PUTs, so that writers meet
     Server,
 }
 
-/// So long it takes.
+/// The delay of a PUT.
 const PUT: Duration = Duration::from_millis(5);
 
-/// Where the arrays are.
+/// The place of the arrays.
 #[derive(Debug)]
 pub(crate) struct Place {
     /// A directory, or a URL.
     root: String,
-    /// The environment of whoever opens it, and of nobody else.
+    /// Environment variables for opening it.
     variables: Vec<(String, String)>,
-    /// Ends with this value.
+    /// The service, which stops on drop.
     _service: Option<Running>,
 }
 
@@ -45,12 +45,12 @@ enum Running {
 }
 
 impl Place {
-    /// A directory, or a URL that is reached as the environment says.
+    /// Returns a place in a directory or at a URL. The environment has the credentials.
     pub(crate) fn new(root: impl Into<String>) -> Self {
         Self { root: root.into(), variables: environment().collect(), _service: None }
     }
 
-    /// A bucket or container in a service, which is started; `None` where it is not installed ([`or_skip`]).
+    /// Starts a service and creates a bucket or container. Returns `None` if it is not installed ([`or_skip`]).
     pub(crate) fn start(service: Service) -> Result<Option<Self>> {
         let place = match service {
             Service::Moto => {
@@ -80,7 +80,7 @@ impl Place {
         Self { root: root.to_owned(), variables, _service: Some(service) }
     }
 
-    /// Where the store of this name is.
+    /// Returns the store with this name.
     pub(crate) fn store(&self, name: &str) -> Store<'_> {
         Store { url: format!("{}/{name}", self.root.trim_end_matches('/')), place: self }
     }
@@ -95,7 +95,7 @@ pub(crate) struct Store<'a> {
 }
 
 impl Store<'_> {
-    /// The directory, if it is one.
+    /// The directory, if the store is one.
     pub(crate) fn directory(&self) -> Option<&Path> {
         directory(&self.url)
     }
@@ -111,13 +111,13 @@ impl Store<'_> {
         open(&self.url, self.variables())
     }
 
-    /// The environment of whoever opens it.
+    /// The environment variables for opening it.
     pub(crate) fn variables(&self) -> impl Iterator<Item = (String, String)> {
         self.place.variables.iter().cloned()
     }
 }
 
-/// Opens what is in a directory or at a URL, with what the environment says.
+/// Opens a directory or URL with the given environment variables.
 pub(crate) fn open(url: &str, variables: impl IntoIterator<Item = (String, String)>) -> Result<Storage> {
     if let Some(directory) = directory(url) {
         return Ok(FsStore::open(directory)?.into());
@@ -126,7 +126,7 @@ pub(crate) fn open(url: &str, variables: impl IntoIterator<Item = (String, Strin
     Ok(block_on(Schemes::new(&[zarr_store_object::SCHEMES]).open(url, &access))?.storage)
 }
 
-/// The variables of this process that are text.
+/// Returns the environment variables of this process that are text.
 pub(crate) fn environment() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))

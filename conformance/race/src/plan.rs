@@ -1,28 +1,28 @@
-//! The array, who owns which of its cells, and what is written to them: `writer.py` has the same in Python.
+//! The array, the owners of its cells, and the values to write. `writer.py` has the same in Python.
 
 use std::collections::BTreeSet;
 
 use zarr_array::{Axis, Selection};
 
-/// The array has as many rows and columns.
+/// The number of rows and columns of the array.
 pub(crate) const SIDE: u64 = 64;
 /// Rows and columns of a chunk, or of a shard.
 pub(crate) const CHUNK: u64 = 32;
-/// Rows and columns of a chunk inside of a shard.
+/// Rows and columns of an inner chunk.
 pub(crate) const INNER: u64 = 8;
-/// Cells are owned in squares of this side, which lie inside one inner chunk.
+/// The side of the squares of cells with one owner. Each square is inside one inner chunk.
 const SQUARE: u64 = 2;
-/// With more writers some inner chunks would not have cells of all of them.
+/// The most writers for which every inner chunk has cells of each writer.
 pub(crate) const MOST_WRITERS: usize = 7;
 
-/// What all processes of a run know.
+/// The plan that all processes of a race share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     pub(crate) seed: u16,
     pub(crate) writers: u64,
 }
 
-/// Every `step`-th from `start` to before `stop`, as a slice in Python.
+/// Every `step`-th index from `start` to before `stop`, as a slice in Python.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     pub(crate) start: u64,
@@ -30,7 +30,7 @@ pub(crate) struct Span {
     pub(crate) step: u64,
 }
 
-/// A part of the array: some of its rows and columns.
+/// A part of the array.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     pub(crate) rows: Span,
@@ -38,21 +38,21 @@ pub(crate) struct Part {
 }
 
 impl Plan {
-    /// The writer that owns a cell, and is the only one that writes to it.
+    /// Returns the owner of a cell, which is the only writer to it.
     pub(crate) fn owner(self, (row, column): (u64, u64)) -> u64 {
         (row / SQUARE + column / SQUARE) % self.writers
     }
 
-    /// Where the `number`-th write of a writer goes. There is no state, so that a writer can go on anywhere.
+    /// Returns the part of the `number`-th write of a writer. It has no state, so a writer can continue anywhere.
     pub(crate) fn part(self, writer: u64, number: u64) -> Part {
         let mut random = Random(u64::from(self.seed) << 48 | writer << 32 | number);
         let squares = SIDE / SQUARE;
-        // One of the squares of the writer.
+        // One square of the writer.
         let row = random.below(squares);
         let first = (writer + squares * self.writers - row) % self.writers;
         let column = first + self.writers * random.below((squares - 1 - first) / self.writers + 1);
         let (row, column) = (SQUARE * row, SQUARE * column);
-        // One of the cells in it. So many steps further begins the next square of the writer.
+        // One cell in it. The next square of the writer begins this many steps further.
         let (r, c) = (row + random.below(SQUARE), column + random.below(SQUARE));
         let step = SQUARE * self.writers;
         let one = |at| Span { start: at, stop: at + 1, step: 1 };
@@ -69,12 +69,12 @@ impl Plan {
     }
 }
 
-/// What a write puts into each of its cells.
+/// Returns the value that a write puts into each of its cells.
 pub(crate) fn value(writer: u64, number: u64) -> u32 {
     u32::try_from(writer << 24 | number).unwrap_or(u32::MAX)
 }
 
-/// The writer and the number of the write that put a value there; number 0 is for a cell that was not written.
+/// Returns the writer and the number of the write of a value. The number 0 means a cell that was not written.
 pub(crate) fn origin(value: u32) -> (u64, u64) {
     (u64::from(value >> 24), u64::from(value & 0xFF_FFFF))
 }
@@ -95,7 +95,7 @@ impl Part {
         Self { rows: all, columns: all }
     };
 
-    /// Row and column of each cell, in C order.
+    /// Returns the row and column of each cell, in C order.
     pub(crate) fn cells(self) -> impl Iterator<Item = (u64, u64)> {
         self.rows.iter().flat_map(move |row| self.columns.iter().map(move |column| (row, column)))
     }
@@ -104,7 +104,7 @@ impl Part {
         self.rows.has(row) && self.columns.has(column)
     }
 
-    /// In how many chunks or shards it has cells.
+    /// Returns the number of chunks or shards with cells of this part.
     pub(crate) fn chunks(self) -> usize {
         self.cells().map(|(row, column)| (row / CHUNK, column / CHUNK)).collect::<BTreeSet<_>>().len()
     }
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn writers_write_to_their_own_cells_alone() {
+    fn writers_write_only_to_their_own_cells() {
         for writers in 1..=MOST_WRITERS as u64 {
             let plan = Plan { seed: 3, writers };
             for (writer, number) in (0..writers).flat_map(|w| (1..500).map(move |n| (w, n))) {

@@ -1,4 +1,4 @@
-//! A writer process, and talking to it: lines to its standard input, lines from its standard output.
+//! A writer process, which gets lines on standard input and answers with lines on standard output.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -16,7 +16,7 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts it; it is killed when this is dropped. What it says of errors goes where ours goes.
+    /// Starts the process. It is killed on drop. It shares our standard error.
     pub(crate) fn start(command: &mut Command) -> Result<Self> {
         let mut child = command
             .stdin(Stdio::piped())
@@ -26,7 +26,7 @@ impl Process {
         let input = child.stdin.take().context("no standard input")?;
         let output = child.stdout.take().context("no standard output")?;
         let (sender, answers) = channel();
-        // A thread of its own, for only a channel can be waited for until some time.
+        // A separate thread, because only a channel supports waiting with a deadline.
         thread::spawn(move || {
             let lines = BufReader::new(output).lines();
             lines.map_while(Result::ok).try_for_each(|line| sender.send(line))
@@ -35,10 +35,10 @@ impl Process {
     }
 
     pub(crate) fn ask(&mut self, line: &str) -> Result<()> {
-        self.input.write_all(format!("{line}\n").as_bytes()).context("it listens no more")
+        self.input.write_all(format!("{line}\n").as_bytes()).context("the process has closed its input")
     }
 
-    /// The next line that it says; `None` when it has ended.
+    /// Returns the next line of output, or `None` if the process has ended.
     pub(crate) fn answer(&self, deadline: Instant) -> Result<Option<String>> {
         match self.answers.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             Ok(line) => Ok(Some(line)),
@@ -47,7 +47,7 @@ impl Process {
         }
     }
 
-    /// Kills it with SIGKILL. What it has said before can still be heard.
+    /// Kills the process with SIGKILL. Its earlier output can still be read.
     pub(crate) fn kill(&mut self) -> Result<()> {
         self.child.kill()?;
         self.child.wait()?;
@@ -57,7 +57,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Both fail only if it has ended already.
+        // Both fail only if the process has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! One race: an array, writer processes that update it in parts, a reader beside them, and what has become of it.
+//! One race: an array, writer processes that update it in parts, a reader, and the check at the end.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,8 @@ use crate::racer::{Kind, Racer};
 use crate::report::Report;
 use crate::{outcome, reader};
 
-/// All writers begin so many writes together: the quick ones do not finish before the slow ones have well begun.
+/// The number of writes in a round. All writers begin a round together, so that quick writers do not finish before slow
+/// ones.
 const ROUND: u64 = 20;
 
 #[derive(Debug, clap::Args)]
@@ -26,51 +27,54 @@ pub(crate) struct Args {
     /// The writers, each a process
     #[arg(long, value_enum, value_delimiter = ',', default_value = "ours,ours,ours,ours")]
     writers: Vec<Kind>,
-    /// Kill each of our writers about once in so many writes, at most every 20; 0: never
+    /// Kill each of our writers about once in this many writes, at least 20; 0: never
     #[arg(long, value_name = "N", default_value_t = 25)]
     kill: u64,
-    /// Kill those of other implementations as well
+    /// Also kill writers of other implementations
     #[arg(long)]
     kill_others: bool,
-    /// What the writes depend on
+    /// The seed of the writes
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u16,
-    /// Give up after so many seconds
+    /// Give up after this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     timeout: u64,
     /// The Python that has the other implementations
     #[arg(long, default_value = "python3")]
     pub(crate) python: PathBuf,
-    /// Let writers put whatever has become of a chunk since they read it; then something must get lost
+    /// Let writers put a chunk even if it has changed since they read it; then updates must get lost
     #[arg(long)]
     pub(crate) unchecked: bool,
 }
 
 impl Args {
-    /// What is wrong with them.
+    /// Checks the arguments.
     pub(crate) fn check(&self) -> Result<()> {
         let most = MOST_WRITERS;
-        ensure!((1..=most).contains(&self.writers.len()), "from 1 to {most} writers can be had");
+        ensure!((1..=most).contains(&self.writers.len()), "the number of writers must be 1 to {most}");
         Ok(())
     }
 
-    /// As [`check`](Self::check), where only our writers can take part.
+    /// Like [`check`](Self::check), for races where only our writers can take part.
     pub(crate) fn check_ours(&self) -> Result<()> {
-        ensure!(self.writers.iter().all(|kind| *kind == Kind::Ours), "only our writers can do that");
+        ensure!(
+            self.writers.iter().all(|kind| *kind == Kind::Ours),
+            "only our writers can take part in this race"
+        );
         Ok(())
     }
 
-    /// How often a writer is killed: about once in so many writes.
+    /// Returns how often a writer is killed: about once in this many writes.
     pub(crate) fn kills(&self, kind: Kind) -> u64 {
         if kind == Kind::Ours || self.kill_others { self.kill } else { 0 }
     }
 
-    /// Whether all went as it must. Where a writer takes part that is known to lose updates, anything may.
+    /// Whether the result is as expected. With writers that are known to lose updates, every result is.
     pub(crate) fn is_good(&self, report: &Report) -> bool {
         if self.unchecked { report.lost() > 0 } else { report.is_clean() || !self.is_safe() }
     }
 
-    /// Whether nothing may be lost: what TensorStore promises holds as long as nobody kills it.
+    /// Whether no update may get lost. TensorStore's writers are safe only if they are not killed.
     fn is_safe(&self) -> bool {
         let is_safe = |kind| match kind {
             Kind::Ours => true,
@@ -81,7 +85,7 @@ impl Args {
     }
 }
 
-/// Runs one in `store`, which is created.
+/// Runs a race in `store`, which is created.
 pub(crate) fn run(args: &Args, layout: Layout, store: &Store<'_>) -> Result<Report> {
     if args.unchecked || store.directory().is_none() {
         args.check_ours()?;
@@ -123,7 +127,7 @@ pub(crate) fn run(args: &Args, layout: Layout, store: &Store<'_>) -> Result<Repo
     Ok(Report::new(layout, args.writes, took, racers, reads, left_over, usable))
 }
 
-/// Has all writers write, round by round.
+/// Lets all writers write, round by round.
 fn write(racers: &mut [Racer], writes: u64, ledger: &Ledger, deadline: Instant) -> Result<()> {
     let mut next = 1;
     while next <= writes {

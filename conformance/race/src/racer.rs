@@ -1,5 +1,4 @@
-//! One of the writers, as the program that drives it sees it: its process, which may be killed and started again, and what
-//! it has done so far.
+//! A writer as seen by this program: its process, which may be killed and started again, and its figures.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -16,10 +15,10 @@ use crate::plan::{Plan, Random};
 use crate::process::Process;
 use crate::race::Args;
 
-/// Longer than this a writer that is to be killed is not left alone.
+/// The longest time before a writer is killed, in microseconds.
 const LONGEST_GRACE: u64 = 100_000;
 
-/// Which implementation writes.
+/// The implementation of a writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub(crate) enum Kind {
     Ours,
@@ -38,7 +37,7 @@ impl Kind {
         }
     }
 
-    /// The command for a writer process.
+    /// Returns the command for a writer process.
     fn command(self, python: &Path) -> Result<Command> {
         if self == Self::Ours {
             let mut command = Command::new(std::env::current_exe()?);
@@ -52,17 +51,17 @@ impl Kind {
     }
 }
 
-/// What a writer has done.
+/// The figures of a writer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Figures {
     pub(crate) done: u64,
     pub(crate) failed: u64,
     pub(crate) first_failure: Option<String>,
     pub(crate) kills: u64,
-    /// Of all writes that were done.
+    /// The time of all completed writes in microseconds.
     pub(crate) micros: u64,
     pub(crate) longest: u64,
-    /// Where the writer knows of them.
+    /// The number of conflicts, if the writer reports them.
     pub(crate) conflicts: Option<u64>,
 }
 
@@ -73,13 +72,13 @@ pub(crate) struct Racer {
     number: u64,
     command: Command,
     process: Process,
-    /// It is killed about once in so many writes; 0: never.
+    /// The average number of writes between kills; 0 for never.
     kill: u64,
     random: Random,
 }
 
 impl Racer {
-    /// Starts its process, which is at work once it is [`ready`](Self::ready).
+    /// Starts the process. It can write once it is [`ready`](Self::ready).
     pub(crate) fn start(plan: Plan, number: u64, kind: Kind, store: &Store<'_>, args: &Args) -> Result<Self> {
         let mut command = kind.command(&args.python)?;
         command.env_clear().envs(store.variables());
@@ -89,7 +88,7 @@ impl Racer {
             command.arg("--unchecked");
         }
         let process = Process::start(&mut command)?;
-        // Apart from the numbers by which the writes are chosen.
+        // Independent of the random numbers that choose the writes.
         let random = Random(!(u64::from(plan.seed) << 48 | number));
         Ok(Self {
             kind,
@@ -105,12 +104,12 @@ impl Racer {
     pub(crate) fn ready(&self, deadline: Instant) -> Result<()> {
         match self.answer(deadline)? {
             Some(line) if line == "ready" => Ok(()),
-            Some(line) => bail!("{self} begins with {line:?}"),
+            Some(line) => bail!("{self} printed {line:?}, expected \"ready\""),
             None => bail!("{self} ended before it began"),
         }
     }
 
-    /// Has some writes done, each until it is acknowledged or has failed, and perhaps kills it meanwhile.
+    /// Lets the process do some writes, until each is acknowledged or has failed, and may kill the process meanwhile.
     pub(crate) fn write(
         &mut self,
         writes: RangeInclusive<u64>,
@@ -139,8 +138,8 @@ impl Racer {
         Ok(())
     }
 
-    /// Kills the process after a while, as long as two writes take at most, and starts another; returns the first write
-    /// that was not answered, which may have been done all the same, or in part.
+    /// Kills the process after a random time, at most that of two writes, and starts another. Returns the first
+    /// unanswered write, which may have been done completely or in part.
     fn kill(&mut self, mut next: u64, ledger: &Ledger, deadline: Instant) -> Result<u64> {
         let writes = (self.figures.done + self.figures.failed).max(1);
         let grace = self.random.below((2 * self.figures.micros / writes).clamp(1, LONGEST_GRACE));
@@ -160,7 +159,7 @@ impl Racer {
         self.process.answer(deadline).with_context(|| format!("waiting for {self}"))
     }
 
-    /// Takes down the answer to a write.
+    /// Notes the answer to a write.
     fn note(&mut self, number: u64, line: &str, ledger: &Ledger) -> Result<()> {
         let figures = &mut self.figures;
         if let Some(why) = line.strip_prefix("failed ") {

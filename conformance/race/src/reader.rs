@@ -1,4 +1,4 @@
-//! Reads the array over and over while others write to it.
+//! Reads the array repeatedly during the writes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -7,24 +7,24 @@ use zarr_array::blocking::Array;
 use crate::ledger::{Ledger, Wrong, index};
 use crate::plan::{Part, Random, SIDE, Span};
 
-/// So many parts are read after each pass over the whole array.
+/// The number of parts that are read after each pass over the whole array.
 const PARTS: usize = 8;
 
-/// What was read, and how many of the reads showed what they must not.
+/// Counts of reads and of wrong reads.
 #[derive(Debug, Default)]
 pub(crate) struct Reads {
     pub(crate) passes: u64,
     pub(crate) parts: u64,
-    /// The array could not be read.
+    /// Reads that failed.
     pub(crate) errors: u64,
-    /// A value that nobody wrote to that cell.
+    /// Reads with a value that was never written to its cell.
     pub(crate) foreign: u64,
-    /// A value older than one that had been acknowledged, or seen, when the read began.
+    /// Reads with a value older than one that was acknowledged or seen before the read began.
     pub(crate) old: u64,
     pub(crate) first_error: Option<String>,
 }
 
-/// Reads until the others are done, and then once more.
+/// Reads until the writers are done, and then once more.
 pub(crate) fn run(array: &Array, ledger: &Ledger, done: &AtomicBool) -> Reads {
     let mut reader = Reader { array, ledger, oldest: ledger.snapshot(), reads: Reads::default() };
     let mut random = Random(0);
@@ -49,7 +49,7 @@ pub(crate) fn run(array: &Array, ledger: &Ledger, done: &AtomicBool) -> Reads {
 struct Reader<'a> {
     array: &'a Array,
     ledger: &'a Ledger,
-    /// For each cell the oldest write that may be seen.
+    /// The oldest write that may be seen in each cell.
     oldest: Vec<u64>,
     reads: Reads,
 }

@@ -15,18 +15,18 @@ use crate::reader::Reads;
 #[derive(Debug)]
 pub(crate) struct Report {
     layout: Layout,
-    /// Of each writer.
+    /// The number of writes of each writer.
     writes: u64,
     took: Duration,
     sides: BTreeMap<Kind, Side>,
     reads: Reads,
-    /// Where files can be seen.
+    /// The number of left-over files, in a directory.
     left_over: Option<usize>,
-    /// Why the array cannot be used any more.
+    /// The reason why the array is no longer usable.
     broken: Option<String>,
 }
 
-/// All writers with one implementation.
+/// All writers of one implementation.
 #[derive(Debug, Default)]
 struct Side {
     writers: u64,
@@ -60,7 +60,7 @@ impl Report {
             && self.broken.is_none()
     }
 
-    /// Cells that were lost in the end.
+    /// The number of cells that are lost at the end.
     pub(crate) fn lost(&self) -> u64 {
         self.sides.values().map(|side| side.cells.lost).sum()
     }
@@ -93,7 +93,7 @@ impl Side {
         sum.conflicts = sum.conflicts.into_iter().chain(figures.conflicts).reduce(|a, b| a + b);
     }
 
-    /// Milliseconds that a write took: the mean of those that were done, and the longest.
+    /// Returns the mean and the longest time of completed writes, in milliseconds.
     fn millis(&self) -> (f64, f64) {
         let millis = |micros: u64| Duration::from_micros(micros).as_secs_f64() * 1e3;
         (millis(self.figures.micros) / self.figures.done.max(1) as f64, millis(self.figures.longest))

@@ -1,4 +1,4 @@
-//! Requests as they are: for tests of the servers, and to make a bucket.
+//! Sends single requests, for tests of the servers and to create buckets.
 
 use std::io::{self, BufRead, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -6,38 +6,38 @@ use std::time::Duration;
 
 use crate::http::{find, headers, line};
 
-/// What a server answered.
+/// The answer of a server.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Answer {
     /// The status.
     pub status: u16,
-    /// Names, in lower case, and values.
+    /// The headers: names in lower case, and values.
     pub headers: Vec<(String, String)>,
-    /// The body, as far as it came.
+    /// The received part of the body.
     pub body: Vec<u8>,
-    /// Why no more of the body came, where less did than the header promised.
+    /// The error, if the body is shorter than the header promised.
     pub broken: Option<io::ErrorKind>,
 }
 
 impl Answer {
-    /// The value of a header.
+    /// Returns the value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
         find(&self.headers, name)
     }
 
-    /// The body as text.
+    /// Returns the body as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 }
 
-/// Sends one request, over a connection of its own, and waits for the answer.
+/// Sends one request over a new connection, and waits for the answer.
 ///
-/// `target` is the path, encoded, with the query. Redirects are answers like others.
+/// `target` is the encoded path with the query. Redirects are not followed.
 ///
 /// # Errors
-/// If there is no connection, or no answer with the header of HTTP within 30 seconds.
+/// If there is no connection, or no HTTP header within 30 seconds.
 pub fn request(
     address: SocketAddr,
     method: &str,

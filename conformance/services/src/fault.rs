@@ -1,4 +1,4 @@
-//! What a server does other than it should, and for which requests.
+//! Faults of a server, and the requests that they apply to.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use bytes::Bytes;
 use crate::http::{ByteRange, Reply, Request};
 use crate::objects::Objects;
 
-/// Which requests a [`Fault`] is for: those that match, or some of these by their number.
+/// Selects requests for a [`Fault`]: all that match, or some of these by their number.
 pub struct When {
     matches: Box<dyn Fn(&Request) -> bool + Send>,
     after: usize,
@@ -16,35 +16,35 @@ pub struct When {
 }
 
 impl When {
-    /// Every request.
+    /// Selects every request.
     pub fn any() -> Self {
         Self::matching(|_| true)
     }
 
-    /// Requests with this method, and with `part` in their path (decoded) or their target (as sent).
+    /// Selects requests with this method, and with `part` in their path (decoded) or their target (as sent).
     pub fn on(method: &str, part: &str) -> Self {
         let (method, part) = (method.to_owned(), part.to_owned());
         Self::matching(move |r| r.method == method && (r.path.contains(&part) || r.target.contains(&part)))
     }
 
-    /// Requests for which `matches` holds.
+    /// Selects requests for which `matches` is true.
     pub fn matching(matches: impl Fn(&Request) -> bool + Send + 'static) -> Self {
         Self { matches: Box::new(matches), after: 0, count: usize::MAX }
     }
 
-    /// Only the first `count` of them, from now on.
+    /// Selects only the first `count` of them, from now on.
     #[must_use]
     pub fn first(self, count: usize) -> Self {
         Self { after: 0, count, ..self }
     }
 
-    /// Only the `n`-th of them, from now on; the first one is 1.
+    /// Selects only the `n`-th of them, from now on, counted from 1.
     #[must_use]
     pub fn nth(self, n: usize) -> Self {
         Self { after: n.saturating_sub(1), count: 1, ..self }
     }
 
-    /// Whether it is for this request, which is counted if it matches.
+    /// Counts a matching request. Returns whether it is selected.
     pub(crate) fn counts(&mut self, request: &Request) -> bool {
         if !(self.matches)(request) {
             return false;
@@ -65,19 +65,19 @@ impl fmt::Debug for When {
     }
 }
 
-/// What a server does other than it should.
+/// A fault of a server.
 ///
-/// Several for the same request are applied one after the other, in the order in which they were scripted. Except as
-/// [`Applied`](Self::Applied), those that answer in the place of the server leave the request undone.
+/// Several faults for the same request are applied in the order in which they were scripted. A fault that replaces the
+/// answer leaves the request undone, unless it is [`Applied`](Self::Applied).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Fault {
-    /// Answers [this](Self::answer): [`status`](Self::status), [`retry_after`](Self::retry_after) and
-    /// [`redirect`](Self::redirect) are such answers.
+    /// Sends this answer. See [`answer`](Self::answer), [`status`](Self::status), [`retry_after`](Self::retry_after)
+    /// and [`redirect`](Self::redirect).
     Answer {
         /// The status.
         status: u16,
-        /// Names and values.
+        /// The headers: names and values.
         headers: Vec<(String, String)>,
         /// The body.
         body: Bytes,
@@ -86,30 +86,30 @@ pub enum Fault {
     Raw(Bytes),
     /// Resets the connection (RST) instead of answering.
     Reset,
-    /// The request is done; then this is what comes of the answer. So answers of `PUT` get lost.
+    /// The request takes effect; then this fault replaces the answer. So the answer of a `PUT` gets lost.
     Applied(Box<Fault>),
 
-    /// Waits before the request is done.
+    /// Waits before the request takes effect.
     Delay(Duration),
-    /// Before the request is done its object gets this value, and with it another entity tag.
+    /// Before the request takes effect its object gets this value, and so another entity tag.
     Replace(Bytes),
-    /// Acts as if no range were asked for: 200, and all of the object.
+    /// Ignores the range: 200, and the whole object.
     NoRange,
-    /// Takes, and names in `Content-Range`, a range that begins so many bytes further on than was asked for.
+    /// Shifts the range by this many bytes, also in `Content-Range`.
     ShiftRange(usize),
 
-    /// Sends at most so many bytes, and headers that agree with that.
+    /// Sends at most this many bytes, with matching headers.
     Short(usize),
-    /// Sets a header of the answer, or takes it away. The connection ends with the true body after a `Content-Length`,
-    /// and after `Connection: close`.
+    /// Sets or removes a header of the answer. With `Content-Length` or `Connection: close` the connection ends after
+    /// the true body.
     Header(&'static str, Option<String>),
-    /// Sends the header and so many bytes of the body, then resets the connection (RST).
+    /// Sends the header and this many bytes of the body, then resets the connection (RST).
     Cut(usize),
-    /// Stops after so many bytes of the body, for so long.
+    /// Pauses after this many bytes of the body, for this time.
     Stall(usize, Duration),
-    /// Sends the body with so many bytes a second.
+    /// Sends the body with this many bytes per second.
     Slow(usize),
-    /// Sends the body over and over, in chunks and without a length (up to 256 MiB).
+    /// Repeats the body without end, in chunks and without a length (up to 256 MiB).
     Endless,
 }
 
@@ -139,29 +139,29 @@ impl Fault {
         Self::Header(name, Some(value.to_owned()))
     }
 
-    /// The request is done, but this is what comes of the answer.
+    /// Lets the request take effect before this fault replaces the answer.
     #[must_use]
     pub fn applied(self) -> Self {
         Self::Applied(Box::new(self))
     }
 
-    /// Answers this.
+    /// Sends this answer.
     pub fn answer(status: u16, headers: &[(&str, &str)], body: impl Into<Bytes>) -> Self {
         let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         Self::Answer { status, headers, body: body.into() }
     }
 
-    /// Whether the request is done, so that there is an answer to change.
+    /// Whether the request takes effect, so that there is an answer to change.
     pub(crate) fn is_applied(&self) -> bool {
         !matches!(self, Self::Answer { .. } | Self::Raw(_) | Self::Reset)
     }
 
-    /// How long the server waits before it does the request.
+    /// The time that the server waits before the request takes effect.
     pub(crate) fn delay(&self) -> Duration {
         if let Self::Delay(time) = self { *time } else { Duration::ZERO }
     }
 
-    /// Changes what is asked for, or what is there.
+    /// Changes the request or the objects.
     pub(crate) fn before(&self, request: &mut Request, objects: &mut Objects) {
         match self {
             Self::Replace(bytes) => objects.insert(&request.path, bytes.clone(), Vec::new()),
@@ -206,7 +206,7 @@ impl Fault {
     }
 }
 
-/// Changes the last byte that `Content-Range` names: so many are sent.
+/// Changes the last byte in `Content-Range` for an answer of `bytes` bytes.
 fn shorten_range(reply: &mut Reply, bytes: usize) {
     let named = reply.header("content-range").and_then(|range| {
         let (range, size) = range.strip_prefix("bytes ")?.split_once('/')?;

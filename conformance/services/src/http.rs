@@ -1,4 +1,4 @@
-//! HTTP/1.1 as far as a server of tests needs it: requests read, answers written.
+//! The part of HTTP/1.1 that a server for tests needs: reads requests and writes answers.
 
 use std::io::{self, BufRead, Read as _, Write as _};
 use std::net::TcpStream;
@@ -6,39 +6,39 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-/// A request that was received, and what was answered.
+/// A received request, and the status of its answer.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Request {
     /// `GET`, `PUT` and so on.
     pub method: String,
-    /// Path and query, as they came.
+    /// The path and query as received.
     pub target: String,
     /// The path, percent-decoded.
     pub path: String,
-    /// Names and values of the query, percent-decoded.
+    /// The parameters of the query, percent-decoded.
     pub query: Vec<(String, String)>,
-    /// Names, in lower case, and values.
+    /// The headers: names in lower case, and values.
     pub headers: Vec<(String, String)>,
-    /// What was sent with it.
+    /// The body.
     pub body: Bytes,
-    /// The status of the answer, unless there was none.
+    /// The status of the answer, if there was an answer.
     pub status: Option<u16>,
     pub(crate) keep_alive: bool,
 }
 
 impl Request {
-    /// The value of a header, whose name is in lower case.
+    /// Returns the value of a header. `name` is in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         find(&self.headers, name)
     }
 
-    /// The value of a parameter of the query, empty if it has none.
+    /// Returns the value of a parameter of the query, which may be empty.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         find(&self.query, name)
     }
 
-    /// The one range that is asked for. Anything else in the header is as if it were not there (RFC 9110, 14.2).
+    /// Returns the range of the request. Any other form of the header is ignored (RFC 9110, 14.2).
     pub(crate) fn range(&self) -> Option<ByteRange> {
         let (first, last) = self.header("range")?.strip_prefix("bytes=")?.split_once('-')?;
         Some(match (first, last) {
@@ -79,12 +79,12 @@ impl Request {
     }
 }
 
-/// What a header `Range` asks for.
+/// The range in a header `Range`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ByteRange {
-    /// From a byte, to a last one or to the end.
+    /// From a byte to a last byte or to the end.
     From(usize, Option<usize>),
-    /// So many at the end.
+    /// This many bytes at the end.
     Last(usize),
 }
 
@@ -94,34 +94,34 @@ pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Bytes,
-    /// To `HEAD`: the length of the body is told, and it is not sent.
+    /// Whether it answers `HEAD`: the length of the body is given, but the body is not sent.
     pub(crate) head_only: bool,
     pub(crate) way: Way,
 }
 
-/// How an answer is sent.
+/// The way to send an answer.
 #[derive(Debug, Default)]
 pub(crate) struct Way {
-    /// Before anything.
+    /// The pause before the answer.
     pub(crate) delay: Duration,
-    /// After so many bytes of the body, for so long.
+    /// A pause after this many bytes of the body.
     pub(crate) stall: Option<(usize, Duration)>,
-    /// The connection is reset after so many bytes of the body.
+    /// The number of bytes of the body after which the connection is reset.
     pub(crate) cut: Option<usize>,
-    /// Bytes a second.
+    /// The bytes per second.
     pub(crate) rate: Option<usize>,
-    /// In chunks, over and over.
+    /// Whether the body is repeated without end, in chunks.
     pub(crate) endless: bool,
-    /// These bytes and nothing else.
+    /// Bytes to send in place of the answer.
     pub(crate) raw: Option<Bytes>,
-    /// The connection is reset without an answer.
+    /// Whether the connection is reset without an answer.
     pub(crate) reset: bool,
 }
 
-/// What an endless body ends at, so that a test that fails does not fill the memory.
+/// The limit of an endless body, so that a failing test does not fill the memory.
 const ENDLESS: usize = 256 << 20;
 
-/// Waits, if the server is not stopped meanwhile.
+/// A function that waits, or fails if the server is stopped meanwhile.
 pub(crate) type Pause<'a> = &'a dyn Fn(Duration) -> io::Result<()>;
 
 impl Reply {
@@ -143,18 +143,18 @@ impl Reply {
         find(&self.headers, name)
     }
 
-    /// Replaces a header, or takes it away.
+    /// Sets or removes a header.
     pub(crate) fn set(&mut self, name: &str, value: Option<String>) {
         self.headers.retain(|(n, _)| !n.eq_ignore_ascii_case(name));
         self.headers.extend(value.map(|value| (name.to_owned(), value)));
     }
 
-    /// The status that the client is to see.
+    /// The status that the client sees.
     pub(crate) fn seen(&self) -> Option<u16> {
         (!self.way.reset && self.way.raw.is_none()).then_some(self.status)
     }
 
-    /// Sends it; whether the connection can be used for another request.
+    /// Sends the answer. Returns whether the connection can be used for another request.
     pub(crate) fn send(&self, mut to: &TcpStream, pause: Pause<'_>) -> io::Result<bool> {
         pause(self.way.delay)?;
         if self.way.reset {
@@ -180,7 +180,7 @@ impl Reply {
         if self.way.cut.is_some() {
             return reset(to).map(|()| false);
         }
-        // Whoever claims another length than the true one has nothing more to say.
+        // After an answer with a wrong length the connection must end.
         Ok(self.header("content-length").is_none() && self.header("connection") != Some("close"))
     }
 
@@ -212,7 +212,7 @@ impl Reply {
     }
 }
 
-/// Sends no more bytes a second than `rate`.
+/// Sends at most `rate` bytes per second.
 fn paced(mut to: &TcpStream, bytes: &[u8], rate: Option<usize>, pause: Pause<'_>) -> io::Result<()> {
     const STEPS: usize = 20;
     let Some(rate) = rate else { return to.write_all(bytes) };
@@ -224,14 +224,14 @@ fn paced(mut to: &TcpStream, bytes: &[u8], rate: Option<usize>, pause: Pause<'_>
     Ok(())
 }
 
-/// Makes the end of the connection a reset (RST) instead of an end of the stream.
+/// Ends the connection with a reset (RST), not with an end of the stream.
 fn reset(connection: &TcpStream) -> io::Result<()> {
-    // What lies in the buffer would be thrown away; on this machine it arrives at once.
+    // A reset drops the bytes in the buffer, but on the same machine they have arrived already.
     std::thread::sleep(Duration::from_millis(20));
     socket2::SockRef::from(connection).set_linger(Some(Duration::ZERO))
 }
 
-/// A line without its end; empty at the end of the input.
+/// Reads a line without its end. Returns an empty text at the end of the input.
 pub(crate) fn line(input: &mut impl BufRead) -> io::Result<String> {
     let mut line = String::new();
     input.read_line(&mut line)?;
@@ -239,7 +239,7 @@ pub(crate) fn line(input: &mut impl BufRead) -> io::Result<String> {
     Ok(line)
 }
 
-/// Names, in lower case, and values, up to the empty line.
+/// Reads headers up to the empty line: names in lower case, and values.
 pub(crate) fn headers(input: &mut impl BufRead) -> io::Result<Vec<(String, String)>> {
     let mut headers = Vec::new();
     loop {
@@ -257,13 +257,13 @@ pub(crate) fn find<'a>(pairs: &'a [(String, String)], name: &str) -> Option<&'a 
     pairs.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
 }
 
-/// In a query, `+` is a space.
+/// Decodes a parameter of a query, where `+` is a space.
 fn plain_pair((name, value): (&str, &str)) -> (String, String) {
     let plain = |text: &str| decoded(&text.replace('+', " "));
     (plain(name), plain(value))
 }
 
-/// Text whose `%xx` stand for bytes; others stay as they are.
+/// Percent-decodes a text.
 pub(crate) fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -279,7 +279,7 @@ pub(crate) fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Text in which all that has a meaning in a query is `%xx`.
+/// Percent-encodes all characters that have a meaning in a query.
 pub(crate) fn encoded(text: &str) -> String {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.~/".contains(&b);
     text.bytes().map(|b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_one_range_and_ignores_others() {
+    fn one_range_is_read_and_other_forms_are_ignored() {
         for (header, range) in [
             ("bytes=2-5", Some(ByteRange::From(2, Some(5)))),
             ("bytes=2-", Some(ByteRange::From(2, None))),

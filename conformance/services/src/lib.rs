@@ -1,10 +1,10 @@
-//! What stores in the network are tested against.
+//! Services for tests of network stores.
 //!
-//! [`Server`] is a web server, or an S3 bucket, in the memory of the test: it counts requests, and fails in every way it
-//! is told to. [`Moto`], [`Azurite`] and [`Nginx`] are the real services, started as child processes on free ports of this
-//! machine and gone with the test.
+//! [`Server`] is a web server or an S3 bucket in the memory of the test: it counts requests and has scripted faults.
+//! [`Moto`], [`Azurite`] and [`Nginx`] are real services. They are child processes on free ports of this machine, and
+//! end with the test.
 //!
-//! `docs/SERVICES.md` says which of them tests what, and how they are installed.
+//! `docs/SERVICES.md` says what is tested with each, and how to install them.
 //!
 //! ```
 //! use zarr_services::{Fault, Server, When, client};

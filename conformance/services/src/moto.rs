@@ -1,4 +1,4 @@
-//! S3, as [moto](https://github.com/getmoto/moto) does it.
+//! S3 by the emulator [moto](https://github.com/getmoto/moto).
 
 use std::ffi::OsStr;
 use std::net::SocketAddr;
@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 use crate::client;
 use crate::service::{Error, Service, or_skip, program};
 
-/// Starts moto's server so that it does one request after the other. By itself it looks whether the condition of a `PUT`
-/// holds, and puts, without a lock around both; so two writers may both be told that they were the first.
+/// Starts moto's server so that it answers one request at a time. Otherwise it checks the condition of a `PUT` and puts
+/// without a lock around both, and may tell two writers that each was the first.
 const ONE_AT_A_TIME: &str = "
 import threading
 from moto import server
@@ -24,7 +24,7 @@ server.DomainDispatcherApplication = OneAtATime
 server.main()
 ";
 
-/// A server that speaks S3, with nothing in it.
+/// An empty S3 server.
 #[derive(Debug)]
 pub struct Moto {
     address: SocketAddr,
@@ -32,40 +32,41 @@ pub struct Moto {
 }
 
 impl Moto {
-    /// Any key will do, and no signature is checked. Without one moto refuses to give back what is not public.
+    /// The access key. Any key works, and signatures are not checked, but without a key moto only returns public
+    /// objects.
     pub const ACCESS_KEY: &str = "test";
-    /// The secret that belongs to it.
+    /// The secret key.
     pub const SECRET_KEY: &str = "test";
-    /// Where buckets are.
+    /// The region of buckets.
     pub const REGION: &str = "us-east-1";
 
-    /// What takes the place of a signature in a request that is put together by hand.
+    /// A header in place of a signature, for requests that are built by hand.
     pub const AUTHORIZATION: (&str, &str) = (
         "Authorization",
         "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0",
     );
 
-    /// Starts one of its own, which ends with the value.
+    /// Starts a separate service, which stops on drop.
     ///
     /// # Errors
-    /// If it is not installed, or does not start.
+    /// If moto is not installed, or does not start.
     pub fn start() -> Result<Self, Error> {
         let server = program("moto", "moto/bin", "moto_server")?;
-        // The Python that has it lies beside it.
+        // The Python of moto's environment is in the same folder.
         let python = server.canonicalize().unwrap_or(server).with_file_name("python3");
         let arguments = ["-c", ONE_AT_A_TIME, "-H", "127.0.0.1", "-p", "0"].map(OsStr::new);
         let service = Service::start("moto", &python, &arguments, None)?;
         Ok(Self { address: service.announced()?, service })
     }
 
-    /// The one that all tests of a process share, each in buckets of its own; `None` where it is not installed
+    /// Returns the service that all tests of a process share, each with its own buckets. `None` if it is not installed
     /// ([`or_skip`]).
     pub fn shared() -> Option<&'static Self> {
         static SHARED: OnceLock<Result<Moto, Error>> = OnceLock::new();
         or_skip(SHARED.get_or_init(Self::start).as_ref())
     }
 
-    /// Where it listens.
+    /// The address of the service.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -75,7 +76,7 @@ impl Moto {
         format!("http://{}", self.address)
     }
 
-    /// The environment of who may do everything in what speaks S3 at an endpoint: here, or in a [`Server`](crate::Server).
+    /// Environment variables with all permissions for S3 at an endpoint, of moto or of a [`Server`](crate::Server).
     pub fn variables(endpoint: &str) -> [(String, String); 4] {
         [
             ("AWS_ACCESS_KEY_ID", Self::ACCESS_KEY),
@@ -86,16 +87,16 @@ impl Moto {
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
     }
 
-    /// Makes an empty bucket.
+    /// Creates an empty bucket.
     ///
     /// # Errors
-    /// If the name is none, or is taken.
+    /// If the name is invalid or taken.
     pub fn make_bucket(&self, name: &str) -> Result<(), Error> {
         let target = format!("/{name}");
         match client::request(self.address, "PUT", &target, &[Self::AUTHORIZATION], b"") {
             Ok(answer) if answer.status == 200 => Ok(()),
-            Ok(answer) => Err(self.service.failed(&format!("no bucket {name}: {}", answer.text()))),
-            Err(error) => Err(self.service.failed(&format!("no bucket {name}: {error}"))),
+            Ok(answer) => Err(self.service.failed(&format!("bucket {name}: {}", answer.text()))),
+            Err(error) => Err(self.service.failed(&format!("bucket {name}: {error}"))),
         }
     }
 }

@@ -10,16 +10,16 @@ use tempfile::TempDir;
 use crate::client;
 use crate::service::{Error, Service, or_skip, program};
 
-/// A web server over a folder, which is empty at first.
+/// A web server over a new, empty folder.
 #[derive(Debug)]
 pub struct Nginx {
     address: SocketAddr,
-    /// Ends before its folder does.
+    /// The process. It is dropped before its folder.
     _service: Service,
     folder: TempDir,
 }
 
-/// One process, which runs as who started it, and writes nowhere but below its folder (`-p`).
+/// One process, which runs as the current user and writes only below its folder (`-p`).
 const CONFIGURATION: &str = "
 daemon off;
 master_process off;
@@ -41,14 +41,14 @@ http {
 }
 ";
 
-/// A port that was free may be taken before nginx has it.
+/// The number of attempts, because a free port may be taken before nginx binds it.
 const TRIES: usize = 5;
 
 impl Nginx {
-    /// Starts one of its own, which ends with the value, as its folder does.
+    /// Starts a separate service. On drop it stops and its folder is deleted.
     ///
     /// # Errors
-    /// If it is not installed, or does not start.
+    /// If nginx is not installed, or does not start.
     pub fn start() -> Result<Self, Error> {
         let server = program("nginx", "nginx", "nginx")?;
         let mut started = Self::start_once(&server);
@@ -70,20 +70,20 @@ impl Nginx {
         let arguments: Vec<&OsStr> =
             arguments.into_iter().chain(["-c".as_ref(), configuration.as_os_str()]).collect();
         let service = Service::start("nginx", server, &arguments, Some(here))?;
-        // Only this one has this file.
+        // Only this service has this file.
         let own = format!("/{}", own_name(here));
         service.wait(|| client::request(address, "HEAD", &own, &[], b"").ok().filter(|a| a.status == 200))?;
         Ok(Self { address, _service: service, folder })
     }
 
-    /// The one that all tests of a process share, each in folders of its own; `None` where it is not installed
+    /// Returns the service that all tests of a process share, each with its own folders. `None` if it is not installed
     /// ([`or_skip`]).
     pub fn shared() -> Option<&'static Self> {
         static SHARED: OnceLock<Result<Nginx, Error>> = OnceLock::new();
         or_skip(SHARED.get_or_init(Self::start).as_ref())
     }
 
-    /// Where it listens.
+    /// The address of the service.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -93,7 +93,7 @@ impl Nginx {
         format!("http://{}", self.address)
     }
 
-    /// The folder whose files it serves.
+    /// The folder of served files.
     pub fn root(&self) -> PathBuf {
         self.folder.path().join("root")
     }
@@ -103,7 +103,7 @@ fn own_name(folder: &Path) -> String {
     folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
-/// A folder with its configuration, and a port that nobody has at the moment.
+/// Returns a folder with the configuration, and a free port.
 fn prepared() -> std::io::Result<(TempDir, SocketAddr)> {
     let folder = tempfile::Builder::new().prefix("zarr-nginx-").tempdir()?;
     let root = folder.path().join("root");

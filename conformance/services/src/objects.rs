@@ -1,4 +1,4 @@
-//! Objects by path, and what `GET`, `HEAD`, `PUT` and `DELETE` make of them (RFC 9110).
+//! Objects by path, with `GET`, `HEAD`, `PUT` and `DELETE` (RFC 9110).
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -7,15 +7,15 @@ use bytes::Bytes;
 
 use crate::http::{ByteRange, Reply, Request};
 
-/// Time stands still here; entity tags tell versions apart.
+/// The fixed date of all answers. Entity tags distinguish versions.
 const DATE: &str = "Thu, 01 Jan 2026 00:00:00 GMT";
 
 #[derive(Clone, Debug)]
 pub(crate) struct Object {
     pub(crate) bytes: Bytes,
-    /// Of the value alone: the same value has the same tag, as in S3.
+    /// The entity tag. Equal values have equal tags, as in S3.
     pub(crate) tag: String,
-    /// What came with `PUT` and goes with `GET`.
+    /// The headers from `PUT`, which `GET` returns.
     headers: Vec<(String, String)>,
 }
 
@@ -31,7 +31,7 @@ impl Objects {
         self.all.insert(path.to_owned(), Object { bytes, tag, headers });
     }
 
-    /// `GET` and `HEAD`.
+    /// Answers `GET` and `HEAD`.
     pub(crate) fn get(&self, request: &Request) -> Reply {
         let Some(object) = self.all.get(&request.path) else { return missing() };
         if let Some(refused) = refused(request, Some(object)) {
@@ -52,7 +52,7 @@ impl Objects {
         }
     }
 
-    /// `PUT`, where that is allowed.
+    /// Answers `PUT`.
     pub(crate) fn put(&mut self, request: &Request) -> Reply {
         if let Some(refused) = refused(request, self.all.get(&request.path)) {
             return refused;
@@ -73,7 +73,7 @@ impl Objects {
         Some(tag)
     }
 
-    /// `DELETE`, where that is allowed. There is no difference whether the object was there.
+    /// Answers `DELETE`. The answer is the same for an absent object.
     pub(crate) fn delete(&mut self, request: &Request) -> Reply {
         if let Some(refused) = refused(request, self.all.get(&request.path)) {
             return refused;
@@ -83,7 +83,7 @@ impl Objects {
     }
 }
 
-/// The answer if the conditions of the request do not hold.
+/// Returns an answer if the conditions of the request do not hold.
 fn refused(request: &Request, object: Option<&Object>) -> Option<Reply> {
     let holds =
         |tags: &str| object.is_some_and(|o| tags.split(',').any(|t| ["*", &o.tag].contains(&t.trim())));
@@ -102,7 +102,7 @@ fn refused(request: &Request, object: Option<&Object>) -> Option<Reply> {
     None
 }
 
-/// The part of the whole object that `range` asks for.
+/// Returns the part of the whole object in `range`.
 fn ranged(whole: Reply, range: ByteRange) -> Reply {
     let size = whole.body.len();
     let (first, end) = match range {
@@ -121,7 +121,7 @@ pub(crate) fn missing() -> Reply {
     error(404, "NoSuchKey")
 }
 
-/// An error as S3 says it. Clients of plain HTTP do not look into it.
+/// Returns an error in the form of S3. Clients of plain HTTP ignore its body.
 pub(crate) fn error(status: u16, code: &str) -> Reply {
     let text = format!("<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>{code}</Message></Error>");
     Reply::new(status).body("application/xml", text)

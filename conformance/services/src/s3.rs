@@ -1,4 +1,4 @@
-//! What S3 does beyond objects that are put, read and deleted: lists, many deletes, copies, values in parts.
+//! Further operations of S3: lists, bulk deletes, copies, multipart uploads.
 //!
 //! Sources: the pages ListObjectsV2, DeleteObjects, CopyObject, CreateMultipartUpload, UploadPart, CompleteMultipartUpload
 //! and AbortMultipartUpload of the Amazon S3 API Reference.
@@ -10,7 +10,7 @@ use bytes::Bytes;
 use crate::http::{Reply, Request, decoded, encoded};
 use crate::objects::{Objects, error, missing};
 
-/// Values that come in parts.
+/// The open multipart uploads.
 #[derive(Debug, Default)]
 pub(crate) struct Uploads {
     begun: usize,
@@ -19,7 +19,7 @@ pub(crate) struct Uploads {
 
 #[derive(Debug, Default)]
 struct Upload {
-    /// User metadata of the object, which came with the first request.
+    /// User metadata of the object, from the first request.
     headers: Vec<(String, String)>,
     /// Parts by their number.
     parts: BTreeMap<u32, Bytes>,
@@ -29,7 +29,7 @@ const COPY_SOURCE: &str = "x-amz-copy-source";
 
 const NAMESPACE: &str = "http://s3.amazonaws.com/doc/2006-03-01/";
 
-/// The answer, if it is one of these requests.
+/// Returns an answer if the request is one of these operations.
 pub(crate) fn done(objects: &mut Objects, uploads: &mut Uploads, request: &Request) -> Option<Reply> {
     let has = |name: &str| request.parameter(name).is_some();
     let whole_bucket = !request.path.trim_matches('/').contains('/');
@@ -49,7 +49,7 @@ pub(crate) fn done(objects: &mut Objects, uploads: &mut Uploads, request: &Reque
     })
 }
 
-/// ListObjectsV2. The token to go on with is the last key or common prefix that was listed.
+/// Answers ListObjectsV2. The continuation token is the last listed key or common prefix.
 fn list(objects: &Objects, request: &Request) -> Reply {
     let parameter = |name: &str| request.parameter(name).unwrap_or_default();
     let (prefix, delimiter) = (parameter("prefix"), parameter("delimiter"));
@@ -102,7 +102,7 @@ fn list(objects: &Objects, request: &Request) -> Reply {
     )
 }
 
-/// CopyObject.
+/// Answers CopyObject.
 fn copy(objects: &mut Objects, request: &Request) -> Reply {
     let source = decoded(request.header(COPY_SOURCE).unwrap_or_default());
     let path = format!("/{}", source.trim_start_matches('/'));
@@ -112,7 +112,7 @@ fn copy(objects: &mut Objects, request: &Request) -> Reply {
     }
 }
 
-/// DeleteObjects.
+/// Answers DeleteObjects.
 fn delete_many(objects: &mut Objects, request: &Request) -> Reply {
     let bucket = format!("/{}/", request.path.trim_matches('/'));
     let mut deleted = String::new();
@@ -143,7 +143,7 @@ fn part(uploads: &mut Uploads, request: &Request) -> Reply {
     Reply::new(200).with("ETag", format!("\"part-{number}\""))
 }
 
-/// CompleteMultipartUpload: the parts that the request names, under the conditions of a `PUT`.
+/// Answers CompleteMultipartUpload with the parts in the request, under the conditions of a `PUT`.
 fn complete(objects: &mut Objects, uploads: &mut Uploads, request: &Request) -> Reply {
     let id = request.parameter("uploadId").unwrap_or_default();
     let Some(upload) = uploads.open.get(id) else { return no_upload() };
@@ -166,7 +166,7 @@ fn complete(objects: &mut Objects, uploads: &mut Uploads, request: &Request) -> 
     }
 }
 
-/// The type of the list of parts is not that of the object.
+/// Returns the headers with conditions. The content type is that of the list of parts, not of the object.
 fn conditions(request: &Request) -> Vec<(String, String)> {
     request.headers.iter().filter(|(name, _)| name.starts_with("if-")).cloned().collect()
 }
@@ -188,7 +188,7 @@ fn escaped(text: &str) -> String {
     ENTITIES.iter().fold(text.to_owned(), |text, (plain, entity)| text.replace(plain, entity))
 }
 
-/// What stands in the elements of this name, none of which has elements inside.
+/// Returns the texts of the elements of this name, which contain no elements.
 fn elements(document: &str, name: &str) -> Vec<String> {
     let (open, close) = (format!("<{name}>"), format!("</{name}>"));
     let inside = document.split(&open).skip(1).filter_map(|rest| rest.split(&close).next());

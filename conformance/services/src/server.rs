@@ -13,10 +13,10 @@ use crate::http::{Reply, Request};
 use crate::objects::{Objects, error};
 use crate::s3;
 
-/// A web server in this process, with its objects in memory, on a free port of this machine. It ends with this value.
+/// A web server in this process, with objects in memory, on a free port of this machine. It stops on drop.
 ///
-/// Ranges, conditions (`If-Match`, `If-None-Match`) and entity tags work as they should; [`script`](Self::script)
-/// makes it do otherwise. Every request is logged.
+/// Ranges, conditions (`If-Match`, `If-None-Match`) and entity tags work correctly, except for faults from
+/// [`script`](Self::script). Every request is logged.
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
@@ -44,31 +44,31 @@ struct State {
     uploads: s3::Uploads,
     script: Vec<(When, Fault)>,
     log: Vec<Request>,
-    /// Requests that were forgotten; so a request keeps its number.
+    /// The number of forgotten requests, so that a request keeps its number.
     forgotten: usize,
     open: Vec<Weak<TcpStream>>,
     stop: bool,
 }
 
 impl Server {
-    /// A plain web server, which can only be read: `GET` and `HEAD`.
+    /// Starts a read-only plain web server: `GET` and `HEAD`.
     pub fn http() -> Self {
         Self::start(Protocol::ReadOnly)
     }
 
-    /// A web server that takes `PUT` and `DELETE` as well.
+    /// Starts a web server that also supports `PUT` and `DELETE`.
     pub fn writable_http() -> Self {
         Self::start(Protocol::Writable)
     }
 
-    /// Speaks S3, path style: the path is `/bucket/key`, and any bucket is there. Signatures are not looked at. It does
-    /// ListObjectsV2, conditional and multipart `PUT`, and deletes of one or many objects.
+    /// Starts an S3 server in path style: the path is `/bucket/key`, and every bucket exists. Signatures are not
+    /// checked. It supports ListObjectsV2, conditional and multipart `PUT`, and deletes of one or many objects.
     pub fn s3() -> Self {
         Self::start(Protocol::S3)
     }
 
     /// # Panics
-    /// If this machine gives out no port.
+    /// If this machine has no free port.
     fn start(protocol: Protocol) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port of this machine");
         let address = listener.local_addr().expect("the port that it was given");
@@ -78,47 +78,47 @@ impl Server {
         Self { address, shared, accepting }
     }
 
-    /// Where it listens.
+    /// The address of the server.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The URL of a path, which begins with a slash and is encoded as it shall be sent.
+    /// Returns the URL of a path, which begins with a slash and is encoded.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    /// Puts an object at a path: with a slash before it, and not encoded.
+    /// Puts an object at a path, which begins with a slash and is not encoded.
     pub fn insert(&self, path: &str, value: impl Into<Bytes>) {
         self.shared.state().objects.insert(path, value.into(), Vec::new());
     }
 
-    /// The object at a path.
+    /// Returns the object at a path.
     pub fn get(&self, path: &str) -> Option<Bytes> {
         self.shared.state().objects.all.get(path).map(|object| object.bytes.clone())
     }
 
-    /// Takes an object away.
+    /// Removes an object.
     pub fn remove(&self, path: &str) {
         self.shared.state().objects.all.remove(path);
     }
 
-    /// The paths of all objects, in order.
+    /// Returns the paths of all objects, in order.
     pub fn paths(&self) -> Vec<String> {
         self.shared.state().objects.all.keys().cloned().collect()
     }
 
-    /// From now on does this for those requests, beside what was scripted before.
+    /// Adds a fault for requests from now on.
     pub fn script(&self, when: When, fault: Fault) {
         self.shared.state().script.push((when, fault));
     }
 
-    /// Acts as it should again. What has begun goes on.
+    /// Removes all faults. Faults that have begun continue.
     pub fn heal(&self) {
         self.shared.state().script.clear();
     }
 
-    /// The requests since the start, or since they were [forgotten](Self::forget), in the order in which they came.
+    /// Returns the requests since the start or since [`forget`](Self::forget), in the order of arrival.
     pub fn requests(&self) -> Vec<Request> {
         self.shared.state().log.clone()
     }
@@ -136,12 +136,12 @@ impl Drop for Server {
         let mut state = self.shared.state();
         state.stop = true;
         for connection in state.open.drain(..).filter_map(|c| c.upgrade()) {
-            // It fails only if the connection is closed already.
+            // Fails only if the connection is closed already.
             let _ = connection.shutdown(Shutdown::Both);
         }
         drop(state);
         self.shared.stopped.notify_all();
-        // Wakes the thread that waits for connections; where that fails it waits no more.
+        // Wakes the thread that waits for connections. If this fails, the thread has ended.
         let _ = TcpStream::connect(self.address);
         if let Some(accepting) = self.accepting.take() {
             let _ = accepting.join();
@@ -165,7 +165,7 @@ impl Shared {
             state.open.push(Arc::downgrade(&connection));
             drop(state);
             let shared = Arc::clone(&self);
-            // Errors are connections that the client has given up, or that were closed by `drop`.
+            // Errors are connections that the client or `drop` has closed.
             thread::spawn(move || shared.serve(&connection));
         }
     }
@@ -182,7 +182,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Does what is asked for and scripted; whether the connection can go on.
+    /// Answers a request with its faults. Returns whether the connection can be used again.
     fn answer(&self, mut request: Request, connection: &TcpStream) -> io::Result<bool> {
         let mut state = self.state();
         let number = state.forgotten + state.log.len();
@@ -215,7 +215,7 @@ impl Shared {
         reply.send(connection, &|time| self.pause(time))
     }
 
-    /// Does what is asked for.
+    /// Answers a request without faults.
     fn done(&self, state: &mut State, request: &Request) -> Reply {
         if self.protocol == Protocol::S3
             && let Some(reply) = s3::done(&mut state.objects, &mut state.uploads, request)
@@ -230,7 +230,7 @@ impl Shared {
         }
     }
 
-    /// Waits; an error if the server stops meanwhile.
+    /// Waits. Returns an error if the server stops meanwhile.
     fn pause(&self, time: Duration) -> io::Result<()> {
         let waited = self.stopped.wait_timeout_while(self.state(), time, |state| !state.stop);
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! A real service as a child process, which does not outlive the process that started it.
+//! A real service as a child process, which ends with the process that started it.
 
 use std::borrow::Borrow;
 use std::collections::VecDeque;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use crate::cargo::target_dir;
 
-/// Why there is no service.
+/// The reason why a service is not running.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -22,14 +22,14 @@ pub enum Error {
     Missing {
         /// The service.
         service: &'static str,
-        /// The program that was looked for.
+        /// The missing program.
         program: &'static str,
     },
-    /// It is there but does not do what it should.
+    /// It is installed but does not work.
     Failed {
         /// The service.
         service: &'static str,
-        /// What happened, and what the program printed last.
+        /// What happened, and the last output of the program.
         message: String,
     },
 }
@@ -39,8 +39,8 @@ impl fmt::Display for Error {
         match self {
             Self::Missing { service, program } => write!(
                 f,
-                "{service} is not installed (no program {program}): `cargo xtask services install` does it, \
-                 docs/SERVICES.md says how"
+                "{service} is not installed (no program {program}): run `cargo xtask services install`, \
+                 see docs/SERVICES.md"
             ),
             Self::Failed { service, message } => write!(f, "{service}: {message}"),
         }
@@ -49,11 +49,11 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// The service, or `None` where it is not installed: the test is then skipped, which it says on standard error.
+/// Returns the service, or `None` if it is not installed. The test is then skipped, with a message on standard error.
 ///
 /// # Panics
-/// If the service is installed and does not start, or if it is not installed and the environment variable
-/// `ZARR_SERVICES` is `required`, as it is where all of them are to be tested.
+/// If the service is installed but does not start, or if it is not installed and the environment variable
+/// `ZARR_SERVICES` is `required`.
 pub fn or_skip<S, E: Borrow<Error>>(started: Result<S, E>) -> Option<S> {
     let error = match started {
         Ok(service) => return Some(service),
@@ -63,17 +63,17 @@ pub fn or_skip<S, E: Borrow<Error>>(started: Result<S, E>) -> Option<S> {
     let required = std::env::var_os("ZARR_SERVICES").is_some_and(|value| value == "required");
     assert!(matches!(error, Error::Missing { .. }) && !required, "{error}");
     let thread = thread::current();
-    // Not `eprintln!`: what a test that passes prints with that is not shown.
+    // Not `eprintln!`, because its output is hidden for passing tests.
     let _ = writeln!(std::io::stderr(), "skipped: {}: {error}", thread.name().unwrap_or("a test"));
     None
 }
 
-/// The folder into which `cargo xtask services install` installs: `services`, where builds of this workspace go.
+/// Returns the folder into which `cargo xtask services install` installs: `services` in the target folder.
 pub fn cache() -> PathBuf {
     target_dir().join("services")
 }
 
-/// A program: in a folder of the [`cache`], or where programs are.
+/// Finds a program in a folder of the [`cache`], or in `PATH`.
 pub(crate) fn program(service: &'static str, folder: &str, program: &'static str) -> Result<PathBuf, Error> {
     let own = cache().join(folder);
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -83,18 +83,18 @@ pub(crate) fn program(service: &'static str, folder: &str, program: &'static str
     found.ok_or(Error::Missing { service, program })
 }
 
-/// How long a service may take until it listens; it is much quicker where nothing else runs.
+/// The time limit for a start. On an idle machine a start is much faster.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// Lines of output that are kept for messages.
+/// The number of output lines that are kept for messages.
 const KEPT: usize = 30;
 
-/// A program that runs until this value is dropped, or the process ends in whatever way.
+/// A program that runs until this value is dropped or the process ends in any way.
 #[derive(Debug)]
 pub(crate) struct Service {
     name: &'static str,
     guard: Child,
-    /// Open as long as the service shall live.
+    /// The pipe that keeps the service alive while it is open.
     life: Option<ChildStdin>,
     printed: Arc<Mutex<Printed>>,
 }
@@ -103,14 +103,14 @@ pub(crate) struct Service {
 struct Printed {
     /// The last lines.
     lines: VecDeque<String>,
-    /// Where it says that it listens.
+    /// The address that it has printed.
     address: Option<SocketAddr>,
-    /// It prints no more: it has ended.
+    /// Whether its output, and so the service, has ended.
     ended: bool,
 }
 
-/// Starts the program, and kills it when nobody holds the other end of the standard input any more. So it ends with a
-/// process that is killed, and with one that keeps it in a `static`; its folder (`$0`, or nothing) goes with it.
+/// Starts the program, and kills it when the other end of standard input is closed. So it ends if the process is
+/// killed, or keeps it in a `static`. It also deletes its folder (`$0`, or nothing).
 const GUARD: &str =
     r#""$@" </dev/null 2>&1 & exec >/dev/null 2>&1; read -r _; kill -9 $!; wait; rm -rf "$0""#;
 
@@ -130,18 +130,18 @@ impl Service {
         let printed = Arc::new(Mutex::new(Printed::default()));
         if let Some(output) = guard.stdout.take() {
             let printed = Arc::clone(&printed);
-            // It is read to its end, or the service would wait once the pipe is full.
+            // The output is read to its end, because the service would block on a full pipe.
             thread::spawn(move || read(BufReader::new(output), &printed));
         }
         Ok(Self { name, guard, life, printed })
     }
 
-    /// Waits until it says where it listens: `http://127.0.0.1:PORT`.
+    /// Waits until the service prints its address: `http://127.0.0.1:PORT`.
     pub(crate) fn announced(&self) -> Result<SocketAddr, Error> {
         self.wait(|| locked(&self.printed).address)
     }
 
-    /// Waits until `ready` says something.
+    /// Waits until `ready` returns a value.
     pub(crate) fn wait<T>(&self, ready: impl Fn() -> Option<T>) -> Result<T, Error> {
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -152,13 +152,13 @@ impl Service {
                 return Err(self.failed("it has ended"));
             }
             if Instant::now() > deadline {
-                return Err(self.failed("it does not get ready"));
+                return Err(self.failed("it did not start in time"));
             }
             thread::sleep(Duration::from_millis(10));
         }
     }
 
-    /// That it failed, with what it has printed.
+    /// Returns an error with the output of the service.
     pub(crate) fn failed(&self, what: &str) -> Error {
         let lines: Vec<String> = locked(&self.printed).lines.iter().cloned().collect();
         Error::Failed { service: self.name, message: format!("{what}\n{}", lines.join("\n")) }
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_the_address_in_what_services_print() {
+    fn the_address_is_found_in_the_output() {
         for (line, port) in [
             (" * Running on http://127.0.0.1:39619", Some(39619)),
             ("Azurite Blob service successfully listens on http://127.0.0.1:37259", Some(37259)),
@@ -212,13 +212,13 @@ mod tests {
     }
 
     #[test]
-    fn says_how_to_install_what_is_missing() {
+    fn an_error_says_how_to_install_a_missing_service() {
         let error = program("x", "x/bin", "no-such-program-anywhere").unwrap_err();
         assert!(error.to_string().contains("cargo xtask services install"), "{error}");
     }
 
     #[test]
-    fn tells_of_a_service_that_ends_at_once() {
+    fn a_service_that_ends_at_once_is_an_error() {
         let arguments = ["-c", "echo the port is taken; exit 3"].map(OsStr::new);
         let service = Service::start("x", Path::new("/bin/sh"), &arguments, None).unwrap();
         let error = service.announced().unwrap_err().to_string();

@@ -29,10 +29,10 @@ fn puts(server: &Server) -> usize {
     server.requests().iter().filter(|r| r.method == "PUT" && r.path == DOCUMENT).count()
 }
 
-/// The first writer makes the array longer by two, and is not answered. The second one makes it longer by three. Whether ten
-/// became thirteen, or twelve became fifteen, the first one cannot tell.
+/// The first writer extends the array by two and gets no answer. The second writer extends it by three. The first
+/// writer cannot tell whether ten became thirteen, or twelve became fifteen.
 #[test]
-fn places_that_are_perhaps_reserved_are_not_reserved_again() {
+fn an_uncertain_reservation_is_not_repeated() {
     for (applied, length) in [(true, 15), (false, 13)] {
         let server = Server::s3();
         let mut array = ten(&server);

@@ -1,5 +1,5 @@
-//! What a service can do wrong, and what becomes of it: the right bytes or an error that says what is the matter, in bounded
-//! time, with a bounded number of requests, and never an absent chunk where there is one (quality.md, T11).
+//! Faults of a service and their results: the right bytes or a clear error, in bounded time, with a bounded number of
+//! requests, and never `None` for an existing chunk.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;
@@ -21,12 +21,12 @@ fn key() -> Key {
     Key::new("a/c/0").unwrap()
 }
 
-/// Two more tries, three seconds in all, one second of silence.
+/// Limits of two retries, three seconds in total, and one second without a byte.
 fn brief(access: Access) -> Access {
     access.retries(2).timeout(Duration::from_secs(3))
 }
 
-/// A server with one object, reached as S3 and as a plain web server.
+/// Returns a server with one object, opened as S3 and as a plain web server.
 fn both() -> (Server, [(&'static str, Storage); 2]) {
     let server = Server::s3();
     server.insert("/bucket/a/c/0", &VALUE[..]);
@@ -40,7 +40,7 @@ fn read(storage: &Storage, range: ByteRange) -> StoreResult<Option<Bytes>> {
     Ok(reply.map(|reply| reply.bytes[0].clone()))
 }
 
-/// What comes of a read.
+/// The expected result of a read.
 enum Then {
     /// The right bytes.
     Right,
@@ -50,7 +50,7 @@ enum Then {
 }
 
 #[test]
-fn reads_end_right_or_with_an_error() {
+fn reads_return_the_right_bytes_or_an_error() {
     use StoreErrorKind::{Io, PermissionDenied, TooLarge, Unavailable, Unsupported};
     use Then::{Absent, Error, Right};
     let xml = |status, code: &str| {
@@ -58,7 +58,7 @@ fn reads_end_right_or_with_an_error() {
         Fault::answer(status, &[("Content-Type", "application/xml")], body)
     };
     let minute = Duration::from_secs(60);
-    // how often it happens, what it is, what becomes of it, and after how many requests
+    // how often the fault occurs, the fault, the result, and the number of requests
     let always = usize::MAX;
     let table: Vec<(usize, Fault, Then, usize)> = vec![
         (2, Fault::status(500), Right, 3),
@@ -121,7 +121,7 @@ fn reads_end_right_or_with_an_error() {
 }
 
 #[test]
-fn a_body_that_trickles_in_does_not_take_for_ever() {
+fn a_slow_body_ends_with_an_error() {
     let (server, storages) = both();
     server.script(When::any(), Fault::Slow(100));
     for (name, storage) in storages {
@@ -131,7 +131,7 @@ fn a_body_that_trickles_in_does_not_take_for_ever() {
 }
 
 #[test]
-fn more_than_there_is_room_for_is_not_read() {
+fn a_body_beyond_the_limit_is_not_read() {
     let (server, storages) = both();
     for (name, storage) in storages {
         let e = block_on(storage.get(&key(), 10)).unwrap_err();
@@ -154,7 +154,7 @@ fn an_object_that_is_replaced_between_two_reads_is_noticed() {
         let again = block_on(storage.get_ranges(&key(), &[SPAN], ReadVersion::Pinned(&version), u64::MAX));
         assert_eq!(again.unwrap_err().kind(), StoreErrorKind::Changed, "{name}");
         server.insert("/bucket/a/c/0", &VALUE[..]);
-        // within one call: the second request finds another object, and all is read again
+        // within one call: the second request finds another object, and both ranges are read again
         server.heal();
         server.script(When::on("GET", "").nth(2), Fault::Replace(Bytes::from(vec![9; 1000])));
         let reply =
@@ -166,7 +166,7 @@ fn an_object_that_is_replaced_between_two_reads_is_noticed() {
 }
 
 #[test]
-fn redirections_are_followed_by_web_servers_alone() {
+fn redirections_are_followed_only_for_web_servers() {
     let (server, [(_, bucket), (_, web)]) = both();
     let other = Server::http();
     other.insert("/there", &VALUE[..]);
@@ -181,7 +181,7 @@ fn redirections_are_followed_by_web_servers_alone() {
     server.script(When::on("GET", "a/c/0"), Fault::redirect(302, &server.url("/bucket/a/c/0")));
     let e = read(&web, SPAN).unwrap_err();
     assert!(e.to_string().contains("redirect"), "in a circle: {e}");
-    // the region that S3 tells
+    // the region from S3's answer
     server.heal();
     server.script(When::any(), Fault::answer(301, &[("x-amz-bucket-region", "eu-west-3")], ""));
     let e = read(&bucket, SPAN).unwrap_err();
@@ -197,7 +197,7 @@ fn bytes_in_another_coding_are_refused() {
 }
 
 #[test]
-fn a_server_without_head_tells_the_size_all_the_same() {
+fn the_size_is_known_without_head() {
     let (server, [_, (_, web)]) = both();
     server.script(When::on("HEAD", ""), Fault::status(405));
     assert_eq!(block_on(web.size(&key())).unwrap(), Some(1000));
@@ -206,7 +206,7 @@ fn a_server_without_head_tells_the_size_all_the_same() {
 }
 
 #[test]
-fn what_is_forbidden_is_absent_only_where_that_is_said() {
+fn a_forbidden_object_is_absent_only_with_the_option() {
     let (server, [_, (_, web)]) = both();
     server.script(When::any(), Fault::status(403));
     assert_eq!(read(&web, SPAN).unwrap_err().kind(), StoreErrorKind::PermissionDenied);
@@ -214,9 +214,9 @@ fn what_is_forbidden_is_absent_only_where_that_is_said() {
     assert_eq!(read(&lenient, SPAN).unwrap(), None);
 }
 
-/// What a put is sent with, and what the server does with it.
+/// A put, its fault, and its result.
 #[test]
-fn writes_are_applied_once_or_not_at_all_and_say_which() {
+fn writes_are_applied_once_or_not_at_all_and_report_which() {
     let new = Bytes::from_static(b"the new value");
     let lost = || Fault::Reset.applied();
     let failed = || Fault::status(500).applied();
@@ -255,7 +255,7 @@ fn writes_are_applied_once_or_not_at_all_and_say_which() {
             let log = server.requests();
             let count = |method: &str| log.iter().filter(|request| request.method == method).count();
             let counts = [count("PUT"), count("HEAD"), count("GET")];
-            // of a 412 to Create it is not clear whether there is an object: one look more
+            // a 412 to Create does not prove that there is an object: one more request
             let requests = if create && name == "another was quicker" { [3, 3, 0] } else { requests };
             assert_eq!(counts, requests, "{name}, {create}");
         }
@@ -270,9 +270,9 @@ fn writes_are_applied_once_or_not_at_all_and_say_which() {
 }
 
 #[test]
-fn large_values_go_up_in_parts_and_are_seen_when_all_are_there() {
+fn large_values_are_uploaded_in_parts_and_become_visible_at_the_end() {
     let server = Server::s3();
-    // Not in a hurry: that much takes its time where much else runs.
+    // Long time limits, because this takes long on a busy machine.
     let bucket = opened("s3://bucket", &s3(&server.url("")));
     let large = Bytes::from((0..(65 << 20) / 4).flat_map(u32::to_le_bytes).collect::<Vec<u8>>());
     let sent = |method: &str| server.requests().iter().filter(|request| request.method == method).count();
@@ -287,22 +287,22 @@ fn large_values_go_up_in_parts_and_are_seen_when_all_are_there() {
     let e = block_on(bucket.put(&key(), large)).unwrap_err();
     assert_eq!(e.kind(), StoreErrorKind::PermissionDenied, "{e}");
     assert_eq!(server.get("/bucket/a/c/0").unwrap(), "old");
-    assert_eq!(sent("DELETE"), 1, "what went up is given up");
+    assert_eq!(sent("DELETE"), 1, "the uploaded parts are deleted");
 }
 
 #[test]
-fn a_large_value_whose_completion_is_not_answered_has_been_put() {
+fn a_large_value_whose_completion_gets_no_answer_is_put() {
     let server = Server::s3();
     let bucket = opened("s3://bucket", &s3(&server.url("")));
     let large = Bytes::from(vec![7; 65 << 20]);
-    // It is completed and not told of; sent again, there is no such upload any more.
+    // The first request completes the upload but its answer is lost; the retry finds no upload.
     server.script(When::on("POST", "uploadId").first(1), Fault::Reset.applied());
     block_on(bucket.put(&key(), large.clone())).unwrap();
     assert!(server.get("/bucket/a/c/0") == Some(large));
 }
 
 #[test]
-fn errors_and_traces_hold_no_credentials() {
+fn errors_and_traces_contain_no_credentials() {
     use std::sync::{Arc, Mutex};
     let server = Server::s3();
     let told = Arc::new(Mutex::new(String::new()));

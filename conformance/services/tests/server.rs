@@ -1,4 +1,4 @@
-//! What a client sees of the server, as it should be and as scripted.
+//! Tests of the server as a client sees it, without and with faults.
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
@@ -15,7 +15,7 @@ fn ask(server: &Server, method: &str, target: &str, headers: &[(&str, &str)], bo
     request(server.address(), method, target, headers, body).unwrap()
 }
 
-/// A plain server with ten digits under `/a b/c`.
+/// Starts a plain server with ten digits under `/a b/c`.
 fn digits() -> Server {
     let server = Server::http();
     server.insert("/a b/c", VALUE);
@@ -23,7 +23,7 @@ fn digits() -> Server {
 }
 
 #[test]
-fn answers_ranges_and_conditions() {
+fn ranges_and_conditions_are_answered() {
     let server = digits();
     let tag = ask(&server, "HEAD", "/a%20b/c", &[], b"").header("etag").unwrap().to_owned();
     for (headers, status, range, body) in [
@@ -55,7 +55,7 @@ fn answers_ranges_and_conditions() {
 }
 
 #[test]
-fn is_read_only_unless_asked_otherwise() {
+fn a_plain_server_is_read_only_by_default() {
     assert_eq!(ask(&digits(), "PUT", "/x", &[], b"1").status, 405);
     let server = Server::writable_http();
     assert_eq!(ask(&server, "PUT", "/x", &[("If-None-Match", "*")], b"1").status, 200);
@@ -65,9 +65,9 @@ fn is_read_only_unless_asked_otherwise() {
     assert_eq!(server.paths(), Vec::<String>::new());
 }
 
-/// What a client sees of `GET` of the ten digits, with `Range: bytes=2-5`: status, header, body, how it ended.
+/// The answer to `GET` of the ten digits with `Range: bytes=2-5`: status, header, body, how it ended.
 #[test]
-fn fails_as_it_is_told() {
+fn scripted_faults_occur() {
     type Seen = (u16, (&'static str, Option<&'static str>), &'static str, Option<ErrorKind>);
     let eof = Some(ErrorKind::UnexpectedEof);
     let reset = Some(ErrorKind::ConnectionReset);
@@ -107,7 +107,7 @@ fn fails_as_it_is_told() {
 }
 
 #[test]
-fn answers_what_is_no_answer() {
+fn raw_bytes_can_replace_an_answer() {
     for (fault, error) in [
         (Fault::Reset, ErrorKind::ConnectionReset),
         (Fault::raw(""), ErrorKind::InvalidData),
@@ -122,7 +122,7 @@ fn answers_what_is_no_answer() {
 }
 
 #[test]
-fn sends_without_end() {
+fn a_body_can_be_endless() {
     let server = digits();
     server.script(When::any(), Fault::Endless);
     let mut connection = TcpStream::connect(server.address()).unwrap();
@@ -135,7 +135,7 @@ fn sends_without_end() {
 }
 
 #[test]
-fn counts_the_requests_that_a_fault_is_for() {
+fn a_fault_counts_its_requests() {
     let statuses = |when: When| {
         let server = digits();
         server.script(when, Fault::status(503));
@@ -155,7 +155,7 @@ fn counts_the_requests_that_a_fault_is_for() {
 
 /// The answer of a `PUT` gets lost, or the `PUT` itself.
 #[test]
-fn loses_answers_after_the_request_is_done() {
+fn an_answer_can_get_lost_after_the_request_is_done() {
     for (fault, kept) in [
         (Fault::status(500), false),
         (Fault::status(500).applied(), true),
@@ -171,7 +171,7 @@ fn loses_answers_after_the_request_is_done() {
 }
 
 #[test]
-fn logs_what_came_and_what_went() {
+fn requests_and_answers_are_logged() {
     let server = digits();
     ask(&server, "GET", "/a%20b/c?x=%31+2&y", &[("Range", "bytes=0-3"), ("X-Own", "1")], b"");
     ask(&server, "HEAD", "/a%20b/c", &[], b"");
@@ -186,7 +186,7 @@ fn logs_what_came_and_what_went() {
 }
 
 #[test]
-fn keeps_connections_for_the_next_request() {
+fn connections_are_kept_for_the_next_request() {
     let server = digits();
     let mut connection = TcpStream::connect(server.address()).unwrap();
     for _ in 0..3 {
@@ -205,9 +205,9 @@ fn keeps_connections_for_the_next_request() {
     connection.read_to_end(&mut Vec::new()).unwrap();
 }
 
-/// A test ends when it is done, whatever its server waits for.
+/// A test can end while its server waits.
 #[test]
-fn ends_in_the_middle_of_a_stall() {
+fn a_server_stops_in_the_middle_of_a_stall() {
     let server = digits();
     let address = server.address();
     server.script(When::any(), Fault::Delay(Duration::from_secs(600)));
@@ -222,14 +222,14 @@ fn ends_in_the_middle_of_a_stall() {
     assert!(TcpStream::connect(address).is_err());
 }
 
-/// Texts between `<name>` and `</name>`.
+/// Returns the texts between `<name>` and `</name>`.
 fn all(answer: &Answer, name: &str) -> Vec<String> {
     let (text, open, close) = (answer.text(), format!("<{name}>"), format!("</{name}>"));
     text.split(&open).skip(1).map(|part| part.split(&close).next().unwrap().to_owned()).collect()
 }
 
 #[test]
-fn lists_in_pages_as_s3_does() {
+fn lists_have_pages_as_in_s3() {
     let server = Server::s3();
     for key in ["a/0", "a/1/x", "a/1/y", "a/2", "b", "c & d"] {
         server.insert(&format!("/bucket/{key}"), key.as_bytes());
@@ -251,7 +251,7 @@ fn lists_in_pages_as_s3_does() {
             groups.iter().map(|g| &g["<Prefix>".len()..g.len() - "</Prefix>".len()]).collect();
         assert_eq!(groups, prefixes, "{query}");
     }
-    // By one, to the end.
+    // In pages of one, to the end.
     let (mut seen, mut token) = (Vec::new(), String::new());
     loop {
         let answer = ask(
@@ -269,7 +269,7 @@ fn lists_in_pages_as_s3_does() {
 }
 
 #[test]
-fn writes_as_s3_does() {
+fn writes_work_as_in_s3() {
     let server = Server::s3();
     let put = |target, headers: &[(&str, &str)], body| ask(&server, "PUT", target, headers, body);
     let first = put("/b/k", &[("If-None-Match", "*"), ("x-amz-meta-id", "7")], b"1");
@@ -289,7 +289,7 @@ fn writes_as_s3_does() {
 }
 
 #[test]
-fn puts_values_together_from_parts() {
+fn values_are_joined_from_parts() {
     let server = Server::s3();
     let begin = || all(&ask(&server, "POST", "/b/k?uploads", &[], b""), "UploadId").remove(0);
     let id = begin();

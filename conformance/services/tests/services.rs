@@ -1,4 +1,4 @@
-//! The real services start, keep an object, and are gone afterwards.
+//! The real services start, keep an object, and stop afterwards.
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
@@ -11,7 +11,7 @@ use zarr_services::{Azurite, Moto, Nginx, or_skip};
 
 const VALUE: &[u8] = b"0123456789";
 
-/// Digits 2 to 5 of the object, with these headers beside the range.
+/// Requests digits 2 to 5 of the object, with further headers.
 fn part(address: SocketAddr, target: &str, headers: &[(&str, &str)]) -> (u16, String) {
     let headers = [&[("Range", "bytes=2-5")], headers].concat();
     let answer = request(address, "GET", target, &headers, b"").unwrap();
@@ -72,14 +72,14 @@ fn nginx_serves_files() {
 
 const CHILD: &str = "ZARR_SERVICES_TEST_CHILD";
 
-/// Not a test of its own: the process that is killed.
+/// Not a test, but the process that is killed.
 fn start_and_be_killed() {
     let nginx = Nginx::shared().unwrap();
     println!("\nlistens: {} {}", nginx.address(), nginx.root().display());
     Command::new("kill").args(["-KILL", &std::process::id().to_string()]).status().unwrap();
 }
 
-/// A test that aborts, or that a time limit kills, leaves no service behind; so neither does one in a `static`.
+/// A test that aborts, or that a time limit kills, leaves no service behind, also not a service in a `static`.
 #[test]
 fn services_end_with_a_process_that_is_killed() {
     if std::env::var_os(CHILD).is_some() {

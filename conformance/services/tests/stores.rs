@@ -1,4 +1,4 @@
-//! The stores of zarr-store-object keep the contract of stores, over services that others wrote and over our own server.
+//! The stores of zarr-store-object keep the contract of stores, over third-party services and over our own server.
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod common;
@@ -18,7 +18,7 @@ use zarr_traits::{
     store::{Outcome, PutMode},
 };
 
-/// A prefix that nobody else has.
+/// Returns a new, unique prefix.
 fn fresh() -> String {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     format!("run{}", NEXT.fetch_add(1, Ordering::Relaxed))
@@ -85,7 +85,7 @@ fn a_bucket_copies_its_own_objects() {
     }
 }
 
-/// The mark by which a conditional put is known again is kept with the object.
+/// The mark that identifies a conditional put is kept with the object.
 #[test]
 fn marks_of_puts_are_kept() {
     let check = |storage: &Storage, address, target: &str, headers: &[(&str, &str)]| {
@@ -108,7 +108,7 @@ fn marks_of_puts_are_kept() {
     }
 }
 
-/// One key more than services tell at once.
+/// One key more than the page size of services.
 #[test]
 fn lists_of_several_pages_are_whole() {
     let check = |endpoint: &str| {
@@ -128,7 +128,7 @@ fn lists_of_several_pages_are_whole() {
     check(&moto.url());
 }
 
-/// What was written to a folder is read over HTTP.
+/// Reads over HTTP what was written to a folder.
 fn read_over(url: &str, root: &std::path::Path) {
     check_reading(|objects| {
         let folder = fresh();

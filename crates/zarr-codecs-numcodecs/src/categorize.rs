@@ -67,7 +67,7 @@ impl<T: AsRef<[u8]>> Categories<T> {
     /// Appends a number as it is stored.
     ///
     /// # Errors
-    /// `Value` if the type does not have the number.
+    /// `InvalidArgument` if the type does not have the number.
     fn put(&self, code: usize, out: &mut Vec<u8>) -> CodecResult<()> {
         let mut bytes = [0; 8];
         let bytes = &mut bytes[..self.numbers.kind.size()];

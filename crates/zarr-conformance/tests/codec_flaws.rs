@@ -33,30 +33,30 @@ impl Flaw {
 /// The flaws of [`Framed`], and the rule that each breaks.
 const BYTES_BYTES: &[(&str, &str)] = &[
     ("forgets the last byte", "1"),
-    ("takes what it cannot encode", "2"),
-    ("takes what it is said to refuse", "2"),
-    ("is of another kind", "3"),
-    ("overlooks members of members", "4"),
+    ("accepts unsupported chunks", "2"),
+    ("accepts a type that it must refuse", "2"),
+    ("has another kind", "3"),
+    ("ignores nested members", "4"),
     ("panics for a number", "4"),
     ("is larger than it says", "5"),
     ("is smaller than it says", "5"),
-    ("counts beyond all numbers", "5"),
+    ("overflows in its size", "5"),
     ("has bounds that shrink", "5"),
     ("clears the output", "6"),
-    ("turns other bits behind other bytes", "6"),
-    ("gives other bytes of a span", "8"),
-    ("gives spans of any size", "8"),
-    ("cuts what does not fit", "10"),
-    ("does not say that it is too large", "10"),
-    ("takes nothing for a chunk", "10"),
-    ("panics for what is cut", "11"),
-    ("pads what is cut", "11"),
-    ("ignores what is behind", "11"),
+    ("encodes differently after bytes", "6"),
+    ("returns wrong bytes of a span", "8"),
+    ("accepts any size of a span", "8"),
+    ("truncates what does not fit", "10"),
+    ("does not report too large", "10"),
+    ("decodes zero bytes", "10"),
+    ("panics for truncated bytes", "11"),
+    ("pads truncated bytes", "11"),
+    ("ignores trailing bytes", "11"),
     ("skips the checksum", "11"),
-    ("says it wrote more than there is room for", "11"),
-    ("believes a length", "12"),
-    ("keeps what was wrong", "13"),
-    ("writes otherwise", "14"),
+    ("reports more bytes than the room has", "11"),
+    ("trusts a stored length", "12"),
+    ("fails again after an error", "13"),
+    ("writes another form", "14"),
 ];
 
 /// A codec that writes a length, the bytes with some flipped bits, and their sum.
@@ -73,17 +73,17 @@ fn sum(bytes: &[u8]) -> u8 {
 impl Framed {
     /// Returns the bytes between length and sum.
     fn body<'a>(&self, src: &'a [u8]) -> CodecResult<&'a [u8]> {
-        if self.0.is("panics for what is cut") {
+        if self.0.is("panics for truncated bytes") {
             assert!(src.len() > 4, "no length");
         }
         let (len, rest) = src.split_first_chunk().ok_or_else(|| CodecError::corrupt("no length"))?;
         let len = usize::try_from(u32::from_le_bytes(*len)).unwrap();
-        if self.0.is("believes a length") {
+        if self.0.is("trusts a stored length") {
             drop(vec![0_u8; len]);
         }
         let (body, end) = rest.split_at_checked(len).ok_or_else(|| CodecError::corrupt("cut"))?;
         let right = match end {
-            [_, _, ..] if self.0.is("ignores what is behind") => end[0] == sum(body),
+            [_, _, ..] if self.0.is("ignores trailing bytes") => end[0] == sum(body),
             _ => *end == [sum(body)] || self.0.is("skips the checksum"),
         };
         if right { Ok(body) } else { Err(CodecError::new(CodecErrorKind::Checksum, "another sum")) }
@@ -93,17 +93,17 @@ impl Framed {
 impl BytesBytesCodec for Framed {
     fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<usize> {
         let failed = &mut scratch.slot::<Failed>().0;
-        if *failed && self.0.is("keeps what was wrong") {
+        if *failed && self.0.is("fails again after an error") {
             return Err(CodecError::corrupt("once more"));
         }
         *failed = true;
-        if self.0.is("takes nothing for a chunk") && src.is_empty() {
+        if self.0.is("decodes zero bytes") && src.is_empty() {
             dst.fill(0);
             return Ok(dst.len());
         }
         let body = match (self.0, self.body(src)) {
-            (Flaw("says it wrote more than there is room for"), Err(_)) => return Ok(dst.len() + 1),
-            (Flaw("pads what is cut"), Err(_)) if src.len() < dst.len() => {
+            (Flaw("reports more bytes than the room has"), Err(_)) => return Ok(dst.len() + 1),
+            (Flaw("pads truncated bytes"), Err(_)) if src.len() < dst.len() => {
                 dst.fill(0);
                 return Ok(dst.len());
             }
@@ -112,8 +112,8 @@ impl BytesBytesCodec for Framed {
         let body = &body[..body.len() - usize::from(self.0.is("forgets the last byte") && body.len() > 1)];
         let room = dst.len();
         let body = match self.0 {
-            Flaw("cuts what does not fit") => &body[..body.len().min(room)],
-            Flaw("does not say that it is too large") if room < body.len() => {
+            Flaw("truncates what does not fit") => &body[..body.len().min(room)],
+            Flaw("does not report too large") if room < body.len() => {
                 return Err(CodecError::corrupt("no room"));
             }
             _ => body,
@@ -133,23 +133,23 @@ impl BytesBytesCodec for Framed {
         _: &mut Scratch,
     ) -> CodecResult<bool> {
         let body = self.body(src)?;
-        if body.len() != size && !self.0.is("gives spans of any size") {
+        if body.len() != size && !self.0.is("accepts any size of a span") {
             return Err(CodecError::corrupt("another size"));
         }
         let Some(body) = body.get(span) else { return Ok(false) };
-        let turned = if self.0.is("gives other bytes of a span") { 0 } else { self.1 };
+        let turned = if self.0.is("returns wrong bytes of a span") { 0 } else { self.1 };
         dst.iter_mut().zip(body).for_each(|(to, from)| *to = from ^ turned);
         Ok(true)
     }
 
     fn encode(&self, src: &[u8], out: &mut Vec<u8>, _: &mut Scratch) -> CodecResult<()> {
-        if self.0.is("takes what it cannot encode") && src.len() > 100 {
+        if self.0.is("accepts unsupported chunks") && src.len() > 100 {
             return Err(CodecError::new(CodecErrorKind::Unsupported, "it is too large"));
         }
         if self.0.is("clears the output") {
             out.clear();
         }
-        let behind = !out.is_empty() && self.0.is("turns other bits behind other bytes");
+        let behind = !out.is_empty() && self.0.is("encodes differently after bytes");
         let body: Vec<u8> = src.iter().map(|byte| byte ^ self.1 ^ u8::from(behind)).collect();
         out.extend(u32::try_from(body.len()).unwrap().to_le_bytes());
         out.extend(&body);
@@ -161,7 +161,7 @@ impl BytesBytesCodec for Framed {
         match self.0 {
             Flaw("is larger than it says") => EncodedSize::AtMost(decoded.saturating_add(4)),
             Flaw("is smaller than it says") => EncodedSize::Exact(decoded.saturating_add(6)),
-            Flaw("counts beyond all numbers") => EncodedSize::Exact(decoded.checked_add(5).unwrap()),
+            Flaw("overflows in its size") => EncodedSize::Exact(decoded.checked_add(5).unwrap()),
             Flaw("has bounds that shrink") if decoded > 1 << 40 => EncodedSize::AtMost(7),
             _ => EncodedSize::Exact(decoded.saturating_add(5)),
         }
@@ -175,8 +175,8 @@ const ARRAY_BYTES: &[(&str, &str)] = &[
     ("fetches another part", "8"),
     ("fetches too few pieces", "8"),
     ("encodes only scalars", "2"),
-    ("multiplies beyond all numbers", "5"),
-    ("takes any number of bytes", "11"),
+    ("overflows in a product", "5"),
+    ("accepts any number of bytes", "11"),
 ];
 
 /// A codec for elements of one byte in reverse order.
@@ -199,7 +199,7 @@ impl ArrayBytesCodec for Backwards {
         _: &mut Scratch,
     ) -> CodecResult<()> {
         if src.len() < Self::len(shape)
-            || src.len() > Self::len(shape) && !self.0.is("takes any number of bytes")
+            || src.len() > Self::len(shape) && !self.0.is("accepts any number of bytes")
         {
             return Err(CodecError::corrupt("another size"));
         }
@@ -226,7 +226,7 @@ impl ArrayBytesCodec for Backwards {
 
     fn encoded_size(&self, shape: &[u64]) -> EncodedSize {
         match (self.0, Dims::from(shape).product()) {
-            (Flaw("multiplies beyond all numbers"), _) => {
+            (Flaw("overflows in a product"), _) => {
                 EncodedSize::Exact(shape.iter().fold(1_u64, |a, b| a.wrapping_mul(*b)))
             }
             (_, Some(size)) => EncodedSize::Exact(size),
@@ -282,7 +282,7 @@ const ARRAY_ARRAY: &[(&str, &str)] = &[
     ("needs another part", "8"),
     ("needs a part outside", "8"),
     ("panics for zero", "11"),
-    ("reorders, it says", "9"),
+    ("claims to reorder dimensions", "9"),
     ("rounds", "1"),
 ];
 
@@ -316,7 +316,7 @@ impl ArrayArrayCodec for Plus {
     }
 
     fn as_layout(&self) -> Option<&[u64]> {
-        (self.0.is("reorders, it says") && self.1.rank == 1).then_some(&[0])
+        (self.0.is("claims to reorder dimensions") && self.1.rank == 1).then_some(&[0])
     }
 
     fn map_part(&self, shape: &[u64], part: &Region) -> Option<Region> {
@@ -347,7 +347,7 @@ const CODECS: &[Entry] = &[
             None => 0,
             Some(Value::Object(options)) => {
                 let known = options.keys().all(|name| name == "mask");
-                if !known && !flaw.is("overlooks members of members") {
+                if !known && !flaw.is("ignores nested members") {
                     return Err(CodecError::configuration("unknown option"));
                 }
                 options.get("mask").and_then(Value::as_u64).unwrap_or(0)
@@ -359,10 +359,10 @@ const CODECS: &[Entry] = &[
         if rank.is_some_and(|rank| usize::try_from(rank) != Ok(repr.rank)) {
             return Err(CodecError::new(CodecErrorKind::Unsupported, "another rank"));
         }
-        if repr.data_type == DataType::Bool && !flaw.is("takes what it is said to refuse") {
+        if repr.data_type == DataType::Bool && !flaw.is("accepts a type that it must refuse") {
             return Err(CodecError::new(CodecErrorKind::Unsupported, "no truth"));
         }
-        if flaw.is("is of another kind") {
+        if flaw.is("has another kind") {
             return Ok(Codec::ArrayBytes(Arc::new(Backwards(flaw))));
         }
         Ok(Codec::BytesBytes(Arc::new(Framed(flaw, u8::try_from(mask).unwrap_or(0)))))
@@ -396,7 +396,7 @@ fn one_dimensional(flaw: &str) -> Subject {
 
 fn framed_as(flaw: &str, configuration: Value) -> Subject {
     let encoded = [2, 0, 0, 0, 0x0f, 0xf0, sum(&[0x0f, 0xf0])];
-    let encoded = if flaw == "writes otherwise" { [7; 7] } else { encoded };
+    let encoded = if flaw == "writes another form" { [7; 7] } else { encoded };
     Subject::new("test.framed", configuration)
         .refuses([DataType::Bool])
         .checksum()

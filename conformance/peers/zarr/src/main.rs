@@ -1,4 +1,5 @@
-//! The adapter of this project. It reads by the `zarr` command that lies beside it, as users do, and writes by the crates.
+//! The adapter of this project. It reads with the `zarr` command in the same folder, as users do, and writes with the
+//! crates.
 
 use std::env;
 use std::fs;
@@ -34,17 +35,17 @@ fn run(arguments: &[&str]) -> Result<ExitCode> {
         ["list", store] => list(store),
         ["write", node, metadata] => write(node, metadata, false),
         ["write", "--json", node, metadata] => write(node, metadata, true),
-        _ => bail!("the protocol has no such request: {arguments:?}"),
+        _ => bail!("unknown request: {arguments:?}"),
     }
 }
 
-/// The command of the same build.
+/// Returns the path of the command from the same build.
 fn zarr() -> Result<PathBuf> {
     let here = env::current_exe()?;
     Ok(here.with_file_name(format!("zarr{}", env::consts::EXE_SUFFIX)))
 }
 
-/// Lets the command do it. Whatever it refuses is refused; the protocol knows no kinds.
+/// Runs the command. Every refusal has the same exit code, because the protocol has no kinds of errors.
 fn command(arguments: &[&str]) -> Result<ExitCode> {
     let zarr = zarr()?;
     let status = Command::new(&zarr).args(arguments).status().with_context(|| zarr.display().to_string())?;
@@ -55,7 +56,7 @@ fn command(arguments: &[&str]) -> Result<ExitCode> {
     }
 }
 
-/// The nodes that the tree shows. It has their paths in the hierarchy around the store, if there is one.
+/// Lists the nodes that `tree` shows. `tree` prints paths in the enclosing hierarchy, if there is one.
 fn list(store: &str) -> Result<ExitCode> {
     let shown = Command::new(zarr()?).args(["tree", "--json", store]).stderr(Stdio::inherit()).output()?;
     if !shown.status.success() {
@@ -98,14 +99,14 @@ fn write(node: &str, metadata: &str, json: bool) -> Result<ExitCode> {
             array.write(.., &decoded.collect::<Result<Vec<_>, _>>()?)?;
         }
         other => {
-            let _ = writeln!(io::stderr(), "this adapter writes no values of type {other} from JSON");
+            let _ = writeln!(io::stderr(), "this adapter cannot write elements of type {other} from JSON");
             return Ok(ExitCode::from(89));
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The elements in so many lists in one another.
+/// Appends the elements of nested lists of this depth.
 fn flatten(value: Value, depth: usize, into: &mut Vec<Value>) {
     match value {
         Value::Array(items) if depth > 0 => items.into_iter().for_each(|item| flatten(item, depth - 1, into)),
@@ -115,6 +116,6 @@ fn flatten(value: Value, depth: usize, into: &mut Vec<Value>) {
 
 fn texts(values: &[Value]) -> Result<Vec<String>> {
     let text =
-        |value: &Value| value.as_str().map(str::to_owned).with_context(|| format!("{value} is no string"));
+        |value: &Value| value.as_str().map(str::to_owned).with_context(|| format!("{value} is not a string"));
     values.iter().map(text).collect()
 }

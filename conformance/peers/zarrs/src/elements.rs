@@ -44,7 +44,7 @@ pub fn to_json(array: &Stored, values: ArrayBytes<'_>) -> Result<Value, Refusal>
     Ok(nested(&flat?, array.shape()))
 }
 
-/// As the data type spells its fill values, but for byte strings and what has bits that are no number.
+/// Returns an element in the form of a fill value, except for byte strings and floats that are not numbers.
 fn element_to_json(array: &Stored, element: &[u8]) -> Result<Value, Refusal> {
     if is_byte_string(array) {
         return Ok(Value::from(STANDARD.encode(element)));
@@ -63,7 +63,8 @@ fn plain(value: Value) -> Value {
     }
 }
 
-/// In format 2 the codec alone tells byte strings from strings, and zarrs takes both for strings.
+/// Whether elements are byte strings. In format 2 only the codec tells byte strings from strings, and zarrs reads both
+/// as strings.
 fn is_byte_string(array: &Stored) -> bool {
     use zarrs::array::data_type::{BytesDataType, RawBitsDataType};
     let data_type = array.data_type();
@@ -113,7 +114,7 @@ fn flatten<'a>(value: &'a Value, shape: &[u64], flat: &mut Vec<&'a Value>) -> Re
         return Ok(());
     };
     let items = value.as_array().filter(|items| items.len() as u64 == length);
-    let items = items.ok_or_else(|| failed("the JSON has not the shape of the array"))?;
+    let items = items.ok_or_else(|| failed("the JSON does not have the shape of the array"))?;
     items.iter().try_for_each(|item| flatten(item, inner, flat))
 }
 

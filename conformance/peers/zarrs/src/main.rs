@@ -31,7 +31,7 @@ fn main() -> ExitCode {
         ["read", node] => read(node, is_json),
         ["write", node, metadata] => write(node, metadata, is_json),
         _ => {
-            eprintln!("info, list, read or write is expected");
+            eprintln!("expected info, list, read or write");
             return ExitCode::from(2);
         }
     };
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The folder of a node as a store of its own.
+/// Returns the folder of a node as a store.
 fn store(node: &str) -> Result<Arc<FilesystemStore>> {
     Ok(Arc::new(FilesystemStore::new(node)?))
 }
@@ -114,8 +114,8 @@ fn read(node: &str, is_json: bool) -> Result<Vec<u8>> {
     elements::to_bytes(&array, values)
 }
 
-/// As programs create arrays, who have no document: one that is taken over has its objects without a configuration turned
-/// into strings, which others do not read.
+/// Creates an array like a program without a document. If zarrs takes over a document, it turns objects without a
+/// configuration into strings, which others do not read.
 fn create(store: Arc<FilesystemStore>, metadata: ArrayMetadata) -> Result<Array<FilesystemStore>> {
     let is_format_2 = matches!(metadata, ArrayMetadata::V2(_));
     let taken_over = Array::new_with_metadata(store.clone(), "/", metadata)?;
@@ -129,7 +129,7 @@ fn write(node: &str, metadata: &str, is_json: bool) -> Result<Vec<u8>> {
     std::io::stdin().read_to_end(&mut input)?;
     let values =
         if is_json { elements::from_json(&array, &input)? } else { elements::from_bytes(&array, input)? };
-    // Its own note of who wrote the array is none of its attributes.
+    // Without zarrs' own attribute with the name of the writer.
     array.store_metadata_opt(&ArrayMetadataOptions::default().with_include_zarrs_metadata(false))?;
     array.store_array_subset(&array.subset_all(), values)?;
     Ok(Vec::new())

@@ -1,4 +1,4 @@
-//! Why something is not done.
+//! Reasons of refusals.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -33,14 +33,14 @@ impl<E: Error> From<E> for Refusal {
     }
 }
 
-/// zarrs says `codec zfp is not supported`, of nonsense as well.
+/// Whether zarrs lacks a registered feature. It prints `codec zfp is not supported`, also for unknown names.
 fn is_lacking(text: &str) -> bool {
     let Some((before, _)) = text.split_once(" is not supported") else { return false };
     let name = before.rsplit(' ').next().unwrap_or_default();
     is_registered(name.trim_matches(['`', '"', '\'']))
 }
 
-/// What is in the registry may be missing; anything else is an error.
+/// Whether a name is in the registry. Only registered names count as not implemented.
 fn is_registered(name: &str) -> bool {
     let registry: BTreeMap<String, Vec<String>> =
         serde_json::from_str(include_str!("../../registered.json")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The command over services: every verb, and copies that are killed.
+//! Tests of the command over services: every verb, and killed copies.
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
@@ -19,7 +19,7 @@ use harness::{Done, Folder, array, le, zarr};
 use program::program;
 use serde_json::json;
 
-/// The command, as whoever has keys for the bucket runs it.
+/// Returns the command with credentials for the bucket.
 fn s3_command(server: &Server, args: &[&str]) -> Command {
     let mut command = harness::command();
     command.args(args).envs(Moto::variables(&server.url("")));
@@ -30,7 +30,7 @@ fn s3(server: &Server, args: &[&str]) -> Done {
     s3_command(server, args).output().unwrap().into()
 }
 
-/// A consolidated hierarchy `h.zarr` of so many groups of five arrays of four chunks, no two of which are the same.
+/// Creates a consolidated hierarchy `h.zarr` of groups with five arrays of four different chunks.
 fn hierarchy(groups: i32) -> Folder {
     let folder = Folder::new();
     folder.group("h.zarr");
@@ -49,18 +49,18 @@ fn hierarchy(groups: i32) -> Folder {
     folder
 }
 
-/// An array of eight elements, 7 where nothing is stored, in chunks of two.
+/// Creates an array of eight elements with fill value 7, in chunks of two.
 fn sevens(folder: &Folder, path: &str) {
     let bytes = json!([{ "name": "bytes", "configuration": { "endian": "little" } }]);
     folder.node(path, &array(&[8], "int32", &[2], &json!(7), &bytes));
 }
 
-/// A path in the folder, as an argument.
+/// Returns a path in the folder, as an argument.
 fn text(folder: &Folder, path: &str) -> String {
     folder.join(path).to_str().unwrap().to_owned()
 }
 
-/// Whether the copy has the same nodes, metadata and elements, and consolidated metadata that says so.
+/// Checks that the copy has the same nodes, metadata, elements and consolidated metadata.
 #[track_caller]
 fn assert_same(server: &Server, folder: &Folder, url: &str) {
     let (root, tree) = (text(folder, "h.zarr"), ["tree", "--json", "--no-consolidated"]);
@@ -94,14 +94,14 @@ fn a_hierarchy_lives_in_a_bucket() {
     let mut by_options = s3_command(&server, &["info", "s3://b/h.zarr", "--endpoint", &server.url("")]);
     by_options.env_remove("AWS_ENDPOINT_URL").env_remove("AWS_REGION").args(["--region", Moto::REGION]);
     Done::from(by_options.output().unwrap()).ok();
-    // From bucket to bucket, and into a hierarchy that is there.
+    // From bucket to bucket, and into an existing hierarchy.
     s3(&server, &["copy", "-q", "s3://b/h.zarr", "s3://c/y/z"]).ok();
     assert_same(&server, &folder, "s3://c/y/z");
     s3(&server, &["copy", "-q", "s3://b/h.zarr|zarr:g0", "s3://c/y/z|zarr:new/g"]).ok();
     s3(&server, &["consolidate", "--check", "s3://c/y/z"]).ok();
     s3(&server, &["rm", "-r", "s3://c/y/z|zarr:new"]).ok();
     assert_same(&server, &folder, "s3://c/y/z");
-    // And away; a name that begins alike stays.
+    // `rm` leaves a node whose name has the same beginning.
     s3(&server, &["copy", "-q", "s3://b/h.zarr|zarr:g0/a0", "s3://b/h.zarr2"]).ok();
     s3(&server, &["rm", "-r", "s3://b/h.zarr"]).fails(2, &["s3://b/h.zarr", "--force"]);
     s3(&server, &["rm", "-r", "--force", "s3://b/h.zarr"]).ok();
@@ -110,12 +110,12 @@ fn a_hierarchy_lives_in_a_bucket() {
     s3(&server, &["info", "s3://b/h.zarr2"]).ok();
 }
 
-/// What the server has stored, in the order in which it did.
+/// Returns the puts of the server in their order.
 fn stored(server: &Server) -> Vec<Request> {
     server.requests().into_iter().filter(|r| r.method == "PUT" && r.status == Some(200)).collect()
 }
 
-/// Kills a run when the server has stored so much, unless it ends before; whether it was killed.
+/// Kills a run after this many puts, unless it ends before. Returns whether it was killed.
 fn kill_after(mut run: Child, server: &Server, puts: usize) -> bool {
     while stored(server).len() < puts {
         if let Some(ended) = run.try_wait().unwrap() {
@@ -126,20 +126,20 @@ fn kill_after(mut run: Child, server: &Server, puts: usize) -> bool {
     }
     run.kill().unwrap();
     let ended = run.wait().unwrap();
-    // What was under way still arrives.
+    // Requests in flight still arrive.
     while server.requests().iter().any(|r| r.status.is_none()) {
         thread::sleep(Duration::from_millis(1));
     }
     !ended.success()
 }
 
-/// A copy of hours that dies in the last one costs what was under way, whenever that happens.
+/// A killed copy loses only its requests in flight.
 #[test]
 fn a_copy_that_is_killed_is_resumed_and_puts_nothing_twice() {
     let folder = hierarchy(3);
     let [root, trace] = ["h.zarr", "trace.jsonl"].map(|name| text(&folder, name));
     let options = ["copy", "-q", "--resume", &root, "s3://b/x", "--trace", &trace];
-    // With that of each group.
+    // Including the documents of groups.
     let (chunks, documents) = (60, 19);
     for seed in 0..3 {
         let server = Server::s3();
@@ -153,7 +153,7 @@ fn a_copy_that_is_killed_is_resumed_and_puts_nothing_twice() {
             fs::write(&trace, "").unwrap();
             let run = s3_command(&server, &options).stderr(Stdio::null()).spawn().unwrap();
             let killed = kill_after(run, &server, puts);
-            // The trace has no request that there was not; and all of them unless answers were on their way.
+            // The trace has only real requests, and all of them unless answers were in flight.
             let lines = fs::read_to_string(&trace).unwrap();
             let put =
                 |line: &&str| line.contains(r#""method": "PUT""#) && line.contains(r#""status": "200""#);
@@ -172,16 +172,16 @@ fn a_copy_that_is_killed_is_resumed_and_puts_nothing_twice() {
         let all = stored(&server);
         let twice: BTreeSet<&str> =
             all.iter().filter(|r| !seen.insert(&r.path)).map(|r| r.path.as_str()).collect();
-        // To this document consolidated metadata is added when it is there.
+        // Consolidated metadata is added to this document later.
         assert_eq!(twice, BTreeSet::from(["/b/x/zarr.json"]), "{kills} kills");
         assert_eq!(seen.len(), chunks + documents + 1);
-        assert_eq!(server.paths().len(), chunks + documents, "the marker is gone");
+        assert_eq!(server.paths().len(), chunks + documents, "the marker is deleted");
     }
 }
 
-/// The copy is complete when consolidated metadata around it knows of it; until then it can be resumed, or erased.
+/// The copy is complete when the consolidated metadata above it names it. Until then it can be resumed or erased.
 #[test]
-fn a_copy_that_ends_before_metadata_around_it_knows_of_it_is_resumed() {
+fn a_copy_is_resumed_if_consolidated_metadata_above_does_not_name_it() {
     let (server, folder) = (Server::s3(), hierarchy(1));
     let root = text(&folder, "h.zarr");
     let run = |args: &[&str]| s3(&server, args);
@@ -224,7 +224,7 @@ fn what_is_left_of_an_abandoned_copy_is_erased() {
         }
         let there = server.paths();
         assert!(run(&["rm", "--unfinished", "--dry-run"]).ok().text().contains("g0 (not a node)\n"));
-        // It can be erased again where that was interrupted.
+        // An interrupted `rm` can be repeated.
         server.script(When::on("POST", "delete").first(1), Fault::status(403));
         run(&["rm", "--unfinished"]).fails(8, &[]);
         assert!(server.get(&format!("{place}.zarr-copy.json")).is_some());
@@ -261,7 +261,7 @@ fn a_web_server_is_read_by_consolidated_metadata() {
                 let run = |place: &str| zarr([verb, &[place]].concat()).ok().text().replace(place, "");
                 let wanted = match store.contains("|zip:") {
                     true => run(&root),
-                    // It has what consolidated metadata says, and says so.
+                    // It has the children from consolidated metadata, and says so.
                     false => run(&root).replace("the same children", "the store cannot be listed"),
                 };
                 assert_eq!(run(&store), wanted, "{verb:?} {store}");
@@ -269,7 +269,7 @@ fn a_web_server_is_read_by_consolidated_metadata() {
             assert_eq!(zarr(["cat", &format!("{store}|zarr:g0/a1")]).ok().out, wanted, "{store}");
             zarr(["info", &format!("{store}|zarr:no")]).fails(3, &["there is no node at \"/no\""]);
         }
-        // Without it nobody knows what is there, but what can be named.
+        // Without it only nodes with a known path can be opened.
         let plain = format!("{host}/plain");
         zarr(["tree", &plain]).fails(6, &[&plain, "cannot list", "`zarr consolidate`", "URL|zarr:path"]);
         zarr(["info", &plain]).fails(6, &[]);

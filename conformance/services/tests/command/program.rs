@@ -1,10 +1,10 @@
-//! The command, as it was built with these tests.
+//! The command, built together with these tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// The program. Who tests the workspace has built it; else it is built now, and if its sources are younger.
+/// Returns the program. A test of the workspace has built it; otherwise it is built now, also if its sources are newer.
 pub(crate) fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
@@ -25,7 +25,7 @@ pub(crate) fn program() -> &'static Path {
     })
 }
 
-/// Whether it is there, and not older than what cargo says it is made of.
+/// Whether the program exists, and is not older than its sources.
 fn is_current(program: &Path) -> bool {
     let made = |file: &Path| fs::metadata(file).and_then(|file| file.modified());
     let (Ok(built), Ok(list)) = (made(program), fs::read_to_string(program.with_extension("d"))) else {

@@ -56,7 +56,8 @@ pub(super) fn message(stderr: &str) -> &str {
 }
 
 impl Outcome {
-    /// What may never be, whatever was asked, of a program whose exit codes are those in `documented`.
+    /// Returns why the program is broken, if it is: it crashed, exceeded a limit, or its exit code is not in
+    /// `documented`.
     pub fn broken(&self, documented: &[i32]) -> Option<String> {
         if let Some(overran) = &self.overran {
             return Some(overran.clone());
@@ -66,7 +67,7 @@ impl Outcome {
         }
         match (self.status.code(), self.closed) {
             (Some(code), _) if documented.contains(&code) => None,
-            (Some(code), _) => Some(format!("exit code {code} is not in the protocol: {}", self.message())),
+            (Some(code), _) => Some(format!("exit code {code} is not documented: {}", self.message())),
             (None, true) => None,
             (None, false) => Some(format!("killed: {}", self.status)),
         }

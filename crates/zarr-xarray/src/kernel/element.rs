@@ -159,7 +159,7 @@ floats! {
     f64, std::convert::identity, std::convert::identity;
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the number is to be rounded")]
+#[expect(clippy::cast_possible_truncation, reason = "the number is rounded on purpose")]
 fn narrow(float: f64) -> f32 {
     float as f32
 }
