@@ -1,6 +1,6 @@
 // Opens a rendered report in a browser and checks its contents and behaviour:
 //     node test.mjs PAGE.html OUT      (`cargo xtask conformance --screenshots`)
-// OUT gets screenshots (wide, narrow, drill-down; light and dark) and the printed page. The expected figures are
+// OUT gets screenshots (wide, narrow, details of a cell; light and dark) and the printed page. The expected figures are
 // computed here from the page's JSON. It works with any report; checks without data (hostile texts) are skipped.
 // Needs chromium at /usr/bin/chromium or at the path in CHROMIUM.
 
@@ -104,7 +104,7 @@ check("each implementation has a card", (await page.$$("#cards > li")).length ==
 checkSame("figures of the matrix", await shownFigures(page), all);
 const cards = await page.$$eval("#cards a.line", links => Object.fromEntries(links.map(a => [a.getAttribute("href"), a.querySelector(".figure").textContent])));
 checkSame("figures of the cards", cards, Object.fromEntries(Object.entries(all).filter(([key]) => data.peers.some(peer => DIRECTIONS.some(d => key === address(peer.id, "*", d))))));
-check("every figure is said in words, and no two alike", await page.$$eval("#matrix a", links => links.every(a => /: \d+ of \d+ passed/.test(a.ariaLabel)) && new Set(links.map(a => a.ariaLabel.split(":")[0] + a.getAttribute("href"))).size === links.length));
+check("every figure has its own label in words", await page.$$eval("#matrix a", links => links.every(a => /: \d+ of \d+ passed/.test(a.ariaLabel)) && new Set(links.map(a => a.ariaLabel.split(":")[0] + a.getAttribute("href"))).size === links.length));
 check("the table has a caption and heads with scopes", await page.$eval("#matrix", table => Boolean(table.caption) && [...table.querySelectorAll("th")].every(head => head.scope)));
 await page.screenshot({ path: join(out, "wide-light.png"), fullPage: true });
 
@@ -112,7 +112,7 @@ await page.screenshot({ path: join(out, "wide-light.png"), fullPage: true });
 const select = hash => `#matrix a[href="${hash}"]`;
 await page.click(select(cell));
 check("a click opens the cases", await isOpen(page, cell));
-check("the focus is on their title", (await focused(page)) === "detail-title");
+check("the focus is on the title of the cases", (await focused(page)) === "detail-title");
 await page.screenshot({ path: join(out, "detail-light.png"), fullPage: true });
 await page.goBack();
 check("back returns to the matrix", await isClosed(page));
@@ -121,11 +121,11 @@ await page.keyboard.press("Enter");
 check("Enter opens the cases", await isOpen(page, cell));
 await page.keyboard.press("Shift+Tab");
 await page.keyboard.press("Enter");
-check("the link above leads back, by keyboard alone", await isClosed(page));
+check("the link above the cases leads back by keyboard alone", await isClosed(page));
 await page.evaluate(hash => { location.hash = hash; }, cell);
 check("an address opens the cases", await isOpen(page, cell));
 const shownCases = await page.$$eval("#detail .case .id", ids => ids.map(id => id.textContent));
-check("with each of them", shownCases.length === Number(all[cell].split("/")[1]), String(shownCases.length));
+check("an address shows each of its cases", shownCases.length === Number(all[cell].split("/")[1]), String(shownCases.length));
 await page.close();
 
 const linked = await open({ hash: cell });
@@ -133,7 +133,7 @@ check("a link from outside opens the cases", await isOpen(linked, cell));
 await linked.evaluate(() => { location.hash = "#%E0%A4%A/x/y"; });
 check("a broken address shows the matrix", await isClosed(linked));
 await linked.evaluate(() => { location.hash = "#nobody/nothing/read"; });
-check("an unknown address says so", await isOpen(linked, "#nobody/nothing/read") && (await linked.textContent("#detail")).includes("Not in this report"));
+check("the page says that an address is unknown", await isOpen(linked, "#nobody/nothing/read") && (await linked.textContent("#detail")).includes("Not in this report"));
 await linked.close();
 
 // Keys in the matrix
@@ -166,9 +166,9 @@ await keys.screenshot({ path: join(out, "filtered-light.png") });
 await keys.selectOption("#verdict", { value: "passed" });
 await keys.evaluate(hash => { location.hash = hash; }, cell);
 await isOpen(keys, cell);
-check("the filter holds for the cases as well", (await keys.$$("#detail .case")).length === Number(all[cell].split("/")[0]));
+check("the filter applies to the cases of a cell", (await keys.$$("#detail .case")).length === Number(all[cell].split("/")[0]));
 await keys.fill("#text", "no such case anywhere");
-check("also when it changes there", (await keys.$$("#detail .case")).length === 0);
+check("the cases follow a change of the filter", (await keys.$$("#detail .case")).length === 0);
 await keys.goBack();
 await isClosed(keys);
 check("a filter that selects nothing says so", await keys.isVisible("#nothing"));
@@ -176,7 +176,7 @@ await keys.click("#clear");
 await keys.waitForFunction(() => document.getElementById("nothing").hidden);
 checkSame("clearing shows all again", await shownFigures(keys), all);
 
-// Hostile texts are shown as they are
+// Text with markup is shown as text
 const hostile = [];
 for (const peer of data.peers) for (const one of data.cases) for (const entry of data.results[peer.id]?.[one.id] ?? [])
   if (/<|&/.test(entry.got ?? "")) hostile.push([address(peer.id, one.category, one.direction), entry.got]);
@@ -226,7 +226,7 @@ for (const scheme of ["light", "dark"]) {
   await phone.screenshot({ path: join(out, `narrow-scrolled-${scheme}.png`) });
   await phone.evaluate(hash => { location.hash = hash; }, cell);
   await isOpen(phone, cell);
-  check(`390 px, ${scheme}: nor do the cases`, (await overflow(phone)) <= 0, `${await overflow(phone)} px too wide`);
+  check(`390 px, ${scheme}: the cases do not scroll sideways`, (await overflow(phone)) <= 0, `${await overflow(phone)} px too wide`);
   await phone.screenshot({ path: join(out, `narrow-detail-${scheme}.png`) });
   for (const peer of data.peers) for (const direction of DIRECTIONS) {
     const hash = address(peer.id, "*", direction);
@@ -239,23 +239,23 @@ for (const scheme of ["light", "dark"]) {
   await phone.close();
 }
 
-// Paper, from a dark screen that shows filtered cases
+// Print, from a dark screen that shows filtered cases
 const paper = await open({ width: 1045, height: 740, scheme: "dark", hash: cell });
 await paper.selectOption("#verdict", { value: "passed" });
 const pdf = await paper.pdf({ preferCSSPageSize: true, printBackground: false });
 writeFileSync(join(out, "print.pdf"), pdf);
 await paper.emulateMedia({ media: "print", colorScheme: "dark" });
 await paper.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
-checkSame("paper has the complete matrix", await paper.$eval("#overview", o => getComputedStyle(o).display !== "none") ? await shownFigures(paper) : {}, all);
+checkSame("print has the complete matrix", await paper.$eval("#overview", o => getComputedStyle(o).display !== "none") ? await shownFigures(paper) : {}, all);
 const printed = await paper.$$eval("#failures tbody tr", lines => lines.length);
 const failed = data.peers.flatMap(peer => Object.values(data.results[peer.id] ?? {}).flat()).filter(entry => entry.verdict === "failed").length;
-check(`and every failure (${failed})`, printed === failed, String(printed));
-check("in dark ink on light", await paper.evaluate(() => getComputedStyle(document.body).color === "rgb(27, 29, 32)"));
-check("without controls", !(await paper.isVisible("#filter")) && !(await paper.isVisible("#detail")));
+check(`print has every failure (${failed})`, printed === failed, String(printed));
+check("print is dark on light", await paper.evaluate(() => getComputedStyle(document.body).color === "rgb(27, 29, 32)"));
+check("print has no controls", !(await paper.isVisible("#filter")) && !(await paper.isVisible("#detail")));
 await paper.screenshot({ path: join(out, "print.png"), fullPage: true });
 await paper.evaluate(() => window.dispatchEvent(new Event("afterprint")));
 await paper.emulateMedia({ media: "screen" });
-check("afterwards the screen is as before", (await paper.isVisible("#detail")) && (await paper.$$("#failures *")).length === 0);
+check("after printing the screen is as before", (await paper.isVisible("#detail")) && (await paper.$$("#failures *")).length === 0);
 await paper.close();
 
 // Without JavaScript

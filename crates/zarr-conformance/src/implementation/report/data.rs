@@ -45,7 +45,7 @@ fn case(asked: &Asked) -> Value {
         "features": case.features,
         "writer": case.writer,
         "expect": if asked.direction == Direction::Write {
-            "an array with these metadata, which others read"
+            "an array with this metadata that other implementations read"
         } else {
             case.expect.says()
         },

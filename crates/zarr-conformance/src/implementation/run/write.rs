@@ -91,7 +91,7 @@ impl Suite<'_> {
         let mut request = request(case, Verb::Write, &folder);
         request.write = Some((&metadata, elements));
         let Answer { exit, message, .. } = self.ask(line, case, &request)?;
-        let fault = |kind, got| Verdict::Failed(Fault::new(kind, "an array with these metadata", got));
+        let fault = |kind, got| Verdict::Failed(Fault::new(kind, "an array with this metadata", got));
         Ok(written(match exit {
             Exit::Done => Verdict::Passed,
             Exit::NotImplemented => Verdict::NotImplemented(message),
