@@ -5,14 +5,18 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 
 use super::Finding;
+use super::source::Source;
 use crate::workspace::{Package, Workspace};
 use crate::{examples, links};
 
 /// The documents of the workspace. rustdoc checks the code in those of the crates and of the guide.
-const DOCUMENTS: [&str; 14] = [
+const DOCUMENTS: [&str; 17] = [
     "README.md",
+    "CODE_OF_CONDUCT.md",
     "CONTRIBUTING.md",
+    "SECURITY.md",
     "docs/ARCHITECTURE.md",
+    "docs/COMPARE.md",
     "docs/CONFORMANCE.md",
     "docs/IMPLEMENTING.md",
     "docs/SERVICES.md",
@@ -33,8 +37,8 @@ const WALKTHROUGH: &str = "docs/IMPLEMENTING.md";
 
 const WORKFLOW: &str = ".github/workflows/ci.yml";
 
-/// Links of all documents, also of the crates and of the guide, to files and anchors that are not there.
-pub(crate) fn dead_links(root: &Path) -> Result<Vec<Finding>> {
+/// Returns the dead links of all documents, also of the crates and of the guide, and of comments in `sources`.
+pub(crate) fn dead_links(root: &Path, sources: &[Source]) -> Result<Vec<Finding>> {
     let mut documents: Vec<String> = DOCUMENTS.iter().map(|&document| document.to_owned()).collect();
     for folder in ["docs/decisions", "docs/specification", "docs/guide/src"] {
         documents.extend(markdown(root, folder)?);
@@ -52,10 +56,14 @@ pub(crate) fn dead_links(root: &Path) -> Result<Vec<Finding>> {
             dead.map(|dead| Finding::error(format!("{document}:{}", dead.line + 1), "links", dead.message)),
         );
     }
+    for source in sources {
+        let dead = links::dead_in_comments(root, &source.comments).into_iter();
+        findings.extend(dead.map(|dead| Finding::error(source.at(dead.line), "links", dead.message)));
+    }
     Ok(findings)
 }
 
-/// The Markdown files of a folder, from the root.
+/// Returns the Markdown files of a folder, as paths from the root.
 fn markdown(root: &Path, folder: &str) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(root.join(folder)).with_context(|| folder.to_owned())? {
@@ -68,8 +76,8 @@ fn markdown(root: &Path, folder: &str) -> Result<Vec<String>> {
 }
 
 /// All rules over the documents.
-pub(crate) fn check(workspace: &Workspace, root: &Path) -> Result<Vec<Finding>> {
-    let mut findings = dead_links(root)?;
+pub(crate) fn check(workspace: &Workspace, root: &Path, sources: &[Source]) -> Result<Vec<Finding>> {
+    let mut findings = dead_links(root, sources)?;
     for document in DOCUMENTS {
         let Ok(text) = std::fs::read_to_string(root.join(document)) else {
             findings.push(Finding::error(document, "docs", "is missing"));
