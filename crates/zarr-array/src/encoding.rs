@@ -92,6 +92,15 @@ impl Encoding {
         Ok(())
     }
 
+    /// Takes the only inner chunk of a part as already encoded.
+    pub(crate) fn insert(&self, part: u64, bytes: &[u8]) {
+        let mut done = self.done();
+        let (buffer, len) = (done.buffers, bytes.len());
+        done.buffers += 1;
+        done.idle.push((buffer, bytes.to_vec()));
+        done.encoded[self.part(part)].fill(Some(Encoded { buffer, start: 0, len }));
+    }
+
     fn take_buffer(&self, scratch: &mut Scratch) -> (usize, Vec<u8>) {
         let mut done = self.done();
         if let Some(idle) = done.idle.pop() {

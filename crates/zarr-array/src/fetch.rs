@@ -430,7 +430,7 @@ fn wanted_bytes(range: ByteRange) -> u64 {
     }
 }
 
-fn check_inside(spans: impl Iterator<Item = Span>, size: Option<u64>) -> ArrayResult<()> {
+pub(crate) fn check_inside(spans: impl Iterator<Item = Span>, size: Option<u64>) -> ArrayResult<()> {
     let Some(size) = size else { return Ok(()) };
     for span in spans {
         if span.end().is_none_or(|end| end > size) {
@@ -469,7 +469,7 @@ fn too_large(e: StoreError, expected: EncodedSize, limit: u64) -> ArrayError {
     }
 }
 
-fn wrong_size(size: impl fmt::Display, expected: u64) -> ArrayError {
+pub(crate) fn wrong_size(size: impl fmt::Display, expected: u64) -> ArrayError {
     ArrayError::new(ArrayErrorKind::Corrupt, format!("the object has {size} bytes, expected {expected}"))
 }
 
