@@ -10,7 +10,7 @@ use zarr_traits::{ChunkGrid, Dims, Region, RegularGrid};
 use crate::core::Core;
 use crate::error::{ArrayError, ArrayResult};
 use crate::plan::Plan;
-use crate::select::Selection;
+use crate::select::{Along, Selection};
 
 pub use stored::StoredChunk;
 
@@ -99,7 +99,10 @@ pub struct Chunks {
 impl Chunks {
     /// Returns the chunks of `grid` that a selection of an array of `shape` touches.
     pub(crate) fn new(shape: &[u64], grid: Arc<dyn ChunkGrid>, selection: &Selection) -> ArrayResult<Self> {
-        let plan = Plan::new(&selection.resolve(shape)?, shape, &*grid, None)?;
+        let ranges: Option<Vec<_>> = selection.resolve(shape)?.iter().map(Along::in_order).collect();
+        let ranges = ranges
+            .ok_or_else(|| ArrayError::invalid("chunks are selected by ranges, not by lists of positions"))?;
+        let plan = Plan::new(&ranges, shape, &*grid, None)?;
         Ok(Self { grid, shape: shape.into(), next: 0, end: plan.cells(), plan: Arc::new(plan) })
     }
 

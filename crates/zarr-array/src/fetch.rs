@@ -7,7 +7,7 @@ use zarr_traits::{
     Buffer, ByteRange, CodecError, CodecErrorKind, Dims, Key, Region, Scratch, StoreError, StoreErrorKind,
     Version,
     codec::EncodedSize,
-    partial::{ChunkRead, Hints, Job, Piece, Span},
+    partial::{ChunkRead, Hints, Job, Known, Piece, Span},
     store::{ObjectMeta, Read, ReadBuffer, ReadVersion, Stored},
 };
 
@@ -24,6 +24,15 @@ pub(crate) enum Data {
     Whole(Loaded),
     /// The pieces, and the bytes that hold them.
     Pieces(Vec<Piece>, Fetched),
+}
+
+/// The fetched data of several parts of a chunk.
+pub(crate) enum Parts {
+    Absent,
+    /// The whole object. The parts are decoded in one step.
+    Whole(Loaded),
+    /// The pieces of each part, and the bytes that hold them.
+    Pieces(Vec<Vec<Piece>>, Fetched),
 }
 
 /// A part of a chunk.
@@ -100,7 +109,7 @@ impl Core {
                 Ok(Wish::Absent) => Ok(Data::Absent),
                 Ok(Wish::Whole(read)) => self.fetch_whole(chunk, read, scratch.as_deref_mut()).await,
                 Ok(Wish::Pieces(read, seen)) => {
-                    self.fetch_pieces(chunk, read, seen, scratch.as_deref_mut()).await
+                    self.fetch_one(chunk, read, seen, scratch.as_deref_mut()).await
                 }
                 Err(e) => Err(e),
             };
@@ -112,6 +121,127 @@ impl Core {
             chunk.opened = None;
         }
         Err(changed_often())
+    }
+
+    /// Fetches several parts of a chunk at once. `chunk.part` is the box around them.
+    pub(crate) async fn fetch_parts(
+        &self,
+        mut chunk: ChunkPart<'_>,
+        parts: &[&Region],
+        mut scratch: Option<&mut Scratch>,
+    ) -> ArrayResult<Parts> {
+        for _ in 0..RESTARTS {
+            match self.try_parts(chunk, parts, scratch.as_deref_mut()).await {
+                Err(FetchError::Changed) => self.indexes.forget(chunk.index),
+                Err(FetchError::Other(e)) => return Err(e),
+                Ok(fetched) => return Ok(fetched),
+            }
+            chunk.opened = None;
+        }
+        Err(changed_often())
+    }
+
+    async fn try_parts(
+        &self,
+        chunk: ChunkPart<'_>,
+        parts: &[&Region],
+        scratch: Option<&mut Scratch>,
+    ) -> Result<Parts, FetchError> {
+        let Some(first) = parts.first() else { return Ok(Parts::Absent) };
+        let one = ChunkPart { part: first, ..chunk };
+        let (read, seen) = match self.wish(one, self.hints(one), true, &mut Tally::default()).await? {
+            Wish::Absent => return Ok(Parts::Absent),
+            Wish::Whole(read) => return self.fetch_whole_parts(chunk, read.is_some(), parts, scratch).await,
+            Wish::Pieces(read, seen) => (read, seen),
+        };
+        let expected = read.object_size();
+        // The cached index may be of an object that was replaced since, so an error in it is not final.
+        let pieces = match self.pieces_of_parts(chunk, parts, read, &seen).await {
+            Err(FetchError::Other(_)) if seen.remembered => return Err(FetchError::Changed),
+            planned => planned?,
+        };
+        match self.fetch_pieces(chunk.key, &pieces, expected, seen, scratch).await? {
+            Some(fetched) => Ok(Parts::Pieces(pieces, fetched)),
+            None => Ok(Parts::Absent),
+        }
+    }
+
+    /// Returns the pieces of each part of a chunk. `read` is that of the first one.
+    pub(crate) async fn pieces_of_parts(
+        &self,
+        chunk: ChunkPart<'_>,
+        parts: &[&Region],
+        read: Box<dyn ChunkRead>,
+        seen: &Seen,
+    ) -> Result<Vec<Vec<Piece>>, FetchError> {
+        let opened = Opened::There(read.known(), seen.clone());
+        let mut pieces = Vec::with_capacity(parts.len());
+        let mut first = Some(read);
+        for part in parts {
+            let part = ChunkPart { part, opened: Some(&opened), ..chunk };
+            if let Some(read) = first.take() {
+                pieces.push(caught(|| self.pieces_of(&*read, part))?);
+                continue;
+            }
+            let hints = Hints { whole: 0, ..self.fetching };
+            let Wish::Pieces(read, _) = self.wish(part, hints, true, &mut Tally::default()).await? else {
+                return Err(strange(NOT_BY_PARTS).into());
+            };
+            pieces.push(caught(|| self.pieces_of(&*read, part))?);
+        }
+        Ok(pieces)
+    }
+
+    /// Fetches the whole object, and takes the pieces of each part out of it if it `has_pieces`.
+    async fn fetch_whole_parts(
+        &self,
+        chunk: ChunkPart<'_>,
+        has_pieces: bool,
+        parts: &[&Region],
+        scratch: Option<&mut Scratch>,
+    ) -> Result<Parts, FetchError> {
+        let Some(loaded) = self.load_whole(chunk, has_pieces, scratch).await? else {
+            return Ok(Parts::Absent);
+        };
+        if !has_pieces {
+            return Ok(Parts::Whole(loaded));
+        }
+        let (size, mut known, mut pieces) = (loaded.len() as u64, None, Vec::with_capacity(parts.len()));
+        for part in parts {
+            let part = ChunkPart { part, ..chunk };
+            pieces.push(caught(|| {
+                match self.read_in(part.shape, part.part, loaded.whole(), &mut known)? {
+                    Some(read) => self.pieces_of(&*read, part),
+                    None => Err(strange(NOT_BY_PARTS)),
+                }
+            })?);
+        }
+        check_inside(pieces.iter().flatten().map(|piece: &Piece| piece.span), Some(size))?;
+        Ok(Parts::Pieces(pieces, Fetched::new(loaded, vec![Span { offset: 0, len: size }])))
+    }
+
+    /// Starts a partial read of a part of a chunk whose object is in memory. `known` keeps the index from one part to
+    /// the next. `None` if the chain reads only whole chunks.
+    pub(crate) fn read_in(
+        &self,
+        shape: &[u64],
+        part: &Region,
+        object: &[u8],
+        known: &mut Option<Known>,
+    ) -> ArrayResult<Option<Box<dyn ChunkRead>>> {
+        let hints = Hints { whole: 0, ..self.fetching };
+        let Some(mut read) = self.chain.partial(shape, part, hints, known.as_ref()) else { return Ok(None) };
+        let size = object.len() as u64;
+        while !read.wants().is_empty() {
+            let wanted = read.wants().iter().map(|want| {
+                let range = want.resolve(size)?;
+                Ok(&object[in_memory(range.start)..in_memory(range.end)])
+            });
+            let wanted: Vec<&[u8]> = wanted.collect::<ArrayResult<_>>()?;
+            read.feed(&wanted, Some(size))?;
+        }
+        *known = read.known();
+        Ok(Some(read))
     }
 
     /// Finds out what must be read, which may need a read of the index. If `remembered`, a cached index may be used.
@@ -188,13 +318,7 @@ impl Core {
         read: Option<Box<dyn ChunkRead>>,
         scratch: Option<&mut Scratch>,
     ) -> Result<Data, FetchError> {
-        if read.is_none()
-            && let Err(e) = self.check_chunk(chunk.shape)
-        {
-            // Fails before the object is read. A missing chunk takes no memory, so its size does not matter.
-            return if self.storage.exists(chunk.key).await? { Err(e.into()) } else { Ok(Data::Absent) };
-        }
-        let Some((loaded, _)) = self.load(chunk.key, chunk.shape, ReadVersion::Any, scratch).await? else {
+        let Some(loaded) = self.load_whole(chunk, read.is_some(), scratch).await? else {
             return Ok(Data::Absent);
         };
         let Some(mut read) = read else { return Ok(Data::Whole(loaded)) };
@@ -207,18 +331,49 @@ impl Core {
         Ok(Data::Pieces(pieces, Fetched::new(loaded, vec![Span { offset: 0, len: size }])))
     }
 
-    async fn fetch_pieces(
+    /// Reads the whole object of a chunk.
+    async fn load_whole(
+        &self,
+        chunk: ChunkPart<'_>,
+        has_pieces: bool,
+        scratch: Option<&mut Scratch>,
+    ) -> Result<Option<Loaded>, FetchError> {
+        if !has_pieces && let Err(e) = self.check_chunk(chunk.shape) {
+            // Fails before the object is read. A missing chunk takes no memory, so its size does not matter.
+            return if self.storage.exists(chunk.key).await? { Err(e.into()) } else { Ok(None) };
+        }
+        let loaded = self.load(chunk.key, chunk.shape, ReadVersion::Any, scratch).await?;
+        Ok(loaded.map(|(loaded, _)| loaded))
+    }
+
+    async fn fetch_one(
         &self,
         chunk: ChunkPart<'_>,
         read: Box<dyn ChunkRead>,
         seen: Seen,
         scratch: Option<&mut Scratch>,
     ) -> Result<Data, FetchError> {
-        let expected = read.object_size();
-        let key = chunk.key;
-        let planned = self.plan_ranges(read, chunk, &seen);
         // The cached index may be of an object that was replaced since, so an error in it is not final.
-        let (pieces, ranges, len) = match planned {
+        let pieces = match caught(|| self.pieces_of(&*read, chunk)) {
+            Err(_) if seen.remembered => return Err(FetchError::Changed),
+            pieces => [pieces?],
+        };
+        let fetched = self.fetch_pieces(chunk.key, &pieces, read.object_size(), seen, scratch).await?;
+        let [pieces] = pieces;
+        Ok(fetched.map_or(Data::Absent, |fetched| Data::Pieces(pieces, fetched)))
+    }
+
+    /// Fetches the bytes of pieces of an object, which must have the size `expected`. Returns `None` if the object does
+    /// not exist.
+    async fn fetch_pieces(
+        &self,
+        key: &Key,
+        pieces: &[Vec<Piece>],
+        expected: Option<u64>,
+        seen: Seen,
+        scratch: Option<&mut Scratch>,
+    ) -> Result<Option<Fetched>, FetchError> {
+        let (ranges, len) = match self.plan_ranges(pieces.iter().flatten(), &seen) {
             Err(_) if seen.remembered => return Err(FetchError::Changed),
             planned => planned?,
         };
@@ -226,7 +381,7 @@ impl Core {
             if seen.remembered && !self.confirm(key, &seen).await? {
                 return Err(FetchError::Changed);
             }
-            return Ok(Data::Pieces(pieces, Fetched::new(Loaded::empty(), Vec::new())));
+            return Ok(Some(Fetched::new(Loaded::empty(), Vec::new())));
         }
         let wants: Vec<ByteRange> = ranges.iter().map(|span| ByteRange::from(*span)).collect();
         let version = seen.version.as_ref().map_or(ReadVersion::Any, ReadVersion::Pinned);
@@ -238,13 +393,13 @@ impl Core {
         };
         match (loaded, seen.there, size.zip(expected)) {
             (None, true, _) => Err(FetchError::Changed),
-            (None, false, _) => Ok(Data::Absent),
+            (None, false, _) => Ok(None),
             (_, _, Some((size, expected))) if size != expected => {
                 Err(FetchError::Other(wrong_size(size, expected)))
             }
             // In a store without versions: this is not the object whose index was read.
             _ if size.zip(seen.size).is_some_and(|(now, then)| now != then) => Err(FetchError::Changed),
-            (Some(loaded), _, _) => Ok(Data::Pieces(pieces, Fetched::new(loaded, ranges))),
+            (Some(loaded), _, _) => Ok(Some(Fetched::new(loaded, ranges))),
         }
     }
 
@@ -284,19 +439,17 @@ impl Core {
         Ok(pieces)
     }
 
-    /// Returns the pieces of a read, the ranges that hold them, and the size of the ranges in bytes.
-    pub(crate) fn plan_ranges(
+    /// Returns the ranges that hold pieces of an object, and their size in bytes.
+    pub(crate) fn plan_ranges<'a>(
         &self,
-        read: Box<dyn ChunkRead>,
-        chunk: ChunkPart<'_>,
+        pieces: impl IntoIterator<Item = &'a Piece>,
         seen: &Seen,
-    ) -> ArrayResult<(Vec<Piece>, Vec<Span>, usize)> {
-        let pieces = caught(|| self.pieces_of(&*read, chunk))?;
-        let ranges =
-            zarr_engine::merge(self.fetching, pieces.iter().map(|piece| piece.span)).map_err(outside)?;
+    ) -> ArrayResult<(Vec<Span>, usize)> {
+        let spans = pieces.into_iter().map(|piece| piece.span);
+        let ranges = zarr_engine::merge(self.fetching, spans).map_err(outside)?;
         check_inside(ranges.iter().copied(), seen.size)?;
         let len = self.check_sum(ranges.iter().map(|span| span.len))?;
-        Ok((pieces, ranges, len))
+        Ok((ranges, len))
     }
 
     /// Reads the whole object at `key`, of a chunk of `shape`, into recycled memory of `scratch`, if given. An object
@@ -399,6 +552,8 @@ fn is_hit(piece: &Piece, steps: &[u64]) -> bool {
     let dims = piece.at.iter().zip(&piece.shape).zip(steps);
     dims.into_iter().all(|((at, len), step)| at.div_ceil(*step) * step < at + len)
 }
+
+const NOT_BY_PARTS: &str = "a codec does not read a part of an object of which it read another part";
 
 pub(crate) fn changed_often() -> ArrayError {
     ArrayError::new(

@@ -22,11 +22,13 @@ mod metadata;
 pub mod node;
 mod open;
 mod opened;
+mod pick;
 mod plan;
 mod read;
 mod resize;
 mod rows;
 mod select;
+mod target;
 mod values;
 mod write;
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use zarr_strided::{Destination, Output, Plain, Source, Swap};
 use zarr_traits::byte_len;
 use zarr_traits::{
-    Dims, Scratch, block_on,
+    Scratch, block_on,
     heap::Heap,
     partial::{Job, Piece},
 };
@@ -19,8 +19,10 @@ use crate::feed::{PART, SMALL, Stored, Task, run};
 use crate::fetch::{ChunkPart, Data, Tally, strange};
 use crate::loaded::Fetched;
 use crate::opened::Opened;
+use crate::pick;
 use crate::plan::{Cell, Hits, Inner, Leaf, Plan};
-use crate::select::{Picked, Selection};
+use crate::select::Selection;
+use crate::target::{Target, TargetPlan};
 use crate::values::{NdVec, check_element, fresh};
 
 struct Read {
@@ -43,27 +45,6 @@ pub(crate) struct Found {
     parts: Vec<Range<usize>>,
 }
 
-/// A selection resolved against an array: `full` is its shape, `kept` its shape without dropped dimensions.
-pub(crate) struct Target {
-    pub(crate) plan: Plan,
-    pub(crate) full: Dims,
-    pub(crate) kept: Vec<u64>,
-    /// The selected elements in each dimension of the array.
-    pub(crate) picked: Vec<Picked>,
-}
-
-impl Target {
-    pub(crate) fn new(core: &Core, selection: &Selection) -> ArrayResult<Self> {
-        let picked = selection.resolve(&core.shape).map_err(|e| e.in_array(&core.path))?;
-        let full: Dims = picked.iter().map(|p| p.count).collect();
-        let fits = byte_len(&full, core.size).map_err(ArrayError::from);
-        let plan = fits.and_then(|_| Plan::new(&picked, &core.shape, &*core.grid, core.inner()));
-        let plan = plan.map_err(|e| e.in_array(&core.path))?;
-        let kept = full.iter().zip(plan.keep()).filter(|(_, keep)| *keep).map(|(n, _)| *n).collect();
-        Ok(Self { plan, full, kept, picked })
-    }
-}
-
 impl Core {
     /// Returns the shape of inner chunks and how many are read at once, or `None` if chunks have no inner chunks.
     pub(crate) fn inner(&self) -> Option<Inner> {
@@ -81,23 +62,34 @@ pub(crate) async fn read<T: Element>(
     may_block: bool,
 ) -> ArrayResult<NdVec<T>> {
     check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
-    let Target { plan, full, kept, picked } = Target::new(core, &selection)?;
-    let (memory, heap) = read_memory(core, plan, &full, may_block).await?;
-    let elements = T::from_memory(memory, &core.form(heap.as_deref(), &picked));
+    let Target { plan, places, kept, .. } = Target::new(core, &selection)?;
+    let (memory, heap) = read_memory(core, plan, may_block).await?;
+    let elements = T::from_memory(memory, &core.form(heap.as_deref(), &places));
     elements.and_then(|elements| NdVec::new(kept, elements)).map_err(|e| e.in_array(&core.path))
 }
 
 /// Reads elements as memory, without converting them, and the heap of their contents.
 pub(crate) async fn read_memory<M: Plain>(
     core: &Arc<Core>,
-    plan: Plan,
-    full: &[u64],
+    plan: TargetPlan,
     may_block: bool,
 ) -> ArrayResult<(Vec<M>, Option<Arc<Heap>>)> {
-    let memory = fresh::<M>(full, core.size, core.limits.result_bytes);
-    let memory = memory.map_err(|e| e.in_array(&core.path))?;
-    let output = Output::sized(memory, core.size, full, plan.cuts())?;
-    fill(core, plan, output, true, may_block).await
+    let fresh = |shape: &[u64]| {
+        fresh::<M>(shape, core.size, core.limits.result_bytes).map_err(|e| e.in_array(&core.path))
+    };
+    match plan {
+        TargetPlan::Ranges(plan) => {
+            let shape = plan.result_shape();
+            let output = Output::sized(fresh(&shape)?, core.size, &shape, plan.cuts())?;
+            fill(core, plan, output, true, may_block).await
+        }
+        TargetPlan::Lists(plan, orders) => {
+            let shape = plan.shape();
+            let (memory, heap) = pick::read(core, plan, fresh(&shape)?, may_block).await?;
+            let ordered = fresh(&orders.shape(&shape))?;
+            Ok((orders.reorder(memory, &shape, ordered, core.size)?, heap))
+        }
+    }
 }
 
 /// Reads elements of any data type as bytes, in the byte order of this machine, into new memory.
@@ -107,8 +99,8 @@ pub(crate) async fn read_bytes(
     may_block: bool,
 ) -> ArrayResult<(Vec<u64>, Vec<u8>)> {
     core.check_fixed()?;
-    let Target { plan, full, kept, .. } = Target::new(core, &selection)?;
-    Ok((kept, read_memory(core, plan, &full, may_block).await?.0))
+    let Target { plan, kept, .. } = Target::new(core, &selection)?;
+    Ok((kept, read_memory(core, plan, may_block).await?.0))
 }
 
 /// Reads into owned memory and returns it.
@@ -118,17 +110,18 @@ pub(crate) async fn read_into<T: Element>(
     values: NdVec<T>,
     may_block: bool,
 ) -> ArrayResult<NdVec<T>> {
-    let Target { plan, full, kept, picked } = Target::new(core, &selection)?;
+    let Target { plan, full, kept, places } = Target::new(core, &selection)?;
     if values.shape() != kept {
         return Err(wrong_shape(&kept, values.shape()).in_array(&core.path));
     }
     check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
+    let TargetPlan::Ranges(plan) = plan else { return read(core, selection, may_block).await };
     let Some(memory) = T::reuse(values.into_vec(), &core.data_type) else {
         return read(core, selection, may_block).await;
     };
     let output = Output::sized(memory, core.size, &full, plan.cuts())?;
     let (memory, heap) = fill(core, plan, output, false, may_block).await?;
-    let elements = T::from_memory(memory, &core.form(heap.as_deref(), &picked));
+    let elements = T::from_memory(memory, &core.form(heap.as_deref(), &places));
     elements.and_then(|elements| NdVec::new(kept, elements)).map_err(|e| e.in_array(&core.path))
 }
 
@@ -144,7 +137,7 @@ pub(crate) fn read_into_slice<T: Element>(
         return Err(wrong_shape(&full, &[values.len() as u64]).in_array(&core.path));
     }
     let memory = T::as_memory_mut(values, &core.data_type).filter(|_| size_of::<T::Memory>() == core.size);
-    let Some(memory) = memory else {
+    let (Some(memory), TargetPlan::Ranges(plan)) = (memory, plan) else {
         let read = block_on(read::<T>(core, selection.clone(), true))?;
         values.clone_from_slice(read.as_slice());
         return Ok(());
@@ -198,13 +191,18 @@ async fn fill<M: Plain>(
 impl Task for Read {
     const STORES: bool = false;
 
+    type Cell = Cell;
     type Found = Found;
     type Made = ();
     type Held = ();
     type Opened = Opened;
 
-    fn plan(&self) -> &Plan {
-        &self.plan
+    fn cells(&self) -> u64 {
+        self.plan.cells()
+    }
+
+    fn cell(&self, number: u64) -> Cell {
+        self.plan.cell(number)
     }
 
     fn is_small(&self) -> bool {
@@ -234,6 +232,10 @@ impl Task for Read {
 
     fn blocks(&self, cell: &Cell) -> u64 {
         self.plan.blocks(cell)
+    }
+
+    fn block(&self, cell: &Cell, number: u64) -> Cell {
+        self.plan.block(cell, number)
     }
 
     async fn open(&self, cell: &Cell) -> ArrayResult<Opened> {

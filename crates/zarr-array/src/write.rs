@@ -1,5 +1,6 @@
 //! Writing: turns elements, bytes and encoded inner chunks into the task that writes them.
 
+mod plan;
 mod task;
 
 use std::borrow::Cow;
@@ -12,9 +13,10 @@ use crate::core::Core;
 use crate::element::WriteElement;
 use crate::error::{ArrayError, ArrayResult};
 use crate::feed::run;
-use crate::read::Target;
-use crate::select::{Picked, Selection};
+use crate::select::{Along, Selection};
+use crate::target::{Target, TargetPlan};
 use crate::values::{NdVec, check_element};
+pub(crate) use plan::{WritePlan, not_asked};
 use task::Write;
 pub(crate) use task::unsafe_update;
 
@@ -22,10 +24,10 @@ pub(crate) use task::unsafe_update;
 pub(crate) type Ready = (Input, Option<Arc<Heap>>);
 
 /// Turns elements into the input of a write to `places`, which are as many.
-pub(crate) fn ready<T: WriteElement>(core: &Core, places: &[Picked], values: Vec<T>) -> ArrayResult<Ready> {
+pub(crate) fn ready<T: WriteElement>(core: &Core, places: &[Along], values: Vec<T>) -> ArrayResult<Ready> {
     let heap = core.heap(u64::MAX);
     let memory = T::into_memory(values, &core.form(heap.as_deref(), places))?;
-    let shape: Dims = places.iter().map(|picked| picked.count).collect();
+    let shape: Dims = places.iter().map(Along::count).collect();
     Ok((Input::sized(memory, core.size, &shape)?, heap))
 }
 
@@ -39,7 +41,7 @@ pub(crate) async fn write<T: WriteElement>(
     check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
     let target = Target::new(core, &selection)?;
     check_shape(&target, values.shape()).map_err(|e| e.in_array(&core.path))?;
-    let ready = ready(core, &target.picked, values.into_vec());
+    let ready = ready(core, &target.places, values.into_vec());
     let (input, heap) = ready.map_err(|e| e.in_array(&core.path))?;
     write_input(core, target, input, heap, may_block).await
 }
@@ -60,7 +62,7 @@ pub(crate) fn write_slice<T: WriteElement>(
     }
     let full = target.full.clone();
     let heap = core.heap(u64::MAX);
-    let memory = T::as_memory(values, &core.form(heap.as_deref(), &target.picked));
+    let memory = T::as_memory(values, &core.form(heap.as_deref(), &target.places));
     match memory.map_err(|e| e.in_array(&core.path))? {
         Cow::Borrowed(memory) if size_of::<T::Memory>() == core.size => {
             Input::lend(memory, &full, |input| block_on(write_input(core, target, input, heap, true)))?
@@ -124,8 +126,17 @@ async fn write_task(
     may_block: bool,
 ) -> ArrayResult<()> {
     core.chain.check_writable().map_err(|e| ArrayError::from(e).in_array(&core.path))?;
-    let task = Arc::new(Write::new(core, target, input, encoded, heap));
-    run(&task, &core.place(may_block)).await.map_err(|e| e.in_array(&core.path))
+    let place = core.place(may_block);
+    let done = match target.plan {
+        TargetPlan::Ranges(plan) => {
+            run(&Arc::new(Write::new(core, plan, input, encoded, heap)), &place).await
+        }
+        TargetPlan::Lists(plan, orders) => {
+            let input = orders.apply(&input, &plan.shape(), core.size)?;
+            run(&Arc::new(Write::new(core, plan, input, encoded, heap)), &place).await
+        }
+    };
+    done.map_err(|e| e.in_array(&core.path))
 }
 
 pub(crate) fn check_shape(target: &Target, got: &[u64]) -> ArrayResult<()> {

@@ -17,6 +17,7 @@ mod hostile_sharded;
 mod huge_shards;
 mod interleaved;
 mod layers;
+mod lists;
 #[cfg(feature = "zfp")]
 mod matrix;
 #[cfg(feature = "bytemuck")]

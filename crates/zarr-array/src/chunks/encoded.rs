@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use zarr_strided::Destination;
 use zarr_traits::codec::EncodedSize;
-use zarr_traits::partial::{Hints, Job, Known, Span};
+use zarr_traits::partial::{Job, Known, Span};
 use zarr_traits::store::ReadVersion;
-use zarr_traits::{ByteRange, Bytes, Dims, Key, Region, RegularGrid, Scratch, StoreResult, byte_len};
+use zarr_traits::{ByteRange, Bytes, Dims, Key, Region, RegularGrid, Scratch, byte_len};
 
 use super::Chunks;
 use crate::array::Array;
@@ -162,8 +162,7 @@ impl Core {
     ) -> ArrayResult<()> {
         let heap = self.heap(self.limits.result_bytes);
         let mut decode = |scratch: &mut Scratch| {
-            let hints = Hints { whole: 0, ..self.fetching };
-            let Some(mut read) = self.chain.partial(shape, part, hints, known.as_ref()) else {
+            let Some(read) = self.read_in(shape, part, object, known)? else {
                 self.check_chunk(shape)?;
                 let mut chunk = scratch.take(byte_len(shape, self.size)?)?;
                 let dst = Destination::dense(&mut chunk, shape, self.size)?;
@@ -171,14 +170,6 @@ impl Core {
                 scratch.give(chunk);
                 return Ok(());
             };
-            let size = object.len() as u64;
-            while !read.wants().is_empty() {
-                let wanted = read.wants().iter().map(|want| want.of(object));
-                let wanted = wanted.collect::<StoreResult<Vec<Bytes>>>()?;
-                let wanted: Vec<&[u8]> = wanted.iter().map(|bytes| &bytes[..]).collect();
-                read.feed(&wanted, Some(size))?;
-            }
-            *known = read.known();
             let mut pieces = Vec::new();
             read.pieces(&mut pieces)?;
             for piece in pieces {

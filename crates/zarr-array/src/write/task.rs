@@ -12,20 +12,18 @@ use zarr_traits::{
     heap::Heap,
     inverse, permute,
     store::{Outcome, PutMode, ReadVersion},
-    update::SelectedPart,
 };
 
+use super::plan::WritePlan;
 use crate::core::{Core, EmptyChunks, PartialWrites, with_heap};
 use crate::encoding::{Encoding, Value};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::{SMALL, Stored, Task, caught};
 use crate::loaded::Loaded;
-use crate::plan::{Cell, Plan};
-use crate::read::Target;
 
-pub(super) struct Write {
+pub(crate) struct Write<P> {
     core: Arc<Core>,
-    target: Target,
+    plan: P,
     input: Input,
     /// The encoded inner chunk to store in place of elements of `input`.
     encoded: Option<Bytes>,
@@ -41,15 +39,15 @@ pub(crate) struct Held {
     _lock: KeyGuard,
 }
 
-pub(crate) struct Found {
+pub(crate) struct Found<P: WritePlan> {
     key: Key,
     /// The stored object, if part of it is kept. With inner chunks, `encoding` holds it instead.
     object: Option<Loaded>,
     /// The size of the stored object in bytes.
     bytes: u64,
     condition: Condition,
-    /// The writer of inner chunks, if the chunk has inner chunks.
-    encoding: Option<Encoding>,
+    /// The writer of inner chunks, if the chunk has inner chunks, and what the plan needs for their elements.
+    encoding: Option<(Encoding, P::Inner)>,
 }
 
 pub(crate) struct Made {
@@ -77,66 +75,74 @@ enum Condition {
     IfUnchanged(Version),
 }
 
-impl Task for Write {
+impl<P: WritePlan> Task for Write<P> {
     const STORES: bool = true;
 
-    type Found = Found;
+    type Cell = P::Cell;
+    type Found = Found<P>;
     type Made = Made;
     type Held = Held;
     type Opened = ();
 
-    fn plan(&self) -> &Plan {
-        &self.target.plan
+    fn cells(&self) -> u64 {
+        self.plan.cells()
+    }
+
+    fn cell(&self, number: u64) -> P::Cell {
+        self.plan.cell(number)
     }
 
     fn is_small(&self) -> bool {
-        let plan = &self.target.plan;
-        match plan.inner() {
+        match self.core.inner() {
             Some(inner) => {
-                let leaf = self.core.bytes_of(&inner.shape);
-                plan.leaves() <= 1 || plan.leaves().saturating_mul(leaf) < SMALL
+                let (leaves, leaf) = (self.plan.leaves(), self.core.bytes_of(&inner.shape));
+                leaves <= 1 || leaves.saturating_mul(leaf) < SMALL
             }
-            None => plan.cells() <= 1,
+            None => self.plan.cells() <= 1,
         }
     }
 
     fn expected_bytes(&self) -> u64 {
-        self.core.chunk_bytes(&self.target.plan)
+        self.plan.largest_chunk().saturating_mul(self.core.size as u64)
     }
 
-    fn locate(&self, cell: &Cell, error: ArrayError) -> ArrayError {
-        self.core.locate(&cell.chunk, error)
+    fn locate(&self, cell: &P::Cell, error: ArrayError) -> ArrayError {
+        self.core.locate(P::chunk(cell), error)
     }
 
-    async fn hold(&self, cell: &Cell) -> ArrayResult<Held> {
-        let key = self.core.key(&cell.chunk)?;
+    async fn hold(&self, cell: &P::Cell) -> ArrayResult<Held> {
+        let key = self.core.key(P::chunk(cell))?;
         let lock = zarr_engine::lock(&self.core.storage, &key).await;
         Ok(Held { key, _lock: lock })
     }
 
     /// Always one block: a write to a chunk puts one object.
-    fn blocks(&self, _: &Cell) -> u64 {
+    fn blocks(&self, _: &P::Cell) -> u64 {
         1
     }
 
-    async fn open(&self, _: &Cell) -> ArrayResult<()> {
+    fn block(&self, cell: &P::Cell, _: u64) -> P::Cell {
+        cell.clone()
+    }
+
+    async fn open(&self, _: &P::Cell) -> ArrayResult<()> {
         Ok(())
     }
 
     async fn fetch(
         &self,
-        cell: &Cell,
+        cell: &P::Cell,
         held: &Held,
         _: Option<&()>,
         scratch: Option<&mut Scratch>,
-    ) -> ArrayResult<Found> {
+    ) -> ArrayResult<Found<P>> {
         let (mut object, condition) = self.current(cell, &held.key, scratch).await?;
         let bytes = object.as_ref().map_or(0, |object| object.len() as u64);
         let encoding = caught(|| self.encoding(cell, &mut object))?;
         Ok(Found { key: held.key.clone(), object, bytes, condition, encoding })
     }
 
-    fn bytes(found: &Found) -> u64 {
+    fn bytes(found: &Found<P>) -> u64 {
         found.bytes
     }
 
@@ -151,27 +157,27 @@ impl Task for Write {
         }
     }
 
-    fn parts(found: &Found) -> u64 {
-        found.encoding.as_ref().map_or(0, Encoding::parts)
+    fn parts(found: &Found<P>) -> u64 {
+        found.encoding.as_ref().map_or(0, |(encoding, _)| encoding.parts())
     }
 
-    fn part(&self, cell: &Cell, found: &Found, part: u64, scratch: &mut Scratch) -> ArrayResult<()> {
-        match (&found.encoding, &self.encoded) {
-            (Some(encoding), Some(encoded)) => {
-                encoding.insert(part, encoded);
-                Ok(())
-            }
-            (Some(encoding), None) => with_heap(self.heap.as_ref(), scratch, |scratch| {
-                encoding.encode(part, &self.values(cell)?, scratch)
-            }),
-            (None, _) => Ok(()),
+    fn part(&self, cell: &P::Cell, found: &Found<P>, part: u64, scratch: &mut Scratch) -> ArrayResult<()> {
+        let Some((encoding, inner)) = &found.encoding else { return Ok(()) };
+        if let Some(encoded) = &self.encoded {
+            encoding.insert(part, encoded);
+            return Ok(());
         }
+        with_heap(self.heap.as_ref(), scratch, |scratch| {
+            encoding.encode(part, scratch, |elements, scratch, encode| {
+                self.plan.encode(&self.core, cell, inner, elements, &self.input, scratch, encode)
+            })
+        })
     }
 
-    fn work(&self, cell: &Cell, found: Found, scratch: &mut Scratch) -> ArrayResult<Made> {
+    fn work(&self, cell: &P::Cell, found: Found<P>, scratch: &mut Scratch) -> ArrayResult<Made> {
         let Found { key, object, condition, encoding, .. } = found;
         let change = match encoding {
-            Some(encoding) => self.join(cell, encoding, condition, scratch)?,
+            Some((encoding, _)) => self.join(cell, encoding, condition, scratch)?,
             None => with_heap(self.heap.as_ref(), scratch, |scratch| {
                 self.change(cell, object, condition, scratch)
             })?,
@@ -179,45 +185,45 @@ impl Task for Write {
         Ok(Made { key, change })
     }
 
-    async fn store(&self, cell: &Cell, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
+    async fn store(&self, cell: &P::Cell, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
         self.apply(cell, made, scratch).await
     }
 }
 
-impl Write {
+impl<P: WritePlan> Write<P> {
     pub(super) fn new(
         core: &Arc<Core>,
-        target: Target,
+        plan: P,
         input: Input,
         encoded: Option<Bytes>,
         heap: Option<Arc<Heap>>,
     ) -> Self {
-        Self { core: core.clone(), target, input, encoded, heap, taken: Mutex::default() }
+        Self { core: core.clone(), plan, input, encoded, heap, taken: Mutex::default() }
     }
 
     /// Returns the stored object, if part of it is kept, and the condition under which it is changed.
     async fn current(
         &self,
-        cell: &Cell,
+        cell: &P::Cell,
         key: &Key,
         scratch: Option<&mut Scratch>,
     ) -> ArrayResult<(Option<Loaded>, Condition)> {
         let (core, can) = (&*self.core, self.core.storage.capabilities());
         let (safe, able) = (core.partial_writes != PartialWrites::Unchecked, can.put_if && can.put_create);
-        if cell.is_dense() && cell.part.is_whole(&cell.shape) {
+        if self.plan.is_whole(cell) {
             return Ok((None, Condition::Replace));
         }
-        if cell.complete && !core.beside {
+        if self.plan.is_complete(cell) && !core.beside {
             // The write covers all of the chunk inside the array, as this handle knows it. Another writer may have
             // lengthened the array and written the rest of the chunk.
             if !(safe && able) {
                 return Ok((None, Condition::Replace));
             }
-            if !self.taken().contains(&cell.chunk) {
+            if !self.taken().contains(P::chunk(cell)) {
                 return Ok((None, Condition::Claim));
             }
         }
-        if core.partial_writes == PartialWrites::RejectUnaligned && !cell.complete {
+        if core.partial_writes == PartialWrites::RejectUnaligned && !self.plan.is_complete(cell) {
             return Err(unaligned());
         }
         if safe && !able {
@@ -225,9 +231,9 @@ impl Write {
         }
         if !core.has_inner() {
             // The whole chunk will be decoded: check its size before reading it.
-            core.check_chunk(&cell.shape)?;
+            core.check_chunk(P::shape(cell))?;
         }
-        Ok(match core.load(key, &cell.shape, ReadVersion::Report, scratch).await? {
+        Ok(match core.load(key, P::shape(cell), ReadVersion::Report, scratch).await? {
             None if safe => (None, Condition::Create),
             None => (None, Condition::Replace),
             Some((_, None)) if safe => return Err(unsafe_update()),
@@ -240,33 +246,33 @@ impl Write {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the elements to write to a cell.
-    fn values(&self, cell: &Cell) -> ArrayResult<Source<'_>> {
-        Ok(self.input.source().sub(&cell.at, &cell.count)?)
-    }
-
     /// Starts the writing of inner chunks, if the chunk has inner chunks. It takes the stored `object`.
-    fn encoding(&self, cell: &Cell, object: &mut Option<Loaded>) -> ArrayResult<Option<Encoding>> {
-        let core = &*self.core;
-        let picks = SelectedPart { part: cell.part.clone(), steps: cell.steps.clone() };
-        let Some(mut update) = core.chain.update(&cell.shape, &picks, core.inner_chunks()) else {
+    fn encoding(
+        &self,
+        cell: &P::Cell,
+        object: &mut Option<Loaded>,
+    ) -> ArrayResult<Option<(Encoding, P::Inner)>> {
+        let (core, shape) = (&*self.core, P::shape(cell));
+        let picks = self.plan.selected(core, cell);
+        let Some(mut update) = core.chain.update(shape, &picks, core.inner_chunks()) else {
             return Ok(None);
         };
-        let inner = core.chain.inner_shape(cell.shape.len()).unwrap_or_default();
+        let inner = core.chain.inner_shape(shape.len()).unwrap_or_default();
         core.check_chunk(&inner)?;
-        let mut memory = None;
+        let (mut memory, mut old) = (None, None);
         if let Some(object) = object.take() {
             let (bytes, scratch) = object.into_bytes();
-            update.feed(bytes)?;
-            memory = Some(scratch);
+            update.feed(bytes.clone())?;
+            (memory, old) = (Some(scratch), Some(bytes));
         }
-        Ok(Some(Encoding::new(update, memory, byte_len(&inner, core.size)?)?))
+        let encoding = Encoding::new(update, memory, byte_len(&inner, core.size)?)?;
+        Ok(Some((encoding, self.plan.inner(core, cell, old))))
     }
 
     /// Returns the change that stores the joined inner chunks.
     fn join(
         &self,
-        cell: &Cell,
+        cell: &P::Cell,
         encoding: Encoding,
         condition: Condition,
         scratch: &mut Scratch,
@@ -275,7 +281,8 @@ impl Write {
         if self.encoded.is_some() {
             // Only the shard says how its inner chunks are decoded.
             let object = value.parts.concat().into();
-            self.core.check_part(&cell.shape, &cell.part, &object, &mut None, scratch)?;
+            let part = self.plan.selected(&self.core, cell).part;
+            self.core.check_part(P::shape(cell), &part, &object, &mut None, scratch)?;
         }
         Ok(self.absence(|| is_fill, &condition).unwrap_or(Change::Put(value, condition)))
     }
@@ -300,35 +307,34 @@ impl Write {
     /// Returns the change that stores the new chunk, encoded.
     fn change(
         &self,
-        cell: &Cell,
+        cell: &P::Cell,
         object: Option<Loaded>,
         condition: Condition,
         scratch: &mut Scratch,
     ) -> ArrayResult<Change> {
-        let core = &*self.core;
-        core.check_chunk(&cell.shape)?;
-        let values = self.values(cell)?;
-        if cell.is_dense() && cell.part.is_whole(&cell.shape) {
-            return self.encode(values, condition, scratch);
+        let (core, shape) = (&*self.core, P::shape(cell));
+        core.check_chunk(shape)?;
+        if self.plan.is_whole(cell) {
+            return self.encode(self.plan.whole(cell, &self.input)?, condition, scratch);
         }
-        let object = match (object, core.chain.plain(cell.shape.len())) {
-            (Some(Loaded::Scratch(object)), Some(plain)) => {
-                return self.patch(object, plain, cell, values, condition);
+        let object = match (object, core.chain.plain(shape.len())) {
+            (Some(Loaded::Scratch(object)), Some(plain)) if P::PUTS_INTO_VIEWS => {
+                return self.patch(object, plain, cell, condition);
             }
             (object, _) => object,
         };
-        let mut chunk = scratch.take(byte_len(&cell.shape, core.size)?)?;
-        let mut whole = Destination::dense(&mut chunk, &cell.shape, core.size)?;
+        let mut chunk = scratch.take(byte_len(shape, core.size)?)?;
+        let mut whole = Destination::dense(&mut chunk, shape, core.size)?;
         match object {
             Some(object) => {
-                let all = Region::whole(&cell.shape);
-                core.chain.decode_into(object.whole(), &cell.shape, &all, whole.reborrow(), scratch)?;
+                let all = Region::whole(shape);
+                core.chain.decode_into(object.whole(), shape, &all, whole, scratch)?;
                 object.give_to(scratch);
             }
             None => whole.fill(core.fill_element.bytes())?,
         }
-        put_part(whole, cell, values, Swap::NONE)?;
-        let change = self.encode(Source::dense(&chunk, &cell.shape, core.size)?, condition, scratch)?;
+        self.plan.put(cell, &mut chunk, core.size, &self.input)?;
+        let change = self.encode(Source::dense(&chunk, shape, core.size)?, condition, scratch)?;
         scratch.give(chunk);
         Ok(change)
     }
@@ -338,15 +344,15 @@ impl Write {
         &self,
         mut object: Buffer,
         (order, swap): (Dims, Swap),
-        cell: &Cell,
-        values: Source<'_>,
+        cell: &P::Cell,
         condition: Condition,
     ) -> ArrayResult<Change> {
         let core = &*self.core;
         let no_order = || ArrayError::invalid("the codecs define no valid order of dimensions");
-        let stored = permute(&cell.shape, &order).ok_or_else(no_order)?;
+        let stored = permute(P::shape(cell), &order).ok_or_else(no_order)?;
         let back = inverse(&order).ok_or_else(no_order)?;
-        put_part(Destination::dense(&mut object, &stored, core.size)?.permute(&back)?, cell, values, swap)?;
+        let view = Destination::dense(&mut object, &stored, core.size)?.permute(&back)?;
+        self.plan.put_into(cell, view, &self.input, swap)?;
         let mut fill = core.fill_element.bytes().to_vec();
         swap_in_place(&mut fill, swap);
         let whole = Source::dense(&object, &stored, core.size)?;
@@ -366,7 +372,7 @@ impl Write {
         Ok(Change::Put(Value::encoded(encoded), condition))
     }
 
-    async fn apply(&self, cell: &Cell, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
+    async fn apply(&self, cell: &P::Cell, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
         let Made { key, change } = made;
         let storage = &self.core.storage;
         let claims = matches!(change, Change::Look | Change::Put(_, Condition::Claim));
@@ -386,23 +392,16 @@ impl Write {
             }
         };
         // Also after an error: the change may have been applied.
-        self.core.indexes.forget(&cell.chunk);
+        self.core.indexes.forget(P::chunk(cell));
         match outcome? {
             Outcome::Done(_) => Ok(Stored::Done),
             _ if claims => {
-                self.taken().insert(cell.chunk.clone());
+                self.taken().insert(P::chunk(cell).clone());
                 Ok(Stored::AtOnce)
             }
             _ => Ok(Stored::Again),
         }
     }
-}
-
-/// Copies the elements to write to a cell into its chunk.
-fn put_part(chunk: Destination<'_>, cell: &Cell, values: Source<'_>, swap: Swap) -> ArrayResult<()> {
-    let part = chunk.sub(cell.part.start(), cell.part.shape())?;
-    let mut part = if cell.is_dense() { part } else { part.step(&cell.steps)? };
-    Ok(part.put(values, swap)?)
 }
 
 /// The error that part of a chunk cannot be written safely.

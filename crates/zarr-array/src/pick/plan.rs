@@ -1,0 +1,534 @@
+//! The plan of a selection with lists: which chunks, which boxes of each, and which elements of a box.
+//!
+//! The elements along a dimension of the result form a *side*. A side is sorted by chunk, inner chunk and position, so
+//! the elements of a chunk follow each other, whatever the order of the list. They are divided into *clusters*:
+//! elements so close together that they are read with all that lies between them. A *box* has a cluster of each side.
+
+use std::ops::Range;
+
+use zarr_strided::{Cut, Cuts};
+use zarr_traits::{ChunkGrid, Dims, Key, Region};
+
+use crate::core::Core;
+use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
+use crate::fetch::ChunkPart;
+use crate::plan::{at_chunks, unravel};
+use crate::select::Along;
+
+/// A selection cut into cells, one for each chunk that it touches, and cells into boxes.
+#[derive(Debug)]
+pub(crate) struct PickPlan {
+    sides: Vec<Side>,
+    /// The shape of the array.
+    array: Dims,
+    /// The number of dimensions of the array.
+    rank: usize,
+    cells: u64,
+    /// The largest number of boxes that are read together.
+    together: u64,
+}
+
+/// The elements along one dimension of the result, sorted and each only once.
+#[derive(Debug)]
+struct Side {
+    /// The dimensions of the array that vary along it.
+    dims: Vec<usize>,
+    elements: Elements,
+    count: u64,
+    chunks: Vec<SideChunk>,
+    /// The elements of each cluster.
+    clusters: Vec<Range<u64>>,
+}
+
+/// The positions of the elements of a side.
+#[derive(Debug)]
+enum Elements {
+    Steps {
+        start: u64,
+        step: u64,
+    },
+    /// For each element its position in each dimension.
+    List(Vec<u64>),
+}
+
+/// The elements of a side in one chunk.
+#[derive(Debug, Clone)]
+struct SideChunk {
+    /// The index, start and length of the chunk in each dimension of the side.
+    index: Dims,
+    start: Dims,
+    length: Dims,
+    clusters: Range<usize>,
+}
+
+/// The selected elements of one chunk, or some boxes of them.
+#[derive(Debug, Clone)]
+pub(crate) struct PickCell {
+    /// The grid index of the chunk.
+    pub(crate) chunk: Dims,
+    /// The full shape of the chunk.
+    pub(crate) shape: Dims,
+    /// The position of its first element in the array.
+    start: Dims,
+    /// The clusters of each side in this chunk.
+    clusters: Vec<Range<usize>>,
+    /// The numbers of the boxes, from those clusters in C order.
+    pub(crate) boxes: Range<u64>,
+}
+
+impl PickCell {
+    /// Returns a part of the chunk, whose object has this key.
+    pub(crate) fn of<'a>(&'a self, key: &'a Key, part: &'a Region, steps: &'a [u64]) -> ChunkPart<'a> {
+        ChunkPart { index: &self.chunk, shape: &self.shape, part, steps, key, opened: None }
+    }
+
+    /// Returns the position in the array of a position in the chunk.
+    pub(crate) fn corner(&self, at: &[u64]) -> Dims {
+        self.start.iter().zip(at).map(|(start, at)| start + at).collect()
+    }
+}
+
+/// A cluster of each side, in one chunk.
+#[derive(Debug)]
+pub(crate) struct PickBox {
+    /// The number of the cell of the result that it fills.
+    pub(crate) tile: u64,
+    /// The box around the elements, relative to the chunk.
+    pub(crate) part: Region,
+    /// The elements of each side.
+    elements: Vec<Range<u64>>,
+    /// Whether all elements of the box are selected, in the order of the result.
+    pub(crate) is_dense: bool,
+}
+
+impl PickBox {
+    /// The position of its first element in the result.
+    pub(crate) fn first(&self) -> impl Iterator<Item = u64> {
+        self.elements.iter().map(|elements| elements.start)
+    }
+}
+
+/// Selected elements in a piece of a box.
+#[derive(Debug)]
+pub(crate) struct Hits {
+    /// Their place in the box of the result: the first one and the number in each dimension.
+    pub(crate) at: Dims,
+    pub(crate) count: Dims,
+    /// For each dimension of the result, where its elements are in the piece: a place is the sum over all dimensions,
+    /// counted in elements in C order.
+    pub(crate) places: Vec<Vec<u64>>,
+}
+
+/// How far elements of a cluster may be apart.
+struct Nearness<'a> {
+    /// The shape of inner chunks. Each cluster of a list lies in one.
+    inner: Option<&'a [u64]>,
+    /// Whether a part of a chunk can be read at all.
+    parts: bool,
+    /// The largest number of elements between two elements of a cluster along the last dimension of the array.
+    gap: u64,
+    last: usize,
+}
+
+/// For each element of a dimension of the result, in the order of the selection, its number in the side. `None` if that
+/// is the same.
+pub(crate) type Order = Option<Vec<u64>>;
+
+impl PickPlan {
+    /// Cuts a selection, and returns the order of each of its dimensions.
+    ///
+    /// # Errors
+    /// When the grid ends inside the selection, or the plan has 2^64 cells or more.
+    pub(crate) fn new(core: &Core, along: &[Along]) -> ArrayResult<(Self, Vec<Order>)> {
+        let rank = core.shape.len();
+        let inner = core.inner();
+        let near = Nearness {
+            inner: inner.as_ref().map(|inner| &inner.shape[..]),
+            parts: inner.is_some() || core.chain.is_plain(),
+            gap: core.fetching.gap / (core.size as u64).max(1),
+            last: rank.saturating_sub(1),
+        };
+        let mut sides = Vec::with_capacity(along.len());
+        let mut orders = Vec::with_capacity(along.len());
+        for along in along {
+            let (side, order) = Side::new(along, &*core.grid, &near)?;
+            sides.push(side);
+            orders.push(order);
+        }
+        let cells = sides.iter().map(|side| side.chunks.len() as u64).collect::<Dims>().product();
+        let cells = cells.ok_or_else(|| {
+            ArrayError::new(ArrayErrorKind::LimitExceeded, "the selection touches 2^64 chunks or more")
+        })?;
+        let together = match &inner {
+            None => MOST_BOXES,
+            Some(inner) => {
+                let touched = sides.iter().map(|side| side.most_inner(&inner.shape));
+                (inner.together / touched.fold(1, u64::saturating_mul).max(1)).max(1)
+            }
+        };
+        Ok((Self { sides, array: core.shape.clone(), rank, cells, together }, orders))
+    }
+
+    /// The number of elements along each dimension.
+    pub(crate) fn shape(&self) -> Dims {
+        self.sides.iter().map(|side| side.count).collect()
+    }
+
+    /// The number of cells, which is the number of chunks.
+    pub(crate) fn cells(&self) -> u64 {
+        self.cells
+    }
+
+    /// The number of boxes of all cells.
+    pub(crate) fn boxes(&self) -> u64 {
+        self.sides.iter().map(|side| side.clusters.len() as u64).fold(1, u64::saturating_mul)
+    }
+
+    /// The number of elements of the largest chunk.
+    pub(crate) fn largest_chunk(&self) -> u64 {
+        let longest = |side: &Side| side.chunks.iter().filter_map(|chunk| chunk.length.product()).max();
+        self.sides.iter().map(|side| longest(side).unwrap_or(0)).fold(1, u64::saturating_mul)
+    }
+
+    /// The cuts of the result into boxes.
+    pub(crate) fn cuts(&self) -> ArrayResult<Cuts> {
+        let cut = |side: &Side| -> ArrayResult<Cut> {
+            let mut runs: Vec<(u64, u64)> = Vec::new();
+            for cluster in &side.clusters {
+                let length = cluster.end - cluster.start;
+                match runs.last_mut() {
+                    Some((last, times)) if *last == length => *times += 1,
+                    _ => runs.push((length, 1)),
+                }
+            }
+            Ok(if side.count == 0 { Cut::whole(0) } else { Cut::new(0, 1, side.count, runs)? })
+        };
+        Ok(Cuts::new(self.sides.iter().map(cut).collect::<ArrayResult<_>>()?))
+    }
+
+    /// Returns the cell with this number.
+    pub(crate) fn cell(&self, number: u64) -> PickCell {
+        let counts: Dims = self.sides.iter().map(|side| side.chunks.len() as u64).collect();
+        let [mut chunk, mut shape, mut start] = std::array::from_fn(|_| Dims::filled(0, self.rank));
+        let (mut clusters, mut boxes) = (Vec::with_capacity(self.sides.len()), 1_u64);
+        for (side, nth) in self.sides.iter().zip(&unravel(number, &counts)) {
+            let Some(inside) = usize::try_from(*nth).ok().and_then(|nth| side.chunks.get(nth)) else {
+                continue;
+            };
+            for (at, dim) in side.dims.iter().enumerate() {
+                (chunk[*dim], start[*dim]) = (inside.index[at], inside.start[at]);
+                shape[*dim] = inside.length[at];
+            }
+            boxes = boxes.saturating_mul(inside.clusters.len() as u64);
+            clusters.push(inside.clusters.clone());
+        }
+        PickCell { chunk, shape, start, clusters, boxes: 0..boxes }
+    }
+
+    /// Whether all elements of the chunk of a cell are selected, as far as they are inside the array.
+    pub(crate) fn is_complete(&self, cell: &PickCell) -> bool {
+        let selected = self.sides.iter().zip(&cell.clusters).map(|(side, clusters)| {
+            side.clusters[clusters.clone()].iter().map(|elements| elements.end - elements.start).sum()
+        });
+        let dims = cell.start.iter().zip(&cell.shape).zip(&self.array);
+        let inside = dims.map(|((start, length), end)| end.saturating_sub(*start).min(*length));
+        selected.collect::<Dims>().product() == inside.collect::<Dims>().product()
+    }
+
+    /// Returns the number of blocks in which a cell is read.
+    pub(crate) fn blocks(&self, cell: &PickCell) -> u64 {
+        (cell.boxes.end - cell.boxes.start).div_ceil(self.together)
+    }
+
+    /// Returns a block of a cell.
+    pub(crate) fn block(&self, cell: &PickCell, number: u64) -> PickCell {
+        let start = cell.boxes.start + number * self.together;
+        let end = cell.boxes.end.min(start.saturating_add(self.together));
+        PickCell { boxes: start..end, ..cell.clone() }
+    }
+
+    /// Returns a box of a cell.
+    pub(crate) fn at(&self, cell: &PickCell, number: u64) -> PickBox {
+        let counts: Dims = cell.clusters.iter().map(|clusters| clusters.len() as u64).collect();
+        let [mut start, mut shape] = std::array::from_fn(|_| Dims::filled(0, self.rank));
+        let (mut tile, mut elements, mut is_dense) = (0_u64, Vec::with_capacity(counts.len()), true);
+        for ((side, clusters), nth) in self.sides.iter().zip(&cell.clusters).zip(&unravel(number, &counts)) {
+            let cluster = clusters.start + usize::try_from(*nth).unwrap_or(usize::MAX);
+            let range = side.clusters.get(cluster).cloned().unwrap_or_default();
+            for (at, dim) in side.dims.iter().enumerate() {
+                let (low, high) = side.bounds(&range, at);
+                (start[*dim], shape[*dim]) = (low - cell.start[*dim], high - low + 1);
+            }
+            is_dense &= side.dims.len() == 1 && shape[side.dims[0]] == range.end - range.start;
+            tile = tile * side.clusters.len() as u64 + cluster as u64;
+            elements.push(range);
+        }
+        let part = Region::new(start, shape).unwrap_or_default();
+        PickBox { tile, part, elements, is_dense }
+    }
+
+    /// Returns the box around all boxes of a cell, relative to its chunk.
+    pub(crate) fn around(&self, cell: &PickCell) -> Region {
+        let [mut start, mut shape] = std::array::from_fn(|_| Dims::filled(0, self.rank));
+        for (side, clusters) in self.sides.iter().zip(&cell.clusters) {
+            let ranges = &side.clusters[clusters.clone()];
+            let whole = ranges.first().map_or(0, |r| r.start)..ranges.last().map_or(0, |r| r.end);
+            for (at, dim) in side.dims.iter().enumerate() {
+                let (low, high) = side.bounds(&whole, at);
+                (start[*dim], shape[*dim]) = (low - cell.start[*dim], high - low + 1);
+            }
+        }
+        Region::new(start, shape).unwrap_or_default()
+    }
+
+    /// Returns the selected elements of a box that lie in a piece of `shape`, which begins at `corner` of the array.
+    pub(crate) fn hits(&self, inside: &PickBox, corner: &[u64], shape: &[u64]) -> Vec<Hits> {
+        let mut strides = Dims::filled(1, self.rank);
+        for dim in (1..self.rank).rev() {
+            strides[dim - 1] = strides[dim].saturating_mul(shape[dim]);
+        }
+        let mut all = vec![Hits { at: Dims::new(), count: Dims::new(), places: Vec::new() }];
+        for (side, elements) in self.sides.iter().zip(&inside.elements) {
+            let dims = side.dims.iter().map(|dim| (corner[*dim], shape[*dim], strides[*dim]));
+            let runs = side.runs(elements, &dims.collect::<Vec<_>>());
+            let longer = |hits: &Hits, (first, places): &(u64, Vec<u64>)| {
+                let with = |dims: &Dims, last| dims.iter().copied().chain([last]).collect();
+                let places_of_all = hits.places.iter().chain([places]).cloned().collect();
+                Hits {
+                    at: with(&hits.at, first - elements.start),
+                    count: with(&hits.count, places.len() as u64),
+                    places: places_of_all,
+                }
+            };
+            all = all.iter().flat_map(|hits| runs.iter().map(|run| longer(hits, run))).collect();
+        }
+        all
+    }
+}
+
+/// The largest number of boxes of a chunk without inner chunks that are read together. A box takes some hundred bytes.
+const MOST_BOXES: u64 = 1 << 16;
+
+/// The largest number of inner chunks along a side of ranges that a box may touch.
+const INNER: u64 = 16;
+
+impl Side {
+    fn new(along: &Along, grid: &dyn ChunkGrid, near: &Nearness<'_>) -> ArrayResult<(Self, Order)> {
+        match along {
+            Along::Steps { dim, picked, reversed } => {
+                let order = reversed.then(|| (0..picked.count).rev().collect());
+                let cut = at_chunks(picked, *dim, grid)?;
+                let elements = Elements::Steps { start: picked.start, step: picked.step };
+                let mut side = Self {
+                    dims: vec![*dim],
+                    elements,
+                    count: picked.count,
+                    chunks: Vec::new(),
+                    clusters: Vec::new(),
+                };
+                for number in 0..cut.len() {
+                    let piece = cut.piece(number).unwrap_or_default();
+                    let (index, start) = ([piece.interval][..].into(), [piece.start][..].into());
+                    side.add(index, start, [piece.length][..].into(), piece.elements, near);
+                }
+                Ok((side, order))
+            }
+            Along::List { dims, positions } => Self::of_list(dims, positions, grid, near),
+        }
+    }
+
+    fn of_list(
+        dims: &[usize],
+        positions: &[u64],
+        grid: &dyn ChunkGrid,
+        near: &Nearness<'_>,
+    ) -> ArrayResult<(Self, Order)> {
+        let rank = dims.len();
+        let point = |element: usize| &positions[element * rank..(element + 1) * rank];
+        let ends = |dim: &usize| {
+            ArrayError::new(ArrayErrorKind::Metadata, format!("the chunk grid ends inside dimension {dim}"))
+        };
+        // The chunk of each element, in each dimension.
+        let mut chunks = Vec::with_capacity(positions.len());
+        for (position, dim) in positions.iter().zip(dims.iter().cycle()) {
+            chunks.push(grid.find(*dim, *position).ok_or_else(|| ends(dim))?);
+        }
+        let chunk = |element: usize| &chunks[element * rank..(element + 1) * rank];
+        let inner = |element: usize| near.inner_of(dims, point(element));
+        let mut sorted: Vec<usize> = (0..positions.len() / rank).collect();
+        let compare = |a: &usize, b: &usize| {
+            let by_chunk = chunk(*a).cmp(chunk(*b));
+            let by_inner = || inner(*a).cmp(inner(*b));
+            by_chunk.then_with(by_inner).then_with(|| point(*a).cmp(point(*b)))
+        };
+        if !sorted.is_sorted_by(|a, b| compare(a, b).is_le()) {
+            sorted.sort_unstable_by(compare);
+        }
+        let mut order = vec![0; sorted.len()];
+        let mut list = Vec::with_capacity(positions.len());
+        let mut side = Self {
+            dims: dims.to_vec(),
+            elements: Elements::List(Vec::new()),
+            count: 0,
+            chunks: Vec::new(),
+            clusters: Vec::new(),
+        };
+        let mut firsts: Vec<(usize, u64)> = Vec::new();
+        for (nth, element) in sorted.iter().enumerate() {
+            let before = nth.checked_sub(1).map(|nth| sorted[nth]);
+            if before.is_none_or(|before| point(before) != point(*element)) {
+                if before.is_none_or(|before| chunk(before) != chunk(*element)) {
+                    firsts.push((*element, side.count));
+                }
+                list.extend_from_slice(point(*element));
+                side.count += 1;
+            }
+            order[*element] = side.count - 1;
+        }
+        side.elements = Elements::List(list);
+        for (nth, (element, first)) in firsts.iter().enumerate() {
+            let end = firsts.get(nth + 1).map_or(side.count, |(_, next)| *next);
+            let spans = dims.iter().zip(chunk(*element)).map(|(dim, index)| grid.span(*dim, *index));
+            let spans: Vec<Range<u64>> = spans.map(Option::unwrap_or_default).collect();
+            let (start, length) = (
+                spans.iter().map(|span| span.start).collect(),
+                spans.iter().map(|s| s.end - s.start).collect(),
+            );
+            side.add(chunk(*element).into(), start, length, *first..end, near);
+        }
+        let is_same = order.iter().zip(0..).all(|(order, element)| *order == element);
+        Ok((side, Some(order).filter(|_| !is_same)))
+    }
+
+    /// Adds a chunk with these elements, and divides them into clusters.
+    fn add(&mut self, index: Dims, start: Dims, length: Dims, elements: Range<u64>, near: &Nearness<'_>) {
+        let first = self.clusters.len();
+        let mut begin = elements.start;
+        while begin < elements.end {
+            let end = self.cluster_end(begin, elements.end, near);
+            self.clusters.push(begin..end);
+            begin = end;
+        }
+        self.chunks.push(SideChunk { index, start, length, clusters: first..self.clusters.len() });
+    }
+
+    /// Returns the end of the cluster that begins with an element.
+    fn cluster_end(&self, begin: u64, end: u64, near: &Nearness<'_>) -> u64 {
+        if !near.parts {
+            return end;
+        }
+        match (&self.elements, near.inner) {
+            (Elements::Steps { start, step }, Some(inner)) => {
+                let inner = inner[self.dims[0]];
+                if *step > inner {
+                    return begin + 1;
+                }
+                let border = (start + begin * step) / inner * inner;
+                let border = border.saturating_add(inner.saturating_mul(INNER));
+                end.min((border - start).div_ceil(*step))
+            }
+            (Elements::Steps { .. }, None) => end,
+            (Elements::List(_), _) => {
+                let far = |next: &u64| !near.are_close(&self.dims, self.point(*next - 1), self.point(*next));
+                (begin + 1..end).find(far).unwrap_or(end)
+            }
+        }
+    }
+
+    /// The positions of an element of a list.
+    fn point(&self, element: u64) -> &[u64] {
+        let Elements::List(list) = &self.elements else { return &[] };
+        let first = usize::try_from(element).unwrap_or(usize::MAX).saturating_mul(self.dims.len());
+        list.get(first..first + self.dims.len()).unwrap_or_default()
+    }
+
+    /// The position of an element in the dimension `self.dims[at]`.
+    fn position(&self, element: u64, at: usize) -> u64 {
+        match &self.elements {
+            Elements::Steps { start, step } => start + element * step,
+            Elements::List(_) => self.point(element)[at],
+        }
+    }
+
+    /// Returns the lowest and the highest position of some elements in the dimension `self.dims[at]`.
+    fn bounds(&self, elements: &Range<u64>, at: usize) -> (u64, u64) {
+        let Some(last) = elements.end.checked_sub(1).filter(|last| *last >= elements.start) else {
+            return (0, 0);
+        };
+        if self.dims.len() == 1 {
+            return (self.position(elements.start, at), self.position(last, at));
+        }
+        let positions = || elements.clone().map(|element| self.position(element, at));
+        (positions().min().unwrap_or(0), positions().max().unwrap_or(0))
+    }
+
+    /// Returns the elements that lie in a box, as runs: the first element, and the place of each in the box. `corner`
+    /// has the first position, the length and the distance of elements of the box for each dimension of the side.
+    fn runs(&self, elements: &Range<u64>, corner: &[(u64, u64, u64)]) -> Vec<(u64, Vec<u64>)> {
+        let place = |element: u64| {
+            corner.iter().enumerate().try_fold(0, |place, (at, (first, length, stride))| {
+                let offset =
+                    self.position(element, at).checked_sub(*first).filter(|offset| offset < length)?;
+                Some(place + offset * stride)
+            })
+        };
+        let mut candidates = elements.clone();
+        if let [(first, length, _)] = corner {
+            // Positions ascend, so the elements in the box follow each other.
+            let before = |bound: u64| partition(elements, |element| self.position(element, 0) < bound);
+            candidates = before(*first)..before(first.saturating_add(*length));
+        }
+        let mut runs: Vec<(u64, Vec<u64>)> = Vec::new();
+        for element in candidates {
+            let Some(place) = place(element) else { continue };
+            match runs.last_mut() {
+                Some((first, places)) if *first + places.len() as u64 == element => places.push(place),
+                _ => runs.push((element, vec![place])),
+            }
+        }
+        runs
+    }
+
+    /// Returns the largest number of inner chunks that a cluster touches along this side.
+    fn most_inner(&self, inner: &[u64]) -> u64 {
+        match self.elements {
+            Elements::Steps { step, .. } if step <= inner[self.dims[0]] => INNER,
+            _ => 1,
+        }
+    }
+}
+
+impl Nearness<'_> {
+    /// The index of the inner chunk of a point in each of `dims`; nothing if there are no inner chunks.
+    fn inner_of<'a>(&'a self, dims: &'a [usize], point: &'a [u64]) -> impl Iterator<Item = u64> + 'a {
+        let inner = self.inner.unwrap_or_default();
+        dims.iter().zip(point).filter_map(|(dim, position)| Some(position / inner.get(*dim)?))
+    }
+
+    /// Whether two points, the second after the first, belong to one cluster.
+    fn are_close(&self, dims: &[usize], first: &[u64], second: &[u64]) -> bool {
+        if !self.inner_of(dims, first).eq(self.inner_of(dims, second)) {
+            return false;
+        }
+        if self.inner.is_some() {
+            return true;
+        }
+        let last = dims.len() - 1;
+        let gap = if dims[last] == self.last { self.gap } else { 0 };
+        first[..last] == second[..last] && second[last] - first[last] - 1 <= gap
+    }
+}
+
+/// Returns the first element that does not meet a condition, which holds for all before it.
+fn partition(elements: &Range<u64>, holds: impl Fn(u64) -> bool) -> u64 {
+    let (mut low, mut high) = (elements.start, elements.end);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
