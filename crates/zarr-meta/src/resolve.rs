@@ -36,7 +36,7 @@ pub struct Resolved {
 
 impl Resolved {
     /// Returns the unknown codecs that the document permits readers to skip. If there are any, the array can be read,
-    /// but must not be written, because the chunks would lack these codecs (rule K5).
+    /// but must not be written, because the chunks would lack these codecs.
     pub fn skipped(&self) -> &[String] {
         self.chain.skipped()
     }
@@ -127,7 +127,7 @@ pub(crate) fn key_encoding_alone(
     key_encoding(array, &Context::new(registry, limits), &mut Ignore)
 }
 
-/// Resolves the key encoding. An unknown encoding is never read as `default` (rule C36).
+/// Resolves the key encoding. An unknown encoding is never read as `default`.
 fn key_encoding(
     array: &ArrayDocument,
     context: &Context<'_>,
