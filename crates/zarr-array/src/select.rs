@@ -352,6 +352,12 @@ impl<T: Position> From<T> for Selection {
     }
 }
 
+impl From<Axis> for Selection {
+    fn from(axis: Axis) -> Self {
+        Self(vec![axis])
+    }
+}
+
 impl From<()> for Selection {
     fn from((): ()) -> Self {
         Self::all()

@@ -3,10 +3,14 @@
 use proptest::prelude::*;
 use zarr_array::blocking::Array;
 use zarr_array::meta::v3::Extension;
-use zarr_array::{ArrayMeta, Axis, DataType, MissingChunks, NdVec, Selection, standard};
+use zarr_array::{
+    ArrayErrorKind, ArrayMeta, Axis, DataType, EmptyChunks, Limits, MissingChunks, NdVec, PartialWrites,
+    Selection, standard,
+};
+use zarr_conformance::instruments::{Counting, Counts};
 use zarr_store::MemoryStore;
 
-use crate::common::{chains, counted, message, meta};
+use crate::common::{chains, counted, data_type, message, meta, numbers, refused, sharded};
 
 /// The positions that one dimension of a selection has in a dimension of the array.
 #[derive(Debug, Clone)]
@@ -177,5 +181,203 @@ proptest! {
         }
         let read = array.read::<u32>(..).unwrap();
         prop_assert_eq!(read.as_slice(), &values[..]);
+    }
+}
+
+fn cost(counting: &Counting, work: impl FnOnce()) -> Counts {
+    let before = counting.counts();
+    work();
+    counting.counts() - before
+}
+
+/// A hundred points of 512 x 512, in no order.
+fn points() -> Selection {
+    Selection::points((0..100_u64).map(|i| [i * 211 % 512, i * 389 % 512]))
+}
+
+#[test]
+fn every_chunk_of_a_list_is_fetched_once_whatever_the_order() {
+    let zstd = [
+        Extension::new("bytes").with("endian", "little"),
+        Extension::new("zstd").with("level", 1).with("checksum", false),
+    ];
+    let (array, counting) = counted(&[512, 512], &[64, 64], &zstd);
+    array.write(.., &numbers(&[512, 512])).unwrap();
+    let touched: std::collections::HashSet<_> =
+        (0..100_u64).map(|i| (i * 211 % 512 / 64, i * 389 % 512 / 64)).collect();
+    let used = cost(&counting, || drop(array.read::<u16>(points()).unwrap()));
+    assert_eq!(used.requests(), touched.len() as u64);
+    let rows = ([400, 3, 401, 3, 2], ..);
+    assert_eq!(cost(&counting, || drop(array.read::<u16>(rows.clone()).unwrap())).requests(), 16);
+    let used = cost(&counting, || array.write(rows.clone(), &numbers(&[5, 512])).unwrap());
+    assert_eq!((used.reads, used.puts), (16, 16));
+    let used = cost(&counting, || array.write(points(), &numbers(&[100])).unwrap());
+    assert_eq!((used.reads, used.puts), (touched.len() as u64, touched.len() as u64));
+}
+
+#[test]
+fn only_the_ranges_that_hold_points_are_read_of_uncompressed_chunks() {
+    let (array, counting) = counted(&[512, 512], &[256, 512], &[]);
+    array.write(.., &numbers(&[512, 512])).unwrap();
+    let mut fetching = array.fetching();
+    fetching.gap = 100;
+    let array = array.with_fetching(fetching);
+    let used = cost(&counting, || drop(array.read::<u16>(points()).unwrap()));
+    assert_eq!((used.requests(), used.ranges), (2, 100), "the rows are 1 KiB apart");
+    assert!(used.bytes_read < 100 * 8, "{used:?}");
+    let columns = (.., [3, 500, 4]);
+    let used = cost(&counting, || drop(array.read::<u16>(columns).unwrap()));
+    assert_eq!(
+        (used.requests(), used.ranges, used.bytes_read),
+        (2, 514, 17_352),
+        "from column 500 to column 3 of the next row are 30 bytes"
+    );
+}
+
+#[test]
+fn only_the_inner_chunks_that_hold_points_are_read_of_shards() {
+    let (array, counting) = counted(&[512, 512], &[256, 256], &sharded(&[16, 16], "end"));
+    array.write(.., &numbers(&[512, 512])).unwrap();
+    let inner: std::collections::HashSet<_> =
+        (0..100_u64).map(|i| (i * 211 % 512 / 16, i * 389 % 512 / 16)).collect();
+    let mut fetching = array.fetching();
+    fetching.gap = 0;
+    let array = array.with_fetching(fetching);
+    let used = cost(&counting, || drop(array.read::<u16>(points()).unwrap()));
+    assert_eq!(used.requests(), 8, "four indexes, and all inner chunks of each shard at once");
+    assert!(used.bytes_read <= inner.len() as u64 * 512 + 4 * (16 * 256 + 4), "{used:?}");
+    let explained = array.explain(points()).unwrap();
+    assert_eq!((explained.chunks, explained.inner_chunks), (4, inner.len() as u64));
+
+    let before = array.read_encoded_inner_chunk(&[31, 31]).unwrap();
+    let used = cost(&counting, || array.write(([40, 20], [100, 300]), &[1_u16, 2, 3, 4]).unwrap());
+    assert_eq!((used.reads, used.puts), (2, 2), "two shards");
+    assert_eq!(array.read_encoded_inner_chunk(&[31, 31]).unwrap(), before);
+    assert_eq!(array.read::<u16>(([20, 40], [100, 300])).unwrap().as_slice(), [3, 4, 1, 2]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+    #[test]
+    fn explain_predicts_the_requests_of_any_selection(case in cases(), gap in 0_u64..40) {
+        let (storage, counting) = Counting::over(&zarr_array::Storage::from(MemoryStore::new()));
+        let array = case.array();
+        let array = Array::create(storage, "/b", array.metadata().clone(), &standard()).unwrap();
+        let elements = usize::try_from(case.shape.iter().product::<u64>()).unwrap();
+        array.write(.., &(100_u32..).take(elements).collect::<Vec<_>>()).unwrap();
+        let mut fetching = array.fetching();
+        fetching.gap = gap;
+        let array = array.with_fetching(fetching).with_index_cache(0);
+        let explained = array.explain(case.selection()).unwrap();
+        let used = cost(&counting, || drop(array.read::<u32>(case.selection()).unwrap()));
+        prop_assert_eq!((explained.requests, explained.ranges), (used.requests(), used.ranges));
+        prop_assert_eq!(explained.bytes, used.bytes_read);
+    }
+}
+
+#[test]
+fn lists_select_elements_through_all_codecs() {
+    for codecs in chains() {
+        let array =
+            Array::create(MemoryStore::new(), "/a", meta(&[8, 8], &[4, 4], &codecs), &standard()).unwrap();
+        array.write((0..8, 0..5), &(0..40).collect::<Vec<u16>>()).unwrap();
+        let read = array.read::<u16>(([7, 0, 7], Axis::step(.., -3))).unwrap();
+        assert_eq!(read.as_slice(), [7, 39, 36, 7, 4, 1, 7, 39, 36], "{codecs:?}");
+        array.write(Selection::points([[0, 0], [7, 7], [0, 0]]), &[50_u16, 60, 70]).unwrap();
+        assert_eq!(array.read::<u16>(([0, 7], [0, 7])).unwrap().as_slice(), [70, 7, 35, 60], "{codecs:?}");
+    }
+}
+
+#[test]
+fn text_and_rows_are_selected_by_lists() {
+    let meta = ArrayMeta::builder([6], DataType::String).chunks([4]).build().unwrap();
+    let array = Array::create(MemoryStore::new(), "/a", meta, &standard()).unwrap();
+    let words = ["zero", "one", "", "three", "four"].map(str::to_owned);
+    array.write(0..5, &words).unwrap();
+    let read = array.read::<String>(([4, 1, 4, 5, 2],)).unwrap();
+    assert_eq!(read.as_slice(), ["four", "one", "four", "", ""]);
+    array.write(([5, 0, 5],), &["a", "b", "c"].map(str::to_owned)).unwrap();
+    assert_eq!(
+        array.read::<String>(Axis::step(.., -1)).unwrap().as_slice(),
+        ["c", "four", "three", "", "one", "b"]
+    );
+}
+
+#[test]
+fn an_error_names_the_place_in_the_array() {
+    let (array, _) = counted(&[10, 10], &[4, 4], &[]);
+    let array = array.with_missing_chunks(MissingChunks::Error);
+    let e = array.read::<u16>(([9, 1], [5, 2])).unwrap_err();
+    assert_eq!((e.kind(), e.key().is_some()), (ArrayErrorKind::NotFound, true));
+    let meta = ArrayMeta::builder([10, 10], data_type("uint4", serde_json::Value::Null))
+        .chunks([4, 4])
+        .build()
+        .unwrap();
+    let array = Array::create(MemoryStore::new(), "/a", meta, &standard()).unwrap();
+    let wrong = array.write(([6, 1], Axis::points([9])), &[3_u8, 200]);
+    assert!(message(wrong).starts_with("the element at [1, 9] is 200"));
+}
+
+#[test]
+fn lists_obey_the_limits_and_the_settings_of_the_handle() {
+    let (array, counting) = counted(&[64, 64], &[16, 16], &[]);
+    array.write(.., &numbers(&[64, 64])).unwrap();
+    let mut limits = Limits::default();
+    limits.result_bytes = 100;
+    let (kind, _) = refused(array.clone().with_limits(limits).read::<u16>(([3; 51],)));
+    assert_eq!(kind, ArrayErrorKind::LimitExceeded);
+
+    let rejecting = array.clone().with_partial_writes(PartialWrites::RejectUnaligned);
+    assert!(rejecting.write(([3, 1], ..), &numbers(&[2, 64])).is_err());
+    let rows: Vec<u64> = (0..16).rev().collect();
+    let used = cost(&counting, || rejecting.write((rows, ..), &numbers(&[16, 64])).unwrap());
+    assert_eq!((used.reads, used.puts), (0, 4), "whole chunks are not read");
+    let fill = NdVec::new([2, 16], vec![7_u16; 32]).unwrap();
+    for (empty, stored) in [(EmptyChunks::Skip, 15), (EmptyChunks::Store, 16)] {
+        let array = array.clone().with_empty_chunks(empty);
+        for row in 0..8 {
+            array.write(([2 * row + 1, 2 * row], 0..16), &fill).unwrap();
+        }
+        assert_eq!(array.count_stored_chunks().unwrap(), stored);
+        array.write((0..16, 0..16), &numbers(&[16, 16])).unwrap();
+    }
+}
+
+#[test]
+fn writers_of_lists_lose_no_update() {
+    for codecs in [vec![], sharded(&[2, 2], "end")] {
+        let (array, _) = counted(&[16, 16], &[8, 8], &codecs);
+        std::thread::scope(|scope| {
+            for row in 0..16_u64 {
+                let array = &array;
+                scope.spawn(move || {
+                    let columns: Vec<u64> = (0..16).map(|i| i * 7 % 16).collect();
+                    let values: Vec<u16> =
+                        columns.iter().map(|column| u16::try_from(row * 16 + column).unwrap()).collect();
+                    array.write((row, columns), &values).unwrap();
+                });
+            }
+        });
+        assert_eq!(array.read::<u16>(..).unwrap().as_slice(), (0..256).collect::<Vec<u16>>());
+    }
+}
+
+#[test]
+fn a_huge_shard_is_read_in_blocks() {
+    let (array, counting) = counted(&[4096], &[4096], &sharded(&[4], "end"));
+    array.write(.., &numbers(&[4096])).unwrap();
+    let list: Vec<u64> = (0..1024).map(|i| i * 4 * 389 % 4096).collect();
+    let expected: Vec<u16> = numbers(&[4096]).as_slice().to_vec();
+    for together in [1, 7, 100_000] {
+        let array = array.clone().with_block_size(together, 1 << 20).with_index_cache(0);
+        let mut read = Vec::new();
+        let used = cost(&counting, || read = array.read::<u16>((list.clone(),)).unwrap().into_vec());
+        assert_eq!(read, list.iter().map(|at| expected[usize::try_from(*at).unwrap()]).collect::<Vec<_>>());
+        assert_eq!(
+            used.reads,
+            1024_u64.div_ceil(together) + u64::from(together < 1024 || used.reads > 1),
+            "{together}"
+        );
     }
 }

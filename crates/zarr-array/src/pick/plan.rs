@@ -227,12 +227,22 @@ impl PickPlan {
 
     /// Whether all elements of the chunk of a cell are selected, as far as they are inside the array.
     pub(crate) fn is_complete(&self, cell: &PickCell) -> bool {
-        let selected = self.sides.iter().zip(&cell.clusters).map(|(side, clusters)| {
-            side.clusters[clusters.clone()].iter().map(|elements| elements.end - elements.start).sum()
-        });
         let dims = cell.start.iter().zip(&cell.shape).zip(&self.array);
         let inside = dims.map(|((start, length), end)| end.saturating_sub(*start).min(*length));
-        selected.collect::<Dims>().product() == inside.collect::<Dims>().product()
+        self.selected(cell) == inside.collect::<Dims>().product()
+    }
+
+    /// Whether all elements of the chunk of a cell are selected. None is beyond the edge of the array then.
+    pub(crate) fn is_whole(&self, cell: &PickCell) -> bool {
+        self.selected(cell) == cell.shape.product()
+    }
+
+    /// Returns the number of selected elements of a cell.
+    fn selected(&self, cell: &PickCell) -> Option<u64> {
+        let count = |(side, clusters): (&Side, &Range<usize>)| {
+            side.clusters[clusters.clone()].iter().map(|elements| elements.end - elements.start).sum()
+        };
+        self.sides.iter().zip(&cell.clusters).map(count).collect::<Dims>().product()
     }
 
     /// Returns the number of blocks in which a cell is read.

@@ -47,16 +47,16 @@ impl WritePlan for PickPlan {
         &cell.shape
     }
 
-    fn is_whole(&self, _: &PickCell) -> bool {
-        false
+    fn is_whole(&self, cell: &PickCell) -> bool {
+        self.is_whole(cell)
     }
 
     fn is_complete(&self, cell: &PickCell) -> bool {
         self.is_complete(cell)
     }
 
-    fn whole<'a>(&self, _: &PickCell, _: &'a Input) -> ArrayResult<Source<'a>> {
-        Err(not_asked())
+    fn whole<'a>(&self, _: &PickCell, _: &'a Input) -> ArrayResult<Option<Source<'a>>> {
+        Ok(None)
     }
 
     fn put(&self, cell: &PickCell, chunk: &mut [u8], _: usize, input: &Input) -> ArrayResult<()> {

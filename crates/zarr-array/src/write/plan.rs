@@ -36,14 +36,14 @@ pub(crate) trait WritePlan: Send + Sync + 'static {
     /// The full shape of the chunk.
     fn shape(cell: &Self::Cell) -> &Dims;
 
-    /// Whether all elements of the chunk are written, in its order.
+    /// Whether all elements of the chunk are written, also those beyond the edge of the array.
     fn is_whole(&self, cell: &Self::Cell) -> bool;
 
     /// Whether all elements of the chunk inside the array are written.
     fn is_complete(&self, cell: &Self::Cell) -> bool;
 
-    /// Returns the elements of a [whole](Self::is_whole) chunk.
-    fn whole<'a>(&self, cell: &Self::Cell, input: &'a Input) -> ArrayResult<Source<'a>>;
+    /// Returns the elements of a [whole](Self::is_whole) chunk, if they are in its order.
+    fn whole<'a>(&self, cell: &Self::Cell, input: &'a Input) -> ArrayResult<Option<Source<'a>>>;
 
     /// Puts the elements to write into the chunk, which has elements of `size` bytes in C order.
     fn put(&self, cell: &Self::Cell, chunk: &mut [u8], size: usize, input: &Input) -> ArrayResult<()>;
@@ -116,8 +116,8 @@ impl WritePlan for Plan {
         cell.complete
     }
 
-    fn whole<'a>(&self, cell: &Cell, input: &'a Input) -> ArrayResult<Source<'a>> {
-        Ok(input.source().sub(&cell.at, &cell.count)?)
+    fn whole<'a>(&self, cell: &Cell, input: &'a Input) -> ArrayResult<Option<Source<'a>>> {
+        values(cell, input).map(Some)
     }
 
     fn put(&self, cell: &Cell, chunk: &mut [u8], size: usize, input: &Input) -> ArrayResult<()> {
@@ -127,7 +127,7 @@ impl WritePlan for Plan {
     fn put_into(&self, cell: &Cell, chunk: Destination<'_>, input: &Input, swap: Swap) -> ArrayResult<()> {
         let part = chunk.sub(cell.part.start(), cell.part.shape())?;
         let mut part = if cell.is_dense() { part } else { part.step(&cell.steps)? };
-        Ok(part.put(self.whole(cell, input)?, swap)?)
+        Ok(part.put(values(cell, input)?, swap)?)
     }
 
     fn selected(&self, _: &Core, cell: &Cell) -> SelectedPart {
@@ -146,9 +146,14 @@ impl WritePlan for Plan {
         scratch: &mut Scratch,
         encode: &mut Encode<'_>,
     ) -> ArrayResult<Option<bool>> {
-        let values = self.whole(cell, input)?.sub(elements.start(), elements.shape())?;
+        let values = values(cell, input)?.sub(elements.start(), elements.shape())?;
         encode(&values, scratch).map(Some)
     }
+}
+
+/// Returns the elements to write to a cell.
+fn values<'a>(cell: &Cell, input: &'a Input) -> ArrayResult<Source<'a>> {
+    Ok(input.source().sub(&cell.at, &cell.count)?)
 }
 
 /// Returns the error for a call that the plan does not announce.

@@ -314,8 +314,10 @@ impl<P: WritePlan> Write<P> {
     ) -> ArrayResult<Change> {
         let (core, shape) = (&*self.core, P::shape(cell));
         core.check_chunk(shape)?;
-        if self.plan.is_whole(cell) {
-            return self.encode(self.plan.whole(cell, &self.input)?, condition, scratch);
+        if self.plan.is_whole(cell)
+            && let Some(values) = self.plan.whole(cell, &self.input)?
+        {
+            return self.encode(values, condition, scratch);
         }
         let object = match (object, core.chain.plain(shape.len())) {
             (Some(Loaded::Scratch(object)), Some(plain)) if P::PUTS_INTO_VIEWS => {
