@@ -3,7 +3,9 @@
 
 mod plan;
 mod read;
+mod side;
 mod write;
 
-pub(crate) use plan::{Order, PickCell, PickPlan};
+pub(crate) use plan::{PickCell, PickPlan};
 pub(crate) use read::read;
+pub(crate) use side::Order;

@@ -208,8 +208,8 @@ fn every_chunk_of_a_list_is_fetched_once_whatever_the_order() {
     let used = cost(&counting, || drop(array.read::<u16>(points()).unwrap()));
     assert_eq!(used.requests(), touched.len() as u64);
     let rows = ([400, 3, 401, 3, 2], ..);
-    assert_eq!(cost(&counting, || drop(array.read::<u16>(rows.clone()).unwrap())).requests(), 16);
-    let used = cost(&counting, || array.write(rows.clone(), &numbers(&[5, 512])).unwrap());
+    assert_eq!(cost(&counting, || drop(array.read::<u16>(rows).unwrap())).requests(), 16);
+    let used = cost(&counting, || array.write(rows, &numbers(&[5, 512])).unwrap());
     assert_eq!((used.reads, used.puts), (16, 16));
     let used = cost(&counting, || array.write(points(), &numbers(&[100])).unwrap());
     assert_eq!((used.reads, used.puts), (touched.len() as u64, touched.len() as u64));
