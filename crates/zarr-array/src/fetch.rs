@@ -1,13 +1,11 @@
 //! Reads the bytes of a chunk or of its pieces with as few requests as possible: first the index of the shard, which is
 //! cached and gives the places of the pieces, then all pieces at once. Pieces that lie close together are one range.
 
+mod error;
 mod parts;
 
-use std::fmt;
-
 use zarr_traits::{
-    Buffer, ByteRange, CodecError, CodecErrorKind, Dims, Key, Region, Scratch, StoreError, StoreErrorKind,
-    Version,
+    Buffer, ByteRange, CodecError, CodecErrorKind, Dims, Key, Region, Scratch, StoreError, Version,
     codec::EncodedSize,
     partial::{ChunkRead, Hints, Job, Piece, Span},
     store::{ObjectMeta, Read, ReadBuffer, ReadVersion, Stored},
@@ -18,6 +16,8 @@ use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::caught;
 use crate::loaded::{Fetched, Loaded};
 use crate::opened::Opened;
+pub(crate) use error::{FetchError, changed_often, outside, strange, wrong_size};
+use error::{short, too_large};
 pub(crate) use parts::Parts;
 
 /// The fetched data of a part of a chunk.
@@ -426,18 +426,6 @@ fn is_hit(piece: &Piece, steps: &[u64]) -> bool {
     dims.into_iter().all(|((at, len), step)| at.div_ceil(*step) * step < at + len)
 }
 
-pub(crate) fn changed_often() -> ArrayError {
-    ArrayError::new(
-        ArrayErrorKind::Conflict,
-        "other writers changed the object during each of several attempts to read it",
-    )
-}
-
-/// The error that a codec breaks its contract.
-pub(crate) fn strange(message: &str) -> ArrayError {
-    CodecError::new(CodecErrorKind::InvalidArgument, message).into()
-}
-
 /// Turns a suffix range into a span if the size of the object is known.
 fn from_start(range: ByteRange, size: Option<u64>) -> ByteRange {
     match (range, size) {
@@ -466,60 +454,7 @@ pub(crate) fn check_inside(spans: impl Iterator<Item = Span>, size: Option<u64>)
     Ok(())
 }
 
-pub(crate) fn outside(Span { offset, len }: Span) -> ArrayError {
-    CodecError::corrupt(format!("{len} bytes at offset {offset} lie outside the object")).into()
-}
-
 /// Returns a number of bytes to allocate. If it exceeds `usize`, the allocation fails.
 pub(crate) fn in_memory(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
-}
-
-/// The error that the store breaks its contract.
-fn short(got: usize, expected: usize) -> FetchError {
-    let message = format!("the store returned {got} bytes where {expected} were requested");
-    ArrayError::new(ArrayErrorKind::Io, message).into()
-}
-
-/// Turns the error that an object exceeds the limit of its read into one about the chunk.
-fn too_large(e: StoreError, expected: EncodedSize, limit: u64) -> ArrayError {
-    let StoreErrorKind::TooLarge { size } = e.kind() else { return e.into() };
-    let size = size.map_or_else(|| format!("more than {limit}"), |size| size.to_string());
-    match expected {
-        EncodedSize::Exact(exact) if exact <= limit => wrong_size(size, exact),
-        _ => {
-            let message =
-                format!("the object has {size} bytes, but a chunk of this array may have at most {limit}");
-            ArrayError::new(ArrayErrorKind::LimitExceeded, message)
-        }
-    }
-}
-
-pub(crate) fn wrong_size(size: impl fmt::Display, expected: u64) -> ArrayError {
-    ArrayError::new(ArrayErrorKind::Corrupt, format!("the object has {size} bytes, expected {expected}"))
-}
-
-/// Why an object could not be fetched.
-pub(crate) enum FetchError {
-    /// The object was changed meanwhile: start again.
-    Changed,
-    Other(ArrayError),
-}
-
-impl From<zarr_traits::StoreError> for FetchError {
-    fn from(e: zarr_traits::StoreError) -> Self {
-        if e.kind() == StoreErrorKind::Changed { Self::Changed } else { Self::Other(e.into()) }
-    }
-}
-
-impl From<CodecError> for FetchError {
-    fn from(e: CodecError) -> Self {
-        Self::Other(e.into())
-    }
-}
-
-impl From<ArrayError> for FetchError {
-    fn from(e: ArrayError) -> Self {
-        Self::Other(e)
-    }
 }
