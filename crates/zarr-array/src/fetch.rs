@@ -79,9 +79,9 @@ pub(crate) struct Tally {
     pub(crate) bytes: u64,
 }
 
-/// The number of bytes that a read may return.
+/// The expected and the largest size of one read of the store, in bytes.
 struct Bounds {
-    /// The number for a valid object; 0 if it is not known.
+    /// The size if the object is valid; 0 if it is not known.
     expected: u64,
     limit: u64,
 }

@@ -143,5 +143,8 @@ pub(crate) fn check_shape(target: &Target, got: &[u64]) -> ArrayResult<()> {
     if target.kept == got {
         return Ok(());
     }
-    Err(ArrayError::invalid(format!("the selection has shape {:?}, the values have {got:?}", target.kept)))
+    Err(ArrayError::invalid(format!(
+        "the selection has shape {:?}, the values have shape {got:?}",
+        target.kept
+    )))
 }

@@ -62,12 +62,13 @@ impl Transfer {
         self
     }
 
-    /// Copies objects: `pairs` are an object of the source, as listed, and a key of the destination. If the service of both
-    /// storages can copy by itself, no bytes pass through this process. An object that was deleted meanwhile is skipped.
-    /// `done` is called with the second key of every pair.
+    /// Copies objects from the source to the destination. Each item of `pairs` is an object as the source listed it, and the
+    /// key for its copy. If both storages are on one service that can copy objects itself, no bytes pass through this
+    /// process. An object that was deleted since it was listed is skipped. `done` is called with the key of each copy, and
+    /// of each skipped object.
     ///
     /// # Errors
-    /// Those of the storages, and of `pairs`. Other objects may have been copied.
+    /// If a storage fails or `pairs` yields an error. Some objects may have been copied already.
     pub async fn copy(
         &self,
         pairs: impl Stream<Item = StoreResult<(Listed, Key)>>,

@@ -295,7 +295,10 @@ impl Reader<'_, '_> {
         match item.as_array() {
             Some(pair) if self.has_pairs => {
                 let [length, count] = &pair[..] else {
-                    return Err(self.wrong(&[dim, i], "must be a length, or a pair of a length and a count"));
+                    return Err(self.wrong(
+                        &[dim, i],
+                        "must be a chunk length, or [length, count] for chunks of equal length",
+                    ));
                 };
                 let length = self.above_zero(&[dim, i, 0], length, "a length above 0")?;
                 let count = self.above_zero(&[dim, i, 1], count, "a count above 0")?;

@@ -85,7 +85,8 @@ fn repr(array: &ArrayDocument, context: &Context<'_>, sink: &mut dyn Sink) -> Me
     Ok(Repr::new(data_type, fill, array.shape().len()))
 }
 
-/// Returns the spec of an extension that must always be understood, and a report if the document says otherwise.
+/// Returns the name and configuration of an extension that a reader must never ignore. If the document has
+/// `must_understand: false` there, that has no effect and is reported as a diagnostic.
 fn meaningless_waiver(extension: &Extension, place: &str) -> MetaResult<(Spec, Option<Diagnostic>)> {
     let spec = extension.to_spec().map_err(|e| e.at(place))?;
     let message = "must_understand: false has no meaning here, ignored";

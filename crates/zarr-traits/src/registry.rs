@@ -92,7 +92,7 @@ impl<F: Copy> NamedEntry<F> {
     }
 }
 
-/// An extension in a registry.
+/// An extension in a registry: a codec, a data type, a chunk grid, a chunk key encoding or a storage transformer.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Entry {

@@ -17,7 +17,7 @@ struct Local<'a, T: Task> {
     crew: Arc<Crew>,
     /// The largest number of cells at work at once.
     most: usize,
-    /// The bound on cells that are read in blocks.
+    /// Limits the number of cells that are read block by block at the same time.
     opened: Gate,
 }
 

@@ -164,7 +164,8 @@ impl Side {
         self.chunks.push(SideChunk { index, start, length, clusters: first..self.clusters.len() });
     }
 
-    /// Returns the end of the cluster that begins with an element.
+    /// Returns the exclusive end of the cluster that begins with element `begin`: the elements up to `end` that are read
+    /// together because they are close enough.
     fn cluster_end(&self, begin: u64, end: u64, near: &Nearness<'_>) -> u64 {
         if !near.parts {
             return end;
