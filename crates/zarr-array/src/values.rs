@@ -194,9 +194,9 @@ impl<T> NdVec<T> {
 
 /// Values that a blocking write can borrow. They are taken in C order, the last dimension fastest.
 ///
-/// [`NdVec`] has a shape. So have the arrays and views of the crate `ndarray` (feature `ndarray`), whatever their layout in
-/// memory. The shape must be that of the selection. Slices, `[T; N]` and `Vec` have no shape: only their number of elements
-/// must be that of the selection.
+/// [`NdVec`] has a shape. So have the arrays and views of the crate `ndarray` (feature `ndarray`), whatever their
+/// layout in memory. The shape must be that of the selection. Slices, `[T; N]` and `Vec` have no shape: only their
+/// number of elements must be that of the selection.
 ///
 /// ```
 /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, NdVec, blocking::Array, standard};

@@ -62,10 +62,10 @@ impl Transfer {
         self
     }
 
-    /// Copies objects from the source to the destination. Each item of `pairs` is an object as the source listed it, and the
-    /// key for its copy. If both storages are on one service that can copy objects itself, no bytes pass through this
-    /// process. An object that was deleted since it was listed is skipped. `done` is called with the key of each copy, and
-    /// of each skipped object.
+    /// Copies objects from the source to the destination. Each item of `pairs` is an object as the source listed it,
+    /// and the key for its copy. If both storages are on one service that can copy objects itself, no bytes pass through
+    /// this process. An object that was deleted since it was listed is skipped. `done` is called with the key of each
+    /// copy, and of each skipped object.
     ///
     /// # Errors
     /// If a storage fails or `pairs` yields an error. Some objects may have been copied already.

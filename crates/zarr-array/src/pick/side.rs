@@ -164,8 +164,8 @@ impl Side {
         self.chunks.push(SideChunk { index, start, length, clusters: first..self.clusters.len() });
     }
 
-    /// Returns the exclusive end of the cluster that begins with element `begin`: the elements up to `end` that are read
-    /// together because they are close enough.
+    /// Returns the exclusive end of the cluster that begins with element `begin`: the elements before `end` that are
+    /// close enough to be read together.
     fn cluster_end(&self, begin: u64, end: u64, near: &Nearness<'_>) -> u64 {
         if !near.parts {
             return end;
