@@ -89,44 +89,44 @@ def int32s(*values):
 
 
 # Fill values, where nothing is stored.
-case("uint64-fill-max", "L3", "the largest uint64, which no double holds", write=True,
+case("uint64-fill-max", "L3", "the largest uint64, which no double can hold", write=True,
      files={"zarr.json": array([2], "uint64", 2**64 - 1)}, elements=struct.pack("<2Q", *[2**64 - 1] * 2))
-case("int64-fill-min", "L3", "the smallest int64, and its neighbour that no double holds",
+case("int64-fill-min", "L3", "the smallest int64 and the next one, which no double can hold",
      files={"zarr.json": array([2], "int64", -2**63 + 1)}, elements=struct.pack("<2q", *[-2**63 + 1] * 2))
-case("float32-fill-nan-payload", "L11", "a NaN with a payload of its own", write=True,
+case("float32-fill-nan-payload", "L11", "a NaN with a payload", write=True,
      files={"zarr.json": array([2], "float32", "0x7fc12345")}, elements=struct.pack("<2I", *[0x7FC12345] * 2))
 case("float64-fill-nan-payload", "L11", "a negative NaN with a payload", write=True,
      files={"zarr.json": array([2], "float64", "0xfff8000000abcdef")}, elements=struct.pack("<2Q", *[0xFFF8000000ABCDEF] * 2))
-case("float64-fill-negative-zero", "L92", "-0.0, which is not 0.0", write=True,
+case("float64-fill-negative-zero", "L92", "-0.0, whose bits differ from those of 0.0", write=True,
      files={"zarr.json": array([2], "float64", -0.0)}, elements=struct.pack("<2d", -0.0, -0.0))
-case("float32-fill-hex", "L4", "1.5 as hexadecimal digits: 0x3fc00000 is no number",
+case("float32-fill-hex", "L4", "1.5 as hexadecimal digits: \"0x3fc00000\" is a bit pattern, not a number",
      files={"zarr.json": array([2], "float32", "0x3fc00000")}, elements=struct.pack("<2f", 1.5, 1.5))
-case("float32-fill-hex-of-float64", "L10", "the 16 digits of a float64 are no float32", failure="extension",
+case("float32-fill-hex-of-float64", "L10", "16 hexadecimal digits are a float64, not a float32", failure="extension",
      files={"zarr.json": array([2], "float32", "0x7ff8000000000001")})
 case("bytes-fill-integers", "L43", "a byte string as a list of integers", files={
     "zarr.json": array([2], "bytes", [1, 255], [{"name": "vlen-bytes"}])}, elements=["Af8=", "Af8="])
-case("utf32-fill-too-long", "L12", "a fill value of three characters in a type of two", failure="extension",
+case("utf32-fill-too-long", "L12", "a fill value of three characters for a data type of two", failure="extension",
      files={"zarr.json": array([2], {"name": "fixed_length_utf32", "configuration": {"length_bytes": 8}}, "abc")})
-case("utf32-length-6", "L12", "a length that is no multiple of four", failure="extension",
+case("utf32-length-6", "L12", "a length that is not a multiple of four", failure="extension",
      files={"zarr.json": array([2], {"name": "fixed_length_utf32", "configuration": {"length_bytes": 6}}, "")})
 STRUCT = {"name": "struct", "configuration": {"fields": [
     {"name": "a", "data_type": "uint8"}, {"name": "b", "data_type": "int16"}]}}
 case("struct-fill", "B.5", "a struct, whose fill value names all fields",
      files={"zarr.json": array([2], STRUCT, {"a": 7, "b": -2})}, elements=struct.pack("<BhBh", 7, -2, 7, -2))
-case("struct-fill-missing-field", "L18", "a fill value that lacks a field", failure="extension",
+case("struct-fill-missing-field", "L18", "a fill value without one of the fields", failure="extension",
      files={"zarr.json": array([2], STRUCT, {"a": 7})})
-case("datetime-generic-zero", "L19", "0 is not NaT", files={
+case("datetime-generic-zero", "L19", "0 is a time, not NaT", files={
     "zarr.json": array([3], {"name": "numpy.datetime64", "configuration": {"unit": "generic", "scale_factor": 1}}, "NaT"),
     "c/0": struct.pack("<3q", 0, 1, -2**63)}, elements=struct.pack("<3q", 0, 1, -2**63))
-case("bool-fill-false", "L9", "false, as JSON has it", files={"zarr.json": array([3], "bool", False, [{"name": "bytes"}])},
+case("bool-fill-false", "L9", "the fill value false of JSON", files={"zarr.json": array([3], "bool", False, [{"name": "bytes"}])},
      elements=b"\0\0\0")
 
-case("negative-zero", "L92", "a chunk of -0.0 where the fill value is 0.0: they are equal, and not the same", write=True,
+case("negative-zero", "L92", "a chunk of -0.0 with the fill value 0.0: equal numbers, different bits", write=True,
      files={"zarr.json": array([4], "float64", 0.0, chunks=[2]), "c/0": struct.pack("<2d", -0.0, -0.0),
             "c/1": struct.pack("<2d", 1.5, 0.0)}, elements=struct.pack("<4d", -0.0, -0.0, 1.5, 0.0))
 
 # Chunks.
-case("bool-bytes", "L78", "bytes of a bool that are neither 0 nor 1 are true, or an error, and never handed out", or_error=True,
+case("bool-bytes", "L78", "a bool byte other than 0 and 1 reads as true or is an error; the byte itself is never returned", or_error=True,
      files={"zarr.json": array([4], "bool", False, [{"name": "bytes"}]), "c/0": b"\x00\x01\x02\xff"}, elements=b"\0\1\1\1")
 case("transpose-before-shards", "L5", "axes swapped outside of the shards, 2 x 4 in Fortran order", files={
     "zarr.json": array([2, 4], "int32", 0, [
@@ -148,37 +148,37 @@ case("shard-index-checksum", "L7", "the checksum of the index of a shard is wron
     "c/0": shard([int32s(1, 2), int32s(3, 4)])[:-4] + b"\0\0\0\0"})
 case("chunk-checksum", "L7", "the checksum of a chunk is wrong", failure="data", files={
     "zarr.json": array([2], "int32", 0, [LITTLE, {"name": "crc32c"}]), "c/0": int32s(1, 2) + b"\0\0\0\0"})
-case("chunk-empty", "L8", "a chunk without a byte is none that is missing", failure="data", files={
+case("chunk-empty", "L8", "an empty chunk object is an error, not a missing chunk", failure="data", files={
     "zarr.json": array([2], "int32", 7), "c/0": b""})
-case("chunk-with-one-byte-more", "L8", "a chunk is never cut to what it should be", failure="data", files={
+case("chunk-with-one-byte-more", "L8", "a chunk with too many bytes is an error, never cut", failure="data", files={
     "zarr.json": array([2], "int32", 7), "c/0": int32s(1, 2) + b"\0"})
-case("gzip-two-members", "L21", "two members of gzip are one text (RFC 1952, section 2.2)", files={
+case("gzip-two-members", "L21", "two gzip members decode to one chunk (RFC 1952, section 2.2)", files={
     "zarr.json": array([4], "int32", 0, [LITTLE, {"name": "gzip", "configuration": {"level": 5}}]),
     "c/0": gzip.compress(int32s(1, 2), mtime=0) + gzip.compress(int32s(3, 4), mtime=0)}, elements=int32s(1, 2, 3, 4))
-case("adler32-in-shards", "D10.1", "a checksum before the data of the last inner chunk of a shard", files={
+case("adler32-in-shards", "D10.1", "a checksum in front of the data, in the last inner chunk of a shard", files={
     "zarr.json": array([4], "int32", 0, [sharded([2], [LITTLE, {"name": "numcodecs.adler32", "configuration": {"location": "start"}}])]),
     "c/0": shard([struct.pack("<I", zlib.adler32(part)) + part for part in (int32s(1, 2), int32s(3, 4))])},
     elements=int32s(1, 2, 3, 4))
 STRINGS = [{"name": "vlen-utf8"}]
-case("strings-like-fill", "L92", "[\"aa\", \"\"] has the bytes of two fill values, and is not two of them", write=True, files={
+case("strings-like-fill", "L92", "[\"aa\", \"\"] has the same bytes as two fill values, but other elements", write=True, files={
     "zarr.json": array([2], "string", "a", STRINGS),
     "c/0": struct.pack("<II2sI", 2, 2, b"aa", 0)}, elements=["aa", ""])
 case("zero-dimensions", "C.t1", "a 0-dimensional array has its chunk under `c`", files={
     "zarr.json": array([], "int32", 0), "c": int32s(42)}, elements=int32s(42))
-case("zero-dimensions-v2-keys", "C.t2", "and under `0` where keys are those of format 2", files={
+case("zero-dimensions-v2-keys", "C.t2", "and under `0` with the chunk keys of format 2", files={
     "zarr.json": array([], "int32", 0, chunk_key_encoding={"name": "v2", "configuration": {"separator": "."}}),
     "0": int32s(42)}, elements=int32s(42))
-case("bytes-without-endian", "L16", "a type of more than a byte needs an endianness", failure="extension", files={
+case("bytes-without-endian", "L16", "a data type of several bytes needs an `endian`", failure="extension", files={
     "zarr.json": array([2], "int32", 0, [{"name": "bytes"}]), "c/0": int32s(1, 2)})
 case("codecs-out-of-order", "L2", "a compressor before `bytes`", failure="extension", files={
     "zarr.json": array([2], "int32", 0, [{"name": "gzip", "configuration": {"level": 5}}, LITTLE]),
     "c/0": gzip.compress(int32s(1, 2), mtime=0)})
-case("keys-unknown", "L1", "an unknown encoding of keys finds no chunk, and is not an empty array", failure="extension", files={
+case("keys-unknown", "L1", "an unknown chunk key encoding is an error, not an empty array", failure="extension", files={
     "zarr.json": array([2], "int32", 0, chunk_key_encoding={"name": "zorder", "configuration": {"separator": "/"}}),
     "c/0": int32s(1, 2)})
-case("must-understand", "A.6", "a member that must be understood, and is not", failure="metadata", files={
+case("must-understand", "A.6", "an unknown member that must be understood", failure="metadata", files={
     "zarr.json": array([2], "int32", 0, riddle={"name": "riddle"}), "c/0": int32s(1, 2)})
-case("need-not-understand", "A.6", "a member that need not be understood", files={
+case("need-not-understand", "A.6", "an unknown member that may be ignored", files={
     "zarr.json": array([2], "int32", 0, riddle={"name": "riddle", "must_understand": False}), "c/0": int32s(1, 2)},
      elements=int32s(1, 2))
 
@@ -187,7 +187,7 @@ DELTA = {"zarr_format": 2, "shape": [4], "chunks": [4], "dtype": "<i4", "compres
          "filters": [{"id": "delta", "dtype": "<i4", "astype": "<i2"}]}
 case("delta-astype", "L6", "differences in a smaller type", files={
     ".zarray": DELTA, "0": struct.pack("<4h", 10, 5, -20, 1)}, elements=int32s(10, 15, -5, -4))
-case("offset-and-scale", "D10", "what is stored, divided by the scale, and then the offset", write=True, files={
+case("offset-and-scale", "D10", "the stored value divided by the scale, plus the offset", write=True, files={
     ".zarray": {**DELTA, "dtype": "<f8", "fill_value": 0.0, "filters": [
         {"id": "fixedscaleoffset", "offset": 1000, "scale": 10, "dtype": "<f8", "astype": "|u1"}]},
     "0": bytes([0, 5, 20, 255])}, elements=struct.pack("<4d", 1000, 1000.5, 1002, 1025.5))
@@ -197,10 +197,10 @@ case("order-F", "H.4", "chunks in Fortran order", files={
 case("foreign-node-type", "H3", "a member of format 3 in a document of format 2", files={
     ".zarray": {**DELTA, "shape": [2], "chunks": [2], "filters": None, "node_type": "array"}, "0": int32s(1, 2)},
      elements=int32s(1, 2))
-case("fill-null", "H.3", "a fill value of null is undefined, and what is stored is read", files={
+case("fill-null", "H.3", "the fill value null is undefined; stored chunks are read", files={
     ".zarray": {**DELTA, "shape": [2], "chunks": [2], "filters": None, "fill_value": None}, "0": int32s(1, 2)},
      elements=int32s(1, 2))
-case("filters-empty", "H.1", "an empty list of filters is none", files={
+case("filters-empty", "H.1", "an empty list of filters means no filters", files={
     ".zarray": {**DELTA, "shape": [2], "chunks": [2], "filters": []}, "0": int32s(1, 2)}, elements=int32s(1, 2))
 STRUCTURED = {**DELTA, "shape": [2], "chunks": [2], "filters": None, "dtype": [["x", "<i4"], ["y", "|u1"]], "fill_value": None}
 case("group-with-struct", "F25", "an array of structs does not hide its neighbours", kind="group", expect="ok", attributes={},
@@ -219,11 +219,11 @@ case("consolidated-with-unknown-type", "L22", "one node of an unknown type does 
          "zarr.json": {**GROUP, "consolidated_metadata": {
              "kind": "inline", "must_understand": False, "metadata": {"a": PLAIN, "b": ODD}}},
          "a/zarr.json": PLAIN, "b/zarr.json": ODD, "a/c/0": int32s(1, 2)})
-case("consolidated-beside-unknown-type", "L22", "and can be read", array="a", files={
+case("consolidated-beside-unknown-type", "L22", "the array can be read", array="a", files={
     "zarr.json": {**GROUP, "consolidated_metadata": {
         "kind": "inline", "must_understand": False, "metadata": {"a": PLAIN, "b": ODD}}},
     "a/zarr.json": PLAIN, "b/zarr.json": ODD, "a/c/0": int32s(1, 2)}, elements=int32s(1, 2))
-case("consolidated-null", "F.5", "consolidated metadata that are null are none", kind="group", expect="ok", attributes={},
+case("consolidated-null", "F.5", "consolidated metadata null means no consolidated metadata", kind="group", expect="ok", attributes={},
      nodes={"/": "group", "/a": "array"}, files={
          "zarr.json": {**GROUP, "consolidated_metadata": None}, "a/zarr.json": PLAIN})
 
