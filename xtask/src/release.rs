@@ -5,7 +5,7 @@
 
 use anyhow::{Result, bail};
 
-use crate::command::{cargo, output, root, run as start};
+use crate::command::{cargo, output, root, run as start, target_dir};
 use crate::workspace::{Package, Workspace};
 
 /// Options of a release.
@@ -27,11 +27,17 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if !args.dry_run {
         check_changelogs(&workspace)?;
     }
+    // Cargo keeps the sources of a package by its version and the target directory. A new directory makes it take the
+    // packages of this run.
+    let target = target_dir().join(format!("release-{}", std::process::id()));
     let mut publish = cargo(["publish", "--workspace", "--locked"]);
+    publish.env("CARGO_TARGET_DIR", &target);
     if args.dry_run {
         publish.args(["--dry-run", "--allow-dirty"]);
     }
-    start(&mut publish)
+    let published = start(&mut publish);
+    std::fs::remove_dir_all(&target).or_else(|e| if target.exists() { Err(e) } else { Ok(()) })?;
+    published
 }
 
 /// Checks that the package of each published crate contains its documents, its licences and its source.
