@@ -99,7 +99,7 @@ pub struct Chunks {
 impl Chunks {
     /// Returns the chunks of `grid` that a selection of an array of `shape` touches.
     pub(crate) fn new(shape: &[u64], grid: Arc<dyn ChunkGrid>, selection: &Selection) -> ArrayResult<Self> {
-        let ranges: Option<Vec<_>> = selection.resolve(shape)?.iter().map(Along::in_order).collect();
+        let ranges: Option<Vec<_>> = selection.resolve(shape)?.iter().map(Along::ascending).collect();
         let ranges = ranges
             .ok_or_else(|| ArrayError::invalid("chunks are selected by ranges, not by lists of positions"))?;
         let plan = Plan::new(&ranges, shape, &*grid, None)?;

@@ -90,7 +90,7 @@ impl Array {
         let target = Target::new(core, &selection.into())?;
         let chunks = match &target.plan {
             TargetPlan::Ranges(plan) => plan.cells(),
-            TargetPlan::Lists(plan, _) => plan.cells(),
+            TargetPlan::Lists(plan) => plan.cells(),
         };
         let mut sum = Explanation {
             chunks,
@@ -194,7 +194,7 @@ impl Core {
                 };
                 explained.map_err(|e| self.locate(&cell.chunk, e))
             }
-            TargetPlan::Lists(plan, _) => {
+            TargetPlan::Lists(plan) => {
                 let cell = plan.cell(number);
                 self.explain_boxes(plan, &cell).await.map_err(|e| self.locate(&cell.chunk, e))
             }

@@ -8,4 +8,3 @@ mod write;
 
 pub(crate) use plan::{PickCell, PickPlan};
 pub(crate) use read::read;
-pub(crate) use side::Order;

@@ -22,7 +22,7 @@ use crate::opened::Opened;
 use crate::pick;
 use crate::plan::{Cell, Hits, Inner, Leaf, Plan};
 use crate::select::Selection;
-use crate::target::{Target, TargetPlan};
+use crate::target::{Orders, Target, TargetPlan};
 use crate::values::{NdVec, check_element, fresh};
 
 struct Read {
@@ -62,34 +62,40 @@ pub(crate) async fn read<T: Element>(
     may_block: bool,
 ) -> ArrayResult<NdVec<T>> {
     check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
-    let Target { plan, places, kept, .. } = Target::new(core, &selection)?;
-    let (memory, heap) = read_memory(core, plan, may_block).await?;
+    let Target { plan, orders, full, places, kept } = Target::new(core, &selection)?;
+    let (memory, heap) = read_memory(core, plan, &orders, &full, may_block).await?;
     let elements = T::from_memory(memory, &core.form(heap.as_deref(), &places));
     elements.and_then(|elements| NdVec::new(kept, elements)).map_err(|e| e.in_array(&core.path))
 }
 
-/// Reads elements as memory, without converting them, and the heap of their contents.
+/// Reads the elements of a selection of shape `full` as memory, without converting them, and the heap of their
+/// contents.
 pub(crate) async fn read_memory<M: Plain>(
     core: &Arc<Core>,
     plan: TargetPlan,
+    orders: &Orders,
+    full: &[u64],
     may_block: bool,
 ) -> ArrayResult<(Vec<M>, Option<Arc<Heap>>)> {
     let fresh = |shape: &[u64]| {
         fresh::<M>(shape, core.size, core.limits.result_bytes).map_err(|e| e.in_array(&core.path))
     };
-    match plan {
+    // Fails before anything is read if the result exceeds the limits.
+    let mut ordered = if orders.are_same() { Vec::new() } else { fresh(full)? };
+    let shape = plan.shape();
+    let memory = fresh(&shape)?;
+    let (memory, heap) = match plan {
         TargetPlan::Ranges(plan) => {
-            let shape = plan.result_shape();
-            let output = Output::sized(fresh(&shape)?, core.size, &shape, plan.cuts())?;
-            fill(core, plan, output, true, may_block).await
+            let output = Output::sized(memory, core.size, &shape, plan.cuts())?;
+            fill(core, plan, output, true, may_block).await?
         }
-        TargetPlan::Lists(plan, orders) => {
-            let shape = plan.shape();
-            let (memory, heap) = pick::read(core, plan, fresh(&shape)?, may_block).await?;
-            let ordered = fresh(&orders.shape(&shape))?;
-            Ok((orders.reorder(memory, &shape, ordered, core.size)?, heap))
-        }
+        TargetPlan::Lists(plan) => pick::read(core, plan, memory, may_block).await?,
+    };
+    if orders.are_same() {
+        return Ok((memory, heap));
     }
+    orders.reorder(&memory, &shape, &mut ordered, core.size)?;
+    Ok((ordered, heap))
 }
 
 /// Reads elements of any data type as bytes, in the byte order of this machine, into new memory.
@@ -99,8 +105,8 @@ pub(crate) async fn read_bytes(
     may_block: bool,
 ) -> ArrayResult<(Vec<u64>, Vec<u8>)> {
     core.check_fixed()?;
-    let Target { plan, kept, .. } = Target::new(core, &selection)?;
-    Ok((kept, read_memory(core, plan, may_block).await?.0))
+    let Target { plan, orders, full, kept, .. } = Target::new(core, &selection)?;
+    Ok((kept, read_memory(core, plan, &orders, &full, may_block).await?.0))
 }
 
 /// Reads into owned memory and returns it.
@@ -110,12 +116,14 @@ pub(crate) async fn read_into<T: Element>(
     values: NdVec<T>,
     may_block: bool,
 ) -> ArrayResult<NdVec<T>> {
-    let Target { plan, full, kept, places } = Target::new(core, &selection)?;
+    let Target { plan, orders, full, kept, places } = Target::new(core, &selection)?;
     if values.shape() != kept {
         return Err(wrong_shape(&kept, values.shape()).in_array(&core.path));
     }
     check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
-    let TargetPlan::Ranges(plan) = plan else { return read(core, selection, may_block).await };
+    let (TargetPlan::Ranges(plan), true) = (plan, orders.are_same()) else {
+        return read(core, selection, may_block).await;
+    };
     let Some(memory) = T::reuse(values.into_vec(), &core.data_type) else {
         return read(core, selection, may_block).await;
     };
@@ -132,12 +140,12 @@ pub(crate) fn read_into_slice<T: Element>(
     values: &mut [T],
 ) -> ArrayResult<()> {
     check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
-    let Target { plan, full, .. } = Target::new(core, selection)?;
+    let Target { plan, orders, full, .. } = Target::new(core, selection)?;
     if full.product() != Some(values.len() as u64) {
         return Err(wrong_shape(&full, &[values.len() as u64]).in_array(&core.path));
     }
     let memory = T::as_memory_mut(values, &core.data_type).filter(|_| size_of::<T::Memory>() == core.size);
-    let (Some(memory), TargetPlan::Ranges(plan)) = (memory, plan) else {
+    let (Some(memory), TargetPlan::Ranges(plan), true) = (memory, plan, orders.are_same()) else {
         let read = block_on(read::<T>(core, selection.clone(), true))?;
         values.clone_from_slice(read.as_slice());
         return Ok(());

@@ -223,8 +223,8 @@ fn struct_of(data_type: &DataType) -> ArrayResult<(&[Field], usize)> {
 /// Reads the rows of a selection.
 pub(crate) async fn read(core: &Arc<Core>, selection: Selection, may_block: bool) -> ArrayResult<Rows> {
     struct_of(&core.data_type).map_err(|e| e.in_array(&core.path))?;
-    let Target { plan, kept, places, .. } = Target::new(core, &selection)?;
-    let (bytes, _) = read_memory(core, plan, may_block).await?;
+    let Target { plan, orders, full, kept, places } = Target::new(core, &selection)?;
+    let (bytes, _) = read_memory(core, plan, &orders, &full, may_block).await?;
     Ok(Rows { data_type: core.data_type.clone(), shape: kept, bytes, places })
 }
 

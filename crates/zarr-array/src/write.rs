@@ -127,14 +127,15 @@ async fn write_task(
 ) -> ArrayResult<()> {
     core.chain.check_writable().map_err(|e| ArrayError::from(e).in_array(&core.path))?;
     let place = core.place(may_block);
+    let input = match target.orders.are_same() {
+        true => input,
+        false => target.orders.apply(&input, &target.plan.shape(), core.size)?,
+    };
     let done = match target.plan {
         TargetPlan::Ranges(plan) => {
             run(&Arc::new(Write::new(core, plan, input, encoded, heap)), &place).await
         }
-        TargetPlan::Lists(plan, orders) => {
-            let input = orders.apply(&input, &plan.shape(), core.size)?;
-            run(&Arc::new(Write::new(core, plan, input, encoded, heap)), &place).await
-        }
+        TargetPlan::Lists(plan) => run(&Arc::new(Write::new(core, plan, input, encoded, heap)), &place).await,
     };
     done.map_err(|e| e.in_array(&core.path))
 }

@@ -345,6 +345,20 @@ fn lists_obey_the_limits_and_the_settings_of_the_handle() {
 }
 
 #[test]
+fn a_huge_array_is_an_error_and_takes_no_memory() {
+    let (array, _) = counted(&[1 << 50, 2], &[1, 2], &[]);
+    for selection in [Selection::from((.., [1])), Selection::from((Axis::step(.., -1), [0, 1]))] {
+        let (kind, message) = refused(array.read::<u16>(selection));
+        assert_eq!(kind, ArrayErrorKind::LimitExceeded);
+        assert!(message.contains("touches 1125899906842624 chunks along dimension 0"), "{message}");
+    }
+    let (kind, _) = refused(array.read::<u16>(Axis::step(.., -1)));
+    assert_eq!(kind, ArrayErrorKind::LimitExceeded);
+    let far = [Axis::list([-1, 0]), Axis::from(0)];
+    assert_eq!(array.read::<u16>(far).unwrap().as_slice(), [7, 7]);
+}
+
+#[test]
 fn writers_of_lists_lose_no_update() {
     for codecs in [vec![], sharded(&[2, 2], "end")] {
         let (array, _) = counted(&[16, 16], &[8, 8], &codecs);

@@ -47,8 +47,8 @@ pub(super) async fn read(
     if !is_text && !Vec::<u8>::fits(data_type)? {
         return Err(unsupported(&data_type.to_string()).in_array(&core.path));
     }
-    let Target { plan, kept, places, .. } = Target::new(core, &selection)?;
-    let (memory, heap) = read_memory(core, plan, may_block).await?;
+    let Target { plan, orders, full, kept, places } = Target::new(core, &selection)?;
+    let (memory, heap) = read_memory(core, plan, &orders, &full, may_block).await?;
     let form = core.form(heap.as_deref(), &places);
     let read = if is_text { strings(memory, &form) } else { bytes(memory, &form) };
     Ok((kept, read.map_err(|e| e.in_array(&core.path))?))

@@ -9,12 +9,13 @@ use std::ops::Range;
 use zarr_strided::{Cut, Cuts};
 use zarr_traits::{Dims, Key, Region};
 
-use super::side::{Nearness, Order, Side};
+use super::side::{Nearness, Side};
 use crate::core::Core;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::fetch::ChunkPart;
 use crate::plan::unravel;
 use crate::select::Along;
+use crate::target::Order;
 
 /// A selection cut into cells, one for each chunk that it touches, and cells into boxes.
 #[derive(Debug)]

@@ -7,6 +7,7 @@ use zarr_traits::{ChunkGrid, Dims};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::plan::at_chunks;
 use crate::select::Along;
+use crate::target::Order;
 
 /// The elements along one dimension of the result, sorted and each only once.
 #[derive(Debug)]
@@ -53,9 +54,8 @@ pub(super) struct Nearness<'a> {
     pub(super) last: usize,
 }
 
-/// For each element of a dimension of the result, in the order of the selection, its number in the side. `None` if that
-/// is the same.
-pub(crate) type Order = Option<Vec<u64>>;
+/// The largest number of chunks along a side of ranges. A side keeps about 300 bytes for each.
+const MOST_CHUNKS: u64 = 1 << 20;
 
 /// The largest number of inner chunks along a side of ranges that a box may touch.
 const INNER: u64 = 16;
@@ -68,8 +68,16 @@ impl Side {
     ) -> ArrayResult<(Self, Order)> {
         match along {
             Along::Steps { dim, picked, reversed } => {
-                let order = reversed.then(|| (0..picked.count).rev().collect());
+                let order = if *reversed { Order::Reversed } else { Order::Same };
                 let cut = at_chunks(picked, *dim, grid)?;
+                if cut.len() > MOST_CHUNKS {
+                    let message = format!(
+                        "a selection with a list touches {} chunks along dimension {dim}, at most {MOST_CHUNKS} are \
+                         supported",
+                        cut.len()
+                    );
+                    return Err(ArrayError::new(ArrayErrorKind::LimitExceeded, message));
+                }
                 let elements = Elements::Steps { start: picked.start, step: picked.step };
                 let mut side = Self {
                     dims: vec![*dim],
@@ -149,7 +157,7 @@ impl Side {
             side.add(chunk(*element).into(), start, length, *first..end, near);
         }
         let is_same = order.iter().zip(0..).all(|(order, element)| *order == element);
-        Ok((side, Some(order).filter(|_| !is_same)))
+        Ok((side, if is_same { Order::Same } else { Order::List(order) }))
     }
 
     /// Adds a chunk with these elements, and divides them into clusters.

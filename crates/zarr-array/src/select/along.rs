@@ -69,16 +69,8 @@ impl Along {
         }
     }
 
-    /// Returns the elements as ascending steps, or `None` if they are not.
-    pub(crate) fn ascending(&self) -> Option<Picked> {
-        match self {
-            Self::Steps { picked, reversed: false, .. } => Some(*picked),
-            _ => None,
-        }
-    }
-
     /// Returns the elements as ascending steps, whatever their order, or `None` for a list.
-    pub(crate) fn in_order(&self) -> Option<Picked> {
+    pub(crate) fn ascending(&self) -> Option<Picked> {
         match self {
             Self::Steps { picked, .. } => Some(*picked),
             Self::List { .. } => None,
