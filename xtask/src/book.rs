@@ -8,15 +8,15 @@ use crate::tidy;
 /// The guide, in mdBook's format.
 const GUIDE: &str = "docs/guide";
 
-/// Checks the links of all documents, and builds the book. The program that builds it is a package of its own, so that its
-/// dependencies are none of the workspace.
+/// Checks the links of all documents, and builds the book. The program that builds it is not in the workspace, which
+/// therefore does not have its dependencies.
 pub(crate) fn run() -> Result<()> {
     let dead = tidy::dead_links(&root())?;
     for finding in &dead {
         println!("error: {}: [{}] {}", finding.place, finding.rule, finding.message);
     }
     if !dead.is_empty() {
-        bail!("{} links lead nowhere", dead.len());
+        bail!("{} links are dead", dead.len());
     }
     let (guide, target) = (root().join(GUIDE), target_dir().join("book"));
     let manifest = guide.join("book/Cargo.toml");

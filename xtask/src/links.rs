@@ -1,27 +1,44 @@
-//! Links of Markdown files to files of the repository, and to places in them. Links to other sites are not followed.
+//! Finds dead links of documents and of comments to files of the repository. Links to other sites are not followed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// A file on the main branch of the repository, as a page links to it that is also read elsewhere.
+/// The address of files on the main branch. Pages use it that are also read outside of the repository.
 const REPOSITORY: &str = "https://github.com/zarr-rs/zarr/blob/main/";
 
-/// A link that leads nowhere.
+/// A link to a file or an anchor that does not exist.
 pub(crate) struct Dead {
-    /// Counted from 0.
+    /// The line of the link, from 0.
     pub(crate) line: usize,
     pub(crate) message: String,
 }
 
-/// Returns the links of `document`, a path from `root`, to files or anchors that do not exist.
+/// Returns the dead links of a Markdown file. `document` is its path from `root`.
 pub(crate) fn dead(root: &Path, document: &str, text: &str) -> Vec<Dead> {
+    // `[text](name)` in the documentation of a crate is an item of Rust, which rustdoc checks.
+    let is_item = |target: &str| {
+        document.starts_with("crates/") && target.chars().all(|c| c.is_alphanumeric() || c == '_')
+    };
+    let links = links(text).into_iter().filter(|(_, target)| !is_item(target));
+    without_target(root, document, links)
+}
+
+/// Returns the dead links of comments to files of the repository. Each comes with its line, from 0.
+pub(crate) fn dead_in_comments(root: &Path, comments: &[String]) -> Vec<Dead> {
+    let links = comments.iter().enumerate().flat_map(|(line, text)| {
+        text.match_indices(REPOSITORY).map(move |(at, _)| {
+            let target = text[at..].split([')', '>', ' ']).next().unwrap_or_default();
+            (line, target.to_owned())
+        })
+    });
+    without_target(root, "", links)
+}
+
+/// Returns the links whose file or anchor does not exist.
+fn without_target(root: &Path, document: &str, links: impl Iterator<Item = (usize, String)>) -> Vec<Dead> {
     let folder = root.join(document).parent().map(PathBuf::from).unwrap_or_default();
     let mut dead = Vec::new();
-    for (line, target) in links(text) {
-        // `[text](name)` in the documentation of a crate is an item of Rust, which rustdoc checks.
-        if document.starts_with("crates/") && target.chars().all(|c| c.is_alphanumeric() || c == '_') {
-            continue;
-        }
+    for (line, target) in links {
         let (file, anchor) = target.split_once('#').unwrap_or((&target, ""));
         let path = match file.strip_prefix(REPOSITORY) {
             Some(file) => root.join(file),
@@ -30,18 +47,18 @@ pub(crate) fn dead(root: &Path, document: &str, text: &str) -> Vec<Dead> {
         };
         let mut wrong = |message: String| dead.push(Dead { line, message });
         if !path.exists() {
-            wrong(format!("links to `{target}`, which is not there"));
+            wrong(format!("links to `{target}`, which does not exist"));
         } else if !anchor.is_empty() && path.extension().is_some_and(|ending| ending == "md") {
             let there = std::fs::read_to_string(&path).unwrap_or_default();
             if !anchors(&there).contains(anchor) {
-                wrong(format!("links to `{target}`, a file without this anchor"));
+                wrong(format!("links to `{target}`, but the file has no such anchor"));
             }
         }
     }
     dead
 }
 
-/// The lines of a document that are not inside of a block of code, numbered from 0.
+/// Returns the lines outside of code blocks with their numbers, from 0.
 fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut fenced = false;
     text.lines().enumerate().filter(move |(_, line)| {
@@ -51,7 +68,7 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The targets of links to files of the repository, with their lines.
+/// Returns the targets of links to files of the repository, with their lines.
 fn links(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (number, line) in prose(text) {
@@ -66,7 +83,7 @@ fn links(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// The anchors of a document: those of its headings, as GitHub and mdBook make them, and those written as `id="…"`.
+/// Returns the anchors of a document: those that GitHub and mdBook make of headings, and those written as `id="…"`.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
@@ -84,7 +101,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// The anchor of a heading: letters and digits in lower case, `-` for blanks. Tags and targets of links do not count.
+/// Returns the anchor of a heading: letters and digits in lower case, `-` for blanks. Tags and link targets are left out.
 fn slug(title: &str) -> String {
     let title = title.split_once('<').map_or(title, |(title, _)| title).trim();
     let mut shown = String::new();
@@ -125,11 +142,17 @@ mod tests {
         let found: Vec<_> =
             dead(root.path(), "docs/a.md", text).into_iter().map(|dead| (dead.line, dead.message)).collect();
         let expected = [
-            (1, "links to `#there`, a file without this anchor".to_owned()),
-            (1, "links to `b.md#not`, a file without this anchor".to_owned()),
-            (1, "links to `c.md`, which is not there".to_owned()),
+            (1, "links to `#there`, but the file has no such anchor".to_owned()),
+            (1, "links to `b.md#not`, but the file has no such anchor".to_owned()),
+            (1, "links to `c.md`, which does not exist".to_owned()),
         ];
         assert_eq!(found, expected);
         assert!(dead(root.path(), "crates/a/README.md", "[a](Store) [b](vlen_utf8)").is_empty());
+
+        let comment = |target: &str| format!("/// The rules are in [b]({REPOSITORY}docs/{target}).");
+        let comments = [comment("b.md#is"), "[Store](store)".to_owned(), comment("b.md#not")];
+        let lines: Vec<_> =
+            dead_in_comments(root.path(), &comments).into_iter().map(|dead| dead.line).collect();
+        assert_eq!(lines, [2]);
     }
 }

@@ -12,6 +12,7 @@ mod examples;
 mod fixtures;
 mod install;
 mod links;
+mod release;
 mod seeded;
 mod services;
 mod test;
@@ -42,6 +43,8 @@ enum Task {
     Fixtures(fixtures::Args),
     /// Test how this implementation and others read, write and refuse the fixtures
     Conformance(conformance::Args),
+    /// Publish the crates in order, each built from its package; `--dry-run` uploads nothing
+    Release(release::Args),
     /// Make mistakes in a copy of the sources, and check that the suites notice them
     Seeded(seeded::Args),
     /// Compare our contender with its rivals, if the benchmark harness is present
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Task::Book => book::run(),
         Task::Fixtures(args) => fixtures::run(&args),
         Task::Conformance(args) => conformance::run(&args),
+        Task::Release(args) => release::run(&args),
         Task::Seeded(args) => seeded::run(&args),
         Task::Bench(args) => bench::run(&args),
         Task::Services(args) => services::run(&args),

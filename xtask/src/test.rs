@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::command::{cargo, output, root, run as start};
+use crate::command::{cargo, run as start};
 use crate::workspace::Workspace;
-use crate::{book, conformance, examples, fixtures, tidy};
+use crate::{book, conformance, examples, fixtures, release, tidy};
 
 /// The selection of steps.
 #[derive(Debug, clap::Args)]
@@ -57,7 +57,11 @@ const STEPS: [Step; 12] = [
         about: "writers in several processes lose no update, also when they are killed",
         run: race,
     },
-    Step { name: "package", about: "each published crate can be packed", run: package },
+    Step {
+        name: "package",
+        about: "the package of each published crate is complete",
+        run: release::packages,
+    },
 ];
 
 /// Runs the steps.
@@ -153,23 +157,6 @@ fn race() -> Result<()> {
         println!("race {}", options.join(" "));
         let run = ["run", "--quiet", "--locked", "-p", "conformance-race", "--", "--timeout=120"];
         start(cargo(run).args(options))?;
-    }
-    Ok(())
-}
-
-fn package() -> Result<()> {
-    for package in Workspace::load()?.published() {
-        // Uncommitted changes, and a tree without a repository, are allowed: only the list of packed files matters.
-        let list =
-            output(&mut cargo(["package", "--list", "--allow-dirty", "--locked", "-p", &package.name]))?;
-        let sources = if package.library { "src/lib.rs" } else { "src/main.rs" };
-        for needed in ["Cargo.toml", "README.md", "CHANGELOG.md", sources] {
-            if !list.lines().any(|file| file.replace('\\', "/") == needed) {
-                let dir = package.dir.strip_prefix(root()).unwrap_or(&package.dir);
-                bail!("the package of {} does not contain {needed}", dir.display());
-            }
-        }
-        println!("{:<24}{:>4} files", package.name, list.lines().count());
     }
     Ok(())
 }

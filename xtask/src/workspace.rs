@@ -25,9 +25,10 @@ pub(crate) struct Dependency {
 }
 
 /// A package of this workspace.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Package {
     pub(crate) name: String,
+    pub(crate) version: String,
     pub(crate) dir: PathBuf,
     pub(crate) published: bool,
     /// Whether it has a library.
@@ -136,6 +137,7 @@ fn package(value: &Value) -> Option<Package> {
     let default = value["features"]["default"].as_array();
     Some(Package {
         name: text("name"),
+        version: text("version"),
         dir: PathBuf::from(value["manifest_path"].as_str()?).parent()?.to_path_buf(),
         published: value["publish"].as_array().is_none_or(|registries| !registries.is_empty()),
         library,

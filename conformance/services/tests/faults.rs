@@ -90,7 +90,7 @@ fn reads_return_the_right_bytes_or_an_error() {
         (1, Fault::header("Content-Range", "nonsense"), Right, 2),
         (1, Fault::Header("Content-Range", None), Right, 2),
         (1, Fault::Stall(2, minute), Right, 2),
-        (always, Fault::Stall(2, minute), Error(Unavailable, "nothing came for"), 3),
+        (always, Fault::Stall(2, minute), Error(Unavailable, "no bytes were received for"), 3),
         (1, Fault::Delay(Duration::from_secs(2)), Right, 2),
         (always, Fault::Endless, Error(TooLarge { size: None }, "at most 5 are accepted"), 1),
         (always, Fault::NoRange, Right, 1),

@@ -16,7 +16,7 @@ use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::Place;
 use crate::indexes::Indexes;
 use crate::plan::Plan;
-use crate::select::Picked;
+use crate::select::Along;
 
 /// What a read does if a chunk is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -116,7 +116,7 @@ impl Core {
     }
 
     /// Returns the form of the elements at `places`.
-    pub(crate) fn form<'a>(&'a self, heap: Option<&'a Heap>, places: &'a [Picked]) -> Form<'a> {
+    pub(crate) fn form<'a>(&'a self, heap: Option<&'a Heap>, places: &'a [Along]) -> Form<'a> {
         Form::new(&self.data_type, heap, self.limits.result_bytes, places)
     }
 

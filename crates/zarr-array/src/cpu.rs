@@ -55,6 +55,27 @@ impl Cpu {
         Self(Some(Arc::new(pool)))
     }
 
+    /// Uses the threads of rayon: the pool that runs the caller, or the global pool.
+    ///
+    /// ```
+    /// # use zarr_array::{ArrayMeta, ArrayResult, Cpu, DataType, NdVec, blocking::Array, standard};
+    /// use rayon::prelude::*;
+    ///
+    /// # let meta = ArrayMeta::builder([64, 64], DataType::Int32).chunks([8, 8]).build()?;
+    /// # let array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
+    /// let array = array.with_cpu(Cpu::rayon());
+    /// array.chunks(..)?.par_bridge().try_for_each(|chunk| {
+    ///     let mut values: NdVec<i32> = array.read(&chunk)?;
+    ///     values.as_mut_slice().iter_mut().for_each(|value| *value += 1);
+    ///     array.write(&chunk, &values)
+    /// })?;
+    /// # ArrayResult::Ok(())
+    /// ```
+    #[cfg(feature = "rayon")]
+    pub fn rayon() -> Self {
+        Self::with(Rayon)
+    }
+
     /// Returns the pool that all users of this storage share.
     pub(crate) fn of(storage: &Storage) -> Self {
         Self(Some(storage.shared::<Pool>()))
@@ -62,6 +83,21 @@ impl Cpu {
 
     pub(crate) fn pool(&self) -> Option<&Arc<dyn Spawn>> {
         self.0.as_ref()
+    }
+}
+
+#[cfg(feature = "rayon")]
+#[derive(Debug)]
+struct Rayon;
+
+#[cfg(feature = "rayon")]
+impl Spawn for Rayon {
+    fn spawn(&self, job: Job) {
+        rayon::spawn_fifo(job);
+    }
+
+    fn width(&self) -> usize {
+        rayon::current_num_threads()
     }
 }
 

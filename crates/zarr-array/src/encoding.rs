@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use zarr_traits::{
-    Buffer, Bytes, Scratch, Source,
-    update::{ChunkUpdate, Encoded, JoinedObject},
+    Buffer, Bytes, Region, Scratch, Source,
+    update::{ChunkUpdate, Encoded, JoinedObject, NewInner},
 };
 
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
@@ -21,12 +21,15 @@ pub(crate) struct Encoding {
     done: Mutex<Done>,
 }
 
+/// Encodes the elements of an inner chunk. Returns whether it is stored.
+pub(crate) type Encode<'a> = dyn FnMut(&Source<'_>, &mut Scratch) -> ArrayResult<bool> + 'a;
+
 /// The inner chunks encoded so far.
 struct Done {
     /// The buffers that no thread appends to at the moment, with their numbers.
     idle: Vec<(usize, Vec<u8>)>,
     buffers: usize,
-    encoded: Vec<Option<Encoded>>,
+    inner: Vec<NewInner>,
 }
 
 /// The content of an object to put.
@@ -51,12 +54,12 @@ impl Encoding {
     ) -> ArrayResult<Self> {
         let count = update.count();
         let together = usize::try_from(PART).unwrap_or(usize::MAX).checked_div(bytes).unwrap_or(1).max(1);
-        let mut encoded = Vec::new();
-        encoded.try_reserve_exact(count).map_err(|_| {
+        let mut inner = Vec::new();
+        inner.try_reserve_exact(count).map_err(|_| {
             ArrayError::new(ArrayErrorKind::LimitExceeded, format!("no memory for {count} inner chunks"))
         })?;
-        encoded.resize(count, None);
-        let done = Done { idle: Vec::new(), buffers: 0, encoded };
+        inner.resize(count, NewInner::Kept);
+        let done = Done { idle: Vec::new(), buffers: 0, inner };
         Ok(Self { update, object, together, done: Mutex::new(done) })
     }
 
@@ -76,20 +79,41 @@ impl Encoding {
         self.done.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Encodes the inner chunks of a part. `src` are all elements of the write.
-    pub(crate) fn encode(&self, part: u64, src: &Source<'_>, scratch: &mut Scratch) -> ArrayResult<()> {
+    /// Encodes the inner chunks of a part. `values` calls a function with the new elements of an inner chunk, given as a
+    /// box of the written elements, or returns `None` if it has none and keeps its bytes.
+    pub(crate) fn encode(
+        &self,
+        part: u64,
+        scratch: &mut Scratch,
+        values: impl Fn(&Region, &mut Scratch, &mut Encode<'_>) -> ArrayResult<Option<bool>>,
+    ) -> ArrayResult<()> {
         let part = self.part(part);
         let (buffer, mut out) = self.take_buffer(scratch);
-        let mut encoded = Vec::with_capacity(part.len());
+        let mut inner = Vec::with_capacity(part.len());
         for number in part.clone() {
-            let start = out.len();
-            let stored = self.update.encode(number, src, &mut out, scratch)?;
-            encoded.push(stored.then(|| Encoded { buffer, start, len: out.len() - start }));
+            let (start, elements) = (out.len(), self.update.elements(number)?);
+            let mut encode = |src: &Source<'_>, scratch: &mut Scratch| {
+                Ok(self.update.encode(number, src, &mut out, scratch)?)
+            };
+            inner.push(match values(&elements, scratch, &mut encode)? {
+                Some(true) => NewInner::Encoded(Encoded { buffer, start, len: out.len() - start }),
+                Some(false) => NewInner::Fill,
+                None => NewInner::Kept,
+            });
         }
         let mut done = self.done();
-        done.encoded[part].copy_from_slice(&encoded);
+        done.inner[part].copy_from_slice(&inner);
         done.idle.push((buffer, out));
         Ok(())
+    }
+
+    /// Takes the only inner chunk of a part as already encoded.
+    pub(crate) fn insert(&self, part: u64, bytes: &[u8]) {
+        let mut done = self.done();
+        let (buffer, len) = (done.buffers, bytes.len());
+        done.buffers += 1;
+        done.idle.push((buffer, bytes.to_vec()));
+        done.inner[self.part(part)].fill(NewInner::Encoded(Encoded { buffer, start: 0, len }));
     }
 
     fn take_buffer(&self, scratch: &mut Scratch) -> (usize, Vec<u8>) {
@@ -103,10 +127,10 @@ impl Encoding {
 
     /// Joins the inner chunks into an object. Returns it and whether all its elements are the fill value.
     pub(crate) fn join(self, scratch: &mut Scratch) -> ArrayResult<(Value, bool)> {
-        let Done { mut idle, encoded, .. } = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Done { mut idle, inner, .. } = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
         idle.sort_unstable_by_key(|(buffer, _)| *buffer);
         let buffers: Vec<Bytes> = idle.into_iter().map(|(_, out)| Bytes::from(out)).collect();
-        let JoinedObject { parts, is_empty } = self.update.join(&buffers, &encoded, scratch)?;
+        let JoinedObject { parts, is_empty } = self.update.join(&buffers, &inner, scratch)?;
         Ok((Value { parts, object: self.object, encoded: buffers }, is_empty))
     }
 }

@@ -4,17 +4,19 @@
 use futures_util::{StreamExt, stream};
 use zarr_traits::{
     Dims, Key, Region, RegularGrid,
-    partial::{ChunkRead, Hints, Job, Piece, Span},
+    partial::{Hints, Job, Piece, Span},
 };
 
 use crate::array::Array;
 use crate::core::Core;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
+use crate::feed::caught;
 use crate::fetch::{ChunkPart, FetchError, Seen, Tally, Wish};
 use crate::opened::Opened;
+use crate::pick::{PickCell, PickPlan};
 use crate::plan::{Cell, Plan};
-use crate::read::Target;
 use crate::select::{Picked, Selection};
+use crate::target::{Target, TargetPlan};
 
 /// The cost of reading a selection with a handle that has no cached indexes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -67,6 +69,13 @@ impl Explanation {
     }
 }
 
+impl From<Tally> for Explanation {
+    /// The requests that find out what must be read.
+    fn from(Tally { requests, ranges, bytes }: Tally) -> Self {
+        Self { requests, ranges, ranges_wanted: ranges, bytes, ..Self::default() }
+    }
+}
+
 /// The largest number of chunks examined at once.
 const AT_ONCE: usize = 64;
 
@@ -79,22 +88,25 @@ impl Array {
     pub async fn explain(&self, selection: impl Into<Selection>) -> ArrayResult<Explanation> {
         let core = &*self.core;
         let target = Target::new(core, &selection.into())?;
-        let plan = &target.plan;
+        let chunks = match &target.plan {
+            TargetPlan::Ranges(plan) => plan.cells(),
+            TargetPlan::Lists(plan) => plan.cells(),
+        };
         let mut sum = Explanation {
-            chunks: plan.cells(),
+            chunks,
             bytes_result: target.full.product().unwrap_or(u64::MAX).saturating_mul(core.size as u64),
             ..Explanation::default()
         };
         let mut largest = 0;
         let most = core.gate.width().min(AT_ONCE);
-        let cells = (0..plan.cells()).map(|number| core.explain_cell(plan, plan.cell(number)));
+        let cells = (0..chunks).map(|number| core.explain_cell(&target.plan, number));
         let mut cells = stream::iter(cells).buffered(most);
         while let Some(one) = cells.next().await {
             let one = one.map_err(|e| e.in_array(self.path()))?;
             largest = largest.max(one.bytes.saturating_add(one.peak_memory));
             sum.add(&one);
         }
-        let width = core.cpu.pool().map_or(1, |pool| pool.width() as u64).min(plan.cells());
+        let width = core.cpu.pool().map_or(1, |pool| pool.width() as u64).min(chunks);
         sum.peak_memory = sum.bytes_result.saturating_add(largest.saturating_mul(width));
         Ok(sum)
     }
@@ -171,22 +183,51 @@ impl Core {
     }
 
     /// Returns the cost of reading one cell with all its blocks.
-    async fn explain_cell(&self, plan: &Plan, cell: Cell) -> ArrayResult<Explanation> {
+    async fn explain_cell(&self, plan: &TargetPlan, number: u64) -> ArrayResult<Explanation> {
         let _flying = self.gate.enter(0).await;
-        let explained = match plan.blocks(&cell) {
-            1 => self.explain(&cell, None).await,
-            blocks => self.explain_blocks(plan, &cell, blocks).await,
-        };
-        explained.map_err(|e| self.locate(&cell.chunk, e))
+        match plan {
+            TargetPlan::Ranges(plan) => {
+                let cell = plan.cell(number);
+                let explained = match plan.blocks(&cell) {
+                    1 => self.explain(&cell, None).await,
+                    blocks => self.explain_blocks(plan, &cell, blocks).await,
+                };
+                explained.map_err(|e| self.locate(&cell.chunk, e))
+            }
+            TargetPlan::Lists(plan) => {
+                let cell = plan.cell(number);
+                self.explain_boxes(plan, &cell).await.map_err(|e| self.locate(&cell.chunk, e))
+            }
+        }
+    }
+
+    /// Returns the cost of reading the boxes of one cell, as if they were read together.
+    async fn explain_boxes(&self, plan: &PickPlan, cell: &PickCell) -> ArrayResult<Explanation> {
+        let (key, around) = (self.key(&cell.chunk)?, plan.around(cell));
+        let steps = Dims::filled(1, around.rank());
+        let chunk = cell.of(&key, &around, &steps);
+        let boxes: Vec<_> = cell.boxes.clone().map(|number| plan.at(cell, number)).collect();
+        let parts: Vec<&Region> = boxes.iter().map(|inside| &inside.part).collect();
+        let Some(first) = parts.first() else { return Ok(Explanation::default()) };
+        let (first, mut tally) = (ChunkPart { part: first, ..chunk }, Tally::default());
+        let wish = self.wish(first, self.hints(first), false, &mut tally).await;
+        let touched = parts.iter().map(|part| self.inner_touched(part, &steps));
+        let one = Explanation { inner_chunks: touched.fold(0, u64::saturating_add), ..tally.into() };
+        match wish? {
+            Wish::Absent => Ok(one),
+            Wish::Whole(read) => self.explain_whole(chunk, read.is_some(), one).await,
+            Wish::Pieces(read, seen) => {
+                let pieces = self.pieces_of_parts(chunk, &parts, read, &seen).await?;
+                self.explain_pieces(&key, pieces.into_iter().flatten().collect(), &seen, one).await
+            }
+        }
     }
 
     /// Returns the cost of reading a cell that has several blocks.
     async fn explain_blocks(&self, plan: &Plan, cell: &Cell, blocks: u64) -> ArrayResult<Explanation> {
         let (key, mut tally) = (self.key(&cell.chunk)?, Tally::default());
         let opened = self.open(cell.of(&key), false, &mut tally).await?;
-        let Tally { requests, ranges, bytes } = tally;
-        let mut sum =
-            Explanation { requests, ranges, ranges_wanted: ranges, bytes, ..Explanation::default() };
+        let mut sum = Explanation::from(tally);
         for number in 0..blocks {
             let one = self.explain(&plan.block(cell, number), Some(&opened)).await?;
             let peak = one.bytes.saturating_add(one.peak_memory);
@@ -203,18 +244,15 @@ impl Core {
         let part = ChunkPart { opened, ..cell.of(&key) };
         let mut tally = Tally::default();
         let wish = self.wish(part, self.hints(part), false, &mut tally).await;
-        let one = Explanation {
-            inner_chunks: self.inner_touched(&cell.part, &cell.steps),
-            requests: tally.requests,
-            ranges: tally.ranges,
-            ranges_wanted: tally.ranges,
-            bytes: tally.bytes,
-            ..Explanation::default()
-        };
+        let inner_chunks = self.inner_touched(&cell.part, &cell.steps);
+        let one = Explanation { inner_chunks, ..tally.into() };
         match wish? {
             Wish::Absent => Ok(one),
             Wish::Whole(read) => self.explain_whole(part, read.is_some(), one).await,
-            Wish::Pieces(read, seen) => self.explain_pieces(part, read, &seen, one).await,
+            Wish::Pieces(read, seen) => {
+                let pieces = caught(|| self.pieces_of(&*read, part))?;
+                self.explain_pieces(&key, pieces, &seen, one).await
+            }
         }
     }
 
@@ -243,18 +281,18 @@ impl Core {
     /// Adds the cost of reading the pieces of an object.
     async fn explain_pieces(
         &self,
-        part: ChunkPart<'_>,
-        read: Box<dyn ChunkRead>,
+        key: &Key,
+        pieces: Vec<Piece>,
         seen: &Seen,
         mut one: Explanation,
     ) -> ArrayResult<Explanation> {
-        let (pieces, merged, fetched) = self.plan_ranges(read, part, seen)?;
+        let (merged, fetched) = self.plan_ranges(&pieces, seen)?;
         if !seen.there || !merged.is_empty() {
             one.requests += 1;
             one.ranges += merged.len() as u64;
         }
         // Nothing was read from the object so far, so it may not exist.
-        if !seen.there && self.storage.size(part.key).await?.is_none() {
+        if !seen.there && self.storage.size(key).await?.is_none() {
             one.ranges_wanted = one.ranges;
             return Ok(one);
         }

@@ -24,7 +24,6 @@ use zarr_traits::{MaybeSend, Scratch, Storage, store::Drive};
 
 use crate::cpu::Cpu;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
-use crate::plan::{Cell, Plan};
 
 use crew::Crew;
 use local::local;
@@ -59,6 +58,8 @@ pub(crate) const ATTEMPTS: u32 = 20;
 /// A cell may be split into blocks, which are fetched and worked on like cells, in any order and in parallel. Such a
 /// cell is opened first, and is never stored.
 pub(crate) trait Task: Send + Sync + 'static {
+    /// A cell, or a block of one.
+    type Cell: Clone + Send + Sync + 'static;
     /// The fetched data of a cell.
     type Found: Send + Sync + 'static;
     /// The data of a cell to store.
@@ -72,7 +73,11 @@ pub(crate) trait Task: Send + Sync + 'static {
     /// The shared state of the blocks of a cell: the index of a shard.
     type Opened: Send + Sync + 'static;
 
-    fn plan(&self) -> &Plan;
+    /// The number of cells.
+    fn cells(&self) -> u64;
+
+    /// Returns the cell with this number.
+    fn cell(&self, number: u64) -> Self::Cell;
 
     /// Whether handing cells to other threads would cost more than it gains.
     fn is_small(&self) -> bool;
@@ -84,21 +89,24 @@ pub(crate) trait Task: Send + Sync + 'static {
     fn expected_bytes(&self) -> u64;
 
     /// Adds the cell to an error.
-    fn locate(&self, cell: &Cell, error: ArrayError) -> ArrayError;
+    fn locate(&self, cell: &Self::Cell, error: ArrayError) -> ArrayError;
 
     /// Takes the lock of the cell, if it needs one.
-    fn hold(&self, cell: &Cell) -> impl Future<Output = ArrayResult<Self::Held>> + MaybeSend;
+    fn hold(&self, cell: &Self::Cell) -> impl Future<Output = ArrayResult<Self::Held>> + MaybeSend;
 
     /// The number of blocks of a cell; 1 if it is not split.
-    fn blocks(&self, cell: &Cell) -> u64;
+    fn blocks(&self, cell: &Self::Cell) -> u64;
+
+    /// Returns a block of a cell.
+    fn block(&self, cell: &Self::Cell, number: u64) -> Self::Cell;
 
     /// Reads the shared state of the blocks of a cell.
-    fn open(&self, cell: &Cell) -> impl Future<Output = ArrayResult<Self::Opened>> + MaybeSend;
+    fn open(&self, cell: &Self::Cell) -> impl Future<Output = ArrayResult<Self::Opened>> + MaybeSend;
 
     /// Reads the data of the cell, into `scratch` if given (for local stores), otherwise into its own memory.
     fn fetch(
         &self,
-        cell: &Cell,
+        cell: &Self::Cell,
         held: &Self::Held,
         opened: Option<&Self::Opened>,
         scratch: Option<&mut Scratch>,
@@ -114,15 +122,21 @@ pub(crate) trait Task: Send + Sync + 'static {
     fn parts(found: &Self::Found) -> u64;
 
     /// Does one part. Never waits.
-    fn part(&self, cell: &Cell, found: &Self::Found, part: u64, scratch: &mut Scratch) -> ArrayResult<()>;
+    fn part(
+        &self,
+        cell: &Self::Cell,
+        found: &Self::Found,
+        part: u64,
+        scratch: &mut Scratch,
+    ) -> ArrayResult<()>;
 
     /// Does the rest of the work after all parts: decodes, encodes, copies. Never waits.
-    fn work(&self, cell: &Cell, found: Self::Found, scratch: &mut Scratch) -> ArrayResult<Self::Made>;
+    fn work(&self, cell: &Self::Cell, found: Self::Found, scratch: &mut Scratch) -> ArrayResult<Self::Made>;
 
     /// Stores the cell.
     fn store(
         &self,
-        cell: &Cell,
+        cell: &Self::Cell,
         made: Self::Made,
         scratch: Option<&mut Scratch>,
     ) -> impl Future<Output = ArrayResult<Stored>> + MaybeSend;
@@ -141,7 +155,7 @@ pub(crate) struct Place {
 /// Runs every cell of `task`. At the end no other clone of `task` is left, unless an error or a drop ended it early.
 pub(crate) async fn run<T: Task>(task: &Arc<T>, place: &Place) -> ArrayResult<()> {
     match (place.storage.capabilities().drive, place.cpu.pool()) {
-        _ if task.plan().cells() == 0 => Ok(()),
+        _ if task.cells() == 0 => Ok(()),
         (Drive::Remote { .. }, _) => remote(task, place).await,
         (Drive::Inline, Some(_)) if !(place.may_block && task.is_small()) => local(task, place).await,
         (Drive::Inline, _) => alone(task, place).await,
@@ -151,8 +165,8 @@ pub(crate) async fn run<T: Task>(task: &Arc<T>, place: &Place) -> ArrayResult<()
 /// Runs one cell after the other on the task of the caller.
 async fn alone<T: Task>(task: &Arc<T>, place: &Place) -> ArrayResult<()> {
     let scratches = &place.storage.shared::<Scratches>();
-    for number in 0..task.plan().cells() {
-        let cell = &task.plan().cell(number);
+    for number in 0..task.cells() {
+        let cell = &task.cell(number);
         let once = || async move {
             let _permit = if is_large(&**task, place) { Some(enter(&**task, place).await) } else { None };
             let mut scratch = scratches.take();
@@ -185,7 +199,7 @@ const OPEN: usize = 4;
 /// the work.
 async fn attempt<T: Task>(
     task: &Arc<T>,
-    cell: &Cell,
+    cell: &T::Cell,
     scratch: &mut Scratch,
     crew: Option<&Arc<Crew>>,
 ) -> ArrayResult<Stored> {
@@ -197,7 +211,7 @@ async fn attempt<T: Task>(
     }
     let opened = task.open(cell).await?;
     for number in 0..blocks {
-        let cell = task.plan().block(cell, number);
+        let cell = task.block(cell, number);
         block(task, &cell, &held, Some(&opened), scratch, crew).await?;
     }
     Ok(Stored::Done)
@@ -206,7 +220,7 @@ async fn attempt<T: Task>(
 /// Fetches a cell or a block, and works on it.
 async fn block<T: Task>(
     task: &Arc<T>,
-    cell: &Cell,
+    cell: &T::Cell,
     held: &T::Held,
     opened: Option<&T::Opened>,
     scratch: &mut Scratch,

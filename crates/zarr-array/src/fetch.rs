@@ -1,11 +1,11 @@
 //! Reads the bytes of a chunk or of its pieces with as few requests as possible: first the index of the shard, which is
 //! cached and gives the places of the pieces, then all pieces at once. Pieces that lie close together are one range.
 
-use std::fmt;
+mod error;
+mod parts;
 
 use zarr_traits::{
-    Buffer, ByteRange, CodecError, CodecErrorKind, Dims, Key, Region, Scratch, StoreError, StoreErrorKind,
-    Version,
+    Buffer, ByteRange, CodecError, CodecErrorKind, Dims, Key, Region, Scratch, StoreError, Version,
     codec::EncodedSize,
     partial::{ChunkRead, Hints, Job, Piece, Span},
     store::{ObjectMeta, Read, ReadBuffer, ReadVersion, Stored},
@@ -16,6 +16,9 @@ use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::caught;
 use crate::loaded::{Fetched, Loaded};
 use crate::opened::Opened;
+pub(crate) use error::{FetchError, changed_often, outside, strange, wrong_size};
+use error::{short, too_large};
+pub(crate) use parts::Parts;
 
 /// The fetched data of a part of a chunk.
 pub(crate) enum Data {
@@ -76,9 +79,9 @@ pub(crate) struct Tally {
     pub(crate) bytes: u64,
 }
 
-/// The number of bytes that a read may return.
+/// The expected and the largest size of one read of the store, in bytes.
 struct Bounds {
-    /// The number for a valid object; 0 if it is not known.
+    /// The size if the object is valid; 0 if it is not known.
     expected: u64,
     limit: u64,
 }
@@ -100,7 +103,7 @@ impl Core {
                 Ok(Wish::Absent) => Ok(Data::Absent),
                 Ok(Wish::Whole(read)) => self.fetch_whole(chunk, read, scratch.as_deref_mut()).await,
                 Ok(Wish::Pieces(read, seen)) => {
-                    self.fetch_pieces(chunk, read, seen, scratch.as_deref_mut()).await
+                    self.fetch_one(chunk, read, seen, scratch.as_deref_mut()).await
                 }
                 Err(e) => Err(e),
             };
@@ -188,13 +191,7 @@ impl Core {
         read: Option<Box<dyn ChunkRead>>,
         scratch: Option<&mut Scratch>,
     ) -> Result<Data, FetchError> {
-        if read.is_none()
-            && let Err(e) = self.check_chunk(chunk.shape)
-        {
-            // Fails before the object is read. A missing chunk takes no memory, so its size does not matter.
-            return if self.storage.exists(chunk.key).await? { Err(e.into()) } else { Ok(Data::Absent) };
-        }
-        let Some((loaded, _)) = self.load(chunk.key, chunk.shape, ReadVersion::Any, scratch).await? else {
+        let Some(loaded) = self.load_whole(chunk, read.is_some(), scratch).await? else {
             return Ok(Data::Absent);
         };
         let Some(mut read) = read else { return Ok(Data::Whole(loaded)) };
@@ -207,18 +204,49 @@ impl Core {
         Ok(Data::Pieces(pieces, Fetched::new(loaded, vec![Span { offset: 0, len: size }])))
     }
 
-    async fn fetch_pieces(
+    /// Reads the whole object of a chunk.
+    async fn load_whole(
+        &self,
+        chunk: ChunkPart<'_>,
+        has_pieces: bool,
+        scratch: Option<&mut Scratch>,
+    ) -> Result<Option<Loaded>, FetchError> {
+        if !has_pieces && let Err(e) = self.check_chunk(chunk.shape) {
+            // Fails before the object is read. A missing chunk takes no memory, so its size does not matter.
+            return if self.storage.exists(chunk.key).await? { Err(e.into()) } else { Ok(None) };
+        }
+        let loaded = self.load(chunk.key, chunk.shape, ReadVersion::Any, scratch).await?;
+        Ok(loaded.map(|(loaded, _)| loaded))
+    }
+
+    async fn fetch_one(
         &self,
         chunk: ChunkPart<'_>,
         read: Box<dyn ChunkRead>,
         seen: Seen,
         scratch: Option<&mut Scratch>,
     ) -> Result<Data, FetchError> {
-        let expected = read.object_size();
-        let key = chunk.key;
-        let planned = self.plan_ranges(read, chunk, &seen);
         // The cached index may be of an object that was replaced since, so an error in it is not final.
-        let (pieces, ranges, len) = match planned {
+        let pieces = match caught(|| self.pieces_of(&*read, chunk)) {
+            Err(_) if seen.remembered => return Err(FetchError::Changed),
+            pieces => [pieces?],
+        };
+        let fetched = self.fetch_pieces(chunk.key, &pieces, read.object_size(), seen, scratch).await?;
+        let [pieces] = pieces;
+        Ok(fetched.map_or(Data::Absent, |fetched| Data::Pieces(pieces, fetched)))
+    }
+
+    /// Fetches the bytes of pieces of an object, which must have the size `expected`. Returns `None` if the object does
+    /// not exist.
+    async fn fetch_pieces(
+        &self,
+        key: &Key,
+        pieces: &[Vec<Piece>],
+        expected: Option<u64>,
+        seen: Seen,
+        scratch: Option<&mut Scratch>,
+    ) -> Result<Option<Fetched>, FetchError> {
+        let (ranges, len) = match self.plan_ranges(pieces.iter().flatten(), &seen) {
             Err(_) if seen.remembered => return Err(FetchError::Changed),
             planned => planned?,
         };
@@ -226,7 +254,7 @@ impl Core {
             if seen.remembered && !self.confirm(key, &seen).await? {
                 return Err(FetchError::Changed);
             }
-            return Ok(Data::Pieces(pieces, Fetched::new(Loaded::empty(), Vec::new())));
+            return Ok(Some(Fetched::new(Loaded::empty(), Vec::new())));
         }
         let wants: Vec<ByteRange> = ranges.iter().map(|span| ByteRange::from(*span)).collect();
         let version = seen.version.as_ref().map_or(ReadVersion::Any, ReadVersion::Pinned);
@@ -238,13 +266,13 @@ impl Core {
         };
         match (loaded, seen.there, size.zip(expected)) {
             (None, true, _) => Err(FetchError::Changed),
-            (None, false, _) => Ok(Data::Absent),
+            (None, false, _) => Ok(None),
             (_, _, Some((size, expected))) if size != expected => {
                 Err(FetchError::Other(wrong_size(size, expected)))
             }
             // In a store without versions: this is not the object whose index was read.
             _ if size.zip(seen.size).is_some_and(|(now, then)| now != then) => Err(FetchError::Changed),
-            (Some(loaded), _, _) => Ok(Data::Pieces(pieces, Fetched::new(loaded, ranges))),
+            (Some(loaded), _, _) => Ok(Some(Fetched::new(loaded, ranges))),
         }
     }
 
@@ -284,19 +312,17 @@ impl Core {
         Ok(pieces)
     }
 
-    /// Returns the pieces of a read, the ranges that hold them, and the size of the ranges in bytes.
-    pub(crate) fn plan_ranges(
+    /// Returns the ranges that hold pieces of an object, and their size in bytes.
+    pub(crate) fn plan_ranges<'a>(
         &self,
-        read: Box<dyn ChunkRead>,
-        chunk: ChunkPart<'_>,
+        pieces: impl IntoIterator<Item = &'a Piece>,
         seen: &Seen,
-    ) -> ArrayResult<(Vec<Piece>, Vec<Span>, usize)> {
-        let pieces = caught(|| self.pieces_of(&*read, chunk))?;
-        let ranges =
-            zarr_engine::merge(self.fetching, pieces.iter().map(|piece| piece.span)).map_err(outside)?;
+    ) -> ArrayResult<(Vec<Span>, usize)> {
+        let spans = pieces.into_iter().map(|piece| piece.span);
+        let ranges = zarr_engine::merge(self.fetching, spans).map_err(outside)?;
         check_inside(ranges.iter().copied(), seen.size)?;
         let len = self.check_sum(ranges.iter().map(|span| span.len))?;
-        Ok((pieces, ranges, len))
+        Ok((ranges, len))
     }
 
     /// Reads the whole object at `key`, of a chunk of `shape`, into recycled memory of `scratch`, if given. An object
@@ -400,18 +426,6 @@ fn is_hit(piece: &Piece, steps: &[u64]) -> bool {
     dims.into_iter().all(|((at, len), step)| at.div_ceil(*step) * step < at + len)
 }
 
-pub(crate) fn changed_often() -> ArrayError {
-    ArrayError::new(
-        ArrayErrorKind::Conflict,
-        "other writers changed the object during each of several attempts to read it",
-    )
-}
-
-/// The error that a codec breaks its contract.
-pub(crate) fn strange(message: &str) -> ArrayError {
-    CodecError::new(CodecErrorKind::InvalidArgument, message).into()
-}
-
 /// Turns a suffix range into a span if the size of the object is known.
 fn from_start(range: ByteRange, size: Option<u64>) -> ByteRange {
     match (range, size) {
@@ -430,7 +444,7 @@ fn wanted_bytes(range: ByteRange) -> u64 {
     }
 }
 
-fn check_inside(spans: impl Iterator<Item = Span>, size: Option<u64>) -> ArrayResult<()> {
+pub(crate) fn check_inside(spans: impl Iterator<Item = Span>, size: Option<u64>) -> ArrayResult<()> {
     let Some(size) = size else { return Ok(()) };
     for span in spans {
         if span.end().is_none_or(|end| end > size) {
@@ -440,60 +454,7 @@ fn check_inside(spans: impl Iterator<Item = Span>, size: Option<u64>) -> ArrayRe
     Ok(())
 }
 
-pub(crate) fn outside(Span { offset, len }: Span) -> ArrayError {
-    CodecError::corrupt(format!("{len} bytes at offset {offset} lie outside the object")).into()
-}
-
 /// Returns a number of bytes to allocate. If it exceeds `usize`, the allocation fails.
 pub(crate) fn in_memory(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
-}
-
-/// The error that the store breaks its contract.
-fn short(got: usize, expected: usize) -> FetchError {
-    let message = format!("the store returned {got} bytes where {expected} were requested");
-    ArrayError::new(ArrayErrorKind::Io, message).into()
-}
-
-/// Turns the error that an object exceeds the limit of its read into one about the chunk.
-fn too_large(e: StoreError, expected: EncodedSize, limit: u64) -> ArrayError {
-    let StoreErrorKind::TooLarge { size } = e.kind() else { return e.into() };
-    let size = size.map_or_else(|| format!("more than {limit}"), |size| size.to_string());
-    match expected {
-        EncodedSize::Exact(exact) if exact <= limit => wrong_size(size, exact),
-        _ => {
-            let message =
-                format!("the object has {size} bytes, but a chunk of this array may have at most {limit}");
-            ArrayError::new(ArrayErrorKind::LimitExceeded, message)
-        }
-    }
-}
-
-fn wrong_size(size: impl fmt::Display, expected: u64) -> ArrayError {
-    ArrayError::new(ArrayErrorKind::Corrupt, format!("the object has {size} bytes, expected {expected}"))
-}
-
-/// Why an object could not be fetched.
-pub(crate) enum FetchError {
-    /// The object was changed meanwhile: start again.
-    Changed,
-    Other(ArrayError),
-}
-
-impl From<zarr_traits::StoreError> for FetchError {
-    fn from(e: zarr_traits::StoreError) -> Self {
-        if e.kind() == StoreErrorKind::Changed { Self::Changed } else { Self::Other(e.into()) }
-    }
-}
-
-impl From<CodecError> for FetchError {
-    fn from(e: CodecError) -> Self {
-        Self::Other(e.into())
-    }
-}
-
-impl From<ArrayError> for FetchError {
-    fn from(e: ArrayError) -> Self {
-        Self::Other(e)
-    }
 }

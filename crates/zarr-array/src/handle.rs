@@ -47,6 +47,50 @@ macro_rules! common_methods {
             self.shape().iter().enumerate().map(|(dim, length)| grid.count(dim, *length)).collect()
         }
 
+        /// Returns the chunks that a selection touches, in C order; `..` for all of them. In a sharded array these are
+        /// the shards. Makes no request.
+        ///
+        /// ```
+        /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, blocking::Array, standard};
+        /// # let meta = ArrayMeta::builder([4, 5], DataType::Int32).chunks([2, 3]).build()?;
+        /// # let array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
+        /// for chunk in array.chunks(0..2)? {
+        ///     let values = array.read::<i32>(&chunk)?;
+        ///     println!("{:?}: {:?}", chunk.index(), values.shape());
+        /// }
+        /// assert_eq!(array.chunks(..)?.len(), 4);
+        /// # ArrayResult::Ok(())
+        /// ```
+        ///
+        /// # Errors
+        /// When the selection is not inside the array, or touches 2^64 chunks or more.
+        pub fn chunks(&self, selection: impl Into<Selection>) -> ArrayResult<Chunks> {
+            let core = &self.inner().core;
+            let chunks = Chunks::new(&core.shape, core.grid.clone(), &selection.into());
+            chunks.map_err(|e| e.in_array(&core.path))
+        }
+
+        /// As [`chunks`](Self::chunks), but with the smallest chunks that can be read alone: the inner chunks of
+        /// shards, or the chunks of an array without shards. Their indexes count through the whole array.
+        ///
+        /// # Errors
+        /// As [`chunks`](Self::chunks).
+        pub fn smallest_chunks(&self, selection: impl Into<Selection>) -> ArrayResult<Chunks> {
+            let core = &self.inner().core;
+            let grid = core.smallest_grid();
+            let chunks = grid.and_then(|grid| Chunks::new(&core.shape, grid, &selection.into()));
+            chunks.map_err(|e| e.in_array(&core.path))
+        }
+
+        /// Returns the chunk at `index` of the chunk grid, clipped to the array. It is a selection.
+        ///
+        /// # Errors
+        /// When `index` is outside the array.
+        pub fn chunk(&self, index: &[u64]) -> ArrayResult<Chunk> {
+            let core = &self.inner().core;
+            core.chunk(index).map_err(|e| e.in_array(&core.path))
+        }
+
         /// The key of the chunk at `index` of the chunk grid.
         ///
         /// # Errors

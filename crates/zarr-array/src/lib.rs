@@ -5,6 +5,7 @@ mod array;
 #[cfg(feature = "arrow")]
 mod arrow;
 pub mod blocking;
+mod chunks;
 mod core;
 mod cpu;
 mod create;
@@ -21,21 +22,24 @@ mod metadata;
 pub mod node;
 mod open;
 mod opened;
+mod pick;
 mod plan;
 mod read;
 mod resize;
 mod rows;
 mod select;
+mod target;
 mod values;
 mod write;
 
 pub use zarr_meta::{self as meta, ArrayMeta, Diagnostic, Format};
 pub use zarr_traits::{
-    self as traits, DataType, FillValue, Limits, Registry, Storage, block_on, partial::Hints,
+    self as traits, DataType, FillValue, Limits, Region, Registry, Storage, block_on, partial::Hints,
     update::InnerOrder,
 };
 
 pub use array::Array;
+pub use chunks::{Chunk, Chunks, StoredChunk};
 pub use core::{EmptyChunks, MissingChunks, PartialWrites};
 pub use cpu::{Cpu, Job, Spawn};
 pub use create::CreateOptions;

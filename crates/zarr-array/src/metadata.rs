@@ -51,7 +51,7 @@ impl Array {
         self.edit_attributes(|attributes| attributes.set(name, &value)).await
     }
 
-    /// Changes the stored metadata, and updates this handle to it.
+    /// Changes the metadata in the store, then makes this handle use the changed metadata. Returns the result of `change`.
     pub(crate) async fn edit_metadata<R>(
         &mut self,
         change: impl Fn(&mut ArrayMeta) -> ArrayResult<R>,

@@ -45,7 +45,7 @@ impl Core {
     }
 
     /// Returns the region of all inner chunks that a part touches, whole. Only the index is read for it.
-    fn around(&self, part: &Region) -> Region {
+    pub(crate) fn around(&self, part: &Region) -> Region {
         let inner = self.chain.inner_shape(part.rank()).unwrap_or_default();
         let (mut start, mut shape) = (Dims::from(part.start()), Dims::from(part.shape()));
         for (dim, inner) in inner.iter().enumerate() {

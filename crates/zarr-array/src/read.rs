@@ -7,7 +7,7 @@ use std::sync::Arc;
 use zarr_strided::{Destination, Output, Plain, Source, Swap};
 use zarr_traits::byte_len;
 use zarr_traits::{
-    Dims, Scratch, block_on,
+    Scratch, block_on,
     heap::Heap,
     partial::{Job, Piece},
 };
@@ -19,8 +19,10 @@ use crate::feed::{PART, SMALL, Stored, Task, run};
 use crate::fetch::{ChunkPart, Data, Tally, strange};
 use crate::loaded::Fetched;
 use crate::opened::Opened;
+use crate::pick;
 use crate::plan::{Cell, Hits, Inner, Leaf, Plan};
-use crate::select::{Picked, Selection};
+use crate::select::Selection;
+use crate::target::{Orders, Target, TargetPlan};
 use crate::values::{NdVec, check_element, fresh};
 
 struct Read {
@@ -43,27 +45,6 @@ pub(crate) struct Found {
     parts: Vec<Range<usize>>,
 }
 
-/// A selection resolved against an array: `full` is its shape, `kept` its shape without dropped dimensions.
-pub(crate) struct Target {
-    pub(crate) plan: Plan,
-    pub(crate) full: Dims,
-    pub(crate) kept: Vec<u64>,
-    /// The selected elements in each dimension of the array.
-    pub(crate) picked: Vec<Picked>,
-}
-
-impl Target {
-    pub(crate) fn new(core: &Core, selection: &Selection) -> ArrayResult<Self> {
-        let picked = selection.resolve(&core.shape).map_err(|e| e.in_array(&core.path))?;
-        let full: Dims = picked.iter().map(|p| p.count).collect();
-        let fits = byte_len(&full, core.size).map_err(ArrayError::from);
-        let plan = fits.and_then(|_| Plan::new(&picked, &core.shape, &*core.grid, core.inner()));
-        let plan = plan.map_err(|e| e.in_array(&core.path))?;
-        let kept = full.iter().zip(plan.keep()).filter(|(_, keep)| *keep).map(|(n, _)| *n).collect();
-        Ok(Self { plan, full, kept, picked })
-    }
-}
-
 impl Core {
     /// Returns the shape of inner chunks and how many are read at once, or `None` if chunks have no inner chunks.
     pub(crate) fn inner(&self) -> Option<Inner> {
@@ -81,23 +62,40 @@ pub(crate) async fn read<T: Element>(
     may_block: bool,
 ) -> ArrayResult<NdVec<T>> {
     check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
-    let Target { plan, full, kept, picked } = Target::new(core, &selection)?;
-    let (memory, heap) = read_memory(core, plan, &full, may_block).await?;
-    let elements = T::from_memory(memory, &core.form(heap.as_deref(), &picked));
+    let Target { plan, orders, full, places, kept } = Target::new(core, &selection)?;
+    let (memory, heap) = read_memory(core, plan, &orders, &full, may_block).await?;
+    let elements = T::from_memory(memory, &core.form(heap.as_deref(), &places));
     elements.and_then(|elements| NdVec::new(kept, elements)).map_err(|e| e.in_array(&core.path))
 }
 
-/// Reads elements as memory, without converting them, and the heap of their contents.
+/// Reads the elements of a selection of shape `full` as memory, without converting them, and the heap of their
+/// contents.
 pub(crate) async fn read_memory<M: Plain>(
     core: &Arc<Core>,
-    plan: Plan,
+    plan: TargetPlan,
+    orders: &Orders,
     full: &[u64],
     may_block: bool,
 ) -> ArrayResult<(Vec<M>, Option<Arc<Heap>>)> {
-    let memory = fresh::<M>(full, core.size, core.limits.result_bytes);
-    let memory = memory.map_err(|e| e.in_array(&core.path))?;
-    let output = Output::sized(memory, core.size, full, plan.cuts())?;
-    fill(core, plan, output, true, may_block).await
+    let fresh = |shape: &[u64]| {
+        fresh::<M>(shape, core.size, core.limits.result_bytes).map_err(|e| e.in_array(&core.path))
+    };
+    // Fails before anything is read if the result exceeds the limits.
+    let mut ordered = if orders.are_same() { Vec::new() } else { fresh(full)? };
+    let shape = plan.shape();
+    let memory = fresh(&shape)?;
+    let (memory, heap) = match plan {
+        TargetPlan::Ranges(plan) => {
+            let output = Output::sized(memory, core.size, &shape, plan.cuts())?;
+            fill(core, plan, output, true, may_block).await?
+        }
+        TargetPlan::Lists(plan) => pick::read(core, plan, memory, may_block).await?,
+    };
+    if orders.are_same() {
+        return Ok((memory, heap));
+    }
+    orders.reorder(&memory, &shape, &mut ordered, core.size)?;
+    Ok((ordered, heap))
 }
 
 /// Reads elements of any data type as bytes, in the byte order of this machine, into new memory.
@@ -107,8 +105,8 @@ pub(crate) async fn read_bytes(
     may_block: bool,
 ) -> ArrayResult<(Vec<u64>, Vec<u8>)> {
     core.check_fixed()?;
-    let Target { plan, full, kept, .. } = Target::new(core, &selection)?;
-    Ok((kept, read_memory(core, plan, &full, may_block).await?.0))
+    let Target { plan, orders, full, kept, .. } = Target::new(core, &selection)?;
+    Ok((kept, read_memory(core, plan, &orders, &full, may_block).await?.0))
 }
 
 /// Reads into owned memory and returns it.
@@ -118,17 +116,20 @@ pub(crate) async fn read_into<T: Element>(
     values: NdVec<T>,
     may_block: bool,
 ) -> ArrayResult<NdVec<T>> {
-    let Target { plan, full, kept, picked } = Target::new(core, &selection)?;
+    let Target { plan, orders, full, kept, places } = Target::new(core, &selection)?;
     if values.shape() != kept {
         return Err(wrong_shape(&kept, values.shape()).in_array(&core.path));
     }
     check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
+    let (TargetPlan::Ranges(plan), true) = (plan, orders.are_same()) else {
+        return read(core, selection, may_block).await;
+    };
     let Some(memory) = T::reuse(values.into_vec(), &core.data_type) else {
         return read(core, selection, may_block).await;
     };
     let output = Output::sized(memory, core.size, &full, plan.cuts())?;
     let (memory, heap) = fill(core, plan, output, false, may_block).await?;
-    let elements = T::from_memory(memory, &core.form(heap.as_deref(), &picked));
+    let elements = T::from_memory(memory, &core.form(heap.as_deref(), &places));
     elements.and_then(|elements| NdVec::new(kept, elements)).map_err(|e| e.in_array(&core.path))
 }
 
@@ -139,12 +140,12 @@ pub(crate) fn read_into_slice<T: Element>(
     values: &mut [T],
 ) -> ArrayResult<()> {
     check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
-    let Target { plan, full, .. } = Target::new(core, selection)?;
+    let Target { plan, orders, full, .. } = Target::new(core, selection)?;
     if full.product() != Some(values.len() as u64) {
         return Err(wrong_shape(&full, &[values.len() as u64]).in_array(&core.path));
     }
     let memory = T::as_memory_mut(values, &core.data_type).filter(|_| size_of::<T::Memory>() == core.size);
-    let Some(memory) = memory else {
+    let (Some(memory), TargetPlan::Ranges(plan), true) = (memory, plan, orders.are_same()) else {
         let read = block_on(read::<T>(core, selection.clone(), true))?;
         values.clone_from_slice(read.as_slice());
         return Ok(());
@@ -198,13 +199,18 @@ async fn fill<M: Plain>(
 impl Task for Read {
     const STORES: bool = false;
 
+    type Cell = Cell;
     type Found = Found;
     type Made = ();
     type Held = ();
     type Opened = Opened;
 
-    fn plan(&self) -> &Plan {
-        &self.plan
+    fn cells(&self) -> u64 {
+        self.plan.cells()
+    }
+
+    fn cell(&self, number: u64) -> Cell {
+        self.plan.cell(number)
     }
 
     fn is_small(&self) -> bool {
@@ -234,6 +240,10 @@ impl Task for Read {
 
     fn blocks(&self, cell: &Cell) -> u64 {
         self.plan.blocks(cell)
+    }
+
+    fn block(&self, cell: &Cell, number: u64) -> Cell {
+        self.plan.block(cell, number)
     }
 
     async fn open(&self, cell: &Cell) -> ArrayResult<Opened> {

@@ -11,8 +11,8 @@ use crate::core::{Core, EmptyChunks, PartialWrites};
 use crate::element::WriteElement;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::each;
-use crate::read::Target;
-use crate::select::{Picked, Selection};
+use crate::select::{Along, Selection};
+use crate::target::Target;
 use crate::values::{NdVec, check_element};
 use crate::write;
 
@@ -82,9 +82,10 @@ impl Array {
             check_element::<T>(&self.core.data_type)?;
             self.core.chain.check_writable()?;
             let (lengths, values) = values.into_parts();
-            let mut places: Vec<_> = lengths.iter().map(|n| Picked::whole(*n)).collect();
-            if let Some((place, end)) = places.get_mut(axis).zip(self.shape().get(axis)) {
-                place.start = *end; // for error messages; the real start is known later
+            let mut places: Vec<_> = (0..).zip(&lengths).map(|(dim, n)| Along::whole(dim, *n)).collect();
+            if let Some((Along::Steps { picked, .. }, end)) = places.get_mut(axis).zip(self.shape().get(axis))
+            {
+                picked.start = *end; // for error messages; the real start is known later
             }
             let (input, heap) = write::ready(&self.core, &places, values)?;
             let old = self.clone();

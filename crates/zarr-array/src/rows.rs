@@ -16,8 +16,9 @@ use crate::array::Array;
 use crate::core::Core;
 use crate::element::{Element, Form, WriteElement};
 use crate::error::{ArrayError, ArrayResult};
-use crate::read::{Target, read_memory};
-use crate::select::{Picked, Selection};
+use crate::read::read_memory;
+use crate::select::{Along, Selection};
+use crate::target::Target;
 use crate::values::{NdVec, check_element};
 use crate::write::{check_shape, write_input};
 
@@ -65,7 +66,7 @@ pub struct Rows {
     /// The rows, one after the other, in the byte order of this machine.
     bytes: Vec<u8>,
     /// The places of the rows in the array.
-    places: Vec<Picked>,
+    places: Vec<Along>,
 }
 
 impl Rows {
@@ -80,7 +81,7 @@ impl Rows {
             let message = format!("rows of shape {shape:?} have {expected} bytes, not {}", bytes.len());
             return Err(ArrayError::invalid(message));
         }
-        let places = shape.iter().map(|n| Picked::whole(*n)).collect();
+        let places = (0..).zip(&shape).map(|(dim, n)| Along::whole(dim, *n)).collect();
         Ok(Self { data_type: data_type.clone(), shape, bytes, places })
     }
 
@@ -163,9 +164,11 @@ impl Rows {
         Ok(([&[count as u64][..], &lane.shape].concat(), [&[stride(size)][..], &lane.strides].concat()))
     }
 
-    fn lane_places(&self, lane: &Lane) -> Vec<Picked> {
-        let inside = lane.shape.iter().map(|n| Picked::whole(*n));
-        self.places.iter().copied().chain(inside).collect()
+    /// Returns the places of the elements of a field. The dimensions of the field come after those of the array.
+    fn lane_places(&self, lane: &Lane) -> Vec<Along> {
+        let rank = self.places.iter().map(Along::rank).sum();
+        let inside = (rank..).zip(&lane.shape).map(|(dim, n)| Along::whole(dim, *n));
+        self.places.iter().cloned().chain(inside).collect()
     }
 }
 
@@ -220,9 +223,9 @@ fn struct_of(data_type: &DataType) -> ArrayResult<(&[Field], usize)> {
 /// Reads the rows of a selection.
 pub(crate) async fn read(core: &Arc<Core>, selection: Selection, may_block: bool) -> ArrayResult<Rows> {
     struct_of(&core.data_type).map_err(|e| e.in_array(&core.path))?;
-    let Target { plan, full, kept, picked } = Target::new(core, &selection)?;
-    let (bytes, _) = read_memory(core, plan, &full, may_block).await?;
-    Ok(Rows { data_type: core.data_type.clone(), shape: kept, bytes, places: picked })
+    let Target { plan, orders, full, kept, places } = Target::new(core, &selection)?;
+    let (bytes, _) = read_memory(core, plan, &orders, &full, may_block).await?;
+    Ok(Rows { data_type: core.data_type.clone(), shape: kept, bytes, places })
 }
 
 async fn write(core: &Arc<Core>, selection: Selection, rows: Rows, may_block: bool) -> ArrayResult<()> {

@@ -1,14 +1,19 @@
-//! Selections: Rust ranges, ranges with steps, and indices that drop their dimension.
+//! Selections: Rust ranges, ranges with steps, lists of positions, points, and indices that drop their dimension.
+
+mod along;
 
 use std::fmt::Debug;
 use std::ops::{Bound, Range, RangeBounds, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+use std::sync::Arc;
 
 use crate::error::{ArrayError, ArrayResult};
+use crate::values::NdVec;
+pub(crate) use along::{Along, Picked};
 
 /// An integer type for positions in selections and indices.
 ///
 /// `i32` is among them because untyped integer literals have that type, as in `[0..8, 0..41]`. A literal of 2^31 or
-/// more needs a suffix: `0..4_000_000_000_u64`. A negative position is an error; it does not count from the end.
+/// more needs a suffix: `0..4_000_000_000_u64`. In a selection a negative position counts from the end.
 pub trait Position: Copy + Debug {
     /// The position as `i128`.
     fn position(self) -> i128;
@@ -26,28 +31,83 @@ macro_rules! positions {
 }
 positions!(i32, i64, u32, u64, usize);
 
-/// A selection in one dimension: a range, a range with a step, or one index, which drops the dimension.
+/// A selection in one dimension: a range, a range with a step, a list of positions, or one index, which drops the
+/// dimension.
+///
+/// Negative positions count from the end: -1 is the last one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Axis {
-    start: i128,
-    /// The exclusive end, or `None` for the end of the dimension.
-    end: Option<i128>,
-    step: i128,
-    keep: bool,
+pub struct Axis(Kind);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind {
+    /// The exclusive end is `None` for the end of the dimension.
+    Range {
+        start: i128,
+        end: Option<i128>,
+        step: i128,
+    },
+    Index(i128),
+    List(Positions),
+    /// As `List`, but all dimensions with points vary together.
+    Points(Positions),
+}
+
+/// Positions in one dimension.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Positions {
+    list: Arc<[i128]>,
+    /// The length that the dimension must have: that of the mask that they come from.
+    length: Option<u64>,
 }
 
 impl Axis {
-    const WHOLE: Self = Self { start: 0, end: None, step: 1, keep: true };
+    const WHOLE: Self = Self(Kind::Range { start: 0, end: None, step: 1 });
 
-    /// Every `step`-th element of `range`, starting with the first.
+    /// Every `step`-th element of `range`, starting with the first. A negative step goes backwards and starts with the
+    /// last one.
     ///
     /// ```
     /// # use zarr_array::{Axis, Selection};
     /// let selection = Selection::from((Axis::step(0..100, 10), 5));
     /// let coarse = Selection::from([Axis::step(.., 2), Axis::step(.., 2)]);
+    /// let north_up = Selection::from((.., Axis::step(.., -1)));
     /// ```
     pub fn step(range: impl Into<Self>, step: impl Position) -> Self {
-        Self { step: step.position(), ..range.into() }
+        match range.into().0 {
+            Kind::Range { start, end, .. } => Self(Kind::Range { start, end, step: step.position() }),
+            other => Self(other),
+        }
+    }
+
+    /// The elements at these positions, in any order. A position may occur several times.
+    ///
+    /// A list, slice or array inside of a tuple means the same.
+    ///
+    /// ```
+    /// # use zarr_array::{Axis, Selection};
+    /// let stations = Selection::from((.., Axis::list([17, 4, 4])));
+    /// assert_eq!(stations, Selection::from((.., [17, 4, 4])));
+    /// ```
+    pub fn list<T: Position>(positions: impl IntoIterator<Item = T>) -> Self {
+        Self(Kind::List(Positions::new(positions, None)))
+    }
+
+    /// The elements where `mask` is true. It must be as long as the dimension.
+    pub fn mask(mask: &[bool]) -> Self {
+        let places = mask.iter().zip(0_u64..).filter(|(is_in, _)| **is_in).map(|(_, place)| place);
+        Self(Kind::List(Positions::new(places, Some(mask.len() as u64))))
+    }
+
+    /// The positions of points in this dimension. All dimensions with points vary together: the first positions of all
+    /// lists are the first point. They are one dimension of the result, in the place of the first of them.
+    ///
+    /// ```
+    /// # use zarr_array::{Axis, Selection};
+    /// let (lat, lon) = ([10, 52, 90], [5, 13, 120]);
+    /// let series = Selection::from((.., Axis::points(lat), Axis::points(lon))); // all times at three places
+    /// ```
+    pub fn points<T: Position>(positions: impl IntoIterator<Item = T>) -> Self {
+        Self(Kind::Points(Positions::new(positions, None)))
     }
 
     fn of<T: Position>(range: &impl RangeBounds<T>) -> Self {
@@ -57,42 +117,81 @@ impl Axis {
             Bound::Unbounded => 0,
         };
         let end = match range.end_bound() {
-            Bound::Included(n) => Some(n.position() + 1),
+            // The position after the last one is the end.
+            Bound::Included(n) => Some(n.position() + 1).filter(|_| n.position() != -1),
             Bound::Excluded(n) => Some(n.position()),
             Bound::Unbounded => None,
         };
-        Self { start, end, ..Self::WHOLE }
+        Self(Kind::Range { start, end, step: 1 })
     }
 
-    fn resolve(&self, dim: usize, length: u64) -> ArrayResult<Picked> {
-        let wrong = |what: String| Err(ArrayError::invalid(what));
-        let (start, last) = (self.start, i128::from(length));
-        let end = self.end.unwrap_or(last);
-        if self.step <= 0 {
-            return wrong(format!("the step of dimension {dim} is {}, it must be 1 or more", self.step));
+    fn resolve(&self, dim: usize, length: u64) -> ArrayResult<Along> {
+        match &self.0 {
+            Kind::Range { start, end, step } => range(*start, *end, *step, dim, length),
+            Kind::Index(index) => {
+                let start = inside(*index, dim, length)?;
+                let picked = Picked { start, count: 1, step: 1, keep: false };
+                Ok(Along::Steps { dim, picked, reversed: false })
+            }
+            Kind::List(positions) | Kind::Points(positions) => {
+                if let Some(expected) = positions.length.filter(|expected| *expected != length) {
+                    let message =
+                        format!("the mask has length {expected} in dimension {dim}, the array has {length}");
+                    return Err(ArrayError::invalid(message));
+                }
+                let list = positions.list.iter().map(|position| inside(*position, dim, length));
+                Ok(Along::List { dims: vec![dim], positions: list.collect::<ArrayResult<_>>()? })
+            }
         }
-        if !self.keep && !(0..last).contains(&start) {
-            return wrong(format!("index {start} of dimension {dim} is not inside its length {length}"));
-        }
-        if self.end.is_some_and(|end| end < start) {
-            return wrong(format!(
-                "the range {start}..{end} of dimension {dim} runs backwards: its end is before its start"
-            ));
-        }
-        // A range without an end that starts beyond the array selects nothing.
-        let start = if self.end.is_none() { start.min(last) } else { start };
-        let (Ok(first), true) = (u64::try_from(start), end <= last) else {
-            return wrong(format!(
-                "selection {start}..{end} of dimension {dim} is not inside its length {length}"
-            ));
-        };
-        let (elements, step) =
-            (u64::try_from(end - start).unwrap_or(0), u64::try_from(self.step).unwrap_or(u64::MAX));
-        let count = elements.div_ceil(step);
-        // The step of a single element has no meaning.
-        let step = if count <= 1 { 1 } else { step };
-        Ok(Picked { start: first, count, step, keep: self.keep })
     }
+}
+
+impl Positions {
+    fn new<T: Position>(list: impl IntoIterator<Item = T>, length: Option<u64>) -> Self {
+        Self { list: list.into_iter().map(Position::position).collect(), length }
+    }
+}
+
+/// Returns a position of a dimension. A negative one counts from the end.
+fn inside(position: i128, dim: usize, length: u64) -> ArrayResult<u64> {
+    let counted = if position < 0 { position + i128::from(length) } else { position };
+    u64::try_from(counted).ok().filter(|counted| *counted < length).ok_or_else(|| {
+        ArrayError::invalid(format!("index {position} of dimension {dim} is not inside its length {length}"))
+    })
+}
+
+/// Resolves a range with a step.
+fn range(start: i128, end: Option<i128>, step: i128, dim: usize, length: u64) -> ArrayResult<Along> {
+    let wrong = |what: String| Err(ArrayError::invalid(what));
+    let last = i128::from(length);
+    if step == 0 {
+        return wrong(format!("the step of dimension {dim} is 0"));
+    }
+    let counted = |position: i128| if position < 0 { position + last } else { position };
+    let (from, to) = (counted(start), end.map_or(last, counted));
+    if end.is_some() && to < from {
+        let end = end.unwrap_or(last);
+        return wrong(format!(
+            "the range {start}..{end} of dimension {dim} runs backwards: its end is before its start"
+        ));
+    }
+    // A range without an end that starts beyond the array selects nothing.
+    let from = if end.is_none() { from.min(last) } else { from };
+    let (Ok(first), true) = (u64::try_from(from), to <= last) else {
+        let end = end.unwrap_or(last);
+        return wrong(format!(
+            "selection {start}..{end} of dimension {dim} is not inside its length {length}"
+        ));
+    };
+    let elements = u64::try_from(to - from).unwrap_or(0);
+    let apart = u64::try_from(step.unsigned_abs()).unwrap_or(u64::MAX);
+    let count = elements.div_ceil(apart);
+    // The step of a single element has no meaning.
+    let picked = |start| Picked { start, count, step: if count <= 1 { 1 } else { apart }, keep: true };
+    let reversed = step < 0;
+    // Backwards, the selected elements end with the last one of the range.
+    let start = if reversed && count > 0 { first + (elements - 1) % apart } else { first };
+    Ok(Along::Steps { dim, picked: picked(start), reversed: reversed && count > 1 })
 }
 
 macro_rules! ranges {
@@ -120,8 +219,25 @@ impl From<RangeFull> for Axis {
 
 impl<T: Position> From<T> for Axis {
     fn from(index: T) -> Self {
-        let start = index.position();
-        Self { start, end: Some(start + 1), step: 1, keep: false }
+        Self(Kind::Index(index.position()))
+    }
+}
+
+impl<T: Position> From<Vec<T>> for Axis {
+    fn from(positions: Vec<T>) -> Self {
+        Self::list(positions)
+    }
+}
+
+impl<T: Position> From<&[T]> for Axis {
+    fn from(positions: &[T]) -> Self {
+        Self::list(positions.iter().copied())
+    }
+}
+
+impl<T: Position, const N: usize> From<[T; N]> for Axis {
+    fn from(positions: [T; N]) -> Self {
+        Self::list(positions)
     }
 }
 
@@ -135,6 +251,8 @@ impl<T: Position> From<T> for Axis {
 /// let map = Selection::from((5, .., 0..360));               // mixed, as a tuple: index 5 drops its dimension
 /// let rows = Selection::from(10..20);                       // a range of the first dimension
 /// let all = Selection::from(..);
+/// let last = Selection::from((-1, .., -10..));              // negative positions count from the end
+/// let rows = Selection::from(([7, 3, 3], ..));              // a list of positions, in any order
 /// # let values = [0.0; 8];
 /// let read = Selection::from((3_u64, 0..values.len()));     // `usize`, the type of slice lengths
 /// ```
@@ -152,8 +270,54 @@ impl Selection {
         Self(axes)
     }
 
-    /// Returns the elements that it selects in an array of `shape`.
-    pub(crate) fn resolve(&self, shape: &[u64]) -> ArrayResult<Vec<Picked>> {
+    /// Selects single elements, each by its position in every dimension. The result has one dimension.
+    ///
+    /// ```
+    /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, Selection, blocking::Array, standard};
+    /// # let meta = ArrayMeta::builder([4, 6], DataType::Int32).chunks([2, 3]).build()?;
+    /// # let array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
+    /// # array.write(.., &(0..24).collect::<Vec<i32>>())?;
+    /// let corners = array.read::<i32>(Selection::points([[0, 0], [0, -1], [-1, 0], [-1, -1]]))?;
+    /// assert_eq!(corners.as_slice(), [0, 5, 18, 23]);
+    /// # ArrayResult::Ok(())
+    /// ```
+    pub fn points<T: Position, const N: usize>(points: impl IntoIterator<Item = [T; N]>) -> Self {
+        let mut lists = [const { Vec::new() }; N];
+        for point in points {
+            lists.iter_mut().zip(point).for_each(|(list, position)| list.push(position));
+        }
+        Self(lists.into_iter().map(Axis::points).collect())
+    }
+
+    /// Selects the elements where `mask` is true, in C order. The result has one dimension. The mask must have the
+    /// lengths of the first dimensions of the array; further dimensions are selected whole.
+    ///
+    /// ```
+    /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, NdVec, Selection, blocking::Array, standard};
+    /// # let meta = ArrayMeta::builder([2, 3], DataType::Int32).chunks([2, 2]).build()?;
+    /// # let array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
+    /// # array.write(.., &[1, 2, 3, 4, 5, 6])?;
+    /// let mask = NdVec::new([2, 3], vec![true, false, true, false, false, true])?;
+    /// assert_eq!(array.read::<i32>(Selection::mask(&mask))?.as_slice(), [1, 3, 6]);
+    /// # ArrayResult::Ok(())
+    /// ```
+    pub fn mask(mask: &NdVec<bool>) -> Self {
+        let shape = mask.shape();
+        let mut lists = vec![Vec::new(); shape.len()];
+        for (number, _) in (0_u64..).zip(mask.as_slice()).filter(|(_, is_in)| **is_in) {
+            let mut rest = number;
+            for (list, length) in lists.iter_mut().zip(shape).rev() {
+                list.push(rest % length);
+                rest /= length;
+            }
+        }
+        let axis = |(list, length): (_, &u64)| Axis(Kind::Points(Positions::new::<u64>(list, Some(*length))));
+        Self(lists.into_iter().zip(shape).map(axis).collect())
+    }
+
+    /// Returns the elements that it selects in an array of `shape`: one entry per dimension of the result, and per
+    /// index, which has none.
+    pub(crate) fn resolve(&self, shape: &[u64]) -> ArrayResult<Vec<Along>> {
         if self.0.len() > shape.len() {
             return Err(ArrayError::invalid(format!(
                 "the selection has {} dimensions, the array has {}",
@@ -162,7 +326,20 @@ impl Selection {
             )));
         }
         let axes = self.0.iter().chain(std::iter::repeat(&Axis::WHOLE));
-        axes.zip(shape).enumerate().map(|(dim, (axis, length))| axis.resolve(dim, *length)).collect()
+        let mut all = Vec::with_capacity(shape.len());
+        let mut points = None;
+        for (dim, (axis, length)) in axes.zip(shape).enumerate() {
+            let along = axis.resolve(dim, *length)?;
+            match (&axis.0, points) {
+                (Kind::Points(_), Some(first)) => along.join(&mut all[first])?,
+                (Kind::Points(_), None) => {
+                    points = Some(all.len());
+                    all.push(along);
+                }
+                _ => all.push(along),
+            }
+        }
+        Ok(all)
     }
 }
 
@@ -175,6 +352,12 @@ impl From<RangeFull> for Selection {
 impl<T: Position> From<T> for Selection {
     fn from(index: T) -> Self {
         Self(vec![index.into()])
+    }
+}
+
+impl From<Axis> for Selection {
+    fn from(axis: Axis) -> Self {
+        Self(vec![axis])
     }
 }
 
@@ -222,30 +405,14 @@ tuples!((A)(A, B)(A, B, C)(A, B, C, D)(A, B, C, D, E)(A, B, C, D, E, F)(A, B, C,
     A, B, C, D, E, F, G, H
 ));
 
-/// The selected elements in one dimension of known length.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Picked {
-    pub(crate) start: u64,
-    pub(crate) count: u64,
-    pub(crate) step: u64,
-    /// Whether the dimension appears in the result.
-    pub(crate) keep: bool,
-}
-
-impl Picked {
-    /// All of a dimension.
-    pub(crate) fn whole(length: u64) -> Self {
-        Self { start: 0, count: length, step: 1, keep: true }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn counts(selection: impl Into<Selection>, shape: &[u64]) -> Option<Vec<(u64, u64, bool)>> {
-        let picked = selection.into().resolve(shape).ok()?;
-        Some(picked.into_iter().map(|p| (p.start, p.count, p.keep)).collect())
+        let along = selection.into().resolve(shape).ok()?;
+        let picked = along.iter().filter_map(Along::ascending);
+        Some(picked.map(|p| (p.start, p.count, p.keep)).collect())
     }
 
     #[test]
@@ -291,13 +458,53 @@ mod tests {
                 "the range 12..11 of dimension 0 runs backwards: its end is before its start",
             ),
             (Axis::from(8..11), "selection 8..11 of dimension 0 is not inside its length 10"),
-            (Axis::from(-2..4), "selection -2..4 of dimension 0 is not inside its length 10"),
-            (Axis::from(-1..), "selection -1..10 of dimension 0 is not inside its length 10"),
-            (Axis::from(-1), "index -1 of dimension 0 is not inside its length 10"),
+            (Axis::from(-2..4), "the range -2..4 of dimension 0 runs backwards: its end is before its start"),
+            (Axis::from(-11..4), "selection -11..4 of dimension 0 is not inside its length 10"),
+            (Axis::from(-11), "index -11 of dimension 0 is not inside its length 10"),
             (Axis::from(10), "index 10 of dimension 0 is not inside its length 10"),
-            (Axis::step(.., -1), "the step of dimension 0 is -1, it must be 1 or more"),
+            (Axis::list([0, 10]), "index 10 of dimension 0 is not inside its length 10"),
+            (Axis::mask(&[true; 9]), "the mask has length 9 in dimension 0, the array has 10"),
+            (Axis::step(.., 0), "the step of dimension 0 is 0"),
         ] {
             assert_eq!(message(axis), expected);
         }
+    }
+
+    #[test]
+    fn negative_positions_count_from_the_end() {
+        let shape = [10, 20];
+        assert_eq!(counts((-1, -3..), &shape).unwrap(), [(9, 1, false), (17, 3, true)]);
+        assert_eq!(counts((-10..-1, ..=-1), &shape).unwrap(), [(0, 9, true), (0, 20, true)]);
+        assert_eq!(counts((..=-2, -5..=-4), &shape).unwrap(), [(0, 9, true), (15, 2, true)]);
+        assert_eq!(counts([Axis::step(-4.., 2)], &shape).unwrap()[0], (6, 2, true));
+    }
+
+    #[test]
+    fn a_negative_step_begins_with_the_last_element() {
+        let positions = |axis: Axis| {
+            let along = axis.resolve(0, 10).unwrap();
+            let mut all = Vec::new();
+            (0..along.count()).for_each(|element| along.locate(element, |_, position| all.push(position)));
+            all
+        };
+        assert_eq!(positions(Axis::step(.., -1)), [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
+        assert_eq!(positions(Axis::step(2..9, -2)), [8, 6, 4, 2]);
+        assert_eq!(positions(Axis::step(2..9, -4)), [8, 4]);
+        assert_eq!(positions(Axis::step(2..9, -100)), [8]);
+        assert_eq!(positions(Axis::step(3..3, -1)), [] as [u64; 0]);
+        assert_eq!(positions(Axis::step(2..9, i64::MIN)), [8]);
+    }
+
+    #[test]
+    fn points_vary_together_in_the_place_of_the_first() {
+        let selection = Selection::from((Axis::points([1, 2]), .., Axis::points([-1, 0])));
+        let along = selection.resolve(&[4, 5, 6]).unwrap();
+        assert_eq!(along.iter().map(Along::count).collect::<Vec<_>>(), [2, 5]);
+        assert_eq!(along[0], Along::List { dims: vec![0, 2], positions: [1, 5, 2, 0].into() });
+        let wrong = Selection::from([Axis::points([1, 2]), Axis::points([0])]);
+        assert_eq!(
+            wrong.resolve(&[4, 5]).unwrap_err().to_string(),
+            "the points have 2 positions in dimension 0, but 1 in dimension 1"
+        );
     }
 }

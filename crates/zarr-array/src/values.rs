@@ -192,10 +192,10 @@ impl<T> NdVec<T> {
     }
 }
 
-/// Values that a blocking write can borrow: elements in C order, with or without a shape.
+/// Values that a blocking write can borrow. They are taken in C order, the last dimension fastest.
 ///
-/// [`NdVec`] has a shape, and with the feature `ndarray` its arrays and views, in any memory order. The shape must be
-/// that of the selection: a transposed array is an error. Slices, Rust arrays and `Vec` have no shape: only their
+/// [`NdVec`] has a shape. So have the arrays and views of the crate `ndarray` (feature `ndarray`), whatever their
+/// layout in memory. The shape must be that of the selection. Slices, `[T; N]` and `Vec` have no shape: only their
 /// number of elements must be that of the selection.
 ///
 /// ```

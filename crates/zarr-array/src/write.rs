@@ -1,92 +1,33 @@
-//! Writing: whole chunks are encoded and put without a read. A part of a chunk is a read-modify-write under the lock of
-//! its key; the object is put only if the stored one is still the version that was read.
+//! Writing: turns elements, bytes and encoded inner chunks into the task that writes them.
+
+mod plan;
+mod task;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use zarr_engine::KeyGuard;
-use zarr_strided::{Destination, Input, Source, Swap, swap_in_place};
-use zarr_traits::byte_len;
-use zarr_traits::{
-    Buffer, Dims, Key, Region, Scratch, Version, block_on,
-    heap::Heap,
-    inverse, permute,
-    store::{Outcome, PutMode, ReadVersion},
-    update::SelectedPart,
-};
+use zarr_strided::Input;
+use zarr_traits::{Bytes, Dims, block_on, heap::Heap};
 
-use crate::core::{Core, EmptyChunks, PartialWrites, with_heap};
+use crate::core::Core;
 use crate::element::WriteElement;
-use crate::encoding::{Encoding, Value};
-use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
-use crate::feed::{SMALL, Stored, Task, caught, run};
-use crate::loaded::Loaded;
-use crate::plan::{Cell, Plan};
-use crate::read::Target;
-use crate::select::{Picked, Selection};
+use crate::error::{ArrayError, ArrayResult};
+use crate::feed::run;
+use crate::select::{Along, Selection};
+use crate::target::{Target, TargetPlan};
 use crate::values::{NdVec, check_element};
-
-struct Write {
-    core: Arc<Core>,
-    target: Target,
-    input: Input,
-    /// The contents of elements of variable length.
-    heap: Option<Arc<Heap>>,
-    /// The chunks that could not be [claimed](Condition::Claim), because they exist.
-    taken: Mutex<HashSet<Dims>>,
-}
-
-/// The key and lock of a cell while it is written.
-pub(crate) struct Held {
-    key: Key,
-    _lock: KeyGuard,
-}
-
-pub(crate) struct Found {
-    key: Key,
-    /// The stored object, if part of it is kept. With inner chunks, `encoding` holds it instead.
-    object: Option<Loaded>,
-    /// The size of the stored object in bytes.
-    bytes: u64,
-    condition: Condition,
-    /// The writer of inner chunks, if the chunk has inner chunks.
-    encoding: Option<Encoding>,
-}
-
-pub(crate) struct Made {
-    key: Key,
-    change: Change,
-}
-
-enum Change {
-    Nothing,
-    /// The stored object must be read first.
-    Look,
-    Delete(Option<Version>),
-    Put(Value, Condition),
-}
-
-/// The condition under which a chunk is changed.
-enum Condition {
-    /// Always.
-    Replace,
-    /// The object does not exist. The store was not asked before.
-    Claim,
-    /// The object still does not exist.
-    Create,
-    /// The object is still the version that was read.
-    IfUnchanged(Version),
-}
+pub(crate) use plan::{WritePlan, not_asked};
+use task::Write;
+pub(crate) use task::unsafe_update;
 
 /// The elements to write, and the contents of elements of variable length.
 pub(crate) type Ready = (Input, Option<Arc<Heap>>);
 
 /// Turns elements into the input of a write to `places`, which are as many.
-pub(crate) fn ready<T: WriteElement>(core: &Core, places: &[Picked], values: Vec<T>) -> ArrayResult<Ready> {
+pub(crate) fn ready<T: WriteElement>(core: &Core, places: &[Along], values: Vec<T>) -> ArrayResult<Ready> {
     let heap = core.heap(u64::MAX);
     let memory = T::into_memory(values, &core.form(heap.as_deref(), places))?;
-    let shape: Dims = places.iter().map(|picked| picked.count).collect();
+    let shape: Dims = places.iter().map(Along::count).collect();
     Ok((Input::sized(memory, core.size, &shape)?, heap))
 }
 
@@ -100,7 +41,7 @@ pub(crate) async fn write<T: WriteElement>(
     check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
     let target = Target::new(core, &selection)?;
     check_shape(&target, values.shape()).map_err(|e| e.in_array(&core.path))?;
-    let ready = ready(core, &target.picked, values.into_vec());
+    let ready = ready(core, &target.places, values.into_vec());
     let (input, heap) = ready.map_err(|e| e.in_array(&core.path))?;
     write_input(core, target, input, heap, may_block).await
 }
@@ -121,7 +62,7 @@ pub(crate) fn write_slice<T: WriteElement>(
     }
     let full = target.full.clone();
     let heap = core.heap(u64::MAX);
-    let memory = T::as_memory(values, &core.form(heap.as_deref(), &target.picked));
+    let memory = T::as_memory(values, &core.form(heap.as_deref(), &target.places));
     match memory.map_err(|e| e.in_array(&core.path))? {
         Cow::Borrowed(memory) if size_of::<T::Memory>() == core.size => {
             Input::lend(memory, &full, |input| block_on(write_input(core, target, input, heap, true)))?
@@ -154,6 +95,18 @@ pub(crate) async fn write_fill(core: &Arc<Core>, selection: Selection, may_block
     write_input(core, target, input, core.heap(u64::MAX), may_block).await
 }
 
+/// Writes one encoded inner chunk. The selection is its part inside the array.
+pub(crate) async fn write_encoded(
+    core: &Arc<Core>,
+    selection: &Selection,
+    encoded: Bytes,
+    may_block: bool,
+) -> ArrayResult<()> {
+    let target = Target::new(core, selection)?;
+    let input = Input::repeat(core.fill_element.bytes().to_vec(), &target.full)?;
+    write_task(core, target, input, Some(encoded), None, may_block).await
+}
+
 pub(crate) async fn write_input(
     core: &Arc<Core>,
     target: Target,
@@ -161,330 +114,38 @@ pub(crate) async fn write_input(
     heap: Option<Arc<Heap>>,
     may_block: bool,
 ) -> ArrayResult<()> {
+    write_task(core, target, input, None, heap, may_block).await
+}
+
+async fn write_task(
+    core: &Arc<Core>,
+    target: Target,
+    input: Input,
+    encoded: Option<Bytes>,
+    heap: Option<Arc<Heap>>,
+    may_block: bool,
+) -> ArrayResult<()> {
     core.chain.check_writable().map_err(|e| ArrayError::from(e).in_array(&core.path))?;
-    let task = Arc::new(Write { core: core.clone(), target, input, heap, taken: Mutex::default() });
-    run(&task, &core.place(may_block)).await.map_err(|e| e.in_array(&core.path))
+    let place = core.place(may_block);
+    let input = match target.orders.are_same() {
+        true => input,
+        false => target.orders.apply(&input, &target.plan.shape(), core.size)?,
+    };
+    let done = match target.plan {
+        TargetPlan::Ranges(plan) => {
+            run(&Arc::new(Write::new(core, plan, input, encoded, heap)), &place).await
+        }
+        TargetPlan::Lists(plan) => run(&Arc::new(Write::new(core, plan, input, encoded, heap)), &place).await,
+    };
+    done.map_err(|e| e.in_array(&core.path))
 }
 
 pub(crate) fn check_shape(target: &Target, got: &[u64]) -> ArrayResult<()> {
     if target.kept == got {
         return Ok(());
     }
-    Err(ArrayError::invalid(format!("the selection has shape {:?}, the values have {got:?}", target.kept)))
-}
-
-impl Task for Write {
-    const STORES: bool = true;
-
-    type Found = Found;
-    type Made = Made;
-    type Held = Held;
-    type Opened = ();
-
-    fn plan(&self) -> &Plan {
-        &self.target.plan
-    }
-
-    fn is_small(&self) -> bool {
-        let plan = &self.target.plan;
-        match plan.inner() {
-            Some(inner) => {
-                let leaf = self.core.bytes_of(&inner.shape);
-                plan.leaves() <= 1 || plan.leaves().saturating_mul(leaf) < SMALL
-            }
-            None => plan.cells() <= 1,
-        }
-    }
-
-    fn expected_bytes(&self) -> u64 {
-        self.core.chunk_bytes(&self.target.plan)
-    }
-
-    fn locate(&self, cell: &Cell, error: ArrayError) -> ArrayError {
-        self.core.locate(&cell.chunk, error)
-    }
-
-    async fn hold(&self, cell: &Cell) -> ArrayResult<Held> {
-        let key = self.core.key(&cell.chunk)?;
-        let lock = zarr_engine::lock(&self.core.storage, &key).await;
-        Ok(Held { key, _lock: lock })
-    }
-
-    /// Always one block: a write to a chunk puts one object.
-    fn blocks(&self, _: &Cell) -> u64 {
-        1
-    }
-
-    async fn open(&self, _: &Cell) -> ArrayResult<()> {
-        Ok(())
-    }
-
-    async fn fetch(
-        &self,
-        cell: &Cell,
-        held: &Held,
-        _: Option<&()>,
-        scratch: Option<&mut Scratch>,
-    ) -> ArrayResult<Found> {
-        let (mut object, condition) = self.current(cell, &held.key, scratch).await?;
-        let bytes = object.as_ref().map_or(0, |object| object.len() as u64);
-        let encoding = caught(|| self.encoding(cell, &mut object))?;
-        Ok(Found { key: held.key.clone(), object, bytes, condition, encoding })
-    }
-
-    fn bytes(found: &Found) -> u64 {
-        found.bytes
-    }
-
-    fn shares(&self) -> bool {
-        self.core.has_inner()
-    }
-
-    fn made_bytes(made: &Made) -> u64 {
-        match &made.change {
-            Change::Put(value, _) => value.len(),
-            _ => 0,
-        }
-    }
-
-    fn parts(found: &Found) -> u64 {
-        found.encoding.as_ref().map_or(0, Encoding::parts)
-    }
-
-    fn part(&self, cell: &Cell, found: &Found, part: u64, scratch: &mut Scratch) -> ArrayResult<()> {
-        match &found.encoding {
-            Some(encoding) => with_heap(self.heap.as_ref(), scratch, |scratch| {
-                encoding.encode(part, &self.values(cell)?, scratch)
-            }),
-            None => Ok(()),
-        }
-    }
-
-    fn work(&self, cell: &Cell, found: Found, scratch: &mut Scratch) -> ArrayResult<Made> {
-        let Found { key, object, condition, encoding, .. } = found;
-        let change = match encoding {
-            Some(encoding) => self.join(encoding, condition, scratch)?,
-            None => with_heap(self.heap.as_ref(), scratch, |scratch| {
-                self.change(cell, object, condition, scratch)
-            })?,
-        };
-        Ok(Made { key, change })
-    }
-
-    async fn store(&self, cell: &Cell, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
-        self.apply(cell, made, scratch).await
-    }
-}
-
-impl Write {
-    /// Returns the stored object, if part of it is kept, and the condition under which it is changed.
-    async fn current(
-        &self,
-        cell: &Cell,
-        key: &Key,
-        scratch: Option<&mut Scratch>,
-    ) -> ArrayResult<(Option<Loaded>, Condition)> {
-        let (core, can) = (&*self.core, self.core.storage.capabilities());
-        let (safe, able) = (core.partial_writes != PartialWrites::Unchecked, can.put_if && can.put_create);
-        if cell.is_dense() && cell.part.is_whole(&cell.shape) {
-            return Ok((None, Condition::Replace));
-        }
-        if cell.complete && !core.beside {
-            // The write covers all of the chunk inside the array, as this handle knows it. Another writer may have
-            // lengthened the array and written the rest of the chunk.
-            if !(safe && able) {
-                return Ok((None, Condition::Replace));
-            }
-            if !self.taken().contains(&cell.chunk) {
-                return Ok((None, Condition::Claim));
-            }
-        }
-        if core.partial_writes == PartialWrites::RejectUnaligned && !cell.complete {
-            return Err(unaligned());
-        }
-        if safe && !able {
-            return Err(unsafe_update());
-        }
-        if !core.has_inner() {
-            // The whole chunk will be decoded: check its size before reading it.
-            core.check_chunk(&cell.shape)?;
-        }
-        Ok(match core.load(key, &cell.shape, ReadVersion::Report, scratch).await? {
-            None if safe => (None, Condition::Create),
-            None => (None, Condition::Replace),
-            Some((_, None)) if safe => return Err(unsafe_update()),
-            Some((object, Some(version))) if safe => (Some(object), Condition::IfUnchanged(version)),
-            Some((object, _)) => (Some(object), Condition::Replace),
-        })
-    }
-
-    fn taken(&self) -> MutexGuard<'_, HashSet<Dims>> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns the elements to write to a cell.
-    fn values(&self, cell: &Cell) -> ArrayResult<Source<'_>> {
-        Ok(self.input.source().sub(&cell.at, &cell.count)?)
-    }
-
-    /// Starts the writing of inner chunks, if the chunk has inner chunks. It takes the stored `object`.
-    fn encoding(&self, cell: &Cell, object: &mut Option<Loaded>) -> ArrayResult<Option<Encoding>> {
-        let core = &*self.core;
-        let picks = SelectedPart { part: cell.part.clone(), steps: cell.steps.clone() };
-        let Some(mut update) = core.chain.update(&cell.shape, &picks, core.inner_chunks()) else {
-            return Ok(None);
-        };
-        let inner = core.chain.inner_shape(cell.shape.len()).unwrap_or_default();
-        core.check_chunk(&inner)?;
-        let mut memory = None;
-        if let Some(object) = object.take() {
-            let (bytes, scratch) = object.into_bytes();
-            update.feed(bytes)?;
-            memory = Some(scratch);
-        }
-        Ok(Some(Encoding::new(update, memory, byte_len(&inner, core.size)?)?))
-    }
-
-    /// Returns the change that stores the joined inner chunks.
-    fn join(&self, encoding: Encoding, condition: Condition, scratch: &mut Scratch) -> ArrayResult<Change> {
-        let (value, is_fill) = encoding.join(scratch)?;
-        Ok(self.absence(|| is_fill, &condition).unwrap_or(Change::Put(value, condition)))
-    }
-
-    /// Returns the change that leaves an empty chunk out of the store, or `None` if the chunk must be stored. A
-    /// read-modify-write deletes only if the store has conditional deletes.
-    fn absence(&self, is_fill: impl FnOnce() -> bool, condition: &Condition) -> Option<Change> {
-        if self.core.empty_chunks == EmptyChunks::Store || !is_fill() {
-            return None;
-        }
-        match condition {
-            Condition::Claim => Some(Change::Look),
-            Condition::Create => Some(Change::Nothing),
-            Condition::Replace => Some(Change::Delete(None)),
-            Condition::IfUnchanged(version) => {
-                let can = self.core.storage.capabilities().delete_if;
-                can.then(|| Change::Delete(Some(version.clone())))
-            }
-        }
-    }
-
-    /// Returns the change that stores the new chunk, encoded.
-    fn change(
-        &self,
-        cell: &Cell,
-        object: Option<Loaded>,
-        condition: Condition,
-        scratch: &mut Scratch,
-    ) -> ArrayResult<Change> {
-        let core = &*self.core;
-        core.check_chunk(&cell.shape)?;
-        let values = self.values(cell)?;
-        if cell.is_dense() && cell.part.is_whole(&cell.shape) {
-            return self.encode(values, condition, scratch);
-        }
-        let object = match (object, core.chain.plain(cell.shape.len())) {
-            (Some(Loaded::Scratch(object)), Some(plain)) => {
-                return self.patch(object, plain, cell, values, condition);
-            }
-            (object, _) => object,
-        };
-        let mut chunk = scratch.take(byte_len(&cell.shape, core.size)?)?;
-        let mut whole = Destination::dense(&mut chunk, &cell.shape, core.size)?;
-        match object {
-            Some(object) => {
-                let all = Region::whole(&cell.shape);
-                core.chain.decode_into(object.whole(), &cell.shape, &all, whole.reborrow(), scratch)?;
-                object.give_to(scratch);
-            }
-            None => whole.fill(core.fill_element.bytes())?,
-        }
-        put_part(whole, cell, values, Swap::NONE)?;
-        let change = self.encode(Source::dense(&chunk, &cell.shape, core.size)?, condition, scratch)?;
-        scratch.give(chunk);
-        Ok(change)
-    }
-
-    /// Changes the elements of an uncompressed chunk within the object that was read.
-    fn patch(
-        &self,
-        mut object: Buffer,
-        (order, swap): (Dims, Swap),
-        cell: &Cell,
-        values: Source<'_>,
-        condition: Condition,
-    ) -> ArrayResult<Change> {
-        let core = &*self.core;
-        let no_order = || ArrayError::invalid("the codecs define no valid order of dimensions");
-        let stored = permute(&cell.shape, &order).ok_or_else(no_order)?;
-        let back = inverse(&order).ok_or_else(no_order)?;
-        put_part(Destination::dense(&mut object, &stored, core.size)?.permute(&back)?, cell, values, swap)?;
-        let mut fill = core.fill_element.bytes().to_vec();
-        swap_in_place(&mut fill, swap);
-        let whole = Source::dense(&object, &stored, core.size)?;
-        if let Some(change) = self.absence(|| whole.is_filled_with(&fill), &condition) {
-            return Ok(change);
-        }
-        Ok(Change::Put(Value::patched(object), condition))
-    }
-
-    fn encode(&self, chunk: Source<'_>, condition: Condition, scratch: &mut Scratch) -> ArrayResult<Change> {
-        let core = &*self.core;
-        if let Some(change) = self.absence(|| chunk.is_filled_with(core.fill_element.bytes()), &condition) {
-            return Ok(change);
-        }
-        let mut encoded = scratch.take_vec();
-        core.chain.encode(chunk, &mut encoded, scratch)?;
-        Ok(Change::Put(Value::encoded(encoded), condition))
-    }
-
-    async fn apply(&self, cell: &Cell, made: Made, scratch: Option<&mut Scratch>) -> ArrayResult<Stored> {
-        let Made { key, change } = made;
-        let storage = &self.core.storage;
-        let claims = matches!(change, Change::Look | Change::Put(_, Condition::Claim));
-        let outcome = match change {
-            Change::Nothing => return Ok(Stored::Done),
-            Change::Look => Ok(Outcome::Conflict),
-            Change::Delete(version) => storage.delete_if(&key, version.as_ref()).await,
-            Change::Put(value, condition) => {
-                let how = match &condition {
-                    Condition::Replace => PutMode::Replace,
-                    Condition::Claim | Condition::Create => PutMode::Create,
-                    Condition::IfUnchanged(version) => PutMode::IfUnchanged(version),
-                };
-                let outcome = storage.put_if(&key, &value.parts, how).await;
-                value.recycle(scratch);
-                outcome
-            }
-        };
-        // Also after an error: the change may have been applied.
-        self.core.indexes.forget(&cell.chunk);
-        match outcome? {
-            Outcome::Done(_) => Ok(Stored::Done),
-            _ if claims => {
-                self.taken().insert(cell.chunk.clone());
-                Ok(Stored::AtOnce)
-            }
-            _ => Ok(Stored::Again),
-        }
-    }
-}
-
-/// Copies the elements to write to a cell into its chunk.
-fn put_part(chunk: Destination<'_>, cell: &Cell, values: Source<'_>, swap: Swap) -> ArrayResult<()> {
-    let part = chunk.sub(cell.part.start(), cell.part.shape())?;
-    let mut part = if cell.is_dense() { part } else { part.step(&cell.steps)? };
-    Ok(part.put(values, swap)?)
-}
-
-/// The error that part of a chunk cannot be written safely.
-pub(crate) fn unsafe_update() -> ArrayError {
-    let message = "the store has no conditional puts, so another writer's update could be lost; use \
-                   `PartialWrites::Unchecked` if this is the only writer";
-    ArrayError::new(ArrayErrorKind::Unsupported, message)
-}
-
-fn unaligned() -> ArrayError {
-    ArrayError::invalid(
-        "the write covers part of the chunk, but `PartialWrites::RejectUnaligned` allows only whole chunks",
-    )
+    Err(ArrayError::invalid(format!(
+        "the selection has shape {:?}, the values have shape {got:?}",
+        target.kept
+    )))
 }

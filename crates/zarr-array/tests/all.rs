@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod arrow;
+mod chunks;
 mod common;
 mod concurrency;
 mod counts;
@@ -16,6 +17,7 @@ mod hostile_sharded;
 mod huge_shards;
 mod interleaved;
 mod layers;
+mod lists;
 #[cfg(feature = "zfp")]
 mod matrix;
 #[cfg(feature = "bytemuck")]

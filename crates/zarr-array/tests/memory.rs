@@ -79,7 +79,7 @@ fn stored(codecs: usize) -> (tempfile::TempDir, Array) {
 }
 
 #[test]
-fn a_steady_read_of_100_chunks_allocates_nothing_the_size_of_a_chunk() {
+fn after_the_first_read_100_chunks_are_read_without_a_chunk_sized_allocation() {
     let _turn = TURN.lock();
     for codecs in 0..chains().len() {
         let (_folder, array) = stored(codecs);

@@ -202,7 +202,7 @@ fn every_core_type_has_an_element() {
 }
 
 #[test]
-fn wrong_calls_are_errors() {
+fn a_wrong_type_shape_or_selection_is_an_error() {
     let (array, _) = counted(&[4, 6], &[3, 4], &chains()[0]);
     let kind = |e: zarr_array::ArrayError| e.kind();
     for selection in [[0..5, 0..6], [0..4, 5..7]] {

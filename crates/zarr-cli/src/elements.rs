@@ -20,7 +20,7 @@ impl Elements {
         if data_type.size().is_some() { Self::Fixed(Vec::new()) } else { Self::Variable(Vec::new()) }
     }
 
-    /// Reads the elements of a selection. Booleans become bytes 0 and 1: any stored byte except 0 is true (rule L78).
+    /// Reads the elements of a selection. Booleans become bytes 0 and 1: any stored byte except 0 is true.
     pub(crate) fn read(array: &Array, selection: Selection) -> Result<Self, Failure> {
         if array.data_type().size().is_none() {
             return Ok(Self::Variable(array.read::<Vec<u8>>(selection)?.into_vec()));

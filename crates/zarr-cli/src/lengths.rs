@@ -123,7 +123,7 @@ impl Extent {
         (self.0 == self.1).then_some(self.0)
     }
 
-    /// Returns how many pieces of a length fit.
+    /// Divides the shortest and the longest length by `length`, rounded down.
     pub(crate) fn divided(self, length: u64) -> Self {
         Self(self.0 / length, self.1 / length)
     }

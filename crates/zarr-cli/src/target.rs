@@ -275,7 +275,7 @@ pub(crate) fn is_node(directory: &Path) -> bool {
     [Node, Array2, Group2].iter().any(|name| directory.join(name.as_str()).is_file())
 }
 
-/// Whether a document is that of an array of format 1. Its name, `meta`, is ordinary, so the content decides (rule I5).
+/// Whether a document is that of an array of format 1. Its name, `meta`, is ordinary, so the content decides.
 fn is_v1(document: &[u8]) -> bool {
     ArrayMeta::parse_v1(document, None, false, &Limits::default(), &mut Ignore).is_ok()
 }

@@ -123,7 +123,7 @@ impl Shard {
         }
     }
 
-    /// Returns the error for an object of `len` bytes, which is too short for its index (rule D7.t13).
+    /// Returns the error for an object of `len` bytes, which is too short for its index.
     pub(crate) fn too_short(&self, len: usize, layout: &Layout) -> CodecError {
         CodecError::corrupt(format!("{len} bytes are too few for an index of {}", layout.index_len))
     }

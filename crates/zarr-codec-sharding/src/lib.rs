@@ -1,4 +1,6 @@
 #![doc = include_str!("../README.md")]
+//!
+//! The rules are in [sharding](https://github.com/zarr-rs/zarr/blob/main/docs/specification/sharding.md).
 
 mod codec;
 mod index;

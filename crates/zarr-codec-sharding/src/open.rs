@@ -11,7 +11,7 @@ use zarr_traits::{
 use crate::codec::{Shard, Sharding};
 use crate::index::MISSING;
 
-/// Builds the codec (rules D7.1 to D7.4).
+/// Builds the codec from its configuration.
 pub(crate) fn build(
     configuration: &mut Configuration<'_>,
     repr: &Repr,

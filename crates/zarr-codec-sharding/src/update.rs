@@ -7,7 +7,7 @@ use zarr_traits::strided::{Cut, zeroed};
 use zarr_traits::{
     Bytes, CodecError, CodecErrorKind, CodecResult, Destination, Dims, Region, Scratch, Source, Swap,
     partial::Span,
-    update::{ChunkUpdate, Encoded, InnerChunks, JoinedObject, SelectedPart},
+    update::{ChunkUpdate, Encoded, InnerChunks, JoinedObject, NewInner, SelectedPart},
 };
 
 use crate::NAME;
@@ -117,17 +117,16 @@ impl ShardUpdate {
     ) -> CodecResult<bool> {
         let shard = &*self.shard;
         let covered = written.count == shard.chunk;
-        let values = src.sub(&written.at, &written.count)?;
         let old = if covered { None } else { self.old_span(&written.number)? };
         let old = old.map(|(old, span)| old.object.slice_ref(slice(&old.object, span).unwrap_or_default()));
         if let Some(mut inner) = shard.inner.update(&shard.chunk, &written.picks, self.how) {
             if let Some(old) = old {
                 inner.feed(old)?;
             }
-            return append(&*inner, self.how.store_fill, &values, out, scratch);
+            return append(&*inner, self.how.store_fill, src, out, scratch);
         }
         if covered {
-            return self.encode_whole(values, out, scratch);
+            return self.encode_whole(src.clone(), out, scratch);
         }
         let mut buffer = scratch.take(byte_len(&shard.chunk, src.size())?)?;
         let mut chunk = Destination::dense(&mut buffer, &shard.chunk, src.size())?;
@@ -139,7 +138,7 @@ impl ShardUpdate {
             None => chunk.fill(shard.fill.bytes())?,
         }
         let part = &written.picks.part;
-        chunk.sub(part.start(), part.shape())?.step(&self.picks.steps)?.put(values, Swap::NONE)?;
+        chunk.sub(part.start(), part.shape())?.step(&self.picks.steps)?.put(src.clone(), Swap::NONE)?;
         let stored = self.encode_whole(Source::dense(&buffer, &shard.chunk, src.size())?, out, scratch);
         scratch.give(buffer);
         stored
@@ -156,7 +155,7 @@ impl ShardUpdate {
     fn join_all(
         &self,
         buffers: &[Bytes],
-        encoded: &[Option<Encoded>],
+        inner: &[NewInner],
         scratch: &mut Scratch,
     ) -> CodecResult<JoinedObject> {
         let shard = &*self.shard;
@@ -166,12 +165,14 @@ impl ShardUpdate {
         let mut runs: Vec<(Origin, u64, u64)> = Vec::new();
         let mut end = if shard.at_start { self.layout.index_len } else { 0 };
         for number in all.positions(self.how.order) {
-            let (origin, start, len) = match self.place(&number) {
-                Some(place) => match encoded.get(place).ok_or_else(outside)? {
-                    Some(e) => (Origin::Buffer(e.buffer), e.start as u64, e.len as u64),
-                    None => continue,
-                },
-                None => match self.old_span(&number)? {
+            let becomes = match self.place(&number) {
+                Some(place) => *inner.get(place).ok_or_else(outside)?,
+                None => NewInner::Kept,
+            };
+            let (origin, start, len) = match becomes {
+                NewInner::Encoded(e) => (Origin::Buffer(e.buffer), e.start as u64, e.len as u64),
+                NewInner::Fill => continue,
+                _ => match self.old_span(&number)? {
                     Some((_, span)) => (Origin::Old, span.offset, span.len),
                     None => continue,
                 },
@@ -213,14 +214,17 @@ pub(crate) fn append(
     scratch: &mut Scratch,
 ) -> CodecResult<bool> {
     let mut buffer = scratch.take_vec();
-    let mut encoded = Vec::with_capacity(update.count());
+    let mut inner = Vec::with_capacity(update.count());
     for number in 0..update.count() {
-        let start = buffer.len();
-        let stored = update.encode(number, src, &mut buffer, scratch)?;
-        encoded.push(stored.then(|| Encoded { buffer: 0, start, len: buffer.len() - start }));
+        let (start, elements) = (buffer.len(), update.elements(number)?);
+        let src = src.sub(elements.start(), elements.shape())?;
+        inner.push(match update.encode(number, &src, &mut buffer, scratch)? {
+            true => NewInner::Encoded(Encoded { buffer: 0, start, len: buffer.len() - start }),
+            false => NewInner::Fill,
+        });
     }
     let buffer = Bytes::from(buffer);
-    let JoinedObject { parts, is_empty } = update.join(std::slice::from_ref(&buffer), &encoded, scratch)?;
+    let JoinedObject { parts, is_empty } = update.join(std::slice::from_ref(&buffer), &inner, scratch)?;
     let stored = store_fill || !is_empty;
     if stored {
         parts.iter().for_each(|part| out.extend_from_slice(part));
@@ -246,6 +250,11 @@ impl ChunkUpdate for ShardUpdate {
         self.count
     }
 
+    fn elements(&self, number: usize) -> CodecResult<Region> {
+        let Written { at, count, .. } = self.written(number)?;
+        Region::new(at, count).ok_or_else(outside)
+    }
+
     fn encode(
         &self,
         number: usize,
@@ -261,9 +270,9 @@ impl ChunkUpdate for ShardUpdate {
     fn join(
         &self,
         buffers: &[Bytes],
-        encoded: &[Option<Encoded>],
+        inner: &[NewInner],
         scratch: &mut Scratch,
     ) -> CodecResult<JoinedObject> {
-        self.join_all(buffers, encoded, scratch).map_err(|e| e.in_codec(NAME, "encode"))
+        self.join_all(buffers, inner, scratch).map_err(|e| e.in_codec(NAME, "encode"))
     }
 }

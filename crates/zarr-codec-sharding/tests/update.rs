@@ -8,7 +8,7 @@ use zarr_engine::Chain;
 use zarr_traits::serde_json::json;
 use zarr_traits::{
     Bytes, CodecResult, Region, Scratch, Source,
-    update::{Encoded, InnerChunks, InnerOrder, JoinedObject, SelectedPart},
+    update::{Encoded, InnerChunks, InnerOrder, JoinedObject, NewInner, SelectedPart},
 };
 
 /// Updates a shard as an engine does, with a buffer for every other inner chunk.
@@ -26,16 +26,19 @@ fn update(
         update.feed(Bytes::copy_from_slice(old))?;
     }
     let mut buffers = [Vec::new(), Vec::new()];
-    let mut encoded = vec![None; update.count()];
+    let mut inner = vec![NewInner::Fill; update.count()];
     for number in (0..update.count()).rev() {
         let buffer = number % 2;
         let start = buffers[buffer].len();
         let src = Source::dense(values, &picks.counts(), 1).unwrap();
-        let stored = update.encode(number, &src, &mut buffers[buffer], &mut scratch)?;
-        let len = buffers[buffer].len() - start;
-        encoded[number] = stored.then_some(Encoded { buffer, start, len });
+        let elements = update.elements(number)?;
+        let src = src.sub(elements.start(), elements.shape()).unwrap();
+        if update.encode(number, &src, &mut buffers[buffer], &mut scratch)? {
+            let len = buffers[buffer].len() - start;
+            inner[number] = NewInner::Encoded(Encoded { buffer, start, len });
+        }
     }
-    update.join(&buffers.map(Bytes::from), &encoded, &mut scratch)
+    update.join(&buffers.map(Bytes::from), &inner, &mut scratch)
 }
 
 fn whole(shape: &[u64]) -> SelectedPart {

@@ -1,22 +1,23 @@
 //! `blosc`: frames of c-blosc 1, which shuffle bytes or bits and compress blocks.
 //!
 //! Spec: [blosc codec](https://zarr-specs.readthedocs.io/en/latest/v3/codecs/blosc/index.html).
+//! Rules: [blosc](https://github.com/zarr-rs/zarr/blob/main/docs/specification/codecs.md#d.4).
 //!
 //! | member | value |
 //! |---|---|
 //! | `cname` | `"lz4"`, `"lz4hc"`, `"blosclz"`, `"zstd"`, `"snappy"` or `"zlib"` |
 //! | `clevel` | 0 (stored) to 9 |
 //! | `shuffle` | `"noshuffle"`, `"shuffle"` or `"bitshuffle"` |
-//! | `typesize` | bytes of an element, at least 1; above 255 frames state 1 (rule D4.4); ignored for `"noshuffle"` |
+//! | `typesize` | bytes of an element, at least 1; frames state 1 if it is above 255; ignored for `"noshuffle"` |
 //! | `blocksize` | bytes of a block; 0 lets c-blosc choose |
 //!
 //! Frames describe themselves, so only writers need the configuration. Missing members and spellings of format 2 are
-//! noted: an absent `typesize` is that of the data type (rule D4.t2), an absent `blocksize` is 0 (rule D4.t6), an
-//! absent `shuffle` is `"bitshuffle"` for elements of one byte and else `"shuffle"` (rule D4.t7), and a number is the
-//! shuffle with that number in numcodecs (rule D4.t5).
+//! noted: an absent `typesize` is that of the data type, an absent `blocksize` is 0, an absent `shuffle` is
+//! `"bitshuffle"` for elements of one byte and else `"shuffle"`, and a number is the shuffle with that number in
+//! numcodecs.
 //!
-//! A frame must have the length that it states: trailing bytes are an error, not padding (rule D4.t9). Chunks of Blosc
-//! 2 are refused (rule D4.7).
+//! A frame must have the length that it states: trailing bytes are an error, not padding. Chunks of Blosc 2 are
+//! refused.
 
 use std::ffi::CStr;
 use std::ops::Range;

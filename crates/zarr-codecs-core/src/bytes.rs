@@ -1,16 +1,17 @@
 //! `bytes`: stores elements in C order and a given byte order.
 //!
 //! Spec: [bytes codec](https://zarr-specs.readthedocs.io/en/latest/v3/codecs/bytes/index.html).
+//! Rules: [bytes](https://github.com/zarr-rs/zarr/blob/main/docs/specification/codecs.md#d.1).
 //!
 //! | member | value |
 //! |---|---|
 //! | `endian` | `"little"` or `"big"`; may be absent for types without byte order |
 //!
-//! An absent `endian` is never guessed: for int32 it is an error (rule D1.t4). `null` is read as absent, with a note
-//! (rule D1.t3). Only the old type `structured` is little endian if `endian` is absent (rule B.t66). The codec name
-//! `endian` of early drafts is read but never written (rule D1.3). Types of variable length are refused. Booleans are
-//! not checked here; later layers check them (rule D1.t7). For types with unused bits, such as int4, these bits are set
-//! when reading and writing, so that equal elements are equal in memory (rules B30 and B.t74).
+//! An absent `endian` is never guessed: for int32 it is an error. `null` is read as absent, with a note. Only the old
+//! type `structured` is little endian if `endian` is absent. The codec name `endian` of early drafts is read but never
+//! written. Types of variable length are refused. Booleans are not checked here; later layers check them. For types
+//! with unused bits, such as int4, these bits are set when reading and writing, so that equal elements are equal in
+//! memory.
 //!
 //! `bytes:fields` is a private name, for structs of format 2 that no registered codec can describe. Its `endian` is a
 //! list with one byte order for each [part](DataType::parts) of an element.

@@ -1,6 +1,7 @@
 //! `cast_value`: converts numbers to another data type.
 //!
 //! Spec: [cast_value](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/cast_value).
+//! Rules: [cast_value](https://github.com/zarr-rs/zarr/blob/main/docs/specification/extensions.md#d.9c).
 //!
 //! | member | value |
 //! |---|---|
@@ -79,7 +80,7 @@ fn scalar_map(
     if let Some(name) = map.keys().find(|name| !matches!(&***name, "encode" | "decode")) {
         return Err(wrong("scalar_map", &format!("unknown member {name:?}")));
     }
-    // An example of the registered text has this spelling (rule B50).
+    // An example of the specification has the spelling "+Infinity".
     let (infinity, mut spelt) = (Value::from("Infinity"), false);
     let mut side = |name: &str, from: Numeric, to: Numeric| {
         let place = format!("scalar_map/{name}");

@@ -1,10 +1,11 @@
 //! `crc32c`: appends a checksum of four bytes to the data.
 //!
 //! Spec: [crc32c codec](https://zarr-specs.readthedocs.io/en/latest/v3/codecs/crc32c/index.html).
+//! Rules: [crc32c](https://github.com/zarr-rs/zarr/blob/main/docs/specification/codecs.md#d.5).
 //!
 //! The codec has no configuration. The checksum is CRC-32C (Castagnoli) in little endian. A mismatch is an error of
-//! kind [`CodecErrorKind::Checksum`]. It is also verified when only a part of a chunk is read: all bytes are present,
-//! and reading them costs less than wrong data (rule D5.3 allows skipping it).
+//! kind [`CodecErrorKind::Checksum`]. It is also verified when only a part of a chunk is read, which the specification
+//! does not demand: all bytes are present, and reading them costs less than wrong data.
 
 use std::ops::Range;
 use std::sync::Arc;

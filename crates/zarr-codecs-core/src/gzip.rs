@@ -2,17 +2,18 @@
 //!
 //! Spec: [gzip codec](https://zarr-specs.readthedocs.io/en/latest/v3/codecs/gzip/index.html), [RFC
 //! 1952](https://www.rfc-editor.org/rfc/rfc1952).
+//! Rules: [gzip](https://github.com/zarr-rs/zarr/blob/main/docs/specification/codecs.md#d.3).
 //!
 //! | member | value |
 //! |---|---|
 //! | `level` | 0 (stored) to 9 |
 //!
-//! An absent `level` is noted, as only writers need it (rule D3.t1). A level out of range is refused.
+//! An absent `level` is noted, as only writers need it. A level out of range is refused.
 //!
 //! Members of all writers are read, also several in a row, with every field of RFC 1952. Checksum and length are
-//! verified. Zeros after the last member are padding and ignored, as in gzip; any other trailing bytes are an error
-//! (rule D3.t6). Equal data gives equal bytes at any time and on any machine: the header has no time and no name.
-//! Compressed bytes may change with the version of the compressor.
+//! verified. Zeros after the last member are padding and ignored, as in gzip; any other trailing bytes are an error.
+//! Equal data gives equal bytes at any time and on any machine: the header has no time and no name. Compressed bytes
+//! may change with the version of the compressor.
 
 use std::sync::Arc;
 

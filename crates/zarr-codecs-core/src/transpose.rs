@@ -1,14 +1,14 @@
 //! `transpose`: reorders dimensions.
 //!
 //! Spec: [transpose codec](https://zarr-specs.readthedocs.io/en/latest/v3/codecs/transpose/index.html).
+//! Rules: [transpose](https://github.com/zarr-rs/zarr/blob/main/docs/specification/codecs.md#d.2).
 //!
 //! | member | value |
 //! |---|---|
 //! | `order` | each dimension once: dimension `i` of the encoded chunk is dimension `order[i]` |
 //!
 //! No elements are moved: the chain changes strides ([`ArrayArrayCodec::as_layout`]), and the copy of a chunk into its
-//! array also transposes it. The strings `"C"` (no change) and `"F"` (reversed) of old drafts are read with a note
-//! (rule D2.t3).
+//! array also transposes it. The strings `"C"` (no change) and `"F"` (reversed) of old drafts are read with a note.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! The common format of `vlen-utf8` and `vlen-bytes`: the number of elements, then each element's length and content.
 //!
-//! All numbers are `u32` in little endian. Missing or trailing bytes are errors (rule L87).
+//! All numbers are `u32` in little endian. Missing or trailing bytes are errors.
 
 use std::ops::Range;
 

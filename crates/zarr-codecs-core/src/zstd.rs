@@ -2,18 +2,18 @@
 //!
 //! Spec: [zstd codec](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/zstd), [RFC
 //! 8878](https://www.rfc-editor.org/rfc/rfc8878).
+//! Rules: [zstd](https://github.com/zarr-rs/zarr/blob/main/docs/specification/codecs.md#d.6).
 //!
 //! | member | value |
 //! |---|---|
 //! | `level` | −131072 to 22; 0 is the default of the library |
 //! | `checksum` | whether frames get a checksum of their content; false by default |
 //!
-//! An absent `level` is noted, as only writers need it. A level that is a string is refused (rule D6.t4).
+//! An absent `level` is noted, as only writers need it. A level that is a string is refused.
 //!
 //! Frames of all writers are read: several frames, skippable frames between them, with or without content size and
 //! checksum. Checksums are verified. Frames are decoded into the destination, so large windows cost no memory and no
-//! size in a header is trusted. Frames that need a dictionary (rule D6.4) and frames from before Zstandard 0.8 are
-//! refused.
+//! size in a header is trusted. Frames that need a dictionary and frames from before Zstandard 0.8 are refused.
 
 use std::io::Cursor;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! `numcodecs.bitround`: floats with fewer bits of mantissa, so that they compress better (rule D.9b).
+//! `numcodecs.bitround`: floats with fewer bits of mantissa, so that they compress better.
 //!
 //! | member | value |
 //! |---|---|

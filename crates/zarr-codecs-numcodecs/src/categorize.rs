@@ -67,7 +67,7 @@ impl<T: AsRef<[u8]>> Categories<T> {
     /// Appends a number as it is stored.
     ///
     /// # Errors
-    /// `InvalidArgument` if the type does not have the number.
+    /// `Value` if the type does not have the number.
     fn put(&self, code: usize, out: &mut Vec<u8>) -> CodecResult<()> {
         let mut bytes = [0; 8];
         let bytes = &mut bytes[..self.numbers.kind.size()];
@@ -75,7 +75,7 @@ impl<T: AsRef<[u8]>> Categories<T> {
         if self.codes_in(bytes).next() != Some(code) {
             let message =
                 format!("data type {} has no number for label {code}", self.numbers.kind.data_type());
-            return Err(CodecError::new(CodecErrorKind::InvalidArgument, message));
+            return Err(CodecError::new(CodecErrorKind::Value, message));
         }
         self.numbers.swap(bytes);
         out.extend_from_slice(bytes);
@@ -271,7 +271,7 @@ mod tests {
         let mut codec = Variable::new(NAME, &configuration, &repr(DataType::String));
         assert_eq!(codec.decode(&hex("017fff80"), &[4]).unwrap(), ["label 0", "label 126", "", ""]);
         assert_eq!(codec.encode(&["label 126"], &[1]).unwrap(), [127]);
-        assert_eq!(codec.encode(&["label 127"], &[1]).unwrap_err().kind(), CodecErrorKind::InvalidArgument);
+        assert_eq!(codec.encode(&["label 127"], &[1]).unwrap_err().kind(), CodecErrorKind::Value);
     }
 
     #[test]

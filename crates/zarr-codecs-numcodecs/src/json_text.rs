@@ -8,7 +8,7 @@ use zarr_traits::{CodecError, CodecErrorKind, CodecResult};
 /// The most levels of nested lists and objects.
 pub(crate) const DEPTH: usize = 128;
 
-/// How strings and the words of Python are copied.
+/// How strings, and the words `NaN`, `Infinity` and `-Infinity` that Python writes, are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
     /// UTF-8.

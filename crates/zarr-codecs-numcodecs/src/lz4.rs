@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `acceleration` | an integer, 1 when absent; a hint that our encoder ignores |
 //!
-//! The size is compared with the destination first, and must be right. `lz4` is read as another name (rule D10.4).
+//! The size is compared with the destination first, and must be right. `lz4` is read as another name.
 
 use std::sync::Arc;
 

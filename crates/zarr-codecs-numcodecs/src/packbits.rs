@@ -1,7 +1,7 @@
 //! `numcodecs.packbits`: booleans as bits.
 //!
 //! It has no configuration. The first byte is the number of padding bits in the last byte. Then follow the bits, the
-//! most significant bit of each byte first. (The registered codec `packbits` has the opposite order, rule D.9a.)
+//! most significant bit of each byte first. (The registered codec `packbits` has the opposite order.)
 //!
 //! In format 3 the data type is `bool`, and the encoded array has one dimension of bytes.
 

@@ -1,4 +1,4 @@
-//! `numcodecs:pickle`: always refused when an array is opened (rule L105).
+//! `numcodecs:pickle`: always refused when an array is opened.
 //!
 //! Reading a pickle runs a program that is in the data. If you trust the data, read them with Python and write the
 //! array again with `vlen-utf8` or `json2`.

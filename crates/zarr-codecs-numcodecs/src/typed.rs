@@ -3,8 +3,8 @@
 //! In format 3 a filter is a codec from array to array: the data type must be that of the filter, elements are in the
 //! byte order of this machine, and the byte order in the configuration is ignored.
 //!
-//! In format 2 a filter gets bytes and views them as the type and byte order of its configuration (rule H20). There it
-//! is a codec from bytes to bytes, under an internal name with a colon.
+//! In format 2 a filter gets bytes and views them as the type and byte order of its configuration. There it is a codec
+//! from bytes to bytes, under an internal name with a colon.
 
 use std::fmt::Debug;
 use std::sync::Arc;

@@ -4,8 +4,8 @@
 //! |---|---|
 //! | `level` | 0 (stored) to 9, −1 for the default of zlib; 1 when absent |
 //!
-//! The checksum is verified. Streams may have any window size, but no preset dictionary. `zlib` is read as another name
-//! (rule D10.4).
+//! The checksum is verified. Streams may have any window size, but no preset dictionary. `zlib` is read as another
+//! name.
 
 use std::sync::Arc;
 

@@ -74,7 +74,7 @@ impl Chain {
     /// Builds the codecs of `specs` for chunks of `repr`. Notes on accepted deviations are appended to `notes`, with
     /// pointers relative to the list.
     ///
-    /// An unknown codec is skipped if the document allows it (rule K5). The chain then [cannot encode](Self::skipped).
+    /// An unknown codec is skipped if the document allows it. The chain then [cannot encode](Self::skipped).
     ///
     /// # Errors
     /// [`CodecErrorKind::UnknownExtension`]; [`CodecErrorKind::Configuration`] for a list that is empty, out of order
@@ -240,7 +240,7 @@ fn check_nesting(specs: &[Spec], context: &Context<'_>) -> CodecResult<()> {
 }
 
 /// Builds codec number `i` of a list. `misplaced` returns the reason why a codec of a given kind is not allowed there.
-/// Returns `None` if the codec is unknown and the document allows to skip it (rule K5).
+/// Returns `None` if the codec is unknown and the document allows to skip it.
 fn build_codec(
     i: usize,
     spec: &Spec,

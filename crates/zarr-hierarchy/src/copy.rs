@@ -1,4 +1,4 @@
-//! Copying and moving nodes with all that is below them, object by object.
+//! Copying and moving nodes with everything below them, object by object.
 
 use std::cmp::Reverse;
 
@@ -17,7 +17,7 @@ use crate::group::Group;
 use crate::objects::{Moved, Transfer, TransferError, whole};
 use crate::overlap::{is_same_store, overlap};
 
-/// How nodes are copied.
+/// Options for copying nodes.
 #[derive(Debug, Clone, Default)]
 pub struct CopyOptions {
     existing: ExistingNode,
@@ -26,27 +26,27 @@ pub struct CopyOptions {
 }
 
 impl CopyOptions {
-    /// Nothing may be at the destination, and consolidated metadata above it is kept up to date.
+    /// Refuses an existing destination, and keeps consolidated metadata above it up to date.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What becomes of a node at the destination: an error, or replaced.
+    /// Sets what happens to an existing node at the destination.
     #[must_use]
     pub fn existing(mut self, existing: ExistingNode) -> Self {
         self.existing = existing;
         self
     }
 
-    /// How many objects are copied at once, each of them in memory; by default as many as the stores say are worth it, 16
-    /// at most.
+    /// Sets how many objects are copied at once. Each is held in memory. The default is what the stores recommend, at most
+    /// 16.
     #[must_use]
     pub fn at_once(mut self, objects: usize) -> Self {
         self.at_once = Some(objects.max(1));
         self
     }
 
-    /// What becomes of consolidated metadata above the destination.
+    /// Sets what happens to consolidated metadata above the destination.
     #[must_use]
     pub fn consolidated(mut self, consolidated: Consolidated) -> Self {
         self.writing.consolidated = consolidated;
@@ -59,34 +59,34 @@ impl CopyOptions {
     }
 }
 
-/// What was copied.
+/// The result of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Copied {
-    /// Documents of nodes.
+    /// The number of metadata documents.
     pub documents: u64,
-    /// Other objects: chunks, and whatever else lies there.
+    /// The number of other objects, such as chunks.
     pub objects: u64,
-    /// Bytes of all of them.
+    /// The sum of their sizes in bytes.
     pub bytes: u64,
 }
 
 /// Copies the node at `path` with everything below it to `to_path`, object by object, within a store or to another one.
-/// Nothing is decoded, and what is not understood is copied as well.
+/// Nothing is decoded, so objects of unknown kinds are copied as well.
 ///
-/// The documents come last, and that of the node itself as the last one: an interrupted copy leaves no half node. Consolidated
-/// metadata of format 2 comes behind them.
+/// Documents are copied last, and the document of the node itself after all others, so an interrupted copy leaves no
+/// incomplete node. Consolidated metadata of format 2 follows.
 ///
-/// A node that is to be [replaced](CopyOptions::existing) is erased once the source has been listed, and only if it does not
-/// share objects with it. That is found out whatever the handles are: two that were opened for one directory as well. Where it
-/// cannot be told by the names of documents, an object is put into the destination for a moment.
+/// A node that is to be [replaced](CopyOptions::existing) is erased after the source has been listed, and only if it
+/// shares no objects with the source. Two handles that were opened separately for one directory are recognised. If the
+/// names of documents do not decide, an object is put into the destination for a moment.
 ///
 /// # Errors
-/// [`NotFound`](ArrayErrorKind::NotFound) when there is no node, or the store does not list it;
-/// [`Exists`](ArrayErrorKind::Exists) when there is one at the destination, and as [`Group::create_group`];
-/// [`InvalidArgument`](ArrayErrorKind::InvalidArgument) when source and destination lie one in the other, of one storage or
-/// where a node is to be replaced; [`Unsupported`](ArrayErrorKind::Unsupported) when the source cannot list, the destination
-/// cannot be written, or is to be replaced and cannot list; those of the stores.
+/// [`NotFound`](ArrayErrorKind::NotFound) if there is no node, or the store does not list it;
+/// [`Exists`](ArrayErrorKind::Exists) if there is a node at the destination, and as [`Group::create_group`];
+/// [`InvalidArgument`](ArrayErrorKind::InvalidArgument) if one of source and destination contains the other;
+/// [`Unsupported`](ArrayErrorKind::Unsupported) if the source cannot list, the destination cannot be written, or a node
+/// is to be replaced in a store that cannot list; and those of the stores.
 pub async fn copy(
     storage: impl Into<Storage>,
     path: &str,
@@ -134,13 +134,13 @@ async fn copy_at(
     })
 }
 
-/// The format of the node at the source.
+/// Returns the format of the node at the source.
 async fn source_format(from: &Storage, source: &Prefix, limits: &Limits) -> HierarchyResult<Format> {
     let format = node::documents(from, source, None, limits).await?.format();
     format.ok_or_else(|| HierarchyError::not_found("there is no node"))
 }
 
-/// Refuses what can be refused without a look at the objects.
+/// Makes the checks that need no look at the objects.
 fn check(from: &Storage, source: &Prefix, to: &Storage, target: &Prefix) -> HierarchyResult<()> {
     to.check_writable()?;
     from.check_listable()?;
@@ -150,33 +150,33 @@ fn check(from: &Storage, source: &Prefix, to: &Storage, target: &Prefix) -> Hier
 }
 
 fn one_in_the_other(source: &Prefix) -> HierarchyError {
-    HierarchyError::invalid(format!("{:?} and the destination lie one in the other", source.node_path()))
+    HierarchyError::invalid(format!("one of {:?} and the destination contains the other", source.node_path()))
 }
 
 async fn list(from: &Storage, source: &Prefix) -> HierarchyResult<Vec<Listed>> {
     from.list_all(source).await.map_err(|e| match e.kind() {
         StoreErrorKind::Unsupported => HierarchyError::new(
             ArrayErrorKind::Unsupported,
-            "the store cannot list, so that what belongs to the node is not known",
+            "the store cannot list, so the objects of the node are not known",
         ),
         _ => e.into(),
     })
 }
 
-/// The objects of a node and of all that is below it, in the order in which they are copied.
+/// The objects of a node and of all nodes below it, in the order in which they are copied.
 struct Stages<'a> {
-    /// Chunks, and what else lies there.
+    /// Objects that are not documents, such as chunks.
     objects: Vec<&'a Listed>,
-    /// Documents in stages: the deepest first, and of one depth those that make nodes last.
+    /// Documents in stages: the deepest first, and within one depth those that make nodes last.
     documents: Vec<Vec<&'a Listed>>,
     /// The document that makes the node itself.
     own: &'a Listed,
-    /// Consolidated metadata of format 2: some readers take it for a group, so that it comes after its group.
+    /// Consolidated metadata of format 2. Some readers take it for a group, so it follows its group.
     consolidated: Vec<&'a Listed>,
 }
 
 impl<'a> Stages<'a> {
-    /// An error if the document that makes the node at `source` is not among the objects.
+    /// Fails if the document that makes the node at `source` is not among the objects.
     fn of(source: &Prefix, objects: &'a [Listed]) -> HierarchyResult<Self> {
         let (mut documents, objects): (Vec<&Listed>, Vec<&Listed>) =
             objects.iter().partition(|object| node::is_document(&object.key));
@@ -185,19 +185,19 @@ impl<'a> Stages<'a> {
         documents.sort_by_key(|document| stage(&document.key));
         let own = documents.pop().filter(|own| own.key.parent() == *source && stage(&own.key).1);
         let own =
-            own.ok_or_else(|| HierarchyError::not_found("there is no node among what the store lists"))?;
+            own.ok_or_else(|| HierarchyError::not_found("the listing of the store has no node there"))?;
         let stages = documents.chunk_by(|a, b| stage(&a.key) == stage(&b.key)).map(<[_]>::to_vec);
         Ok(Self { objects, documents: stages.collect(), own, consolidated })
     }
 }
 
-/// When a document is copied: by its depth, and whether it makes a node.
+/// The position of a document in the copy: by its depth, and whether it makes a node.
 fn stage(document: &Key) -> (Reverse<usize>, bool) {
     let makes = DocumentName::of(document.name()).is_some_and(DocumentName::makes_node);
     (Reverse(document.as_str().matches('/').count()), makes)
 }
 
-/// Erases the node that is at the destination, if that is wanted and leaves the source as it is.
+/// Erases the node at the destination if the options say so and the source does not share its objects.
 async fn make_room(
     from: &Storage,
     source: &Prefix,
@@ -219,7 +219,7 @@ async fn make_room(
     erase(to.clone(), &target.node_path(), &options).await
 }
 
-/// From the keys of the source to those of the destination.
+/// A transfer from the keys of the source to those of the destination.
 struct Way<'a> {
     transfer: Transfer,
     source: &'a Prefix,
@@ -246,12 +246,12 @@ fn sum(a: Moved, b: Moved) -> Moved {
     Moved { objects: a.objects + b.objects, bytes: a.bytes + b.bytes }
 }
 
-/// The place of something below the source at the destination.
+/// Returns the place at the destination of a prefix below the source.
 pub(crate) fn moved(source: &Prefix, target: &Prefix, inner: &Prefix) -> HierarchyResult<Prefix> {
     Ok(Prefix::new(format!("{target}{}", &inner.as_str()[source.as_str().len()..]))?)
 }
 
-/// Copies the document that makes the node, unless somebody else has made one meanwhile, and gives its size.
+/// Copies the document that makes the node, unless another writer has made one meanwhile. Returns its size.
 async fn last(from: &Storage, to: &Storage, target: &Prefix, key: &Key) -> HierarchyResult<u64> {
     let gone = || HierarchyError::not_found("the node was erased while it was copied");
     let bytes = whole(from, key).await?.ok_or_else(gone)?;
@@ -263,7 +263,7 @@ async fn last(from: &Storage, to: &Storage, target: &Prefix, key: &Key) -> Hiera
 }
 
 impl Group {
-    /// Copies a node below this group, with everything below it, to a path below another group, in whatever store.
+    /// Copies a node below this group, with everything below it, to a path below another group, in this or another store.
     ///
     /// # Errors
     /// As [`copy`].
@@ -272,11 +272,11 @@ impl Group {
         copy_at(self.store(), &self.below(path)?, to.storage(), &to.child(to_path)?, &options).await
     }
 
-    /// Moves a node below this group, with everything below it, to a path below another group: a copy that is followed by
-    /// erasing the original.
+    /// Moves a node below this group, with everything below it, to a path below another group: copies it and erases the
+    /// original.
     ///
     /// # Errors
-    /// As [`copy`] and [`erase`]. When erasing fails there are both.
+    /// As [`copy`] and [`erase`]. If erasing fails, both nodes exist.
     pub async fn move_to(&self, path: &str, to: &Group, to_path: &str) -> HierarchyResult<Copied> {
         self.child(path)?;
         let copied = self.copy_to(path, to, to_path).await?;

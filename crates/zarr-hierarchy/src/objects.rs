@@ -1,5 +1,5 @@
-//! Objects on their way from one storage to another, several at a time. **For who builds on hierarchies**, such as a command
-//! that copies arrays; everybody else calls [`copy`](crate::copy()).
+//! Transfers of objects from one storage to another, several at a time. **For authors of tools on hierarchies**, such as a
+//! command that copies arrays; other programs call [`copy`](crate::copy()).
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use zarr_array::traits::store::{Copied, Listed};
 use zarr_array::traits::{Bytes, Key, Prefix, StoreError, StoreErrorKind, StoreResult};
 use zarr_array::{Storage, node};
 
-/// Requests at once that are enough for any storage, unless the caller says another number: each has an object in memory.
+/// The default for the number of objects at once, which is enough for any storage. Each is held in memory.
 const AT_ONCE: usize = 16;
 
-/// Where objects come from, where they go, and how many are under way at once.
+/// A transfer between two storages.
 #[derive(Debug, Clone)]
 pub struct Transfer {
     from: Storage,
@@ -19,16 +19,16 @@ pub struct Transfer {
     at_once: usize,
 }
 
-/// How many objects were transferred or compared.
+/// The number of transferred or compared objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Moved {
-    /// Objects, without those that are gone.
+    /// The number of objects, without those that were deleted meanwhile.
     pub objects: u64,
     /// The sum of their sizes.
     pub bytes: u64,
 }
 
-/// Why a transfer ended.
+/// The reason why a transfer ended.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum TransferError {
@@ -36,7 +36,7 @@ pub enum TransferError {
     From(StoreError),
     /// The destination cannot be read or written.
     To(StoreError),
-    /// The object at this key of the destination is not that of the source.
+    /// The object at this key of the destination differs from that of the source.
     Differs(Key),
 }
 
@@ -49,25 +49,26 @@ enum Action {
 }
 
 impl Transfer {
-    /// As many objects at once as the storages say are worth it, 16 at most.
+    /// Builds a transfer of as many objects at once as the storages recommend, at most 16.
     pub fn new(from: Storage, to: Storage) -> Self {
         let at_once = node::at_once(&from).max(node::at_once(&to)).min(AT_ONCE);
         Self { from, to, at_once }
     }
 
-    /// Another number of objects at once, each of them in memory.
+    /// Sets the number of objects at once. Each is held in memory.
     #[must_use]
     pub fn at_once(mut self, objects: usize) -> Self {
         self.at_once = objects.max(1);
         self
     }
 
-    /// Copies objects: `pairs` are an object of the source, as listed, and a key of the destination. Where the service of
-    /// both can copy by itself no bytes pass through this process. An object that is gone by now is passed over. `done` is
-    /// called with the second key of every pair.
+    /// Copies objects from the source to the destination. Each item of `pairs` is an object as the source listed it,
+    /// and the key for its copy. If both storages are on one service that can copy objects itself, no bytes pass through
+    /// this process. An object that was deleted since it was listed is skipped. `done` is called with the key of each
+    /// copy, and of each skipped object.
     ///
     /// # Errors
-    /// Those of the storages, and of `pairs`. Other objects may have been copied.
+    /// If a storage fails or `pairs` yields an error. Some objects may have been copied already.
     pub async fn copy(
         &self,
         pairs: impl Stream<Item = StoreResult<(Listed, Key)>>,
@@ -76,7 +77,7 @@ impl Transfer {
         self.each(Action::Copy, pairs, done).await
     }
 
-    /// As [`copy`](Self::copy), and puts only what the destination lacks or has otherwise.
+    /// As [`copy`](Self::copy), but puts only objects that the destination lacks or that differ.
     ///
     /// # Errors
     /// As [`copy`](Self::copy).
@@ -91,7 +92,7 @@ impl Transfer {
     /// Compares objects byte for byte.
     ///
     /// # Errors
-    /// As [`copy`](Self::copy), and [`TransferError::Differs`] for the first object that is not the same or missing.
+    /// As [`copy`](Self::copy), and [`TransferError::Differs`] for the first object that differs or is missing.
     pub async fn compare(
         &self,
         pairs: impl Stream<Item = StoreResult<(Listed, Key)>>,
@@ -124,7 +125,7 @@ impl Transfer {
         Ok(sum)
     }
 
-    /// As [`one`](Self::one), made by the service where it can.
+    /// As [`one`](Self::one), but the service makes the copy if it can.
     async fn copy_one(&self, from: &Listed, to: &Key) -> Result<Option<u64>, TransferError> {
         match self.to.copy_from(&self.from, &from.key, to).await {
             Ok(Copied::Absent) => Ok(None),
@@ -132,13 +133,13 @@ impl Transfer {
                 None => self.from.size(&from.key).await.map_err(TransferError::From),
                 size => Ok(size),
             },
-            // The handle of the destination may be forbidden to read what that of the source may.
+            // The handle of the destination may have no permission to read what the handle of the source reads.
             Err(e) if e.kind() != StoreErrorKind::PermissionDenied => Err(TransferError::To(e)),
             _ => self.one(Action::Copy, &from.key, to).await,
         }
     }
 
-    /// The size of the object; `None` if the source has none.
+    /// Returns the size of the object, or `None` if the source does not have it.
     async fn one(&self, action: Action, from: &Key, to: &Key) -> Result<Option<u64>, TransferError> {
         let source = whole(&self.from, from).await.map_err(TransferError::From)?;
         let size = source.as_ref().map(|bytes| bytes.len() as u64);
@@ -160,12 +161,12 @@ impl Transfer {
 /// The largest object that is copied, in bytes: each is held in memory once.
 const LARGEST: u64 = 4 << 30;
 
-/// The object at a key. The one place where objects are read whole.
+/// Returns the object at a key. This is the only place where objects are read whole.
 pub(crate) async fn whole(storage: &Storage, key: &Key) -> StoreResult<Option<Bytes>> {
     storage.get(key, LARGEST).await
 }
 
-/// The objects below `prefix` in ascending order of their keys, listed page by page.
+/// Returns the objects below `prefix` in ascending order of their keys, listed page by page.
 pub fn listed<'a>(
     storage: &'a Storage,
     prefix: &'a Prefix,
@@ -181,7 +182,7 @@ pub fn listed<'a>(
 }
 
 impl TransferError {
-    /// The error of a storage that it is.
+    /// Returns the error of the storage, if it is one.
     pub fn store_error(&self) -> Option<&StoreError> {
         match self {
             Self::From(e) | Self::To(e) => Some(e),
@@ -194,7 +195,9 @@ impl fmt::Display for TransferError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::From(e) | Self::To(e) => e.fmt(f),
-            Self::Differs(key) => write!(f, "the object {:?} differs from that of the source", key.as_str()),
+            Self::Differs(key) => {
+                write!(f, "the object {:?} differs from the object of the source", key.as_str())
+            }
         }
     }
 }

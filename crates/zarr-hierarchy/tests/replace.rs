@@ -73,7 +73,7 @@ fn a_source_that_overlaps_the_destination_is_kept() {
             let (source, target) = (path(source, deep_from), path(target, deep_to));
             let e = copy(from.clone(), &source, to.clone(), &target, &replace()).unwrap_err();
             assert_eq!(e.kind(), Kind::InvalidArgument, "{what}: {source} to {target}: {e}");
-            assert!(e.to_string().contains("lie one in the other"), "{e}");
+            assert!(e.to_string().contains("and the destination contains the other"), "{e}");
         }
     }
     assert_eq!(contents(&at("")), everything());

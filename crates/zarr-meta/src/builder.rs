@@ -250,7 +250,7 @@ impl ArrayBuilder {
     /// Returns the codecs of the document, with the defaults inserted.
     fn all_codecs(&mut self) -> MetaResult<Vec<Extension>> {
         let mut codecs = std::mem::take(&mut self.codecs);
-        // zarrs refuses the empty order of a transposed scalar (rule L42).
+        // zarrs refuses the empty order of a transposed scalar.
         codecs.retain(|c| !(c.name() == "transpose" && is_empty_order(c)));
         let roles: Vec<Option<Role>> = codecs.iter().map(|c| role(c.name())).collect();
         if roles.iter().all(|r| matches!(r, Some(Role::ArrayArray | Role::BytesBytes))) {

@@ -147,7 +147,7 @@ impl ArrayBuilder2 {
             self.attributes.set(DIMENSIONS, names.iter().collect::<Value>());
         }
         let lengths = |lengths: &[u64]| lengths.iter().copied().collect::<Value>();
-        // zarr-python sorts the members by name (rule H10).
+        // zarr-python sorts the members by name.
         let mut array = Object::new();
         array.set("chunks", lengths(&chunks));
         array.set("compressor", self.compressor.as_ref().map(sorted));

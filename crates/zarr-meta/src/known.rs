@@ -2,6 +2,8 @@
 //!
 //! Reading does not use this module: there the registry of the caller decides. It serves hints in errors about unknown
 //! names, and advice about names that are not registered.
+//!
+//! The rules are in [extensions](https://github.com/zarr-rs/zarr/blob/main/docs/specification/extensions.md).
 
 use std::fmt;
 
@@ -147,9 +149,9 @@ pub fn home(point: ExtensionPoint, name: &str) -> Option<Home> {
 
 /// Names that no crate of this project implements, with the reason. A `*` stands for any characters.
 const NOWHERE: &[(ExtensionPoint, &str, &str)] = &[
-    (ExtensionPoint::DataType, "variable_length_utf8", "no implementation reads it; use \"string\""), // rule B45
-    (ExtensionPoint::ChunkGrid, "rectangular", "zarrs wrote it before there was \"rectilinear\""), // rule C20
-    (ExtensionPoint::Codec, "jpeg", IMAGE), // rule D10.7
+    (ExtensionPoint::DataType, "variable_length_utf8", "no implementation reads it; use \"string\""),
+    (ExtensionPoint::ChunkGrid, "rectangular", "zarrs wrote it before there was \"rectilinear\""),
+    (ExtensionPoint::Codec, "jpeg", IMAGE),
     (ExtensionPoint::Codec, "webp", IMAGE),
     (ExtensionPoint::Codec, "imagecodecs_*", IMAGE),
 ];
@@ -158,18 +160,18 @@ const IMAGE: &str = "no crate of this project decodes images, but you can regist
 
 /// Returns a hint about a name that a registry lacks.
 pub(crate) fn hint(point: ExtensionPoint, name: &str) -> Option<String> {
-    let url = url_names(name).filter(|_| point == ExtensionPoint::Codec); // rule D10.2
+    let url = url_names(name).filter(|_| point == ExtensionPoint::Codec);
     let names = url.map_or_else(|| vec![name.to_owned()], Vec::from);
     if let Some(home) = names.iter().find_map(|name| home(point, name)) {
         let older = if is_private(name) { "for data of older formats " } else { "" };
         return Some(format!("{older}{home}"));
     }
     if name.starts_with("zarrs.") || name.starts_with("https://codec.zarrs.dev/") {
-        return Some("it is an experiment of zarrs, which nothing else reads".to_owned()); // rules D10.3 and B44
+        return Some("it is an experiment of zarrs, which nothing else reads".to_owned());
     }
     let numcodecs = format!("numcodecs.{name}");
     if home(point, &numcodecs).is_some() {
-        return Some(format!("it is not registered; zarr-python writes {numcodecs:?}")); // rule D10.7
+        return Some(format!("it is not registered; zarr-python writes {numcodecs:?}"));
     }
     let known =
         |known: &str| known == name || known.strip_suffix('*').is_some_and(|head| name.starts_with(head));

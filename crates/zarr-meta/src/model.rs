@@ -123,7 +123,7 @@ impl ArrayMeta {
     /// Reads the documents of an array of format 1, `meta` and `attrs`. Tolerated deviations are reported to `sink`.
     ///
     /// zarr-python 1 wrote arrays of order `"F"` in C order unless their compression is blosc. They are read as
-    /// written, or with `literal` as the specification says (rule I8).
+    /// written, or with `literal` as the specification says.
     ///
     /// # Errors
     /// If `array` is not a valid document of an array of format 1 or exceeds `limits`; and those of `sink`.
@@ -254,7 +254,7 @@ impl ArrayMeta {
     }
 
     /// Whether elements that are not stored are undefined, because the fill value of format 1 or 2 is null. They are
-    /// read as zero, an empty string or NaT. A chunk with only such elements must still be stored (rule G11).
+    /// read as zero, an empty string or NaT. A chunk with only such elements must still be stored.
     pub fn fill_is_undefined(&self) -> bool {
         self.old.as_ref().is_some_and(|old| old.lowered.fill_is_undefined)
     }
@@ -306,8 +306,8 @@ impl ArrayMeta {
     }
 
     /// Sets the separator of chunk keys for an array of format 2 whose document has no `dimension_separator`:
-    /// zarr-python before 2.8 wrote keys with `/` without this member (rule H7). The document then has the member, also
-    /// when it is stored. Does nothing if the member is present, or in another format.
+    /// zarr-python before 2.8 wrote keys with `/` without this member. The document then has the member, also when it
+    /// is stored. Does nothing if the member is present, or in another format.
     ///
     /// # Errors
     /// If `separator` is neither `.` nor `/`.

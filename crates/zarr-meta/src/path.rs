@@ -1,4 +1,6 @@
 //! Names and paths of nodes: strict for new nodes, lenient for nodes that exist.
+//!
+//! The rules are in [names and paths](https://github.com/zarr-rs/zarr/blob/main/docs/specification/hierarchy.md#f.1).
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::error::{MetaError, MetaResult};
@@ -46,7 +48,7 @@ pub enum Listed {
     /// A name that must not be created. If it has a document it is a node nevertheless, and the diagnostic is to be
     /// reported.
     Odd(Diagnostic),
-    /// Never a node: a document, or a name that is reserved for the core specification (rules F2 and F2a).
+    /// Never a node: a document, or a name that is reserved for the core specification.
     Never,
 }
 

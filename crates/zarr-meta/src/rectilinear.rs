@@ -1,5 +1,7 @@
 //! The `rectilinear` chunk grid: chunks of different lengths (zarr-extensions, `chunk-grids/rectilinear`).
 //!
+//! The rules are in [chunk grids](https://github.com/zarr-rs/zarr/blob/main/docs/specification/grids-and-keys.md#c.2).
+//!
 //! | member | | |
 //! | --- | --- | --- |
 //! | `kind` | required | `"inline"`: the lengths are in the configuration |
@@ -25,7 +27,7 @@ const CHUNK_SHAPES: &str = "chunk_shapes";
 ///
 /// Consecutive chunks of equal length are stored as one run; a lookup takes a binary search over the runs. A dimension
 /// with a list of lengths has an end, which may lie after that of the array. It [grows](ChunkGrid::grown) by one chunk
-/// that covers all missing elements (rule C18).
+/// that covers all missing elements.
 ///
 /// ```
 /// use zarr_traits::{ChunkGrid, Run};
@@ -79,7 +81,7 @@ impl RectilinearGrid {
     });
 
     /// The entry of `rectangular`, from a draft of the specification (ZEP 3) that zarrs implemented. Register it to
-    /// read such arrays. It has no pairs, and its grids cannot grow (rule C20).
+    /// read such arrays. It has no pairs, and its grids cannot grow.
     pub const RECTANGULAR: ChunkGridEntry =
         ChunkGridEntry::new("rectangular", |configuration, shape, context| {
             let most_runs = context.limits.grid_runs;
@@ -100,8 +102,8 @@ impl RectilinearGrid {
         Ok(Self { axes, is_draft: false })
     }
 
-    /// Returns the grid in the form for new arrays (rule C17): one length in place of a list of equal lengths, pairs
-    /// where they are shorter, and `regular` if every dimension has one length.
+    /// Returns the grid in the form for new arrays: one length in place of a list of equal lengths, pairs where they
+    /// are shorter, and `regular` if every dimension has one length.
     pub fn to_spec(&self) -> Spec {
         let lengths: Option<Vec<u64>> = self.axes.iter().map(Axis::only_length).collect();
         if let Some(chunk_shape) = lengths {
@@ -264,7 +266,7 @@ impl Reader<'_, '_> {
             let axis = self.axis(dim, item)?;
             if let Some(missing) = axis.missing(*length) {
                 let message = format!("ends {missing} elements before the array, which has {length}");
-                return Err(self.wrong(&[dim], message)); // rule C12
+                return Err(self.wrong(&[dim], message));
             }
             axes.push(axis);
         }
@@ -293,7 +295,10 @@ impl Reader<'_, '_> {
         match item.as_array() {
             Some(pair) if self.has_pairs => {
                 let [length, count] = &pair[..] else {
-                    return Err(self.wrong(&[dim, i], "must be a length, or a pair of a length and a count"));
+                    return Err(self.wrong(
+                        &[dim, i],
+                        "must be a chunk length, or [length, count] for chunks of equal length",
+                    ));
                 };
                 let length = self.above_zero(&[dim, i, 0], length, "a length above 0")?;
                 let count = self.above_zero(&[dim, i, 1], count, "a count above 0")?;

@@ -36,7 +36,7 @@ pub struct Resolved {
 
 impl Resolved {
     /// Returns the unknown codecs that the document permits readers to skip. If there are any, the array can be read,
-    /// but must not be written, because the chunks would lack these codecs (rule K5).
+    /// but must not be written, because the chunks would lack these codecs.
     pub fn skipped(&self) -> &[String] {
         self.chain.skipped()
     }
@@ -85,7 +85,8 @@ fn repr(array: &ArrayDocument, context: &Context<'_>, sink: &mut dyn Sink) -> Me
     Ok(Repr::new(data_type, fill, array.shape().len()))
 }
 
-/// Returns the spec of an extension that must always be understood, and a report if the document says otherwise.
+/// Returns the name and configuration of an extension that a reader must never ignore. If the document has
+/// `must_understand: false` there, that has no effect and is reported as a diagnostic.
 fn meaningless_waiver(extension: &Extension, place: &str) -> MetaResult<(Spec, Option<Diagnostic>)> {
     let spec = extension.to_spec().map_err(|e| e.at(place))?;
     let message = "must_understand: false has no meaning here, ignored";
@@ -127,7 +128,7 @@ pub(crate) fn key_encoding_alone(
     key_encoding(array, &Context::new(registry, limits), &mut Ignore)
 }
 
-/// Resolves the key encoding. An unknown encoding is never read as `default` (rule C36).
+/// Resolves the key encoding. An unknown encoding is never read as `default`.
 fn key_encoding(
     array: &ArrayDocument,
     context: &Context<'_>,

@@ -1,4 +1,6 @@
 //! Documents of format 1, which are read but never written.
+//!
+//! The rules are in [Zarr v1](https://github.com/zarr-rs/zarr/blob/main/docs/specification/format-1.md).
 
 use zarr_traits::Limits;
 
@@ -22,7 +24,7 @@ pub(crate) fn parse(
     v2::format(members, 1, sink)?;
     let (shape, chunks) = v2::shapes(members, limits, sink)?;
     if shape.is_empty() {
-        // The key of the only chunk would be empty (rule I7).
+        // The key of the only chunk would be empty.
         let message = "arrays of format 1 without dimensions are not supported, their chunk has no key";
         return Err(MetaError::new(MetaErrorKind::Unsupported, message).at("/shape"));
     }
@@ -33,7 +35,7 @@ pub(crate) fn parse(
     let fill_value = required(members, "/fill_value")?;
     let blosc = compressor.as_ref().is_some_and(|c| c.id == "blosc");
     if order == Order::F && shape.len() > 1 && !blosc {
-        // zarr-python 1 passed a copy in C order to the compressors, but wrote F (rule I8).
+        // zarr-python 1 passed a copy in C order to the compressors, but wrote F.
         if !literal {
             order = Order::C;
         }

@@ -1,4 +1,6 @@
 //! Conventions of xarray that differ between format 3 and older formats.
+//!
+//! The rules are in [labelled datasets](https://github.com/zarr-rs/zarr/blob/main/docs/specification/xarray.md).
 
 use zarr_traits::{
     DataType, FillValue,
@@ -34,7 +36,7 @@ pub fn attributes_of_format_3(array: &ArrayMeta) -> Object {
 
 /// Returns the attributes for a copy of the array in format 2, and its fill value there; `None` if the fill value does
 /// not change. The names of dimensions are not added here, because every conversion to format 2 adds them. Only a
-/// scalar gets an empty list of names, without which xarray does not open the dataset (rules J2 and J3).
+/// scalar gets an empty list of names, without which xarray does not open the dataset.
 pub fn attributes_of_format_2(array: &ArrayMeta) -> (Object, Option<Value>) {
     let (mut attributes, fill) = (array.attributes(), fill_value_of_format_2(array));
     if fill.is_some() {

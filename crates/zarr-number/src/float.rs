@@ -2,8 +2,10 @@
 
 use super::{Beyond, Real, Rounding};
 
-/// A binary floating-point format: the sizes of its sign, exponent and fraction, and its special values (rules B20
-/// to B28).
+/// A binary floating-point format: the sizes of its sign, exponent and fraction, and its special values.
+///
+/// The rules of the small formats are in [registered data
+/// types](https://github.com/zarr-rs/zarr/blob/main/docs/specification/extensions.md#b.5).
 ///
 /// The bits of a number are the low bits of a `u64`.
 ///
@@ -69,7 +71,7 @@ impl FloatFormat {
     pub const FLOAT8_E4M3: Self = format("float8_e4m3", 4, 3, 7, Specials::Ieee);
     /// `float8_e4m3b11fnuz`.
     pub const FLOAT8_E4M3B11FNUZ: Self = format("float8_e4m3b11fnuz", 4, 3, 11, Specials::NegativeZeroIsNan);
-    /// `float8_e4m3fn`, which is not registered (rule B43).
+    /// `float8_e4m3fn`, which is not registered.
     pub const FLOAT8_E4M3FN: Self = format("float8_e4m3fn", 4, 3, 7, Specials::LastIsNan);
     /// `float8_e4m3fnuz`.
     pub const FLOAT8_E4M3FNUZ: Self = format("float8_e4m3fnuz", 4, 3, 8, Specials::NegativeZeroIsNan);
@@ -269,7 +271,7 @@ impl FloatFormat {
                 let digits = text.strip_prefix("0x")?;
                 let exact = digits.len() == 2 * self.size() && digits.bytes().all(|b| b.is_ascii_hexdigit());
                 let bits = exact.then(|| u64::from_str_radix(digits, 16).ok()).flatten()?;
-                // Bits above those of the format are ignored (rule B28).
+                // Bits above those of the format are ignored.
                 Some(bits & (self.sign() | self.magnitude()))
             }
         }

@@ -51,8 +51,7 @@ impl Numeric {
         self != Self::Bool && !self.bits().is_multiple_of(8)
     }
 
-    /// Returns the component with its unused bits set: to copies of the sign for signed integers, else to zeros (rule
-    /// B30).
+    /// Returns the component with its unused bits set: to copies of the sign for signed integers, else to zeros.
     pub fn extend(self, bits: u64) -> u64 {
         let unused = 64 - self.bits().clamp(1, 64);
         match self {

@@ -1,4 +1,6 @@
 //! From keys to files: the root of all paths, hidden names, and the errors of paths.
+//!
+//! The rules are in [file system stores](https://github.com/zarr-rs/zarr/blob/main/docs/specification/stores.md#e.4).
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -10,7 +12,7 @@ use rustix::io::{Errno, Result};
 use zarr_traits::{Key, StoreError, StoreErrorKind, StoreResult, Version};
 
 /// The endings of files of running or dead writers: ours and TensorStore's (`.__lock`), and zarr-python's (`.partial`).
-/// Such files are not listed, and no key may have such a name (rule E30).
+/// Such files are not listed, and no key may have such a name.
 const HIDDEN: [&str; 2] = [LOCK, ".partial"];
 
 /// The ending of lock files and temporary files.

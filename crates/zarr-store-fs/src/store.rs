@@ -1,4 +1,4 @@
-//! The handle: how a directory becomes a store, and what can be chosen.
+//! The handle of a directory store, and its options.
 
 use std::collections::hash_map::RandomState;
 use std::fmt;
@@ -16,10 +16,10 @@ use zarr_traits::{
 use crate::path::{Root, failed};
 use crate::turn::Turns;
 
-/// How long to wait for a lock: longer than an honest write on a slow disk.
+/// The default wait for a lock: longer than a write on a slow disk takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Keys in one page of a listing, at least.
+/// The least number of keys in one page of a listing.
 const PAGE: usize = 1000;
 
 /// A store in a directory: the key `a/b` is the file `a/b` below it. Cheap to clone.
@@ -33,36 +33,36 @@ pub struct FsStore {
     pub(crate) shared: Arc<Shared>,
 }
 
-/// What a put has done once it returns. In any case a reader sees the old value or the new one, whole.
+/// What is durable when a put returns. Readers always see the old value or the new one, whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Durability {
-    /// The value is there, also after this process crashes. After a power cut it may be gone, unless
-    /// [`Op::Sync`](zarr_traits::store::Op::Sync) was performed: the way to write many objects.
+    /// The value survives a crash of this process. It survives a power cut only after
+    /// [`Op::Sync`](zarr_traits::store::Op::Sync): the way to write many objects.
     #[default]
     Atomic,
-    /// The value is on the disk, and so is its name. Some milliseconds for each object.
+    /// The value and its name are on the disk. This takes some milliseconds for each object.
     Durable,
 }
 
-/// What all clones of a store share.
+/// The state that all clones of a store share.
 #[derive(Default)]
 pub(crate) struct Shared {
     random: RandomState,
     counter: AtomicU64,
     pub(crate) turns: Turns,
-    /// How many of the next temporaries get a name at once.
+    /// The number of temporaries that still get a name at once.
     named: AtomicU32,
 }
 
 impl FsStore {
-    /// The store in the directory `path`, which exists.
+    /// Opens the store in the existing directory `path`.
     ///
-    /// Other processes may write to it at the same time, as the crate's documentation says. Within one it is best to open
-    /// it once and clone it: threads with clones wake each other, those with stores of their own wait as processes do.
+    /// Other processes may write to it at the same time, as the documentation of the crate says. Within a process, open it
+    /// once and clone it: threads with clones wake each other, but separately opened stores wait like processes.
     ///
     /// # Errors
-    /// When there is no such directory, or it cannot be read.
+    /// If there is no such directory, or it cannot be read.
     pub fn open(path: impl AsRef<Path>) -> StoreResult<Self> {
         let root = Root::open(path.as_ref())?;
         Ok(Self {
@@ -75,10 +75,10 @@ impl FsStore {
         })
     }
 
-    /// The store in the directory `path`, which is created, with its parents, unless it exists.
+    /// Opens the store in the directory `path`. Creates the directory and its parents if they do not exist.
     ///
     /// # Errors
-    /// When the directory can neither be created nor opened.
+    /// If the directory can neither be created nor opened.
     pub fn create(path: impl AsRef<Path>) -> StoreResult<Self> {
         let path = path.as_ref();
         if let Err(e) = std::fs::create_dir_all(path) {
@@ -88,44 +88,43 @@ impl FsStore {
         Self::open(path)
     }
 
-    /// The same store, which refuses to follow a link that leads out of its directory: for data from strangers.
-    /// Costs a fraction of a microsecond for each object opened.
+    /// Returns the same store, which refuses to follow a link out of its directory: for untrusted data. Costs a fraction of
+    /// a microsecond for each opened object.
     ///
     /// # Errors
-    /// [`StoreErrorKind::Unsupported`](zarr_traits::StoreErrorKind::Unsupported) where the kernel cannot do it (it is
-    /// `openat2` of Linux 5.6).
+    /// [`StoreErrorKind::Unsupported`](zarr_traits::StoreErrorKind::Unsupported) if the kernel lacks `openat2` (Linux 5.6).
     pub fn confined(mut self) -> StoreResult<Self> {
         self.root = self.root.confined()?;
         Ok(self)
     }
 
-    /// The same store with puts and deletes as durable as this.
+    /// Returns the same store with this durability of puts and deletes.
     #[must_use]
     pub fn with_durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
     }
 
-    /// The same store without lock files: for a directory that no other process writes to, or a file system without
-    /// locks. Saves some ten microseconds for each object.
+    /// Returns the same store without lock files: for a directory that no other process writes to, or a file system without
+    /// locks. Saves about ten microseconds for each object.
     ///
-    /// Puts stay atomic, and creation exclusive. But conditions of puts and deletes hold only among the clones of one store
-    /// that were all made this way: a writer in another process loses updates, or its updates are lost.
+    /// Puts stay atomic, and creation exclusive. Conditions of puts and deletes hold only among clones of one such store: a
+    /// writer in another process loses updates, or its updates are lost.
     #[must_use]
     pub fn single_writer(mut self) -> Self {
         self.single_writer = true;
         self
     }
 
-    /// The same store, which waits this long for an object that others are writing, instead of a minute. Then the put
-    /// or delete fails with an error that names the lock file.
+    /// Returns the same store with this limit on the wait for an object that others are writing; the default is a minute.
+    /// After it a put or delete fails with an error that names the lock file.
     #[must_use]
     pub fn with_lock_timeout(mut self, longest: Duration) -> Self {
         self.patience = longest;
         self
     }
 
-    /// The same store with at least `keys` keys in one page of a listing, as far as there are so many.
+    /// Returns the same store with at least `keys` keys in one page of a listing, if there are so many.
     #[must_use]
     pub fn with_page(mut self, keys: usize) -> Self {
         self.page = keys.max(1);
@@ -139,8 +138,8 @@ impl FsStore {
 }
 
 impl Shared {
-    /// A number that nobody else uses: random for each store, counted within. (A process that is forked off counts the
-    /// same numbers; files of these names are created exclusively.)
+    /// Returns a number that no other store uses: random for each store, then counted. (A forked process counts the same
+    /// numbers; files with these names are created exclusively.)
     pub(crate) fn unique(&self) -> u64 {
         self.random.hash_one(self.counter.fetch_add(1, Ordering::Relaxed))
     }
@@ -150,7 +149,7 @@ impl Shared {
         self.named.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok()
     }
 
-    /// Lets so many of the next temporaries get a name at once.
+    /// Makes the next `count` temporaries get a name at once.
     pub(crate) fn name_next(&self, temporaries: u32) {
         self.named.fetch_max(temporaries, Ordering::Relaxed);
     }

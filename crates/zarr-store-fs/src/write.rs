@@ -1,12 +1,12 @@
-//! Writing: a temporary in the directory of the object, which takes its place under the lock once it is whole.
+//! Writing: a temporary file in the directory of the object takes the place of the object under its lock, once it is whole.
 //!
-//! `put` of a new `a/b` in system calls: open the directory (which is made if it is missing), create a file in it that has no
-//! name, and write; take the lock of the object ([`lock`](crate::lock)), look whether the condition holds, link, end the
-//! lock, close. To replace `a/b`, the file is `a/b_<16 hex>.__lock`, locked and renamed. TensorStore hides files of that name,
-//! and so do we. Which of both, [`temporary`](crate::temporary) decides.
+//! A `put` of a new `a/b` makes these system calls: open the directory (created if it is missing), create a file without a
+//! name in it, write; take the [lock](crate::lock) of the object, check the condition, link, release the lock, close. To
+//! replace `a/b`, the file is `a/b_<16 hex>.__lock`, locked and renamed. TensorStore hides files with such names, and so do
+//! we. [`temporary`](crate::temporary) decides between the two ways.
 //!
-//! No directory is kept open for the next put. To know that it still is where its path leads costs nearly as much as to open
-//! it: whoever moves a directory moves what is put into the one that is open.
+//! No directory is kept open for the next put. Checking that it still is where its path leads costs nearly as much as
+//! opening it: after a directory is moved, a put into the open directory would go to the new place.
 
 use std::fs::File;
 use std::io::{IoSlice, Seek, Write};
@@ -26,10 +26,10 @@ use crate::read::Opened;
 use crate::store::{Durability, FsStore};
 use crate::temporary::{Published, Temporary};
 
-/// How often a put starts again because its directory, or its temporary, was deleted under it.
+/// How often a put starts again because its directory or its temporary file was deleted.
 pub(crate) const ATTEMPTS: usize = 8;
 
-/// Parts that one system call writes.
+/// The largest number of parts that one system call writes.
 const VECTOR: usize = 64;
 
 impl FsStore {
@@ -44,17 +44,17 @@ impl FsStore {
         self.write(put, |file| copy_all(file, source)).map(|_| Copied::Done)
     }
 
-    /// Performs a put whose value `write` writes into a new file; more than once if the directory goes away.
+    /// Performs a put whose value `write` writes into a new file. It is called again if the directory is deleted.
     fn write(&self, put: Put<'_>, write: impl Fn(&File) -> StoreResult<()>) -> StoreResult<Outcome> {
         let Put { key, mode, .. } = put;
         check(key.as_str())?;
-        // To create is exclusive by itself, and the last to replace wins.
+        // Creating is exclusive by itself, and of several replacements the last one stays.
         let unlocked = match mode {
             PutMode::Replace | PutMode::Create => Unlocked::Goes,
             _ => Unlocked::Fails,
         };
         for _ in 0..ATTEMPTS {
-            // A conflict that can be seen now costs no write.
+            // A conflict that is visible now saves the write.
             if !self.allows(put)? {
                 return Ok(Outcome::Conflict);
             }
@@ -66,7 +66,7 @@ impl FsStore {
             if self.durability == Durability::Durable {
                 rustix::fs::fdatasync(&file).map_err(|e| failed(e, "cannot write to the disk"))?;
             }
-            // Only who puts on a condition is told the version, and may want to keep it.
+            // Only callers of conditional puts receive the version, and may keep it.
             let written = match mode {
                 PutMode::Replace => None,
                 _ => Some(rustix::fs::fstat(&file).map_err(|e| failed(e, "cannot inspect"))?),
@@ -75,7 +75,7 @@ impl FsStore {
                 continue;
             };
             let is_new = matches!(mode, PutMode::Create);
-            // What creates sees by itself whether it may.
+            // Creating a file checks by itself that it does not exist.
             if !is_new && !self.allows(put)? {
                 return Ok(Outcome::Conflict);
             }
@@ -90,7 +90,7 @@ impl FsStore {
                 Published::Gone => {}
             }
         }
-        Err(StoreError::new(StoreErrorKind::Io, "the directory was deleted again and again during the write"))
+        Err(StoreError::new(StoreErrorKind::Io, "the directory was deleted repeatedly during the write"))
     }
 
     /// Whether the condition of a put holds now.
@@ -103,7 +103,7 @@ impl FsStore {
         }
     }
 
-    /// The version of the object at `key` now, if there is one.
+    /// Returns the version of the object at `key`, or `None` if there is none.
     pub(crate) fn version(&self, key: &Key) -> StoreResult<Option<Version>> {
         match self.root.stat(key.as_str()).map_err(|e| failed(e, "cannot inspect"))? {
             Some(stat) if is_object(&stat)? => Ok(Some(version_of(&stat))),
@@ -111,7 +111,7 @@ impl FsStore {
         }
     }
 
-    /// The directory of `key`, open; made if it is missing.
+    /// Returns the directory of `key`, open. Creates it if it is missing.
     fn parent(&self, key: &Key) -> StoreResult<OwnedFd> {
         let prefix = key.parent();
         for _ in 0..ATTEMPTS {
@@ -119,7 +119,8 @@ impl FsStore {
                 Ok(dir) => return Ok(dir),
                 Err(Errno::NOENT) => self.make(&prefix)?,
                 Err(Errno::NOTDIR) => {
-                    let message = "a part of this key is an object, and a directory cannot take its place";
+                    let message =
+                        "a part of this key is an object, so there can be no directory of that name";
                     return Err(StoreError::new(StoreErrorKind::Io, message));
                 }
                 Err(e) => return Err(failed(e, "cannot open the directory")),
@@ -127,11 +128,11 @@ impl FsStore {
         }
         Err(failed(
             Errno::NOENT,
-            "cannot create the directory: the root, or one on the way, is deleted again and again",
+            "cannot create the directory: the root, or a directory above it, is deleted repeatedly",
         ))
     }
 
-    /// Makes the directories of a prefix, from the root on.
+    /// Creates the directories of a prefix, from the root on.
     fn make(&self, prefix: &Prefix) -> StoreResult<()> {
         let prefix = prefix.as_str();
         let ends = prefix.match_indices('/').map(|(at, _)| at);
@@ -153,7 +154,7 @@ impl FsStore {
         Ok(())
     }
 
-    /// Makes a change of a directory durable, if that is wanted.
+    /// Makes a change of a directory durable, if the store is set so.
     pub(crate) fn settle(&self, dir: BorrowedFd<'_>) -> StoreResult<()> {
         if self.durability != Durability::Durable {
             return Ok(());
@@ -167,7 +168,7 @@ impl FsStore {
         let flushed = rustix::fs::syncfs(self.root.fd());
         #[cfg(not(any(target_os = "linux", target_os = "android")))]
         let flushed = rustix::fs::fsync(self.root.fd()).map(|()| rustix::fs::sync());
-        flushed.map_err(|e| uncertain(e, "what was written may not be durable"))
+        flushed.map_err(|e| uncertain(e, "the written objects may not be durable"))
     }
 }
 
@@ -183,7 +184,7 @@ fn write_all(mut file: &File, parts: &[Bytes]) -> StoreResult<()> {
             *slice = IoSlice::new(part);
         }
         let mut rest = &mut slices[..parts.len()];
-        // Steps over parts without bytes, for which nothing would be written.
+        // Skips empty parts, for which nothing would be written.
         IoSlice::advance_slices(&mut rest, 0);
         while !rest.is_empty() {
             match file.write_vectored(rest) {
@@ -202,7 +203,7 @@ fn write_all(mut file: &File, parts: &[Bytes]) -> StoreResult<()> {
     Ok(())
 }
 
-/// Writes all of another file.
+/// Writes the whole content of another file.
 fn copy_all(mut file: &File, source: &Opened) -> StoreResult<()> {
     let mut from = &source.file;
     from.rewind()?;
@@ -212,7 +213,7 @@ fn copy_all(mut file: &File, source: &Opened) -> StoreResult<()> {
     Err(StoreError::new(StoreErrorKind::Changed, "the file changed its length while it was copied"))
 }
 
-/// The version of a file that was written, with the file.
+/// Returns the version of a written file, which keeps the file open.
 fn pinned(stat: &Stat, file: File) -> Version {
     version_of(stat).with_pin(Arc::new(Opened { file, size: size_of(stat) }))
 }

@@ -1,4 +1,4 @@
-//! The store as the work on the runtime sees it: what the service can do, the slots for requests, keys and paths.
+//! The state of a store on the runtime: the abilities of the service, the slots for requests, keys and paths.
 
 use std::sync::Arc;
 
@@ -13,36 +13,36 @@ use zarr_traits::{
 
 use crate::retries::Retries;
 
-/// The most bytes of a key, those of the prefix included: what all services have.
+/// The largest number of bytes in a key with its prefix, which all services support.
 const LONGEST_KEY: usize = 1024;
 
 #[derive(Clone)]
 pub(crate) struct Bucket {
     pub(crate) store: Arc<dyn ObjectStore>,
-    /// What stands before every key: nothing, or `a/b/`.
+    /// The prefix of every key: empty, or `a/b/`.
     pub(crate) prefix: Arc<str>,
     pub(crate) capabilities: Capabilities,
     pub(crate) service: Service,
-    /// One for each request that may be under way.
+    /// One slot for each request in flight.
     slots: Arc<Semaphore>,
 }
 
-/// What is known of the service beyond what [`Capabilities`] say.
+/// What is known of the service beyond its [`Capabilities`].
 #[derive(Clone)]
 pub(crate) struct Service {
-    /// A put is sent once: the answer to a conditional one is about this very request.
+    /// Whether a put is sent once, so that the answer to a conditional put is about this request.
     pub(crate) definite: bool,
-    /// The bucket, by what tells it from all others: two handles with the same text are of one bucket. `None`: not known.
+    /// An identity of the bucket: two handles with the same text are of one bucket. `None` if it is not known.
     pub(crate) container: Option<Arc<str>>,
-    /// The pages of listings, where the client gives them one by one.
+    /// The pages of listings, if the client returns them one by one.
     pub(crate) pages: Option<Arc<dyn PaginatedListStore>>,
-    /// Pages list keys in the order of their bytes, and can begin behind a key.
+    /// Whether pages list keys in the order of their bytes, and can begin after a key.
     pub(crate) ordered: bool,
-    /// The most bytes of memory that one listing may take.
+    /// The largest memory of one listing, in bytes.
     pub(crate) listing: u64,
-    /// Values of more bytes than this are sent in parts.
+    /// The size in bytes above which values are sent in parts.
     pub(crate) multipart: usize,
-    /// How many objects one request deletes.
+    /// The number of objects that one request deletes.
     pub(crate) batch: usize,
     pub(crate) retries: Retries,
 }
@@ -68,19 +68,19 @@ impl Bucket {
         self.capabilities = capabilities;
     }
 
-    /// Waits for one of the slots. Every request holds one until its answer has been received; whoever holds one does not
-    /// wait for another.
+    /// Waits for a slot. Every request holds one until its answer has been received, and does not wait for another one
+    /// meanwhile.
     pub(crate) async fn slot(&self) -> Option<SemaphorePermit<'_>> {
-        // It is never closed.
+        // The semaphore is never closed.
         self.slots.acquire().await.ok()
     }
 
-    /// How many requests may be under way at once.
+    /// The number of requests that may be in flight.
     pub(crate) fn in_flight(&self) -> usize {
         in_flight(&self.capabilities)
     }
 
-    /// The path of the object at `key`, whose characters stay as they are.
+    /// Returns the path of the object at `key`. Its characters stay as they are.
     pub(crate) fn path(&self, key: &str) -> StoreResult<Path> {
         let wrong = |message: String| StoreError::new(StoreErrorKind::InvalidArgument, message).with_key(key);
         let text = format!("{}{key}", self.prefix);
@@ -93,7 +93,7 @@ impl Bucket {
         Path::parse(&text).map_err(|e| wrong("no object has this key".to_owned()).with_source(e))
     }
 
-    /// The key of an object that a listing names; `None` for one outside of the prefix, or without a legal key.
+    /// Returns the key of a listed object, or `None` if it is outside the prefix or has no valid key.
     pub(crate) fn key(&self, path: &Path) -> Option<Key> {
         path.as_ref().strip_prefix(&*self.prefix).and_then(|key| Key::new(key).ok())
     }

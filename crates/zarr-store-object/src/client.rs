@@ -1,7 +1,7 @@
-//! The client that sends all requests, to buckets and web servers alike: it tries again what may pass, checks that an answer
-//! is one to the request, bounds time and memory, and records every request.
+//! The client that sends all requests, to buckets and web servers alike. It retries temporary failures, checks that an
+//! answer fits its request, bounds time and memory, and records every request.
 //!
-//! `object_store` is told to try nothing again, so that there is one place that does, and that sends a conditional write once.
+//! `object_store` is told not to retry, so that only this client does, and sends a conditional write once.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::gathered::{Gathered, Refused};
 use crate::retries::{Retries, Tries};
 use crate::window::{Rest, Window, too_large};
 
-/// Said when the last place where credentials could have come from has none.
+/// The message if no source of credentials has any.
 const NO_CREDENTIALS: &str = "no credentials were found, in the environment, in a profile, or of this machine; \
                               what is public can be read anonymously";
 
@@ -36,19 +36,19 @@ pub(crate) struct Client(Arc<Inner>);
 struct Inner {
     http: reqwest::Client,
     retries: Retries,
-    /// For the service that gives machines of a cloud their credentials: it answers at once, or is not there.
+    /// Retries for the service that gives machines in a cloud their credentials: it answers at once, or is absent.
     brief: Retries,
     trace: Option<Trace>,
 }
 
 impl Client {
-    /// A client that follows so many `redirects` of one request. Services of clouds have none that are to be followed.
+    /// Builds a client that follows at most `redirects` redirects of one request. Cloud services get 0.
     ///
     /// # Errors
-    /// [`StoreErrorKind::InvalidArgument`] for a proxy that is not a URL, or without certificates.
+    /// [`StoreErrorKind::InvalidArgument`] if a proxy is not a URL, or certificates are missing.
     pub(crate) fn new(retries: Retries, redirects: usize, access: &Access) -> StoreResult<Self> {
         let wrong = |e: &dyn std::fmt::Display| {
-            StoreError::new(StoreErrorKind::InvalidArgument, format!("the HTTP client cannot be made: {e}"))
+            StoreError::new(StoreErrorKind::InvalidArgument, format!("the HTTP client cannot be built: {e}"))
         };
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let tls = rustls::ClientConfig::builder_with_provider(provider)
@@ -72,8 +72,8 @@ impl Client {
         Ok(Self(Arc::new(Inner { http, retries, brief, trace: access.trace.clone() })))
     }
 
-    /// Sends a request until it is answered: by a success, or by a status that says something of the object (304, 404, 409,
-    /// 412). Any other status is a failure.
+    /// Sends a request until it gets a usable answer: a success, or a status that says something about the object (304, 404,
+    /// 409, 412). Any other status is a failure.
     pub(crate) async fn send(&self, request: Request<HttpRequestBody>) -> Result<Response<Bytes>, Failure> {
         let (mut parts, body) = request.into_parts();
         parts.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
@@ -118,7 +118,7 @@ impl Client {
         }
     }
 
-    /// Sends a request once, and records that.
+    /// Sends a request once, and records it.
     async fn attempt(
         &self,
         parts: &Parts,
@@ -165,7 +165,7 @@ impl Client {
     }
 }
 
-/// The window of a body.
+/// Returns the window of a body.
 async fn receive(
     mut answer: reqwest::Response,
     window: &Window,
@@ -199,7 +199,7 @@ async fn receive(
     }
 }
 
-/// Follows so many redirects, and none that only adds a `/`: that is a folder.
+/// Follows at most this many redirects, and none that only adds a `/`, which means a folder.
 fn followed(redirects: usize) -> redirect::Policy {
     redirect::Policy::custom(move |attempt| match attempt.previous().last() {
         _ if redirects == 0 => attempt.stop(),
@@ -209,16 +209,18 @@ fn followed(redirects: usize) -> redirect::Policy {
     })
 }
 
-/// `work` within a time.
+/// Runs `work` with a time limit.
 async fn within<T>(time: Duration, work: impl Future<Output = reqwest::Result<T>>) -> Result<T, Failure> {
     match tokio::time::timeout(time, work).await {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(e)) => Err(broken(&e)),
-        Err(_) => Err(Failure::new(Why::Broken, format!("nothing came for {} s", time.as_secs_f32()))),
+        Err(_) => {
+            Err(Failure::new(Why::Broken, format!("no bytes were received for {} s", time.as_secs_f32())))
+        }
     }
 }
 
-/// The failure that an error of the connection is, in the words of its innermost cause.
+/// Returns the failure for an error of the connection, in the words of its innermost cause.
 fn broken(e: &reqwest::Error) -> Failure {
     let mut cause: &dyn std::error::Error = e;
     while let Some(deeper) = cause.source() {
@@ -234,13 +236,13 @@ fn broken(e: &reqwest::Error) -> Failure {
     }
 }
 
-/// Whether a request asks a cloud for the credentials of the machine.
+/// Whether a request asks a cloud service for the credentials of the machine.
 fn is_of_machine(parts: &Parts) -> bool {
     let hosts = ["169.254.169.254", "metadata.google.internal", "metadata"];
     parts.uri.host().is_some_and(|host| hosts.contains(&host))
 }
 
-/// Whether a request must be sent once: the second one could be refused because the first was applied.
+/// Whether a request must be sent once: a second one could be refused because the first was applied.
 fn is_conditional_write(parts: &Parts) -> bool {
     let generation = HeaderName::from_static("x-goog-if-generation-match");
     let conditions = [&IF_MATCH, &IF_NONE_MATCH, &generation];
@@ -248,7 +250,7 @@ fn is_conditional_write(parts: &Parts) -> bool {
         && conditions.iter().any(|name| parts.headers.contains_key(*name))
 }
 
-/// The proxies that the environment names, in the usual variables.
+/// Returns the proxies that the usual environment variables name.
 fn proxies(access: &Access) -> reqwest::Result<Vec<reqwest::Proxy>> {
     let named = |name: &str| access.variable(name).or_else(|| access.variable(&name.to_ascii_lowercase()));
     let except = || reqwest::NoProxy::from_string(named("NO_PROXY").unwrap_or_default());
@@ -280,7 +282,7 @@ mod service {
     #[async_trait]
     impl HttpService for Client {
         async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-            // Of this kind nothing is tried again.
+            // Failures of this kind are not retried.
             let answer = self.send(request).await.map_err(|e| HttpError::new(HttpErrorKind::Unknown, e))?;
             Ok(answer.map(Into::into))
         }

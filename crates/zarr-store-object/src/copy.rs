@@ -1,4 +1,4 @@
-//! Copies that the service makes itself.
+//! Copies that the service makes.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ impl Source {
         Self { store: bucket.store.clone(), container: bucket.service.container.clone(), path }
     }
 
-    /// The path of the object if it lies in this bucket, which another handle may have been opened for.
+    /// Returns the path of the object if it is in this bucket. Another handle may have been opened for the same bucket.
     pub(crate) fn within(&self, bucket: &Bucket) -> Option<&Path> {
         let same_handle = Arc::ptr_eq(&self.store, &bucket.store);
         let same_name = self.container.is_some() && self.container == bucket.service.container;

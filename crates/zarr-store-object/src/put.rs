@@ -1,18 +1,18 @@
-//! Writing: whole values, in parts where they are large, on conditions where these are wanted.
+//! Writing: whole values, large ones in parts, and with conditions.
 //!
-//! A conditional put whose answer is lost is not repeated blindly. Every put that may need it carries a mark, a random number
-//! among the user metadata of the object, and a look at the object tells what has become of it:
+//! A conditional put whose answer is lost is not repeated blindly. Every put that may need it carries a mark, a random
+//! number in the user metadata of the object. A look at the object then tells what happened to the put:
 //!
-//! | answer | an earlier one was lost | the object | result |
+//! | answer | was an earlier answer lost? | the object | result |
 //! | --- | --- | --- | --- |
 //! | done | | | done |
 //! | the condition does not hold | no | | conflict |
-//! | there is an object, or another put is under way | no | is there | conflict |
-//! | the same | no | is not there | again, in the end a conflict |
-//! | the same | no | cannot be looked at | the error of the look: nothing was applied |
+//! | an object exists, or another put is running | no | exists | conflict |
+//! | the same | no | does not exist | repeated, in the end a conflict |
+//! | the same | no | cannot be read | the error of reading it: nothing was applied |
 //! | lost, or any of these after a lost one | | has our mark | done |
-//! | | | is what it was before | again, in the end uncertain |
-//! | | | is another, or cannot be looked at | uncertain: ours may have been replaced |
+//! | | | is unchanged | repeated, in the end uncertain |
+//! | | | is another one, or cannot be read | uncertain: ours may have been replaced |
 //! | any other error | no | | that error |
 //! | any other error | yes | | uncertain |
 
@@ -33,13 +33,13 @@ use crate::error::{is_absent, read_error, write_error};
 use crate::get::{update_of, version};
 use crate::retries::Tries;
 
-/// Bytes of one part of a large value.
+/// The size of a part of a large value, in bytes.
 const PART: usize = 16 << 20;
 
-/// Parts of one value that are under way at once.
+/// The number of parts of a value that are sent at once.
 const PARTS_AT_ONCE: usize = 8;
 
-/// The name of a mark among the user metadata of an object. Azure takes letters and digits only.
+/// The name of the mark in the user metadata of an object. Azure allows only letters and digits.
 const MARK: &str = "zarrput";
 
 /// The condition of a put.
@@ -51,23 +51,23 @@ pub(crate) enum Condition {
 
 /// The object after a put whose answer was lost.
 enum Seen {
-    /// What was put.
+    /// The value of this put.
     Ours(Option<Version>),
-    /// What was there before.
+    /// The value from before.
     AsBefore,
-    /// Neither.
+    /// Another value, or none.
     Another,
 }
 
-/// Why a conditional put has failed.
+/// The reason why a conditional put failed.
 enum Failed {
-    /// The condition did not hold when the service looked.
+    /// The condition did not hold when the service checked it.
     Condition,
-    /// There is an object, or somebody else is writing one: services say the same of both.
+    /// An object exists, or another writer is creating one: services answer both in the same way.
     Perhaps,
-    /// It may have been applied.
+    /// The put may have been applied.
     Lost,
-    /// It was not applied.
+    /// The put was not applied.
     Otherwise,
 }
 
@@ -83,7 +83,7 @@ impl Failed {
 }
 
 impl Bucket {
-    /// Puts a value in any case.
+    /// Puts a value without a condition.
     pub(crate) async fn replace(&self, path: &Path, payload: PutPayload) -> StoreResult<Outcome> {
         if payload.content_length() > self.service.multipart {
             return self.replace_in_parts(path, payload).await;
@@ -92,7 +92,7 @@ impl Bucket {
         self.store.put(path, payload).await.map(|done| applied(&done)).map_err(|e| write_error(&e))
     }
 
-    /// Puts a value in parts. Nobody sees any of them before the last request.
+    /// Puts a value in parts. No part is visible before the last request.
     async fn replace_in_parts(&self, path: &Path, payload: PutPayload) -> StoreResult<Outcome> {
         let mark = mark();
         let mut upload = self.begin(path, &mark).await.map_err(|e| write_error(&e))?;
@@ -101,12 +101,12 @@ impl Bucket {
             Err(e) => e,
         };
         let told = write_error(&e);
-        // An upload that was completed is gone, also if the request that completed it was not answered.
+        // A completed upload no longer exists, even if the request that completed it got no answer.
         let perhaps = told.kind() == StoreErrorKind::Uncertain || matches!(e, Error::NotFound { .. });
         if perhaps && let Ok(Seen::Ours(version)) = self.look(path, &mark, &Condition::Absent).await {
             return Ok(Outcome::Done(version));
         }
-        // Should this fail as well, the parts are left to the service to clean up.
+        // If this fails as well, the service must remove the parts.
         let _slot = self.slot().await;
         let _ = upload.abort().await;
         Err(told)
@@ -134,7 +134,7 @@ impl Bucket {
         upload.complete().await
     }
 
-    /// Puts a value on a condition: see the table above.
+    /// Puts a value with a condition: see the table above.
     pub(crate) async fn put_if(
         &self,
         path: &Path,
@@ -190,7 +190,7 @@ impl Bucket {
         }
     }
 
-    /// Looks at the object after a put with this mark. Its bytes would tell less: another writer may put the same.
+    /// Looks at the object after a put with this mark. Its bytes would tell less: another writer may put the same bytes.
     async fn look(&self, path: &Path, mark: &str, condition: &Condition) -> StoreResult<Seen> {
         let _slot = self.slot().await;
         let there = match self.store.get_opts(path, GetOptions { head: true, ..GetOptions::default() }).await
@@ -219,14 +219,13 @@ fn applied(done: &PutResult) -> Outcome {
 }
 
 fn uncertain() -> StoreError {
-    let message =
-        "the answer to a conditional put was lost, and what is there does not tell whether it was applied";
+    let message = "the answer to a conditional put was lost, and the stored object does not tell whether it was applied";
     StoreError::new(StoreErrorKind::Uncertain, message)
 }
 
-/// A number that no other put has.
+/// Returns a number that no other put has.
 fn mark() -> String {
-    // A fresh hasher is keyed at random.
+    // A new hasher has a random key.
     let random = |n: u8| RandomState::new().hash_one(n);
     format!("{:016x}{:016x}", random(0), random(1))
 }
@@ -235,12 +234,12 @@ fn marked(mark: &str) -> Attributes {
     Attributes::from_iter([(Attribute::Metadata(MARK.into()), mark.to_owned())])
 }
 
-/// Whether a store refuses the user metadata of an object, as directories do.
+/// Whether a store refuses user metadata of objects, as directories do.
 fn has_no_marks(e: &Error) -> bool {
     matches!(e, Error::NotImplemented { .. } | Error::NotSupported { .. })
 }
 
-/// A value in parts of `size` bytes, the last one perhaps of fewer, without a copy.
+/// Divides a value into parts of `size` bytes, without a copy. The last part may be smaller.
 fn parts(payload: &PutPayload, size: usize) -> Vec<PutPayload> {
     let (mut all, mut part, mut room) = (Vec::new(), Vec::<Bytes>::new(), size);
     for bytes in payload {

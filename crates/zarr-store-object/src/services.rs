@@ -29,7 +29,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Retries are off in `object_store`: the client retries.
+/// Returns a configuration of `object_store` without retries, because [`Client`](crate::client::Client) retries.
 pub(crate) fn no_retries() -> RetryConfig {
     RetryConfig { max_retries: 0, ..RetryConfig::default() }
 }

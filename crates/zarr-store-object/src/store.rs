@@ -1,4 +1,4 @@
-//! Any `object_store` as a store: the handle, its options, and the traits of a store.
+//! A store over any `object_store`: the handle, its options, and its operations.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,15 +20,15 @@ use crate::get::Found;
 use crate::put::Condition;
 use crate::runtime::{Running, Runtime};
 
-/// Requests under way at once, unless said otherwise.
+/// The default number of requests in flight.
 const IN_FLIGHT: usize = 64;
 
-/// Ranges at most this many bytes apart are cheaper read as one: so many bytes come in the time of a request.
+/// The largest gap between two ranges that are read as one: these bytes take as long as a request.
 const MERGE_GAP: u64 = 256 << 10;
 
 /// A store over anything that implements [`object_store::ObjectStore`].
 ///
-/// Futures complete on any executor, also under a bare `block_on`: requests run on a [`Runtime`] of the store's own.
+/// Futures complete on any executor, also in a bare `block_on`: requests run on a [`Runtime`] of the store.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -46,7 +46,7 @@ pub struct ObjectStorage {
     runtime: Runtime,
 }
 
-/// Without what a client of a service holds, which are credentials.
+/// Prints no client, because clients hold credentials.
 impl fmt::Debug for ObjectStorage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let store = without_secrets(&self.bucket.store.to_string());
@@ -58,11 +58,11 @@ impl fmt::Debug for ObjectStorage {
 }
 
 impl ObjectStorage {
-    /// A store over `store`.
+    /// Builds a store over `store`.
     ///
-    /// The store is taken to have suffix ranges and conditional puts (see [`with_capabilities`](Self::with_capabilities)), to
-    /// send each request once (see [`with_own_retries`](Self::with_own_retries)), and to list in any order: a listing is one
-    /// page (see [`with_listing_limit`](Self::with_listing_limit)).
+    /// The service is assumed to have suffix ranges and conditional puts (see [`with_capabilities`](Self::with_capabilities)),
+    /// to send each request once (see [`with_own_retries`](Self::with_own_retries)), and to list in any order, so a listing
+    /// is one page (see [`with_listing_limit`](Self::with_listing_limit)).
     ///
     /// # Errors
     /// As [`Runtime::new`].
@@ -77,10 +77,10 @@ impl ObjectStorage {
         Self { bucket: Bucket::new(store, capabilities), runtime }
     }
 
-    /// The same store with its root at `prefix`, such as `a/b`.
+    /// Returns the same store with its root at `prefix`, for example `a/b`.
     ///
     /// # Errors
-    /// [`StoreErrorKind::InvalidArgument`] for a prefix that no key can begin with.
+    /// [`StoreErrorKind::InvalidArgument`] if no key can begin with this prefix.
     pub fn below(mut self, prefix: &str) -> StoreResult<Self> {
         let prefix = prefix.trim_matches('/');
         let path = Path::parse(prefix).map_err(|e| {
@@ -91,8 +91,8 @@ impl ObjectStorage {
         Ok(self)
     }
 
-    /// Sets what the service can do: suffix ranges, [`PutMode::Create`], [`PutMode::IfUnchanged`], copies, requests in flight.
-    /// There is no conditional delete.
+    /// Sets the abilities of the service: suffix ranges, [`PutMode::Create`], [`PutMode::IfUnchanged`], copies, requests in
+    /// flight. Conditional deletes are not supported.
     #[must_use]
     pub fn with_capabilities(mut self, mut capabilities: Capabilities) -> Self {
         capabilities.delete_if = false;
@@ -100,8 +100,7 @@ impl ObjectStorage {
         self
     }
 
-    /// Sets how many requests may be under way at once, over everything that is done with this handle and its clones: 64 by
-    /// default.
+    /// Sets the number of requests in flight, summed over this handle and its clones. The default is 64.
     #[must_use]
     pub fn with_in_flight(self, requests: usize) -> Self {
         let mut capabilities = self.bucket.capabilities;
@@ -109,24 +108,24 @@ impl ObjectStorage {
         self.with_capabilities(capabilities)
     }
 
-    /// Sets the size in bytes above which values are sent in parts, unless on a condition: 64 MiB by default.
+    /// Sets the size in bytes above which values without a condition are sent in parts. The default is 64 MiB.
     #[must_use]
     pub fn with_multipart_above(self, bytes: usize) -> Self {
         self.with_service(|service| service.multipart = bytes)
     }
 
-    /// Sets the most bytes of memory that one listing may take, where a service lists in any order, and for what lies directly
-    /// below a prefix: 1 GiB by default, which is enough for some ten million keys.
+    /// Sets the largest memory of a listing in bytes, for services that list in any order and for listings of what is
+    /// directly below a prefix. The default is 1 GiB, enough for about ten million keys.
     #[must_use]
     pub fn with_listing_limit(self, bytes: u64) -> Self {
         self.with_service(|service| service.listing = bytes)
     }
 
-    /// Says that the store repeats requests by itself, as the clients of `object_store` do unless their `max_retries` is 0.
+    /// Declares that the store retries by itself, as the clients of `object_store` do unless their `max_retries` is 0.
     ///
-    /// A condition that failed may then have failed because of this very put, sent before. So a conditional put that is
-    /// refused is an error of kind [`Uncertain`](StoreErrorKind::Uncertain), never a conflict, unless what is there now is
-    /// known to be this put. Prefer a client without retries.
+    /// A condition may then fail because of an earlier attempt of the same put. So a refused conditional put is an error of
+    /// kind [`Uncertain`](StoreErrorKind::Uncertain), never a conflict, unless the stored object is known to be this put.
+    /// Prefer a client without retries.
     #[must_use]
     pub fn with_own_retries(self) -> Self {
         self.with_service(|service| service.definite = false)
@@ -137,7 +136,7 @@ impl ObjectStorage {
         self
     }
 
-    /// Lets the service make copies. `container` is equal for two handles if they are of one bucket.
+    /// Lets the service make copies. `container` must be equal for two handles on one bucket.
     #[cfg(any(feature = "aws", feature = "gcp"))]
     pub(crate) fn with_copies(mut self, container: String) -> Self {
         self.bucket.service.container = Some(container.into());
@@ -155,7 +154,7 @@ impl ObjectStorage {
     }
 }
 
-/// One function per operation. Each runs on the runtime, and hands over what it brings.
+/// A function per operation. Each runs on the runtime.
 impl ObjectStorage {
     async fn read(&self, read: Read<'_>) -> StoreResult<Option<ObjectMeta>> {
         let (path, ranges, most) =
@@ -239,7 +238,7 @@ impl ObjectStorage {
             Op::Put(put) => self.put(put).await.map(Answer::Write),
             Op::Delete(delete) => self.delete(delete).await.map(Answer::Write),
             Op::DeletePrefix(prefix) => self.delete_below(prefix).await.map(|()| Answer::Done),
-            // What a service has acknowledged is durable.
+            // A write that a service has acknowledged is durable.
             Op::Sync => Ok(Answer::Done),
             Op::Origin(key) => {
                 let source = Source::new(&self.bucket, self.bucket.path(key.as_str())?);

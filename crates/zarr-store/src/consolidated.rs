@@ -12,10 +12,12 @@ use zarr_traits::{
 
 /// The layer that holds the documents of a part of a store. Its clones share them.
 ///
-/// The documents are trusted (rule F43): a covered key without a document is missing, and the store is not asked. There
-/// are two exceptions. A read that asks for a version gets the stored document, because its caller wants to change it.
-/// And a document that was written or deleted through the layer is read from the store from then on, so that writers
-/// see their own writes. Chunks and listings pass through.
+/// The documents are trusted: a covered key without a document is missing, and the store is not asked. There are two
+/// exceptions. A read that asks for a version gets the stored document, because its caller wants to change it. And a
+/// document that was written or deleted through the layer is read from the store from then on, so that writers see
+/// their own writes. Chunks and listings pass through.
+///
+/// Rules: [consolidated metadata](https://github.com/zarr-rs/zarr/blob/main/docs/specification/consolidated.md).
 ///
 /// ```
 /// # use zarr_store::{Consolidated, MemoryStore};

@@ -12,6 +12,7 @@
 //! need, and whole members must have their checksum.
 //!
 //! Spec: [APPNOTE](https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT), the format of ZIP files.
+//! Rules: [other stores](https://github.com/zarr-rs/zarr/blob/main/docs/specification/stores.md#e.5).
 
 mod directory;
 mod member;

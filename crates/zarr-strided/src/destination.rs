@@ -6,7 +6,7 @@ use std::slice;
 
 use crate::cuts::{Cuts, Tiles};
 use crate::layout::Layout;
-use crate::{Plain, Source, StridedError, Swap, bytes_of_mut, copy, fill};
+use crate::{Plain, Source, StridedError, Swap, bytes_of_mut, copy, fill, places};
 
 /// A writable view of elements: a box with any strides in memory that only this view accesses.
 ///
@@ -194,6 +194,32 @@ impl<'a> Destination<'a> {
         // SAFETY: the layout is inside memory that only we may write, its elements do not overlap, and `element` has
         // their size.
         unsafe { fill::fill(self.first, &self.layout, element) };
+        Ok(())
+    }
+
+    /// Fills the view with elements of `bytes` at any places: element `[i, j, …]` is the one at
+    /// `places[0][i] + places[1][j] + …`, counted in elements from the start of `bytes`. A place may occur several
+    /// times.
+    ///
+    /// ```
+    /// use zarr_strided::Destination;
+    ///
+    /// let table = [0_u8, 1, 2, 3, 10, 11, 12, 13]; // two rows of four
+    /// let mut picked = [0_u8; 6];
+    /// let mut view = Destination::of(&mut picked, &[2, 3])?;
+    /// view.gather(&table, &[&[4, 0], &[3, 0, 0]])?; // rows 1 and 0, columns 3, 0 and 0
+    /// assert_eq!(picked, [13, 10, 10, 3, 0, 0]);
+    /// # Ok::<(), zarr_strided::StridedError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If there is not one list per dimension with its length, or a place is outside of `bytes`.
+    pub fn gather(&mut self, bytes: &[u8], places: &[&[u64]]) -> Result<(), StridedError> {
+        places::check(&self.layout, places, bytes.len())?;
+        // SAFETY: the places were checked. Our elements are inside memory that is borrowed mutably, so they are not in
+        // `bytes`.
+        unsafe { places::gather(self.first, &self.layout, places, bytes.as_ptr()) };
         Ok(())
     }
 

@@ -16,6 +16,7 @@ mod lane;
 mod layout;
 mod list;
 mod output;
+mod places;
 mod plain;
 #[cfg(feature = "bytemuck")]
 mod pod;

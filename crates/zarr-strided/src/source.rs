@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::layout::Layout;
-use crate::{Destination, Plain, StridedError, Swap, bytes_of, copy, fill};
+use crate::{Destination, Plain, StridedError, Swap, bytes_of, copy, fill, places};
 
 /// A read-only view of elements: a box with any strides in borrowed bytes.
 ///
@@ -169,6 +169,29 @@ impl<'a> Source<'a> {
     /// If `out` has another length, or the element size is not a multiple of the unit of `swap`.
     pub fn write_to(&self, out: &mut [u8], swap: Swap) -> Result<(), StridedError> {
         Destination::dense(out, self.shape(), self.size())?.put(self.clone(), swap)
+    }
+
+    /// Copies the elements to any places of `bytes`: element `[i, j, …]` to `places[0][i] + places[1][j] + …`, counted
+    /// in elements from the start of `bytes`. Where places are equal, the last element in C order stays.
+    ///
+    /// ```
+    /// use zarr_strided::Source;
+    ///
+    /// let mut table = [0_u8; 8]; // two rows of four
+    /// Source::of(&[1_u8, 2, 3, 4], &[2, 2])?.scatter(&mut table, &[&[4, 0], &[3, 1]])?;
+    /// assert_eq!(table, [0, 4, 0, 3, 0, 2, 0, 1]);
+    /// # Ok::<(), zarr_strided::StridedError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If there is not one list per dimension with its length, or a place is outside of `bytes`.
+    pub fn scatter(&self, bytes: &mut [u8], places: &[&[u64]]) -> Result<(), StridedError> {
+        places::check(&self.layout, places, bytes.len())?;
+        // SAFETY: the places were checked. Our elements are inside borrowed memory, so they are not in `bytes`, which
+        // is borrowed mutably.
+        unsafe { places::scatter(self.first(), &self.layout, places, bytes.as_mut_ptr()) };
+        Ok(())
     }
 
     /// Whether every element has the bits of `element`. Stops at the first difference.

@@ -223,3 +223,22 @@ fn foreign_numbers_are_plain() {
     let swapped = [1.0f32, 2.0].map(|x| x.to_bits().swap_bytes());
     assert_eq!(out, bytes_of(&swapped));
 }
+
+#[test]
+fn places_outside_of_the_buffer_are_refused() {
+    let (table, mut picked) = ([1_u16, 2, 3, 4], [0_u16; 4]);
+    let table = bytes_of(&table);
+    let mut view = Destination::of(&mut picked, &[2, 2]).unwrap();
+    view.gather(table, &[&[0, 2], &[1, 0]]).unwrap();
+    for wrong in [&[&[0, 2][..], &[2, 0]][..], &[&[0, 1, 2], &[0, 1]], &[&[0, 1]], &[&[u64::MAX, 0], &[1, 0]]]
+    {
+        assert!(view.gather(table, wrong).is_err());
+        let mut bytes = [0; 8];
+        assert!(Source::of(&[7_u16; 4], &[2, 2]).unwrap().scatter(&mut bytes, wrong).is_err());
+        assert_eq!(bytes, [0; 8]);
+    }
+    assert!(view.gather(&table[..7], &[&[0, 2], &[1, 0]]).is_err());
+    assert_eq!(picked, [2, 1, 4, 3]);
+    let mut none = [0_u16; 0];
+    Destination::of(&mut none, &[0, 2]).unwrap().gather(&[], &[&[], &[1 << 60, 5]]).unwrap();
+}

@@ -125,6 +125,12 @@ fn swaps(size: usize) -> impl Strategy<Value = Swap> {
     select(units)
 }
 
+/// Places along a dimension: any, or one after the other.
+fn lists(len: usize) -> impl Strategy<Value = Vec<u64>> {
+    let run = (0..20_u64).prop_map(move |first| (first..first + len as u64).collect());
+    prop_oneof![prop::collection::vec(0..20_u64, len), run]
+}
+
 fn shape_and_size() -> impl Strategy<Value = (Vec<u64>, usize)> {
     (shapes(), select(&SIZES[..]))
 }
@@ -168,6 +174,36 @@ proptest! {
         to.scatter(&from.gather(&src, swap), &mut expected);
         to.destination(&mut dst).put(from.source(&src), swap).unwrap();
         prop_assert_eq!(dst, expected);
+    }
+
+    #[test]
+    fn gather_and_scatter_move_each_element(
+        (to, places, seed) in shape_and_size().prop_flat_map(|(shape, size)| {
+            let lists: Vec<_> = shape.iter().map(|n| lists(*n as usize)).collect();
+            (apart(shape, size), lists, any::<u8>())
+        })
+    ) {
+        let last: u64 = places.iter().map(|list| list.iter().max().copied().unwrap_or(0)).sum();
+        let table: Vec<u8> = noise((last as usize + 1) * to.size).iter().map(|n| n ^ seed).collect();
+        let mut at = vec![0];
+        for list in &places {
+            at = at.iter().flat_map(|at| list.iter().map(move |place| at + *place as usize)).collect();
+        }
+        let element = |place: &usize| &table[place * to.size..][..to.size];
+        let lists: Vec<&[u64]> = places.iter().map(|list| &list[..]).collect();
+
+        let mut bytes = noise(to.buffer);
+        let mut expected = bytes.clone();
+        to.scatter(&at.iter().flat_map(element).copied().collect::<Vec<u8>>(), &mut expected);
+        to.destination(&mut bytes).gather(&table, &lists).unwrap();
+        prop_assert_eq!(&bytes, &expected);
+
+        let (mut got, mut expected) = (vec![0; table.len()], vec![0; table.len()]);
+        for (at, element) in at.iter().zip(to.gather(&bytes, Swap::NONE).chunks(to.size)) {
+            expected[at * to.size..][..to.size].copy_from_slice(element);
+        }
+        to.source(&bytes).scatter(&mut got, &lists).unwrap();
+        prop_assert_eq!(got, expected);
     }
 
     #[test]

@@ -193,7 +193,7 @@ impl<'a> Configuration<'a> {
     /// Returns a required integer inside `range`.
     ///
     /// # Errors
-    /// If it is missing, is not an integer or is outside `range`. `1.0` is accepted with a note (rule D.09).
+    /// If it is missing, is not an integer or is outside `range`. `1.0` is accepted with a note.
     pub fn integer(&mut self, name: &'static str, range: std::ops::RangeInclusive<i64>) -> CodecResult<i64> {
         self.optional_integer(name, range)?.ok_or_else(|| missing(name))
     }
@@ -277,7 +277,7 @@ impl<'a> Configuration<'a> {
     /// Returns a `value` inside member `name` as an integer.
     ///
     /// # Errors
-    /// If it is not an integer. `1.0` is accepted with a note (rule D.09).
+    /// If it is not an integer. `1.0` is accepted with a note.
     #[allow(clippy::cast_possible_truncation, reason = "the number is whole and inside the range of i64")]
     pub fn whole(&mut self, name: &'static str, value: &Value) -> CodecResult<i64> {
         if let Some(n) = value.as_i64() {
@@ -299,8 +299,8 @@ impl<'a> Configuration<'a> {
     }
 }
 
-/// Reads an extension object, or the name that stands for one (rules A12, A13 and A20). `what` is its kind in messages,
-/// `here` the pointer to it in the notes.
+/// Reads an extension object, or the name that stands for one. `what` is its kind in messages, `here` the pointer to it
+/// in the notes.
 fn extension(item: &Value, what: &str, here: &str, notes: &mut Vec<Note>) -> CodecResult<Spec> {
     let members = match item {
         Value::String(name) => return Ok(Spec::named(name)),

@@ -87,6 +87,8 @@ pub type ChunkGridEntry =
     NamedEntry<fn(&mut Configuration<'_>, &[u64], &Context<'_>) -> CodecResult<Arc<dyn ChunkGrid>>>;
 
 /// The `regular` grid: chunks of one shape.
+///
+/// Rules: [the regular grid](https://github.com/zarr-rs/zarr/blob/main/docs/specification/grids-and-keys.md#c.1).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegularGrid(Dims);
 
@@ -128,7 +130,7 @@ fn build_regular(
         )));
     }
     for (dim, (chunk, length)) in chunk.iter_mut().zip(shape).enumerate() {
-        // Zarr v3 core 3.0 allowed 0 for an empty dimension, and zarr-python wrote it (rule C.t1).
+        // Zarr v3 core 3.0 allowed 0 for an empty dimension, and zarr-python wrote it.
         if *chunk == 0 && *length == 0 {
             configuration.note_as(
                 NoteKind::ZeroChunk,

@@ -23,6 +23,8 @@ pub type KeyEncodingEntry =
     NamedEntry<fn(&mut Configuration<'_>, &Context<'_>) -> CodecResult<Arc<dyn KeyEncoding>>>;
 
 /// The two key encodings of the core: `default` (`c/1/23`) and `v2` (`1.23`).
+///
+/// The rules are in [chunk keys](https://github.com/zarr-rs/zarr/blob/main/docs/specification/grids-and-keys.md#c.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CoreKeyEncoding {
     first: &'static str,
@@ -91,7 +93,7 @@ impl KeyEncoding for CoreKeyEncoding {
     }
 }
 
-/// Parses decimal digits without a leading zero (rules C33 and C35).
+/// Parses decimal digits without a leading zero.
 fn number(text: &str) -> Option<u64> {
     let plain = text.bytes().all(|b| b.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     if plain { text.parse().ok() } else { None }

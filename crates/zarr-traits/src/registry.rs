@@ -92,7 +92,7 @@ impl<F: Copy> NamedEntry<F> {
     }
 }
 
-/// An extension in a registry.
+/// An extension in a registry: a codec, a data type, a chunk grid, a chunk key encoding or a storage transformer.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Entry {
@@ -108,7 +108,7 @@ pub enum Entry {
     Transformer(TransformerEntry),
 }
 
-/// The five extension points. Each has its own table, so equal names in two of them do not clash (rule K1).
+/// The five extension points. Each has its own table, so equal names in two of them do not clash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ExtensionPoint {
@@ -163,6 +163,8 @@ impl Entry {
 }
 
 /// A set of known extensions. It is cheap to clone; a changed registry is a new value.
+///
+/// Rules: [looking names up](https://github.com/zarr-rs/zarr/blob/main/docs/specification/extensions.md#k.2).
 ///
 /// ```
 /// # use zarr_traits::{Registry, Entry, CodecError};
@@ -328,7 +330,7 @@ impl Registry {
 }
 
 /// Returns the codec names that a URL may stand for, in the order to try them: early versions of zarrs wrote such URLs,
-/// and some of them name a codec of numcodecs (rule D10.2).
+/// and some of them name a codec of numcodecs.
 pub fn url_names(url: &str) -> Option<[String; 3]> {
     let numcodecs = |name: &str| format!("numcodecs.{name}");
     if let Some(name) = url.strip_prefix("https://numcodecs.dev/") {
@@ -338,13 +340,13 @@ pub fn url_names(url: &str) -> Option<[String; 3]> {
     Some([name.to_owned(), name.replace('_', "-"), numcodecs(name)])
 }
 
-/// Whether a name is private: it has a `:` and is not a URL, so documents of format 3 cannot use it (rule B46).
+/// Whether a name is private: it has a `:` and is not a URL, so documents of format 3 cannot use it.
 pub fn is_private(name: &str) -> bool {
     name.contains(':') && !name.contains("://") && !name.starts_with("urn:")
 }
 
-/// Returns the name of the core type behind another name (rules B22 and B42), and whether that other name is
-/// registered. Any other name is returned as it is.
+/// Returns the name of the core type behind another name, and whether that other name is registered. Any other name is
+/// returned as it is.
 fn core_name(name: &str) -> (&str, bool) {
     match name {
         "variable_length_bytes" | "binary" => ("bytes", false),

@@ -306,22 +306,31 @@ impl Storage {
     /// Lists all objects below `prefix`, page after page.
     ///
     /// # Errors
+    /// As [`list_each`](Self::list_each).
+    pub async fn list_all(&self, prefix: &Prefix) -> StoreResult<Vec<Listed>> {
+        let mut entries = Vec::new();
+        self.list_each(prefix, |entry| entries.push(entry)).await?;
+        Ok(entries)
+    }
+
+    /// Calls `each` for every object below `prefix`, in ascending order of their keys. Holds one page in memory.
+    ///
+    /// # Errors
     /// Errors of the store; [`StoreErrorKind::Unsupported`] if it cannot list; [`StoreErrorKind::Io`] if pages do not
     /// advance.
-    pub async fn list_all(&self, prefix: &Prefix) -> StoreResult<Vec<Listed>> {
-        let mut entries: Vec<Listed> = Vec::new();
+    pub async fn list_each(&self, prefix: &Prefix, mut each: impl FnMut(Listed)) -> StoreResult<()> {
+        let mut last: Option<Key> = None;
         loop {
-            let last = entries.last().map(|entry| &entry.key);
-            let page = self.list(prefix, last).await?;
-            if page.entries.first().zip(last).is_some_and(|(first, last)| first.key <= *last) {
+            let page = self.list(prefix, last.as_ref()).await?;
+            if page.entries.first().zip(last.as_ref()).is_some_and(|(first, last)| first.key <= *last) {
                 let message =
                     "the listing does not advance: a page begins before the end of the previous page";
                 return Err(StoreError::new(StoreErrorKind::Io, message).with_key(prefix));
             }
-            let more = page.more && !page.entries.is_empty();
-            entries.extend(page.entries);
-            if !more {
-                return Ok(entries);
+            last = page.entries.last().map(|entry| entry.key.clone());
+            page.entries.into_iter().for_each(&mut each);
+            if !page.more || last.is_none() {
+                return Ok(());
             }
         }
     }

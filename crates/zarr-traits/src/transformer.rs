@@ -1,5 +1,5 @@
 //! Storage transformers: layers between an array and its store (specification, "Storage transformers"). None is
-//! registered yet (rule K7).
+//! registered yet.
 //!
 //! A transformer gets the chunks of an array under the array's keys, and changes keys, objects or both. The metadata
 //! document of the array does not pass through it.

@@ -59,6 +59,18 @@ pub enum InnerOrder {
     Morton,
 }
 
+/// What becomes of an affected inner chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NewInner {
+    /// It has these bytes.
+    Encoded(Encoded),
+    /// It is not stored, because it contains only the fill value.
+    Fill,
+    /// It stays as it is in the stored object.
+    Kept,
+}
+
 /// The place of an encoded inner chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Encoded {
@@ -82,7 +94,7 @@ pub struct JoinedObject {
 /// A partial write of one chunk.
 ///
 /// The engine passes the stored object to [`feed`](Self::feed), unless there is no object or all of it is overwritten.
-/// Then it calls [`encode`](Self::encode) for each affected inner chunk, in any order and on any thread, and finally
+/// Then it calls [`encode`](Self::encode) for the affected inner chunks, in any order and on any thread, and finally
 /// [`join`](Self::join).
 pub trait ChunkUpdate: Debug + Send + Sync {
     /// Receives the object as it is now. Elements that are not written keep their values.
@@ -94,7 +106,13 @@ pub trait ChunkUpdate: Debug + Send + Sync {
     /// The number of affected inner chunks.
     fn count(&self) -> usize;
 
-    /// Appends the encoded form of one affected inner chunk to `out`. `src` has all the elements that are written.
+    /// Returns which of the written elements lie in an affected inner chunk: a box, counted in written elements.
+    ///
+    /// # Errors
+    /// If there is no such inner chunk.
+    fn elements(&self, number: usize) -> CodecResult<Region>;
+
+    /// Appends the encoded form of one affected inner chunk to `out`. `src` has its [`elements`](Self::elements).
     /// Returns `false`, and appends nothing, if the inner chunk contains only the fill value and is not stored.
     ///
     /// # Errors
@@ -107,14 +125,10 @@ pub trait ChunkUpdate: Debug + Send + Sync {
         scratch: &mut Scratch,
     ) -> CodecResult<bool>;
 
-    /// Returns the whole object. `encoded` has the place of each affected inner chunk.
+    /// Returns the whole object. `inner` says what becomes of each affected inner chunk.
     ///
     /// # Errors
     /// If the parts around the inner chunks cannot be encoded.
-    fn join(
-        &self,
-        buffers: &[Bytes],
-        encoded: &[Option<Encoded>],
-        scratch: &mut Scratch,
-    ) -> CodecResult<JoinedObject>;
+    fn join(&self, buffers: &[Bytes], inner: &[NewInner], scratch: &mut Scratch)
+    -> CodecResult<JoinedObject>;
 }

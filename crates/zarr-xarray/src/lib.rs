@@ -1,4 +1,6 @@
 #![doc = include_str!("../README.md")]
+//!
+//! The rules are in [labelled datasets](https://github.com/zarr-rs/zarr/blob/main/docs/specification/xarray.md).
 
 mod attribute;
 mod calendar;

@@ -5,14 +5,18 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 
 use super::Finding;
+use super::source::Source;
 use crate::workspace::{Package, Workspace};
 use crate::{examples, links};
 
 /// The documents of the workspace. rustdoc checks the code in those of the crates and of the guide.
-const DOCUMENTS: [&str; 14] = [
+const DOCUMENTS: [&str; 17] = [
     "README.md",
+    "CODE_OF_CONDUCT.md",
     "CONTRIBUTING.md",
+    "SECURITY.md",
     "docs/ARCHITECTURE.md",
+    "docs/COMPARE.md",
     "docs/CONFORMANCE.md",
     "docs/IMPLEMENTING.md",
     "docs/SERVICES.md",
@@ -31,10 +35,13 @@ const CODE_MAP: &str = "docs/ARCHITECTURE.md";
 /// The document whose code comes from the examples, which are built and tested.
 const WALKTHROUGH: &str = "docs/IMPLEMENTING.md";
 
+/// The first line of a conflict that git leaves in a file.
+const CONFLICT: &str = "<<<<<<< ";
+
 const WORKFLOW: &str = ".github/workflows/ci.yml";
 
-/// Links of all documents, also of the crates and of the guide, to files and anchors that are not there.
-pub(crate) fn dead_links(root: &Path) -> Result<Vec<Finding>> {
+/// Returns the Markdown files of the repository, as paths from the root.
+fn documents(root: &Path) -> Result<Vec<String>> {
     let mut documents: Vec<String> = DOCUMENTS.iter().map(|&document| document.to_owned()).collect();
     for folder in ["docs/decisions", "docs/specification", "docs/guide/src"] {
         documents.extend(markdown(root, folder)?);
@@ -44,18 +51,27 @@ pub(crate) fn dead_links(root: &Path) -> Result<Vec<Finding>> {
     }
     documents.sort();
     documents.dedup();
+    Ok(documents)
+}
+
+/// Returns the dead links of all documents, also of the crates and of the guide, and of comments in `sources`.
+pub(crate) fn dead_links(root: &Path, sources: &[Source]) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    for document in documents {
+    for document in documents(root)? {
         let text = std::fs::read_to_string(root.join(&document)).with_context(|| document.clone())?;
         let dead = links::dead(root, &document, &text).into_iter();
         findings.extend(
             dead.map(|dead| Finding::error(format!("{document}:{}", dead.line + 1), "links", dead.message)),
         );
     }
+    for source in sources {
+        let dead = links::dead_in_comments(root, &source.comments).into_iter();
+        findings.extend(dead.map(|dead| Finding::error(source.at(dead.line), "links", dead.message)));
+    }
     Ok(findings)
 }
 
-/// The Markdown files of a folder, from the root.
+/// Returns the Markdown files of a folder, as paths from the root.
 fn markdown(root: &Path, folder: &str) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(root.join(folder)).with_context(|| folder.to_owned())? {
@@ -68,8 +84,8 @@ fn markdown(root: &Path, folder: &str) -> Result<Vec<String>> {
 }
 
 /// All rules over the documents.
-pub(crate) fn check(workspace: &Workspace, root: &Path) -> Result<Vec<Finding>> {
-    let mut findings = dead_links(root)?;
+pub(crate) fn check(workspace: &Workspace, root: &Path, sources: &[Source]) -> Result<Vec<Finding>> {
+    let mut findings = dead_links(root, sources)?;
     for document in DOCUMENTS {
         let Ok(text) = std::fs::read_to_string(root.join(document)) else {
             findings.push(Finding::error(document, "docs", "is missing"));
@@ -93,6 +109,13 @@ pub(crate) fn check(workspace: &Workspace, root: &Path) -> Result<Vec<Finding>> 
                 findings.push(Finding::error(format!("{document}:{}", line + 1), "docs", message));
             }
         }
+    }
+    for document in documents(root)? {
+        let text = std::fs::read_to_string(root.join(&document)).with_context(|| document.clone())?;
+        let unresolved = text.lines().enumerate().filter(|(_, line)| line.starts_with(CONFLICT));
+        findings.extend(unresolved.map(|(line, _)| {
+            Finding::error(format!("{document}:{}", line + 1), "docs", "has an unresolved merge conflict")
+        }));
     }
     let workflow = std::fs::read_to_string(root.join(WORKFLOW)).unwrap_or_default();
     for package in workspace.published().filter(|p| !workflow.contains(&format!("+{}", p.rust_version))) {
@@ -142,15 +165,17 @@ fn strangers(text: &str, sources: &[String]) -> Vec<usize> {
     found
 }
 
-/// Checks that the row of a crate names existing files, and all files and folders directly in `src`.
+/// Checks that the list of a crate names existing files, and all files and folders directly in `src`.
 fn code_map(package: &Package, text: &str) -> Vec<Finding> {
-    let head = format!("| `{}` |", package.name);
-    let mut findings = Vec::new();
-    let Some((line, row)) = text.lines().enumerate().find(|(_, l)| l.starts_with(&head)) else {
-        return findings;
+    let head = format!("### `{}`", package.name);
+    let Some(line) = text.lines().position(|line| line == head) else {
+        let message = format!("has no section \"{head}\"");
+        return vec![Finding::error(CODE_MAP, "docs", message)];
     };
+    let list: Vec<&str> = text.lines().skip(line + 1).take_while(|line| !line.starts_with('#')).collect();
+    let mut findings = Vec::new();
     let place = format!("{CODE_MAP}:{}", line + 1);
-    let named = modules(&row[head.len()..]);
+    let named = modules(&list.join(" "));
     let source = package.dir.join("src");
     for module in &named {
         if !source.join(format!("{module}.rs")).exists() && !source.join(module).is_dir() {
@@ -168,16 +193,16 @@ fn code_map(package: &Package, text: &str) -> Vec<Finding> {
     let first = |module: &String| module.split('/').next().unwrap_or_default().to_owned();
     let missing: Vec<_> = there.into_iter().filter(|n| !named.iter().any(|m| first(m) == *n)).collect();
     if !missing.is_empty() {
-        let message = format!("the row of {} does not name {}", package.name, missing.join(", "));
+        let message = format!("the list of {} does not name {}", package.name, missing.join(", "));
         findings.push(Finding::warning(place, "docs", message));
     }
     findings
 }
 
 /// Returns the words in code font that are names of modules: `a`, `a/b`, and both for `a/{b,c}`.
-fn modules(row: &str) -> Vec<String> {
+fn modules(list: &str) -> Vec<String> {
     let mut names = Vec::new();
-    for code in row.split('`').skip(1).step_by(2) {
+    for code in list.split('`').skip(1).step_by(2) {
         match code.split_once("/{") {
             Some((folder, rest)) => {
                 let files = rest.trim_end_matches('}').split(',');
@@ -204,7 +229,7 @@ mod tests {
     #[test]
     fn reads_module_names() {
         assert_eq!(
-            modules(" `copy` (runs), `v3/{array, group}`; `Type`, `x::y` |"),
+            modules("- `copy` (runs), `v3/{array, group}`; `Type`, `x::y`"),
             ["copy", "v3/array", "v3/group"]
         );
     }

@@ -236,13 +236,8 @@ mod tests {
             dir: "/".into(),
             published: name.starts_with("zarr-"),
             library: true,
-            description: String::new(),
-            license: String::new(),
-            repository: String::new(),
-            readme: String::new(),
-            rust_version: String::new(),
             dependencies: dependencies.iter().map(dependency).collect(),
-            default_features: Vec::new(),
+            ..Package::default()
         }
     }
 

@@ -21,7 +21,6 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::command::root;
 use crate::workspace::Workspace;
-pub(crate) use docs::dead_links;
 use source::Source;
 
 /// A finding of a check.
@@ -54,7 +53,7 @@ pub(crate) fn run() -> Result<()> {
     let mut findings = graph::check(&workspace)?;
     findings.extend(packages::check(&workspace, &root())?);
     findings.extend(sources.iter().flat_map(rules::check));
-    findings.extend(docs::check(&workspace, &root())?);
+    findings.extend(docs::check(&workspace, &root(), &sources)?);
     findings.extend(specification::check(&root(), &sources)?);
     findings.extend(crate::seeded::stale()?.into_iter().map(|(name, reason)| {
         Finding::error("conformance/seeded.toml", "seeded", format!("{name} cannot be made: {reason:#}"))
@@ -75,6 +74,11 @@ pub(crate) fn run() -> Result<()> {
         bail!("tidy found {errors} errors");
     }
     Ok(())
+}
+
+/// Returns the dead links of all documents and comments.
+pub(crate) fn dead_links(root: &Path) -> Result<Vec<Finding>> {
+    docs::dead_links(root, &sources(root)?)
 }
 
 /// Reads and splits all Rust sources of the workspace.

@@ -7,6 +7,9 @@ use anyhow::Result;
 use super::Finding;
 use crate::workspace::{Kind, Package, Workspace};
 
+/// The sections of a front page that readers of a crate look for.
+const FRONT_PAGE: [&str; 4] = ["## Install", "## Example", "## Features", "## Stability"];
+
 /// All rules over the packages.
 pub(crate) fn check(workspace: &Workspace, root: &Path) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
@@ -28,14 +31,17 @@ pub(crate) fn check(workspace: &Workspace, root: &Path) -> Result<Vec<Finding>> 
                 if text.lines().next() != Some(&format!("# {}", package.name)) {
                     error("README.md does not begin with the name of the crate as its title");
                 }
+                for heading in FRONT_PAGE.iter().filter(|h| !text.lines().any(|line| line == **h)) {
+                    error(&format!(
+                        "README.md lacks the section \"{heading}\": all front pages have one form"
+                    ));
+                }
                 findings.extend(unnamed_dependencies(workspace, package, &place, &text));
             }
         }
         let mut error = |message: &str| findings.push(Finding::error(&*place, "package", message));
-        if !read("CHANGELOG.md")
-            .is_some_and(|text| text.lines().any(|l| l.starts_with("## ") && l.contains("Unreleased")))
-        {
-            error("CHANGELOG.md or its section \"## Unreleased\" is missing");
+        if !read("CHANGELOG.md").is_some_and(|text| text.lines().any(|line| line == "## [Unreleased]")) {
+            error("CHANGELOG.md or its section \"## [Unreleased]\" is missing");
         }
         let documented = if package.library { "src/lib.rs" } else { "src/main.rs" };
         let includes =

@@ -1,9 +1,9 @@
-//! Checks `docs/specification`: every rule that is cited exists, and every rule names tests or says why it has none.
+//! Checks `docs/specification`: every rule names tests or says why it has none, and every rule that is cited exists.
 //!
-//! A rule is cited as "rule D7.11" or "rules D3.t5 to D3.t7", or in Markdown by a link to its anchor.
+//! Tests and documents cite a rule by the word "rule" and its id. Other code cites no ids, which its readers do not know.
 
 use std::collections::BTreeSet;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
@@ -20,7 +20,7 @@ struct Page {
     /// The path from the root of the workspace.
     path: String,
     blocks: Vec<Block>,
-    /// The anchors of its rules, sections and headings.
+    /// The anchors of its rules, cases and sections.
     anchors: BTreeSet<String>,
 }
 
@@ -50,6 +50,7 @@ pub(crate) fn check(root: &Path, sources: &[Source]) -> Result<Vec<Finding>> {
         let text = std::fs::read_to_string(root.join(&file)).with_context(|| file.clone())?;
         findings.extend(unknown(&file, &text, &pages));
     }
+    findings.extend(sources.iter().flat_map(outside_tests));
     Ok(findings)
 }
 
@@ -72,8 +73,7 @@ impl Page {
         let blocks: Vec<Block> =
             starts.iter().zip(ends).map(|(start, end)| Block::new(*start, &lines[*start..end])).collect();
         let ids = blocks.iter().flat_map(|block| block.ids.iter().chain(&block.rows).cloned());
-        let slugs = starts.iter().map(|line| slug(lines[*line]));
-        let anchors = ids.chain(slugs).collect();
+        let anchors = ids.collect();
         Self { path, blocks, anchors }
     }
 
@@ -109,13 +109,6 @@ fn tests(lines: &[&str]) -> Option<String> {
 fn anchors(line: &str) -> Vec<String> {
     let ids = line.split("<a id=\"").skip(1);
     ids.filter_map(|rest| Some(rest.split_once('"')?.0.to_owned())).collect()
-}
-
-/// Returns the anchor that a Markdown viewer gives to a heading.
-fn slug(heading: &str) -> String {
-    let text = heading.trim_start_matches('#').split("<a ").next().unwrap_or_default().trim();
-    let kept = text.chars().filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c));
-    kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
 /// Finds anchors that two rules have, on any pages.
@@ -229,16 +222,19 @@ fn unknown(file: &str, text: &str, pages: &[Page]) -> Vec<Finding> {
             ids.extend(text.split("\"rule\": \"").skip(1).filter_map(|rest| Some(rest.split_once('"')?.0)));
         }
         let known = |id: &str| pages.iter().any(|page| page.anchors.contains(&id.to_ascii_lowercase()));
-        let mut wrong: Vec<String> =
-            ids.into_iter().filter(|id| !known(id)).map(|id| format!("cites the rule {id}")).collect();
-        if file.ends_with(".md") {
-            wrong.extend(dead_links(file, text, pages));
-        }
-        let message = |wrong| format!("{wrong}, which {PAGES} does not have");
-        let place = || format!("{file}:{}", line + 1);
-        findings.extend(wrong.into_iter().map(|wrong| Finding::error(place(), CHECK, message(wrong))));
+        let message = |id| format!("cites the rule {id}, which {PAGES} does not have");
+        let wrong = ids.into_iter().filter(|id| !known(id)).map(message);
+        findings.extend(wrong.map(|wrong| Finding::error(format!("{file}:{}", line + 1), CHECK, wrong)));
     }
     findings
+}
+
+/// Finds citations in code that is not a test.
+fn outside_tests(source: &Source) -> Vec<Finding> {
+    let comments = source.comments.iter().enumerate().filter(|(line, _)| !source.is_test(*line));
+    let cited = comments.flat_map(|(line, text)| cited(text).into_iter().map(move |id| (line, id)));
+    let message = |id| format!("cites the rule {id} outside tests: say the rule, or link to its section");
+    cited.map(|(line, id)| Finding::error(source.at(line), CHECK, message(id))).collect()
 }
 
 /// Returns the ids after the word "rule" or "rules", including further ids in a list.
@@ -267,35 +263,6 @@ fn leading_id(text: &str) -> (Option<&str>, &str) {
         id.strip_prefix(|c: char| c.is_ascii_uppercase()).map(|rest| rest.trim_start_matches(['.', 't']));
     let is_id = rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     (Some(id).filter(|_| is_id), &text[id.len()..])
-}
-
-/// Finds links of a Markdown file to pages or anchors of the specification that do not exist.
-fn dead_links(file: &str, line: &str, pages: &[Page]) -> Vec<String> {
-    let mut dead = Vec::new();
-    for target in line.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0)) {
-        let Some((path, anchor)) = target.split_once('#') else { continue };
-        let path = if path.is_empty() { file.to_owned() } else { beside(file, path) };
-        if !path.starts_with(PAGES) {
-            continue;
-        }
-        if !pages.iter().any(|page| page.path == path && page.anchors.contains(anchor)) {
-            dead.push(format!("links to `{target}`"));
-        }
-    }
-    dead
-}
-
-/// Converts a path relative to the folder of a file to a path from the root.
-fn beside(file: &str, path: &str) -> String {
-    let mut whole = PathBuf::new();
-    let from = Path::new(file).parent().unwrap_or(Path::new("")).join(path);
-    for part in from.components() {
-        match part {
-            Component::ParentDir => drop(whole.pop()),
-            part => whole.push(part),
-        }
-    }
-    whole.to_string_lossy().replace('\\', "/")
 }
 
 #[cfg(test)]
@@ -336,13 +303,13 @@ mod tests {
     }
 
     #[test]
-    fn links_to_unknown_anchors_are_found() {
-        let pages = [page("# Some words, here\n\n| <a id=\"a.t1\"></a>A.t1 | x |\n")];
-        let dead = |file: &str, line: &str| dead_links(file, line, &pages);
-        assert!(dead("docs/x.md", "[a](specification/a.md#a.t1) [b](y.md#z)").is_empty());
-        assert!(dead("docs/specification/a.md", "[a](#some-words-here) [b](a.md#a.t1)").is_empty());
-        assert_eq!(dead("crates/c/R.md", "[a](../../docs/specification/a.md#a9)").len(), 1);
-        assert_eq!(dead("docs/specification/a.md", "[a](#a.t2) [b](b.md#a.t1)").len(), 2);
+    fn only_tests_cite_rules() {
+        let text =
+            format!("/// As {0} A3.\nfn f() {{}}\n#[cfg(test)]\nmod tests {{\n    // {0} A4\n}}\n", "rule");
+        let found = messages(outside_tests(&Source::new("crates/x/src/a.rs".to_owned(), &text)));
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].0, "crates/x/src/a.rs:1");
+        assert!(outside_tests(&Source::new("crates/x/tests/a.rs".to_owned(), &text)).is_empty());
     }
 
     #[test]

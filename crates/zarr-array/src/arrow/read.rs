@@ -15,8 +15,9 @@ use crate::core::Core;
 use crate::element::step::NOT_A_TIME;
 use crate::element::{Form, WriteElement, text};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
-use crate::read::{Target, read as read_elements, read_memory};
+use crate::read::{read as read_elements, read_memory};
 use crate::select::Selection;
+use crate::target::Target;
 
 pub(super) async fn read(
     core: &Arc<Core>,
@@ -46,9 +47,9 @@ pub(super) async fn read(
     if !is_text && !Vec::<u8>::fits(data_type)? {
         return Err(unsupported(&data_type.to_string()).in_array(&core.path));
     }
-    let Target { plan, full, kept, picked } = Target::new(core, &selection)?;
-    let (memory, heap) = read_memory(core, plan, &full, may_block).await?;
-    let form = core.form(heap.as_deref(), &picked);
+    let Target { plan, orders, full, kept, places } = Target::new(core, &selection)?;
+    let (memory, heap) = read_memory(core, plan, &orders, &full, may_block).await?;
+    let form = core.form(heap.as_deref(), &places);
     let read = if is_text { strings(memory, &form) } else { bytes(memory, &form) };
     Ok((kept, read.map_err(|e| e.in_array(&core.path))?))
 }

@@ -16,8 +16,8 @@ use crate::core::Core;
 use crate::element::step::NOT_A_TIME;
 use crate::element::{Form, WriteElement, text};
 use crate::error::{ArrayError, ArrayResult};
-use crate::read::Target;
 use crate::select::Selection;
+use crate::target::Target;
 use crate::write::write_input;
 
 pub(super) async fn write(
@@ -29,7 +29,7 @@ pub(super) async fn write(
     let target = Target::new(core, &selection)?;
     let heap = core.heap(u64::MAX);
     let input = {
-        let form = core.form(heap.as_deref(), &target.picked);
+        let form = core.form(heap.as_deref(), &target.places);
         input(&target, values, &form).map_err(|e| e.in_array(&core.path))?
     };
     write_input(core, target, input, heap, may_block).await

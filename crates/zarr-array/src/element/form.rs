@@ -6,7 +6,7 @@ use zarr_traits::{
 };
 
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
-use crate::select::Picked;
+use crate::select::Along;
 
 /// The context for converting elements to and from memory: their data type, the heap of contents of variable length,
 /// and their places in the array for messages.
@@ -16,7 +16,7 @@ pub struct Form<'a> {
     heap: Option<&'a Heap>,
     /// The largest sum of the sizes of contents, in bytes.
     limit: u64,
-    places: &'a [Picked],
+    places: &'a [Along],
 }
 
 impl<'a> Form<'a> {
@@ -24,7 +24,7 @@ impl<'a> Form<'a> {
         data_type: &'a DataType,
         heap: Option<&'a Heap>,
         limit: u64,
-        places: &'a [Picked],
+        places: &'a [Along],
     ) -> Self {
         Self { data_type, heap, limit, places }
     }
@@ -35,7 +35,7 @@ impl<'a> Form<'a> {
     }
 
     /// The places of the elements in the array.
-    pub(crate) fn places(&self) -> &'a [Picked] {
+    pub(crate) fn places(&self) -> &'a [Along] {
         self.places
     }
 
@@ -114,18 +114,15 @@ impl<'a> Form<'a> {
     /// Returns the index in the array of the element at `position`.
     fn index(&self, position: usize) -> Vec<u64> {
         let mut rest = position as u64;
-        let mut index: Vec<u64> = self
-            .places
-            .iter()
-            .rev()
-            .map(|picked| {
-                let count = picked.count.max(1);
-                let at = picked.start.saturating_add(rest % count * picked.step);
-                rest /= count;
-                at
-            })
-            .collect();
-        index.reverse();
+        let mut index = Vec::new();
+        for along in self.places.iter().rev() {
+            let count = along.count().max(1);
+            along.locate(rest % count, |dim, position| {
+                index.resize(index.len().max(dim + 1), 0);
+                index[dim] = position;
+            });
+            rest /= count;
+        }
         index
     }
 }

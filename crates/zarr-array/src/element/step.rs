@@ -45,11 +45,10 @@ impl Step {
         let unit = configuration.get("unit").and_then(|unit| unit.as_str()).unwrap_or("generic");
         let scale = configuration.get("scale_factor").and_then(|scale| scale.as_i64());
         let scale = scale.and_then(|scale| i32::try_from(scale).ok()).filter(|scale| *scale > 0);
-        let no_length = || {
-            let message = format!("a step of this {name} has no length, its unit is {unit:?}: read i64");
-            ArrayError::invalid(message)
+        let no_length = |reason: String| {
+            ArrayError::invalid(format!("a step of this {name} has no length, {reason}: read i64"))
         };
-        let scale = scale.ok_or_else(no_length)?;
+        let scale = scale.ok_or_else(|| no_length("its scale_factor is missing or invalid".to_owned()))?;
         let (unit_length, of) = match unit {
             "Y" => (12, Unit::Month),
             "M" => (1, Unit::Month),
@@ -64,7 +63,7 @@ impl Step {
             "ps" => (SECOND / 1_000_000_000_000, Unit::Attosecond),
             "fs" => (SECOND / 1_000_000_000_000_000, Unit::Attosecond),
             "as" => (1, Unit::Attosecond),
-            _ => return Err(no_length()),
+            _ => return Err(no_length(format!("its unit is {unit:?}"))),
         };
         let shown = format!("{scale} {unit}");
         Ok(Some(Self { unit: of, length: unit_length * i128::from(scale), shown }))

@@ -9,7 +9,6 @@ use zarr_traits::{Scratch, block_on};
 use super::crew::Crew;
 use super::{LOCAL, OPEN, Place, Stored, Task, attempt, block, each, enter, is_large, persist};
 use crate::error::ArrayResult;
-use crate::plan::Cell;
 
 /// A read or a write of a local store.
 struct Local<'a, T: Task> {
@@ -18,7 +17,7 @@ struct Local<'a, T: Task> {
     crew: Arc<Crew>,
     /// The largest number of cells at work at once.
     most: usize,
-    /// The bound on cells that are read in blocks.
+    /// Limits the number of cells that are read block by block at the same time.
     opened: Gate,
 }
 
@@ -27,7 +26,7 @@ pub(super) async fn local<T: Task>(task: &Arc<T>, place: &Place) -> ArrayResult<
     let most = 2 * crew.width();
     let local = Local { task, place, crew, most, opened: Gate::new(OPEN, u64::MAX) };
     if is_large(&**task, place) {
-        return local.one_by_one(0..task.plan().cells()).await;
+        return local.one_by_one(0..task.cells()).await;
     }
     let lost = local.all_at_once().await?;
     local.one_by_one(lost).await
@@ -38,8 +37,8 @@ impl<T: Task> Local<'_, T> {
     async fn all_at_once(&self) -> ArrayResult<Vec<u64>> {
         let lost = Arc::new(Mutex::new(Vec::new()));
         let (task, crew, found) = (self.task.clone(), self.crew.clone(), lost.clone());
-        let shared = self.crew.open(task.plan().cells(), move |number, scratch| {
-            let cell = task.plan().cell(number);
+        let shared = self.crew.open(task.cells(), move |number, scratch| {
+            let cell = task.cell(number);
             let stored = block_on(attempt(&task, &cell, scratch, Some(&crew)));
             if !matches!(stored.map_err(|e| task.locate(&cell, e))?, Stored::Done) {
                 found.lock().unwrap_or_else(PoisonError::into_inner).push(number);
@@ -55,14 +54,14 @@ impl<T: Task> Local<'_, T> {
     /// waits, not a worker.
     async fn one_by_one(&self, cells: impl IntoIterator<Item = u64>) -> ArrayResult<()> {
         let one = |number| async move {
-            let cell = self.task.plan().cell(number);
+            let cell = self.task.cell(number);
             persist(LOCAL, || self.cell(&cell)).await.map_err(|e| self.task.locate(&cell, e))
         };
         self.crew.drive(each(cells, self.most, one)).await
     }
 
     /// Makes one attempt at a cell.
-    async fn cell(&self, cell: &Cell) -> ArrayResult<Stored> {
+    async fn cell(&self, cell: &T::Cell) -> ArrayResult<Stored> {
         let (task, crew, own) = (self.task.clone(), self.crew.clone(), cell.clone());
         let blocks = task.blocks(cell);
         if blocks == 1 {
@@ -75,7 +74,7 @@ impl<T: Task> Local<'_, T> {
         let (held, opened) = (&held, &opened);
         let one = |number| async move {
             let (task, crew) = (self.task.clone(), self.crew.clone());
-            let (cell, held, opened) = (task.plan().block(cell, number), held.clone(), opened.clone());
+            let (cell, held, opened) = (task.block(cell, number), held.clone(), opened.clone());
             let once = move |scratch: &mut _| {
                 block_on(block(&task, &cell, &held, Some(&opened), scratch, Some(&crew))).map(drop)
             };

@@ -7,7 +7,6 @@ use zarr_engine::Gate;
 use super::crew::Crew;
 use super::{OPEN, Place, REMOTE, Stored, Task, each, enter, gone, persist};
 use crate::error::ArrayResult;
-use crate::plan::Cell;
 
 /// A read or a write of a remote store.
 struct Remote<'a, T: Task> {
@@ -18,7 +17,7 @@ struct Remote<'a, T: Task> {
     arrived: Gate,
     /// The largest number of cells at work at once.
     most: usize,
-    /// The bound on cells that are read in blocks.
+    /// Limits the number of cells that are read block by block at the same time.
     opened: Gate,
 }
 
@@ -29,16 +28,16 @@ pub(super) async fn remote<T: Task>(task: &Arc<T>, place: &Place) -> ArrayResult
     let [arrived, opened] = [waiting, OPEN].map(|most| Gate::new(most, u64::MAX));
     let remote = &Remote { task, place, crew: crew.clone(), arrived, most, opened };
     let one = |number| async move {
-        let cell = task.plan().cell(number);
+        let cell = task.cell(number);
         let done = persist(REMOTE, || remote.cell(&cell)).await;
         done.map_err(|e| task.locate(&cell, e))
     };
-    crew.drive(each(0..task.plan().cells(), most, one)).await
+    crew.drive(each(0..task.cells(), most, one)).await
 }
 
 impl<T: Task> Remote<'_, T> {
     /// Makes one attempt at a cell.
-    async fn cell(&self, cell: &Cell) -> ArrayResult<Stored> {
+    async fn cell(&self, cell: &T::Cell) -> ArrayResult<Stored> {
         // Take the lock before the gate: a cell inside the gate must not wait for one outside.
         let held = self.task.hold(cell).await?;
         let blocks = self.task.blocks(cell);
@@ -52,14 +51,14 @@ impl<T: Task> Remote<'_, T> {
         };
         let (held, opened) = (&held, &opened);
         let one = |number| async move {
-            self.block(&self.task.plan().block(cell, number), held, Some(opened)).await.map(drop)
+            self.block(&self.task.block(cell, number), held, Some(opened)).await.map(drop)
         };
         each(0..blocks, self.most, one).await?;
         Ok(Stored::Done)
     }
 
     /// Runs a cell or a block: polls the store here, and lets the crew do the work.
-    async fn block(&self, cell: &Cell, held: &T::Held, opened: Option<&T::Opened>) -> ArrayResult<Stored> {
+    async fn block(&self, cell: &T::Cell, held: &T::Held, opened: Option<&T::Opened>) -> ArrayResult<Stored> {
         let mut permit = enter(&**self.task, self.place).await;
         let found = self.task.fetch(cell, held, opened, None).await?;
         permit.landed(T::bytes(&found));
@@ -73,7 +72,7 @@ impl<T: Task> Remote<'_, T> {
     }
 
     /// Does the work of one cell with as many threads as it has parts.
-    async fn work(&self, cell: &Cell, found: T::Found) -> ArrayResult<T::Made> {
+    async fn work(&self, cell: &T::Cell, found: T::Found) -> ArrayResult<T::Made> {
         let (parts, cell, found) = (T::parts(&found), Arc::new(cell.clone()), Arc::new(found));
         if parts > 0 {
             let (task, cell, inside) = (self.task.clone(), cell.clone(), found.clone());

@@ -1,4 +1,4 @@
-//! Keeping consolidated metadata up to date with the documents (rule F44).
+//! Keeping consolidated metadata up to date with the documents.
 
 use std::time::Instant;
 

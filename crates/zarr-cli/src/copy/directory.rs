@@ -248,7 +248,7 @@ fn node_at(directory: &Path) -> Option<NodeMeta> {
 }
 
 /// Creates the missing directories above the copy. Below a group they become groups, because a node without a document
-/// above it cannot be found (rule F11).
+/// above it cannot be found.
 fn make_parents(parent: &Path) -> Result<(), Failure> {
     let missing: Vec<&Path> = parent.ancestors().take_while(|p| !p.exists()).collect();
     for directory in missing.into_iter().rev() {

@@ -25,7 +25,7 @@ pub(crate) fn array(source: &Array, layout: &Layout, format: Format) -> Result<A
                 Format::V3 => key_encoding(document),
                 _ => Extension::new("default").with("separator", "/"),
             };
-            // xarray stores these facts elsewhere in older formats (rules J2 and J3).
+            // In older formats xarray stores the names of dimensions and the missing value elsewhere.
             let attributes = match from {
                 Format::V3 => meta.attributes(),
                 _ => xarray::attributes_of_format_3(meta),

@@ -1,4 +1,4 @@
-//! A safe interface to the frames of c-blosc 1 (rule D4.2).
+//! A safe interface to the frames of c-blosc 1.
 //!
 //! c-blosc limits its reads to the size in the header of a frame, and assumes that the frame has as many bytes. So a
 //! [`Frame`] exists only if this is true and every number of its header is in range. The function `blosc_getitem` may

@@ -1,4 +1,4 @@
-//! Rules E.t3, E.t8 and E.t9: legal keys, and read-only storages.
+//! Legal keys, and read-only storages.
 
 use zarr_traits::{StoreErrorKind, block_on, store::PutMode};
 

@@ -1,4 +1,4 @@
-//! Rules 14, E.t1 and E.t2: listing.
+//! Rule 14, and other checks of listings.
 
 use std::thread;
 

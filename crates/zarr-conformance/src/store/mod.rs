@@ -1,5 +1,6 @@
-//! The suite of stores: one check for each rule of [`zarr_traits::store`], and for the rules E.t1 to E.t9. **For
-//! authors of stores and layers.**
+//! The suite of stores: one check for each rule of [`zarr_traits::store`], and for the cases in [operations of
+//! stores](https://github.com/zarr-rs/zarr/blob/main/docs/specification/stores.md#e.2). **For authors of stores and
+//! layers.**
 //!
 //! If the store does not claim to support an operation (listing, conditional puts), the suite only checks that the
 //! store refuses it and changes nothing.

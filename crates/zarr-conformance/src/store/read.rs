@@ -93,7 +93,7 @@ pub(super) fn empty(store: &Subject) -> Check {
 }
 
 pub(super) fn order(store: &Subject) -> Check {
-    // rule E.t6: an empty range at the start and at the end
+    // An empty range at the start and at the end.
     reads(store, "digits", &[span(0, 0), span(10, 0), span(3, 0)], &[b"", b"", b""])?;
     reads(store, "digits", &[ByteRange::All], &[b"0123456789"])?;
     let spans = [span(7, 3), span(0, 2), span(1, 4), span(1, 4), span(0, 10), span(9, 1)];

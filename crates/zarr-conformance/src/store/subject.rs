@@ -9,8 +9,7 @@ use zarr_traits::{
 
 use crate::report::{Check, Excerpt, Fault, ensure};
 
-/// The objects of a reading check, besides [`LARGE`]. The keys below `a/` and `e/` are for rule E.t1, the keys below
-/// `l/` for rule E.t2.
+/// The objects of a reading check, besides [`LARGE`]. The keys below `a/`, `e/` and `l/` are for listings.
 pub(super) const SMALL: &[(&str, &[u8])] = &[
     ("a/b", b"the value of a/b"),
     ("a/c/d", b"the value of a/c/d"),

@@ -10,7 +10,7 @@ use crate::report::{Check, ensure};
 
 pub(super) fn delete(store: &Subject) -> Check {
     store.put("a/b", "value")?;
-    // rule E.t5: twice; an absent key, a prefix of other keys, a key below an object
+    // Twice; an absent key, a prefix of other keys, a key below an object.
     store.put("a/c/d", "value")?;
     for name in ["a/b", "a/b", "nothing", "nothing/at/all", "a", "a/c/d/e"] {
         let outcome = store.delete(name, None)?;
@@ -69,7 +69,7 @@ pub(super) fn copy(store: &Subject) -> Check {
     store.holds("b/more", None)
 }
 
-/// Rule E.t4, and deletes of neighbouring keys.
+/// Deletes prefixes, and checks that keys beside them stay.
 pub(super) fn prefix(store: &Subject) -> Check {
     let outside = ["a", "a!", "a-/x", "a.b", "a0", "ab/c", "b/a/c"];
     for name in outside {

@@ -8,9 +8,9 @@ use crate::piece::reordered;
 use zarr_traits::ByteRange;
 use zarr_traits::Scratch;
 use zarr_traits::partial::{ChunkRead, Known, Piece};
-use zarr_traits::permute;
-use zarr_traits::update::{ChunkUpdate, Encoded, JoinedObject};
+use zarr_traits::update::{ChunkUpdate, JoinedObject, NewInner};
 use zarr_traits::{CodecError, CodecErrorKind, CodecResult};
+use zarr_traits::{Region, inverse, permute};
 
 impl Chain {
     /// Returns the order of dimensions that the array → bytes codec sees: its dimension `i` is dimension `order[i]` of
@@ -83,6 +83,11 @@ impl ChunkUpdate for ReorderedUpdate {
         self.update.count()
     }
 
+    fn elements(&self, number: usize) -> CodecResult<Region> {
+        let back = inverse(&self.order).ok_or_else(no_order)?;
+        self.update.elements(number)?.permute(&back).ok_or_else(no_order)
+    }
+
     fn encode(
         &self,
         number: usize,
@@ -96,9 +101,9 @@ impl ChunkUpdate for ReorderedUpdate {
     fn join(
         &self,
         buffers: &[Bytes],
-        encoded: &[Option<Encoded>],
+        inner: &[NewInner],
         scratch: &mut Scratch,
     ) -> CodecResult<JoinedObject> {
-        self.update.join(buffers, encoded, scratch)
+        self.update.join(buffers, inner, scratch)
     }
 }

@@ -200,7 +200,7 @@ fn planned(draft: Draft<'_>, touched: &HashSet<Prefix>) -> PlannedNode {
     PlannedNode { path, kind: draft.kind, state, obstacles: draft.obstacles, notes: draft.notes }
 }
 
-/// Fails if a group above has only format 2: groups above a node of format 3 must have format 3 (rule F10).
+/// Fails if a group above has only format 2: groups above a node of format 3 must have format 3.
 async fn check_above(storage: &Storage, prefix: &Prefix, limits: &Limits) -> HierarchyResult<()> {
     for above in node::above(prefix) {
         let place = Place::look(storage, above, Format::V2, limits).await?;

@@ -46,7 +46,7 @@ impl Index {
             match (self.comparable(&key), other.comparable(&key)) {
                 (Some(ours), Some(theirs)) => same(&ours, &theirs),
                 (None, None) => true,
-                // Missing attributes are equal to empty ones (rule F52).
+                // Missing attributes are equal to empty ones.
                 (Some(one), None) | (None, Some(one)) => {
                     *name == ATTRIBUTES2 && one.as_object().is_some_and(|members| members.is_empty())
                 }

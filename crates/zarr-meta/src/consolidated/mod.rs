@@ -4,6 +4,8 @@
 //! read into an [`Index`]: the keys of the documents in the store, relative to the group, and their text as it stands.
 //! Reading does not parse the documents, so a broken node does not hide the others, and megabytes open in milliseconds.
 //!
+//! Rules: [consolidated metadata](https://github.com/zarr-rs/zarr/blob/main/docs/specification/consolidated.md).
+//!
 //! ```
 //! use zarr_meta::{Ignore, Limits, consolidated::Index, v3::GroupDocument};
 //! let group = br#"{"zarr_format":3,"node_type":"group","consolidated_metadata":{"kind":"inline","must_understand":false,

@@ -98,8 +98,8 @@ impl Index {
     }
 }
 
-/// Returns the document of a node. An array's consolidated metadata is removed, because it has no meaning (rule F46).
-/// Groups stay as they are: their readers know the member.
+/// Returns the document of a node. An array's consolidated metadata is removed, because it has no meaning. Groups stay
+/// as they are: their readers know the member.
 fn entry(document: Value) -> Value {
     let odd = document.as_raw().contains(MEMBER) && !is_group(&document);
     if odd { without_member(&document) } else { document }

@@ -23,7 +23,7 @@ impl Index {
     }
 
     /// Returns the member `consolidated_metadata` of format 3. Missing groups above nodes are added, and child groups
-    /// have an empty `consolidated_metadata` of their own, as zarr-python writes it (rules F42 and F49).
+    /// have an empty `consolidated_metadata` of their own, as zarr-python writes it.
     pub fn to_member(&self) -> Value {
         member(self.complete().iter().map(|(key, document)| (node_of(key), document)).collect())
     }

@@ -4,6 +4,8 @@
 //! once, directly to the width of the type, and NaN payloads stay bits.
 //!
 //! An extension type reads its own fill values. Only those of structs are read here, field by field.
+//!
+//! The rules are in [data types](https://github.com/zarr-rs/zarr/blob/main/docs/specification/data-types.md).
 
 pub(crate) mod base64;
 mod float;
@@ -62,7 +64,7 @@ pub fn write(data_type: &DataType, fill: &FillValue) -> MetaResult<Value> {
             let text = std::str::from_utf8(bytes);
             text.map(Value::from).map_err(|e| MetaError::argument("a string is not UTF-8").with_source(e))
         }
-        // zarr-python reads base64 only (rule L43).
+        // zarr-python reads base64 only.
         DataType::Bytes => Ok(base64::encode(bytes).into()),
         DataType::Extension(extension) => {
             let refused = || MetaError::argument(format!("not a fill value of data type {data_type}"));
@@ -97,7 +99,7 @@ pub(crate) fn for_document(data_type: &DataType, fill: &FillValue) -> MetaResult
 }
 
 /// Returns the default fill value, all bits zero: false, 0, an empty string, or the smallest number of a type without
-/// zero (rule B27).
+/// zero.
 pub(crate) fn default(data_type: &DataType) -> FillValue {
     FillValue::from_bytes(vec![0; data_type.size().unwrap_or(0)])
 }

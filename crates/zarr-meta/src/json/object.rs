@@ -268,7 +268,7 @@ impl Object {
         });
     }
 
-    /// Returns the white space for a new member: that of the last member.
+    /// Returns the white space around a new member, copied from the last member.
     fn style(&self) -> Style {
         match (self.members.last(), &self.style) {
             // More would be copied to every line of a new value.

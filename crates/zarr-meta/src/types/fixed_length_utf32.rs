@@ -5,7 +5,7 @@
 //! | `length_bytes` | a multiple of 4, at least 4 |
 //!
 //! An element is its code points as 32-bit integers in the byte order of the chunk, padded with zeros. Trailing zeros
-//! are padding, so a text cannot end with U+0000. A fill value that is too long is refused, not cut (rule L12).
+//! are padding, so a text cannot end with U+0000. A fill value that is too long is refused, not cut.
 
 use std::sync::Arc;
 

@@ -1,5 +1,7 @@
 //! Data types beyond the core: registered ones, and others that zarr-python and older data use.
 //!
+//! The rules are in [data types](https://github.com/zarr-rs/zarr/blob/main/docs/specification/extensions.md#b.5).
+//!
 //! | name | elements | `fill_value` |
 //! |---|---|---|
 //! | `int2`, `int4`, `uint2`, `uint4` | integers, one in each byte | an integer |

@@ -1,4 +1,4 @@
-//! `null_terminated_bytes`: byte strings with a maximum length. Not registered; zarr-python writes it (rule B40).
+//! `null_terminated_bytes`: byte strings with a maximum length. Not registered; zarr-python writes it.
 //!
 //! | member | value |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! `raw_bytes`: a fixed number of opaque bytes. Not registered; zarr-python writes it in place of `r<N>` (rule B41).
+//! `raw_bytes`: a fixed number of opaque bytes. Not registered; zarr-python writes it in place of `r<N>`.
 //!
 //! | member | value |
 //! |---|---|

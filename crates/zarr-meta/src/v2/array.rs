@@ -123,7 +123,7 @@ pub(crate) fn order(value: &Value) -> MetaResult<Order> {
     }
 }
 
-/// Reads `filters`. An empty list has the same meaning as null (rule H5).
+/// Reads `filters`. An empty list has the same meaning as null.
 fn codecs(value: &Value, limits: &Limits) -> MetaResult<Vec<Codec>> {
     if value.is_null() {
         return Ok(Vec::new());

@@ -13,7 +13,7 @@ use crate::json::{Kind as JsonKind, Object, Value, pointer};
 pub(crate) enum Strings {
     /// As base64, in format 2.
     Base64,
-    /// Not at all: format 1 has no rule for them (rule I4).
+    /// Not at all: format 1 defines no form for them.
     Unknown,
 }
 

@@ -124,7 +124,7 @@ impl ArrayDocument {
         &self.storage_transformers
     }
 
-    /// Returns the name of each dimension, or `None` if there are no names. An empty string is a name (rule A11).
+    /// Returns the name of each dimension, or `None` if there are no names. An empty string is a name.
     pub fn dimension_names(&self) -> Option<&[Option<String>]> {
         self.dimension_names.as_deref()
     }

@@ -4,6 +4,8 @@
 //! member must be understood. Its data type, chunk grid, codecs and fill value are *not* interpreted; that is
 //! [resolving](crate::ArrayMeta::resolve). So an array of an unknown data type can still be listed, described, given
 //! new attributes and written back.
+//!
+//! The rules are in [metadata documents](https://github.com/zarr-rs/zarr/blob/main/docs/specification/core.md).
 
 mod array;
 mod extension;

@@ -3,6 +3,8 @@
 //! A shard is a chunk of the array's grid that is divided into inner chunks, each encoded by its own codecs; an inner
 //! chunk may be a shard again. [`Sharding`] is one such level, [`inner_chunk_shapes`] and [`inner_codecs`] cover all of
 //! them.
+//!
+//! The rules are in [sharding](https://github.com/zarr-rs/zarr/blob/main/docs/specification/sharding.md#configuration).
 
 use zarr_traits::Limits;
 
@@ -52,8 +54,7 @@ impl Sharding {
     /// The name of the codec.
     pub const NAME: &str = "sharding_indexed";
 
-    /// Returns shards in the form that every implementation reads: a little-endian index with a checksum, at the end
-    /// (rule L40).
+    /// Returns shards in the form that every implementation reads: a little-endian index with a checksum, at the end.
     pub fn new(chunk_shape: impl Into<Vec<u64>>, codecs: Vec<Extension>) -> Self {
         let index_codecs = vec![Extension::new("bytes").with("endian", "little"), Extension::new("crc32c")];
         Self { chunk_shape: chunk_shape.into(), codecs, index_codecs, index_location: IndexLocation::End }

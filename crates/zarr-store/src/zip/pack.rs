@@ -52,7 +52,7 @@ impl PackOptions {
 }
 
 /// Writes the objects below `prefix` in `from` as a ZIP archive: first the documents of nodes, parents before children,
-/// then all other objects by key. The hierarchy is at the root of the archive (rule E45).
+/// then all other objects by key. The hierarchy is at the root of the archive.
 ///
 /// An unfinished archive has no directory, so it cannot be mistaken for a smaller one.
 ///

@@ -341,7 +341,7 @@ impl<'a> Delete<'a> {
     }
 }
 
-/// Stores a copy of an object that the service makes, in place of what is at the key: its bytes do not pass through this
+/// Stores a copy of an object that the service makes, in place of the object at the key. Its bytes do not pass through this
 /// process.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
@@ -358,7 +358,7 @@ impl<'a> CopyFrom<'a> {
         Self { origin, key }
     }
 
-    /// The same copy to another key: for a layer that changes keys.
+    /// Returns the same copy to another key, for a layer that changes keys.
     #[must_use]
     pub fn at<'b>(self, key: &'b Key) -> CopyFrom<'b>
     where

@@ -4,18 +4,18 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-/// Where an object is: opaque to all but the stores that know its type, such as an open file, or a bucket and a path in it.
-/// Two handles of one service understand each other's origins.
+/// Where an object is, such as an open file, or a bucket and a path. Only stores that know the type of the place can use it:
+/// two handles of one service understand each other's origins.
 #[derive(Clone)]
 pub struct Origin(Arc<dyn Any + Send + Sync>);
 
 impl Origin {
-    /// An origin that is found again with [`get`](Self::get) of the same type.
+    /// Wraps a place. [`get`](Self::get) with the same type returns it.
     pub fn new<T: Any + Send + Sync>(place: T) -> Self {
         Self(Arc::new(place))
     }
 
-    /// Returns the place if it is a `T`. `None`: the origin belongs to another kind of store.
+    /// Returns the place if it is a `T`, or `None` if the origin belongs to another kind of store.
     pub fn get<T: Any + Send + Sync>(&self) -> Option<&T> {
         self.0.downcast_ref()
     }

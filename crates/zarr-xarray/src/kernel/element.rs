@@ -20,7 +20,7 @@ pub(super) trait Element: Copy + PartialEq {
 
     fn store(self, bytes: &mut Self::Bytes);
 
-    /// Returns the element that equals a number, or `None`.
+    /// Converts a number to this type, or returns `None` if the type cannot hold it exactly.
     fn of(scalar: Scalar) -> Option<Self>;
 }
 

@@ -70,7 +70,7 @@ fn given(form: Form, item: &Value) -> CodecResult<Given<'_>> {
         // No other member may be ignored: it might be an offset.
         let known = |key: &str| matches!(key, "name" | "data_type") || key == "shape" && shape.is_some();
         if let Some(key) = members.keys().find(|key| !known(key)) {
-            return Err(wrong(&format!("unknown member {key:?} of a field")));
+            return Err(wrong(&format!("unknown key {key:?} in the definition of a field")));
         }
         (member("name")?, "/name", member("data_type")?, "/data_type", shape)
     };

@@ -62,7 +62,7 @@ impl StructType {
         Ok(bytes)
     }
 
-    /// Returns the little-endian bytes of the element in base64, the only form that zarr-python 3.1 reads (rule B36).
+    /// Returns the little-endian bytes of the element in base64, the only form that zarr-python 3.1 reads.
     pub(crate) fn write_base64(&self, fill: &FillValue) -> MetaResult<Value> {
         let mut bytes = of_size(fill, self.size).map_err(refused)?.to_vec();
         if cfg!(target_endian = "big") {

@@ -1,0 +1,93 @@
+//! Which chunks are stored, and erasing them.
+
+use zarr_traits::{Key, store::Listed};
+
+use super::Chunk;
+use crate::array::Array;
+use crate::core::Core;
+use crate::error::{ArrayError, ArrayResult};
+
+/// A chunk that is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoredChunk {
+    /// The chunk.
+    pub chunk: Chunk,
+    /// The key of its object.
+    pub key: Key,
+    /// The size of its object in bytes, if the store lists sizes.
+    pub size: Option<u64>,
+}
+
+impl Array {
+    /// Lists the chunks that are stored, in C order. Chunks that are not stored hold only the fill value. Lists the
+    /// objects of the array and makes no other request.
+    ///
+    /// # Errors
+    /// [`Unsupported`](crate::ArrayErrorKind::Unsupported) when the store cannot list; and those of the store.
+    pub async fn stored_chunks(&self) -> ArrayResult<Vec<StoredChunk>> {
+        let core = &*self.core;
+        let mut stored = Vec::new();
+        let listed = core.storage.list_each(&core.prefix, |listed| stored.extend(core.stored(listed)));
+        listed.await.map_err(|e| ArrayError::from(e).in_array(self.path()))?;
+        stored.sort_unstable_by(|a, b| a.chunk.index().cmp(b.chunk.index()));
+        Ok(stored)
+    }
+
+    /// Returns the number of chunks that are stored. As [`stored_chunks`](Self::stored_chunks), without their list.
+    ///
+    /// # Errors
+    /// As [`stored_chunks`](Self::stored_chunks).
+    pub async fn count_stored_chunks(&self) -> ArrayResult<u64> {
+        let core = &*self.core;
+        let mut count = 0;
+        let listed =
+            core.storage.list_each(&core.prefix, |listed| count += u64::from(core.stored(listed).is_some()));
+        listed.await.map_err(|e| ArrayError::from(e).in_array(self.path()))?;
+        Ok(count)
+    }
+
+    /// Returns the size in bytes of the object of the chunk at `index` of the chunk grid, or `None` if the chunk is not
+    /// stored. Makes one request, which does not read the object.
+    ///
+    /// # Errors
+    /// When `index` is outside the array; and those of the store.
+    pub async fn stored_chunk_size(&self, index: &[u64]) -> ArrayResult<Option<u64>> {
+        let core = &*self.core;
+        let size = async { Ok(core.storage.size(&core.key_inside(index)?).await?) };
+        size.await.map_err(|e: ArrayError| e.in_array(self.path()))
+    }
+
+    /// Deletes the object of the chunk at `index` of the chunk grid, if it is stored. Its elements then read as the
+    /// fill value.
+    ///
+    /// # Errors
+    /// When `index` is outside the array; and those of the store.
+    pub async fn erase_chunk(&self, index: &[u64]) -> ArrayResult<()> {
+        let core = &*self.core;
+        let erased = async {
+            let key = core.key_inside(index)?;
+            let _lock = zarr_engine::lock(&core.storage, &key).await;
+            let erased = core.storage.delete(&key).await;
+            core.indexes.forget(&index.into());
+            erased.map_err(ArrayError::from).map_err(|e| e.in_chunk(&index.into(), &key))
+        };
+        erased.await.map_err(|e| e.in_array(self.path()))
+    }
+}
+
+impl Core {
+    /// Returns the key of the chunk at `index`, which must touch the array.
+    pub(super) fn key_inside(&self, index: &[u64]) -> ArrayResult<Key> {
+        self.chunk(index)?;
+        Ok(self.key(index)?)
+    }
+
+    /// Returns the chunk whose object this is, or `None` if it is not the object of a chunk inside the array.
+    fn stored(&self, listed: Listed) -> Option<StoredChunk> {
+        let name = listed.key.as_str().strip_prefix(self.prefix.as_str())?;
+        let index = self.keys.decode(name, self.shape.len())?;
+        let chunk = self.chunk(&index).ok()?;
+        Some(StoredChunk { chunk, key: listed.key, size: listed.meta.size })
+    }
+}
