@@ -38,8 +38,8 @@ impl Ledger {
     }
 
     /// Returns the number of the write of a cell's value, if its owner wrote it and it is not older than `oldest`. A
-    /// value that is not acknowledged yet is right: its write may be in flight, or its process was killed, or it failed
-    /// half way.
+    /// value that is not acknowledged yet is right: its write may be in flight or have failed in part, or its process
+    /// was killed.
     pub(crate) fn check(&self, cell: (u64, u64), value: u32, oldest: u64) -> Result<u64, Wrong> {
         let (writer, number) = origin(value);
         let is_whole = value == 0

@@ -83,7 +83,7 @@ impl From<Chunk> for Selection {
     }
 }
 
-/// An iterator over chunks, in C order. It computes each chunk when it is asked for, so it takes no memory for them.
+/// An iterator over chunks, in C order. Each chunk is computed on demand; no list of them is held in memory.
 ///
 /// It can be sent to threads and cloned. `nth` is as fast as `next`.
 #[derive(Debug, Clone)]

@@ -180,7 +180,7 @@ impl PartialEq for Rows {
 }
 
 impl Form<'_> {
-    /// Returns `memory` as rows. For elements that are made from the fields of a struct, as those of
+    /// Returns `memory` as rows. For element types made of the fields of a struct, such as those of
     /// [`row!`](crate::row).
     ///
     /// # Errors

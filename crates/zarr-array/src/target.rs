@@ -14,9 +14,9 @@ pub(crate) struct Target {
     pub(crate) plan: TargetPlan,
     /// The order of the selection, where it differs from that of the plan.
     pub(crate) orders: Orders,
-    /// The shape of the selection, with the dimensions that an index drops.
+    /// The shape of the selection, including the dimensions that an index drops.
     pub(crate) full: Dims,
-    /// The shape without them.
+    /// The shape of the result, without these dimensions.
     pub(crate) kept: Vec<u64>,
     /// The selected elements along each dimension.
     pub(crate) places: Vec<Along>,
@@ -101,7 +101,8 @@ impl Orders {
         Ok(view.gather(bytes_of(memory), &places)?)
     }
 
-    /// Returns elements in the order of a plan of shape `planned`. Of equal positions the last one counts.
+    /// Returns elements in the order of a plan of shape `planned`. If a position is selected twice, its last element is
+    /// kept.
     pub(crate) fn apply(&self, input: &Input, planned: &[u64], size: usize) -> ArrayResult<Input> {
         let mut memory: Vec<u8> = zeroed(byte_len(planned, size)?)?;
         let places = self.places(planned)?;
@@ -128,7 +129,7 @@ impl Orders {
     }
 }
 
-/// Collects a list. It is as long as a dimension, so its memory may be missing.
+/// Collects a list. It can be as long as a dimension, so there may be too little memory.
 fn list(places: impl Iterator<Item = u64>) -> ArrayResult<Vec<u64>> {
     let (mut list, len) = (Vec::new(), places.size_hint().0);
     list.try_reserve_exact(len).map_err(|_| {

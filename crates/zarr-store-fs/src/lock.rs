@@ -9,12 +9,12 @@
 //!
 //! - *Only the holder of the lock may unlink the file and change the object.*
 //! - *The file never holds data.* TensorStore renames its lock file to the object; data that a dead TensorStore writer
-//!   has left in it gets into no object of ours.
+//!   has left in it never gets into our objects.
 //! - *The temporary file is written before the lock is taken.* So a slow disk or a stopped process rarely blocks
 //!   others. If the directory is deleted and created again in between, the rename or link in the old one fails, so the
 //!   lock in the old one does no harm.
 //! - *Every temporary file with a name is locked by its writer.* So one rule holds for all files `*.__lock`: a file
-//!   that can be locked belongs to nobody.
+//!   that can be locked has no owner.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::thread;

@@ -68,7 +68,7 @@ impl FsStore {
         }
     }
 
-    /// The object at `key`, open, with what the file system says of it.
+    /// Opens the object at `key`. Returns it with its file status.
     fn open_object(&self, key: &Key) -> StoreResult<Option<(Opened, rustix::fs::Stat)>> {
         let Some(file) = self.root.file(key).map_err(|e| failed(e, "cannot open"))? else {
             return Ok(None);
@@ -77,7 +77,7 @@ impl FsStore {
         Ok(is_object(&stat)?.then(|| (Opened { file, size: size_of(&stat) }, stat)))
     }
 
-    /// The object at `key`, open: the origin of a copy.
+    /// Opens the object at `key`, as the origin of a copy.
     pub(crate) fn opened(&self, key: &Key) -> StoreResult<Option<Opened>> {
         check(key.as_str())?;
         Ok(self.open_object(key)?.map(|(opened, _)| opened))

@@ -186,7 +186,7 @@ impl<'a> Temporary<'a> {
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
         if !self.name.is_empty() {
-            // A failure leaves a hidden file, and there is nobody to report it to.
+            // A failure leaves a hidden file; a drop cannot report it.
             let _ = rustix::fs::unlinkat(self.dir, &self.name, AtFlags::empty());
         }
     }

@@ -183,7 +183,7 @@ pub struct Located {
     pub format: Option<u8>,
 }
 
-/// The names of formats, which can only stand last.
+/// The names of formats, which can only come last.
 const FORMATS: [(&str, Option<u8>); 3] = [("zarr", None), ("zarr2", Some(2)), ("zarr3", Some(3))];
 
 impl Schemes {

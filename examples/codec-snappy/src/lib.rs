@@ -1,4 +1,4 @@
-//! `example.snappy`: chunks as blocks of [Snappy](https://github.com/google/snappy), which takes little time.
+//! `example.snappy`: compresses chunks with [Snappy](https://github.com/google/snappy), a fast compressor.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ struct Snappy;
 
 impl BytesBytesCodec for Snappy {
     fn decode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> CodecResult<usize> {
-        // What the block says of its size is compared with the room there is before anything is made of it.
+        // Check the size that the block claims before decoding: it must fit into `dst`.
         let len = decompress_len(src).map_err(damaged)?;
         let dst = dst.get_mut(..len).ok_or_else(too_large)?;
         Decoder::new().decompress(src, dst).map_err(damaged)

@@ -1,5 +1,5 @@
-//! `example.decimal`: numbers with `scale` digits behind the point, such as prices, stored as `int64` without the point; and
-//! `example.zigzag`, which makes of them unsigned numbers that are small where these are small, whatever their sign.
+//! `example.decimal`: numbers with `scale` digits after the point, such as prices, stored as `int64` without the point.
+//! `example.zigzag`: a codec that maps numbers near zero, of either sign, to small unsigned numbers.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub const TABLE: &[Entry] = &[
     })),
 ];
 
-/// With so many digits behind the point.
+/// Decimal numbers with this many digits after the point.
 #[derive(Debug)]
 pub struct Decimal(pub usize);
 
@@ -40,7 +40,7 @@ impl ExtensionType for Decimal {
     fn fill_from_json(&self, value: &Value) -> CodecResult<FillValue> {
         let (whole, rest) = value.as_str().and_then(|text| text.split_once('.')).unwrap_or_default();
         let number = format!("{whole}{rest}").parse::<i64>().ok().filter(|_| rest.len() == self.0);
-        let wrong = || format!("{value} is no string with {} digits behind a point", self.0);
+        let wrong = || format!("{value} is not a string with {} digits after a point", self.0);
         number.map(FillValue::of).ok_or_else(|| CodecError::new(CodecErrorKind::Value, wrong()))
     }
 

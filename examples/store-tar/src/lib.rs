@@ -1,13 +1,14 @@
-//! The files of a tar archive in memory (read, mapped, or built into a program) as a store that can be read and listed.
+//! A store of the files in a tar archive in memory (read, mapped, or built into a program). It can be read and listed.
 
 use zarr_traits::{store::*, *};
 
-/// The files of a tar archive, each a slice of it.
+/// The files of a tar archive, as slices of it.
 #[derive(Debug)]
 pub struct TarStore(std::collections::BTreeMap<Key, Bytes>);
 
 impl TarStore {
-    /// An error where it is no archive, or a name in it no key, such as `../x`. Of one name the last file counts.
+    /// Fails if `archive` is not a tar archive, or a file name is not a key, such as `../x`. Of several files
+    /// with one name the last is used.
     pub fn open(archive: &Bytes) -> StoreResult<Storage> {
         let (mut files, mut reader) = (std::collections::BTreeMap::new(), tar::Archive::new(&archive[..]));
         for file in reader.entries()? {

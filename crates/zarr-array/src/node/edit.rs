@@ -1,5 +1,5 @@
 //! Changing the documents of a node while other writers may change them, too: they are read, changed, and put only if
-//! the stored ones are still what was read.
+//! the stored documents have not changed since.
 
 use std::time::Instant;
 

@@ -28,8 +28,8 @@ const MAKERS: [DocumentName; 3] = [DocumentName::Node, DocumentName::Array2, Doc
 pub struct Writing {
     /// The limits on the memory and work that stored documents may demand.
     pub limits: Limits,
-    /// Whether a document is put only if the stored one is still what was read. [`PartialWrites::Unchecked`] is for a
-    /// single writer.
+    /// Whether a document is put only if the stored one has not changed since it was read.
+    /// [`PartialWrites::Unchecked`] is for a single writer.
     pub partial_writes: PartialWrites,
     /// What happens to consolidated metadata in the groups above the node.
     pub consolidated: Consolidated,

@@ -2,7 +2,8 @@
 //!
 //! The elements along a dimension of the result form a *side*. A side is sorted by chunk, inner chunk and position, so
 //! the elements of a chunk follow each other, whatever the order of the list. They are divided into *clusters*:
-//! elements so close together that they are read with all that lies between them. A *box* has a cluster of each side.
+//! elements so close together that they are read together with all elements between them. A *box* is a product of one
+//! cluster of each side.
 
 use std::ops::Range;
 
@@ -80,11 +81,11 @@ impl PickBox {
 /// Selected elements in a piece of a box.
 #[derive(Debug)]
 pub(crate) struct Hits {
-    /// Their place in the box of the result: the first one and the number in each dimension.
+    /// The first of them in the box of the result, and their number in each dimension.
     pub(crate) at: Dims,
     pub(crate) count: Dims,
-    /// For each dimension of the result, where its elements are in the piece: a place is the sum over all dimensions,
-    /// counted in elements in C order.
+    /// For each dimension of the result, the offsets of its elements. The place of an element in the piece, counted in
+    /// elements in C order, is the sum of its offsets over all dimensions.
     pub(crate) places: Vec<Vec<u64>>,
 }
 
@@ -179,14 +180,14 @@ impl PickPlan {
         PickCell { chunk, shape, start, clusters, boxes: 0..boxes }
     }
 
-    /// Whether all elements of the chunk of a cell are selected, as far as they are inside the array.
+    /// Whether all elements of the chunk of a cell that are inside the array are selected.
     pub(crate) fn is_complete(&self, cell: &PickCell) -> bool {
         let dims = cell.start.iter().zip(&cell.shape).zip(&self.array);
         let inside = dims.map(|((start, length), end)| end.saturating_sub(*start).min(*length));
         self.selected(cell) == inside.collect::<Dims>().product()
     }
 
-    /// Whether all elements of the chunk of a cell are selected. None is beyond the edge of the array then.
+    /// Whether all elements of the chunk of a cell are selected. The whole chunk is then inside the array.
     pub(crate) fn is_whole(&self, cell: &PickCell) -> bool {
         self.selected(cell) == cell.shape.product()
     }

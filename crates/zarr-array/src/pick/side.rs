@@ -9,7 +9,7 @@ use crate::plan::at_chunks;
 use crate::select::Along;
 use crate::target::Order;
 
-/// The elements along one dimension of the result, sorted and each only once.
+/// The elements along one dimension of the result, sorted and without duplicates.
 #[derive(Debug)]
 pub(super) struct Side {
     /// The dimensions of the array that vary along it.
@@ -280,7 +280,7 @@ impl Nearness<'_> {
     }
 }
 
-/// Returns the first element that does not meet a condition, which holds for all before it.
+/// Returns the first element for which a condition is false. It must be true for all elements before it.
 fn partition(elements: &Range<u64>, holds: impl Fn(u64) -> bool) -> u64 {
     let (mut low, mut high) = (elements.start, elements.end);
     while low < high {

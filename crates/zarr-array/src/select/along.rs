@@ -11,14 +11,14 @@ pub(crate) enum Along {
     Steps {
         dim: usize,
         picked: Picked,
-        /// Whether the last one comes first.
+        /// Whether the last element comes first.
         reversed: bool,
     },
     /// Elements at any places.
     List {
         /// The dimensions of the array that vary together.
         dims: Vec<usize>,
-        /// For each element its position in each of these dimensions, one element after the other.
+        /// The position of each element in each of these dimensions, one element after the other.
         positions: Arc<[u64]>,
     },
 }
