@@ -139,6 +139,11 @@ impl PickPlan {
         self.sides.iter().map(|side| side.clusters.len() as u64).fold(1, u64::saturating_mul)
     }
 
+    /// The largest number of boxes of a chunk that are read together.
+    pub(crate) fn together(&self) -> u64 {
+        self.together
+    }
+
     /// The number of elements of the largest chunk.
     pub(crate) fn largest_chunk(&self) -> u64 {
         let longest = |side: &Side| side.chunks.iter().filter_map(|chunk| chunk.length.product()).max();

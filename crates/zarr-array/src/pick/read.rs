@@ -77,7 +77,11 @@ impl Task for PickRead {
     }
 
     fn expected_bytes(&self) -> u64 {
-        self.decoded_bytes()
+        if self.core.chain.inner_shape(self.core.shape.len()).is_none() && !self.core.chain.is_plain() {
+            return self.decoded_bytes();
+        }
+        let boxes = self.plan.boxes().div_ceil(self.plan.cells().max(1)).min(self.plan.together());
+        self.decoded_bytes().saturating_mul(boxes)
     }
 
     fn locate(&self, cell: &PickCell, error: ArrayError) -> ArrayError {
@@ -175,6 +179,10 @@ impl PickRead {
     fn decoded_bytes(&self) -> u64 {
         match self.core.chain.inner_shape(self.core.shape.len()) {
             Some(inner) => self.core.bytes_of(&inner),
+            // Only the selected elements of an uncompressed chunk are read.
+            None if self.core.chain.is_plain() => {
+                self.core.bytes_of(&self.plan.shape()).div_ceil(self.plan.boxes().max(1))
+            }
             None => self.plan.largest_chunk().saturating_mul(self.core.size as u64),
         }
     }
