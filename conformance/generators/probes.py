@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the fixtures `probe.*`, which no writer writes, or none correctly, byte by byte from the specification.
+"""Writes the fixtures `probe.*`, byte by byte from the specification: stores that no implementation writes correctly.
 
   python3 generators/probes.py FOLDER
 

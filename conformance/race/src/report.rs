@@ -134,7 +134,7 @@ impl fmt::Display for Report {
         }
         let Reads { passes, parts, errors, foreign, old, first_error } = &self.reads;
         write!(f, "  reader        {passes} passes, {parts} parts; {errors} failed, {foreign} with values ")?;
-        writeln!(f, "that nobody wrote, {old} with old values")?;
+        writeln!(f, "never written, {old} with old values")?;
         if let Some(why) = first_error {
             writeln!(f, "                first failure: {why}")?;
         }

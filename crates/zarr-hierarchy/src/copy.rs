@@ -258,7 +258,7 @@ async fn last(from: &Storage, to: &Storage, target: &Prefix, key: &Key) -> Hiera
     let size = bytes.len() as u64;
     match node::put_new(to, &target.key(key.name())?, bytes).await? {
         true => Ok(size),
-        false => Err(HierarchyError::new(ArrayErrorKind::Exists, "there is a node by now")),
+        false => Err(HierarchyError::new(ArrayErrorKind::Exists, "another writer has created a node there")),
     }
 }
 

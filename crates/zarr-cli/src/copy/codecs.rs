@@ -79,7 +79,7 @@ fn short(text: &str) -> Result<Extension, String> {
         Some((name, rest)) => match rest.strip_suffix(')').filter(|_| text[name.len()..].starts_with('(')) {
             Some(inner) => (name, inner.split(',').filter(|a| !a.trim().is_empty()).map(str::trim).collect()),
             None if text[name.len()..].starts_with('(') => {
-                return Err(format!("unexpected text behind the parentheses in {text:?}"));
+                return Err(format!("unexpected text after the parentheses in {text:?}"));
             }
             None => (name, rest.split(':').map(str::trim).collect()),
         },

@@ -184,7 +184,7 @@ fn resolved(given: &Path) -> Result<PathBuf, Failure> {
     let existing = given.ancestors().find(|p| *p == here || is_there(p)).unwrap_or(here);
     let rest = given.strip_prefix(existing).unwrap_or(here);
     if rest.components().any(|c| !matches!(c, Component::Normal(_))) {
-        return Err(Failure::usage(format!("{given:?} has `..` behind a directory that does not exist")));
+        return Err(Failure::usage(format!("{given:?} has `..` after a directory that does not exist")));
     }
     let directory = fs::canonicalize(if existing == here { Path::new(".") } else { existing });
     let directory = directory.map_err(|e| unusable(given, &e))?;

@@ -88,7 +88,7 @@ const RULES: &[Rule<Bench>] = &[
     Rule::new("7", "sources and destinations may have any strides", whole::views),
     Rule::new("8", "a decoded part equals that part of the chunk", part::parts),
     Rule::new("9", "the fill value is encoded like an element", whole::fill),
-    Rule::new("10", "a decoder gives exactly what is there", size::exact),
+    Rule::new("10", "a decoder returns exactly the encoded content", size::exact),
     Rule::new("11", "hostile bytes are an error or other elements", damage::survived),
     Rule::new("12", "memory is allocated for declared sizes only", damage::memory),
     Rule::new("13", "an error does not affect the next chunk", damage::forgotten),
