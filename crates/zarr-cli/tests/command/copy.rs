@@ -399,7 +399,7 @@ fn relative_paths_of_a_copy_are_resolved() {
     zarr_in(folder.path(), ["copy", "-q", "a.zarr", "b.zarr"]).ok();
     zarr_in(&folder.join("a.zarr"), ["copy", "-q", ".", "../c.zarr"]).ok();
     only(&folder, &["a.zarr", "b.zarr", "c.zarr"]);
-    zarr_in(folder.path(), ["copy", "-q", "a.zarr", "new/../d.zarr"]).fails(2, &["has `..` behind"]);
+    zarr_in(folder.path(), ["copy", "-q", "a.zarr", "new/../d.zarr"]).fails(2, &["has `..` after"]);
     zarr_in(folder.path(), ["copy", "-q", "a.zarr", ""]).exits(2);
     zarr_in(&folder.join("b.zarr"), ["copy", "-q", "../a.zarr", "."]).fails(2, &["exists already"]);
     #[cfg(unix)]
