@@ -138,11 +138,16 @@ impl Array {
         write::write(&self.core, selection.into(), values, self.may_block).await
     }
 
-    /// Writes elements of any fixed-size data type, given as bytes in C order and the byte order of this machine.
+    /// Writes elements of any fixed-size data type, given as bytes in C order and the byte order of this machine. The
+    /// bytes may have other owners (`bytes::Bytes`, `Arc<[u8]>`, a memory map); they are not copied.
     ///
     /// # Errors
     /// As [`write`](Self::write).
-    pub async fn write_bytes(&self, selection: impl Into<Selection>, bytes: Vec<u8>) -> ArrayResult<()> {
+    pub async fn write_bytes(
+        &self,
+        selection: impl Into<Selection>,
+        bytes: impl AsRef<[u8]> + Send + Sync + 'static,
+    ) -> ArrayResult<()> {
         write::write_bytes(&self.core, selection.into(), bytes, self.may_block).await
     }
 

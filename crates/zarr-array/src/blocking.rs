@@ -1,5 +1,6 @@
 //! Arrays for programs without async: the same names and the same engine as the async handle, without a runtime.
 
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use serde_core::Serialize;
@@ -7,6 +8,7 @@ use serde_core::de::DeserializeOwned;
 use zarr_engine::Chain;
 use zarr_meta::json::Object;
 use zarr_meta::{ArrayMeta, Diagnostic};
+use zarr_strided::Plain;
 use zarr_traits::{
     Bytes, ChunkGrid, DataType, FillValue, Key, KeyEncoding, Limits, Registry, Storage, StoreResult,
     block_on, partial::Hints, update::InnerOrder,
@@ -21,12 +23,13 @@ use crate::error::{ArrayError, ArrayResult};
 use crate::explain::{Explanation, InnerChunk};
 use crate::handle::common_methods;
 use crate::indexes::Indexes;
+use crate::memory::{ArrayMemory, ArrayValues};
 use crate::node::Consolidated;
 use crate::open::OpenOptions;
 use crate::resize::CutElements;
 use crate::rows::Rows;
 use crate::select::Selection;
-use crate::values::{AnyArray, ArrayValues, NdVec};
+use crate::values::{AnyArray, NdVec};
 use crate::{read, write};
 
 /// An array in a store, for programs without async. It has the methods of [`zarr_array::Array`](crate::Array); each
@@ -151,7 +154,8 @@ impl Array {
         block_on(self.0.read(selection))
     }
 
-    /// Reads a selection into borrowed memory, in C order. `into` must have the length of the selection.
+    /// Reads a selection into borrowed memory: a slice in C order with the length of the selection, or memory with any
+    /// strides and the shape of the selection, such as a view of `ndarray`.
     ///
     /// ```
     /// # use zarr_array::{ArrayResult, blocking::Array};
@@ -166,8 +170,37 @@ impl Array {
     ///
     /// # Errors
     /// As [`zarr_array::Array::read`](crate::Array::read). After an error, part of `into` may be overwritten.
-    pub fn read_into<T: Element>(&self, selection: impl Into<Selection>, into: &mut [T]) -> ArrayResult<()> {
-        read::read_into_slice(&self.0.core, &selection.into(), into)
+    pub fn read_into<T: Element>(
+        &self,
+        selection: impl Into<Selection>,
+        into: &mut (impl ArrayMemory<T> + ?Sized),
+    ) -> ArrayResult<()> {
+        let has_shape = into.has_shape();
+        read::read_into_view(&self.0.core, selection.into(), into.as_view_mut(), has_shape)
+    }
+
+    /// Reads a selection into borrowed memory without values, in C order, and returns it with the values. `into` must
+    /// have the length of the selection.
+    ///
+    /// ```
+    /// # use zarr_array::{ArrayResult, blocking::Array};
+    /// # fn example(array: Array) -> ArrayResult<()> {
+    /// let mut buffer = Vec::<f32>::with_capacity(180 * 360);
+    /// let frame: &mut [f32] = array.read_uninit((0, ..180, ..360), &mut buffer.spare_capacity_mut()[..180 * 360])?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`read_into`](Self::read_into).
+    pub fn read_uninit<'a, T: Element + Plain>(
+        &self,
+        selection: impl Into<Selection>,
+        into: &'a mut [MaybeUninit<T>],
+    ) -> ArrayResult<&'a mut [T]> {
+        let into = zarr_strided::zero(into);
+        self.read_into(selection, into)?;
+        Ok(into)
     }
 
     /// Reads a selection of an array whose data type is known only at run time.
@@ -214,15 +247,19 @@ impl Array {
         selection: impl Into<Selection>,
         values: &(impl ArrayValues<T> + ?Sized),
     ) -> ArrayResult<()> {
-        let shape = values.shape();
-        write::write_slice(&self.0.core, &selection.into(), shape.as_deref(), &values.elements())
+        write::write_view(&self.0.core, &selection.into(), values.as_view(), values.has_shape())
     }
 
-    /// Writes elements of any fixed-size data type, given as bytes in C order and the byte order of this machine.
+    /// Writes elements of any fixed-size data type, given as bytes in C order and the byte order of this machine. The
+    /// bytes may have other owners; they are not copied.
     ///
     /// # Errors
     /// As [`zarr_array::Array::write_bytes`](crate::Array::write_bytes).
-    pub fn write_bytes(&self, selection: impl Into<Selection>, bytes: Vec<u8>) -> ArrayResult<()> {
+    pub fn write_bytes(
+        &self,
+        selection: impl Into<Selection>,
+        bytes: impl AsRef<[u8]> + Send + Sync + 'static,
+    ) -> ArrayResult<()> {
         block_on(self.0.write_bytes(selection, bytes))
     }
 

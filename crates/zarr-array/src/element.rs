@@ -12,7 +12,7 @@ mod time;
 
 use std::borrow::Cow;
 
-use zarr_strided::Plain;
+use zarr_strided::{Plain, View, ViewMut};
 use zarr_traits::{DataType, Layout};
 
 use crate::error::ArrayResult;
@@ -63,13 +63,13 @@ pub trait Element: WriteElement + 'static {
     /// When a stored value is not valid for this type.
     fn from_memory(memory: Vec<Self::Memory>, form: &Form<'_>) -> ArrayResult<Vec<Self>>;
 
-    /// Returns the elements as memory to read into, or `None` if memory must be converted into elements.
-    fn as_memory_mut<'a>(elements: &'a mut [Self], data_type: &DataType) -> Option<&'a mut [Self::Memory]> {
+    /// Returns the elements as memory to read into, where they lie, or `None` if memory must be converted into elements.
+    fn plain_mut<'a>(elements: ViewMut<'a, Self>, data_type: &DataType) -> Option<ViewMut<'a, Self::Memory>> {
         let _ = (elements, data_type);
         None
     }
 
-    /// As [`as_memory_mut`](Self::as_memory_mut), for owned elements.
+    /// As [`plain_mut`](Self::plain_mut), for owned elements.
     fn reuse(elements: Vec<Self>, data_type: &DataType) -> Option<Vec<Self::Memory>> {
         let _ = (elements, data_type);
         None
@@ -89,6 +89,12 @@ pub trait WriteElement: Clone + Send + Sync {
     /// # Errors
     /// When the kind of data type fits, but not its details, with the reason.
     fn fits(data_type: &DataType) -> ArrayResult<bool>;
+
+    /// Returns the elements as memory to write, where they lie, or `None` if they must be converted or checked.
+    fn plain<'a>(elements: View<'a, Self>, data_type: &DataType) -> Option<View<'a, Self::Memory>> {
+        let _ = (elements, data_type);
+        None
+    }
 
     /// Returns the elements as memory to write.
     ///

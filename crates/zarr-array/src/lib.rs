@@ -18,6 +18,7 @@ mod fetch;
 mod handle;
 mod indexes;
 mod loaded;
+mod memory;
 mod metadata;
 pub mod node;
 mod open;
@@ -46,6 +47,7 @@ pub use create::CreateOptions;
 pub use element::{Element, Form, SmallFloat, WriteElement};
 pub use error::{ArrayError, ArrayErrorKind, ArrayResult};
 pub use explain::{Explanation, InnerChunk};
+pub use memory::{ArrayMemory, ArrayValues};
 pub use node::{Consolidated, ExistingNode};
 pub use open::OpenOptions;
 pub use resize::CutElements;
@@ -56,10 +58,11 @@ pub use rows::{check_field, is_struct};
 #[doc(hidden)]
 pub use rows::{check_place, fits_raw, fits_struct};
 pub use select::{Axis, Position, Selection};
-pub use values::{AnyArray, ArrayValues, NdVec};
+pub use values::{AnyArray, NdVec};
 #[cfg(feature = "bytemuck")]
 #[doc(hidden)]
 pub use zarr_strided::PlainPod;
+pub use zarr_strided::{Plain, View, ViewMut};
 
 /// Returns a registry of all extensions of this crate: the core, the registered chunk grids, the data types of
 /// zarr-meta and the standard codecs.

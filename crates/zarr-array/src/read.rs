@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use zarr_strided::{Destination, Output, Plain, Source, Swap};
+use zarr_strided::{Destination, Output, Plain, Source, Swap, ViewMut};
 use zarr_traits::byte_len;
 use zarr_traits::{
     Scratch, block_on,
@@ -116,10 +116,9 @@ pub(crate) async fn read_into<T: Element>(
     values: NdVec<T>,
     may_block: bool,
 ) -> ArrayResult<NdVec<T>> {
-    let Target { plan, orders, full, kept, places } = Target::new(core, &selection)?;
-    if values.shape() != kept {
-        return Err(wrong_shape(&kept, values.shape()).in_array(&core.path));
-    }
+    let target = Target::new(core, &selection)?;
+    target.check_shape(values.shape()).map_err(|e| e.in_array(&core.path))?;
+    let Target { plan, orders, full, kept, places } = target;
     check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
     let (TargetPlan::Ranges(plan), true) = (plan, orders.are_same()) else {
         return read(core, selection, may_block).await;
@@ -134,30 +133,25 @@ pub(crate) async fn read_into<T: Element>(
 }
 
 /// Reads into borrowed memory, which only a blocking caller can lend.
-pub(crate) fn read_into_slice<T: Element>(
+pub(crate) fn read_into_view<T: Element>(
     core: &Arc<Core>,
-    selection: &Selection,
-    values: &mut [T],
+    selection: Selection,
+    mut memory: ViewMut<'_, T>,
+    has_shape: bool,
 ) -> ArrayResult<()> {
     check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
-    let Target { plan, orders, full, .. } = Target::new(core, selection)?;
-    if full.product() != Some(values.len() as u64) {
-        return Err(wrong_shape(&full, &[values.len() as u64]).in_array(&core.path));
+    let target = Target::new(core, &selection)?;
+    target.check_lent(memory.shape(), has_shape).map_err(|e| e.in_array(&core.path))?;
+    let Target { plan, orders, full, .. } = target;
+    if let (TargetPlan::Ranges(plan), true) = (plan, orders.are_same() && size_of::<T::Memory>() == core.size)
+        && let Some(plain) = T::plain_mut(memory.reborrow(), &core.data_type)
+    {
+        return Output::lend(Destination::from(plain).reshape(&full)?, plan.cuts(), |output| {
+            let task = task(core, plan, output, false);
+            block_on(run(&task, &core.place(true))).map_err(|e| e.in_array(&core.path))
+        })?;
     }
-    let memory = T::as_memory_mut(values, &core.data_type).filter(|_| size_of::<T::Memory>() == core.size);
-    let (Some(memory), TargetPlan::Ranges(plan), true) = (memory, plan, orders.are_same()) else {
-        let read = block_on(read::<T>(core, selection.clone(), true))?;
-        values.clone_from_slice(read.as_slice());
-        return Ok(());
-    };
-    Output::lend(memory, &full, plan.cuts(), |output| {
-        let task = task(core, plan, output, false);
-        block_on(run(&task, &core.place(true))).map_err(|e| e.in_array(&core.path))
-    })?
-}
-
-fn wrong_shape(expected: &[u64], got: &[u64]) -> ArrayError {
-    ArrayError::invalid(format!("the selection has shape {expected:?}, the memory has {got:?}"))
+    Ok(memory.assign(block_on(read(core, selection, true))?.into_vec())?)
 }
 
 fn task(core: &Arc<Core>, plan: Plan, output: Output, zeroed: bool) -> Arc<Read> {

@@ -20,7 +20,7 @@ use crate::read::read_memory;
 use crate::select::{Along, Selection};
 use crate::target::Target;
 use crate::values::{NdVec, check_element};
-use crate::write::{check_shape, write_input};
+use crate::write::write_input;
 
 use lane::{Lane, stride};
 #[cfg(feature = "bytemuck")]
@@ -234,7 +234,7 @@ async fn write(core: &Arc<Core>, selection: Selection, rows: Rows, may_block: bo
             return Err(ArrayError::invalid("the rows have another data type"));
         }
         let target = Target::new(core, &selection)?;
-        check_shape(&target, &rows.shape)?;
+        target.check_shape(&rows.shape)?;
         Ok(target)
     };
     let target = checked().map_err(|e| e.in_array(&core.path))?;

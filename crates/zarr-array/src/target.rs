@@ -46,6 +46,27 @@ impl Target {
         Self::resolve(core, selection).map_err(|e| e.in_array(&core.path))
     }
 
+    /// Checks the shape of values or of memory.
+    pub(crate) fn check_shape(&self, got: &[u64]) -> ArrayResult<()> {
+        if self.kept == got {
+            return Ok(());
+        }
+        let message = format!("the selection has shape {:?}, the values have shape {got:?}", self.kept);
+        Err(ArrayError::invalid(message))
+    }
+
+    /// Checks values or memory of the caller. Only their number counts if they have no shape.
+    pub(crate) fn check_lent(&self, got: &[u64], has_shape: bool) -> ArrayResult<()> {
+        match got {
+            [got] if !has_shape && self.full.product() == Some(*got) => Ok(()),
+            [got] if !has_shape => {
+                let message = format!("the selection has shape {:?}, there are {got} values", self.kept);
+                Err(ArrayError::invalid(message))
+            }
+            got => self.check_shape(got),
+        }
+    }
+
     fn resolve(core: &Core, selection: &Selection) -> ArrayResult<Self> {
         let places = selection.resolve(&core.shape)?;
         let full: Dims = places.iter().map(Along::count).collect();

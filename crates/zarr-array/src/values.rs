@@ -1,10 +1,9 @@
 //! Values of reads and writes: elements with a shape.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::ops::{Index, IndexMut};
 
-use zarr_strided::Plain;
+use zarr_strided::{Plain, View, ViewMut};
 use zarr_traits::{DataType, Dims};
 
 use crate::element::WriteElement;
@@ -63,6 +62,22 @@ impl<T> NdVec<T> {
     /// The elements, in C order, for changes.
     pub fn as_mut_slice(&mut self) -> &mut [T] {
         &mut self.values
+    }
+
+    /// Returns a view of the elements.
+    pub(crate) fn view(&self) -> View<'_, T> {
+        match View::dense(&self.values, &self.shape) {
+            Ok(view) => view,
+            Err(_) => unreachable!("`new` checks that the values fill the shape"),
+        }
+    }
+
+    /// Returns a view of the elements, for changes.
+    pub(crate) fn view_mut(&mut self) -> ViewMut<'_, T> {
+        match ViewMut::dense(&mut self.values, &self.shape) {
+            Ok(view) => view,
+            Err(_) => unreachable!("`new` checks that the values fill the shape"),
+        }
     }
 
     /// Returns the elements without the shape.
@@ -189,73 +204,6 @@ impl<T> NdVec<T> {
             array.iter().cloned().collect()
         };
         Self { shape, values }
-    }
-}
-
-/// Values that a blocking write can borrow. They are taken in C order, the last dimension fastest.
-///
-/// [`NdVec`] has a shape. So have the arrays and views of the crate `ndarray` (feature `ndarray`), whatever their
-/// layout in memory. The shape must be that of the selection. Slices, `[T; N]` and `Vec` have no shape: only their
-/// number of elements must be that of the selection.
-///
-/// ```
-/// # use zarr_array::{ArrayMeta, ArrayResult, DataType, NdVec, blocking::Array, standard};
-/// # let meta = ArrayMeta::builder([4, 6], DataType::Int32).chunks([2, 3]).build()?;
-/// # let array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
-/// array.write([0..2, 0..3], &[1, 2, 3, 4, 5, 6])?;
-/// let values = NdVec::new([3, 2], vec![1, 2, 3, 4, 5, 6])?;
-/// assert!(array.write([0..2, 0..3], &values).is_err());
-/// array.write([0..3, 0..2], &values)?;
-/// # ArrayResult::Ok(())
-/// ```
-pub trait ArrayValues<T: Clone> {
-    /// The lengths of the dimensions, or `None` for a flat list.
-    fn shape(&self) -> Option<Cow<'_, [u64]>> {
-        None
-    }
-
-    /// The elements in C order.
-    fn elements(&self) -> Cow<'_, [T]>;
-}
-
-impl<T: Clone> ArrayValues<T> for [T] {
-    fn elements(&self) -> Cow<'_, [T]> {
-        Cow::Borrowed(self)
-    }
-}
-
-impl<T: Clone, const N: usize> ArrayValues<T> for [T; N] {
-    fn elements(&self) -> Cow<'_, [T]> {
-        Cow::Borrowed(self)
-    }
-}
-
-impl<T: Clone> ArrayValues<T> for Vec<T> {
-    fn elements(&self) -> Cow<'_, [T]> {
-        Cow::Borrowed(self)
-    }
-}
-
-impl<T: Clone> ArrayValues<T> for NdVec<T> {
-    fn shape(&self) -> Option<Cow<'_, [u64]>> {
-        Some(Cow::Borrowed(&self.shape))
-    }
-
-    fn elements(&self) -> Cow<'_, [T]> {
-        Cow::Borrowed(&self.values)
-    }
-}
-
-#[cfg(feature = "ndarray")]
-impl<T: Clone, S: ndarray::Data<Elem = T>, D: ndarray::Dimension> ArrayValues<T>
-    for ndarray::ArrayBase<S, D>
-{
-    fn shape(&self) -> Option<Cow<'_, [u64]>> {
-        Some(self.shape().iter().map(|n| *n as u64).collect())
-    }
-
-    fn elements(&self) -> Cow<'_, [T]> {
-        self.as_slice().map_or_else(|| self.iter().cloned().collect(), Cow::Borrowed)
     }
 }
 

@@ -3,10 +3,9 @@
 mod plan;
 mod task;
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
-use zarr_strided::Input;
+use zarr_strided::{Input, Source, View};
 use zarr_traits::{Bytes, Dims, block_on, heap::Heap};
 
 use crate::core::Core;
@@ -40,51 +39,48 @@ pub(crate) async fn write<T: WriteElement>(
 ) -> ArrayResult<()> {
     check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
     let target = Target::new(core, &selection)?;
-    check_shape(&target, values.shape()).map_err(|e| e.in_array(&core.path))?;
+    target.check_shape(values.shape()).map_err(|e| e.in_array(&core.path))?;
     let ready = ready(core, &target.places, values.into_vec());
     let (input, heap) = ready.map_err(|e| e.in_array(&core.path))?;
     write_input(core, target, input, heap, may_block).await
 }
 
-/// Writes borrowed elements, which may have a shape. Only a blocking caller can lend them.
-pub(crate) fn write_slice<T: WriteElement>(
+/// Writes borrowed elements. Only a blocking caller can lend them.
+pub(crate) fn write_view<T: WriteElement>(
     core: &Arc<Core>,
     selection: &Selection,
-    shape: Option<&[u64]>,
-    values: &[T],
+    elements: View<'_, T>,
+    has_shape: bool,
 ) -> ArrayResult<()> {
     check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
     let target = Target::new(core, selection)?;
-    shape.map_or(Ok(()), |shape| check_shape(&target, shape)).map_err(|e| e.in_array(&core.path))?;
-    if target.full.product() != Some(values.len() as u64) {
-        let message = format!("the selection has shape {:?}, there are {} values", target.kept, values.len());
-        return Err(ArrayError::invalid(message).in_array(&core.path));
-    }
+    target.check_lent(elements.shape(), has_shape).map_err(|e| e.in_array(&core.path))?;
     let full = target.full.clone();
     let heap = core.heap(u64::MAX);
-    let memory = T::as_memory(values, &core.form(heap.as_deref(), &target.places));
-    match memory.map_err(|e| e.in_array(&core.path))? {
-        Cow::Borrowed(memory) if size_of::<T::Memory>() == core.size => {
-            Input::lend(memory, &full, |input| block_on(write_input(core, target, input, heap, true)))?
-        }
-        memory => {
-            let input = Input::sized(memory.into_owned(), core.size, &full)?;
-            block_on(write_input(core, target, input, heap, true))
-        }
+    if let Some(plain) = T::plain(elements.clone(), &core.data_type)
+        && size_of::<T::Memory>() == core.size
+    {
+        let source = Source::from(plain).reshape(&full)?;
+        return Input::lend(source, |input| block_on(write_input(core, target, input, heap, true)));
     }
+    let values = elements.elements();
+    let memory = T::as_memory(&values, &core.form(heap.as_deref(), &target.places));
+    let memory = memory.map_err(|e| e.in_array(&core.path))?.into_owned();
+    let input = Input::sized(memory, core.size, &full)?;
+    block_on(write_input(core, target, input, heap, true))
 }
 
 /// Writes elements of any data type, given as bytes in the byte order of this machine.
 pub(crate) async fn write_bytes(
     core: &Arc<Core>,
     selection: Selection,
-    bytes: Vec<u8>,
+    bytes: impl AsRef<[u8]> + Send + Sync + 'static,
     may_block: bool,
 ) -> ArrayResult<()> {
     core.check_fixed()?;
     let target = Target::new(core, &selection)?;
     let input =
-        Input::sized(bytes, core.size, &target.full).map_err(|e| ArrayError::from(e).in_array(&core.path))?;
+        Input::held(bytes, core.size, &target.full).map_err(|e| ArrayError::from(e).in_array(&core.path))?;
     write_input(core, target, input, None, may_block).await
 }
 
@@ -138,14 +134,4 @@ async fn write_task(
         TargetPlan::Lists(plan) => run(&Arc::new(Write::new(core, plan, input, encoded, heap)), &place).await,
     };
     done.map_err(|e| e.in_array(&core.path))
-}
-
-pub(crate) fn check_shape(target: &Target, got: &[u64]) -> ArrayResult<()> {
-    if target.kept == got {
-        return Ok(());
-    }
-    Err(ArrayError::invalid(format!(
-        "the selection has shape {:?}, the values have shape {got:?}",
-        target.kept
-    )))
 }

@@ -15,7 +15,7 @@ use zarr_array::traits::{
     CodecResult, Entry, Scratch,
     codec::{BytesBytesCodec, Codec, CodecEntry, CodecKind, EncodedSize},
 };
-use zarr_array::{Axis, Cpu, NdVec, Selection, Storage, block_on, standard};
+use zarr_array::{Axis, Cpu, NdVec, Selection, Storage, View, ViewMut, block_on, standard};
 use zarr_store::MemoryStore;
 use zarr_store_fs::FsStore;
 
@@ -110,6 +110,24 @@ fn a_steady_write_of_100_chunks_allocates_nothing_the_size_of_a_chunk() {
         let made = LARGE_ONES.load(Relaxed) - before;
         assert!(made <= 16, "chain {codecs}: {made} large allocations for 100 chunks");
     }
+}
+
+#[test]
+fn memory_with_strides_is_read_into_and_written_from_without_a_copy() {
+    let _turn = TURN.lock();
+    let (_folder, array) = stored(0);
+    let (rows, columns) = (1000, 3200);
+    let mut canvas = vec![0_u16; rows * (columns + 8)];
+    let (shape, strides) = ([rows as u64, columns as u64], [columns as i64 + 8, 1]);
+    for _ in 0..2 {
+        let before = LIVE.load(Relaxed);
+        PEAK.store(before, Relaxed);
+        array.read_into(.., &mut ViewMut::strided(&mut canvas, 8, &shape, &strides).unwrap()).unwrap();
+        array.write(.., &View::strided(&canvas, 8, &shape, &strides).unwrap()).unwrap();
+        let more = PEAK.load(Relaxed).saturating_sub(before);
+        assert!(more < 2 << 20, "{more} bytes beside {}", 2 * canvas.len());
+    }
+    assert_eq!(array.read::<u16>(..).unwrap().as_slice(), numbers(&SHAPE));
 }
 
 #[cfg(feature = "arrow")]

@@ -154,6 +154,17 @@ impl<'a> Destination<'a> {
         Ok(self)
     }
 
+    /// Returns the elements in C order as a view of another shape, without a copy: any shape with as many elements if
+    /// they have no gaps, otherwise only one that adds or drops dimensions of length 1.
+    ///
+    /// # Errors
+    ///
+    /// If the numbers of elements differ, or the elements cannot be viewed so.
+    pub fn reshape(mut self, shape: &[u64]) -> Result<Destination<'a>, StridedError> {
+        self.layout.reshape(shape)?;
+        Ok(self)
+    }
+
     /// Returns the bytes if they are in C order without gaps.
     pub fn as_dense_mut(&mut self) -> Option<&mut [u8]> {
         match self.layout.byte_len() {
@@ -239,10 +250,6 @@ impl<'a> Destination<'a> {
 
 impl fmt::Debug for Destination<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Destination")
-            .field("shape", &self.layout.shape)
-            .field("strides", &&self.layout.strides[..])
-            .field("size", &self.layout.size)
-            .finish()
+        self.layout.describe("Destination", f)
     }
 }

@@ -1,6 +1,6 @@
 //! Filling a view with one element, and testing for it.
 
-use std::ptr;
+use std::{ptr, slice};
 
 use crate::Swap;
 use crate::axes::{Axis, Loops, collapse, nest};
@@ -55,13 +55,17 @@ pub(crate) unsafe fn fill(first: *mut u8, layout: &Layout, element: &[u8]) {
     });
 }
 
-/// Whether every element of `layout`, which is not empty and begins at `bytes[offset]`, is equal to `element`.
-pub(crate) fn is_filled(bytes: &[u8], offset: usize, layout: &Layout, element: &[u8]) -> bool {
+/// Whether every element of `layout`, which is not empty, is equal to `element`.
+///
+/// # Safety
+///
+/// From `first`, every element of `layout` may be read, and has the size of `element`.
+pub(crate) unsafe fn is_filled(first: *const u8, layout: &Layout, element: &[u8]) -> bool {
     let loops = loops(layout);
     let size = element.len();
     // A repeated element is compared only once.
     let mut axes: List<Axis> = loops.axes.iter().copied().filter(|axis| axis.dst != 0).collect();
-    let begin = offset.wrapping_add_signed(loops.dst);
+    let begin = first.wrapping_offset(loops.dst);
     match axes.last() {
         Some(&inner) if inner.dst == size as isize => {
             axes.pop();
@@ -69,17 +73,19 @@ pub(crate) fn is_filled(bytes: &[u8], offset: usize, layout: &Layout, element: &
             // The first element is equal to `element`, and each is equal to the one before it: one comparison of the
             // row with itself, shifted.
             all(&axes, begin, &|at| {
-                let row = &bytes[at..at + len];
+                // SAFETY: a row is a whole number of contiguous elements.
+                let row = unsafe { slice::from_raw_parts(at, len) };
                 row[..size] == *element && row[size..] == row[..len - size]
             })
         }
         _ => match size {
-            1 => all_of::<1>(&axes, begin, bytes, element),
-            2 => all_of::<2>(&axes, begin, bytes, element),
-            4 => all_of::<4>(&axes, begin, bytes, element),
-            8 => all_of::<8>(&axes, begin, bytes, element),
-            16 => all_of::<16>(&axes, begin, bytes, element),
-            _ => all(&axes, begin, &|at| bytes[at..at + size] == *element),
+            1 => all_of::<1>(&axes, begin, element),
+            2 => all_of::<2>(&axes, begin, element),
+            4 => all_of::<4>(&axes, begin, element),
+            8 => all_of::<8>(&axes, begin, element),
+            16 => all_of::<16>(&axes, begin, element),
+            // SAFETY: the axes visit elements.
+            _ => all(&axes, begin, &|at| unsafe { slice::from_raw_parts(at, size) } == element),
         },
     }
 }
@@ -90,15 +96,16 @@ fn loops(layout: &Layout) -> Loops {
     collapse(&layout.shape, &layout.strides, &still)
 }
 
-/// Whether each element of `N` bytes is equal to `element`.
-fn all_of<const N: usize>(axes: &[Axis], begin: usize, bytes: &[u8], element: &[u8]) -> bool {
-    let element: Option<&[u8; N]> = element.first_chunk();
-    all(axes, begin, &|at| bytes[at..].first_chunk() == element)
+/// Whether each element of `N` bytes, at every position of `axes`, is equal to `element`.
+fn all_of<const N: usize>(axes: &[Axis], begin: *const u8, element: &[u8]) -> bool {
+    let element: Option<[u8; N]> = element.first_chunk().copied();
+    // SAFETY: the axes visit elements, which have `N` bytes.
+    all(axes, begin, &|at| Some(unsafe { at.cast::<[u8; N]>().read() }) == element)
 }
 
 /// Whether `holds` returns true at every position of `axes`. Stops at the first false.
-fn all(axes: &[Axis], at: usize, holds: &impl Fn(usize) -> bool) -> bool {
-    let place = |axis: &Axis, i| at.wrapping_add_signed(i * axis.dst);
+fn all(axes: &[Axis], at: *const u8, holds: &impl Fn(*const u8) -> bool) -> bool {
+    let place = |axis: &Axis, i| at.wrapping_offset(i * axis.dst);
     match axes {
         [] => holds(at),
         [axis] => (0..axis.len as isize).all(|i| holds(place(axis, i))),

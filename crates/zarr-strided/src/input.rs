@@ -1,8 +1,6 @@
 //! Memory that many threads read.
 
 use std::fmt;
-use std::marker::PhantomData;
-use std::slice;
 use std::sync::Arc;
 
 use crate::layout::Layout;
@@ -32,7 +30,7 @@ struct Shared {
 
 enum Memory {
     Owned(Box<dyn Bytes>),
-    /// Borrowed bytes. The borrow ends when this is dropped, not earlier.
+    /// The first element of borrowed memory. The borrow ends when this is dropped, not earlier.
     Lent(Borrowed, #[allow(dead_code, reason = "dropping it ends the borrow")] Release),
 }
 
@@ -58,11 +56,7 @@ impl<O: AsRef<[u8]> + Send + Sync> Bytes for Held<O> {
     }
 }
 
-struct Borrowed {
-    first: *const u8,
-    len: usize,
-    memory: PhantomData<&'static [u8]>,
-}
+struct Borrowed(*const u8);
 
 // SAFETY: it represents a shared borrow of bytes.
 unsafe impl Send for Borrowed {}
@@ -119,38 +113,29 @@ impl Input {
         Ok(Input(Arc::new(Shared { memory: Memory::Owned(Box::new(element)), layout })))
     }
 
-    /// Lends `values` to other threads during this call: `f` gets a handle that it may clone and send.
+    /// Lends elements to other threads during this call: `f` gets a handle that it may clone and send. The elements may
+    /// have any strides.
     ///
     /// Returns only after every clone is dropped, also if `f` panics. If a handle is leaked or returned by `f`, the
     /// call waits forever.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Input::new`]. In that case `f` is not called.
-    pub fn lend<T: Plain, R>(
-        values: &[T],
-        shape: &[u64],
-        f: impl FnOnce(Input) -> R,
-    ) -> Result<R, StridedError> {
-        let bytes = bytes_of(values);
-        let layout = Source::dense(bytes, shape, size_of::<T>())?.layout().clone();
+    pub fn lend<R>(elements: Source<'_>, f: impl FnOnce(Input) -> R) -> R {
         let gate = Arc::new(Gate::default());
-        // Dropped last, on return and on unwind. The borrow of `values` lasts until then.
+        // Dropped last, on return and on unwind. The borrow of the elements lasts until then.
         let _wait = Wait(&gate);
-        let borrowed = Borrowed { first: bytes.as_ptr(), len: bytes.len(), memory: PhantomData };
-        let memory = Memory::Lent(borrowed, Release(Arc::clone(&gate)));
-        Ok(f(Input(Arc::new(Shared { memory, layout }))))
+        let memory = Memory::Lent(Borrowed(elements.first()), Release(Arc::clone(&gate)));
+        f(Input(Arc::new(Shared { memory, layout: elements.layout().clone() })))
     }
 
     /// Returns a view of the elements.
     pub fn source(&self) -> Source<'_> {
-        let shared = &*self.0;
-        let bytes = match &shared.memory {
-            Memory::Owned(values) => values.bytes(),
-            // SAFETY: the lender waits until this handle is dropped, and `self` is borrowed until then.
-            Memory::Lent(bytes, _) => unsafe { slice::from_raw_parts(bytes.first, bytes.len) },
+        let Shared { memory, layout } = &*self.0;
+        let first = match memory {
+            Memory::Owned(values) => values.bytes().as_ptr(),
+            Memory::Lent(borrowed, _) => borrowed.0,
         };
-        Source::from_parts(bytes, shared.layout.clone())
+        // SAFETY: the layout was checked against the owned bytes, which have their first length, or is that of the lent
+        // elements, whose lender waits until this handle is dropped. `self` is borrowed as long as the view.
+        unsafe { Source::new(first, layout.clone()) }
     }
 }
 
@@ -172,7 +157,7 @@ mod tests {
     fn threads_read_lent_memory_and_the_lender_waits() {
         let values: Vec<u32> = (0..1000).collect();
         let sum = Arc::new(AtomicU32::new(0));
-        Input::lend(&values, &[10, 100], |input| {
+        Input::lend(Source::of(&values, &[10, 100]).unwrap(), |input| {
             for row in 0..10 {
                 let (input, sum) = (input.clone(), Arc::clone(&sum));
                 thread::spawn(move || {
@@ -187,8 +172,7 @@ mod tests {
                     sum.fetch_add(numbers.sum::<u32>(), Ordering::SeqCst);
                 });
             }
-        })
-        .unwrap();
+        });
         assert_eq!(sum.load(Ordering::SeqCst), 499_500);
     }
 

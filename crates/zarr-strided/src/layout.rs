@@ -1,5 +1,7 @@
 //! The layout of a view: the positions of its elements relative to the first, shared by both kinds of views.
 
+use std::fmt;
+
 use crate::dims::{Dims, product};
 use crate::list::List;
 use crate::{StridedError, Swap};
@@ -34,6 +36,41 @@ impl Layout {
             stride = stride.wrapping_mul(index(n) as isize);
         }
         Ok(Layout { shape: shape.into(), strides, size })
+    }
+
+    /// Returns the layout of `n` elements in one dimension, which exist in memory.
+    pub(crate) fn line(n: usize, size: usize) -> Layout {
+        Layout { shape: [n as u64].into(), strides: List::filled(size as isize, 1), size }
+    }
+
+    /// Returns the layout with strides in elements, whose first element is `values[offset]`.
+    pub(crate) fn of_elements<T>(
+        values: &[T],
+        offset: usize,
+        shape: &[u64],
+        strides: &[i64],
+    ) -> Result<Layout, StridedError> {
+        let size = size_of::<T>();
+        // A stride that does not fit is far outside of any memory.
+        let bytes: Vec<i64> = strides.iter().map(|stride| stride.saturating_mul(size as i64)).collect();
+        let layout = Layout::strided(size_of_val(values), offset.saturating_mul(size), shape, &bytes, size)?;
+        if size == 0 && layout.len() > values.len() as u64 {
+            // Elements without bytes are inside of any memory, but there must be as many.
+            let (shape, strides) = (shape.into(), strides.into());
+            return Err(StridedError::OutOfBuffer { shape, strides, offset, got: 0 });
+        }
+        Ok(layout)
+    }
+
+    /// Returns the layout of an array of the crate `ndarray`, whose strides are in elements.
+    #[cfg(feature = "ndarray")]
+    pub(crate) fn of_ndarray(shape: &[usize], strides: &[isize], size: usize) -> Layout {
+        Layout {
+            shape: shape.iter().map(|&n| n as u64).collect(),
+            // Wraps only if the stride is never used.
+            strides: strides.iter().map(|stride| stride.wrapping_mul(size as isize)).collect(),
+            size,
+        }
     }
 
     /// Returns the layout with strides in bytes, whose first element is at byte `offset` of a buffer of `buffer` bytes.
@@ -157,6 +194,28 @@ impl Layout {
             .fold(0, |sum: isize, (&at, stride)| sum.wrapping_add(stride.wrapping_mul(index(at) as isize)))
     }
 
+    /// Returns the byte offsets of all elements from the first, in C order.
+    pub(crate) fn offsets(&self) -> impl Iterator<Item = isize> + '_ {
+        (0..self.len()).map(|number| {
+            let mut rest = number;
+            let dims = self.shape.iter().zip(self.strides.iter()).rev();
+            dims.fold(0, |sum: isize, (&n, stride)| {
+                let at = rest % n;
+                rest /= n;
+                sum.wrapping_add(stride.wrapping_mul(index(at) as isize))
+            })
+        })
+    }
+
+    /// Writes the shape, the strides and the element size of a view for debugging.
+    pub(crate) fn describe(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(name)
+            .field("shape", &self.shape)
+            .field("strides", &&self.strides[..])
+            .field("size", &self.size)
+            .finish()
+    }
+
     pub(crate) fn step(&mut self, steps: &[u64]) -> Result<(), StridedError> {
         same_rank("list of steps", self.shape.len(), steps.len())?;
         if let Some(dim) = steps.iter().position(|&step| step == 0) {
@@ -198,6 +257,32 @@ impl Layout {
             }
         }
         (self.shape, self.strides) = (shape, strides);
+        Ok(())
+    }
+
+    /// Gives the elements another shape, in C order: any shape if they are dense, otherwise one that differs only in
+    /// dimensions of length 1.
+    pub(crate) fn reshape(&mut self, shape: &[u64]) -> Result<(), StridedError> {
+        if *shape == *self.shape {
+            return Ok(());
+        }
+        let refused = || StridedError::Shape { expected: shape.into(), got: (*self.shape).into() };
+        if product(shape) != Some(self.len()) {
+            return Err(refused());
+        }
+        if self.is_empty() || self.is_dense() {
+            *self = Layout::dense(shape, self.size)?;
+            return Ok(());
+        }
+        let long = |shape: &[u64]| shape.iter().copied().filter(|&n| n != 1).collect::<Dims>();
+        if long(shape) != long(&self.shape) {
+            return Err(refused());
+        }
+        let axes = self.shape.iter().zip(self.strides.iter());
+        let mut strides = axes.filter(|&(&n, _)| n != 1).map(|(_, &stride)| stride);
+        let strides = shape.iter().map(|&n| if n == 1 { Some(0) } else { strides.next() });
+        self.strides = strides.map(Option::unwrap_or_default).collect();
+        self.shape = shape.into();
         Ok(())
     }
 

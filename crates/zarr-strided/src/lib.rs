@@ -24,6 +24,7 @@ mod rows;
 mod source;
 mod swap;
 mod transpose;
+mod view;
 
 pub use cuts::{Cut, CutPiece, Cuts, Tiles};
 pub use destination::Destination;
@@ -31,8 +32,9 @@ pub use dims::Dims;
 pub use error::StridedError;
 pub use input::Input;
 pub use output::Output;
-pub use plain::{Plain, bytes_of, bytes_of_mut, zeroed};
+pub use plain::{Plain, bytes_of, bytes_of_mut, zero, zeroed};
 #[cfg(feature = "bytemuck")]
 pub use pod::PlainPod;
 pub use source::Source;
 pub use swap::{Swap, swap_in_place};
+pub use view::{View, ViewMut};

@@ -106,18 +106,19 @@ impl Output {
         }
     }
 
-    /// Lends `values` to other threads during this call: `f` gets a handle that it may clone and send.
+    /// Lends memory to other threads during this call: `f` gets a handle that it may clone and send. The memory may have
+    /// any strides.
     ///
     /// Returns only after every clone is dropped, also if `f` panics. If a handle is leaked or returned by `f`, the
     /// call waits forever.
     ///
     /// ```
     /// use std::thread;
-    /// use zarr_strided::{Cut, Cuts, Output};
+    /// use zarr_strided::{Cut, Cuts, Destination, Output};
     ///
     /// let mut values = [0u8; 4];
     /// let halves = Cuts::new(vec![Cut::even(0, 1, 4, 2)?]);
-    /// Output::lend(&mut values, &[4], halves, |output| {
+    /// Output::lend(Destination::of(&mut values, &[4])?, halves, |output| {
     ///     thread::spawn(move || output.take(1).unwrap().fill(&[7]));
     /// })?;
     /// assert_eq!(values, [0, 0, 7, 7]);
@@ -126,17 +127,17 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// As for [`Output::new`]. In that case `f` is not called.
-    pub fn lend<T: Plain, R>(
-        values: &mut [T],
-        shape: &[u64],
+    /// If the pieces of `cuts` do not match the shape. In that case `f` is not called.
+    pub fn lend<R>(
+        memory: Destination<'_>,
         cuts: Cuts,
         f: impl FnOnce(Output) -> R,
     ) -> Result<R, StridedError> {
-        // SAFETY: `values` stay borrowed until the wait below is over, and with it the last handle and its cells.
-        let grid = unsafe { grid(values, size_of::<T>(), shape, cuts)? };
+        let (first, layout) = memory.into_parts();
+        // SAFETY: the memory stays borrowed until the wait below is over, and with it the last handle and its cells.
+        let grid = unsafe { Grid::new(first, layout, cuts)? };
         let gate = Arc::new(Gate::default());
-        // Dropped last, on return and on unwind. The borrow of `values` lasts until then.
+        // Dropped last, on return and on unwind. The borrow of the memory lasts until then.
         let _wait = Wait(&gate);
         let memory = Memory::Lent { _release: Release(Arc::clone(&gate)) };
         Ok(f(Output(Arc::new(Shared { grid, memory }))))

@@ -1,6 +1,7 @@
 //! Element types that consist only of their bytes, and memory for them.
 
 use std::alloc::{Layout, alloc_zeroed};
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::slice;
 
@@ -47,6 +48,21 @@ pub fn bytes_of<T: Plain>(values: &[T]) -> &[u8] {
 pub fn bytes_of_mut<T: Plain>(values: &mut [T]) -> &mut [u8] {
     // SAFETY: as in `bytes_of`; `Plain` allows every bit pattern that may be written.
     unsafe { slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
+}
+
+/// Writes zeros to memory without values, so that it can be used as values.
+///
+/// ```
+/// let mut values = Vec::<f32>::with_capacity(3);
+/// let zeros: &mut [f32] = zarr_strided::zero(&mut values.spare_capacity_mut()[..3]);
+/// assert_eq!(*zeros, [0.0, 0.0, 0.0]);
+/// ```
+pub fn zero<T: Plain>(memory: &mut [MaybeUninit<T>]) -> &mut [T] {
+    // SAFETY: the memory is borrowed mutably; zeros are valid values of a plain type.
+    unsafe {
+        memory.as_mut_ptr().write_bytes(0, memory.len());
+        slice::from_raw_parts_mut(memory.as_mut_ptr().cast(), memory.len())
+    }
 }
 
 /// Allocations of at least this many bytes use huge pages.

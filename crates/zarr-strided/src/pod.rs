@@ -3,7 +3,7 @@
 use bytemuck::allocation::TransparentWrapperAlloc;
 use bytemuck::{Pod, TransparentWrapper};
 
-use crate::Plain;
+use crate::{Plain, View, ViewMut};
 
 /// Makes a [`Pod`] type a [`Plain`] type, so that code with a derived `Pod` needs no `unsafe`. The memory is the same.
 ///
@@ -32,6 +32,18 @@ impl<T: Pod> PlainPod<T> {
     /// Returns the same memory as mutable plain values.
     pub fn slice_mut(values: &mut [T]) -> &mut [Self] {
         Self::wrap_slice_mut(values)
+    }
+
+    /// Returns the same view as one of plain values.
+    pub fn view(view: View<'_, T>) -> View<'_, Self> {
+        // SAFETY: the wrapper is transparent.
+        unsafe { view.cast() }
+    }
+
+    /// Returns the same mutable view as one of plain values.
+    pub fn view_mut(view: ViewMut<'_, T>) -> ViewMut<'_, Self> {
+        // SAFETY: the wrapper is transparent, and every plain value is a `Pod` value.
+        unsafe { view.cast() }
     }
 
     /// Returns the same vector as plain values.

@@ -1,6 +1,8 @@
 //! The read-only view.
 
 use std::fmt;
+use std::marker::PhantomData;
+use std::slice;
 
 use crate::layout::Layout;
 use crate::{Destination, Plain, StridedError, Swap, bytes_of, copy, fill, places};
@@ -23,11 +25,17 @@ use crate::{Destination, Plain, StridedError, Swap, bytes_of, copy, fill, places
 /// ```
 #[derive(Clone)]
 pub struct Source<'a> {
-    bytes: &'a [u8],
-    /// The byte offset of the first element; arbitrary if there are no elements.
-    offset: usize,
+    /// Arbitrary if there are no elements.
+    first: *const u8,
+    /// Every element is in memory that is borrowed for `'a`.
     layout: Layout,
+    memory: PhantomData<&'a [u8]>,
 }
+
+// SAFETY: it represents a shared borrow of bytes.
+unsafe impl Send for Source<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Source<'_> {}
 
 impl<'a> Source<'a> {
     /// Returns a view of all of `bytes`: elements of `size` bytes in C order.
@@ -38,7 +46,8 @@ impl<'a> Source<'a> {
     pub fn dense(bytes: &'a [u8], shape: &[u64], size: usize) -> Result<Self, StridedError> {
         let layout = Layout::dense(shape, size)?;
         layout.check_len(bytes.len())?;
-        Ok(Source { bytes, offset: 0, layout })
+        // SAFETY: the layout has the length of the borrowed bytes.
+        Ok(unsafe { Source::new(bytes.as_ptr(), layout) })
     }
 
     /// Returns a view whose first element is at byte `offset`, with elements `strides` bytes apart. Strides may be
@@ -55,7 +64,8 @@ impl<'a> Source<'a> {
         size: usize,
     ) -> Result<Self, StridedError> {
         let layout = Layout::strided(bytes.len(), offset, shape, strides, size)?;
-        Ok(Source { bytes, offset, layout })
+        // SAFETY: the layout was checked: it is inside the borrowed bytes.
+        Ok(unsafe { Source::new(bytes.as_ptr().wrapping_add(offset), layout) })
     }
 
     /// Returns a view of all of `values`, in C order.
@@ -94,7 +104,7 @@ impl<'a> Source<'a> {
     /// If the box is not inside this view.
     pub fn sub(&self, at: &[u64], shape: &[u64]) -> Result<Self, StridedError> {
         let mut sub = self.clone();
-        sub.offset = sub.offset.wrapping_add_signed(sub.layout.narrow(at, shape)?);
+        sub.first = sub.first.wrapping_offset(sub.layout.narrow(at, shape)?);
         Ok(sub)
     }
 
@@ -131,11 +141,24 @@ impl<'a> Source<'a> {
         Ok(squeezed)
     }
 
+    /// Returns the elements in C order as a view of another shape, without a copy: any shape with as many elements if
+    /// they have no gaps, otherwise only one that adds or drops dimensions of length 1.
+    ///
+    /// # Errors
+    ///
+    /// If the numbers of elements differ, or the elements cannot be viewed so.
+    pub fn reshape(&self, shape: &[u64]) -> Result<Self, StridedError> {
+        let mut reshaped = self.clone();
+        reshaped.layout.reshape(shape)?;
+        Ok(reshaped)
+    }
+
     /// Returns the bytes if they are in C order without gaps.
     pub fn as_dense(&self) -> Option<&'a [u8]> {
         match self.layout.byte_len() {
             0 => Some(&[]),
-            len => self.layout.is_dense().then(|| &self.bytes[self.offset..][..len]),
+            // SAFETY: the elements are exactly these bytes, which are borrowed for `'a`.
+            len => self.layout.is_dense().then(|| unsafe { slice::from_raw_parts(self.first, len) }),
         }
     }
 
@@ -156,7 +179,7 @@ impl<'a> Source<'a> {
         let room = out.spare_capacity_mut();
         // SAFETY: the room has at least `len` bytes, as many as the dense layout spans; it does not overlap the
         // borrowed source.
-        unsafe { copy::copy(room.as_mut_ptr().cast(), &dense, self.first(), &self.layout, swap) };
+        unsafe { copy::copy(room.as_mut_ptr().cast(), &dense, self.first, &self.layout, swap) };
         // SAFETY: the copy has written all `len` bytes.
         unsafe { out.set_len(out.len() + len) };
         Ok(())
@@ -190,7 +213,7 @@ impl<'a> Source<'a> {
         places::check(&self.layout, places, bytes.len())?;
         // SAFETY: the places were checked. Our elements are inside borrowed memory, so they are not in `bytes`, which
         // is borrowed mutably.
-        unsafe { places::scatter(self.first(), &self.layout, places, bytes.as_mut_ptr()) };
+        unsafe { places::scatter(self.first, &self.layout, places, bytes.as_mut_ptr()) };
         Ok(())
     }
 
@@ -199,30 +222,31 @@ impl<'a> Source<'a> {
     /// Returns false if `element` has another size. Otherwise returns true for an empty view.
     pub fn is_filled_with(&self, element: &[u8]) -> bool {
         element.len() == self.size()
-            && (self.layout.is_empty() || fill::is_filled(self.bytes, self.offset, &self.layout, element))
+            // SAFETY: every element of the layout is in borrowed memory and has the size of `element`.
+            && (self.layout.is_empty() || unsafe { fill::is_filled(self.first, &self.layout, element) })
     }
 
-    /// Builds a view from a layout that was checked against bytes of this length, from offset 0.
-    pub(crate) fn from_parts(bytes: &'a [u8], layout: Layout) -> Self {
-        Source { bytes, offset: 0, layout }
+    /// Builds a view from a pointer to its first element.
+    ///
+    /// # Safety
+    ///
+    /// Every element of the layout is in memory that may be read and is not written during `'a`.
+    pub(crate) unsafe fn new(first: *const u8, layout: Layout) -> Self {
+        Source { first, layout, memory: PhantomData }
     }
 
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// Returns a pointer to the first element; dangling if there are no elements.
+    /// Returns a pointer to the first element; arbitrary if there are no elements.
     pub(crate) fn first(&self) -> *const u8 {
-        self.bytes.as_ptr().wrapping_add(self.offset)
+        self.first
     }
 }
 
 impl fmt::Debug for Source<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Source")
-            .field("shape", &self.layout.shape)
-            .field("strides", &&self.layout.strides[..])
-            .field("size", &self.layout.size)
-            .finish()
+        self.layout.describe("Source", f)
     }
 }

@@ -107,7 +107,7 @@ fn into_vec_needs_the_last_handle_and_the_right_type() {
     assert_eq!(output.shape(), [2]);
     assert_eq!(output.into_vec::<u16>().unwrap(), [1, 2]);
     let mut values = [1u16, 2];
-    Output::lend(&mut values, &[2], Cuts::whole(&[2]), |output| {
+    Output::lend(Destination::of(&mut values, &[2]).unwrap(), Cuts::whole(&[2]), |output| {
         assert!(output.into_vec::<u16>().is_err());
     })
     .unwrap();
@@ -127,7 +127,7 @@ fn write_late(output: &Output, done: &'static AtomicBool) {
 fn lend_waits_for_every_handle() {
     static DONE: AtomicBool = AtomicBool::new(false);
     let mut values = [0u8; 3];
-    let answer = Output::lend(&mut values, &[3], Cuts::whole(&[3]), |output| {
+    let answer = Output::lend(Destination::of(&mut values, &[3]).unwrap(), Cuts::whole(&[3]), |output| {
         write_late(&output, &DONE);
         42
     });
@@ -140,7 +140,7 @@ fn lend_waits_also_when_the_call_panics() {
     static DONE: AtomicBool = AtomicBool::new(false);
     let mut values = [0u8; 3];
     let lend = || {
-        Output::lend(&mut values, &[3], Cuts::whole(&[3]), |output| {
+        Output::lend(Destination::of(&mut values, &[3]).unwrap(), Cuts::whole(&[3]), |output| {
             write_late(&output, &DONE);
             panic!("a job failed");
         })
@@ -152,7 +152,8 @@ fn lend_waits_also_when_the_call_panics() {
 
 #[test]
 fn lend_checks_its_arguments_before_the_call() {
-    let called = Output::lend(&mut [0u8; 3], &[4], Cuts::whole(&[4]), |_| panic!("called"));
+    let called =
+        Output::lend(Destination::of(&mut [0u8; 3], &[3]).unwrap(), Cuts::whole(&[4]), |_| panic!("called"));
     assert!(called.is_err());
 }
 

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use zarr_strided::{View, ViewMut};
 use zarr_traits::{DataType, number::Numeric};
 
 use super::{Element, Form, WriteElement};
@@ -29,6 +30,11 @@ macro_rules! byte {
 
             fn fits(data_type: &DataType) -> ArrayResult<bool> {
                 Ok(bits(data_type, $signed).is_some())
+            }
+
+            fn plain<'a>(elements: View<'a, Self>, data_type: &DataType) -> Option<View<'a, Self>> {
+                // With fewer bits, the range must be checked.
+                (bits(data_type, $signed) == Some(8)).then_some(elements)
             }
 
             fn as_memory<'a>(elements: &'a [Self], form: &Form<'_>) -> ArrayResult<Cow<'a, [Self]>> {
@@ -56,7 +62,7 @@ macro_rules! byte {
                 Ok(memory)
             }
 
-            fn as_memory_mut<'a>(elements: &'a mut [Self], _: &DataType) -> Option<&'a mut [Self]> {
+            fn plain_mut<'a>(elements: ViewMut<'a, Self>, _: &DataType) -> Option<ViewMut<'a, Self>> {
                 Some(elements)
             }
 

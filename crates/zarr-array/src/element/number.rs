@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use zarr_strided::{View, ViewMut};
 use zarr_traits::DataType;
 
 use super::{Element, Form, WriteElement, is_named};
@@ -11,6 +12,10 @@ use crate::error::ArrayResult;
 macro_rules! as_it_is {
     (written) => {
         type Memory = Self;
+
+        fn plain<'a>(elements: View<'a, Self>, _: &DataType) -> Option<View<'a, Self>> {
+            Some(elements)
+        }
 
         fn as_memory<'a>(elements: &'a [Self], _: &Form<'_>) -> ArrayResult<Cow<'a, [Self]>> {
             Ok(Cow::Borrowed(elements))
@@ -25,7 +30,7 @@ macro_rules! as_it_is {
             Ok(memory)
         }
 
-        fn as_memory_mut<'a>(elements: &'a mut [Self], _: &DataType) -> Option<&'a mut [Self]> {
+        fn plain_mut<'a>(elements: ViewMut<'a, Self>, _: &DataType) -> Option<ViewMut<'a, Self>> {
             Some(elements)
         }
 

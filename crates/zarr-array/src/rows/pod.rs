@@ -137,6 +137,13 @@ macro_rules! pod {
                 $fits
             }
 
+            fn plain<'a>(
+                elements: $crate::View<'a, Self>,
+                _: &$crate::DataType,
+            ) -> Option<$crate::View<'a, Self::Memory>> {
+                Some($crate::PlainPod::view(elements))
+            }
+
             fn as_memory<'a>(
                 elements: &'a [Self],
                 _: &$crate::Form<'_>,
@@ -154,11 +161,11 @@ macro_rules! pod {
                 Ok($crate::PlainPod::into_vec(memory))
             }
 
-            fn as_memory_mut<'a>(
-                elements: &'a mut [Self],
+            fn plain_mut<'a>(
+                elements: $crate::ViewMut<'a, Self>,
                 _: &$crate::DataType,
-            ) -> Option<&'a mut [Self::Memory]> {
-                Some($crate::PlainPod::slice_mut(elements))
+            ) -> Option<$crate::ViewMut<'a, Self::Memory>> {
+                Some($crate::PlainPod::view_mut(elements))
             }
 
             fn reuse(elements: Vec<Self>, _: &$crate::DataType) -> Option<Vec<Self::Memory>> {

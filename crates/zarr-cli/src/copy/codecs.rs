@@ -218,7 +218,7 @@ mod tests {
                 options.with_metadata(storage.clone(), Prefix::root(), meta, Vec::new(), &registry).unwrap();
             let notes = array.diagnostics().len();
             let bytes = 4000 * data_type.size().unwrap();
-            let elements = (0..bytes).map(|i| u8::try_from(i / 7 % 251).unwrap()).collect();
+            let elements = (0..bytes).map(|i| u8::try_from(i / 7 % 251).unwrap()).collect::<Vec<u8>>();
             Array::from(array).write_bytes(.., elements).unwrap();
             let object = block_on(storage.get(&Key::new("c/0").unwrap(), 1 << 20)).unwrap().unwrap();
             (object, notes)
