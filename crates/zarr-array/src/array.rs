@@ -19,6 +19,7 @@ use crate::error::{ArrayError, ArrayResult};
 use crate::handle::common_methods;
 use crate::indexes::Indexes;
 use crate::node::Consolidated;
+use crate::progress::Progress;
 use crate::rows::Rows;
 use crate::select::Selection;
 use crate::values::{AnyArray, NdVec, for_data_type};

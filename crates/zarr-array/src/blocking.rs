@@ -26,6 +26,7 @@ use crate::indexes::Indexes;
 use crate::memory::{ArrayMemory, ArrayValues};
 use crate::node::Consolidated;
 use crate::open::OpenOptions;
+use crate::progress::Progress;
 use crate::resize::CutElements;
 use crate::rows::Rows;
 use crate::select::Selection;

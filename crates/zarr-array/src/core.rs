@@ -16,6 +16,7 @@ use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::Place;
 use crate::indexes::Indexes;
 use crate::plan::Plan;
+use crate::progress::Progress;
 use crate::select::Along;
 
 /// What a read does if a chunk is missing.
@@ -99,13 +100,20 @@ pub(crate) struct Core {
     pub(crate) fetching: Hints,
     pub(crate) indexes: Arc<Indexes>,
     pub(crate) block_size: BlockSize,
+    pub(crate) progress: Option<Progress>,
     /// Whether other writers may have lengthened the array, so that a write must not fill elements beyond its edge.
     pub(crate) beside: bool,
 }
 
 impl Core {
     pub(crate) fn place(&self, may_block: bool) -> Place {
-        Place { storage: self.storage.clone(), gate: self.gate.clone(), cpu: self.cpu.clone(), may_block }
+        Place {
+            storage: self.storage.clone(),
+            gate: self.gate.clone(),
+            cpu: self.cpu.clone(),
+            progress: self.progress.clone(),
+            may_block,
+        }
     }
 
     /// Returns a heap of at most `limit` bytes for the contents of one read or write, or `None` for fixed-size

@@ -41,6 +41,8 @@ pub enum ArrayErrorKind {
     PermissionDenied,
     /// The store is busy or down, or the connection broke. Nothing was applied; the same call may succeed later.
     Unavailable,
+    /// The call was cancelled by [`Progress::cancel`](crate::Progress::cancel).
+    Cancelled,
     /// Any other failure of input or output.
     Io,
     /// A codec panicked: a defect of that codec.

@@ -24,6 +24,7 @@ use zarr_traits::{MaybeSend, Scratch, Storage, store::Drive};
 
 use crate::cpu::Cpu;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
+use crate::progress::{Amount, Progress};
 
 use crew::Crew;
 use local::local;
@@ -78,6 +79,9 @@ pub(crate) trait Task: Send + Sync + 'static {
 
     /// Returns the cell with this number.
     fn cell(&self, number: u64) -> Self::Cell;
+
+    /// The size of the selected elements of a cell, or of all cells, in bytes.
+    fn bytes_of(&self, cell: Option<&Self::Cell>) -> u64;
 
     /// Whether handing cells to other threads would cost more than it gains.
     fn is_small(&self) -> bool;
@@ -148,12 +152,31 @@ pub(crate) struct Place {
     pub(crate) storage: Storage,
     pub(crate) gate: zarr_engine::Gate,
     pub(crate) cpu: Cpu,
+    /// Counts what is done, and can cancel.
+    pub(crate) progress: Option<Progress>,
     /// Whether the calling thread may do work: true for blocking callers.
     pub(crate) may_block: bool,
 }
 
+impl Place {
+    /// Fails if the call is cancelled.
+    fn check(&self) -> ArrayResult<()> {
+        self.progress.as_ref().map_or(Ok(()), Progress::check)
+    }
+
+    /// Counts a cell that is done.
+    fn count<T: Task>(&self, task: &T, cell: &T::Cell) {
+        if let Some(progress) = &self.progress {
+            progress.add(Amount { chunks: 1, bytes: task.bytes_of(Some(cell)) });
+        }
+    }
+}
+
 /// Runs every cell of `task`. At the end no other clone of `task` is left, unless an error or a drop ended it early.
 pub(crate) async fn run<T: Task>(task: &Arc<T>, place: &Place) -> ArrayResult<()> {
+    if let Some(progress) = &place.progress {
+        progress.expect(Amount { chunks: task.cells(), bytes: task.bytes_of(None) });
+    }
     match (place.storage.capabilities().drive, place.cpu.pool()) {
         _ if task.cells() == 0 => Ok(()),
         (Drive::Remote { .. }, _) => remote(task, place).await,
@@ -166,6 +189,7 @@ pub(crate) async fn run<T: Task>(task: &Arc<T>, place: &Place) -> ArrayResult<()
 async fn alone<T: Task>(task: &Arc<T>, place: &Place) -> ArrayResult<()> {
     let scratches = &place.storage.shared::<Scratches>();
     for number in 0..task.cells() {
+        place.check()?;
         let cell = &task.cell(number);
         let once = || async move {
             let _permit = if is_large(&**task, place) { Some(enter(&**task, place).await) } else { None };
@@ -175,6 +199,7 @@ async fn alone<T: Task>(task: &Arc<T>, place: &Place) -> ArrayResult<()> {
             stored
         };
         persist(LOCAL, once).await.map_err(|e| task.locate(cell, e))?;
+        place.count(&**task, cell);
     }
     Ok(())
 }

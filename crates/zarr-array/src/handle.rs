@@ -247,6 +247,12 @@ macro_rules! common_methods {
             self.with(|array| array.core_mut().indexes = Arc::new(Indexes::new(bytes)))
         }
 
+        /// Counts the work of this handle in `progress`, through which it can be cancelled.
+        #[must_use]
+        pub fn with_progress(self, progress: Progress) -> Self {
+            self.with(|array| array.core_mut().progress = Some(progress))
+        }
+
         /// Sets the largest part of a shard that is read at once: `inner_chunks` inner chunks and `bytes` decoded
         /// bytes, but at least one inner chunk. The default is 2^14 inner chunks and 64 MiB.
         ///

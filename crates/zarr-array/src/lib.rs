@@ -25,6 +25,7 @@ mod open;
 mod opened;
 mod pick;
 mod plan;
+mod progress;
 mod read;
 mod resize;
 mod rows;
@@ -50,6 +51,7 @@ pub use explain::{Explanation, InnerChunk};
 pub use memory::{ArrayMemory, ArrayValues};
 pub use node::{Consolidated, ExistingNode};
 pub use open::OpenOptions;
+pub use progress::{Amount, Progress};
 pub use resize::CutElements;
 pub use rows::Rows;
 #[doc(hidden)]

@@ -158,6 +158,7 @@ impl OpenOptions {
             fetching: chunks.capabilities().drive.hints(),
             indexes: Arc::new(Indexes::new(indexes::BYTES)),
             block_size: BlockSize::default(),
+            progress: None,
             beside: false,
             gate: zarr_engine::gate(&chunks),
             storage: chunks,

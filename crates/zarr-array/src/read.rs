@@ -207,6 +207,13 @@ impl Task for Read {
         self.plan.cell(number)
     }
 
+    fn bytes_of(&self, cell: Option<&Cell>) -> u64 {
+        match cell {
+            Some(cell) => self.core.bytes_of(&cell.count),
+            None => self.core.bytes_of(self.output.shape()),
+        }
+    }
+
     fn is_small(&self) -> bool {
         let (cells, leaves) = (self.plan.cells(), self.plan.leaves());
         leaves <= 1 || self.decoded < SMALL || (cells <= 2 && self.core.chain.is_plain())

@@ -23,6 +23,7 @@ mod matrix;
 #[cfg(feature = "bytemuck")]
 mod pod;
 mod pools;
+mod progress;
 mod rectilinear;
 mod round_trip;
 mod rows;

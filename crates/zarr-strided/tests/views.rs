@@ -5,10 +5,13 @@
 use ndarray::{Array2, Array3, Axis, s};
 use zarr_strided::{Cut, Cuts, Destination, Input, Output, Source, Swap, View, ViewMut};
 
+/// An offset, a shape, strides, and the elements of such a view.
+type Case<'a> = (usize, &'a [u64], &'a [i64], &'a [&'a str]);
+
 #[test]
 fn elements_of_a_view_are_in_c_order() {
     let words = ["a", "b", "c", "d", "e", "f"].map(String::from);
-    let cases: [(usize, &[u64], &[i64], &[&str]); 6] = [
+    let cases: [Case<'_>; 6] = [
         (0, &[2, 3], &[3, 1], &["a", "b", "c", "d", "e", "f"]),
         (5, &[6], &[-1], &["f", "e", "d", "c", "b", "a"]),
         (0, &[3, 2], &[1, 3], &["a", "d", "b", "e", "c", "f"]),

@@ -37,11 +37,14 @@ impl<T: Task> Local<'_, T> {
     async fn all_at_once(&self) -> ArrayResult<Vec<u64>> {
         let lost = Arc::new(Mutex::new(Vec::new()));
         let (task, crew, found) = (self.task.clone(), self.crew.clone(), lost.clone());
+        let place = self.place.clone();
         let shared = self.crew.open(task.cells(), move |number, scratch| {
+            place.check()?;
             let cell = task.cell(number);
             let stored = block_on(attempt(&task, &cell, scratch, Some(&crew)));
-            if !matches!(stored.map_err(|e| task.locate(&cell, e))?, Stored::Done) {
-                found.lock().unwrap_or_else(PoisonError::into_inner).push(number);
+            match stored.map_err(|e| task.locate(&cell, e))? {
+                Stored::Done => place.count(&*task, &cell),
+                _ => found.lock().unwrap_or_else(PoisonError::into_inner).push(number),
             }
             Ok(())
         });
@@ -55,7 +58,9 @@ impl<T: Task> Local<'_, T> {
     async fn one_by_one(&self, cells: impl IntoIterator<Item = u64>) -> ArrayResult<()> {
         let one = |number| async move {
             let cell = self.task.cell(number);
-            persist(LOCAL, || self.cell(&cell)).await.map_err(|e| self.task.locate(&cell, e))
+            persist(LOCAL, || self.cell(&cell)).await.map_err(|e| self.task.locate(&cell, e))?;
+            self.place.count(&**self.task, &cell);
+            Ok(())
         };
         self.crew.drive(each(cells, self.most, one)).await
     }
@@ -90,6 +95,7 @@ impl<T: Task> Local<'_, T> {
         work: impl FnOnce(&mut Scratch) -> ArrayResult<R> + Send + 'static,
     ) -> ArrayResult<R> {
         let _permit = enter(&**self.task, self.place).await;
+        self.place.check()?;
         let crew = self.crew.clone();
         let with_memory = move |_: &mut _| {
             // Large memory goes from cell to cell, so that not every thread keeps its own.

@@ -30,7 +30,9 @@ pub(super) async fn remote<T: Task>(task: &Arc<T>, place: &Place) -> ArrayResult
     let one = |number| async move {
         let cell = task.cell(number);
         let done = persist(REMOTE, || remote.cell(&cell)).await;
-        done.map_err(|e| task.locate(&cell, e))
+        done.map_err(|e| task.locate(&cell, e))?;
+        place.count(&**task, &cell);
+        Ok(())
     };
     crew.drive(each(0..task.cells(), most, one)).await
 }
@@ -60,6 +62,7 @@ impl<T: Task> Remote<'_, T> {
     /// Runs a cell or a block: polls the store here, and lets the crew do the work.
     async fn block(&self, cell: &T::Cell, held: &T::Held, opened: Option<&T::Opened>) -> ArrayResult<Stored> {
         let mut permit = enter(&**self.task, self.place).await;
+        self.place.check()?;
         let found = self.task.fetch(cell, held, opened, None).await?;
         permit.landed(T::bytes(&found));
         let turn = self.arrived.enter(0).await;

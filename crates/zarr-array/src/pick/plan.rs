@@ -189,16 +189,16 @@ impl PickPlan {
     pub(crate) fn is_complete(&self, cell: &PickCell) -> bool {
         let dims = cell.start.iter().zip(&cell.shape).zip(&self.array);
         let inside = dims.map(|((start, length), end)| end.saturating_sub(*start).min(*length));
-        self.selected(cell) == inside.collect::<Dims>().product()
+        self.chosen(cell) == inside.collect::<Dims>().product()
     }
 
     /// Whether all elements of the chunk of a cell are selected. The whole chunk is then inside the array.
     pub(crate) fn is_whole(&self, cell: &PickCell) -> bool {
-        self.selected(cell) == cell.shape.product()
+        self.chosen(cell) == cell.shape.product()
     }
 
     /// Returns the number of selected elements of a cell.
-    fn selected(&self, cell: &PickCell) -> Option<u64> {
+    pub(crate) fn chosen(&self, cell: &PickCell) -> Option<u64> {
         let count = |(side, clusters): (&Side, &Range<usize>)| {
             side.clusters[clusters.clone()].iter().map(|elements| elements.end - elements.start).sum()
         };

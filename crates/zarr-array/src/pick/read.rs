@@ -63,6 +63,11 @@ impl Task for PickRead {
         self.plan.cell(number)
     }
 
+    fn bytes_of(&self, cell: Option<&PickCell>) -> u64 {
+        let elements = cell.map_or_else(|| self.plan.shape().product(), |cell| self.plan.chosen(cell));
+        elements.unwrap_or(u64::MAX).saturating_mul(self.core.size as u64)
+    }
+
     fn is_small(&self) -> bool {
         let decoded = self.decoded_bytes().saturating_mul(self.plan.boxes());
         self.plan.boxes() <= 1 || decoded < SMALL

@@ -31,6 +31,11 @@ impl WritePlan for PickPlan {
         self.cell(number)
     }
 
+    fn elements(&self, cell: Option<&PickCell>) -> u64 {
+        let elements = cell.map_or_else(|| self.shape().product(), |cell| self.chosen(cell));
+        elements.unwrap_or(u64::MAX)
+    }
+
     fn leaves(&self) -> u64 {
         self.boxes()
     }

@@ -24,6 +24,9 @@ pub(crate) trait WritePlan: Send + Sync + 'static {
     /// Returns the cell with this number.
     fn cell(&self, number: u64) -> Self::Cell;
 
+    /// The number of elements to write to a cell, or to all cells.
+    fn elements(&self, cell: Option<&Self::Cell>) -> u64;
+
     /// The number of parts that are encoded independently.
     fn leaves(&self) -> u64;
 
@@ -90,6 +93,11 @@ impl WritePlan for Plan {
 
     fn cell(&self, number: u64) -> Cell {
         self.cell(number)
+    }
+
+    fn elements(&self, cell: Option<&Cell>) -> u64 {
+        let count = cell.map_or_else(|| self.result_shape(), |cell| cell.count.clone());
+        count.product().unwrap_or(u64::MAX)
     }
 
     fn leaves(&self) -> u64 {

@@ -92,6 +92,10 @@ impl<P: WritePlan> Task for Write<P> {
         self.plan.cell(number)
     }
 
+    fn bytes_of(&self, cell: Option<&P::Cell>) -> u64 {
+        self.plan.elements(cell).saturating_mul(self.core.size as u64)
+    }
+
     fn is_small(&self) -> bool {
         match self.core.inner() {
             Some(inner) => {
