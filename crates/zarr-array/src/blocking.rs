@@ -14,6 +14,7 @@ use zarr_traits::{
     block_on, partial::Hints, update::InnerOrder,
 };
 
+pub use crate::ahead::ReadEach;
 use crate::chunks::{Chunk, Chunks, StoredChunk};
 use crate::core::{BlockSize, EmptyChunks, MissingChunks, PartialWrites};
 use crate::cpu::Cpu;
@@ -204,6 +205,34 @@ impl Array {
         Ok(into)
     }
 
+    /// Reads one selection after the other: an iterator over values in the order of `selections`. Up to `ahead` further
+    /// ones are read by other threads while the caller works on one; they are the memory that the iterator takes.
+    ///
+    /// The selections may be an iterator without end. They are taken from it when their turn comes.
+    ///
+    /// ```
+    /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, NdVec, blocking::Array, standard};
+    /// # let meta = ArrayMeta::builder([4, 6], DataType::Int32).chunks([2, 3]).build()?;
+    /// # let array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
+    /// let mut sum = 0;
+    /// for values in array.read_each(array.chunks(..)?, 4) {
+    ///     let values: NdVec<i32> = values?;
+    ///     sum += values.into_iter().sum::<i32>();
+    /// }
+    /// # assert_eq!(sum, 0);
+    /// # ArrayResult::Ok(())
+    /// ```
+    ///
+    /// # Errors
+    /// An item is an error as in [`read`](Self::read). The iterator goes on behind it.
+    pub fn read_each<T: Element, S: Into<Selection>, I: IntoIterator<Item = S>>(
+        &self,
+        selections: I,
+        ahead: usize,
+    ) -> ReadEach<T, I::IntoIter> {
+        ReadEach::new(self.clone(), selections.into_iter(), ahead)
+    }
+
     /// Reads a selection of an array whose data type is known only at run time.
     ///
     /// # Errors
@@ -249,6 +278,30 @@ impl Array {
         values: &(impl ArrayValues<T> + ?Sized),
     ) -> ArrayResult<()> {
         write::write_view(&self.0.core, &selection.into(), values.as_view(), values.has_shape())
+    }
+
+    /// Returns a writer of values that arrive in order along the first dimension, beginning at position `from`. It
+    /// writes whole rows of chunks, so each chunk is encoded and stored once, however short the pieces are. It keeps at
+    /// most one row of chunks in memory.
+    ///
+    /// ```
+    /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, NdVec, blocking::Array, standard};
+    /// # let meta = ArrayMeta::builder([4, 6], DataType::Int32).chunks([2, 3]).build()?;
+    /// # let array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
+    /// let mut writer = array.block_writer(0);
+    /// for row in 0..4 {
+    ///     writer.push(NdVec::new([1, 6], vec![row; 6])?)?;
+    /// }
+    /// assert_eq!(writer.finish()?, 4);
+    /// # ArrayResult::Ok(())
+    /// ```
+    pub fn block_writer<T: WriteElement>(&self, from: u64) -> BlockWriter<T> {
+        BlockWriter(self.0.block_writer(from))
+    }
+
+    /// As [`block_writer`](Self::block_writer), but the array grows with the values.
+    pub fn appender<T: WriteElement>(&self) -> BlockWriter<T> {
+        BlockWriter(self.0.appender())
     }
 
     /// Writes elements of any fixed-size data type, given as bytes in C order and the byte order of this machine. The
@@ -473,6 +526,30 @@ impl Array {
     fn with(mut self, change: impl FnOnce(&mut crate::Array)) -> Self {
         change(&mut self.0);
         self
+    }
+}
+
+/// Writes values that arrive in order along the first dimension, in pieces of any length. See
+/// [`block_writer`](Array::block_writer).
+#[derive(Debug)]
+#[must_use = "the last row of chunks is written by `finish`"]
+pub struct BlockWriter<T>(crate::BlockWriter<T>);
+
+impl<T: WriteElement> BlockWriter<T> {
+    /// As [`zarr_array::BlockWriter::push`](crate::BlockWriter::push).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn push(&mut self, values: NdVec<T>) -> ArrayResult<()> {
+        block_on(self.0.push(values))
+    }
+
+    /// As [`zarr_array::BlockWriter::finish`](crate::BlockWriter::finish).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn finish(self) -> ArrayResult<u64> {
+        block_on(self.0.finish())
     }
 }
 

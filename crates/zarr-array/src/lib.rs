@@ -1,9 +1,11 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod ahead;
 mod array;
 #[cfg(feature = "arrow")]
 mod arrow;
+mod block_writer;
 pub mod blocking;
 mod chunks;
 mod core;
@@ -41,6 +43,7 @@ pub use zarr_traits::{
 };
 
 pub use array::Array;
+pub use block_writer::BlockWriter;
 pub use chunks::{Chunk, Chunks, StoredChunk};
 pub use core::{EmptyChunks, MissingChunks, PartialWrites};
 pub use cpu::{Cpu, Job, Spawn};

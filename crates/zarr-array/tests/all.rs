@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
 mod arrow;
+mod blocks;
 mod chunks;
 mod common;
 mod concurrency;
