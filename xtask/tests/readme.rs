@@ -13,8 +13,7 @@ fn the_example_runs() -> Result<(), Box<dyn std::error::Error>> {
 
 fn example(destination: &str) -> Result<(), Box<dyn std::error::Error>> {
     // README.md begins
-    use zarr_array::meta::v3::Extension;
-    use zarr_array::{ArrayMeta, DataType, NdVec, blocking::Array, standard};
+    use zarr_array::{ArrayMeta, DataType, NdVec, blocking::Array, codecs, standard};
     use zarr_store_fs::FsStore;
 
     let registry = standard(); // the codecs that are known; add your own to it
@@ -26,7 +25,7 @@ fn example(destination: &str) -> Result<(), Box<dyn std::error::Error>> {
     let meta = ArrayMeta::builder([8, 41, 90], DataType::Float32)
         .chunks([8, 20, 30])
         .fill(f32::NAN)
-        .codecs([Extension::new("zstd").with("level", 3).with("checksum", false)])
+        .codecs([codecs::zstd(9)])
         .dimension_names(["time", "latitude", "longitude"])
         .build()?;
     let copy = Array::create(FsStore::create(destination)?, "/", meta, &registry)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_core::de::DeserializeOwned;
 use zarr_engine::Chain;
 use zarr_meta::json::Object;
-use zarr_meta::{ArrayMeta, Diagnostic};
+use zarr_meta::{ArrayBuilder, ArrayMeta, Diagnostic};
 use zarr_traits::{
     ChunkGrid, DataType, FillValue, Key, KeyEncoding, Limits, Registry, Storage, StoreResult,
     number::Numeric, partial::Hints, update::InnerOrder,

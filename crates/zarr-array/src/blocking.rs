@@ -1,5 +1,8 @@
 //! Arrays for programs without async: the same names and the same engine as the async handle, without a runtime.
 
+mod block_writer;
+mod chunks;
+
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
@@ -7,19 +10,18 @@ use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
 use zarr_engine::Chain;
 use zarr_meta::json::Object;
-use zarr_meta::{ArrayMeta, Diagnostic};
+use zarr_meta::{ArrayBuilder, ArrayMeta, Diagnostic};
 use zarr_strided::Plain;
 use zarr_traits::{
-    Bytes, ChunkGrid, DataType, FillValue, Key, KeyEncoding, Limits, Registry, Storage, StoreResult,
-    block_on, partial::Hints, update::InnerOrder,
+    ChunkGrid, DataType, FillValue, Key, KeyEncoding, Limits, Registry, Storage, StoreResult, block_on,
+    partial::Hints, update::InnerOrder,
 };
 
-pub use crate::ahead::ReadEach;
-use crate::chunks::{Chunk, Chunks, StoredChunk};
+use crate::chunks::{Chunk, Chunks};
 use crate::core::{BlockSize, EmptyChunks, MissingChunks, PartialWrites};
 use crate::cpu::Cpu;
 use crate::create::CreateOptions;
-use crate::element::{Element, WriteElement};
+use crate::element::{Element, WriteElement, data_type_of};
 use crate::error::{ArrayError, ArrayResult};
 use crate::explain::{Explanation, InnerChunk};
 use crate::handle::common_methods;
@@ -33,6 +35,9 @@ use crate::rows::Rows;
 use crate::select::Selection;
 use crate::values::{AnyArray, NdVec};
 use crate::{read, write};
+
+pub use crate::ahead::ReadEach;
+pub use block_writer::BlockWriter;
 
 /// An array in a store, for programs without async. It has the methods of [`zarr_array::Array`](crate::Array); each
 /// returns when it is done.
@@ -122,6 +127,31 @@ impl Array {
         options: &CreateOptions,
     ) -> ArrayResult<Self> {
         block_on(options.create(storage, path, meta, registry)).map(Self::from)
+    }
+
+    /// Creates an array at `path` that holds `values`, in their shape; a slice has one dimension. It has the defaults of [`ArrayBuilder`](zarr_meta::ArrayBuilder): compressed, with chunks of a suitable shape.
+    ///
+    /// ```
+    /// # use zarr_array::{ArrayResult, NdVec, blocking::Array, standard};
+    /// let values = NdVec::new([2, 3], vec![1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+    /// let array = Array::create_from(zarr_store::MemoryStore::new(), "/t2m", &values, &standard())?;
+    /// assert_eq!(array.read::<f32>(..)?, values);
+    /// # ArrayResult::Ok(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`zarr_array::Array::create_from`](crate::Array::create_from).
+    pub fn create_from<T: WriteElement>(
+        storage: impl Into<Storage>,
+        path: &str,
+        values: &(impl ArrayValues<T> + ?Sized),
+        registry: &Registry,
+    ) -> ArrayResult<Self> {
+        let view = values.as_view();
+        let meta = ArrayMeta::builder(view.shape(), data_type_of::<T>()?).build()?;
+        let array = Self::create(storage, path, meta, registry)?;
+        array.write(.., values)?;
+        Ok(array)
     }
 
     /// Deletes the node at `path`, if any, with all nodes below it, and creates an array there.
@@ -280,30 +310,6 @@ impl Array {
         write::write_view(&self.0.core, &selection.into(), values.as_view(), values.has_shape())
     }
 
-    /// Returns a writer of values that arrive in order along the first dimension, beginning at position `from`. It
-    /// writes whole rows of chunks, so each chunk is encoded and stored once, however short the pieces are. It keeps at
-    /// most one row of chunks in memory.
-    ///
-    /// ```
-    /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, NdVec, blocking::Array, standard};
-    /// # let meta = ArrayMeta::builder([4, 6], DataType::Int32).chunks([2, 3]).build()?;
-    /// # let array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
-    /// let mut writer = array.block_writer(0);
-    /// for row in 0..4 {
-    ///     writer.push(NdVec::new([1, 6], vec![row; 6])?)?;
-    /// }
-    /// assert_eq!(writer.finish()?, 4);
-    /// # ArrayResult::Ok(())
-    /// ```
-    pub fn block_writer<T: WriteElement>(&self, from: u64) -> BlockWriter<T> {
-        BlockWriter(self.0.block_writer(from))
-    }
-
-    /// As [`block_writer`](Self::block_writer), but the array grows with the values.
-    pub fn appender<T: WriteElement>(&self) -> BlockWriter<T> {
-        BlockWriter(self.0.appender())
-    }
-
     /// Writes elements of any fixed-size data type, given as bytes in C order and the byte order of this machine. The
     /// bytes may have other owners; they are not copied.
     ///
@@ -425,95 +431,6 @@ impl Array {
         block_on(self.0.inner_chunks(index))
     }
 
-    /// Lists the chunks that are stored, in C order.
-    ///
-    /// ```
-    /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, blocking::Array, standard};
-    /// # let meta = ArrayMeta::builder([4, 6], DataType::Int32).chunks([2, 3]).build()?;
-    /// # let array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
-    /// array.write(3, &[1, 2, 3, 4, 5, 6])?;
-    /// let stored = array.stored_chunks()?;
-    /// assert_eq!(stored.iter().map(|stored| stored.chunk.index()).collect::<Vec<_>>(), [[1, 0], [1, 1]]);
-    /// assert_eq!((stored[0].key.as_str(), stored[0].size), ("a/c/1/0", Some(24)));
-    /// # ArrayResult::Ok(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`zarr_array::Array::stored_chunks`](crate::Array::stored_chunks).
-    pub fn stored_chunks(&self) -> ArrayResult<Vec<StoredChunk>> {
-        block_on(self.0.stored_chunks())
-    }
-
-    /// Returns the number of chunks that are stored.
-    ///
-    /// # Errors
-    /// As [`zarr_array::Array::stored_chunks`](crate::Array::stored_chunks).
-    pub fn count_stored_chunks(&self) -> ArrayResult<u64> {
-        block_on(self.0.count_stored_chunks())
-    }
-
-    /// Returns the size in bytes of the object of the chunk at `index` of the chunk grid, or `None` if the chunk is not
-    /// stored.
-    ///
-    /// # Errors
-    /// As [`zarr_array::Array::stored_chunk_size`](crate::Array::stored_chunk_size).
-    pub fn stored_chunk_size(&self, index: &[u64]) -> ArrayResult<Option<u64>> {
-        block_on(self.0.stored_chunk_size(index))
-    }
-
-    /// Deletes the object of the chunk at `index` of the chunk grid, if it is stored. Its elements then read as the
-    /// fill value.
-    ///
-    /// # Errors
-    /// As [`zarr_array::Array::erase_chunk`](crate::Array::erase_chunk).
-    pub fn erase_chunk(&self, index: &[u64]) -> ArrayResult<()> {
-        block_on(self.0.erase_chunk(index))
-    }
-
-    /// Returns the object of the chunk at `index` of the chunk grid as it is stored, encoded by all codecs.
-    ///
-    /// ```
-    /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, blocking::Array, standard};
-    /// # let meta = ArrayMeta::builder([4, 6], DataType::UInt8).chunks([2, 3]).build()?;
-    /// # let array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
-    /// array.write([0..2, 0..3], &[1_u8, 2, 3, 4, 5, 6])?;
-    /// let object = array.read_encoded_chunk(&[0, 0])?.unwrap();
-    /// array.write_encoded_chunk(&[1, 1], object)?;
-    /// assert_eq!(array.read::<u8>((3, 3..6))?.as_slice(), [4, 5, 6]);
-    /// # ArrayResult::Ok(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`zarr_array::Array::read_encoded_chunk`](crate::Array::read_encoded_chunk).
-    pub fn read_encoded_chunk(&self, index: &[u64]) -> ArrayResult<Option<Bytes>> {
-        block_on(self.0.read_encoded_chunk(index))
-    }
-
-    /// Stores an encoded chunk at `index` of the chunk grid. It is decoded first, so that no invalid chunk is stored.
-    ///
-    /// # Errors
-    /// As [`zarr_array::Array::write_encoded_chunk`](crate::Array::write_encoded_chunk).
-    pub fn write_encoded_chunk(&self, index: &[u64], object: impl Into<Bytes>) -> ArrayResult<()> {
-        block_on(self.0.write_encoded_chunk(index, object))
-    }
-
-    /// Returns the bytes of an inner chunk as they are in its shard. `index` counts inner chunks through the whole
-    /// array, as that of [`smallest_chunks`](Self::smallest_chunks).
-    ///
-    /// # Errors
-    /// As [`zarr_array::Array::read_encoded_inner_chunk`](crate::Array::read_encoded_inner_chunk).
-    pub fn read_encoded_inner_chunk(&self, index: &[u64]) -> ArrayResult<Option<Bytes>> {
-        block_on(self.0.read_encoded_inner_chunk(index))
-    }
-
-    /// Stores an encoded inner chunk in its shard, after decoding it. The other inner chunks keep their bytes.
-    ///
-    /// # Errors
-    /// As [`zarr_array::Array::write_encoded_inner_chunk`](crate::Array::write_encoded_inner_chunk).
-    pub fn write_encoded_inner_chunk(&self, index: &[u64], bytes: impl Into<Bytes>) -> ArrayResult<()> {
-        block_on(self.0.write_encoded_inner_chunk(index, bytes))
-    }
-
     /// Returns an async handle on the same array, with the same settings.
     pub fn into_async(self) -> crate::Array {
         crate::Array { may_block: false, ..self.0 }
@@ -526,30 +443,6 @@ impl Array {
     fn with(mut self, change: impl FnOnce(&mut crate::Array)) -> Self {
         change(&mut self.0);
         self
-    }
-}
-
-/// Writes values that arrive in order along the first dimension, in pieces of any length. See
-/// [`block_writer`](Array::block_writer).
-#[derive(Debug)]
-#[must_use = "the last row of chunks is written by `finish`"]
-pub struct BlockWriter<T>(crate::BlockWriter<T>);
-
-impl<T: WriteElement> BlockWriter<T> {
-    /// As [`zarr_array::BlockWriter::push`](crate::BlockWriter::push).
-    ///
-    /// # Errors
-    /// As there.
-    pub fn push(&mut self, values: NdVec<T>) -> ArrayResult<()> {
-        block_on(self.0.push(values))
-    }
-
-    /// As [`zarr_array::BlockWriter::finish`](crate::BlockWriter::finish).
-    ///
-    /// # Errors
-    /// As there.
-    pub fn finish(self) -> ArrayResult<u64> {
-        block_on(self.0.finish())
     }
 }
 

@@ -4,10 +4,12 @@ use zarr_meta::{ArrayMeta, Diagnostic, NodeMeta};
 use zarr_traits::{Limits, Prefix, Registry, Storage};
 
 use crate::array::Array;
+use crate::element::{WriteElement, data_type_of};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::metadata::same_array;
 use crate::node::{self, Consolidated, ExistingNode, Writing};
 use crate::open::OpenOptions;
+use crate::values::NdVec;
 
 /// Options for creating an array.
 ///
@@ -124,6 +126,32 @@ impl Array {
         registry: &Registry,
     ) -> ArrayResult<Self> {
         CreateOptions::new().create(storage, path, meta, registry).await
+    }
+
+    /// Creates an array at `path` that holds `values`, with the defaults of
+    /// [`ArrayBuilder`](zarr_meta::ArrayBuilder): compressed, with chunks of a suitable shape.
+    ///
+    /// ```
+    /// # use zarr_array::{Array, ArrayResult, NdVec, Storage, standard};
+    /// # async fn example(storage: Storage, values: NdVec<f32>) -> ArrayResult<()> {
+    /// let array = Array::create_from(storage, "/t2m", values, &standard()).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`create`](Self::create) and [`write`](Self::write); and as [`data_type_of`] if elements of type `T` have no
+    /// data type of their own.
+    pub async fn create_from<T: WriteElement>(
+        storage: impl Into<Storage>,
+        path: &str,
+        values: NdVec<T>,
+        registry: &Registry,
+    ) -> ArrayResult<Self> {
+        let meta = ArrayMeta::builder(values.shape(), data_type_of::<T>()?).build()?;
+        let array = Self::create(storage, path, meta, registry).await?;
+        array.write(.., values).await?;
+        Ok(array)
     }
 
     /// Deletes the node at `path`, if any, with all nodes below it, and creates an array there. Metadata is deleted

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use zarr_strided::{Plain, View, ViewMut};
 use zarr_traits::{DataType, Layout};
 
-use crate::error::ArrayResult;
+use crate::error::{ArrayError, ArrayResult};
 
 pub use form::Form;
 pub use small_float::SmallFloat;
@@ -90,6 +90,11 @@ pub trait WriteElement: Clone + Send + Sync {
     /// When the kind of data type fits, but not its details, with the reason.
     fn fits(data_type: &DataType) -> ArrayResult<bool>;
 
+    /// Returns the data type of new arrays of these elements, or `None` if there is no usual one.
+    fn data_type() -> Option<DataType> {
+        None
+    }
+
     /// Returns the elements as memory to write, where they lie, or `None` if they must be converted or checked.
     fn plain<'a>(elements: View<'a, Self>, data_type: &DataType) -> Option<View<'a, Self::Memory>> {
         let _ = (elements, data_type);
@@ -109,6 +114,39 @@ pub trait WriteElement: Clone + Send + Sync {
     fn into_memory(elements: Vec<Self>, form: &Form<'_>) -> ArrayResult<Vec<Self::Memory>> {
         Self::as_memory(&elements, form).map(Cow::into_owned)
     }
+}
+
+/// Returns the data type for a new array of elements of type `T`: `int32` for `i32`, `string` for `String`,
+/// `numpy.datetime64` in nanoseconds for times, `struct` for a type of [`row!`](crate::row).
+///
+/// ```
+/// # use zarr_array::{ArrayMeta, ArrayResult, NdVec, blocking::Array, data_type_of, standard};
+/// #[derive(Debug, Clone, PartialEq)]
+/// struct Station {
+///     lat: f32,
+///     lon: f32,
+///     number: u32,
+/// }
+/// zarr_array::row!(Station { lat, lon, number });
+///
+/// let meta = ArrayMeta::builder([100], data_type_of::<Station>()?).build()?;
+/// let array = Array::create(zarr_store::MemoryStore::new(), "/stations", meta, &standard())?;
+/// array.write(7, &[Station { lat: 59.9, lon: 10.7, number: 18_700 }])?;
+/// let stations: NdVec<Station> = array.read(7..9)?;
+/// assert_eq!((stations[[0]].number, stations[[1]].number), (18_700, 0));
+/// # ArrayResult::Ok(())
+/// ```
+///
+/// # Errors
+/// [`InvalidArgument`](crate::ArrayErrorKind::InvalidArgument) when there is no usual data type: for
+/// [`SmallFloat`], a type of [`pod!`](crate::pod), `jiff::Span`.
+pub fn data_type_of<T: WriteElement>() -> ArrayResult<DataType> {
+    T::data_type().ok_or_else(|| ArrayError::invalid(format!("{} has no data type of its own", T::NAME)))
+}
+
+/// Returns the data type with this name and no configuration.
+pub(crate) fn named(name: &str) -> Option<DataType> {
+    DataType::core(name).or_else(|| zarr_meta::types::named(name, zarr_traits::serde_json::json!({})).ok())
 }
 
 /// Whether `data_type` is an extension with one of these names and a fixed size.

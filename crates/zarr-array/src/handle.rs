@@ -114,6 +114,23 @@ macro_rules! common_methods {
             &self.inner().meta
         }
 
+        /// Returns a builder for a new array like this one, in format 3: with its data type, shape, chunks, shards,
+        /// codecs, fill value, names and attributes.
+        ///
+        /// ```
+        /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, Storage, blocking::Array, standard};
+        /// # let storage = Storage::from(zarr_store::MemoryStore::new());
+        /// # let meta = ArrayMeta::builder([400, 600], DataType::Float32).chunks([20, 30]).build()?;
+        /// # let array = Array::create(storage.clone(), "/t2m", meta, &standard())?;
+        /// let anomaly = array.builder().fill(f32::NAN).build()?;
+        /// let anomaly = Array::create(storage, "/anomaly", anomaly, &standard())?;
+        /// assert_eq!(anomaly.chunk_counts(), array.chunk_counts());
+        /// # ArrayResult::Ok(())
+        /// ```
+        pub fn builder(&self) -> ArrayBuilder {
+            self.metadata().to_builder(self.data_type().clone())
+        }
+
         /// The attributes; empty if the array has none.
         pub fn attributes(&self) -> Object {
             self.inner().meta.attributes()

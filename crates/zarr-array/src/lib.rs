@@ -36,7 +36,7 @@ mod target;
 mod values;
 mod write;
 
-pub use zarr_meta::{self as meta, ArrayMeta, Diagnostic, Format};
+pub use zarr_meta::{self as meta, ArrayMeta, Diagnostic, Format, codecs, types as data_types};
 pub use zarr_traits::{
     self as traits, DataType, FillValue, Limits, Region, Registry, Storage, block_on, partial::Hints,
     update::InnerOrder,
@@ -48,7 +48,7 @@ pub use chunks::{Chunk, Chunks, StoredChunk};
 pub use core::{EmptyChunks, MissingChunks, PartialWrites};
 pub use cpu::{Cpu, Job, Spawn};
 pub use create::CreateOptions;
-pub use element::{Element, Form, SmallFloat, WriteElement};
+pub use element::{Element, Form, SmallFloat, WriteElement, data_type_of};
 pub use error::{ArrayError, ArrayErrorKind, ArrayResult};
 pub use explain::{Explanation, InnerChunk};
 pub use memory::{ArrayMemory, ArrayValues};
@@ -58,7 +58,7 @@ pub use progress::{Amount, Progress};
 pub use resize::CutElements;
 pub use rows::Rows;
 #[doc(hidden)]
-pub use rows::{check_field, is_struct};
+pub use rows::{check_field, is_struct, struct_of_fields, type_of_field};
 #[cfg(feature = "bytemuck")]
 #[doc(hidden)]
 pub use rows::{check_place, fits_raw, fits_struct};

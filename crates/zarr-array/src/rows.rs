@@ -25,7 +25,7 @@ use crate::write::write_input;
 use lane::{Lane, stride};
 #[cfg(feature = "bytemuck")]
 pub use pod::{check_place, fits_raw, fits_struct};
-pub use row::{check_field, is_struct};
+pub use row::{check_field, is_struct, struct_of_fields, type_of_field};
 
 /// Elements of structs, with a shape. [`Array::read_rows`](crate::Array::read_rows) returns it and
 /// [`Array::write_rows`](crate::Array::write_rows) takes it. Each field is a column of elements of its own type.
@@ -34,19 +34,12 @@ pub use row::{check_field, is_struct};
 /// that is a sub-array adds its dimensions after those of the rows. [`row!`](crate::row) maps structs to Rust types.
 ///
 /// ```
-/// # use zarr_array::traits::{Spec, codec::Context, serde_json::json};
-/// # use zarr_array::{ArrayMeta, Limits, NdVec, blocking::Array, standard};
-/// # let registry = standard();
-/// # let limits = Limits::default();
-/// # let context = Context::new(&registry, &limits);
-/// # let position = json!({"name": "struct", "configuration": {"fields": [
-/// #     {"name": "lat", "data_type": "float32"}, {"name": "lon", "data_type": "float32"}]}});
-/// # let city = Spec::new("struct", json!({"fields": [
-/// #     {"name": "name", "data_type": {"name": "fixed_length_utf32", "configuration": {"length_bytes": 40}}},
-/// #     {"name": "position", "data_type": position}, {"name": "people", "data_type": "int64"}]}))?;
-/// # let meta = ArrayMeta::builder([100], registry.data_type(&city, &context)?.0).chunks([10]).build()?;
-/// # let array = Array::create(zarr_store::MemoryStore::new(), "/cities", meta, &registry)?;
-/// // Structs of `name`, `position` (a struct of `lat` and `lon`) and `people`.
+/// # use zarr_array::{ArrayMeta, DataType, NdVec, blocking::Array, data_types, standard};
+/// let position = data_types::structure([("lat", DataType::Float32), ("lon", DataType::Float32)])?;
+/// let name = data_types::fixed_length_utf32(10)?;
+/// let city = data_types::structure([("name", name), ("position", position), ("people", DataType::Int64)])?;
+/// let meta = ArrayMeta::builder([100], city).build()?;
+/// let array = Array::create(zarr_store::MemoryStore::new(), "/cities", meta, &standard())?;
 /// let mut rows = array.rows([2])?; // two rows of the fill value
 /// rows.set("name", &["Oslo".to_owned(), "Quito".to_owned()])?;
 /// rows.set("position.lat", &[59.9_f32, -0.2])?;

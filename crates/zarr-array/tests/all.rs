@@ -19,6 +19,7 @@ mod huge_shards;
 mod interleaved;
 mod layers;
 mod lists;
+mod making;
 #[cfg(feature = "zfp")]
 mod matrix;
 #[cfg(feature = "bytemuck")]

@@ -336,7 +336,7 @@ fn chunks_are_stored_and_found_under_third_party_keys() {
     assert_eq!(read.explain(..).unwrap().chunks_stored, 4);
     array.resize([4, 5]).unwrap();
     assert_eq!(stored(&array), [key(0, 0)]);
-    let scalar = builder(&[]).chunk_key_encoding(keys()).build().unwrap();
+    let scalar = builder(&[]).codecs([]).chunk_key_encoding(keys()).build().unwrap();
     Array::create(storage.clone(), "/s", scalar, &registry()).unwrap().write(.., &[5_u16]).unwrap();
     let found = block_on(storage.get(&Key::new("s/chunk.bin").unwrap(), u64::MAX)).unwrap();
     assert_eq!(found.as_deref(), Some(&[5, 0][..]));

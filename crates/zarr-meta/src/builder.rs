@@ -5,20 +5,29 @@ use zarr_traits::{
     CodecError, DataType, Layout, Limits, Registry, RegularGrid, Spec, codec::Context, is_private,
 };
 
-use crate::codecs::Element;
 use crate::codecs::complete::complete;
-use crate::diagnostic::{Code, Diagnostic, Sink, Strict};
+use crate::codecs::{Element, zstd};
+use crate::diagnostic::{Code, Diagnostic, Ignore, Sink, Strict};
+use crate::documents::Format;
 use crate::error::{MetaError, MetaResult};
 use crate::fill::{self, Fill};
 use crate::json::{Object, Value, pointer};
 use crate::model::ArrayMeta;
 use crate::names::{Role, changes_type, role};
+use crate::shapes::Shapes;
 use crate::v3::sharding::Sharding;
-use crate::v3::{ArrayDocument, Extension, writable};
+use crate::v3::{ArrayDocument, Extension, lengths, writable};
 
 /// A builder of the metadata of a new array; see [`ArrayMeta::builder`].
 ///
-/// Defaults are written into the document: fill value 0, codec `bytes` in little-endian order, key encoding `default`.
+/// Defaults are written into the document:
+///
+/// - Fill value 0, key encoding `default`.
+/// - Codecs: `bytes` in little-endian order and `zstd` at level 3. `codecs([])` stores elements uncompressed.
+/// - Without [`chunks`](Self::chunks): an array of up to 1 MiB is one chunk. A larger one has chunks of up to 512 KiB,
+///   near to cubes, in shards of up to 16 MiB. A dimension of length 0 counts as 1024, elements of variable length count
+///   as 32 bytes.
+///
 /// Only [`build`](Self::build) checks the values; the other methods store them.
 #[derive(Debug, Clone)]
 pub struct ArrayBuilder {
@@ -29,7 +38,7 @@ pub struct ArrayBuilder {
     grid: Option<Extension>,
     key_encoding: Extension,
     fill: Option<Fill>,
-    codecs: Vec<Extension>,
+    codecs: Option<Vec<Extension>>,
     storage_transformers: Vec<Extension>,
     dimension_names: Option<Vec<Value>>,
     attributes: Value,
@@ -46,7 +55,7 @@ impl ArrayBuilder {
             grid: None,
             key_encoding: Extension::new("default").with("separator", "/"),
             fill: None,
-            codecs: Vec::new(),
+            codecs: None,
             storage_transformers: Vec::new(),
             dimension_names: None,
             attributes: Object::new().into(),
@@ -54,7 +63,61 @@ impl ArrayBuilder {
         }
     }
 
-    /// Sets the shape of a chunk in elements; with [`shards`](Self::shards) that of an inner chunk.
+    /// Returns a builder with the settings of an array, whose data type is `data_type`: its shape, chunks, shards, codecs,
+    /// fill value, names and attributes. An older format becomes format 3.
+    pub(crate) fn like(meta: &ArrayMeta, data_type: DataType) -> Self {
+        let document = meta.document();
+        let mut builder = Self::new(document.shape().to_vec(), data_type)
+            .fill(document.fill_value().clone())
+            .storage_transformers(document.storage_transformers().iter().cloned())
+            .attributes(meta.attributes())
+            .unusual();
+        if meta.format() == Format::V3 {
+            builder.key_encoding = document.chunk_key_encoding().clone();
+        }
+        builder.dimension_names =
+            meta.dimension_names().map(|names| names.iter().map(|name| name.as_deref().into()).collect());
+        builder.with_chunks_of(document)
+    }
+
+    /// Takes the chunks, shards and codecs of a document. Shards in the form that this builder writes become settings,
+    /// so that they can be changed; others stay a codec.
+    fn with_chunks_of(mut self, document: &ArrayDocument) -> Self {
+        let (grid, codecs) = (document.chunk_grid(), document.codecs());
+        let outer = grid.configuration().get("chunk_shape").filter(|_| grid.name() == "regular");
+        let outer = outer.and_then(|shape| lengths(&shape, "", usize::MAX, &mut Ignore).ok());
+        let usual = match codecs {
+            [only] => Sharding::parse(only).ok().flatten(),
+            _ => None,
+        };
+        match usual.filter(|s| *s == Sharding::new(s.chunk_shape.clone(), s.codecs.clone())) {
+            Some(Sharding { chunk_shape, codecs, .. }) => {
+                (self.chunks, self.codecs) = (Some(chunk_shape), Some(codecs));
+                match outer {
+                    Some(shards) => self.shards = Some(shards),
+                    None => self.grid = Some(grid.clone()),
+                }
+            }
+            None => {
+                self.codecs = Some(codecs.to_vec());
+                match outer {
+                    Some(chunks) => self.chunks = Some(chunks),
+                    None => self.grid = Some(grid.clone()),
+                }
+            }
+        }
+        self
+    }
+
+    /// Sets the shape of the array.
+    #[must_use]
+    pub fn shape(mut self, shape: impl Into<Vec<u64>>) -> Self {
+        self.shape = shape.into();
+        self
+    }
+
+    /// Sets the shape of a chunk in elements; with [`shards`](Self::shards) that of an inner chunk. Without `shards`, the
+    /// array then has no shards.
     #[must_use]
     pub fn chunks(mut self, shape: impl Into<Vec<u64>>) -> Self {
         self.chunks = Some(shape.into());
@@ -62,7 +125,7 @@ impl ArrayBuilder {
     }
 
     /// Packs the chunks into shards of this shape in elements, which must be a multiple of the chunk shape. The codecs
-    /// then apply to the inner chunks.
+    /// then apply to the inner chunks. Without [`chunks`](Self::chunks), chunks of up to 512 KiB are chosen.
     #[must_use]
     pub fn shards(mut self, shape: impl Into<Vec<u64>>) -> Self {
         self.shards = Some(shape.into());
@@ -104,12 +167,12 @@ impl ArrayBuilder {
         self
     }
 
-    /// Sets the codecs in the order of encoding. If all of them are known by name and there is no array-to-bytes codec,
+    /// Sets the codecs in the order of encoding, see [`codecs`](crate::codecs); none of them for uncompressed chunks. If all of them are known by name and there is no array-to-bytes codec,
     /// the one that suits the data type is inserted: `bytes`, or `vlen-utf8` for strings. A list with an unknown codec
     /// is not changed.
     #[must_use]
     pub fn codecs(mut self, codecs: impl IntoIterator<Item = Extension>) -> Self {
-        self.codecs = codecs.into_iter().collect();
+        self.codecs = Some(codecs.into_iter().collect());
         self
     }
 
@@ -149,6 +212,7 @@ impl ArrayBuilder {
     /// the member at fault: shapes that do not fit each other, a fill value that does not fit the data type, attributes
     /// that are not an object or have values that JSON cannot represent.
     pub fn build(mut self) -> MetaResult<ArrayMeta> {
+        self.choose_shapes();
         let grid = self.grid()?;
         let codecs = self.all_codecs()?;
         let mut root = Object::new();
@@ -175,13 +239,30 @@ impl ArrayBuilder {
         Ok(document.into())
     }
 
+    /// Chooses the shapes of chunks and shards that are not given.
+    fn choose_shapes(&mut self) {
+        let has_shards = |codec: &Extension| codec.name() == Sharding::NAME;
+        if self.chunks.is_some() || self.grid.is_some() {
+            return;
+        }
+        if let Some(shards) = &self.shards {
+            self.chunks = Some(Shapes::inside(shards, &self.data_type));
+            return;
+        }
+        let Shapes { chunks, shards } = Shapes::of(&self.shape, &self.data_type);
+        // The caller has configured the shards as a codec, or demands their size.
+        let is_sharded = self.codecs.iter().flatten().any(has_shards);
+        (self.chunks, self.shards) = match shards {
+            Some(shards) if is_sharded => (Some(shards), None),
+            shards => (Some(chunks), shards),
+        };
+    }
+
     /// Returns the grid of the stored chunks or shards.
     fn grid(&self) -> MetaResult<Extension> {
         let chunks = self.chunks.as_deref().unwrap_or_default();
         if self.chunks.is_some() {
             self.check_shape("chunk", chunks)?;
-        } else if self.grid.is_none() && !self.shape.is_empty() {
-            return Err(MetaError::argument("the shape of the chunks is missing"));
         }
         match (&self.grid, &self.shards) {
             (None, None) => Ok(regular(chunks)),
@@ -249,7 +330,7 @@ impl ArrayBuilder {
 
     /// Returns the codecs of the document, with the defaults inserted.
     fn all_codecs(&mut self) -> MetaResult<Vec<Extension>> {
-        let mut codecs = std::mem::take(&mut self.codecs);
+        let mut codecs = self.codecs.take().unwrap_or_else(|| vec![zstd(LEVEL)]);
         // zarrs refuses the empty order of a transposed scalar.
         codecs.retain(|c| !(c.name() == "transpose" && is_empty_order(c)));
         let roles: Vec<Option<Role>> = codecs.iter().map(|c| role(c.name())).collect();
@@ -310,6 +391,9 @@ impl ArrayBuilder {
         Ok(())
     }
 }
+
+/// The level of the default compression.
+const LEVEL: i32 = 3;
 
 /// A sink that refuses U+0000 in names, because many C libraries cut a name there.
 struct NoNul;

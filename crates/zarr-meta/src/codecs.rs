@@ -1,4 +1,4 @@
-//! Lists of codecs, judged by names and configurations alone: the form to write in a document, which codecs lose
+//! Codecs by names and configurations alone: codecs for new arrays, the form to write in a document, which codecs lose
 //! information, and which codecs every reader has.
 //!
 //! Readers do not use this module: the registry of the caller decides for them.
@@ -6,11 +6,13 @@
 pub(crate) mod complete;
 mod element;
 mod loss;
+mod new;
 mod portable;
 mod written;
 
 pub(crate) use element::Element;
 pub use loss::lossy;
+pub use new::{big_endian, blosc, crc32c, gzip, transpose, zstd};
 pub use portable::{portable, rare};
 pub(crate) use written::full;
 pub use written::written;

@@ -22,6 +22,7 @@ mod raise;
 mod rectilinear;
 mod resolve;
 mod same;
+mod shapes;
 pub mod types;
 mod v1;
 mod v2;

@@ -117,7 +117,7 @@ fn defaults_are_written_into_the_document() {
     let compact = meta.document().to_value().to_compact();
     assert_eq!(
         compact,
-        r#"{"zarr_format":3,"node_type":"array","shape":[],"data_type":"uint8","chunk_grid":{"name":"regular","configuration":{"chunk_shape":[]}},"chunk_key_encoding":{"name":"default","configuration":{"separator":"/"}},"fill_value":0,"codecs":[{"name":"bytes"}],"attributes":{}}"#
+        r#"{"zarr_format":3,"node_type":"array","shape":[],"data_type":"uint8","chunk_grid":{"name":"regular","configuration":{"chunk_shape":[]}},"chunk_key_encoding":{"name":"default","configuration":{"separator":"/"}},"fill_value":0,"codecs":[{"name":"bytes"},{"name":"zstd","configuration":{"level":3,"checksum":false}}],"attributes":{}}"#
     );
     for (data_type, fill) in [
         (DataType::Bool, "false"),
@@ -127,6 +127,25 @@ fn defaults_are_written_into_the_document() {
     ] {
         let meta = built(ArrayMeta::builder([4], data_type).chunks([2]));
         assert_eq!(meta.document().fill_value().to_compact(), fill, "rule B7");
+    }
+    let codecs = |builder: ArrayBuilder| {
+        let meta = built(builder);
+        let names = meta.document().codecs().iter().map(|codec| codec.name().to_owned());
+        (names.collect::<Vec<_>>().join(" "), meta.document().chunk_grid().to_value().to_compact())
+    };
+    for (builder, expected, shape) in [
+        (ArrayMeta::builder([4], DataType::Int16).codecs([]), "bytes", "[4]"),
+        (ArrayMeta::builder([4], DataType::String), "vlen-utf8 zstd", "[4]"),
+        (ArrayMeta::builder([4000, 4000], DataType::Int16), "sharding_indexed", "[4000,2000]"),
+        (ArrayMeta::builder([4000, 4000], DataType::Int16).chunks([500, 500]), "bytes zstd", "[500,500]"),
+        (
+            ArrayMeta::builder([4000, 4000], DataType::Int16).shards([100, 4000]),
+            "sharding_indexed",
+            "[100,4000]",
+        ),
+    ] {
+        let (names, grid) = codecs(builder);
+        assert_eq!((names.as_str(), grid.contains(shape)), (expected, true), "{grid}");
     }
     // Without names there is no member, and an empty name is a name (rule A51).
     let names = |names: [Option<&str>; 2]| {
@@ -199,7 +218,6 @@ fn fill_values_are_exact() {
 #[test]
 fn values_that_do_not_fit_are_refused_early() {
     let cases: Vec<(ArrayBuilder, &str)> = vec![
-        (ArrayMeta::builder([4], DataType::Int8), "the shape of the chunks is missing"),
         (
             ArrayMeta::builder([4], DataType::Int8).chunks([2, 2]),
             "the array has 1 dimensions, the chunk shape 2",

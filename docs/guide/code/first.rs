@@ -1,8 +1,7 @@
 //! The program of the first chapter, which shows it without this line.
 
 use zarr_array::blocking::Array;
-use zarr_array::meta::v3::Extension;
-use zarr_array::{ArrayMeta, DataType, NdVec, standard};
+use zarr_array::{ArrayMeta, DataType, NdVec, codecs, standard};
 use zarr_store_fs::FsStore;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -10,7 +9,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let meta = ArrayMeta::builder([365, 180, 360], DataType::Float32)
         .chunks([30, 90, 90])
         .fill(f32::NAN)
-        .codecs([Extension::new("zstd").with("level", 3).with("checksum", false)])
+        .codecs([codecs::zstd(3)])
         .dimension_names(["day", "lat", "lon"])
         .build()?;
 

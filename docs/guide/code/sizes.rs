@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use zarr_array::blocking::Array;
 use zarr_array::meta::v3::Extension;
 use zarr_array::traits::serde_json::json;
-use zarr_array::{ArrayMeta, DataType, NdVec, Selection, Storage, standard};
+use zarr_array::{ArrayMeta, DataType, NdVec, Selection, Storage, codecs, standard};
 use zarr_store::{Trace, Traced};
 use zarr_store_object::{ObjectStorage, object_store::memory::InMemory};
 
@@ -26,7 +26,7 @@ struct Layout {
 fn main() -> Result<()> {
     let values = weather()?;
     println!("{} bytes uncompressed\n", values.as_slice().len() * 4);
-    let zstd = [Extension::new("zstd").with("level", 3).with("checksum", false)];
+    let zstd = [codecs::zstd(3)];
 
     println!("reading");
     println!("{:<28}{:>8}{:>12}{:>26}{:>26}", "layout", "objects", "bytes", "one map", "one series");
@@ -56,9 +56,9 @@ fn main() -> Result<()> {
     let round = Extension::new("bitround").with("keepbits", 9);
     for (name, codecs) in [
         ("none", vec![]),
-        ("gzip 6", vec![Extension::new("gzip").with("level", 6)]),
+        ("gzip 6", vec![codecs::gzip(6)]),
         ("zstd 3", zstd.to_vec()),
-        ("zstd 9", vec![Extension::new("zstd").with("level", 9).with("checksum", false)]),
+        ("zstd 9", vec![codecs::zstd(9)]),
         ("blosc: lz4 5, shuffle", vec![blosc("lz4", "shuffle")]),
         ("blosc: zstd 5, shuffle", vec![blosc("zstd", "shuffle")]),
         ("blosc: zstd 5, bitshuffle", vec![blosc("zstd", "bitshuffle")]),

@@ -32,6 +32,10 @@ macro_rules! byte {
                 Ok(bits(data_type, $signed).is_some())
             }
 
+            fn data_type() -> Option<DataType> {
+                DataType::core($name)
+            }
+
             fn plain<'a>(elements: View<'a, Self>, data_type: &DataType) -> Option<View<'a, Self>> {
                 // With fewer bits, the range must be checked.
                 (bits(data_type, $signed) == Some(8)).then_some(elements)

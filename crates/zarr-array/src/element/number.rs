@@ -52,6 +52,10 @@ macro_rules! numbers {
                 Ok(named && data_type.size() == Some(size_of::<Self>()))
             }
 
+            fn data_type() -> Option<DataType> {
+                super::named($name)
+            }
+
             as_it_is!(written);
         }
 
@@ -94,6 +98,10 @@ impl<const N: usize> WriteElement for [u8; N] {
         Ok(raw && data_type.size() == Some(N))
     }
 
+    fn data_type() -> Option<DataType> {
+        u32::try_from(N).ok().map(DataType::Raw)
+    }
+
     as_it_is!(written);
 }
 
@@ -108,6 +116,10 @@ impl WriteElement for bool {
 
     fn fits(data_type: &DataType) -> ArrayResult<bool> {
         Ok(matches!(data_type, DataType::Bool))
+    }
+
+    fn data_type() -> Option<DataType> {
+        Some(DataType::Bool)
     }
 
     fn as_memory<'a>(elements: &'a [Self], _: &Form<'_>) -> ArrayResult<Cow<'a, [u8]>> {

@@ -23,6 +23,10 @@ macro_rules! written {
                 Ok($fits(data_type))
             }
 
+            fn data_type() -> Option<DataType> {
+                DataType::core($name)
+            }
+
             fn as_memory<'a>(elements: &'a [Self], form: &Form<'_>) -> ArrayResult<Cow<'a, [u8]>> {
                 let bytes = elements.iter().map(AsRef::<[u8]>::as_ref);
                 let memory = if form.data_type().layout() == Layout::Variable {

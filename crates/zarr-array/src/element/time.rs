@@ -10,6 +10,7 @@ mod jiff;
 use std::borrow::Cow;
 use std::fmt;
 
+use zarr_meta::types;
 use zarr_traits::DataType;
 
 use super::Form;
@@ -55,6 +56,12 @@ impl fmt::Display for Problem {
             Self::Kind(what) => what,
         })
     }
+}
+
+/// Returns the data type in nanoseconds, which represent every value of the libraries, if the type fits it.
+fn usual<T: Time>() -> Option<DataType> {
+    let make = if T::OF == DATETIME { types::datetime64 } else { types::timedelta64 };
+    make("ns").ok().filter(|data_type| fits::<T>(data_type).is_ok_and(|fits| fits))
 }
 
 fn fits<T: Time>(data_type: &DataType) -> ArrayResult<bool> {
@@ -120,6 +127,10 @@ macro_rules! times {
                 super::fits::<Self>(data_type)
             }
 
+            fn data_type() -> Option<zarr_traits::DataType> {
+                super::usual::<Self>()
+            }
+
             fn as_memory<'a>(
                 elements: &'a [Self],
                 form: &crate::Form<'_>,
@@ -142,6 +153,10 @@ macro_rules! times {
 
             fn fits(data_type: &zarr_traits::DataType) -> crate::ArrayResult<bool> {
                 super::fits::<$time>(data_type)
+            }
+
+            fn data_type() -> Option<zarr_traits::DataType> {
+                super::usual::<$time>()
             }
 
             fn as_memory<'a>(

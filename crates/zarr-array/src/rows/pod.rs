@@ -83,16 +83,7 @@ fn uses_all_bits(data_type: &DataType) -> bool {
 /// before anything is read or written. [`row!`](crate::row) accepts fields at any place, but copies them.
 ///
 /// ```
-/// # use zarr_array::traits::{Spec, codec::Context, serde_json::json};
-/// # use zarr_array::{ArrayMeta, DataType, Limits, NdVec, blocking::Array, standard};
-/// # let registry = standard();
-/// # let limits = Limits::default();
-/// # let context = Context::new(&registry, &limits);
-/// # let point = Spec::new("struct", json!({"fields": [
-/// #     {"name": "x", "data_type": "float32"}, {"name": "y", "data_type": "float32"},
-/// #     {"name": "id", "data_type": "uint64"}]}))?;
-/// # let meta = ArrayMeta::builder([100], registry.data_type(&point, &context)?.0).chunks([10]).build()?;
-/// # let array = Array::create(zarr_store::MemoryStore::new(), "/points", meta, &registry)?;
+/// # use zarr_array::{ArrayMeta, DataType, NdVec, blocking::Array, data_types, standard};
 /// #[derive(Debug, Clone, Copy, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 /// #[repr(C)]
 /// struct Point {
@@ -102,6 +93,9 @@ fn uses_all_bits(data_type: &DataType) -> bool {
 /// }
 /// zarr_array::pod!(Point { x, y, number: "id" });
 ///
+/// let fields = [("x", DataType::Float32), ("y", DataType::Float32), ("id", DataType::UInt64)];
+/// let meta = ArrayMeta::builder([100], data_types::structure(fields)?).build()?;
+/// let array = Array::create(zarr_store::MemoryStore::new(), "/points", meta, &standard())?;
 /// let point = Point { x: 1.5, y: -2.0, number: 7 };
 /// array.write(1, &[point])?;
 /// let points: NdVec<Point> = array.read(..)?;

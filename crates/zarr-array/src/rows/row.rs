@@ -21,6 +21,19 @@ pub fn check_field<R, T: Element>(data_type: &DataType, name: &str, _: impl Fn(&
     lane.map_err(|e| e.while_doing(format!("field {name:?}")))
 }
 
+/// Returns the data type of new elements of the type that `_` returns. For [`row!`](crate::row).
+#[doc(hidden)]
+pub fn type_of_field<R, T: Element>(_: impl Fn(&R) -> &T) -> Option<DataType> {
+    T::data_type()
+}
+
+/// Returns a struct of these fields, if all of them have a data type. For [`row!`](crate::row).
+#[doc(hidden)]
+pub fn struct_of_fields<const N: usize>(fields: [(&str, Option<DataType>); N]) -> Option<DataType> {
+    let fields: Option<Vec<_>> = fields.into_iter().map(|(name, field)| Some((name, field?))).collect();
+    zarr_meta::types::structure(fields?).ok()
+}
+
 /// Whether the data type is a struct. For [`row!`](crate::row).
 #[doc(hidden)]
 pub fn is_struct(data_type: &DataType) -> bool {
@@ -35,16 +48,7 @@ pub fn is_struct(data_type: &DataType) -> bool {
 /// array has more fields or a name is a path, the struct can only be read.
 ///
 /// ```
-/// # use zarr_array::traits::{Spec, codec::Context, serde_json::json};
-/// # use zarr_array::{ArrayMeta, Limits, NdVec, blocking::Array, standard};
-/// # let registry = standard();
-/// # let limits = Limits::default();
-/// # let context = Context::new(&registry, &limits);
-/// # let city = Spec::new("struct", json!({"fields": [
-/// #     {"name": "name", "data_type": "r64"}, {"name": "lat", "data_type": "float32"},
-/// #     {"name": "area [km2]", "data_type": "float64"}]}))?;
-/// # let meta = ArrayMeta::builder([100], registry.data_type(&city, &context)?.0).chunks([10]).build()?;
-/// # let array = Array::create(zarr_store::MemoryStore::new(), "/cities", meta, &registry)?;
+/// # use zarr_array::{ArrayMeta, NdVec, blocking::Array, data_type_of, standard};
 /// #[derive(Debug, Clone, PartialEq)]
 /// struct City {
 ///     name: [u8; 8],
@@ -53,6 +57,8 @@ pub fn is_struct(data_type: &DataType) -> bool {
 /// }
 /// zarr_array::row!(City { name, lat, area: "area [km2]" });
 ///
+/// let meta = ArrayMeta::builder([100], data_type_of::<City>()?).build()?;
+/// let array = Array::create(zarr_store::MemoryStore::new(), "/cities", meta, &standard())?;
 /// let oslo = City { name: *b"Oslo    ", lat: 59.9, area: 454.0 };
 /// array.write(1, &[oslo.clone()])?;
 /// let cities: NdVec<City> = array.read(..)?;
@@ -73,6 +79,13 @@ macro_rules! row {
                 }
                 $($crate::check_field(data_type, $crate::row!(@name $field $($name)?), |row: &$row| &row.$field)?;)+
                 Ok(true)
+            }
+
+            fn data_type() -> Option<$crate::DataType> {
+                $crate::struct_of_fields([$((
+                    $crate::row!(@name $field $($name)?),
+                    $crate::type_of_field(|row: &$row| &row.$field),
+                )),+])
             }
 
             fn as_memory<'a>(

@@ -21,6 +21,7 @@
 //! ```
 
 mod fixed_length_utf32;
+mod make;
 mod null_terminated_bytes;
 mod numbers;
 mod numpy_time;
@@ -34,6 +35,7 @@ use zarr_traits::{
     number::{FloatFormat, Numeric},
 };
 
+pub use self::make::{datetime64, fixed_length_utf32, named, null_terminated_bytes, structure, timedelta64};
 pub(crate) use self::numbers::NumberType;
 use self::numbers::{complex, entry, float, integer};
 pub use self::structs::{Field, StructType};

@@ -8,19 +8,13 @@ times! {
     /// Times are read and written exactly, or not at all.
     ///
     /// ```
-    /// # use zarr_array::traits::{Spec, codec::Context, serde_json::json};
-    /// # use zarr_array::{ArrayMeta, Limits, NdVec, blocking::Array, standard};
+    /// # use zarr_array::{ArrayMeta, NdVec, blocking::Array, data_types, standard};
     /// # use zarr_store::MemoryStore;
     /// use chrono::{DateTime, NaiveDate, Utc};
     ///
-    /// # let registry = standard();
-    /// # let limits = Limits::default();
-    /// # let context = Context::new(&registry, &limits);
-    /// # let hours = Spec::new("numpy.datetime64", json!({"unit": "h", "scale_factor": 6}))?;
-    /// # let meta = ArrayMeta::builder([3], registry.data_type(&hours, &context)?.0).chunks([3]);
-    /// # let meta = meta.fill(i64::MIN).build()?;
-    /// # let array = Array::create(MemoryStore::new(), "/time", meta, &registry)?;
     /// // numpy.datetime64, in steps of 6 hours; the fill value is NaT
+    /// let meta = ArrayMeta::builder([3], data_types::datetime64("6h")?).fill(i64::MIN).build()?;
+    /// let array = Array::create(MemoryStore::new(), "/time", meta, &standard())?;
     /// let noon = NaiveDate::from_ymd_opt(2024, 2, 29).unwrap().and_hms_opt(12, 0, 0).unwrap().and_utc();
     /// array.write(1, &[noon])?;
     /// let times: NdVec<Option<DateTime<Utc>>> = array.read(..)?;
