@@ -72,6 +72,45 @@ impl CreateOptions {
         self.make(&storage, prefix, meta, registry).await.map_err(|e| e.in_array(&path))
     }
 
+    /// Checks whether the metadata of an array can be stored at `path`, as [`create`](Self::create) does before it writes.
+    /// Makes no request.
+    ///
+    /// # Errors
+    /// When `registry` does not know a codec, data type or grid of `meta`, or a configuration is invalid.
+    pub fn check(
+        &self,
+        storage: &Storage,
+        path: &str,
+        meta: &ArrayMeta,
+        registry: &Registry,
+    ) -> ArrayResult<()> {
+        let prefix = Prefix::of_node(path)?;
+        let path = prefix.node_path();
+        self.resolve(storage, prefix, meta.clone(), registry).map(drop).map_err(|e| e.in_array(&path))
+    }
+
+    /// Returns the handle of a new array.
+    fn resolve(
+        &self,
+        storage: &Storage,
+        prefix: Prefix,
+        meta: ArrayMeta,
+        registry: &Registry,
+    ) -> ArrayResult<Array> {
+        let mut advice: Vec<Diagnostic> = Vec::new();
+        meta.lint(&mut advice)?;
+        let options = OpenOptions::new().limits(self.writing.limits.clone());
+        let array = options.resolve(storage.clone(), prefix, meta, registry, advice)?;
+        match array.codecs().skipped().first() {
+            None => Ok(array),
+            Some(skipped) => {
+                let message =
+                    format!("unknown codec {skipped:?}: the registry must know every codec of a new array");
+                Err(ArrayError::new(ArrayErrorKind::UnknownExtension, message))
+            }
+        }
+    }
+
     /// Makes all checks before it deletes an existing node.
     async fn make(
         &self,
@@ -82,14 +121,7 @@ impl CreateOptions {
     ) -> ArrayResult<Array> {
         let options = OpenOptions::new().limits(self.writing.limits.clone());
         let node = NodeMeta::Array(meta.clone());
-        let mut advice: Vec<Diagnostic> = Vec::new();
-        meta.lint(&mut advice)?;
-        let array = options.resolve(storage.clone(), prefix.clone(), meta, registry, advice)?;
-        if let Some(skipped) = array.codecs().skipped().first() {
-            let message =
-                format!("unknown codec {skipped:?}: the registry must know every codec of a new array");
-            return Err(ArrayError::new(ArrayErrorKind::UnknownExtension, message));
-        }
+        let array = self.resolve(storage, prefix.clone(), meta, registry)?;
         let is_same = |there: &ArrayMeta| same_array(there, array.metadata(), registry, &self.writing.limits);
         let array = match node::create(storage, &prefix, &node, self.existing, &self.writing).await? {
             None => array,

@@ -5,7 +5,7 @@ use serde_core::de::DeserializeOwned;
 use zarr_array::blocking::Array;
 use zarr_array::meta::consolidated::Difference;
 use zarr_array::meta::json::{Object, Value};
-use zarr_array::meta::{ArrayMeta, GroupMeta};
+use zarr_array::meta::{ArrayMeta, GroupMeta, NodeMeta};
 use zarr_array::traits::Prefix;
 use zarr_array::{Diagnostic, ExistingNode, Format, Registry, Storage, block_on};
 
@@ -271,6 +271,28 @@ impl Group {
         existing: ExistingNode,
     ) -> HierarchyResult<Array> {
         block_on(self.0.create_array_with(path, meta, existing)).map(Array::from)
+    }
+
+    /// Creates groups and arrays below this group: pairs of a path and metadata, in any order.
+    ///
+    /// ```
+    /// # use zarr_hierarchy::{ArrayMeta, HierarchyResult, blocking::Group, zarr_array::{DataType, standard}};
+    /// let mut root = Group::create(zarr_store::MemoryStore::new(), "/", &standard())?;
+    /// root.consolidate()?; // the empty group: each later change keeps it up to date
+    /// let level = |n: u64| ArrayMeta::builder([4096 >> n, 4096 >> n], DataType::UInt16).build();
+    /// let pyramid = (0..5).map(|n| Ok((format!("image/{n}"), level(n)?))).collect::<HierarchyResult<Vec<_>>>()?;
+    /// root.create_nodes(pyramid)?;
+    /// assert_eq!(root.array("image/4")?.shape(), [256, 256]);
+    /// # HierarchyResult::Ok(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`zarr_hierarchy::Group::create_nodes`](crate::Group::create_nodes).
+    pub fn create_nodes<P: AsRef<str>, N: Into<NodeMeta>>(
+        &self,
+        nodes: impl IntoIterator<Item = (P, N)>,
+    ) -> HierarchyResult<()> {
+        block_on(self.0.create_nodes(nodes))
     }
 
     /// Erases the node at a path below this group, with everything below it.

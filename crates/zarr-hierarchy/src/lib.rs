@@ -10,6 +10,7 @@ mod children;
 mod consolidate;
 mod copy;
 mod create;
+mod create_nodes;
 mod erase;
 mod error;
 mod group;

@@ -3,6 +3,7 @@
 
 mod broken;
 mod common;
+mod create_nodes;
 mod directory;
 mod golden;
 mod migrate;

@@ -140,6 +140,18 @@ impl NodeMeta {
     }
 }
 
+impl From<ArrayMeta> for NodeMeta {
+    fn from(meta: ArrayMeta) -> Self {
+        Self::Array(meta)
+    }
+}
+
+impl From<GroupMeta> for NodeMeta {
+    fn from(meta: GroupMeta) -> Self {
+        Self::Group(meta)
+    }
+}
+
 impl From<NodeDocument> for NodeMeta {
     fn from(document: NodeDocument) -> Self {
         match document {

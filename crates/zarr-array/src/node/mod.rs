@@ -9,7 +9,7 @@ mod step;
 pub use create::{ExistingNode, create, create_above, put_new};
 pub use edit::{edit, edit_document};
 pub use erase::erase;
-pub use step::{Consolidated, above, refresh};
+pub use step::{Consolidated, above, refresh, refresh_all};
 
 use futures_util::future::try_join_all;
 use zarr_meta::path::DOCUMENT;

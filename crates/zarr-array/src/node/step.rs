@@ -1,5 +1,6 @@
 //! Keeping consolidated metadata up to date with the documents.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use futures_util::future::try_join_all;
@@ -51,6 +52,21 @@ pub async fn refresh(
     how: &Writing,
 ) -> ArrayResult<()> {
     refresh_in(storage, &above(node), touched, format, how).await
+}
+
+/// As [`refresh`], for nodes in any places.
+///
+/// # Errors
+/// As [`refresh`].
+pub async fn refresh_all(
+    storage: &Storage,
+    touched: &[Prefix],
+    format: Format,
+    how: &Writing,
+) -> ArrayResult<()> {
+    let groups: BTreeSet<Prefix> = touched.iter().flat_map(above).collect();
+    let groups: Vec<Prefix> = groups.into_iter().collect();
+    refresh_in(storage, &groups, touched, format, how).await
 }
 
 /// As [`refresh`], in the given groups.

@@ -1,0 +1,100 @@
+//! Creates many nodes at once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures_util::{StreamExt, TryStreamExt, stream};
+use zarr_array::meta::NodeMeta;
+use zarr_array::traits::Prefix;
+use zarr_array::{ArrayErrorKind, Consolidated, CreateOptions, ExistingNode, node};
+
+use crate::error::{HierarchyError, HierarchyResult};
+use crate::group::Group;
+
+impl Group {
+    /// Creates groups and arrays below this group: pairs of a path and metadata, in any order. Missing groups in between
+    /// are created as well.
+    ///
+    /// Everything that can be checked without the store is checked before the first node is written. Nodes are written
+    /// level by level, several at a time. Consolidated metadata is brought up to date once, at the end: its readers see
+    /// all of the nodes or none. No store can promise that to readers of single documents. After an interruption, some
+    /// of the nodes exist.
+    ///
+    /// ```
+    /// # use zarr_hierarchy::{ArrayMeta, Group, HierarchyResult, NodeMeta, zarr_array::{DataType, Storage, standard}};
+    /// # async fn example(storage: Storage) -> HierarchyResult<()> {
+    /// let mut root = Group::create(storage, "/", &standard()).await?;
+    /// root.consolidate().await?; // the empty group: each later change keeps it up to date
+    /// let level = |n: u64| ArrayMeta::builder([4096 >> n, 4096 >> n], DataType::UInt16).build();
+    /// let pyramid = (0..5).map(|n| Ok((format!("image/{n}"), level(n)?))).collect::<HierarchyResult<Vec<_>>>()?;
+    /// root.create_nodes(pyramid).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`InvalidArgument`](ArrayErrorKind::InvalidArgument) if a path occurs twice or is below one of the arrays; as
+    /// [`create_array`](Self::create_array) and [`create_group_with`](Self::create_group_with).
+    pub async fn create_nodes<P: AsRef<str>, N: Into<NodeMeta>>(
+        &self,
+        nodes: impl IntoIterator<Item = (P, N)>,
+    ) -> HierarchyResult<()> {
+        let levels = self.levels(nodes)?;
+        let (storage, writing) = (self.storage(), &self.shared.options.writing);
+        let mut each = writing.clone();
+        each.consolidated = Consolidated::Keep;
+        for level in levels.values() {
+            let created = level.iter().map(|(prefix, meta)| {
+                let each = &each;
+                async move {
+                    let done = node::create(storage, prefix, meta, ExistingNode::Fail, each).await;
+                    done.map(drop).map_err(|e| HierarchyError::from(e).at(&prefix.node_path()))
+                }
+            });
+            let created: Vec<_> = created.collect();
+            stream::iter(created).buffer_unordered(node::at_once(storage)).try_collect::<()>().await?;
+        }
+        let all = levels.values().flatten().map(|(prefix, _)| prefix);
+        let between = all.clone().flat_map(node::above).filter(|above| self.is_above(above));
+        let touched: BTreeSet<Prefix> = all.cloned().chain(between).collect();
+        let touched: Vec<Prefix> = touched.into_iter().collect();
+        Ok(node::refresh_all(storage, &touched, self.format(), writing).await?)
+    }
+
+    /// Checks the nodes and returns them by the depths of their paths.
+    fn levels<P: AsRef<str>, N: Into<NodeMeta>>(
+        &self,
+        nodes: impl IntoIterator<Item = (P, N)>,
+    ) -> HierarchyResult<BTreeMap<usize, Vec<(Prefix, NodeMeta)>>> {
+        let refused = |prefix: &Prefix, message: &str| {
+            Err(HierarchyError::new(ArrayErrorKind::InvalidArgument, message).at(&prefix.node_path()))
+        };
+        let options = CreateOptions::new().limits(self.shared.options.writing.limits.clone());
+        let mut all: BTreeMap<Prefix, NodeMeta> = BTreeMap::new();
+        for (path, meta) in nodes {
+            let (prefix, meta) = (self.child(path.as_ref())?, meta.into());
+            if meta.format() != self.format() {
+                return refused(&prefix, "the node has another format than the group");
+            }
+            if let NodeMeta::Array(meta) = &meta {
+                options.check(self.storage(), &prefix.node_path(), meta, self.registry())?;
+            }
+            if all.insert(prefix.clone(), meta).is_some() {
+                return refused(&prefix, "the path occurs twice");
+            }
+        }
+        let mut levels = BTreeMap::<usize, Vec<_>>::new();
+        for (prefix, meta) in &all {
+            if node::above(prefix).iter().any(|above| matches!(all.get(above), Some(NodeMeta::Array(_)))) {
+                return refused(prefix, "the path is below one of the arrays");
+            }
+            let depth = prefix.as_str().matches('/').count();
+            levels.entry(depth).or_default().push((prefix.clone(), meta.clone()));
+        }
+        Ok(levels)
+    }
+
+    /// Whether this group is above the node at `prefix`.
+    fn is_above(&self, prefix: &Prefix) -> bool {
+        *prefix != self.prefix && prefix.as_str().starts_with(self.prefix.as_str())
+    }
+}
