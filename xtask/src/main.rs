@@ -17,6 +17,7 @@ mod seeded;
 mod services;
 mod test;
 mod tidy;
+mod wasm;
 mod workspace;
 
 use std::process::ExitCode;

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::command::{cargo, run as start};
 use crate::workspace::Workspace;
-use crate::{book, conformance, examples, fixtures, release, tidy};
+use crate::{book, conformance, examples, fixtures, release, tidy, wasm};
 
 /// The selection of steps.
 #[derive(Debug, clap::Args)]
@@ -29,10 +29,11 @@ struct Step {
 }
 
 /// The steps in their order. The first failure ends the run.
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 13] = [
     Step { name: "fmt", about: "the sources are formatted", run: fmt },
     Step { name: "clippy", about: "no warning of the compiler or of clippy, in any target", run: clippy },
     Step { name: "minimal", about: "each library compiles without its default features", run: minimal },
+    Step { name: "wasm", about: "arrays and groups work without threads, clock and files", run: wasm::run },
     Step { name: "test", about: "all tests and the examples of the documentation", run: test },
     Step {
         name: "examples",

@@ -78,7 +78,8 @@ impl Cpu {
 
     /// Returns the pool that all users of this storage share.
     pub(crate) fn of(storage: &Storage) -> Self {
-        Self(Some(storage.shared::<Pool>()))
+        // There are no threads in a browser.
+        if cfg!(target_family = "wasm") { Self::inline() } else { Self(Some(storage.shared::<Pool>())) }
     }
 
     pub(crate) fn pool(&self) -> Option<&Arc<dyn Spawn>> {

@@ -12,16 +12,14 @@ mod remote;
 mod scratches;
 
 use std::future::Future;
-use std::hash::{BuildHasher, RandomState};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use futures_timer::Delay;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use zarr_engine::Permit;
-use zarr_traits::{MaybeSend, Scratch, Storage, store::Drive};
+use zarr_traits::{Scratch, Storage, store::Drive};
 
+use crate::back_off::{ATTEMPTS, BackOff};
 use crate::cpu::Cpu;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::progress::{Amount, Progress};
@@ -49,9 +47,6 @@ pub(crate) const PART: u64 = 64 << 10;
 
 /// Cells of a local store up to this size in bytes do not wait for room. Each thread may hold one.
 const UNCOUNTED: u64 = 1 << 20;
-
-/// The number of attempts at a cell before an error.
-pub(crate) const ATTEMPTS: u32 = 20;
 
 /// A read or a write, as three steps per cell: fetch, work, store. Work may have parts, which run in parallel. The
 /// holder of the last clone of a task takes the result out of it.
@@ -96,7 +91,7 @@ pub(crate) trait Task: Send + Sync + 'static {
     fn locate(&self, cell: &Self::Cell, error: ArrayError) -> ArrayError;
 
     /// Takes the lock of the cell, if it needs one.
-    fn hold(&self, cell: &Self::Cell) -> impl Future<Output = ArrayResult<Self::Held>> + MaybeSend;
+    fn hold(&self, cell: &Self::Cell) -> impl Future<Output = ArrayResult<Self::Held>> + Send;
 
     /// The number of blocks of a cell; 1 if it is not split.
     fn blocks(&self, cell: &Self::Cell) -> u64;
@@ -105,7 +100,7 @@ pub(crate) trait Task: Send + Sync + 'static {
     fn block(&self, cell: &Self::Cell, number: u64) -> Self::Cell;
 
     /// Reads the shared state of the blocks of a cell.
-    fn open(&self, cell: &Self::Cell) -> impl Future<Output = ArrayResult<Self::Opened>> + MaybeSend;
+    fn open(&self, cell: &Self::Cell) -> impl Future<Output = ArrayResult<Self::Opened>> + Send;
 
     /// Reads the data of the cell, into `scratch` if given (for local stores), otherwise into its own memory.
     fn fetch(
@@ -114,7 +109,7 @@ pub(crate) trait Task: Send + Sync + 'static {
         held: &Self::Held,
         opened: Option<&Self::Opened>,
         scratch: Option<&mut Scratch>,
-    ) -> impl Future<Output = ArrayResult<Self::Found>> + MaybeSend;
+    ) -> impl Future<Output = ArrayResult<Self::Found>> + Send;
 
     /// The size of the fetched data in bytes.
     fn bytes(found: &Self::Found) -> u64;
@@ -143,7 +138,7 @@ pub(crate) trait Task: Send + Sync + 'static {
         cell: &Self::Cell,
         made: Self::Made,
         scratch: Option<&mut Scratch>,
-    ) -> impl Future<Output = ArrayResult<Stored>> + MaybeSend;
+    ) -> impl Future<Output = ArrayResult<Stored>> + Send;
 }
 
 /// The place where a task runs.
@@ -198,7 +193,7 @@ async fn alone<T: Task>(task: &Arc<T>, place: &Place) -> ArrayResult<()> {
             scratches.give(scratch);
             stored
         };
-        persist(LOCAL, once).await.map_err(|e| task.locate(cell, e))?;
+        persist(&place.storage, once).await.map_err(|e| task.locate(cell, e))?;
         place.count(&**task, cell);
     }
     Ok(())
@@ -276,53 +271,24 @@ pub(crate) async fn each<T, F: Future<Output = ArrayResult<()>>>(
     stream::iter(things).map(Ok).try_for_each_concurrent(most, one).await
 }
 
-/// Repeats attempts at a cell until it is done. After a lost race it waits on a timer, which takes no thread.
+/// Repeats attempts at a cell until it is done.
 async fn persist<F: Future<Output = ArrayResult<Stored>>>(
-    first: Duration,
+    storage: &Storage,
     mut once: impl FnMut() -> F,
 ) -> ArrayResult<()> {
-    let mut begun = None;
-    for attempt in 0..ATTEMPTS {
+    let mut back_off = BackOff::new(storage);
+    for _ in 0..ATTEMPTS {
         match once().await? {
             Stored::Done => return Ok(()),
             Stored::AtOnce => continue,
             Stored::Again => {}
         }
-        Delay::new(back_off(first, attempt, begun)).await;
-        begun = Some(Instant::now());
+        back_off.wait().await;
     }
     Err(ArrayError::new(
         ArrayErrorKind::Conflict,
         format!("other writers changed it during each of {ATTEMPTS} attempts"),
     ))
-}
-
-/// The longest first wait after a lost race, in a store on this machine and behind a network. Each further wait may be
-/// twice as long, up to a hundred times.
-const LOCAL: Duration = Duration::from_micros(100);
-const REMOTE: Duration = Duration::from_millis(10);
-
-/// The longest wait of all.
-const LONGEST: Duration = Duration::from_secs(5);
-
-/// Returns a wait of random length after a lost race, so that the writers do not race again. It can be as long as the
-/// attempt took. `begun` is the start of the attempt, or `None` for the first one: the clock is not read before a race
-/// is lost.
-fn back_off(first: Duration, attempt: u32, begun: Option<Instant>) -> Duration {
-    let took = begun.map_or(Duration::ZERO, |begun| begun.elapsed());
-    let most = (first * (1 << attempt.min(7)).min(100)).max(took).min(LONGEST);
-    // A new hasher has a random key.
-    let random = RandomState::new().hash_one(attempt) % 1000;
-    most * u32::try_from(random).unwrap_or(0) / 1000
-}
-
-/// Waits after a lost race in this store.
-pub(crate) async fn wait(storage: &Storage, attempt: u32, begun: Option<Instant>) {
-    let first = match storage.capabilities().drive {
-        Drive::Inline => LOCAL,
-        Drive::Remote { .. } => REMOTE,
-    };
-    Delay::new(back_off(first, attempt, begun)).await;
 }
 
 /// Runs the work of codecs and turns a panic into an error.

@@ -5,6 +5,7 @@ mod ahead;
 mod array;
 #[cfg(feature = "arrow")]
 mod arrow;
+mod back_off;
 mod block_writer;
 pub mod blocking;
 mod chunks;

@@ -1,4 +1,4 @@
-//! Futures that need no runtime. Only this module knows about wasm, where futures are not `Send`.
+//! Futures that need no runtime.
 
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -6,37 +6,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
-/// A boxed future; it is `Send` on targets with threads.
-#[cfg(not(target_family = "wasm"))]
+/// A boxed future, which may be polled by any thread.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-/// A boxed future.
-#[cfg(target_family = "wasm")]
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
-
-/// A bound that is `Send` on targets with threads.
-#[cfg(not(target_family = "wasm"))]
-pub trait MaybeSend: Send {}
-#[cfg(not(target_family = "wasm"))]
-impl<T: Send + ?Sized> MaybeSend for T {}
-/// A bound that every type satisfies on targets without threads.
-#[cfg(target_family = "wasm")]
-pub trait MaybeSend {}
-#[cfg(target_family = "wasm")]
-impl<T: ?Sized> MaybeSend for T {}
-
-/// A bound that is `Sync` on targets with threads.
-#[cfg(not(target_family = "wasm"))]
-pub trait MaybeSync: Sync {}
-#[cfg(not(target_family = "wasm"))]
-impl<T: Sync + ?Sized> MaybeSync for T {}
-/// A bound that every type satisfies on targets without threads.
-#[cfg(target_family = "wasm")]
-pub trait MaybeSync {}
-#[cfg(target_family = "wasm")]
-impl<T: ?Sized> MaybeSync for T {}
 
 /// Returns a future that is ready with `value`, for stores that need not wait.
-pub fn ready<'a, T: MaybeSend + 'a>(value: T) -> BoxFuture<'a, T> {
+pub fn ready<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
     Box::pin(std::future::ready(value))
 }
 
@@ -44,6 +18,8 @@ pub fn ready<'a, T: MaybeSend + 'a>(value: T) -> BoxFuture<'a, T> {
 ///
 /// Futures of stores complete here without a runtime. Those of inline stores are ready at the first poll, so a call
 /// costs nanoseconds.
+///
+/// In a browser no thread may wait: only futures of inline stores complete there, and others panic.
 ///
 /// ```
 /// assert_eq!(zarr_traits::block_on(async { 1 + 1 }), 2);

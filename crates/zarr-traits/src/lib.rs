@@ -32,7 +32,7 @@ pub use zarr_strided::{Destination, Dims, Source, Swap};
 pub use dtype::{DataType, DataTypeEntry, ExtensionType, Layout};
 pub use error::{CodecError, CodecErrorKind, CodecResult, StoreError, StoreErrorKind, StoreResult};
 pub use fill::FillValue;
-pub use future::{BoxFuture, MaybeSend, MaybeSync, block_on, ready};
+pub use future::{BoxFuture, block_on, ready};
 pub use grid::{ChunkGrid, ChunkGridEntry, RegularGrid, Run};
 pub use key::{Key, Prefix, SEGMENT_MAX};
 pub use key_encoding::{CoreKeyEncoding, KeyEncoding, KeyEncodingEntry};

@@ -7,7 +7,7 @@ use zarr_engine::Gate;
 use zarr_traits::{Scratch, block_on};
 
 use super::crew::Crew;
-use super::{LOCAL, OPEN, Place, Stored, Task, attempt, block, each, enter, is_large, persist};
+use super::{OPEN, Place, Stored, Task, attempt, block, each, enter, is_large, persist};
 use crate::error::ArrayResult;
 
 /// A read or a write of a local store.
@@ -58,7 +58,9 @@ impl<T: Task> Local<'_, T> {
     async fn one_by_one(&self, cells: impl IntoIterator<Item = u64>) -> ArrayResult<()> {
         let one = |number| async move {
             let cell = self.task.cell(number);
-            persist(LOCAL, || self.cell(&cell)).await.map_err(|e| self.task.locate(&cell, e))?;
+            persist(&self.place.storage, || self.cell(&cell))
+                .await
+                .map_err(|e| self.task.locate(&cell, e))?;
             self.place.count(&**self.task, &cell);
             Ok(())
         };

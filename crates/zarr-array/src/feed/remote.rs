@@ -5,7 +5,7 @@ use std::sync::Arc;
 use zarr_engine::Gate;
 
 use super::crew::Crew;
-use super::{OPEN, Place, REMOTE, Stored, Task, each, enter, gone, persist};
+use super::{OPEN, Place, Stored, Task, each, enter, gone, persist};
 use crate::error::ArrayResult;
 
 /// A read or a write of a remote store.
@@ -29,7 +29,7 @@ pub(super) async fn remote<T: Task>(task: &Arc<T>, place: &Place) -> ArrayResult
     let remote = &Remote { task, place, crew: crew.clone(), arrived, most, opened };
     let one = |number| async move {
         let cell = task.cell(number);
-        let done = persist(REMOTE, || remote.cell(&cell)).await;
+        let done = persist(&place.storage, || remote.cell(&cell)).await;
         done.map_err(|e| task.locate(&cell, e))?;
         place.count(&**task, &cell);
         Ok(())

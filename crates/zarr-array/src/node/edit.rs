@@ -1,8 +1,6 @@
 //! Changing the documents of a node while other writers may change them, too: they are read, changed, and put only if
 //! the stored documents have not changed since.
 
-use std::time::Instant;
-
 use zarr_meta::consolidated::Form;
 use zarr_meta::{DocumentName, Documents, Format, Ignore, NodeMeta};
 use zarr_traits::{
@@ -12,9 +10,9 @@ use zarr_traits::{
 
 use super::step::refresh_in;
 use super::{Stored, Writing, above, bare, document, stored};
+use crate::back_off::{ATTEMPTS, BackOff};
 use crate::core::PartialWrites;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
-use crate::feed::{ATTEMPTS, wait};
 use crate::write::unsafe_update;
 
 /// Changes the stored metadata of the node at `prefix`, and returns its new metadata. `change` is called again if
@@ -36,8 +34,8 @@ pub async fn edit<R>(
     change: impl Fn(&mut NodeMeta) -> ArrayResult<R>,
 ) -> ArrayResult<(NodeMeta, R)> {
     let names: Vec<DocumentName> = Documents::steps(Some(format)).concat();
-    let mut begun = None;
-    for attempt in 0..ATTEMPTS {
+    let mut back_off = BackOff::new(storage);
+    for _ in 0..ATTEMPTS {
         let lock = zarr_engine::lock(storage, &prefix.key(names[0].as_str())?).await;
         let stored = stored(storage, prefix, &names, &how.limits).await?;
         let node = NodeMeta::parse(&bare(&stored), &how.limits, &mut Ignore)?;
@@ -54,8 +52,7 @@ pub async fn edit<R>(
             return Ok((node, result));
         }
         drop(lock);
-        wait(storage, attempt, begun).await;
-        begun = Some(Instant::now());
+        back_off.wait().await;
     }
     Err(ArrayError::new(ArrayErrorKind::Conflict, "other writers keep changing the metadata"))
 }
@@ -73,8 +70,8 @@ pub async fn edit_document(
     how: &Writing,
     change: impl Fn(Option<&[u8]>) -> ArrayResult<Option<String>>,
 ) -> ArrayResult<()> {
-    let mut begun = None;
-    for attempt in 0..ATTEMPTS {
+    let mut back_off = BackOff::new(storage);
+    for _ in 0..ATTEMPTS {
         let lock = zarr_engine::lock(storage, key).await;
         let found = document(storage, key, &how.limits).await?;
         let old = found.as_ref().map(|(bytes, _)| &bytes[..]);
@@ -89,8 +86,7 @@ pub async fn edit_document(
             return Ok(());
         }
         drop(lock);
-        wait(storage, attempt, begun).await;
-        begun = Some(Instant::now());
+        back_off.wait().await;
     }
     Err(ArrayError::new(ArrayErrorKind::Conflict, "other writers keep changing the object"))
 }

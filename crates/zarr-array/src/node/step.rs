@@ -1,7 +1,6 @@
 //! Keeping consolidated metadata up to date with the documents.
 
 use std::collections::BTreeSet;
-use std::time::Instant;
 
 use futures_util::future::try_join_all;
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -11,8 +10,8 @@ use zarr_traits::{Key, Prefix, Storage};
 
 use super::edit::{delete, put};
 use super::{Writing, at_once, document, stored};
+use crate::back_off::{ATTEMPTS, BackOff};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
-use crate::feed::{ATTEMPTS, wait};
 
 /// What happens to consolidated metadata above a node that is created, changed or erased. Readers trust it, so stale
 /// metadata hides the change from them.
@@ -129,8 +128,8 @@ async fn update(
     format: Format,
     how: &Writing,
 ) -> ArrayResult<()> {
-    let mut begun = None;
-    for attempt in 0..ATTEMPTS {
+    let mut back_off = BackOff::new(storage);
+    for _ in 0..ATTEMPTS {
         let lock = zarr_engine::lock(storage, key).await;
         let Some((old, version)) = document(storage, key, &how.limits).await? else { return Ok(()) };
         let version = version.as_ref();
@@ -143,8 +142,7 @@ async fn update(
             return Ok(());
         }
         drop(lock);
-        wait(storage, attempt, begun).await;
-        begun = Some(Instant::now());
+        back_off.wait().await;
     }
     Err(ArrayError::new(ArrayErrorKind::Conflict, "other writers keep changing it"))
 }

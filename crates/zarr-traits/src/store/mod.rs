@@ -43,7 +43,7 @@ pub use op::{CopyFrom, Delete, Head, List, ListDir, Op, Put, PutMode, Read, Read
 pub use origin::Origin;
 
 use crate::error::StoreResult;
-use crate::future::{BoxFuture, MaybeSend, MaybeSync};
+use crate::future::BoxFuture;
 
 /// A store: byte values under keys.
 ///
@@ -73,7 +73,7 @@ use crate::future::{BoxFuture, MaybeSend, MaybeSync};
 ///     }
 /// }
 /// ```
-pub trait Store: Debug + MaybeSend + MaybeSync + 'static {
+pub trait Store: Debug + Send + Sync + 'static {
     /// The operations that this store supports.
     fn capabilities(&self) -> Capabilities;
 
