@@ -14,6 +14,7 @@ mod install;
 mod links;
 mod release;
 mod seeded;
+mod selections;
 mod services;
 mod test;
 mod tidy;
@@ -48,6 +49,8 @@ enum Task {
     Release(release::Args),
     /// Make mistakes in a copy of the sources, and check that the suites notice them
     Seeded(seeded::Args),
+    /// Compare random selections with NumPy
+    Selections(selections::Args),
     /// Compare our contender with its rivals, if the benchmark harness is present
     Bench(bench::Args),
     /// Install the services for tests of network stores
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         Task::Conformance(args) => conformance::run(&args),
         Task::Release(args) => release::run(&args),
         Task::Seeded(args) => seeded::run(&args),
+        Task::Selections(args) => selections::run(&args),
         Task::Bench(args) => bench::run(&args),
         Task::Services(args) => services::run(&args),
         Task::Asan => asan::run(),

@@ -11,7 +11,7 @@ use zarr_traits::{
     number::Numeric, partial::Hints, update::InnerOrder,
 };
 
-use crate::chunks::{Chunk, Chunks};
+use crate::chunks::{Chunk, Chunks, blocks};
 use crate::core::{BlockSize, Core, EmptyChunks, MissingChunks, PartialWrites};
 use crate::cpu::Cpu;
 use crate::element::{Element, WriteElement, is_named};

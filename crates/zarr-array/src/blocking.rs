@@ -17,7 +17,7 @@ use zarr_traits::{
     partial::Hints, update::InnerOrder,
 };
 
-use crate::chunks::{Chunk, Chunks};
+use crate::chunks::{Chunk, Chunks, blocks};
 use crate::core::{BlockSize, EmptyChunks, MissingChunks, PartialWrites};
 use crate::cpu::Cpu;
 use crate::create::CreateOptions;

@@ -10,7 +10,7 @@ use zarr_traits::{ChunkGrid, Dims, Region, RegularGrid};
 use crate::core::Core;
 use crate::error::{ArrayError, ArrayResult};
 use crate::plan::Plan;
-use crate::select::{Along, Selection};
+use crate::select::{Along, Picked, Selection};
 
 pub use stored::StoredChunk;
 
@@ -151,6 +151,21 @@ impl DoubleEndedIterator for Chunks {
         self.end -= 1;
         self.chunk(self.end)
     }
+}
+
+/// Returns the elements of the selected chunks of `grid` in an array of `shape`.
+pub(crate) fn blocks(grid: &dyn ChunkGrid, shape: &[u64], chunks: &Selection) -> ArrayResult<Selection> {
+    let counts: Vec<u64> = (0..).zip(shape).map(|(dim, length)| grid.count(dim, *length)).collect();
+    let mut ranges = Vec::with_capacity(shape.len());
+    for (dim, along) in chunks.resolve(&counts)?.iter().enumerate() {
+        let picked = along.ascending().filter(|picked| picked.step == 1);
+        let wrong =
+            || ArrayError::invalid(format!("dimension {dim}: blocks are ranges and indexes of chunks"));
+        let Picked { start, count, .. } = picked.ok_or_else(wrong)?;
+        let border = |chunk: u64| grid.span(dim, chunk).map_or(shape[dim], |span| span.start).min(shape[dim]);
+        ranges.push(border(start)..border(start + count));
+    }
+    Ok(ranges.into())
 }
 
 impl Core {

@@ -91,6 +91,26 @@ macro_rules! common_methods {
             core.chunk(index).map_err(|e| e.in_array(&core.path))
         }
 
+        /// Returns the selection of whole chunks: `chunks` selects ranges and indexes of the chunk grid. A selected index
+        /// keeps its dimension.
+        ///
+        /// ```
+        /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, blocking::Array, standard};
+        /// # let meta = ArrayMeta::builder([4, 5], DataType::Int32).chunks([2, 3]).build()?;
+        /// # let array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
+        /// let right = array.read::<i32>(array.blocks((.., -1))?)?; // the last column of chunks
+        /// assert_eq!(right.shape(), [4, 2]);
+        /// # ArrayResult::Ok(())
+        /// ```
+        ///
+        /// # Errors
+        /// When `chunks` is not inside the chunk grid, or has a step or a list.
+        pub fn blocks(&self, chunks: impl Into<Selection>) -> ArrayResult<Selection> {
+            let core = &self.inner().core;
+            let blocks = blocks(&*core.grid, &core.shape, &chunks.into());
+            blocks.map_err(|e| e.in_array(&core.path))
+        }
+
         /// The key of the chunk at `index` of the chunk grid.
         ///
         /// # Errors
