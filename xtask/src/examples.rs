@@ -40,7 +40,8 @@ pub(crate) fn folders(root: &Path) -> Result<Vec<PathBuf>> {
     let mut folders = Vec::new();
     for entry in std::fs::read_dir(root.join("examples"))? {
         let path = entry?.path();
-        if path.join("Cargo.toml").exists() {
+        // Members of the workspace have no lock file of their own.
+        if path.join("Cargo.lock").exists() {
             folders.push(path);
         }
     }
