@@ -263,6 +263,28 @@ impl Array {
         ReadEach::new(self.clone(), selections.into_iter(), ahead)
     }
 
+    /// Reads several selections. Each chunk that they touch is fetched and decoded once, however many of them share it.
+    /// The results have the order of the selections.
+    ///
+    /// ```
+    /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, NdVec, blocking::Array, standard};
+    /// # let meta = ArrayMeta::builder([40, 60], DataType::Int32).chunks([20, 30]).build()?;
+    /// # let array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
+    /// let patches = [[1, 2], [3, 7], [18, 28]].map(|[y, x]| [y..y + 8, x..x + 8]);
+    /// let patches: Vec<NdVec<i32>> = array.read_many(patches)?;
+    /// # assert_eq!((patches.len(), patches[2].shape()), (3, &[8, 8][..]));
+    /// # ArrayResult::Ok(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`zarr_array::Array::read_many`](crate::Array::read_many).
+    pub fn read_many<T: Element, S: Into<Selection>>(
+        &self,
+        selections: impl IntoIterator<Item = S>,
+    ) -> ArrayResult<Vec<NdVec<T>>> {
+        block_on(self.0.read_many(selections))
+    }
+
     /// Reads a selection of an array whose data type is known only at run time.
     ///
     /// # Errors

@@ -21,6 +21,7 @@ mod fetch;
 mod handle;
 mod indexes;
 mod loaded;
+mod many;
 mod memory;
 mod metadata;
 pub mod node;

@@ -232,6 +232,21 @@ impl Plan {
         })
     }
 
+    /// Returns the elements of a leaf of a cell: the position of the first in the result, and their number in each
+    /// dimension.
+    pub(crate) fn leaf_part(&self, cell: &Cell, leaf: u64) -> (Dims, Dims) {
+        let counts: Dims = self.leaf_cuts().iter().map(Cut::len).collect();
+        let index = unravel(leaf, &counts);
+        let (mut at, mut count) = (Dims::new(), Dims::new());
+        for (dim, cut) in self.leaf_cuts().iter().enumerate() {
+            let elements = cut.piece(index[dim]).unwrap_or_default().elements;
+            let start = elements.start.max(cell.at[dim]);
+            at.push(start);
+            count.push(elements.end.min(cell.at[dim] + cell.count[dim]).saturating_sub(start));
+        }
+        (at, count)
+    }
+
     fn leaf_number(&self, leaf: &[u64]) -> u64 {
         self.leaf_cuts().iter().zip(leaf).fold(0, |number, (cut, n)| number * cut.len() + n)
     }

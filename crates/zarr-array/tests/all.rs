@@ -20,6 +20,7 @@ mod interleaved;
 mod layers;
 mod lists;
 mod making;
+mod many;
 #[cfg(feature = "zfp")]
 mod matrix;
 #[cfg(feature = "bytemuck")]

@@ -1,5 +1,6 @@
 //! Lists with one number per dimension: shapes, positions, steps, orders.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::{Deref, DerefMut};
@@ -94,6 +95,19 @@ impl PartialEq for Dims {
 }
 
 impl Eq for Dims {}
+
+/// In C order, as lists of numbers.
+impl Ord for Dims {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (**self).cmp(&**other)
+    }
+}
+
+impl PartialOrd for Dims {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
 
 impl PartialEq<[u64]> for Dims {
     fn eq(&self, other: &[u64]) -> bool {

@@ -1,0 +1,458 @@
+//! Reads several boxes at once: every chunk, and every inner chunk, is fetched and decoded once for all of them.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use zarr_strided::{Destination, Output, Source, Swap};
+use zarr_traits::{Dims, Region, Scratch, byte_len, heap::Heap, partial::Piece};
+
+use crate::array::Array;
+use crate::core::{Core, MissingChunks, with_heap};
+use crate::element::Element;
+use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
+use crate::feed::{PART, SMALL, Stored, Task, run};
+use crate::fetch::{ChunkPart, Parts, Tally, strange};
+use crate::loaded::Fetched;
+use crate::opened::Opened;
+use crate::plan::Plan;
+use crate::select::{Along, Selection};
+use crate::target::{Target, TargetPlan};
+use crate::values::{NdVec, check_element, fresh};
+
+/// The largest number of chunks that all boxes together may touch, each chunk counted once for each box.
+const MOST_CELLS: u64 = 1 << 20;
+
+impl Array {
+    /// Reads several selections. Each chunk that they touch is fetched and decoded once, however many of them share it.
+    /// The results have the order of the selections.
+    ///
+    /// Selections with lists or negative steps are read one after the other.
+    ///
+    /// ```
+    /// # use zarr_array::{Array, ArrayResult, NdVec};
+    /// # async fn example(array: Array) -> ArrayResult<()> {
+    /// let patches = [[10, 20], [12, 25], [400, 31]].map(|[y, x]| (.., y..y + 32, x..x + 32));
+    /// let patches: Vec<NdVec<f32>> = array.read_many(patches).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`read`](Self::read); [`LimitExceeded`](ArrayErrorKind::LimitExceeded) when all results together exceed the
+    /// limit of a result, or the boxes touch more than 2^20 chunks.
+    pub async fn read_many<T: Element, S: Into<Selection>>(
+        &self,
+        selections: impl IntoIterator<Item = S>,
+    ) -> ArrayResult<Vec<NdVec<T>>> {
+        let core = &self.core;
+        let selections: Vec<Selection> = selections.into_iter().map(Into::into).collect();
+        check_element::<T>(&core.data_type).map_err(|e| e.in_array(&core.path))?;
+        let (mut boxes, mut forms, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, selection) in selections.into_iter().enumerate() {
+            let Target { plan, orders, kept, places, .. } = Target::new(core, &selection)?;
+            match plan {
+                TargetPlan::Ranges(plan) if orders.are_same() => {
+                    boxes.push(plan);
+                    forms.push((number, kept, places));
+                }
+                _ => others.push((number, selection)),
+            }
+        }
+        let mut all = read_boxes::<T>(core, boxes, forms, self.may_block).await?;
+        for (number, selection) in others {
+            all.push((number, self.read(selection).await?));
+        }
+        all.sort_by_key(|(number, _)| *number);
+        Ok(all.into_iter().map(|(_, values)| values).collect())
+    }
+}
+
+/// The number of a selection, the shape of its result, and the places of its elements.
+type Form = (usize, Vec<u64>, Vec<Along>);
+
+async fn read_boxes<T: Element>(
+    core: &Arc<Core>,
+    boxes: Vec<Plan>,
+    forms: Vec<Form>,
+    may_block: bool,
+) -> ArrayResult<Vec<(usize, NdVec<T>)>> {
+    let read = async {
+        let task = Arc::new(ReadMany::new::<T>(core, boxes)?);
+        run(&task, &core.place(may_block)).await?;
+        let done = Arc::into_inner(task).ok_or_else(|| strange("a finished task has several owners"))?;
+        let heap = done.heap;
+        let outputs = done.boxes.into_iter().map(|(_, output)| output).zip(forms);
+        let values = outputs.map(|(output, (number, kept, places))| {
+            let memory =
+                output.into_vec().map_err(|_| strange("the memory of a result has several owners"))?;
+            let elements = T::from_memory(memory, &core.form(heap.as_deref(), &places))?;
+            Ok((number, NdVec::new(kept, elements)?))
+        });
+        values.collect::<ArrayResult<Vec<_>>>()
+    };
+    read.await.map_err(|e: ArrayError| e.in_array(&core.path))
+}
+
+/// A read of several boxes.
+struct ReadMany {
+    core: Arc<Core>,
+    /// The boxes and their results.
+    boxes: Vec<(Plan, Output)>,
+    /// The touched chunks, in C order, each with the boxes that touch it and the numbers of their cells.
+    chunks: Vec<(Dims, Vec<(usize, u64)>)>,
+    /// The largest number of groups that are read together.
+    together: usize,
+    /// The decoded size of a group in bytes.
+    group_bytes: u64,
+    heap: Option<Arc<Heap>>,
+}
+
+/// The selected elements of one chunk, or some groups of them.
+#[derive(Clone)]
+pub(crate) struct ManyCell {
+    chunk: Dims,
+    shape: Dims,
+    groups: Arc<Vec<Group>>,
+    range: Range<usize>,
+}
+
+/// A part of a chunk that is decoded once: that of one inner chunk, or of a chunk without inner chunks.
+struct Group {
+    /// The box around the selected elements, relative to the chunk.
+    part: Region,
+    /// The elements of each box.
+    members: Vec<Member>,
+}
+
+/// The elements of one box in one group.
+struct Member {
+    /// The number of the box and of the leaf of its result.
+    number: usize,
+    leaf: u64,
+    /// The box around the elements, relative to the chunk.
+    part: Region,
+    steps: Dims,
+}
+
+pub(crate) struct Found {
+    parts: Parts,
+    /// Groups that threads can decode in parallel.
+    shares: Vec<Range<usize>>,
+}
+
+impl ManyCell {
+    fn groups(&self) -> &[Group] {
+        self.groups.get(self.range.clone()).unwrap_or_default()
+    }
+
+    /// Returns the box around all groups.
+    fn around(&self) -> Region {
+        around(self.groups().iter().map(|group| &group.part))
+    }
+
+    fn of<'a>(&'a self, key: &'a zarr_traits::Key, part: &'a Region, steps: &'a [u64]) -> ChunkPart<'a> {
+        ChunkPart { index: &self.chunk, shape: &self.shape, part, steps, key, opened: None }
+    }
+}
+
+/// Returns the box around boxes.
+fn around<'a>(boxes: impl IntoIterator<Item = &'a Region>) -> Region {
+    let ends =
+        |region: &Region| region.start().iter().zip(region.shape()).map(|(at, n)| at + n).collect::<Dims>();
+    let mut all: Option<(Dims, Dims)> = None;
+    for region in boxes {
+        let (start, end) = (Dims::from(region.start()), ends(region));
+        match &mut all {
+            None => all = Some((start, end)),
+            Some((low, high)) => {
+                low.iter_mut().zip(&start).for_each(|(low, at)| *low = (*low).min(*at));
+                high.iter_mut().zip(&end).for_each(|(high, at)| *high = (*high).max(*at));
+            }
+        }
+    }
+    let (low, high) = all.unwrap_or_default();
+    let shape: Dims = low.iter().zip(&high).map(|(low, high)| high - low).collect();
+    Region::new(low, shape).unwrap_or_default()
+}
+
+impl ReadMany {
+    fn new<T: Element>(core: &Arc<Core>, plans: Vec<Plan>) -> ArrayResult<Self> {
+        let cells = plans.iter().map(Plan::cells).fold(0, u64::saturating_add);
+        if cells > MOST_CELLS {
+            let message = format!("the boxes touch {cells} chunks, read at most {MOST_CELLS} at once");
+            return Err(ArrayError::new(ArrayErrorKind::LimitExceeded, message));
+        }
+        let mut chunks = BTreeMap::<Dims, Vec<(usize, u64)>>::new();
+        for (number, plan) in plans.iter().enumerate() {
+            (0..plan.cells()).for_each(|cell| {
+                chunks.entry(plan.cell(cell).chunk).or_default().push((number, cell));
+            });
+        }
+        let mut left = core.limits.result_bytes;
+        let mut boxes = Vec::with_capacity(plans.len());
+        for plan in plans {
+            let shape = plan.result_shape();
+            let memory = fresh::<T::Memory>(&shape, core.size, left)?;
+            left = left.saturating_sub(core.bytes_of(&shape));
+            let cuts = plan.cuts();
+            boxes.push((plan, Output::sized(memory, core.size, &shape, cuts)?));
+        }
+        let inner = core.inner();
+        let largest = boxes.iter().map(|(plan, _)| core.chunk_bytes(plan)).max().unwrap_or(0);
+        let (together, group_bytes) =
+            inner.map_or((u64::MAX, largest), |inner| (inner.together.max(1), core.bytes_of(&inner.shape)));
+        Ok(Self {
+            core: core.clone(),
+            boxes,
+            chunks: chunks.into_iter().collect(),
+            together: usize::try_from(together).unwrap_or(usize::MAX),
+            group_bytes,
+            heap: core.heap(core.limits.result_bytes),
+        })
+    }
+
+    /// Returns the elements of a box in one chunk, leaf by leaf.
+    fn members(&self, number: usize, cell: u64) -> Vec<Member> {
+        let Some((plan, _)) = self.boxes.get(number) else { return Vec::new() };
+        let cell = plan.cell(cell);
+        let members = plan.leaves_of(&cell).map(|leaf| {
+            let (at, count) = plan.leaf_part(&cell, leaf);
+            let start =
+                (0..at.len()).map(|dim| cell.part.start()[dim] + (at[dim] - cell.at[dim]) * cell.steps[dim]);
+            let extent =
+                count.iter().zip(&cell.steps).map(|(count, step)| count.saturating_sub(1) * step + 1);
+            let part = Region::new(start.collect::<Dims>(), extent.collect::<Dims>()).unwrap_or_default();
+            Member { number, leaf, part, steps: cell.steps.clone() }
+        });
+        members.collect()
+    }
+
+    /// Divides elements into groups: by inner chunks, all of a compressed chunk, each box of an uncompressed one.
+    fn groups(&self, members: Vec<Member>) -> Vec<Group> {
+        let inner = self.core.chain.inner_shape(self.core.shape.len());
+        let plain = self.core.chain.is_plain();
+        let mut groups = BTreeMap::<Dims, Vec<Member>>::new();
+        for (number, member) in (0_u64..).zip(members) {
+            let key = match &inner {
+                Some(inner) => member.part.start().iter().zip(inner).map(|(at, n)| at / n).collect(),
+                None if plain => [number].into(),
+                None => Dims::new(),
+            };
+            groups.entry(key).or_default().push(member);
+        }
+        let group = |members: Vec<Member>| Group { part: around(members.iter().map(|m| &m.part)), members };
+        groups.into_values().map(group).collect()
+    }
+
+    fn take(&self, member: &Member) -> ArrayResult<Destination<'_>> {
+        let taken = self.boxes.get(member.number).and_then(|(_, output)| output.take(member.leaf));
+        taken.ok_or_else(|| strange("a part of a result was decoded twice"))
+    }
+
+    fn fill(&self, group: &Group) -> ArrayResult<()> {
+        if self.core.missing == MissingChunks::Error {
+            return Err(ArrayError::new(ArrayErrorKind::NotFound, "the chunk is missing"));
+        }
+        let fill = &self.core.fill_element;
+        group.members.iter().try_for_each(|member| Ok(self.take(member)?.fill(fill.bytes())?))
+    }
+
+    /// Decodes `part`, a box of a chunk, with `decode`, and copies the elements of `members` out of it.
+    fn share<'m>(
+        &self,
+        part: &Region,
+        members: impl Iterator<Item = &'m Member>,
+        scratch: &mut Scratch,
+        decode: impl FnOnce(Destination<'_>, &mut Scratch) -> ArrayResult<()>,
+    ) -> ArrayResult<()> {
+        let mut members = members.peekable();
+        let (Some(first), size) = (members.next(), self.core.size) else { return Ok(()) };
+        if members.peek().is_none() && first.part == *part && first.steps.iter().all(|step| *step == 1) {
+            return decode(self.take(first)?, scratch);
+        }
+        let mut memory = scratch.take(byte_len(part.shape(), size)?)?;
+        decode(Destination::dense(&mut memory, part.shape(), size)?, scratch)?;
+        let whole = Source::dense(&memory, part.shape(), size)?;
+        for member in std::iter::once(first).chain(members) {
+            let at: Dims =
+                member.part.start().iter().zip(part.start()).map(|(at, start)| at - start).collect();
+            let elements = whole.sub(&at, member.part.shape())?.step(&member.steps)?;
+            self.take(member)?.put(elements, Swap::NONE)?;
+        }
+        scratch.give(memory);
+        Ok(())
+    }
+
+    fn pieces(
+        &self,
+        group: &Group,
+        pieces: &[Piece],
+        fetched: &Fetched,
+        scratch: &mut Scratch,
+    ) -> ArrayResult<()> {
+        self.share(&group.part, group.members.iter(), scratch, |mut dst, scratch| {
+            pieces.iter().try_for_each(|piece| {
+                let dst = dst.reborrow().sub(&piece.at, &piece.shape)?;
+                Ok(zarr_engine::run_piece(piece, fetched.bytes(piece.span)?, dst, scratch)?)
+            })
+        })
+    }
+}
+
+impl Task for ReadMany {
+    const STORES: bool = false;
+
+    type Cell = ManyCell;
+    type Found = Found;
+    type Made = ();
+    type Held = ();
+    type Opened = Opened;
+
+    fn cells(&self) -> u64 {
+        self.chunks.len() as u64
+    }
+
+    fn cell(&self, number: u64) -> ManyCell {
+        let chunk = usize::try_from(number).ok().and_then(|number| self.chunks.get(number));
+        let (chunk, cells) = chunk.cloned().unwrap_or_default();
+        let members = cells.iter().flat_map(|(number, cell)| self.members(*number, *cell)).collect();
+        let groups = Arc::new(self.groups(members));
+        let shape = (0..chunk.len())
+            .map(|dim| self.core.grid.span(dim, chunk[dim]).map_or(0, |span| span.end - span.start))
+            .collect();
+        ManyCell { chunk, shape, range: 0..groups.len(), groups }
+    }
+
+    fn bytes_of(&self, cell: Option<&ManyCell>) -> u64 {
+        let leaf = |member: &Member| {
+            let count = |(n, step): (&u64, &u64)| n.div_ceil(*step);
+            member.part.shape().iter().zip(&member.steps).map(count).collect::<Dims>()
+        };
+        match cell {
+            Some(cell) => {
+                let members = cell.groups().iter().flat_map(|group| &group.members);
+                members.map(|member| self.core.bytes_of(&leaf(member))).fold(0, u64::saturating_add)
+            }
+            None => {
+                let boxes = self.boxes.iter().map(|(_, output)| self.core.bytes_of(output.shape()));
+                boxes.fold(0, u64::saturating_add)
+            }
+        }
+    }
+
+    fn is_small(&self) -> bool {
+        let leaves = self.boxes.iter().map(|(plan, _)| plan.leaves()).fold(0, u64::saturating_add);
+        self.chunks.len() <= 1 && !self.shares() || leaves.saturating_mul(self.group_bytes) < SMALL
+    }
+
+    fn shares(&self) -> bool {
+        self.core.has_inner()
+    }
+
+    fn expected_bytes(&self) -> u64 {
+        let leaves = self.boxes.iter().map(|(plan, _)| plan.leaves()).fold(0, u64::saturating_add);
+        let groups = leaves.div_ceil(self.cells().max(1)).min(self.together as u64);
+        self.group_bytes.saturating_add(Piece::BYTES).saturating_mul(groups.max(1))
+    }
+
+    fn made_bytes((): &()) -> u64 {
+        0
+    }
+
+    fn locate(&self, cell: &ManyCell, error: ArrayError) -> ArrayError {
+        self.core.locate(&cell.chunk, error)
+    }
+
+    async fn hold(&self, _: &ManyCell) -> ArrayResult<()> {
+        Ok(())
+    }
+
+    fn blocks(&self, cell: &ManyCell) -> u64 {
+        cell.groups.len().div_ceil(self.together).max(1) as u64
+    }
+
+    fn block(&self, cell: &ManyCell, number: u64) -> ManyCell {
+        let start = usize::try_from(number).unwrap_or(usize::MAX).saturating_mul(self.together);
+        let end = start.saturating_add(self.together).min(cell.groups.len());
+        ManyCell { range: start..end, ..cell.clone() }
+    }
+
+    async fn open(&self, cell: &ManyCell) -> ArrayResult<Opened> {
+        let (key, around) = (self.core.key(&cell.chunk)?, cell.around());
+        let steps = Dims::filled(1, around.rank());
+        self.core.open(cell.of(&key, &around, &steps), true, &mut Tally::default()).await
+    }
+
+    async fn fetch(
+        &self,
+        cell: &ManyCell,
+        (): &(),
+        opened: Option<&Opened>,
+        scratch: Option<&mut Scratch>,
+    ) -> ArrayResult<Found> {
+        let (key, around) = (self.core.key(&cell.chunk)?, cell.around());
+        let steps = Dims::filled(1, around.rank());
+        let chunk = ChunkPart { opened, ..cell.of(&key, &around, &steps) };
+        let parts: Vec<_> = cell.groups().iter().map(|group| &group.part).collect();
+        let parts = self.core.fetch_parts(chunk, &parts, scratch).await?;
+        let at_once = usize::try_from((PART / self.group_bytes.max(1)).max(1)).unwrap_or(1);
+        let groups = cell.groups().len();
+        let shares = match &parts {
+            Parts::Pieces(..) if self.shares() => {
+                (0..groups).step_by(at_once).map(|first| first..groups.min(first + at_once)).collect()
+            }
+            _ => Vec::new(),
+        };
+        Ok(Found { parts, shares })
+    }
+
+    fn bytes(found: &Found) -> u64 {
+        match &found.parts {
+            Parts::Absent => 0,
+            Parts::Whole(loaded) => loaded.len() as u64,
+            Parts::Pieces(_, fetched) => fetched.len() as u64,
+        }
+    }
+
+    fn parts(found: &Found) -> u64 {
+        found.shares.len() as u64
+    }
+
+    fn part(&self, cell: &ManyCell, found: &Found, part: u64, scratch: &mut Scratch) -> ArrayResult<()> {
+        let share = usize::try_from(part).ok().and_then(|part| found.shares.get(part));
+        let (Parts::Pieces(pieces, fetched), Some(share)) = (&found.parts, share) else { return Ok(()) };
+        with_heap(self.heap.as_ref(), scratch, |scratch| {
+            let mut groups = cell.groups().iter().zip(pieces).skip(share.start).take(share.len());
+            groups.try_for_each(|(group, pieces)| self.pieces(group, pieces, fetched, scratch))
+        })
+    }
+
+    fn work(&self, cell: &ManyCell, found: Found, scratch: &mut Scratch) -> ArrayResult<()> {
+        let Found { parts, shares } = found;
+        with_heap(self.heap.as_ref(), scratch, |scratch| match parts {
+            Parts::Absent => cell.groups().iter().try_for_each(|group| self.fill(group)),
+            Parts::Whole(loaded) => {
+                let (around, chain) = (cell.around(), &self.core.chain);
+                let members = cell.groups().iter().flat_map(|group| &group.members);
+                self.share(&around, members, scratch, |dst, scratch| {
+                    Ok(chain.decode_into(loaded.whole(), &cell.shape, &around, dst, scratch)?)
+                })?;
+                loaded.give_to(scratch);
+                Ok(())
+            }
+            Parts::Pieces(pieces, fetched) => {
+                if shares.is_empty() {
+                    let mut groups = cell.groups().iter().zip(&pieces);
+                    groups.try_for_each(|(group, pieces)| self.pieces(group, pieces, &fetched, scratch))?;
+                }
+                fetched.give_to(scratch);
+                Ok(())
+            }
+        })
+    }
+
+    async fn store(&self, _: &ManyCell, (): (), _: Option<&mut Scratch>) -> ArrayResult<Stored> {
+        Ok(Stored::Done)
+    }
+}
