@@ -6,10 +6,15 @@ use std::array;
 
 use wide::{u8x16, u64x2};
 
+use crate::header::MAX_TYPESIZE;
 use crate::lanes::{LANE, Lanes, load};
+use crate::shuffle::{shuffle, unshuffle};
 
 /// The elements of a tile: each of their bytes fills eight lanes, and each of their bits one.
 const TILE: usize = 8 * LANE;
+/// The tiles that are shuffled together. They fill a cache line of each row; the rows of a large block are so far apart
+/// that a cache keeps few of them.
+const GROUP: usize = 4;
 
 /// Writes `src`, elements of `typesize` bytes, bit-shuffled into `dst`, which has the same length.
 pub(crate) fn bitshuffle(typesize: usize, src: &[u8], dst: &mut [u8]) {
@@ -73,14 +78,19 @@ where
     [u8x16; T]: Lanes,
 {
     let row = src.len() / T / 8;
-    for (i, tile) in src.as_chunks::<LANE>().0.as_chunks::<T>().0.as_chunks::<8>().0.iter().enumerate() {
-        let mut streams = [[u8x16::ZERO; 8]; T];
-        for (n, lanes) in tile.iter().enumerate() {
-            let lanes = lanes.each_ref().map(load).riffled(LANE.ilog2());
-            streams.iter_mut().zip(lanes).for_each(|(stream, lane)| stream[n] = lane);
+    let tiles = src.as_chunks::<LANE>().0.as_chunks::<T>().0.as_chunks::<8>().0;
+    let mut streams = [[[u8x16::ZERO; 8]; GROUP]; T];
+    for (group, tiles) in tiles.chunks(GROUP).enumerate() {
+        for (i, tile) in tiles.iter().enumerate() {
+            for (n, lanes) in tile.iter().enumerate() {
+                let lanes = lanes.each_ref().map(load).riffled(LANE.ilog2());
+                streams.iter_mut().zip(lanes).for_each(|(stream, lane)| stream[i][n] = lane);
+            }
         }
-        for (byte, stream) in streams.into_iter().enumerate() {
-            put_rows(stream, &mut dst[byte * 8 * row..][..8 * row], i);
+        for (stream, rows) in streams.iter().zip(dst.chunks_exact_mut(8 * row)) {
+            for (i, lanes) in stream.iter().enumerate().take(tiles.len()) {
+                put_rows(*lanes, rows, group * GROUP + i);
+            }
         }
     }
 }
@@ -92,11 +102,18 @@ where
 {
     let row = dst.len() / T / 8;
     let tiles = dst.as_chunks_mut::<LANE>().0.as_chunks_mut::<T>().0.as_chunks_mut::<8>().0;
-    for (i, tile) in tiles.iter_mut().enumerate() {
-        let streams = array::from_fn::<_, T, _>(|byte| rows(&src[byte * 8 * row..][..8 * row], i));
-        for (n, to) in tile.iter_mut().enumerate() {
-            let lanes = streams.each_ref().map(|stream| stream[n]).riffled(T.ilog2());
-            to.iter_mut().zip(lanes).for_each(|(to, lane)| *to = *lane.as_array());
+    let mut streams = [[[u8x16::ZERO; 8]; GROUP]; T];
+    for (group, tiles) in tiles.chunks_mut(GROUP).enumerate() {
+        for (stream, bits) in streams.iter_mut().zip(src.chunks_exact(8 * row)) {
+            for (i, lanes) in stream.iter_mut().enumerate().take(tiles.len()) {
+                *lanes = rows(bits, group * GROUP + i);
+            }
+        }
+        for (i, tile) in tiles.iter_mut().enumerate() {
+            for (n, to) in tile.iter_mut().enumerate() {
+                let lanes = streams.each_ref().map(|stream| stream[i][n]).riffled(T.ilog2());
+                to.iter_mut().zip(lanes).for_each(|(to, lane)| *to = *lane.as_array());
+            }
         }
     }
 }
@@ -104,13 +121,13 @@ where
 /// Shuffles whole tiles of elements of any size.
 fn by_bytes(typesize: usize, src: &[u8], dst: &mut [u8]) {
     let row = src.len() / typesize / 8;
+    let mut memory = [0; MAX_TYPESIZE * TILE];
+    let streams = &mut memory[..typesize * TILE];
     for (i, tile) in src.chunks_exact(TILE * typesize).enumerate() {
-        for byte in 0..typesize {
-            let mut stream = [0; TILE];
-            let bytes = tile[byte..].iter().step_by(typesize);
-            stream.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-            let lanes = array::from_fn(|n| array::from_fn(|k| stream[n * LANE + k]));
-            put_rows(lanes.each_ref().map(load), &mut dst[byte * 8 * row..][..8 * row], i);
+        shuffle(typesize, tile, streams);
+        let streams = streams.as_chunks::<LANE>().0.as_chunks::<8>().0;
+        for (stream, rows) in streams.iter().zip(dst.chunks_exact_mut(8 * row)) {
+            put_rows(stream.each_ref().map(load), rows, i);
         }
     }
 }
@@ -118,12 +135,14 @@ fn by_bytes(typesize: usize, src: &[u8], dst: &mut [u8]) {
 /// The inverse of [`by_bytes`].
 fn from_bytes(typesize: usize, src: &[u8], dst: &mut [u8]) {
     let row = dst.len() / typesize / 8;
+    let mut memory = [0; MAX_TYPESIZE * TILE];
+    let streams = &mut memory[..typesize * TILE];
     for (i, tile) in dst.chunks_exact_mut(TILE * typesize).enumerate() {
-        for byte in 0..typesize {
-            let stream = rows(&src[byte * 8 * row..][..8 * row], i).map(u8x16::to_array);
-            let bytes = tile[byte..].iter_mut().step_by(typesize);
-            bytes.zip(stream.as_flattened()).for_each(|(to, from)| *to = *from);
+        let bytes = streams.as_chunks_mut::<LANE>().0.as_chunks_mut::<8>().0;
+        for (stream, bits) in bytes.iter_mut().zip(src.chunks_exact(8 * row)) {
+            *stream = rows(bits, i).map(u8x16::to_array);
         }
+        unshuffle(typesize, streams, tile);
     }
 }
 

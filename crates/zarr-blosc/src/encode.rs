@@ -3,7 +3,7 @@
 use crate::bitshuffle::bitshuffle;
 use crate::compressor::Compressor;
 use crate::error::{Error, ErrorKind, reserve, room};
-use crate::header::{FEWEST, Header, MAX_BLOCK, MAX_CONTENT, OVERHEAD, Shuffle, can_split};
+use crate::header::{FEWEST, Header, MAX_BLOCK, MAX_CONTENT, MAX_TYPESIZE, OVERHEAD, Shuffle, can_split};
 use crate::shuffle::shuffle;
 use crate::{State, compressor::Compressors};
 
@@ -135,7 +135,7 @@ fn rearranged<'a>(
 
 /// Returns the header of content of `len` bytes, as if it can be compressed.
 fn header(settings: &Settings, len: usize) -> Header {
-    let typesize = if (1..=255).contains(&settings.typesize) { settings.typesize } else { 1 };
+    let typesize = if (1..=MAX_TYPESIZE).contains(&settings.typesize) { settings.typesize } else { 1 };
     let blocksize = blocksize(settings, typesize, len);
     Header {
         format: settings.compressor.format(),

@@ -21,8 +21,10 @@ use crate::error::{Error, ErrorKind};
 pub const OVERHEAD: usize = 16;
 /// The largest content of a frame, in bytes.
 pub const MAX_CONTENT: usize = i32::MAX as usize - OVERHEAD;
+/// The largest element, in bytes.
+pub(crate) const MAX_TYPESIZE: usize = 255;
 /// The largest block, in bytes.
-pub(crate) const MAX_BLOCK: usize = (i32::MAX as usize - 255 * 4) / 3;
+pub(crate) const MAX_BLOCK: usize = (i32::MAX as usize - MAX_TYPESIZE * 4) / 3;
 /// The fewest bytes that are compressed, and the fewest elements of a block that is split.
 pub(crate) const FEWEST: usize = 128;
 /// The most streams of a block.

@@ -25,8 +25,7 @@ pub(crate) fn shuffle(typesize: usize, src: &[u8], dst: &mut [u8]) {
         16 => by_lanes::<16>(src, dst),
         3 => by_elements::<3>(src, dst),
         6 => by_elements::<6>(src, dst),
-        12 => by_elements::<12>(src, dst),
-        24 => by_elements::<24>(src, dst),
+        _ if typesize.is_multiple_of(WORD) => by_words(typesize, src, dst),
         _ => by_bytes(typesize, src, dst),
     }
 }
@@ -45,11 +44,13 @@ pub(crate) fn unshuffle(typesize: usize, src: &[u8], dst: &mut [u8]) {
         16 => from_lanes::<16>(src, dst),
         3 => from_elements::<3>(src, dst),
         6 => from_elements::<6>(src, dst),
-        12 => from_elements::<12>(src, dst),
-        24 => from_elements::<24>(src, dst),
+        _ if typesize.is_multiple_of(WORD) => from_words(typesize, src, dst),
         _ => from_bytes(typesize, src, dst),
     }
 }
+
+/// The bytes of a word, which is moved as one if the size of an element is a multiple of it.
+const WORD: usize = 4;
 
 /// Cuts shuffled bytes into the streams of `T` bytes of an element.
 fn streams<const T: usize>(bytes: &[u8]) -> [&[u8]; T] {
@@ -69,17 +70,17 @@ fn by_lanes<const T: usize>(src: &[u8], dst: &mut [u8])
 where
     [u8x16; T]: Lanes,
 {
-    let (lanes, _) = src.as_chunks::<LANE>();
-    let (tiles, rest) = lanes.as_chunks::<T>();
-    let rest_start = tiles.len() * LANE;
+    let tiles = src.as_chunks::<LANE>().0.as_chunks::<T>().0;
     let mut streams = streams_mut::<T>(dst);
+    // All have as many lanes as there are tiles; the compiler sees it here.
+    let outputs = streams.each_mut().map(|stream| &mut stream.as_chunks_mut::<LANE>().0[..tiles.len()]);
     for (i, tile) in tiles.iter().enumerate() {
-        let lanes = tile.each_ref().map(load).riffled(LANE.ilog2()).map(u8x16::to_array);
+        let lanes = tile.each_ref().map(load).riffled(LANE.ilog2());
         for byte in 0..T {
-            streams[byte][i * LANE..][..LANE].copy_from_slice(&lanes[byte]);
+            outputs[byte][i] = *lanes[byte].as_array();
         }
     }
-    debug_assert!(rest.len() < T);
+    let rest_start = tiles.len() * LANE;
     for (i, element) in src.as_chunks::<T>().0.iter().enumerate().skip(rest_start) {
         streams.iter_mut().zip(element).for_each(|(stream, byte)| stream[i] = *byte);
     }
@@ -91,10 +92,9 @@ where
     [u8x16; T]: Lanes,
 {
     let streams = streams::<T>(src);
-    let lanes = streams.map(|stream| stream.as_chunks::<LANE>().0);
-    let (tiles, rest) = dst.as_chunks_mut::<T>();
-    let (tiles, ends) = tiles.as_chunks_mut::<LANE>();
-    debug_assert!(rest.is_empty());
+    let (tiles, ends) = dst.as_chunks_mut::<T>().0.as_chunks_mut::<LANE>();
+    // All have as many lanes as there are tiles; the compiler sees it here.
+    let lanes = streams.map(|stream| &stream.as_chunks::<LANE>().0[..tiles.len()]);
     let done = tiles.len() * LANE;
     for (i, tile) in tiles.iter_mut().enumerate() {
         let bytes = lanes.map(|lanes| load(&lanes[i])).riffled(T.ilog2());
@@ -104,6 +104,54 @@ where
     }
     for (i, element) in ends.iter_mut().enumerate() {
         element.iter_mut().zip(streams).for_each(|(byte, stream)| *byte = stream[done + i]);
+    }
+}
+
+/// Shuffles elements of whole words: the words of 16 elements side by side, then the bytes of these words.
+fn by_words(typesize: usize, src: &[u8], dst: &mut [u8]) {
+    let elements = src.len() / typesize;
+    let (tiles, rest) = src.split_at(elements / LANE * LANE * typesize);
+    for (i, tile) in tiles.chunks_exact(LANE * typesize).enumerate() {
+        for word in 0..typesize / WORD {
+            let mut lanes = [[0; LANE]; WORD];
+            let words = tile.as_chunks::<WORD>().0[word..].iter().step_by(typesize / WORD);
+            lanes
+                .as_flattened_mut()
+                .as_chunks_mut::<WORD>()
+                .0
+                .iter_mut()
+                .zip(words)
+                .for_each(|(to, from)| *to = *from);
+            let lanes = lanes.each_ref().map(load).riffled(LANE.ilog2());
+            let streams = dst[word * WORD * elements..].chunks_exact_mut(elements);
+            for (stream, lane) in streams.zip(lanes) {
+                stream[i * LANE..][..LANE].copy_from_slice(lane.as_array());
+            }
+        }
+    }
+    for (i, element) in rest.chunks_exact(typesize).enumerate() {
+        let i = elements / LANE * LANE + i;
+        dst.chunks_exact_mut(elements).zip(element).for_each(|(stream, byte)| stream[i] = *byte);
+    }
+}
+
+/// The inverse of [`by_words`].
+fn from_words(typesize: usize, src: &[u8], dst: &mut [u8]) {
+    let elements = dst.len() / typesize;
+    let (tiles, rest) = dst.split_at_mut(elements / LANE * LANE * typesize);
+    for (i, tile) in tiles.chunks_exact_mut(LANE * typesize).enumerate() {
+        for word in 0..typesize / WORD {
+            let streams = &src[word * WORD * elements..][..WORD * elements];
+            let lanes: [u8x16; WORD] =
+                array::from_fn(|n| load(&streams[n * elements..][..elements].as_chunks::<LANE>().0[i]));
+            let lanes = lanes.riffled(WORD.ilog2()).map(u8x16::to_array);
+            let words = tile.as_chunks_mut::<WORD>().0[word..].iter_mut().step_by(typesize / WORD);
+            words.zip(lanes.as_flattened().as_chunks::<WORD>().0).for_each(|(to, from)| *to = *from);
+        }
+    }
+    for (i, element) in rest.chunks_exact_mut(typesize).enumerate() {
+        let i = elements / LANE * LANE + i;
+        element.iter_mut().zip(src.chunks_exact(elements)).for_each(|(byte, stream)| *byte = stream[i]);
     }
 }
 

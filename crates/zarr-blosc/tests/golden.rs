@@ -22,7 +22,7 @@ fn frames_of_numcodecs_are_decoded() {
         };
         let (typesize, elements): (usize, u64) = (typesize.parse().unwrap(), elements.parse().unwrap());
         let mask = u64::MAX >> (64 - 8 * typesize);
-        let number = |i: u64| ((i * i & mask) / 7).to_le_bytes().into_iter().take(typesize);
+        let number = |i: u64| (((i * i) & mask) / 7).to_le_bytes().into_iter().take(typesize);
         let content: Vec<u8> = (0..elements).flat_map(number).collect();
 
         let bytes = hex(frame);

@@ -10,7 +10,7 @@ const LEN: usize = 3000;
 
 /// Returns a frame of every compressor and shuffle that this build contains, with one and with several blocks.
 fn frames() -> Vec<Vec<u8>> {
-    let content: Vec<u8> = (0..LEN).map(|i| (i / 16 * 3 + i % 5) as u8).collect();
+    let content: Vec<u8> = (0..LEN).map(|i| (i / 16 * 3 + i % 5).to_le_bytes()[0]).collect();
     let mut frames = Vec::new();
     for compressor in Compressor::ALL {
         for shuffle in [Shuffle::None, Shuffle::Bytes, Shuffle::Bits] {

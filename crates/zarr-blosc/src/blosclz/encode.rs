@@ -8,6 +8,8 @@ const FIRST: usize = 4;
 const END: usize = 12;
 /// Shorter input, and less room for the output, is not tried.
 const SHORTEST: (usize, usize) = (16, 66);
+/// The bytes that are compared at once.
+const WIDE: usize = 8;
 /// The bits of a hash.
 const HASH: u32 = 14;
 /// The bits of a hash, and the logarithm of the most bytes, of the guess.
@@ -36,12 +38,13 @@ pub(crate) fn encode(src: &[u8], dst: &mut [u8], level: u8, split: bool, table: 
         return None;
     }
     let kept = if !split || ratio < 4. { 3 } else { 4 };
-    let search = Search { kept, shortest: kept, short_far: false, twice: level == 9 };
+    let search = Search { kept, shortest: kept, short_far: false };
     let mut writer = Writer { dst, made: 0 };
     let (_, rest) = match level {
-        0 | 1 => search.run::<12>(src, FIRST, table, &mut writer),
-        2 => search.run::<13>(src, FIRST, table, &mut writer),
-        _ => search.run::<HASH>(src, FIRST, table, &mut writer),
+        0 | 1 => search.run::<12, false>(src, FIRST, table, &mut writer),
+        2 => search.run::<13, false>(src, FIRST, table, &mut writer),
+        9 => search.run::<HASH, true>(src, FIRST, table, &mut writer),
+        _ => search.run::<HASH, false>(src, FIRST, table, &mut writer),
     }?;
     writer.literals(rest, rest.len())?;
     let made = writer.made;
@@ -52,9 +55,9 @@ pub(crate) fn encode(src: &[u8], dst: &mut [u8], level: u8, split: bool, table: 
 /// Guesses the ratio of compression from the first bytes of `src`.
 fn guess(src: &[u8], table: &mut Table) -> f64 {
     let src = &src[..src.len().min(1 << GUESS)];
-    let search = Search { kept: 3, shortest: 3, short_far: true, twice: false };
+    let search = Search { kept: 3, shortest: 3, short_far: true };
     let mut size = Size(FIRST);
-    let Some((read, rest)) = search.run::<GUESS>(src, 0, table, &mut size) else { return 0. };
+    let Some((read, rest)) = search.run::<GUESS, false>(src, 0, table, &mut size) else { return 0. };
     let pending = read - (src.len() - rest.len());
     #[allow(clippy::cast_precision_loss, reason = "a few thousand")]
     let ratio = read as f64 / (size.0 + pending + 1 + pending / RUN) as f64;
@@ -77,14 +80,12 @@ struct Search {
     shortest: usize,
     /// Whether far matches may be as short as near ones.
     short_far: bool,
-    /// Whether two positions at the end of a match are remembered.
-    twice: bool,
 }
 
 impl Search {
-    /// Searches `src` from `at` on, with hashes of so many bits. Returns where the search ended, and the literals after
-    /// the last match.
-    fn run<'a, const BITS: u32>(
+    /// Searches `src` from `at` on, with hashes of `BITS`, and remembers one or two places at the end of a match. Returns
+    /// where the search ended, and the literals after the last match.
+    fn run<'a, const BITS: u32, const TWICE: bool>(
         &self,
         src: &'a [u8],
         mut at: usize,
@@ -92,20 +93,29 @@ impl Search {
         items: &mut impl Items,
     ) -> Option<(usize, &'a [u8])> {
         table[..1 << BITS].fill(0);
-        let slot = |word: u32| (word.wrapping_mul(2_654_435_761) >> (32 - BITS)) as usize;
+        #[allow(clippy::cast_possible_truncation, reason = "the hash is that of four bytes")]
+        let slot = |word: u64| ((word as u32).wrapping_mul(2_654_435_761) >> (32 - BITS)) as usize;
         #[allow(clippy::cast_possible_truncation, reason = "blocks are smaller than 2 GiB")]
         let place = |at: usize| at as u32;
         let limit = src.len().saturating_sub(END);
         let mut literals = 0;
         while at < limit {
-            let word = word(src, at);
-            let seen = std::mem::replace(&mut table[slot(word)], place(at)) as usize;
+            let here = wide(src, at);
+            let seen = std::mem::replace(&mut table[slot(here)], place(at)) as usize;
             let distance = at - seen;
-            if distance == 0 || distance >= FAR - 1 || self::word(src, seen) != word {
+            if distance == 0 || distance >= FAR - 1 {
                 at += 1;
                 continue;
             }
-            let same = 4 + equal(src, seen + 4, at + 4);
+            let different = here ^ wide(src, seen);
+            if different.trailing_zeros() < u32::BITS {
+                at += 1;
+                continue;
+            }
+            let mut same = (different.trailing_zeros() / 8) as usize;
+            if same == WIDE {
+                same += equal(src, seen + WIDE, at + WIDE);
+            }
             // A repeated byte is searched again one byte earlier; so is a match that reaches the end.
             let past = usize::from(distance > 1 && at + same < src.len() - 1);
             let len = same + past - self.kept;
@@ -115,10 +125,10 @@ impl Search {
             }
             items.add(&src[literals..], at - literals, len, distance - 1)?;
             at += len;
-            let word = self::word(src, at);
-            table[slot(word)] = place(at);
-            if self.twice {
-                table[slot(word >> 8)] = place(at + 1);
+            let end = word(src, at);
+            table[slot(end.into())] = place(at);
+            if TWICE {
+                table[slot((end >> 8).into())] = place(at + 1);
             }
             at += 2;
             literals = at;
@@ -133,17 +143,21 @@ fn word(src: &[u8], at: usize) -> u32 {
     src.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_le_bytes)
 }
 
+/// Reads eight bytes.
+#[inline(always)]
+fn wide(src: &[u8], at: usize) -> u64 {
+    src.get(at..at + WIDE).and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes)
+}
+
 /// Counts the bytes from `seen` and from `at` on that are equal. The last byte is not looked at.
 #[inline(always)]
 fn equal(src: &[u8], seen: usize, at: usize) -> usize {
-    const WIDE: usize = 8;
-    let wide = |at: usize| src.get(at..at + WIDE)?.try_into().ok().map(u64::from_le_bytes);
     let most = src.len() - 1 - at;
     let mut same = 0;
     while same + WIDE <= most {
-        let (Some(a), Some(b)) = (wide(seen + same), wide(at + same)) else { break };
-        if a != b {
-            return same + ((a ^ b).trailing_zeros() / 8) as usize;
+        let different = wide(src, seen + same) ^ wide(src, at + same);
+        if different != 0 {
+            return same + (different.trailing_zeros() / 8) as usize;
         }
         same += WIDE;
     }
@@ -188,10 +202,10 @@ impl Writer<'_> {
             if let (Some(to), Some(from)) = (to.first_chunk_mut::<RUN>(), src.first_chunk::<RUN>()) {
                 *to = *from;
             } else {
-                to.get_mut(..run)?.copy_from_slice(&src[..run]);
+                to.get_mut(..run)?.copy_from_slice(src.get(..run)?);
             }
             self.made += 1 + run;
-            (src, len) = (&src[run..], len - run);
+            (src, len) = (src.get(run..)?, len - run);
         }
         Some(())
     }
@@ -201,6 +215,9 @@ impl Items for Writer<'_> {
     #[inline(always)]
     fn add(&mut self, src: &[u8], literals: usize, len: usize, distance: usize) -> Option<()> {
         self.literals(src, literals)?;
+        if len < 7 && distance < NEAR {
+            return self.put([low(len << 5 | distance >> 8), low(distance)]);
+        }
         let (near, far) = if distance < NEAR { (distance, None) } else { (NEAR, Some(distance - NEAR)) };
         self.put([low(len.min(7) << 5 | near >> 8)])?;
         if let Some(mut more) = len.checked_sub(7) {
