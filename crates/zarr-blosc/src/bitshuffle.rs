@@ -199,7 +199,7 @@ mod tests {
         for typesize in (1..=17).chain([255]) {
             for elements in [0, 7, 8, 120, 128, 136, 400, 1024] {
                 for len in [elements * typesize, elements * typesize + typesize / 2] {
-                    let src: Vec<u8> = (0..len).map(|i| (i * 37 + i / 11) as u8).collect();
+                    let src: Vec<u8> = (0..len).map(|i: usize| (i * 37 + i / 11).to_le_bytes()[0]).collect();
                     let mut expected = src.clone();
                     if elements % 8 == 0 {
                         expected[..elements * typesize].fill(0);

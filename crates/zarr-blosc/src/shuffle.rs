@@ -207,7 +207,7 @@ mod tests {
     fn bytes_go_to_the_stream_of_their_place() {
         for typesize in (1..=34).chain([255]) {
             for len in [0, 1, typesize, 15 * typesize, 16 * typesize, 33 * typesize + 1, 1200 * typesize] {
-                let src: Vec<u8> = (0..len).map(|i| (i * 7 + i / 251) as u8).collect();
+                let src: Vec<u8> = (0..len).map(|i: usize| (i * 7 + i / 251).to_le_bytes()[0]).collect();
                 let elements = len / typesize;
                 let expected: Vec<u8> = (0..typesize)
                     .flat_map(|byte| (0..elements).map(move |i| i * typesize + byte))
