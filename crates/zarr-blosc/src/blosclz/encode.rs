@@ -37,14 +37,14 @@ pub(crate) fn encode(src: &[u8], dst: &mut [u8], level: u8, split: bool, table: 
     if ratio < WORTHWHILE[level] || src.len() < SHORTEST.0 || dst.len() < SHORTEST.1 {
         return None;
     }
-    let kept = if !split || ratio < 4. { 3 } else { 4 };
-    let search = Search { kept, shortest: kept, short_far: false };
     let mut writer = Writer { dst, made: 0 };
-    let (_, rest) = match level {
-        0 | 1 => search.run::<12, false>(src, FIRST, table, &mut writer),
-        2 => search.run::<13, false>(src, FIRST, table, &mut writer),
-        9 => search.run::<HASH, true>(src, FIRST, table, &mut writer),
-        _ => search.run::<HASH, false>(src, FIRST, table, &mut writer),
+    let (_, rest) = match (level, !split || ratio < 4.) {
+        (0 | 1, true) => search::<12, 3, _>(src, FIRST, false, table, &mut writer),
+        (0 | 1, false) => search::<12, 4, _>(src, FIRST, false, table, &mut writer),
+        (2, true) => search::<13, 3, _>(src, FIRST, false, table, &mut writer),
+        (2, false) => search::<13, 4, _>(src, FIRST, false, table, &mut writer),
+        (_, true) => search::<HASH, 3, _>(src, FIRST, level == 9, table, &mut writer),
+        (_, false) => search::<HASH, 4, _>(src, FIRST, level == 9, table, &mut writer),
     }?;
     writer.literals(rest, rest.len())?;
     let made = writer.made;
@@ -55,9 +55,8 @@ pub(crate) fn encode(src: &[u8], dst: &mut [u8], level: u8, split: bool, table: 
 /// Guesses the ratio of compression from the first bytes of `src`.
 fn guess(src: &[u8], table: &mut Table) -> f64 {
     let src = &src[..src.len().min(1 << GUESS)];
-    let search = Search { kept: 3, shortest: 3, short_far: true };
     let mut size = Size(FIRST);
-    let Some((read, rest)) = search.run::<GUESS, false>(src, 0, table, &mut size) else { return 0. };
+    let Some((read, rest)) = search::<GUESS, 3, _>(src, 0, false, table, &mut size) else { return 0. };
     let pending = read - (src.len() - rest.len());
     #[allow(clippy::cast_precision_loss, reason = "a few thousand")]
     let ratio = read as f64 / (size.0 + pending + 1 + pending / RUN) as f64;
@@ -66,75 +65,69 @@ fn guess(src: &[u8], table: &mut Table) -> f64 {
 
 /// Where the items of a stream go.
 trait Items {
+    /// The shortest length, less 2, of a match at a distance that needs two more bytes.
+    const FAR_FROM: usize;
+
     /// Adds the first `literals` bytes of `src`, and a match of `len` + 2 bytes at `distance` + 1. Returns `None` if
     /// there is no room.
     fn add(&mut self, src: &[u8], literals: usize, len: usize, distance: usize) -> Option<()>;
 }
 
-/// How matches are searched.
-struct Search {
-    /// The bytes at the end of a match that are not part of it, counted from the byte after the first difference. Two
-    /// of them are skipped, the others are searched again.
-    kept: usize,
-    /// The shortest length of a match, less 2.
-    shortest: usize,
-    /// Whether far matches may be as short as near ones.
-    short_far: bool,
-}
-
-impl Search {
-    /// Searches `src` from `at` on, with hashes of `BITS`, and remembers one or two places at the end of a match. Returns
-    /// where the search ended, and the literals after the last match.
-    fn run<'a, const BITS: u32, const TWICE: bool>(
-        &self,
-        src: &'a [u8],
-        mut at: usize,
-        Table(table): &mut Table,
-        items: &mut impl Items,
-    ) -> Option<(usize, &'a [u8])> {
-        table[..1 << BITS].fill(0);
-        #[allow(clippy::cast_possible_truncation, reason = "the hash is that of four bytes")]
-        let slot = |word: u64| ((word as u32).wrapping_mul(2_654_435_761) >> (32 - BITS)) as usize;
-        #[allow(clippy::cast_possible_truncation, reason = "blocks are smaller than 2 GiB")]
-        let place = |at: usize| at as u32;
-        let limit = src.len().saturating_sub(END);
-        let mut literals = 0;
-        while at < limit {
-            let here = wide(src, at);
-            let seen = std::mem::replace(&mut table[slot(here)], place(at)) as usize;
-            let distance = at - seen;
-            if distance == 0 || distance >= FAR - 1 {
-                at += 1;
-                continue;
-            }
-            let different = here ^ wide(src, seen);
-            if different.trailing_zeros() < u32::BITS {
-                at += 1;
-                continue;
-            }
-            let mut same = (different.trailing_zeros() / 8) as usize;
-            if same == WIDE {
-                same += equal(src, seen + WIDE, at + WIDE);
-            }
-            // A repeated byte is searched again one byte earlier; so is a match that reaches the end.
-            let past = usize::from(distance > 1 && at + same < src.len() - 1);
-            let len = same + past - self.kept;
-            if len < self.shortest || !self.short_far && len <= 5 && distance > NEAR {
-                at += 1;
-                continue;
-            }
-            items.add(&src[literals..], at - literals, len, distance - 1)?;
-            at += len;
-            let end = word(src, at);
-            table[slot(end.into())] = place(at);
-            if TWICE {
-                table[slot((end >> 8).into())] = place(at + 1);
-            }
-            at += 2;
-            literals = at;
+/// Searches `src` from `at` on. Returns where the search ended, and the literals after the last match.
+///
+/// Hashes have `BITS`. `KEPT` bytes at the end of a match are not part of it, counted from the byte after the first
+/// difference; two of them are skipped, the others are searched again. It is also the shortest length of a match, less
+/// 2. `twice`: two places at the end of a match are remembered, not one.
+fn search<'a, const BITS: u32, const KEPT: usize, I: Items>(
+    src: &'a [u8],
+    mut at: usize,
+    twice: bool,
+    Table(table): &mut Table,
+    items: &mut I,
+) -> Option<(usize, &'a [u8])> {
+    table[..1 << BITS].fill(0);
+    #[allow(clippy::cast_possible_truncation, reason = "the hash is that of four bytes")]
+    let slot = |word: u64| ((word as u32).wrapping_mul(2_654_435_761) >> (32 - BITS)) as usize;
+    #[allow(clippy::cast_possible_truncation, reason = "blocks are smaller than 2 GiB")]
+    let place = |at: usize| at as u32;
+    let limit = src.len().saturating_sub(END);
+    let mut literals = 0;
+    while at < limit {
+        let here = wide(src, at);
+        let seen = std::mem::replace(&mut table[slot(here)], place(at)) as usize;
+        let different = here ^ wide(src, seen);
+        // Most words that were seen before are followed by another byte.
+        if (different.trailing_zeros() as usize) < 8 * (2 * KEPT - 1) {
+            at += 1;
+            continue;
         }
-        Some((at, &src[literals..]))
+        let distance = at - seen;
+        if distance == 0 || distance >= FAR - 1 {
+            at += 1;
+            continue;
+        }
+        let mut same = (different.trailing_zeros() / 8) as usize;
+        if same == WIDE {
+            same += equal(src, seen + WIDE, at + WIDE);
+        }
+        // A repeated byte is searched again one byte earlier; so is a match that reaches the end.
+        let past = usize::from(distance > 1 && at + same < src.len() - 1);
+        let len = same + past - KEPT;
+        if len < KEPT || I::FAR_FROM > len && distance > NEAR {
+            at += 1;
+            continue;
+        }
+        items.add(&src[literals..], at - literals, len, distance - 1)?;
+        at += len;
+        let end = word(src, at);
+        table[slot(end.into())] = place(at);
+        if twice {
+            table[slot((end >> 8).into())] = place(at + 1);
+        }
+        at += 2;
+        literals = at;
     }
+    Some((at, &src[literals..]))
 }
 
 /// Reads four bytes.
@@ -169,6 +162,8 @@ fn equal(src: &[u8], seen: usize, at: usize) -> usize {
 struct Size(usize);
 
 impl Items for Size {
+    const FAR_FROM: usize = 0;
+
     #[inline(always)]
     fn add(&mut self, _: &[u8], literals: usize, len: usize, distance: usize) -> Option<()> {
         let long = if len >= 7 { (len - 7) / 255 + 1 } else { 0 };
@@ -212,6 +207,8 @@ impl Writer<'_> {
 }
 
 impl Items for Writer<'_> {
+    const FAR_FROM: usize = 6;
+
     #[inline(always)]
     fn add(&mut self, src: &[u8], literals: usize, len: usize, distance: usize) -> Option<()> {
         self.literals(src, literals)?;
