@@ -176,6 +176,7 @@ mod tests {
                 let chain = chain(&codecs, "uint16", 1);
                 let mut encoded = encode(&chain, &[50_000], &elements);
                 assert_eq!(encoded[4] & 0x04 != 0, checksum);
+                assert!(encoded[4] & 0xe0 != 0, "some readers need the content size");
                 assert!(encoded.len() as u64 <= chain.encoded_size(&[50_000]).bound().unwrap());
                 assert_eq!(decode(&chain, &[50_000], &encoded).unwrap(), elements);
                 if checksum {
