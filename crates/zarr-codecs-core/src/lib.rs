@@ -86,7 +86,6 @@ pub const CODECS: &[Entry] = &[
 
 /// Reserves room for `n` more bytes; fails instead of aborting.
 #[cfg(any(
-    feature = "blosc",
     feature = "conditional",
     feature = "crc32c",
     feature = "gzip",
