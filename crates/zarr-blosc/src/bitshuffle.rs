@@ -1,6 +1,6 @@
 //! The bit shuffle: the first bits of all elements, then the second bits, and so on, eight elements to a byte.
 //!
-//! It needs a multiple of eight elements; others are copied. Bytes after the last whole element keep their place.
+//! Blocks whose number of elements is no multiple of eight are copied. Bytes after the last whole element keep their place.
 
 use std::array;
 

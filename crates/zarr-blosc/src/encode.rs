@@ -97,7 +97,7 @@ fn write_blocks(
         out[start + OVERHEAD + 4 * number..][..4].copy_from_slice(&place.to_le_bytes());
         let block = rearranged(settings.shuffle, header.typesize, block, shuffled)?;
         for stream in block.chunks_exact(block.len() / header.streams(block.len())) {
-            // What is not smaller is stored, so a stream needs no more room than it has bytes.
+            // A stream that does not shrink is stored, so the output never needs more room than the stream.
             let left = (start + most).saturating_sub(out.len() + 4);
             let packed = room(packed, stream.len().min(left))?;
             let made =

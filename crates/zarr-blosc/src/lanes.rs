@@ -12,7 +12,7 @@ pub(crate) trait Lanes: Sized {
     /// Seen as a number in binary, the place of each byte is rotated left by one bit.
     fn riffle(self) -> Self;
 
-    /// Does it so many times.
+    /// Repeats [`riffle`](Self::riffle) the given number of times.
     #[inline(always)]
     fn riffled(mut self, times: u32) -> Self {
         for _ in 0..times {

@@ -2,7 +2,7 @@
 
 use super::{FAR, NEAR, RUN};
 
-/// The literals at the begin of each stream.
+/// The literals at the start of each stream.
 const FIRST: usize = 4;
 /// No match begins in as many bytes at the end.
 const END: usize = 12;
@@ -63,7 +63,7 @@ fn guess(src: &[u8], table: &mut Table) -> f64 {
     ratio
 }
 
-/// Where the items of a stream go.
+/// A receiver of the items of a stream.
 trait Items {
     /// The shortest length, less 2, of a match at a distance that needs two more bytes.
     const FAR_FROM: usize;

@@ -111,7 +111,7 @@ pub(super) fn bound(len: usize) -> Option<usize> {
     len.checked_add(HEADER + CHECKSUM + blocks * BLOCK_HEADER)
 }
 
-/// What the header of a frame says.
+/// The facts in the header of a frame.
 struct Header {
     /// [`HAS_CHECKSUM`] or 0.
     checksum: u8,
