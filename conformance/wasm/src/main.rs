@@ -4,24 +4,22 @@
 
 use futures_util::StreamExt;
 use zarr_array::meta::v3::Extension;
-use zarr_array::{ArrayMeta, DataType, NdVec, Progress, Registry, Storage, block_on, codecs};
+use zarr_array::{ArrayMeta, DataType, NdVec, Progress, Storage, block_on, codecs, standard};
 use zarr_hierarchy::{Group, HierarchyResult};
 use zarr_store::MemoryStore;
 
-fn registry() -> Registry {
-    Registry::core()
-        .overriding(zarr_meta::GRIDS)
-        .overriding(zarr_meta::DATA_TYPES)
-        .overriding(zarr_codecs_core::CODECS)
-        .overriding(&[zarr_codec_sharding::ENTRY])
-}
-
 /// Creates arrays, and reads and writes them in every way that does not block.
 async fn arrays(storage: Storage) -> HierarchyResult<()> {
-    let mut root = Group::create(storage.clone(), "/", &registry()).await?;
+    let mut root = Group::create(storage.clone(), "/", &standard()).await?;
     root.consolidate().await?;
-    let chains: [&[Extension]; 3] =
-        [&[], &[codecs::gzip(1), codecs::crc32c()], &[codecs::transpose([1, 0]), codecs::big_endian()]];
+    let chains: [&[Extension]; 6] = [
+        &[],
+        &[codecs::gzip(1), codecs::crc32c()],
+        &[codecs::transpose([1, 0]), codecs::big_endian()],
+        &[codecs::zstd(3)],
+        &[codecs::blosc("lz4", 5)],
+        &[codecs::blosc("zstd", 5).with("shuffle", "bitshuffle")],
+    ];
     for (number, chain) in chains.into_iter().enumerate() {
         for shards in [None, Some([16, 16])] {
             let meta = ArrayMeta::builder([30, 40], DataType::Float32).chunks([8, 4]).codecs(chain.to_vec());
@@ -46,9 +44,9 @@ async fn arrays(storage: Storage) -> HierarchyResult<()> {
     let words = ArrayMeta::builder([3], DataType::String).codecs([codecs::gzip(5)]).build()?;
     let words = root.create_array("words", words).await?;
     words.write(.., NdVec::new([3], ["a", "", "c"].map(String::from).to_vec())?).await?;
-    let root = Group::open(storage, "/", &registry()).await?;
+    let root = Group::open(storage, "/", &standard()).await?;
     assert_eq!(root.array("words").await?.read::<String>(..).await?.as_slice(), ["a", "", "c"]);
-    assert_eq!((root.children().await?.len(), root.check_consolidated().await?), (4, Some(vec![])));
+    assert_eq!((root.children().await?.len(), root.check_consolidated().await?), (7, Some(vec![])));
     assert_eq!(root.array("g1/shards").await?.shape(), [32, 40]);
     Ok(())
 }

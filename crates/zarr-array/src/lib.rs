@@ -73,7 +73,7 @@ pub use zarr_strided::{Plain, View, ViewMut};
 
 /// Returns a registry of all extensions of this crate: the core, the registered chunk grids, the data types of
 /// zarr-meta and the standard codecs.
-#[cfg(feature = "standard")]
+#[cfg(any(feature = "standard", feature = "pure"))]
 pub fn standard() -> Registry {
     let registry = Registry::core()
         .overriding(zarr_meta::GRIDS)

@@ -18,28 +18,26 @@
 //!
 //! A frame must have the length that it states: trailing bytes are an error, not padding. Chunks of Blosc 2 are
 //! refused.
+//!
+//! [`zarr_blosc`] reads and writes the frames. The feature `blosc` adds the C libraries of LZ4 and Zstandard. With
+//! `pure` alone all is in Rust; then `lz4` and `lz4hc` have one level, and all levels of `zstd` are about level 1.
 
-use std::ffi::CStr;
 use std::ops::Range;
 use std::sync::Arc;
 
+use zarr_blosc::{Compressor, Error, ErrorKind, Frame, OVERHEAD, Settings, Shuffle, State};
 use zarr_traits::serde_json::Value;
 use zarr_traits::{
-    CodecError, CodecResult, Entry, Scratch,
+    CodecError, CodecErrorKind, CodecResult, Entry, Scratch,
     codec::{
         BytesBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr, too_large,
     },
 };
 
-#[allow(unsafe_code, reason = "the only calls of C functions without a safe binding")]
-mod frame;
-
-use frame::{Frame, OVERHEAD, Settings};
-
 /// The registry entry of this codec.
 pub const ENTRY: Entry = Entry::Codec(CodecEntry::new("blosc", CodecKind::BytesBytes, build));
 
-const COMPRESSORS: [&CStr; 6] = [c"lz4", c"lz4hc", c"blosclz", c"zstd", c"snappy", c"zlib"];
+const COMPRESSORS: [&str; 6] = ["lz4", "lz4hc", "blosclz", "zstd", "snappy", "zlib"];
 const SHUFFLES: [&str; 3] = ["noshuffle", "shuffle", "bitshuffle"];
 
 #[derive(Debug)]
@@ -47,9 +45,7 @@ struct Blosc(Settings);
 
 fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) -> CodecResult<Codec> {
     let cname = configuration.optional_string("cname")?;
-    let compressor =
-        COMPRESSORS.into_iter().find(|known| cname.is_some_and(|c| known.to_bytes() == c.as_bytes()));
-    let compressor = compressor.ok_or_else(|| match cname {
+    let compressor = cname.and_then(Compressor::from_name).ok_or_else(|| match cname {
         Some(other) => wrong("cname", format!("cname is {other:?}, it must be one of {COMPRESSORS:?}")),
         None => wrong("cname", "cname is missing".into()),
     })?;
@@ -57,7 +53,9 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) ->
     let element = repr.fixed().map_or(1, |(size, _)| size);
     let shuffle = shuffle(configuration, element)?;
     let typesize = match (shuffle, configuration.get("typesize")) {
-        (0, given) => given.and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok()).unwrap_or(1),
+        (Shuffle::None, given) => {
+            given.and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok()).unwrap_or(1)
+        }
         (_, Some(_)) => whole(configuration.integer("typesize", 1..=i64::MAX)?),
         (_, None) => {
             configuration.note("typesize", format!("typesize is missing, read as {element}"));
@@ -68,23 +66,24 @@ fn build(configuration: &mut Configuration<'_>, repr: &Repr, _: &Context<'_>) ->
     if blocksize.is_none() {
         configuration.note("blocksize", "blocksize is missing, read as 0 (automatic)");
     }
-    Ok(Codec::BytesBytes(Arc::new(Blosc(Settings {
-        compressor,
-        level: i32::try_from(level).unwrap_or(5),
-        shuffle,
-        typesize: if (1..=255).contains(&typesize) { typesize } else { 1 },
-        blocksize: whole(blocksize.unwrap_or(0)),
-    }))))
+    let mut settings = Settings::default();
+    settings.compressor = compressor;
+    settings.level = u8::try_from(level).unwrap_or(5);
+    settings.shuffle = shuffle;
+    settings.typesize = if (1..=255).contains(&typesize) { typesize } else { 1 };
+    settings.blocksize = whole(blocksize.unwrap_or(0));
+    Ok(Codec::BytesBytes(Arc::new(Blosc(settings))))
 }
 
-/// Returns the number of the shuffle in c-blosc, which is its index in [`SHUFFLES`].
-fn shuffle(configuration: &mut Configuration<'_>, element: usize) -> CodecResult<i32> {
+/// Returns the shuffle. Its number in c-blosc is its index in [`SHUFFLES`].
+fn shuffle(configuration: &mut Configuration<'_>, element: usize) -> CodecResult<Shuffle> {
+    const ALL: [Shuffle; 3] = [Shuffle::None, Shuffle::Bytes, Shuffle::Bits];
     let value = configuration.get("shuffle");
     let named = value
         .and_then(Value::as_str)
-        .and_then(|name| SHUFFLES.into_iter().zip(0..).find(|(s, _)| *s == name));
-    if let Some((_, number)) = named {
-        return Ok(number);
+        .and_then(|name| SHUFFLES.into_iter().zip(ALL).find(|(s, _)| *s == name));
+    if let Some((_, shuffle)) = named {
+        return Ok(shuffle);
     }
     let shown = value.map_or("missing".into(), Value::to_string);
     let number = match value.map(Value::as_i64) {
@@ -96,7 +95,7 @@ fn shuffle(configuration: &mut Configuration<'_>, element: usize) -> CodecResult
         _ => return Err(wrong("shuffle", format!("shuffle is {shown}, it must be one of {SHUFFLES:?}"))),
     };
     configuration.note("shuffle", format!("shuffle is {shown}, read as number {number} of {SHUFFLES:?}"));
-    Ok(number)
+    Ok(ALL[number])
 }
 
 fn wrong(member: &str, message: String) -> CodecError {
@@ -109,11 +108,8 @@ fn whole(n: i64) -> usize {
 }
 
 impl BytesBytesCodec for Blosc {
-    fn decode_into(&self, src: &[u8], dst: &mut [u8], _: &mut Scratch) -> CodecResult<usize> {
-        let frame = Frame::parse(src)?;
-        let dst = dst.get_mut(..frame.len()).ok_or_else(too_large)?;
-        frame.decode(dst)?;
-        Ok(dst.len())
+    fn decode_into(&self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch) -> CodecResult<usize> {
+        zarr_blosc::decode(src, dst, scratch.slot::<State>()).map_err(failed)
     }
 
     fn decode_span(
@@ -122,18 +118,19 @@ impl BytesBytesCodec for Blosc {
         size: usize,
         span: Range<usize>,
         dst: &mut [u8],
-        _: &mut Scratch,
+        scratch: &mut Scratch,
     ) -> CodecResult<bool> {
-        let frame = Frame::parse(src)?;
+        let frame = Frame::parse(src).map_err(failed)?;
         if frame.len() != size {
             return Err(CodecError::corrupt(format!("it decodes to {} bytes, expected {size}", frame.len())));
         }
         let dst = dst.get_mut(..span.len()).ok_or_else(too_large)?;
-        Ok(frame.decode_span(span, dst))
+        frame.decode_part(span, dst, scratch.slot::<State>()).map_err(failed)?;
+        Ok(true)
     }
 
-    fn encode(&self, src: &[u8], out: &mut Vec<u8>, _: &mut Scratch) -> CodecResult<()> {
-        frame::encode(&self.0, src, out)
+    fn encode(&self, src: &[u8], out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
+        zarr_blosc::encode(&self.0, src, out, scratch.slot::<State>()).map_err(failed)
     }
 
     fn encoded_size(&self, decoded: u64) -> EncodedSize {
@@ -141,10 +138,18 @@ impl BytesBytesCodec for Blosc {
     }
 }
 
+fn failed(e: Error) -> CodecError {
+    match e.kind() {
+        ErrorKind::Unsupported => CodecError::new(CodecErrorKind::Unsupported, e.to_string()),
+        ErrorKind::TooLarge => too_large(),
+        ErrorKind::LimitExceeded => CodecError::new(CodecErrorKind::LimitExceeded, e.to_string()),
+        _ => CodecError::corrupt(e.to_string()),
+    }
+}
+
 #[cfg(test)]
 #[cfg(feature = "bytes")]
 mod tests {
-    use zarr_traits::CodecErrorKind;
     use zarr_traits::serde_json::json;
 
     use super::*;

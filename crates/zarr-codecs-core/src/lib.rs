@@ -5,7 +5,7 @@ use zarr_traits::Entry;
 
 #[cfg(feature = "bitround")]
 pub mod bitround;
-#[cfg(feature = "blosc")]
+#[cfg(any(feature = "blosc", feature = "pure"))]
 pub mod blosc;
 #[cfg(feature = "bytes")]
 pub mod bytes;
@@ -33,7 +33,7 @@ mod vlen;
 pub mod vlen_bytes;
 #[cfg(feature = "vlen-utf8")]
 pub mod vlen_utf8;
-#[cfg(feature = "zstd")]
+#[cfg(any(feature = "pure", feature = "zstd"))]
 pub mod zstd;
 
 #[cfg(test)]
@@ -52,7 +52,7 @@ mod testing;
 pub const CODECS: &[Entry] = &[
     #[cfg(feature = "bitround")]
     bitround::ENTRY,
-    #[cfg(feature = "blosc")]
+    #[cfg(any(feature = "blosc", feature = "pure"))]
     blosc::ENTRY,
     #[cfg(feature = "bytes")]
     bytes::ENTRY,
@@ -80,18 +80,18 @@ pub const CODECS: &[Entry] = &[
     vlen_bytes::ENTRY,
     #[cfg(feature = "vlen-utf8")]
     vlen_utf8::ENTRY,
-    #[cfg(feature = "zstd")]
+    #[cfg(any(feature = "pure", feature = "zstd"))]
     zstd::ENTRY,
 ];
 
 /// Reserves room for `n` more bytes; fails instead of aborting.
 #[cfg(any(
-    feature = "blosc",
     feature = "conditional",
     feature = "crc32c",
     feature = "gzip",
     feature = "n5_default",
     feature = "packbits",
+    feature = "pure",
     feature = "vlen-bytes",
     feature = "vlen-utf8",
     feature = "zstd"

@@ -1,13 +1,13 @@
 //! Small inputs that decode to very much data are refused without using the memory. There is only one test, because it
 //! measures the memory of the process.
 #![cfg(all(
-    feature = "blosc",
+    any(feature = "blosc", feature = "pure"),
     feature = "bytes",
     feature = "conditional",
     feature = "gzip",
     feature = "n5_default",
     feature = "transpose",
-    feature = "zstd"
+    any(feature = "pure", feature = "zstd")
 ))]
 #![allow(clippy::unwrap_used, reason = "tests only")]
 

@@ -1,7 +1,7 @@
 //! Every codec keeps the contract.
 #![cfg(all(
     feature = "bitround",
-    feature = "blosc",
+    any(feature = "blosc", feature = "pure"),
     feature = "bytes",
     feature = "cast_value",
     feature = "conditional",
@@ -14,7 +14,7 @@
     feature = "transpose",
     feature = "vlen-bytes",
     feature = "vlen-utf8",
-    feature = "zstd"
+    any(feature = "pure", feature = "zstd")
 ))]
 #![allow(clippy::unwrap_used, reason = "tests only")]
 

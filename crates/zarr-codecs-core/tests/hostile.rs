@@ -1,12 +1,12 @@
 //! Damaged bytes: an error, never a panic, never a write outside the destination. (Under AddressSanitizer these tests
 //! also find reads outside the source: both are allocations of exactly their length.)
 #![cfg(all(
-    feature = "blosc",
+    any(feature = "blosc", feature = "pure"),
     feature = "bytes",
     feature = "conditional",
     feature = "crc32c",
     feature = "gzip",
-    feature = "zstd"
+    any(feature = "pure", feature = "zstd")
 ))]
 #![allow(clippy::unwrap_used, reason = "tests only")]
 

@@ -1,6 +1,6 @@
 //! Random chains, data and parts: elements survive a round trip, and a part has the elements of the whole.
 #![cfg(all(
-    feature = "blosc",
+    any(feature = "blosc", feature = "pure"),
     feature = "bytes",
     feature = "conditional",
     feature = "crc32c",
@@ -8,7 +8,7 @@
     feature = "n5_default",
     feature = "reshape",
     feature = "transpose",
-    feature = "zstd"
+    any(feature = "pure", feature = "zstd")
 ))]
 #![allow(clippy::unwrap_used, reason = "tests only")]
 

@@ -1,5 +1,11 @@
 //! Chunks that other implementations wrote (`testdata/peers.txt`).
-#![cfg(all(feature = "blosc", feature = "bytes", feature = "crc32c", feature = "gzip", feature = "zstd"))]
+#![cfg(all(
+    any(feature = "blosc", feature = "pure"),
+    feature = "bytes",
+    feature = "crc32c",
+    feature = "gzip",
+    any(feature = "pure", feature = "zstd")
+))]
 #![allow(clippy::unwrap_used, reason = "tests only")]
 
 #[path = "../src/testing.rs"]

@@ -1,11 +1,11 @@
 //! No codec exceeds its stated encoded size, even for noise, which no compressor can shrink.
 #![cfg(all(
-    feature = "blosc",
+    any(feature = "blosc", feature = "pure"),
     feature = "bytes",
     feature = "conditional",
     feature = "crc32c",
     feature = "gzip",
-    feature = "zstd"
+    any(feature = "pure", feature = "zstd")
 ))]
 
 #[path = "../src/testing.rs"]

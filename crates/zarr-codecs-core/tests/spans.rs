@@ -1,5 +1,5 @@
 //! A decoded span has the bytes of the whole; if decoding it skips a checksum or saves nothing, the codec declines.
-#![cfg(all(feature = "blosc", feature = "bytes", feature = "gzip", feature = "zstd"))]
+#![cfg(all(any(feature = "blosc", feature = "pure"), feature = "bytes", feature = "gzip"))]
 #![allow(clippy::unwrap_used, reason = "tests only")]
 
 #[path = "../src/testing.rs"]
@@ -30,6 +30,7 @@ fn decode(
 }
 
 #[test]
+#[cfg(feature = "zstd")]
 fn zstd_stops_at_the_end_of_the_span() {
     const SIZE: usize = 2 << 20;
     let (elements, codec) = (Noise(9).waves(SIZE), bytes_codec("zstd", &json!({"level": 1})));
@@ -76,13 +77,10 @@ fn blosc_decodes_the_blocks_of_the_span() {
                 }),
             );
             let encoded = encode(&*codec, &elements);
-            let stored = encoded[2] & 2 != 0;
             for start in [0, 14 * 16, 14 * 16 * 100, 3, 199_999] {
                 for len in [0, 1, 14 * 16, 14 * 16 * 300].into_iter().filter(|len| start + len <= SIZE) {
                     let got = decode(&*codec, &encoded, SIZE, start..start + len, &mut scratch).unwrap();
-                    let whole_elements = start % typesize == 0 && len % typesize == 0;
-                    let expected = &elements[start..start + len];
-                    assert_eq!(got.as_deref(), (stored || len == 0 || whole_elements).then_some(expected));
+                    assert_eq!(got.as_deref(), Some(&elements[start..start + len]));
                 }
             }
             assert!(decode(&*codec, &encoded, SIZE + 1, 0..8, &mut scratch).is_err());

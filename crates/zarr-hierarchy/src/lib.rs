@@ -37,5 +37,5 @@ pub use group::Group;
 pub use options::{Formats, GroupOptions, ImplicitGroups, UseConsolidated};
 pub use walk::Walk;
 
-#[cfg(feature = "standard")]
+#[cfg(any(feature = "standard", feature = "pure"))]
 pub use zarr_array::standard;

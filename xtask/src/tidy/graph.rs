@@ -11,8 +11,9 @@ const RUNTIMES: [&str; 8] =
     ["tokio", "async-std", "smol", "async-executor", "futures-executor", "pollster", "rayon", "rayon-core"];
 
 /// Compressors, by the beginning of the name.
-const COMPRESSORS: [&str; 16] = [
+const COMPRESSORS: [&str; 17] = [
     "zstd",
+    "ruzstd",
     "flate2",
     "zlib-rs",
     "libz",
