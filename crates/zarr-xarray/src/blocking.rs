@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use zarr_array::traits::strided::Plain;
-use zarr_array::{Element, NdVec, block_on};
+use zarr_array::{Element, NdVec, Registry, Storage, block_on};
 use zarr_hierarchy::{Group, blocking};
 use zarr_meta::ArrayMeta;
 use zarr_meta::json::Object;
@@ -17,6 +17,7 @@ use crate::flags::Flags;
 use crate::handle::{dataset_methods, variable_methods};
 use crate::index::Index;
 use crate::labels::Labels;
+use crate::new_dataset::NewDataset;
 use crate::positions::Positions;
 use crate::times::{Spans, Times};
 use crate::view::Picked;
@@ -54,6 +55,19 @@ impl Dataset {
     /// As [`zarr_xarray::Dataset::open`](crate::Dataset::open).
     pub fn open_with(group: blocking::Group, options: &DecodeOptions) -> XarrayResult<Self> {
         block_on(crate::Dataset::open_with(group.into_async(), options)).map(Self::from)
+    }
+
+    /// Creates a group of format 3 at `path`, with the arrays of a dataset and consolidated metadata, and opens it.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Dataset::create`](crate::Dataset::create).
+    pub fn create(
+        storage: impl Into<Storage>,
+        path: &str,
+        new: NewDataset,
+        registry: &Registry,
+    ) -> XarrayResult<Self> {
+        block_on(crate::Dataset::create(storage, path, new, registry)).map(Self::from)
     }
 
     /// Returns a variable.

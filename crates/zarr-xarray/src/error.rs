@@ -5,6 +5,7 @@ use std::fmt;
 
 use zarr_array::ArrayError;
 use zarr_hierarchy::HierarchyError;
+use zarr_meta::MetaError;
 
 /// The kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -103,6 +104,12 @@ impl From<HierarchyError> for XarrayError {
     fn from(source: HierarchyError) -> Self {
         let message = source.to_string();
         Self(Box::new(Inner { kind: XarrayErrorKind::Access, variable: None, message, source: Some(source) }))
+    }
+}
+
+impl From<MetaError> for XarrayError {
+    fn from(source: MetaError) -> Self {
+        HierarchyError::from(source).into()
     }
 }
 

@@ -1,16 +1,25 @@
 //! Opens the stores of [the tables](../fixtures/README.md) and compares the datasets with those of xarray.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "these are tests"
+)]
+
 mod options;
 mod rows;
 mod shown;
 mod store;
 mod verdict;
+mod written;
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use rows::{check_dataset, check_selection, check_tree};
+use written::check_written;
 
 #[test]
 fn datasets_are_those_of_xarray_or_better() {
@@ -25,6 +34,11 @@ fn selections_are_those_of_xarray() {
 #[test]
 fn trees_are_those_of_xarray() {
     check("tree", 7, check_tree);
+}
+
+#[test]
+fn written_datasets_are_those_of_xarray_or_better() {
+    check("write", 49, check_written);
 }
 
 /// Checks all rows of a kind, and fails with a list of the failing rows.

@@ -70,7 +70,7 @@ pub(crate) fn check_tree(row: &Value) -> Result<(), String> {
 }
 
 /// Compares a dataset with that of the table.
-async fn same(dataset: &Dataset, wanted: &Value) -> Result<(), String> {
+pub(crate) async fn same(dataset: &Dataset, wanted: &Value) -> Result<(), String> {
     equal("dataset", "dimensions", &json!(dataset.dimensions()), &wanted["dims"])?;
     equal("dataset", "coordinates", &sorted(dataset.coordinates()), &keys(&wanted["coords"]))?;
     equal("dataset", "variables", &sorted(dataset.data_variables()), &keys(&wanted["data_vars"]))?;

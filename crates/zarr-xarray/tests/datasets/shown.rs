@@ -74,6 +74,15 @@ fn elements(variable: &Variable, decoded: &Decoded, wanted: &Value) -> (String, 
     }
 }
 
+/// The data type of stored elements and the elements.
+pub(crate) fn stored(elements: &AnyArray) -> (String, Value) {
+    match elements {
+        AnyArray::Bool(values) => ("bool".to_owned(), json!(values.as_slice())),
+        AnyArray::String(values) => ("string".to_owned(), json!(values.as_slice())),
+        numbers => numbers_of(numbers),
+    }
+}
+
 fn bytes_name(variable: &Variable) -> String {
     if let Decoding::Texts { joined: Some(length), .. } = variable.decoding() {
         return format!("bytes{length}");
