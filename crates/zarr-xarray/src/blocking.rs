@@ -191,6 +191,14 @@ impl Variable {
         block_on(self.0.read_raw())
     }
 
+    /// Writes decoded elements to the part of the variable that is selected.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Variable::write`](crate::Variable::write).
+    pub fn write(&self, values: impl Into<Decoded>) -> XarrayResult<()> {
+        block_on(self.0.write(values))
+    }
+
     fn inner(&self) -> &crate::Variable {
         &self.0
     }

@@ -187,7 +187,11 @@ impl Encoding {
 
     fn counts(&self, counts: &Encoded, attributes: &mut Object) -> XarrayResult<(DataType, Elements)> {
         match counts {
-            Encoded::Floats(counts) => self.numbers(NumberType::Float64, bytes_of(counts), attributes),
+            Encoded::Floats(counts) => {
+                let packed = self.numbers(NumberType::Float64, bytes_of(counts), attributes)?;
+                self.check_rounding(counts, &packed.1)?;
+                Ok(packed)
+            }
             Encoded::Integers(counts) if self.data_type.is_none_or(|of| of == NumberType::Int64) => {
                 self.numbers(NumberType::Int64, bytes_of(counts), attributes)
             }
@@ -197,6 +201,24 @@ impl Encoding {
                 self.numbers(NumberType::Float64, bytes_of(&counts), attributes)
             }
         }
+    }
+
+    /// Checks that no time or span lies between two packed integers, up to the errors of the arithmetic.
+    fn check_rounding(&self, counts: &[f64], elements: &Elements) -> XarrayResult<()> {
+        let (Some(stored), Elements::Bytes(bytes)) = (self.data_type, elements) else { return Ok(()) };
+        if !stored.is_integer() {
+            return Ok(());
+        }
+        let (scale, offset) = (self.scale.unwrap_or(1.0), self.offset.unwrap_or(0.0));
+        let is_between = |(count, bytes): (&f64, &[u8])| {
+            let number = stored.load(bytes).and_then(Scalar::to_f64).unwrap_or(f64::NAN);
+            ((count - offset) / scale - number).abs() > 1e-6
+        };
+        let position = counts.iter().zip(bytes.chunks(stored.size())).position(is_between);
+        position.map_or(Ok(()), |position| {
+            let message = format!("element {position} lies between two numbers of the stored units");
+            Err(XarrayError::out_of_range(message))
+        })
     }
 
     /// Builds the document of the array.
@@ -239,7 +261,7 @@ fn element(stored: NumberType, scalar: Scalar) -> XarrayResult<Scalar> {
 }
 
 /// Checks that no number was packed to the missing value.
-fn check_apart(
+pub(crate) fn check_apart(
     stored: NumberType,
     missing: Scalar,
     encoded: &[u8],
@@ -290,7 +312,7 @@ fn widened(given: NumberType, bytes: &[u8]) -> XarrayResult<Vec<u8>> {
 }
 
 /// Returns the type and the memory of numbers.
-fn bytes_of_numbers(numbers: &AnyArray) -> XarrayResult<(NumberType, Cow<'_, [u8]>)> {
+pub(crate) fn bytes_of_numbers(numbers: &AnyArray) -> XarrayResult<(NumberType, Cow<'_, [u8]>)> {
     macro_rules! memory {
         ($variant:ident, $values:expr) => {
             (NumberType::$variant, Cow::Borrowed(bytes_of($values.as_slice())))
@@ -321,7 +343,7 @@ fn bytes_of_numbers(numbers: &AnyArray) -> XarrayResult<(NumberType, Cow<'_, [u8
 }
 
 /// Returns elements none of which may be missing.
-fn present<T: Clone>(values: &NdVec<Option<T>>, what: &str) -> XarrayResult<Vec<T>> {
+pub(crate) fn present<T: Clone>(values: &NdVec<Option<T>>, what: &str) -> XarrayResult<Vec<T>> {
     let element = |(position, value): (usize, &Option<T>)| {
         let missing = || {
             XarrayError::out_of_range(format!(

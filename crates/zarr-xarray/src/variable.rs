@@ -1,6 +1,7 @@
 //! The handle on a variable of a dataset.
 
 mod decode;
+mod write;
 
 use std::sync::Arc;
 
@@ -128,6 +129,28 @@ impl Variable {
     pub async fn read_raw<T: Element>(&self) -> XarrayResult<NdVec<T>> {
         let read = async { Ok(self.reader()?.read(self.seen.selection.clone()).await?) };
         self.named(read.await)
+    }
+
+    /// Writes decoded elements to the part of the variable that is selected: numbers of the decoded type, which are
+    /// packed, or times, spans, texts and booleans. All of them are encoded before the first request.
+    ///
+    /// ```
+    /// # use zarr_xarray::{Dataset, XarrayResult, zarr_array::NdVec};
+    /// # async fn example(dataset: Dataset) -> XarrayResult<()> {
+    /// let day = dataset.variable("t2m")?.isel([("time", 24..48)])?;
+    /// day.write(NdVec::new([24, 180, 360], vec![280.5; 24 * 180 * 360])?).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Invalid`](crate::XarrayErrorKind::Invalid) for another shape, type or calendar, and for an index;
+    /// [`OutOfRange`](crate::XarrayErrorKind::OutOfRange) for an element that its stored type does not have, such as NaN
+    /// in integers without a missing value, or a time between two counts of the stored units;
+    /// [`Unsupported`](crate::XarrayErrorKind::Unsupported) for other encodings. Then nothing is written.
+    /// [`Access`](crate::XarrayErrorKind::Access) for errors of the store, after which some chunks may be written.
+    pub async fn write(&self, values: impl Into<Decoded>) -> XarrayResult<()> {
+        self.named(self.encode_and_write(values.into()).await)
     }
 
     pub(crate) fn reader(&self) -> XarrayResult<Reader<'_>> {

@@ -64,12 +64,18 @@ fn a_refused_dataset_leaves_the_store_as_it_was() {
     let large = Encoding::new().data_type(NumberType::Float32).missing(1e300);
     for (new, kind, part) in [
         (with(integers.clone()), XarrayErrorKind::OutOfRange, "element 1"),
-        (with(integers.missing(1000)), XarrayErrorKind::Invalid, "1000"),
+        (with(integers.clone().missing(1000)), XarrayErrorKind::Invalid, "1000"),
         (with(large), XarrayErrorKind::Invalid, "missing value"),
         (
             with(Encoding::new().data_type(NumberType::Int8).scale(0.5).missing(2)),
             XarrayErrorKind::OutOfRange,
             "element 0",
+        ),
+        (
+            of(NewVariable::new(["t"], times())
+                .encoding(integers.clone().scale(2.0).units("days since 1970-01-01"))),
+            XarrayErrorKind::OutOfRange,
+            "element 1 lies between",
         ),
         (with(Encoding::new().scale(0.0)), XarrayErrorKind::Invalid, "scale_factor"),
         (with(Encoding::new().chunks([1, 1])), XarrayErrorKind::Invalid, "chunk"),

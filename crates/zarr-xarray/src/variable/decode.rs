@@ -182,7 +182,7 @@ impl Variable {
     }
 
     /// Allocates memory for elements of `size` bytes, as many as the view has.
-    fn memory<T: Plain>(&self, size: usize) -> XarrayResult<Vec<T>> {
+    pub(super) fn memory<T: Plain>(&self, size: usize) -> XarrayResult<Vec<T>> {
         let count = self.bytes(size)? / size_of::<T>().max(1);
         zeroed(count).map_err(|error| ArrayError::from(error).into())
     }
