@@ -141,7 +141,8 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// As [`sel`](Self::sel). [`Invalid`](XarrayErrorKind::Invalid) if the numbers of labels differ, or the name is taken;
+    /// As [`sel`](Self::sel). [`Invalid`](XarrayErrorKind::Invalid) if the labels are not lists of the same length, or the
+    /// name is taken;
     /// [`Unsupported`](XarrayErrorKind::Unsupported) if points were selected already.
     pub async fn sel_points<N: AsRef<str>, L: Into<Labels>>(
         &self,
@@ -149,6 +150,9 @@ impl Dataset {
         labels: impl IntoIterator<Item = (N, L)>,
     ) -> XarrayResult<Self> {
         let labels = owned(labels);
+        if let Some((name, _)) = labels.iter().find(|(_, labels)| !labels.is_list()) {
+            return Err(XarrayError::invalid(format!("the labels of points along {name:?} are not a list")));
+        }
         let found = try_join_all(labels.iter().map(|(name, labels)| self.find(name, labels))).await?;
         let lengths = self.dimensions();
         let mut points = Vec::with_capacity(found.len());

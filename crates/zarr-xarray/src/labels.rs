@@ -72,6 +72,11 @@ impl Labels {
         self
     }
 
+    /// Whether this is a list, so that the caller has named every element.
+    pub(crate) fn is_list(&self) -> bool {
+        matches!(self.0, Kind::List { .. })
+    }
+
     /// Returns the positions of the labels in an index.
     ///
     /// # Errors

@@ -127,6 +127,8 @@ fn points_become_one_dimension() {
     assert_eq!((one.shape(), one.read::<f64>().unwrap().into_vec()), (&[][..], vec![5.5]));
     refused(at(&["2000-01-31"], &[59.0, 41.0]), XarrayErrorKind::Invalid, "1 in \"time\", 2 in \"lat\"");
     refused(at(&["2000-01-31"], &[55.0]), XarrayErrorKind::NotFound, "lat");
+    let all = [("time", Labels::slice(None, None))];
+    refused(dataset.sel_points("p", all), XarrayErrorKind::Invalid, "not a list");
     refused(places.sel_points("p", [("place", Labels::list([0]))]), XarrayErrorKind::Unsupported, "points");
 }
 
@@ -252,6 +254,20 @@ fn a_child_inherits_the_coordinates_that_fit() {
     assert_eq!(tree.dataset("/other").unwrap().inherited().collect::<Vec<_>>(), ["lat"]);
     refused(tree.check_aligned(), XarrayErrorKind::Invalid, "\"/other\"");
     refused(tree.dataset("/none"), XarrayErrorKind::NotFound, "none");
+}
+
+#[test]
+fn futures_can_move_between_threads() {
+    fn check(_: &impl Send) {}
+
+    let dataset = weather().open().into_async();
+    check(&zarr_xarray::Dataset::open(dataset.group().clone()));
+    check(&zarr_xarray::DataTree::open(dataset.group().clone()));
+    check(&dataset.sel([("lat", 50)]));
+    let t = dataset.variable("t").unwrap();
+    check(&t.read::<f64>());
+    check(&t.read_any());
+    check(&t.write(vec![0.0]));
 }
 
 #[cfg(feature = "ndarray")]
