@@ -3,6 +3,10 @@
 use std::error::Error;
 use std::fmt;
 
+use zarr_array::ArrayError;
+use zarr_hierarchy::HierarchyError;
+use zarr_meta::MetaError;
+
 /// The kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -15,17 +19,20 @@ pub enum XarrayErrorKind {
     NotFound,
     /// A known convention is not implemented.
     Unsupported,
+    /// A node or a chunk cannot be read. The [`source`](Error::source) is a [`HierarchyError`] that says why.
+    Access,
 }
 
-/// An error about labelled data.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An error about labelled data. Two errors are equal if they have the same kind, variable and message.
+#[derive(Debug, Clone)]
 pub struct XarrayError(Box<Inner>);
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 struct Inner {
     kind: XarrayErrorKind,
     variable: Option<String>,
     message: String,
+    source: Option<HierarchyError>,
 }
 
 /// The result of an operation on labelled data.
@@ -34,7 +41,7 @@ pub type XarrayResult<T> = Result<T, XarrayError>;
 impl XarrayError {
     /// Returns an error of `kind`. The message is lower case, without a full stop.
     pub fn new(kind: XarrayErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner { kind, variable: None, message: brief(message.into()) }))
+        Self(Box::new(Inner { kind, variable: None, message: brief(message.into()), source: None }))
     }
 
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
@@ -49,6 +56,12 @@ impl XarrayError {
     #[must_use]
     pub fn with_variable(mut self, name: &str) -> Self {
         self.0.variable.get_or_insert_with(|| name.to_owned());
+        self
+    }
+
+    /// Adds the place of the error in front of the message.
+    pub(crate) fn within(mut self, place: &str) -> Self {
+        self.0.message = format!("{place}: {}", self.0.message);
         self
     }
 
@@ -72,7 +85,39 @@ impl fmt::Display for XarrayError {
     }
 }
 
-impl Error for XarrayError {}
+impl Error for XarrayError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source.as_ref().map(|source| source as _)
+    }
+}
+
+impl PartialEq for XarrayError {
+    fn eq(&self, other: &Self) -> bool {
+        let parts = |error: &Self| (error.kind(), error.0.variable.clone(), error.0.message.clone());
+        parts(self) == parts(other)
+    }
+}
+
+impl Eq for XarrayError {}
+
+impl From<HierarchyError> for XarrayError {
+    fn from(source: HierarchyError) -> Self {
+        let message = source.to_string();
+        Self(Box::new(Inner { kind: XarrayErrorKind::Access, variable: None, message, source: Some(source) }))
+    }
+}
+
+impl From<MetaError> for XarrayError {
+    fn from(source: MetaError) -> Self {
+        HierarchyError::from(source).into()
+    }
+}
+
+impl From<ArrayError> for XarrayError {
+    fn from(source: ArrayError) -> Self {
+        HierarchyError::from(source).into()
+    }
+}
 
 /// The longest message, in characters. Messages quote attributes, which may have any length.
 const LONGEST: usize = 300;

@@ -4,6 +4,7 @@
 //! element is compared.
 
 mod key;
+mod values;
 
 use std::cmp::Ordering;
 use std::ops::Range;

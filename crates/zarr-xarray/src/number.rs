@@ -204,6 +204,18 @@ pub enum Scalar {
     Complex(f64, f64),
 }
 
+impl From<i64> for Scalar {
+    fn from(integer: i64) -> Self {
+        Self::Integer(integer.into())
+    }
+}
+
+impl From<f64> for Scalar {
+    fn from(float: f64) -> Self {
+        Self::Float(float)
+    }
+}
+
 impl std::fmt::Display for Scalar {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

@@ -1,5 +1,7 @@
 //! Options of decoding.
 
+use std::collections::BTreeSet;
+
 use crate::units::TimeUnit;
 
 /// Which attributes are applied, and how.
@@ -18,6 +20,8 @@ pub struct DecodeOptions {
     pub coordinates: CoordinateNames,
     /// Whether the fill value of an array is a missing value.
     pub fill_is_missing: FillIsMissing,
+    /// The names of variables that a [`Dataset`](crate::Dataset) leaves out before it compares lengths of dimensions.
+    pub dropped: BTreeSet<String>,
 }
 
 impl Default for DecodeOptions {
@@ -29,6 +33,7 @@ impl Default for DecodeOptions {
             texts: true,
             coordinates: CoordinateNames::Coordinates,
             fill_is_missing: FillIsMissing::AsFormat,
+            dropped: BTreeSet::new(),
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use super::element::{Float as _, Real, try_each};
 use super::packing::{Packing, refused};
-use crate::error::XarrayResult;
+use crate::error::{XarrayError, XarrayResult};
 use crate::number::NumberType;
 use crate::times::NOT_A_TIME;
 use crate::times::scale::Scale;
@@ -64,6 +64,21 @@ impl TimeCoding {
             },
             Err(self.packing.impossible())
         )
+    }
+
+    /// Checks that encoded elements decode to `counts` again. Packed integers round.
+    ///
+    /// # Errors
+    /// `OutOfRange` for the first element that differs.
+    pub(crate) fn check_exact(&self, encoded: &[u8], counts: &[i64]) -> XarrayResult<()> {
+        let mut decoded = vec![0; size_of_val(counts)];
+        self.decode(encoded, &mut decoded)?;
+        let pairs = decoded.as_chunks().0.iter().zip(counts);
+        let differs = |(decoded, count): (&[u8; 8], &i64)| i64::from_ne_bytes(*decoded) != *count;
+        pairs.into_iter().position(differs).map_or(Ok(()), |position| {
+            let message = format!("element {position} lies between two numbers of the stored units");
+            Err(XarrayError::out_of_range(message))
+        })
     }
 
     /// Encodes elements of `i64`. [`NOT_A_TIME`] becomes the first missing value. Without missing values it becomes NaN

@@ -1,0 +1,257 @@
+//! The handles for programs without async: the same names and methods, which return when the work is done.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use zarr_array::traits::strided::Plain;
+use zarr_array::{Element, NdVec, Registry, Storage, block_on};
+use zarr_hierarchy::{Group, blocking};
+use zarr_meta::ArrayMeta;
+use zarr_meta::json::Object;
+
+use crate::conventions::{DecodeOptions, Decoding};
+use crate::decoded::{Decoded, DecodedType, Maskable};
+use crate::error::{XarrayError, XarrayResult};
+use crate::finding::Finding;
+use crate::flags::Flags;
+use crate::handle::{dataset_methods, variable_methods};
+use crate::index::Index;
+use crate::labels::Labels;
+use crate::new_dataset::NewDataset;
+use crate::positions::Positions;
+use crate::times::{Spans, Times};
+use crate::view::Picked;
+
+/// A group of Zarr as a dataset: variables with named dimensions, coordinates and decoded elements.
+///
+/// This is [`zarr_xarray::Dataset`](crate::Dataset) for programs without async.
+///
+/// ```
+/// # use zarr_xarray::{Labels, XarrayResult, blocking::Dataset};
+/// # fn example(group: zarr_hierarchy::blocking::Group) -> XarrayResult<()> {
+/// let dataset = Dataset::open(group)?;
+/// let january = dataset.sel([("time", Labels::from("2020-01")), ("lat", Labels::nearest(41.3))])?;
+/// let t2m = january.variable("t2m")?.read::<f64>()?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Dataset(crate::Dataset);
+
+impl Dataset {
+    dataset_methods!();
+
+    /// Opens a group as a dataset. Reads no chunk.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Dataset::open`](crate::Dataset::open).
+    pub fn open(group: blocking::Group) -> XarrayResult<Self> {
+        block_on(crate::Dataset::open(group.into_async())).map(Self::from)
+    }
+
+    /// Opens a group as a dataset with options.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Dataset::open`](crate::Dataset::open).
+    pub fn open_with(group: blocking::Group, options: &DecodeOptions) -> XarrayResult<Self> {
+        block_on(crate::Dataset::open_with(group.into_async(), options)).map(Self::from)
+    }
+
+    /// Creates a group of format 3 at `path`, with the arrays of a dataset and consolidated metadata, and opens it.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Dataset::create`](crate::Dataset::create).
+    pub fn create(
+        storage: impl Into<Storage>,
+        path: &str,
+        new: NewDataset,
+        registry: &Registry,
+    ) -> XarrayResult<Self> {
+        block_on(crate::Dataset::create(storage, path, new, registry)).map(Self::from)
+    }
+
+    /// Returns a variable.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Dataset::variable`](crate::Dataset::variable).
+    pub fn variable(&self, name: &str) -> XarrayResult<Variable> {
+        self.0.variable(name).map(Variable)
+    }
+
+    /// Selects labels along dimensions, by the name of the dimension or of a coordinate with one dimension.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Dataset::sel`](crate::Dataset::sel).
+    pub fn sel<N: AsRef<str>, L: Into<Labels>>(
+        &self,
+        labels: impl IntoIterator<Item = (N, L)>,
+    ) -> XarrayResult<Self> {
+        block_on(self.0.sel(labels)).map(Self)
+    }
+
+    /// Selects points: the first labels of all lists are the first point, and so on. The dimensions become one dimension
+    /// with the name `dimension`.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Dataset::sel_points`](crate::Dataset::sel_points).
+    pub fn sel_points<N: AsRef<str>, L: Into<Labels>>(
+        &self,
+        dimension: &str,
+        labels: impl IntoIterator<Item = (N, L)>,
+    ) -> XarrayResult<Self> {
+        block_on(self.0.sel_points(dimension, labels)).map(Self)
+    }
+
+    /// Returns the index of a coordinate with one dimension, after selections. Reads it the first time.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Dataset::index`](crate::Dataset::index).
+    pub fn index(&self, coordinate: &str) -> XarrayResult<Arc<Index>> {
+        block_on(self.0.index(coordinate))
+    }
+
+    /// Returns the async handle of the same dataset.
+    pub fn into_async(self) -> crate::Dataset {
+        crate::Dataset { may_block: false, ..self.0 }
+    }
+
+    fn inner(&self) -> &crate::Dataset {
+        &self.0
+    }
+
+    fn with(
+        &self,
+        change: impl FnOnce(&crate::Dataset) -> XarrayResult<crate::Dataset>,
+    ) -> XarrayResult<Self> {
+        change(&self.0).map(Self)
+    }
+}
+
+impl From<crate::Dataset> for Dataset {
+    fn from(dataset: crate::Dataset) -> Self {
+        Self(crate::Dataset { may_block: true, ..dataset })
+    }
+}
+
+/// A variable of a dataset: reads its elements as the attributes say, or as they are stored.
+///
+/// This is [`zarr_xarray::Variable`](crate::Variable) for programs without async.
+#[derive(Debug, Clone)]
+pub struct Variable(crate::Variable);
+
+impl Variable {
+    variable_methods!();
+
+    /// Reads decoded numbers. `T` is the type of the decoded elements, such as `f64` for packed numbers. Missing
+    /// elements are NaN.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Variable::read`](crate::Variable::read).
+    pub fn read<T: Element + Plain>(&self) -> XarrayResult<NdVec<T>> {
+        block_on(self.0.read())
+    }
+
+    /// Reads decoded elements of a type that is known only at run time.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Variable::read_any`](crate::Variable::read_any).
+    pub fn read_any(&self) -> XarrayResult<Decoded> {
+        block_on(self.0.read_any())
+    }
+
+    /// Reads decoded elements, with `None` for missing ones: `f32` or `f64`, `bool`, `String`, or `Vec<u8>`.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Variable::read_masked`](crate::Variable::read_masked).
+    pub fn read_masked<T: Maskable>(&self) -> XarrayResult<NdVec<Option<T>>> {
+        block_on(self.0.read_masked())
+    }
+
+    /// Reads times. Those of several dimensions are in C order.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Variable::read_times`](crate::Variable::read_times).
+    pub fn read_times(&self) -> XarrayResult<Times> {
+        block_on(self.0.read_times())
+    }
+
+    /// Reads spans of time. Those of several dimensions are in C order.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Variable::read_spans`](crate::Variable::read_spans).
+    pub fn read_spans(&self) -> XarrayResult<Spans> {
+        block_on(self.0.read_spans())
+    }
+
+    /// Reads the elements as they are stored.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Variable::read_raw`](crate::Variable::read_raw).
+    pub fn read_raw<T: Element>(&self) -> XarrayResult<NdVec<T>> {
+        block_on(self.0.read_raw())
+    }
+
+    /// Writes decoded elements to the part of the variable that is selected.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Variable::write`](crate::Variable::write).
+    pub fn write(&self, values: impl Into<Decoded>) -> XarrayResult<()> {
+        block_on(self.0.write(values))
+    }
+
+    fn inner(&self) -> &crate::Variable {
+        &self.0
+    }
+
+    fn with(
+        &self,
+        change: impl FnOnce(&crate::Variable) -> XarrayResult<crate::Variable>,
+    ) -> XarrayResult<Self> {
+        change(&self.0).map(Self)
+    }
+}
+
+/// A group and all groups below it, each of them a dataset.
+///
+/// This is [`zarr_xarray::DataTree`](crate::DataTree) for programs without async.
+#[derive(Debug, Clone)]
+pub struct DataTree(crate::DataTree);
+
+impl DataTree {
+    /// Opens a group and all groups below it. Reads documents only.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::DataTree::open`](crate::DataTree::open).
+    pub fn open(group: blocking::Group) -> XarrayResult<Self> {
+        block_on(crate::DataTree::open(group.into_async())).map(Self)
+    }
+
+    /// Opens a group and all groups below it with options.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::DataTree::open`](crate::DataTree::open).
+    pub fn open_with(group: blocking::Group, options: &DecodeOptions) -> XarrayResult<Self> {
+        block_on(crate::DataTree::open_with(group.into_async(), options)).map(Self)
+    }
+
+    /// The paths of all datasets, relative to the root of the tree, in order: `/`, `/a`, `/a/b`.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.0.paths()
+    }
+
+    /// Returns the dataset at a path, with inherited coordinates.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::DataTree::dataset`](crate::DataTree::dataset).
+    pub fn dataset(&self, path: &str) -> XarrayResult<Dataset> {
+        self.0.dataset(path).map(Dataset::from)
+    }
+
+    /// Checks that dimensions with the same name in a group and in a group above have the same length and equal indexes.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::DataTree::check_aligned`](crate::DataTree::check_aligned).
+    pub fn check_aligned(&self) -> XarrayResult<()> {
+        block_on(self.0.check_aligned())
+    }
+}

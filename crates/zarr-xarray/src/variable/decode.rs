@@ -1,0 +1,241 @@
+//! Reads stored elements and decodes them.
+
+use zarr_array::traits::strided::{Plain, bytes_of_mut, zeroed};
+use zarr_array::{AnyArray, ArrayError, ArrayErrorKind, Element, NdVec};
+
+use super::Variable;
+use crate::conventions::Decoding;
+use crate::decoded::Decoded;
+use crate::element_kind::ElementKind;
+use crate::error::{XarrayError, XarrayResult};
+use crate::fill_value::Missing;
+use crate::kernel::{Packing, decode_booleans};
+use crate::number::{NumberType, Scalar};
+use crate::text::{Charset, unpadded};
+use crate::times::NOT_A_TIME;
+use crate::times::decode::{Counts, decode_spans, decode_times};
+
+impl Variable {
+    /// Reads numbers of the decoded type `T`.
+    pub(super) async fn numbers<T: Element + Plain>(&self) -> XarrayResult<NdVec<T>> {
+        match &self.plan.decoding {
+            Decoding::Stored if !self.is_text() => {
+                let values = self.reader()?.read::<T>(self.seen.selection.clone()).await?;
+                Ok(NdVec::new(self.seen.shape.clone(), values.into_vec())?)
+            }
+            Decoding::Numbers(packing) => {
+                if !T::fits(&packing.decoded.data_type())? {
+                    return Err(self.another_type(T::NAME));
+                }
+                let elements = self.unpacked(packing).await?;
+                Ok(NdVec::new(self.seen.shape.clone(), elements)?)
+            }
+            _ => Err(self.another_type(T::NAME)),
+        }
+    }
+
+    /// Reads decoded elements.
+    pub(super) async fn decoded(&self) -> XarrayResult<Decoded> {
+        let shape = self.seen.shape.clone();
+        match &self.plan.decoding {
+            Decoding::Stored => self.as_stored(&[]).await,
+            Decoding::Nullable(missing) => self.as_stored(missing).await,
+            Decoding::Numbers(packing) => Ok(Decoded::Numbers(self.any_numbers(packing).await?)),
+            Decoding::Booleans(packing) => {
+                let stored = self.reader()?.read_bytes(self.seen.selection.clone()).await?;
+                let mut truths = self.memory::<u8>(1)?;
+                decode_booleans(packing, &stored, &mut truths)?;
+                let truths = truths.into_iter().map(|truth| Some(truth != 0)).collect();
+                Ok(Decoded::Booleans(NdVec::new(shape, truths)?))
+            }
+            Decoding::Texts { charset, joined, missing } => self.texts(*charset, *joined, missing).await,
+            Decoding::Times { packing, units, unit } => {
+                let times = match self.counts(packing).await? {
+                    Numbers::Integers(counts) => decode_times(Counts::Integers(&counts), units, *unit)?,
+                    Numbers::Floats(counts) => decode_times(Counts::Floats(&counts), units, *unit)?,
+                };
+                Ok(Decoded::Times { shape, times })
+            }
+            Decoding::Spans { packing, stored, unit } => {
+                let spans = match self.counts(packing).await? {
+                    Numbers::Integers(counts) => decode_spans(Counts::Integers(&counts), *stored, *unit)?,
+                    Numbers::Floats(counts) => decode_spans(Counts::Floats(&counts), *stored, *unit)?,
+                };
+                Ok(Decoded::Spans { shape, spans })
+            }
+        }
+    }
+
+    fn is_text(&self) -> bool {
+        !matches!(self.kind(), ElementKind::Number(_) | ElementKind::NumpyTime | ElementKind::Other)
+    }
+
+    /// Reads elements as they are stored, with some of them missing.
+    async fn as_stored(&self, missing: &[Missing]) -> XarrayResult<Decoded> {
+        let (reader, selection) = (self.reader()?, self.seen.selection.clone());
+        let shape = self.seen.shape.clone();
+        Ok(match self.kind() {
+            ElementKind::Number(of) => Decoded::Numbers(self.any_numbers(&Packing::plain(of)).await?),
+            ElementKind::Boolean => {
+                let values = reader.read::<bool>(selection).await?.into_vec();
+                Decoded::Booleans(masked(shape, values, |truth| missing.contains(&Missing::Boolean(*truth)))?)
+            }
+            ElementKind::Text => {
+                let values = reader.read::<String>(selection).await?.into_vec();
+                let is_missing = |text: &String| {
+                    missing.iter().any(|one| matches!(one, Missing::Text(missing) if missing == text))
+                };
+                Decoded::Texts(masked(shape, values, is_missing)?)
+            }
+            ElementKind::Bytes { .. } => {
+                let values = reader.read::<Vec<u8>>(selection).await?.into_vec();
+                Decoded::Bytes(masked(shape, values, |bytes| is_missing(bytes, missing))?)
+            }
+            ElementKind::NumpyTime | ElementKind::Other => Decoded::Other(reader.read_any(selection).await?),
+        })
+    }
+
+    /// Reads bytes as texts, or joins single bytes.
+    async fn texts(
+        &self,
+        charset: Option<Charset>,
+        joined: Option<u64>,
+        missing: &[Missing],
+    ) -> XarrayResult<Decoded> {
+        let selection = self.seen.selection.clone();
+        let values: Vec<Vec<u8>> = match joined {
+            None => self.reader()?.read::<Vec<u8>>(selection).await?.into_vec(),
+            Some(length) => {
+                let bytes = self.reader()?.read_bytes(selection).await?;
+                let length = usize::try_from(length).unwrap_or(usize::MAX);
+                match length {
+                    0 => vec![Vec::new(); self.bytes(size_of::<Vec<u8>>())? / size_of::<Vec<u8>>()],
+                    _ => bytes.chunks(length).map(|element| unpadded(element).to_vec()).collect(),
+                }
+            }
+        };
+        let shape = self.seen.shape.clone();
+        let Some(charset) = charset else {
+            return Ok(Decoded::Bytes(masked(shape, values, |bytes| is_missing(bytes, missing))?));
+        };
+        let text = |(position, bytes): (usize, Vec<u8>)| match is_missing(&bytes, missing) {
+            true => Ok(None),
+            false => {
+                let text = charset.decode(&bytes).map_err(|e| e.within(&format!("element {position}")));
+                text.map(Some)
+            }
+        };
+        let texts = values.into_iter().enumerate().map(text).collect::<XarrayResult<_>>()?;
+        Ok(Decoded::Texts(NdVec::new(shape, texts)?))
+    }
+
+    /// Reads numbers of a type that is known only at run time.
+    async fn any_numbers(&self, packing: &Packing) -> XarrayResult<AnyArray> {
+        macro_rules! typed {
+            ($variant:ident) => {
+                AnyArray::$variant(NdVec::new(self.seen.shape.clone(), self.unpacked(packing).await?)?)
+            };
+        }
+        Ok(match packing.decoded {
+            NumberType::Int8 => typed!(Int8),
+            NumberType::Int16 => typed!(Int16),
+            NumberType::Int32 => typed!(Int32),
+            NumberType::Int64 => typed!(Int64),
+            NumberType::UInt8 => typed!(UInt8),
+            NumberType::UInt16 => typed!(UInt16),
+            NumberType::UInt32 => typed!(UInt32),
+            NumberType::UInt64 => typed!(UInt64),
+            NumberType::Float32 => typed!(Float32),
+            NumberType::Float64 => typed!(Float64),
+            other @ (NumberType::Float16 | NumberType::Complex64 | NumberType::Complex128) => {
+                let stored = self.reader()?.read_bytes(self.seen.selection.clone()).await?;
+                let mut bytes = self.memory::<u8>(other.size())?;
+                packing.decode(&stored, &mut bytes)?;
+                AnyArray::Other { data_type: other.data_type(), shape: self.seen.shape.clone(), bytes }
+            }
+        })
+    }
+
+    /// Reads and unpacks numbers. `T` must have the size of the decoded type.
+    async fn unpacked<T: Plain>(&self, packing: &Packing) -> XarrayResult<Vec<T>> {
+        // The memory is checked against the limits before anything is read.
+        let mut values = self.memory::<T>(size_of::<T>())?;
+        let stored = self.reader()?.read_bytes(self.seen.selection.clone()).await?;
+        packing.decode(&stored, bytes_of_mut(&mut values))?;
+        Ok(values)
+    }
+
+    /// Reads the numbers of times or spans.
+    async fn counts(&self, packing: &Packing) -> XarrayResult<Numbers> {
+        let stored = self.reader()?.read_bytes(self.seen.selection.clone()).await?;
+        if packing.stored.is_integer() && !packing.is_scaled() {
+            let count =
+                |(position, bytes): (usize, &[u8])| integer(packing, bytes).ok_or_else(|| too_far(position));
+            let counts = stored.chunks(packing.stored.size()).enumerate().map(count);
+            return counts.collect::<XarrayResult<_>>().map(Numbers::Integers);
+        }
+        let size = packing.decoded.size();
+        let mut decoded = self.memory::<u8>(size)?;
+        packing.decode(&stored, &mut decoded)?;
+        let float = |bytes| packing.decoded.load(bytes).and_then(Scalar::to_f64).unwrap_or(f64::NAN);
+        Ok(Numbers::Floats(decoded.chunks(size).map(float).collect()))
+    }
+
+    /// Allocates memory for elements of `size` bytes, as many as the view has.
+    pub(super) fn memory<T: Plain>(&self, size: usize) -> XarrayResult<Vec<T>> {
+        let count = self.bytes(size)? / size_of::<T>().max(1);
+        zeroed(count).map_err(|error| ArrayError::from(error).into())
+    }
+
+    /// Returns the size of the view in bytes, for elements of `size` bytes.
+    ///
+    /// # Errors
+    /// When it exceeds the limit on results.
+    fn bytes(&self, size: usize) -> XarrayResult<usize> {
+        let limit = self.reader()?.array.limits().result_bytes;
+        let shape = &self.seen.shape;
+        let bytes = shape.iter().try_fold(size as u64, |bytes, length| bytes.checked_mul(*length));
+        let bytes = bytes.filter(|bytes| *bytes <= limit).and_then(|bytes| usize::try_from(bytes).ok());
+        bytes.ok_or_else(|| {
+            let message = format!(
+                "a result of shape {shape:?} with elements of {size} bytes exceeds the limit of {limit}"
+            );
+            ArrayError::new(ArrayErrorKind::LimitExceeded, message).into()
+        })
+    }
+}
+
+/// The numbers of a time axis.
+enum Numbers {
+    Integers(Vec<i64>),
+    Floats(Vec<f64>),
+}
+
+/// Returns a stored integer as a count of time units.
+fn integer(packing: &Packing, bytes: &[u8]) -> Option<i64> {
+    let scalar = packing.stored.load(bytes)?;
+    if packing.missing.contains(&scalar) {
+        return Some(NOT_A_TIME);
+    }
+    scalar.to_integer()?.try_into().ok()
+}
+
+fn too_far(position: usize) -> XarrayError {
+    XarrayError::out_of_range(format!("element {position} is too far away"))
+}
+
+/// Returns elements, with `None` for missing ones.
+fn masked<T>(
+    shape: Vec<u64>,
+    values: Vec<T>,
+    is_missing: impl Fn(&T) -> bool,
+) -> XarrayResult<NdVec<Option<T>>> {
+    let values = values.into_iter().map(|value| Some(value).filter(|value| !is_missing(value)));
+    Ok(NdVec::new(shape, values.collect())?)
+}
+
+/// Whether a byte string is missing. Zeros at the end do not count.
+fn is_missing(bytes: &[u8], missing: &[Missing]) -> bool {
+    let equals = |one: &Missing| matches!(one, Missing::Bytes(one) if unpadded(one) == unpadded(bytes));
+    missing.iter().any(equals)
+}

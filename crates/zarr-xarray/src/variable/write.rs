@@ -1,0 +1,115 @@
+//! Encodes elements as a variable stores them, and writes them.
+
+use zarr_array::NdVec;
+use zarr_array::traits::strided::bytes_of;
+
+use super::Variable;
+use crate::conventions::Decoding;
+use crate::decoded::Decoded;
+use crate::element_kind::ElementKind;
+use crate::encode::{Elements, bytes_of_numbers, check_apart, present};
+use crate::error::{XarrayError, XarrayErrorKind, XarrayResult};
+use crate::kernel::{Packing, TimeCoding};
+use crate::number::NumberType;
+use crate::times::Times;
+use crate::units::{TimeUnit, TimeUnits};
+
+impl Variable {
+    /// Encodes elements and writes them to the part of the array that the view shows.
+    pub(super) async fn encode_and_write(&self, values: Decoded) -> XarrayResult<()> {
+        if self.shared.is_index(&self.name) {
+            return Err(XarrayError::invalid("it is an index, and an index is not written in parts"));
+        }
+        if values.shape() != self.seen.shape {
+            let (found, wanted) = (values.shape(), &self.seen.shape);
+            return Err(XarrayError::invalid(format!(
+                "the elements have shape {found:?}, expected {wanted:?}"
+            )));
+        }
+        let (array, elements) = (self.reader()?.array, self.encoded(values)?);
+        let selection = self.seen.selection.clone();
+        match elements {
+            Elements::Bytes(bytes) => array.write_bytes(selection, bytes).await?,
+            Elements::Texts(texts) => array.write(selection, texts).await?,
+        }
+        Ok(())
+    }
+
+    fn encoded(&self, values: Decoded) -> XarrayResult<Elements> {
+        match (&self.plan.decoding, &values) {
+            (Decoding::Numbers(packing), Decoded::Numbers(numbers)) => {
+                let (given, bytes) = bytes_of_numbers(numbers)?;
+                self.packed(packing, given, &bytes)
+            }
+            (Decoding::Stored, Decoded::Numbers(numbers)) => {
+                let (given, bytes) = bytes_of_numbers(numbers)?;
+                match self.kind() {
+                    ElementKind::Number(stored) if stored == given => Ok(Elements::Bytes(bytes.into_owned())),
+                    _ => Err(self.another_type(&given.data_type().to_string())),
+                }
+            }
+            (Decoding::Stored, Decoded::Booleans(truths)) if self.kind() == ElementKind::Boolean => {
+                Ok(Elements::Bytes(present(truths, "booleans")?.into_iter().map(u8::from).collect()))
+            }
+            (Decoding::Stored, Decoded::Texts(texts)) if self.kind() == ElementKind::Text => {
+                let shape = texts.shape().to_vec();
+                Ok(Elements::Texts(NdVec::new(shape, present(texts, "texts")?)?))
+            }
+            (Decoding::Times { packing, units, .. }, Decoded::Times { times, .. }) => {
+                times_of(packing, units, times)
+            }
+            (Decoding::Spans { packing, stored, .. }, Decoded::Spans { spans, .. }) => {
+                let unit = spans.unit().max(TimeUnit::dividing(stored.nanoseconds().into()));
+                let counts = Times::new(crate::Calendar::Standard, spans.unit(), spans.values().to_vec());
+                let coding = TimeCoding::spans(packing.clone(), *stored, unit)?;
+                counted(&coding, &counts, unit)
+            }
+            (
+                Decoding::Stored | Decoding::Numbers(_) | Decoding::Times { .. } | Decoding::Spans { .. },
+                _,
+            ) => Err(self.another_type("that of the given elements")),
+            _ => Err(XarrayError::new(
+                XarrayErrorKind::Unsupported,
+                "elements of this encoding are not written: texts with a missing value, characters, and numbers \
+                 that stand for booleans",
+            )),
+        }
+    }
+
+    /// Packs numbers of the decoded type.
+    fn packed(&self, packing: &Packing, given: NumberType, bytes: &[u8]) -> XarrayResult<Elements> {
+        if given != packing.decoded {
+            return Err(self.another_type(&given.data_type().to_string()));
+        }
+        let stored = packing.stored;
+        let mut encoded = self.memory::<u8>(stored.size())?;
+        packing.encode(given, bytes, &mut encoded)?;
+        for missing in packing.missing.iter().filter(|_| packing.is_scaled()) {
+            check_apart(stored, *missing, &encoded, given, bytes)?;
+        }
+        Ok(Elements::Bytes(encoded))
+    }
+}
+
+fn times_of(packing: &Packing, units: &TimeUnits, times: &Times) -> XarrayResult<Elements> {
+    if times.calendar() != units.calendar() {
+        let (given, stored) = (times.calendar().name(), units.calendar().name());
+        return Err(XarrayError::invalid(format!(
+            "the times have the calendar {given}, the variable {stored}"
+        )));
+    }
+    let unit = times.unit().max(units.resolution());
+    counted(&TimeCoding::times(packing.clone(), units, unit)?, times, unit)
+}
+
+/// Encodes counts in `unit`, which is not coarser than that of the times.
+fn counted(coding: &TimeCoding, times: &Times, unit: TimeUnit) -> XarrayResult<Elements> {
+    let too_far = || XarrayError::out_of_range(format!("a time is out of the range of {}", unit.name()));
+    let times = times.in_unit(unit).ok_or_else(too_far)?;
+    let mut encoded = vec![0; times.len() * coding.stored().size()];
+    coding.encode(bytes_of(times.values()), &mut encoded)?;
+    if coding.stored().is_integer() {
+        coding.check_exact(&encoded, times.values())?;
+    }
+    Ok(Elements::Bytes(encoded))
+}

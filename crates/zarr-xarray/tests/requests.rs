@@ -1,0 +1,119 @@
+//! The number of requests of opening, selecting and reading.
+
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use zarr_conformance::instruments::Counting;
+use zarr_hierarchy::blocking::Group;
+use zarr_hierarchy::zarr_array::{DataType, Storage, standard};
+use zarr_hierarchy::{ArrayMeta, ExistingNode, Format, GroupMeta, GroupOptions};
+use zarr_store::MemoryStore;
+use zarr_xarray::blocking::{DataTree, Dataset};
+use zarr_xarray::{Labels, Positions};
+
+/// The lengths of the coordinates of [`stored`].
+const COORDINATES: [(&str, u64); 4] = [("time", 8), ("level", 2), ("lat", 4), ("lon", 6)];
+
+/// Four coordinates and 26 packed variables. Each time step of a variable is one chunk.
+fn stored(format: Format, consolidated: bool) -> Storage {
+    let storage = Storage::from(MemoryStore::new());
+    let mut root = create(&storage, format);
+    for (name, length) in COORDINATES {
+        let attributes = match name {
+            "time" => serde_json::json!({ "units": "days since 2000-01-01" }),
+            _ => serde_json::json!({ "units": "1" }),
+        };
+        let array = array(format, &[(name, length)], &[length], DataType::Int32, attributes);
+        let values: Vec<i32> = (0_i32..).zip(0..length).map(|(position, _)| position * 10).collect();
+        root.create_array(name, array).unwrap().write(.., &values).unwrap();
+    }
+    for number in 0..26_i16 {
+        let attributes = serde_json::json!({ "scale_factor": 0.5, "coordinates": "lat lon" });
+        let meta = array(format, &COORDINATES, &[1, 2, 4, 6], DataType::Int16, attributes);
+        let array = root.create_array(&format!("v{number:02}"), meta).unwrap();
+        array.write(.., &vec![number; 8 * 2 * 4 * 6]).unwrap();
+    }
+    if consolidated {
+        root.consolidate().unwrap();
+    }
+    storage
+}
+
+fn create(storage: &Storage, format: Format) -> Group {
+    let (meta, options) = (GroupMeta::new(format).unwrap(), GroupOptions::new());
+    Group::create_with(storage.clone(), "/", meta, ExistingNode::Fail, &standard(), &options).unwrap()
+}
+
+fn array(
+    format: Format,
+    dimensions: &[(&str, u64)],
+    chunks: &[u64],
+    data_type: DataType,
+    attributes: serde_json::Value,
+) -> ArrayMeta {
+    let shape: Vec<u64> = dimensions.iter().map(|(_, length)| *length).collect();
+    let names = dimensions.iter().map(|(name, _)| *name);
+    let meta =
+        ArrayMeta::builder(shape, data_type).chunks(chunks).dimension_names(names).attributes(attributes);
+    let meta = meta.chunk_key_encoding(zarr_meta::v3::Extension::new("v2")).build().unwrap();
+    if format == Format::V3 { meta } else { meta.to_v2().unwrap() }
+}
+
+#[test]
+fn opening_reads_documents_only() {
+    for (format, consolidated, most) in [
+        (Format::V3, true, 1),
+        (Format::V3, false, 32),
+        // `zarr.json`, the three documents of the group, and the consolidated metadata.
+        (Format::V2, true, 5),
+        // The same, a list, and three documents of each array.
+        (Format::V2, false, 96),
+    ] {
+        let (storage, counting) = Counting::over(&stored(format, consolidated));
+        let dataset = Dataset::open(Group::open(storage, "/", &standard()).unwrap()).unwrap();
+        assert_eq!(dataset.data_variables().count(), 26);
+        let used = counting.counts();
+        assert_eq!((used.requests(), used.puts), (most, 0), "{format:?} {consolidated}");
+    }
+}
+
+#[test]
+fn a_selection_by_label_reads_each_index_once() {
+    let (storage, counting) = Counting::over(&stored(Format::V3, true));
+    let dataset = Dataset::open(Group::open(storage, "/", &standard()).unwrap()).unwrap();
+    let opened = counting.counts();
+    assert_eq!(opened.requests(), 1);
+
+    let box_ = [
+        ("time", Labels::from("2000-01-21")),
+        ("lat", Labels::between(30, 10)),
+        ("lon", Labels::nearest(21)),
+    ];
+    let part = dataset.sel(box_).unwrap();
+    assert_eq!((counting.counts() - opened).requests(), 3);
+    let values = part.variable("v07").unwrap().read::<f64>().unwrap();
+    assert_eq!((values.shape(), values.as_slice()), (&[2, 3][..], &[3.5; 6][..]));
+    assert_eq!(counting.counts().requests(), 5);
+
+    // The indexes are known now, also to selections.
+    part.sel([("lat", 20)]).unwrap();
+    dataset.sel([("lat", 20), ("lon", 50)]).unwrap();
+    dataset.isel([("level", Positions::from(-1))]).unwrap();
+    assert_eq!(counting.counts().requests(), 5);
+}
+
+#[test]
+fn a_consolidated_tree_is_one_request() {
+    let storage = Storage::from(MemoryStore::new());
+    let mut root = create(&storage, Format::V3);
+    for group in 0..10 {
+        for (name, length) in COORDINATES {
+            let meta =
+                array(Format::V3, &[(name, length)], &[length], DataType::Int32, serde_json::json!({}));
+            root.create_array(&format!("g{group}/{name}"), meta).unwrap();
+        }
+    }
+    root.consolidate().unwrap();
+    let (storage, counting) = Counting::over(&storage);
+    let tree = DataTree::open(Group::open(storage, "/", &standard()).unwrap()).unwrap();
+    assert_eq!((tree.paths().count(), counting.counts().requests()), (11, 1));
+}
