@@ -1,0 +1,369 @@
+"""The codec pipeline: reads and writes of chunks for zarr-python's arrays."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+import os
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import zarr.abc.codec
+from zarr.codecs._v2 import V2Codec
+from zarr.core.buffer import default_buffer_prototype
+from zarr.core.buffer.cpu import NDBuffer
+from zarr.core.codec_pipeline import BatchedCodecPipeline
+from zarr.core.config import config
+from zarr.core.metadata import ArrayV2Metadata
+from zarr.storage import LocalStore, StorePath
+
+from zarr_rs import stores
+from zarr_rs._native import Array, Plan, Storage, forget
+from zarr_rs.report import count, fall_back
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Self
+
+    from zarr.abc.codec import Codec
+    from zarr.abc.store import Store
+    from zarr.core.array_spec import ArraySpec
+    from zarr.core.metadata import ArrayV3Metadata
+
+    ArrayMetadata = ArrayV2Metadata | ArrayV3Metadata
+    #: A chunk of a call: its key, its specification, the selection of its elements, their place in the result, and
+    #: whether they are all elements of the chunk.
+    Entry = tuple[Any, ArraySpec, Any, Any, bool]
+
+#: The packages whose codecs and data types the engine implements.
+_KNOWN = ("zarr", "numcodecs")
+
+
+class _Handles:
+    """What a pipeline opened in this process, each with the key that it was opened for."""
+
+    array: tuple[object, Storage, Array] | None = None
+    foreign: tuple[object, Store, Storage] | None = None
+
+
+_all_handles: weakref.WeakSet[_Handles] = weakref.WeakSet()
+
+
+class CodecPipeline(zarr.abc.codec.CodecPipeline):
+    """Reads and writes chunks with the engine of this package.
+
+    Arrays and calls that the engine does not know are left to zarr-python's own pipeline. Then a `FallbackWarning` says
+    the reason, once, and `zarr_rs.counts()` counts the call.
+    """
+
+    def __init__(self, metadata: ArrayMetadata, store: Store) -> None:
+        self._metadata = metadata
+        self._store = store
+        self._own = _own_pipeline(metadata)
+        self._refused = _unknown(metadata)
+        self._handles = _Handles()
+        _all_handles.add(self._handles)
+
+    @classmethod
+    def from_array_metadata_and_store(cls, array_metadata: ArrayMetadata, store: Store) -> Self:
+        return cls(array_metadata, store)
+
+    @classmethod
+    def from_codecs(cls, codecs: Iterable[Codec]) -> Any:
+        """Returns zarr-python's own pipeline: codecs without an array, such as the inner codecs of shards."""
+        return BatchedCodecPipeline.from_codecs(codecs)
+
+    def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
+        return self
+
+    @property
+    def supports_partial_decode(self) -> bool:
+        return self._own.supports_partial_decode
+
+    @property
+    def supports_partial_encode(self) -> bool:
+        return self._own.supports_partial_encode
+
+    def validate(self, **arguments: Any) -> None:
+        self._own.validate(**arguments)
+
+    def compute_encoded_size(self, byte_length: int, array_spec: ArraySpec) -> int:
+        return self._own.compute_encoded_size(byte_length, array_spec)
+
+    async def decode(self, chunk_bytes_and_specs: Iterable[Any]) -> Any:
+        return await self._own.decode(chunk_bytes_and_specs)
+
+    async def encode(self, chunk_arrays_and_specs: Iterable[Any]) -> Any:
+        return await self._own.encode(chunk_arrays_and_specs)
+
+    async def read(self, batch_info: Iterable[Entry], out: Any, drop_axes: tuple[int, ...] = ()) -> Any:
+        batch = list(batch_info)
+        if not batch:
+            return ()
+        try:
+            await self._read(batch, out, drop_axes)
+        except _Unknown as unknown:
+            fall_back(str(unknown))
+            count("fallback_reads")
+            return await self._own.read(batch, out, drop_axes)
+        count("reads")
+        return ({"status": "present"},) * len(batch)
+
+    async def write(self, batch_info: Iterable[Entry], value: Any, drop_axes: tuple[int, ...] = ()) -> None:
+        batch = list(batch_info)
+        if not batch:
+            return
+        try:
+            await self._write(batch, value, drop_axes)
+        except _Unknown as unknown:
+            fall_back(str(unknown))
+            count("fallback_writes")
+            return await self._own.write(batch, value, drop_axes)
+        count("writes")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CodecPipeline):
+            return NotImplemented
+        return (self._metadata, self._store) == (other._metadata, other._store)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._metadata.shape))
+
+    def __reduce__(self) -> Any:
+        return type(self), (self._metadata, self._store)
+
+    async def _read(self, batch: list[Entry], out: Any, drop_axes: tuple[int, ...]) -> None:
+        memory, array = _memory(batch, out), self._open(batch, writes=False)
+        plan = await asyncio.to_thread(_read_whole, array, batch, memory)
+        if plan.shape is None:
+            await _each(functools.partial(_read_item, array, plan, batch, memory, drop_axes), len(batch))
+
+    async def _write(self, batch: list[Entry], value: Any, drop_axes: tuple[int, ...]) -> None:
+        memory, array = _memory(batch, value), self._open(batch, writes=True)
+        plan = await asyncio.to_thread(_write_whole, array, batch, memory)
+        if not _is_whole(plan, memory):
+            await _each(functools.partial(_write_item, array, plan, batch, memory, drop_axes), len(batch))
+
+    def _open(self, batch: list[Entry], *, writes: bool) -> Array:
+        """Returns the array of a batch in the engine."""
+        if self._refused is not None:
+            raise _Unknown(self._refused)
+        path: StorePath = batch[0][0]
+        if writes:
+            path.store._check_writable()
+        storage = self._storage(path.store)
+        depth = self._metadata.encode_chunk_key((0,) * len(self._metadata.shape)).count("/") + 1
+        node = "/".join(path.path.split("/")[:-depth])
+        write_empty = batch[0][1].config.write_empty_chunks
+        key = (id(storage), node, write_empty)
+        opened = self._handles.array
+        if opened is None or opened[0] != key:
+            try:
+                array = Array(
+                    storage,
+                    node,
+                    _document(self._metadata),
+                    self._metadata.zarr_format,
+                    write_empty_chunks=write_empty,
+                    is_foreign=type(path.store) is not LocalStore,
+                    threads=config.get("threading.max_workers"),
+                )
+            except (NotImplementedError, ValueError) as refused:
+                self._refused = f"metadata that the engine refuses: {refused}"
+                raise _Unknown(self._refused) from refused
+            # The entry keeps the storage alive, which the key names by its identity.
+            opened = self._handles.array = (key, storage, array)
+        return opened[2]
+
+    def _storage(self, store: Store) -> Storage:
+        if type(store) is LocalStore:
+            storage = stores.directory(store)
+            if storage is None:
+                raise _Unknown("a directory that does not exist")
+            return storage
+        loop = asyncio.get_running_loop()
+        key = (id(store), id(loop))
+        known = self._handles.foreign
+        if known is None or known[0] != key:
+            known = self._handles.foreign = (key, store, stores.foreign(store, loop))
+        return known[2]
+
+
+class _Unknown(Exception):
+    """The engine does not know an array or a call. The text says what it does not know."""
+
+
+def _forget_parent() -> None:
+    """Forgets everything that the parent process opened: its threads are not in this process."""
+    for handles in list(_all_handles):
+        forget((handles.array, handles.foreign))
+        handles.array = handles.foreign = None
+    stores.forget_parent()
+
+
+os.register_at_fork(after_in_child=_forget_parent)
+
+
+async def _each(work: Any, count: int) -> None:
+    """Does the work for each item of a batch, in the threads of the event loop."""
+    await asyncio.gather(*(asyncio.to_thread(work, item) for item in range(count)))
+
+
+def _memory(batch: list[Entry], buffer: Any) -> npt.NDArray[Any]:
+    """Returns the elements of a buffer as an array of NumPy."""
+    spec = batch[0][1]
+    if type(buffer) is not NDBuffer or type(batch[0][0]) is not StorePath:
+        raise _Unknown("memory or keys that are not zarr-python's own")
+    if not getattr(spec.config, "read_missing_chunks", True):
+        raise _Unknown("missing chunks that are errors (array.read_missing_chunks)")
+    array = buffer.as_ndarray_like()
+    dtype = _dtype(spec)
+    if dtype.hasobject or dtype.kind not in "biufcmMSUV" or dtype.itemsize == 0:
+        raise _Unknown(f"the data type {dtype}")
+    if not isinstance(array, np.ndarray) or _native(array.dtype) != _native(dtype):
+        raise _Unknown("elements of another type than the array")
+    return array
+
+
+def _plan(array: Array, batch: list[Entry]) -> Plan:
+    plan = array.plan(batch)
+    if plan is None:
+        raise _Unknown("a selection of an unknown kind")
+    return plan
+
+
+def _read_whole(array: Array, batch: list[Entry], memory: npt.NDArray[Any]) -> Plan:
+    """Reads a batch that is one selection. Otherwise only returns the plan."""
+    plan = _plan(array, batch)
+    if plan.shape is None:
+        return plan
+    if plan.is_points:
+        points = np.empty(plan.shape, _native(memory.dtype))
+        array.read(plan, _flat(points))
+        for place, span in _places(batch):
+            memory[place] = points[span]
+        return plan
+    if plan.shape != memory.shape:
+        raise ValueError(f"the selection has shape {plan.shape}, the result has shape {memory.shape}")
+    if memory.flags.c_contiguous and memory.flags.writeable and memory.dtype.isnative:
+        array.read(plan, _flat(memory))
+    else:
+        dense = np.empty(plan.shape, _native(memory.dtype))
+        array.read(plan, _flat(dense))
+        memory[...] = dense
+    return plan
+
+
+def _read_item(
+    array: Array, plan: Plan, batch: list[Entry], memory: npt.NDArray[Any], drop_axes: tuple[int, ...], item: int
+) -> None:
+    values = np.empty(plan.shape_of(item), _native(memory.dtype))
+    array.read(plan, _flat(values), item)
+    memory[batch[item][3]] = values.squeeze(axis=drop_axes) if drop_axes else values
+
+
+def _write_whole(array: Array, batch: list[Entry], values: npt.NDArray[Any]) -> Plan:
+    """Writes a batch that is one selection. Otherwise only returns the plan."""
+    plan = _plan(array, batch)
+    if not _is_whole(plan, values):
+        return plan
+    if plan.is_points and values.ndim > 0:
+        values = np.concatenate([values[place] for place, _ in _places(batch)])
+    array.write(plan, _flat(_dense(values, plan.shape)))
+    return plan
+
+
+def _is_whole(plan: Plan, values: npt.NDArray[Any]) -> bool:
+    """Whether values are written at once. A scalar is repeated for one chunk at a time, to save memory."""
+    if plan.is_points:
+        return plan.shape is not None
+    return plan.shape == values.shape
+
+
+def _write_item(
+    array: Array, plan: Plan, batch: list[Entry], values: npt.NDArray[Any], drop_axes: tuple[int, ...], item: int
+) -> None:
+    if values.ndim > 0:
+        values = values[batch[item][3]]
+        values = np.expand_dims(values, drop_axes) if drop_axes else values
+    array.write(plan, _flat(_dense(values, plan.shape_of(item))), item)
+
+
+def _places(batch: list[Entry]) -> Iterable[tuple[Any, slice]]:
+    """Yields, for the points of each chunk, their place in the result and among the points of the batch."""
+    start = 0
+    for _, _, points, place, _ in batch:
+        end = start + len(points[0])
+        yield place, slice(start, end)
+        start = end
+
+
+def _dense(values: npt.NDArray[Any], shape: tuple[int, ...] | None) -> npt.NDArray[Any]:
+    """Returns values of this shape in C order and the byte order of this machine."""
+    if shape is not None:
+        values = np.broadcast_to(values, shape)
+    return np.ascontiguousarray(values, _native(values.dtype))
+
+
+def _flat(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Returns the memory of a dense array as the engine takes it: one dimension, of numbers or of bytes."""
+    flat = values.reshape(-1)
+    if flat.dtype.kind in "mM":
+        return flat.view(np.int64)
+    return flat if flat.dtype.kind in "biufc" else flat.view(np.uint8)
+
+
+def _native(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return dtype.newbyteorder("=")
+
+
+def _dtype(spec: ArraySpec) -> np.dtype[Any]:
+    """Returns the type of the elements in NumPy. Before zarr-python 3.1 a specification has just that."""
+    dtype: Any = spec.dtype
+    native: np.dtype[Any] = dtype if isinstance(dtype, np.dtype) else dtype.to_native_dtype()
+    return native
+
+
+def _own_pipeline(metadata: ArrayMetadata) -> BatchedCodecPipeline:
+    if isinstance(metadata, ArrayV2Metadata):
+        return BatchedCodecPipeline.from_codecs([V2Codec(filters=metadata.filters, compressor=metadata.compressor)])
+    return BatchedCodecPipeline.from_codecs(metadata.codecs)
+
+
+def _document(metadata: ArrayMetadata) -> bytes:
+    """Returns the metadata document without its attributes."""
+    documents = metadata.to_buffer_dict(default_buffer_prototype())
+    if isinstance(metadata, ArrayV2Metadata):
+        return documents[".zarray"].to_bytes()
+    document = json.loads(documents["zarr.json"].to_bytes())
+    document.pop("attributes", None)
+    return json.dumps(document).encode()
+
+
+def _unknown(metadata: ArrayMetadata) -> str | None:
+    """Returns why the engine must not be used, or `None`.
+
+    A codec or data type that a user registered is never replaced, even if it has a known name.
+    """
+    if isinstance(metadata, ArrayV2Metadata):
+        parts = [metadata.dtype, metadata.compressor, *(metadata.filters or ())]
+    else:
+        if metadata.chunk_grid.to_dict()["name"] != "regular":
+            return "a chunk grid that is not regular"
+        parts = [metadata.data_type, *_codecs(metadata.codecs)]
+    for part in parts:
+        package = type(part).__module__.split(".")[0]
+        if part is not None and package not in (*_KNOWN, "numpy"):
+            return f"{type(part).__name__} of the package {package}"
+    return None
+
+
+def _codecs(codecs: Iterable[Any]) -> Iterable[Any]:
+    """Yields codecs, and those inside of shards."""
+    for codec in codecs:
+        yield codec
+        yield from _codecs(getattr(codec, "codecs", ()))
+        yield from _codecs(getattr(codec, "index_codecs", ()))
