@@ -34,10 +34,11 @@ def own(store: Any, **options: Any) -> zarr.Array[Any]:
 
 @contextlib.contextmanager
 def no_fallback() -> Iterator[None]:
-    """Fails if a call was left to zarr-python's own pipeline."""
+    """Fails if a call was left to zarr-python's own pipeline, or none was made."""
     before = zarr_rs.counts()
     yield
     after = zarr_rs.counts()
+    assert after.reads + after.writes > before.reads + before.writes
     left = (after.fallback_reads - before.fallback_reads, after.fallback_writes - before.fallback_writes)
     assert left == (0, 0), "calls were left to zarr-python's own pipeline"
 
