@@ -1,7 +1,7 @@
 //! A batch of zarr-python: the chunks that a selection touches, and which of their elements. A plan turns it back into
 //! selections of the array.
 
-use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PySlice, PyTuple};
@@ -26,10 +26,17 @@ struct Run {
 enum Part {
     /// A run per dimension, and the runs of the result that they are read into, per kept dimension.
     Box { from: Vec<Run>, into: Option<Vec<Run>> },
-    /// A list of positions per dimension; every combination is selected.
-    Lists(Vec<Vec<u64>>),
+    /// A list of positions or a run per dimension; every combination is selected.
+    Lists(Vec<Along>),
     /// A position in every dimension, per element.
     Points(Vec<Vec<u64>>),
+}
+
+/// The positions along a dimension.
+#[derive(Debug)]
+enum Along {
+    Run(Run),
+    List(Vec<u64>),
 }
 
 /// A chunk of a batch.
@@ -133,28 +140,38 @@ impl Item {
     }
 
     fn selected(&self) -> Option<Selected> {
-        let lists = |lists: &[Vec<u64>], axis: fn(Vec<u64>) -> Axis| {
-            let moved = self.spans.iter().zip(lists).map(|(span, list)| moved(list, span.start));
-            moved.map(|list| list.map(axis)).collect::<Option<Vec<_>>>().map(Selection::new)
+        let starts = self.spans.iter().map(|span| span.start);
+        let (axes, shape): (Option<_>, Vec<u64>) = match &self.part {
+            Part::Box { from, .. } => (
+                starts.zip(from).map(|(start, run)| run.axis(start)).collect(),
+                from.iter().filter(|run| run.keep).map(Run::count).collect(),
+            ),
+            Part::Lists(from) => (
+                starts.zip(from).map(|(start, along)| along.axis(start)).collect(),
+                from.iter().map(Along::count).collect(),
+            ),
+            Part::Points(from) => (
+                starts.zip(from).map(|(start, list)| moved(list, start).map(Axis::points)).collect(),
+                from.first().map(|list| list.len() as u64).into_iter().collect(),
+            ),
         };
-        Some(match &self.part {
-            Part::Box { from, .. } => {
-                let axes = self.spans.iter().zip(from).map(|(span, run)| run.axis(span.start));
-                let kept = from.iter().filter(|run| run.keep);
-                Selected {
-                    selection: Selection::new(axes.collect::<Option<_>>()?),
-                    shape: kept.map(Run::count).collect(),
-                }
-            }
-            Part::Lists(positions) => Selected {
-                selection: lists(positions, Axis::list::<u64>)?,
-                shape: positions.iter().map(|list| list.len() as u64).collect(),
-            },
-            Part::Points(positions) => Selected {
-                selection: lists(positions, Axis::points::<u64>)?,
-                shape: positions.first().map(|list| list.len() as u64).into_iter().collect(),
-            },
-        })
+        Some(Selected { selection: Selection::new(axes?), shape })
+    }
+}
+
+impl Along {
+    fn count(&self) -> u64 {
+        match self {
+            Self::Run(run) => run.count(),
+            Self::List(list) => list.len() as u64,
+        }
+    }
+
+    fn axis(&self, by: u64) -> Option<Axis> {
+        match self {
+            Self::Run(run) => run.axis(by),
+            Self::List(list) => moved(list, by).map(Axis::list),
+        }
     }
 }
 
@@ -195,27 +212,51 @@ impl Part {
             return Ok((from.len() == rank).then(|| Self::Box { from, into: Run::all(into) }));
         }
         let Ok(from) = from.cast::<PyTuple>() else { return Ok(None) };
-        let (mut lists, mut open, mut flat) = (Vec::with_capacity(rank), true, true);
+        let mut along = Vec::with_capacity(rank);
+        // Lists of an open mesh vary in their own dimension only; flat ones have one dimension.
+        let (mut lists, mut are_open, mut are_flat) = (0, true, true);
         for (dim, entry) in from.iter_borrowed().enumerate() {
-            let Ok(entry) = entry.cast::<PyArrayDyn<i64>>() else { return Ok(None) };
-            open &= entry.ndim() == rank && entry.shape().get(dim) == Some(&entry.len());
-            flat &= entry.ndim() == 1;
-            let positions = entry.try_readonly()?;
-            let list: Result<Vec<u64>, _> = positions.as_array().iter().map(|i| u64::try_from(*i)).collect();
-            match list {
-                Ok(list) => lists.push(list),
-                Err(_) => return Ok(None),
+            if let Some(run) = Run::new(&entry).filter(|run| run.keep) {
+                along.push(Along::Run(run));
+                continue;
             }
+            let Some((list, shape)) = positions(&entry)? else { return Ok(None) };
+            lists += 1;
+            are_open &= shape.len() == rank && shape.get(dim) == Some(&list.len());
+            are_flat &= shape.len() == 1;
+            along.push(Along::List(list));
         }
-        let length = lists.first().map(Vec::len);
-        Ok(match (lists.len() == rank, open, flat) {
-            (true, true, _) => Some(Self::Lists(lists)),
-            (true, _, true) if lists.iter().all(|list| Some(list.len()) == length) => {
-                Some(Self::Points(lists))
-            }
+        if along.len() != rank {
+            return Ok(None);
+        }
+        // A flat list beside ranges selects as in an open mesh; several flat lists are points.
+        if (are_open && lists == rank) || (are_flat && lists == 1) {
+            return Ok(Some(Self::Lists(along)));
+        }
+        let flat = along.into_iter().map(|along| match along {
+            Along::List(list) if are_flat => Some(list),
             _ => None,
-        })
+        });
+        let lists: Option<Vec<_>> = flat.collect();
+        let are_points =
+            |lists: &Vec<Vec<u64>>| lists.iter().all(|list| Some(list.len()) == lists.first().map(Vec::len));
+        Ok(lists.filter(are_points).map(Self::Points))
     }
+}
+
+/// Returns the positions in an array of integers, or where an array of booleans is true, and the shape of the array.
+fn positions(entry: &Bound<'_, PyAny>) -> PyResult<Option<(Vec<u64>, Vec<usize>)>> {
+    if let Ok(mask) = entry.cast::<PyArray1<bool>>() {
+        let mask = mask.try_readonly()?;
+        let places: Vec<u64> =
+            (0..).zip(mask.as_array()).filter(|(_, is_in)| **is_in).map(|(i, _)| i).collect();
+        let shape = vec![places.len()];
+        return Ok(Some((places, shape)));
+    }
+    let Ok(entry) = entry.cast::<PyArrayDyn<i64>>() else { return Ok(None) };
+    let list = entry.try_readonly()?;
+    let list: Result<Vec<u64>, _> = list.as_array().iter().map(|i| u64::try_from(*i)).collect();
+    Ok(list.ok().map(|list| (list, entry.shape().to_vec())))
 }
 
 fn moved(list: &[u64], by: u64) -> Option<Vec<u64>> {
