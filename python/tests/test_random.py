@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import zarr
 from conftest import no_fallback, ours, own
+from packaging.version import Version
 from zarr.codecs import (
     BloscCodec,
     BytesCodec,
@@ -22,6 +23,9 @@ from zarr.codecs import (
 NUMBERS = ["bool", "i1", "<i2", ">i4", "i8", "u1", "<u2", ">u4", "u8", "f2", "<f4", ">f8", "c8", ">c16"]
 OTHERS = ["<M8[s]", "<m8[ms]", "S5", "<U4", "V7", [("a", "<i4"), ("b", "<f8")]]
 FORMATS = {3: [*NUMBERS, *OTHERS], 2: [*NUMBERS, *OTHERS]}
+if Version(zarr.__version__) < Version("3.1"):  # format 3 has only the types of its core there
+    FORMATS[3] = [name for name in NUMBERS if not name.startswith(">")]
+    FORMATS[2] = [name for name in FORMATS[2] if np.dtype(name).kind not in "SU"]
 
 
 def values(rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:

@@ -14,10 +14,10 @@ import numpy.typing as npt
 import zarr.abc.codec
 from zarr.codecs._v2 import V2Codec
 from zarr.core.buffer import default_buffer_prototype
-from zarr.core.buffer.cpu import NDBuffer
+from zarr.core.buffer.cpu import Buffer, NDBuffer
 from zarr.core.codec_pipeline import BatchedCodecPipeline
 from zarr.core.config import config
-from zarr.core.metadata import ArrayV2Metadata
+from zarr.core.metadata import ArrayV2Metadata, ArrayV3Metadata
 from zarr.storage import LocalStore, StorePath
 
 from zarr_rs import stores
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from zarr.abc.codec import Codec
     from zarr.abc.store import Store
     from zarr.core.array_spec import ArraySpec
-    from zarr.core.metadata import ArrayV3Metadata
 
     ArrayMetadata = ArrayV2Metadata | ArrayV3Metadata
     #: A chunk of a call: its key, its specification, the selection of its elements, their place in the result, and
@@ -59,11 +58,14 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
     the reason, once, and `zarr_rs.counts()` counts the call.
     """
 
-    def __init__(self, metadata: ArrayMetadata, store: Store) -> None:
+    def __init__(
+        self, metadata: ArrayMetadata | None, store: Store | None, codecs: tuple[Codec, ...] | None = None
+    ) -> None:
         self._metadata = metadata
         self._store = store
-        self._own = _own_pipeline(metadata)
-        self._refused = _unknown(metadata)
+        self._codecs = codecs
+        self._own = BatchedCodecPipeline.from_codecs(codecs or () if metadata is None else _codecs_of(metadata))
+        self._refused: str | None = None
         self._handles = _Handles()
         _all_handles.add(self._handles)
 
@@ -73,11 +75,19 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
 
     @classmethod
     def from_codecs(cls, codecs: Iterable[Codec]) -> Any:
-        """Returns zarr-python's own pipeline: codecs without an array, such as the inner codecs of shards."""
-        return BatchedCodecPipeline.from_codecs(codecs)
+        """Returns a pipeline of codecs without an array, such as the inner codecs of shards.
+
+        That is zarr-python's own. Before version 3.1, zarr-python makes the pipelines of arrays here, too: such a
+        pipeline finds the metadata of its array in the store.
+        """
+        if hasattr(zarr.abc.codec.CodecPipeline, "from_array_metadata_and_store"):
+            return BatchedCodecPipeline.from_codecs(codecs)
+        return cls(None, None, tuple(codecs))
 
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
-        return self
+        if self._codecs is None:
+            return self
+        return type(self)(None, None, tuple(codec.evolve_from_array_spec(array_spec) for codec in self._codecs))
 
     @property
     def supports_partial_decode(self) -> bool:
@@ -103,6 +113,8 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         batch = list(batch_info)
         if not batch:
             return ()
+        if self._is_inner(batch):
+            return await self._own.read(batch, out, drop_axes)
         try:
             await self._read(batch, out, drop_axes)
         except _Unknown as unknown:
@@ -116,6 +128,8 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         batch = list(batch_info)
         if not batch:
             return
+        if self._is_inner(batch):
+            return await self._own.write(batch, value, drop_axes)
         try:
             await self._write(batch, value, drop_axes)
         except _Unknown as unknown:
@@ -127,36 +141,44 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CodecPipeline):
             return NotImplemented
-        return (self._metadata, self._store) == (other._metadata, other._store)
+        return self.__reduce__() == other.__reduce__()
 
     def __hash__(self) -> int:
-        return hash((type(self), self._metadata.shape))
+        return hash((type(self), None if self._metadata is None else self._metadata.shape))
 
-    def __reduce__(self) -> Any:
-        return type(self), (self._metadata, self._store)
+    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
+        state = (self._metadata, self._store) if self._codecs is None else (None, None, self._codecs)
+        return type(self), state
+
+    def _is_inner(self, batch: list[Entry]) -> bool:
+        """Whether this is the pipeline of the inner codecs of a shard."""
+        return self._codecs is not None and type(batch[0][0]) is not StorePath
 
     async def _read(self, batch: list[Entry], out: Any, drop_axes: tuple[int, ...]) -> None:
-        memory, array = _memory(batch, out), self._open(batch, writes=False)
+        memory, array = _memory(batch, out), await self._open(batch, writes=False)
         plan = await asyncio.to_thread(_read_whole, array, batch, memory)
         if plan.shape is None:
             await _each(functools.partial(_read_item, array, plan, batch, memory, drop_axes), len(batch))
 
     async def _write(self, batch: list[Entry], value: Any, drop_axes: tuple[int, ...]) -> None:
-        memory, array = _memory(batch, value), self._open(batch, writes=True)
+        memory, array = _memory(batch, value), await self._open(batch, writes=True)
         plan = await asyncio.to_thread(_write_whole, array, batch, memory)
         if not _is_whole(plan, memory):
             await _each(functools.partial(_write_item, array, plan, batch, memory, drop_axes), len(batch))
 
-    def _open(self, batch: list[Entry], *, writes: bool) -> Array:
+    async def _open(self, batch: list[Entry], *, writes: bool) -> Array:
         """Returns the array of a batch in the engine."""
+        path: StorePath = batch[0][0]
+        if self._metadata is None:
+            self._metadata = await _stored_metadata(path, len(batch[0][1].shape))
+        if self._refused is None and self._handles.array is None:
+            self._refused = _unknown(self._metadata, self._codecs or ())
         if self._refused is not None:
             raise _Unknown(self._refused)
-        path: StorePath = batch[0][0]
         if writes:
             path.store._check_writable()
         storage = self._storage(path.store)
-        depth = self._metadata.encode_chunk_key((0,) * len(self._metadata.shape)).count("/") + 1
-        node = "/".join(path.path.split("/")[:-depth])
+        node = _node(path.path, _depth(self._metadata))
         write_empty = batch[0][1].config.write_empty_chunks
         key = (id(storage), node, write_empty)
         opened = self._handles.array
@@ -215,8 +237,10 @@ async def _each(work: Any, count: int) -> None:
 def _memory(batch: list[Entry], buffer: Any) -> npt.NDArray[Any]:
     """Returns the elements of a buffer as an array of NumPy."""
     spec = batch[0][1]
-    if type(buffer) is not NDBuffer or type(batch[0][0]) is not StorePath:
-        raise _Unknown("memory or keys that are not zarr-python's own")
+    if type(buffer) is not NDBuffer or spec.prototype.buffer is not Buffer:
+        raise _Unknown("buffers of another kind")
+    if type(batch[0][0]) is not StorePath:
+        raise _Unknown("chunks that are not in a store")
     if not getattr(spec.config, "read_missing_chunks", True):
         raise _Unknown("missing chunks that are errors (array.read_missing_chunks)")
     array = buffer.as_ndarray_like()
@@ -327,10 +351,36 @@ def _dtype(spec: ArraySpec) -> np.dtype[Any]:
     return native
 
 
-def _own_pipeline(metadata: ArrayMetadata) -> BatchedCodecPipeline:
+def _codecs_of(metadata: ArrayMetadata) -> Iterable[Codec]:
     if isinstance(metadata, ArrayV2Metadata):
-        return BatchedCodecPipeline.from_codecs([V2Codec(filters=metadata.filters, compressor=metadata.compressor)])
-    return BatchedCodecPipeline.from_codecs(metadata.codecs)
+        return [V2Codec(filters=metadata.filters, compressor=metadata.compressor)]
+    return metadata.codecs
+
+
+async def _stored_metadata(path: StorePath, rank: int) -> ArrayMetadata:
+    """Returns the metadata of the array that the key of a chunk belongs to."""
+    for depth in dict.fromkeys((rank + 1, max(rank, 1), 1)):
+        for name, kind in (("zarr.json", ArrayV3Metadata), (".zarray", ArrayV2Metadata)):
+            key = f"{_node(path.path, depth)}/{name}".lstrip("/")
+            document = await path.store.get(key, default_buffer_prototype())
+            if document is None:
+                continue
+            members = json.loads(document.to_bytes())
+            if kind is ArrayV2Metadata or members["node_type"] == "array":
+                metadata: ArrayMetadata = kind.from_dict(members)
+                if _depth(metadata) == depth:
+                    return metadata
+    raise _Unknown("a key without the metadata of an array above it")
+
+
+def _node(key: str, depth: int) -> str:
+    """Returns the path of the array whose chunk has this key."""
+    return "/".join(key.split("/")[:-depth])
+
+
+def _depth(metadata: ArrayMetadata) -> int:
+    """Returns the number of segments of the keys of chunks, below the path of the array."""
+    return metadata.encode_chunk_key((0,) * len(metadata.shape)).count("/") + 1
 
 
 def _document(metadata: ArrayMetadata) -> bytes:
@@ -343,8 +393,8 @@ def _document(metadata: ArrayMetadata) -> bytes:
     return json.dumps(document).encode()
 
 
-def _unknown(metadata: ArrayMetadata) -> str | None:
-    """Returns why the engine must not be used, or `None`.
+def _unknown(metadata: ArrayMetadata, codecs: Iterable[Codec]) -> str | None:
+    """Returns why the engine must not be used for an array, or for these codecs of it, or `None`.
 
     A codec or data type that a user registered is never replaced, even if it has a known name.
     """
@@ -354,7 +404,7 @@ def _unknown(metadata: ArrayMetadata) -> str | None:
         if metadata.chunk_grid.to_dict()["name"] != "regular":
             return "a chunk grid that is not regular"
         parts = [metadata.data_type, *_codecs(metadata.codecs)]
-    for part in parts:
+    for part in (*parts, *_codecs(codecs)):
         package = type(part).__module__.split(".")[0]
         if part is not None and package not in (*_KNOWN, "numpy"):
             return f"{type(part).__name__} of the package {package}"
