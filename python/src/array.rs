@@ -67,7 +67,7 @@ impl Array {
     /// Reads an item of a plan, or all of them, into `out`: one dimension, in C order.
     #[pyo3(signature = (plan, out, item=None))]
     fn read(&self, plan: &Plan, out: &Bound<'_, PyAny>, item: Option<usize>) -> PyResult<()> {
-        let array = self.of_shape(&plan.extent).map_err(|e| raised(out.py(), &e))?;
+        let array = self.reaching(plan).map_err(|e| raised(out.py(), &e))?;
         elements::read(&array, plan.selected(item)?.selection, out)
     }
 
@@ -97,6 +97,12 @@ impl Array {
             OpenOptions::new().with_metadata(storage.0.clone(), prefix.clone(), meta, notes, registry()?)?;
         let handle = settings.apply(Handle::from(array));
         Ok(Self { last: Mutex::new(handle.clone()), path: path.to_owned(), handle, prefix, settings })
+    }
+
+    /// Returns a handle for a read: always the same one, unless the array has become larger since it was opened.
+    fn reaching(&self, plan: &Plan) -> ArrayResult<Handle> {
+        let fits = plan.reach.iter().zip(self.handle.shape()).all(|(end, length)| end <= length);
+        if fits { Ok(self.handle.clone()) } else { self.of_shape(&plan.extent) }
     }
 
     /// Returns a handle on the array as if it had this shape.

@@ -55,7 +55,9 @@ struct Item {
 pub(crate) struct Plan {
     items: Vec<Item>,
     whole: Option<Selected>,
-    /// The shape that the array must have at least.
+    /// The end of the selected elements in each dimension.
+    pub(crate) reach: Vec<u64>,
+    /// A shape that the array has, as far as the batch shows it.
     pub(crate) extent: Vec<u64>,
 }
 
@@ -97,9 +99,10 @@ impl Plan {
                 None => return Ok(None),
             }
         }
-        let extent = (0..array.shape().len()).map(|dim| extent(&items, dim)).collect();
+        let reach: Vec<u64> = (0..array.shape().len()).map(|dim| reach(&items, dim)).collect();
+        let extent = (0..).zip(&reach).map(|(dim, reach)| extent(&items, dim, *reach)).collect();
         let whole = joined(&items).or_else(|| points(&items));
-        Ok(Some(Self { items, whole, extent }))
+        Ok(Some(Self { items, whole, reach, extent }))
     }
 
     /// Returns the selection of an item, or of the whole batch.
@@ -137,6 +140,20 @@ impl Item {
             return Ok(None);
         };
         Ok(Some(Self { spans, part, is_complete: item.get_item(4)?.extract()? }))
+    }
+
+    /// The end of the selected elements in dimension `dim`, in elements of the array.
+    fn end(&self, dim: usize) -> Option<u64> {
+        let last = |list: &[u64]| list.iter().max().and_then(|last| last.checked_add(1));
+        let stop = match &self.part {
+            Part::Box { from, .. } => from.get(dim)?.stop,
+            Part::Lists(from) => match from.get(dim)? {
+                Along::Run(run) => run.stop,
+                Along::List(list) => last(list)?,
+            },
+            Part::Points(from) => last(from.get(dim)?)?,
+        };
+        self.spans.get(dim)?.start.checked_add(stop)
     }
 
     fn selected(&self) -> Option<Selected> {
@@ -277,26 +294,22 @@ fn points(items: &[Item]) -> Option<Selected> {
     Some(Selected { selection: Selection::new(lists.into_iter().map(Axis::points).collect()), shape })
 }
 
+/// Returns the end of the selected elements of all items in dimension `dim`.
+fn reach(items: &[Item], dim: usize) -> u64 {
+    items.iter().filter_map(|item| item.end(dim)).max().unwrap_or(0)
+}
+
 /// Returns a length of dimension `dim` that the array has, as far as the items know it.
 ///
 /// The metadata of a pipeline may be older than a change of the shape, so the length is that of whole chunks. Only a
 /// complete chunk shows where the array ends: then a write of that chunk need not read it.
-fn extent(items: &[Item], dim: usize) -> u64 {
-    let whole = items.iter().filter_map(|item| item.spans.get(dim)).map(|span| span.end).max().unwrap_or(0);
-    let end = items.iter().filter(|item| item.is_complete).find_map(|item| {
-        let (Part::Box { from, .. }, span) = (&item.part, item.spans.get(dim)?) else { return None };
-        let run = from.get(dim)?;
-        let end = span.start.checked_add(run.stop)?;
-        (span.end == whole && run.keep && end < span.end).then_some(end)
-    });
-    let reach = items.iter().filter(|item| item.spans.get(dim).is_some_and(|span| span.end == whole));
-    let agree = |end: &u64| {
-        reach.clone().all(|item| match (&item.part, item.spans.get(dim)) {
-            (Part::Box { from, .. }, Some(span)) => from
-                .get(dim)
-                .is_some_and(|run| span.start.checked_add(run.stop).is_some_and(|stop| stop <= *end)),
-            _ => false,
-        })
+fn extent(items: &[Item], dim: usize, reach: u64) -> u64 {
+    let spans = || items.iter().filter_map(|item| item.spans.get(dim));
+    let whole = spans().map(|span| span.end).max().unwrap_or(0);
+    let shows_end = |item: &&Item| {
+        let is_last = item.spans.get(dim).is_some_and(|span| span.end == whole);
+        is_last && item.is_complete && matches!(&item.part, Part::Box { .. })
     };
-    end.filter(agree).unwrap_or(whole)
+    let end = items.iter().find(shows_end).and_then(|item| item.end(dim));
+    end.filter(|end| *end >= reach).unwrap_or(whole)
 }
