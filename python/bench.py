@@ -67,7 +67,7 @@ def compare(what: str, rounds: int, run: Any) -> None:
         for name in PIPELINES:
             times[name].append(run(PIPELINES[name]))
     row = [f"{what:20}"]
-    for name, all_times in times.items():
+    for all_times in times.values():
         ratio = statistics.median(t / best for t, best in zip(all_times, times["zarr_rs"], strict=True))
         row.append(f"{statistics.median(all_times):9.0f} ({ratio:5.2f})")
     print(" ".join(row), flush=True)

@@ -92,6 +92,25 @@ def test_a_scalar_of_a_struct_is_written() -> None:
         assert array[:].tolist() == [(0, 0.0), (7, 0.5), (7, 0.5), (7, 0.5), (0, 0.0)]
 
 
+def test_a_large_scalar_is_written_chunk_by_chunk(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zarr_rs.pipeline, "_REPEATED_BYTES", 8)
+    zarr.create_array(store, name="a", shape=(90, 7), chunks=(2, 3), dtype="i4")
+    array = ours(store, path="a", mode="r+")
+    with no_fallback():
+        array[...] = 7
+        array[1:89, 1:] = 8
+        assert array[...].sum() == 90 * 7 * 7 + 88 * 6
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_the_setting_of_the_number_of_threads_is_used(threads: int, tmp_path: Any) -> None:
+    with zarr.config.set({"threading.max_workers": threads}):
+        zarr.create_array(tmp_path / "d", name="a", shape=(64, 64), chunks=(8, 8), dtype="f8")
+        array = ours(tmp_path / "d", path="a", mode="r+")
+        array[...] = np.arange(4096).reshape(64, 64)
+        assert array[...].sum() == np.arange(4096).sum()
+
+
 class Unknown(BytesBytesCodec):  # type: ignore[misc]
     """A codec that a user registered under a known name."""
 

@@ -88,6 +88,8 @@ def options(rng: random.Random) -> dict[str, Any]:
         chosen["order"] = chosen["config"]["order"]
         chosen["compressors"] = rng.choice([None, numcodecs.Zlib(1), numcodecs.Blosc(cname="lz4"), numcodecs.LZ4()])
         chosen["chunk_key_encoding"] = {"name": "v2", "separator": rng.choice("./")}
+        if dtype.kind in "iu" and rng.random() < 0.5:
+            chosen["filters"] = [rng.choice([numcodecs.Delta(dtype), numcodecs.Shuffle(dtype.itemsize)])]
         return chosen
     chosen["chunk_key_encoding"] = {"name": rng.choice(["default", "v2"]), "separator": rng.choice("./")}
     if rank > 0 and rng.random() < 0.4 and dtype.kind != "V":  # zarr-python cannot read them

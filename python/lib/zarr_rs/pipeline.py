@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
+import math
 import os
 import weakref
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ from zarr_rs._native import Array, Plan, Storage, forget
 from zarr_rs.report import count, fall_back
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Self
 
     from zarr.abc.codec import Codec
@@ -39,6 +40,12 @@ if TYPE_CHECKING:
 
 #: The packages whose codecs and data types the engine implements.
 _KNOWN = ("zarr", "numcodecs")
+
+#: A scalar is repeated in memory of at most this many bytes, or of one chunk.
+_REPEATED_BYTES = 64 << 20
+
+#: The number of tasks that share the chunks of a call that is not one selection.
+_TASKS = 32
 
 
 class _Handles:
@@ -229,9 +236,14 @@ def _forget_parent() -> None:
 os.register_at_fork(after_in_child=_forget_parent)
 
 
-async def _each(work: Any, count: int) -> None:
+async def _each(work: Callable[[int], None], count: int) -> None:
     """Does the work for each item of a batch, in the threads of the event loop."""
-    await asyncio.gather(*(asyncio.to_thread(work, item) for item in range(count)))
+
+    def some(first: int) -> None:
+        for item in range(first, count, _TASKS):
+            work(item)
+
+    await asyncio.gather(*(asyncio.to_thread(some, first) for first in range(min(count, _TASKS))))
 
 
 def _memory(batch: list[Entry], buffer: Any) -> npt.NDArray[Any]:
@@ -301,10 +313,11 @@ def _write_whole(array: Array, batch: list[Entry], values: npt.NDArray[Any]) -> 
 
 
 def _is_whole(plan: Plan, values: npt.NDArray[Any]) -> bool:
-    """Whether values are written at once. A scalar is repeated for one chunk at a time, to save memory."""
-    if plan.is_points:
+    """Whether values are written at once. A scalar that would take much memory is written chunk by chunk."""
+    if plan.shape is None or plan.is_points:
         return plan.shape is not None
-    return plan.shape == values.shape
+    small = math.prod(plan.shape) * values.itemsize <= _REPEATED_BYTES
+    return plan.shape == values.shape or (values.ndim == 0 and small)
 
 
 def _write_item(
