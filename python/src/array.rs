@@ -15,6 +15,7 @@ use crate::batch::Plan;
 use crate::elements;
 use crate::error::raised;
 use crate::storage::Storage;
+use crate::text;
 
 /// An array whose shape may change: each batch says how far it reaches.
 #[pyclass(frozen, module = "zarr_rs._native")]
@@ -76,6 +77,31 @@ impl Array {
     fn write(&self, plan: &Plan, values: &Bound<'_, PyAny>, item: Option<usize>) -> PyResult<()> {
         let array = self.of_shape(&plan.extent).map_err(|e| raised(values.py(), &e))?;
         elements::write(&array, plan.selected(item)?.selection, values)
+    }
+
+    /// Whether the elements are strings or bytes of variable length.
+    #[getter]
+    fn is_text(&self) -> bool {
+        text::is_text(&self.handle)
+    }
+
+    /// Reads an item of a plan, or all of them, of an array of strings or bytes of variable length.
+    #[pyo3(signature = (plan, item=None))]
+    fn read_text<'py>(
+        &self,
+        py: Python<'py>,
+        plan: &Plan,
+        item: Option<usize>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let array = self.reaching(plan).map_err(|e| raised(py, &e))?;
+        text::read(py, &array, plan.selected(item)?.selection)
+    }
+
+    /// Writes strings or bytes to an item of a plan, or to all of them.
+    #[pyo3(signature = (plan, values, item=None))]
+    fn write_text(&self, plan: &Plan, values: &Bound<'_, PyList>, item: Option<usize>) -> PyResult<()> {
+        let array = self.of_shape(&plan.extent).map_err(|e| raised(values.py(), &e))?;
+        text::write(&array, plan.selected(item)?.selection, values)
     }
 }
 

@@ -6,6 +6,7 @@ mod elements;
 mod error;
 mod foreign;
 mod storage;
+mod text;
 
 use pyo3::prelude::*;
 

@@ -12,6 +12,7 @@ import pytest
 import zarr
 import zarr_rs
 from conftest import no_fallback, ours, own, pipeline
+from packaging.version import Version
 from zarr.abc.codec import BytesBytesCodec
 from zarr.storage import LocalStore, MemoryStore, WrapperStore
 from zarr_rs import report
@@ -146,16 +147,31 @@ def test_a_codec_of_a_user_is_never_replaced() -> None:
     assert (after.reads, after.writes) == (before.reads, before.writes)
 
 
-@pytest.mark.filterwarnings("ignore::zarr_rs.FallbackWarning")
-@pytest.mark.parametrize("dtype", ["str", "O"])
-def test_strings_are_left_to_zarr_python(dtype: str) -> None:
-    if dtype == "O":
-        dtype = np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else "str"  # type: ignore[assignment]
-    store = MemoryStore()
-    zarr.create_array(store, name="a", shape=(3,), chunks=(2,), dtype=dtype)
+@pytest.mark.skipif(Version(zarr.__version__) < Version("3.1"), reason="the type has no name there")
+@pytest.mark.parametrize("shards", [None, (4,)])
+def test_bytes_of_variable_length_are_read_and_written(shards: Any, store: Any) -> None:
+    dtype = zarr.dtype.VariableLengthBytes()
+    zarr.create_array(store, name="a", shape=(5,), chunks=(2,), shards=shards, dtype=dtype)
     array = ours(store, path="a", mode="r+")
-    array[:] = np.array(["a", "bc", ""], dtype=object)
-    assert array[:].tolist() == ["a", "bc", ""]
+    expected = np.array([b"", b"a", b"\xff\x00", b"bc", b""], dtype=object)
+    with no_fallback():
+        array[:] = expected
+        assert array[:].tolist() == own(store, path="a")[:].tolist() == expected.tolist()
+        assert array.oindex[[0, 3]].tolist() == [b"", b"bc"]
+
+
+@pytest.mark.skipif(Version(zarr.__version__) < Version("3.1"), reason="zarr-python cannot write them there")
+@pytest.mark.filterwarnings("ignore::zarr_rs.FallbackWarning")
+def test_objects_that_are_not_text_are_left_to_zarr_python() -> None:
+    store = MemoryStore()
+    dtype = np.dtype("O")
+    zarr.create(store=store, path="a", shape=(3,), chunks=(2,), dtype=str, zarr_format=2)
+    array = ours(store, path="a", mode="r+", zarr_format=2)
+    before = zarr_rs.counts()
+    array[:] = np.array(["a", None, "c"], dtype=dtype) if array.dtype == dtype else np.array(["a", "", "c"])
+    assert array[:].tolist() == ["a", "", "c"]
+    left = zarr_rs.counts().fallback_writes - before.fallback_writes
+    assert left == (1 if array.dtype == dtype else 0)
 
 
 def test_an_error_names_the_array_the_chunk_the_key_and_the_codec(tmp_path: Any) -> None:

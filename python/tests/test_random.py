@@ -21,11 +21,12 @@ from zarr.codecs import (
 )
 
 NUMBERS = ["bool", "i1", "<i2", ">i4", "i8", "u1", "<u2", ">u4", "u8", "f2", "<f4", ">f8", "c8", ">c16"]
-OTHERS = ["<M8[s]", "<m8[ms]", "S5", "<U4", "V7", [("a", "<i4"), ("b", "<f8")]]
+TEXT = [np.dtypes.StringDType()] if hasattr(np.dtypes, "StringDType") else []
+OTHERS = [*TEXT, "<M8[s]", "<m8[ms]", "S5", "<U4", "V7", [("a", "<i4"), ("b", "<f8")]]
 FORMATS = {3: [*NUMBERS, *OTHERS], 2: [*NUMBERS, *OTHERS]}
 if Version(zarr.__version__) < Version("3.1"):  # format 3 has only the types of its core there
-    FORMATS[3] = [name for name in NUMBERS if not name.startswith(">")]
-    FORMATS[2] = [name for name in FORMATS[2] if np.dtype(name).kind not in "SU"]
+    FORMATS[3] = [*TEXT, *(name for name in NUMBERS if not name.startswith(">"))]
+    FORMATS[2] = [name for name in FORMATS[2] if np.dtype(name).kind not in "SUT"]
 
 
 def values(rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
@@ -36,7 +37,7 @@ def values(rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, ...
             result[name] = values(rng, field, shape)
         return result
     numbers = rng.integers(0, 100, shape) * (rng.random(shape) < 0.8)
-    if dtype.kind in "SU":
+    if dtype.kind in "SUT":
         return np.asarray(numbers).astype(str).astype(dtype)
     if dtype.kind == "V":
         return np.asarray(np.asarray(numbers).astype(f"S{dtype.itemsize}")).view(dtype).reshape(shape)
@@ -94,7 +95,7 @@ def options(rng: random.Random) -> dict[str, Any]:
     chosen["chunk_key_encoding"] = {"name": rng.choice(["default", "v2"]), "separator": rng.choice("./")}
     if rank > 0 and rng.random() < 0.4 and dtype.kind != "V":  # zarr-python cannot read them
         chosen["shards"] = tuple(n * rng.randrange(1, 4) for n in inner)
-    if rank > 1 and rng.random() < 0.3:
+    if rank > 1 and rng.random() < 0.3 and dtype.kind != "T":  # zarr-python 3.1 writes the wrong order of strings
         chosen["filters"] = [TransposeCodec(order=tuple(rng.sample(range(rank), rank)))]
     compressors = [None, GzipCodec(level=1), ZstdCodec(level=1), BloscCodec(), Crc32cCodec()]
     chosen["compressors"] = rng.choice(compressors)
@@ -126,7 +127,8 @@ def test_reads_and_writes_are_those_of_zarr_python(seed: int, store: Any) -> Non
             else:
                 got, expected = target(mine, kind)[chosen_part], target(theirs, kind)[chosen_part]
                 np.testing.assert_array_equal(got, expected)
-                assert (np.shape(got), got.dtype) == (np.shape(expected), expected.dtype)
+                assert (np.shape(got), type(got)) == (np.shape(expected), type(expected))
+                assert getattr(got, "dtype", None) == getattr(expected, "dtype", None)
         whole = theirs[...]
         np.testing.assert_array_equal(mine[...], whole)
         own(again, path="a/b", mode="r+", config=config)[...] = whole

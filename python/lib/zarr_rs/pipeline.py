@@ -162,20 +162,24 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         return self._codecs is not None and type(batch[0][0]) is not StorePath
 
     async def _read(self, batch: list[Entry], out: Any, drop_axes: tuple[int, ...]) -> None:
-        memory, array = _memory(batch, out), await self._open(batch, writes=False)
+        array = await self._open(batch, writes=False)
+        memory = _memory(array, batch, out)
         plan = await asyncio.to_thread(_read_whole, array, batch, memory)
         if plan.shape is None:
             await _each(functools.partial(_read_item, array, plan, batch, memory, drop_axes), len(batch))
 
     async def _write(self, batch: list[Entry], value: Any, drop_axes: tuple[int, ...]) -> None:
-        memory, array = _memory(batch, value), await self._open(batch, writes=True)
+        array = await self._open(batch, writes=True)
+        memory = _memory(array, batch, value)
         plan = await asyncio.to_thread(_write_whole, array, batch, memory)
         if not _is_whole(plan, memory):
             await _each(functools.partial(_write_item, array, plan, batch, memory, drop_axes), len(batch))
 
     async def _open(self, batch: list[Entry], *, writes: bool) -> Array:
         """Returns the array of a batch in the engine."""
-        path: StorePath = batch[0][0]
+        path = batch[0][0]
+        if type(path) is not StorePath:
+            raise _Unknown("chunks that are not in a store")
         if self._metadata is None:
             self._metadata = await _stored_metadata(path, len(batch[0][1].shape))
         if self._refused is None and self._handles.array is None:
@@ -246,22 +250,20 @@ async def _each(work: Callable[[int], None], count: int) -> None:
     await asyncio.gather(*(asyncio.to_thread(some, first) for first in range(min(count, _TASKS))))
 
 
-def _memory(batch: list[Entry], buffer: Any) -> npt.NDArray[Any]:
+def _memory(array: Array, batch: list[Entry], buffer: Any) -> npt.NDArray[Any]:
     """Returns the elements of a buffer as an array of NumPy."""
     spec = batch[0][1]
     if type(buffer) is not NDBuffer or spec.prototype.buffer is not Buffer:
         raise _Unknown("buffers of another kind")
-    if type(batch[0][0]) is not StorePath:
-        raise _Unknown("chunks that are not in a store")
     if not getattr(spec.config, "read_missing_chunks", True):
         raise _Unknown("missing chunks that are errors (array.read_missing_chunks)")
-    array = buffer.as_ndarray_like()
+    memory = buffer.as_ndarray_like()
     dtype = _dtype(spec)
-    if dtype.hasobject or dtype.kind not in "biufcmMSUV" or dtype.itemsize == 0:
+    if dtype.kind not in ("OT" if array.is_text else "biufcmMSUV") or dtype.itemsize == 0:
         raise _Unknown(f"the data type {dtype}")
-    if not isinstance(array, np.ndarray) or _native(array.dtype) != _native(dtype):
+    if not isinstance(memory, np.ndarray) or _native(memory.dtype) != _native(dtype):
         raise _Unknown("elements of another type than the array")
-    return array
+    return memory
 
 
 def _plan(array: Array, batch: list[Entry]) -> Plan:
@@ -277,28 +279,36 @@ def _read_whole(array: Array, batch: list[Entry], memory: npt.NDArray[Any]) -> P
     if plan.shape is None:
         return plan
     if plan.is_points:
-        points = np.empty(plan.shape, _native(memory.dtype))
-        array.read(plan, _flat(points))
+        points = _read(array, plan, plan.shape, memory.dtype)
         for place, span in _places(batch):
             memory[place] = points[span]
         return plan
     if plan.shape != memory.shape:
         raise ValueError(f"the selection has shape {plan.shape}, the result has shape {memory.shape}")
-    if memory.flags.c_contiguous and memory.flags.writeable and memory.dtype.isnative:
+    if memory.flags.c_contiguous and memory.flags.writeable and memory.dtype.isnative and not array.is_text:
         array.read(plan, _flat(memory))
     else:
-        dense = np.empty(plan.shape, _native(memory.dtype))
-        array.read(plan, _flat(dense))
-        memory[...] = dense
+        memory[...] = _read(array, plan, plan.shape, memory.dtype)
     return plan
 
 
 def _read_item(
     array: Array, plan: Plan, batch: list[Entry], memory: npt.NDArray[Any], drop_axes: tuple[int, ...], item: int
 ) -> None:
-    values = np.empty(plan.shape_of(item), _native(memory.dtype))
-    array.read(plan, _flat(values), item)
+    values = _read(array, plan, plan.shape_of(item), memory.dtype, item)
     memory[batch[item][3]] = values.squeeze(axis=drop_axes) if drop_axes else values
+
+
+def _read(
+    array: Array, plan: Plan, shape: tuple[int, ...], dtype: np.dtype[Any], item: int | None = None
+) -> npt.NDArray[Any]:
+    """Reads an item of a plan, or all of them, into new memory."""
+    values: npt.NDArray[Any] = np.empty(shape, _native(dtype))
+    if array.is_text:
+        values.reshape(-1)[:] = array.read_text(plan, item)
+    else:
+        array.read(plan, _flat(values), item)
+    return values
 
 
 def _write_whole(array: Array, batch: list[Entry], values: npt.NDArray[Any]) -> Plan:
@@ -308,7 +318,8 @@ def _write_whole(array: Array, batch: list[Entry], values: npt.NDArray[Any]) -> 
         return plan
     if plan.is_points and values.ndim > 0:
         values = np.concatenate([values[place] for place, _ in _places(batch)])
-    array.write(plan, _flat(_dense(values, plan.shape)))
+    assert plan.shape is not None
+    _write(array, plan, values, plan.shape)
     return plan
 
 
@@ -326,7 +337,19 @@ def _write_item(
     if values.ndim > 0:
         values = values[batch[item][3]]
         values = np.expand_dims(values, drop_axes) if drop_axes else values
-    array.write(plan, _flat(_dense(values, plan.shape_of(item))), item)
+    _write(array, plan, values, plan.shape_of(item), item)
+
+
+def _write(array: Array, plan: Plan, values: npt.NDArray[Any], shape: tuple[int, ...], item: int | None = None) -> None:
+    """Writes values, or copies of a single one, to an item of a plan, or to all of them."""
+    values = np.broadcast_to(values, shape)
+    if not array.is_text:
+        array.write(plan, _flat(np.ascontiguousarray(values, _native(values.dtype))), item)
+        return
+    texts = values.reshape(-1).tolist()
+    if not all(isinstance(text, str | bytes) for text in texts):
+        raise _Unknown("objects that are neither strings nor bytes")
+    array.write_text(plan, texts, item)
 
 
 def _places(batch: list[Entry]) -> Iterable[tuple[Any, slice]]:
@@ -338,13 +361,6 @@ def _places(batch: list[Entry]) -> Iterable[tuple[Any, slice]]:
         start = end
 
 
-def _dense(values: npt.NDArray[Any], shape: tuple[int, ...] | None) -> npt.NDArray[Any]:
-    """Returns values of this shape in C order and the byte order of this machine."""
-    if shape is not None:
-        values = np.broadcast_to(values, shape)
-    return np.ascontiguousarray(values, _native(values.dtype))
-
-
 def _flat(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Returns the memory of a dense array as the engine takes it: one dimension, of numbers or of bytes."""
     flat = values.reshape(-1)
@@ -354,7 +370,7 @@ def _flat(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _native(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    return dtype.newbyteorder("=")
+    return dtype if dtype.kind in "OT" else dtype.newbyteorder("=")
 
 
 def _dtype(spec: ArraySpec) -> np.dtype[Any]:
