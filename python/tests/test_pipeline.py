@@ -94,7 +94,7 @@ def test_a_scalar_of_a_struct_is_written() -> None:
 
 
 def test_a_large_scalar_is_written_chunk_by_chunk(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zarr_rs.pipeline, "_REPEATED_BYTES", 8)
+    monkeypatch.setattr(zarr_rs.elements, "_REPEATED_BYTES", 8)
     zarr.create_array(store, name="a", shape=(90, 7), chunks=(2, 3), dtype="i4")
     array = ours(store, path="a", mode="r+")
     with no_fallback():

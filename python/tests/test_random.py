@@ -23,7 +23,8 @@ from zarr.codecs import (
 NUMBERS = ["bool", "i1", "<i2", ">i4", "i8", "u1", "<u2", ">u4", "u8", "f2", "<f4", ">f8", "c8", ">c16"]
 TEXT = [np.dtypes.StringDType()] if hasattr(np.dtypes, "StringDType") else []
 OTHERS = [*TEXT, "<M8[s]", "<m8[ms]", "S5", "<U4", "V7", [("a", "<i4"), ("b", "<f8")]]
-FORMATS = {3: [*NUMBERS, *OTHERS], 2: [*NUMBERS, *OTHERS]}
+BIG = [">M8[s]", ">U3", [("a", ">i2"), ("b", "S3"), ("c", ">f8")]]
+FORMATS = {3: [*NUMBERS, *OTHERS], 2: [*NUMBERS, *OTHERS, *BIG]}
 if Version(zarr.__version__) < Version("3.1"):  # format 3 has only the types of its core there
     FORMATS[3] = [*TEXT, *(name for name in NUMBERS if not name.startswith(">"))]
     FORMATS[2] = [name for name in FORMATS[2] if np.dtype(name).kind not in "SUT"]

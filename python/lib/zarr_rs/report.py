@@ -46,3 +46,7 @@ def fall_back(reason: str) -> None:
         _said.add(reason)
     message = f"zarr_rs leaves this to zarr-python's own codec pipeline: {reason}"
     warnings.warn(message, FallbackWarning, stacklevel=2)
+
+
+class Unknown(Exception):
+    """The engine does not know an array or a call. The text says what it does not know."""
