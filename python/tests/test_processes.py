@@ -112,3 +112,28 @@ def test_an_interrupt_ends_a_read(tmp_path: Any) -> None:
         """
     )
     assert done.stdout == "interrupted\n", done.stderr
+
+
+def test_calls_do_not_take_the_threads_that_their_store_needs(tmp_path: Any) -> None:
+    """The requests of the store run in the threads of the event loop, of which there is one."""
+    done = run(
+        """
+        import asyncio, sys, zarr
+        from zarr.storage import LocalStore, WrapperStore
+
+        zarr.config.set({"codec_pipeline.path": "zarr_rs.CodecPipeline", "threading.max_workers": 1})
+        store = WrapperStore(LocalStore(sys.argv[1]))
+        array = zarr.create_array(store, name="a", shape=(100, 4), chunks=(1, 4), dtype="i4")
+        array[:] = 1
+        array.oindex[[3, 50], :] = 2
+        assert array[:].sum() == 408
+
+        async def work():
+            array = await zarr.api.asynchronous.open_array(store=store, path="a")
+            return await asyncio.gather(*(array.getitem(i) for i in range(100)))
+
+        print(sum(part.sum() for part in asyncio.run(work())))
+        """,
+        str(tmp_path / "d"),
+    )
+    assert done.stdout == "408\n", done.stderr

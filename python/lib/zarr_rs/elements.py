@@ -6,7 +6,6 @@ selections, one for each chunk.
 
 from __future__ import annotations
 
-import asyncio
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from zarr_rs._native import Array, Plan
 from zarr_rs.report import Unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from zarr.core.array_spec import ArraySpec
 
@@ -28,19 +27,6 @@ if TYPE_CHECKING:
 
 #: A scalar is repeated in memory of at most this many bytes, or of one chunk.
 _REPEATED_BYTES = 64 << 20
-
-#: The number of tasks that share the chunks of a call that is not one selection.
-_TASKS = 32
-
-
-async def each(work: Callable[[int], None], count: int) -> None:
-    """Does the work for each item of a batch, in the threads of the event loop."""
-
-    def some(first: int) -> None:
-        for item in range(first, count, _TASKS):
-            work(item)
-
-    await asyncio.gather(*(asyncio.to_thread(some, first) for first in range(min(count, _TASKS))))
 
 
 def memory_of(array: Array, batch: list[Entry], buffer: Any) -> npt.NDArray[Any]:

@@ -13,7 +13,7 @@ from zarr.core.codec_pipeline import BatchedCodecPipeline
 from zarr.core.config import config
 from zarr.storage import LocalStore, StorePath
 
-from zarr_rs import elements, stores
+from zarr_rs import elements, stores, threads
 from zarr_rs._native import Array, Storage, forget
 from zarr_rs.metadata import codecs_of, depth_of, document_of, node_of, stored_metadata, unknown_part
 from zarr_rs.report import Unknown, count, fall_back
@@ -146,20 +146,18 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
     async def _read(self, batch: list[Entry], out: Any, drop_axes: tuple[int, ...]) -> None:
         array = await self._open(batch, writes=False)
         memory = elements.memory_of(array, batch, out)
-        plan = await asyncio.to_thread(elements.read_whole, array, batch, memory)
+        plan = await threads.run(elements.read_whole, array, batch, memory)
         if plan.shape is None:
-            await elements.each(
-                functools.partial(elements.read_item, array, plan, batch, memory, drop_axes), len(batch)
-            )
+            read = functools.partial(elements.read_item, array, plan, batch, memory, drop_axes)
+            await threads.run_each(read, len(batch))
 
     async def _write(self, batch: list[Entry], value: Any, drop_axes: tuple[int, ...]) -> None:
         array = await self._open(batch, writes=True)
         memory = elements.memory_of(array, batch, value)
-        plan = await asyncio.to_thread(elements.write_whole, array, batch, memory)
+        plan = await threads.run(elements.write_whole, array, batch, memory)
         if not elements.is_whole(plan, memory):
-            await elements.each(
-                functools.partial(elements.write_item, array, plan, batch, memory, drop_axes), len(batch)
-            )
+            write = functools.partial(elements.write_item, array, plan, batch, memory, drop_axes)
+            await threads.run_each(write, len(batch))
 
     async def _open(self, batch: list[Entry], *, writes: bool) -> Array:
         """Returns the array of a batch in the engine."""
@@ -217,6 +215,7 @@ def _forget_parent() -> None:
         forget((handles.array, handles.foreign))
         handles.array = handles.foreign = None
     stores.forget_parent()
+    threads.forget_parent()
 
 
 os.register_at_fork(after_in_child=_forget_parent)
