@@ -113,14 +113,19 @@ impl Array {
         format: u8,
         settings: Settings,
     ) -> ArrayResult<Self> {
-        let (limits, mut notes) = (Limits::default(), Vec::new());
+        let (limits, mut notes) = (limits(), Vec::new());
         let meta = match format {
             2 => ArrayMeta::parse_v2(document, None, &limits, &mut notes)?,
             _ => ArrayMeta::parse(document, &limits, &mut notes)?,
         };
         let prefix = Prefix::of_node(path)?;
-        let array =
-            OpenOptions::new().with_metadata(storage.0.clone(), prefix.clone(), meta, notes, registry()?)?;
+        let array = OpenOptions::new().limits(limits).with_metadata(
+            storage.0.clone(),
+            prefix.clone(),
+            meta,
+            notes,
+            registry()?,
+        )?;
         let handle = settings.apply(Handle::from(array));
         Ok(Self { last: Mutex::new(handle.clone()), path: path.to_owned(), handle, prefix, settings })
     }
@@ -138,7 +143,13 @@ impl Array {
             let mut meta = self.handle.metadata().clone();
             meta.set_shape(shape)?;
             let (storage, prefix) = (self.handle.storage().clone(), self.prefix.clone());
-            let array = OpenOptions::new().with_metadata(storage, prefix, meta, Vec::new(), registry()?)?;
+            let array = OpenOptions::new().limits(limits()).with_metadata(
+                storage,
+                prefix,
+                meta,
+                Vec::new(),
+                registry()?,
+            )?;
             *last = self.settings.apply(Handle::from(array));
         }
         Ok(last.clone())
@@ -156,6 +167,13 @@ impl Settings {
             None => array,
         }
     }
+}
+
+/// Chunks of several GiB occur: zarr-python has no limits.
+fn limits() -> Limits {
+    let mut limits = Limits::default();
+    (limits.chunk_bytes, limits.encoded_bytes) = (1 << 36, 1 << 36);
+    limits
 }
 
 /// All codecs, data types and grids that this package knows.
