@@ -276,11 +276,3 @@ def test_calls_of_an_event_loop_of_the_user_run_there(store: Any) -> None:
     with pipeline("zarr_rs.CodecPipeline"), no_fallback():
         parts = asyncio.run(work())
     assert [part.tolist()[0] for part in parts] == [i // 3 * 3 for i in range(18)]
-
-
-def test_a_compressed_chunk_may_be_larger_than_a_gibibyte() -> None:
-    """The limit is that of the metadata: a missing chunk of this size is read without memory for it."""
-    store = MemoryStore()
-    zarr.create_array(store, name="a", shape=(1 << 16, 1 << 16), chunks=(1 << 16, 1 << 15), dtype="u1")
-    with no_fallback():
-        assert ours(store, path="a")[:2, :2].tolist() == [[0, 0], [0, 0]]
