@@ -84,7 +84,7 @@ pub(crate) fn dead_links(root: &Path) -> Result<Vec<Finding>> {
 /// Reads and splits all Rust sources of the workspace.
 fn sources(root: &Path) -> Result<Vec<Source>> {
     let mut paths = Vec::new();
-    for folder in ["crates", "docs", "examples", "xtask", "bench", "conformance"] {
+    for folder in ["crates", "docs", "examples", "xtask", "bench", "conformance", "python"] {
         walk(&root.join(folder), &mut paths)?;
     }
     paths.sort();

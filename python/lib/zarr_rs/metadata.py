@@ -1,0 +1,91 @@
+"""The metadata of an array: what the engine knows of it, and where the array is."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from zarr.codecs._v2 import V2Codec
+from zarr.core.buffer import default_buffer_prototype
+from zarr.core.metadata import ArrayV2Metadata, ArrayV3Metadata
+
+from zarr_rs.report import Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from zarr.abc.codec import Codec
+    from zarr.storage import StorePath
+
+    ArrayMetadata = ArrayV2Metadata | ArrayV3Metadata
+
+#: The packages whose codecs and data types the engine implements.
+_KNOWN = ("zarr", "numcodecs")
+
+
+def codecs_of(metadata: ArrayMetadata) -> Iterable[Codec]:
+    if isinstance(metadata, ArrayV2Metadata):
+        return [V2Codec(filters=metadata.filters, compressor=metadata.compressor)]
+    return metadata.codecs
+
+
+async def stored_metadata(path: StorePath, rank: int) -> ArrayMetadata:
+    """Returns the metadata of the array that the key of a chunk belongs to."""
+    for depth in dict.fromkeys((rank + 1, max(rank, 1), 1)):
+        for name, kind in (("zarr.json", ArrayV3Metadata), (".zarray", ArrayV2Metadata)):
+            key = f"{node_of(path.path, depth)}/{name}".lstrip("/")
+            document = await path.store.get(key, default_buffer_prototype())
+            if document is None:
+                continue
+            members = json.loads(document.to_bytes())
+            if kind is ArrayV2Metadata or members["node_type"] == "array":
+                metadata: ArrayMetadata = kind.from_dict(members)
+                if depth_of(metadata) == depth:
+                    return metadata
+    raise Unknown("a key without the metadata of an array above it")
+
+
+def node_of(key: str, depth: int) -> str:
+    """Returns the path of the array whose chunk has this key."""
+    return "/".join(key.split("/")[:-depth])
+
+
+def depth_of(metadata: ArrayMetadata) -> int:
+    """Returns the number of segments of the keys of chunks, below the path of the array."""
+    return metadata.encode_chunk_key((0,) * len(metadata.shape)).count("/") + 1
+
+
+def document_of(metadata: ArrayMetadata) -> bytes:
+    """Returns the metadata document without its attributes."""
+    documents = metadata.to_buffer_dict(default_buffer_prototype())
+    if isinstance(metadata, ArrayV2Metadata):
+        return documents[".zarray"].to_bytes()
+    document = json.loads(documents["zarr.json"].to_bytes())
+    document.pop("attributes", None)
+    return json.dumps(document).encode()
+
+
+def unknown_part(metadata: ArrayMetadata, codecs: Iterable[Codec]) -> str | None:
+    """Returns why the engine must not be used for an array, or for these codecs of it, or `None`.
+
+    A codec or data type that a user registered is never replaced, even if it has a known name.
+    """
+    if isinstance(metadata, ArrayV2Metadata):
+        parts = [metadata.dtype, metadata.compressor, *(metadata.filters or ())]
+    else:
+        if metadata.chunk_grid.to_dict()["name"] != "regular":
+            return "a chunk grid that is not regular"
+        parts = [metadata.data_type, *_codecs(metadata.codecs)]
+    for part in (*parts, *_codecs(codecs)):
+        package = type(part).__module__.split(".")[0]
+        if part is not None and package not in (*_KNOWN, "numpy"):
+            return f"{type(part).__name__} of the package {package}"
+    return None
+
+
+def _codecs(codecs: Iterable[Any]) -> Iterable[Any]:
+    """Yields codecs, and those inside of shards."""
+    for codec in codecs:
+        yield codec
+        yield from _codecs(getattr(codec, "codecs", ()))
+        yield from _codecs(getattr(codec, "index_codecs", ()))

@@ -1,0 +1,52 @@
+"""Which calls were left to zarr-python's own pipeline, and why."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import warnings
+
+
+class FallbackWarning(UserWarning):
+    """An array or a call is left to zarr-python's own pipeline. The warning is given once for each reason."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Counts:
+    """The number of calls in this process: a selection of an array that is read or written is one call."""
+
+    reads: int = 0
+    writes: int = 0
+    fallback_reads: int = 0
+    fallback_writes: int = 0
+
+
+_counts = Counts()
+_said: set[str] = set()
+_lock = threading.Lock()
+
+
+def counts() -> Counts:
+    """Returns how many calls this package did itself, and how many zarr-python's own pipeline did."""
+    return _counts
+
+
+def count(name: str) -> None:
+    """Adds 1 to a field of the counts."""
+    global _counts
+    with _lock:
+        _counts = dataclasses.replace(_counts, **{name: getattr(_counts, name) + 1})
+
+
+def fall_back(reason: str) -> None:
+    """Warns that zarr-python's own pipeline is used, unless this reason was said before."""
+    with _lock:
+        if reason in _said:
+            return
+        _said.add(reason)
+    message = f"zarr_rs leaves this to zarr-python's own codec pipeline: {reason}"
+    warnings.warn(message, FallbackWarning, stacklevel=2)
+
+
+class Unknown(Exception):
+    """The engine does not know an array or a call. The text says what it does not know."""

@@ -1,0 +1,149 @@
+"""The stores of zarr-python as storages of the engine."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING, Any
+
+from zarr.abc.store import RangeByteRequest, Store, SuffixByteRequest
+from zarr.core.buffer import default_buffer_prototype
+from zarr.core.config import config
+from zarr.storage import LocalStore, MemoryStore
+
+from zarr_rs._native import Reply, Storage, forget
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Sequence
+
+    from zarr.abc.store import ByteRequest
+
+#: The whole object, from start to end, or the last -start bytes.
+Range = tuple[int, int | None] | None
+
+_directories: dict[str, tuple[tuple[int, int], Storage]] = {}
+
+
+def directory(store: LocalStore) -> Storage | None:
+    """Returns the storage of a directory, or `None` if it does not exist and must not be made.
+
+    All arrays in a directory share one storage, and with it locks and threads. A directory that was replaced by another
+    one has a new storage: the storage holds the old one open, so their inodes differ.
+    """
+    root = os.path.abspath(store.root)
+    known = _directories.get(root)
+    now = _identity(root)
+    if known is not None and known[0] == now:
+        return known[1]
+    if now is None and store.read_only:
+        return None
+    storage = Storage.directory(root, not store.read_only)
+    now = _identity(root)
+    if now is not None:
+        _directories[root] = (now, storage)
+    return storage
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def foreign(store: Store, loop: asyncio.AbstractEventLoop) -> Storage:
+    """Returns a storage that sends its requests to a store of zarr-python, on its event loop."""
+    helper = _InMemory(store) if type(store) is MemoryStore else _OnLoop(store, loop)
+    return Storage.foreign(helper, config.get("async.concurrency") or 1)
+
+
+def forget_parent() -> None:
+    """Forgets the storages after a fork: their threads are not in this process, and their locks may be held forever."""
+    forget(dict(_directories))
+    _directories.clear()
+
+
+class _InMemory:
+    """The requests of a store in memory, which are answered at once."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        self._store = store
+        self._prototype = default_buffer_prototype()
+
+    def get(self, key: str, ranges: Sequence[Range], reply: Reply) -> None:
+        value = self._store._store_dict.get(key)
+        if value is None:
+            reply.done(None)
+            return
+        # Buffers may lie on another device; a slice of one copies no more than is asked for.
+        spans = (slice(None) if r is None else slice(*r) for r in ranges)
+        size = len(value)
+        reply.done([value[slice(*span.indices(size))].to_bytes() for span in spans])
+
+    def size(self, key: str, reply: Reply) -> None:
+        value = self._store._store_dict.get(key)
+        reply.done(None if value is None else len(value))
+
+    def put(self, key: str, value: bytes, reply: Reply) -> None:
+        self._store._check_writable()
+        self._store._store_dict[key] = self._prototype.buffer.from_bytes(value)
+        reply.done(None)
+
+    def delete(self, key: str, reply: Reply) -> None:
+        self._store._check_writable()
+        self._store._store_dict.pop(key, None)
+        reply.done(None)
+
+
+class _OnLoop:
+    """The requests of any other store, as coroutines on its event loop."""
+
+    def __init__(self, store: Store, loop: asyncio.AbstractEventLoop) -> None:
+        self._store = store
+        self._loop = loop
+        self._prototype = default_buffer_prototype()
+
+    def get(self, key: str, ranges: Sequence[Range], reply: Reply) -> None:
+        self._start(self._get(key, ranges), reply)
+
+    def size(self, key: str, reply: Reply) -> None:
+        self._start(self._size(key), reply)
+
+    def put(self, key: str, value: bytes, reply: Reply) -> None:
+        self._start(self._store.set(key, self._prototype.buffer.from_bytes(value)), reply)
+
+    def delete(self, key: str, reply: Reply) -> None:
+        self._start(self._store.delete(key), reply)
+
+    def _start(self, request: Coroutine[Any, Any, object], reply: Reply) -> None:
+        asyncio.run_coroutine_threadsafe(_answer(request, reply), self._loop)
+
+    async def _get(self, key: str, ranges: Sequence[Range]) -> list[bytes] | None:
+        requests = (self._store.get(key, self._prototype, _asked(r)) for r in ranges)
+        values = await asyncio.gather(*requests)
+        # An object that is deleted between two ranges is missing.
+        present = [value.to_bytes() for value in values if value is not None]
+        return present if len(present) == len(values) else None
+
+    async def _size(self, key: str) -> int | None:
+        try:
+            return await self._store.getsize(key)
+        except FileNotFoundError:
+            return None
+
+
+async def _answer(request: Coroutine[Any, Any, object], reply: Reply) -> None:
+    try:
+        reply.done(await request)
+    except BaseException as raised:
+        reply.failed(raised)
+        if not isinstance(raised, Exception):
+            raise
+
+
+def _asked(span: Range) -> ByteRequest | None:
+    if span is None:
+        return None
+    start, end = span
+    return SuffixByteRequest(-start) if end is None else RangeByteRequest(start, end)

@@ -1,0 +1,187 @@
+//! An array that is opened from the metadata of zarr-python.
+
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+use zarr_array::blocking::Array as Handle;
+use zarr_array::{
+    ArrayError, ArrayMeta, ArrayResult, Cpu, EmptyChunks, Limits, OpenOptions, PartialWrites, Registry,
+    standard,
+};
+use zarr_traits::Prefix;
+
+use crate::batch::Plan;
+use crate::elements;
+use crate::error::raised;
+use crate::storage::Storage;
+use crate::text;
+
+/// An array whose shape may change: each batch says how far it reaches.
+#[pyclass(frozen, module = "zarr_rs._native")]
+#[derive(Debug)]
+pub(crate) struct Array {
+    handle: Handle,
+    prefix: Prefix,
+    path: String,
+    settings: Settings,
+    /// The handle of the last batch: usually the next one has the same shape.
+    last: Mutex<Handle>,
+}
+
+#[derive(Debug)]
+struct Settings {
+    store_empty: bool,
+    is_foreign: bool,
+    cpu: Option<Cpu>,
+}
+
+#[pymethods]
+impl Array {
+    /// Opens the array at `path` from its metadata document. Makes no request.
+    ///
+    /// `threads` is the number of threads that decode and encode; by default the arrays of a storage share as many as
+    /// the machine has.
+    #[new]
+    #[pyo3(signature = (storage, path, document, zarr_format, *, write_empty_chunks, is_foreign, threads=None))]
+    #[expect(clippy::too_many_arguments, reason = "Python names most of them")]
+    fn new(
+        py: Python<'_>,
+        storage: &Storage,
+        path: &str,
+        document: &[u8],
+        zarr_format: u8,
+        write_empty_chunks: bool,
+        is_foreign: bool,
+        threads: Option<usize>,
+    ) -> PyResult<Self> {
+        let settings =
+            Settings { store_empty: write_empty_chunks, is_foreign, cpu: threads.map(Cpu::threads) };
+        Self::open(storage, path, document, zarr_format, settings).map_err(|e| raised(py, &e))
+    }
+
+    /// Returns the plan of a batch, or `None` if the batch has a selection of an unknown kind.
+    fn plan(&self, batch: &Bound<'_, PyList>) -> PyResult<Option<Plan>> {
+        Plan::new(&self.handle, &self.path, batch)
+    }
+
+    /// Reads an item of a plan, or all of them, into `out`: one dimension, in C order.
+    #[pyo3(signature = (plan, out, item=None))]
+    fn read(&self, plan: &Plan, out: &Bound<'_, PyAny>, item: Option<usize>) -> PyResult<()> {
+        let array = self.reaching(plan).map_err(|e| raised(out.py(), &e))?;
+        elements::read(&array, plan.selected(item)?.selection, out)
+    }
+
+    /// Writes `values`, one dimension in C order, to an item of a plan, or to all of them.
+    #[pyo3(signature = (plan, values, item=None))]
+    fn write(&self, plan: &Plan, values: &Bound<'_, PyAny>, item: Option<usize>) -> PyResult<()> {
+        let array = self.of_shape(&plan.extent).map_err(|e| raised(values.py(), &e))?;
+        elements::write(&array, plan.selected(item)?.selection, values)
+    }
+
+    /// Whether the elements are strings or bytes of variable length.
+    #[getter]
+    fn is_text(&self) -> bool {
+        text::is_text(&self.handle)
+    }
+
+    /// Reads an item of a plan, or all of them, of an array of strings or bytes of variable length.
+    #[pyo3(signature = (plan, item=None))]
+    fn read_text<'py>(
+        &self,
+        py: Python<'py>,
+        plan: &Plan,
+        item: Option<usize>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let array = self.reaching(plan).map_err(|e| raised(py, &e))?;
+        text::read(py, &array, plan.selected(item)?.selection)
+    }
+
+    /// Writes strings or bytes to an item of a plan, or to all of them.
+    #[pyo3(signature = (plan, values, item=None))]
+    fn write_text(&self, plan: &Plan, values: &Bound<'_, PyList>, item: Option<usize>) -> PyResult<()> {
+        let array = self.of_shape(&plan.extent).map_err(|e| raised(values.py(), &e))?;
+        text::write(&array, plan.selected(item)?.selection, values)
+    }
+}
+
+impl Array {
+    fn open(
+        storage: &Storage,
+        path: &str,
+        document: &[u8],
+        format: u8,
+        settings: Settings,
+    ) -> ArrayResult<Self> {
+        let (limits, mut notes) = (limits(), Vec::new());
+        let meta = match format {
+            2 => ArrayMeta::parse_v2(document, None, &limits, &mut notes)?,
+            _ => ArrayMeta::parse(document, &limits, &mut notes)?,
+        };
+        let prefix = Prefix::of_node(path)?;
+        let array = OpenOptions::new().limits(limits).with_metadata(
+            storage.0.clone(),
+            prefix.clone(),
+            meta,
+            notes,
+            registry()?,
+        )?;
+        let handle = settings.apply(Handle::from(array));
+        Ok(Self { last: Mutex::new(handle.clone()), path: path.to_owned(), handle, prefix, settings })
+    }
+
+    /// Returns a handle for a read: always the same one, unless the array has become larger since it was opened.
+    fn reaching(&self, plan: &Plan) -> ArrayResult<Handle> {
+        let fits = plan.reach.iter().zip(self.handle.shape()).all(|(end, length)| end <= length);
+        if fits { Ok(self.handle.clone()) } else { self.of_shape(&plan.extent) }
+    }
+
+    /// Returns a handle on the array as if it had this shape.
+    fn of_shape(&self, shape: &[u64]) -> ArrayResult<Handle> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.shape() != shape {
+            let mut meta = self.handle.metadata().clone();
+            meta.set_shape(shape)?;
+            let (storage, prefix) = (self.handle.storage().clone(), self.prefix.clone());
+            let array = OpenOptions::new().limits(limits()).with_metadata(
+                storage,
+                prefix,
+                meta,
+                Vec::new(),
+                registry()?,
+            )?;
+            *last = self.settings.apply(Handle::from(array));
+        }
+        Ok(last.clone())
+    }
+}
+
+impl Settings {
+    fn apply(&self, array: Handle) -> Handle {
+        let array =
+            array.with_empty_chunks(if self.store_empty { EmptyChunks::Store } else { EmptyChunks::Skip });
+        // A store of zarr-python has no conditional writes, and its users expect none.
+        let array = if self.is_foreign { array.with_partial_writes(PartialWrites::Unchecked) } else { array };
+        match &self.cpu {
+            Some(cpu) => array.with_cpu(cpu.clone()),
+            None => array,
+        }
+    }
+}
+
+/// Chunks of several GiB occur: zarr-python has no limits.
+fn limits() -> Limits {
+    let mut limits = Limits::default();
+    (limits.chunk_bytes, limits.encoded_bytes) = (1 << 36, 1 << 36);
+    limits
+}
+
+/// All codecs, data types and grids that this package knows.
+fn registry() -> ArrayResult<&'static Registry> {
+    static REGISTRY: OnceLock<Registry> = OnceLock::new();
+    if let Some(registry) = REGISTRY.get() {
+        return Ok(registry);
+    }
+    let all = standard().with(zarr_codecs_numcodecs::CODECS).map_err(ArrayError::from)?;
+    Ok(REGISTRY.get_or_init(|| all))
+}

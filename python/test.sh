@@ -1,0 +1,17 @@
+#!/bin/sh
+# Builds the wheel, installs it into a new virtual environment, and runs the tests and the type checker there.
+#
+# usage: python/test.sh [PYTHON] [ZARR]     for example: python/test.sh python3.12 "zarr>=3.2"
+set -eu
+cd "$(dirname "$0")"
+python=${1:-python3}
+zarr=${2:-zarr}
+
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+"$python" -m venv "$place/venv"
+bin="$place/venv/bin"
+"$bin/pip" install --quiet . "$zarr" pytest mypy
+"$bin/pip" list | grep -E '^(numpy|numcodecs|zarr|zarr-rs) '
+"$bin/python" -m pytest --quiet tests
+"$bin/python" -m mypy

@@ -1,0 +1,22 @@
+"""The code of the documents runs as it is printed, one program per document."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("document", ["python/README.md", "docs/guide/src/python.md"])
+def test_the_code_of_a_document_runs(document: str, tmp_path: pathlib.Path) -> None:
+    text = (ROOT / document).read_text()
+    blocks = re.findall(r"^( *)```python\n(.*?)^ *```$", text, re.DOTALL | re.MULTILINE)
+    code = "\n".join(re.sub(f"^{indent}", "", block, flags=re.MULTILINE) for indent, block in blocks)
+    command = [sys.executable, "-W", "error::UserWarning:zarr_rs", "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert blocks and done.returncode == 0, done.stderr

@@ -1,0 +1,278 @@
+"""What the pipeline does itself, what it leaves to zarr-python, and how both agree about what is stored."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import zarr
+import zarr_rs
+from conftest import no_fallback, ours, own, pipeline
+from packaging.version import Version
+from zarr.abc.codec import BytesBytesCodec
+from zarr.storage import LocalStore, MemoryStore, WrapperStore
+from zarr_rs import report
+
+
+@pytest.fixture(autouse=True)
+def nothing_said() -> None:
+    """Every test gets the warnings that are given once."""
+    report._said.clear()
+
+
+def keys(store: Any) -> set[str]:
+    async def listed() -> set[str]:
+        return {key async for key in store.list()}
+
+    return asyncio.run(listed())
+
+
+def test_the_name_of_the_pipeline_is_found_without_an_import() -> None:
+    with pipeline("zarr_rs.CodecPipeline"):
+        assert zarr.registry.get_pipeline_class() is zarr_rs.CodecPipeline
+
+
+@pytest.mark.parametrize("write_empty", [False, True])
+def test_stores_the_same_chunks_as_zarr_python(write_empty: bool, store: Any) -> None:
+    judge = MemoryStore()
+    config = {"write_empty_chunks": write_empty}
+    for place, opened in ((store, ours), (judge, own)):
+        zarr.create_array(place, name="a", shape=(10, 10), chunks=(4, 4), dtype="i4", fill_value=3)
+        array = opened(place, path="a", mode="r+", config=config)
+        array[:] = np.arange(100).reshape(10, 10)
+        array[0:6, 0:4] = 3
+        array[8:, 8:] = 3
+    assert keys(store) == keys(judge)
+
+
+def test_reads_what_is_missing_as_the_fill_value(store: Any) -> None:
+    zarr.create_array(store, name="a", shape=(10,), chunks=(4,), dtype="f4", fill_value="NaN")
+    with no_fallback():
+        assert np.isnan(ours(store, path="a")[...]).all()
+
+
+def test_a_write_after_a_resize_keeps_the_elements_that_were_beyond_the_edge(store: Any) -> None:
+    zarr.create_array(store, name="a", shape=(6,), chunks=(4,), dtype="i4")
+    array = ours(store, path="a", mode="r+")
+    with no_fallback():
+        array[:] = np.arange(6)
+        array.resize((8,))
+        array[6:] = [6, 7]
+        array[4:6] = [40, 50]
+        np.testing.assert_array_equal(array[:], [0, 1, 2, 3, 40, 50, 6, 7])
+        array.append(np.arange(8, 13))
+        np.testing.assert_array_equal(array[8:], np.arange(8, 13))
+        array.resize((3,))
+        np.testing.assert_array_equal(array[:], [0, 1, 2])
+
+
+def test_results_may_have_any_strides_and_byte_order(store: Any) -> None:
+    zarr.create_array(store, name="a", shape=(6, 8), chunks=(4, 3), dtype="<i4")
+    array = ours(store, path="a", mode="r+")
+    expected = np.arange(48, dtype="i4").reshape(6, 8)
+    with no_fallback():
+        array[...] = np.asfortranarray(expected)
+        array[::2, 1:7:3] = expected[::2, 1:7:3].astype(">i4")
+        for memory in (np.empty((6, 8), "i4", order="F"), np.empty((6, 16), "i4")[:, ::2], np.empty((6, 8), ">i4")):
+            out = zarr.core.buffer.cpu.NDBuffer(memory)
+            array.get_basic_selection(..., out=out)
+            np.testing.assert_array_equal(memory, expected)
+
+
+def test_a_scalar_of_a_struct_is_written() -> None:
+    store = MemoryStore()
+    dtype = np.dtype([("a", "<i4"), ("b", "<f8")])
+    zarr.create_array(store, name="a", shape=(5,), chunks=(2,), dtype=dtype, zarr_format=2)
+    with no_fallback():
+        array = ours(store, path="a", mode="r+", zarr_format=2)
+        array[1:4] = np.array((7, 0.5), dtype)
+        assert array[:].tolist() == [(0, 0.0), (7, 0.5), (7, 0.5), (7, 0.5), (0, 0.0)]
+
+
+def test_a_large_scalar_is_written_chunk_by_chunk(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zarr_rs.elements, "_REPEATED_BYTES", 8)
+    zarr.create_array(store, name="a", shape=(90, 7), chunks=(2, 3), dtype="i4")
+    array = ours(store, path="a", mode="r+")
+    with no_fallback():
+        array[...] = 7
+        array[1:89, 1:] = 8
+        assert array[...].sum() == 90 * 7 * 7 + 88 * 6
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_the_setting_of_the_number_of_threads_is_used(threads: int, tmp_path: Any) -> None:
+    with zarr.config.set({"threading.max_workers": threads}):
+        zarr.create_array(tmp_path / "d", name="a", shape=(64, 64), chunks=(8, 8), dtype="f8")
+        array = ours(tmp_path / "d", path="a", mode="r+")
+        array[...] = np.arange(4096).reshape(64, 64)
+        assert array[...].sum() == np.arange(4096).sum()
+
+
+class Unknown(BytesBytesCodec):  # type: ignore[misc]
+    """A codec that a user registered under a known name."""
+
+    is_fixed_size = True
+    calls = 0
+
+    def to_dict(self) -> Any:
+        return {"name": "crc32c"}
+
+    def compute_encoded_size(self, input_byte_length: int, _: Any) -> int:
+        return input_byte_length
+
+    async def _decode_single(self, chunk_data: Any, _: Any) -> Any:
+        type(self).calls += 1
+        return chunk_data
+
+    async def _encode_single(self, chunk_data: Any, _: Any) -> Any:
+        return chunk_data
+
+
+def test_a_codec_of_a_user_is_never_replaced() -> None:
+    store = MemoryStore()
+    with pipeline("zarr_rs.CodecPipeline"), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        array = zarr.create_array(store, name="a", shape=(4,), chunks=(2,), dtype="i4", compressors=[Unknown()])
+        before = zarr_rs.counts()
+        array[:] = [1, 2, 3, 4]
+        assert array[1:3].tolist() == [2, 3]
+        after = zarr_rs.counts()
+    assert Unknown.calls > 0
+    assert [w.category for w in said if w.category is zarr_rs.FallbackWarning] == [zarr_rs.FallbackWarning]
+    assert (after.fallback_reads, after.fallback_writes) == (before.fallback_reads + 1, before.fallback_writes + 1)
+    assert (after.reads, after.writes) == (before.reads, before.writes)
+
+
+@pytest.mark.skipif(Version(zarr.__version__) < Version("3.1"), reason="the type has no name there")
+@pytest.mark.parametrize("shards", [None, (4,)])
+def test_bytes_of_variable_length_are_read_and_written(shards: Any, store: Any) -> None:
+    dtype = zarr.dtype.VariableLengthBytes()
+    zarr.create_array(store, name="a", shape=(5,), chunks=(2,), shards=shards, dtype=dtype)
+    array = ours(store, path="a", mode="r+")
+    expected = np.array([b"", b"a", b"\xff\x00", b"bc", b""], dtype=object)
+    with no_fallback():
+        array[:] = expected
+        assert array[:].tolist() == own(store, path="a")[:].tolist() == expected.tolist()
+        assert array.oindex[[0, 3]].tolist() == [b"", b"bc"]
+
+
+@pytest.mark.skipif(Version(zarr.__version__) < Version("3.1"), reason="zarr-python cannot write them there")
+@pytest.mark.filterwarnings("ignore::zarr_rs.FallbackWarning")
+def test_objects_that_are_not_text_are_left_to_zarr_python() -> None:
+    store = MemoryStore()
+    dtype = np.dtype("O")
+    zarr.create(store=store, path="a", shape=(3,), chunks=(2,), dtype=str, zarr_format=2)
+    array = ours(store, path="a", mode="r+", zarr_format=2)
+    before = zarr_rs.counts()
+    array[:] = np.array(["a", None, "c"], dtype=dtype) if array.dtype == dtype else np.array(["a", "", "c"])
+    assert array[:].tolist() == ["a", "", "c"]
+    left = zarr_rs.counts().fallback_writes - before.fallback_writes
+    assert left == (1 if array.dtype == dtype else 0)
+
+
+def test_an_error_names_the_array_the_chunk_the_key_and_the_codec(tmp_path: Any) -> None:
+    array = zarr.create_array(tmp_path / "d", name="a/b", shape=(4, 4), chunks=(2, 2), dtype="i4", compressors="auto")
+    array[:] = 1
+    (tmp_path / "d/a/b/c/1/0").write_bytes(b"no frame")
+    with pytest.raises(ValueError, match='array "/a/b", chunk .1, 0. .*"a/b/c/1/0".*"zstd"') as raised:
+        ours(tmp_path / "d", path="a/b")[...]
+    e: Any = raised.value
+    assert (e.array, e.chunk, e.key) == ("/a/b", [1, 0], "a/b/c/1/0")
+
+
+class Broken(WrapperStore):  # type: ignore[misc,type-arg]
+    """A store whose chunks cannot be read or written."""
+
+    async def get(self, key: str, *arguments: Any, **options: Any) -> Any:
+        if "/c/" in key:
+            raise ConnectionError("no route")
+        return await super().get(key, *arguments, **options)
+
+    async def set(self, key: str, value: Any, *arguments: Any) -> None:
+        if "/c/" in key:
+            raise ConnectionError("no route")
+        await super().set(key, value, *arguments)
+
+
+def test_the_exception_of_a_store_passes_through() -> None:
+    store = Broken(MemoryStore())
+    zarr.create_array(store, name="a", shape=(4,), chunks=(2,), dtype="i4")
+    array = ours(store, path="a", mode="r+")
+    with pytest.raises(ConnectionError, match="no route") as raised:
+        array[:]
+    assert 'array "/a"' in raised.value.__notes__[0]
+    with pytest.raises(ConnectionError, match="no route"):
+        array[:] = 5
+
+
+def test_a_read_only_store_is_not_written(tmp_path: Any) -> None:
+    zarr.create_array(tmp_path / "d", name="a", shape=(4,), chunks=(2,), dtype="i4")
+    for store in (LocalStore(tmp_path / "d", read_only=True), MemoryStore(read_only=True)):
+        if isinstance(store, MemoryStore):
+            zarr.create_array(MemoryStore(store._store_dict), name="a", shape=(4,), chunks=(2,), dtype="i4")
+        before = keys(store)
+        with pytest.raises(ValueError, match="read-only"):
+            ours(store, path="a", mode="r")[:] = 1
+        assert keys(store) == before
+
+
+class Counting(WrapperStore):  # type: ignore[misc,type-arg]
+    """A store that counts the reads and writes of chunks."""
+
+    gets = 0
+    sets = 0
+
+    async def get(self, key: str, *arguments: Any, **options: Any) -> Any:
+        self.gets += "/c/" in key
+        return await super().get(key, *arguments, **options)
+
+    async def set(self, key: str, value: Any, *arguments: Any) -> None:
+        self.sets += "/c/" in key
+        await super().set(key, value, *arguments)
+
+
+def test_a_chunk_is_one_request() -> None:
+    store = Counting(MemoryStore())
+    zarr.create_array(store, name="a", shape=(7, 7), chunks=(2, 2), dtype="i4")
+    array = ours(store, path="a", mode="r+")
+    array[:] = np.arange(49).reshape(7, 7)
+    assert (store.gets, store.sets) == (0, 16), "whole chunks are written without a read, also at the edge"
+    array[1:3, 1:3]
+    assert (store.gets, store.sets) == (4, 16)
+
+
+def test_pickles_as_metadata_and_store(tmp_path: Any) -> None:
+    zarr.create_array(tmp_path / "d", name="a", shape=(4,), chunks=(2,), dtype="i4")
+    with pipeline("zarr_rs.CodecPipeline"):
+        array = zarr.open_array(tmp_path / "d", path="a", mode="r+")
+        array[:] = [1, 2, 3, 4]
+        again = pickle.loads(pickle.dumps(array))
+        assert again == array
+        with no_fallback():
+            assert again[1:3].tolist() == [2, 3]
+
+
+def test_a_directory_that_is_replaced_is_read_anew(tmp_path: Any) -> None:
+    place = tmp_path / "d"
+    for value in (1, 2):
+        zarr.create_array(place, name="a", shape=(4,), chunks=(2,), dtype="i4", overwrite=True)
+        ours(place, path="a", mode="r+")[:] = value
+        assert ours(place, path="a")[:].tolist() == [value] * 4
+        place.rename(tmp_path / f"old{value}")
+
+
+def test_calls_of_an_event_loop_of_the_user_run_there(store: Any) -> None:
+    zarr.create_array(store, name="a", shape=(20,), chunks=(3,), dtype="i4")
+
+    async def work() -> Any:
+        array = await zarr.api.asynchronous.open_array(store=store, path="a", mode="r+")
+        await asyncio.gather(*(array.setitem(slice(i, i + 3), i) for i in range(0, 18, 3)))
+        return await asyncio.gather(*(array.getitem(slice(i, i + 2)) for i in range(18)))
+
+    with pipeline("zarr_rs.CodecPipeline"), no_fallback():
+        parts = asyncio.run(work())
+    assert [part.tolist()[0] for part in parts] == [i // 3 * 3 for i in range(18)]
