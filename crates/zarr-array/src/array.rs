@@ -11,18 +11,19 @@ use zarr_traits::{
     number::Numeric, partial::Hints, update::InnerOrder,
 };
 
+use crate::chunk_cache::ChunkCache;
 use crate::chunks::{Chunk, Chunks, blocks};
 use crate::core::{BlockSize, Core, EmptyChunks, MissingChunks, PartialWrites};
 use crate::cpu::Cpu;
 use crate::element::{Element, WriteElement, is_named};
 use crate::error::{ArrayError, ArrayResult};
 use crate::handle::common_methods;
-use crate::indexes::Indexes;
 use crate::node::Consolidated;
 use crate::progress::Progress;
 use crate::rows::Rows;
 use crate::select::Selection;
 use crate::values::{AnyArray, NdVec, for_data_type};
+use crate::versioned::Indexes;
 use crate::{read, rows, write};
 
 /// An array in a store: reads and writes its elements, attributes and shape.

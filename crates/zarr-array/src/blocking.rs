@@ -17,6 +17,7 @@ use zarr_traits::{
     partial::Hints, update::InnerOrder,
 };
 
+use crate::chunk_cache::ChunkCache;
 use crate::chunks::{Chunk, Chunks, blocks};
 use crate::core::{BlockSize, EmptyChunks, MissingChunks, PartialWrites};
 use crate::cpu::Cpu;
@@ -25,7 +26,6 @@ use crate::element::{Element, WriteElement, data_type_of};
 use crate::error::{ArrayError, ArrayResult};
 use crate::explain::{Explanation, InnerChunk};
 use crate::handle::common_methods;
-use crate::indexes::Indexes;
 use crate::memory::{ArrayMemory, ArrayValues};
 use crate::node::Consolidated;
 use crate::open::OpenOptions;
@@ -34,6 +34,7 @@ use crate::resize::CutElements;
 use crate::rows::Rows;
 use crate::select::Selection;
 use crate::values::{AnyArray, NdVec};
+use crate::versioned::Indexes;
 use crate::{read, write};
 
 pub use crate::ahead::ReadEach;

@@ -10,14 +10,15 @@ use zarr_traits::{
     update::{InnerChunks, InnerOrder},
 };
 
+use crate::chunk_cache::Decoded;
 use crate::cpu::Cpu;
 use crate::element::Form;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::Place;
-use crate::indexes::Indexes;
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::select::Along;
+use crate::versioned::Indexes;
 
 /// What a read does if a chunk is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -99,6 +100,8 @@ pub(crate) struct Core {
     pub(crate) partial_writes: PartialWrites,
     pub(crate) fetching: Hints,
     pub(crate) indexes: Arc<Indexes>,
+    /// The cache of decoded chunks, if the handle has one.
+    pub(crate) decoded: Option<Decoded>,
     pub(crate) block_size: BlockSize,
     pub(crate) progress: Option<Progress>,
     /// Whether other writers may have lengthened the array, so that a write must not fill elements beyond its edge.

@@ -11,7 +11,7 @@ use crate::array::Array;
 use crate::core::Core;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::caught;
-use crate::fetch::{ChunkPart, FetchError, Seen, Tally, Wish};
+use crate::fetch::{ChunkPart, FetchError, PartsWish, Seen, Tally, Wish};
 use crate::opened::Opened;
 use crate::pick::{PickCell, PickPlan};
 use crate::plan::{Cell, Plan};
@@ -216,10 +216,12 @@ impl Core {
         match wish? {
             Wish::Absent => Ok(one),
             Wish::Whole(read) => self.explain_whole(chunk, read.is_some(), one).await,
-            Wish::Pieces(read, seen) => {
-                let pieces = self.pieces_of_parts(chunk, &parts, read, &seen).await?;
-                self.explain_pieces(&key, pieces.into_iter().flatten().collect(), &seen, one).await
-            }
+            Wish::Pieces(read, seen) => match self.pieces_of_parts(chunk, &parts, read, &seen).await? {
+                PartsWish::Pieces(pieces) => {
+                    self.explain_pieces(&key, pieces.into_iter().flatten().collect(), &seen, one).await
+                }
+                PartsWish::Whole { has_pieces } => self.explain_whole(chunk, has_pieces, one).await,
+            },
         }
     }
 

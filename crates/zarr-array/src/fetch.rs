@@ -18,7 +18,7 @@ use crate::loaded::{Fetched, Loaded};
 use crate::opened::Opened;
 pub(crate) use error::{FetchError, changed_often, outside, strange, wrong_size};
 use error::{short, too_large};
-pub(crate) use parts::Parts;
+pub(crate) use parts::{Parts, PartsWish};
 
 /// The fetched data of a part of a chunk.
 pub(crate) enum Data {
@@ -66,8 +66,8 @@ pub(crate) struct Seen {
 
 impl Seen {
     /// Returns the state that an earlier read observed. The object may have been replaced since.
-    fn before(version: Version, size: Option<u64>) -> Self {
-        Self { version: Some(version), size, there: true, remembered: true }
+    fn before(version: Option<Version>, size: Option<u64>) -> Self {
+        Self { version, size, there: true, remembered: true }
     }
 }
 
@@ -128,7 +128,7 @@ impl Core {
         let (known, mut seen) = match (chunk.opened, self.indexes.get(chunk.index).filter(|_| remembered)) {
             (Some(Opened::Absent), _) => return Ok(Wish::Absent),
             (Some(Opened::There(known, seen)), _) => (known.clone(), seen.clone()),
-            (None, Some(entry)) => (Some(entry.known), Seen::before(entry.version, entry.size)),
+            (None, Some(entry)) => (Some(entry.value), Seen::before(entry.version, entry.size)),
             (None, None) => (None, Seen::default()),
         };
         let read = caught(|| Ok(self.chain.partial(chunk.shape, chunk.part, hints, known.as_ref())))?;
@@ -191,7 +191,7 @@ impl Core {
         read: Option<Box<dyn ChunkRead>>,
         scratch: Option<&mut Scratch>,
     ) -> Result<Data, FetchError> {
-        let Some(loaded) = self.load_whole(chunk, read.is_some(), scratch).await? else {
+        let Some((loaded, _)) = self.load_whole(chunk, read.is_some(), scratch).await? else {
             return Ok(Data::Absent);
         };
         let Some(mut read) = read else { return Ok(Data::Whole(loaded)) };
@@ -204,19 +204,20 @@ impl Core {
         Ok(Data::Pieces(pieces, Fetched::new(loaded, vec![Span { offset: 0, len: size }])))
     }
 
-    /// Reads the whole object of a chunk.
+    /// Reads the whole object of a chunk, and returns its version.
     async fn load_whole(
         &self,
         chunk: ChunkPart<'_>,
         has_pieces: bool,
         scratch: Option<&mut Scratch>,
-    ) -> Result<Option<Loaded>, FetchError> {
+    ) -> Result<Option<(Loaded, Option<Version>)>, FetchError> {
         if !has_pieces && let Err(e) = self.check_chunk(chunk.shape) {
             // Fails before the object is read. A missing chunk takes no memory, so its size does not matter.
             return if self.storage.exists(chunk.key).await? { Err(e.into()) } else { Ok(None) };
         }
-        let loaded = self.load(chunk.key, chunk.shape, ReadVersion::Any, scratch).await?;
-        Ok(loaded.map(|(loaded, _)| loaded))
+        // A version is asked for only if chunks are cached by it.
+        let version = if self.decoded.is_some() { ReadVersion::Report } else { ReadVersion::Any };
+        Ok(self.load(chunk.key, chunk.shape, version, scratch).await?)
     }
 
     async fn fetch_one(

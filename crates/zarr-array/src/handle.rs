@@ -290,6 +290,24 @@ macro_rules! common_methods {
             self.with(|array| array.core_mut().progress = Some(progress))
         }
 
+        /// Gives the handle a cache of decoded chunks, which its clones share. For programs that read small parts of the same
+        /// chunks again and again.
+        ///
+        /// ```
+        /// # use zarr_array::{ArrayMeta, ArrayResult, ChunkCache, DataType, blocking::Array, standard};
+        /// # let meta = ArrayMeta::builder([400, 600], DataType::Float32).chunks([100, 100]).build()?;
+        /// # let array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
+        /// let array = array.with_chunk_cache(ChunkCache::new(256 << 20));
+        /// for x in 0..600 {
+        ///     let column = array.read::<f32>((.., x))?; // decodes each chunk once, not a hundred times
+        /// }
+        /// # ArrayResult::Ok(())
+        /// ```
+        #[must_use]
+        pub fn with_chunk_cache(self, cache: ChunkCache) -> Self {
+            self.with(|array| array.core_mut().decoded = Some(cache.start()))
+        }
+
         /// Sets the largest part of a shard that is read at once: `inner_chunks` inner chunks and `bytes` decoded
         /// bytes, but at least one inner chunk. The default is 2^14 inner chunks and 64 MiB.
         ///

@@ -8,6 +8,7 @@ mod arrow;
 mod back_off;
 mod block_writer;
 pub mod blocking;
+mod chunk_cache;
 mod chunks;
 mod core;
 mod cpu;
@@ -19,7 +20,6 @@ mod explain;
 mod feed;
 mod fetch;
 mod handle;
-mod indexes;
 mod loaded;
 mod many;
 mod memory;
@@ -36,6 +36,7 @@ mod rows;
 mod select;
 mod target;
 mod values;
+mod versioned;
 mod write;
 
 pub use zarr_meta::{self as meta, ArrayMeta, Diagnostic, Format, codecs, types as data_types};
@@ -46,6 +47,7 @@ pub use zarr_traits::{
 
 pub use array::Array;
 pub use block_writer::BlockWriter;
+pub use chunk_cache::ChunkCache;
 pub use chunks::{Chunk, Chunks, StoredChunk};
 pub use core::{EmptyChunks, MissingChunks, PartialWrites};
 pub use cpu::{Cpu, Job, Spawn};

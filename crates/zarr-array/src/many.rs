@@ -1,13 +1,15 @@
-//! Reads several boxes at once: every chunk, and every inner chunk, is fetched and decoded once for all of them.
+//! Reads several boxes at once: every chunk, and every inner chunk, is fetched and decoded once for all of them. Reads
+//! with a cache of decoded chunks are reads of one box.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_strided::{Destination, Output, Source, Swap};
-use zarr_traits::{Dims, Region, Scratch, byte_len, heap::Heap, partial::Piece};
+use zarr_traits::{Dims, Region, Scratch, Version, byte_len, heap::Heap, partial::Piece};
 
 use crate::array::Array;
+use crate::chunk_cache::Decoded;
 use crate::core::{Core, MissingChunks, with_heap};
 use crate::element::Element;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
@@ -78,12 +80,17 @@ async fn read_boxes<T: Element>(
     may_block: bool,
 ) -> ArrayResult<Vec<(usize, NdVec<T>)>> {
     let read = async {
-        let task = Arc::new(ReadMany::new::<T>(core, boxes)?);
-        run(&task, &core.place(may_block)).await?;
-        let done = Arc::into_inner(task).ok_or_else(|| strange("a finished task has several owners"))?;
-        let heap = done.heap;
-        let outputs = done.boxes.into_iter().map(|(_, output)| output).zip(forms);
-        let values = outputs.map(|(output, (number, kept, places))| {
+        let mut left = core.limits.result_bytes;
+        let mut outputs = Vec::with_capacity(boxes.len());
+        for plan in boxes {
+            let shape = plan.result_shape();
+            let memory = fresh::<T::Memory>(&shape, core.size, left)?;
+            left = left.saturating_sub(core.bytes_of(&shape));
+            let cuts = plan.cuts();
+            outputs.push((plan, Output::sized(memory, core.size, &shape, cuts)?));
+        }
+        let (outputs, heap) = fill_boxes(core, outputs, may_block).await?;
+        let values = outputs.into_iter().zip(forms).map(|(output, (number, kept, places))| {
             let memory =
                 output.into_vec().map_err(|_| strange("the memory of a result has several owners"))?;
             let elements = T::from_memory(memory, &core.form(heap.as_deref(), &places))?;
@@ -92,6 +99,26 @@ async fn read_boxes<T: Element>(
         values.collect::<ArrayResult<Vec<_>>>()
     };
     read.await.map_err(|e: ArrayError| e.in_array(&core.path))
+}
+
+/// Reads boxes into their memory. Returns it, and the heap of its contents.
+pub(crate) async fn fill_boxes(
+    core: &Arc<Core>,
+    boxes: Vec<(Plan, Output)>,
+    may_block: bool,
+) -> ArrayResult<(Vec<Output>, Option<Arc<Heap>>)> {
+    let task = Arc::new(ReadMany::new(core, boxes)?);
+    run(&task, &core.place(may_block)).await?;
+    let done = Arc::into_inner(task).ok_or_else(|| strange("a finished task has several owners"))?;
+    Ok((done.boxes.into_iter().map(|(_, output)| output).collect(), done.heap))
+}
+
+impl Core {
+    /// Whether a read of these elements uses the cache of decoded chunks.
+    pub(crate) fn caches(&self, plan: &Plan) -> bool {
+        let is_useful = self.data_type.size().is_some() && !self.chain.is_plain();
+        self.decoded.is_some() && is_useful && plan.cells() <= MOST_CELLS
+    }
 }
 
 /// A read of several boxes.
@@ -105,6 +132,7 @@ struct ReadMany {
     together: usize,
     /// The decoded size of a group in bytes.
     group_bytes: u64,
+    cache: Option<Decoded>,
     heap: Option<Arc<Heap>>,
 }
 
@@ -119,7 +147,9 @@ pub(crate) struct ManyCell {
 
 /// A part of a chunk that is decoded once: that of one inner chunk, or of a chunk without inner chunks.
 struct Group {
-    /// The box around the selected elements, relative to the chunk.
+    /// The indexes of the chunk and of the inner chunk.
+    key: Dims,
+    /// The box that is decoded, relative to the chunk: around the selected elements, or with a cache all of it.
     part: Region,
     /// The elements of each box.
     members: Vec<Member>,
@@ -136,8 +166,13 @@ struct Member {
 }
 
 pub(crate) struct Found {
+    /// The elements of each group, if they are cached.
+    cached: Vec<Option<Arc<Vec<u8>>>>,
+    /// The numbers of the other groups, their fetched data and the version of the object.
+    missing: Vec<usize>,
     parts: Parts,
-    /// Groups that threads can decode in parallel.
+    version: Option<Version>,
+    /// Missing groups that threads can decode in parallel.
     shares: Vec<Range<usize>>,
 }
 
@@ -177,29 +212,22 @@ fn around<'a>(boxes: impl IntoIterator<Item = &'a Region>) -> Region {
 }
 
 impl ReadMany {
-    fn new<T: Element>(core: &Arc<Core>, plans: Vec<Plan>) -> ArrayResult<Self> {
-        let cells = plans.iter().map(Plan::cells).fold(0, u64::saturating_add);
+    fn new(core: &Arc<Core>, boxes: Vec<(Plan, Output)>) -> ArrayResult<Self> {
+        let plans = || boxes.iter().map(|(plan, _)| plan);
+        let cells = plans().map(Plan::cells).fold(0, u64::saturating_add);
         if cells > MOST_CELLS {
             let message = format!("the boxes touch {cells} chunks, read at most {MOST_CELLS} at once");
             return Err(ArrayError::new(ArrayErrorKind::LimitExceeded, message));
         }
         let mut chunks = BTreeMap::<Dims, Vec<(usize, u64)>>::new();
-        for (number, plan) in plans.iter().enumerate() {
+        for (number, plan) in plans().enumerate() {
             (0..plan.cells()).for_each(|cell| {
                 chunks.entry(plan.cell(cell).chunk).or_default().push((number, cell));
             });
         }
-        let mut left = core.limits.result_bytes;
-        let mut boxes = Vec::with_capacity(plans.len());
-        for plan in plans {
-            let shape = plan.result_shape();
-            let memory = fresh::<T::Memory>(&shape, core.size, left)?;
-            left = left.saturating_sub(core.bytes_of(&shape));
-            let cuts = plan.cuts();
-            boxes.push((plan, Output::sized(memory, core.size, &shape, cuts)?));
-        }
+        let cache = core.decoded.clone().filter(|_| plans().all(|plan| core.caches(plan)));
         let inner = core.inner();
-        let largest = boxes.iter().map(|(plan, _)| core.chunk_bytes(plan)).max().unwrap_or(0);
+        let largest = plans().map(|plan| core.chunk_bytes(plan)).max().unwrap_or(0);
         let (together, group_bytes) =
             inner.map_or((u64::MAX, largest), |inner| (inner.together.max(1), core.bytes_of(&inner.shape)));
         Ok(Self {
@@ -208,6 +236,7 @@ impl ReadMany {
             chunks: chunks.into_iter().collect(),
             together: usize::try_from(together).unwrap_or(usize::MAX),
             group_bytes,
+            cache,
             heap: core.heap(core.limits.result_bytes),
         })
     }
@@ -228,8 +257,9 @@ impl ReadMany {
         members.collect()
     }
 
-    /// Divides elements into groups: by inner chunks, all of a compressed chunk, each box of an uncompressed one.
-    fn groups(&self, members: Vec<Member>) -> Vec<Group> {
+    /// Divides elements of a chunk into groups: by inner chunks, all of a compressed chunk, each box of an uncompressed
+    /// one.
+    fn groups(&self, chunk: &[u64], shape: &[u64], members: Vec<Member>) -> Vec<Group> {
         let inner = self.core.chain.inner_shape(self.core.shape.len());
         let plain = self.core.chain.is_plain();
         let mut groups = BTreeMap::<Dims, Vec<Member>>::new();
@@ -241,8 +271,18 @@ impl ReadMany {
             };
             groups.entry(key).or_default().push(member);
         }
-        let group = |members: Vec<Member>| Group { part: around(members.iter().map(|m| &m.part)), members };
-        groups.into_values().map(group).collect()
+        let group = |(inside, members): (Dims, Vec<Member>)| {
+            let part = match (&self.cache, &inner) {
+                (None, _) => around(members.iter().map(|member| &member.part)),
+                (Some(_), None) => Region::new(Dims::filled(0, shape.len()), shape).unwrap_or_default(),
+                (Some(_), Some(inner)) => {
+                    let start: Dims = inside.iter().zip(inner).map(|(n, length)| n * length).collect();
+                    Region::new(start, inner.clone()).unwrap_or_default()
+                }
+            };
+            Group { key: chunk.iter().chain(&inside).copied().collect(), part, members }
+        };
+        groups.into_iter().map(group).collect()
     }
 
     fn take(&self, member: &Member) -> ArrayResult<Destination<'_>> {
@@ -258,30 +298,45 @@ impl ReadMany {
         group.members.iter().try_for_each(|member| Ok(self.take(member)?.fill(fill.bytes())?))
     }
 
-    /// Decodes `part`, a box of a chunk, with `decode`, and copies the elements of `members` out of it.
-    fn share<'m>(
+    /// Decodes a group with `decode`, and copies its elements to all members.
+    fn share(
         &self,
-        part: &Region,
-        members: impl Iterator<Item = &'m Member>,
+        group: &Group,
+        version: Option<&Version>,
         scratch: &mut Scratch,
         decode: impl FnOnce(Destination<'_>, &mut Scratch) -> ArrayResult<()>,
     ) -> ArrayResult<()> {
-        let mut members = members.peekable();
-        let (Some(first), size) = (members.next(), self.core.size) else { return Ok(()) };
-        if members.peek().is_none() && first.part == *part && first.steps.iter().all(|step| *step == 1) {
-            return decode(self.take(first)?, scratch);
+        let (shape, size) = (group.part.shape(), self.core.size);
+        if let Some(cache) = &self.cache {
+            self.core.check_chunk(shape)?;
+            let mut memory = zarr_strided::zeroed(byte_len(shape, size)?)?;
+            decode(Destination::dense(&mut memory, shape, size)?, scratch)?;
+            self.copy(group, &memory)?;
+            cache.keep(&group.key, Arc::new(memory), version);
+            return Ok(());
         }
-        let mut memory = scratch.take(byte_len(part.shape(), size)?)?;
-        decode(Destination::dense(&mut memory, part.shape(), size)?, scratch)?;
-        let whole = Source::dense(&memory, part.shape(), size)?;
-        for member in std::iter::once(first).chain(members) {
-            let at: Dims =
-                member.part.start().iter().zip(part.start()).map(|(at, start)| at - start).collect();
-            let elements = whole.sub(&at, member.part.shape())?.step(&member.steps)?;
-            self.take(member)?.put(elements, Swap::NONE)?;
+        if let [only] = &group.members[..]
+            && only.part == group.part
+            && only.steps.iter().all(|step| *step == 1)
+        {
+            return decode(self.take(only)?, scratch);
         }
+        let mut memory = scratch.take(byte_len(shape, size)?)?;
+        decode(Destination::dense(&mut memory, shape, size)?, scratch)?;
+        self.copy(group, &memory)?;
         scratch.give(memory);
         Ok(())
+    }
+
+    /// Copies the elements of a decoded group to all members.
+    fn copy(&self, group: &Group, memory: &[u8]) -> ArrayResult<()> {
+        let whole = Source::dense(memory, group.part.shape(), self.core.size)?;
+        group.members.iter().try_for_each(|member| {
+            let starts = member.part.start().iter().zip(group.part.start());
+            let at: Dims = starts.map(|(at, start)| at - start).collect();
+            let elements = whole.sub(&at, member.part.shape())?.step(&member.steps)?;
+            Ok(self.take(member)?.put(elements, Swap::NONE)?)
+        })
     }
 
     fn pieces(
@@ -289,9 +344,10 @@ impl ReadMany {
         group: &Group,
         pieces: &[Piece],
         fetched: &Fetched,
+        version: Option<&Version>,
         scratch: &mut Scratch,
     ) -> ArrayResult<()> {
-        self.share(&group.part, group.members.iter(), scratch, |mut dst, scratch| {
+        self.share(group, version, scratch, |mut dst, scratch| {
             pieces.iter().try_for_each(|piece| {
                 let dst = dst.reborrow().sub(&piece.at, &piece.shape)?;
                 Ok(zarr_engine::run_piece(piece, fetched.bytes(piece.span)?, dst, scratch)?)
@@ -317,10 +373,9 @@ impl Task for ReadMany {
         let chunk = usize::try_from(number).ok().and_then(|number| self.chunks.get(number));
         let (chunk, cells) = chunk.cloned().unwrap_or_default();
         let members = cells.iter().flat_map(|(number, cell)| self.members(*number, *cell)).collect();
-        let groups = Arc::new(self.groups(members));
-        let shape = (0..chunk.len())
-            .map(|dim| self.core.grid.span(dim, chunk[dim]).map_or(0, |span| span.end - span.start))
-            .collect();
+        let length = |dim| self.core.grid.span(dim, chunk[dim]).map_or(0, |span| span.end - span.start);
+        let shape: Dims = (0..chunk.len()).map(length).collect();
+        let groups = Arc::new(self.groups(&chunk, &shape, members));
         ManyCell { chunk, shape, range: 0..groups.len(), groups }
     }
 
@@ -391,20 +446,26 @@ impl Task for ReadMany {
         opened: Option<&Opened>,
         scratch: Option<&mut Scratch>,
     ) -> ArrayResult<Found> {
-        let (key, around) = (self.core.key(&cell.chunk)?, cell.around());
+        let (key, groups) = (self.core.key(&cell.chunk)?, cell.groups());
+        let cached = match &self.cache {
+            Some(cache) => cache.find(&self.core, &key, groups.iter().map(|group| &group.key)).await?,
+            None => vec![None; groups.len()],
+        };
+        let missing: Vec<usize> = (0..groups.len()).filter(|number| cached[*number].is_none()).collect();
+        let wanted: Vec<_> = missing.iter().map(|number| &groups[*number].part).collect();
+        let around = around(wanted.iter().copied());
         let steps = Dims::filled(1, around.rank());
         let chunk = ChunkPart { opened, ..cell.of(&key, &around, &steps) };
-        let parts: Vec<_> = cell.groups().iter().map(|group| &group.part).collect();
-        let parts = self.core.fetch_parts(chunk, &parts, scratch).await?;
+        let (parts, version) = self.core.fetch_parts(chunk, &wanted, scratch).await?;
         let at_once = usize::try_from((PART / self.group_bytes.max(1)).max(1)).unwrap_or(1);
-        let groups = cell.groups().len();
         let shares = match &parts {
             Parts::Pieces(..) if self.shares() => {
-                (0..groups).step_by(at_once).map(|first| first..groups.min(first + at_once)).collect()
+                let all = missing.len();
+                (0..all).step_by(at_once).map(|first| first..all.min(first + at_once)).collect()
             }
             _ => Vec::new(),
         };
-        Ok(Found { parts, shares })
+        Ok(Found { cached, missing, parts, version, shares })
     }
 
     fn bytes(found: &Found) -> u64 {
@@ -422,29 +483,39 @@ impl Task for ReadMany {
     fn part(&self, cell: &ManyCell, found: &Found, part: u64, scratch: &mut Scratch) -> ArrayResult<()> {
         let share = usize::try_from(part).ok().and_then(|part| found.shares.get(part));
         let (Parts::Pieces(pieces, fetched), Some(share)) = (&found.parts, share) else { return Ok(()) };
+        let version = found.version.as_ref();
         with_heap(self.heap.as_ref(), scratch, |scratch| {
-            let mut groups = cell.groups().iter().zip(pieces).skip(share.start).take(share.len());
-            groups.try_for_each(|(group, pieces)| self.pieces(group, pieces, fetched, scratch))
+            let mut groups = found.missing.iter().zip(pieces).skip(share.start).take(share.len());
+            groups.try_for_each(|(number, pieces)| {
+                self.pieces(&cell.groups()[*number], pieces, fetched, version, scratch)
+            })
         })
     }
 
     fn work(&self, cell: &ManyCell, found: Found, scratch: &mut Scratch) -> ArrayResult<()> {
-        let Found { parts, shares } = found;
+        let Found { cached, missing, parts, version, shares } = found;
+        let (groups, version) = (cell.groups(), version.as_ref());
+        let mut known =
+            groups.iter().zip(&cached).filter_map(|(group, memory)| Some((group, memory.as_ref()?)));
+        known.try_for_each(|(group, memory)| self.copy(group, memory))?;
+        let mut missing = missing.iter().map(|number| &groups[*number]);
         with_heap(self.heap.as_ref(), scratch, |scratch| match parts {
-            Parts::Absent => cell.groups().iter().try_for_each(|group| self.fill(group)),
+            Parts::Absent => missing.try_for_each(|group| self.fill(group)),
             Parts::Whole(loaded) => {
-                let (around, chain) = (cell.around(), &self.core.chain);
-                let members = cell.groups().iter().flat_map(|group| &group.members);
-                self.share(&around, members, scratch, |dst, scratch| {
-                    Ok(chain.decode_into(loaded.whole(), &cell.shape, &around, dst, scratch)?)
+                let (chain, object) = (&self.core.chain, loaded.whole());
+                missing.try_for_each(|group| {
+                    self.share(group, version, scratch, |dst, scratch| {
+                        Ok(chain.decode_into(object, &cell.shape, &group.part, dst, scratch)?)
+                    })
                 })?;
                 loaded.give_to(scratch);
                 Ok(())
             }
             Parts::Pieces(pieces, fetched) => {
                 if shares.is_empty() {
-                    let mut groups = cell.groups().iter().zip(&pieces);
-                    groups.try_for_each(|(group, pieces)| self.pieces(group, pieces, &fetched, scratch))?;
+                    missing.zip(&pieces).try_for_each(|(group, pieces)| {
+                        self.pieces(group, pieces, &fetched, version, scratch)
+                    })?;
                 }
                 fetched.give_to(scratch);
                 Ok(())

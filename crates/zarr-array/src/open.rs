@@ -9,8 +9,8 @@ use crate::array::Array;
 use crate::core::{BlockSize, Core, EmptyChunks, MissingChunks, PartialWrites};
 use crate::cpu::Cpu;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
-use crate::indexes::{self, Indexes};
 use crate::node::{self, Consolidated};
+use crate::versioned::{self, Indexes};
 
 /// Options for opening an array.
 ///
@@ -156,9 +156,10 @@ impl OpenOptions {
             inner_order: InnerOrder::default(),
             partial_writes: PartialWrites::default(),
             fetching: chunks.capabilities().drive.hints(),
-            indexes: Arc::new(Indexes::new(indexes::BYTES)),
+            indexes: Arc::new(Indexes::new(versioned::BYTES)),
             block_size: BlockSize::default(),
             progress: None,
+            decoded: None,
             beside: false,
             gate: zarr_engine::gate(&chunks),
             storage: chunks,

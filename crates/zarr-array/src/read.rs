@@ -18,6 +18,7 @@ use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::{PART, SMALL, Stored, Task, run};
 use crate::fetch::{ChunkPart, Data, Tally, strange};
 use crate::loaded::Fetched;
+use crate::many::fill_boxes;
 use crate::opened::Opened;
 use crate::pick;
 use crate::plan::{Cell, Hits, Inner, Leaf, Plan};
@@ -147,6 +148,10 @@ pub(crate) fn read_into_view<T: Element>(
         && let Some(plain) = T::plain_mut(memory.reborrow(), &core.data_type)
     {
         return Output::lend(Destination::from(plain).reshape(&full)?, plan.cuts(), |output| {
+            if core.caches(&plan) {
+                let read = block_on(fill_boxes(core, vec![(plan, output)], true));
+                return read.map(drop).map_err(|e| e.in_array(&core.path));
+            }
             let task = task(core, plan, output, false);
             block_on(run(&task, &core.place(true))).map_err(|e| e.in_array(&core.path))
         })?;
@@ -181,6 +186,14 @@ async fn fill<M: Plain>(
     zeroed: bool,
     may_block: bool,
 ) -> ArrayResult<(Vec<M>, Option<Arc<Heap>>)> {
+    if core.caches(&plan) {
+        let read = fill_boxes(core, vec![(plan, output)], may_block).await;
+        let (mut outputs, heap) = read.map_err(|e| e.in_array(&core.path))?;
+        return match outputs.pop().map(Output::into_vec) {
+            Some(Ok(memory)) => Ok((memory, heap)),
+            _ => unreachable!("a finished task has one owner"),
+        };
+    }
     let task = task(core, plan, output, zeroed);
     run(&task, &core.place(may_block)).await.map_err(|e| e.in_array(&core.path))?;
     let done = Arc::into_inner(task).map(|task| (task.output.into_vec(), task.heap));

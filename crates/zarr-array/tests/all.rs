@@ -4,6 +4,7 @@
 
 mod arrow;
 mod blocks;
+mod chunk_cache;
 mod chunks;
 mod common;
 mod concurrency;

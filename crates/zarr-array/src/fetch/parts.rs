@@ -1,7 +1,7 @@
 //! Fetches several parts of a chunk with one read of its object.
 
 use zarr_traits::{
-    Region, Scratch,
+    Region, Scratch, Version,
     partial::{ChunkRead, Hints, Known, Piece, Span},
 };
 
@@ -23,16 +23,25 @@ pub(crate) enum Parts {
     Pieces(Vec<Vec<Piece>>, Fetched),
 }
 
+/// What must be read for several parts.
+pub(crate) enum PartsWish {
+    /// The pieces of each part.
+    Pieces(Vec<Vec<Piece>>),
+    /// The whole object, because a part needs it. Parts are taken out of it if the codec `has_pieces`.
+    Whole { has_pieces: bool },
+}
+
 const NOT_BY_PARTS: &str = "a codec does not read a part of an object of which it read another part";
 
 impl Core {
-    /// Fetches several parts of a chunk at once. `chunk.part` is the box around them.
+    /// Fetches several parts of a chunk at once, and returns the version of the object if it is known. `chunk.part` is the
+    /// box around them.
     pub(crate) async fn fetch_parts(
         &self,
         mut chunk: ChunkPart<'_>,
         parts: &[&Region],
         mut scratch: Option<&mut Scratch>,
-    ) -> ArrayResult<Parts> {
+    ) -> ArrayResult<(Parts, Option<Version>)> {
         for _ in 0..RESTARTS {
             match self.try_parts(chunk, parts, scratch.as_deref_mut()).await {
                 Err(FetchError::Changed) => self.indexes.forget(chunk.index),
@@ -49,34 +58,40 @@ impl Core {
         chunk: ChunkPart<'_>,
         parts: &[&Region],
         scratch: Option<&mut Scratch>,
-    ) -> Result<Parts, FetchError> {
-        let Some(first) = parts.first() else { return Ok(Parts::Absent) };
+    ) -> Result<(Parts, Option<Version>), FetchError> {
+        let Some(first) = parts.first() else { return Ok((Parts::Absent, None)) };
         let one = ChunkPart { part: first, ..chunk };
         let (read, seen) = match self.wish(one, self.hints(one), true, &mut Tally::default()).await? {
-            Wish::Absent => return Ok(Parts::Absent),
+            Wish::Absent => return Ok((Parts::Absent, None)),
             Wish::Whole(read) => return self.fetch_whole_parts(chunk, read.is_some(), parts, scratch).await,
             Wish::Pieces(read, seen) => (read, seen),
         };
-        let expected = read.object_size();
+        let (expected, version) = (read.object_size(), seen.version.clone());
         // The cached index may be of an object that was replaced since, so an error in it is not final.
         let pieces = match self.pieces_of_parts(chunk, parts, read, &seen).await {
             Err(FetchError::Other(_)) if seen.remembered => return Err(FetchError::Changed),
             planned => planned?,
         };
+        let pieces = match pieces {
+            PartsWish::Pieces(pieces) => pieces,
+            PartsWish::Whole { has_pieces } => {
+                return self.fetch_whole_parts(chunk, has_pieces, parts, scratch).await;
+            }
+        };
         match self.fetch_pieces(chunk.key, &pieces, expected, seen, scratch).await? {
-            Some(fetched) => Ok(Parts::Pieces(pieces, fetched)),
-            None => Ok(Parts::Absent),
+            Some(fetched) => Ok((Parts::Pieces(pieces, fetched), version)),
+            None => Ok((Parts::Absent, None)),
         }
     }
 
-    /// Returns the pieces of each part of a chunk. `read` is that of the first one.
+    /// Returns what must be read for the parts of a chunk. `read` is that of the first one.
     pub(crate) async fn pieces_of_parts(
         &self,
         chunk: ChunkPart<'_>,
         parts: &[&Region],
         read: Box<dyn ChunkRead>,
         seen: &Seen,
-    ) -> Result<Vec<Vec<Piece>>, FetchError> {
+    ) -> Result<PartsWish, FetchError> {
         let opened = Opened::There(read.known(), seen.clone());
         let mut pieces = Vec::with_capacity(parts.len());
         let mut first = Some(read);
@@ -87,12 +102,13 @@ impl Core {
                 continue;
             }
             let hints = Hints { whole: 0, ..self.fetching };
-            let Wish::Pieces(read, _) = self.wish(part, hints, true, &mut Tally::default()).await? else {
-                return Err(strange(NOT_BY_PARTS).into());
-            };
-            pieces.push(caught(|| self.pieces_of(&*read, part))?);
+            match self.wish(part, hints, true, &mut Tally::default()).await? {
+                Wish::Pieces(read, _) => pieces.push(caught(|| self.pieces_of(&*read, part))?),
+                Wish::Whole(read) => return Ok(PartsWish::Whole { has_pieces: read.is_some() }),
+                Wish::Absent => return Err(FetchError::Changed),
+            }
         }
-        Ok(pieces)
+        Ok(PartsWish::Pieces(pieces))
     }
 
     /// Fetches the whole object, and takes the pieces of each part out of it if it `has_pieces`.
@@ -102,12 +118,12 @@ impl Core {
         has_pieces: bool,
         parts: &[&Region],
         scratch: Option<&mut Scratch>,
-    ) -> Result<Parts, FetchError> {
-        let Some(loaded) = self.load_whole(chunk, has_pieces, scratch).await? else {
-            return Ok(Parts::Absent);
+    ) -> Result<(Parts, Option<Version>), FetchError> {
+        let Some((loaded, version)) = self.load_whole(chunk, has_pieces, scratch).await? else {
+            return Ok((Parts::Absent, None));
         };
         if !has_pieces {
-            return Ok(Parts::Whole(loaded));
+            return Ok((Parts::Whole(loaded), version));
         }
         let (size, mut known, mut pieces) = (loaded.len() as u64, None, Vec::with_capacity(parts.len()));
         for part in parts {
@@ -120,7 +136,8 @@ impl Core {
             })?);
         }
         check_inside(pieces.iter().flatten().map(|piece: &Piece| piece.span), Some(size))?;
-        Ok(Parts::Pieces(pieces, Fetched::new(loaded, vec![Span { offset: 0, len: size }])))
+        let fetched = Fetched::new(loaded, vec![Span { offset: 0, len: size }]);
+        Ok((Parts::Pieces(pieces, fetched), version))
     }
 
     /// Starts a partial read of a part of a chunk whose object is in memory. `known` keeps the index from one part to

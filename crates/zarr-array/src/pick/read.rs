@@ -123,7 +123,7 @@ impl Task for PickRead {
         let boxes: Vec<PickBox> = cell.boxes.clone().map(|number| self.plan.at(cell, number)).collect();
         let chunk = ChunkPart { opened, ..cell.of(&key, &around, &steps) };
         let parts: Vec<_> = boxes.iter().map(|inside| &inside.part).collect();
-        let parts = self.core.fetch_parts(chunk, &parts, scratch).await?;
+        let (parts, _) = self.core.fetch_parts(chunk, &parts, scratch).await?;
         let groups = self.divide(&parts);
         Ok(Found { parts, boxes, groups })
     }

@@ -1,58 +1,80 @@
-//! A cache of shard indexes. Each is kept with the version of the object that it was read from, and is used only for
-//! that version.
+//! A cache of values that are made of objects: shard indexes and decoded chunks. Each is kept with the version of the
+//! object that it was read from.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use zarr_traits::partial::Known;
 use zarr_traits::{Dims, Version};
 
-/// The default size of the cache in bytes.
+/// The default size of the cache of shard indexes in bytes.
 pub(crate) const BYTES: usize = 32 << 20;
 
-/// The approximate size of an entry without its index, in bytes.
+/// The approximate size of an entry without its value, in bytes.
 const OVERHEAD: usize = 256;
 
-/// A cache of shard indexes, shared by the clones of a handle.
-pub(crate) struct Indexes {
+/// A cache, shared by the clones of a handle.
+pub(crate) struct Versioned<V> {
     most: usize,
-    kept: Mutex<Kept>,
+    kept: Mutex<Kept<V>>,
 }
 
-#[derive(Default)]
-struct Kept {
-    entries: HashMap<Dims, Slot>,
+/// The cache of shard indexes, by the index of the chunk.
+pub(crate) type Indexes = Versioned<Known>;
+
+/// A value to be cached.
+pub(crate) trait Weigh: Clone {
+    /// Its size in memory.
+    fn bytes(&self) -> usize;
+}
+
+impl Weigh for Known {
+    fn bytes(&self) -> usize {
+        self.bytes()
+    }
+}
+
+impl Weigh for Arc<Vec<u8>> {
+    fn bytes(&self) -> usize {
+        self.len()
+    }
+}
+
+struct Kept<V> {
+    entries: HashMap<Dims, Slot<V>>,
     /// The order in which entries are evicted. An entry that was used since gets a second chance.
     queue: VecDeque<Dims>,
     bytes: usize,
 }
 
-struct Slot {
-    entry: Entry,
+struct Slot<V> {
+    entry: Entry<V>,
     used: bool,
 }
 
-/// The cached index of one object.
+/// A cached value.
 #[derive(Clone)]
-pub(crate) struct Entry {
-    pub(crate) known: Known,
-    pub(crate) version: Version,
+pub(crate) struct Entry<V> {
+    pub(crate) value: V,
+    /// The version of the object; `None` if it does not matter.
+    pub(crate) version: Option<Version>,
     pub(crate) size: Option<u64>,
 }
 
-impl Indexes {
+impl<V: Weigh> Versioned<V> {
     /// Returns a cache of up to `most` bytes. 0 disables it.
     pub(crate) fn new(most: usize) -> Self {
-        Self { most, kept: Mutex::default() }
+        let kept = Kept { entries: HashMap::new(), queue: VecDeque::new(), bytes: 0 };
+        Self { most, kept: Mutex::new(kept) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, Kept<V>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the entry of the chunk at `index`.
-    pub(crate) fn get(&self, index: &Dims) -> Option<Entry> {
+    /// Returns the entry at `index`.
+    pub(crate) fn get(&self, index: &Dims) -> Option<Entry<V>> {
         if self.most == 0 {
             return None;
         }
@@ -62,12 +84,23 @@ impl Indexes {
         Some(slot.entry.clone())
     }
 
-    /// Caches the entry of the chunk at `index`. Evicts others to make room.
-    pub(crate) fn keep(&self, index: &Dims, known: Known, version: &Version, size: Option<u64>) {
-        let bytes = known.bytes().saturating_add(OVERHEAD);
+    /// Caches a value of this version of an object. Evicts others to make room.
+    pub(crate) fn keep(&self, index: &Dims, value: V, version: &Version, size: Option<u64>) {
         // The pin would keep a file open and show its old content forever.
-        let Some(version) = version.unpinned().filter(|_| bytes <= self.most) else { return };
-        let entry = Entry { known, version, size };
+        let Some(version) = version.unpinned() else { return };
+        self.keep_entry(index, Entry { value, version: Some(version), size });
+    }
+
+    /// Caches a value whatever the version of its object.
+    pub(crate) fn keep_forever(&self, index: &Dims, value: V) {
+        self.keep_entry(index, Entry { value, version: None, size: None });
+    }
+
+    fn keep_entry(&self, index: &Dims, entry: Entry<V>) {
+        let bytes = entry.value.bytes().saturating_add(OVERHEAD);
+        if bytes > self.most {
+            return;
+        }
         let mut kept = self.lock();
         kept.remove(index);
         while kept.bytes + bytes > self.most {
@@ -85,7 +118,7 @@ impl Indexes {
         kept.entries.insert(index.clone(), Slot { entry, used: false });
     }
 
-    /// Removes the entry of the chunk at `index`, which was changed.
+    /// Removes the entry at `index`, whose object was changed.
     pub(crate) fn forget(&self, index: &Dims) {
         if self.most > 0 {
             self.lock().remove(index);
@@ -93,11 +126,11 @@ impl Indexes {
     }
 }
 
-impl Kept {
+impl<V: Weigh> Kept<V> {
     /// Removes an entry. Its place in the queue stays until its turn, unless there are too many stale places.
     fn remove(&mut self, index: &Dims) {
         if let Some(slot) = self.entries.remove(index) {
-            self.bytes -= slot.entry.known.bytes().saturating_add(OVERHEAD);
+            self.bytes -= slot.entry.value.bytes().saturating_add(OVERHEAD);
             if self.queue.len() > 2 * self.entries.len() + 16 {
                 let entries = &self.entries;
                 self.queue.retain(|index| entries.contains_key(index));
@@ -106,17 +139,15 @@ impl Kept {
     }
 }
 
-impl fmt::Debug for Indexes {
+impl<V: Weigh> fmt::Debug for Versioned<V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kept = self.lock();
-        write!(f, "Indexes({} of {} bytes, {} shards)", kept.bytes, self.most, kept.entries.len())
+        write!(f, "Versioned({} of {} bytes, {} entries)", kept.bytes, self.most, kept.entries.len())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
 
     #[test]
@@ -129,7 +160,7 @@ mod tests {
         assert!(has(0));
         keep(3);
         assert_eq!([0, 1, 2, 3].map(has), [true, false, true, true], "0 was used, so it stays");
-        assert!(indexes.get(&[3][..].into()).unwrap().version.pin::<u8>().is_none());
+        assert!(indexes.get(&[3][..].into()).unwrap().version.unwrap().pin::<u8>().is_none());
         for i in 0..1000 {
             keep(i);
             indexes.forget(&[i][..].into());
