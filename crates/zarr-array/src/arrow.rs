@@ -1,6 +1,7 @@
 //! Reads into and writes from arrays of Arrow.
 
 mod read;
+mod structs;
 mod write;
 
 use arrow_array::ArrayRef;
@@ -24,6 +25,7 @@ impl array::Array {
     /// | `r<N>`, `raw_bytes` | FixedSizeBinary |
     /// | `numpy.datetime64` in steps of 1 s, ms, us or ns | Timestamp without a time zone; NaT is null |
     /// | `numpy.timedelta64` in steps of 1 s, ms, us or ns | Duration; NaT is null |
+    /// | `struct`, `structured` | Struct, without fields that are padding; sub-arrays are FixedSizeList |
     ///
     /// The contents of strings are copied once, into one buffer, without an allocation per element.
     ///

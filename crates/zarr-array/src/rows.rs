@@ -150,6 +150,26 @@ impl Rows {
         Ok(dst.put(column, Swap::NONE)?)
     }
 
+    /// Returns the data type of a field, the shape of its sub-arrays, and its elements as memory.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn column(&self, path: &str) -> ArrayResult<(DataType, Vec<u64>, Vec<u8>)> {
+        let lane = Lane::find(&self.data_type, path)?;
+        let (shape, strides) = self.lane_shape(&lane)?;
+        let mut memory = zeroed(byte_len(&shape, lane.size)?)?;
+        let column = Source::strided(&self.bytes, lane.offset, &shape, &strides, lane.size)?;
+        Destination::dense(&mut memory, &shape, lane.size)?.put(column, Swap::NONE)?;
+        Ok((lane.data_type, lane.shape, memory))
+    }
+
+    /// Sets a field of all rows to elements in memory.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn set_column(&mut self, path: &str, elements: &Source<'_>) -> ArrayResult<()> {
+        let lane = Lane::find(&self.data_type, path)?;
+        let (shape, strides) = self.lane_shape(&lane)?;
+        let mut dst = Destination::strided(&mut self.bytes, lane.offset, &shape, &strides, lane.size)?;
+        Ok(dst.put(elements.reshape(&shape)?, Swap::NONE)?)
+    }
+
     /// Returns the shape and the strides of a column: one dimension of all rows, then those of its sub-arrays.
     fn lane_shape(&self, lane: &Lane) -> ArrayResult<(Vec<u64>, Vec<i64>)> {
         let size = struct_of(&self.data_type)?.1;

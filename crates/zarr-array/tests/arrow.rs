@@ -175,3 +175,59 @@ fn l92_strings_of_arrow_that_share_the_bytes_of_the_fill_value_but_not_its_lengt
         assert!(array.read_arrow(..).unwrap().1.as_string::<i64>().iter().eq(words.iter()), "{fill:?}");
     }
 }
+
+#[test]
+fn structs_are_columns() {
+    use arrow_array::{Int32Array, StructArray, TimestampMillisecondArray};
+    use zarr_array::data_types;
+
+    let place = data_types::structure([("lat", DataType::Float32), ("lon", DataType::Float32)]).unwrap();
+    let station = data_types::structure([
+        ("number", DataType::Int32),
+        ("name", data_types::fixed_length_utf32(8).unwrap()),
+        ("since", data_types::datetime64("ms").unwrap()),
+        ("place", place),
+        ("open", DataType::Bool),
+        ("code", DataType::Raw(2)),
+    ])
+    .unwrap();
+    let meta = ArrayMeta::builder([4], station).chunks([3]).build().unwrap();
+    let array = Array::create(MemoryStore::new(), "/a", meta, &standard()).unwrap();
+    let (_, read) = array.read_arrow(1..3).unwrap();
+    assert_eq!(
+        read.as_struct().column_by_name("number").unwrap().as_primitive(),
+        &Int32Array::from(vec![0, 0])
+    );
+
+    let field = |name: &str, column: &ArrayRef, nullable| {
+        Arc::new(arrow_schema::Field::new(name, column.data_type().clone(), nullable))
+    };
+    let lat: ArrayRef = Arc::new(Float32Array::from(vec![59.5, -0.25]));
+    let lon: ArrayRef = Arc::new(Float32Array::from(vec![10.5, -78.5]));
+    let place: ArrayRef =
+        Arc::new(StructArray::from(vec![(field("lat", &lat, false), lat), (field("lon", &lon, false), lon)]));
+    let columns: [(&str, ArrayRef, bool); 6] = [
+        ("number", Arc::new(Int32Array::from(vec![7, 8])), false),
+        ("name", Arc::new(LargeStringArray::from(vec!["Oslo", "Quito"])), false),
+        ("since", Arc::new(TimestampMillisecondArray::from(vec![Some(5), None])), true),
+        ("place", place, false),
+        ("open", Arc::new(BooleanArray::from(vec![true, false])), false),
+        ("code", Arc::new(FixedSizeBinaryArray::try_from_iter([b"no", b"ec"].into_iter()).unwrap()), false),
+    ];
+    let all = columns.iter().map(|(name, column, nullable)| (field(name, column, *nullable), column.clone()));
+    let values = StructArray::from(all.clone().collect::<Vec<_>>());
+    array.write_arrow(1..3, &values).unwrap();
+    let (shape, read) = array.read_arrow(1..3).unwrap();
+    assert_eq!((shape, read.as_struct()), (vec![2], &values));
+    assert_eq!(array.read_rows(2).unwrap().field::<f32>("place.lon").unwrap().as_slice(), [-78.5]);
+
+    let fewer = StructArray::from(all.take(2).collect::<Vec<_>>());
+    assert_eq!(refused(array.write_arrow(1..3, &fewer)).0, InvalidArgument);
+    assert_eq!(refused(array.write_arrow(1..3, &Int32Array::from(vec![1, 2]))).0, InvalidArgument);
+    let wrong: ArrayRef = Arc::new(StringArray::from(vec!["x", "y"]));
+    let mut others: Vec<_> =
+        columns.iter().map(|(name, column, n)| (field(name, column, *n), column.clone())).collect();
+    others[0] = (field("number", &wrong, false), wrong);
+    let (_, message) = refused(array.write_arrow(1..3, &StructArray::from(others)));
+    assert!(message.contains("field \"number\""), "{message}");
+}

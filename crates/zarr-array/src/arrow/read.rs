@@ -10,12 +10,13 @@ use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, TimeUnit};
 use zarr_traits::{DataType, Layout};
 
-use super::{for_each_number, for_each_time, time_of, unsupported};
+use super::{for_each_number, for_each_time, structs, time_of, unsupported};
 use crate::core::Core;
 use crate::element::step::NOT_A_TIME;
 use crate::element::{Form, WriteElement, text};
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::read::{read as read_elements, read_memory};
+use crate::rows::{self, is_struct};
 use crate::select::Selection;
 use crate::target::Target;
 
@@ -25,6 +26,11 @@ pub(super) async fn read(
     may_block: bool,
 ) -> ArrayResult<(Vec<u64>, ArrayRef)> {
     let data_type = &core.data_type;
+    if is_struct(data_type) {
+        let rows = rows::read(core, selection, may_block).await?;
+        let array = structs::read(&rows).map_err(|e| e.in_array(&core.path))?;
+        return Ok((rows.shape().to_vec(), array));
+    }
     if let Some((unit, stamps)) = time_of(data_type).map_err(|e| e.in_array(&core.path))? {
         let (shape, steps) = read_elements::<i64>(core, selection, may_block).await?.into_parts();
         return Ok((shape, times(steps, unit, stamps)));
@@ -54,7 +60,7 @@ pub(super) async fn read(
     Ok((kept, read.map_err(|e| e.in_array(&core.path))?))
 }
 
-fn times(steps: Vec<i64>, unit: TimeUnit, stamps: bool) -> ArrayRef {
+pub(super) fn times(steps: Vec<i64>, unit: TimeUnit, stamps: bool) -> ArrayRef {
     let nulls = steps.contains(&NOT_A_TIME).then(|| steps.iter().map(|steps| *steps != NOT_A_TIME).collect());
     let steps = ScalarBuffer::from(steps);
     macro_rules! time {
@@ -75,7 +81,7 @@ fn array<T: ArrowPrimitiveType<Native = i64>>(
     Arc::new(PrimitiveArray::<T>::new(steps, nulls))
 }
 
-fn strings(memory: Vec<u8>, form: &Form<'_>) -> ArrayResult<ArrayRef> {
+pub(super) fn strings(memory: Vec<u8>, form: &Form<'_>) -> ArrayResult<ArrayRef> {
     let mut gathered = Gathered::new(memory.len() / form.size());
     if form.data_type().layout() == Layout::Variable {
         gathered.reserve(form.content_len(&memory)?)?;
@@ -97,7 +103,7 @@ fn strings(memory: Vec<u8>, form: &Form<'_>) -> ArrayResult<ArrayRef> {
     Ok(Arc::new(LargeStringArray::try_new(offsets, values, None).map_err(refused)?))
 }
 
-fn bytes(memory: Vec<u8>, form: &Form<'_>) -> ArrayResult<ArrayRef> {
+pub(super) fn bytes(memory: Vec<u8>, form: &Form<'_>) -> ArrayResult<ArrayRef> {
     if text::is_raw(form.data_type()) {
         let size = i32::try_from(form.size()).map_err(|_| unsupported("elements of more than 2 GiB"))?;
         return Ok(Arc::new(FixedSizeBinaryArray::try_new(size, memory.into(), None).map_err(refused)?));
@@ -148,6 +154,6 @@ impl Gathered {
     }
 }
 
-fn refused(e: ArrowError) -> ArrayError {
+pub(super) fn refused(e: ArrowError) -> ArrayError {
     ArrayError::new(ArrayErrorKind::Corrupt, e.to_string())
 }

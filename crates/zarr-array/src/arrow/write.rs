@@ -11,11 +11,12 @@ use arrow_schema::{DataType as Type, TimeUnit};
 use zarr_strided::{Input, Plain};
 use zarr_traits::{Bytes, DataType, Layout, heap::Slot};
 
-use super::{for_each_number, for_each_time, time_of};
+use super::{for_each_number, for_each_time, structs, time_of};
 use crate::core::Core;
 use crate::element::step::NOT_A_TIME;
 use crate::element::{Form, WriteElement, text};
 use crate::error::{ArrayError, ArrayResult};
+use crate::rows::is_struct;
 use crate::select::Selection;
 use crate::target::Target;
 use crate::write::write_input;
@@ -30,20 +31,28 @@ pub(super) async fn write(
     let heap = core.heap(u64::MAX);
     let input = {
         let form = core.form(heap.as_deref(), &target.places);
-        input(&target, values, &form).map_err(|e| e.in_array(&core.path))?
+        checked(&target, values, &form).map_err(|e| e.in_array(&core.path))?
     };
     write_input(core, target, input, heap, may_block).await
 }
 
-/// Returns the elements of `values` as memory.
-fn input(target: &Target, values: &dyn Array, form: &Form<'_>) -> ArrayResult<Input> {
+/// Returns the elements of `values`, which must be as many as are selected, as memory.
+fn checked(target: &Target, values: &dyn Array, form: &Form<'_>) -> ArrayResult<Input> {
     if target.full.product() != Some(values.len() as u64) {
         let (shape, count) = (&target.kept, values.len());
         return Err(ArrayError::invalid(format!(
             "the selection has shape {shape:?}, there are {count} values"
         )));
     }
+    input(&target.full, values, form)
+}
+
+/// Returns the elements of `values` as memory of this shape.
+pub(super) fn input(shape: &[u64], values: &dyn Array, form: &Form<'_>) -> ArrayResult<Input> {
     let data_type = form.data_type();
+    if is_struct(data_type) {
+        return sized(structs::write(values, form)?.into_bytes(), shape, form);
+    }
     macro_rules! number {
         ($element:ty, $arrow:ty) => {
             if <$element>::fits(data_type)?
@@ -53,9 +62,9 @@ fn input(target: &Target, values: &dyn Array, form: &Form<'_>) -> ArrayResult<In
                 return match <$element>::as_memory(numbers.values(), form)? {
                     Cow::Borrowed(_) => {
                         let buffer = Held(numbers.values().inner().clone());
-                        Ok(Input::held(buffer, form.size(), &target.full)?)
+                        Ok(Input::held(buffer, form.size(), shape)?)
                     }
-                    Cow::Owned(memory) => sized(memory, target, form),
+                    Cow::Owned(memory) => sized(memory, shape, form),
                 };
             }
         };
@@ -65,7 +74,7 @@ fn input(target: &Target, values: &dyn Array, form: &Form<'_>) -> ArrayResult<In
         && let Some(values) = values.as_boolean_opt()
     {
         check_nulls(values, form)?;
-        return sized(values.values().iter().map(u8::from).collect(), target, form);
+        return sized(values.values().iter().map(u8::from).collect(), shape, form);
     }
     if let Some((unit, stamps)) = time_of(data_type)? {
         macro_rules! time {
@@ -76,20 +85,20 @@ fn input(target: &Target, values: &dyn Array, form: &Form<'_>) -> ArrayResult<In
                     } else {
                         values.as_primitive_opt::<$span>().map(|spans| steps(spans, form))
                     };
-                    return sized(found.unwrap_or_else(|| Err(other(values, form)))?, target, form);
+                    return sized(found.unwrap_or_else(|| Err(other(values, form)))?, shape, form);
                 }
             };
         }
         for_each_time!(time);
     }
-    sized(contents(values, form)?, target, form)
+    sized(contents(values, form)?, shape, form)
 }
 
-fn sized<M: Plain>(memory: Vec<M>, target: &Target, form: &Form<'_>) -> ArrayResult<Input> {
-    Ok(Input::sized(memory, form.size(), &target.full)?)
+fn sized<M: Plain>(memory: Vec<M>, shape: &[u64], form: &Form<'_>) -> ArrayResult<Input> {
+    Ok(Input::sized(memory, form.size(), shape)?)
 }
 
-fn check_nulls(values: &dyn Array, form: &Form<'_>) -> ArrayResult<()> {
+pub(super) fn check_nulls(values: &dyn Array, form: &Form<'_>) -> ArrayResult<()> {
     let nulls = values.nulls().filter(|nulls| nulls.null_count() > 0);
     match nulls.and_then(|nulls| nulls.iter().position(|valid| !valid)) {
         Some(at) => Err(form.wrong(at, format!("is null, but {} has no null", form.data_type()))),
@@ -157,7 +166,7 @@ fn scattered<'a>(
     text::into_heap(all.concat(), contents.map(<[u8]>::len), form)
 }
 
-fn other(values: &dyn Array, form: &Form<'_>) -> ArrayError {
+pub(super) fn other(values: &dyn Array, form: &Form<'_>) -> ArrayError {
     ArrayError::invalid(format!("the data type is {}, not {}", form.data_type(), values.data_type()))
 }
 
