@@ -130,7 +130,8 @@ impl Array {
         block_on(options.create(storage, path, meta, registry)).map(Self::from)
     }
 
-    /// Creates an array at `path` that holds `values`, in their shape; a slice has one dimension. It has the defaults of [`ArrayBuilder`](zarr_meta::ArrayBuilder): compressed, with chunks of a suitable shape.
+    /// Creates an array at `path` that holds `values` in their shape; a slice has one dimension. It has the defaults of
+    /// [`ArrayBuilder`]: compressed, with chunks of a suitable shape.
     ///
     /// ```
     /// # use zarr_array::{ArrayResult, NdVec, blocking::Array, standard};
