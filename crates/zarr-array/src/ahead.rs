@@ -1,14 +1,14 @@
 //! Reads of one selection after the other, some of them ahead of the caller.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use futures_util::stream::{self, Stream, StreamExt};
 
 use crate::array::Array;
 use crate::element::Element;
 use crate::error::ArrayResult;
-use crate::feed::caught;
+use crate::feed::{caught, unpoisoned};
 use crate::select::Selection;
 use crate::values::NdVec;
 
@@ -134,8 +134,4 @@ impl<T: Element> Ahead<T> {
             values = self.is_done.wait(values).unwrap_or_else(PoisonError::into_inner);
         }
     }
-}
-
-fn unpoisoned<R>(mutex: &Mutex<R>) -> MutexGuard<'_, R> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

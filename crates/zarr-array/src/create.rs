@@ -99,8 +99,7 @@ impl CreateOptions {
     ) -> ArrayResult<Array> {
         let mut advice: Vec<Diagnostic> = Vec::new();
         meta.lint(&mut advice)?;
-        let options = OpenOptions::new().limits(self.writing.limits.clone());
-        let array = options.resolve(storage.clone(), prefix, meta, registry, advice)?;
+        let array = self.opening().resolve(storage.clone(), prefix, meta, registry, advice)?;
         match array.codecs().skipped().first() {
             None => Ok(array),
             Some(skipped) => {
@@ -111,6 +110,10 @@ impl CreateOptions {
         }
     }
 
+    fn opening(&self) -> OpenOptions {
+        OpenOptions::new().limits(self.writing.limits.clone())
+    }
+
     /// Makes all checks before it deletes an existing node.
     async fn make(
         &self,
@@ -119,14 +122,13 @@ impl CreateOptions {
         meta: ArrayMeta,
         registry: &Registry,
     ) -> ArrayResult<Array> {
-        let options = OpenOptions::new().limits(self.writing.limits.clone());
         let node = NodeMeta::Array(meta.clone());
         let array = self.resolve(storage, prefix.clone(), meta, registry)?;
         let is_same = |there: &ArrayMeta| same_array(there, array.metadata(), registry, &self.writing.limits);
         let array = match node::create(storage, &prefix, &node, self.existing, &self.writing).await? {
             None => array,
             Some(NodeMeta::Array(there)) if is_same(&there) => {
-                options.resolve(storage.clone(), prefix, there, registry, Vec::new())?
+                self.opening().resolve(storage.clone(), prefix, there, registry, Vec::new())?
             }
             Some(_) => return Err(ArrayError::new(ArrayErrorKind::Exists, "another node exists already")),
         };

@@ -25,6 +25,7 @@ use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::progress::{Amount, Progress};
 
 use crew::Crew;
+pub(crate) use crew::unpoisoned;
 use local::local;
 use remote::remote;
 use scratches::Scratches;

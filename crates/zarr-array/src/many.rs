@@ -181,6 +181,11 @@ impl ReadMany {
         })
     }
 
+    /// The number of leaves of all boxes.
+    fn leaves(&self) -> u64 {
+        self.boxes.iter().map(|(plan, _)| plan.leaves()).fold(0, u64::saturating_add)
+    }
+
     fn take(&self, member: &Member) -> ArrayResult<Destination<'_>> {
         let taken = self.boxes.get(member.number).and_then(|(_, output)| output.take(member.leaf));
         taken.ok_or_else(|| strange("a part of a result was decoded twice"))
@@ -293,8 +298,7 @@ impl Task for ReadMany {
     }
 
     fn is_small(&self) -> bool {
-        let leaves = self.boxes.iter().map(|(plan, _)| plan.leaves()).fold(0, u64::saturating_add);
-        self.chunks.len() <= 1 && !self.shares() || leaves.saturating_mul(self.group_bytes) < SMALL
+        self.chunks.len() <= 1 && !self.shares() || self.leaves().saturating_mul(self.group_bytes) < SMALL
     }
 
     fn shares(&self) -> bool {
@@ -302,8 +306,7 @@ impl Task for ReadMany {
     }
 
     fn expected_bytes(&self) -> u64 {
-        let leaves = self.boxes.iter().map(|(plan, _)| plan.leaves()).fold(0, u64::saturating_add);
-        let groups = leaves.div_ceil(self.cells().max(1)).min(self.together as u64);
+        let groups = self.leaves().div_ceil(self.cells().max(1)).min(self.together as u64);
         self.group_bytes.saturating_add(Piece::BYTES).saturating_mul(groups.max(1))
     }
 
@@ -365,11 +368,7 @@ impl Task for ReadMany {
     }
 
     fn bytes(found: &Found) -> u64 {
-        match &found.parts {
-            Parts::Absent => 0,
-            Parts::Whole(loaded) => loaded.len() as u64,
-            Parts::Pieces(_, fetched) => fetched.len() as u64,
-        }
+        found.parts.fetched_bytes()
     }
 
     fn parts(found: &Found) -> u64 {

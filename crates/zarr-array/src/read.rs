@@ -88,7 +88,7 @@ pub(crate) async fn read_memory<M: Plain>(
     let (memory, heap) = match plan {
         TargetPlan::Ranges(plan) => {
             let output = Output::sized(memory, core.size, &shape, plan.cuts())?;
-            fill(core, plan, output, true, may_block).await?
+            fill_owned(core, plan, output, true, may_block).await?
         }
         TargetPlan::Lists(plan) => pick::read(core, plan, memory, may_block).await?,
     };
@@ -128,7 +128,7 @@ pub(crate) async fn read_into<T: Element>(
         return read(core, selection, may_block).await;
     };
     let output = Output::sized(memory, core.size, &full, plan.cuts())?;
-    let (memory, heap) = fill(core, plan, output, false, may_block).await?;
+    let (memory, heap) = fill_owned(core, plan, output, false, may_block).await?;
     let elements = T::from_memory(memory, &core.form(heap.as_deref(), &places));
     elements.and_then(|elements| NdVec::new(kept, elements)).map_err(|e| e.in_array(&core.path))
 }
@@ -148,12 +148,7 @@ pub(crate) fn read_into_view<T: Element>(
         && let Some(plain) = T::plain_mut(memory.reborrow(), &core.data_type)
     {
         return Output::lend(Destination::from(plain).reshape(&full)?, plan.cuts(), |output| {
-            if core.caches(&plan) {
-                let read = block_on(fill_boxes(core, vec![(plan, output)], true));
-                return read.map(drop).map_err(|e| e.in_array(&core.path));
-            }
-            let task = task(core, plan, output, false);
-            block_on(run(&task, &core.place(true))).map_err(|e| e.in_array(&core.path))
+            block_on(fill(core, plan, output, false, true)).map(drop)
         })?;
     }
     Ok(memory.assign(block_on(read(core, selection, true))?.into_vec())?)
@@ -178,28 +173,41 @@ fn task(core: &Arc<Core>, plan: Plan, output: Output, zeroed: bool) -> Arc<Read>
     Arc::new(Read { core: core.clone(), plan, output, decoded, chunk_bytes, zeroed, heap })
 }
 
-/// Runs the read and returns its memory and heap.
-async fn fill<M: Plain>(
+/// Reads into the memory of `output`. Returns it, and the heap of its contents.
+async fn fill(
+    core: &Arc<Core>,
+    plan: Plan,
+    output: Output,
+    zeroed: bool,
+    may_block: bool,
+) -> ArrayResult<(Output, Option<Arc<Heap>>)> {
+    let done = if core.caches(&plan) {
+        let read = fill_boxes(core, vec![(plan, output)], may_block).await;
+        let (mut outputs, heap) = read.map_err(|e| e.in_array(&core.path))?;
+        outputs.pop().map(|output| (output, heap))
+    } else {
+        let task = task(core, plan, output, zeroed);
+        run(&task, &core.place(may_block)).await.map_err(|e| e.in_array(&core.path))?;
+        Arc::into_inner(task).map(|task| (task.output, task.heap))
+    };
+    match done {
+        Some(done) => Ok(done),
+        None => unreachable!("a finished task has one owner"),
+    }
+}
+
+/// As [`fill`], into owned memory.
+async fn fill_owned<M: Plain>(
     core: &Arc<Core>,
     plan: Plan,
     output: Output,
     zeroed: bool,
     may_block: bool,
 ) -> ArrayResult<(Vec<M>, Option<Arc<Heap>>)> {
-    if core.caches(&plan) {
-        let read = fill_boxes(core, vec![(plan, output)], may_block).await;
-        let (mut outputs, heap) = read.map_err(|e| e.in_array(&core.path))?;
-        return match outputs.pop().map(Output::into_vec) {
-            Some(Ok(memory)) => Ok((memory, heap)),
-            _ => unreachable!("a finished task has one owner"),
-        };
-    }
-    let task = task(core, plan, output, zeroed);
-    run(&task, &core.place(may_block)).await.map_err(|e| e.in_array(&core.path))?;
-    let done = Arc::into_inner(task).map(|task| (task.output.into_vec(), task.heap));
-    match done {
-        Some((Ok(memory), heap)) => Ok((memory, heap)),
-        _ => unreachable!("a finished task has one owner"),
+    let (output, heap) = fill(core, plan, output, zeroed, may_block).await?;
+    match output.into_vec() {
+        Ok(memory) => Ok((memory, heap)),
+        Err(_) => unreachable!("a finished task has one owner"),
     }
 }
 

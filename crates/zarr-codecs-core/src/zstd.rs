@@ -22,7 +22,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_traits::{
-    CodecError, CodecResult, Entry, Scratch,
+    CodecError, CodecErrorKind, CodecResult, Entry, Scratch,
     codec::{BytesBytesCodec, Codec, CodecEntry, CodecKind, Configuration, Context, EncodedSize, Repr},
 };
 
@@ -94,7 +94,11 @@ impl BytesBytesCodec for Zstd {
     }
 
     fn encode(&self, src: &[u8], out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
-        library::encode(self, src, out, scratch)
+        let bound = library::bound(src.len()).ok_or_else(|| {
+            CodecError::new(CodecErrorKind::LimitExceeded, format!("{} bytes are too many", src.len()))
+        })?;
+        crate::reserve(out, bound)?;
+        library::encode(self, src, out, bound, scratch)
     }
 
     fn encoded_size(&self, decoded: u64) -> EncodedSize {

@@ -70,8 +70,9 @@ impl ArrayBuilder {
         let mut builder = Self::new(document.shape().to_vec(), data_type)
             .fill(document.fill_value().clone())
             .storage_transformers(document.storage_transformers().iter().cloned())
-            .attributes(meta.attributes())
-            .unusual();
+            .attributes(meta.attributes());
+        // What the array has is permitted, and nothing else.
+        builder.unusual = builder.check_usual(document.codecs()).is_err();
         if meta.format() == Format::V3 {
             builder.key_encoding = document.chunk_key_encoding().clone();
         }
@@ -241,21 +242,18 @@ impl ArrayBuilder {
 
     /// Chooses the shapes of chunks and shards that are not given.
     fn choose_shapes(&mut self) {
-        let has_shards = |codec: &Extension| codec.name() == Sharding::NAME;
-        if self.chunks.is_some() || self.grid.is_some() {
+        // Shards that are configured as a codec need chunks that the caller knows.
+        let is_sharded = self.codecs.iter().flatten().any(|codec| codec.name() == Sharding::NAME);
+        if self.chunks.is_some() || self.grid.is_some() || is_sharded {
             return;
         }
-        if let Some(shards) = &self.shards {
-            self.chunks = Some(Shapes::inside(shards, &self.data_type));
-            return;
+        match &self.shards {
+            Some(shards) => self.chunks = Some(Shapes::inside(shards, &self.data_type)),
+            None => {
+                let Shapes { chunks, shards } = Shapes::of(&self.shape, &self.data_type);
+                (self.chunks, self.shards) = (Some(chunks), shards);
+            }
         }
-        let Shapes { chunks, shards } = Shapes::of(&self.shape, &self.data_type);
-        // The caller has configured the shards as a codec, or demands their size.
-        let is_sharded = self.codecs.iter().flatten().any(has_shards);
-        (self.chunks, self.shards) = match shards {
-            Some(shards) if is_sharded => (Some(shards), None),
-            shards => (Some(chunks), shards),
-        };
     }
 
     /// Returns the grid of the stored chunks or shards.
@@ -263,6 +261,8 @@ impl ArrayBuilder {
         let chunks = self.chunks.as_deref().unwrap_or_default();
         if self.chunks.is_some() {
             self.check_shape("chunk", chunks)?;
+        } else if self.grid.is_none() && !self.shape.is_empty() {
+            return Err(MetaError::argument("the shape of the chunks is missing"));
         }
         match (&self.grid, &self.shards) {
             (None, None) => Ok(regular(chunks)),

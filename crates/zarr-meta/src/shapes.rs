@@ -4,7 +4,7 @@ use zarr_traits::{DataType, Dims};
 
 /// Arrays of up to this many bytes are one chunk.
 const ONE_CHUNK: u64 = 1 << 20;
-/// The largest size of a chunk in bytes. Halving a longer one leaves at least a quarter.
+/// The largest size of a chunk in bytes. Halving one that is larger leaves more than half of it.
 const CHUNK: u64 = 512 << 10;
 /// The largest size of a shard in bytes.
 const SHARD: u64 = 16 << 20;
@@ -30,12 +30,7 @@ impl Shapes {
         if bytes(&lengths, element) <= ONE_CHUNK {
             return Self { chunks: lengths, shards: None };
         }
-        let mut chunks = lengths.clone();
-        while bytes(&chunks, element) > CHUNK
-            && let Some(longest) = chunks.iter_mut().max().filter(|n| **n > 1)
-        {
-            *longest = longest.div_ceil(2);
-        }
+        let chunks = cut(lengths.clone(), element, |n| n.div_ceil(2));
         let mut shards = chunks.clone();
         loop {
             let shorter = (0..shape.len()).filter(|dim| shards[*dim] < lengths[*dim]);
@@ -52,15 +47,18 @@ impl Shapes {
 
     /// Returns the shape of chunks for shards of this shape: up to 512 KiB, if the lengths can be divided so.
     pub(crate) fn inside(shards: &[u64], data_type: &DataType) -> Vec<u64> {
-        let element = element(data_type);
-        let mut chunks = shards.to_vec();
-        while bytes(&chunks, element) > CHUNK
-            && let Some(longest) = chunks.iter_mut().max().filter(|n| **n > 1)
-        {
-            *longest /= smallest_factor(*longest);
-        }
-        chunks
+        cut(shards.to_vec(), element(data_type), |n| n / smallest_factor(n))
     }
+}
+
+/// Shortens the longest dimension until the box fits into a chunk. `shorter` shortens a length above 1.
+fn cut(mut lengths: Vec<u64>, element: u64, shorter: impl Fn(u64) -> u64) -> Vec<u64> {
+    while bytes(&lengths, element) > CHUNK
+        && let Some(longest) = lengths.iter_mut().max().filter(|n| **n > 1)
+    {
+        *longest = shorter(*longest);
+    }
+    lengths
 }
 
 fn element(data_type: &DataType) -> u64 {

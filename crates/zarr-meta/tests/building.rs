@@ -239,6 +239,10 @@ fn values_that_do_not_fit_are_refused_early() {
         (builder().fill(json!({})), "member \"/fill_value\": expected a number"),
         (builder().shards([500, 500]).chunk_grid(Extension::new("x")), "either a chunk grid or shards"),
         (
+            ArrayMeta::builder([4], DataType::Int8).codecs([Extension::new("sharding_indexed")]),
+            "the shape of the chunks is missing",
+        ),
+        (
             builder().codecs([Extension::new("sharding_indexed"), "crc32c".into()]),
             "codec \"crc32c\" after a shard",
         ), // rule L39

@@ -29,11 +29,6 @@ impl<T: Pod> PlainPod<T> {
         Self::wrap_slice(values)
     }
 
-    /// Returns the same memory as mutable plain values.
-    pub fn slice_mut(values: &mut [T]) -> &mut [Self] {
-        Self::wrap_slice_mut(values)
-    }
-
     /// Returns the same view as one of plain values.
     pub fn view(view: View<'_, T>) -> View<'_, Self> {
         // SAFETY: the wrapper is transparent.

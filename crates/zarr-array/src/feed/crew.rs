@@ -187,7 +187,7 @@ impl Wake for Caller {
     }
 }
 
-fn unpoisoned<R>(mutex: &Mutex<R>) -> MutexGuard<'_, R> {
+pub(crate) fn unpoisoned<R>(mutex: &Mutex<R>) -> MutexGuard<'_, R> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

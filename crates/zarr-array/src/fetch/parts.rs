@@ -23,6 +23,17 @@ pub(crate) enum Parts {
     Pieces(Vec<Vec<Piece>>, Fetched),
 }
 
+impl Parts {
+    /// The number of fetched bytes.
+    pub(crate) fn fetched_bytes(&self) -> u64 {
+        match self {
+            Self::Absent => 0,
+            Self::Whole(loaded) => loaded.len() as u64,
+            Self::Pieces(_, fetched) => fetched.len() as u64,
+        }
+    }
+}
+
 /// What must be read for several parts.
 pub(crate) enum PartsWish {
     /// The pieces of each part.

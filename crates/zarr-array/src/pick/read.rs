@@ -129,11 +129,7 @@ impl Task for PickRead {
     }
 
     fn bytes(found: &Found) -> u64 {
-        match &found.parts {
-            Parts::Absent => 0,
-            Parts::Whole(loaded) => loaded.len() as u64,
-            Parts::Pieces(_, fetched) => fetched.len() as u64,
-        }
+        found.parts.fetched_bytes()
     }
 
     fn parts(found: &Found) -> u64 {

@@ -78,11 +78,14 @@ pub(super) fn decode_span(
     Ok(true)
 }
 
-/// Appends one frame to `out`.
-pub(super) fn encode(codec: &Zstd, src: &[u8], out: &mut Vec<u8>, scratch: &mut Scratch) -> CodecResult<()> {
-    let too_many =
-        || CodecError::new(CodecErrorKind::LimitExceeded, format!("{} bytes are too many", src.len()));
-    crate::reserve(out, bound(src.len()).ok_or_else(too_many)?)?;
+/// Appends one frame to `out`, which has room for it.
+pub(super) fn encode(
+    codec: &Zstd,
+    src: &[u8],
+    out: &mut Vec<u8>,
+    _: usize,
+    scratch: &mut Scratch,
+) -> CodecResult<()> {
     let context = scratch.slot::<Encoder>().context()?;
     context.set_parameter(CParameter::CompressionLevel(codec.level)).map_err(failed)?;
     context.set_parameter(CParameter::ChecksumFlag(codec.checksum)).map_err(failed)?;

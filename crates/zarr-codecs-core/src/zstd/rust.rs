@@ -78,12 +78,14 @@ pub(super) fn decode_span(
     Ok(false)
 }
 
-/// Appends one frame to `out`, with its content size.
-pub(super) fn encode(codec: &Zstd, src: &[u8], out: &mut Vec<u8>, _: &mut Scratch) -> CodecResult<()> {
-    let too_many =
-        || CodecError::new(CodecErrorKind::LimitExceeded, format!("{} bytes are too many", src.len()));
-    let bound = bound(src.len()).ok_or_else(too_many)?;
-    crate::reserve(out, bound)?;
+/// Appends one frame to `out`, with its content size. `out` has room for `bound` more bytes.
+pub(super) fn encode(
+    codec: &Zstd,
+    src: &[u8],
+    out: &mut Vec<u8>,
+    bound: usize,
+    _: &mut Scratch,
+) -> CodecResult<()> {
     let start = out.len();
     for level in [CompressionLevel::Fastest, CompressionLevel::Uncompressed] {
         let frame = compress_to_vec(src, level);
