@@ -20,6 +20,7 @@ pub mod objects;
 mod open;
 mod options;
 mod overlap;
+mod transaction;
 mod walk;
 
 pub use zarr_array::{
@@ -35,6 +36,7 @@ pub use erase::{EraseOptions, erase};
 pub use error::{HierarchyError, HierarchyResult};
 pub use group::Group;
 pub use options::{Formats, GroupOptions, ImplicitGroups, UseConsolidated};
+pub use transaction::{CommitError, Transaction};
 pub use walk::Walk;
 
 #[cfg(any(feature = "standard", feature = "pure"))]

@@ -10,3 +10,4 @@ mod migrate;
 mod replace;
 mod requests;
 mod rules_f;
+mod transaction;
