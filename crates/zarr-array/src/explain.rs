@@ -57,6 +57,14 @@ pub struct InnerChunk {
 }
 
 impl Explanation {
+    /// Adds the cost of a read of another array.
+    pub(crate) fn join(&mut self, other: &Self) {
+        self.chunks += other.chunks;
+        self.bytes_result += other.bytes_result;
+        self.peak_memory = self.peak_memory.max(other.peak_memory);
+        self.add(other);
+    }
+
     /// Adds the cost of another cell or block. Counts of the whole selection stay.
     fn add(&mut self, one: &Self) {
         self.chunks_stored += one.chunks_stored;

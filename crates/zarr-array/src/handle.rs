@@ -111,6 +111,21 @@ macro_rules! common_methods {
             blocks.map_err(|e| e.in_array(&core.path))
         }
 
+        /// Returns a view of the array that reads nothing until it is asked. Views can be selected, transposed and joined.
+        ///
+        /// ```
+        /// # use zarr_array::{ArrayMeta, ArrayResult, DataType, blocking::Array, standard};
+        /// # let meta = ArrayMeta::builder([4, 5], DataType::Int32).chunks([2, 3]).build()?;
+        /// # let array = Array::create(zarr_store::MemoryStore::new(), "/a", meta, &standard())?;
+        /// let columns = array.lazy().transpose(&[1, 0])?;
+        /// let last = columns.select((-1, 1..3))?;
+        /// assert_eq!(last.read::<i32>()?, array.read((1..3, 4))?);
+        /// # ArrayResult::Ok(())
+        /// ```
+        pub fn lazy(&self) -> crate::LazyView<Self> {
+            crate::LazyView::of(self.inner().clone())
+        }
+
         /// The key of the chunk at `index` of the chunk grid.
         ///
         /// # Errors

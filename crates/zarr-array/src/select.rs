@@ -48,8 +48,8 @@ enum Kind {
     },
     Index(i128),
     List(Positions),
-    /// As `List`, but all dimensions with points vary together.
-    Points(Positions),
+    /// As `List`, but all dimensions with points of the same group vary together.
+    Points(Positions, usize),
 }
 
 /// Positions in one dimension.
@@ -107,7 +107,18 @@ impl Axis {
     /// let series = Selection::from((.., Axis::points(lat), Axis::points(lon))); // all times at three places
     /// ```
     pub fn points<T: Position>(positions: impl IntoIterator<Item = T>) -> Self {
-        Self(Kind::Points(Positions::new(positions, None)))
+        Self(Kind::Points(Positions::new(positions, None), 0))
+    }
+
+    /// The elements at equal steps.
+    fn steps(picked: &Picked, reversed: bool) -> Self {
+        let Picked { start, count, step, keep } = *picked;
+        let (start, step) = (i128::from(start), i128::from(step));
+        if !keep {
+            return Self(Kind::Index(start));
+        }
+        let end = start + i128::from(count.saturating_sub(1)) * step + i128::from(count > 0);
+        Self(Kind::Range { start, end: Some(end), step: if reversed { -step } else { step } })
     }
 
     fn of<T: Position>(range: &impl RangeBounds<T>) -> Self {
@@ -133,7 +144,7 @@ impl Axis {
                 let picked = Picked { start, count: 1, step: 1, keep: false };
                 Ok(Along::Steps { dim, picked, reversed: false })
             }
-            Kind::List(positions) | Kind::Points(positions) => {
+            Kind::List(positions) | Kind::Points(positions, _) => {
                 if let Some(expected) = positions.length.filter(|expected| *expected != length) {
                     let message =
                         format!("the mask has length {expected} in dimension {dim}, the array has {length}");
@@ -311,8 +322,26 @@ impl Selection {
                 rest /= length;
             }
         }
-        let axis = |(list, length): (_, &u64)| Axis(Kind::Points(Positions::new::<u64>(list, Some(*length))));
+        let axis =
+            |(list, length): (_, &u64)| Axis(Kind::Points(Positions::new::<u64>(list, Some(*length)), 0));
         Self(lists.into_iter().zip(shape).map(axis).collect())
+    }
+
+    /// Returns the selection of these elements of an array with `rank` dimensions, each of which varies along one entry.
+    pub(crate) fn of(places: &[Along], rank: usize) -> Self {
+        let mut axes = vec![Axis::WHOLE; rank];
+        for (group, along) in places.iter().enumerate() {
+            match along {
+                Along::Steps { dim, picked, reversed } => axes[*dim] = Axis::steps(picked, *reversed),
+                Along::List { dims, positions } => {
+                    for (place, dim) in dims.iter().enumerate() {
+                        let list = positions.iter().skip(place).step_by(dims.len()).copied();
+                        axes[*dim] = Axis(Kind::Points(Positions::new(list, None), group));
+                    }
+                }
+            }
+        }
+        Self(axes)
     }
 
     /// Returns the elements that it selects in an array of `shape`: one entry per dimension of the result, and per
@@ -327,16 +356,20 @@ impl Selection {
         }
         let axes = self.0.iter().chain(std::iter::repeat(&Axis::WHOLE));
         let mut all = Vec::with_capacity(shape.len());
-        let mut points = None;
+        // Where the points of each group are in `all`.
+        let mut points: Vec<(usize, usize)> = Vec::new();
         for (dim, (axis, length)) in axes.zip(shape).enumerate() {
             let along = axis.resolve(dim, *length)?;
-            match (&axis.0, points) {
-                (Kind::Points(_), Some(first)) => along.join(&mut all[first])?,
-                (Kind::Points(_), None) => {
-                    points = Some(all.len());
+            let Kind::Points(_, group) = axis.0 else {
+                all.push(along);
+                continue;
+            };
+            match points.iter().find(|(of, _)| *of == group) {
+                Some((_, first)) => along.join(&mut all[*first])?,
+                None => {
+                    points.push((group, all.len()));
                     all.push(along);
                 }
-                _ => all.push(along),
             }
         }
         Ok(all)

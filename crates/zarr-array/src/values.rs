@@ -1,5 +1,8 @@
 //! Values of reads and writes: elements with a shape.
 
+#[cfg(feature = "dlpack")]
+mod dlpack;
+
 use std::fmt;
 use std::ops::{Index, IndexMut};
 
@@ -325,15 +328,19 @@ pub(crate) fn check_element<T: WriteElement>(data_type: &DataType) -> ArrayResul
     Err(ArrayError::invalid(format!("the data type is {data_type}, not {}", T::NAME)))
 }
 
+/// Checks the size of a result.
+pub(crate) fn check_size(bytes: usize, limit: u64) -> ArrayResult<()> {
+    if bytes as u64 <= limit {
+        return Ok(());
+    }
+    let message = format!("a result of {bytes} bytes exceeds the limit of {limit}");
+    Err(ArrayError::new(crate::ArrayErrorKind::LimitExceeded, message))
+}
+
 /// Returns zeroed memory for elements of `size` bytes.
 pub(crate) fn fresh<M: Plain>(shape: &[u64], size: usize, limit: u64) -> ArrayResult<Vec<M>> {
     let bytes = zarr_traits::byte_len(shape, size)?;
-    if bytes as u64 > limit {
-        return Err(ArrayError::new(
-            crate::ArrayErrorKind::LimitExceeded,
-            format!("a result of {bytes} bytes exceeds the limit of {limit}"),
-        ));
-    }
+    check_size(bytes, limit)?;
     Ok(zarr_strided::zeroed(bytes / size_of::<M>().max(1))?)
 }
 

@@ -10,6 +10,8 @@ mod common;
 mod concurrency;
 mod counts;
 mod counts_sharded;
+#[cfg(feature = "dlpack")]
+mod dlpack;
 mod elements;
 #[cfg(feature = "zfp")]
 mod extensions;
@@ -19,6 +21,7 @@ mod hostile_sharded;
 mod huge_shards;
 mod interleaved;
 mod layers;
+mod lazy;
 mod lists;
 mod making;
 mod many;

@@ -95,7 +95,10 @@ fn stored_chunks_come_from_one_listing() {
     assert!(stored.iter().all(|stored| stored.size == Some(12)));
     assert_eq!(stored[18].key.as_str(), "a/c/19/0");
     assert_eq!(array.count_stored_chunks().unwrap(), 19);
-    assert_eq!((counting.counts() - before).requests(), 2);
+    let info = array.storage_info().unwrap();
+    assert_eq!((info.chunks, info.stored_chunks), (20, 19));
+    assert_eq!((info.bytes, info.stored_bytes), (240, Some(19 * 12)));
+    assert_eq!((counting.counts() - before).requests(), 3);
     assert_eq!(array.stored_chunk_size(&[0, 0]).unwrap(), Some(12));
     assert_eq!(array.stored_chunk_size(&[3, 0]).unwrap(), None);
     assert_eq!(array.read::<u16>((6, ..)).unwrap().as_slice(), [7; 3]);

@@ -3,7 +3,7 @@
 use zarr_traits::{Bytes, block_on};
 
 use super::Array;
-use crate::chunks::StoredChunk;
+use crate::chunks::{StorageInfo, StoredChunk};
 use crate::error::ArrayResult;
 
 impl Array {
@@ -32,6 +32,14 @@ impl Array {
     /// As [`zarr_array::Array::stored_chunks`](crate::Array::stored_chunks).
     pub fn count_stored_chunks(&self) -> ArrayResult<u64> {
         block_on(self.0.count_stored_chunks())
+    }
+
+    /// Returns how many chunks are stored, and in how many bytes.
+    ///
+    /// # Errors
+    /// As [`zarr_array::Array::storage_info`](crate::Array::storage_info).
+    pub fn storage_info(&self) -> ArrayResult<StorageInfo> {
+        block_on(self.0.storage_info())
     }
 
     /// Returns the size in bytes of the object of the chunk at `index` of the chunk grid, or `None` if the chunk is not

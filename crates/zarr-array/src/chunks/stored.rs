@@ -19,6 +19,20 @@ pub struct StoredChunk {
     pub size: Option<u64>,
 }
 
+/// How much of an array is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StorageInfo {
+    /// The number of chunks that cover the array.
+    pub chunks: u64,
+    /// The number of chunks that are stored. The others hold only the fill value.
+    pub stored_chunks: u64,
+    /// The size of all elements in bytes; of elements of variable length only the part with a fixed size.
+    pub bytes: u64,
+    /// The sum of the sizes of the objects in bytes, if the store lists sizes.
+    pub stored_bytes: Option<u64>,
+}
+
 impl Array {
     /// Lists the chunks that are stored, in C order. Chunks that are not stored hold only the fill value. Lists the
     /// objects of the array and makes no other request.
@@ -39,12 +53,28 @@ impl Array {
     /// # Errors
     /// As [`stored_chunks`](Self::stored_chunks).
     pub async fn count_stored_chunks(&self) -> ArrayResult<u64> {
+        Ok(self.storage_info().await?.stored_chunks)
+    }
+
+    /// Returns how many chunks are stored, and in how many bytes. Lists the objects of the array and makes no other
+    /// request.
+    ///
+    /// # Errors
+    /// As [`stored_chunks`](Self::stored_chunks).
+    pub async fn storage_info(&self) -> ArrayResult<StorageInfo> {
         let core = &*self.core;
-        let mut count = 0;
-        let listed =
-            core.storage.list_each(&core.prefix, |listed| count += u64::from(core.stored(listed).is_some()));
+        let chunks = self.chunk_counts().iter().copied().fold(1, u64::saturating_mul);
+        let bytes = core.bytes_of(&core.shape);
+        let mut info = StorageInfo { chunks, bytes, stored_chunks: 0, stored_bytes: Some(0) };
+        let listed = core.storage.list_each(&core.prefix, |listed| {
+            if let Some(stored) = core.stored(listed) {
+                info.stored_chunks += 1;
+                let sum = info.stored_bytes.zip(stored.size);
+                info.stored_bytes = sum.map(|(sum, size)| sum.saturating_add(size));
+            }
+        });
         listed.await.map_err(|e| ArrayError::from(e).in_array(self.path()))?;
-        Ok(count)
+        Ok(info)
     }
 
     /// Returns the size in bytes of the object of the chunk at `index` of the chunk grid, or `None` if the chunk is not

@@ -69,6 +69,36 @@ impl Along {
         }
     }
 
+    /// The first dimension of the array that varies along it.
+    pub(crate) fn first_dim(&self) -> Option<usize> {
+        match self {
+            Self::Steps { dim, .. } => Some(*dim),
+            Self::List { dims, .. } => dims.iter().min().copied(),
+        }
+    }
+
+    /// Returns those of the elements at equal steps, the last one first if `backwards`.
+    pub(crate) fn steps(&self, of: Picked, backwards: bool) -> Self {
+        match self {
+            Self::Steps { dim, picked, reversed } => {
+                let last = of.start.saturating_add(of.count.saturating_sub(1).saturating_mul(of.step));
+                let first = if *reversed { picked.count.saturating_sub(1 + last) } else { of.start };
+                let start = picked.start.saturating_add(first.saturating_mul(picked.step));
+                let step = if of.count > 1 { picked.step.saturating_mul(of.step) } else { 1 };
+                let picked = Picked { start, step, ..of };
+                Self::Steps { dim: *dim, picked, reversed: of.count > 1 && *reversed != backwards }
+            }
+            Self::List { dims, positions } => {
+                let element = |n: u64| of.start + if backwards { of.count - 1 - n } else { n } * of.step;
+                let points = (0..of.count).map(element).flat_map(|element| {
+                    let first = usize::try_from(element).unwrap_or(usize::MAX).saturating_mul(dims.len());
+                    positions.iter().skip(first).take(dims.len()).copied()
+                });
+                Self::List { dims: dims.clone(), positions: points.collect() }
+            }
+        }
+    }
+
     /// Returns the elements as ascending steps, whatever their order, or `None` for a list.
     pub(crate) fn ascending(&self) -> Option<Picked> {
         match self {
