@@ -172,10 +172,11 @@ async fn receive(
     tries: &Tries<'_>,
 ) -> Result<Bytes, Failure> {
     let declared = answer.content_length();
+    let wanted = declared.map_or(0, |declared| declared.min(window.skip.saturating_add(window.keep)));
     let (mut skipped, mut body) = (0, Gathered::new(window.keep, declared));
     while window.rest == Rest::Refused || (body.len() as u64) < window.keep {
         let moved = skipped + body.len() as u64;
-        let patience = tries.retries.silence.min(tries.left(moved + declared.unwrap_or(0)));
+        let patience = tries.retries.silence.min(tries.left(moved.saturating_add(wanted)));
         let Some(mut part) = within(patience, answer.chunk()).await? else { break };
         let unwanted = part.len().min(usize::try_from(window.skip - skipped).unwrap_or(usize::MAX));
         skipped += unwanted as u64;
