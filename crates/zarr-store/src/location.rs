@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use crate::redirects::Redirects;
 use crate::trace::Trace;
 use zarr_traits::BoxFuture;
 use zarr_traits::Key;
@@ -75,6 +76,8 @@ pub struct Access {
     pub create: bool,
     /// Whether an object that a web server forbids to read counts as absent: some servers answer 403 instead of 404.
     pub forbidden_is_absent: bool,
+    /// The hosts to which a web server may redirect a request.
+    pub redirects: Redirects,
     /// The trace of all requests.
     pub trace: Option<Trace>,
 }
@@ -143,6 +146,12 @@ impl Access {
     #[must_use]
     pub fn forbidden_is_absent(self, absent: bool) -> Self {
         Self { forbidden_is_absent: absent, ..self }
+    }
+
+    /// Sets the hosts to which a web server may redirect a request.
+    #[must_use]
+    pub fn redirects(self, redirects: Redirects) -> Self {
+        Self { redirects, ..self }
     }
 
     /// Sets the trace of all requests.
