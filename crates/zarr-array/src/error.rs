@@ -148,7 +148,7 @@ impl From<StoreError> for ArrayError {
             StoreErrorKind::Unsupported => ArrayErrorKind::Unsupported,
             StoreErrorKind::InvalidArgument => ArrayErrorKind::InvalidArgument,
             StoreErrorKind::Changed => ArrayErrorKind::Conflict,
-            StoreErrorKind::RangeNotSatisfiable { .. } => ArrayErrorKind::Corrupt,
+            StoreErrorKind::RangeNotSatisfiable { .. } | StoreErrorKind::Corrupt => ArrayErrorKind::Corrupt,
             StoreErrorKind::Uncertain => ArrayErrorKind::Uncertain,
             StoreErrorKind::LimitExceeded | StoreErrorKind::TooLarge { .. } => ArrayErrorKind::LimitExceeded,
             StoreErrorKind::PermissionDenied => ArrayErrorKind::PermissionDenied,
@@ -245,6 +245,7 @@ mod tests {
             (StoreErrorKind::Uncertain, ArrayErrorKind::Uncertain),
             (StoreErrorKind::LimitExceeded, ArrayErrorKind::LimitExceeded),
             (StoreErrorKind::RangeNotSatisfiable { size: 3 }, ArrayErrorKind::Corrupt),
+            (StoreErrorKind::Corrupt, ArrayErrorKind::Corrupt),
             (StoreErrorKind::Io, ArrayErrorKind::Io),
         ] {
             assert_eq!(ArrayError::from(StoreError::new(store, "no")).kind(), array, "{store:?}");

@@ -198,6 +198,7 @@ mod tests {
             (StoreErrorKind::Uncertain, 10),
             (StoreErrorKind::LimitExceeded, 11),
             (StoreErrorKind::Io, 4),
+            (StoreErrorKind::Corrupt, 5),
         ] {
             let e = Failure::from(StoreError::new(kind, "no").with_key("a/b"));
             assert_eq!((e.exit() as u8, e.message()), (code, "key \"a/b\": no"));
