@@ -67,10 +67,9 @@ impl Target {
         // A name that cannot be part of a key: this node becomes the root of its own store.
         let (store, path) =
             if Prefix::of_node(&path).is_err() { (given.to_owned(), "/".to_owned()) } else { (store, path) };
-        let opened =
-            FsStore::open(&store).map_err(|e| Failure::from(e).within(format_args!("store {store:?}")))?;
+        let opened = FsStore::open(&store).and_then(|opened| stores.directory(opened));
         Ok(Self {
-            storage: stores.traced(opened),
+            storage: opened.map_err(|e| Failure::from(e).within(format_args!("store {store:?}")))?,
             path,
             root: Some(store.clone()),
             store,

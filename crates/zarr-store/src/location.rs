@@ -74,6 +74,8 @@ pub struct Access {
     pub timeout: Option<Duration>,
     /// Whether a missing place of a store, such as a directory, is created. For writers.
     pub create: bool,
+    /// Whether links that lead out of a directory store are refused. For stores of strangers.
+    pub confined: bool,
     /// Whether an object that a web server forbids to read counts as absent: some servers answer 403 instead of 404.
     pub forbidden_is_absent: bool,
     /// The hosts to which a web server may redirect a request.
@@ -140,6 +142,12 @@ impl Access {
     #[must_use]
     pub fn create(self, create: bool) -> Self {
         Self { create, ..self }
+    }
+
+    /// Sets whether links that lead out of a directory store are refused.
+    #[must_use]
+    pub fn confined(self, confined: bool) -> Self {
+        Self { confined, ..self }
     }
 
     /// Sets whether an object that a web server forbids to read counts as absent.
