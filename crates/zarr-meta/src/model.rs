@@ -118,9 +118,11 @@ impl ArrayMeta {
         limits: &Limits,
         sink: &mut dyn Sink,
     ) -> MetaResult<Self> {
-        let (root, array) = v2::Array::parse(array, limits, sink)?;
-        let attributes = Attributes::parse(DocumentName::Attributes2, attributes, limits, sink)?;
-        Self::of_v2(root, &array, attributes, limits, sink)
+        let parsed = v2::Array::parse(array, limits, sink).and_then(|(root, array)| {
+            let attributes = Attributes::parse(DocumentName::Attributes2, attributes, limits, sink)?;
+            Self::of_v2(root, &array, attributes, limits, sink)
+        });
+        parsed.map_err(|e| e.in_document(DocumentName::Array2.as_str()))
     }
 
     pub(crate) fn of_v2(
@@ -149,7 +151,8 @@ impl ArrayMeta {
         limits: &Limits,
         sink: &mut dyn Sink,
     ) -> MetaResult<Self> {
-        let (root, array) = v1::parse(array, literal, limits, sink)?;
+        let parsed = v1::parse(array, literal, limits, sink);
+        let (root, array) = parsed.map_err(|e| e.in_document(DocumentName::Array1.as_str()))?;
         if attributes.is_none() {
             let message = format!("there is no {}, read as {{}}", DocumentName::Attributes1);
             sink.report(Diagnostic::new(Code::MissingAttributes, "/attributes", message))?;
@@ -169,6 +172,15 @@ impl ArrayMeta {
     /// Returns the format of the documents.
     pub fn format(&self) -> Format {
         self.old.as_ref().map_or(Format::V3, |old| old.format)
+    }
+
+    /// Returns the document that describes the array.
+    pub fn document_name(&self) -> DocumentName {
+        match self.format() {
+            Format::V3 => DocumentName::Node,
+            Format::V2 => DocumentName::Array2,
+            Format::V1 => DocumentName::Array1,
+        }
     }
 
     /// Looks up the data type, chunk grid, key encoding, codecs and storage transformers, and reads the fill value.
