@@ -117,7 +117,7 @@ impl OpenOptions {
         registry: &Registry,
     ) -> ArrayResult<Array> {
         let path = prefix.node_path();
-        let document = meta.document_name().as_str();
+        let document = meta.format().array_document().as_str();
         let resolved = self.resolve(storage.into(), prefix, meta, registry, diagnostics);
         resolved.map_err(|e| e.in_document(document).in_array(&path))
     }

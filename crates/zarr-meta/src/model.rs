@@ -174,15 +174,6 @@ impl ArrayMeta {
         self.old.as_ref().map_or(Format::V3, |old| old.format)
     }
 
-    /// Returns the document that describes the array.
-    pub fn document_name(&self) -> DocumentName {
-        match self.format() {
-            Format::V3 => DocumentName::Node,
-            Format::V2 => DocumentName::Array2,
-            Format::V1 => DocumentName::Array1,
-        }
-    }
-
     /// Looks up the data type, chunk grid, key encoding, codecs and storage transformers, and reads the fill value.
     /// Tolerated deviations are reported to `sink`.
     ///
