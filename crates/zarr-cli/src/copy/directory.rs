@@ -22,7 +22,7 @@ use super::plan::Node;
 use super::publish::{self, Left, on_disk};
 use crate::exit::{Exit, Failure, say};
 use crate::stores::{Stores, directory_of, shown};
-use crate::target::{is_document, is_node};
+use crate::target::{document, is_document, is_node};
 
 /// A checked destination.
 #[derive(Debug)]
@@ -228,8 +228,8 @@ fn is_array(directory: &Path) -> bool {
         let kind = document.root.as_object()?.get("node_type")?;
         kind.to_text().ok().map(|kind| kind == "array")
     };
-    let document = fs::read(directory.join(DocumentName::Node.as_str()));
-    document.is_ok_and(|bytes| is_array(&bytes).unwrap_or(false))
+    let found = document(&directory.join(DocumentName::Node.as_str()));
+    found.is_some_and(|bytes| is_array(&bytes).unwrap_or(false))
         || directory.join(DocumentName::Array2.as_str()).is_file()
 }
 
@@ -244,7 +244,7 @@ fn nodes_above(destination: &Path) -> Vec<(PathBuf, NodeMeta)> {
 fn node_at(directory: &Path) -> Option<NodeMeta> {
     let mut documents = Documents::new();
     for name in Documents::steps(None).iter().copied().flatten() {
-        if let Ok(bytes) = fs::read(directory.join(name.as_str())) {
+        if let Some(bytes) = document(&directory.join(name.as_str())) {
             documents.insert(*name, bytes);
         }
     }
