@@ -26,7 +26,8 @@ use crate::v3::{ArrayDocument, Extension};
 /// [`document`](Self::document) of format 3 with the same meaning.
 #[derive(Debug, Clone)]
 pub struct ArrayMeta {
-    document: ArrayDocument,
+    /// In a box, so that a group among the nodes of a hierarchy takes no memory for it.
+    document: Box<ArrayDocument>,
     old: Option<Box<Old>>,
 }
 
@@ -134,7 +135,7 @@ impl ArrayMeta {
     ) -> MetaResult<Self> {
         let (document, lowered) = lower::lower(array, &attributes.object(), Strings::Base64, limits, sink)?;
         let old = Old { format: Format::V2, array: root, attributes, lowered, assumed_separator: None };
-        Ok(Self { document, old: Some(Box::new(old)) })
+        Ok(Self { document: document.into(), old: Some(Box::new(old)) })
     }
 
     /// Reads the documents of an array of format 1, `meta` and `attrs`. Tolerated deviations are reported to `sink`.
@@ -166,7 +167,7 @@ impl ArrayMeta {
             lowered: lowered.of_format_1(),
             assumed_separator: None,
         };
-        Ok(Self { document, old: Some(Box::new(old)) })
+        Ok(Self { document: document.into(), old: Some(Box::new(old)) })
     }
 
     /// Returns the format of the documents.
@@ -482,7 +483,7 @@ impl ArrayMeta {
 
 impl From<ArrayDocument> for ArrayMeta {
     fn from(document: ArrayDocument) -> Self {
-        Self { document, old: None }
+        Self { document: document.into(), old: None }
     }
 }
 

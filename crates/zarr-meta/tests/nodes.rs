@@ -190,3 +190,10 @@ fn new_groups_have_the_documents_of_their_format() {
     assert_eq!(GroupMeta::new(Format::V3).unwrap().documents()[0].0, DocumentName::Node);
     assert!(GroupMeta::new(Format::V1).is_err(), "rule I1");
 }
+
+/// Consolidated metadata of 20 MB can have 300,000 groups.
+#[test]
+fn a_group_takes_no_memory_for_an_array() {
+    let (node, group) = (size_of::<NodeMeta>(), size_of::<GroupMeta>());
+    assert!(node <= group + 8, "a node takes {node} bytes, a group {group}");
+}
