@@ -99,6 +99,14 @@ impl ArrayError {
         Self::new(ArrayErrorKind::InvalidArgument, message)
     }
 
+    /// Adds the name of the document to an error of metadata.
+    pub(crate) fn in_document(mut self, name: &'static str) -> Self {
+        if let Some(meta) = self.0.source.as_deref().and_then(|e| e.downcast_ref::<MetaError>()) {
+            self.0.source = Some(Arc::new(meta.clone().in_document(name)));
+        }
+        self
+    }
+
     pub(crate) fn in_array(mut self, path: &str) -> Self {
         self.0.array.get_or_insert_with(|| path.to_owned());
         self
@@ -148,7 +156,7 @@ impl From<StoreError> for ArrayError {
             StoreErrorKind::Unsupported => ArrayErrorKind::Unsupported,
             StoreErrorKind::InvalidArgument => ArrayErrorKind::InvalidArgument,
             StoreErrorKind::Changed => ArrayErrorKind::Conflict,
-            StoreErrorKind::RangeNotSatisfiable { .. } => ArrayErrorKind::Corrupt,
+            StoreErrorKind::RangeNotSatisfiable { .. } | StoreErrorKind::Corrupt => ArrayErrorKind::Corrupt,
             StoreErrorKind::Uncertain => ArrayErrorKind::Uncertain,
             StoreErrorKind::LimitExceeded | StoreErrorKind::TooLarge { .. } => ArrayErrorKind::LimitExceeded,
             StoreErrorKind::PermissionDenied => ArrayErrorKind::PermissionDenied,
@@ -245,6 +253,7 @@ mod tests {
             (StoreErrorKind::Uncertain, ArrayErrorKind::Uncertain),
             (StoreErrorKind::LimitExceeded, ArrayErrorKind::LimitExceeded),
             (StoreErrorKind::RangeNotSatisfiable { size: 3 }, ArrayErrorKind::Corrupt),
+            (StoreErrorKind::Corrupt, ArrayErrorKind::Corrupt),
             (StoreErrorKind::Io, ArrayErrorKind::Io),
         ] {
             assert_eq!(ArrayError::from(StoreError::new(store, "no")).kind(), array, "{store:?}");

@@ -117,7 +117,9 @@ impl OpenOptions {
         registry: &Registry,
     ) -> ArrayResult<Array> {
         let path = prefix.node_path();
-        self.resolve(storage.into(), prefix, meta, registry, diagnostics).map_err(|e| e.in_array(&path))
+        let document = meta.format().array_document().as_str();
+        let resolved = self.resolve(storage.into(), prefix, meta, registry, diagnostics);
+        resolved.map_err(|e| e.in_document(document).in_array(&path))
     }
 
     /// Resolves metadata against a registry and returns a handle.

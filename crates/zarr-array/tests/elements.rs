@@ -257,3 +257,26 @@ fn b23_b28_small_floats_are_numbers_and_are_not_rounded() {
             .contains("not a float of up to 8 bits")
     );
 }
+
+/// rule D1.t7
+#[test]
+fn a_bool_that_is_neither_0_nor_1_is_an_error_that_names_the_element() {
+    let array = array(DataType::Bool);
+    let mut stored = vec![1; 12];
+    array.write_bytes(.., stored.clone()).unwrap();
+    assert_eq!(array.read::<bool>(..).unwrap().as_slice(), [true; 12]);
+    for wrong in [2, 255] {
+        stored[6] = wrong;
+        array.write_bytes(.., stored.clone()).unwrap();
+        let said = format!("the element at [1, 2] is stored as the byte {wrong}, a bool is 0 or 1");
+        for e in [array.read::<bool>(..).unwrap_err(), array.read::<bool>([1..2, 1..3]).unwrap_err()] {
+            assert_eq!(e.kind(), Corrupt, "{e}");
+            assert!(e.to_string().contains(&said), "{e}");
+        }
+        let e = array.read_any(..).map(|_| ()).unwrap_err();
+        assert!(e.to_string().contains(&said), "{e}");
+        // Other elements can be read, and bytes are bytes.
+        assert_eq!(array.read::<bool>([0..1, 0..4]).unwrap().as_slice(), [true; 4]);
+        assert_eq!(array.read_bytes(..).unwrap().1, stored);
+    }
+}

@@ -27,6 +27,9 @@ pub(crate) struct Options {
     /// Treat status 403 of a web server as "not found": some servers answer so for absent objects.
     #[arg(long, global = true, hide_short_help = true)]
     forbidden_is_absent: bool,
+    /// Refuse links that lead out of a store in a directory; for stores of strangers.
+    #[arg(long, global = true, hide_short_help = true)]
+    confined: bool,
     /// The largest number of requests at once.
     #[arg(long, global = true, hide_short_help = true, value_name = "N")]
     in_flight: Option<NonZeroUsize>,
@@ -58,6 +61,7 @@ impl Options {
         }
         let mut access = Access::new().environment(environment).anonymous(self.anon);
         access.forbidden_is_absent = self.forbidden_is_absent;
+        access.confined = self.confined;
         access.endpoint = self.endpoint.clone();
         access.region = self.region.clone();
         access.profile = self.profile.clone();
@@ -77,6 +81,7 @@ mod tests {
         let options = Options {
             anon: true,
             forbidden_is_absent: true,
+            confined: true,
             region: Some("eu".to_owned()),
             retries: Some(0),
             timeout: Some(seconds("0.5").unwrap()),
@@ -84,7 +89,7 @@ mod tests {
         };
         let access = options.access([("A".to_owned(), "b".to_owned())]).unwrap();
         assert_eq!((access.anonymous, access.region.as_deref(), access.retries), (true, Some("eu"), Some(0)));
-        assert!(access.forbidden_is_absent);
+        assert!(access.forbidden_is_absent && access.confined);
         assert_eq!((access.timeout, access.variable("A")), (Some(Duration::from_millis(500)), Some("b")));
         assert!(Options { endpoint: Some("localhost".to_owned()), ..options }.access([]).is_err());
         for bad in ["0", "-1", "NaN", "inf", "soon", "1e-12"] {

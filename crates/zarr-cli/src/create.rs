@@ -194,7 +194,7 @@ impl Place {
     }
 
     fn in_directory(store: PathBuf, path: String, stores: &Stores) -> Self {
-        let there = FsStore::open(&store).ok().map(|opened| stores.traced(opened));
+        let there = FsStore::open(&store).and_then(|opened| stores.directory(opened)).ok();
         Self { store, url: None, there, path, wanted: None }
     }
 
@@ -225,7 +225,7 @@ impl Place {
         match (&self.there, &self.url) {
             (Some(storage), _) => Ok(storage.clone()),
             (None, Some(url)) => Ok(stores.create(url)?.storage),
-            (None, None) => Ok(stores.traced(FsStore::create(&self.store)?)),
+            (None, None) => Ok(stores.directory(FsStore::create(&self.store)?)?),
         }
     }
 }

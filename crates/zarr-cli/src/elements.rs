@@ -20,16 +20,16 @@ impl Elements {
         if data_type.size().is_some() { Self::Fixed(Vec::new()) } else { Self::Variable(Vec::new()) }
     }
 
-    /// Reads the elements of a selection. Booleans become bytes 0 and 1: any stored byte except 0 is true.
+    /// Reads the elements of a selection. Booleans are bytes 0 and 1; other stored bytes are an error.
     pub(crate) fn read(array: &Array, selection: Selection) -> Result<Self, Failure> {
         if array.data_type().size().is_none() {
             return Ok(Self::Variable(array.read::<Vec<u8>>(selection)?.into_vec()));
         }
-        let (_, mut bytes) = array.read_bytes(selection)?;
         if *array.data_type() == DataType::Bool {
-            bytes.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
+            let truths = array.read::<bool>(selection)?.into_vec();
+            return Ok(Self::Fixed(truths.into_iter().map(u8::from).collect()));
         }
-        Ok(Self::Fixed(bytes))
+        Ok(Self::Fixed(array.read_bytes(selection)?.1))
     }
 
     /// Writes the elements to a selection of the same size.

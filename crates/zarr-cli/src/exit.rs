@@ -164,7 +164,17 @@ pub(crate) fn say(message: &str) {
     let _ = writeln!(io::stderr().lock(), "zarr: {}", line(message));
 }
 
-/// Makes text fit into one line: escapes control characters and cuts it at [`LONGEST`].
+/// Whether a character could change how a terminal shows the text around it: a control character, or one that sets the
+/// direction of writing.
+pub(crate) fn is_unsafe(c: char) -> bool {
+    let directs = ['\u{61c}', '\u{200e}', '\u{200f}'].contains(&c);
+    c.is_control()
+        || directs
+        || ('\u{202a}'..='\u{202e}').contains(&c)
+        || ('\u{2066}'..='\u{2069}').contains(&c)
+}
+
+/// Makes text fit into one line: escapes [unsafe](is_unsafe) characters and cuts it at [`LONGEST`].
 pub(crate) fn line(text: &str) -> String {
     let mut line = String::with_capacity(text.len().min(LONGEST));
     for (i, c) in text.chars().enumerate() {
@@ -172,7 +182,7 @@ pub(crate) fn line(text: &str) -> String {
             line.push('…');
             break;
         }
-        if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
+        if is_unsafe(c) { line.extend(c.escape_default()) } else { line.push(c) }
     }
     line
 }
@@ -185,6 +195,7 @@ mod tests {
     #[test]
     fn a_message_is_one_line_whatever_is_in_it() {
         assert_eq!(line("a\nb\u{1b}[31mc\u{9b}é"), "a\\nb\\u{1b}[31mc\\u{9b}é");
+        assert_eq!(line("a\u{202e}b\u{2066}c\u{200f}"), "a\\u{202e}b\\u{2066}c\\u{200f}");
         assert_eq!(line(&"x".repeat(1 << 20)).chars().count(), LONGEST + 1);
     }
 
@@ -198,6 +209,7 @@ mod tests {
             (StoreErrorKind::Uncertain, 10),
             (StoreErrorKind::LimitExceeded, 11),
             (StoreErrorKind::Io, 4),
+            (StoreErrorKind::Corrupt, 5),
         ] {
             let e = Failure::from(StoreError::new(kind, "no").with_key("a/b"));
             assert_eq!((e.exit() as u8, e.message()), (code, "key \"a/b\": no"));

@@ -30,6 +30,7 @@ mod slabs;
 mod stdout;
 mod stored;
 mod stores;
+mod sweep;
 mod table;
 mod target;
 mod trace;
@@ -82,6 +83,7 @@ enum Verb {
     Consolidate(consolidate::Args),
     Migrate(migrate::Args),
     RemoveMetadata(remove_metadata::Args),
+    Sweep(sweep::Args),
     Validate(validate::Args),
 }
 
@@ -130,6 +132,7 @@ fn run(cli: Cli, stores: Stores) -> Outcome {
         (Some(Verb::Consolidate(args)), _) => consolidate::run(&args, &stores),
         (Some(Verb::Migrate(args)), _) => migrate::run(&args, &stores),
         (Some(Verb::RemoveMetadata(args)), _) => remove_metadata::run(&args, &stores),
+        (Some(Verb::Sweep(args)), _) => sweep::run(&args, &stores),
         (Some(Verb::Validate(args)), _) => validate::run(&args, &stores),
         (None, Some(path)) => cat::run(&cat::Args::lines_of(path), &stores),
         (None, None) => Err(Failure::usage("nothing to do; see zarr --help")),

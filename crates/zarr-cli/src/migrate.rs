@@ -105,7 +105,7 @@ struct Output {
 impl Output {
     fn find(given: &Path, dry_run: bool, stores: &Stores) -> Result<Self, Failure> {
         let Some(url) = stores.url(given) else {
-            let storage = stores.traced(in_directory(given, dry_run)?);
+            let storage = in_directory(given, dry_run, stores)?;
             return Ok(Self { storage, path: "/".to_owned(), store: given.to_owned() });
         };
         let opened = if dry_run { stores.open(url) } else { stores.create(url) };
@@ -125,10 +125,12 @@ impl Output {
 }
 
 /// Returns the store in a directory; creates the directory unless this is a dry run.
-fn in_directory(directory: &Path, dry_run: bool) -> Result<Storage, Failure> {
+fn in_directory(directory: &Path, dry_run: bool, stores: &Stores) -> Result<Storage, Failure> {
     if dry_run && !directory.exists() {
-        return Ok(MemoryStore::new().into());
+        return Ok(stores.traced(MemoryStore::new()));
     }
     let opened = if dry_run { FsStore::open(directory) } else { FsStore::create(directory) };
-    opened.map(Storage::from).map_err(|e| Failure::from(e).within(format_args!("store {directory:?}")))
+    opened
+        .and_then(|opened| stores.directory(opened))
+        .map_err(|e| Failure::from(e).within(format_args!("store {directory:?}")))
 }

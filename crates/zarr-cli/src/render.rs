@@ -8,7 +8,7 @@ use zarr_array::meta::json::Value;
 use zarr_array::traits::{ExtensionType, serde_json};
 use zarr_array::{DataType, FillValue};
 
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, is_unsafe};
 
 /// The way to print the elements of a data type.
 pub(crate) enum Render {
@@ -57,7 +57,7 @@ impl Render {
             Self::Extension { data_type, bare } => {
                 let value = data_type.fill_to_json(&FillValue::from_bytes(element));
                 match value.map_err(|e| Failure::new(Exit::Corrupt, e.to_string()))? {
-                    serde_json::Value::String(text) if *bare => out.extend_from_slice(text.as_bytes()),
+                    serde_json::Value::String(text) if *bare => plain(&text, out),
                     value => put(out, format_args!("{value}")),
                 }
             }
@@ -96,12 +96,24 @@ fn text(data_type: &DataType) -> Option<Append> {
         DataType::Complex128 => {
             |e, out| text_pair(e, |e, out| text_float(f64::from_ne_bytes(array(e)), out), out)
         }
-        DataType::String => |e, out| out.extend_from_slice(e),
+        DataType::String => |e, out| plain(&String::from_utf8_lossy(e), out),
         DataType::Raw(_) | DataType::Bytes => {
             |e, out| e.iter().for_each(|byte| put(out, format_args!("{byte:02x}")))
         }
         other => return whole(other),
     })
+}
+
+/// Appends text as one line that a terminal shows as it is.
+fn plain(text: &str, out: &mut Vec<u8>) {
+    let mut rest = text;
+    while let Some(at) = rest.find(is_unsafe) {
+        let (before, behind) = rest.split_at(at);
+        let mut chars = behind.chars();
+        put(out, format_args!("{before}{}", chars.next().unwrap_or_default().escape_default()));
+        rest = chars.as_str();
+    }
+    out.extend_from_slice(rest.as_bytes());
 }
 
 /// Returns how to print the types that look the same in JSON and text.

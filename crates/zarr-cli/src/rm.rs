@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// Also erase the root of a store, and objects in a group that belong to no node.
     #[arg(short = 'y', short_alias = 'f', long)]
     force: bool,
-    /// Erase an unfinished copy at a URL: everything that an interrupted `zarr copy` has left there.
+    /// Erase an unfinished copy: everything that an interrupted `zarr copy` has left at a URL, or beside a path.
     #[arg(long)]
     unfinished: bool,
     /// Erase nothing; list what would be erased.
@@ -52,6 +52,7 @@ Examples:
   zarr rm weather.zarr/t2m
   zarr rm -r --dry-run weather.zarr/monthly
   zarr rm -r --force weather.zarr
+  zarr rm --unfinished weather.zarr
   zarr rm --unfinished s3://bucket/weather.zarr";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {

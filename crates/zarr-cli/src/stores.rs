@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use zarr_array::traits::store::Drive;
-use zarr_array::traits::{StoreError, StoreErrorKind};
+use zarr_array::traits::{StoreError, StoreErrorKind, StoreResult};
 use zarr_array::{Storage, block_on};
 use zarr_store::Traced;
 use zarr_store::{Access, Located, Scheme, Schemes};
 use zarr_store::{names_of, redacted, scheme_of, split_adapters};
+use zarr_store_fs::FsStore;
 
 use crate::exit::{Exit, Failure};
 
@@ -77,6 +78,11 @@ impl Stores {
     fn located(&self, url: &str, access: &Access) -> Result<Located, Failure> {
         let located = block_on(self.schemes.open(url, access)).map_err(|e| self.unopened(url, &e))?;
         Ok(Located { storage: self.traced(located.storage), ..located })
+    }
+
+    /// Returns the storage of a directory, confined if that is asked for. Its requests are traced, if a trace is wanted.
+    pub(crate) fn directory(&self, store: FsStore) -> StoreResult<Storage> {
+        Ok(self.traced(if self.access.confined { store.confined()? } else { store }))
     }
 
     /// Returns a storage whose requests are traced, if a trace is wanted. Stores in the network trace their requests

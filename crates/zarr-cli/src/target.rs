@@ -9,7 +9,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 use zarr_array::blocking::Array;
@@ -57,7 +57,7 @@ impl Target {
         }
         let format = if is_node(given) {
             None
-        } else if fs::read(given.join(DocumentName::Array1.as_str())).is_ok_and(|text| is_v1(&text)) {
+        } else if document(&given.join(DocumentName::Array1.as_str())).is_some_and(|text| is_v1(&text)) {
             Some(Format::V1)
         } else {
             return Err(no_node_in(given));
@@ -67,10 +67,9 @@ impl Target {
         // A name that cannot be part of a key: this node becomes the root of its own store.
         let (store, path) =
             if Prefix::of_node(&path).is_err() { (given.to_owned(), "/".to_owned()) } else { (store, path) };
-        let opened =
-            FsStore::open(&store).map_err(|e| Failure::from(e).within(format_args!("store {store:?}")))?;
+        let opened = FsStore::open(&store).and_then(|opened| stores.directory(opened));
         Ok(Self {
-            storage: stores.traced(opened),
+            storage: opened.map_err(|e| Failure::from(e).within(format_args!("store {store:?}")))?,
             path,
             root: Some(store.clone()),
             store,
@@ -269,10 +268,25 @@ pub(crate) fn is_document(name: &str) -> bool {
     DocumentName::of(name).is_some() || name == consolidated::OBJECT2
 }
 
-/// Whether a directory has a document that makes it a node.
+/// Whether a directory has a document that makes it a node. If it is not a regular file, reading the node fails.
 pub(crate) fn is_node(directory: &Path) -> bool {
     use DocumentName::{Array2, Group2, Node};
-    [Node, Array2, Group2].iter().any(|name| directory.join(name.as_str()).is_file())
+    let is_there =
+        |name: &DocumentName| fs::metadata(directory.join(name.as_str())).is_ok_and(|found| !found.is_dir());
+    [Node, Array2, Group2].iter().any(is_there)
+}
+
+/// Reads the document at a path. Returns `None` if there is no regular file, or if it is larger than a document may be.
+pub(crate) fn document(path: &Path) -> Option<Vec<u8>> {
+    let most = Limits::default().metadata_bytes;
+    // A FIFO must not be opened: that would wait for a writer.
+    let found = fs::metadata(path).ok()?;
+    if !found.is_file() || found.len() > most {
+        return None;
+    }
+    let mut text = Vec::new();
+    fs::File::open(path).ok()?.take(most).read_to_end(&mut text).ok()?;
+    Some(text)
 }
 
 /// Whether a document is that of an array of format 1. Its name, `meta`, is ordinary, so the content decides.

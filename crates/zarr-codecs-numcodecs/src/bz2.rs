@@ -113,6 +113,16 @@ mod tests {
     }
 
     #[test]
+    fn too_many_empty_streams_are_an_error() {
+        let codec = bytes_codec("numcodecs.bz2", &json!({}));
+        let (empty, one) = (encode(&*codec, b""), encode(&*codec, b"abc"));
+        decodes(&*codec, &[&empty.repeat(1000)[..], &one].concat(), b"abc");
+        let e = decode(&*codec, &[&empty.repeat(1001)[..], &one].concat(), 3).unwrap_err();
+        assert_eq!(e.kind(), CodecErrorKind::Corrupt, "{e}");
+        assert!(e.to_string().contains("more than 1000 streams are empty"), "{e}");
+    }
+
+    #[test]
     fn streams_in_a_row_are_one_and_bombs_stop() {
         let codec = bytes_codec("numcodecs.bz2", &json!({}));
         let (one, two) = (encode(&*codec, b"abc"), encode(&*codec, b"de"));

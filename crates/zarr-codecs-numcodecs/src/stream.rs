@@ -8,6 +8,10 @@ pub(crate) fn reserve(out: &mut Vec<u8>, n: usize) -> CodecResult<()> {
         .map_err(|_| CodecError::new(CodecErrorKind::LimitExceeded, format!("no memory for {n} bytes")))
 }
 
+/// The largest number of empty streams in a chunk. Each takes some bytes, but as much time as a large one begins with.
+#[cfg(any(feature = "bz2", feature = "lzma", feature = "zlib"))]
+const MOST_EMPTY: usize = 1000;
+
 /// Decodes consecutive streams, as Python does, and returns the number of decoded bytes.
 ///
 /// `one` decodes one stream to the start of a destination, and returns how many bytes it read and how many it wrote.
@@ -18,10 +22,14 @@ pub(crate) fn decode_all(
     dst: &mut [u8],
     mut one: impl FnMut(&[u8], &mut [u8]) -> CodecResult<(usize, usize)>,
 ) -> CodecResult<usize> {
-    let (mut rest, mut made) = (src, 0);
+    let (mut rest, mut made, mut empty) = (src, 0, 0);
     loop {
         let (used, len) = one(rest, &mut dst[made..])?;
         made += len;
+        empty += usize::from(len == 0);
+        if empty > MOST_EMPTY {
+            return Err(CodecError::corrupt(format!("more than {MOST_EMPTY} streams are empty")));
+        }
         let behind = rest[used..].iter().position(|byte| *byte != 0);
         match behind {
             Some(at) => rest = &rest[used + at..],

@@ -37,18 +37,48 @@ pub(crate) async fn children(
         Some(layer) => layer.children(prefix)?,
         None => list(shared, prefix).await?,
     };
-    let candidates = names.into_iter().filter_map(|child| {
-        let name = child.as_str()[prefix.as_str().len()..].trim_end_matches('/');
-        // Format 2 has no reserved names.
-        match if format == Format::V3 { listed(name) } else { Listed::Node } {
-            Listed::Node => Some((child, None)),
-            Listed::Odd(note) => Some((child, Some(note))),
-            Listed::Never => None,
-        }
-    });
-    let looks = candidates.map(|(child, note)| look(shared, child, note, format));
+    let looks = candidates(prefix, names, format).map(|name| look(shared, name));
     let children: Vec<_> = stream::iter(looks).buffered(shared.at_once()).try_collect().await?;
     Ok(children.into_iter().flatten().collect())
+}
+
+/// A child that is listed, but not read.
+#[derive(Debug)]
+pub(crate) struct Name {
+    prefix: Prefix,
+    note: Option<Diagnostic>,
+    /// The format of the group.
+    format: Format,
+}
+
+impl Name {
+    /// Reads the child. Returns `None` if it is not to be listed.
+    pub(crate) async fn read(self, shared: &Arc<Shared>) -> Option<Child> {
+        let prefix = self.prefix.clone();
+        look(shared, self).await.unwrap_or_else(|e| {
+            let found = Found::Broken(e.at(&prefix.node_path()));
+            Some(Child { shared: shared.clone(), prefix, notes: Vec::new(), found })
+        })
+    }
+}
+
+/// Returns the names below the group at a prefix that can be those of nodes.
+pub(crate) fn candidates(
+    prefix: &Prefix,
+    names: Vec<Prefix>,
+    format: Format,
+) -> impl DoubleEndedIterator<Item = Name> {
+    let start = prefix.as_str().len();
+    names.into_iter().filter_map(move |prefix| {
+        let name = prefix.as_str()[start..].trim_end_matches('/');
+        // Format 2 has no reserved names.
+        let note = match if format == Format::V3 { listed(name) } else { Listed::Node } {
+            Listed::Node => None,
+            Listed::Odd(note) => Some(note),
+            Listed::Never => return None,
+        };
+        Some(Name { prefix, note, format })
+    })
 }
 
 async fn list(shared: &Shared, prefix: &Prefix) -> HierarchyResult<Vec<Prefix>> {
@@ -62,12 +92,8 @@ async fn list(shared: &Shared, prefix: &Prefix) -> HierarchyResult<Vec<Prefix>> 
 }
 
 /// Reads one child. Returns `None` if the child is not to be listed.
-async fn look(
-    shared: &Arc<Shared>,
-    prefix: Prefix,
-    note: Option<Diagnostic>,
-    format: Format,
-) -> HierarchyResult<Option<Child>> {
+async fn look(shared: &Arc<Shared>, name: Name) -> HierarchyResult<Option<Child>> {
+    let Name { prefix, note, format } = name;
     let shown = match shared.options.formats {
         Formats::Same => Some(format),
         Formats::Both => shared.only,

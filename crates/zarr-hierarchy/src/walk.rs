@@ -9,7 +9,7 @@ use zarr_array::meta::NodeMeta;
 use zarr_array::traits::Prefix;
 
 use crate::child::{Child, Found};
-use crate::children::children;
+use crate::children::{Name, candidates, children};
 use crate::error::HierarchyResult;
 use crate::group::{Group, Shared};
 
@@ -29,13 +29,21 @@ use crate::group::{Group, Shared};
 #[derive(Debug)]
 pub struct Walk {
     shared: Arc<Shared>,
-    /// The nodes found but not returned yet; the next one is last.
-    stack: Vec<(Child, usize)>,
+    /// The nodes found but not returned yet, with their depth; the next one is last.
+    stack: Vec<(Next, usize)>,
     /// The group to enter next.
     pending: Option<Below>,
     /// Children of later groups, listed in advance.
     ahead: HashMap<Prefix, HierarchyResult<Vec<Child>>>,
     most: usize,
+}
+
+/// A node to return. With consolidated metadata it is read when it is returned, because a document of some megabytes can
+/// have very many nodes.
+#[derive(Debug)]
+enum Next {
+    Found(Box<Child>),
+    Listed(Name),
 }
 
 /// A group to enter.
@@ -70,8 +78,8 @@ impl Walk {
     /// second time, with the error.
     pub async fn next(&mut self) -> Option<Child> {
         if let Some(group) = self.pending.take().filter(|group| group.depth <= self.most) {
-            match self.children(&group).await {
-                Ok(found) => self.stack.extend(found.into_iter().rev().map(|child| (child, group.depth))),
+            match self.enter(&group).await {
+                Ok(()) => {}
                 Err(e) => {
                     let (shared, prefix) = (self.shared.clone(), group.prefix);
                     let found = Found::Unlisted(e.at(&prefix.node_path()));
@@ -79,9 +87,29 @@ impl Walk {
                 }
             }
         }
-        let (child, depth) = self.stack.pop()?;
-        self.pending = below(&child, depth);
-        Some(child)
+        loop {
+            let (next, depth) = self.stack.pop()?;
+            let child = match next {
+                Next::Found(child) => Some(*child),
+                Next::Listed(name) => name.read(&self.shared).await,
+            };
+            if let Some(child) = child {
+                self.pending = below(&child, depth);
+                return Some(child);
+            }
+        }
+    }
+
+    /// Puts the children of a group on the stack.
+    async fn enter(&mut self, group: &Below) -> HierarchyResult<()> {
+        if let Some(layer) = &self.shared.layer {
+            let names = candidates(&group.prefix, layer.children(&group.prefix)?, group.format);
+            self.stack.extend(names.rev().map(|name| (Next::Listed(name), group.depth)));
+        } else {
+            let found = self.children(group).await?.into_iter().rev();
+            self.stack.extend(found.map(|child| (Next::Found(child.into()), group.depth)));
+        }
+        Ok(())
     }
 
     /// Lists the children of a group, and in advance those of the next groups.
@@ -89,7 +117,10 @@ impl Walk {
         if let Some(found) = self.ahead.remove(&group.prefix) {
             return found;
         }
-        let next = self.stack.iter().rev().filter_map(|(child, depth)| below(child, *depth));
+        let next = self.stack.iter().rev().filter_map(|(next, depth)| match next {
+            Next::Found(child) => below(child, *depth),
+            Next::Listed(_) => None,
+        });
         let next = next.filter(|group| group.depth <= self.most && !self.ahead.contains_key(&group.prefix));
         let groups: Vec<Below> = next.take(self.shared.at_once() - 1).collect();
         let looks: Vec<_> = std::iter::once(group)
@@ -110,5 +141,35 @@ fn below(child: &Child, depth: usize) -> Option<Below> {
             Some(Below { prefix: child.prefix.clone(), format: meta.format(), depth: depth + 1 })
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zarr_array::traits::Key;
+    use zarr_array::{Registry, Storage, block_on};
+    use zarr_store::MemoryStore;
+
+    use super::*;
+
+    #[test]
+    fn nodes_of_consolidated_metadata_are_read_when_they_are_returned() {
+        let node = r#"{"zarr_format":3,"node_type":"group","attributes":{}}"#;
+        let nodes: Vec<String> = (0..100).map(|n| format!("\"n{n}\":{node}")).collect();
+        let text = format!(
+            r#"{{"zarr_format":3,"node_type":"group","attributes":{{}},"consolidated_metadata":{{"kind":"inline",
+            "must_understand":false,"metadata":{{{}}}}}}}"#,
+            nodes.join(",")
+        );
+        let storage = Storage::from(MemoryStore::new());
+        block_on(storage.put(&Key::new("zarr.json").unwrap(), text)).unwrap();
+        let group = block_on(Group::open(storage, "/", &Registry::core())).unwrap();
+        let mut walk = group.walk();
+        for left in (0..100).rev() {
+            assert!(block_on(walk.next()).unwrap().metadata().is_some());
+            assert_eq!(walk.stack.len(), left);
+            assert!(walk.stack.iter().all(|(next, _)| matches!(next, Next::Listed(_))));
+        }
+        assert!(block_on(walk.next()).is_none());
     }
 }

@@ -25,6 +25,15 @@ impl Format {
         }
     }
 
+    /// Returns the name of the document that describes an array of this format.
+    pub const fn array_document(self) -> DocumentName {
+        match self {
+            Self::V1 => DocumentName::Array1,
+            Self::V2 => DocumentName::Array2,
+            Self::V3 => DocumentName::Node,
+        }
+    }
+
     /// Returns the format with this number.
     pub const fn of(number: u8) -> Option<Self> {
         match number {

@@ -45,6 +45,7 @@ pub struct MetaError(Box<Inner>);
 struct Inner {
     kind: MetaErrorKind,
     node: Option<String>,
+    document: Option<&'static str>,
     pointer: String,
     position: Option<Position>,
     message: String,
@@ -60,6 +61,7 @@ impl MetaError {
         Self(Box::new(Inner {
             kind,
             node: None,
+            document: None,
             pointer: String::new(),
             position: None,
             message: message.into(),
@@ -109,6 +111,13 @@ impl MetaError {
         self
     }
 
+    /// Sets the name of the document that has the error, such as `zarr.json`, unless it is set already.
+    #[must_use]
+    pub fn in_document(mut self, name: &'static str) -> Self {
+        self.0.document.get_or_insert(name);
+        self
+    }
+
     /// Sets the cause.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
@@ -124,6 +133,11 @@ impl MetaError {
     /// Returns the node that has the error, if it is known.
     pub fn node(&self) -> Option<&str> {
         self.0.node.as_deref()
+    }
+
+    /// Returns the name of the document that has the error, such as `.zarray`, if it was read from a document.
+    pub fn document(&self) -> Option<&'static str> {
+        self.0.document
     }
 
     /// Returns the member that has the error as a JSON pointer (RFC 6901); empty for the whole document.
@@ -145,9 +159,12 @@ impl From<Diagnostic> for MetaError {
 
 impl fmt::Display for MetaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { node, pointer, position, message, source, .. } = &*self.0;
+        let Inner { node, document, pointer, position, message, source, .. } = &*self.0;
         if let Some(node) = node {
             write!(f, "node {node:?}: ")?;
+        }
+        if let Some(document) = document {
+            write!(f, "{document}: ")?;
         }
         if let Some(Position { line, column, byte }) = position {
             write!(f, "line {line}, column {column} (byte {byte}): ")?;
@@ -180,6 +197,8 @@ mod tests {
     fn a_message_reads_from_outside_in() {
         let e = MetaError::invalid("expected an integer, found -4").at("/0").at("/shape").with_node("/t2m");
         assert_eq!(e.to_string(), "node \"/t2m\": member \"/shape/0\": expected an integer, found -4");
+        let e = e.in_document("zarr.json").in_document("no");
+        assert!(e.to_string().starts_with("node \"/t2m\": zarr.json: member \"/shape/0\": "), "{e}");
         let e = e.with_position(Position { line: 1, column: 9, byte: 8 }).with_source("no");
         assert!(
             e.to_string().ends_with(

@@ -26,7 +26,8 @@ use crate::v3::{ArrayDocument, Extension};
 /// [`document`](Self::document) of format 3 with the same meaning.
 #[derive(Debug, Clone)]
 pub struct ArrayMeta {
-    document: ArrayDocument,
+    /// In a box, so that a group among the nodes of a hierarchy takes no memory for it.
+    document: Box<ArrayDocument>,
     old: Option<Box<Old>>,
 }
 
@@ -118,9 +119,11 @@ impl ArrayMeta {
         limits: &Limits,
         sink: &mut dyn Sink,
     ) -> MetaResult<Self> {
-        let (root, array) = v2::Array::parse(array, limits, sink)?;
-        let attributes = Attributes::parse(DocumentName::Attributes2, attributes, limits, sink)?;
-        Self::of_v2(root, &array, attributes, limits, sink)
+        let parsed = v2::Array::parse(array, limits, sink).and_then(|(root, array)| {
+            let attributes = Attributes::parse(DocumentName::Attributes2, attributes, limits, sink)?;
+            Self::of_v2(root, &array, attributes, limits, sink)
+        });
+        parsed.map_err(|e| e.in_document(DocumentName::Array2.as_str()))
     }
 
     pub(crate) fn of_v2(
@@ -132,7 +135,7 @@ impl ArrayMeta {
     ) -> MetaResult<Self> {
         let (document, lowered) = lower::lower(array, &attributes.object(), Strings::Base64, limits, sink)?;
         let old = Old { format: Format::V2, array: root, attributes, lowered, assumed_separator: None };
-        Ok(Self { document, old: Some(Box::new(old)) })
+        Ok(Self { document: document.into(), old: Some(Box::new(old)) })
     }
 
     /// Reads the documents of an array of format 1, `meta` and `attrs`. Tolerated deviations are reported to `sink`.
@@ -149,7 +152,8 @@ impl ArrayMeta {
         limits: &Limits,
         sink: &mut dyn Sink,
     ) -> MetaResult<Self> {
-        let (root, array) = v1::parse(array, literal, limits, sink)?;
+        let parsed = v1::parse(array, literal, limits, sink);
+        let (root, array) = parsed.map_err(|e| e.in_document(DocumentName::Array1.as_str()))?;
         if attributes.is_none() {
             let message = format!("there is no {}, read as {{}}", DocumentName::Attributes1);
             sink.report(Diagnostic::new(Code::MissingAttributes, "/attributes", message))?;
@@ -163,7 +167,7 @@ impl ArrayMeta {
             lowered: lowered.of_format_1(),
             assumed_separator: None,
         };
-        Ok(Self { document, old: Some(Box::new(old)) })
+        Ok(Self { document: document.into(), old: Some(Box::new(old)) })
     }
 
     /// Returns the format of the documents.
@@ -479,7 +483,7 @@ impl ArrayMeta {
 
 impl From<ArrayDocument> for ArrayMeta {
     fn from(document: ArrayDocument) -> Self {
-        Self { document, old: None }
+        Self { document: document.into(), old: None }
     }
 }
 

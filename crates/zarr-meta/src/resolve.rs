@@ -111,12 +111,27 @@ fn chunk_grid(
     sink: &mut dyn Sink,
 ) -> MetaResult<Arc<dyn ChunkGrid>> {
     const PLACE: &str = "/chunk_grid";
+    check_lists(array.chunk_grid(), context.limits).map_err(|e| e.at(PLACE))?;
     let (spec, waived) = meaningless_waiver(array.chunk_grid(), PLACE)?;
     let built = context.registry.chunk_grid(&spec, array.shape(), context);
     let (grid, notes) = built.map_err(|e| refused(e, PLACE))?;
     waived.into_iter().try_for_each(|d| sink.report(d))?;
     report(&notes, PLACE, sink)?;
     Ok(grid)
+}
+
+/// Counts the entries in lists of chunk lengths. The values made of them take many times the memory of their text.
+fn check_lists(grid: &Extension, limits: &Limits) -> MetaResult<()> {
+    let most = limits.grid_runs.saturating_mul(2);
+    for member in grid.configuration().members() {
+        let lists = member.value().elements().into_iter().flatten();
+        let entries = lists.flat_map(|list| list.elements().into_iter().flatten());
+        if entries.take(most.saturating_add(1)).count() > most {
+            let message = format!("the lists have more than {most} entries");
+            return Err(MetaError::limit(message).at(&pointer::join("/configuration", &member.name_lossy())));
+        }
+    }
+    Ok(())
 }
 
 /// Resolves only the key encoding of an array.

@@ -75,7 +75,7 @@ fn errors_name_other_versions_and_drafts() {
         );
     }
     let e = parse(r#"{"shape":[4]}"#).unwrap_err();
-    assert_eq!(e.to_string(), "member \"/zarr_format\": this member is missing");
+    assert_eq!(e.to_string(), "zarr.json: member \"/zarr_format\": this member is missing");
     check(
         "A41",
         &base(&[("chunk_memory_layout", "\"C\"")]),

@@ -104,9 +104,9 @@ fn members_of_groups_are_checked() {
     assert_eq!(document.to_text(), group("").replace("{}", "{\"t\":\"x\"}"));
 
     let e = parse(&group("")).unwrap_err();
-    assert_eq!(e.to_string(), "expected an array, found a group");
+    assert_eq!(e.to_string(), "zarr.json: expected an array, found a group");
     let e = GroupDocument::parse(base(&[]).as_bytes(), &Limits::default(), &mut Strict).unwrap_err();
-    assert_eq!(e.to_string(), "expected a group, found an array");
+    assert_eq!(e.to_string(), "zarr.json: expected a group, found an array");
 }
 
 #[test]

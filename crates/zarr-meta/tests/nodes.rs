@@ -1,5 +1,6 @@
 //! Nodes of any format: their documents, and which bytes an edit keeps.
 
+use zarr_meta::consolidated::Index;
 use zarr_meta::{Code, DocumentName, Documents, Format, GroupMeta, Ignore, Limits, NodeMeta, Strict};
 
 const ARRAY: &str = r#"{
@@ -45,6 +46,44 @@ fn the_newest_document_counts() {
         });
         assert_eq!((found, &*notes), (expected, codes), "rule F14: {documents:?}");
     }
+}
+
+#[test]
+fn an_error_names_its_document() {
+    use DocumentName::{Array1, Array2, Attributes1, Group2, Node};
+    let of = |documents: &[(DocumentName, &'static str)]| {
+        let documents = documents.iter().fold(Documents::new(), |all, (name, text)| all.with(*name, *text));
+        NodeMeta::parse(&documents, &Limits::default(), &mut Strict).unwrap_err()
+    };
+    for (name, texts) in [
+        (
+            Node,
+            [
+                "",
+                "{",
+                "[]",
+                r#"{"zarr_format": 3}"#,
+                r#"{"zarr_format": 3, "node_type": "array", "shape": [-4]}"#,
+            ],
+        ),
+        (
+            Array2,
+            ["", "{", "[]", r#"{"zarr_format": 3}"#, r#"{"zarr_format": 2, "shape": [-4], "chunks": [1]}"#],
+        ),
+        (Group2, ["", "{", "[]", r#"{"zarr_format": 3}"#, r#"{"zarr_format": 2, "x": 1}"#]),
+        (
+            Array1,
+            ["", "{", "[]", r#"{"zarr_format": 3}"#, r#"{"zarr_format": 1, "shape": [-4], "chunks": [1]}"#],
+        ),
+    ] {
+        for text in texts {
+            let e = of(&[(name, text), (Attributes1, "{}")]);
+            assert_eq!(e.document(), Some(name.as_str()), "{text}: {e}");
+            assert!(e.to_string().starts_with(&format!("{name}: ")), "{text}: {e}");
+        }
+    }
+    let e = Index::parse(b"[]", &Limits::default(), &mut Strict).unwrap_err();
+    assert!(e.to_string().starts_with(".zmetadata: "), "{e}");
 }
 
 #[test]
@@ -150,4 +189,11 @@ fn new_groups_have_the_documents_of_their_format() {
     assert_eq!(documents[1], (DocumentName::Attributes2, None));
     assert_eq!(GroupMeta::new(Format::V3).unwrap().documents()[0].0, DocumentName::Node);
     assert!(GroupMeta::new(Format::V1).is_err(), "rule I1");
+}
+
+/// Consolidated metadata of 20 MB can have 300,000 groups.
+#[test]
+fn a_group_takes_no_memory_for_an_array() {
+    let (node, group) = (size_of::<NodeMeta>(), size_of::<GroupMeta>());
+    assert!(node <= group + 8, "a node takes {node} bytes, a group {group}");
 }

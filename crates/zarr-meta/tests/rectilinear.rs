@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::common::registry;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use zarr_meta::{GRIDS, RectilinearGrid};
+use zarr_meta::{ArrayMeta, GRIDS, Ignore, MetaErrorKind, RectilinearGrid};
 use zarr_traits::{
     ChunkGrid, CodecErrorKind, CodecResult, Entry, Limits, Registry, Run, Spec,
     codec::{Context, Note},
@@ -257,4 +258,26 @@ proptest! {
         let again = build_with(&Limits::default(), &name, configuration.into(), &[end]).unwrap().0;
         prop_assert!(again.agrees_with(&grid));
     }
+}
+
+/// The values of long lists take many times the memory of their text, so they are counted first.
+#[test]
+fn a_list_with_too_many_entries_is_refused_before_it_is_converted() {
+    let resolve = |entries: usize| {
+        let list = vec!["1"; entries].join(",");
+        let text = format!(
+            r#"{{"zarr_format":3,"node_type":"array","shape":[{entries}],"data_type":"uint8","fill_value":0,
+            "chunk_grid":{{"name":"rectilinear","configuration":{{"kind":"inline","chunk_shapes":[[{list}]]}}}},
+            "chunk_key_encoding":{{"name":"default"}},"codecs":[{{"name":"bytes"}}]}}"#
+        );
+        let mut limits = Limits::default();
+        limits.grid_runs = 1000;
+        let meta = ArrayMeta::parse(text.as_bytes(), &limits, &mut Ignore).unwrap();
+        meta.resolve(&registry(), &limits, &mut Ignore).map(|_| ())
+    };
+    resolve(2000).unwrap();
+    let e = resolve(2001).unwrap_err();
+    assert_eq!(e.kind(), MetaErrorKind::LimitExceeded, "{e}");
+    let said = "member \"/chunk_grid/configuration/chunk_shapes\": the lists have more than 2000 entries";
+    assert_eq!(e.to_string(), said);
 }

@@ -28,8 +28,8 @@ pub const SCHEMES: &[Scheme] = &[Scheme { name: "file", encoded: true, open: Ope
 
 fn open(url: &str, access: &Access) -> StoreResult<Storage> {
     let path = path_of(url)?;
-    let store = if access.create { FsStore::create(path) } else { FsStore::open(path) };
-    store.map(Storage::from)
+    let store = if access.create { FsStore::create(path)? } else { FsStore::open(path)? };
+    Ok(Storage::from(if access.confined { store.confined()? } else { store }))
 }
 
 /// Returns the path of a `file` URL, with its percent-encoding decoded. A plain path is returned unchanged.
@@ -99,6 +99,23 @@ mod tests {
             assert_eq!(e.kind(), StoreErrorKind::InvalidArgument);
             assert!(e.to_string().contains(why), "{url}: {e}");
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_link_out_of_the_directory_is_refused_on_request() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("secret"), "secret").unwrap();
+        std::fs::create_dir(folder.path().join("a.zarr")).unwrap();
+        std::os::unix::fs::symlink("../secret", folder.path().join("a.zarr/k")).unwrap();
+        let url = format!("file://{}/a.zarr", folder.path().display());
+        let get = |access: &Access| {
+            let storage = open(&url, access).unwrap();
+            zarr_traits::block_on(storage.get(&zarr_traits::Key::new("k").unwrap(), 100))
+        };
+        assert_eq!(get(&Access::new()).unwrap().unwrap(), "secret");
+        let e = get(&Access::new().confined(true)).unwrap_err();
+        assert_eq!(e.kind(), StoreErrorKind::PermissionDenied, "{e}");
     }
 
     #[test]

@@ -12,13 +12,15 @@
 //!   other than root. (They could link an open file through `/proc`, which costs nearly the whole gain.) A refusal is
 //!   remembered, so it costs once per store.
 //! - if puts are durable: file systems differ in what synchronizing an unnamed file means.
+//!
+//! A file that replaces another one gets its permissions and owner before it has a name.
 
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use rustix::fs::RenameFlags;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, RawMode, Stat, Uid};
 use rustix::io::{Errno, Result};
 use zarr_traits::StoreResult;
 
@@ -70,14 +72,18 @@ impl<'a> Temporary<'a> {
                 Err(_) => {}
             }
         }
+        let old = replaced(dir, object);
         // Readable, because the version of the put pins it.
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
-        let open = |name: &str| rustix::fs::openat(dir, name, flags, Mode::from_raw_mode(0o666));
-        let file = match temporary.with_name(open) {
+        let mode = Mode::from_raw_mode(if old.is_some() { 0o600 } else { 0o666 });
+        let file = match temporary.with_name(|name: &str| rustix::fs::openat(dir, name, flags, mode)) {
             Ok(file) => file,
             Err(Errno::NOENT) => return Ok(None),
             Err(e) => return Err(failed(e, "cannot create a file")),
         };
+        if let Some(old) = old {
+            keep(&file, &old).map_err(|e| failed(e, "cannot set the permissions of a file"))?;
+        }
         temporary.claim(&file);
         Ok(Some((temporary, file.into())))
     }
@@ -121,6 +127,9 @@ impl<'a> Temporary<'a> {
             self.store.shared.name_next(FEW);
             self.claim(file);
             let dir = self.dir;
+            if let Some(old) = replaced(dir, self.object) {
+                keep(file, &old)?;
+            }
             self.with_name(|name| link_unnamed(file, dir, name))?;
         }
         match create {
@@ -190,6 +199,31 @@ impl Drop for Temporary<'_> {
             let _ = rustix::fs::unlinkat(self.dir, &self.name, AtFlags::empty());
         }
     }
+}
+
+/// The bits of a mode that give permissions. The others (set-user-ID) are never carried over to new content.
+const PERMISSIONS: RawMode = 0o777;
+
+/// Returns the status of the file that `object` replaces.
+fn replaced(dir: BorrowedFd<'_>, object: &str) -> Option<Stat> {
+    let stat = rustix::fs::statat(dir, object, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    (FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile).then_some(stat)
+}
+
+/// Gives a file the permissions and, if this process may do so, the owner and group of another file. A group that
+/// cannot be given gets no more permissions than all others.
+fn keep(file: impl AsFd, old: &Stat) -> Result<()> {
+    let new = rustix::fs::fstat(&file)?;
+    let group = (new.st_gid != old.st_gid).then(|| Gid::from_raw(old.st_gid));
+    let has_group = group.is_none_or(|group| rustix::fs::fchown(&file, None, Some(group)).is_ok());
+    if new.st_uid != old.st_uid {
+        // Only a privileged process may give a file away. For others the new file is theirs.
+        let _ = rustix::fs::fchown(&file, Some(Uid::from_raw(old.st_uid)), None);
+    }
+    let mode = old.st_mode & PERMISSIONS;
+    let others = mode & 0o007;
+    let mode = if has_group { mode } else { mode & (0o707 | others << 3) };
+    rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))
 }
 
 #[cfg(any(target_os = "linux", target_os = "android"))]

@@ -10,7 +10,7 @@ use std::sync::Barrier;
 use std::thread;
 
 use tempfile::TempDir;
-use zarr_store_fs::FsStore;
+use zarr_store_fs::{Durability, FsStore};
 use zarr_traits::{
     ByteRange, Key, Prefix, Storage, StoreErrorKind, block_on,
     store::{Outcome, PutMode, ReadVersion},
@@ -150,4 +150,32 @@ fn sync_returns_and_a_deleted_root_is_an_error() {
     let e = block_on(storage.put_if(&key("a/b"), &["v".into()], PutMode::Replace)).unwrap_err();
     assert_eq!(e.kind(), StoreErrorKind::Io, "{e}");
     assert!(block_on(storage.head(&key("a/b"))).unwrap().is_none());
+}
+
+/// A private document stays private when it is rewritten. Only root can make files of other owners.
+#[test]
+fn a_rewrite_keeps_the_permissions_and_the_owner_of_a_file() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+    let dir = TempDir::new().unwrap();
+    let atomic = FsStore::open(dir.path()).unwrap();
+    let durable = FsStore::open(dir.path()).unwrap().with_durability(Durability::Durable);
+    let path = dir.path().join("k");
+    for (what, store) in [("without a name", atomic.clone()), ("with a name", atomic), ("durable", durable)] {
+        let storage = Storage::from(store);
+        for mode in [0o600, 0o640, 0o444, 0o666, 0o4755] {
+            block_on(storage.put(&key("k"), "old")).unwrap();
+            let is_root = fs::metadata(&path).unwrap().uid() == 0;
+            if is_root {
+                chown(&path, Some(65534), Some(65534)).unwrap();
+            }
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            let before = fs::metadata(&path).unwrap();
+            block_on(storage.put(&key("k"), "new")).unwrap();
+            let after = fs::metadata(&path).unwrap();
+            assert_eq!(fs::read(&path).unwrap(), b"new");
+            assert_eq!(after.mode() & 0o7777, mode & 0o777, "{what}, {mode:o}");
+            assert_eq!((after.uid(), after.gid()), (before.uid(), before.gid()), "{what}, {mode:o}");
+        }
+        fs::remove_file(&path).unwrap();
+    }
 }

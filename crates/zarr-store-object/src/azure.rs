@@ -24,7 +24,7 @@ fn open(url: &str, access: &Access) -> StoreResult<Storage> {
     let mut place = Place::parse(url)?;
     let mut builder = MicrosoftAzureBuilder::new().with_retry(no_retries()).with_http_connector(Client::new(
         retries(access),
-        0,
+        None,
         access,
     )?);
     let mut account = None;

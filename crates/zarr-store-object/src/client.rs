@@ -20,7 +20,8 @@ use zarr_traits::{StoreError, StoreErrorKind, StoreResult};
 
 use crate::answer::{judged, may_pass, refusal, retry_after};
 use crate::failure::{Failure, Why};
-use crate::gathered::{Gathered, Refused};
+use crate::gathered::{self, Gathered};
+use crate::redirects::{Names, Refused, followed};
 use crate::retries::{Retries, Tries};
 use crate::window::{Rest, Window, too_large};
 
@@ -42,11 +43,11 @@ struct Inner {
 }
 
 impl Client {
-    /// Builds a client that follows at most `redirects` redirects of one request. Cloud services get 0.
+    /// Builds a client. For the web server `host` it follows the redirects that `access` allows, for cloud services none.
     ///
     /// # Errors
     /// [`StoreErrorKind::InvalidArgument`] if a proxy is not a URL, or certificates are missing.
-    pub(crate) fn new(retries: Retries, redirects: usize, access: &Access) -> StoreResult<Self> {
+    pub(crate) fn new(retries: Retries, host: Option<&str>, access: &Access) -> StoreResult<Self> {
         let wrong = |e: &dyn std::fmt::Display| {
             StoreError::new(StoreErrorKind::InvalidArgument, format!("the HTTP client cannot be built: {e}"))
         };
@@ -60,9 +61,16 @@ impl Client {
             .tls_backend_preconfigured(tls)
             .user_agent(concat!("zarr-store-object/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(retries.silence)
-            .redirect(followed(redirects))
             .retry(reqwest::retry::never())
             .no_proxy();
+        builder = match host {
+            None => builder.redirect(redirect::Policy::none()),
+            Some(host) => builder.redirect(followed(access.redirects.clone())).dns_resolver(Names::new(
+                host,
+                &access.redirects,
+                proxy_hosts(access),
+            )),
+        };
         for proxy in proxies(access).map_err(|e| wrong(&e.without_url()))? {
             builder = builder.proxy(proxy);
         }
@@ -172,10 +180,11 @@ async fn receive(
     tries: &Tries<'_>,
 ) -> Result<Bytes, Failure> {
     let declared = answer.content_length();
+    let wanted = declared.map_or(0, |declared| declared.min(window.skip.saturating_add(window.keep)));
     let (mut skipped, mut body) = (0, Gathered::new(window.keep, declared));
     while window.rest == Rest::Refused || (body.len() as u64) < window.keep {
         let moved = skipped + body.len() as u64;
-        let patience = tries.retries.silence.min(tries.left(moved + declared.unwrap_or(0)));
+        let patience = tries.retries.silence.min(tries.left(moved.saturating_add(wanted)));
         let Some(mut part) = within(patience, answer.chunk()).await? else { break };
         let unwanted = part.len().min(usize::try_from(window.skip - skipped).unwrap_or(usize::MAX));
         skipped += unwanted as u64;
@@ -184,8 +193,8 @@ async fn receive(
             part.truncate(body.room());
         }
         body.push(part).map_err(|refused| match refused {
-            Refused::TooMuch => too_large("more", window.keep),
-            Refused::NoMemory => Failure::new(Why::NoMemory, "there is no memory for the answer"),
+            gathered::Refused::TooMuch => too_large("more", window.keep),
+            gathered::Refused::NoMemory => Failure::new(Why::NoMemory, "there is no memory for the answer"),
         })?;
     }
     let expected = match (&window.rest, declared) {
@@ -197,16 +206,6 @@ async fn receive(
         len if len == expected => Ok(body.into_bytes()),
         len => Err(Failure::new(Why::Broken, format!("the answer ended after {len} of {expected} bytes"))),
     }
-}
-
-/// Follows at most this many redirects, and none that only adds a `/`, which means a folder.
-fn followed(redirects: usize) -> redirect::Policy {
-    redirect::Policy::custom(move |attempt| match attempt.previous().last() {
-        _ if redirects == 0 => attempt.stop(),
-        Some(from) if attempt.url().path().strip_suffix('/') == Some(from.path()) => attempt.stop(),
-        _ if attempt.previous().len() > redirects => attempt.error("too many redirects"),
-        _ => attempt.follow(),
-    })
 }
 
 /// Runs `work` with a time limit.
@@ -229,7 +228,9 @@ fn broken(e: &reqwest::Error) -> Failure {
     // A reqwest::Error without a cause would show its URL.
     let words = if cause.is::<reqwest::Error>() { String::new() } else { format!(": {cause}") };
     match () {
-        () if e.is_redirect() => Failure::new(Why::Wrong, format!("the redirect is not followed{words}")),
+        () if e.is_redirect() || cause.is::<Refused>() => {
+            Failure::new(Why::Wrong, format!("the redirect is not followed{words}"))
+        }
         () if e.is_connect() => Failure::new(Why::NotTaken, format!("no connection{words}")),
         () if e.is_builder() => Failure::new(Why::Wrong, format!("the request is not valid{words}")),
         () => Failure::new(Why::Broken, format!("the connection broke{words}")),
@@ -265,6 +266,17 @@ fn proxies(access: &Access) -> reqwest::Result<Vec<reqwest::Proxy>> {
         found.push(reqwest::Proxy::all(url)?.no_proxy(except()));
     }
     Ok(found)
+}
+
+/// Returns the hosts of the [`proxies`].
+fn proxy_hosts(access: &Access) -> impl Iterator<Item = &str> {
+    let names = ["http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
+    names.into_iter().filter_map(|name| {
+        let url = access.variable(name)?;
+        let authority = url.split_once("://").map_or(url, |(_, rest)| rest).split(['/', '?', '#']).next()?;
+        let place = authority.rsplit('@').next()?;
+        Some(place.rsplit_once(':').map_or(place, |(host, _)| host))
+    })
 }
 
 #[cfg(any(feature = "aws", feature = "azure", feature = "gcp"))]

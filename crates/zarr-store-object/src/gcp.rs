@@ -17,7 +17,7 @@ fn open(url: &str, access: &Access) -> StoreResult<Storage> {
     let mut builder = GoogleCloudStorageBuilder::new()
         .with_bucket_name(place.container)
         .with_retry(no_retries())
-        .with_http_connector(Client::new(retries(access), 0, access)?);
+        .with_http_connector(Client::new(retries(access), None, access)?);
     for (name, value) in
         access.environment.iter().filter(|(name, value)| name.starts_with("GOOGLE_") && !value.is_empty())
     {

@@ -25,6 +25,8 @@ mod gcp;
 mod get;
 mod list;
 mod put;
+#[cfg(feature = "client")]
+mod redirects;
 mod retries;
 mod runtime;
 #[cfg(any(feature = "aws", feature = "azure", feature = "gcp"))]

@@ -4,6 +4,7 @@
 //! everything is listed, sorted, and returned as one page. Both are bounded for any answers of the service.
 
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
@@ -24,6 +25,10 @@ const PAGE: usize = 1000;
 /// the other pages. Services skip deleted objects and end pages early.
 const SHORT_PAGES: usize = 1000;
 const NAMES: usize = 100;
+
+/// The names per second below which a listing counts as stuck. The time to list the received names at this rate is added
+/// to the time limit of an operation.
+const SLOWEST: usize = 100;
 
 /// The memory for a name beside its bytes.
 const OVERHEAD: u64 = 64;
@@ -50,8 +55,9 @@ pub(crate) struct Names {
 impl Bucket {
     pub(crate) async fn page(&self, prefix: &Prefix, after: Option<&Key>) -> StoreResult<Page> {
         let mut after = after.map(|after| self.path(after.as_str())).transpose()?;
+        let began = Instant::now();
         for _ in 0..SHORT_PAGES {
-            let Names { mut objects, more } = self.names(prefix, after.as_ref()).await?;
+            let Names { mut objects, more } = self.names_since(began, prefix, after.as_ref()).await?;
             let keys = (0..objects.len()).filter(|at| !marks_folder(&objects, *at));
             let entries: Vec<Listed> = keys.filter_map(|at| self.listed(&objects[at])).collect();
             if !more || !entries.is_empty() {
@@ -70,6 +76,11 @@ impl Bucket {
 
     /// Returns the objects below `prefix` that come after `after`.
     pub(crate) async fn names(&self, prefix: &Prefix, after: Option<&Path>) -> StoreResult<Names> {
+        self.names_since(Instant::now(), prefix, after).await
+    }
+
+    /// Returns the names, within the time limit of an operation that `began` earlier.
+    async fn names_since(&self, began: Instant, prefix: &Prefix, after: Option<&Path>) -> StoreResult<Names> {
         let below = format!("{}{prefix}", self.prefix);
         let wanted = |object: &Object| {
             object.path.as_ref().starts_with(&below) && after.is_none_or(|after| object.path > *after)
@@ -79,7 +90,7 @@ impl Bucket {
             None => objects.extend(self.stream(prefix).await?.into_iter().filter(&wanted)),
             Some(pages) => {
                 let offset = after.filter(|_| self.service.ordered).map(Path::to_string);
-                let mut pages = Pages::new(self, &**pages, prefix, offset)?;
+                let mut pages = Pages::new(self, &**pages, prefix, offset, began)?;
                 while let Some(page) = pages.next(None).await? {
                     more = pages.token.is_some();
                     let page: Vec<Object> = page.objects.into_iter().map(Object::from).collect();
@@ -115,7 +126,7 @@ impl Bucket {
         let (mut objects, mut prefixes) = (Vec::new(), BTreeSet::new());
         match &self.service.pages {
             Some(pages) => {
-                let mut pages = Pages::new(self, &**pages, prefix, None)?;
+                let mut pages = Pages::new(self, &**pages, prefix, None, Instant::now())?;
                 while let Some(page) = pages.next(Some("/")).await? {
                     objects.extend(page.objects.into_iter().map(Object::from));
                     prefixes.extend(page.common_prefixes);
@@ -193,6 +204,7 @@ struct Pages<'a> {
     received: usize,
     names: usize,
     room: Room,
+    began: Instant,
 }
 
 impl<'a> Pages<'a> {
@@ -201,11 +213,12 @@ impl<'a> Pages<'a> {
         store: &'a dyn PaginatedListStore,
         prefix: &Prefix,
         offset: Option<String>,
+        began: Instant,
     ) -> StoreResult<Self> {
         let below = bucket.list_prefix(prefix)?;
         let prefix = below.map_or_else(String::new, |path| format!("{path}/"));
         let room = Room::new(bucket.service.listing);
-        Ok(Self { bucket, store, prefix, offset, token: None, received: 0, names: 0, room })
+        Ok(Self { bucket, store, prefix, offset, token: None, received: 0, names: 0, room, began })
     }
 
     async fn next(&mut self, delimiter: Option<&'static str>) -> StoreResult<Option<ListResult>> {
@@ -222,7 +235,8 @@ impl<'a> Pages<'a> {
         let prefix = Some(&*self.prefix).filter(|prefix| !prefix.is_empty());
         let page = {
             let _slot = self.bucket.slot().await;
-            self.store.list_paginated(prefix, options).await.map_err(|e| read_error(&e))?
+            let page = tokio::time::timeout(self.left(), self.store.list_paginated(prefix, options)).await;
+            page.map_err(|_| self.too_slow())?.map_err(|e| read_error(&e))?
         };
         let token = page.page_token.filter(|token| !token.is_empty());
         self.room.take_all(&page.result)?;
@@ -234,6 +248,18 @@ impl<'a> Pages<'a> {
         }
         self.token = token;
         Ok(Some(page.result))
+    }
+
+    /// Returns the time that is left for the listing.
+    fn left(&self) -> Duration {
+        let moving = Duration::from_secs((self.names / SLOWEST) as u64);
+        (self.bucket.service.retries.timeout + moving).saturating_sub(self.began.elapsed())
+    }
+
+    fn too_slow(&self) -> StoreError {
+        let (time, pages, names) = (self.began.elapsed().as_secs(), self.received, self.names);
+        let message = format!("the listing takes too long: {pages} pages with {names} names after {time} s");
+        StoreError::new(StoreErrorKind::Unavailable, message)
     }
 }
 

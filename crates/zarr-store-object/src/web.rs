@@ -28,9 +28,6 @@ use crate::cloud::{Place, retries};
 use crate::failure::{Failure, Why};
 use crate::gathered::AtMost;
 
-/// The largest number of redirects to follow.
-const REDIRECTS: usize = 10;
-
 pub(crate) const SCHEMES: [Scheme; 2] = [
     Scheme { name: "http", encoded: true, open: OpenScheme::Root(open) },
     Scheme { name: "https", encoded: true, open: OpenScheme::Root(open) },
@@ -40,11 +37,12 @@ pub(crate) const SCHEMES: [Scheme; 2] = [
 fn open(url: &str, access: &Access) -> StoreResult<Storage> {
     let (base, query) = url.split_once('?').map_or((url, None), |(base, query)| (base, Some(query)));
     let base = format!("{}/", base.trim_end_matches('/'));
-    if base.parse::<http::Uri>().ok().is_none_or(|uri| uri.host().is_none_or(str::is_empty)) {
+    let uri = base.parse::<http::Uri>().ok();
+    let Some(host) = uri.as_ref().and_then(|uri| uri.host()).filter(|host| !host.is_empty()) else {
         let message = format!("{:?} is not a URL of a web server", redacted(url));
         return Err(StoreError::new(StoreErrorKind::InvalidArgument, message));
-    }
-    let client = Client::new(retries(access), REDIRECTS, access)?;
+    };
+    let client = Client::new(retries(access), Some(host), access)?;
     let web = Web {
         client,
         base,

@@ -7,6 +7,7 @@ mod conditional_puts;
 mod contract;
 mod in_flight;
 mod listing;
+mod redirects;
 mod requests;
 mod secrets;
 mod services;

@@ -1,12 +1,13 @@
 //! Listings are complete and ascending for stores with any order, and bounded for any answers.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::common::double::Double;
 use crate::common::{Answer, Asked, Server, all, brief, buckets, deleted, key, open, prefix, s3};
 use zarr_store_object::ObjectStorage;
 use zarr_store_object::object_store::local::LocalFileSystem;
-use zarr_traits::StoreErrorKind::{Io, LimitExceeded, TooLarge, Unsupported};
+use zarr_traits::StoreErrorKind::{Io, LimitExceeded, TooLarge, Unavailable, Unsupported};
 use zarr_traits::{Key, Prefix, Storage, StoreResult, block_on, store::Dir};
 
 fn list_all(storage: &Storage, below: &str) -> StoreResult<Vec<String>> {
@@ -181,7 +182,7 @@ fn an_endless_listing_is_an_error() {
     ];
     for (what, script, most) in scripts {
         let server = Server::numbered(script);
-        for (name, storage) in buckets(&server, &brief()) {
+        for (name, storage) in buckets(&server, &brief().timeout(Duration::from_secs(600))) {
             let before = server.asked().len();
             let listed = match name {
                 "gs" => list_dir(&storage, "").map(|_| ()),
@@ -191,6 +192,27 @@ fn an_endless_listing_is_an_error() {
             assert!(matches!(e.kind(), Io | LimitExceeded), "{what}, {name}: {e}");
             let requests = server.asked().len() - before;
             assert!(requests <= most + 1, "{what}, {name}: {requests} requests");
+        }
+    }
+}
+
+/// Each page takes a moment, and its names do not earn the time that it takes.
+#[test]
+fn a_listing_ends_with_the_time_of_its_operation() {
+    let moment = Duration::from_millis(50);
+    let server =
+        Server::numbered(move |n, asked| page(asked, &[], &["b/"], Some(&n.to_string())).after(moment));
+    for (name, storage) in buckets(&server, &brief().timeout(moment * 30)) {
+        for is_dir in [false, true] {
+            let before = server.asked().len();
+            let e = if is_dir {
+                list_dir(&storage, "").map(|_| ()).unwrap_err()
+            } else {
+                list_all(&storage, "").map(|_| ()).unwrap_err()
+            };
+            assert_eq!(e.kind(), Unavailable, "{name}: {e}");
+            let requests = server.asked().len() - before;
+            assert!(requests <= 31, "{name}: {requests} requests");
         }
     }
 }

@@ -7,6 +7,7 @@ mod location;
 mod memory;
 mod pause;
 mod prefix;
+mod redirects;
 mod scheme;
 mod trace;
 mod traced;
@@ -22,6 +23,7 @@ pub use location::{
 pub use memory::MemoryStore;
 pub use pause::pause;
 pub use prefix::Prefixed;
+pub use redirects::Redirects;
 pub use scheme::SCHEMES;
 pub use trace::{Request, Trace, Underway};
 pub use traced::Traced;

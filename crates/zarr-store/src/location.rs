@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use crate::redirects::Redirects;
 use crate::trace::Trace;
 use zarr_traits::BoxFuture;
 use zarr_traits::Key;
@@ -68,12 +69,17 @@ pub struct Access {
     pub in_flight: Option<usize>,
     /// The largest number of retries of a request.
     pub retries: Option<u32>,
-    /// The longest duration of one operation, with all retries.
+    /// The longest duration of one operation, with all retries and all pages of a listing. The time that its bytes take
+    /// at 100 kB/s is added, and the time that listed names take at 100 names/s.
     pub timeout: Option<Duration>,
     /// Whether a missing place of a store, such as a directory, is created. For writers.
     pub create: bool,
+    /// Whether links that lead out of a directory store are refused. For stores of strangers.
+    pub confined: bool,
     /// Whether an object that a web server forbids to read counts as absent: some servers answer 403 instead of 404.
     pub forbidden_is_absent: bool,
+    /// The hosts to which a web server may redirect a request.
+    pub redirects: Redirects,
     /// The trace of all requests.
     pub trace: Option<Trace>,
 }
@@ -138,10 +144,22 @@ impl Access {
         Self { create, ..self }
     }
 
+    /// Sets whether links that lead out of a directory store are refused.
+    #[must_use]
+    pub fn confined(self, confined: bool) -> Self {
+        Self { confined, ..self }
+    }
+
     /// Sets whether an object that a web server forbids to read counts as absent.
     #[must_use]
     pub fn forbidden_is_absent(self, absent: bool) -> Self {
         Self { forbidden_is_absent: absent, ..self }
+    }
+
+    /// Sets the hosts to which a web server may redirect a request.
+    #[must_use]
+    pub fn redirects(self, redirects: Redirects) -> Self {
+        Self { redirects, ..self }
     }
 
     /// Sets the trace of all requests.

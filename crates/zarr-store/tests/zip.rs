@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
 use std::fs;
+use std::ops::Range;
 
 use zarr_conformance::instruments::{Counting, Fault, Faulty};
 use zarr_conformance::store::check_reading;
@@ -11,7 +12,7 @@ use zarr_store::{Access, OpenScheme, Scheme, Schemes};
 use zarr_store::{MemoryStore, SCHEMES};
 use zarr_traits::{
     BoxFuture, ByteRange, Bytes, Key, Prefix, Storage, StoreErrorKind, StoreResult, block_on, ready,
-    store::{Answer, Capabilities, ObjectMeta, Op, Read, ReadBuffer, ReadVersion, Store},
+    store::{Answer, Capabilities, ObjectMeta, Op, Read, ReadBuffer, ReadVersion, Store, Stored},
 };
 
 /// Archives of CPython's `zipfile` and of Info-ZIP; see `make.py` in their folder.
@@ -278,17 +279,17 @@ fn unreadable_members_fail_when_they_are_read() {
         (with_entry(stored(), 8, &[1]), StoreErrorKind::Unsupported, "is encrypted"),
         (with_entry(stored(), 10, &[14]), StoreErrorKind::Unsupported, "method 14 (lzma)"),
         (with_entry(stored(), 10, &[77]), StoreErrorKind::Unsupported, "method 77 of"),
-        (with_entry(stored(), 10, &[8]), StoreErrorKind::Io, "differs from the directory"),
-        (with_entry(stored(), 16, &[0; 4]), StoreErrorKind::Io, "instead of 00000000"),
-        (with_entry(stored(), 24, &size(11)), StoreErrorKind::Io, "10 bytes, not the stated 11"),
-        (with_entry(stored(), 20, &size(11)), StoreErrorKind::Io, "overlaps the next member"),
-        (with_entry(stored(), 42, &size(1)), StoreErrorKind::Io, "overlaps the next member"),
-        (with_entry(stored(), 42, &size(u32::MAX - 1)), StoreErrorKind::Io, "overlaps the next member"),
-        (with_entry(stored(), 46, b"x"), StoreErrorKind::Io, "differs from the directory"),
+        (with_entry(stored(), 10, &[8]), StoreErrorKind::Corrupt, "differs from the directory"),
+        (with_entry(stored(), 16, &[0; 4]), StoreErrorKind::Corrupt, "instead of 00000000"),
+        (with_entry(stored(), 24, &size(11)), StoreErrorKind::Corrupt, "10 bytes, not the stated 11"),
+        (with_entry(stored(), 20, &size(11)), StoreErrorKind::Corrupt, "overlaps the next member"),
+        (with_entry(stored(), 42, &size(1)), StoreErrorKind::Corrupt, "overlaps the next member"),
+        (with_entry(stored(), 42, &size(u32::MAX - 1)), StoreErrorKind::Corrupt, "overlaps the next member"),
+        (with_entry(stored(), 46, b"x"), StoreErrorKind::Corrupt, "differs from the directory"),
         // Bombs: impossible sizes, sizes beyond the limit, and more data than stated.
         (
             with_entry(deflated(), 24, &size(u32::MAX - 1)),
-            StoreErrorKind::Io,
+            StoreErrorKind::Corrupt,
             "deflated bytes cannot inflate to",
         ),
         (
@@ -296,7 +297,7 @@ fn unreadable_members_fail_when_they_are_read() {
             StoreErrorKind::LimitExceeded,
             "the limit of 1048576",
         ),
-        (with_entry(deflated(), 24, &size(1 << 19)), StoreErrorKind::Io, "larger than its stated size"),
+        (with_entry(deflated(), 24, &size(1 << 19)), StoreErrorKind::Corrupt, "larger than its stated size"),
     ] {
         let mut limits = ZipLimits::default();
         limits.inflated_bytes = 1 << 20;
@@ -309,6 +310,11 @@ fn unreadable_members_fail_when_they_are_read() {
         let mut buffer = ReadBuffer::reusing(vec![0; 1 << 20], u64::MAX);
         let read = storage.read(Read::new(&name, &[ByteRange::All], &mut buffer));
         assert!(block_on(read).is_err(), "{said}");
+        // A part of a stored member is returned without its checksum.
+        if said != "instead of 00000000" {
+            let e = parts(&storage, name.as_str(), &[2..4]).unwrap_err();
+            assert!(e.to_string().contains(said) && e.kind() == kind, "{e:?} instead of {said}");
+        }
     }
     let mut hidden = stored();
     hidden[6] = 1;
@@ -316,10 +322,41 @@ fn unreadable_members_fail_when_they_are_read() {
         get(&open(&holding(&hidden), "").unwrap(), "k").is_err(),
         "only its own header says it is encrypted"
     );
-    // Deflated data that is too short or too long.
-    for (at, with) in [(24, size((1 << 20) - 1)), (24, size((1 << 20) + 1))] {
+    // Deflated data that is too short, too long, or has another checksum.
+    for (at, with) in [(24, size((1 << 20) - 1)), (24, size((1 << 20) + 1)), (16, size(1))] {
         let storage = open(&holding(&with_entry(deflated(), at, &with)), "").unwrap();
-        assert!(get(&storage, "k").is_err());
+        assert_eq!(get(&storage, "k").unwrap_err().kind(), StoreErrorKind::Corrupt);
+        assert_eq!(parts(&storage, "k", &[2..4]).unwrap_err().kind(), StoreErrorKind::Corrupt);
+    }
+}
+
+/// Reads parts of a member into a buffer.
+fn parts(storage: &Storage, name: &str, spans: &[Range<u64>]) -> StoreResult<Stored> {
+    let spans = spans.iter().map(|span| ByteRange::Span { offset: span.start, len: span.end - span.start });
+    let (name, spans) = (key(name), spans.collect::<Vec<_>>());
+    let mut buffer = ReadBuffer::new(u64::MAX);
+    block_on(storage.read(Read::new(&name, &spans, &mut buffer)))?;
+    Ok(buffer.into_stored())
+}
+
+#[test]
+fn a_part_of_a_deflated_member_takes_no_memory_for_the_rest() {
+    let value: Vec<u8> = (0..1_000_000_u32).map(|n| (n.wrapping_mul(n) / 7).to_le_bytes()[1]).collect();
+    let storage = open(&holding(&single(&value, Some(6))), "").unwrap();
+    for spans in [
+        vec![500_000..500_004],
+        vec![0..1, 999_999..1_000_000],
+        // In any order, across pieces, repeated, one inside of another, empty.
+        vec![65_530..65_545, 3..9, 131_000..262_200, 3..9, 140_000..140_001, 7..7, 0..1],
+    ] {
+        let at = |n: u64| usize::try_from(n).unwrap();
+        let expected: Vec<u8> =
+            spans.iter().flat_map(|s: &Range<u64>| &value[at(s.start)..at(s.end)]).copied().collect();
+        let Stored::Memory { memory, len } = parts(&storage, "k", &spans).unwrap() else {
+            panic!("the parts share the memory of the whole member: {spans:?}")
+        };
+        assert!(memory[..len] == expected, "{spans:?}");
+        assert_eq!(memory.len(), expected.len(), "{spans:?}");
     }
 }
 
@@ -363,17 +400,17 @@ fn invalid_archives_fail_when_they_are_opened() {
     assert_eq!(names(&open(&holding(&fake), "").unwrap()), ["k"], "rule E44");
 
     for (bytes, kind, said) in [
-        (Vec::new(), StoreErrorKind::Io, "it is not a ZIP archive"),
-        (vec![0; 100_000], StoreErrorKind::Io, "it is not a ZIP archive"),
+        (Vec::new(), StoreErrorKind::Corrupt, "it is not a ZIP archive"),
+        (vec![0; 100_000], StoreErrorKind::Corrupt, "it is not a ZIP archive"),
         (with_end(stored(), 4, &[1]), StoreErrorKind::Unsupported, "in several parts"),
         (with_end(stored(), 8, &[2]), StoreErrorKind::Unsupported, "in several parts"),
-        (with_end(stored(), 8, &[2, 0, 2]), StoreErrorKind::Io, "names 1 members instead of 2"),
-        (with_end(stored(), 12, &[0xff; 4]), StoreErrorKind::Io, "past the start of its end record"),
-        (with_end(stored(), 16, &[0xff; 4]), StoreErrorKind::Io, "past the start of its end record"),
-        (with_end(stored(), 16, &[0]), StoreErrorKind::Io, "cannot be read from byte 0 on"),
-        (with_entry(stored(), 28, &[0xff; 2]), StoreErrorKind::Io, "cannot be read from byte 0 on"),
-        (with_entry(stored(), 34, &[1]), StoreErrorKind::Io, "cannot be read from byte 0 on"),
-        (with_entry(stored(), 24, &[0xff; 4]), StoreErrorKind::Io, "cannot be read from byte 0 on"),
+        (with_end(stored(), 8, &[2, 0, 2]), StoreErrorKind::Corrupt, "names 1 members instead of 2"),
+        (with_end(stored(), 12, &[0xff; 4]), StoreErrorKind::Corrupt, "past the start of its end record"),
+        (with_end(stored(), 16, &[0xff; 4]), StoreErrorKind::Corrupt, "past the start of its end record"),
+        (with_end(stored(), 16, &[0]), StoreErrorKind::Corrupt, "cannot be read from byte 0 on"),
+        (with_entry(stored(), 28, &[0xff; 2]), StoreErrorKind::Corrupt, "cannot be read from byte 0 on"),
+        (with_entry(stored(), 34, &[1]), StoreErrorKind::Corrupt, "cannot be read from byte 0 on"),
+        (with_entry(stored(), 24, &[0xff; 4]), StoreErrorKind::Corrupt, "cannot be read from byte 0 on"),
     ] {
         let e = open(&holding(&bytes), "").unwrap_err();
         assert!(e.to_string().contains(said) && e.kind() == kind, "{e:?} instead of {said}");

@@ -32,6 +32,8 @@ pub enum StoreErrorKind {
     },
     /// A limit of this process or of the store is exceeded: size, space, memory.
     LimitExceeded,
+    /// Stored bytes are damaged: an archive is not one, or a member does not match its checksum.
+    Corrupt,
     /// The service is busy or down, or the connection broke. Nothing was applied. The same call may succeed later.
     Unavailable,
     /// Any other input or output error.

@@ -25,7 +25,8 @@ pub struct Limits {
     pub chain_length: usize,
     /// The depth of chains inside chains (sharding in sharding); 4.
     pub chain_depth: usize,
-    /// The changes of the chunk length along one dimension of a chunk grid; 2^20.
+    /// The changes of the chunk length along one dimension of a chunk grid; 2^20. Lists of chunk lengths in a document may
+    /// have twice as many entries in all.
     pub grid_runs: usize,
     /// The bytes that one read may return. Unlimited by default, as the caller chooses what to read.
     pub result_bytes: u64,

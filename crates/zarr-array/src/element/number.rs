@@ -6,7 +6,7 @@ use zarr_strided::{View, ViewMut};
 use zarr_traits::DataType;
 
 use super::{Element, Form, WriteElement, is_named};
-use crate::error::ArrayResult;
+use crate::error::{ArrayErrorKind, ArrayResult};
 
 /// The methods of elements that are their own memory.
 macro_rules! as_it_is {
@@ -128,8 +128,14 @@ impl WriteElement for bool {
 }
 
 impl Element for bool {
-    /// Every byte other than 0 is true.
-    fn from_memory(memory: Vec<u8>, _: &Form<'_>) -> ArrayResult<Vec<Self>> {
-        Ok(memory.into_iter().map(|b| b != 0).collect())
+    fn from_memory(memory: Vec<u8>, form: &Form<'_>) -> ArrayResult<Vec<Self>> {
+        // One pass without branches finds out whether any byte is wrong.
+        if memory.iter().fold(0, |all, byte| all | byte) > 1
+            && let Some(position) = memory.iter().position(|byte| *byte > 1)
+        {
+            let what = format!("is stored as the byte {}, a bool is 0 or 1", memory[position]);
+            return Err(form.error(ArrayErrorKind::Corrupt, position, what));
+        }
+        Ok(memory.into_iter().map(|byte| byte != 0).collect())
     }
 }

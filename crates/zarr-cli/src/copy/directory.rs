@@ -15,13 +15,14 @@ use zarr_store::split_node;
 use zarr_store::zip::{PackOptions, write_file};
 use zarr_store_fs::FsStore;
 
+use super::left::left_in;
 use super::marker::{self, Marker};
 use super::place::{Found, refresh};
 use super::plan::Node;
 use super::publish::{self, Left, on_disk};
 use crate::exit::{Exit, Failure, say};
 use crate::stores::{Stores, directory_of, shown};
-use crate::target::{is_document, is_node};
+use crate::target::{document, is_document, is_node};
 
 /// A checked destination.
 #[derive(Debug)]
@@ -138,6 +139,7 @@ impl Directory {
             }
             let mut hidden = Hidden { directory: self, path, _lock: None, keep: resume };
             hidden.mark(marker)?;
+            hidden.directory.name_left_overs();
             return Ok((hidden, Found::Nothing));
         }
         Err(Failure::new(Exit::Io, format!("too many unfinished copies in {:?}", self.parent)))
@@ -145,24 +147,21 @@ impl Directory {
 
     /// Finds the directory that an earlier run of the same copy has left. Returns it with its locked marker.
     fn left_over(&self, marker: &Marker) -> Option<(PathBuf, File)> {
-        let stem = format!(".{}.", self.stem());
-        let is_hidden = |path: &PathBuf| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            name.strip_prefix(&stem).and_then(|rest| rest.strip_suffix(".partial")).is_some_and(|middle| {
-                middle.split('.').count() == 2
-                    && middle.split('.').all(|number| number.parse::<u32>().is_ok())
-            })
-        };
-        let mut left: Vec<PathBuf> =
-            fs::read_dir(&self.parent).ok()?.filter_map(|e| Some(e.ok()?.path())).collect();
-        left.retain(is_hidden);
-        left.sort_unstable();
-        left.into_iter().find_map(|path| {
-            let file = File::open(path.join(marker::NAME)).ok()?;
-            file.try_lock().ok()?;
-            let text = fs::read(path.join(marker::NAME)).ok()?;
-            (text == marker.text().as_bytes()).then_some((path, file))
-        })
+        let mut left = left_in(&self.parent, &self.stem()).ok()?.into_iter();
+        left.find(|left| left.text == marker.text().as_bytes()).map(|left| (left.path, left.lock))
+    }
+
+    /// Names what interrupted copies to the same place have left. An error says nothing about this copy.
+    fn name_left_overs(&self) {
+        for left in left_in(&self.parent, &self.stem()).unwrap_or_default() {
+            let destination = &self.destination;
+            say(&format!(
+                "note: an interrupted copy of {:?} has left {:?}; `zarr rm --unfinished {}` erases it",
+                left.source(),
+                left.path,
+                destination.display()
+            ));
+        }
     }
 
     /// Returns a name beside the destination that listings hide.
@@ -171,13 +170,18 @@ impl Directory {
     }
 
     fn stem(&self) -> String {
-        let name = self.destination.file_name().unwrap_or_default().to_string_lossy();
-        name.char_indices().take_while(|(at, c)| at + c.len_utf8() <= STEM).map(|(_, c)| c).collect()
+        stem(&self.destination)
     }
 }
 
+/// Returns the part of a destination's name that hidden directories beside it have.
+pub(super) fn stem(destination: &Path) -> String {
+    let name = destination.file_name().unwrap_or_default().to_string_lossy();
+    name.char_indices().take_while(|(at, c)| at + c.len_utf8() <= STEM).map(|(_, c)| c).collect()
+}
+
 /// Returns the absolute path without links and `..`, so that its parents are the real ones.
-fn resolved(given: &Path) -> Result<PathBuf, Failure> {
+pub(super) fn resolved(given: &Path) -> Result<PathBuf, Failure> {
     // A broken link exists, and cannot be the destination.
     let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
     let here = Path::new("");
@@ -224,8 +228,8 @@ fn is_array(directory: &Path) -> bool {
         let kind = document.root.as_object()?.get("node_type")?;
         kind.to_text().ok().map(|kind| kind == "array")
     };
-    let document = fs::read(directory.join(DocumentName::Node.as_str()));
-    document.is_ok_and(|bytes| is_array(&bytes).unwrap_or(false))
+    let found = document(&directory.join(DocumentName::Node.as_str()));
+    found.is_some_and(|bytes| is_array(&bytes).unwrap_or(false))
         || directory.join(DocumentName::Array2.as_str()).is_file()
 }
 
@@ -240,7 +244,7 @@ fn nodes_above(destination: &Path) -> Vec<(PathBuf, NodeMeta)> {
 fn node_at(directory: &Path) -> Option<NodeMeta> {
     let mut documents = Documents::new();
     for name in Documents::steps(None).iter().copied().flatten() {
-        if let Ok(bytes) = fs::read(directory.join(name.as_str())) {
+        if let Some(bytes) = document(&directory.join(name.as_str())) {
             documents.insert(*name, bytes);
         }
     }
@@ -341,7 +345,7 @@ impl Hidden {
         let Some((directory, top)) = nodes_above(destination).pop() else { return Ok(()) };
         let below = destination.strip_prefix(&directory).ok().and_then(Path::to_str);
         let Some(below) = below.filter(|below| !below.is_empty()) else { return Ok(()) };
-        let storage = stores.traced(FsStore::open(&directory)?);
+        let storage = stores.directory(FsStore::open(&directory)?)?;
         refresh(&storage, &Prefix::new(format!("{below}/"))?, nodes, top.format())
     }
 }

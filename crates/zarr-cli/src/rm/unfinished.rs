@@ -1,6 +1,6 @@
-//! `zarr rm --unfinished`: erases what an unfinished copy at a URL has left.
+//! `zarr rm --unfinished`: erases what unfinished copies have left.
 //!
-//! A copy begins only in an empty place, so everything there belongs to it. The marker is erased last: after an
+//! A copy to a path grows in a hidden directory beside it. At a URL, a copy begins only in an empty place, so everything there belongs to it. The marker is erased last: after an
 //! interruption the place still counts as an unfinished copy.
 
 use std::fs;
@@ -17,12 +17,7 @@ use crate::stores::Stores;
 use crate::target::Target;
 
 pub(super) fn run(args: &Args, stores: &Stores) -> Outcome {
-    let Some(url) = stores.url(&args.store) else {
-        return Err(Failure::usage(format!(
-            "{:?} is not a URL; remove the hidden directory `.NAME.….partial` of a copy to a directory by hand",
-            args.store
-        )));
-    };
+    let Some(url) = stores.url(&args.store) else { return beside(args) };
     let target = Target::place(url, stores)?;
     check_links(&target)?;
     let prefix = target.prefix()?;
@@ -45,6 +40,29 @@ pub(super) fn run(args: &Args, stores: &Stores) -> Outcome {
         (true, dry_run) => doomed.to_json(dry_run),
         (_, true) => doomed.to_text(true),
         _ => format!("erased an unfinished copy of {source:?}\n"),
+    })?;
+    Ok(Exit::Ok)
+}
+
+/// Erases what interrupted copies to a path have left beside it.
+fn beside(args: &Args) -> Outcome {
+    let left = copy::left(&args.store)?;
+    if left.is_empty() {
+        let message = format!("there is no unfinished copy to {:?}", args.store);
+        return Err(Failure::new(Exit::NotFound, message));
+    }
+    let mut done = String::new();
+    for left in left.iter().filter(|_| !args.dry_run) {
+        fs::remove_dir_all(&left.path)
+            .map_err(|e| Failure::io(&e, format_args!("cannot erase {:?}", left.path)))?;
+        done += &format!("erased an unfinished copy of {:?}\n", left.source());
+    }
+    let others = left.iter().map(|left| left.path.display().to_string()).collect();
+    let doomed = Doomed { nodes: Vec::new(), others };
+    print(&match (args.json, args.dry_run) {
+        (true, dry_run) => doomed.to_json(dry_run),
+        (_, true) => doomed.to_text(true),
+        _ => done,
     })?;
     Ok(Exit::Ok)
 }

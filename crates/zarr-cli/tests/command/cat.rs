@@ -54,12 +54,15 @@ fn raw_is_c_order_and_little_endian_for_any_layout() {
 }
 
 #[test]
-fn booleans_print_as_0_and_1_for_any_stored_byte() {
+fn booleans_print_as_0_and_1_and_other_bytes_are_an_error() {
     let folder = Folder::new();
     folder.node("a.zarr", &array(&[4], "bool", &[4], &json!(false), &json!([{ "name": "bytes" }])));
-    folder.write("a.zarr/c/0", [0, 1, 2, 255]);
-    assert_eq!(cat(&folder, &[]).ok().out, [0, 1, 1, 1]);
-    assert_eq!(cat(&folder, &["-f", "json"]).ok().text(), "[false,true,true,true]\n");
+    folder.write("a.zarr/c/0", [0, 1, 1, 0]);
+    assert_eq!(cat(&folder, &[]).ok().out, [0, 1, 1, 0]);
+    assert_eq!(cat(&folder, &["-f", "json"]).ok().text(), "[false,true,true,false]\n");
+    folder.write("a.zarr/c/0", [0, 1, 1, 255]);
+    cat(&folder, &[]).fails(5, &["array \"/\": the element at [3] is stored as the byte 255"]);
+    assert_eq!(cat(&folder, &["-s", ":3", "-f", "json"]).ok().text(), "[false,true,true]\n");
 }
 
 #[test]

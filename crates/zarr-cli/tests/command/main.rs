@@ -19,6 +19,8 @@ mod moved;
 mod older;
 mod rm;
 mod shards;
+mod strangers;
+mod sweep;
 mod tree;
 mod uneven;
 mod url;

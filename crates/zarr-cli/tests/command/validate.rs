@@ -72,8 +72,8 @@ fn one_broken_node_does_not_hide_another() {
     let done = validate(&folder, "h.zarr").exits(1);
     let text = done.text();
     for part in [
-        "/a (invalid)\n  error syntax: line 1, column 19 (byte 18): trailing comma",
-        "/b (invalid)\n  error invalid at /shape/0: expected an integer",
+        "/a (invalid)\n  error syntax: zarr.json: line 1, column 19 (byte 18): trailing comma",
+        "/b (invalid)\n  error invalid at /shape/0: zarr.json: expected an integer",
         "/c (array)\n  warning ZM092 at /codecs/0: the name \"foo\" of a codec is not registered\n",
         "  error unknown-extension at /codecs/0: cannot be understood: unknown codec \"foo\"\n",
         "/d (array)\n  error invalid at /fill_value: ",

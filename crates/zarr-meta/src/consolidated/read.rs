@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use zarr_traits::Limits;
 
 use super::write::{MEMBER, is_group, without_member};
-use super::{DOCUMENT, Form, Index, key_of};
+use super::{DOCUMENT, Form, Index, OBJECT2, key_of};
 use crate::diagnostic::{Capped, Code, Diagnostic, MOST_REPORTS, Sink};
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
 use crate::json::{Document, Object, Value, pointer};
@@ -43,6 +43,10 @@ impl Index {
     /// # Errors
     /// If it is not JSON, not version 1 of this form, or exceeds `limits`; and those of `sink`.
     pub fn parse(bytes: &[u8], limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Self> {
+        Self::read(bytes, limits, sink).map_err(|e| e.in_document(OBJECT2))
+    }
+
+    fn read(bytes: &[u8], limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Self> {
         let document = Document::parse(bytes, limits, sink)?;
         let members = document.root.as_object().ok_or_else(|| document.root.expected("an object"))?;
         let sink = &mut Capped::new(sink);

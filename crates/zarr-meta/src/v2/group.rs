@@ -28,6 +28,13 @@ impl Group {
         limits: &Limits,
         sink: &mut dyn Sink,
     ) -> MetaResult<Self> {
+        let parsed = Self::members(bytes, limits, sink);
+        let root = parsed.map_err(|e| e.in_document(DocumentName::Group2.as_str()))?;
+        let attributes = Attributes::parse(DocumentName::Attributes2, attributes, limits, sink)?;
+        Ok(Self { root, attributes })
+    }
+
+    fn members(bytes: &[u8], limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Root> {
         let root = Root::new(Document::parse(bytes, limits, sink)?)?;
         let sink: &mut dyn Sink = &mut Capped::new(sink);
         super::format(&root.members, 2, sink)?;
@@ -36,8 +43,7 @@ impl Group {
             let message = "a group of format 2 has no other member than zarr_format, kept and ignored";
             sink.report(Diagnostic::new(Code::GroupMember, place, message))?;
         }
-        let attributes = Attributes::parse(DocumentName::Attributes2, attributes, limits, sink)?;
-        Ok(Self { root, attributes })
+        Ok(root)
     }
 
     pub(crate) fn documents(&self) -> Vec<(DocumentName, Option<String>)> {

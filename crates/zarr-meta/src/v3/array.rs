@@ -5,6 +5,7 @@ use zarr_traits::Limits;
 use super::node::{self, Node, NodeType, required};
 use super::{Extension, lint};
 use crate::diagnostic::{Below, Capped, Code, Diagnostic, Sink};
+use crate::documents::DocumentName;
 use crate::error::{MetaError, MetaResult};
 use crate::json::{Document, Kind, Object, Value, pointer};
 
@@ -42,8 +43,10 @@ impl ArrayDocument {
     /// # Errors
     /// If it is not a valid document of an array or exceeds `limits`; and those of `sink`.
     pub fn parse(bytes: &[u8], limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Self> {
-        let document = Document::parse(bytes, limits, sink)?;
-        Self::read(Node::read_only(document, NodeType::Array, sink)?, limits, sink)
+        let document = Document::parse(bytes, limits, sink);
+        document
+            .and_then(|document| Self::read(Node::read_only(document, NodeType::Array, sink)?, limits, sink))
+            .map_err(|e| e.in_document(DocumentName::Node.as_str()))
     }
 
     /// Returns a new document, indented for readability.

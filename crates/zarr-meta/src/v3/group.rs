@@ -5,6 +5,7 @@ use zarr_traits::Limits;
 use super::lint;
 use super::node::{Node, NodeType, waived};
 use crate::diagnostic::{Capped, Code, Diagnostic, Sink};
+use crate::documents::DocumentName;
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
 use crate::json::{Document, Kind, Object, Value, pointer};
 
@@ -23,8 +24,10 @@ impl GroupDocument {
     /// # Errors
     /// If it is not a valid document of a group or exceeds `limits`; and those of `sink`.
     pub fn parse(bytes: &[u8], limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Self> {
-        let document = Document::parse(bytes, limits, sink)?;
-        Self::read(Node::read_only(document, NodeType::Group, sink)?, sink)
+        let document = Document::parse(bytes, limits, sink);
+        document
+            .and_then(|document| Self::read(Node::read_only(document, NodeType::Group, sink)?, sink))
+            .map_err(|e| e.in_document(DocumentName::Node.as_str()))
     }
 
     pub(super) fn read(node: Node, sink: &mut dyn Sink) -> MetaResult<Self> {

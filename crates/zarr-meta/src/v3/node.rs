@@ -4,6 +4,7 @@ use zarr_traits::Limits;
 
 use super::{ArrayDocument, GroupDocument};
 use crate::diagnostic::{Code, Diagnostic, Sink};
+use crate::documents::DocumentName;
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
 use crate::json::{DEPTH, Document, Kind, Object, Value, pointer};
 
@@ -24,7 +25,10 @@ impl NodeDocument {
     /// # Errors
     /// If it is not a valid document or exceeds `limits`; and those of `sink`.
     pub fn parse(bytes: &[u8], limits: &Limits, sink: &mut dyn Sink) -> MetaResult<Self> {
-        Self::read(Document::parse(bytes, limits, sink)?, limits, sink)
+        let document = Document::parse(bytes, limits, sink);
+        document
+            .and_then(|document| Self::read(document, limits, sink))
+            .map_err(|e| e.in_document(DocumentName::Node.as_str()))
     }
 
     /// Reads a document that is part of another one, such as consolidated metadata.

@@ -132,7 +132,12 @@ pub struct Server {
 
 impl Server {
     pub fn new(script: impl Fn(&Asked) -> Answer + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        Self::at("127.0.0.1", script)
+    }
+
+    /// Like [`new`](Self::new), on another loopback address.
+    pub fn at(host: &str, script: impl Fn(&Asked) -> Answer + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind((host, 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let (script, counts): (Arc<Script>, _) = (Arc::new(script), Arc::<Counts>::default());
         let shared = counts.clone();
@@ -157,6 +162,10 @@ impl Server {
 
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
+    }
+
+    pub fn port(&self) -> u16 {
+        self.address.port()
     }
 
     pub fn asked(&self) -> Vec<Asked> {

@@ -7,7 +7,7 @@ use flate2::{Crc, Decompress, FlushDecompress, Status};
 use zarr_traits::{StoreError, StoreErrorKind, StoreResult};
 
 use super::directory::{Entry, Fields};
-use super::{DEFLATED, STORED, ZipLimits, damaged, index};
+use super::{DEFLATED, STORED, ZipLimits, damaged, index, zeroed};
 
 /// The size of the header before the data, without its name (APPNOTE 4.3.7).
 const HEADER: u64 = 30;
@@ -140,6 +140,10 @@ impl Member {
     pub(super) fn verify(&self, whole: &[u8]) -> StoreResult<()> {
         let mut crc = Crc::new();
         crc.update(whole);
+        self.check_sum(&crc)
+    }
+
+    fn check_sum(&self, crc: &Crc) -> StoreResult<()> {
         if crc.sum() == self.crc {
             return Ok(());
         }
@@ -149,29 +153,124 @@ impl Member {
 
     /// Inflates it into memory of exactly its size.
     pub(super) fn inflate(&self, compressed: &[u8], into: &mut [u8]) -> StoreResult<()> {
-        let mut state = Decompress::new(false);
-        loop {
-            let before = (index(state.total_in()), index(state.total_out()));
-            let (rest, room) = (&compressed[before.0..], &mut into[before.1..]);
-            let status = state
-                .decompress(rest, room, FlushDecompress::Finish)
-                .map_err(|e| damaged("this member is not a valid DEFLATE stream").with_source(e))?;
-            let after = (index(state.total_in()), index(state.total_out()));
-            if matches!(status, Status::StreamEnd) {
-                return match after == (compressed.len(), into.len()) {
-                    true => self.verify(into),
-                    false => Err(damaged(format!(
-                        "this member inflates to {} bytes from {}, instead of to {} from {}",
-                        after.1,
-                        after.0,
-                        into.len(),
-                        compressed.len()
-                    ))),
-                };
+        let mut inflating = Inflating::new(compressed);
+        while !inflating.is_done {
+            let start = index(inflating.produced());
+            inflating.step(&mut into[start..])?;
+        }
+        self.check_end(&inflating)?;
+        self.verify(into)
+    }
+
+    /// Inflates it piece by piece, checks it, and writes its `spans` to `into`, one after the other. Holds one piece.
+    pub(super) fn inflate_spans(
+        &self,
+        compressed: &[u8],
+        spans: &[Range<u64>],
+        into: &mut [u8],
+    ) -> StoreResult<()> {
+        let mut waiting = wanted(spans);
+        let mut current: Vec<Wanted> = Vec::new();
+        let mut piece = zeroed(PIECE)?;
+        let (mut inflating, mut crc) = (Inflating::new(compressed), Crc::new());
+        while !inflating.is_done {
+            let start = inflating.produced();
+            let piece = inflating.step(&mut piece)?;
+            let here = start..start + piece.len() as u64;
+            if here.end > self.size {
+                return Err(unending());
             }
-            if before == after {
-                return Err(damaged("this member is truncated, or larger than its stated size"));
+            crc.update(piece);
+            while let Some(next) = waiting.pop_if(|next| next.span.start < here.end) {
+                current.push(next);
             }
+            current.iter().for_each(|wanted| wanted.copy(&here, piece, into));
+            current.retain(|wanted| wanted.span.end > here.end);
+        }
+        self.check_end(&inflating)?;
+        self.check_sum(&crc)
+    }
+
+    /// Checks that a stream ended after all its bytes, with the stated size.
+    fn check_end(&self, inflating: &Inflating<'_>) -> StoreResult<()> {
+        let (read, produced) = (inflating.state.total_in(), inflating.produced());
+        if (read, produced) == (inflating.compressed.len() as u64, self.size) {
+            return Ok(());
+        }
+        Err(damaged(format!(
+            "this member inflates to {produced} bytes from {read}, instead of to {} from {}",
+            self.size, self.compressed
+        )))
+    }
+}
+
+/// The size of the pieces of a member that is inflated in part.
+const PIECE: u64 = 64 << 10;
+
+/// A DEFLATE stream that is being inflated.
+struct Inflating<'a> {
+    state: Decompress,
+    compressed: &'a [u8],
+    is_done: bool,
+}
+
+impl<'a> Inflating<'a> {
+    fn new(compressed: &'a [u8]) -> Self {
+        Self { state: Decompress::new(false), compressed, is_done: false }
+    }
+
+    /// The number of inflated bytes.
+    fn produced(&self) -> u64 {
+        self.state.total_out()
+    }
+
+    /// Inflates the next bytes into the start of `room`, and returns them.
+    fn step<'r>(&mut self, room: &'r mut [u8]) -> StoreResult<&'r [u8]> {
+        let before = (self.state.total_in(), self.state.total_out());
+        let rest = &self.compressed[index(before.0)..];
+        let status = self
+            .state
+            .decompress(rest, room, FlushDecompress::None)
+            .map_err(|e| damaged("this member is not a valid DEFLATE stream").with_source(e))?;
+        let after = (self.state.total_in(), self.state.total_out());
+        self.is_done = matches!(status, Status::StreamEnd);
+        if !self.is_done && before == after {
+            return Err(unending());
+        }
+        Ok(&room[..index(after.1 - before.1)])
+    }
+}
+
+fn unending() -> StoreError {
+    damaged("this member is truncated, or larger than its stated size")
+}
+
+/// A span of a member, and where its bytes go.
+struct Wanted {
+    span: Range<u64>,
+    to: usize,
+}
+
+/// Returns the spans from the last to the first. Their bytes go one after the other, in the order of `spans`.
+fn wanted(spans: &[Range<u64>]) -> Vec<Wanted> {
+    let mut to = 0;
+    let mut wanted: Vec<Wanted> = Vec::with_capacity(spans.len());
+    for span in spans {
+        wanted.push(Wanted { span: span.clone(), to });
+        to += index(span.end - span.start);
+    }
+    wanted.sort_unstable_by_key(|wanted| std::cmp::Reverse(wanted.span.start));
+    wanted
+}
+
+impl Wanted {
+    /// Copies its bytes out of a `piece`, which lies at `here`.
+    fn copy(&self, here: &Range<u64>, piece: &[u8], into: &mut [u8]) {
+        let (start, end) = (self.span.start.max(here.start), self.span.end.min(here.end));
+        if start < end {
+            let piece = &piece[index(start - here.start)..index(end - here.start)];
+            let to = self.to + index(start - self.span.start);
+            into[to..to + piece.len()].copy_from_slice(piece);
         }
     }
 }

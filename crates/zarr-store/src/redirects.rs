@@ -1,0 +1,26 @@
+//! Which redirects of web servers are followed.
+
+/// The hosts to which a web server may redirect a request. For services that open URLs of strangers: a redirect could
+/// lead to hosts that only the service can reach.
+///
+/// A redirect to the host of the URL is always followed, unless it is [`Never`](Self::Never). Redirects to this machine
+/// and to link-local addresses, where clouds serve credentials, must be allowed by name.
+///
+/// ```
+/// # use zarr_store::{Access, Redirects};
+/// let access = Access::new().redirects(Redirects::SameHost);
+/// let access = access.redirects(Redirects::To(vec!["data.example.org".to_owned()]));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Redirects {
+    /// All hosts, except loopback and link-local addresses and names of such addresses.
+    #[default]
+    Public,
+    /// Only the host of the URL.
+    SameHost,
+    /// The host of the URL and these hosts, in lower case and without ports. Their addresses may be of any kind.
+    To(Vec<String>),
+    /// Redirects are not followed.
+    Never,
+}
