@@ -57,7 +57,10 @@ enum Broken {
 }
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
-    let target = Target::find(&args.store, stores)?;
+    let target = match args.check {
+        true => Target::find(&args.store, stores)?,
+        false => Target::to_change(&args.store, stores)?,
+    };
     let mut group = target.group(Source::DOCUMENTS)?;
     let fail = |e| target.fail(Failure::from(e));
     if args.check {

@@ -23,7 +23,7 @@ mod tests;
 mod url;
 mod work;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use zarr_array::Cpu;
@@ -63,7 +63,7 @@ pub(crate) struct Args {
     /// The node to copy, with everything below it.
     #[arg(value_name = "SRC")]
     source: PathBuf,
-    /// The directory or URL of the copy.
+    /// The directory or URL of the copy. A name that ends in `.zip` is a new archive.
     #[arg(value_name = "DST")]
     destination: PathBuf,
     /// The format of the copy. By default that of the group above DST, else that of the source, or 3 if the source has
@@ -139,6 +139,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     }
     let filter = Filter::new(&args.include, &args.exclude)?;
     let source = Target::find(&args.source, stores)?;
+    check_outside(&source, args, stores)?;
     let rules = Rules { replace: args.if_exists == IfExists::Replace, resume: args.resume };
     let place = Place::find(&args.destination, rules, &source, stores)?;
     let format = match (format, place.format()) {
@@ -181,6 +182,17 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         print(&summary(&plan, &sum, args.verify))?;
     }
     Ok(Exit::Ok)
+}
+
+/// Fails if the destination is inside of the source: the copy would belong to its source.
+fn check_outside(source: &Target, args: &Args, stores: &Stores) -> Result<(), Failure> {
+    let from = source.identity().replacen("|zarr:", "/", 1);
+    let to = place::identity(&args.destination, stores).replacen("|zarr:", "/", 1);
+    if from == to || !Path::new(&to).starts_with(&from) {
+        return Ok(());
+    }
+    let [from, to] = [&args.source, &args.destination].map(shown);
+    Err(Failure::usage(format!("{to:?} is inside of {from:?}, which cannot hold a copy of itself")))
 }
 
 /// Copies the chunks of one node to the growing copy. The document is written later.

@@ -14,16 +14,17 @@ use zarr_array::traits::{Prefix, codec::Context};
 use zarr_array::{CreateOptions, DataType, ExistingNode, Limits, Storage, block_on, node};
 use zarr_hierarchy::GroupOptions;
 use zarr_hierarchy::blocking::Group;
-use zarr_store::split_node;
+use zarr_store::{names_of, split_node};
 use zarr_store_fs::FsStore;
 
+use crate::around::{self, hierarchy, is_node};
 use crate::attrs::{given, object_of};
 use crate::copy::Codecs;
 use crate::exit::{Exit, Failure, Outcome, say};
 use crate::lengths::{Lengths, cut};
 use crate::stores::{Stores, shown};
 use crate::table::product;
-use crate::target::{format_above, hierarchy, is_node, registry};
+use crate::target::{format_above, registry};
 
 /// Create an array or a group.
 ///
@@ -160,8 +161,8 @@ impl Place {
     /// Finds the place for a path. If the nearest existing directory is a node, the store is the hierarchy around it;
     /// otherwise the store begins at `given`.
     fn find(given: &Path, stores: &Stores) -> Result<Self, Failure> {
-        if let Some(url) = stores.url(given) {
-            return Self::at(url, stores);
+        if let Some(url) = stores.destination_url(given) {
+            return Self::at(&around::url(&url, stores)?.unwrap_or_else(|| url.into_owned()), stores);
         }
         let here = Path::new("");
         let is_there = |path: &&Path| **path == *here || path.exists();
@@ -203,6 +204,11 @@ impl Place {
         let (store, node, format) = split_node(url);
         let path = check_new_path(&node).map_err(|e| Failure::usage(e.to_string()))?;
         let there = stores.open_if_there(url)?.map(|located| located.storage);
+        if there.is_none() && names_of(url).iter().any(|name| name.eq_ignore_ascii_case("zip")) {
+            let message =
+                format!("{:?}: a new archive cannot be empty; `zarr copy` writes archives", shown(url));
+            return Err(Failure::unsupported(message));
+        }
         let wanted = format.and_then(Format::of);
         Ok(Self { store: shown(store), url: Some(url.to_owned()), there, path, wanted })
     }

@@ -3,6 +3,8 @@
 //! One file per verb; [`exit`] has the exit codes and the one place that prints errors.
 
 mod access;
+mod archive;
+mod around;
 mod attrs;
 mod cat;
 mod chunks;

@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     if args.unfinished {
         return unfinished::run(args, stores);
     }
-    let target = Target::find(&args.store, stores)?;
+    let target = Target::to_change(&args.store, stores)?;
     check_links(&target)?;
     if target.format == Some(Format::V1) {
         return Err(target.fail(Failure::unsupported("arrays of format 1 can be read, but not erased")));

@@ -19,9 +19,10 @@ use super::marker::{self, Marker};
 use super::place::{Found, refresh};
 use super::plan::Node;
 use super::publish::{self, Left, on_disk};
+use crate::around::is_node;
 use crate::exit::{Exit, Failure, say};
 use crate::stores::{Stores, directory_of, shown};
-use crate::target::{is_document, is_node};
+use crate::target::is_document;
 
 /// A checked destination.
 #[derive(Debug)]
@@ -177,7 +178,7 @@ impl Directory {
 }
 
 /// Returns the absolute path without links and `..`, so that its parents are the real ones.
-fn resolved(given: &Path) -> Result<PathBuf, Failure> {
+pub(super) fn resolved(given: &Path) -> Result<PathBuf, Failure> {
     // A broken link exists, and cannot be the destination.
     let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
     let here = Path::new("");

@@ -8,15 +8,16 @@ use zarr_array::traits::Prefix;
 use zarr_array::{Storage, block_on};
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::{GroupOptions, UnresolvedArrays, UseConsolidated};
-use zarr_store::Prefixed;
+use zarr_store::{Prefixed, split_node};
 
-use super::directory::{Directory, Hidden};
+use super::directory::{self, Directory, Hidden};
 use super::document;
 use super::marker::Marker;
 use super::plan::Node;
 use super::url::{There, Url};
+use crate::around;
 use crate::exit::Failure;
-use crate::stores::Stores;
+use crate::stores::{Stores, directory_of, shown};
 use crate::target::{Target, registry};
 
 /// A checked destination.
@@ -58,6 +59,19 @@ enum Grows {
     There(There),
 }
 
+/// Returns the name of a destination in the form of [`Target::identity`]. A destination that cannot be used has its
+/// own name.
+pub(super) fn identity(given: &Path, stores: &Stores) -> String {
+    let resolved =
+        |path: &Path| directory::resolved(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
+    let Some(url) = stores.url(given) else { return resolved(given) };
+    let (store, node, _) = split_node(&url);
+    match directory_of(store) {
+        Some(directory) => resolved(&directory.join(node.trim_matches('/'))),
+        None => format!("{}|zarr:{node}", shown(store).display()),
+    }
+}
+
 impl Place {
     /// Checks the destination.
     pub(super) fn find(
@@ -66,10 +80,13 @@ impl Place {
         source: &Target,
         stores: &Stores,
     ) -> Result<Self, Failure> {
-        match stores.url(given) {
-            Some(url) => match Directory::in_archive(url) {
+        match stores.destination_url(given) {
+            Some(url) => match Directory::in_archive(&url) {
                 Some(found) => found.map(Self::Directory),
-                None => Url::find(url, rules.replace, rules.resume, stores).map(Self::Url),
+                None => {
+                    let url = around::url(&url, stores)?.unwrap_or_else(|| url.into_owned());
+                    Url::find(&url, rules.replace, rules.resume, stores).map(Self::Url)
+                }
             },
             None => {
                 let source = source.directory();

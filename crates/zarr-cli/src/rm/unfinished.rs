@@ -23,7 +23,7 @@ pub(super) fn run(args: &Args, stores: &Stores) -> Outcome {
             args.store
         )));
     };
-    let target = Target::place(url, stores)?;
+    let target = Target::place(&url, stores)?;
     check_links(&target)?;
     let prefix = target.prefix()?;
     let Some(source) = copy::unfinished(&target.storage, &prefix).map_err(|e| target.fail(e))? else {
