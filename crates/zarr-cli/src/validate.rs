@@ -44,7 +44,10 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
     let mut report = Report::default();
     for visit in walk(&target, Source::DOCUMENTS, usize::MAX)? {
-        report.add(&target, visit);
+        match target.lists() {
+            true => report.add(&target, visit),
+            false => report.add_named(&target, visit),
+        }
     }
     let text = if args.json { json::pretty(&report.to_json()) } else { report.to_text() };
     print(&text)?;
@@ -105,6 +108,20 @@ impl Report {
         };
         let findings = notes.into_iter().map(Finding::from).chain(found).collect();
         self.nodes.push(Node { path, kind, findings });
+    }
+
+    /// Adds a node of a store that cannot list, which consolidated metadata names. Its documents are read.
+    fn add_named(&mut self, target: &Target, named: Visit) {
+        let path = named.path();
+        match target.at_path(&path).look() {
+            Ok(visit) => self.add(target, visit),
+            Err(e) if e.exit() == Exit::NotFound => {
+                let gone =
+                    stale(String::new(), "the node is in the consolidated metadata, and not in the store");
+                self.nodes.push(Node { path, kind: "none", findings: vec![gone] });
+            }
+            Err(_) => self.add(target, named),
+        }
     }
 
     fn count(&self, severity: Severity) -> usize {
@@ -185,18 +202,26 @@ fn judge(node: &NodeMeta, notes: &mut Vec<Diagnostic>) -> Vec<Finding> {
 }
 
 /// Returns the differences between the consolidated metadata of a group, if any, and the documents.
+/// A store that cannot list is not compared.
 fn consolidated(target: &Target, path: &str, format: Format) -> Vec<Finding> {
+    if !target.lists() {
+        return Vec::new();
+    }
     let options = GroupOptions::new().use_consolidated(UseConsolidated::Ignore).format(format);
     let group = Group::open_with(target.storage.clone(), path, &registry(), &options);
     let pointer = if format == Format::V3 { "/consolidated_metadata" } else { "" };
-    let stale = |difference: &Difference| {
-        let finding = Finding::of("stale", pointer.to_owned(), differs(difference));
-        Finding { severity: Severity::Warning, ..finding }
-    };
     match group.and_then(|group| group.check_consolidated()) {
-        Ok(differences) => differences.iter().flatten().map(stale).collect(),
+        Ok(differences) => {
+            let differences = differences.iter().flatten();
+            differences.map(|difference| stale(pointer.to_owned(), differs(difference))).collect()
+        }
         Err(e) => vec![Finding::of_found(&e, path)],
     }
+}
+
+/// Returns the finding that consolidated metadata is stale.
+fn stale(pointer: String, message: impl Into<String>) -> Finding {
+    Finding { severity: Severity::Warning, ..Finding::of("stale", pointer, message.into()) }
 }
 
 /// Returns a difference in words.

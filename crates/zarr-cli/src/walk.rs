@@ -71,7 +71,10 @@ pub(crate) fn walk(
 ) -> Result<impl Iterator<Item = Visit>, Failure> {
     let start = target.look()?;
     let source = if source.is_documents() && !target.lists() {
-        say("note: the store cannot list its objects, so the nodes are taken from consolidated metadata");
+        say(
+            "note: the store cannot list its objects, so the nodes are taken from consolidated metadata, and nodes that \
+             it does not name are not looked for",
+        );
         Source::default()
     } else {
         source
