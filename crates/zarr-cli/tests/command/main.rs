@@ -22,6 +22,8 @@ mod migrate;
 mod moved;
 mod older;
 mod rm;
+#[cfg(all(feature = "s3", feature = "http"))]
+mod services;
 mod shards;
 mod tree;
 mod uneven;
