@@ -51,6 +51,14 @@ impl How {
             }
         }
         match (possible, self.dry_run) {
+            (true, true) if plan.steps().next().is_none() && !self.quiet => {
+                let nodes = match plan.nodes().len() {
+                    1 => "1 node is".to_owned(),
+                    nodes => format!("{nodes} nodes are"),
+                };
+                say(&format!("note: nothing to change: {nodes} up to date"));
+                Ok(())
+            }
             (true, true) => {
                 let lines = plan.steps().map(|step| format!("{} {}\n", verb(step), step.key()));
                 print(&lines.collect::<String>())
