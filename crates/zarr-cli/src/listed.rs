@@ -1,18 +1,21 @@
 //! Nodes as `ls`, `tree` and `info` list them: the metadata, and whether the node is usable.
 
+use std::collections::HashSet;
+
 use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::v3::Extension;
 use zarr_array::meta::v3::sharding::{Sharding, inner_chunk_shapes};
 use zarr_array::meta::{ArrayMeta, Format, Ignore, NodeMeta};
-use zarr_array::{Limits, Registry};
+use zarr_array::traits::Prefix;
+use zarr_array::{Limits, Registry, block_on};
 use zarr_hierarchy::Found;
 
-use crate::exit::Failure;
+use crate::exit::{Failure, say};
 use crate::json;
 use crate::lengths::Extent;
 use crate::table::dimensions;
 use crate::target::{Target, registry};
-use crate::walk::{NO_NODE, Source, Visit, reason, walk};
+use crate::walk::{NO_NODE, Source, Visit, reason, walk_known};
 
 /// A node, or a folder that is not a node.
 #[derive(Debug)]
@@ -45,9 +48,40 @@ pub(crate) struct Layout {
 /// # Errors
 /// If the target node cannot be read or listed.
 pub(crate) fn list(target: &Target, source: Source, levels: usize) -> Result<Vec<Listed>, Failure> {
+    list_known(target, source, levels).map(|(all, _)| all)
+}
+
+/// Like [`list`]. A note names the children in consolidated metadata that the store lacks.
+pub(crate) fn list_with_note(target: &Target, source: Source, levels: usize) -> Result<Vec<Listed>, Failure> {
+    let (all, is_known) = list_known(target, source, levels)?;
+    if !(is_known && target.lists()) {
+        return Ok(all);
+    }
+    let stored = block_on(target.storage.list_dir(&target.prefix()?)).map_err(|e| target.fail(e))?;
+    let stored: HashSet<String> = stored.prefixes.iter().map(Prefix::node_path).collect();
+    let is_child = |node: &&Listed| !node.below(&target.path).contains('/');
+    let children = all.iter().skip(1).filter(is_child);
+    let mut absent =
+        children.filter(|node| !stored.contains(&node.path)).map(|node| node.below(&target.path));
+    if let Some(first) = absent.next() {
+        let more = match absent.count() {
+            0 => String::new(),
+            1 => " and 1 more child".to_owned(),
+            more => format!(" and {more} more children"),
+        };
+        say(&format!(
+            "note: the consolidated metadata is stale, it names {first:?}{more}, absent from the store: --no-consolidated \
+             reads the documents"
+        ));
+    }
+    Ok(all)
+}
+
+fn list_known(target: &Target, source: Source, levels: usize) -> Result<(Vec<Listed>, bool), Failure> {
     let registry = registry();
     let mut all: Vec<Listed> = Vec::new();
-    for visit in walk(target, source, levels)? {
+    let (visits, is_known) = walk_known(target, source, levels)?;
+    for visit in visits {
         match visit.found {
             Found::Broken(e) if all.is_empty() => {
                 return Err(target.fail(Failure::from(e).within(format_args!("node {:?}", target.path))));
@@ -61,7 +95,7 @@ pub(crate) fn list(target: &Target, source: Source, levels: usize) -> Result<Vec
             found => all.push(Listed::new(Visit { found, ..visit }, &registry)),
         }
     }
-    Ok(all)
+    Ok((all, is_known))
 }
 
 impl Listed {
