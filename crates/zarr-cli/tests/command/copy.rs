@@ -460,3 +460,13 @@ fn impossible_chunks_are_refused_before_anything_is_written() {
     done.fails(2, &["h.zarr", "the chunk shape has rank 4, but no array has that rank"]);
     only(&folder, &["h.zarr"]);
 }
+
+#[test]
+fn equal_errors_of_many_arrays_are_one_line() {
+    let folder = Folder::new();
+    folder.group("h.zarr");
+    (0..20).for_each(|i| drop(folder.base(&format!("h.zarr/n{i:02}"))));
+    copy(&folder, "h.zarr", "i.zarr", &["--codecs", "zstd:99"])
+        .fails(2, &["copy of array \"/n00\"", "zstd", "19 more nodes have the same error"]);
+    copy(&folder, "h.zarr/n00", "i.zarr", &["--codecs", "zstd:99"]).fails(2, &["copy of array \"/n00\""]);
+}
