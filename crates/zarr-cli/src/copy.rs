@@ -172,14 +172,18 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     if let Some(exit) = worst {
         let destination = shown(&args.destination);
         say(&match growing.is_kept() {
+            _ if growing.is_complete() => format!("the complete copy at {destination:?} differs"),
             true => format!("the copy to {destination:?} is not complete; `--resume` continues it"),
             false => format!("nothing was copied to {destination:?}"),
         });
         return Err(Failure::silent(exit));
     }
-    growing.publish(&plan.nodes, stores)?;
+    let is_complete = growing.is_complete();
+    if !is_complete {
+        growing.publish(&plan.nodes, stores)?;
+    }
     if !args.quiet {
-        print(&summary(&plan, &sum, args.verify))?;
+        print(&summary(&plan, &sum, args.verify, is_complete))?;
     }
     Ok(Exit::Ok)
 }
@@ -207,9 +211,10 @@ fn copy(
     progress.at(&node.path);
     let told = |bytes| progress.add(bytes);
     let copy = array.open(growing.storage(&node.below), cpu)?;
-    let mut done = match growing.is_resumed() {
-        true => array.work.resume(&array.source, &copy, &told)?,
-        false => array.work.copy(&array.source, &copy, &told)?,
+    let mut done = match (growing.is_complete(), growing.is_resumed()) {
+        (true, _) => Done::default(),
+        (_, true) => array.work.resume(&array.source, &copy, &told)?,
+        _ => array.work.copy(&array.source, &copy, &told)?,
     };
     if verify {
         done += array.work.compare(&array.source, &copy, &told)?;
@@ -217,14 +222,17 @@ fn copy(
     Ok(done)
 }
 
-fn summary(plan: &Plan, done: &Done, verified: bool) -> String {
+fn summary(plan: &Plan, done: &Done, verified: bool, was_complete: bool) -> String {
     let arrays = plan.nodes.iter().filter(|node| matches!(node.kind, Kind::Array(_))).count() as u64;
     let groups = plan.nodes.len() as u64 - arrays;
     let nodes = match groups {
         0 => count(arrays, "array"),
         groups => format!("{} and {}", count(groups, "group"), count(arrays, "array")),
     };
-    let copied = format!("copied {nodes}, {} of elements", bytes(plan.elements()));
+    let copied = match was_complete {
+        true => "the copy is complete already".to_owned(),
+        false => format!("copied {nodes}, {} of elements", bytes(plan.elements())),
+    };
     let objects = |of: Moved| {
         (of.objects > 0).then(|| format!("{} of {}", count(of.objects, "object"), bytes(of.bytes.into())))
     };
