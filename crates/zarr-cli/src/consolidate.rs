@@ -92,9 +92,9 @@ fn written(target: &Target, report: &Report) -> String {
     let left_out =
         |(path, e): &(String, _)| json::object([("path", path.into()), ("because", reason(e, path).into())]);
     json::pretty(
-        &json::object([
+        &json::document([
             ("path", (&target.path).into()),
-            ("nodes", report.nodes.into()),
+            ("consolidated_nodes", report.nodes.into()),
             ("left_out", report.left_out.iter().map(left_out).collect()),
         ])
         .into(),
@@ -114,7 +114,7 @@ fn check(target: &Target, as_json: bool, checked: Option<Vec<Difference>>) -> Ou
                 json::object([("path", difference.path().into()), ("difference", what.into())])
             };
             json::pretty(
-                &json::object([
+                &json::document([
                     ("path", (&target.path).into()),
                     ("consolidated", checked.is_some().into()),
                     ("differences", checked.iter().flatten().map(difference).collect()),

@@ -34,6 +34,8 @@ pub(crate) struct Listed {
 #[derive(Debug)]
 pub(crate) struct Layout {
     shape: Vec<u64>,
+    chunk_grid: Extension,
+    fill_value: Value,
     data_type: Extension,
     dimension_names: Option<Vec<Option<String>>>,
     /// The chunk lengths, if the grid is understood.
@@ -137,9 +139,11 @@ impl Listed {
             object.set("shape", array.shape.clone());
             object.set("data_type", array.data_type.to_value());
             object.set("dimension_names", array.names());
+            object.set("chunk_grid", array.chunk_grid.to_value());
             object.set("chunk_shape", array.chunk_shape());
             object.set("inner_chunk_shape", array.inner_chunk_shape.clone());
             object.set("codecs", array.codecs.iter().map(Extension::to_value).collect::<Value>());
+            object.set("fill_value", &array.fill_value);
         }
         if let Some(problem) = &self.problem {
             object.set("unreadable_because", problem);
@@ -160,6 +164,8 @@ impl Layout {
         let grid = meta.chunk_grid(registry, &Limits::default()).ok();
         Self {
             shape: document.shape().to_vec(),
+            chunk_grid: document.chunk_grid().clone(),
+            fill_value: document.fill_value().clone(),
             data_type: document.data_type().clone(),
             dimension_names: document.dimension_names().map(<[_]>::to_vec),
             chunks: grid.map(|grid| Extent::of(&*grid, document.shape())),

@@ -95,7 +95,7 @@ fn summary(plan: &Plan) -> String {
 fn report(plan: &Plan, changed: bool) -> Value {
     let steps =
         plan.steps().map(|step| object([("action", verb(step).into()), ("key", step.key().as_str().into())]));
-    object([
+    json::document([
         ("changed", changed.into()),
         ("nodes", plan.nodes().iter().map(node).collect()),
         ("steps", steps.collect()),
@@ -112,7 +112,7 @@ fn node(node: &PlannedNode) -> Object {
     };
     object([
         ("path", (&node.path).into()),
-        ("kind", kind.into()),
+        ("node_type", kind.into()),
         ("state", state.into()),
         ("obstacles", node.obstacles.iter().map(ToString::to_string).collect()),
         ("notes", node.notes.iter().collect()),

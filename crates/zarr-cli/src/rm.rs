@@ -158,11 +158,12 @@ impl Doomed {
     }
 
     fn to_json(&self, dry_run: bool) -> String {
+        let named = |path: &String| json::object([("path", path.into())]);
         json::pretty(
-            &json::object([
+            &json::document([
                 ("dry_run", dry_run.into()),
-                ("nodes", self.nodes.iter().collect()),
-                ("not_nodes", self.others.iter().collect()),
+                ("nodes", self.nodes.iter().map(named).collect()),
+                ("not_nodes", self.others.iter().map(named).collect()),
             ])
             .into(),
         )

@@ -172,5 +172,5 @@ fn to_json(tree: &[Entry]) -> Object {
         }
         object
     };
-    json::object([("nodes", tree.iter().map(entry).collect()), ("broken", broken(tree).into())])
+    json::document([("nodes", tree.iter().map(entry).collect()), ("broken", broken(tree).into())])
 }

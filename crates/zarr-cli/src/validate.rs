@@ -178,7 +178,7 @@ impl Report {
         };
         let other = |path: &String| json::object([("path", path.into()), ("message", NO_NODE.into())]);
         let errors = self.count(Severity::Error);
-        json::object([
+        json::document([
             ("valid", (errors == 0).into()),
             ("errors", errors.into()),
             ("warnings", self.count(Severity::Warning).into()),

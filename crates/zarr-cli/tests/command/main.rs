@@ -18,6 +18,7 @@ mod formats;
 mod harness;
 mod info;
 mod ls;
+mod members;
 mod migrate;
 mod moved;
 mod older;

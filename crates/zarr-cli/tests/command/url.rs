@@ -297,7 +297,8 @@ fn an_unfinished_copy_is_named_and_erased() {
     assert_eq!(left[0], "/.zarr-copy.json");
     let text: String = left.iter().map(|name| format!("{name} (not a node)\n")).collect();
     assert_eq!(zarr(dry).ok().text(), text);
-    let wanted = json!({ "dry_run": true, "nodes": [], "not_nodes": left });
+    let left: Vec<_> = left.iter().map(|path| json!({ "path": path })).collect();
+    let wanted = json!({ "schema_version": 1, "dry_run": true, "nodes": [], "not_nodes": left });
     assert_eq!(zarr([&dry[..], &["--json"]].concat()).ok().json(), wanted);
     let erased = zarr(args!["rm", "--unfinished", &to]).ok();
     assert!(erased.text().starts_with("erased an unfinished copy of "), "{}", erased.text());
