@@ -14,6 +14,7 @@ mod create;
 mod elements;
 mod exit;
 mod explain;
+mod foreign;
 mod info;
 mod json;
 mod lengths;

@@ -25,6 +25,7 @@ use zarr_store_fs::FsStore;
 use crate::around::{self, has_document, hierarchy, is_node};
 use crate::copy;
 use crate::exit::{Exit, Failure, say};
+use crate::foreign;
 use crate::stores::{Stores, directory_of, shown};
 use crate::walk::{Source, Visit};
 
@@ -52,11 +53,15 @@ impl Target {
         }
         match fs::metadata(given) {
             Ok(found) if found.is_dir() => {}
-            Ok(_) => {
-                return Err(Failure::new(
-                    Exit::NotFound,
-                    format!("{given:?} is neither a directory nor a ZIP archive"),
-                ));
+            // A device or a pipe is not opened.
+            Ok(found) => {
+                return Err(match found.is_file().then(|| foreign::file(given)).flatten() {
+                    Some(format) => Failure::unsupported(format!("{given:?} is {format}, not a Zarr store")),
+                    None => {
+                        let message = format!("{given:?} is neither a directory nor a ZIP archive");
+                        Failure::new(Exit::NotFound, message)
+                    }
+                });
             }
             Err(e) => return Err(missing(given, &e)),
         }
@@ -318,6 +323,9 @@ fn missing(given: &Path, e: &io::Error) -> Failure {
 
 /// The error for a directory that is not a node.
 fn no_node_in(directory: &Path) -> Failure {
+    if let Some(format) = foreign::directory(directory) {
+        return Failure::unsupported(format!("{directory:?} is {format}, not a Zarr store"));
+    }
     let mut below: Vec<String> = fs::read_dir(directory)
         .into_iter()
         .flatten()

@@ -38,6 +38,26 @@ fn an_archive_is_named_like_a_directory() {
 }
 
 #[test]
+fn data_of_other_formats_is_named() {
+    let folder = Folder::new();
+    for (name, start, format) in [
+        ("a.nc", &b"\x89HDF\r\n\x1a\n\0"[..], "an HDF5 or NetCDF 4 file"),
+        ("b.nc", b"CDF\x02\0\0", "a NetCDF 3 file"),
+        ("c.tif", b"II*\0", "a TIFF file"),
+        ("d.db", b"SQLite format 3\0", "an SQLite database"),
+        ("ice/snapshots/1", b"", "an Icechunk repository"),
+        ("n5/attributes.json", b"{}", "an N5 container"),
+    ] {
+        folder.write(name, start);
+        folder.write("ice/manifests/1", "");
+        let top = name.split('/').next().unwrap();
+        zarr(args!["info", folder.join(top)]).fails(6, &[top, format, "not a Zarr store"]);
+    }
+    folder.write("short", "CD");
+    zarr(args!["info", folder.join("short")]).fails(3, &["is neither a directory"]);
+}
+
+#[test]
 fn a_directory_may_have_the_name_of_an_archive() {
     let folder = Folder::new();
     hierarchy(&folder);

@@ -59,6 +59,11 @@ fn a_file_url_is_part_of_its_hierarchy() {
     zarr(args!["copy", "-q", url("a"), url("g/copy")]).ok();
     zarr(args!["rm", url("g/b")]).ok();
     zarr(args!["consolidate", "--check", folder.join("h.zarr")]).ok();
+    // A copy that was interrupted before its marker was deleted.
+    folder.write("h.zarr/g/copy/.zarr-copy.json", json!({ "copy_of": "/a", "digest": "" }).to_string());
+    zarr(args!["rm", "--unfinished", url("g/copy")]).ok();
+    assert!(!folder.join("h.zarr/g/copy/zarr.json").exists());
+    zarr(args!["consolidate", "--check", folder.join("h.zarr")]).ok();
     // The part in front of `|zarr:` is the store, and nothing outside of it is read.
     zarr(args!["attrs", "set", url("a|zarr:"), "units", "C"]).ok();
     zarr(args!["consolidate", "--check", folder.join("h.zarr")]).exits(1);

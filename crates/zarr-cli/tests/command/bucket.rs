@@ -143,10 +143,12 @@ fn read(input: &mut impl BufRead) -> io::Result<Option<(String, Asked)>> {
 
 /// Decodes the percent-encoding.
 fn decoded(text: &str) -> String {
-    let (mut bytes, mut rest) = (Vec::new(), text.bytes());
-    while let Some(byte) = rest.next() {
-        let mut digit = || char::from(rest.next().unwrap()).to_digit(16).unwrap() as u8;
-        bytes.push(if byte == b'%' { digit() << 4 | digit() } else { byte });
+    let mut parts = text.split('%');
+    let mut bytes = parts.next().unwrap().as_bytes().to_vec();
+    for part in parts {
+        let (digits, rest) = part.split_at(2);
+        bytes.push(u8::from_str_radix(digits, 16).unwrap());
+        bytes.extend_from_slice(rest.as_bytes());
     }
     String::from_utf8(bytes).unwrap()
 }
