@@ -30,6 +30,9 @@ pub(crate) struct Args {
     /// The node: a directory with a metadata document.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
+    /// Leave out findings with this code, such as `ZM088` or `stale`. May be repeated.
+    #[arg(long, value_name = "CODE")]
+    ignore: Vec<String>,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -38,6 +41,7 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   zarr validate weather.zarr
+  zarr validate --ignore ZM088 --ignore ZM087 old.zarr
   zarr validate --json weather.zarr | jq '.nodes[].findings[].code'";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
@@ -49,6 +53,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
             false => report.add_named(&target, visit),
         }
     }
+    report.leave_out(&args.ignore);
     let text = if args.json { json::pretty(&report.to_json()) } else { report.to_text() };
     print(&text)?;
     Ok(if report.count(Severity::Error) == 0 { Exit::Ok } else { Exit::Invalid })
@@ -122,6 +127,12 @@ impl Report {
             }
             Err(_) => self.add(target, named),
         }
+    }
+
+    /// Removes the findings with these codes.
+    fn leave_out(&mut self, codes: &[String]) {
+        let is_ignored = |finding: &Finding| codes.iter().any(|code| code.eq_ignore_ascii_case(finding.code));
+        self.nodes.iter_mut().for_each(|node| node.findings.retain(|finding| !is_ignored(finding)));
     }
 
     fn count(&self, severity: Severity) -> usize {
