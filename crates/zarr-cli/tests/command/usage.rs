@@ -6,6 +6,18 @@ use crate::args;
 use crate::harness::{Folder, zarr, zarr_in};
 
 #[test]
+fn help_is_wrapped() {
+    for verb in ["info", "copy", "create", "rm"] {
+        for option in ["-h", "--help"] {
+            let done = zarr([verb, option]).ok();
+            let help = done.text().split("Examples:").next().unwrap();
+            let longest = help.lines().map(|line| line.chars().count()).max();
+            assert!(longest <= Some(100), "{verb} {option}: {longest:?}");
+        }
+    }
+}
+
+#[test]
 fn help_and_version_succeed_and_help_has_examples() {
     for verb in [
         "info",
