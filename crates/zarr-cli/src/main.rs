@@ -8,6 +8,7 @@ mod around;
 mod attrs;
 mod cat;
 mod chunks;
+mod completions;
 mod consolidate;
 mod copy;
 mod create;
@@ -86,6 +87,7 @@ enum Verb {
     Migrate(migrate::Args),
     RemoveMetadata(remove_metadata::Args),
     Validate(validate::Args),
+    Completions(completions::Args),
 }
 
 fn main() -> ExitCode {
@@ -134,6 +136,7 @@ fn run(cli: Cli, stores: Stores) -> Outcome {
         (Some(Verb::Migrate(args)), _) => migrate::run(&args, &stores),
         (Some(Verb::RemoveMetadata(args)), _) => remove_metadata::run(&args, &stores),
         (Some(Verb::Validate(args)), _) => validate::run(&args, &stores),
+        (Some(Verb::Completions(args)), _) => completions::run(&args),
         (None, Some(path)) => cat::run(&cat::Args::lines_of(path), &stores),
         (None, None) => Err(Failure::usage("nothing to do; see zarr --help")),
     }

@@ -6,6 +6,17 @@ use crate::args;
 use crate::harness::{Folder, zarr, zarr_in};
 
 #[test]
+fn completions_name_all_verbs() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let done = zarr(["completions", shell]).ok();
+        for verb in ["info", "remove-metadata", "completions", "if-exists"] {
+            assert!(done.text().contains(verb), "{shell}: {verb}");
+        }
+    }
+    zarr(["completions", "csh"]).exits(2);
+}
+
+#[test]
 fn help_is_wrapped() {
     for verb in ["info", "copy", "create", "rm"] {
         for option in ["-h", "--help"] {
