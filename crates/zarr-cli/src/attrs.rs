@@ -1,5 +1,7 @@
 //! `zarr attrs`: prints or changes the attributes of a node.
 
+mod place;
+
 use std::fs;
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -32,6 +34,7 @@ Examples:
   zarr attrs get weather.zarr/t2m units
   zarr attrs get weather.zarr /history/0/date
   zarr attrs set weather.zarr/t2m units K scale_factor 0.1 valid_range '[200, 330]'
+  zarr attrs set weather.zarr /history/0/date 2026-11-20
   zarr attrs merge weather.zarr '{\"title\": \"ERA5\", \"version\": 2}'
   zarr attrs merge weather.zarr @attributes.json
   zarr attrs rm weather.zarr/t2m scale_factor";
@@ -49,7 +52,8 @@ enum Action {
     Set {
         #[arg(value_name = "STORE[/PATH]")]
         store: PathBuf,
-        /// Names and values in turn. A value that is not JSON is taken as a string.
+        /// Names and values in turn. A name that begins with a slash is a JSON pointer, unless an attribute has it. A
+        /// value that is not JSON is taken as a string.
         #[arg(value_name = "NAME VALUE", num_args = 2.., required = true, allow_negative_numbers = true)]
         pairs: Vec<String>,
     },
@@ -65,6 +69,7 @@ enum Action {
     Rm {
         #[arg(value_name = "STORE[/PATH]")]
         store: PathBuf,
+        /// Names, or JSON pointers, which begin with a slash.
         #[arg(value_name = "NAME", required = true)]
         names: Vec<String>,
     },
@@ -79,19 +84,21 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
                 let [name, value] = pair else {
                     return Err(Failure::usage(format!("the attribute {:?} has no value", pair[0])));
                 };
-                changes.push((name.clone(), Some(given(value))));
+                changes.push(Change { place: name.clone(), is_name: false, value: Some(given(value)) });
             }
-            change(&Target::find(store, stores)?, &changes)
+            change(&Target::to_change(store, stores)?, &changes)
         }
         Action::Merge { store, object } => {
             let members = object_of(object)?;
-            let changes: Vec<_> =
-                members.members().map(|m| (m.name_lossy().into_owned(), Some(m.value()))).collect();
-            change(&Target::find(store, stores)?, &changes)
+            let change_of = |(place, value)| Change { place, is_name: true, value: Some(value) };
+            let members = members.members().map(|m| (m.name_lossy().into_owned(), m.value()));
+            let changes: Vec<_> = members.map(change_of).collect();
+            change(&Target::to_change(store, stores)?, &changes)
         }
         Action::Rm { store, names } => {
-            let changes: Vec<_> = names.iter().map(|name| (name.clone(), None)).collect();
-            change(&Target::find(store, stores)?, &changes)
+            let removed = |name: &String| Change { place: name.clone(), is_name: false, value: None };
+            let changes: Vec<_> = names.iter().map(removed).collect();
+            change(&Target::to_change(store, stores)?, &changes)
         }
     }
 }
@@ -122,64 +129,66 @@ pub(crate) fn object_of(argument: &str) -> Result<Object, Failure> {
 
 fn get(target: &Target, name: Option<&str>) -> Outcome {
     let (node, _) = target.node()?;
-    let place = |e: Failure| target.fail(e.within(format_args!("node {:?}", target.path)));
+    let in_node = |e: Failure| target.fail(e.within(format_args!("node {:?}", target.path)));
     if let Some(e) = node.attributes_error() {
-        return Err(place(e.clone().into()));
+        return Err(in_node(e.clone().into()));
     }
     let attributes = node.attributes();
     let value = match name {
         None => Some(attributes.to_value()),
-        Some(name) => attributes.get(name).or_else(|| pointed(&attributes.to_value(), name)),
+        Some(name) => place::get(&attributes, name),
     };
     match (value, name) {
         (Some(value), _) => print(&json::pretty(&value))?,
         (None, name) => {
             let message = format!("there is no attribute {:?}", name.unwrap_or_default());
-            return Err(place(Failure::new(Exit::NotFound, message)));
+            return Err(in_node(Failure::new(Exit::NotFound, message)));
         }
     }
     Ok(Exit::Ok)
 }
 
-/// Returns the value at a JSON pointer (RFC 6901).
-fn pointed(value: &Value, pointer: &str) -> Option<Value> {
-    let mut value = value.clone();
-    for token in pointer.strip_prefix('/')?.split('/') {
-        let name = token.replace("~1", "/").replace("~0", "~");
-        value = match value.elements() {
-            Some(mut elements) => elements.nth(name.parse().ok()?)?,
-            None => value.as_object()?.get(&name)?,
-        };
-    }
-    Some(value)
+/// A change of attributes.
+struct Change {
+    /// A name, or a JSON pointer unless `is_name`.
+    place: String,
+    is_name: bool,
+    /// The new value; `None` removes the old one.
+    value: Option<Value>,
 }
 
-/// Sets attributes, or removes those without a value. Changes all of them or none.
-fn change(target: &Target, changes: &[(String, Option<Value>)]) -> Outcome {
+impl Change {
+    /// Changes the attributes. Returns `None` if they have no such place.
+    fn apply(&self, attributes: &mut Object) -> Option<()> {
+        match &self.value {
+            Some(value) if self.is_name => {
+                attributes.set(&self.place, value);
+                Some(())
+            }
+            value => place::set(attributes, &self.place, value.as_ref()),
+        }
+    }
+}
+
+/// Makes all changes or none.
+fn change(target: &Target, changes: &[Change]) -> Outcome {
     target.check_writable()?;
     let (storage, prefix) = (&target.storage, target.prefix()?);
-    let place = |e: Failure| target.fail(e.within(format_args!("node {:?}", target.path)));
+    let in_node = |e: Failure| target.fail(e.within(format_args!("node {:?}", target.path)));
     let format = target.node()?.0.format();
     let edit = |attributes: &mut Object| {
-        let absent = changes.iter().find(|(name, value)| value.is_none() && !attributes.contains(name));
-        if let Some((name, _)) = absent {
-            return Some(name.clone());
-        }
-        for (name, value) in changes {
-            match value {
-                Some(value) => attributes.set(name, value),
-                None => drop(attributes.remove(name)),
-            }
-        }
-        None
+        let before = attributes.clone();
+        let absent = changes.iter().find(|change| change.apply(attributes).is_none())?;
+        *attributes = before;
+        Some(absent.place.clone())
     };
     let how = Writing::default();
     let edited = node::edit(storage, &prefix, format, &how, |node| Ok(node.edit_attributes(edit)?));
-    match block_on(edited).map_err(|e| place(e.into()))?.1 {
+    match block_on(edited).map_err(|e| in_node(e.into()))?.1 {
         None => Ok(Exit::Ok),
         Some(name) => {
-            let message = format!("there is no attribute {name:?}; nothing was removed");
-            Err(place(Failure::new(Exit::NotFound, message)))
+            let message = format!("there is no attribute {name:?}; nothing was changed");
+            Err(in_node(Failure::new(Exit::NotFound, message)))
         }
     }
 }

@@ -10,6 +10,7 @@ use zarr_array::traits::{Dims, Key};
 
 use crate::exit::{Failure, Outcome};
 use crate::json;
+use crate::progress::Progress;
 use crate::stdout::Stdout;
 use crate::stored::{Object, Stored, size};
 use crate::stores::Stores;
@@ -50,15 +51,20 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let rows = if args.json { None } else { Some(Rows::of(&array, args.inner).map_err(|e| target.fail(e))?) };
     let mut out = Stdout::new();
     let mut sum = Sum::default();
-    if let Some(rows) = &rows {
-        out.write(rows.head().as_bytes())?;
-    }
+    // The head waits for the first row: a store that cannot list prints no table.
+    let mut head = rows.as_ref().map(Rows::head);
+    let progress = Progress::rows();
+    progress.at(array.path());
     for entry in entries(&array).map_err(|e| target.fail(e))? {
         let entry = entry.map_err(|e| target.fail(e))?;
         sum.add(&entry);
+        progress.add(1);
+        out.write(head.take().unwrap_or_default().as_bytes())?;
         let text = rows.as_ref().map_or_else(|| entry.to_json(), |rows| rows.of_entry(&entry));
         out.write(text.as_bytes())?;
     }
+    drop(progress);
+    out.write(head.take().unwrap_or_default().as_bytes())?;
     if rows.is_some() {
         out.write(sum.to_text(&array).as_bytes())?;
     }

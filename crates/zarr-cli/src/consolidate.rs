@@ -57,7 +57,10 @@ enum Broken {
 }
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
-    let target = Target::find(&args.store, stores)?;
+    let target = match args.check {
+        true => Target::find(&args.store, stores)?,
+        false => Target::to_change(&args.store, stores)?,
+    };
     let mut group = target.group(Source::DOCUMENTS)?;
     let fail = |e| target.fail(Failure::from(e));
     if args.check {
@@ -89,9 +92,9 @@ fn written(target: &Target, report: &Report) -> String {
     let left_out =
         |(path, e): &(String, _)| json::object([("path", path.into()), ("because", reason(e, path).into())]);
     json::pretty(
-        &json::object([
+        &json::document([
             ("path", (&target.path).into()),
-            ("nodes", report.nodes.into()),
+            ("consolidated_nodes", report.nodes.into()),
             ("left_out", report.left_out.iter().map(left_out).collect()),
         ])
         .into(),
@@ -111,7 +114,7 @@ fn check(target: &Target, as_json: bool, checked: Option<Vec<Difference>>) -> Ou
                 json::object([("path", difference.path().into()), ("difference", what.into())])
             };
             json::pretty(
-                &json::object([
+                &json::document([
                     ("path", (&target.path).into()),
                     ("consolidated", checked.is_some().into()),
                     ("differences", checked.iter().flatten().map(difference).collect()),

@@ -24,7 +24,7 @@ mod tests;
 mod url;
 mod work;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use zarr_array::Cpu;
@@ -65,7 +65,7 @@ pub(crate) struct Args {
     /// The node to copy, with everything below it.
     #[arg(value_name = "SRC")]
     source: PathBuf,
-    /// The directory or URL of the copy.
+    /// The directory or URL of the copy. A name that ends in `.zip` is a new archive.
     #[arg(value_name = "DST")]
     destination: PathBuf,
     /// The format of the copy. By default that of the group above DST, else that of the source, or 3 if the source has
@@ -141,6 +141,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     }
     let filter = Filter::new(&args.include, &args.exclude)?;
     let source = Target::find(&args.source, stores)?;
+    check_outside(&source, args, stores)?;
     let rules = Rules { replace: args.if_exists == IfExists::Replace, resume: args.resume };
     let place = Place::find(&args.destination, rules, &source, stores)?;
     let format = match (format, place.format()) {
@@ -173,16 +174,31 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     if let Some(exit) = worst {
         let destination = shown(&args.destination);
         say(&match growing.is_kept() {
+            _ if growing.is_complete() => format!("the complete copy at {destination:?} differs"),
             true => format!("the copy to {destination:?} is not complete; `--resume` continues it"),
             false => format!("nothing was copied to {destination:?}"),
         });
         return Err(Failure::silent(exit));
     }
-    growing.publish(&plan.nodes, stores)?;
+    let is_complete = growing.is_complete();
+    if !is_complete {
+        growing.publish(&plan.nodes, stores)?;
+    }
     if !args.quiet {
-        print(&summary(&plan, &sum, args.verify))?;
+        print(&summary(&plan, &sum, args.verify, is_complete))?;
     }
     Ok(Exit::Ok)
+}
+
+/// Fails if the destination is inside of the source: the copy would belong to its source.
+fn check_outside(source: &Target, args: &Args, stores: &Stores) -> Result<(), Failure> {
+    let from = source.identity().replacen("|zarr:", "/", 1);
+    let to = place::identity(&args.destination, stores).replacen("|zarr:", "/", 1);
+    if from == to || !Path::new(&to).starts_with(&from) {
+        return Ok(());
+    }
+    let [from, to] = [&args.source, &args.destination].map(shown);
+    Err(Failure::usage(format!("{to:?} is inside of {from:?}, which cannot hold a copy of itself")))
 }
 
 /// Copies the chunks of one node to the growing copy. The document is written later.
@@ -197,9 +213,10 @@ fn copy(
     progress.at(&node.path);
     let told = |bytes| progress.add(bytes);
     let copy = array.open(growing.storage(&node.below), cpu)?;
-    let mut done = match growing.is_resumed() {
-        true => array.work.resume(&array.source, &copy, &told)?,
-        false => array.work.copy(&array.source, &copy, &told)?,
+    let mut done = match (growing.is_complete(), growing.is_resumed()) {
+        (true, _) => Done::default(),
+        (_, true) => array.work.resume(&array.source, &copy, &told)?,
+        _ => array.work.copy(&array.source, &copy, &told)?,
     };
     if verify {
         done += array.work.compare(&array.source, &copy, &told)?;
@@ -207,14 +224,17 @@ fn copy(
     Ok(done)
 }
 
-fn summary(plan: &Plan, done: &Done, verified: bool) -> String {
+fn summary(plan: &Plan, done: &Done, verified: bool, was_complete: bool) -> String {
     let arrays = plan.nodes.iter().filter(|node| matches!(node.kind, Kind::Array(_))).count() as u64;
     let groups = plan.nodes.len() as u64 - arrays;
     let nodes = match groups {
         0 => count(arrays, "array"),
         groups => format!("{} and {}", count(groups, "group"), count(arrays, "array")),
     };
-    let copied = format!("copied {nodes}, {} of elements", bytes(plan.elements()));
+    let copied = match was_complete {
+        true => "the copy is complete already".to_owned(),
+        false => format!("copied {nodes}, {} of elements", bytes(plan.elements())),
+    };
     let objects = |of: Moved| {
         (of.objects > 0).then(|| format!("{} of {}", count(of.objects, "object"), bytes(of.bytes.into())))
     };

@@ -14,16 +14,17 @@ use zarr_array::traits::{Prefix, codec::Context};
 use zarr_array::{CreateOptions, DataType, ExistingNode, Limits, Storage, block_on, node};
 use zarr_hierarchy::GroupOptions;
 use zarr_hierarchy::blocking::Group;
-use zarr_store::split_node;
+use zarr_store::{names_of, split_node};
 use zarr_store_fs::FsStore;
 
+use crate::around::{self, hierarchy, is_node};
 use crate::attrs::{given, object_of};
 use crate::copy::Codecs;
 use crate::exit::{Exit, Failure, Outcome, say};
 use crate::lengths::{Lengths, cut};
 use crate::stores::{Stores, shown};
 use crate::table::product;
-use crate::target::{format_above, hierarchy, is_node, registry};
+use crate::target::{format_above, registry};
 
 /// Create an array or a group.
 ///
@@ -160,8 +161,8 @@ impl Place {
     /// Finds the place for a path. If the nearest existing directory is a node, the store is the hierarchy around it;
     /// otherwise the store begins at `given`.
     fn find(given: &Path, stores: &Stores) -> Result<Self, Failure> {
-        if let Some(url) = stores.url(given) {
-            return Self::at(url, stores);
+        if let Some(url) = stores.destination_url(given) {
+            return Self::at(&around::url(&url, stores)?.unwrap_or_else(|| url.into_owned()), stores);
         }
         let here = Path::new("");
         let is_there = |path: &&Path| **path == *here || path.exists();
@@ -203,6 +204,11 @@ impl Place {
         let (store, node, format) = split_node(url);
         let path = check_new_path(&node).map_err(|e| Failure::usage(e.to_string()))?;
         let there = stores.open_if_there(url)?.map(|located| located.storage);
+        if there.is_none() && names_of(url).iter().any(|name| name.eq_ignore_ascii_case("zip")) {
+            let message =
+                format!("{:?}: a new archive cannot be empty; `zarr copy` writes archives", shown(url));
+            return Err(Failure::unsupported(message));
+        }
         let wanted = format.and_then(Format::of);
         Ok(Self { store: shown(store), url: Some(url.to_owned()), there, path, wanted })
     }
@@ -282,7 +288,26 @@ fn data_type(text: &str) -> Result<(DataType, bool), Failure> {
     let registry = registry();
     let context = Context::new(&registry, &limits);
     let found = registry.data_type(&extension.to_spec()?, &context);
-    found.map(|(data_type, _)| (data_type, is_big)).map_err(|e| Failure::usage(e.to_string()))
+    found.map(|(data_type, _)| (data_type, is_big)).map_err(|e| {
+        let hint = meant(text).map(|name| format!("; did you mean {name:?}?"));
+        Failure::usage(format!("{e}{}", hint.unwrap_or_default()))
+    })
+}
+
+/// Returns the data type that a name of NumPy or Python means: `f4`, `int`, `datetime64[ns]`.
+fn meant(name: &str) -> Option<String> {
+    let python = match name {
+        "int" => Some("int64"),
+        "float" | "double" => Some("float64"),
+        "complex" => Some("complex128"),
+        "str" | "object" => Some("string"),
+        _ => None,
+    };
+    let time = |long: &str, short: &str| name.strip_prefix(long).map(|unit| format!("<{short}8{unit}"));
+    let typed = time("datetime64", "M").or_else(|| time("timedelta64", "m"));
+    let typed = typed.unwrap_or_else(|| format!("<{name}"));
+    let is_dtype = |text: &String| data_type_of_dtype(&text.as_str().into(), &Limits::default()).is_ok();
+    python.map(str::to_owned).or_else(|| Some(typed).filter(is_dtype))
 }
 
 /// Returns the default chunk shape: the longest dimension is halved until a chunk is small enough.
@@ -334,6 +359,19 @@ mod tests {
             let (data_type, big) = data_type(text).unwrap_or_else(|e| panic!("{text}: {}", e.message()));
             assert_eq!((&*data_type.name(), big), (name, is_big), "{text}");
         }
+        for (name, meant) in [
+            ("f4", "\"<f4\""),
+            ("i4", "\"<i4\""),
+            ("int", "\"int64\""),
+            ("float", "\"float64\""),
+            ("str", "\"string\""),
+            ("datetime64[ns]", "\"<M8[ns]\""),
+        ] {
+            let e = data_type(name).unwrap_err();
+            assert!(e.message().ends_with(&format!("; did you mean {meant}?")), "{}", e.message());
+            super::data_type(meant.trim_matches('"')).unwrap();
+        }
+        assert!(!data_type("floaty").unwrap_err().message().contains("mean"));
         for bad in ["", "float", "<q9", "{", "|O", "[1]", r#"[["a", ">i2"], ["b", "<i2"]]"#] {
             assert!(data_type(bad).is_err(), "{bad}");
         }

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
 
 /// With the names of the fields in the library.
 fn to_json(told: &Explanation) -> Value {
-    json::object([
+    json::document([
         ("chunks", told.chunks.into()),
         ("chunks_stored", told.chunks_stored.into()),
         ("inner_chunks", told.inner_chunks.into()),

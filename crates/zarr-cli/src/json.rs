@@ -14,6 +14,18 @@ pub(crate) fn object<const N: usize>(members: [(&str, Value); N]) -> Object {
     object
 }
 
+/// The version of the documents that `--json` prints. It changes if a member is removed, or its meaning or type changes.
+const SCHEMA_VERSION: u64 = 1;
+
+/// Makes the document that a verb prints for `--json`, which begins with its version.
+pub(crate) fn document<const N: usize>(members: [(&str, Value); N]) -> Object {
+    let mut document = object([("schema_version", SCHEMA_VERSION.into())]);
+    for (name, value) in members {
+        document.set(name, value);
+    }
+    document
+}
+
 /// Returns the text of a value, laid out for people, with a line feed at the end. Documents may hold the words `NaN`,
 /// `Infinity` and `-Infinity`, which are not JSON; they become strings.
 pub(crate) fn pretty(value: &Value) -> String {

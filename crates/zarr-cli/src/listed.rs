@@ -1,18 +1,21 @@
 //! Nodes as `ls`, `tree` and `info` list them: the metadata, and whether the node is usable.
 
+use std::collections::HashSet;
+
 use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::v3::Extension;
 use zarr_array::meta::v3::sharding::{Sharding, inner_chunk_shapes};
 use zarr_array::meta::{ArrayMeta, Format, Ignore, NodeMeta};
-use zarr_array::{Limits, Registry};
+use zarr_array::traits::Prefix;
+use zarr_array::{Limits, Registry, block_on};
 use zarr_hierarchy::Found;
 
-use crate::exit::Failure;
+use crate::exit::{Failure, say};
 use crate::json;
 use crate::lengths::Extent;
 use crate::table::dimensions;
 use crate::target::{Target, registry};
-use crate::walk::{NO_NODE, Source, Visit, reason, walk};
+use crate::walk::{NO_NODE, Source, Visit, reason, walk_known};
 
 /// A node, or a folder that is not a node.
 #[derive(Debug)]
@@ -31,6 +34,8 @@ pub(crate) struct Listed {
 #[derive(Debug)]
 pub(crate) struct Layout {
     shape: Vec<u64>,
+    chunk_grid: Extension,
+    fill_value: Value,
     data_type: Extension,
     dimension_names: Option<Vec<Option<String>>>,
     /// The chunk lengths, if the grid is understood.
@@ -45,9 +50,40 @@ pub(crate) struct Layout {
 /// # Errors
 /// If the target node cannot be read or listed.
 pub(crate) fn list(target: &Target, source: Source, levels: usize) -> Result<Vec<Listed>, Failure> {
+    list_known(target, source, levels).map(|(all, _)| all)
+}
+
+/// Like [`list`]. A note names the children in consolidated metadata that the store lacks.
+pub(crate) fn list_with_note(target: &Target, source: Source, levels: usize) -> Result<Vec<Listed>, Failure> {
+    let (all, is_known) = list_known(target, source, levels)?;
+    if !(is_known && target.lists()) {
+        return Ok(all);
+    }
+    let stored = block_on(target.storage.list_dir(&target.prefix()?)).map_err(|e| target.fail(e))?;
+    let stored: HashSet<String> = stored.prefixes.iter().map(Prefix::node_path).collect();
+    let is_child = |node: &&Listed| !node.below(&target.path).contains('/');
+    let children = all.iter().skip(1).filter(is_child);
+    let mut absent =
+        children.filter(|node| !stored.contains(&node.path)).map(|node| node.below(&target.path));
+    if let Some(first) = absent.next() {
+        let more = match absent.count() {
+            0 => String::new(),
+            1 => " and 1 more child".to_owned(),
+            more => format!(" and {more} more children"),
+        };
+        say(&format!(
+            "note: the consolidated metadata is stale, it names {first:?}{more}, absent from the store: --no-consolidated \
+             reads the documents"
+        ));
+    }
+    Ok(all)
+}
+
+fn list_known(target: &Target, source: Source, levels: usize) -> Result<(Vec<Listed>, bool), Failure> {
     let registry = registry();
     let mut all: Vec<Listed> = Vec::new();
-    for visit in walk(target, source, levels)? {
+    let (visits, is_known) = walk_known(target, source, levels)?;
+    for visit in visits {
         match visit.found {
             Found::Broken(e) if all.is_empty() => {
                 return Err(target.fail(Failure::from(e).within(format_args!("node {:?}", target.path))));
@@ -61,7 +97,7 @@ pub(crate) fn list(target: &Target, source: Source, levels: usize) -> Result<Vec
             found => all.push(Listed::new(Visit { found, ..visit }, &registry)),
         }
     }
-    Ok(all)
+    Ok((all, is_known))
 }
 
 impl Listed {
@@ -103,9 +139,11 @@ impl Listed {
             object.set("shape", array.shape.clone());
             object.set("data_type", array.data_type.to_value());
             object.set("dimension_names", array.names());
+            object.set("chunk_grid", array.chunk_grid.to_value());
             object.set("chunk_shape", array.chunk_shape());
             object.set("inner_chunk_shape", array.inner_chunk_shape.clone());
             object.set("codecs", array.codecs.iter().map(Extension::to_value).collect::<Value>());
+            object.set("fill_value", &array.fill_value);
         }
         if let Some(problem) = &self.problem {
             object.set("unreadable_because", problem);
@@ -126,6 +164,8 @@ impl Layout {
         let grid = meta.chunk_grid(registry, &Limits::default()).ok();
         Self {
             shape: document.shape().to_vec(),
+            chunk_grid: document.chunk_grid().clone(),
+            fill_value: document.fill_value().clone(),
             data_type: document.data_type().clone(),
             dimension_names: document.dimension_names().map(<[_]>::to_vec),
             chunks: grid.map(|grid| Extent::of(&*grid, document.shape())),

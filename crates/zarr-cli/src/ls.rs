@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::exit::{Exit, Outcome, line, say};
 use crate::json;
-use crate::listed::{Listed, list};
+use crate::listed::{Listed, list_with_note};
 use crate::stdout::Stdout;
 use crate::stores::{Stores, shown};
 use crate::table::Table;
@@ -44,7 +44,7 @@ Examples:
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
     let levels = if args.recursive { usize::MAX } else { 1 };
-    let mut all = list(&target, args.source, levels)?;
+    let mut all = list_with_note(&target, args.source, levels)?;
     let is_group = all.first().is_some_and(|node| node.kind == "group");
     if is_group {
         all.remove(0);

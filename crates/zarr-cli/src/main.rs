@@ -3,15 +3,19 @@
 //! One file per verb; [`exit`] has the exit codes and the one place that prints errors.
 
 mod access;
+mod archive;
+mod around;
 mod attrs;
 mod cat;
 mod chunks;
+mod completions;
 mod consolidate;
 mod copy;
 mod create;
 mod elements;
 mod exit;
 mod explain;
+mod foreign;
 mod info;
 mod json;
 mod lengths;
@@ -85,6 +89,7 @@ enum Verb {
     RemoveMetadata(remove_metadata::Args),
     Sweep(sweep::Args),
     Validate(validate::Args),
+    Completions(completions::Args),
 }
 
 fn main() -> ExitCode {
@@ -134,6 +139,7 @@ fn run(cli: Cli, stores: Stores) -> Outcome {
         (Some(Verb::RemoveMetadata(args)), _) => remove_metadata::run(&args, &stores),
         (Some(Verb::Sweep(args)), _) => sweep::run(&args, &stores),
         (Some(Verb::Validate(args)), _) => validate::run(&args, &stores),
+        (Some(Verb::Completions(args)), _) => completions::run(&args),
         (None, Some(path)) => cat::run(&cat::Args::lines_of(path), &stores),
         (None, None) => Err(Failure::usage("nothing to do; see zarr --help")),
     }

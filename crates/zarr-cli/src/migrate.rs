@@ -70,7 +70,10 @@ Examples:
   zarr migrate v3 weather.zarr new-metadata.zarr";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
-    let source = Target::find(&args.input, stores)?;
+    let source = match args.output {
+        Some(_) => Target::find(&args.input, stores)?,
+        None => Target::to_change(&args.input, stores)?,
+    };
     let options = MigrateOptions::new()
         .format(source.format.unwrap_or(Format::V2))
         .overwrite(args.overwrite)
@@ -108,16 +111,16 @@ impl Output {
             let storage = in_directory(given, dry_run, stores)?;
             return Ok(Self { storage, path: "/".to_owned(), store: given.to_owned() });
         };
-        let opened = if dry_run { stores.open(url) } else { stores.create(url) };
+        let opened = if dry_run { stores.open(&url) } else { stores.create(&url) };
         match opened {
             Ok(Located { format: Some(2), .. }) => {
-                Err(Failure::usage(format!("{:?} asks for format 2; migrate writes format 3", shown(url))))
+                Err(Failure::usage(format!("{:?} asks for format 2; migrate writes format 3", shown(&*url))))
             }
             Ok(Located { storage, node, .. }) => {
-                Ok(Self { storage, path: node, store: shown(split_node(url).0) })
+                Ok(Self { storage, path: node, store: shown(split_node(&url).0) })
             }
             Err(e) if dry_run && e.exit() == Exit::NotFound => {
-                Ok(Self { storage: MemoryStore::new().into(), path: "/".to_owned(), store: shown(url) })
+                Ok(Self { storage: MemoryStore::new().into(), path: "/".to_owned(), store: shown(&*url) })
             }
             Err(e) => Err(e),
         }

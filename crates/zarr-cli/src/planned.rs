@@ -51,6 +51,14 @@ impl How {
             }
         }
         match (possible, self.dry_run) {
+            (true, true) if plan.steps().next().is_none() && !self.quiet => {
+                let nodes = match plan.nodes().len() {
+                    1 => "1 node is".to_owned(),
+                    nodes => format!("{nodes} nodes are"),
+                };
+                say(&format!("note: nothing to change: {nodes} up to date"));
+                Ok(())
+            }
             (true, true) => {
                 let lines = plan.steps().map(|step| format!("{} {}\n", verb(step), step.key()));
                 print(&lines.collect::<String>())
@@ -87,7 +95,7 @@ fn summary(plan: &Plan) -> String {
 fn report(plan: &Plan, changed: bool) -> Value {
     let steps =
         plan.steps().map(|step| object([("action", verb(step).into()), ("key", step.key().as_str().into())]));
-    object([
+    json::document([
         ("changed", changed.into()),
         ("nodes", plan.nodes().iter().map(node).collect()),
         ("steps", steps.collect()),
@@ -104,7 +112,7 @@ fn node(node: &PlannedNode) -> Object {
     };
     object([
         ("path", (&node.path).into()),
-        ("kind", kind.into()),
+        ("node_type", kind.into()),
         ("state", state.into()),
         ("obstacles", node.obstacles.iter().map(ToString::to_string).collect()),
         ("notes", node.notes.iter().collect()),

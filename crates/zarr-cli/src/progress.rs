@@ -28,6 +28,14 @@ impl Progress {
         Self::styled(ProgressBar::no_length(), "{msg}  {pos} objects")
     }
 
+    /// Makes a counter of listed objects whose rows are printed at once. Rows on a terminal need none.
+    pub(crate) fn rows() -> Self {
+        match std::io::stdout().is_terminal() {
+            true => Self(ProgressBar::hidden()),
+            false => Self::objects(),
+        }
+    }
+
     /// Makes a bar for changed metadata documents.
     pub(crate) fn documents(total: usize, quiet: bool) -> Self {
         if quiet || !std::io::stderr().is_terminal() {

@@ -43,7 +43,7 @@ Examples:
   zarr remove-metadata v2 weather.zarr";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
-    let target = Target::find(&args.input, stores)?;
+    let target = Target::to_change(&args.input, stores)?;
     let format = if args.format == "v3" { Format::V3 } else { Format::V2 };
     let options = RemoveOptions::new().force(args.force);
     let plan = blocking::plan_removal(target.storage.clone(), &target.path, format, &options);

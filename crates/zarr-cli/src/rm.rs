@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     if args.unfinished {
         return unfinished::run(args, stores);
     }
-    let target = Target::find(&args.store, stores)?;
+    let target = Target::to_change(&args.store, stores)?;
     check_links(&target)?;
     if target.format == Some(Format::V1) {
         return Err(target.fail(Failure::unsupported("arrays of format 1 can be read, but not erased")));
@@ -159,11 +159,12 @@ impl Doomed {
     }
 
     fn to_json(&self, dry_run: bool) -> String {
+        let named = |path: &String| json::object([("path", path.into())]);
         json::pretty(
-            &json::object([
+            &json::document([
                 ("dry_run", dry_run.into()),
-                ("nodes", self.nodes.iter().collect()),
-                ("not_nodes", self.others.iter().collect()),
+                ("nodes", self.nodes.iter().map(named).collect()),
+                ("not_nodes", self.others.iter().map(named).collect()),
             ])
             .into(),
         )

@@ -1,5 +1,6 @@
 //! The kinds of stores, by URL scheme, and how stores are opened.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use zarr_array::traits::store::Drive;
@@ -10,6 +11,7 @@ use zarr_store::{Access, Located, Scheme, Schemes};
 use zarr_store::{names_of, redacted, scheme_of, split_adapters};
 use zarr_store_fs::FsStore;
 
+use crate::archive;
 use crate::exit::{Exit, Failure};
 
 /// The schemes of all stores in this build, except stores in memory.
@@ -48,12 +50,21 @@ impl Stores {
         Self { schemes, access }
     }
 
-    /// Returns `given` as a URL, or `None` if it is a path of the file system.
-    pub(crate) fn url<'a>(&self, given: &'a Path) -> Option<&'a str> {
-        let text = given.to_str()?;
-        // The name of a directory may look like a name with an adapter behind it.
-        let is_url = scheme_of(text).is_some() || !names_of(text).is_empty() && !given.exists();
-        is_url.then_some(text)
+    /// Returns `given` as a URL, or `None` if it is a directory. The path of an archive, or of a node in it, is one.
+    pub(crate) fn url<'a>(&self, given: &'a Path) -> Option<Cow<'a, str>> {
+        let is_url = |text: &&str| {
+            // The name of a directory may look like a name with an adapter behind it.
+            scheme_of(text).is_some() || !names_of(text).is_empty() && !given.exists()
+        };
+        match given.to_str().filter(is_url) {
+            Some(url) => Some(Cow::Borrowed(url)),
+            None => archive::url(given).map(Cow::Owned),
+        }
+    }
+
+    /// Returns a destination as a URL: also the name of a new archive.
+    pub(crate) fn destination_url<'a>(&self, given: &'a Path) -> Option<Cow<'a, str>> {
+        self.url(given).or_else(|| archive::new_url(given).map(Cow::Owned))
     }
 
     /// Opens the store at a URL. Returns [`Exit::NotFound`] if it is a directory that does not exist.

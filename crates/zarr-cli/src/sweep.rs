@@ -35,7 +35,7 @@ Examples:
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let directory = match stores.url(&args.store) {
-        Some(url) => directory_of(url),
+        Some(url) => directory_of(&url),
         None => Some(args.store.clone()),
     };
     let given = shown(&args.store);

@@ -4,27 +4,28 @@
 //! is reached through directories that are nodes. So messages name a node by its path in the hierarchy, and keys are
 //! those of the store.
 //!
-//! A URL names a store, and the node is its root; `|zarr:path` at the end names a node in the store. Nothing outside
-//! the store is read.
+//! A URL names a store, and the node is its root; `|zarr:path` at the end names a node in the store. Only verbs that
+//! change a node at a URL without this end look for the hierarchy around it.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use zarr_array::blocking::Array;
 use zarr_array::meta::{DocumentName, Documents, Format, Ignore, NodeMeta, consolidated};
 use zarr_array::traits::Prefix;
 use zarr_array::{
-    ArrayMeta, ArrayResult, Diagnostic, Limits, OpenOptions, Registry, Storage, block_on, node,
+    ArrayError, ArrayMeta, ArrayResult, Diagnostic, Limits, OpenOptions, Registry, Storage, block_on, node,
 };
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::{Formats, Found, GroupOptions, HierarchyResult, UseConsolidated};
 use zarr_store::{Located, split_adapters, split_node};
 use zarr_store_fs::FsStore;
 
+use crate::around::{self, has_document, hierarchy, is_node};
 use crate::copy;
 use crate::exit::{Exit, Failure, say};
+use crate::foreign;
 use crate::stores::{Stores, directory_of, shown};
 use crate::walk::{Source, Visit};
 
@@ -48,14 +49,23 @@ impl Target {
     /// Finds the node.
     pub(crate) fn find(given: &Path, stores: &Stores) -> Result<Self, Failure> {
         if let Some(url) = stores.url(given) {
-            return Self::at(url, stores);
+            return Self::at(&url, stores);
         }
         match fs::metadata(given) {
             Ok(found) if found.is_dir() => {}
-            Ok(_) => return Err(Failure::new(Exit::NotFound, format!("{given:?} is not a directory"))),
+            // A device or a pipe is not opened.
+            Ok(found) => {
+                return Err(match found.is_file().then(|| foreign::file(given)).flatten() {
+                    Some(format) => Failure::unsupported(format!("{given:?} is {format}, not a Zarr store")),
+                    None => {
+                        let message = format!("{given:?} is neither a directory nor a ZIP archive");
+                        Failure::new(Exit::NotFound, message)
+                    }
+                });
+            }
             Err(e) => return Err(missing(given, &e)),
         }
-        let format = if is_node(given) {
+        let format = if has_document(given)? {
             None
         } else if document(&given.join(DocumentName::Array1.as_str())).is_some_and(|text| is_v1(&text)) {
             Some(Format::V1)
@@ -76,6 +86,12 @@ impl Target {
             format,
             documents: None,
         })
+    }
+
+    /// Finds the node for a verb that changes it: also at a URL as a part of the hierarchy around it.
+    pub(crate) fn to_change(given: &Path, stores: &Stores) -> Result<Self, Failure> {
+        let Some(url) = stores.url(given) else { return Self::find(given, stores) };
+        Self::at(&around::url(&url, stores)?.unwrap_or_else(|| url.into_owned()), stores)
     }
 
     /// Returns the place that a URL names, whether or not a node is there.
@@ -106,6 +122,11 @@ impl Target {
         }
         target.documents = Some(documents);
         Ok(target)
+    }
+
+    /// Returns the node at another path of the store, whether or not it exists.
+    pub(crate) fn at_path(&self, path: &str) -> Self {
+        Self { path: path.to_owned(), documents: None, ..self.clone() }
     }
 
     /// Returns the directory of the node, if it has one.
@@ -167,12 +188,23 @@ impl Target {
 
     /// Reads the node, without looking up codecs and data types.
     pub(crate) fn look(&self) -> Result<Visit, Failure> {
-        let prefix = self.prefix()?;
-        let read = block_on(node::read(&self.storage, &prefix, self.format, &Limits::default(), false));
-        let (found, notes) = match read {
-            Ok(Some((node, notes))) => (Found::Node(node), notes),
+        let (prefix, limits, mut notes) = (self.prefix()?, Limits::default(), Vec::new());
+        let read = match &self.documents {
+            Some(documents) => NodeMeta::parse(documents, &limits, &mut notes).map_err(ArrayError::from),
+            None => block_on(node::read(&self.storage, &prefix, self.format, &limits, false)).map(|read| {
+                read.map(|(node, found)| {
+                    notes = found;
+                    node
+                })
+            }),
+        };
+        let found = match read {
+            Ok(Some(node)) => Found::Node(node),
             Ok(None) => return Err(self.no_node()),
-            Err(e) => (Found::Broken(e.into()), Vec::new()),
+            Err(e) => {
+                notes.clear();
+                Found::Broken(e.into())
+            }
         };
         Ok(Visit { prefix, notes, found })
     }
@@ -268,14 +300,6 @@ pub(crate) fn is_document(name: &str) -> bool {
     DocumentName::of(name).is_some() || name == consolidated::OBJECT2
 }
 
-/// Whether a directory has a document that makes it a node. If it is not a regular file, reading the node fails.
-pub(crate) fn is_node(directory: &Path) -> bool {
-    use DocumentName::{Array2, Group2, Node};
-    let is_there =
-        |name: &DocumentName| fs::metadata(directory.join(name.as_str())).is_ok_and(|found| !found.is_dir());
-    [Node, Array2, Group2].iter().any(is_there)
-}
-
 /// Reads the document at a path. Returns `None` if there is no regular file, or if it is larger than a document may be.
 pub(crate) fn document(path: &Path) -> Option<Vec<u8>> {
     let most = Limits::default().metadata_bytes;
@@ -292,27 +316,6 @@ pub(crate) fn document(path: &Path) -> Option<Vec<u8>> {
 /// Whether a document is that of an array of format 1. Its name, `meta`, is ordinary, so the content decides.
 fn is_v1(document: &[u8]) -> bool {
     ArrayMeta::parse_v1(document, None, false, &Limits::default(), &mut Ignore).is_ok()
-}
-
-/// Returns the topmost directory above `given` that is reached through nodes only, and the names below it.
-pub(crate) fn hierarchy(given: &Path) -> (PathBuf, Vec<String>) {
-    let mut names = Vec::new();
-    let mut shown = given.to_owned();
-    let Ok(mut directory) = std::path::absolute(given) else { return (shown, names) };
-    if directory.components().any(|c| c == Component::ParentDir) {
-        return (shown, names);
-    }
-    while let Some(parent) = directory.parent().filter(|p| is_node(p)) {
-        let Some(name) = directory.file_name().and_then(OsStr::to_str) else { break };
-        names.insert(0, name.to_owned());
-        // Keep what the user typed while it reaches far enough; then use the absolute path.
-        shown = match shown.parent() {
-            Some(above) if !above.as_os_str().is_empty() && shown.file_name().is_some() => above.to_owned(),
-            _ => parent.to_owned(),
-        };
-        directory = parent.to_owned();
-    }
-    (shown, names)
 }
 
 /// The error for a path that does not exist; names the nearest node above it.
@@ -332,6 +335,9 @@ fn missing(given: &Path, e: &io::Error) -> Failure {
 
 /// The error for a directory that is not a node.
 fn no_node_in(directory: &Path) -> Failure {
+    if let Some(format) = foreign::directory(directory) {
+        return Failure::unsupported(format!("{directory:?} is {format}, not a Zarr store"));
+    }
     let mut below: Vec<String> = fs::read_dir(directory)
         .into_iter()
         .flatten()
@@ -368,8 +374,8 @@ mod tests {
         let found = find(&root.join("a/b/")).unwrap();
         assert_eq!((found.path.as_str(), &found.store), ("/a/b", &root));
         assert_eq!(find(&root).unwrap().path, "/");
-        // A path with `..` is not followed upwards: the store begins at the node.
-        assert_eq!(find(&root.join("a/b/..")).unwrap().path, "/");
+        assert_eq!(find(&root.join("a/b/..")).unwrap().path, "/a");
+        assert_eq!(find(&root.join("a/../a/b")).unwrap().path, "/a/b");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use zarr_array::meta::json::Object;
 
 use crate::exit::{Exit, Failure, Outcome};
 use crate::json;
-use crate::listed::{Listed, list};
+use crate::listed::{Listed, list_with_note};
 use crate::progress::Progress;
 use crate::stdout::print;
 use crate::stored::Size;
@@ -78,7 +78,7 @@ struct Entry {
 fn tree(target: &Target, args: &Args) -> Result<Vec<Entry>, Failure> {
     // Nodes below the shown levels count in the sizes.
     let levels = if args.sizes { usize::MAX } else { args.depth };
-    let all = list(target, args.source, levels)?;
+    let all = list_with_note(target, args.source, levels)?;
     let entry = |node: Listed| {
         let depth = node.below(&target.path).split('/').filter(|name| !name.is_empty()).count();
         Entry { node, depth, size: None }
@@ -172,5 +172,5 @@ fn to_json(tree: &[Entry]) -> Object {
         }
         object
     };
-    json::object([("nodes", tree.iter().map(entry).collect()), ("broken", broken(tree).into())])
+    json::document([("nodes", tree.iter().map(entry).collect()), ("broken", broken(tree).into())])
 }

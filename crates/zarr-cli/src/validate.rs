@@ -30,6 +30,9 @@ pub(crate) struct Args {
     /// The node: a directory with a metadata document.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
+    /// Leave out findings with this code, such as `ZM088` or `stale`. May be repeated.
+    #[arg(long, value_name = "CODE")]
+    ignore: Vec<String>,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -38,14 +41,19 @@ pub(crate) struct Args {
 const EXAMPLES: &str = "\
 Examples:
   zarr validate weather.zarr
+  zarr validate --ignore ZM088 --ignore ZM087 old.zarr
   zarr validate --json weather.zarr | jq '.nodes[].findings[].code'";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
     let mut report = Report::default();
     for visit in walk(&target, Source::DOCUMENTS, usize::MAX)? {
-        report.add(&target, visit);
+        match target.lists() {
+            true => report.add(&target, visit),
+            false => report.add_named(&target, visit),
+        }
     }
+    report.leave_out(&args.ignore);
     let text = if args.json { json::pretty(&report.to_json()) } else { report.to_text() };
     print(&text)?;
     Ok(if report.count(Severity::Error) == 0 { Exit::Ok } else { Exit::Invalid })
@@ -107,6 +115,26 @@ impl Report {
         self.nodes.push(Node { path, kind, findings });
     }
 
+    /// Adds a node of a store that cannot list, which consolidated metadata names. Its documents are read.
+    fn add_named(&mut self, target: &Target, named: Visit) {
+        let path = named.path();
+        match target.at_path(&path).look() {
+            Ok(visit) => self.add(target, visit),
+            Err(e) if e.exit() == Exit::NotFound => {
+                let gone =
+                    stale(String::new(), "the node is in the consolidated metadata, and not in the store");
+                self.nodes.push(Node { path, kind: "none", findings: vec![gone] });
+            }
+            Err(_) => self.add(target, named),
+        }
+    }
+
+    /// Removes the findings with these codes.
+    fn leave_out(&mut self, codes: &[String]) {
+        let is_ignored = |finding: &Finding| codes.iter().any(|code| code.eq_ignore_ascii_case(finding.code));
+        self.nodes.iter_mut().for_each(|node| node.findings.retain(|finding| !is_ignored(finding)));
+    }
+
     fn count(&self, severity: Severity) -> usize {
         self.nodes.iter().flat_map(|node| &node.findings).filter(|f| f.severity == severity).count()
     }
@@ -161,7 +189,7 @@ impl Report {
         };
         let other = |path: &String| json::object([("path", path.into()), ("message", NO_NODE.into())]);
         let errors = self.count(Severity::Error);
-        json::object([
+        json::document([
             ("valid", (errors == 0).into()),
             ("errors", errors.into()),
             ("warnings", self.count(Severity::Warning).into()),
@@ -185,18 +213,26 @@ fn judge(node: &NodeMeta, notes: &mut Vec<Diagnostic>) -> Vec<Finding> {
 }
 
 /// Returns the differences between the consolidated metadata of a group, if any, and the documents.
+/// A store that cannot list is not compared.
 fn consolidated(target: &Target, path: &str, format: Format) -> Vec<Finding> {
+    if !target.lists() {
+        return Vec::new();
+    }
     let options = GroupOptions::new().use_consolidated(UseConsolidated::Ignore).format(format);
     let group = Group::open_with(target.storage.clone(), path, &registry(), &options);
     let pointer = if format == Format::V3 { "/consolidated_metadata" } else { "" };
-    let stale = |difference: &Difference| {
-        let finding = Finding::of("stale", pointer.to_owned(), differs(difference));
-        Finding { severity: Severity::Warning, ..finding }
-    };
     match group.and_then(|group| group.check_consolidated()) {
-        Ok(differences) => differences.iter().flatten().map(stale).collect(),
+        Ok(differences) => {
+            let differences = differences.iter().flatten();
+            differences.map(|difference| stale(pointer.to_owned(), differs(difference))).collect()
+        }
         Err(e) => vec![Finding::of_found(&e, path)],
     }
+}
+
+/// Returns the finding that consolidated metadata is stale.
+fn stale(pointer: String, message: impl Into<String>) -> Finding {
+    Finding { severity: Severity::Warning, ..Finding::of("stale", pointer, message.into()) }
 }
 
 /// Returns a difference in words.

@@ -5,6 +5,7 @@ use std::iter;
 use zarr_array::Diagnostic;
 use zarr_array::meta::NodeMeta;
 use zarr_array::traits::Prefix;
+use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::{Child, Found, HierarchyError, UseConsolidated};
 
 use crate::exit::{Failure, say};
@@ -69,18 +70,32 @@ pub(crate) fn walk(
     source: Source,
     levels: usize,
 ) -> Result<impl Iterator<Item = Visit>, Failure> {
+    walk_known(target, source, levels).map(|(visits, _)| visits)
+}
+
+/// Like [`walk`], and returns whether the nodes come from consolidated metadata.
+pub(crate) fn walk_known(
+    target: &Target,
+    source: Source,
+    levels: usize,
+) -> Result<(impl Iterator<Item = Visit>, bool), Failure> {
     let start = target.look()?;
     let source = if source.is_documents() && !target.lists() {
-        say("note: the store cannot list its objects, so the nodes are taken from consolidated metadata");
+        say(
+            "note: the store cannot list its objects, so the nodes are taken from consolidated metadata, and nodes that \
+             it does not name are not looked for",
+        );
         Source::default()
     } else {
         source
     };
-    let below = match &start.found {
-        Found::Node(NodeMeta::Group(_)) => Some(target.group(source)?.walk().levels(levels)),
+    let group = match &start.found {
+        Found::Node(NodeMeta::Group(_)) => Some(target.group(source)?),
         _ => None,
     };
-    Ok(iter::once(start).chain(below.into_iter().flatten().map(Visit::from)))
+    let is_known = group.as_ref().is_some_and(Group::is_consolidated);
+    let below = group.map(|group| group.walk().levels(levels));
+    Ok((iter::once(start).chain(below.into_iter().flatten().map(Visit::from)), is_known))
 }
 
 /// Returns the message of `e` without the path of the node, for output that shows the path already.

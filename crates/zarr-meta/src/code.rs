@@ -134,7 +134,7 @@ codes! {
     UnregisteredName "ZM075" Warning "name that cannot be registered"
         "A registered name starts with a lower-case letter, followed by at least one lower-case letter, digit, '-', '_' or '.'. Other names, including URIs, are permitted but discouraged.";
     RareDataType "ZM076" Warning "data type that few implementations read"
-        "zarr-python and zarrita do not read r* types.";
+        "zarr-python and zarrita do not read r* types, nor the types of few bits or of machine learning, such as int4, bfloat16 and float8_e4m3.";
     AdditionalMember "ZM077" Warning "additional member"
         "A member that the specification does not define is discouraged, even with must_understand: false; zarr-python up to 3.1.6 refuses it in groups. Put it into attributes.";
     NulInText "ZM078" Warning "U+0000 in a name"

@@ -34,6 +34,11 @@ const REGISTERED_TYPES: &[&str] = &[
     "uint64", "uint8",
 ];
 
+/// Whether zarr-python (3.4.2) reads this data type, which is in zarr-extensions and not in the core.
+pub(crate) fn in_zarr_python(name: &str) -> bool {
+    matches!(name, "fixed_length_utf32" | "numpy.datetime64" | "numpy.timedelta64" | "struct" | "structured")
+}
+
 /// Whether zarr-extensions had this name on [`REGISTERED_ON`].
 ///
 /// ```

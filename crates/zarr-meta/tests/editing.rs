@@ -159,6 +159,10 @@ fn advice_is_not_an_error() {
         ("K9", &[("data_type", "\"raw_bytes\"")], Code::UnlistedName, "/data_type"),
         ("K9", &[("chunk_grid", r#"{"name":"gzip"}"#)], Code::UnlistedName, "/chunk_grid"),
         ("L45", &[("data_type", "\"r16\"")], Code::RareDataType, "/data_type"),
+        ("L54", &[("data_type", "\"bfloat16\"")], Code::RareDataType, "/data_type"),
+        ("L54", &[("data_type", "\"int4\"")], Code::RareDataType, "/data_type"),
+        ("L54", &[("data_type", "\"float8_e4m3\"")], Code::RareDataType, "/data_type"),
+        ("L54", &[("data_type", "\"complex_float32\"")], Code::RareDataType, "/data_type"),
         ("L53, A25", &[("foo", r#"{"must_understand":false}"#)], Code::AdditionalMember, "/foo"),
         ("L51", &[("attributes", r#"{"a\u0000b":1}"#)], Code::NulInText, "/attributes/a\0b"),
     ];

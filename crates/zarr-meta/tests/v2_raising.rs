@@ -260,3 +260,27 @@ fn a_built_array_can_become_one_of_format_2() {
     assert_eq!(notes.into_iter().map(|n| n.code).collect::<Vec<Code>>(), []);
     assert!(old.to_v2().is_ok() && meta.to_v3(true).is_ok(), "what is there already stays");
 }
+
+/// zarr-python 3.1 writes the fill value of `structured` as the little-endian bytes of the element in base64, whatever
+/// the byte order of the elements is.
+#[test]
+fn the_fill_value_of_a_struct_may_be_base64() {
+    let data_type = concat!(
+        r#"{"name":"structured","configuration":{"fields":[["a","int16"],"#,
+        r#"["p",{"name":"structured","configuration":{"fields":[["b","bool"]]}}]]}}"#
+    );
+    for (fill, endian, raised) in [
+        ("\"AQAB\"", "big", Some("AAEB")),
+        ("\"AQAB\"", "little", Some("AQAB")),
+        (r#"{"a":1,"p":"AQ=="}"#, "big", Some("AAEB")),
+        ("\"AQA=\"", "big", None),
+        ("\"AQABAA==\"", "big", None),
+    ] {
+        let (name, list) = codecs(&format!("{{'name':'bytes','configuration':{{'endian':'{endian}'}}}}"));
+        let meta = v3(&[("data_type", data_type), ("fill_value", fill), (name, &list)]);
+        let old = meta.to_v2().ok();
+        let text = |old: &ArrayMeta| serde_json::from_str::<serde_json::Value>(&old.to_text()).unwrap();
+        let found = old.as_ref().map(|old| text(old)["fill_value"].clone());
+        assert_eq!(found, raised.map(|raised| json!(raised)), "rule H14: {fill} {endian}");
+    }
+}

@@ -17,12 +17,13 @@ use zarr_store_fs::FsStore;
 
 use super::left::left_in;
 use super::marker::{self, Marker};
-use super::place::{Found, refresh};
+use super::place::{Found, Rules, is_complete, refresh};
 use super::plan::Node;
 use super::publish::{self, Left, on_disk};
+use crate::around::is_node;
 use crate::exit::{Exit, Failure, say};
 use crate::stores::{Stores, directory_of, shown};
-use crate::target::{document, is_document, is_node};
+use crate::target::{document, is_document};
 
 /// A checked destination.
 #[derive(Debug)]
@@ -33,6 +34,8 @@ pub(super) struct Directory {
     parent: PathBuf,
     /// Whether a node is replaced.
     replaces: bool,
+    /// Why the destination cannot be used, unless it is this copy, complete. Only with `resume`.
+    taken: Option<Failure>,
     /// The required format of the copy, with the reason.
     format: Option<(Format, &'static str)>,
     /// The place of the copy in the archive, if the destination is an archive.
@@ -55,9 +58,11 @@ pub(super) struct Hidden {
 const STEM: usize = 100;
 
 impl Directory {
-    /// Checks the destination. Something that exists is replaced only if `replace` is set, it is a Zarr node, and the
-    /// source is not inside of it.
-    pub(super) fn find(given: &Path, replace: bool, source: Option<&Path>) -> Result<Self, Failure> {
+    /// Checks the destination. Something that exists is replaced only if that is wanted, it is a Zarr node, and the
+    /// source is not inside of it. With `resume` it may be the complete copy.
+    pub(super) fn find(given: &Path, rules: Rules, source: Option<&Path>) -> Result<Self, Failure> {
+        let Rules { replace, resume } = rules;
+        let mut taken = None;
         let destination = resolved(given)?;
         let mut replaces = false;
         match fs::read_dir(&destination) {
@@ -68,8 +73,11 @@ impl Directory {
             }
             Err(e) => return Err(unusable(given, &e)),
         }
-        if replaces {
-            check_replaceable(given, &destination, replace, source)?;
+        if replaces && let Err(e) = check_replaceable(given, &destination, replace, source) {
+            if replace || !resume {
+                return Err(e);
+            }
+            (taken, replaces) = (Some(e), false);
         }
         let Some(parent) = destination.parent().map(Path::to_owned) else {
             return Err(Failure::usage(format!("{given:?} cannot be the destination of a copy")));
@@ -79,7 +87,7 @@ impl Directory {
         }
         let around = nodes_above(&destination).first().map(|(_, group)| group.format());
         let format = around.map(|format| (format, "lies in a group of format"));
-        Ok(Self { destination, parent, replaces, format, archive: None })
+        Ok(Self { destination, parent, replaces, taken, format, archive: None })
     }
 
     /// Makes the destination for a URL of an archive, or returns `None` for other URLs. The archive must not exist.
@@ -113,7 +121,7 @@ impl Directory {
         let destination = resolved(&path)?;
         match destination.parent().map(Path::to_owned) {
             Some(parent) if fs::symlink_metadata(&destination).is_err() => {
-                Ok(Self { destination, parent, replaces: false, format, archive: Some(archive) })
+                Ok(Self { destination, parent, replaces: false, taken: None, format, archive: Some(archive) })
             }
             _ => Err(Failure::usage("the file exists already, and archives are not replaced")),
         }
@@ -121,6 +129,16 @@ impl Directory {
 
     pub(super) fn format(&self) -> Option<(Format, &'static str)> {
         self.format
+    }
+
+    /// Returns the store of the copy if it is complete.
+    ///
+    /// # Errors
+    /// If something else is there.
+    pub(super) fn complete(&mut self, nodes: &[Node], stores: &Stores) -> Result<Option<Storage>, Failure> {
+        let Some(taken) = self.taken.take() else { return Ok(None) };
+        let storage = stores.traced(FsStore::open(&self.destination)?);
+        if is_complete(&storage, nodes)? { Ok(Some(storage)) } else { Err(taken) }
     }
 
     /// Creates the directory in which the copy grows, or with `resume` finds the one that an earlier run has left.

@@ -2,9 +2,9 @@
 
 use zarr_array::blocking::Array;
 use zarr_array::meta::codecs::written;
-use zarr_array::meta::json::{Object, Value};
+use zarr_array::meta::json::{Document, Object, Value};
 use zarr_array::meta::v3::{ArrayDocument, Extension, GroupDocument};
-use zarr_array::meta::{ArrayMeta, DocumentName, Format, GroupMeta, xarray};
+use zarr_array::meta::{ArrayMeta, DocumentName, Format, GroupMeta, Ignore, xarray};
 use zarr_array::traits::Prefix;
 use zarr_array::{Limits, Storage, block_on, node};
 
@@ -12,6 +12,9 @@ use super::change::Layout;
 use crate::exit::{Exit, Failure};
 use crate::lengths::cut;
 use crate::target::registry;
+
+/// The member of a group's document of format 3 with consolidated metadata.
+const CONSOLIDATED: &str = "consolidated_metadata";
 
 /// Returns the metadata of the copy of an array.
 ///
@@ -117,6 +120,18 @@ pub(crate) fn put(
         }
     }
     Ok(())
+}
+
+/// Whether two documents are equal, beside white space. The first may have consolidated metadata as well.
+pub(super) fn same(one: &[u8], other: &[u8], is_consolidated: bool) -> bool {
+    let compact = |text: &[u8]| {
+        let mut root = Document::parse(text, &Limits::unlimited(), &mut Ignore).ok()?.root.as_object()?;
+        if is_consolidated {
+            root.remove(CONSOLIDATED);
+        }
+        Some(root.to_value().to_compact())
+    };
+    compact(one).is_some_and(|one| Some(one) == compact(other))
 }
 
 fn keep(root: &mut Object, attributes: &Object, additional: impl Iterator<Item = (String, Value)>) {

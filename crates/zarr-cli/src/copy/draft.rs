@@ -66,6 +66,10 @@ impl Draft {
             let names = named(&lossy(codecs));
             notes.push(format!("its elements are encoded again by {names}, which may change values"));
         }
+        let becomes_3 = self.meta.format() == Format::V3 && source.metadata().format() != Format::V3;
+        if becomes_3 && self.meta.document().data_type().name() == "struct" {
+            notes.push("its data type becomes \"struct\", which zarr-python 3.1 does not read".to_owned());
+        }
         let is_new = !self.moves || source.metadata().format() != Format::V3;
         if self.meta.format() != Format::V3 || change.codecs.is_some() || !is_new {
             return notes;

@@ -1,4 +1,9 @@
-//! The notes that are printed before a copy.
+//! The notes and errors that are printed before a copy.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use crate::exit::{Failure, say};
 
 /// Notes. A note may be about several arrays.
 #[derive(Debug, Default)]
@@ -29,6 +34,49 @@ impl Notes {
             paths => format!("array {:?}: {note}", paths.first().map_or("", String::as_str)),
         });
         self.lines.iter().cloned().chain(about)
+    }
+}
+
+/// Errors of nodes. Errors that differ only in the path of the node become one line.
+#[derive(Debug, Default)]
+pub(super) struct Failures {
+    /// The first error of each kind, with the number of others.
+    kinds: Vec<(Failure, u64)>,
+    /// The places of the kinds in the list, by their messages without the path.
+    places: HashMap<String, usize>,
+}
+
+impl Failures {
+    pub(super) fn add(&mut self, path: &str, e: Failure) {
+        let kind = e.message().replace(&format!("{path:?}"), "");
+        match self.places.entry(kind) {
+            Entry::Occupied(place) => self.kinds[*place.get()].1 += 1,
+            Entry::Vacant(place) => {
+                place.insert(self.kinds.len());
+                self.kinds.push((e, 0));
+            }
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
+    /// Prints all errors but the last, and returns that with the exit code of the first. Returns `None` without errors.
+    pub(super) fn report(self) -> Option<Failure> {
+        let exit = self.kinds.first()?.0.exit();
+        let mut lines: Vec<String> = self.kinds.iter().map(|(e, more)| line(e, *more)).collect();
+        let last = lines.pop()?;
+        lines.iter().for_each(|line| say(line));
+        Some(Failure::new(exit, last))
+    }
+}
+
+fn line(e: &Failure, more: u64) -> String {
+    match more {
+        0 => e.message().to_owned(),
+        1 => format!("{}; 1 more node has the same error", e.message()),
+        more => format!("{}; {more} more nodes have the same error", e.message()),
     }
 }
 

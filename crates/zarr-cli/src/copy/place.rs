@@ -5,18 +5,19 @@ use std::path::Path;
 use zarr_array::meta::Format;
 use zarr_array::node::{self, Writing};
 use zarr_array::traits::Prefix;
-use zarr_array::{Storage, block_on};
+use zarr_array::{Limits, Storage, block_on};
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::{GroupOptions, UnresolvedArrays, UseConsolidated};
-use zarr_store::Prefixed;
+use zarr_store::{Prefixed, split_node};
 
-use super::directory::{Directory, Hidden};
+use super::directory::{self, Directory, Hidden};
 use super::document;
 use super::marker::Marker;
 use super::plan::Node;
 use super::url::{There, Url};
+use crate::around;
 use crate::exit::Failure;
-use crate::stores::Stores;
+use crate::stores::{Stores, directory_of, shown};
 use crate::target::{Target, registry};
 
 /// A checked destination.
@@ -38,6 +39,8 @@ pub(super) struct Rules {
 pub(super) enum Found {
     Nothing,
     Unfinished,
+    /// The same copy, finished by an earlier run.
+    Complete,
 }
 
 /// The growing copy. It has no metadata documents until it is published, so it is not a node.
@@ -56,6 +59,21 @@ enum Grows {
     Hidden(Hidden),
     /// In its final place.
     There(There),
+    /// Not at all: it is complete.
+    Nowhere,
+}
+
+/// Returns the name of a destination in the form of [`Target::identity`]. A destination that cannot be used has its
+/// own name.
+pub(super) fn identity(given: &Path, stores: &Stores) -> String {
+    let resolved =
+        |path: &Path| directory::resolved(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
+    let Some(url) = stores.url(given) else { return resolved(given) };
+    let (store, node, _) = split_node(&url);
+    match directory_of(store) {
+        Some(directory) => resolved(&directory.join(node.trim_matches('/'))),
+        None => format!("{}|zarr:{node}", shown(store).display()),
+    }
 }
 
 impl Place {
@@ -66,14 +84,17 @@ impl Place {
         source: &Target,
         stores: &Stores,
     ) -> Result<Self, Failure> {
-        match stores.url(given) {
-            Some(url) => match Directory::in_archive(url) {
+        match stores.destination_url(given) {
+            Some(url) => match Directory::in_archive(&url) {
                 Some(found) => found.map(Self::Directory),
-                None => Url::find(url, rules.replace, rules.resume, stores).map(Self::Url),
+                None => {
+                    let url = around::url(&url, stores)?.unwrap_or_else(|| url.into_owned());
+                    Url::find(&url, rules.replace, rules.resume, stores).map(Self::Url)
+                }
             },
             None => {
                 let source = source.directory();
-                Directory::find(given, rules.replace, source.as_deref()).map(Self::Directory)
+                Directory::find(given, rules, source.as_deref()).map(Self::Directory)
             }
         }
     }
@@ -97,14 +118,20 @@ impl Place {
         let marker = Marker::of(source, nodes);
         let format = nodes.first().map_or(Format::V3, Node::format);
         let (storage, found, grows) = match self {
-            Self::Directory(directory) => {
-                let (hidden, found) = directory.begin(&marker, rules.resume)?;
-                (hidden.storage(stores)?, found, Grows::Hidden(hidden))
-            }
-            Self::Url(url) => {
-                let (there, found) = url.begin(&marker, format, stores)?;
-                (there.storage(), found, Grows::There(there))
-            }
+            Self::Directory(mut directory) => match directory.complete(nodes, stores)? {
+                Some(storage) => (storage, Found::Complete, Grows::Nowhere),
+                None => {
+                    let (hidden, found) = directory.begin(&marker, rules.resume)?;
+                    (hidden.storage(stores)?, found, Grows::Hidden(hidden))
+                }
+            },
+            Self::Url(mut url) => match url.complete(nodes)? {
+                Some(storage) => (storage, Found::Complete, Grows::Nowhere),
+                None => {
+                    let (there, found) = url.begin(&marker, format, stores)?;
+                    (there.storage(), found, Grows::There(there))
+                }
+            },
         };
         Ok(Growing { storage, found, format, grows })
     }
@@ -124,11 +151,16 @@ impl Growing {
         self.found == Found::Unfinished
     }
 
+    /// Whether an earlier run has finished the copy.
+    pub(super) fn is_complete(&self) -> bool {
+        self.found == Found::Complete
+    }
+
     /// Whether the copy stays when it fails, so that it can be resumed.
     pub(super) fn is_kept(&self) -> bool {
         match &self.grows {
             Grows::Hidden(hidden) => hidden.is_kept(),
-            Grows::There(_) => true,
+            Grows::There(_) | Grows::Nowhere => true,
         }
     }
 
@@ -156,12 +188,32 @@ impl Growing {
         match &mut self.grows {
             Grows::Hidden(hidden) => hidden.publish(nodes, stores),
             Grows::There(there) => there.publish(nodes, self.format),
+            Grows::Nowhere => Ok(()),
         }
     }
 
     fn sync(&self) -> Result<(), Failure> {
         Ok(block_on(self.storage.sync())?)
     }
+}
+
+/// Whether the store has exactly the documents of these nodes, so that the copy of them is complete. Chunks are not
+/// compared.
+pub(super) fn is_complete(storage: &Storage, nodes: &[Node]) -> Result<bool, Failure> {
+    for node in nodes {
+        for (name, text) in node.documents() {
+            let key = node.below.key(name.as_str())?;
+            let there = block_on(storage.get(&key, Limits::default().metadata_bytes))?;
+            let same = match (&there, &text) {
+                (Some(there), Some(text)) => document::same(there, text.as_bytes(), node.consolidated),
+                (there, text) => there.is_none() && text.is_none(),
+            };
+            if !same {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
 }
 
 /// Writes consolidated metadata for the group at the root of a storage, including unresolved arrays.

@@ -12,9 +12,9 @@ use super::change::{Change, given};
 use super::document;
 use super::draft::Draft;
 use super::filter::Filter;
-use super::notes::Notes;
+use super::notes::{Failures, Notes};
 use super::work::Work;
-use crate::exit::{Exit, Failure, say};
+use crate::exit::{Exit, Failure};
 use crate::table::bytes;
 use crate::target::{Target, registry};
 use crate::walk::{NO_NODE, Source, Visit, reason, walk};
@@ -91,7 +91,7 @@ impl Plan {
     /// first.
     pub(crate) fn new(source: &Target, change: &Change, filter: &Filter) -> Result<Self, Failure> {
         let mut plan = Self { nodes: Vec::new(), on_the_way: Vec::new(), notes: Notes::default() };
-        let mut failures = Vec::new();
+        let mut failures = Failures::default();
         let start = source.prefix()?;
         for visit in walk(source, Source::DOCUMENTS, usize::MAX)? {
             let below = visit.prefix.as_str().strip_prefix(start.as_str()).unwrap_or_default();
@@ -101,22 +101,21 @@ impl Plan {
             if !(taken || is_group) {
                 continue;
             }
+            let path = visit.path();
             match plan.add(source, &start, visit, change) {
                 Ok(()) if taken => {}
                 Ok(()) => plan.on_the_way.push(plan.nodes.len() - 1),
-                Err(e) => failures.push(source.fail(e)),
+                Err(e) => failures.add(&path, source.fail(e)),
             }
         }
         plan.drop_empty();
         if filter.is_choice() && failures.is_empty() && plan.nodes.iter().all(|node| node.below.is_root()) {
             return Err(Failure::usage("--include: no node matches"));
         }
-        let Some(last) = failures.pop() else {
-            return plan.check_rank(change).map_err(|e| source.fail(e)).map(|()| plan);
-        };
-        let exit = failures.first().map_or(last.exit(), Failure::exit);
-        failures.iter().for_each(|e| say(e.message()));
-        Err(Failure::new(exit, last.message()))
+        match failures.report() {
+            Some(failure) => Err(failure),
+            None => plan.check_rank(change).map_err(|e| source.fail(e)).map(|()| plan),
+        }
     }
 
     /// Removes groups without nodes to copy.

@@ -296,8 +296,8 @@ fn a_store_that_cannot_list_is_copied_by_its_consolidated_metadata() {
     hierarchy(&source);
     register("test://web/full", source.clone());
     register("test://web", Unlisted(source.clone()).into());
-    let made = Store::at("test://web/copy");
-    let e = copy(&["test://web", "test://web/copy"]).unwrap_err();
+    let made = Store::at("test://from-web");
+    let e = copy(&["test://web", "test://from-web"]).unwrap_err();
     assert_eq!(e.exit(), Exit::Unsupported);
     for part in
         ["test://web", "cannot list", "it has no consolidated metadata", "`zarr consolidate`", "|zarr:path"]
@@ -305,7 +305,7 @@ fn a_store_that_cannot_list_is_copied_by_its_consolidated_metadata() {
         assert!(e.message().contains(part), "{}", e.message());
     }
     Group::open_with(source, "/", &registry(), &GroupOptions::new()).unwrap().consolidate().unwrap();
-    copy(&["test://web", "test://web/copy", "--verify"]).unwrap();
+    copy(&["test://web", "test://from-web", "--verify"]).unwrap();
     let keys: Vec<String> = made.contents().into_iter().map(|(key, _)| key).collect();
     assert!(keys.contains(&"g/a/c/0/0".to_owned()) && keys.contains(&"zarr.json".to_owned()), "{keys:?}");
     // A read-only store cannot be the destination.

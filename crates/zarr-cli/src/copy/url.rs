@@ -11,7 +11,7 @@ use zarr_store::Prefixed;
 use zarr_store::split_node;
 
 use super::marker::{self, Marker};
-use super::place::{Found, refresh};
+use super::place::{Found, is_complete, refresh};
 use super::plan::Node;
 use crate::exit::Failure;
 use crate::stores::{Stores, shown};
@@ -31,6 +31,8 @@ pub(super) struct Url {
     format: Option<(Format, &'static str)>,
     /// The marker of an existing unfinished copy.
     unfinished: Option<Vec<u8>>,
+    /// Why the place cannot be used, unless it is this copy, complete. Only with `resume`.
+    taken: Option<Failure>,
 }
 
 /// The place where the copy grows.
@@ -50,11 +52,12 @@ impl Url {
         let asked = format.and_then(Format::of).map(|f| (f, "asks for format"));
         let url = url.to_owned();
         let Some(Located { storage, .. }) = stores.open_if_there(&url)? else {
-            return Ok(Self { url, there: None, shown, root, format: asked, unfinished: None });
+            return Ok(Self { url, there: None, shown, root, format: asked, unfinished: None, taken: None });
         };
         storage.check_writable().map_err(|e| fail(e.into()))?;
         let marker =
             block_on(storage.get(&marker::key(&root)?, marker::LARGEST)).map_err(|e| fail(e.into()))?;
+        let mut taken = None;
         match &marker {
             Some(found) if !resume => {
                 let of = Marker::source(found).unwrap_or_default();
@@ -63,23 +66,38 @@ impl Url {
                 ))));
             }
             None if is_taken(&storage, &root).map_err(fail)? => {
-                return Err(fail(Failure::usage(match (replace, resume) {
+                let e = fail(Failure::usage(match (replace, resume) {
                     (true, _) => {
                         "the place is not empty, and only directories can be replaced: erase the node with `zarr rm`"
                     }
                     (_, true) => "the place is not empty, and it holds no unfinished copy",
                     _ => "the place is not empty",
-                })));
+                }));
+                if replace || !resume {
+                    return Err(e);
+                }
+                taken = Some(e);
             }
             _ => {}
         }
         let around = format_above(&storage, &root).map_err(fail)?;
         let format = asked.or(around.map(|format| (format, "lies in a group of format")));
-        Ok(Self { url, there: Some(storage), shown, root, format, unfinished: marker.map(Into::into) })
+        let unfinished = marker.map(Into::into);
+        Ok(Self { url, there: Some(storage), shown, root, format, unfinished, taken })
     }
 
     pub(super) fn format(&self) -> Option<(Format, &'static str)> {
         self.format
+    }
+
+    /// Returns the storage of the copy if it is complete.
+    ///
+    /// # Errors
+    /// If something else is there.
+    pub(super) fn complete(&mut self, nodes: &[Node]) -> Result<Option<Storage>, Failure> {
+        let (Some(taken), Some(storage)) = (self.taken.take(), &self.there) else { return Ok(None) };
+        let there = There { storage: storage.clone(), root: self.root.clone() }.storage();
+        if is_complete(&there, nodes)? { Ok(Some(there)) } else { Err(taken) }
     }
 
     /// Creates the groups above the copy and puts the marker, or compares the marker with the existing one.

@@ -116,7 +116,7 @@ impl ArrayInfo {
         let extensions = |list: &[Extension]| list.iter().map(Extension::to_value).collect::<Value>();
         let mut nested = self.inner_shapes();
         let innermost = nested.pop();
-        let mut info = json::object([
+        let mut info = json::document([
             ("path", (&target.path).into()),
             ("zarr_format", self.meta.format().number().into()),
             ("node_type", "array".into()),

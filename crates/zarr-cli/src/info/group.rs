@@ -73,13 +73,13 @@ impl GroupInfo {
     fn to_json(&self, target: &Target) -> Value {
         let child = |child: &Listed| {
             let mut object = json::object([("name", child.below(&target.path).into())]);
-            for member in child.to_json().members().skip(1) {
+            for member in child.to_json().members() {
                 object.set(&member.name_lossy(), member.value());
             }
             object
         };
         let consolidated = self.consolidated.as_ref();
-        let mut info = json::object([
+        let mut info = json::document([
             ("path", (&target.path).into()),
             ("zarr_format", self.meta.format().number().into()),
             ("node_type", "group".into()),

@@ -10,6 +10,7 @@ use zarr_array::{Limits, block_on, node};
 use zarr_hierarchy::{EraseOptions, blocking::erase};
 
 use super::{Args, Doomed, check_links};
+use crate::around;
 use crate::copy;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::stdout::print;
@@ -18,7 +19,8 @@ use crate::target::Target;
 
 pub(super) fn run(args: &Args, stores: &Stores) -> Outcome {
     let Some(url) = stores.url(&args.store) else { return beside(args) };
-    let target = Target::place(url, stores)?;
+    let url = around::url(&url, stores)?.unwrap_or_else(|| url.into_owned());
+    let target = Target::place(&url, stores)?;
     check_links(&target)?;
     let prefix = target.prefix()?;
     let Some(source) = copy::unfinished(&target.storage, &prefix).map_err(|e| target.fail(e))? else {

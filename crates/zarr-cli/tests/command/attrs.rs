@@ -41,7 +41,7 @@ fn attributes_are_set_merged_and_removed() {
         assert_eq!(get(), json!({ "scale": -0.10, "range": [200, 330], "flag": true }), "{path}");
         // Changes all of them or none.
         attrs(&folder, "rm", path, &["scale", "nope"])
-            .fails(3, &["no attribute \"nope\"; nothing was removed"]);
+            .fails(3, &["no attribute \"nope\"; nothing was changed"]);
         for name in ["nope", "/range/2", "/range/x", "/flag/x"] {
             attrs(&folder, "get", path, &[name]).fails(3, &["no attribute", name]);
         }
@@ -52,6 +52,41 @@ fn attributes_are_set_merged_and_removed() {
         let info = zarr(args!["info", "--json", folder.join(array)]).ok().json();
         assert_eq!(info["data_type"], dtype);
         zarr(args!["cat", folder.join(array)]).ok();
+    }
+}
+
+/// As `attrs get` reads: first as a name, then as a JSON pointer.
+#[test]
+fn parts_of_attributes_are_set_and_removed_by_pointer() {
+    let folder = Folder::new();
+    for path in nodes(&folder) {
+        let get = || -> Value { attrs(&folder, "get", path, &[]).ok().json() };
+        attrs(&folder, "set", path, &["a", "[1,{\"x\":2},3]", "o", "{\"k/\":1.50}", "s", "text"]).ok();
+        attrs(
+            &folder,
+            "set",
+            path,
+            &["/a/0", "5", "/a/1/y", "new", "/a/-", "4", "/o/k~1", "2", "/n", "null"],
+        )
+        .ok();
+        let wanted =
+            json!({ "a": [5, { "x": 2, "y": "new" }, 3, 4], "o": { "k/": 2 }, "s": "text", "n": null });
+        assert_eq!(get(), wanted, "{path}");
+        attrs(&folder, "rm", path, &["/a/1/x", "/a/0", "/o/k~1", "n"]).ok();
+        let wanted = json!({ "a": [{ "y": "new" }, 3, 4], "o": {}, "s": "text" });
+        assert_eq!(get(), wanted, "{path}");
+        // Changes all of them or none.
+        for pointer in ["/a/3", "/a/x", "/s/x", "/no/x", "/a/-/x"] {
+            attrs(&folder, "set", path, &["s", "1", pointer, "1"]).fails(3, &["no attribute", pointer]);
+            attrs(&folder, "rm", path, &["s", pointer]).fails(3, &["no attribute", pointer]);
+        }
+        assert_eq!(get(), wanted, "{path}");
+        // An attribute may have such a name.
+        attrs(&folder, "merge", path, &[r#"{"/a/0": 1}"#]).ok();
+        attrs(&folder, "set", path, &["/a/0", "2"]).ok();
+        assert_eq!((&get()["/a/0"], &get()["a"][0]), (&json!(2), &json!({ "y": "new" })));
+        attrs(&folder, "rm", path, &["/a/0"]).ok();
+        assert_eq!(get(), wanted, "{path}");
     }
 }
 

@@ -104,6 +104,31 @@ fn fill<const N: usize>(
     broken
 }
 
+/// Such a directory is not an absent one: a script that creates what is absent must not go on.
+#[cfg(unix)]
+#[test]
+fn a_node_that_cannot_be_reached_is_not_absent() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let folder = Folder::new();
+    folder.base("a.zarr");
+    std::fs::create_dir(folder.join("loop.zarr")).unwrap();
+    symlink("zarr.json", folder.join("loop.zarr/zarr.json")).unwrap();
+    for verb in ["info", "cat", "validate"] {
+        zarr(args![verb, folder.join("loop.zarr")]).fails(4, &["loop.zarr/zarr.json", "symbolic links"]);
+    }
+    let mode =
+        |mode| std::fs::set_permissions(folder.join("a.zarr"), PermissionsExt::from_mode(mode)).unwrap();
+    mode(0o000);
+    let is_refused = std::fs::read_dir(folder.join("a.zarr")).is_err();
+    let done = zarr(args!["info", folder.join("a.zarr")]);
+    mode(0o755);
+    // The superuser may read everything.
+    if is_refused {
+        done.fails(8, &["a.zarr/zarr.json", "Permission denied"]);
+    }
+}
+
 #[test]
 fn every_node_is_listed_and_broken_ones_have_a_reason() {
     for (format, make) in [(3, three as fn(&Folder) -> _), (2, two)] {

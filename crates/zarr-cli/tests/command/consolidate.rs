@@ -68,7 +68,7 @@ fn broken_nodes_are_refused_left_out_or_included() {
     assert_eq!(done.text(), "consolidated 1 node\n");
     done.says(&["\"/b\" is left out: ", "unknown codec", "\"/c\" is left out: ", "line 1, column 2"]);
     let json = consolidate(&folder, &["--broken", "include", "--json", "h.zarr"]).ok().json();
-    assert_eq!((&json["nodes"], &json["left_out"][0]["path"]), (&json!(2), &json!("/c")));
+    assert_eq!((&json["consolidated_nodes"], &json["left_out"][0]["path"]), (&json!(2), &json!("/c")));
 }
 
 #[test]

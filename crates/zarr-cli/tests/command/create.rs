@@ -88,6 +88,10 @@ fn creating_an_array_that_some_readers_lack_gives_a_note() {
         zarr(args!["create", folder.join("a.zarr"), "--shape", "3", "--dtype", "int8", "--codecs", codecs]);
     done.ok_with_notes()
         .says(&["ZM092 member \"/codecs/1\": the name \"numcodecs.zlib\" of a codec is not registered"]);
+    for dtype in ["bfloat16", "int4", "float8_e4m3"] {
+        let done = zarr(args!["create", folder.join(dtype), "--shape", "3", "--dtype", dtype]);
+        done.ok_with_notes().says(&["ZM076", &format!("zarr-python does not read {dtype}")]);
+    }
 }
 
 #[test]

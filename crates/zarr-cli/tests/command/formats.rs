@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::args;
-use crate::harness::{Done, Folder, base, le, with, zarr};
+use crate::harness::{Done, Folder, base, base2, le, with, zarr};
 
 fn copy(folder: &Folder, source: &str, destination: &str, options: &[&str]) -> Done {
     let args = args!["copy", "-q", "--verify", folder.join(source), folder.join(destination)].into_iter();
@@ -63,6 +63,19 @@ fn format_2_becomes_3() {
     let options = ["--zarr-format", "3", "--chunks", "1,3", "--shards", "2,3", "--codecs", "zstd"];
     copy(&folder, "old/a", "sharded", &options).ok();
     assert_eq!(cat(&folder, "sharded"), A);
+}
+
+#[test]
+fn a_struct_becomes_a_type_that_older_readers_lack_with_a_note() {
+    let folder = Folder::new();
+    let dtype = json!([["a", "|i1"], ["b", "|u1"]]);
+    folder.array2("old", &with(base2(), &json!({ "dtype": dtype, "chunks": [4], "fill_value": "AAA=" })));
+    folder.write("old/0", [0; 8]);
+    copy(&folder, "old", "new", &["--zarr-format", "3"])
+        .ok_with_notes()
+        .says(&["its data type becomes \"struct\", which zarr-python 3.1 does not read"]);
+    copy(&folder, "old", "same", &[]).ok();
+    copy(&folder, "new", "again", &[]).ok();
 }
 
 #[test]

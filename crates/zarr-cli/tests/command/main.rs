@@ -2,8 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
+mod archives;
+mod around;
 mod attrs;
 mod broken;
+#[cfg(all(feature = "s3", feature = "http"))]
+mod bucket;
 mod cat;
 mod chunks;
 mod consolidate;
@@ -14,10 +18,13 @@ mod formats;
 mod harness;
 mod info;
 mod ls;
+mod members;
 mod migrate;
 mod moved;
 mod older;
 mod rm;
+#[cfg(all(feature = "s3", feature = "http"))]
+mod services;
 mod shards;
 mod strangers;
 mod sweep;

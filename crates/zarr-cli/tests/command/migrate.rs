@@ -156,3 +156,14 @@ fn the_last_metadata_is_removed_only_by_force() {
     remove(&["--force"]).ok();
     assert_eq!(folder.files("w.zarr"), ["t/0"]);
 }
+
+#[test]
+fn a_dry_run_says_that_there_is_nothing_to_do() {
+    let folder = Folder::new();
+    weather(&folder, "w.zarr");
+    migrate(&folder, "w.zarr", &["-q"]).ok();
+    let done = migrate(&folder, "w.zarr", &["--dry-run"]).ok_with_notes();
+    assert!(done.out.is_empty());
+    done.says(&["nothing to change: 2 nodes are up to date"]);
+    migrate(&folder, "w.zarr", &["--dry-run", "-q"]).ok();
+}

@@ -93,7 +93,8 @@ fn foreign_files_are_erased_only_with_force() {
     }
     let json = rm(&folder, &["-r", "--dry-run", "--json", "h.zarr/g"]).ok().json();
     let wanted = json!({
-        "dry_run": true, "nodes": ["/g"], "not_nodes": ["/g/.git", "/g/folder", "/g/notes.txt"]
+        "schema_version": 1, "dry_run": true, "nodes": [{ "path": "/g" }],
+        "not_nodes": [{ "path": "/g/.git" }, { "path": "/g/folder" }, { "path": "/g/notes.txt" }]
     });
     assert_eq!(json, wanted);
     rm(&folder, &["-r", "-y", "h.zarr/g"]).ok();

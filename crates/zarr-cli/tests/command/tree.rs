@@ -87,7 +87,9 @@ fn consolidated_metadata_is_trusted_by_default() {
     folder.write("i.zarr/.zmetadata", two.to_string());
     for store in ["h.zarr", "i.zarr"] {
         let names = |verb: &str, option: &str| -> String {
-            zarr(args![verb, option, folder.join(store)]).ok().text().to_owned()
+            let done = zarr(args![verb, option, folder.join(store)]);
+            let done = if option == "--no-consolidated" { done.ok() } else { done.ok_with_notes() };
+            done.text().to_owned()
         };
         assert!(
             names("tree", "-L9").contains("── gone") && !names("tree", "-L9").contains("── new"),
@@ -111,4 +113,21 @@ fn consolidated_metadata_is_trusted_by_default() {
     assert_eq!(done.text(), "new\n");
     done.says(&["the consolidated metadata cannot be", "line 1, column 2"]);
     zarr(args!["validate", folder.join("i.zarr")]).exits(1);
+}
+
+#[test]
+fn stale_consolidated_metadata_is_noted() {
+    let folder = Folder::new();
+    hierarchy(&folder);
+    zarr_in(folder.path(), ["consolidate", "h.zarr"]).ok();
+    for name in ["a", "g"] {
+        std::fs::remove_dir_all(folder.join("h.zarr").join(name)).unwrap();
+    }
+    for verb in [&["tree"][..], &["ls"], &["ls", "-R", "--json"], &["tree", "-L", "1"]] {
+        let done = zarr_in(folder.path(), [verb, &["h.zarr"]].concat()).ok_with_notes();
+        done.says(&["consolidated metadata", "\"a\" and 1 more child", "absent", "--no-consolidated"]);
+        zarr_in(folder.path(), [verb, &["--no-consolidated", "h.zarr"]].concat()).ok();
+    }
+    zarr_in(folder.path(), ["consolidate", "h.zarr"]).ok();
+    zarr_in(folder.path(), ["tree", "h.zarr"]).ok();
 }

@@ -297,7 +297,8 @@ fn an_unfinished_copy_is_named_and_erased() {
     assert_eq!(left[0], "/.zarr-copy.json");
     let text: String = left.iter().map(|name| format!("{name} (not a node)\n")).collect();
     assert_eq!(zarr(dry).ok().text(), text);
-    let wanted = json!({ "dry_run": true, "nodes": [], "not_nodes": left });
+    let left: Vec<_> = left.iter().map(|path| json!({ "path": path })).collect();
+    let wanted = json!({ "schema_version": 1, "dry_run": true, "nodes": [], "not_nodes": left });
     assert_eq!(zarr([&dry[..], &["--json"]].concat()).ok().json(), wanted);
     let erased = zarr(args!["rm", "--unfinished", &to]).ok();
     assert!(erased.text().starts_with("erased an unfinished copy of "), "{}", erased.text());
@@ -382,4 +383,29 @@ fn a_copy_can_be_packed_and_read_in_its_archive() {
     zarr(args!["copy", "-q", "--resume", "--codecs", "gzip", &from, &to]).ok();
     assert_eq!(zarr(args!["cat", format!("{}|zarr:b", to.to_str().unwrap())]).ok().out, le(&[1, 2, 3, 4]));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
+/// A job that is queued again must not fail because an earlier run has finished.
+#[test]
+fn a_complete_copy_is_resumed_without_a_change() {
+    for place in [|path: &Path| OsString::from(path), |path: &Path| OsString::from(url(path))] {
+        let folder = hierarchy();
+        let (from, to) = (folder.join("a b/h.zarr"), place(&folder.join("i.zarr")));
+        let copy = |options: &[&str]| {
+            zarr(args!["copy", "--resume", &from, &to].into_iter().chain(options.iter().map(Into::into)))
+        };
+        copy(&["-q", "--codecs", "zstd"]).ok();
+        let before = folder.contents("");
+        let done = copy(&["--codecs", "zstd"]).ok();
+        assert_eq!(done.text(), "the copy is complete already\n");
+        let done = copy(&["--codecs", "zstd", "--verify"]).ok();
+        assert!(done.text().starts_with("the copy is complete already; compared "), "{}", done.text());
+        assert_eq!(folder.contents(""), before);
+        // Another copy is no copy of this source with these options.
+        copy(&["--codecs", "gzip"]).fails(2, &["i.zarr"]);
+        zarr(args!["copy", "--resume", from.join("a"), &to]).fails(2, &["i.zarr"]);
+        folder.write("i.zarr/a/c/0", [0]);
+        copy(&["--codecs", "zstd", "--verify"]).exits(5);
+        assert_eq!(fs::read(folder.join("i.zarr/a/c/0")).unwrap(), [0]);
+    }
 }

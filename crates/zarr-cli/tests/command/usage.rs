@@ -6,6 +6,29 @@ use crate::args;
 use crate::harness::{Folder, zarr, zarr_in};
 
 #[test]
+fn completions_name_all_verbs() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let done = zarr(["completions", shell]).ok();
+        for verb in ["info", "remove-metadata", "completions", "if-exists"] {
+            assert!(done.text().contains(verb), "{shell}: {verb}");
+        }
+    }
+    zarr(["completions", "csh"]).exits(2);
+}
+
+#[test]
+fn help_is_wrapped() {
+    for verb in ["info", "copy", "create", "rm"] {
+        for option in ["-h", "--help"] {
+            let done = zarr([verb, option]).ok();
+            let help = done.text().split("Examples:").next().unwrap();
+            let longest = help.lines().map(|line| line.chars().count()).max();
+            assert!(longest <= Some(100), "{verb} {option}: {longest:?}");
+        }
+    }
+}
+
+#[test]
 fn help_and_version_succeed_and_help_has_examples() {
     for verb in [
         "info",

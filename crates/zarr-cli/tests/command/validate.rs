@@ -60,6 +60,18 @@ fn advice_is_not_an_error() {
 }
 
 #[test]
+fn findings_are_left_out_by_their_code() {
+    let folder = Folder::new();
+    folder.node("a.zarr", &with(base(), &json!({ "shape": [4.0], "fill_value": 7.0 })));
+    let run = |codes: &[&str]| {
+        let options = codes.iter().flat_map(|code| ["--ignore", *code]).map(Into::into);
+        zarr(args!["validate", folder.join("a.zarr")].into_iter().chain(options))
+    };
+    assert!(run(&["ZM040"]).exits(1).text().ends_with("1 node, 1 error, 0 warnings\n"));
+    assert_eq!(run(&["zm012", "ZM040"]).ok().text(), "1 node, 0 errors, 0 warnings\n");
+}
+
+#[test]
 fn one_broken_node_does_not_hide_another() {
     let folder = Folder::new();
     folder.group("h.zarr");

@@ -171,6 +171,15 @@ fn pack(dtype: &Dtype, value: &Value, out: &mut Vec<u8>) -> MetaResult<()> {
         Dtype::Scalar(_) => {
             out.extend(fill::from_base64(value).ok_or_else(|| value.expected("a string in base64"))?);
         }
+        // The little-endian bytes of the element, as zarr-python 3.1 writes them.
+        Dtype::Struct(_) if value.kind() == JsonKind::String => {
+            let expected = || {
+                let size = size(dtype);
+                value.expected(&format!("an object with all fields, or {size} bytes in base64"))
+            };
+            let bytes = fill::from_base64(value).filter(|bytes| bytes.len() == size(dtype));
+            pack(dtype, &show(&little(dtype), &bytes.ok_or_else(expected)?)?, out)?;
+        }
         Dtype::Struct(fields) => {
             let object = value.as_object().ok_or_else(|| value.expected("an object with all fields"))?;
             for field in fields {
@@ -191,6 +200,18 @@ fn pack(dtype: &Dtype, value: &Value, out: &mut Vec<u8>) -> MetaResult<()> {
     }
     out.resize(end, 0);
     Ok(())
+}
+
+/// Returns the dtype with every part little-endian.
+fn little(dtype: &Dtype) -> Dtype {
+    match dtype {
+        Dtype::Scalar(scalar) => Dtype::Scalar(Scalar { endian: Endian::Little, ..*scalar }),
+        Dtype::Struct(fields) => {
+            let field = |field: &Field| Field { dtype: little(&field.dtype), ..field.clone() };
+            Dtype::Struct(fields.iter().map(field).collect())
+        }
+        Dtype::Object => Dtype::Object,
+    }
 }
 
 fn pack_all(dtype: &Dtype, shape: &[u64], value: &Value, out: &mut Vec<u8>) -> MetaResult<()> {

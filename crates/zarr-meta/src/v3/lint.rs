@@ -8,7 +8,7 @@ use super::{ArrayDocument, Extension, GroupDocument};
 use crate::diagnostic::{Capped, Code, Diagnostic, Sink};
 use crate::error::MetaResult;
 use crate::json::{Kind, Object, Value, pointer};
-use crate::known::is_registered;
+use crate::known::{in_zarr_python, is_registered};
 
 /// The largest integer up to which all integers are exact in JavaScript.
 const EXACT_IN_A_DOUBLE: i128 = 1 << 53;
@@ -46,6 +46,10 @@ pub(super) fn group(group: &GroupDocument, sink: &mut dyn Sink) -> MetaResult<()
 fn data_type(data_type: &Extension, sink: &mut dyn Sink) -> MetaResult<()> {
     let name = data_type.name();
     if zarr_traits::DataType::core(name).is_none() {
+        if is_registered(ExtensionPoint::DataType, name) && !in_zarr_python(name) {
+            let message = format!("zarr-python does not read {name}");
+            sink.report(Diagnostic::new(Code::RareDataType, "/data_type", message))?;
+        }
         return registered(name, ExtensionPoint::DataType, "/data_type", sink);
     }
     if !data_type.is_short_hand() {

@@ -1,0 +1,36 @@
+//! Names data of other formats, for the error when a path is not a Zarr store.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// The first bytes of files.
+const FILES: [(&[u8], &str); 8] = [
+    (b"\x89HDF\r\n\x1a\n", "an HDF5 or NetCDF 4 file"),
+    (b"CDF\x01", "a NetCDF 3 file"),
+    (b"CDF\x02", "a NetCDF 3 file"),
+    (b"CDF\x05", "a NetCDF 3 file"),
+    (b"II*\0", "a TIFF file"),
+    (b"MM\0*", "a TIFF file"),
+    (b"\x93NUMPY", "a NumPy file"),
+    (b"SQLite format 3\0", "an SQLite database"),
+];
+
+/// The entries of directories that are no Zarr stores.
+const DIRECTORIES: [(&[&str], &str); 2] = [
+    (&["snapshots", "manifests"], "an Icechunk repository, whose data only Icechunk reads"),
+    (&["attributes.json"], "an N5 container"),
+];
+
+/// Returns the format of a file, if it is a known one.
+pub(crate) fn file(path: &Path) -> Option<&'static str> {
+    let mut start = Vec::new();
+    File::open(path).ok()?.take(16).read_to_end(&mut start).ok()?;
+    FILES.iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, name)| *name)
+}
+
+/// Returns the format of a directory, if it is a known one.
+pub(crate) fn directory(path: &Path) -> Option<&'static str> {
+    let has_all = |names: &[&str]| names.iter().all(|name| path.join(name).exists());
+    DIRECTORIES.iter().find(|(names, _)| has_all(names)).map(|(_, name)| *name)
+}

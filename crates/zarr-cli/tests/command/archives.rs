@@ -1,0 +1,69 @@
+//! ZIP archives that are named like directories: `a.zip`, `a.zip/path`.
+
+use std::fs;
+
+use crate::args;
+use crate::harness::{Folder, zarr, zarr_in};
+
+fn hierarchy(folder: &Folder) {
+    folder.group("h.zarr");
+    folder.base("h.zarr/a");
+    folder.group("h.zarr/g");
+    folder.base("h.zarr/g/b");
+}
+
+#[test]
+fn an_archive_is_named_like_a_directory() {
+    let folder = Folder::new();
+    hierarchy(&folder);
+    let run = |text: &str| zarr_in(folder.path(), text.split(' '));
+    run("copy -q h.zarr x%20y.zip").ok();
+    assert!(folder.join("x%20y.zip").is_file());
+    // The content decides, not the name.
+    fs::rename(folder.join("x%20y.zip"), folder.join("x.data")).unwrap();
+    assert_eq!(run("ls -R x.data").ok().text(), run("ls -R h.zarr").ok().text());
+    assert_eq!(run("cat x.data/g/b").ok().out, run("cat h.zarr/g/b").ok().out);
+    assert_eq!(run("info --json x.data/g/b").ok().json()["path"], "/g/b");
+    run("copy -q x.data back.zarr").ok();
+    assert_eq!(folder.files("back.zarr"), folder.files("h.zarr"));
+    run("info x.data/g/no").fails(3, &["x.data", "there is no node at \"/g/no\""]);
+    run("attrs set x.data/a u 1").fails(6, &["x.data", "read-only"]);
+    // An existing file is not replaced, and a file that is no archive is named as such.
+    run("copy -q h.zarr x.data").fails(2, &["x.data", "archives are not replaced"]);
+    folder.write("text.zip", "text");
+    run("copy -q h.zarr text.zip").fails(2, &["text.zip", "exists and is not a directory"]);
+    run("info text.zip").fails(3, &["text.zip", "is neither a directory nor a ZIP archive"]);
+    run("create a.zip --group").fails(6, &["a.zip", "`zarr copy` writes archives"]);
+    assert!(!folder.join("a.zip").exists());
+}
+
+#[test]
+fn data_of_other_formats_is_named() {
+    let folder = Folder::new();
+    for (name, start, format) in [
+        ("a.nc", &b"\x89HDF\r\n\x1a\n\0"[..], "an HDF5 or NetCDF 4 file"),
+        ("b.nc", b"CDF\x02\0\0", "a NetCDF 3 file"),
+        ("c.tif", b"II*\0", "a TIFF file"),
+        ("d.db", b"SQLite format 3\0", "an SQLite database"),
+        ("ice/snapshots/1", b"", "an Icechunk repository"),
+        ("n5/attributes.json", b"{}", "an N5 container"),
+    ] {
+        folder.write(name, start);
+        folder.write("ice/manifests/1", "");
+        let top = name.split('/').next().unwrap();
+        zarr(args!["info", folder.join(top)]).fails(6, &[top, format, "not a Zarr store"]);
+    }
+    folder.write("short", "CD");
+    zarr(args!["info", folder.join("short")]).fails(3, &["is neither a directory"]);
+}
+
+#[test]
+fn a_directory_may_have_the_name_of_an_archive() {
+    let folder = Folder::new();
+    hierarchy(&folder);
+    fs::rename(folder.join("h.zarr"), folder.join("h.zip")).unwrap();
+    zarr(args!["info", folder.join("h.zip/a")]).ok();
+    zarr(args!["copy", "-q", folder.join("h.zip/a"), folder.join("h.zip/c")]).ok();
+    zarr(args!["attrs", "set", folder.join("h.zip/c"), "u", "1"]).ok();
+    assert!(folder.join("h.zip/c/zarr.json").is_file());
+}

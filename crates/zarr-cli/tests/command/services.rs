@@ -1,0 +1,76 @@
+//! Stores of a service with a listing, and of a web server without one: requests, and what is printed.
+
+use serde_json::{Value, json};
+
+use crate::args;
+use crate::bucket::Bucket;
+use crate::harness::{Folder, array, zarr};
+
+/// Makes an array with this number of chunks of one byte.
+fn tiny(bucket: &Bucket, key: &str, chunks: u64) {
+    let document = array(&[chunks], "uint8", &[1], &json!(0), &json!([{ "name": "bytes" }]));
+    bucket.put(&format!("{key}/zarr.json"), document.to_string());
+    let content = |chunk| [7_u8, 7].into_iter().take([0, 1, 2][chunk % 3]).collect::<Vec<u8>>();
+    for (chunk, index) in (0..chunks).enumerate() {
+        bucket.put(&format!("{key}/c/{index}"), content(chunk));
+    }
+}
+
+#[test]
+fn sizes_come_from_listings() {
+    const CHUNKS: u64 = 9_999;
+    let bucket = Bucket::new();
+    tiny(&bucket, "tiny.zarr", CHUNKS);
+    for args in [
+        &["tree", "--sizes", "--json", "s3://bucket/tiny.zarr"][..],
+        &["chunks", "--json", "s3://bucket/tiny.zarr"],
+        &["info", "--count", "--json", "s3://bucket/tiny.zarr"],
+    ] {
+        let (done, requests) = bucket.zarr(args);
+        let done = done.ok();
+        // The document, and ten pages of 1,000 names.
+        assert!(requests.len() <= 12, "{args:?}: {} requests: {:?}", requests.len(), &requests[..10]);
+        assert!(requests.iter().all(|(method, _)| method == "GET"), "{args:?}");
+        match args[0] {
+            "tree" => assert_eq!(done.json()["nodes"][0]["stored_bytes"], json!(CHUNKS)),
+            "chunks" => {
+                let lines = done.text().lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+                assert_eq!(lines.map(|chunk| chunk["bytes"].as_u64().unwrap()).sum::<u64>(), CHUNKS);
+            }
+            _ => assert_eq!(done.json()["stored_chunks"], json!(CHUNKS)),
+        }
+    }
+}
+
+/// Makes a hierarchy with consolidated metadata on a web server: `/a`, `/g`, `/g/b`.
+fn web() -> (Bucket, String) {
+    let (folder, bucket) = (Folder::new(), Bucket::new());
+    folder.group("h.zarr");
+    folder.base("h.zarr/a");
+    folder.group("h.zarr/g");
+    folder.base("h.zarr/g/b");
+    zarr(args!["consolidate", folder.join("h.zarr")]).ok();
+    bucket.upload(&folder.join("h.zarr"), "h.zarr");
+    let url = bucket.web("h.zarr");
+    (bucket, url)
+}
+
+#[test]
+fn a_good_store_on_a_web_server_is_valid() {
+    let (bucket, url) = web();
+    let done = zarr(["validate", &url]).ok_with_notes();
+    assert_eq!(done.text(), "4 nodes, 0 errors, 0 warnings\n");
+    done.says(&["the store cannot list its objects", "nodes that it does not name are not looked for"]);
+    let told = zarr(["validate", "--json", &url]).ok_with_notes().json();
+    assert_eq!((&told["valid"], &told["errors"]), (&json!(true), &json!(0)));
+    // The documents are read, and compared with the consolidated metadata.
+    bucket.put("h.zarr/a/zarr.json", "{");
+    let text = zarr(["validate", &url]).exits(1).text().to_owned();
+    assert!(text.contains("/a (invalid)\n  error syntax"), "{text}");
+}
+
+#[test]
+fn a_web_server_lists_no_chunks_and_prints_no_table() {
+    let (_bucket, url) = web();
+    zarr(["chunks", &format!("{url}/a")]).fails(6, &["cannot list"]);
+}
