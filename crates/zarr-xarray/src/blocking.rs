@@ -9,6 +9,7 @@ use zarr_hierarchy::{Group, blocking};
 use zarr_meta::ArrayMeta;
 use zarr_meta::json::Object;
 
+use crate::append::Append;
 use crate::conventions::{DecodeOptions, Decoding};
 use crate::decoded::{Decoded, DecodedType, Maskable};
 use crate::error::{XarrayError, XarrayResult};
@@ -108,6 +109,22 @@ impl Dataset {
     /// As [`zarr_xarray::Dataset::index`](crate::Dataset::index).
     pub fn index(&self, coordinate: &str) -> XarrayResult<Arc<Index>> {
         block_on(self.0.index(coordinate))
+    }
+
+    /// Appends along a dimension. The dataset is then the longer one.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Dataset::append`](crate::Dataset::append).
+    pub fn append(&mut self, dimension: &str, more: NewDataset) -> XarrayResult<()> {
+        block_on(self.0.append(dimension, more))
+    }
+
+    /// As [`append`](Self::append); `how` says whether other writers append at the same time.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Dataset::append_with`](crate::Dataset::append_with).
+    pub fn append_with(&mut self, dimension: &str, more: NewDataset, how: Append) -> XarrayResult<()> {
+        block_on(self.0.append_with(dimension, more, how))
     }
 
     /// Returns the async handle of the same dataset.

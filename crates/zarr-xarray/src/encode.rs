@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use zarr_array::traits::strided::bytes_of;
-use zarr_array::{AnyArray, DataType, NdVec};
+use zarr_array::{AnyArray, Array, DataType, NdVec, Selection};
 use zarr_meta::ArrayMeta;
 use zarr_meta::json::{Object, Value};
 
@@ -15,6 +15,9 @@ use crate::new_variable::{Encoding, MissingValue, NewVariable};
 use crate::number::{NumberType, Scalar};
 use crate::times::encode::{Encoded, NumberKind, TimeEncoding, encode_spans, encode_times};
 use crate::times::{Spans, Times};
+
+/// The number of arrays that are written at the same time.
+pub(crate) const AT_ONCE: usize = 8;
 
 /// The default limit on the size of a chunk, in bytes.
 const CHUNK: u64 = 4 << 20;
@@ -44,6 +47,17 @@ pub(crate) enum Elements {
     /// In C order and the byte order of the machine.
     Bytes(Vec<u8>),
     Texts(NdVec<String>),
+}
+
+impl Elements {
+    /// Writes the elements to a selection of an array.
+    pub(crate) async fn write(self, array: &Array, selection: Selection) -> XarrayResult<()> {
+        match self {
+            Self::Bytes(bytes) => array.write_bytes(selection, bytes).await?,
+            Self::Texts(texts) => array.write(selection, texts).await?,
+        }
+        Ok(())
+    }
 }
 
 /// Encodes a variable. `coordinates` is the attribute of that name.

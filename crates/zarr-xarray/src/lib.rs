@@ -2,6 +2,7 @@
 //!
 //! The rules are in [labelled datasets](https://github.com/zarr-rs/zarr/blob/main/docs/specification/xarray.md).
 
+mod append;
 mod attribute;
 pub mod blocking;
 mod calendar;
@@ -40,6 +41,7 @@ mod variable;
 mod view;
 mod writers;
 
+pub use append::Append;
 pub use calendar::{Calendar, Date};
 pub use conventions::{CoordinateNames, DecodeOptions, Decoding, FillIsMissing, SpanDecoding, VariablePlan};
 pub use dataset::Dataset;

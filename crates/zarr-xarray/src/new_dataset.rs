@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use zarr_array::{ExistingNode, Limits, Registry, Storage};
+use zarr_array::{ExistingNode, Limits, Registry, Selection, Storage};
 use zarr_hierarchy::{Format, Group, GroupMeta, GroupOptions};
 use zarr_meta::json::{Object, Value};
 use zarr_meta::{ArrayMeta, Ignore};
@@ -11,13 +11,10 @@ use zarr_meta::{ArrayMeta, Ignore};
 use crate::conventions::{DecodeOptions, Decoding};
 use crate::dataset::Dataset;
 use crate::decoded::Decoded;
-use crate::encode::{Elements, Ready, encode};
+use crate::encode::{AT_ONCE, Ready, encode};
 use crate::error::{XarrayError, XarrayResult};
 use crate::new_variable::NewVariable;
 use crate::plan::DatasetPlan;
-
-/// The number of arrays that are written at the same time.
-const AT_ONCE: usize = 8;
 
 /// A dataset to be written, in memory. [`Dataset::create`] writes it.
 ///
@@ -34,8 +31,8 @@ const AT_ONCE: usize = 8;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct NewDataset {
-    attributes: Object,
-    variables: BTreeMap<String, NewVariable>,
+    pub(crate) attributes: Object,
+    pub(crate) variables: BTreeMap<String, NewVariable>,
     coordinates: BTreeSet<String>,
 }
 
@@ -205,12 +202,10 @@ async fn write(group: &Group, name: String, Ready { meta, elements }: Ready) -> 
     let written = async {
         let is_empty = is_empty(&meta);
         let array = group.create_array(&name, meta).await?;
-        match elements {
-            _ if is_empty => {}
-            Elements::Bytes(bytes) => array.write_bytes(.., bytes).await?,
-            Elements::Texts(texts) => array.write(.., texts).await?,
+        match is_empty {
+            true => XarrayResult::Ok(()),
+            false => elements.write(&array, Selection::all()).await,
         }
-        XarrayResult::Ok(())
     };
     written.await.map_err(|error| error.with_variable(&name))
 }
