@@ -9,15 +9,15 @@ mod parts;
 use std::ops::Range;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use zarr_array::{Array, ArrayError, ArrayErrorKind, ArrayResult};
+use zarr_array::{Array, ArrayError, ArrayErrorKind};
 
 use crate::dataset::Dataset;
 use crate::encode::AT_ONCE;
 use crate::error::{XarrayError, XarrayResult};
 use crate::new_dataset::NewDataset;
-use crate::open::{Above, Members};
+use crate::part::Part;
 use holders::{Holders, Stale};
-use parts::{Part, Parts};
+use parts::Parts;
 
 /// Whether other writers append to a dataset at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -79,17 +79,7 @@ impl Dataset {
             holders.find().await?;
         }
         parts.append(how, &holders).await?;
-        let mut group = self.shared.group.clone();
-        match attributes {
-            Some(attributes) => group.set_attributes(attributes.to_value()).await?,
-            None => {}
-        }
-        group.reload().await?;
-        let above =
-            Above { dimensions: self.shared.dimensions.clone(), coordinates: self.shared.inherited.clone() };
-        let members = Members::of(&group).await?;
-        self.shared = members.into_shared(group, &self.shared.options, &above)?.into();
-        Ok(())
+        self.reopen(attributes).await
     }
 }
 
@@ -115,7 +105,7 @@ impl Parts {
                 let old = leader.array.shape().to_vec();
                 leader.array.clone().store_shape(&old).await.map(|()| self.start..self.start + self.length)
             }
-            Append::Shared => leader.array.extend(leader.axis, self.length).await,
+            Append::Shared => leader.array.extend(leader.axis.unwrap_or(0), self.length).await,
         };
         range.map_err(|error| XarrayError::from(error).with_variable(&leader.name))
     }
@@ -196,18 +186,4 @@ impl Parts {
 /// The error for another writer that has changed the dataset.
 fn conflict(message: String) -> XarrayError {
     ArrayError::new(ArrayErrorKind::Conflict, message).into()
-}
-
-impl Part {
-    /// Returns the shape of the array with this length along the dimension.
-    fn shape(&self, length: u64) -> Vec<u64> {
-        let mut shape = self.array.shape().to_vec();
-        shape.get_mut(self.axis).into_iter().for_each(|of| *of = length);
-        shape
-    }
-
-    /// Returns a handle with this length along the dimension.
-    fn at(&self, length: u64) -> ArrayResult<Array> {
-        self.array.with_shape(self.shape(length))
-    }
 }

@@ -2,7 +2,10 @@
 //!
 //! The rules are in [labelled datasets](https://github.com/zarr-rs/zarr/blob/main/docs/specification/xarray.md).
 
+mod add;
 mod append;
+#[cfg(feature = "arrow")]
+mod arrow;
 mod attribute;
 pub mod blocking;
 mod calendar;
@@ -29,6 +32,8 @@ mod new_dataset;
 mod new_variable;
 mod number;
 mod open;
+mod part;
+mod partitions;
 mod plan;
 mod positions;
 mod related;
@@ -74,4 +79,4 @@ pub use units::{TimeUnit, TimeUnits, Unit};
 pub use variable::Variable;
 pub use writers::writers_are_apart;
 pub use zarr_hierarchy::{self, Group, zarr_array};
-pub use zarr_meta::Severity;
+pub use zarr_meta::{Format, Severity};

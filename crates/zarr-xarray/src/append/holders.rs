@@ -12,8 +12,8 @@ use zarr_meta::consolidated::{Form, Index};
 use zarr_meta::{ArrayMeta, DocumentName, Documents, Ignore, MetaError, NodeMeta};
 
 use super::conflict;
-use super::parts::Part;
 use crate::error::{XarrayError, XarrayResult};
+use crate::part::Part;
 
 /// The places where consolidated metadata may be, the root first.
 #[derive(Debug)]
@@ -137,7 +137,7 @@ impl Holders {
         for part in parts {
             let Some((key, mut meta)) = self.array(&index, group, part)? else { continue };
             let mut shape = meta.shape().to_vec();
-            shape.get_mut(part.axis).into_iter().for_each(|of| *of = length);
+            part.axis.and_then(|axis| shape.get_mut(axis)).into_iter().for_each(|of| *of = length);
             meta.resize(&shape, &self.registry, &limits)?;
             let text =
                 meta.documents().into_iter().find_map(|(name, text)| text.filter(|_| name == self.name));
@@ -150,7 +150,7 @@ impl Holders {
     fn length(&self, group: &Prefix, part: &Part, content: &[u8]) -> XarrayResult<Option<u64>> {
         let index = Index::held(self.form, content, &Limits::default(), &mut Ignore)?;
         let array = index.map_or(Ok(None), |index| self.array(&index, group, part))?;
-        Ok(array.and_then(|(_, meta)| meta.shape().get(part.axis).copied()))
+        Ok(array.and_then(|(_, meta)| meta.shape().get(part.axis?).copied()))
     }
 
     /// Returns the metadata of an array in an index, and its key.
