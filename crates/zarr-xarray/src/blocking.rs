@@ -128,6 +128,14 @@ impl Dataset {
         block_on(self.0.append_with(dimension, more, how))
     }
 
+    /// Writes parts of variables to the region that the indexes of `part` name.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Dataset::write_region`](crate::Dataset::write_region).
+    pub fn write_region(&self, part: NewDataset) -> XarrayResult<()> {
+        block_on(self.0.write_region(part))
+    }
+
     /// Adds the variables of `more` that the dataset does not have, and overwrites the others.
     ///
     /// # Errors

@@ -36,6 +36,7 @@ mod part;
 mod partitions;
 mod plan;
 mod positions;
+mod region;
 mod related;
 mod stored;
 mod text;

@@ -15,8 +15,8 @@ use crate::times::Times;
 use crate::units::{TimeUnit, TimeUnits};
 
 impl Variable {
-    /// Encodes elements and writes them to the part of the array that the view shows.
-    pub(super) async fn encode_and_write(&self, values: Decoded) -> XarrayResult<()> {
+    /// Encodes elements for the part of the array that the view shows.
+    pub(crate) fn prepared(&self, values: Decoded) -> XarrayResult<Elements> {
         if self.shared.is_index(&self.name) {
             return Err(XarrayError::invalid("it is an index, and an index is not written in parts"));
         }
@@ -26,8 +26,13 @@ impl Variable {
                 "the elements have shape {found:?}, expected {wanted:?}"
             )));
         }
-        let (array, elements) = (self.reader()?.array, self.encoded(values)?);
-        elements.write(array, self.seen.selection.clone()).await
+        self.reader()?;
+        self.encoded(values)
+    }
+
+    /// Writes encoded elements to the part of the array that the view shows.
+    pub(crate) async fn write_prepared(&self, elements: Elements) -> XarrayResult<()> {
+        elements.write(self.reader()?.array, self.seen.selection.clone()).await
     }
 
     /// Encodes elements of any shape as the variable stores them.

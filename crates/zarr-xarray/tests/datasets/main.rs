@@ -45,7 +45,7 @@ fn written_datasets_are_those_of_xarray_or_better() {
 
 #[test]
 fn appended_datasets_are_those_of_xarray_or_better() {
-    check("append", 28, check_steps);
+    check("append", 30, check_steps);
 }
 
 /// Checks all rows of a kind, and fails with a list of the failing rows.

@@ -51,6 +51,7 @@ async fn step(storage: &Storage, step: &Value, row: &Value) -> XarrayResult<()> 
             Ok(mut dataset) => dataset.add(input()).await,
             Err(_) => create(input()).await,
         },
+        "auto" => open(storage, path).await?.write_region(input()).await,
         "region" => region(&open(storage, path).await?, step).await,
         "tree" => {
             let datasets = step["input"].as_object().unwrap();
