@@ -2,6 +2,7 @@
 
 mod block_writer;
 mod chunks;
+mod shape;
 
 use std::mem::MaybeUninit;
 use std::sync::Arc;

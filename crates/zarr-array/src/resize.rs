@@ -11,6 +11,7 @@ use crate::core::{Core, EmptyChunks, PartialWrites};
 use crate::element::WriteElement;
 use crate::error::{ArrayError, ArrayErrorKind, ArrayResult};
 use crate::feed::each;
+use crate::open::OpenOptions;
 use crate::select::{Along, Selection};
 use crate::target::Target;
 use crate::values::{NdVec, check_element};
@@ -101,6 +102,70 @@ impl Array {
             write::write_input(&Arc::new(core), target, input, heap, self.may_block).await
         };
         appended.await.map_err(|e: ArrayError| e.in_array(&path))
+    }
+
+    /// Lengthens dimension `axis` by `length`, and returns the range that is reserved for this writer. Threads and
+    /// processes may do so at the same time: each gets its own range. Until it is written, it reads as the fill value.
+    ///
+    /// # Errors
+    /// As [`edit_attributes`](Self::edit_attributes), and if the array does not have the dimension.
+    pub async fn extend(&mut self, axis: usize, length: u64) -> ArrayResult<Range<u64>> {
+        let old = self.clone();
+        let mut lengths = self.shape().to_vec();
+        lengths.get_mut(axis).into_iter().for_each(|of| *of = length);
+        let extended = self.edit_metadata(|meta| old.reserve(meta, axis, &lengths)).await;
+        extended.map_err(|e| e.in_array(self.path()))
+    }
+
+    /// Returns a handle on the same array with another shape, which is not stored. A write through it beyond the stored
+    /// shape is invisible to readers until [`store_shape`](Self::store_shape). Makes no request.
+    ///
+    /// ```
+    /// # use zarr_array::{Array, ArrayResult, NdVec};
+    /// # async fn example(array: Array, hour: Vec<f32>) -> ArrayResult<()> {
+    /// let mut longer = array.with_shape([25, 180, 360])?;
+    /// longer.write(24, NdVec::new([180, 360], hour)?).await?;
+    /// longer.store_shape(array.shape()).await?; // readers see the hour now
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Metadata`](ArrayErrorKind::Metadata) if the shape has another number of dimensions or the chunk grid cannot
+    /// grow that far; [`LimitExceeded`](ArrayErrorKind::LimitExceeded) when an added chunk would be too large to read.
+    pub fn with_shape(&self, shape: impl Into<Vec<u64>>) -> ArrayResult<Self> {
+        let changed = || {
+            let (registry, limits) = (&self.registry, &self.core.limits);
+            let mut meta = (*self.meta).clone();
+            meta.resize(&shape.into(), registry, limits)?;
+            let (options, prefix) = (OpenOptions::new().limits(limits.clone()), self.core.prefix.clone());
+            let new = options.resolve(self.node.clone(), prefix, meta, registry, Vec::new())?;
+            new.core.check_grown(self.shape())?;
+            let mut core = (*self.core).clone();
+            (core.shape, core.grid) = (new.core.shape.clone(), new.core.grid.clone());
+            // Other writers may write beside, beyond the stored shape.
+            core.beside = true;
+            Ok(Self { core: core.into(), meta: new.meta, ..self.clone() })
+        };
+        changed().map_err(|e: ArrayError| e.in_array(self.path()))
+    }
+
+    /// Stores the shape of this handle, if the stored shape is `old`. Deletes nothing. If the shape of this handle is
+    /// `old`, this only checks the stored shape.
+    ///
+    /// # Errors
+    /// [`Conflict`](ArrayErrorKind::Conflict) when the stored shape is another one; and as
+    /// [`edit_attributes`](Self::edit_attributes).
+    pub async fn store_shape(&mut self, old: &[u64]) -> ArrayResult<()> {
+        let new = self.clone();
+        let stored = self.edit_metadata(|meta| {
+            if meta.shape() != old {
+                let message = format!("the stored shape is {:?}, not {old:?}", meta.shape());
+                return Err(ArrayError::new(ArrayErrorKind::Conflict, message));
+            }
+            Ok(meta.resize(new.shape(), &new.registry, &new.core.limits)?)
+        });
+        stored.await.map_err(|e| e.in_array(new.path()))
     }
 
     async fn change_shape(&mut self, shape: &[u64], cut: CutElements) -> ArrayResult<()> {

@@ -45,6 +45,25 @@ fn two_appends_into_one_chunk_are_both_there() {
 }
 
 #[test]
+fn elements_beyond_the_stored_shape_are_seen_when_it_is_stored() {
+    let storage = memory();
+    let array = create(&storage, "/", 3, 4);
+    array.write(.., &[1_u16, 2, 3]).unwrap();
+    let mut longer = array.with_shape([6]).unwrap();
+    longer.write(3.., &[4_u16, 5, 6]).unwrap();
+    assert_eq!(open(&storage).read::<u16>(..).unwrap().into_vec(), [1, 2, 3]);
+    // Another writer was faster: neither its shape nor its elements are lost.
+    open(&storage).resize([4]).unwrap();
+    assert_eq!(kind(longer.store_shape(&[3])), ArrayErrorKind::Conflict);
+    assert_eq!(open(&storage).shape(), [4]);
+    longer.store_shape(&[4]).unwrap();
+    assert_eq!(open(&storage).read::<u16>(..).unwrap().into_vec(), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(open(&storage).extend(0, 2).unwrap(), 6..8);
+    assert_eq!(kind(open(&storage).extend(1, 2)), ArrayErrorKind::InvalidArgument);
+    assert!(array.with_shape([6, 1]).is_err());
+}
+
+#[test]
 fn a_handle_with_an_old_shape_does_not_undo_an_append() {
     let array = create(&memory(), "/", 10, 8);
     array.write(.., &numbers(&[10])).unwrap();

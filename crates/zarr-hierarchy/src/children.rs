@@ -4,20 +4,20 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use zarr_array::meta::path::{Listed, listed};
-use zarr_array::meta::{Code, GroupMeta, NodeMeta};
+use zarr_array::meta::{Code, DocumentName, GroupMeta, NodeMeta};
 use zarr_array::traits::Prefix;
-use zarr_array::{ArrayErrorKind, Diagnostic, Format};
+use zarr_array::{ArrayErrorKind, Diagnostic, Format, node};
 
 use crate::child::{Child, Found};
 use crate::error::{HierarchyError, HierarchyResult};
 use crate::group::{Group, Shared};
-use crate::options::{Formats, ImplicitGroups};
+use crate::options::{Formats, GroupOptions, ImplicitGroups};
 
 impl Group {
     /// Lists the children, ordered by name. A broken child is listed with its error.
     ///
-    /// Costs one request for the names, one for each child of format 3, and up to three for each child of format 2,
-    /// many at once. With consolidated metadata it costs no request.
+    /// Costs one request for the names, one for each child of format 3, two for each array of format 2, and three for
+    /// each group of format 2, many at once. With consolidated metadata it costs no request.
     ///
     /// # Errors
     /// [`Unsupported`](ArrayErrorKind::Unsupported) if the store cannot list and there is no consolidated metadata;
@@ -99,8 +99,11 @@ async fn look(shared: &Arc<Shared>, name: Name) -> HierarchyResult<Option<Child>
         Formats::Both => shared.only,
     };
     let permit = shared.gate.enter(0).await;
-    let read = shared.read(&prefix, shown).await;
+    let GroupOptions { strict, writing, .. } = &shared.options;
+    let expected = DocumentName::Array2;
+    let read = node::read_expected(&shared.storage, &prefix, shown, expected, &writing.limits, *strict).await;
     drop(permit);
+    let read = read.map_err(HierarchyError::from);
     let read = read.and_then(|read| {
         if let (Some(note), Some(_)) = (&note, &read) {
             shared.tolerate(note)?;

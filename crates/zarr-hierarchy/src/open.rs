@@ -14,7 +14,7 @@ impl GroupOptions {
     /// Opens the group at `path`.
     ///
     /// In format 3 this is one request, with consolidated metadata included. In format 2 it is one request for a
-    /// `zarr.json` (unless the format is given), three at once for the documents, and one for consolidated metadata.
+    /// `zarr.json` (unless the format is given), two at once for the documents, and one for consolidated metadata.
     ///
     /// # Errors
     /// As [`Group::open`].
@@ -70,7 +70,8 @@ impl GroupOptions {
         format: Option<Format>,
         implicit: Format,
     ) -> HierarchyResult<(GroupMeta, Vec<Diagnostic>)> {
-        match node::read(storage, prefix, format, &self.writing.limits, self.strict).await? {
+        let (limits, expected) = (&self.writing.limits, DocumentName::Group2);
+        match node::read_expected(storage, prefix, format, expected, limits, self.strict).await? {
             Some((NodeMeta::Group(meta), diagnostics)) => Ok((meta, diagnostics)),
             Some((NodeMeta::Array(_), _)) => Err(HierarchyError::not_found("there is an array, not a group")),
             None => Ok((self.absent(storage, prefix, implicit).await?, Vec::new())),

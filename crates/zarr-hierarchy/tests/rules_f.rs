@@ -144,7 +144,7 @@ fn formats_can_be_side_by_side() {
 fn format_3_is_tried_first() {
     let (storage, counting) = store(&[(".zgroup", GROUP2), (".zattrs", r#"{"a":1}"#)]);
     let used = cost(&counting, || open(&storage));
-    assert_eq!(used.requests(), 1 + 3 + 1, "one, then three at once, then consolidated metadata");
+    assert_eq!(used.requests(), 1 + 2 + 1, "one, then two at once, then consolidated metadata");
     assert_eq!(open(&storage).attributes().get("a").unwrap().as_raw(), "1");
 }
 

@@ -74,7 +74,8 @@ impl ArrayBuilder2 {
     }
 
     /// Leaves elements of chunks that are not stored undefined: the fill value is null.
-    pub(crate) fn undefined_fill(mut self) -> Self {
+    #[must_use]
+    pub fn undefined_fill(mut self) -> Self {
         self.fill_value = None;
         self
     }

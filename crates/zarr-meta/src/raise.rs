@@ -9,9 +9,21 @@ use crate::codecs::complete;
 use crate::diagnostic::Ignore;
 use crate::error::{MetaError, MetaErrorKind, MetaResult};
 use crate::json::{Object, Value, pointer};
+use crate::model::ArrayMeta;
 use crate::names::{Role, role};
 use crate::v2::dtype::{ByteOrder, Core, Dtype, Endian, Kind, Scalar};
 use crate::v3::{self, ArrayDocument, Extension};
+
+impl ArrayMeta {
+    /// Returns a builder of an array of format 2 with the same data type, chunks, codecs, fill value and names of
+    /// dimensions, without attributes.
+    ///
+    /// # Errors
+    /// As [`to_v2`](Self::to_v2).
+    pub fn to_builder_v2(&self) -> MetaResult<ArrayBuilder2> {
+        raise(self.clone().understood()?.document())
+    }
+}
 
 /// Returns a builder with everything in the document except its attributes.
 pub(crate) fn raise(array: &ArrayDocument) -> MetaResult<ArrayBuilder2> {

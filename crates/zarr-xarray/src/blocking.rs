@@ -1,6 +1,7 @@
 //! The handles for programs without async: the same names and methods, which return when the work is done.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_array::traits::strided::Plain;
@@ -9,6 +10,7 @@ use zarr_hierarchy::{Group, blocking};
 use zarr_meta::ArrayMeta;
 use zarr_meta::json::Object;
 
+use crate::append::Append;
 use crate::conventions::{DecodeOptions, Decoding};
 use crate::decoded::{Decoded, DecodedType, Maskable};
 use crate::error::{XarrayError, XarrayResult};
@@ -57,7 +59,7 @@ impl Dataset {
         block_on(crate::Dataset::open_with(group.into_async(), options)).map(Self::from)
     }
 
-    /// Creates a group of format 3 at `path`, with the arrays of a dataset and consolidated metadata, and opens it.
+    /// Creates a group at `path`, with the arrays of a dataset and consolidated metadata, and opens it.
     ///
     /// # Errors
     /// As [`zarr_xarray::Dataset::create`](crate::Dataset::create).
@@ -108,6 +110,38 @@ impl Dataset {
     /// As [`zarr_xarray::Dataset::index`](crate::Dataset::index).
     pub fn index(&self, coordinate: &str) -> XarrayResult<Arc<Index>> {
         block_on(self.0.index(coordinate))
+    }
+
+    /// Appends along a dimension. The dataset is then the longer one.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Dataset::append`](crate::Dataset::append).
+    pub fn append(&mut self, dimension: &str, more: NewDataset) -> XarrayResult<()> {
+        block_on(self.0.append(dimension, more))
+    }
+
+    /// As [`append`](Self::append); `how` says whether other writers append at the same time.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Dataset::append_with`](crate::Dataset::append_with).
+    pub fn append_with(&mut self, dimension: &str, more: NewDataset, how: Append) -> XarrayResult<()> {
+        block_on(self.0.append_with(dimension, more, how))
+    }
+
+    /// Writes parts of variables to the region that the indexes of `part` name.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Dataset::write_region`](crate::Dataset::write_region).
+    pub fn write_region(&self, part: NewDataset) -> XarrayResult<()> {
+        block_on(self.0.write_region(part))
+    }
+
+    /// Adds the variables of `more` that the dataset does not have, and overwrites the others.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Dataset::add`](crate::Dataset::add).
+    pub fn add(&mut self, more: NewDataset) -> XarrayResult<()> {
+        block_on(self.0.add(more))
     }
 
     /// Returns the async handle of the same dataset.
@@ -199,6 +233,17 @@ impl Variable {
         block_on(self.0.write(values))
     }
 
+    /// Divides the variable into regions of whole chunks, or of whole shards if it has shards.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Variable::partitions`](crate::Variable::partitions).
+    pub fn partitions(
+        &self,
+        bytes: u64,
+    ) -> XarrayResult<impl Iterator<Item = BTreeMap<String, Range<i64>>> + use<>> {
+        self.0.partitions(bytes)
+    }
+
     fn inner(&self) -> &crate::Variable {
         &self.0
     }
@@ -234,6 +279,19 @@ impl DataTree {
         block_on(crate::DataTree::open_with(group.into_async(), options)).map(Self)
     }
 
+    /// Creates a group at `path` and groups below it, each with the arrays of a dataset, and opens them.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::DataTree::create`](crate::DataTree::create).
+    pub fn create<P: AsRef<str>>(
+        storage: impl Into<Storage>,
+        path: &str,
+        datasets: impl IntoIterator<Item = (P, NewDataset)>,
+        registry: &Registry,
+    ) -> XarrayResult<Self> {
+        block_on(crate::DataTree::create(storage, path, datasets, registry)).map(Self)
+    }
+
     /// The paths of all datasets, relative to the root of the tree, in order: `/`, `/a`, `/a/b`.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.0.paths()
@@ -253,5 +311,30 @@ impl DataTree {
     /// As [`zarr_xarray::DataTree::check_aligned`](crate::DataTree::check_aligned).
     pub fn check_aligned(&self) -> XarrayResult<()> {
         block_on(self.0.check_aligned())
+    }
+}
+
+#[cfg(feature = "arrow")]
+impl Variable {
+    /// Reads decoded elements as an array of Arrow, in C order. Missing elements are null.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Variable::read_arrow`](crate::Variable::read_arrow).
+    pub fn read_arrow(&self) -> XarrayResult<arrow_array::ArrayRef> {
+        block_on(self.0.read_arrow())
+    }
+}
+
+#[cfg(feature = "arrow")]
+impl Dataset {
+    /// Reads variables with the same dimensions as a table, with the indexes of their dimensions.
+    ///
+    /// # Errors
+    /// As [`zarr_xarray::Dataset::read_arrow`](crate::Dataset::read_arrow).
+    pub fn read_arrow<N: AsRef<str>>(
+        &self,
+        variables: impl IntoIterator<Item = N>,
+    ) -> XarrayResult<arrow_array::RecordBatch> {
+        block_on(self.0.read_arrow(variables))
     }
 }

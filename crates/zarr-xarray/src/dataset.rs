@@ -48,6 +48,8 @@ pub struct Dataset {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) group: Group,
+    /// The options that the dataset was opened with.
+    pub(crate) options: DecodeOptions,
     /// The stored length of each dimension, also of those of groups above.
     pub(crate) dimensions: BTreeMap<String, u64>,
     pub(crate) attributes: Object,

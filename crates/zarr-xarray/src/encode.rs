@@ -1,23 +1,24 @@
 //! Encodes a variable in memory: the document of its array, and the elements to be stored.
 
+mod document;
+
 use std::borrow::Cow;
 
-use zarr_array::traits::strided::bytes_of;
-use zarr_array::{AnyArray, DataType, NdVec};
-use zarr_meta::ArrayMeta;
+use zarr_array::traits::strided::{bytes_of, zeroed};
+use zarr_array::{AnyArray, Array, DataType, NdVec, Selection};
 use zarr_meta::json::{Object, Value};
+use zarr_meta::{ArrayMeta, Format, types};
 
 use crate::decoded::Decoded;
 use crate::error::{XarrayError, XarrayErrorKind, XarrayResult};
-use crate::fill_value::{Missing, write_fill_value};
 use crate::kernel::Packing;
 use crate::new_variable::{Encoding, MissingValue, NewVariable};
 use crate::number::{NumberType, Scalar};
 use crate::times::encode::{Encoded, NumberKind, TimeEncoding, encode_spans, encode_times};
 use crate::times::{Spans, Times};
 
-/// The default limit on the size of a chunk, in bytes.
-const CHUNK: u64 = 4 << 20;
+/// The number of arrays that are written at the same time.
+pub(crate) const AT_ONCE: usize = 8;
 
 /// The attributes that this crate writes itself. As attributes of the user they would change the elements.
 const RESERVED: [&str; 8] = [
@@ -35,7 +36,18 @@ const RESERVED: [&str; 8] = [
 #[derive(Debug)]
 pub(crate) struct Ready {
     pub(crate) meta: ArrayMeta,
-    pub(crate) elements: Elements,
+    /// The elements, or `None` if there are none, or they are written later.
+    elements: Option<Elements>,
+}
+
+impl Ready {
+    /// Writes the elements, if there are any. Returns the document.
+    pub(crate) async fn write(self, array: &Array) -> XarrayResult<ArrayMeta> {
+        if let Some(elements) = self.elements {
+            elements.write(array, Selection::all()).await?;
+        }
+        Ok(self.meta)
+    }
 }
 
 /// The elements to be stored.
@@ -46,17 +58,46 @@ pub(crate) enum Elements {
     Texts(NdVec<String>),
 }
 
-/// Encodes a variable. `coordinates` is the attribute of that name.
+impl Elements {
+    /// Writes the elements to a selection of an array.
+    pub(crate) async fn write(self, array: &Array, selection: Selection) -> XarrayResult<()> {
+        match self {
+            Self::Bytes(bytes) => array.write_bytes(selection, bytes).await?,
+            Self::Texts(texts) => array.write(selection, texts).await?,
+        }
+        Ok(())
+    }
+}
+
+/// Elements as they are stored, and their type.
+struct Form {
+    data_type: DataType,
+    elements: Elements,
+    /// The stored number of missing elements, `_FillValue`.
+    missing: Option<Scalar>,
+}
+
+impl Form {
+    fn new(data_type: DataType, elements: Elements) -> Self {
+        Self { data_type, elements, missing: None }
+    }
+}
+
+/// Encodes a variable for an array of a format. `coordinates` is the attribute of that name.
 ///
 /// # Errors
 /// `Invalid` for dimensions, attributes and encodings that do not fit. `OutOfRange` for an element that the stored type
 /// does not have.
-pub(crate) fn encode(variable: &NewVariable, coordinates: Option<&str>) -> XarrayResult<Ready> {
-    let NewVariable { dimensions, values, attributes, encoding } = variable;
+pub(crate) fn encode(
+    variable: &NewVariable,
+    coordinates: Option<&str>,
+    format: Format,
+) -> XarrayResult<Ready> {
+    let NewVariable { dimensions, values, attributes, encoding, .. } = variable;
     if let Some(name) = RESERVED.into_iter().find(|name| attributes.contains(name)) {
         return Err(XarrayError::invalid(format!("the attribute {name} is set by an encoding")));
     }
-    let shape = values.shape();
+    let shape = variable.shape();
     if shape.len() != dimensions.len() {
         let (rank, names) = (shape.len(), dimensions.len());
         return Err(XarrayError::invalid(format!("the elements have {rank} dimensions, but {names} names")));
@@ -65,38 +106,56 @@ pub(crate) fn encode(variable: &NewVariable, coordinates: Option<&str>) -> Xarra
     if let Some(names) = coordinates {
         attributes.set("coordinates", names);
     }
-    let (data_type, elements) = match values {
+    let form = match values {
         Decoded::Numbers(numbers) => {
             encoding.check_no_units()?;
             let (given, bytes) = bytes_of_numbers(numbers)?;
             encoding.numbers(given, &bytes, &mut attributes)?
+        }
+        Decoded::Times { .. } | Decoded::Spans { .. }
+            if variable.later.is_some() && encoding.units.is_none() =>
+        {
+            return Err(XarrayError::invalid("the units of times that are written later must be given"));
         }
         Decoded::Times { times, .. } => encoding.times(times, &mut attributes)?,
         Decoded::Spans { spans, .. } => encoding.spans(spans, &mut attributes)?,
         Decoded::Booleans(truths) => {
             encoding.check_plain("booleans")?;
             let truths = present(truths, "booleans")?.into_iter().map(u8::from).collect();
-            (DataType::Bool, Elements::Bytes(truths))
+            Form::new(DataType::Bool, Elements::Bytes(truths))
         }
         Decoded::Texts(texts) => {
             encoding.check_plain("texts")?;
             let texts = present(texts, "texts")?;
-            (DataType::String, Elements::Texts(NdVec::new(shape, texts)?))
+            match encoding.texts_as_bytes {
+                true => {
+                    attributes.set("_Encoding", "utf-8");
+                    padded(&texts.into_iter().map(String::into_bytes).collect::<Vec<_>>())?
+                }
+                false => Form::new(DataType::String, Elements::Texts(NdVec::new(values.shape(), texts)?)),
+            }
         }
-        Decoded::Bytes(_) | Decoded::Other(_) => {
+        Decoded::Bytes(values) => {
+            encoding.check_plain("byte strings")?;
+            padded(&present(values, "byte strings")?)?
+        }
+        Decoded::Other(_) => {
             return Err(XarrayError::new(
                 XarrayErrorKind::Unsupported,
-                "byte strings and elements of other types are not written",
+                "elements of other types are not written",
             ));
         }
     };
-    Ok(Ready { meta: encoding.document(shape, data_type, dimensions, attributes)?, elements })
+    let meta = encoding.document(shape, &form, dimensions, attributes, format)?;
+    let is_empty = variable.later.is_some() || shape.contains(&0);
+    Ok(Ready { meta, elements: (!is_empty).then_some(form.elements) })
 }
 
 impl Encoding {
     fn check_plain(&self, elements: &str) -> XarrayResult<()> {
         let is_packed = self.data_type.is_some() || self.scale.is_some() || self.offset.is_some();
-        let is_plain = !is_packed && !matches!(self.missing, MissingValue::Number(_));
+        let has_missing = matches!(self.missing, MissingValue::Number(_)) || self.missing_value.is_some();
+        let is_plain = !is_packed && !has_missing;
         match is_plain {
             true => self.check_no_units(),
             false => Err(XarrayError::invalid(format!("{elements} are stored as they are, without packing"))),
@@ -111,12 +170,7 @@ impl Encoding {
     }
 
     /// Encodes numbers of type `given`, and sets the attributes of their packing.
-    fn numbers(
-        &self,
-        given: NumberType,
-        bytes: &[u8],
-        attributes: &mut Object,
-    ) -> XarrayResult<(DataType, Elements)> {
+    fn numbers(&self, given: NumberType, bytes: &[u8], attributes: &mut Object) -> XarrayResult<Form> {
         let is_scaled = self.scale.is_some() || self.offset.is_some();
         let stored = self.data_type.unwrap_or(given);
         let missing = match self.missing {
@@ -131,10 +185,19 @@ impl Encoding {
             }
             attributes.set(name, Value::float(factor)?);
         }
-        if let Some(missing) = missing {
-            attributes.set("_FillValue", write_fill_value(&Missing::Number(missing)));
+        let also = self.missing_value.map(|scalar| element(stored, scalar)).transpose()?;
+        if let Some(also) = also {
+            attributes.set("missing_value", also.to_json()?);
         }
         let compared = missing.filter(|missing| !missing.is_nan());
+        if let (Some(compared), Some(also)) = (compared, also)
+            && compared != also
+        {
+            return Err(XarrayError::invalid(format!(
+                "_FillValue is {compared}, but missing_value is {also}"
+            )));
+        }
+        let compared = compared.or(also).filter(|missing| !missing.is_nan());
         let packing = Packing {
             stored,
             missing: compared.into_iter().collect(),
@@ -152,10 +215,10 @@ impl Encoding {
         if let Some(missing) = compared.filter(|_| is_scaled) {
             check_apart(stored, missing, &encoded, given, &bytes)?;
         }
-        Ok((stored.data_type(), Elements::Bytes(encoded)))
+        Ok(Form { data_type: stored.data_type(), elements: Elements::Bytes(encoded), missing })
     }
 
-    fn times(&self, times: &Times, attributes: &mut Object) -> XarrayResult<(DataType, Elements)> {
+    fn times(&self, times: &Times, attributes: &mut Object) -> XarrayResult<Form> {
         refuse(attributes, &["units", "calendar"])?;
         let (units, calendar) = (self.units.as_deref(), self.calendar.as_deref());
         let encoded = encode_times(times, &TimeEncoding { units, calendar, kind: self.kind() })?;
@@ -164,7 +227,7 @@ impl Encoding {
         self.counts(&encoded.values, attributes)
     }
 
-    fn spans(&self, spans: &Spans, attributes: &mut Object) -> XarrayResult<(DataType, Elements)> {
+    fn spans(&self, spans: &Spans, attributes: &mut Object) -> XarrayResult<Form> {
         refuse(attributes, &["units", "dtype"])?;
         if self.calendar.is_some() {
             return Err(XarrayError::invalid("spans of time have no calendar"));
@@ -185,11 +248,11 @@ impl Encoding {
         }
     }
 
-    fn counts(&self, counts: &Encoded, attributes: &mut Object) -> XarrayResult<(DataType, Elements)> {
+    fn counts(&self, counts: &Encoded, attributes: &mut Object) -> XarrayResult<Form> {
         match counts {
             Encoded::Floats(counts) => {
                 let packed = self.numbers(NumberType::Float64, bytes_of(counts), attributes)?;
-                self.check_rounding(counts, &packed.1)?;
+                self.check_rounding(counts, &packed.elements)?;
                 Ok(packed)
             }
             Encoded::Integers(counts) if self.data_type.is_none_or(|of| of == NumberType::Int64) => {
@@ -220,34 +283,24 @@ impl Encoding {
             Err(XarrayError::out_of_range(message))
         })
     }
+}
 
-    /// Builds the document of the array.
-    fn document(
-        &self,
-        shape: &[u64],
-        data_type: DataType,
-        dimensions: &[String],
-        attributes: Object,
-    ) -> XarrayResult<ArrayMeta> {
-        let is_float = NumberType::of(&data_type).is_some_and(NumberType::is_float);
-        let size = data_type.size().unwrap_or(16) as u64;
-        let chunks = self.chunks.clone().unwrap_or_else(|| chunks(shape, size));
-        let mut builder =
-            ArrayMeta::builder(shape, data_type).chunks(chunks).attributes(attributes.to_value());
-        if !dimensions.is_empty() {
-            builder = builder.dimension_names(dimensions.iter().map(String::as_str));
-        }
-        if is_float {
-            builder = builder.fill(f64::NAN);
-        }
-        if let Some(shards) = &self.shards {
-            builder = builder.shards(shards.clone());
-        }
-        if let Some(codecs) = &self.codecs {
-            builder = builder.codecs(codecs.iter().cloned());
-        }
-        builder.build().map_err(|error| XarrayError::invalid(error.to_string()))
+/// Returns byte strings padded to the length of the longest one. The length is at least 2, because single bytes would be
+/// read as characters of longer strings.
+fn padded(values: &[Vec<u8>]) -> XarrayResult<Form> {
+    if let Some(position) = values.iter().position(|bytes| bytes.last() == Some(&0)) {
+        let message = format!("element {position} ends with a zero, which would be lost as padding");
+        return Err(XarrayError::out_of_range(message));
     }
+    let longest = values.iter().map(Vec::len).max().unwrap_or(0).max(2);
+    let too_long = || XarrayError::out_of_range(format!("an element has {longest} bytes"));
+    let length = u32::try_from(longest).map_err(|_| too_long())?;
+    let size = longest.checked_mul(values.len()).ok_or_else(too_long)?;
+    let mut bytes = zeroed(size).map_err(zarr_array::ArrayError::from)?;
+    for (element, value) in bytes.chunks_mut(longest).zip(values) {
+        element.iter_mut().zip(value).for_each(|(to, from)| *to = *from);
+    }
+    Ok(Form::new(types::null_terminated_bytes(length)?, Elements::Bytes(bytes)))
 }
 
 /// Returns a missing value as an element of the stored type.
@@ -353,33 +406,4 @@ pub(crate) fn present<T: Clone>(values: &NdVec<Option<T>>, what: &str) -> Xarray
         value.clone().ok_or_else(missing)
     };
     values.into_iter().enumerate().map(element).collect()
-}
-
-/// Returns the shape of chunks of at most [`CHUNK`] bytes. The longest length is halved until they are small enough.
-fn chunks(shape: &[u64], size: u64) -> Vec<u64> {
-    let mut chunks: Vec<u64> = shape.iter().map(|length| (*length).max(1)).collect();
-    let is_large = |chunks: &[u64]| {
-        let bytes = chunks.iter().try_fold(size, |bytes, length| bytes.checked_mul(*length));
-        bytes.is_none_or(|bytes| bytes > CHUNK)
-    };
-    while is_large(&chunks)
-        && let Some(longest) = chunks.iter_mut().max()
-        && *longest > 1
-    {
-        *longest = longest.div_ceil(2);
-    }
-    chunks
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn chunks_have_at_most_4_mib() {
-        assert_eq!(chunks(&[], 8), Vec::<u64>::new());
-        assert_eq!(chunks(&[0, 3], 8), [1, 3]);
-        assert_eq!(chunks(&[1000, 721, 1440], 4), [125, 91, 90]);
-        assert_eq!(chunks(&[u64::MAX, u64::MAX], 16), [512, 512]);
-    }
 }

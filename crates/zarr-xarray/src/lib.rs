@@ -2,6 +2,10 @@
 //!
 //! The rules are in [labelled datasets](https://github.com/zarr-rs/zarr/blob/main/docs/specification/xarray.md).
 
+mod add;
+mod append;
+#[cfg(feature = "arrow")]
+mod arrow;
 mod attribute;
 pub mod blocking;
 mod calendar;
@@ -28,8 +32,11 @@ mod new_dataset;
 mod new_variable;
 mod number;
 mod open;
+mod part;
+mod partitions;
 mod plan;
 mod positions;
+mod region;
 mod related;
 mod stored;
 mod text;
@@ -40,6 +47,7 @@ mod variable;
 mod view;
 mod writers;
 
+pub use append::Append;
 pub use calendar::{Calendar, Date};
 pub use conventions::{CoordinateNames, DecodeOptions, Decoding, FillIsMissing, SpanDecoding, VariablePlan};
 pub use dataset::Dataset;
@@ -72,4 +80,4 @@ pub use units::{TimeUnit, TimeUnits, Unit};
 pub use variable::Variable;
 pub use writers::writers_are_apart;
 pub use zarr_hierarchy::{self, Group, zarr_array};
-pub use zarr_meta::Severity;
+pub use zarr_meta::{Format, Severity};

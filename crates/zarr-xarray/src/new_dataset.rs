@@ -5,19 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use zarr_array::{ExistingNode, Limits, Registry, Storage};
 use zarr_hierarchy::{Format, Group, GroupMeta, GroupOptions};
+use zarr_meta::Ignore;
 use zarr_meta::json::{Object, Value};
-use zarr_meta::{ArrayMeta, Ignore};
 
 use crate::conventions::{DecodeOptions, Decoding};
 use crate::dataset::Dataset;
 use crate::decoded::Decoded;
-use crate::encode::{Elements, Ready, encode};
+use crate::encode::{AT_ONCE, Ready, encode};
 use crate::error::{XarrayError, XarrayResult};
 use crate::new_variable::NewVariable;
 use crate::plan::DatasetPlan;
-
-/// The number of arrays that are written at the same time.
-const AT_ONCE: usize = 8;
 
 /// A dataset to be written, in memory. [`Dataset::create`] writes it.
 ///
@@ -32,17 +29,46 @@ const AT_ONCE: usize = 8;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct NewDataset {
-    attributes: Object,
-    variables: BTreeMap<String, NewVariable>,
-    coordinates: BTreeSet<String>,
+    pub(crate) format: Format,
+    pub(crate) existing: ExistingNode,
+    pub(crate) attributes: Object,
+    pub(crate) variables: BTreeMap<String, NewVariable>,
+    pub(crate) coordinates: BTreeSet<String>,
+}
+
+impl Default for NewDataset {
+    fn default() -> Self {
+        Self {
+            format: Format::V3,
+            existing: ExistingNode::Fail,
+            attributes: Object::default(),
+            variables: BTreeMap::new(),
+            coordinates: BTreeSet::new(),
+        }
+    }
 }
 
 impl NewDataset {
-    /// A dataset without variables.
+    /// A dataset of format 3 without variables.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Sets the format, 3 or 2.
+    #[must_use]
+    pub fn format(mut self, format: Format) -> Self {
+        self.format = format;
+        self
+    }
+
+    /// Sets what happens to an existing node at the path. By default it is an error. [`ExistingNode::Open`] is an error,
+    /// too: open the dataset and [add](Dataset::add) to it.
+    #[must_use]
+    pub fn existing(mut self, existing: ExistingNode) -> Self {
+        self.existing = existing;
+        self
     }
 
     /// Sets an attribute of the group.
@@ -70,14 +96,17 @@ impl NewDataset {
     }
 
     /// Encodes all variables in memory, and checks that the dataset can be opened and has the same types.
-    fn encoded(&self, registry: &Registry) -> XarrayResult<(Object, Vec<(String, Ready)>)> {
+    pub(crate) fn encoded(&self, registry: &Registry) -> XarrayResult<(Object, Vec<(String, Ready)>)> {
+        if !matches!(self.existing, ExistingNode::Fail | ExistingNode::Replace) {
+            return Err(XarrayError::invalid("an existing dataset is opened and added to, not created"));
+        }
         let (attributes, named) = self.named_coordinates()?;
         let mut ready = Vec::with_capacity(self.variables.len());
         for (name, variable) in &self.variables {
             let one = check_name(name).and_then(|()| {
                 let bounds_of = self.bounds_of(name)?;
                 let variable = bounds_of.as_ref().unwrap_or(variable);
-                let ready = encode(variable, named.get(name).map(String::as_str))?;
+                let ready = encode(variable, named.get(name).map(String::as_str), self.format)?;
                 let resolved = ready.meta.resolve(registry, &Limits::default(), &mut Ignore);
                 resolved.map_err(|error| XarrayError::invalid(error.to_string()))?;
                 Ok(ready)
@@ -99,7 +128,7 @@ impl NewDataset {
         let axis =
             self.variables.values().find(|axis| names(axis) && matches!(axis.values, Decoded::Times { .. }));
         let Some(axis) = axis.filter(|_| is_free) else { return Ok(None) };
-        let stored = encode(axis, None)?.meta.attributes();
+        let stored = encode(axis, None, self.format)?.meta.attributes();
         let text = |name: &str| Some(stored.get(name)?.to_text().ok()?.into_owned());
         let mut bounds = bounds.clone();
         (bounds.encoding.units, bounds.encoding.calendar) = (text("units"), text("calendar"));
@@ -127,8 +156,12 @@ impl NewDataset {
         for (name, variable) in self.variables.iter().filter(|(name, _)| !self.coordinates.contains(*name)) {
             let fits =
                 |other: &NewVariable| other.dimensions.iter().all(|own| variable.dimensions.contains(own));
-            let own: Vec<&str> =
-                auxiliary.iter().filter(|(_, other)| fits(other)).map(|(name, _)| name.as_str()).collect();
+            let own: Vec<&str> = match &variable.encoding.coordinates {
+                Some(names) => self.check_named(names).map_err(|error| error.with_variable(name))?,
+                None => {
+                    auxiliary.iter().filter(|(_, other)| fits(other)).map(|(name, _)| name.as_str()).collect()
+                }
+            };
             unnamed.retain(|name| !own.contains(&name.as_str()));
             if !own.is_empty() {
                 named.insert(name.clone(), own.join(" "));
@@ -141,6 +174,18 @@ impl NewDataset {
         Ok((attributes, named))
     }
 
+    /// Checks that coordinates that are given by name are in the dataset.
+    fn check_named<'a>(&self, names: &'a [String]) -> XarrayResult<Vec<&'a str>> {
+        let unknown =
+            names.iter().find(|name| name.contains(char::is_whitespace) || !self.coordinates.contains(*name));
+        match unknown {
+            None => Ok(names.iter().map(String::as_str).collect()),
+            Some(name) => {
+                Err(XarrayError::invalid(format!("{name:?} is not a coordinate that can be named")))
+            }
+        }
+    }
+
     /// Checks that the documents are a dataset without broken variables, and that attributes do not change the elements.
     fn check_opened(&self, attributes: &Object, ready: &[(String, Ready)]) -> XarrayResult<()> {
         let arrays = ready.iter().map(|(name, ready)| (name.as_str(), &ready.meta));
@@ -151,6 +196,9 @@ impl NewDataset {
                 Decoded::Times { .. } => matches!(decoding, Decoding::Times { .. }),
                 Decoded::Spans { .. } => matches!(decoding, Decoding::Spans { .. }),
                 Decoded::Numbers(_) => matches!(decoding, Decoding::Stored | Decoding::Numbers(_)),
+                Decoded::Texts(_) if variable.encoding.texts_as_bytes => {
+                    matches!(decoding, Decoding::Texts { charset: Some(_), joined: None, .. })
+                }
                 _ => matches!(decoding, Decoding::Stored),
             });
             if !is_same {
@@ -163,16 +211,16 @@ impl NewDataset {
 }
 
 /// Checks that an array below a group can have a name. Names that begin with `__` are reserved.
-fn check_name(name: &str) -> XarrayResult<()> {
+pub(crate) fn check_name(name: &str) -> XarrayResult<()> {
     let is_one = !name.is_empty() && !name.contains('/') && zarr_meta::path::normalize(name).is_ok();
-    match is_one && !name.starts_with("__") && name != "zarr.json" {
+    match is_one && !name.starts_with("__") && !name.starts_with(".z") && name != "zarr.json" {
         true => Ok(()),
         false => Err(XarrayError::invalid(format!("{name:?} cannot be the name of an array"))),
     }
 }
 
 impl Dataset {
-    /// Creates a group of format 3 at `path`, with the arrays of a dataset and consolidated metadata, and opens it.
+    /// Creates a group at `path`, with the arrays of a dataset and consolidated metadata, and opens it.
     ///
     /// All variables are encoded in memory and checked before the first request. So a dataset that is refused leaves
     /// the store as it was.
@@ -180,7 +228,7 @@ impl Dataset {
     /// # Errors
     /// [`Invalid`](crate::XarrayErrorKind::Invalid) for lengths, names, attributes and encodings that do not fit;
     /// [`OutOfRange`](crate::XarrayErrorKind::OutOfRange) for an element that its stored type does not have, such as NaN
-    /// in integers without a missing value; [`Access`](crate::XarrayErrorKind::Access) if there is a node at `path`, and
+    /// in integers without a missing value; [`Access`](crate::XarrayErrorKind::Access) if there is a node at `path` that is not replaced, and
     /// for errors of the store, after which the group may be incomplete.
     pub async fn create(
         storage: impl Into<Storage>,
@@ -189,10 +237,10 @@ impl Dataset {
         registry: &Registry,
     ) -> XarrayResult<Self> {
         let (attributes, ready) = new.encoded(registry)?;
-        let meta = GroupMeta::new(Format::V3).and_then(|meta| meta.with_attributes(attributes.to_value()));
+        let meta = GroupMeta::new(new.format).and_then(|meta| meta.with_attributes(attributes.to_value()));
         let meta = meta.map_err(|error| XarrayError::invalid(error.to_string()))?;
         let options = GroupOptions::new();
-        let mut group = options.create(storage, path, meta, ExistingNode::Fail, registry).await?;
+        let mut group = options.create(storage, path, meta, new.existing, registry).await?;
         let writes = ready.into_iter().map(|(name, ready)| write(&group, name, ready));
         stream::iter(writes).buffer_unordered(AT_ONCE).try_collect::<()>().await?;
         group.consolidate().await?;
@@ -201,20 +249,10 @@ impl Dataset {
 }
 
 /// Creates an array and writes its elements.
-async fn write(group: &Group, name: String, Ready { meta, elements }: Ready) -> XarrayResult<()> {
+pub(crate) async fn write(group: &Group, name: String, ready: Ready) -> XarrayResult<()> {
     let written = async {
-        let is_empty = is_empty(&meta);
-        let array = group.create_array(&name, meta).await?;
-        match elements {
-            _ if is_empty => {}
-            Elements::Bytes(bytes) => array.write_bytes(.., bytes).await?,
-            Elements::Texts(texts) => array.write(.., texts).await?,
-        }
-        XarrayResult::Ok(())
+        let array = group.create_array(&name, ready.meta.clone()).await?;
+        ready.write(&array).await.map(drop)
     };
     written.await.map_err(|error| error.with_variable(&name))
-}
-
-fn is_empty(meta: &ArrayMeta) -> bool {
-    meta.shape().contains(&0)
 }

@@ -4,7 +4,7 @@ use zarr_array::{AnyArray, NdVec};
 use zarr_meta::json::{Object, Value};
 use zarr_meta::v3::Extension;
 
-use crate::decoded::Decoded;
+use crate::decoded::{Decoded, DecodedType};
 use crate::number::{NumberType, Scalar};
 use crate::times::{Spans, Times};
 
@@ -23,6 +23,8 @@ pub struct NewVariable {
     pub(crate) values: Decoded,
     pub(crate) attributes: Object,
     pub(crate) encoding: Encoding,
+    /// The shape of elements that are written later.
+    pub(crate) later: Option<Vec<u64>>,
 }
 
 impl NewVariable {
@@ -33,7 +35,35 @@ impl NewVariable {
             values: values.into(),
             attributes: Object::new(),
             encoding: Encoding::default(),
+            later: None,
         }
+    }
+
+    /// A variable whose elements are written later, region by region. Until then they are missing, or 0. Times and spans
+    /// need units in their encoding.
+    ///
+    /// ```
+    /// # use zarr_xarray::{DecodedType, Encoding, NewDataset, NewVariable, NumberType, XarrayResult};
+    /// # use zarr_xarray::{blocking::Dataset, zarr_array::{Storage, standard}};
+    /// # fn example(storage: Storage, day: Vec<f64>) -> XarrayResult<()> {
+    /// let t2m = NewVariable::later(["time", "x"], [365, 1000], DecodedType::Numbers(NumberType::Float64));
+    /// let t2m = t2m.encoding(Encoding::new().chunks([1, 1000]));
+    /// let dataset = Dataset::create(storage, "/", NewDataset::new().variable("t2m", t2m), &standard())?;
+    /// dataset.isel([("time", 0)])?.variable("t2m")?.write(day)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn later<N: Into<String>>(
+        dimensions: impl IntoIterator<Item = N>,
+        shape: impl Into<Vec<u64>>,
+        data_type: DecodedType,
+    ) -> Self {
+        Self { later: Some(shape.into()), ..Self::new(dimensions, Decoded::none(data_type)) }
+    }
+
+    /// The length of each dimension.
+    pub(crate) fn shape(&self) -> &[u64] {
+        self.later.as_deref().unwrap_or(self.values.shape())
     }
 
     /// Sets an attribute.
@@ -61,6 +91,9 @@ pub struct Encoding {
     pub(crate) scale: Option<f64>,
     pub(crate) offset: Option<f64>,
     pub(crate) missing: MissingValue,
+    pub(crate) missing_value: Option<Scalar>,
+    pub(crate) coordinates: Option<Vec<String>>,
+    pub(crate) texts_as_bytes: bool,
     pub(crate) units: Option<String>,
     pub(crate) calendar: Option<String>,
     pub(crate) chunks: Option<Vec<u64>>,
@@ -116,6 +149,29 @@ impl Encoding {
     #[must_use]
     pub fn without_missing(mut self) -> Self {
         self.missing = MissingValue::None;
+        self
+    }
+
+    /// Sets the attribute `missing_value`, which older programs read. Missing elements are stored as this number, if no
+    /// other one is set by [`missing`](Self::missing).
+    #[must_use]
+    pub fn missing_value(mut self, missing: impl Into<Scalar>) -> Self {
+        self.missing_value = Some(missing.into());
+        self
+    }
+
+    /// Sets the attribute `coordinates`, which names the coordinates of the variable. By default these are all
+    /// coordinates without an index whose dimensions the variable has. An empty list writes no attribute.
+    #[must_use]
+    pub fn coordinates<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.coordinates = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Stores texts as byte strings of one length in UTF-8, and sets the attribute `_Encoding`.
+    #[must_use]
+    pub fn texts_as_bytes(mut self) -> Self {
+        self.texts_as_bytes = true;
         self
     }
 
@@ -205,6 +261,7 @@ macro_rules! nullable {
 nullable! {
     bool, Booleans;
     String, Texts;
+    Vec<u8>, Bytes;
 }
 
 /// Times along one dimension.

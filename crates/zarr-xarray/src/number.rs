@@ -1,6 +1,9 @@
 //! The number types of elements, and numbers before conversion to a type.
 
 use zarr_meta::DataType;
+use zarr_meta::json::Value;
+
+use crate::error::XarrayResult;
 
 /// A data type whose elements are numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -227,6 +230,23 @@ impl std::fmt::Display for Scalar {
 }
 
 impl Scalar {
+    /// Returns the JSON of a fill value: NaN and infinities are texts.
+    ///
+    /// # Errors
+    /// `Invalid` for an integer beyond the range of JSON.
+    pub(crate) fn to_json(self) -> XarrayResult<Value> {
+        let float = |float: f64| match float {
+            float if float.is_nan() => Ok(Value::from("NaN")),
+            f64::INFINITY => Ok(Value::from("Infinity")),
+            f64::NEG_INFINITY => Ok(Value::from("-Infinity")),
+            float => Value::float(float),
+        };
+        Ok(match self {
+            Self::Integer(integer) => Value::parse(&integer.to_string())?,
+            Self::Float(real) => float(real)?,
+            Self::Complex(real, imaginary) => [float(real)?, float(imaginary)?].into_iter().collect(),
+        })
+    }
     pub(crate) fn is_nan(self) -> bool {
         match self {
             Self::Integer(_) => false,

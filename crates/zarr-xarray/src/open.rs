@@ -85,6 +85,7 @@ impl Members {
         }
         Ok(Shared {
             group,
+            options: options.clone(),
             dimensions,
             attributes,
             findings,

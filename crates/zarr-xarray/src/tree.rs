@@ -1,5 +1,7 @@
 //! A group and all groups below it as datasets that share coordinates.
 
+mod create;
+
 use std::collections::BTreeMap;
 
 use futures_util::future::try_join_all;

@@ -150,7 +150,8 @@ impl Variable {
     /// [`Unsupported`](crate::XarrayErrorKind::Unsupported) for other encodings. Then nothing is written.
     /// [`Access`](crate::XarrayErrorKind::Access) for errors of the store, after which some chunks may be written.
     pub async fn write(&self, values: impl Into<Decoded>) -> XarrayResult<()> {
-        self.named(self.encode_and_write(values.into()).await)
+        let written = async { self.write_prepared(self.prepared(values.into())?).await };
+        self.named(written.await)
     }
 
     pub(crate) fn reader(&self) -> XarrayResult<Reader<'_>> {

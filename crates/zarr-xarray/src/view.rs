@@ -137,6 +137,11 @@ impl View {
         !self.dimensions.contains_key(dimension) && !in_points
     }
 
+    /// Whether nothing is selected.
+    pub(crate) fn is_unselected(&self) -> bool {
+        self.dimensions.is_empty() && self.points.is_none()
+    }
+
     /// Selects positions along a dimension of the view. `stored` has the stored dimensions.
     ///
     /// # Errors

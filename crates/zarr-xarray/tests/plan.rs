@@ -19,7 +19,7 @@ fn meta((_, data_type, shape, names, attributes): &Array<'_>) -> ArrayMeta {
     let is_text = data_type.is_object() || data_type == "string";
     let document = json!({
         "zarr_format": 3, "node_type": "array", "shape": shape, "data_type": data_type,
-        "fill_value": match data_type { Value::String(name) if name == "bool" => json!(false), _ if is_text => json!(""), _ => json!(0) },
+        "fill_value": match data_type { Value::String(name) if name == "bool" => json!(false), _ if data_type["name"].as_str().is_some_and(|name| name.starts_with("numpy.")) => json!("NaT"), _ if is_text => json!(""), _ => json!(0) },
         "chunk_grid": { "name": "regular", "configuration": { "chunk_shape": shape } },
         "chunk_key_encoding": { "name": "default" },
         "codecs": ["bytes"],
@@ -57,6 +57,40 @@ fn list<'a>(names: impl IntoIterator<Item = &'a String>) -> Vec<&'a str> {
 
 fn chars() -> Value {
     json!({ "name": "null_terminated_bytes", "configuration": { "length_bytes": 1 } })
+}
+
+#[test]
+fn the_group_names_coordinates_that_no_variable_names() {
+    let arrays = ["a", "b", "c"].map(|name| (name, json!("int16"), &[2][..], &["x"][..], json!({})));
+    let metas: Vec<ArrayMeta> = arrays.iter().map(meta).collect();
+    let mut attributes = Object::new();
+    attributes.set("coordinates", " b  c none ");
+    attributes.set("title", "t");
+    for (which, found, left) in [
+        (CoordinateNames::Coordinates, &["b", "c"][..], &["title"][..]),
+        (CoordinateNames::Off, &[], &["coordinates", "title"]),
+    ] {
+        let mut options = DecodeOptions::default();
+        options.coordinates = which;
+        let named = arrays.iter().map(|array| array.0).zip(&metas);
+        let plan = DatasetPlan::new(attributes.clone(), named, &options).unwrap();
+        assert_eq!(
+            (list(&plan.coordinates), names(&plan.attributes)),
+            (found.to_vec(), left.iter().map(|name| (*name).to_owned()).collect())
+        );
+    }
+}
+
+#[test]
+fn attributes_do_not_change_elements_that_are_times_of_numpy() {
+    let attributes = json!({ "units": "days since 2000-01-01", "scale_factor": 2.0 });
+    for name in ["numpy.datetime64", "numpy.timedelta64"] {
+        let data_type = json!({ "name": name, "configuration": { "unit": "s", "scale_factor": 1 } });
+        let mut plan = plan(&[("a", data_type, &[2], &["x"], attributes.clone())]);
+        let variable = plan.variables.remove("a").unwrap().unwrap();
+        assert_eq!(variable.decoding, Decoding::Stored);
+        assert_eq!(names(&variable.attributes), ["units", "scale_factor"]);
+    }
 }
 
 #[test]

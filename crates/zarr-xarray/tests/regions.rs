@@ -109,3 +109,38 @@ fn a_refused_region_sends_no_request() {
     of("packed").write(pair(1.0, 2.0)).unwrap();
     assert_eq!((counting.counts() - before).requests(), 1, "a whole chunk");
 }
+
+#[test]
+fn labels_name_the_region_of_a_write() {
+    let storage = stored();
+    let (counted, counting) = Counting::over(&storage);
+    let dataset = open(&counted);
+    let time = |days: &[i64]| {
+        let seconds = days.iter().map(|day| day * 86_400).collect();
+        NewVariable::new(["time"], Times::new(Calendar::NoLeap, TimeUnit::Seconds, seconds))
+    };
+    let of = |days: &[i64]| NewDataset::new().coordinate("time", time(days));
+    let plain = |values: Vec<i32>| NewVariable::new(["time"], values);
+    for (part, kind) in [
+        (of(&[1, 3]).variable("plain", plain(vec![7, 8])), XarrayErrorKind::NotFound),
+        (of(&[3, 4]).variable("plain", plain(vec![7, 8])), XarrayErrorKind::NotFound),
+        (of(&[1, 2]).variable("none", plain(vec![7, 8])), XarrayErrorKind::NotFound),
+        (of(&[1, 2]).variable("plain", plain(vec![7])), XarrayErrorKind::Invalid),
+        (NewDataset::new().variable("plain", plain(vec![7; 4])), XarrayErrorKind::Invalid),
+        (
+            of(&[1, 2]).variable("plain", plain(vec![7, 8]).encoding(Encoding::new().scale(2.0))),
+            XarrayErrorKind::Invalid,
+        ),
+    ] {
+        let error = dataset.write_region(part).unwrap_err();
+        assert_eq!(error.kind(), kind, "{error}");
+    }
+    assert_eq!(counting.counts().puts, 0);
+    let packed = NewVariable::new(["time", "x"], NdVec::new([2, 2], vec![0.5, 1.0, 1.5, 2.0]).unwrap());
+    let part = of(&[1, 2]).variable("plain", plain(vec![7, 8])).variable("packed", packed);
+    dataset.write_region(part).unwrap();
+    let again = open(&storage);
+    assert_eq!(again.variable("plain").unwrap().read::<i32>().unwrap().into_vec(), [0, 7, 8, 0]);
+    let raw = again.variable("packed").unwrap().read_raw::<i16>().unwrap();
+    assert_eq!(raw.into_vec(), [0, 0, 1, 2, 3, 4, 0, 0]);
+}

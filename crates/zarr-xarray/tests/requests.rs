@@ -63,16 +63,22 @@ fn opening_reads_documents_only() {
     for (format, consolidated, most) in [
         (Format::V3, true, 1),
         (Format::V3, false, 32),
-        // `zarr.json`, the three documents of the group, and the consolidated metadata.
-        (Format::V2, true, 5),
-        // The same, a list, and three documents of each array.
-        (Format::V2, false, 96),
+        // `zarr.json`, the two documents of the group, and the consolidated metadata.
+        (Format::V2, true, 4),
+        // The same, a list, and two documents of each array.
+        (Format::V2, false, 65),
     ] {
         let (storage, counting) = Counting::over(&stored(format, consolidated));
         let dataset = Dataset::open(Group::open(storage, "/", &standard()).unwrap()).unwrap();
         assert_eq!(dataset.data_variables().count(), 26);
         let used = counting.counts();
         assert_eq!((used.requests(), used.puts), (most, 0), "{format:?} {consolidated}");
+
+        let (storage, counting) = Counting::over(&stored(format, consolidated));
+        let options = GroupOptions::new().format(format);
+        Dataset::open(Group::open_with(storage, "/", &standard(), &options).unwrap()).unwrap();
+        let saved = u64::from(format == Format::V2);
+        assert_eq!(counting.counts().requests(), most - saved, "a format that is known is not looked for");
     }
 }
 

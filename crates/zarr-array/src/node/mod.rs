@@ -46,8 +46,17 @@ pub async fn documents(
     format: Option<Format>,
     limits: &Limits,
 ) -> ArrayResult<Documents> {
+    in_steps(storage, prefix, Documents::steps(format), limits).await
+}
+
+async fn in_steps(
+    storage: &Storage,
+    prefix: &Prefix,
+    steps: &[&[DocumentName]],
+    limits: &Limits,
+) -> ArrayResult<Documents> {
     let mut documents = Documents::new();
-    for step in Documents::steps(format) {
+    for step in steps {
         let gets = step.iter().map(|name| get(storage, prefix, *name, limits));
         for (name, bytes) in step.iter().zip(try_join_all(gets).await?) {
             if let Some(bytes) = bytes {
@@ -83,9 +92,43 @@ pub async fn read(
     strict: bool,
 ) -> ArrayResult<Option<(NodeMeta, Vec<Diagnostic>)>> {
     let documents = documents(storage, prefix, format, limits).await?;
+    parsed(&documents, limits, strict)
+}
+
+/// As [`read`], for a node that is probably of the kind that the document `maker` of format 2 makes. In format 2 the
+/// document of the other kind is requested only if there is no `maker`. So a node with both is read as the expected
+/// kind, unless the reader is `strict`.
+///
+/// # Errors
+/// As [`read`].
+pub async fn read_expected(
+    storage: &Storage,
+    prefix: &Prefix,
+    format: Option<Format>,
+    maker: DocumentName,
+    limits: &Limits,
+    strict: bool,
+) -> ArrayResult<Option<(NodeMeta, Vec<Diagnostic>)>> {
+    let other = if maker == DocumentName::Array2 { DocumentName::Group2 } else { DocumentName::Array2 };
+    let (first, second) = ([maker, DocumentName::Attributes2], [other]);
+    let documents = match format {
+        None if !strict => {
+            in_steps(storage, prefix, &[&[DocumentName::Node], &first, &second], limits).await?
+        }
+        Some(Format::V2) if !strict => in_steps(storage, prefix, &[&first, &second], limits).await?,
+        _ => documents(storage, prefix, format, limits).await?,
+    };
+    parsed(&documents, limits, strict)
+}
+
+fn parsed(
+    documents: &Documents,
+    limits: &Limits,
+    strict: bool,
+) -> ArrayResult<Option<(NodeMeta, Vec<Diagnostic>)>> {
     let mut diagnostics = Vec::new();
     let sink: &mut dyn Sink = if strict { &mut Strict } else { &mut diagnostics };
-    let node = NodeMeta::parse(&documents, limits, sink)?;
+    let node = NodeMeta::parse(documents, limits, sink)?;
     Ok(node.map(|node| (node, diagnostics)))
 }
 

@@ -114,6 +114,28 @@ pub fn encode_spans(spans: &Spans, units: Option<&str>, kind: NumberKind) -> Xar
     Ok(EncodedSpans { units: written.name(), values, is_refined: written != unit })
 }
 
+impl Times {
+    /// Returns the times with the same dates in another calendar.
+    ///
+    /// # Errors
+    /// `OutOfRange` if the calendar does not have one of the dates.
+    pub(crate) fn in_calendar(&self, calendar: Calendar) -> XarrayResult<Self> {
+        if calendar == self.calendar() {
+            return Ok(self.clone());
+        }
+        let unit = i128::from(self.unit().nanoseconds());
+        let count = |(position, instant): (usize, Option<i128>)| match instant {
+            None => Ok(NOT_A_TIME),
+            Some(instant) => {
+                count_of(instant / unit).ok_or_else(|| lacks(calendar, position, self.get(position)))
+            }
+        };
+        let counts =
+            in_calendar(self, calendar)?.into_iter().enumerate().map(count).collect::<XarrayResult<_>>()?;
+        Ok(Self::new(calendar, self.unit(), counts))
+    }
+}
+
 /// Returns times in nanoseconds since 1970 of `calendar`, with the same date and time of day in that calendar.
 fn in_calendar(times: &Times, calendar: Calendar) -> XarrayResult<Vec<Option<i128>>> {
     if calendar == times.calendar() {

@@ -15,8 +15,8 @@ use crate::times::Times;
 use crate::units::{TimeUnit, TimeUnits};
 
 impl Variable {
-    /// Encodes elements and writes them to the part of the array that the view shows.
-    pub(super) async fn encode_and_write(&self, values: Decoded) -> XarrayResult<()> {
+    /// Encodes elements for the part of the array that the view shows.
+    pub(crate) fn prepared(&self, values: Decoded) -> XarrayResult<Elements> {
         if self.shared.is_index(&self.name) {
             return Err(XarrayError::invalid("it is an index, and an index is not written in parts"));
         }
@@ -26,13 +26,20 @@ impl Variable {
                 "the elements have shape {found:?}, expected {wanted:?}"
             )));
         }
-        let (array, elements) = (self.reader()?.array, self.encoded(values)?);
-        let selection = self.seen.selection.clone();
-        match elements {
-            Elements::Bytes(bytes) => array.write_bytes(selection, bytes).await?,
-            Elements::Texts(texts) => array.write(selection, texts).await?,
-        }
-        Ok(())
+        self.reader()?;
+        self.encoded(values)
+    }
+
+    /// Writes encoded elements to the part of the array that the view shows.
+    pub(crate) async fn write_prepared(&self, elements: Elements) -> XarrayResult<()> {
+        elements.write(self.reader()?.array, self.seen.selection.clone()).await
+    }
+
+    /// Encodes elements of any shape as the variable stores them.
+    pub(crate) fn encode_part(&self, values: Decoded) -> XarrayResult<Elements> {
+        let mut part = self.clone();
+        part.seen.shape = values.shape().to_vec();
+        part.encoded(values)
     }
 
     fn encoded(&self, values: Decoded) -> XarrayResult<Elements> {
@@ -76,9 +83,10 @@ impl Variable {
         }
     }
 
-    /// Packs numbers of the decoded type.
+    /// Packs numbers of the decoded type, or floats of another width if they become other numbers anyhow.
     fn packed(&self, packing: &Packing, given: NumberType, bytes: &[u8]) -> XarrayResult<Elements> {
-        if given != packing.decoded {
+        let is_packed = packing.is_scaled() || packing.stored.is_integer();
+        if given != packing.decoded && !(is_packed && given.is_float()) {
             return Err(self.another_type(&given.data_type().to_string()));
         }
         let stored = packing.stored;
@@ -92,6 +100,11 @@ impl Variable {
 }
 
 fn times_of(packing: &Packing, units: &TimeUnits, times: &Times) -> XarrayResult<Elements> {
+    let are_both_civil = times.calendar().is_civil() && units.calendar().is_civil();
+    let times = match are_both_civil {
+        true => &times.in_calendar(units.calendar())?,
+        false => times,
+    };
     if times.calendar() != units.calendar() {
         let (given, stored) = (times.calendar().name(), units.calendar().name());
         return Err(XarrayError::invalid(format!(

@@ -10,6 +10,7 @@
 mod options;
 mod rows;
 mod shown;
+mod steps;
 mod store;
 mod verdict;
 mod written;
@@ -19,6 +20,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use rows::{check_dataset, check_selection, check_tree};
+use steps::check_steps;
 use written::check_written;
 
 #[test]
@@ -38,7 +40,12 @@ fn trees_are_those_of_xarray() {
 
 #[test]
 fn written_datasets_are_those_of_xarray_or_better() {
-    check("write", 49, check_written);
+    check("write", 75, check_written);
+}
+
+#[test]
+fn appended_datasets_are_those_of_xarray_or_better() {
+    check("append", 30, check_steps);
 }
 
 /// Checks all rows of a kind, and fails with a list of the failing rows.

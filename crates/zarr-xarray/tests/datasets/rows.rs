@@ -57,16 +57,21 @@ pub(crate) fn check_tree(row: &Value) -> Result<(), String> {
             return if aligned.is_err() { Ok(()) } else { Err("it is aligned".to_owned()) };
         }
         aligned.map_err(|error| error.to_string())?;
-        let nodes = row["result"].as_object().unwrap();
-        equal("tree", "paths", &json!(tree.paths().collect::<Vec<_>>()), &sorted(nodes.keys()))?;
-        for (path, wanted) in nodes {
-            let dataset = tree.dataset(path).map_err(|error| error.to_string())?;
-            equal(path, "inherited", &sorted(dataset.inherited()), &wanted["inherited_coords"])?;
-            equal(path, "sizes", &json!(dataset.dimensions()), &wanted["sizes"])?;
-            variables(&dataset, &wanted["own"]).await.map_err(|why| format!("{path}: {why}"))?;
-        }
-        Ok(())
+        same_tree(&tree, &row["result"]).await
     })
+}
+
+/// Compares a tree with that of the table.
+pub(crate) async fn same_tree(tree: &DataTree, wanted: &Value) -> Result<(), String> {
+    let nodes = wanted.as_object().unwrap();
+    equal("tree", "paths", &json!(tree.paths().collect::<Vec<_>>()), &sorted(nodes.keys()))?;
+    for (path, wanted) in nodes {
+        let dataset = tree.dataset(path).map_err(|error| error.to_string())?;
+        equal(path, "inherited", &sorted(dataset.inherited()), &wanted["inherited_coords"])?;
+        equal(path, "sizes", &json!(dataset.dimensions()), &wanted["sizes"])?;
+        variables(&dataset, &wanted["own"]).await.map_err(|why| format!("{path}: {why}"))?;
+    }
+    Ok(())
 }
 
 /// Compares a dataset with that of the table.

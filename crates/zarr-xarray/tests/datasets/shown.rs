@@ -79,6 +79,7 @@ pub(crate) fn stored(elements: &AnyArray) -> (String, Value) {
     match elements {
         AnyArray::Bool(values) => ("bool".to_owned(), json!(values.as_slice())),
         AnyArray::String(values) => ("string".to_owned(), json!(values.as_slice())),
+        AnyArray::Bytes(values) => ("bytes".to_owned(), json!(values.as_slice())),
         numbers => numbers_of(numbers),
     }
 }

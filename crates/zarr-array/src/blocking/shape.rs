@@ -1,0 +1,34 @@
+//! Shapes that are reserved, or not stored yet.
+
+use std::ops::Range;
+
+use zarr_traits::block_on;
+
+use super::Array;
+use crate::error::ArrayResult;
+
+impl Array {
+    /// Lengthens dimension `axis` by `length`, and returns the range that is reserved for this writer.
+    ///
+    /// # Errors
+    /// As [`zarr_array::Array::extend`](crate::Array::extend).
+    pub fn extend(&mut self, axis: usize, length: u64) -> ArrayResult<Range<u64>> {
+        block_on(self.0.extend(axis, length))
+    }
+
+    /// Returns a handle on the same array with another shape, which is not stored. Makes no request.
+    ///
+    /// # Errors
+    /// As [`zarr_array::Array::with_shape`](crate::Array::with_shape).
+    pub fn with_shape(&self, shape: impl Into<Vec<u64>>) -> ArrayResult<Self> {
+        self.0.with_shape(shape).map(Self)
+    }
+
+    /// Stores the shape of this handle, if the stored shape is `old`.
+    ///
+    /// # Errors
+    /// As [`zarr_array::Array::store_shape`](crate::Array::store_shape).
+    pub fn store_shape(&mut self, old: &[u64]) -> ArrayResult<()> {
+        block_on(self.0.store_shape(old))
+    }
+}

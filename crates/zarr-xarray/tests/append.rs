@@ -1,0 +1,357 @@
+//! Appends: what comes back, what is refused, what readers see, and several writers at once.
+
+#![allow(clippy::unwrap_used, reason = "these are tests")]
+
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use zarr_conformance::instruments::{Counting, Fault, Faulty};
+use zarr_hierarchy::blocking::Group;
+use zarr_hierarchy::zarr_array::traits::{Prefix, StoreErrorKind};
+use zarr_hierarchy::zarr_array::{NdVec, Storage, block_on, standard};
+use zarr_hierarchy::{GroupOptions, UseConsolidated};
+use zarr_store::MemoryStore;
+use zarr_store_fs::FsStore;
+use zarr_xarray::blocking::Dataset;
+use zarr_xarray::{
+    Append, Calendar, Encoding, NewDataset, NewVariable, NumberType, TimeUnit, Times, XarrayErrorKind,
+};
+
+const DAY: i64 = 86_400;
+
+/// Variables of each kind along days: packed numbers, texts, and the times themselves.
+fn days(from: i64, to: i64) -> NewDataset {
+    let times = Times::new(Calendar::Standard, TimeUnit::Seconds, (from..to).map(|day| day * DAY).collect());
+    let numbers: Vec<f64> = (from..to).flat_map(|day| [day as f64, f64::NAN]).collect();
+    let shape = [u64::try_from(to - from).unwrap(), 2];
+    NewDataset::new()
+        .coordinate("time", NewVariable::new(["time"], times))
+        .variable("t", NewVariable::new(["time", "x"], NdVec::new(shape, numbers).unwrap()))
+        .variable(
+            "name",
+            NewVariable::new(["time"], (from..to).map(|day| day.to_string()).collect::<Vec<_>>()),
+        )
+}
+
+/// The first days, with their encodings.
+fn create(storage: &Storage) {
+    let packed = Encoding::new().data_type(NumberType::Int16).scale(0.5).missing(-1).chunks([2, 2]);
+    let times = Times::new(Calendar::Standard, TimeUnit::Seconds, (0..3).map(|day| day * DAY).collect());
+    let numbers = NdVec::new([3, 2], (0..3).flat_map(|day| [f64::from(day), f64::NAN]).collect()).unwrap();
+    let new = days(0, 3)
+        .attribute("title", "days")
+        .coordinate("x", NewVariable::new(["x"], vec![10.0, 20.0]))
+        .coordinate("time", NewVariable::new(["time"], times).encoding(Encoding::new().chunks([4])))
+        .variable("t", NewVariable::new(["time", "x"], numbers).encoding(packed));
+    Dataset::create(storage.clone(), "/", new, &standard()).unwrap();
+}
+
+fn memory() -> Storage {
+    let storage = Storage::from(MemoryStore::new());
+    create(&storage);
+    storage
+}
+
+fn open(storage: &Storage) -> Dataset {
+    Dataset::open(Group::open(storage.clone(), "/", &standard()).unwrap()).unwrap()
+}
+
+fn from_documents(storage: &Storage) -> Dataset {
+    let options = GroupOptions::new().use_consolidated(UseConsolidated::Ignore);
+    Dataset::open(Group::open_with(storage.clone(), "/", &standard(), &options).unwrap()).unwrap()
+}
+
+/// All objects of a store.
+fn content(storage: &Storage) -> Vec<(String, Vec<u8>)> {
+    let keys = block_on(storage.list(&Prefix::root(), None)).unwrap().entries;
+    let get = |key| block_on(storage.get(key, u64::MAX)).unwrap().unwrap().to_vec();
+    keys.iter().map(|entry| (entry.key.as_str().to_owned(), get(&entry.key))).collect()
+}
+
+/// Checks that all variables have the same days, each of them once and in the order of `days`.
+fn check(dataset: &Dataset, days: &[i64]) {
+    let times = dataset.variable("time").unwrap().read_times().unwrap();
+    let seconds = times.in_unit(TimeUnit::Seconds).unwrap();
+    assert_eq!(seconds.values().iter().map(|second| second / DAY).collect::<Vec<_>>(), days);
+    let numbers = dataset.variable("t").unwrap().read_masked::<f64>().unwrap().into_vec();
+    let wanted: Vec<_> = days.iter().flat_map(|day| [Some(*day as f64), None]).collect();
+    assert_eq!(numbers, wanted);
+    let names = dataset.variable("name").unwrap().read_masked::<String>().unwrap().into_vec();
+    assert_eq!(
+        names.into_iter().flatten().collect::<Vec<_>>(),
+        days.iter().map(i64::to_string).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn appended_parts_come_back_in_the_stored_encodings() {
+    let storage = memory();
+    let mut dataset = open(&storage);
+    let all: Vec<i64> = (0..9).collect();
+    for (from, to) in [(3, 4), (4, 4), (4, 9)] {
+        dataset.append("time", days(from, to)).unwrap();
+        let days = &all[..usize::try_from(to).unwrap()];
+        for dataset in [&dataset, &open(&storage), &from_documents(&storage)] {
+            check(dataset, days);
+        }
+    }
+    let raw = dataset.variable("t").unwrap().read_raw::<i16>().unwrap();
+    assert_eq!(raw.into_vec()[8..12], [8, -1, 10, -1]);
+    assert_eq!(dataset.attributes().get("title").unwrap().to_text().unwrap(), "days");
+
+    // Without consolidated metadata the documents have the new shapes.
+    let mut group = Group::open(storage.clone(), "/", &standard()).unwrap();
+    group.remove_consolidated().unwrap();
+    let mut dataset = open(&storage);
+    dataset.append("time", days(9, 10).attribute("title", "more")).unwrap();
+    check(&dataset, &(0..10).collect::<Vec<_>>());
+    assert_eq!(open(&storage).attributes().get("title").unwrap().to_text().unwrap(), "more");
+}
+
+#[test]
+fn times_get_the_stored_units_and_calendar() {
+    let storage = memory();
+    let mut dataset = open(&storage);
+    let times =
+        Times::new(Calendar::ProlepticGregorian, TimeUnit::Nanoseconds, vec![3 * DAY * 1_000_000_000]);
+    dataset.append("time", days(3, 4).coordinate("time", NewVariable::new(["time"], times))).unwrap();
+    check(&dataset, &[0, 1, 2, 3]);
+    assert_eq!(dataset.variable("time").unwrap().read_raw::<i64>().unwrap().into_vec(), [0, 1, 2, 3]);
+}
+
+#[test]
+fn other_variables_are_overwritten_and_indexes_are_compared() {
+    let storage = Storage::from(MemoryStore::new());
+    let of = |dimension: &str, values: Vec<f32>| NewVariable::new([dimension], values);
+    let new = |values: &[f32]| NewDataset::new().variable("v", of("time", values.to_vec()));
+    let first = new(&[1.0]).coordinate("x", of("x", vec![1.0, 2.0])).variable("s", of("x", vec![0.0; 2]));
+    let mut dataset = Dataset::create(storage.clone(), "/", first, &standard()).unwrap();
+    let more = new(&[2.0]).coordinate("x", of("x", vec![1.0, 2.0])).variable("s", of("x", vec![5.0; 2]));
+    dataset.append("time", more.clone()).unwrap();
+    assert_eq!(dataset.variable("s").unwrap().read::<f32>().unwrap().into_vec(), [5.0; 2]);
+    let before = content(&storage);
+    let error = dataset.append("time", more.coordinate("x", of("x", vec![1.0, 3.0]))).unwrap_err();
+    assert_eq!((error.kind(), error.variable()), (XarrayErrorKind::Invalid, Some("x")));
+    assert_eq!(content(&storage), before);
+}
+
+#[test]
+fn a_refused_append_leaves_the_store_as_it_was() {
+    let storage = memory();
+    let of = |values: Vec<f64>| NewVariable::new(["time", "x"], NdVec::new([1, 2], values).unwrap());
+    let time = |calendar, unit, count| NewVariable::new(["time"], Times::new(calendar, unit, vec![count]));
+    let half_a_day = time(Calendar::Standard, TimeUnit::Seconds, 3 * DAY + DAY / 2);
+    let names = NewVariable::new(["time"], vec!["a".to_owned(), "b".to_owned()]);
+    let missing = NewDataset::new().coordinate("time", time(Calendar::Standard, TimeUnit::Seconds, 3 * DAY));
+    let integers = NewVariable::new(["time", "x"], NdVec::new([1, 2], vec![1_i64, 2]).unwrap());
+    let turned = NewVariable::new(["x", "time"], NdVec::new([2, 1], vec![1.0, 2.0]).unwrap());
+    let rows: [(NewDataset, XarrayErrorKind, &str); 13] = [
+        (missing, XarrayErrorKind::Invalid, "name"),
+        (days(3, 4).variable("u", NewVariable::new(["time"], vec![1.0])), XarrayErrorKind::Invalid, "u"),
+        (days(3, 4).variable("name", names), XarrayErrorKind::Invalid, "positions"),
+        (
+            days(3, 4).variable("name", NewVariable::new(["time"], vec![1.0])),
+            XarrayErrorKind::Invalid,
+            "type",
+        ),
+        (days(3, 4).variable("t", integers), XarrayErrorKind::Invalid, "int64"),
+        (days(3, 4).variable("t", of(vec![0.0, 1e6])), XarrayErrorKind::OutOfRange, "element 1"),
+        (days(3, 4).variable("t", of(vec![-0.5, 0.0])), XarrayErrorKind::OutOfRange, "missing"),
+        (days(3, 4).variable("t", turned), XarrayErrorKind::Invalid, "dimensions"),
+        (
+            days(3, 4).variable("t", NewVariable::new(["time"], vec![1.0])),
+            XarrayErrorKind::Invalid,
+            "dimensions",
+        ),
+        (
+            days(3, 4).variable("t", of(vec![0.0; 2]).attribute("units", "K")),
+            XarrayErrorKind::Invalid,
+            "units",
+        ),
+        (
+            days(3, 4).variable("t", of(vec![0.0; 2]).encoding(Encoding::new().scale(2.0))),
+            XarrayErrorKind::Invalid,
+            "encoding",
+        ),
+        (days(3, 4).coordinate("time", half_a_day), XarrayErrorKind::OutOfRange, "element 0"),
+        (
+            days(3, 4).coordinate("time", time(Calendar::Days360, TimeUnit::Seconds, 3 * DAY)),
+            XarrayErrorKind::Invalid,
+            "360_day",
+        ),
+    ];
+    let before = content(&storage);
+    for (more, kind, part) in rows {
+        for how in [Append::Alone, Append::Shared] {
+            let error = open(&storage).append_with("time", more.clone(), how).unwrap_err();
+            assert_eq!(error.kind(), kind, "{error}");
+            assert!(error.to_string().contains(part), "{error}");
+        }
+    }
+    assert!(open(&storage).append("nope", days(3, 4)).is_err());
+    assert!(open(&storage).isel([("time", 0..2)]).unwrap().append("time", days(3, 4)).is_err());
+    assert_eq!(content(&storage), before);
+}
+
+#[test]
+fn an_append_with_an_old_handle_writes_nothing() {
+    let storage = memory();
+    let mut old = open(&storage);
+    open(&storage).append("time", days(3, 5)).unwrap();
+    let before = content(&storage);
+    let error = old.append("time", days(3, 4)).unwrap_err();
+    assert_eq!((error.kind(), error.variable()), (XarrayErrorKind::Access, Some("time")));
+    assert_eq!(content(&storage), before);
+}
+
+#[test]
+fn a_failed_append_is_undone_and_can_be_repeated() {
+    let all = [0, 1, 2, 3];
+    for how in [Append::Alone, Append::Shared] {
+        // The first call opens the dataset.
+        for number in 2.. {
+            let storage = memory();
+            let (faulty, layer) = Faulty::nth(&storage, number, Fault::ErrorBefore(StoreErrorKind::Io));
+            let appended = open(&faulty).append_with("time", days(3, 4), how);
+            if layer.faults() == 0 {
+                appended.unwrap();
+                break;
+            }
+            let seen = open(&storage);
+            let length = usize::try_from(seen.dimensions()["time"]).unwrap();
+            check(&seen, &all[..length]);
+            check(&from_documents(&storage), &all[..length]);
+            if length == 3 {
+                assert!(appended.is_err(), "{how:?}, call {number}");
+                open(&storage).append_with("time", days(3, 4), how).unwrap();
+                check(&open(&storage), &all);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_append_costs_few_requests() {
+    let storage = Storage::from(MemoryStore::new());
+    let of = |length: u64| {
+        let mut new = NewDataset::new()
+            .coordinate("time", NewVariable::new(["time"], vec![0_i64; length.try_into().unwrap()]));
+        for number in 0..26 {
+            let values =
+                NdVec::new([length, 2], vec![1.0_f32; usize::try_from(length * 2).unwrap()]).unwrap();
+            new = new.variable(&format!("v{number}"), NewVariable::new(["time", "x"], values));
+        }
+        new
+    };
+    let mut first = of(4);
+    for number in 0..26 {
+        let values = NdVec::new([4, 2], vec![1.0_f32; 8]).unwrap();
+        let chunks = Encoding::new().chunks([1, 2]);
+        first =
+            first.variable(&format!("v{number}"), NewVariable::new(["time", "x"], values).encoding(chunks));
+    }
+    Dataset::create(storage.clone(), "/", first, &standard()).unwrap();
+    let (counted, counting) = Counting::over(&storage);
+    let mut dataset = open(&counted);
+    for (how, most) in [(Append::Alone, 87), (Append::Shared, 89)] {
+        let before = counting.counts();
+        dataset.append_with("time", of(1), how).unwrap();
+        let used = counting.counts() - before;
+        assert!(used.requests() <= most, "{how:?}: {used:?}");
+    }
+}
+
+/// Appends `count` times two days that begin with `first`.
+fn append_days(storage: &Storage, first: i64, count: i64) {
+    for number in 0..count {
+        let from = first + 2 * number;
+        open(storage).append_with("time", days(from, from + 2), Append::Shared).unwrap();
+    }
+}
+
+/// Checks that all pairs of days are there, each whole and once, in any order.
+fn check_pairs(storage: &Storage, writers: i64, count: i64) {
+    let dataset = open(storage);
+    let times = dataset.variable("time").unwrap().read_times().unwrap().in_unit(TimeUnit::Seconds).unwrap();
+    let found: Vec<i64> = times.values().iter().map(|second| second / DAY).collect();
+    check(&dataset, &found);
+    let (start, pairs) = found.split_at(3);
+    assert_eq!(start, [0, 1, 2]);
+    let mut firsts: Vec<i64> = pairs
+        .as_chunks()
+        .0
+        .iter()
+        .map(|[first, second]| {
+            assert_eq!(first + 1, *second);
+            *first
+        })
+        .collect();
+    firsts.sort_unstable();
+    let wanted: Vec<i64> =
+        (0..writers).flat_map(|writer| (0..count).map(move |n| 1000 * (writer + 1) + 2 * n)).collect();
+    assert_eq!(firsts, wanted);
+}
+
+#[test]
+fn threads_that_append_together_lose_nothing_and_readers_see_whole_parts() {
+    let storage = memory();
+    let (writers, count) = (4, 4);
+    let is_done = Arc::new(AtomicBool::new(false));
+    let reader = std::thread::spawn({
+        let (storage, is_done) = (storage.clone(), is_done.clone());
+        move || {
+            while !is_done.load(Ordering::Relaxed) {
+                let dataset = open(&storage);
+                let times = dataset.variable("time").unwrap().read_times().unwrap();
+                let found = times.in_unit(TimeUnit::Seconds).unwrap();
+                check(&dataset, &found.values().iter().map(|second| second / DAY).collect::<Vec<_>>());
+            }
+        }
+    });
+    std::thread::scope(|scope| {
+        for writer in 0..writers {
+            let storage = &storage;
+            scope.spawn(move || append_days(storage, 1000 * (writer + 1), count));
+        }
+    });
+    is_done.store(true, Ordering::Relaxed);
+    reader.join().unwrap();
+    check_pairs(&storage, writers, count);
+    check(&from_documents(&storage), &{
+        let times = open(&storage).variable("time").unwrap().read_times().unwrap();
+        times
+            .in_unit(TimeUnit::Seconds)
+            .unwrap()
+            .values()
+            .iter()
+            .map(|second| second / DAY)
+            .collect::<Vec<_>>()
+    });
+}
+
+/// The variable that makes the test below a writer: the directory and the number of the writer.
+const WRITER: &str = "ZARR_XARRAY_APPEND_WRITER";
+
+#[test]
+fn processes_that_append_together_lose_nothing() {
+    if let Ok(writer) = std::env::var(WRITER) {
+        let (number, directory) = writer.split_once(' ').unwrap();
+        let storage = Storage::from(FsStore::open(directory).unwrap());
+        return append_days(&storage, 1000 * number.parse::<i64>().unwrap(), 3);
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let storage = Storage::from(FsStore::create(directory.path()).unwrap());
+    create(&storage);
+    let program = std::env::current_exe().unwrap();
+    let writer = |number: i64| {
+        let mut writer = Command::new(&program);
+        writer.args(["--exact", "processes_that_append_together_lose_nothing"]);
+        writer.env(WRITER, format!("{number} {}", directory.path().display())).spawn().unwrap()
+    };
+    let writers: Vec<_> = (1..=3).map(writer).collect();
+    for mut writer in writers {
+        assert!(writer.wait().unwrap().success());
+    }
+    check_pairs(&storage, 3, 3);
+}
