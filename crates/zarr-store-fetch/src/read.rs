@@ -44,7 +44,7 @@ impl Settings {
             }
             let found: Option<Vec<Part>> = found.into_iter().collect();
             let Some(found) = found.and_then(of_one_version) else {
-                // The cache of the browser may hold ranges of an older version.
+                // The cache of the browser may hold an older version.
                 cache = RequestCache::Reload;
                 continue;
             };
@@ -81,10 +81,10 @@ impl Settings {
         let no_suffix = || self.no_suffix.load(Ordering::Relaxed);
         match range {
             ByteRange::Span { len: 0, .. } | ByteRange::Suffix(0) => {
-                return self.part_of_known_size(url, range, whole, cache).await;
+                return self.part_of_known_size(url, range, whole).await;
             }
             ByteRange::Suffix(_) if no_suffix() => {
-                return self.part_of_known_size(url, range, whole, cache).await;
+                return self.part_of_known_size(url, range, whole).await;
             }
             _ => {}
         }
@@ -95,10 +95,10 @@ impl Settings {
         // Servers report in many ways that an object is empty or that they support no suffix.
         let is_suffix = matches!(range, ByteRange::Suffix(_));
         match failure.why {
-            Why::Outside(None) => self.part_of_known_size(url, range, whole, cache).await,
-            Why::Outside(_) if is_suffix => self.part_of_known_size(url, range, whole, cache).await,
+            Why::Outside(None) => self.part_of_known_size(url, range, whole).await,
+            Why::Outside(_) if is_suffix => self.part_of_known_size(url, range, whole).await,
             Why::Unsupported | Why::Wrong if is_suffix => {
-                let part = self.part_of_known_size(url, range, whole, cache).await?;
+                let part = self.part_of_known_size(url, range, whole).await?;
                 self.no_suffix.store(true, Ordering::Relaxed);
                 Ok(part)
             }
@@ -112,9 +112,8 @@ impl Settings {
         url: &str,
         range: ByteRange,
         whole: u64,
-        cache: RequestCache,
     ) -> Result<Option<Part>, Failure> {
-        let Some(mark) = self.head(url, cache).await? else { return Ok(None) };
+        let Some(mark) = self.head(url).await? else { return Ok(None) };
         let size = mark.size().unwrap_or(0);
         let wanted =
             range.resolve(size).map_err(|e| Failure::new(Why::Outside(Some(size)), e.to_string()))?;
@@ -126,7 +125,7 @@ impl Settings {
             return Err(crate::window::too_large(Some(size), whole));
         }
         let span = ByteRange::Span { offset: wanted.start, len };
-        let part = self.get(url, span, len, cache).await?;
+        let part = self.get(url, span, len, RequestCache::NoStore).await?;
         // A replaced object shows itself by another mark, unless the server sends none.
         let stays = |part: &Part| part.mark.fits(&mark);
         match part {

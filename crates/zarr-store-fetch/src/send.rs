@@ -42,7 +42,8 @@ impl Drop for Abort {
 }
 
 impl Settings {
-    /// Requests a range of an object, at most `most` bytes of it. `None`: there is no object.
+    /// Requests a range of an object, at most `most` bytes of it. `None`: there is no object. `cache` counts for whole
+    /// objects only.
     pub(crate) async fn get(
         &self,
         url: &str,
@@ -71,21 +72,21 @@ impl Settings {
     /// Requests the size and the signs of the version. `None`: there is no object.
     ///
     /// The request has a range, because a browser then accepts no encoded body, whose length would be another one.
-    pub(crate) async fn head(&self, url: &str, cache: RequestCache) -> Result<Option<Mark>, Failure> {
-        let head = self.head_by("HEAD", url, "bytes=0-", cache).await?;
+    pub(crate) async fn head(&self, url: &str) -> Result<Option<Mark>, Failure> {
+        let head = self.head_by("HEAD", url, "bytes=0-").await?;
         let size = match (head.status, head.length()) {
             (200 | 206, Some(size)) => size,
             // No first byte: the object is empty.
             (416, _) => head.total().unwrap_or(0),
-            (200 | 206 | 405 | 501, _) => return self.size_of_first_byte(url, cache).await,
+            (200 | 206 | 405 | 501, _) => return self.size_of_first_byte(url).await,
             _ => return self.absent_or_failed(&head),
         };
         Ok(Some(head.mark(Some(size))))
     }
 
     /// Returns the size from a request for the first byte, for servers that do not support `HEAD`.
-    async fn size_of_first_byte(&self, url: &str, cache: RequestCache) -> Result<Option<Mark>, Failure> {
-        let head = self.head_by("GET", url, "bytes=0-0", cache).await?;
+    async fn size_of_first_byte(&self, url: &str) -> Result<Option<Mark>, Failure> {
+        let head = self.head_by("GET", url, "bytes=0-0").await?;
         let size = match head.status {
             200 => head.length(),
             206 => head.total(),
@@ -96,15 +97,9 @@ impl Settings {
         Ok(Some(head.mark(Some(size.ok_or_else(unknown)?))))
     }
 
-    async fn head_by(
-        &self,
-        method: &str,
-        url: &str,
-        range: &str,
-        cache: RequestCache,
-    ) -> Result<Head, Failure> {
+    async fn head_by(&self, method: &str, url: &str, range: &str) -> Result<Head, Failure> {
         self.retrying(async || {
-            let sent = self.send(method, url, Some(range.to_owned()), cache).await?;
+            let sent = self.send(method, url, Some(range.to_owned()), RequestCache::NoStore).await?;
             let head = head_of(&sent.response);
             if head.failure().may_pass() { Err(head.failure()) } else { Ok(head) }
         })
@@ -159,7 +154,8 @@ impl Settings {
         init.set_method(method);
         init.set_headers(&headers);
         init.set_credentials(self.credentials.into());
-        init.set_cache(cache);
+        // Chromium keeps ranges, and returned bytes of two versions under one entity tag.
+        init.set_cache(if range.is_some() { RequestCache::NoStore } else { cache });
         init.set_signal(Some(&abort.0.signal()));
         let answer = within(self.silence, fetch(url, &init)).await.ok_or_else(silent)?;
         Ok(Running { response: answer.map_err(|e| broken(&e))?, _abort: abort })

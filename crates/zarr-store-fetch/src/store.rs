@@ -117,7 +117,8 @@ impl FetchStore {
         self.with(|settings| settings.credentials = credentials)
     }
 
-    /// Sets how the cache of the browser is used. By default as for any other request.
+    /// Sets how the cache of the browser is used for whole objects. By default as for any other request. Ranges are never
+    /// cached, because Chromium returned ranges of two versions as those of one.
     #[must_use]
     pub fn with_cache(self, cache: RequestCache) -> Self {
         self.with(|settings| settings.cache = cache)
@@ -184,7 +185,7 @@ impl FetchStore {
 
     async fn head(&self, head: Head<'_>) -> StoreResult<Answer> {
         let (settings, url) = (self.0.clone(), url_of(&self.0.base, &self.0.query, head.key));
-        let found = detached(async move { Ok(settings.head(&url, settings.cache).await?) });
+        let found = detached(async move { Ok(settings.head(&url).await?) });
         let mark = found.await.unwrap_or_else(|| Err(ended()))?;
         Ok(Answer::Head(mark.map(|mark| ObjectMeta::new(mark.size(), mark.version()))))
     }
