@@ -31,27 +31,27 @@ const CODECS = {
 const folder = await mkdtemp(join(tmpdir(), "zarr-bench-"));
 const server = await serve({ bench: folder, npm: fileURLToPath(new URL("..", import.meta.url)) });
 try {
-  const names = [];
+  const stores = [];
   for (const [name, { codec, encode }] of Object.entries(CODECS)) {
     for (const [planes, chunk] of [[8, 512], [1, 128]]) {
-      names.push(`${name}, ${chunk === 512 ? "1 MB" : "64 kB"}`);
-      await write(join(folder, names.at(-1)), planes, chunk, codec, encode);
+      const store = `${name}, ${chunk === 512 ? "1 MB" : "64 kB"}`;
+      stores.push({ name: store, keys: await write(join(folder, store), planes, chunk, codec, encode) });
     }
   }
-  show("Node", await measure({ zarr, zarrita, url: server.url, names }));
+  show("Node", await measure({ zarr, zarrita, url: server.url, stores }));
   const program = findChromium();
   if (program) {
     const browser = await chromium.launch({ executablePath: program, args: ["--no-sandbox"] });
     const page = await browser.newPage();
     await page.goto(`${server.url}/npm/test/page.html`);
     const results = await page.evaluate(
-      async ({ url, names }) => {
+      async ({ url, stores }) => {
         const [zarr, zarrita, { measure }] = await Promise.all(
           ["/npm/lib/index.js", "zarrita", "/npm/test/bench.js"].map((name) => import(name)),
         );
-        return measure({ zarr, zarrita, url, names });
+        return measure({ zarr, zarrita, url, stores });
       },
-      { url: server.url, names },
+      { url: server.url, stores },
     );
     show("Chromium", results);
     await browser.close();
@@ -61,9 +61,10 @@ try {
   await rm(folder, { recursive: true });
 }
 
-// Writes planes of a smooth field with some noise.
+// Writes planes of a smooth field with some noise. Returns the keys.
 async function write(store, planes, chunk, codec, encode) {
   const side = SIDE / chunk;
+  const keys = ["/zarr.json"];
   for (let plane = 0; plane < planes; plane++) {
     for (let row = 0; row < side; row++) {
       await mkdir(join(store, "c", String(plane), String(row)), { recursive: true });
@@ -74,7 +75,8 @@ async function write(store, planes, chunk, codec, encode) {
           return Math.round(2000 * Math.sin(y / 90 + plane) * Math.cos(x / 70) + noise) / 64 + 280;
         });
         const bytes = await encode(new Uint8Array(values.buffer));
-        await writeFile(join(store, "c", String(plane), String(row), String(column)), bytes);
+        keys.push(`/c/${plane}/${row}/${column}`);
+        await writeFile(join(store, keys.at(-1)), bytes);
       }
     }
   }
@@ -89,4 +91,5 @@ async function write(store, planes, chunk, codec, encode) {
     codecs: [{ name: "bytes", configuration: { endian: "little" } }, ...(codec ? [codec] : [])],
   };
   await writeFile(join(store, "zarr.json"), JSON.stringify(document));
+  return keys;
 }

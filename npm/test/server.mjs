@@ -14,6 +14,8 @@ export async function serve(folders) {
       response.writeHead(500).end(String(error));
     });
   });
+  // A busy client would meet connections that are closed in that moment.
+  server.keepAliveTimeout = 600_000;
   await new Promise((done) => server.listen(0, "127.0.0.1", done));
   return { url: `http://127.0.0.1:${server.address().port}`, close: () => server.closeAllConnections() || server.close() };
 }
