@@ -5,6 +5,16 @@ import { extname, join, normalize } from "node:path";
 
 const TYPES = { ".js": "text/javascript", ".mjs": "text/javascript", ".html": "text/html", ".wasm": "application/wasm" };
 const CONTENT = Buffer.from(Array.from({ length: 1000 }, (_, i) => (i * 7) % 251));
+const ARRAY = JSON.stringify({
+  zarr_format: 3,
+  node_type: "array",
+  shape: [4],
+  data_type: "uint8",
+  fill_value: 0,
+  chunk_grid: { name: "regular", configuration: { chunk_shape: [4] } },
+  chunk_key_encoding: { name: "default" },
+  codecs: [{ name: "bytes" }],
+});
 
 /** Starts a server of `folders`, by the first segment of the path, on the loopback interface. Returns its URL. */
 export async function serve(folders) {
@@ -101,8 +111,11 @@ function fault(counts, [kind, id], request, response) {
       return send(request, response, CONTENT, `"${before}"`);
     case "endless":
       return endless(count, request, response);
+    case "stuck":
+      if (request.url.endsWith("/zarr.json")) return send(request, response, Buffer.from(ARRAY), '"array"');
+      response.on("close", () => count.closed++);
+      return;
     case "silent":
-      request.on("close", () => count.closed++);
       response.on("close", () => count.closed++);
       return;
     case "signed":
