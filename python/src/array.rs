@@ -170,7 +170,7 @@ impl Settings {
 }
 
 /// Chunks of several GiB occur: zarr-python has no limits.
-fn limits() -> Limits {
+pub(crate) fn limits() -> Limits {
     let mut limits = Limits::default();
     (limits.chunk_bytes, limits.encoded_bytes) = (1 << 36, 1 << 36);
     limits

@@ -1,6 +1,6 @@
-"""A codec pipeline for zarr-python, written in Rust.
+"""A codec pipeline and a store for zarr-python, written in Rust.
 
-Use it for all arrays that are opened afterwards:
+Use the pipeline for all arrays that are opened afterwards:
 
 >>> import zarr, zarr_rs
 >>> _ = zarr.config.set({"codec_pipeline.path": "zarr_rs.CodecPipeline"})
@@ -9,8 +9,9 @@ Use it for all arrays that are opened afterwards:
 from zarr_rs._native import __version__
 from zarr_rs.pipeline import CodecPipeline
 from zarr_rs.report import Counts, FallbackWarning, counts
+from zarr_rs.store import Store
 
-__all__ = ["CodecPipeline", "Counts", "FallbackWarning", "__version__", "counts"]
+__all__ = ["CodecPipeline", "Counts", "FallbackWarning", "Store", "__version__", "counts"]
 
 # zarr-python finds a pipeline by the name that its users write.
 CodecPipeline.__module__ = "zarr_rs"

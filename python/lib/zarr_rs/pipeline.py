@@ -17,6 +17,7 @@ from zarr_rs import elements, stores, threads
 from zarr_rs._native import Array, Storage, forget
 from zarr_rs.metadata import codecs_of, depth_of, document_of, node_of, stored_metadata, unknown_part
 from zarr_rs.report import Unknown, count, fall_back
+from zarr_rs.store import Store as OwnStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -185,7 +186,7 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
                     document_of(self._metadata),
                     self._metadata.zarr_format,
                     write_empty_chunks=write_empty,
-                    is_foreign=type(path.store) is not LocalStore,
+                    is_foreign=type(path.store) not in (LocalStore, OwnStore),
                     threads=config.get("threading.max_workers"),
                 )
             except (NotImplementedError, ValueError) as refused:
@@ -196,8 +197,10 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         return opened[2]
 
     def _storage(self, store: Store) -> Storage:
+        if type(store) is OwnStore:
+            return store.storage()
         if type(store) is LocalStore:
-            storage = stores.directory(store)
+            storage = stores.directory(store.root, create=not store.read_only)
             if storage is None:
                 raise Unknown("a directory that does not exist")
             return storage
