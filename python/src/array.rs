@@ -177,7 +177,7 @@ pub(crate) fn limits() -> Limits {
 }
 
 /// All codecs, data types and grids that this package knows.
-fn registry() -> ArrayResult<&'static Registry> {
+pub(crate) fn registry() -> ArrayResult<&'static Registry> {
     static REGISTRY: OnceLock<Registry> = OnceLock::new();
     if let Some(registry) = REGISTRY.get() {
         return Ok(registry);

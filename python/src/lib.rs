@@ -1,11 +1,16 @@
 //! The native module of the Python package `zarr_rs`. Its types and functions are private to that package.
 
 mod array;
+mod arrays;
 mod batch;
 mod elements;
 mod error;
 mod foreign;
+mod groups;
+mod interrupt;
+mod json;
 mod request;
+mod selection;
 mod storage;
 mod text;
 
@@ -16,10 +21,16 @@ use pyo3::prelude::*;
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<array::Array>()?;
+    module.add_class::<arrays::ArrayHandle>()?;
     module.add_class::<batch::Plan>()?;
     module.add_class::<foreign::Reply>()?;
+    module.add_class::<groups::GroupHandle>()?;
     module.add_class::<request::Request>()?;
     module.add_class::<storage::Storage>()?;
+    module.add_function(wrap_pyfunction!(groups::create_array, module)?)?;
+    module.add_function(wrap_pyfunction!(groups::create_group, module)?)?;
+    module.add_function(wrap_pyfunction!(groups::erase, module)?)?;
+    module.add_function(wrap_pyfunction!(groups::open_node, module)?)?;
     module.add_function(wrap_pyfunction!(forget, module)?)?;
     module.add_function(wrap_pyfunction!(redacted, module)?)?;
     module.add_function(wrap_pyfunction!(split_location, module)?)

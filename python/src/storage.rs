@@ -77,6 +77,11 @@ impl Storage {
         opened.map(|located| Self(located.storage)).map_err(|e| failed(py, e))
     }
 
+    /// Returns a handle on the same store that cannot write.
+    fn read_only(&self) -> Self {
+        Self(self.0.read_only())
+    }
+
     /// Whether requests do their work in the thread that waits for them.
     #[getter]
     fn is_inline(&self) -> bool {
