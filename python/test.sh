@@ -11,7 +11,8 @@ place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 "$python" -m venv "$place/venv"
 bin="$place/venv/bin"
-"$bin/pip" install --quiet . "$zarr" pytest pytest-asyncio mypy -r ../conformance/services/requirements.txt
+"$bin/pip" install --quiet . "$zarr" pytest pytest-asyncio mypy xarray dask \
+    -r ../conformance/services/requirements.txt
 "$bin/pip" list | grep -E '^(numpy|numcodecs|zarr|zarr-rs) '
 "$bin/python" -m pytest --quiet tests
 "$bin/python" -m mypy
