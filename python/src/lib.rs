@@ -3,6 +3,7 @@
 mod array;
 mod arrays;
 mod batch;
+mod directory;
 mod elements;
 mod error;
 mod foreign;
@@ -20,6 +21,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("HAS_DIRECTORIES", cfg!(unix))?;
     module.add_class::<array::Array>()?;
     module.add_class::<arrays::ArrayHandle>()?;
     module.add_class::<batch::Plan>()?;
@@ -50,9 +52,8 @@ fn split_location(py: Python<'_>, location: &str) -> PyResult<(String, String, b
     let (root, is_path) = match zarr_store::scheme_of(root) {
         None => (root.to_owned(), true),
         Some(scheme) if scheme.eq_ignore_ascii_case("file") => {
-            let path = zarr_store_fs::path_of(root).map_err(|e| storage::failed(py, e))?;
-            let path = path.into_os_string().into_string();
-            (path.map_err(|_| PyValueError::new_err("the path of the URL is not UTF-8"))?, true)
+            let path = directory::path_of(root).map_err(|e| storage::failed(py, e))?;
+            (path.into_string().map_err(|_| PyValueError::new_err("the path of the URL is not UTF-8"))?, true)
         }
         Some(_) => (root.to_owned(), false),
     };

@@ -8,13 +8,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zarr_array::ArrayError;
 use zarr_store::{Access, MemoryStore, Schemes};
-use zarr_store_fs::FsStore;
 use zarr_traits::store::{Drive, Outcome, PutMode, ReadVersion};
 use zarr_traits::{
     ByteRange, Bytes, Key, Prefix, Storage as Handle, StoreError, StoreErrorKind, StoreResult, block_on,
 };
 
 use crate::array::limits;
+use crate::directory;
 use crate::error::raised;
 use crate::foreign::{Asked, Foreign};
 use crate::request::{Found, Request};
@@ -26,11 +26,11 @@ pub(crate) struct Storage(pub(crate) Handle);
 
 #[pymethods]
 impl Storage {
-    /// Opens a directory, which is created if `create` is set.
+    /// Opens a directory, which is created if `create` is set. With `single_writer` it has no lock files.
     #[staticmethod]
-    fn directory(py: Python<'_>, path: &str, create: bool) -> PyResult<Self> {
-        let opened = py.detach(|| if create { FsStore::create(path) } else { FsStore::open(path) });
-        opened.map(|store| Self(store.into())).map_err(|e| failed(py, e))
+    fn directory(py: Python<'_>, path: &str, create: bool, single_writer: bool) -> PyResult<Self> {
+        let opened = py.detach(|| directory::open(path, create, single_writer));
+        opened.map(Self).map_err(|e| failed(py, e))
     }
 
     /// Returns a new, empty store in memory.
@@ -72,7 +72,7 @@ impl Storage {
         access.timeout = timeout.map(seconds).transpose()?;
         access.forbidden_is_absent = forbidden_is_absent;
         let schemes =
-            Schemes::new(&[zarr_store_fs::SCHEMES, &[zarr_store::zip::SCHEME], zarr_store_object::SCHEMES]);
+            Schemes::new(&[directory::SCHEMES, &[zarr_store::zip::SCHEME], zarr_store_object::SCHEMES]);
         let opened = py.detach(|| block_on(schemes.open(location, &access)));
         opened.map(|located| Self(located.storage)).map_err(|e| failed(py, e))
     }
@@ -100,8 +100,8 @@ impl Storage {
         self.0.capabilities().list
     }
 
-    /// Reads ranges of an object: a list of their bytes, or `None` if there is no such object. A range that ends behind
-    /// the object is cut.
+    /// Reads ranges of an object: a list of their bytes, or `None` if there is no such object. A range is cut at the end
+    /// of the object.
     fn get(&self, py: Python<'_>, key: &str, ranges: Vec<Asked>) -> PyResult<Request> {
         self.request(py, Key::new(key), move |storage, key| async move {
             read(&storage, &key, &ranges).await.map(Found::Values)
@@ -243,6 +243,7 @@ fn range(asked: Asked, size: Option<u64>) -> ByteRange {
     let Ok(offset) = u64::try_from(start) else {
         return ByteRange::Suffix(u64::try_from(start.unsigned_abs()).unwrap_or(u64::MAX));
     };
-    let end = end.unwrap_or(u64::MAX).min(size.unwrap_or(u64::MAX));
+    let size = size.unwrap_or(u64::MAX);
+    let (offset, end) = (offset.min(size), end.unwrap_or(u64::MAX).min(size));
     ByteRange::Span { offset, len: end.saturating_sub(offset) }
 }

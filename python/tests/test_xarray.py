@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import zarr
 import zarr_rs
 from conftest import no_fallback, pipeline
+from packaging.version import Version
 from zarr_rs import errors
 
 xr = pytest.importorskip("xarray")
@@ -61,7 +63,8 @@ def test_a_dataset_is_that_of_xarrays_own_engine(options: Any, place: str) -> No
     ours, judge = both(place, **options)
     xr.testing.assert_identical(ours.load(), judge.load())
     for name in judge.variables:
-        assert ours[name].dtype == judge[name].dtype
+        # Before 3.1, zarr-python reads strings as objects.
+        assert ours[name].dtype == judge[name].dtype or Version(zarr.__version__) < Version("3.1") and name == "name"
         assert ours[name].encoding.get("_FillValue", 0) == pytest.approx(
             judge[name].encoding.get("_FillValue", 0), nan_ok=True
         )

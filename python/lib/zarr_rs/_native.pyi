@@ -7,13 +7,16 @@ from zarr_rs.selections import Entry
 
 __version__: str
 
+#: Whether the engine has a store for directories on this system.
+HAS_DIRECTORIES: bool
+
 #: The whole object, from start to end, from start on, or the last -start bytes.
 Range: TypeAlias = tuple[int, int | None] | None
 
 @final
 class Storage:
     @staticmethod
-    def directory(path: str, create: bool) -> Storage: ...
+    def directory(path: str, create: bool, single_writer: bool) -> Storage: ...
     @staticmethod
     def memory() -> Storage: ...
     @staticmethod

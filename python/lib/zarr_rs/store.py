@@ -40,6 +40,10 @@ class Store(zarr.abc.store.Store):
     - a ZIP archive, `a.zip|zip:` or `s3://bucket/a.zip|zip:path/in/it`, which is only read. The path of a file that ends
       in `.zip` means `|zip:`.
 
+    `single_writer` says that no other store, process or program writes to the directory at the same time. Then no lock
+    files are made, which saves a third of the time to write small chunks; otherwise writers would lose updates of each
+    other.
+
     The other arguments are for services:
 
     - `anonymous`: whether requests are not signed;
@@ -66,6 +70,7 @@ class Store(zarr.abc.store.Store):
         location: str | os.PathLike[str],
         *,
         read_only: bool = False,
+        single_writer: bool = False,
         anonymous: bool = False,
         endpoint: str | None = None,
         region: str | None = None,
@@ -83,6 +88,7 @@ class Store(zarr.abc.store.Store):
             location = f"memory://{uuid.uuid4().hex}"
         self._location = location if is_memory else stores.absolute(location)
         given = {
+            "single_writer": single_writer or None,
             "anonymous": anonymous or None,
             "endpoint": endpoint,
             "region": region,
