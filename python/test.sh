@@ -11,6 +11,8 @@ place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 "$python" -m venv "$place/venv"
 bin="$place/venv/bin"
+# The profile for development checks arithmetic for overflow, and compiles sooner.
+export CARGO_PROFILE_DEV_OPT_LEVEL=1 CARGO_PROFILE_DEV_DEBUG=0 MATURIN_PEP517_ARGS="--profile dev"
 "$bin/pip" install --quiet . "$zarr" pytest pytest-asyncio mypy xarray dask \
     -r ../conformance/services/requirements.txt
 "$bin/pip" list | grep -E '^(numpy|numcodecs|zarr|zarr-rs) '
