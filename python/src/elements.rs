@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use zarr_array::{ArrayResult, Element, Selection, WriteElement, blocking::Array};
 
 use crate::error::raised;
+use crate::interrupt::run;
 
 /// Calls a generic function with the type of the elements of an array in NumPy, or `bytes` if Rust has no such type.
 macro_rules! by_type {
@@ -69,7 +70,7 @@ pub(crate) fn read_bytes(array: &Array, selection: Selection, out: &Bound<'_, Py
     let py = out.py();
     let mut out = out.cast::<PyArray1<u8>>()?.try_readwrite()?;
     let memory = out.as_slice_mut()?;
-    let read = py.detach(|| array.read_bytes(selection));
+    let read = run(py, array, memory.len(), |array| array.read_bytes(selection))?;
     let (_, bytes) = read.map_err(|e| raised(py, &e))?;
     if bytes.len() != memory.len() {
         let (expected, got) = (bytes.len(), memory.len());
@@ -88,7 +89,7 @@ pub(crate) fn write_bytes(array: &Array, selection: Selection, values: &Bound<'_
     let py = values.py();
     let values = values.cast::<PyArray1<u8>>()?.try_readonly()?;
     let bytes = values.as_slice()?.to_vec();
-    done(py, py.detach(|| array.write_bytes(selection, bytes)))
+    done(py, run(py, array, bytes.len(), |array| array.write_bytes(selection, bytes))?)
 }
 
 fn done(py: Python<'_>, result: ArrayResult<()>) -> PyResult<()> {

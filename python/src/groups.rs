@@ -63,6 +63,18 @@ impl GroupHandle {
         Ok(children.iter().map(|child| listed(child, child.name().to_owned())).collect())
     }
 
+    /// Opens the children, by name. Those without readable metadata are left out.
+    fn members<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
+        let group = self.get();
+        let children = group_result(py, || {
+            let nodes = group.children()?.into_iter().filter(|child| child.kind().is_some());
+            nodes
+                .map(|child| Ok((child.name().to_owned(), Node::from(child.open()?))))
+                .collect::<HierarchyResult<Vec<_>>>()
+        })?;
+        children.into_iter().map(|(name, node)| Ok((name, handle(py, node)?))).collect()
+    }
+
     /// Lists all nodes below the group by path. `levels` limits the depth.
     fn walk(&self, py: Python<'_>, levels: Option<usize>) -> Vec<Listed> {
         let group = self.get();

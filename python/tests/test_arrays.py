@@ -195,8 +195,34 @@ def test_values_are_broadcast_without_memory() -> None:
     assert array[:2, :4].tolist() == [[1, 2, 3, 4]] * 2
     with pytest.raises(ValueError, match="do not fit the shape"):
         array[:2, :4] = [1, 2, 3]
-    with pytest.raises(TypeError, match="convert them first"):
-        array[:2, :2] = np.array([1.5, 2])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "values", "error"),
+    [
+        ("u1", [1, 256], "from 1 to 256"),
+        ("u1", np.array([-1, 0]), "from -1 to 0"),
+        ("i4", 1.5, "convert them first"),
+        ("i4", np.array([1.0, 2.0]), "convert them first"),
+        ("f4", 1j, "convert them first"),
+        ("f4", ["a", "b"], "convert them first"),
+        ("u1", np.array([1, 255]), None),
+        ("u8", [2**64 - 1, 2**63], None),
+        ("f2", [True, 2], None),
+        ("c8", [1, 2.5], None),
+        ("bool", [True, False], None),
+        ("M8[D]", ["2020-01-01", "2021-02-03"], None),
+        ([("a", "i2"), ("b", "S2")], [(1, b"x"), (2, b"yz")], None),
+    ],
+)
+def test_values_that_do_not_fit_are_refused(dtype: Any, values: Any, error: str | None) -> None:
+    array = zarr_rs.create_array("memory://", shape=(2,), chunks=(2,), dtype=np.dtype(dtype))
+    if error is None:
+        array[:] = values
+        np.testing.assert_array_equal(array[:], np.asarray(values, dtype))
+    else:
+        with pytest.raises((TypeError, ValueError), match=error):
+            array[:] = values
 
 
 def test_several_selections_read_shared_chunks_once() -> None:

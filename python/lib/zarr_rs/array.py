@@ -254,14 +254,17 @@ class Array(Node[ArrayHandle]):
             self._handle.write(selection.entries, selection.points, _bytes(flat))
 
     def _given(self, values: Any) -> npt.NDArray[Any]:
-        """Returns values as elements of the array, if that loses no kind of number."""
-        dtype = self.dtype
-        if not hasattr(values, "dtype"):
-            return np.asarray(values, dtype)
-        given = np.asarray(values)
-        if given.dtype.kind in "OUT" and self._handle.is_text:
+        """Returns values as elements of the array, if it can hold them."""
+        dtype, given = self.dtype, np.asarray(values) if hasattr(values, "dtype") else None
+        if given is None:
+            given = np.asarray(values, None if dtype.kind in "biufc" else dtype)
+        if given.dtype == dtype or (self._handle.is_text and given.dtype.kind in "OUT"):
             return given
-        if not np.can_cast(given.dtype, dtype, "same_kind"):
+        if dtype.kind in "iu" and given.dtype.kind in "iu":
+            limits = np.iinfo(dtype)
+            if given.size and (given.min() < limits.min or given.max() > limits.max):
+                raise ArgumentError(f"values from {given.min()} to {given.max()} do not fit the type {dtype}")
+        elif given.size and not np.can_cast(given.dtype, dtype, "same_kind"):
             raise TypeError(f"values of type {given.dtype} do not fit the type {dtype}: convert them first")
         return given.astype(dtype, copy=False)
 

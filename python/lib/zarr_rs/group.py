@@ -58,12 +58,17 @@ class Group(Node[GroupHandle], Mapping[str, "Array | Group"]):
         self._handle.reload()
 
     def arrays(self) -> dict[str, Array]:
-        """Returns the arrays directly in the group."""
-        return {name: found for name in self if isinstance(found := self[name], Array)}
+        """Returns the arrays directly in the group. Broken nodes are left out."""
+        return {name: found for name, found in self._members() if isinstance(found, Array)}
 
     def groups(self) -> dict[str, Group]:
-        """Returns the groups directly in the group."""
-        return {name: found for name in self if isinstance(found := self[name], Group)}
+        """Returns the groups directly in the group. Broken nodes are left out."""
+        return {name: found for name, found in self._members() if isinstance(found, Group)}
+
+    def _members(self) -> Iterator[tuple[str, Array | Group]]:
+        """Yields the children, whose metadata is read once."""
+        for name, handle in self._handle.members():
+            yield name, node(self._store, handle, writable=self._writable)._warn()
 
     def array(self, path: str) -> Array:
         """Returns the array at a path."""
