@@ -11,7 +11,10 @@ place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 "$python" -m venv "$place/venv"
 bin="$place/venv/bin"
-"$bin/pip" install --quiet . "$zarr" pytest mypy
+# The profile for development checks arithmetic for overflow, and compiles sooner.
+export CARGO_PROFILE_DEV_OPT_LEVEL=1 CARGO_PROFILE_DEV_DEBUG=0 MATURIN_PEP517_ARGS="--profile dev"
+"$bin/pip" install --quiet . "$zarr" pytest pytest-asyncio mypy xarray dask \
+    -r ../conformance/services/requirements.txt
 "$bin/pip" list | grep -E '^(numpy|numcodecs|zarr|zarr-rs) '
 "$bin/python" -m pytest --quiet tests
 "$bin/python" -m mypy

@@ -170,14 +170,14 @@ impl Settings {
 }
 
 /// Chunks of several GiB occur: zarr-python has no limits.
-fn limits() -> Limits {
+pub(crate) fn limits() -> Limits {
     let mut limits = Limits::default();
     (limits.chunk_bytes, limits.encoded_bytes) = (1 << 36, 1 << 36);
     limits
 }
 
 /// All codecs, data types and grids that this package knows.
-fn registry() -> ArrayResult<&'static Registry> {
+pub(crate) fn registry() -> ArrayResult<&'static Registry> {
     static REGISTRY: OnceLock<Registry> = OnceLock::new();
     if let Some(registry) = REGISTRY.get() {
         return Ok(registry);

@@ -1,35 +1,37 @@
 //! Reads into and writes from the memory of NumPy arrays.
 
-use num_complex::Complex;
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use zarr_array::{ArrayResult, DataType, Element, Selection, WriteElement, blocking::Array};
+use zarr_array::{ArrayResult, Element, Selection, WriteElement, blocking::Array};
 
 use crate::error::raised;
+use crate::interrupt::run;
 
 /// Calls a generic function with the type of the elements of an array in NumPy, or `bytes` if Rust has no such type.
 macro_rules! by_type {
     ($array:expr, $typed:ident, $bytes:ident, ($($argument:expr),*)) => {
         match $array.data_type() {
-            DataType::Bool => $typed::<bool>($($argument),*),
-            DataType::Int8 => $typed::<i8>($($argument),*),
-            DataType::Int16 => $typed::<i16>($($argument),*),
-            DataType::Int32 => $typed::<i32>($($argument),*),
-            DataType::Int64 => $typed::<i64>($($argument),*),
-            DataType::UInt8 => $typed::<u8>($($argument),*),
-            DataType::UInt16 => $typed::<u16>($($argument),*),
-            DataType::UInt32 => $typed::<u32>($($argument),*),
-            DataType::UInt64 => $typed::<u64>($($argument),*),
-            DataType::Float16 => $typed::<half::f16>($($argument),*),
-            DataType::Float32 => $typed::<f32>($($argument),*),
-            DataType::Float64 => $typed::<f64>($($argument),*),
-            DataType::Complex64 => $typed::<Complex<f32>>($($argument),*),
-            DataType::Complex128 => $typed::<Complex<f64>>($($argument),*),
+            zarr_array::DataType::Bool => $typed::<bool>($($argument),*),
+            zarr_array::DataType::Int8 => $typed::<i8>($($argument),*),
+            zarr_array::DataType::Int16 => $typed::<i16>($($argument),*),
+            zarr_array::DataType::Int32 => $typed::<i32>($($argument),*),
+            zarr_array::DataType::Int64 => $typed::<i64>($($argument),*),
+            zarr_array::DataType::UInt8 => $typed::<u8>($($argument),*),
+            zarr_array::DataType::UInt16 => $typed::<u16>($($argument),*),
+            zarr_array::DataType::UInt32 => $typed::<u32>($($argument),*),
+            zarr_array::DataType::UInt64 => $typed::<u64>($($argument),*),
+            zarr_array::DataType::Float16 => $typed::<half::f16>($($argument),*),
+            zarr_array::DataType::Float32 => $typed::<f32>($($argument),*),
+            zarr_array::DataType::Float64 => $typed::<f64>($($argument),*),
+            zarr_array::DataType::Complex64 => $typed::<num_complex::Complex<f32>>($($argument),*),
+            zarr_array::DataType::Complex128 => $typed::<num_complex::Complex<f64>>($($argument),*),
             _ => $bytes($($argument),*),
         }
     };
 }
+
+pub(crate) use by_type;
 
 /// Reads a selection into `out`: one dimension, in C order, of the type in NumPy that [`by_type`] names, or of bytes.
 pub(crate) fn read(array: &Array, selection: Selection, out: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -61,14 +63,14 @@ where
     done(py, py.detach(|| array.write(selection, memory)))
 }
 
-fn read_bytes(array: &Array, selection: Selection, out: &Bound<'_, PyAny>) -> PyResult<()> {
+pub(crate) fn read_bytes(array: &Array, selection: Selection, out: &Bound<'_, PyAny>) -> PyResult<()> {
     if out.is_instance_of::<PyArray1<i64>>() {
         return read_typed::<i64>(array, selection, out); // a time or a span of time
     }
     let py = out.py();
     let mut out = out.cast::<PyArray1<u8>>()?.try_readwrite()?;
     let memory = out.as_slice_mut()?;
-    let read = py.detach(|| array.read_bytes(selection));
+    let read = run(py, array, memory.len(), |array| array.read_bytes(selection))?;
     let (_, bytes) = read.map_err(|e| raised(py, &e))?;
     if bytes.len() != memory.len() {
         let (expected, got) = (bytes.len(), memory.len());
@@ -80,14 +82,14 @@ fn read_bytes(array: &Array, selection: Selection, out: &Bound<'_, PyAny>) -> Py
     Ok(())
 }
 
-fn write_bytes(array: &Array, selection: Selection, values: &Bound<'_, PyAny>) -> PyResult<()> {
+pub(crate) fn write_bytes(array: &Array, selection: Selection, values: &Bound<'_, PyAny>) -> PyResult<()> {
     if values.is_instance_of::<PyArray1<i64>>() {
         return write_typed::<i64>(array, selection, values); // a time or a span of time
     }
     let py = values.py();
     let values = values.cast::<PyArray1<u8>>()?.try_readonly()?;
     let bytes = values.as_slice()?.to_vec();
-    done(py, py.detach(|| array.write_bytes(selection, bytes)))
+    done(py, run(py, array, bytes.len(), |array| array.write_bytes(selection, bytes))?)
 }
 
 fn done(py: Python<'_>, result: ArrayResult<()>) -> PyResult<()> {

@@ -148,7 +148,7 @@ impl fmt::Debug for Foreign {
 }
 
 /// A range as Python gets it: `None` for the whole object, `(start, end)`, or `(-n, None)` for the last `n` bytes.
-type Asked = Option<(i128, Option<u64>)>;
+pub(crate) type Asked = Option<(i128, Option<u64>)>;
 
 fn asked(range: &ByteRange) -> Asked {
     match *range {

@@ -6,6 +6,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 use zarr_array::{ArrayResult, DataType, NdVec, Selection, blocking::Array};
 
 use crate::error::raised;
+use crate::interrupt::run;
 
 /// Whether the elements are strings or bytes of variable length.
 pub(crate) fn is_text(array: &Array) -> bool {
@@ -21,11 +22,12 @@ pub(crate) fn read<'py>(
     let failed = |e| raised(py, &e);
     match array.data_type() {
         DataType::String => {
-            let read: ArrayResult<NdVec<String>> = py.detach(|| array.read(selection));
+            let read: ArrayResult<NdVec<String>> = run(py, array, usize::MAX, |array| array.read(selection))?;
             PyList::new(py, read.map_err(failed)?.as_slice().iter().map(|text| PyString::new(py, text)))
         }
         DataType::Bytes => {
-            let read: ArrayResult<NdVec<Vec<u8>>> = py.detach(|| array.read(selection));
+            let read: ArrayResult<NdVec<Vec<u8>>> =
+                run(py, array, usize::MAX, |array| array.read(selection))?;
             PyList::new(py, read.map_err(failed)?.as_slice().iter().map(|bytes| PyBytes::new(py, bytes)))
         }
         other => Err(unknown(other)),
@@ -38,12 +40,12 @@ pub(crate) fn write(array: &Array, selection: Selection, values: &Bound<'_, PyLi
     let written = match array.data_type() {
         DataType::String => {
             let values: Vec<String> = values.extract()?;
-            py.detach(|| array.write(selection, &values))
+            run(py, array, usize::MAX, |array| array.write(selection, &values))?
         }
         DataType::Bytes => {
             let values = values.iter().map(|value| Ok(value.cast::<PyBytes>()?.as_bytes().to_vec()));
             let values: Vec<Vec<u8>> = values.collect::<PyResult<_>>()?;
-            py.detach(|| array.write(selection, &values))
+            run(py, array, usize::MAX, |array| array.write(selection, &values))?
         }
         other => return Err(unknown(other)),
     };

@@ -1,13 +1,17 @@
-"""The code of the documents runs as it is printed, one program per document."""
+"""The code of the documents runs as it is printed, one program per document, and so do the examples of the modules."""
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import pathlib
+import pkgutil
 import re
 import subprocess
 import sys
 
 import pytest
+import zarr_rs
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -20,3 +24,9 @@ def test_the_code_of_a_document_runs(document: str, tmp_path: pathlib.Path) -> N
     command = [sys.executable, "-W", "error::UserWarning:zarr_rs", "-c", code]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert blocks and done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", [module.name for module in pkgutil.iter_modules(zarr_rs.__path__)] + [""])
+def test_the_examples_of_a_module_run(name: str) -> None:
+    module = importlib.import_module(f"zarr_rs.{name}".rstrip("."))
+    assert doctest.testmod(module, extraglobs={"zarr_rs": zarr_rs}).failed == 0

@@ -276,3 +276,15 @@ def test_calls_of_an_event_loop_of_the_user_run_there(store: Any) -> None:
     with pipeline("zarr_rs.CodecPipeline"), no_fallback():
         parts = asyncio.run(work())
     assert [part.tolist()[0] for part in parts] == [i // 3 * 3 for i in range(18)]
+
+
+def test_a_system_without_directories_uses_the_store_of_zarr_python(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("zarr_rs.pipeline.HAS_DIRECTORIES", False)
+    zarr.create_array(tmp_path / "d", name="a", shape=(5,), chunks=(2,), dtype="i4")
+    array = ours(tmp_path / "d", path="a", mode="r+")
+    with no_fallback():
+        array[1:] = [1, 2, 3, 4]
+        assert array[:].tolist() == [0, 1, 2, 3, 4]
+    assert array._async_array.codec_pipeline._handles.foreign is not None

@@ -1,16 +1,47 @@
-"""A codec pipeline for zarr-python, written in Rust.
+"""Zarr for Python, written in Rust: arrays and groups, and a codec pipeline and a store for zarr-python.
 
-Use it for all arrays that are opened afterwards:
+>>> import zarr_rs
+>>> a = zarr_rs.create_array("memory://", shape=(4, 6), chunks=(2, 3), dtype="float32")
+>>> a[:] = 1
+>>> float(a[:].sum())
+24.0
 
->>> import zarr, zarr_rs
+The pipeline is for all arrays that zarr-python opens afterwards:
+
+>>> import zarr
 >>> _ = zarr.config.set({"codec_pipeline.path": "zarr_rs.CodecPipeline"})
 """
 
+from zarr_rs import errors
 from zarr_rs._native import __version__
+from zarr_rs.array import Array, Explanation
+from zarr_rs.errors import ZarrDiagnostic, ZarrError
+from zarr_rs.group import Group
+from zarr_rs.opening import create_array, create_group, open, open_array, open_async, open_group
 from zarr_rs.pipeline import CodecPipeline
 from zarr_rs.report import Counts, FallbackWarning, counts
+from zarr_rs.store import Store
 
-__all__ = ["CodecPipeline", "Counts", "FallbackWarning", "__version__", "counts"]
+__all__ = [
+    "Array",
+    "CodecPipeline",
+    "Counts",
+    "Explanation",
+    "FallbackWarning",
+    "Group",
+    "Store",
+    "ZarrDiagnostic",
+    "ZarrError",
+    "__version__",
+    "counts",
+    "create_array",
+    "create_group",
+    "errors",
+    "open",
+    "open_array",
+    "open_async",
+    "open_group",
+]
 
 # zarr-python finds a pipeline by the name that its users write.
 CodecPipeline.__module__ = "zarr_rs"

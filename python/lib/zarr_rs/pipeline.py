@@ -14,13 +14,14 @@ from zarr.core.config import config
 from zarr.storage import LocalStore, StorePath
 
 from zarr_rs import elements, stores, threads
-from zarr_rs._native import Array, Storage, forget
+from zarr_rs._native import HAS_DIRECTORIES, Array, Storage, forget
 from zarr_rs.metadata import codecs_of, depth_of, document_of, node_of, stored_metadata, unknown_part
 from zarr_rs.report import Unknown, count, fall_back
+from zarr_rs.store import Store as OwnStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Self
+    from typing import Self, TypeGuard
 
     from zarr.abc.codec import Codec
     from zarr.abc.store import Store
@@ -185,7 +186,7 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
                     document_of(self._metadata),
                     self._metadata.zarr_format,
                     write_empty_chunks=write_empty,
-                    is_foreign=type(path.store) is not LocalStore,
+                    is_foreign=type(path.store) is not OwnStore and not _is_directory(path.store),
                     threads=config.get("threading.max_workers"),
                 )
             except (NotImplementedError, ValueError) as refused:
@@ -196,8 +197,10 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         return opened[2]
 
     def _storage(self, store: Store) -> Storage:
-        if type(store) is LocalStore:
-            storage = stores.directory(store)
+        if type(store) is OwnStore:
+            return store.storage()
+        if _is_directory(store):
+            storage = stores.directory(store.root, create=not store.read_only)
             if storage is None:
                 raise Unknown("a directory that does not exist")
             return storage
@@ -209,6 +212,11 @@ class CodecPipeline(zarr.abc.codec.CodecPipeline):
         return known[2]
 
 
+def _is_directory(store: Store) -> TypeGuard[LocalStore]:
+    """Whether the engine reads and writes the directory of a store itself."""
+    return HAS_DIRECTORIES and type(store) is LocalStore
+
+
 def _forget_parent() -> None:
     """Forgets everything that the parent process opened: its threads are not in this process."""
     for handles in list(_all_handles):
@@ -218,4 +226,5 @@ def _forget_parent() -> None:
     threads.forget_parent()
 
 
-os.register_at_fork(after_in_child=_forget_parent)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_parent)

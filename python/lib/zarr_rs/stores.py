@@ -1,17 +1,18 @@
-"""The stores of zarr-python as storages of the engine."""
+"""The storages of the engine that this process has opened: for stores of zarr-python, and for locations."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from zarr.abc.store import RangeByteRequest, Store, SuffixByteRequest
 from zarr.core.buffer import default_buffer_prototype
 from zarr.core.config import config
-from zarr.storage import LocalStore, MemoryStore
+from zarr.storage import MemoryStore
 
-from zarr_rs._native import Reply, Storage, forget
+from zarr_rs._native import Reply, Storage, forget, split_location
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Sequence
@@ -21,26 +22,80 @@ if TYPE_CHECKING:
 #: The whole object, from start to end, or the last -start bytes.
 Range = tuple[int, int | None] | None
 
-_directories: dict[str, tuple[tuple[int, int], Storage]] = {}
+#: The storages of directories by path, for a single writer and for several, with the identity of the directory.
+_directories: dict[tuple[str, bool], tuple[tuple[int, int], Storage]] = {}
+
+#: The storages of all other locations, by location and options.
+_others: weakref.WeakValueDictionary[tuple[str, Any], Storage] = weakref.WeakValueDictionary()
 
 
-def directory(store: LocalStore) -> Storage | None:
+class Opened:
+    """What a store has opened in this process."""
+
+    def __init__(self, storage: Storage | None = None) -> None:
+        self.storage = storage
+        _all_opened.add(self)
+
+
+_all_opened: weakref.WeakSet[Opened] = weakref.WeakSet()
+
+
+def directory(path: str | os.PathLike[str], *, create: bool, single_writer: bool = False) -> Storage | None:
     """Returns the storage of a directory, or `None` if it does not exist and must not be made.
 
     All arrays in a directory share one storage, and with it locks and threads. A directory that was replaced by another
     one has a new storage: the storage holds the old one open, so their inodes differ.
     """
-    root = os.path.abspath(store.root)
-    known = _directories.get(root)
+    root = os.path.abspath(path)
+    known = _directories.get((root, single_writer))
     now = _identity(root)
     if known is not None and known[0] == now:
         return known[1]
-    if now is None and store.read_only:
+    if now is None and not create:
         return None
-    storage = Storage.directory(root, not store.read_only)
+    storage = Storage.directory(root, create, single_writer)
     now = _identity(root)
     if now is not None:
-        _directories[root] = (now, storage)
+        _directories[root, single_writer] = (now, storage)
+    return storage
+
+
+def absolute(location: str) -> str:
+    """Returns a location with an absolute path, if it has a path. The path of a ZIP archive gets its adapter."""
+    root, adapters, is_path = split_location(location)
+    if adapters and os.path.exists(location):
+        root, adapters, is_path = location, "", True  # the name of a directory may look like one with an adapter
+    if not is_path:
+        return location
+    if root.endswith(".zip") and not adapters and os.path.isfile(root):
+        adapters = "|zip:"
+    return os.path.abspath(root) + adapters
+
+
+def memory(location: str) -> Storage:
+    """Returns the storage in memory of this name. Makes it if no store of this process uses it."""
+    return _others.setdefault((location, ()), Storage.memory())
+
+
+def opened(location: str, options: tuple[tuple[str, Any], ...], *, create: bool) -> Storage:
+    """Returns the storage at an absolute location. Stores with the same location and options share it.
+
+    Raises `FileNotFoundError` for a directory that does not exist and must not be made.
+    """
+    _, adapters, is_path = split_location(location)
+    if is_path and (not adapters or os.path.exists(location)):
+        storage = directory(location, create=create, single_writer=("single_writer", True) in options)
+        if storage is None:
+            raise FileNotFoundError(f"{location} does not exist")
+        return storage
+    storage = _others.get((location, options))
+    if storage is None:
+        if location.startswith("memory://"):
+            raise RuntimeError(f"{location} belongs to another process, or no store uses it any more")
+        arguments = dict(options)
+        arguments.pop("single_writer", None)
+        arguments["environment"] = dict(arguments.get("environment", os.environ))
+        storage = _others.setdefault((location, options), Storage.at(location, **arguments))
     return storage
 
 
@@ -60,8 +115,12 @@ def foreign(store: Store, loop: asyncio.AbstractEventLoop) -> Storage:
 
 def forget_parent() -> None:
     """Forgets the storages after a fork: their threads are not in this process, and their locks may be held forever."""
+    for store in list(_all_opened):
+        forget(store.storage)
+        store.storage = None
     forget(dict(_directories))
     _directories.clear()
+    _others.clear()
 
 
 class _InMemory:

@@ -1,0 +1,371 @@
+"""Arrays."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from zarr_rs import html, selections, threads
+from zarr_rs._native import ArrayHandle
+from zarr_rs.dtypes import numpy_dtype, type_name
+from zarr_rs.errors import ArgumentError
+from zarr_rs.nodes import Node
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from zarr_rs.selections import Selection
+
+
+@dataclasses.dataclass(frozen=True)
+class Explanation:
+    """What a read of a selection costs."""
+
+    #: The number of chunks, or of shards, that the selection touches.
+    chunks: int
+    #: The number of those that are stored.
+    chunks_stored: int
+    #: The number of chunks in shards that the selection touches.
+    inner_chunks: int
+    #: The number of requests to the store.
+    requests: int
+    #: The number of ranges of bytes that are needed.
+    ranges_wanted: int
+    #: The number of ranges that are read, after neighbours are joined.
+    ranges: int
+    #: The number of bytes that are read.
+    bytes: int
+    #: The number of those bytes that hold selected elements.
+    bytes_useful: int
+    #: The size of the result in bytes.
+    bytes_result: int
+    #: The approximate peak memory in bytes.
+    peak_memory: int
+
+
+class Array(Node[ArrayHandle]):
+    """An array in a store. Make it with `zarr_rs.open_array` or `zarr_rs.create_array`.
+
+    Elements are read and written as arrays of NumPy, without a copy where the type of the elements has one in Rust. Calls
+    do not hold the interpreter's lock, use all cores, and end at Ctrl-C.
+
+    >>> a = zarr_rs.create_array("memory://", shape=(4, 6), chunks=(2, 3), dtype="int32")
+    >>> a[1:3, ::2] = [[1, 2, 3], [4, 5, 6]]
+    >>> a[2]
+    array([4, 0, 5, 0, 6, 0], dtype=int32)
+    >>> a.oindex[[2, 1], [0, 4]]
+    array([[4, 6],
+           [1, 3]], dtype=int32)
+    >>> a.vindex[[2, 1], [0, 4]]
+    array([4, 3], dtype=int32)
+    >>> a.blocks[0, 1]
+    array([[0, 0, 0],
+           [0, 3, 0]], dtype=int32)
+    >>> a.explain[1:3].chunks
+    4
+    """
+
+    _kind = ArrayHandle
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of elements in each dimension."""
+        return tuple(self._handle.shape)
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return int(np.prod(self.shape, dtype=object))
+
+    @property
+    def nbytes(self) -> int:
+        """The size of all elements in memory, in bytes."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the elements in NumPy. Strings of any length have `StringDType`, with NumPy 1 `object`."""
+        return numpy_dtype(self._document["data_type"])
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The metadata document as it is stored."""
+        document: dict[str, Any] = json.loads(self._handle.metadata)
+        return document
+
+    @property
+    def _document(self) -> dict[str, Any]:
+        """The metadata in terms of format 3."""
+        document: dict[str, Any] = json.loads(self._handle.document)
+        return document
+
+    @property
+    def chunks(self) -> tuple[int, ...] | None:
+        """The shape of a chunk, in shards that of an inner chunk. `None` if chunks have different shapes."""
+        return self._inner_chunks or self._outer_chunks
+
+    @property
+    def shards(self) -> tuple[int, ...] | None:
+        """The shape of a shard, or `None` without shards or if they have different shapes."""
+        return self._outer_chunks if self._inner_chunks else None
+
+    @property
+    def _outer_chunks(self) -> tuple[int, ...] | None:
+        shape = self._document["chunk_grid"].get("configuration", {}).get("chunk_shape")
+        return None if shape is None else tuple(shape)
+
+    @property
+    def _inner_chunks(self) -> tuple[int, ...] | None:
+        for codec in self._document["codecs"]:
+            if isinstance(codec, dict) and codec["name"] == "sharding_indexed":
+                return tuple(codec["configuration"]["chunk_shape"])
+        return None
+
+    @property
+    def chunk_lengths(self) -> tuple[tuple[int, ...], ...]:
+        """The lengths of all stored chunks, or of shards, in each dimension: the chunks of an array of Dask."""
+        return tuple(
+            tuple(min(end, length) - start for start, end in self._spans(dim) if start < length)
+            for dim, length in enumerate(self.shape)
+        )
+
+    def _spans(self, dim: int) -> Iterable[tuple[int, int]]:
+        spans = (self._handle.span(dim, index) for index in range(self._handle.chunk_counts[dim]))
+        return (span for span in spans if span is not None)
+
+    @property
+    def fill_value(self) -> Any:
+        """The value of elements that are not stored."""
+        stored, dtype = self._handle.fill, self.dtype
+        if self._handle.is_text:
+            return stored.decode() if self._document["data_type"] == "string" else stored
+        return np.frombuffer(stored, dtype)[0]
+
+    @property
+    def dimension_names(self) -> tuple[str | None, ...] | None:
+        """The names of the dimensions."""
+        names = self._document.get("dimension_names")
+        return None if names is None else tuple(names)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("an array without dimensions has no length")
+        return self.shape[0]
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._read(selections.basic(key, self.shape))
+
+    def __setitem__(self, key: Any, values: Any) -> None:
+        self._write(selections.basic(key, self.shape), values)
+
+    @property
+    def oindex(self) -> Indexer:
+        """Selects each dimension on its own: `a.oindex[[3, 1], mask]`."""
+        return Indexer(self, selections.orthogonal)
+
+    @property
+    def vindex(self) -> Indexer:
+        """Selects points: `a.vindex[[3, 1], [0, 5]]`, or a mask."""
+        return Indexer(self, selections.points)
+
+    @property
+    def blocks(self) -> Indexer:
+        """Selects whole chunks, or shards, by their place in the chunk grid: `a.blocks[0, -1]`, `a.blocks[1:3]`."""
+        return Indexer(
+            self, lambda key, shape: selections.blocks(key, self._handle.chunk_counts, self._handle.span, shape)
+        )
+
+    def read(self, key: Any = ..., *, out: npt.NDArray[Any] | None = None) -> Any:
+        """Reads `a[key]`, into `out` if it is given: an array of its shape and type, with any strides."""
+        return self._read(selections.basic(key, self.shape), out)
+
+    def write(self, key: Any, values: Any) -> None:
+        """Writes `a[key] = values`."""
+        self[key] = values
+
+    async def read_async(self, key: Any = ..., *, out: npt.NDArray[Any] | None = None) -> Any:
+        """As `read`, for async programs. The work is done in threads of the package."""
+        return await threads.run(self.read, key, out=out)
+
+    async def write_async(self, key: Any, values: Any) -> None:
+        """As `write`, for async programs."""
+        await threads.run(self.write, key, values)
+
+    def read_many(self, keys: Iterable[Any]) -> list[Any]:
+        """Reads several selections `a[key]`. Chunks that they share are fetched and decoded once."""
+        wanted = [selections.basic(key, self.shape) for key in keys]
+        found = None
+        if not self._handle.is_text and not any(selection.points for selection in wanted):
+            found = self._handle.read_many([selection.entries for selection in wanted])
+        if found is None:
+            return [self._read(selection) for selection in wanted]
+        return [_result(f.reshape(selection.shape)) for f, selection in zip(found, wanted, strict=True)]
+
+    @property
+    def explain(self) -> Explainer:
+        """Says what a read costs, without reading elements: `a.explain[:10]`."""
+        return Explainer(self)
+
+    def _read(self, selection: Selection, out: npt.NDArray[Any] | None = None) -> Any:
+        dtype = self.dtype
+        if out is not None and (out.shape != selection.shape or out.dtype != dtype or not out.flags.writeable):
+            expected = f"a writable array of shape {selection.shape} and type {dtype}"
+            raise ArgumentError(f"out has shape {out.shape} and type {out.dtype}, expected {expected}")
+        memory = np.empty(selection.shape, dtype) if out is None else out
+        if memory.size == 0:
+            return memory
+        if self._handle.is_text:
+            found = self._handle.read_text(selection.entries, selection.points)
+            flat = np.empty(len(found), dtype)
+            flat[:] = found
+            memory[...] = flat.reshape(selection.shape)
+        elif _is_plain(dtype):
+            self._handle.read(selection.entries, selection.points, _reshaped(memory, selection.engine_shape))
+        else:
+            flat = np.empty(memory.size, dtype)
+            self._handle.read(selection.entries, selection.points, _bytes(flat))
+            memory[...] = flat.reshape(selection.shape)
+        return _result(memory) if out is None else memory
+
+    def _write(self, selection: Selection, values: Any) -> None:
+        self._check_writable()
+        given = self._given(values)
+        try:
+            given = np.broadcast_to(given, selection.shape)
+        except ValueError as e:
+            raise ArgumentError(f"values of shape {given.shape} do not fit the shape {selection.shape}") from e
+        if given.size == 0:
+            return
+        if self._handle.is_text:
+            self._handle.write_text(selection.entries, selection.points, _texts(given))
+        elif _is_plain(given.dtype):
+            self._handle.write(selection.entries, selection.points, _reshaped(given, selection.engine_shape))
+        else:
+            flat = np.ascontiguousarray(given).reshape(-1)
+            self._handle.write(selection.entries, selection.points, _bytes(flat))
+
+    def _given(self, values: Any) -> npt.NDArray[Any]:
+        """Returns values as elements of the array, if it can hold them."""
+        dtype, given = self.dtype, np.asarray(values) if hasattr(values, "dtype") else None
+        if given is None:
+            given = np.asarray(values, None if dtype.kind in "biufc" else dtype)
+        if given.dtype == dtype or (self._handle.is_text and given.dtype.kind in "OUT"):
+            return given
+        if dtype.kind in "iu" and given.dtype.kind in "iu":
+            limits = np.iinfo(dtype)
+            if given.size and (given.min() < limits.min or given.max() > limits.max):
+                raise ArgumentError(f"values from {given.min()} to {given.max()} do not fit the type {dtype}")
+        elif given.size and not np.can_cast(given.dtype, dtype, "same_kind"):
+            raise TypeError(f"values of type {given.dtype} do not fit the type {dtype}: convert them first")
+        return given.astype(dtype, copy=False)
+
+    def resize(self, shape: tuple[int, ...] | int) -> None:
+        """Changes the shape. Elements outside of it are deleted."""
+        self._check_writable()
+        self._handle.resize([shape] if isinstance(shape, int) else list(shape))
+
+    def append(self, values: Any, axis: int = 0) -> tuple[int, ...]:
+        """Appends values along a dimension, which grows by their length. Returns the new shape."""
+        self._check_writable()
+        given, shape = self._given(values), self.shape
+        axis = axis + len(shape) if axis < 0 else axis
+        others = [length for dim, length in enumerate(given.shape) if dim != axis]
+        if given.ndim != len(shape) or others != [length for dim, length in enumerate(shape) if dim != axis]:
+            raise ArgumentError(f"values of shape {given.shape} do not fit along dimension {axis} of the shape {shape}")
+        flat = _texts(given) if self._handle.is_text else np.ascontiguousarray(given).reshape(-1)
+        if not self._handle.append(axis, list(given.shape), flat):
+            grown = [*shape[:axis], shape[axis] + given.shape[axis], *shape[axis + 1 :]]
+            self._handle.resize(grown)
+            self[(slice(None),) * axis + (slice(shape[axis], None),)] = given
+        return self.shape
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        if copy is False:
+            raise ValueError("the elements are in a store, so they must be copied")
+        found = np.asarray(self[...])
+        return found if dtype is None else found.astype(dtype, copy=False)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        options.pop("copy", None)
+        return np.asarray(self).__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return np.empty(0).__dlpack_device__()
+
+    def __dask_tokenize__(self) -> tuple[Any, ...]:
+        return type(self).__name__, self._store.location, self.path, self._handle.metadata
+
+    def __repr__(self) -> str:
+        return f"<zarr_rs.Array {self.path!r} in {self._store} {self.shape} {type_name(self._document)}>"
+
+    def _repr_html_(self) -> str:
+        rows = {
+            "Path": f"{self.path} in {self._store}",
+            "Type": type_name(self._document),
+            "Shape": self.shape,
+            "Chunks": self.chunks or "of different shapes",
+            "Shards": self.shards,
+            "Format": self.zarr_format,
+        }
+        return html.table(rows, html.grid(self.shape, self.chunk_lengths) if self.size else "")
+
+
+class Indexer:
+    """Selections of one kind of an array."""
+
+    def __init__(self, array: Array, select: Callable[[Any, tuple[int, ...]], Selection]) -> None:
+        self._array = array
+        self._select = select
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._array._read(self._select(key, self._array.shape))
+
+    def __setitem__(self, key: Any, values: Any) -> None:
+        self._array._write(self._select(key, self._array.shape), values)
+
+
+class Explainer:
+    """Says what reads of an array cost."""
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+
+    def __getitem__(self, key: Any) -> Explanation:
+        selection = selections.basic(key, self._array.shape)
+        return Explanation(**self._array._handle.explain(selection.entries, selection.points))
+
+
+def _is_plain(dtype: np.dtype[Any]) -> bool:
+    """Whether elements have a type in Rust, and are in native byte order."""
+    return dtype.kind in "biufc" and dtype.isnative
+
+
+def _reshaped(memory: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
+    """Returns the same memory with other dimensions of length 1, and points as one dimension."""
+    view = memory.view()
+    view.shape = shape  # never copies
+    return view
+
+
+def _bytes(flat: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Returns the memory of elements that have no type in Rust: times as integers, others as bytes."""
+    return flat.view(np.int64 if flat.dtype.kind in "mM" else np.uint8)
+
+
+def _texts(values: npt.NDArray[Any]) -> list[Any]:
+    found: list[Any] = values.reshape(-1).tolist()
+    return found
+
+
+def _result(values: npt.NDArray[Any]) -> Any:
+    """Returns a scalar for a single element, as NumPy does."""
+    return values[()] if values.ndim == 0 else values

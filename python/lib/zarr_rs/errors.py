@@ -1,0 +1,107 @@
+"""The exceptions of this package. Each is also an exception of Python's own that programs catch."""
+
+from __future__ import annotations
+
+
+class ZarrError(Exception):
+    """An error of the engine. The text names its place; the attributes have it, where it is known."""
+
+    #: What went wrong, as the engine calls it: `NotFound`, `Corrupt`, `Unavailable` and so on.
+    kind: str = "Other"
+    #: The path of the array or group.
+    array: str | None = None
+    #: The index of the chunk in the chunk grid.
+    chunk: list[int] | None = None
+    #: The key of the chunk in the store.
+    key: str | None = None
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
+class NotFoundError(ZarrError, FileNotFoundError, KeyError):
+    """No array, group, directory or chunk is there."""
+
+
+class ExistsError(ZarrError, FileExistsError):
+    """A node exists already."""
+
+
+class SelectionError(ZarrError, IndexError):
+    """A selection is not inside the array, or of an unknown form."""
+
+    kind = "Selection"
+
+
+class ArgumentError(ZarrError, ValueError):
+    """An argument of a call is wrong."""
+
+
+class MetadataError(ZarrError, ValueError):
+    """A metadata document is invalid."""
+
+
+class CorruptError(ZarrError, ValueError):
+    """Stored bytes do not agree with the metadata, or not with their checksum."""
+
+
+class UnsupportedError(ZarrError, NotImplementedError):
+    """The store, a codec or a data type cannot do this, or is not known."""
+
+
+class LimitError(ZarrError, MemoryError):
+    """A limit of size or memory is exceeded."""
+
+
+class DeniedError(ZarrError, PermissionError):
+    """The store refuses the call."""
+
+
+class StoreError(ZarrError, OSError):
+    """Input or output failed: the store is not reachable, or another writer interfered."""
+
+
+class CancelledError(ZarrError, RuntimeError):
+    """The call was cancelled."""
+
+
+_CLASSES: dict[str, type[ZarrError]] = {
+    "NotFound": NotFoundError,
+    "Exists": ExistsError,
+    "InvalidArgument": ArgumentError,
+    "Metadata": MetadataError,
+    "Corrupt": CorruptError,
+    "Checksum": CorruptError,
+    "Unsupported": UnsupportedError,
+    "UnknownExtension": UnsupportedError,
+    "LimitExceeded": LimitError,
+    "PermissionDenied": DeniedError,
+    "Conflict": StoreError,
+    "Uncertain": StoreError,
+    "Unavailable": StoreError,
+    "Io": StoreError,
+    "Cancelled": CancelledError,
+}
+
+
+def of_kind(kind: str, text: str, array: str | None, chunk: list[int] | None, key: str | None) -> ZarrError:
+    """Returns the exception of an error of the engine."""
+    error = _CLASSES.get(kind, ZarrError)(text)
+    error.kind, error.array, error.chunk, error.key = kind, array, chunk, key
+    return error
+
+
+class ZarrDiagnostic(UserWarning):
+    """A document deviates from the specification and was read nevertheless, or another program may not read it."""
+
+    def __init__(self, code: str, pointer: str, message: str) -> None:
+        super().__init__(code, pointer, message)
+        #: The code, which stays the same between releases: `ZM021`.
+        self.code = code
+        #: The member of the document, as a JSON pointer.
+        self.pointer = pointer
+        self.message = message
+
+    def __str__(self) -> str:
+        place = f" member {self.pointer!r}:" if self.pointer else ""
+        return f"{self.code}{place} {self.message}"

@@ -1,0 +1,287 @@
+//! Arrays of the package's own API.
+
+use std::sync::{Mutex, PoisonError};
+
+use numpy::{PyArray1, PyArrayDyn, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+use zarr_array::{
+    ArrayResult, DataType, Diagnostic, Element, Format, NdVec, Selection, WriteElement, blocking::Array,
+};
+
+use crate::elements::{by_type, read_bytes, write_bytes};
+use crate::error::raised;
+use crate::interrupt::run;
+use crate::json::Changes;
+use crate::selection::{Along, selection};
+use crate::text;
+
+/// An open array. Documents pass as JSON text.
+#[pyclass(frozen, module = "zarr_rs._native")]
+pub(crate) struct ArrayHandle(Mutex<Array>);
+
+#[pymethods]
+impl ArrayHandle {
+    #[getter]
+    fn path(&self) -> String {
+        self.get().path().to_owned()
+    }
+
+    #[getter]
+    fn shape(&self) -> Vec<u64> {
+        self.get().shape().to_vec()
+    }
+
+    #[getter]
+    fn zarr_format(&self) -> u8 {
+        format_number(self.get().metadata().format())
+    }
+
+    /// The metadata document as it is stored.
+    #[getter]
+    fn metadata(&self) -> String {
+        self.get().metadata().to_text()
+    }
+
+    /// The metadata in terms of format 3, whatever the format of the array.
+    #[getter]
+    fn document(&self) -> String {
+        self.get().metadata().document().to_text()
+    }
+
+    /// The bytes of the fill value, in the byte order of this machine.
+    #[getter]
+    fn fill<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, self.get().fill().bytes())
+    }
+
+    #[getter]
+    fn attributes(&self) -> String {
+        self.get().attributes().to_value().to_compact()
+    }
+
+    #[getter]
+    fn diagnostics(&self) -> Vec<(String, String, String)> {
+        notes(self.get().diagnostics())
+    }
+
+    /// Whether elements are strings or bytes of variable length.
+    #[getter]
+    fn is_text(&self) -> bool {
+        text::is_text(&self.get())
+    }
+
+    /// The number of chunks, or of shards, in each dimension.
+    #[getter]
+    fn chunk_counts(&self) -> Vec<u64> {
+        self.get().chunk_counts()
+    }
+
+    /// Returns the elements of chunk `index` in dimension `dim`, or `None` beyond the grid.
+    fn span(&self, dim: usize, index: u64) -> Option<(u64, u64)> {
+        self.get().chunk_grid().span(dim, index).map(|span| (span.start, span.end))
+    }
+
+    /// Reads a selection into `out`, which has its shape. Elements that Rust has no type for are bytes: `out` then has
+    /// one dimension.
+    fn read(&self, entries: Vec<Along<'_>>, points: bool, out: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (array, selection) = (self.get(), selection(entries, points)?);
+        by_type!(array, read_into, read_bytes, (&array, selection, out))
+    }
+
+    /// Writes values to a selection: with its shape, or in one dimension as [`read`](Self::read) returns them.
+    fn write(&self, entries: Vec<Along<'_>>, points: bool, values: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (array, selection) = (self.get(), selection(entries, points)?);
+        by_type!(array, write_from, write_bytes, (&array, selection, values))
+    }
+
+    /// Reads strings or bytes of variable length.
+    fn read_text<'py>(
+        &self,
+        py: Python<'py>,
+        entries: Vec<Along<'_>>,
+        points: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        text::read(py, &self.get(), selection(entries, points)?)
+    }
+
+    /// Writes strings or bytes of variable length.
+    fn write_text(&self, entries: Vec<Along<'_>>, points: bool, values: &Bound<'_, PyList>) -> PyResult<()> {
+        text::write(&self.get(), selection(entries, points)?, values)
+    }
+
+    /// Reads several selections, each into one dimension. Chunks that they share are fetched and decoded once. Returns
+    /// `None` for elements that Rust has no type for.
+    fn read_many<'py>(
+        &self,
+        py: Python<'py>,
+        selections: Vec<Vec<Along<'_>>>,
+    ) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
+        let selections: Vec<Selection> =
+            selections.into_iter().map(|entries| selection(entries, false)).collect::<PyResult<_>>()?;
+        let array = self.get();
+        by_type!(array, read_many, none, (py, &array, selections))
+    }
+
+    /// Returns what a read of a selection costs.
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        entries: Vec<Along<'_>>,
+        points: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let (array, selection) = (self.get(), selection(entries, points)?);
+        let found = py.detach(|| array.explain(selection)).map_err(|e| raised(py, &e))?;
+        let costs = PyDict::new(py);
+        for (name, number) in [
+            ("chunks", found.chunks),
+            ("chunks_stored", found.chunks_stored),
+            ("inner_chunks", found.inner_chunks),
+            ("requests", found.requests),
+            ("ranges_wanted", found.ranges_wanted),
+            ("ranges", found.ranges),
+            ("bytes", found.bytes),
+            ("bytes_useful", found.bytes_useful),
+            ("bytes_result", found.bytes_result),
+            ("peak_memory", found.peak_memory),
+        ] {
+            costs.set_item(name, number)?;
+        }
+        Ok(costs)
+    }
+
+    /// Changes the shape. Elements outside of it are deleted.
+    fn resize(&self, py: Python<'_>, shape: Vec<u64>) -> PyResult<()> {
+        self.change(py, |array| array.resize(shape))
+    }
+
+    /// Appends values, given in one dimension, that have this shape. Returns `False`, and does nothing, for elements that
+    /// Rust has no type for.
+    fn append(
+        &self,
+        py: Python<'_>,
+        axis: usize,
+        shape: Vec<u64>,
+        values: &Bound<'_, PyAny>,
+    ) -> PyResult<bool> {
+        let data_type = self.get().data_type().clone();
+        if data_type == DataType::String {
+            let values: Vec<String> = values.extract()?;
+            return self.change(py, |array| array.append(axis, NdVec::new(shape, values)?)).map(|()| true);
+        }
+        let array = self.get();
+        by_type!(array, append, not_appended, (py, self, axis, shape, values))
+    }
+
+    /// Changes attributes.
+    fn edit_attributes(&self, py: Python<'_>, changes: Changes) -> PyResult<()> {
+        self.change(py, |array| array.edit_attributes(|attributes| changes.apply(attributes)))
+    }
+}
+
+impl From<Array> for ArrayHandle {
+    fn from(array: Array) -> Self {
+        Self(Mutex::new(array))
+    }
+}
+
+impl ArrayHandle {
+    /// Returns the array as it is now: a resize does not change calls that are at work.
+    fn get(&self) -> Array {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Changes the array.
+    fn change(
+        &self,
+        py: Python<'_>,
+        change: impl FnOnce(&mut Array) -> ArrayResult<()> + Send,
+    ) -> PyResult<()> {
+        let mut array = self.get();
+        let changed = py.detach(|| {
+            change(&mut array)?;
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = array;
+            Ok(())
+        });
+        changed.map_err(|e| raised(py, &e))
+    }
+}
+
+/// The number of a format.
+pub(crate) fn format_number(format: Format) -> u8 {
+    match format {
+        Format::V2 => 2,
+        Format::V3 => 3,
+        _ => 1,
+    }
+}
+
+/// Returns the code, the place in the document, and the text of each diagnostic.
+pub(crate) fn notes(diagnostics: &[Diagnostic]) -> Vec<(String, String, String)> {
+    diagnostics.iter().map(|d| (d.code.to_string(), d.pointer.clone(), d.message.clone())).collect()
+}
+
+fn read_into<T>(array: &Array, selection: Selection, out: &Bound<'_, PyAny>) -> PyResult<()>
+where
+    T: Element + numpy::Element,
+{
+    let py = out.py();
+    let mut out = out.cast::<PyArrayDyn<T>>()?.try_readwrite()?;
+    let mut memory = out.as_array_mut();
+    let bytes = memory.len().saturating_mul(size_of::<T>());
+    run(py, array, bytes, move |array| array.read_into(selection, &mut memory))?.map_err(|e| raised(py, &e))
+}
+
+fn write_from<T>(array: &Array, selection: Selection, values: &Bound<'_, PyAny>) -> PyResult<()>
+where
+    T: WriteElement + numpy::Element,
+{
+    let py = values.py();
+    let values = values.cast::<PyArrayDyn<T>>()?.try_readonly()?;
+    let memory = values.as_array();
+    let bytes = memory.len().saturating_mul(size_of::<T>());
+    run(py, array, bytes, move |array| array.write(selection, &memory))?.map_err(|e| raised(py, &e))
+}
+
+fn read_many<'py, T>(
+    py: Python<'py>,
+    array: &Array,
+    selections: Vec<Selection>,
+) -> PyResult<Option<Vec<Bound<'py, PyAny>>>>
+where
+    T: Element + numpy::Element,
+{
+    let read = run(py, array, usize::MAX, move |array| array.read_many::<T, Selection>(selections))?;
+    let read: Vec<NdVec<T>> = read.map_err(|e| raised(py, &e))?;
+    Ok(Some(read.into_iter().map(|values| PyArray1::from_vec(py, values.into_vec()).into_any()).collect()))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "as `read_many`")]
+fn none<'py>(_: Python<'py>, _: &Array, _: Vec<Selection>) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
+    Ok(None)
+}
+
+fn append<T>(
+    py: Python<'_>,
+    handle: &ArrayHandle,
+    axis: usize,
+    shape: Vec<u64>,
+    values: &Bound<'_, PyAny>,
+) -> PyResult<bool>
+where
+    T: WriteElement + numpy::Element + Copy,
+{
+    let values = values.cast::<PyArray1<T>>()?.try_readonly()?.as_slice()?.to_vec();
+    handle.change(py, |array| array.append(axis, NdVec::new(shape, values)?)).map(|()| true)
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "as `append`")]
+fn not_appended(
+    _: Python<'_>,
+    _: &ArrayHandle,
+    _: usize,
+    _: Vec<u64>,
+    _: &Bound<'_, PyAny>,
+) -> PyResult<bool> {
+    Ok(false)
+}

@@ -1,0 +1,312 @@
+//! Groups of the package's own API, and functions that open and create nodes.
+
+use std::sync::{Mutex, PoisonError};
+
+use pyo3::prelude::*;
+use zarr_array::meta::json::Value;
+use zarr_array::meta::v3::Extension;
+use zarr_array::meta::{
+    ArrayMeta, Format, GroupMeta, Ignore, MetaResult, codecs::written, data_type_of_dtype,
+};
+use zarr_array::traits::codec::Context;
+use zarr_array::{ArrayError, ArrayResult, CreateOptions, DataType, OpenOptions, blocking::Array};
+use zarr_hierarchy::blocking::{Group, Node};
+use zarr_hierarchy::{
+    EraseOptions, ExistingNode, GroupOptions, HierarchyErrorKind, HierarchyResult, Kind, UseConsolidated,
+};
+
+use crate::array::{limits, registry};
+use crate::arrays::{ArrayHandle, format_number, notes};
+use crate::error::{raised, raised_in_group};
+use crate::json::{Changes, parse};
+use crate::storage::Storage;
+
+/// An open group. Documents pass as JSON text.
+#[pyclass(frozen, module = "zarr_rs._native")]
+pub(crate) struct GroupHandle(Mutex<Group>);
+
+/// A node below a group: its name or path, its kind (`array`, `group`) or `None` for a broken node, and the shape and
+/// metadata of an array, or the reason why a node is broken.
+type Listed = (String, Option<&'static str>, Option<Vec<u64>>, Option<String>);
+
+#[pymethods]
+impl GroupHandle {
+    #[getter]
+    fn path(&self) -> String {
+        self.get().path()
+    }
+
+    #[getter]
+    fn zarr_format(&self) -> u8 {
+        format_number(self.get().format())
+    }
+
+    #[getter]
+    fn attributes(&self) -> String {
+        self.get().attributes().to_value().to_compact()
+    }
+
+    #[getter]
+    fn is_consolidated(&self) -> bool {
+        self.get().is_consolidated()
+    }
+
+    #[getter]
+    fn diagnostics(&self) -> Vec<(String, String, String)> {
+        notes(self.get().diagnostics())
+    }
+
+    /// Lists the children by name.
+    fn children(&self, py: Python<'_>) -> PyResult<Vec<Listed>> {
+        let group = self.get();
+        let children = group_result(py, || group.children())?;
+        Ok(children.iter().map(|child| listed(child, child.name().to_owned())).collect())
+    }
+
+    /// Opens the children, by name. Those without readable metadata are left out.
+    fn members<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyAny>)>> {
+        let group = self.get();
+        let children = group_result(py, || {
+            let nodes = group.children()?.into_iter().filter(|child| child.kind().is_some());
+            nodes
+                .map(|child| Ok((child.name().to_owned(), Node::from(child.open()?))))
+                .collect::<HierarchyResult<Vec<_>>>()
+        })?;
+        children.into_iter().map(|(name, node)| Ok((name, handle(py, node)?))).collect()
+    }
+
+    /// Lists all nodes below the group by path. `levels` limits the depth.
+    fn walk(&self, py: Python<'_>, levels: Option<usize>) -> Vec<Listed> {
+        let group = self.get();
+        py.detach(|| {
+            let walk = group.walk().levels(levels.unwrap_or(usize::MAX));
+            walk.map(|child| listed(&child, child.path())).collect()
+        })
+    }
+
+    /// Opens the node at a path below the group. Returns `None` if there is none.
+    fn node<'py>(&self, py: Python<'py>, path: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let group = self.get();
+        let node = group_result(py, || group.node(path))?;
+        node.map(|node| handle(py, node)).transpose()
+    }
+
+    /// Whether there is a node at a path below the group.
+    fn exists(&self, py: Python<'_>, path: &str) -> PyResult<bool> {
+        let group = self.get();
+        group_result(py, || group.exists(path))
+    }
+
+    /// Changes attributes.
+    fn edit_attributes(&self, py: Python<'_>, changes: Changes) -> PyResult<()> {
+        self.change(py, |group| group.edit_attributes(|attributes| changes.apply(attributes)))
+    }
+
+    /// Reads the metadata again.
+    fn reload(&self, py: Python<'_>) -> PyResult<()> {
+        self.change(py, Group::reload)
+    }
+
+    /// Consolidates the metadata. Returns the number of nodes in it, and the nodes that are not, with the reasons.
+    fn consolidate(&self, py: Python<'_>) -> PyResult<(usize, Vec<(String, String)>)> {
+        let report = self.change(py, Group::consolidate)?;
+        let left_out = report.left_out.into_iter().map(|(path, e)| (path, e.to_string()));
+        Ok((report.nodes, left_out.collect()))
+    }
+
+    /// Removes consolidated metadata.
+    fn remove_consolidated(&self, py: Python<'_>) -> PyResult<()> {
+        self.change(py, Group::remove_consolidated)
+    }
+}
+
+impl GroupHandle {
+    fn get(&self) -> Group {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn change<T: Send>(
+        &self,
+        py: Python<'_>,
+        change: impl FnOnce(&mut Group) -> HierarchyResult<T> + Send,
+    ) -> PyResult<T> {
+        let mut group = self.get();
+        group_result(py, || {
+            let changed = change(&mut group)?;
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = group;
+            Ok(changed)
+        })
+    }
+}
+
+/// Opens the array or the group at a path.
+#[pyfunction]
+#[pyo3(signature = (storage, path, *, zarr_format=None, use_consolidated=None))]
+pub(crate) fn open_node<'py>(
+    py: Python<'py>,
+    storage: &Storage,
+    path: &str,
+    zarr_format: Option<u8>,
+    use_consolidated: Option<bool>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let format = zarr_format.map(|number| if number == 2 { Format::V2 } else { Format::V3 });
+    let consolidated = match use_consolidated {
+        None => UseConsolidated::IfPresent,
+        Some(true) => UseConsolidated::Require,
+        Some(false) => UseConsolidated::Ignore,
+    };
+    let options = group_options().format(format).use_consolidated(consolidated);
+    let storage = storage.0.clone();
+    let node = group_result(py, || {
+        let registry = registry()?;
+        let group = match Group::open_with(storage.clone(), path, registry, &options) {
+            Err(e) if e.kind() == HierarchyErrorKind::NotFound => e,
+            group => return group.map(Node::Group),
+        };
+        let options = OpenOptions::new().limits(limits()).format(format);
+        match Array::open_with(storage, path, registry, &options) {
+            // The error of the group says that there is no node either.
+            Err(e) if e.kind() == HierarchyErrorKind::NotFound => Err(group),
+            array => Ok(Node::Array(array?)),
+        }
+    })?;
+    handle(py, node)
+}
+
+/// Creates a group of format 3 at a path, with attributes as JSON text.
+#[pyfunction]
+pub(crate) fn create_group<'py>(
+    py: Python<'py>,
+    storage: &Storage,
+    path: &str,
+    attributes: &str,
+    overwrite: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let storage = storage.0.clone();
+    let group = group_result(py, || {
+        let meta = GroupMeta::new(Format::V3)?.with_attributes(parse(attributes)?)?;
+        Group::create_with(storage, path, meta, existing(overwrite), registry()?, &group_options())
+    })?;
+    handle(py, Node::Group(group))
+}
+
+/// What a new array is, as JSON text where it is not plain.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct NewArray {
+    shape: Vec<u64>,
+    /// A type string or a list of fields as NumPy has it, or a data type of format 3.
+    data_type: String,
+    /// Whether `data_type` is that of NumPy.
+    is_dtype: bool,
+    chunks: Option<Vec<u64>>,
+    shards: Option<Vec<u64>>,
+    codecs: Option<Vec<String>>,
+    fill: Option<String>,
+    dimension_names: Option<Vec<Option<String>>>,
+    attributes: String,
+    zarr_format: u8,
+}
+
+/// Creates an array at a path.
+#[pyfunction]
+pub(crate) fn create_array<'py>(
+    py: Python<'py>,
+    storage: &Storage,
+    path: &str,
+    new: NewArray,
+    overwrite: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let storage = storage.0.clone();
+    let created = py.detach(|| {
+        let options = CreateOptions::new().existing(existing(overwrite)).limits(limits());
+        Array::create_with(storage, path, new.metadata()?, registry()?, &options)
+    });
+    handle(py, Node::Array(created.map_err(|e| raised(py, &e))?))
+}
+
+/// Erases the node at a path, with everything below it.
+#[pyfunction]
+pub(crate) fn erase(py: Python<'_>, storage: &Storage, path: &str) -> PyResult<()> {
+    let storage = storage.0.clone();
+    group_result(py, || zarr_hierarchy::blocking::erase(storage, path, &EraseOptions::new()))
+}
+
+impl NewArray {
+    fn metadata(self) -> ArrayResult<ArrayMeta> {
+        let registry = registry()?;
+        let data_type = self.data_type()?;
+        let rank = self.shape.len();
+        let mut builder =
+            ArrayMeta::builder(self.shape, data_type.clone()).attributes(parse(&self.attributes)?);
+        if let Some(codecs) = self.codecs {
+            let codecs = codecs.iter().map(|codec| Extension::parse(&parse(codec)?, &mut Ignore));
+            let codecs: Vec<Extension> = codecs.collect::<MetaResult<_>>()?;
+            builder = builder.codecs(written(&codecs, &data_type, rank, registry));
+        }
+        if let Some(chunks) = self.chunks {
+            builder = builder.chunks(chunks);
+        }
+        if let Some(shards) = self.shards {
+            builder = builder.shards(shards);
+        }
+        if let Some(fill) = &self.fill {
+            builder = builder.fill(parse(fill)?);
+        }
+        if let Some(names) = self.dimension_names {
+            builder = builder.dimension_names(names);
+        }
+        if self.zarr_format == 2 {
+            let keys = Extension::new("v2").with("separator", ".");
+            return Ok(builder.chunk_key_encoding(keys).build()?.to_v2()?);
+        }
+        Ok(builder.build()?)
+    }
+
+    fn data_type(&self) -> ArrayResult<DataType> {
+        let (limits, registry, value) = (limits(), registry()?, parse(&self.data_type)?);
+        let extension =
+            if self.is_dtype { of_dtype(&value)? } else { Extension::parse(&value, &mut Ignore)? };
+        let found = registry.data_type(&extension.to_spec()?, &Context::new(registry, &limits));
+        Ok(found.map_err(ArrayError::from)?.0)
+    }
+}
+
+/// Returns the data type of a dtype of NumPy. The byte order in memory is not that of the chunks.
+fn of_dtype(dtype: &Value) -> MetaResult<Extension> {
+    data_type_of_dtype(dtype, &limits()).map(|(extension, _)| extension)
+}
+
+fn group_options() -> GroupOptions {
+    GroupOptions::new().limits(limits())
+}
+
+fn existing(overwrite: bool) -> ExistingNode {
+    if overwrite { ExistingNode::Replace } else { ExistingNode::Fail }
+}
+
+fn listed(child: &zarr_hierarchy::Child, name: String) -> Listed {
+    match (child.kind(), child.metadata().and_then(|meta| meta.clone().array())) {
+        (Some(Kind::Array), Some(meta)) => {
+            (name, Some("array"), Some(meta.shape().to_vec()), Some(meta.document().to_text()))
+        }
+        (Some(Kind::Group), _) => (name, Some("group"), None, None),
+        _ => {
+            let reason = child.error().map_or_else(|| "no metadata document".to_owned(), ToString::to_string);
+            (name, None, None, Some(reason))
+        }
+    }
+}
+
+/// Returns the Python handle of a node.
+fn handle(py: Python<'_>, node: Node) -> PyResult<Bound<'_, PyAny>> {
+    match node {
+        Node::Array(array) => Ok(Bound::new(py, ArrayHandle::from(array))?.into_any()),
+        Node::Group(group) => Ok(Bound::new(py, GroupHandle(Mutex::new(group)))?.into_any()),
+        _ => Err(pyo3::exceptions::PyNotImplementedError::new_err("a node of another kind")),
+    }
+}
+
+fn group_result<T: Send>(py: Python<'_>, work: impl FnOnce() -> HierarchyResult<T> + Send) -> PyResult<T> {
+    py.detach(work).map_err(|e| raised_in_group(py, &e))
+}

@@ -1,0 +1,57 @@
+//! Calls that Ctrl-C ends.
+
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use zarr_array::{Progress, blocking::Array, traits::store::Drive};
+
+/// The time between two looks for a signal.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Calls on local stores with no more bytes than this are over before anybody can interrupt them.
+const SHORT_BYTES: usize = 1 << 20;
+
+/// Does the work of a call without the interpreter's lock. `bytes` is the size of its elements.
+///
+/// Python handles signals only in the main thread. There the work is done in another thread, and a signal handler that
+/// raises, as that of Ctrl-C does, cancels the work: chunks at work are finished, and the exception is returned.
+pub(crate) fn run<T: Send>(
+    py: Python<'_>,
+    array: &Array,
+    bytes: usize,
+    work: impl FnOnce(&Array) -> T + Send,
+) -> PyResult<T> {
+    let is_short = bytes <= SHORT_BYTES && array.storage().capabilities().drive == Drive::Inline;
+    if is_short || !is_main_thread(py)? {
+        return Ok(py.detach(|| work(array)));
+    }
+    let progress = Progress::new();
+    let watched = array.clone().with_progress(progress.clone());
+    py.detach(|| {
+        let (sender, receiver) = channel();
+        thread::scope(|scope| {
+            scope.spawn(move || sender.send(work(&watched)).is_ok());
+            loop {
+                match receiver.recv_timeout(LOOK) {
+                    Ok(done) => return Ok(done),
+                    Err(RecvTimeoutError::Disconnected) => {
+                        return Err(PyRuntimeError::new_err("the thread of the call panicked"));
+                    }
+                    Err(RecvTimeoutError::Timeout) => {
+                        Python::attach(|py| py.check_signals()).inspect_err(|_| progress.cancel())?;
+                    }
+                }
+            }
+        })
+    })
+}
+
+fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
+    let threading = py.import(intern!(py, "threading"))?;
+    let current = threading.call_method0(intern!(py, "current_thread"))?;
+    Ok(current.is(&threading.call_method0(intern!(py, "main_thread"))?))
+}

@@ -1,0 +1,94 @@
+//! Requests to a store, which Python waits for: in a thread, or on an event loop.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+
+use numpy::PyArray1;
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use zarr_traits::{BoxFuture, Bytes, StoreResult, block_on};
+
+use crate::storage::failed;
+
+/// A request to a store. It begins when it is waited for or polled, and ends early if it is dropped.
+#[pyclass(frozen, module = "zarr_rs._native")]
+pub(crate) struct Request(Mutex<Option<BoxFuture<'static, StoreResult<Found>>>>);
+
+/// The result of a request.
+pub(crate) enum Found {
+    Nothing,
+    /// The size of objects in bytes. `None` if there is no such object.
+    Size(Option<u64>),
+    /// The bytes of each range. `None` if there is no such object.
+    Values(Option<Vec<Bytes>>),
+    Names(Vec<String>),
+    /// Keys, and whether more follow.
+    Page(Vec<String>, bool),
+}
+
+#[pymethods]
+impl Request {
+    /// Does the request and returns its result. The thread is blocked.
+    fn wait<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let future = self.lock().take().ok_or_else(ended)?;
+        let found = py.detach(|| block_on(future));
+        found.map_err(|e| failed(py, e))?.into_python(py)
+    }
+
+    /// Goes on with the request. Returns a tuple with its result, or `None` if it is not done: then `wake` is called,
+    /// on any thread, when it is worth to poll again.
+    fn poll<'py>(&self, py: Python<'py>, wake: Py<PyAny>) -> PyResult<Option<(Bound<'py, PyAny>,)>> {
+        let waker = Waker::from(Arc::new(Call(wake)));
+        let mut future = self.lock().take().ok_or_else(ended)?;
+        let polled = py.detach(|| future.as_mut().poll(&mut Context::from_waker(&waker)));
+        match polled {
+            Poll::Ready(found) => Ok(Some((found.map_err(|e| failed(py, e))?.into_python(py)?,))),
+            Poll::Pending => {
+                *self.lock() = Some(future);
+                Ok(None)
+            }
+        }
+    }
+}
+
+impl Request {
+    pub(crate) fn new(work: impl Future<Output = StoreResult<Found>> + Send + 'static) -> Self {
+        Self(Mutex::new(Some(Box::pin(work))))
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<BoxFuture<'static, StoreResult<Found>>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn ended() -> PyErr {
+    PyRuntimeError::new_err("the request has ended, or another thread waits for it")
+}
+
+impl Found {
+    fn into_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        match self {
+            Self::Nothing => Ok(py.None().into_bound(py)),
+            Self::Size(size) => size.into_bound_py_any(py),
+            Self::Values(None) => Ok(py.None().into_bound(py)),
+            // A value that nobody else holds is not copied.
+            Self::Values(Some(values)) => {
+                let arrays = values.into_iter().map(|value| PyArray1::from_vec(py, value.into()));
+                arrays.collect::<Vec<_>>().into_bound_py_any(py)
+            }
+            Self::Names(names) => names.into_bound_py_any(py),
+            Self::Page(keys, more) => (keys, more).into_bound_py_any(py),
+        }
+    }
+}
+
+/// Calls a Python function to wake a request.
+struct Call(Py<PyAny>);
+
+impl Wake for Call {
+    fn wake(self: Arc<Self>) {
+        // An interpreter that ends, or a closed event loop, waits for nothing.
+        let _ = Python::try_attach(|py| self.0.call0(py).map(drop));
+    }
+}

@@ -1,0 +1,142 @@
+"""Datasets of xarray: through the engine of this package, and through zarr-python's with the pipeline and the store.
+
+xarray's own engine for Zarr is the judge.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import multiprocessing
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+import zarr
+import zarr_rs
+from conftest import no_fallback, pipeline
+from packaging.version import Version
+from zarr_rs import errors
+
+xr = pytest.importorskip("xarray")
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def dataset() -> Any:
+    rng = np.random.default_rng(1)
+    t2m = rng.random((10, 6, 8), "f4") * 40 + 250
+    t2m[2, 3] = np.nan
+    return xr.Dataset(
+        {
+            "t2m": (("time", "lat", "lon"), t2m, {"units": "K"}),
+            "count": (("lat", "lon"), rng.integers(0, 99, (6, 8))),
+            "name": ("lat", np.array([f"row {i}" for i in range(6)], object)),
+            "scalar": ((), 4.5),
+            "step": ("time", np.arange(10).astype("m8[h]").astype("m8[ns]")),
+        },
+        {"time": np.arange("2020-01-01", "2020-01-11", dtype="M8[D]").astype("M8[ns]"), "lat": np.linspace(0, 90, 6)},
+        {"title": "weather"},
+    )
+
+
+ENCODING = {"t2m": {"dtype": "i2", "scale_factor": 0.01, "add_offset": 270.0, "_FillValue": -9999, "chunks": (4, 3, 5)}}
+
+
+@pytest.fixture(params=[(2, False), (2, True), (3, False), (3, True)], ids=str)
+def place(request: Any, tmp_path: Any) -> str:
+    zarr_format, consolidated = request.param
+    place = str(tmp_path / "d.zarr")
+    dataset().to_zarr(place, encoding=ENCODING, zarr_format=zarr_format, consolidated=consolidated)
+    return place
+
+
+def both(place: Any, **options: Any) -> tuple[Any, Any]:
+    return xr.open_dataset(place, engine="zarr_rs", **options), xr.open_dataset(place, engine="zarr", **options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"decode_cf": False}, {"mask_and_scale": False}, {"drop_variables": ["count"]}, {"decode_timedelta": True}],
+    ids=str,
+)
+def test_a_dataset_is_that_of_xarrays_own_engine(options: Any, place: str) -> None:
+    ours, judge = both(place, **options)
+    xr.testing.assert_identical(ours.load(), judge.load())
+    for name in judge.variables:
+        # Before 3.1, zarr-python reads strings as objects.
+        assert ours[name].dtype == judge[name].dtype or Version(zarr.__version__) < Version("3.1") and name == "name"
+        assert ours[name].encoding.get("_FillValue", 0) == pytest.approx(
+            judge[name].encoding.get("_FillValue", 0), nan_ok=True
+        )
+
+
+SELECTIONS: list[Any] = [
+    {"time": 3},
+    {"time": slice(8, 2, -2), "lon": [5, 1, 1]},
+    {"lat": [0, 5], "lon": [7, 0]},
+    {"time": slice(0, 0)},
+    {"lat": np.array([False, True] * 3)},
+]
+
+
+@pytest.mark.parametrize("selection", SELECTIONS, ids=repr)
+def test_a_selection_is_that_of_xarrays_own_engine(selection: Any, place: str) -> None:
+    ours, judge = both(place)
+    xr.testing.assert_identical(ours.isel(selection).load(), judge.isel(selection).load())
+    points = {"lat": xr.DataArray([0, 5, 2], dims="p"), "lon": xr.DataArray([7, 0, 0], dims="p")}
+    xr.testing.assert_identical(ours.t2m.isel(points).load(), judge.t2m.isel(points).load())
+    xr.testing.assert_identical(ours.sel(time="2020-01-05").load(), judge.sel(time="2020-01-05").load())
+
+
+def mean(data: Any) -> float:
+    return float(data.t2m.mean())
+
+
+def test_a_dataset_is_read_in_other_processes(place: str) -> None:
+    ours, judge = both(place)
+    xr.testing.assert_identical(pickle.loads(pickle.dumps(ours)).load(), judge)
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        assert pool.submit(mean, ours).result() == pytest.approx(mean(judge))
+
+
+def test_dask_reads_whole_chunks(place: str) -> None:
+    pytest.importorskip("dask")
+    ours, judge = both(place, chunks={})
+    assert ours.t2m.chunks == judge.t2m.chunks
+    xr.testing.assert_identical(ours.mean("time").compute(), judge.mean("time").compute())
+
+
+def test_groups_are_a_tree(tmp_path: Any) -> None:
+    place = str(tmp_path / "d.zarr")
+    tree = xr.DataTree.from_dict({"/": xr.Dataset(attrs={"a": 1}), "/x/y": dataset(), "/z": dataset()[["count"]]})
+    tree.to_zarr(place)
+    xr.testing.assert_identical(xr.open_datatree(place, engine="zarr_rs"), xr.open_datatree(place, engine="zarr"))
+    options: Any = {"group": "x/y"}
+    xr.testing.assert_identical(*(data.load() for data in both(place, **options)))
+    assert list(xr.open_groups(place, engine="zarr_rs", group="x")) == ["/", "/y"]
+
+
+def test_an_array_without_names_of_dimensions_is_an_error(tmp_path: Any) -> None:
+    zarr_rs.create_array(tmp_path / "d", "a", shape=(2, 3), dtype="i4", dimension_names=["x", None])
+    with pytest.raises(errors.MetadataError, match=r"/a.*not all 2 dimensions have a name"):
+        xr.open_dataset(tmp_path / "d", engine="zarr_rs")
+
+
+def test_the_engine_takes_what_a_store_takes(place: str) -> None:
+    store = zarr_rs.Store(place)
+    xr.testing.assert_identical(*(xr.open_dataset(p, engine="zarr_rs").load() for p in (place, store)))
+    options: Any = {"storage_options": {"retries": 3}}
+    assert xr.open_dataset(place, engine="zarr_rs", **options).sizes == {"time": 10, "lat": 6, "lon": 8}
+    with pytest.raises(FileNotFoundError):
+        xr.open_dataset(place + "/none", engine="zarr_rs")
+
+
+def test_zarr_python_writes_and_reads_through_pipeline_and_store(tmp_path: Any) -> None:
+    with pipeline("zarr_rs.CodecPipeline"), no_fallback():
+        dataset().to_zarr(zarr_rs.Store(tmp_path / "d.zarr"), encoding=ENCODING, consolidated=False)
+        dataset().isel(time=slice(0, 4)).drop_vars(["count", "name", "scalar", "lat"]).to_zarr(
+            zarr_rs.Store(tmp_path / "d.zarr"), region={"time": slice(4, 8)}, consolidated=False
+        )
+        ours = xr.open_zarr(zarr_rs.Store(tmp_path / "d.zarr"), consolidated=False, chunks=None).load()
+    xr.testing.assert_identical(ours, xr.open_dataset(tmp_path / "d.zarr", engine="zarr_rs").load())
+    np.testing.assert_allclose(ours.t2m[4:8], dataset().t2m[:4], atol=0.01)
