@@ -30,25 +30,25 @@ fn write(kind: &str, out: &str) -> Result<()> {
     };
     let array = Array::create(FsStore::create(out)?, "", builder.build()?, &standard())?;
     for first in (0..SHAPE[0]).step_by(64) {
-        array.write(first..first + 64, &slab(first))?;
+        array.write(first..first + 64, &slab(first)?)?;
     }
     Ok(())
 }
 
 /// A field that changes slowly, and noise in steps of 1/8.
-fn slab(first: u64) -> NdVec<f32> {
+fn slab(first: u64) -> Result<NdVec<f32>> {
     let mut noise = first + 1;
     let mut values = Vec::new();
     for t in first..first + 64 {
         for y in 0..SHAPE[1] {
             for x in 0..SHAPE[2] {
                 noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                let smooth = (t / 8 + y / 32 + x / 32) as u16;
-                values.push(f32::from(smooth) + f32::from((noise >> 61) as u8) / 8.0);
+                let smooth = u16::try_from(t / 8 + y / 32 + x / 32)?;
+                values.push(f32::from(smooth) + f32::from(u8::try_from(noise >> 61)?) / 8.0);
             }
         }
     }
-    NdVec::new([64, SHAPE[1], SHAPE[2]], values).unwrap_or_default()
+    Ok(NdVec::new([64, SHAPE[1], SHAPE[2]], values)?)
 }
 
 fn read(out: &str) -> Result<()> {
