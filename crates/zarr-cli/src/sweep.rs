@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let swept = FsStore::open(directory).and_then(|store| store.sweep(Duration::from_secs(args.older_than)));
     let swept = swept.map_err(|e| Failure::from(e).within(format_args!("store {given:?}")))?;
     print(&match args.json {
-        true => json::pretty(&json::object([("deleted", swept.into())]).into()),
+        true => json::pretty(&json::document([("deleted", swept.into())]).into()),
         false => format!("deleted {}\n", count(usize::try_from(swept).unwrap_or(usize::MAX), "file")),
     })?;
     Ok(Exit::Ok)

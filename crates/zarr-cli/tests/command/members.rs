@@ -33,6 +33,7 @@ fn each_document_has_a_version_and_each_node_a_path_and_a_type() {
         (&["migrate", "v3"], "old.zarr", "nodes"),
         (&["remove-metadata", "v2", "--dry-run"], "old.zarr", "nodes"),
         (&["consolidate"], "h.zarr", ""),
+        (&["sweep"], "h.zarr", ""),
     ] {
         let args = verb.iter().copied().map(Into::into).chain(args!["--json", folder.join(path)]);
         let told = zarr(args).ok().json();

@@ -47,7 +47,8 @@ fn unfinished_copies_to_a_path_are_erased() {
         zarr([&["rm", "--unfinished", folder.join("i.zarr").to_str().unwrap()], options].concat())
     };
     let left = folder.join(".i.zarr.17.0.partial").canonicalize().unwrap();
-    let wanted = json!({ "dry_run": true, "nodes": [], "not_nodes": [left] });
+    let wanted =
+        json!({ "schema_version": 1, "dry_run": true, "nodes": [], "not_nodes": [{ "path": left }] });
     assert_eq!(rm(&["--dry-run", "--json"]).ok().json(), wanted);
     assert!(left.exists());
     assert_eq!(rm(&[]).ok().text(), "erased an unfinished copy of \"/somewhere/h.zarr\"\n");
@@ -73,7 +74,7 @@ fn leftovers_of_killed_writers_are_swept() {
     // They are too young, or a writer has them locked.
     assert_eq!(zarr(args!["sweep", folder.join("a.zarr")]).ok().text(), "deleted 0 files\n");
     let done = zarr(args!["sweep", "--json", "--older-than", "0", folder.join("a.zarr")]).ok();
-    assert_eq!(done.json(), json!({ "deleted": 2 }));
+    assert_eq!(done.json(), json!({ "schema_version": 1, "deleted": 2 }));
     assert_eq!(folder.files("a.zarr"), kept);
     zarr(args!["sweep", "memory://"]).exits(2);
     zarr(args!["sweep", folder.join("nowhere")]).exits(4);
