@@ -24,7 +24,7 @@ pub enum Compressor {
     Snappy,
     /// DEFLATE with the header and checksum of zlib.
     Zlib,
-    /// Zstandard. Without the C library all levels are about level 1.
+    /// Zstandard. Without the C library its levels end with 4.
     Zstd,
 }
 

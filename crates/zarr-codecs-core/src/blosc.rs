@@ -20,7 +20,7 @@
 //! refused.
 //!
 //! [`zarr_blosc`] reads and writes the frames. The feature `blosc` adds the C libraries of LZ4 and Zstandard. With
-//! `pure` alone all is in Rust; then `lz4` and `lz4hc` have one level, and all levels of `zstd` are about level 1.
+//! `pure` alone all is in Rust; then `lz4` and `lz4hc` have one level, and levels of `zstd` end with 4.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -16,7 +16,7 @@
 //! size in a header is trusted. Frames that need a dictionary and frames from before Zstandard 0.8 are refused.
 //!
 //! The feature `zstd` uses the C library. With `pure` alone the decoder and encoder are in Rust: decoding is slower,
-//! parts of a frame are not decoded by themselves, and all levels are about level 1.
+//! parts of a frame are not decoded by themselves, and levels above 4 are written as 4.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -45,7 +45,6 @@ const BLOCK: usize = 128 << 10;
 
 #[derive(Debug)]
 struct Zstd {
-    #[cfg_attr(not(feature = "zstd"), allow(dead_code, reason = "the encoder in Rust has one level"))]
     level: i32,
     checksum: bool,
 }

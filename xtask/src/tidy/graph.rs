@@ -13,7 +13,6 @@ const RUNTIMES: [&str; 8] =
 /// Compressors, by the beginning of the name.
 const COMPRESSORS: [&str; 17] = [
     "zstd",
-    "ruzstd",
     "flate2",
     "zlib-rs",
     "libz",
@@ -26,6 +25,7 @@ const COMPRESSORS: [&str; 17] = [
     "liblzma",
     "xz2",
     "zfp",
+    "zrip",
     "lzma",
     "brotli",
     "pco",

@@ -44,19 +44,21 @@ mod c {
 
 #[cfg(not(feature = "zstd-c"))]
 mod rust {
-    //! `ruzstd`, which has one level.
+    //! `zrip`, whose levels end with 4.
 
     use std::fmt;
 
-    use ruzstd::decoding::FrameDecoder;
-    use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+    use zrip::{CompressContext, DecompressContext};
 
-    /// The largest window that is accepted for any content. It bounds the memory of the decoder.
-    const WINDOW: u64 = 8 << 20;
+    /// The highest level.
+    const LAST: i32 = 4;
 
-    /// A decoder.
+    /// A decoder and an encoder.
     #[derive(Default)]
-    pub(crate) struct Zstd(FrameDecoder);
+    pub(crate) struct Zstd {
+        decoder: DecompressContext,
+        encoder: Option<CompressContext>,
+    }
 
     impl fmt::Debug for Zstd {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -66,14 +68,21 @@ mod rust {
 
     impl Zstd {
         pub(crate) fn decode(&mut self, src: &[u8], dst: &mut [u8]) -> Option<usize> {
-            self.0.set_max_window_size(WINDOW.max(2 * dst.len() as u64));
-            self.0.decode_all(src, dst).ok()
-        }
-
-        pub(crate) fn encode(&mut self, src: &[u8], dst: &mut [u8], _level: u8) -> Option<usize> {
-            let made = compress_to_vec(src, CompressionLevel::Fastest);
+            let made = self.decoder.decompress_with_limit(src, dst.len()).ok()?;
             dst.get_mut(..made.len())?.copy_from_slice(&made);
             Some(made.len())
+        }
+
+        pub(crate) fn encode(&mut self, src: &[u8], dst: &mut [u8], level: u8) -> Option<usize> {
+            // The levels of C-Blosc, as far as there are such levels.
+            let level = (i32::from(level) * 2 - 1).min(LAST);
+            let encoder = match &mut self.encoder {
+                Some(encoder) => encoder,
+                none => none.insert(CompressContext::new(level).ok()?),
+            };
+            encoder.set_level(level).ok()?;
+            encoder.set_content_checksum(false);
+            encoder.compress_into(src, dst).ok()
         }
     }
 }

@@ -1,32 +1,34 @@
-//! The decoder and encoder of `ruzstd`.
+//! The decoder and encoder of `zrip`.
 
-use std::io::Read;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
-use ruzstd::decoding::errors::FrameDecoderError;
-use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
-use ruzstd::encoding::{CompressionLevel, compress_to_vec};
-use zarr_traits::{CodecError, CodecErrorKind, CodecResult, Scratch, codec::too_large};
+use zarr_traits::{Buffer, CodecError, CodecErrorKind, CodecResult, Scratch, codec::too_large};
+use zrip::{CompressContext, DecompressContext, DecompressError};
 
-use super::{BLOCK, MAGIC, Zstd, cut};
+use super::{Zstd, cut};
 
-/// The bytes of a header of ours: magic number, descriptor, window, content size.
-const HEADER: usize = 4 + 1 + 1 + 8;
-/// The bytes of the header of a block.
+/// The levels of the encoder. Higher ones are written as the last.
+const LEVELS: RangeInclusive<i32> = -7..=4;
+/// The default of the C library, which level 0 stands for.
+const DEFAULT_LEVEL: i32 = 3;
+
+// RFC 8878, 3.1.1: the parts of a frame
+const MAGIC: usize = 4;
 const BLOCK_HEADER: usize = 3;
 const CHECKSUM: usize = 4;
-/// The smallest window, as a power of two.
-const WINDOW_LOG: u32 = 10;
-
-// RFC 8878, 3.1.1.1.1: the descriptor of a frame
-const CONTENT_SIZE_OF_8: u8 = 0b1100_0000;
 const SINGLE_SEGMENT: u8 = 0b0010_0000;
-const RESERVED: u8 = 0b0000_1000;
 const HAS_CHECKSUM: u8 = 0b0000_0100;
+const RUN: u32 = 1;
+/// The largest window that `zrip` allows, 2^27 bytes, as headers have it.
+const WINDOW: u8 = (27 - 10) << 3;
 
 /// The decoder of a worker.
 #[derive(Default)]
-struct Decoder(FrameDecoder);
+struct Decoder(DecompressContext);
+
+/// The encoder of a worker.
+#[derive(Default)]
+struct Encoder(Option<CompressContext>);
 
 /// Decodes the first frame of `src` into the start of `dst`. Returns the number of decoded bytes and the rest of `src`.
 pub(super) fn decode<'a>(
@@ -34,37 +36,29 @@ pub(super) fn decode<'a>(
     dst: &mut [u8],
     scratch: &mut Scratch,
 ) -> CodecResult<(usize, &'a [u8])> {
-    let (header, mut rest) = Header::parse(src)?;
-    if header.content.is_some_and(|content| content > dst.len() as u64) {
-        return Err(too_large());
-    }
-    // A match cannot reach farther back than the destination, so a larger window would only take memory.
-    let log = dst.len().next_power_of_two().ilog2().max(WINDOW_LOG);
-    let window = u8::try_from((log - WINDOW_LOG) << 3).map_err(|_| too_large())?;
-    let bytes = [&MAGIC.to_le_bytes()[..], &[header.checksum, window]].concat();
+    let (frame, rest) = split_frame(src)?;
+    let smaller = smaller_window(frame, scratch)?;
     let decoder = &mut scratch.slot::<Decoder>().0;
-    decoder.set_max_window_size(1 << log);
-    decoder.reset(&bytes[..]).map_err(failed)?;
-    let mut made = 0;
-    while !decoder.is_finished() {
-        decoder.decode_blocks(&mut rest, BlockDecodingStrategy::UptoBlocks(1)).map_err(failed)?;
-        made += decoder
-            .read(&mut dst[made..])
-            .map_err(|e| CodecError::corrupt("a damaged frame").with_source(e))?;
-        if decoder.can_collect() > 0 {
-            return Err(too_large());
-        }
+    let made = decoder
+        .decompress_with_limit(smaller.as_ref().map_or(frame, |copy| &copy[..]), dst.len())
+        .map_err(failed)?;
+    let len = made.len();
+    dst.get_mut(..len).ok_or_else(too_large)?.copy_from_slice(&made);
+    smaller.into_iter().for_each(|copy| scratch.give(copy));
+    Ok((len, rest))
+}
+
+/// Returns a copy of a frame whose window is larger than `zrip` allows, with the largest allowed one. The window does not
+/// matter for frames that are decoded at once.
+fn smaller_window(frame: &[u8], scratch: &mut Scratch) -> CodecResult<Option<Buffer>> {
+    let is_single = frame.get(MAGIC).is_some_and(|descriptor| descriptor & SINGLE_SEGMENT != 0);
+    if is_single || frame.get(MAGIC + 1).is_none_or(|window| *window <= WINDOW) {
+        return Ok(None);
     }
-    if decoder
-        .get_checksum_from_data()
-        .is_some_and(|stored| decoder.get_calculated_checksum() != Some(stored))
-    {
-        return Err(CodecError::new(CodecErrorKind::Checksum, "the checksum of the frame does not match"));
-    }
-    if header.content.is_some_and(|content| content != made as u64) {
-        return Err(CodecError::corrupt("the frame has less content than its header states"));
-    }
-    Ok((made, rest))
+    let mut copy = scratch.take(frame.len())?;
+    copy.copy_from_slice(frame);
+    copy[MAGIC + 1] = WINDOW;
+    Ok(Some(copy))
 }
 
 /// Declines: frames are decoded whole.
@@ -83,73 +77,64 @@ pub(super) fn encode(
     codec: &Zstd,
     src: &[u8],
     out: &mut Vec<u8>,
-    bound: usize,
-    _: &mut Scratch,
+    _bound: usize,
+    scratch: &mut Scratch,
 ) -> CodecResult<()> {
-    let start = out.len();
-    for level in [CompressionLevel::Fastest, CompressionLevel::Uncompressed] {
-        let frame = compress_to_vec(src, level);
-        let (&[a, b, c, d, descriptor, window], mut blocks) = frame.split_first_chunk().ok_or_else(cut)?;
-        let mut flags = CONTENT_SIZE_OF_8;
-        if descriptor & HAS_CHECKSUM != 0 && codec.checksum {
-            flags |= HAS_CHECKSUM;
-        } else if descriptor & HAS_CHECKSUM != 0 {
-            blocks = &blocks[..blocks.len() - CHECKSUM];
-        }
-        out.truncate(start);
-        out.extend_from_slice(&[a, b, c, d, flags, window]);
-        out.extend_from_slice(&(src.len() as u64).to_le_bytes());
-        out.extend_from_slice(blocks);
-        if out.len() - start <= bound {
-            break;
-        }
-    }
+    let level = if codec.level == 0 { DEFAULT_LEVEL } else { codec.level };
+    let level = level.clamp(*LEVELS.start(), *LEVELS.end());
+    let refused =
+        |e| CodecError::new(CodecErrorKind::InvalidArgument, "zrip cannot encode this").with_source(e);
+    let encoder = &mut scratch.slot::<Encoder>().0;
+    let context = match encoder {
+        Some(context) => context,
+        none => none.insert(CompressContext::new(level).map_err(refused)?),
+    };
+    context.set_level(level).map_err(refused)?;
+    context.set_content_checksum(codec.checksum);
+    out.extend_from_slice(&context.compress(src).map_err(refused)?);
     Ok(())
 }
 
-/// Returns the size that a frame does not exceed: that of blocks that are not compressed, and an empty one.
+/// Returns the size that a frame does not exceed.
 pub(super) fn bound(len: usize) -> Option<usize> {
-    let blocks = len.div_ceil(BLOCK) + 1;
-    len.checked_add(HEADER + CHECKSUM + blocks * BLOCK_HEADER)
+    len.checked_mul(2).map(|_| zrip::compress_bound(len))
 }
 
-/// The facts in the header of a frame.
-struct Header {
-    /// [`HAS_CHECKSUM`] or 0.
-    checksum: u8,
-    content: Option<u64>,
-}
-
-impl Header {
-    /// Parses the header of a frame, and returns the bytes after it.
-    fn parse(src: &[u8]) -> CodecResult<(Self, &[u8])> {
-        let (&[_, _, _, _, descriptor], mut rest) = src.split_first_chunk().ok_or_else(cut)?;
-        if descriptor & RESERVED != 0 {
-            return Err(CodecError::corrupt("the header of the frame has an unknown flag"));
-        }
-        let single = descriptor & SINGLE_SEGMENT != 0;
-        let mut number = |len: usize| {
-            let (bytes, behind) = rest.split_at_checked(len).ok_or_else(cut)?;
-            rest = behind;
-            Ok::<_, CodecError>(bytes.iter().rev().fold(0, |n, byte| n << 8 | u64::from(*byte)))
-        };
-        number(usize::from(!single))?;
-        let dictionary = number([0, 1, 2, 4][usize::from(descriptor & 3)])?;
-        if dictionary != 0 {
-            let message = format!("the frame needs dictionary {dictionary}");
-            return Err(CodecError::new(CodecErrorKind::Unsupported, message));
-        }
-        let content = match descriptor >> 6 {
-            0 if single => Some(number(1)?),
-            0 => None,
-            1 => Some(number(2)? + 256),
-            2 => Some(number(4)?),
-            _ => Some(number(8)?),
-        };
-        Ok((Self { checksum: descriptor & HAS_CHECKSUM, content }, rest))
+/// Splits `src` after its first frame, by the sizes in the headers of its blocks.
+fn split_frame(src: &[u8]) -> CodecResult<(&[u8], &[u8])> {
+    let descriptor = *src.get(MAGIC).ok_or_else(cut)?;
+    let single = descriptor & SINGLE_SEGMENT != 0;
+    let mut end = MAGIC + 1 + usize::from(!single);
+    let dictionary = src.get(end..).and_then(|rest| rest.get(..[0, 1, 2, 4][usize::from(descriptor & 3)]));
+    let dictionary = dictionary.ok_or_else(cut)?;
+    let number = dictionary.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte));
+    if number != 0 {
+        let message = format!("the frame needs dictionary {number}");
+        return Err(CodecError::new(CodecErrorKind::Unsupported, message));
     }
+    end += dictionary.len() + [usize::from(single), 2, 4, 8][usize::from(descriptor >> 6)];
+    loop {
+        let header = src.get(end..).and_then(|rest| rest.first_chunk::<BLOCK_HEADER>()).ok_or_else(cut)?;
+        let header = u32::from_le_bytes([header[0], header[1], header[2], 0]);
+        let size = if header >> 1 & 3 == RUN { 1 } else { header >> 3 };
+        end += BLOCK_HEADER + usize::try_from(size).map_err(|_| cut())?;
+        if header & 1 != 0 {
+            break;
+        }
+    }
+    if descriptor & HAS_CHECKSUM != 0 {
+        end += CHECKSUM;
+    }
+    src.split_at_checked(end).ok_or_else(cut)
 }
 
-fn failed(e: FrameDecoderError) -> CodecError {
-    CodecError::corrupt("the frame is damaged").with_source(e)
+fn failed(e: DecompressError) -> CodecError {
+    match e {
+        DecompressError::OutputTooSmall => too_large(),
+        DecompressError::InputExhausted => cut(),
+        DecompressError::ChecksumMismatch { .. } => {
+            CodecError::new(CodecErrorKind::Checksum, "the checksum of the frame does not match")
+        }
+        e => CodecError::corrupt("the frame is damaged").with_source(e),
+    }
 }
