@@ -8,6 +8,6 @@ rustup target add wasm32-unknown-unknown >/dev/null 2>&1 || true
 cargo build --quiet --locked --release --target wasm32-unknown-unknown
 cargo run --quiet --locked --package zarr-rs-npm-build -- \
     "$target/wasm32-unknown-unknown/release/zarr_rs.wasm" lib/generated
-node_modules/.bin/wasm-opt -Os --enable-simd --enable-bulk-memory --enable-nontrapping-float-to-int \
+node_modules/.bin/wasm-opt -Os --converge --enable-simd --enable-bulk-memory --enable-nontrapping-float-to-int \
     --enable-sign-ext --enable-mutable-globals --enable-reference-types --enable-multivalue \
     lib/generated/zarr_bg.wasm -o lib/generated/zarr_bg.wasm
