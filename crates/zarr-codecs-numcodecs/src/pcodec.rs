@@ -147,6 +147,7 @@ impl Work for Decode<'_> {
         let (file, mut rest) = FileDecompressor::new(self.src).map_err(failed)?;
         let mut made = 0;
         loop {
+            check_dictionary(rest, codec.size)?;
             match file.chunk_decompressor(rest).map_err(failed)? {
                 DecompressorItem::Chunk(mut chunk) => {
                     let end = made + chunk.n();
@@ -169,6 +170,23 @@ impl Work for Decode<'_> {
         elements.zip(numbers).for_each(|(element, number)| (bytes.put)(number, element));
         Ok(())
     }
+}
+
+/// Checks that the dictionary of a chunk of the format is not longer than the data. The library allocates up to 256 MiB
+/// for it before it reads.
+///
+/// A chunk begins with the type of its numbers in a byte, their count in three, then four bits for the mode. In mode 4
+/// the length of a dictionary follows in 25 bits.
+fn check_dictionary(chunk: &[u8], size: usize) -> CodecResult<()> {
+    const DICTIONARY: u32 = 4;
+    let Some((&[_, _, _, _, a, b, c, d], rest)) = chunk.split_first_chunk::<8>() else { return Ok(()) };
+    let word = u32::from_le_bytes([a, b, c, d]);
+    let length = (word >> 4) as usize & ((1 << 25) - 1);
+    if word & 0xF == DICTIONARY && rest.len() / size < length {
+        let message = format!("a dictionary of {length} numbers does not fit into {} bytes", rest.len());
+        return Err(CodecError::corrupt(message));
+    }
+    Ok(())
 }
 
 impl Work for Encode<'_> {
@@ -235,6 +253,18 @@ mod tests {
 
     /// The output of numcodecs 0.16.6 for some numbers.
     const GOLDEN: &str = "70636f2103008201040103050000001000d8ffffff3b0086032291060000";
+
+    #[test]
+    fn a_dictionary_that_does_not_fit_is_refused_before_it_is_allocated() {
+        let codec = codec(DataType::Int32, &json!({})).unwrap();
+        let header = &hex(GOLDEN)[..10];
+        let word = |length: u32| (4 | length << 4).to_le_bytes();
+        for (length, fits) in [(0, true), (1, true), (2, false), ((1 << 25) - 1, false)] {
+            let chunk = [header, &[3, 0, 0, 0], &word(length), &[7, 0, 0, 0]].concat();
+            let error = decode(&*codec, &chunk, 1, 4).unwrap_err();
+            assert_eq!(error.to_string().contains("does not fit"), !fits, "{length}: {error}");
+        }
+    }
 
     #[test]
     fn bytes_of_numcodecs_are_decoded() {
