@@ -1,0 +1,64 @@
+//! An allocator with a bound. It ends the process when one run takes more memory than a hostile input may cause.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// The memory that one run may take beside what is there before: 16 MiB, and the largest chunk of a target.
+pub const BOUND: usize = (16 << 20) + (1 << 20);
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+static LIMIT: AtomicUsize = AtomicUsize::new(usize::MAX);
+
+struct Bounded;
+
+impl Bounded {
+    fn take(bytes: usize) {
+        let live = LIVE.fetch_add(bytes, Relaxed).saturating_add(bytes);
+        if live > LIMIT.load(Relaxed) {
+            // Without the limit, so that the message can be formatted.
+            let limit = LIMIT.swap(usize::MAX, Relaxed);
+            eprintln!("an allocation of {bytes} bytes makes {live} of at most {limit}");
+            std::process::abort();
+        }
+    }
+}
+
+// SAFETY: every call goes unchanged to the allocator of the system.
+unsafe impl GlobalAlloc for Bounded {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        Self::take(layout.size());
+        // SAFETY: as the caller promised.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        Self::take(layout.size());
+        // SAFETY: as the caller promised.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: as the caller promised.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Bounded = Bounded;
+
+/// Lifts the bound when a panic is reported, whose backtrace takes more.
+pub fn lift_for_panics() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        LIMIT.store(usize::MAX, Relaxed);
+        report(info);
+    }));
+}
+
+/// Runs `work` with [`BOUND`] bytes of memory.
+pub fn bounded(work: impl FnOnce()) {
+    LIMIT.store(LIVE.load(Relaxed).saturating_add(BOUND), Relaxed);
+    work();
+    LIMIT.store(usize::MAX, Relaxed);
+}
