@@ -8,8 +8,10 @@ mod bench;
 mod book;
 mod command;
 mod conformance;
+mod crash;
 mod examples;
 mod fixtures;
+mod fuzz;
 mod install;
 mod links;
 mod release;
@@ -55,6 +57,20 @@ enum Task {
     Bench(bench::Args),
     /// Install the services for tests of network stores
     Services(services::Args),
+    /// Fuzz the readers of stored bytes
+    Fuzz(fuzz::Args),
+    /// Kill writers at random times, and check what remains
+    Crash(crash::Args),
+    /// Let each system call of a writer fail, and check what remains (needs strace)
+    Syscalls(crash::Args),
+    /// Fill the disk of a writer, and check what remains (needs root)
+    Enospc(crash::Args),
+    /// Cut the power of a writer's disk, and check what remains (needs root)
+    Powercut(crash::Args),
+    /// Let writers race, and count lost updates
+    Race(crash::Args),
+    /// Write, read and kill for an hour, and watch memory and files
+    Soak(crash::Args),
     /// Test the crates with unsafe code under AddressSanitizer, with the installed nightly
     Asan,
 }
@@ -71,6 +87,13 @@ fn main() -> ExitCode {
         Task::Selections(args) => selections::run(&args),
         Task::Bench(args) => bench::run(&args),
         Task::Services(args) => services::run(&args),
+        Task::Fuzz(args) => fuzz::run(&args),
+        Task::Crash(args) => crash::run("conformance-crash", Some("kill"), &args),
+        Task::Syscalls(args) => crash::run("conformance-crash", Some("syscalls"), &args),
+        Task::Enospc(args) => crash::run("conformance-crash", Some("enospc"), &args),
+        Task::Powercut(args) => crash::run("conformance-crash", Some("powercut"), &args),
+        Task::Race(args) => crash::run("conformance-race", None, &args),
+        Task::Soak(args) => crash::run("conformance-crash", Some("soak"), &args),
         Task::Asan => asan::run(),
     };
     match done {

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::command::{cargo, run as start};
 use crate::workspace::Workspace;
-use crate::{book, conformance, examples, fixtures, release, tidy, wasm};
+use crate::{book, conformance, crash, examples, fixtures, release, tidy, wasm};
 
 /// The selection of steps.
 #[derive(Debug, clap::Args)]
@@ -29,7 +29,7 @@ struct Step {
 }
 
 /// The steps in their order. The first failure ends the run.
-const STEPS: [Step; 13] = [
+const STEPS: [Step; 14] = [
     Step { name: "fmt", about: "the sources are formatted", run: fmt },
     Step { name: "clippy", about: "no warning of the compiler or of clippy, in any target", run: clippy },
     Step { name: "minimal", about: "each library compiles without its default features", run: minimal },
@@ -57,6 +57,11 @@ const STEPS: [Step; 13] = [
         name: "race",
         about: "writers in several processes lose no update, also when they are killed",
         run: race,
+    },
+    Step {
+        name: "crash",
+        about: "what a writer has acknowledged remains after a kill, a failed call, a full disk and a power cut",
+        run: crash::short,
     },
     Step {
         name: "package",

@@ -10,7 +10,7 @@ use crate::workspace::{Package, Workspace};
 use crate::{examples, links};
 
 /// The documents of the workspace. rustdoc checks the code in those of the crates and of the guide.
-const DOCUMENTS: [&str; 17] = [
+const DOCUMENTS: [&str; 19] = [
     "README.md",
     "CODE_OF_CONDUCT.md",
     "CONTRIBUTING.md",
@@ -24,10 +24,12 @@ const DOCUMENTS: [&str; 17] = [
     "docs/decisions/README.md",
     "docs/specification/README.md",
     "conformance/README.md",
+    "conformance/crash/README.md",
     "conformance/demo/README.md",
     "conformance/peers/README.md",
     "conformance/race/README.md",
     "examples/README.md",
+    "fuzz/README.md",
 ];
 
 const CODE_MAP: &str = "docs/ARCHITECTURE.md";
