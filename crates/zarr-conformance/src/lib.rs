@@ -6,6 +6,8 @@ pub mod codec;
 pub mod implementation;
 pub mod instruments;
 mod report;
+#[cfg(feature = "server")]
+pub mod server;
 pub mod store;
 
 pub use report::{Failure, Failures};

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use bytes::Bytes;
+use zarr_traits::Bytes;
 
 /// A received request, and the status of its answer.
 #[derive(Clone, Debug, Default)]

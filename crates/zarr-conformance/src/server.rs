@@ -1,4 +1,31 @@
-//! The server: a thread for each connection, and a script.
+//! A web server and an S3 server for tests. They are in the memory of the test, on a free port of this machine, and have
+//! faults as a script says. The program `hostile-server` is the same for an implementation in any language.
+//!
+//! ```
+//! use zarr_conformance::server::{Fault, Server, When, client};
+//!
+//! let server = Server::http();
+//! server.insert("/image/zarr.json", "{}");
+//! server.script(When::on("GET", "zarr.json").first(1), Fault::status(503));
+//!
+//! for expected in [503, 200] {
+//!     let answer = client::request(server.address(), "GET", "/image/zarr.json", &[], b"")?;
+//!     assert_eq!(answer.status, expected);
+//! }
+//! assert_eq!(server.requests().len(), 2);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+pub mod client;
+mod fault;
+mod http;
+mod modes;
+mod objects;
+mod s3;
+
+pub use fault::{Fault, When};
+pub use http::Request;
+pub use modes::{MODES, Mode};
 
 use std::io::{self, BufReader};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -6,12 +33,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use bytes::Bytes;
+use zarr_traits::Bytes;
 
-use crate::fault::{Fault, When};
-use crate::http::{Reply, Request};
-use crate::objects::{Objects, error};
-use crate::s3;
+use self::http::Reply;
+use self::objects::{Objects, error};
 
 /// A web server in this process, with objects in memory, on a free port of this machine. It stops on drop.
 ///
@@ -67,15 +92,27 @@ impl Server {
         Self::start(Protocol::S3)
     }
 
+    /// Starts a read-only web server, or an S3 server, on this port of this machine; 0 for a free one.
+    ///
+    /// # Errors
+    /// If the port is taken.
+    pub fn at_port(port: u16, is_s3: bool) -> io::Result<Self> {
+        Self::start_at(if is_s3 { Protocol::S3 } else { Protocol::ReadOnly }, port)
+    }
+
     /// # Panics
     /// If this machine has no free port.
     fn start(protocol: Protocol) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port of this machine");
-        let address = listener.local_addr().expect("the port that it was given");
+        Self::start_at(protocol, 0).expect("a free port of this machine")
+    }
+
+    fn start_at(protocol: Protocol, port: u16) -> io::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", port))?;
+        let address = listener.local_addr()?;
         let shared = Arc::new(Shared { protocol, state: Mutex::default(), stopped: Condvar::new() });
         let own = Arc::clone(&shared);
         let accepting = Some(thread::spawn(move || own.accept(&listener)));
-        Self { address, shared, accepting }
+        Ok(Self { address, shared, accepting })
     }
 
     /// The address of the server.

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
-use bytes::Bytes;
+use zarr_traits::Bytes;
 
-use crate::http::{ByteRange, Reply, Request};
-use crate::objects::Objects;
+use super::http::{ByteRange, Reply, Request};
+use super::objects::Objects;
 
 /// Selects requests for a [`Fault`]: all that match, or some of these by their number.
 pub struct When {

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use crate::http::{find, headers, line};
+use super::http::{find, headers, line};
 
 /// The answer of a server.
 #[derive(Clone, Debug)]

@@ -5,10 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bytes::Bytes;
+use zarr_traits::Bytes;
 
-use crate::http::{Reply, Request, decoded, encoded};
-use crate::objects::{Objects, error, missing};
+use super::http::{Reply, Request, decoded, encoded};
+use super::objects::{Objects, error, missing};
 
 /// The open multipart uploads.
 #[derive(Debug, Default)]

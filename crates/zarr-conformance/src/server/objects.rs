@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use bytes::Bytes;
+use zarr_traits::Bytes;
 
-use crate::http::{ByteRange, Reply, Request};
+use super::http::{ByteRange, Reply, Request};
 
 /// The fixed date of all answers. Entity tags distinguish versions.
 const DATE: &str = "Thu, 01 Jan 2026 00:00:00 GMT";
