@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
     let array = target.array()?;
     let in_array = |e: Failure| target.fail(e.within(format_args!("array {:?}", array.path())));
-    let picks = args.part.select.resolve(array.shape()).map_err(in_array)?;
+    let picks = args.part.picks(&target, &array)?;
     let printer = Printer::new(args.format, array.data_type(), &picks).map_err(in_array)?;
     print(&array, &picks, printer).map_err(|e| if e.exit() == Exit::Ok { e } else { target.fail(e) })?;
     Ok(Exit::Ok)
