@@ -6,22 +6,24 @@ use std::str::FromStr;
 use clap::ValueEnum;
 use zarr_array::blocking::Array;
 use zarr_array::meta::codecs::written;
-use zarr_array::meta::json::{Object, Value};
+use zarr_array::meta::json::Object;
 use zarr_array::meta::path::check_new_path;
 use zarr_array::meta::v3::Extension;
-use zarr_array::meta::{ArrayMeta, Format, GroupMeta, Ignore, Members2, MetaError, data_type_of_dtype};
-use zarr_array::traits::{Prefix, codec::Context};
-use zarr_array::{CreateOptions, DataType, ExistingNode, Limits, Storage, block_on, node};
+use zarr_array::meta::{ArrayMeta, Format, GroupMeta, Members2, MetaError};
+use zarr_array::traits::Prefix;
+use zarr_array::{CreateOptions, ExistingNode, Limits, Storage, block_on, node};
 use zarr_hierarchy::GroupOptions;
 use zarr_hierarchy::blocking::Group;
 use zarr_store::{names_of, split_node};
 use zarr_store_fs::FsStore;
 
 use crate::around::{self, hierarchy, is_node};
-use crate::attrs::{given, object_of};
+use crate::attrs::object_of;
 use crate::copy::Codecs;
+use crate::data_type;
 use crate::exit::{Exit, Failure, Outcome, say};
 use crate::lengths::{Lengths, cut};
+use crate::scalar;
 use crate::stores::{Stores, shown};
 use crate::table::product;
 use crate::target::{format_above, registry};
@@ -42,7 +44,8 @@ pub(crate) struct Args {
     /// The length of each dimension; "" makes a scalar.
     #[arg(long, value_name = "A,B,…", required_unless_present = "group")]
     shape: Option<Shape>,
-    /// The data type: a name of format 3 such as `float32`, a type string of NumPy such as `<f4`, or JSON.
+    /// The data type: a name such as `float32`, `int` or `datetime64[ns]`, a type string of NumPy such as `f4`, `>i2`
+    /// or `U10`, or JSON.
     #[arg(long, value_name = "TYPE", required_unless_present = "group")]
     dtype: Option<String>,
     /// The shape of chunks; by default the array is halved until a chunk has at most 4 MiB. For chunks of different
@@ -50,13 +53,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "A,B,…|JSON")]
     chunks: Option<Lengths>,
     /// The shape of shards, objects that hold several chunks; a multiple of the chunk shape. Lists of lengths as in
-    /// --chunks.
-    #[arg(long, value_name = "A,B,…|JSON", requires = "chunks")]
+    /// --chunks, which is needed as well.
+    #[arg(long, value_name = "A,B,…|JSON")]
     shards: Option<Lengths>,
     /// The codecs of the chunks, as in `zarr copy`.
     #[arg(long, value_name = "LIST|JSON", default_value = "zstd")]
     codecs: String,
-    /// The fill value, for elements that are not stored: JSON or a string; by default 0 or its equivalent.
+    /// The fill value, for elements that are not stored: a number, also `nan` or `-inf`, a date such as
+    /// `2020-01-01T12:00`, text, or JSON; by default 0 or its equivalent.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     fill: Option<String>,
     /// A name for each dimension; a name may be empty.
@@ -244,7 +248,7 @@ fn not_a_name(given: &Path) -> Failure {
 fn array(args: &Args, format: Format, attributes: Object) -> Result<ArrayMeta, Failure> {
     let shape = args.shape.as_ref().map(|shape| shape.0.clone()).unwrap_or_default();
     let (data_type, is_big) =
-        data_type(args.dtype.as_deref().unwrap_or_default()).map_err(|e| e.within("--dtype"))?;
+        data_type::named(args.dtype.as_deref().unwrap_or_default()).map_err(|e| e.within("--dtype"))?;
     let codecs: Codecs = args.codecs.parse().map_err(|e| Failure::usage(format!("--codecs: {e}")))?;
     let (mut list, old) = match codecs {
         Codecs::List(list) => (list, Members2::default()),
@@ -258,13 +262,17 @@ fn array(args: &Args, format: Format, attributes: Object) -> Result<ArrayMeta, F
         list.insert(at, Extension::new("bytes").with("endian", "big"));
     }
     let chunks = args.chunks.clone();
+    if chunks.is_none() && args.shards.is_some() {
+        let message = "--shards: a shard holds several chunks, give their shape with --chunks";
+        return Err(Failure::usage(message));
+    }
     let chunks = chunks.unwrap_or_else(|| Lengths::Shape(automatic(&shape, data_type.size().unwrap_or(16))));
     let builder = ArrayMeta::builder(shape.clone(), data_type.clone())
         .codecs(written(&list, &data_type, shape.len(), &registry()))
         .attributes(attributes);
     let mut builder = cut(builder, &chunks, args.shards.as_ref())?;
     if let Some(fill) = &args.fill {
-        builder = builder.fill(given(fill));
+        builder = builder.fill(scalar::value(fill, &data_type).map_err(|e| e.within("--fill"))?);
     }
     if let Some(names) = &args.dimension_names {
         builder = builder.dimension_names(names.split(',').map(|name| Some(name).filter(|n| !n.is_empty())));
@@ -275,39 +283,6 @@ fn array(args: &Args, format: Format, attributes: Object) -> Result<ArrayMeta, F
     let keys = Extension::new("v2").with("separator", ".");
     let meta = builder.chunk_key_encoding(keys).build()?.to_v2()?;
     Ok(meta.with_members2(&old)?)
-}
-
-/// Returns the data type that the user gave, and whether its bytes are big-endian.
-fn data_type(text: &str) -> Result<(DataType, bool), Failure> {
-    let limits = Limits::default();
-    let value = if text.starts_with(['{', '[']) { Value::parse(text)? } else { text.into() };
-    let (extension, is_big) = match text.starts_with(['<', '>', '|', '[']) {
-        true => data_type_of_dtype(&value, &limits)?,
-        false => (Extension::parse(&value, &mut Ignore)?, false),
-    };
-    let registry = registry();
-    let context = Context::new(&registry, &limits);
-    let found = registry.data_type(&extension.to_spec()?, &context);
-    found.map(|(data_type, _)| (data_type, is_big)).map_err(|e| {
-        let hint = meant(text).map(|name| format!("; did you mean {name:?}?"));
-        Failure::usage(format!("{e}{}", hint.unwrap_or_default()))
-    })
-}
-
-/// Returns the data type that a name of NumPy or Python means: `f4`, `int`, `datetime64[ns]`.
-fn meant(name: &str) -> Option<String> {
-    let python = match name {
-        "int" => Some("int64"),
-        "float" | "double" => Some("float64"),
-        "complex" => Some("complex128"),
-        "str" | "object" => Some("string"),
-        _ => None,
-    };
-    let time = |long: &str, short: &str| name.strip_prefix(long).map(|unit| format!("<{short}8{unit}"));
-    let typed = time("datetime64", "M").or_else(|| time("timedelta64", "m"));
-    let typed = typed.unwrap_or_else(|| format!("<{name}"));
-    let is_dtype = |text: &String| data_type_of_dtype(&text.as_str().into(), &Limits::default()).is_ok();
-    python.map(str::to_owned).or_else(|| Some(typed).filter(is_dtype))
 }
 
 /// Returns the default chunk shape: the longest dimension is halved until a chunk is small enough.
@@ -336,44 +311,5 @@ mod tests {
         assert_eq!(automatic(&[], 8), [] as [u64; 0]);
         assert!(product(&automatic(&[u64::MAX; 4], 8)).unwrap() <= (4 << 20) / 8);
         assert_eq!(automatic(&[3], 1 << 30), [1]);
-    }
-
-    #[test]
-    fn data_types_of_both_formats_are_understood() {
-        for (text, name, is_big) in [
-            ("float32", "float32", false),
-            ("<f4", "float32", false),
-            (">i2", "int16", true),
-            ("|u1", "uint8", false),
-            ("|b1", "bool", false),
-            ("<M8[s]", "numpy.datetime64", false),
-            (r#"[["a", ">i2"], ["b", "|u1"]]"#, "struct", true),
-            ("string", "string", false),
-            ("r16", "r16", false),
-            (
-                r#"{"name": "numpy.timedelta64", "configuration": {"unit": "s", "scale_factor": 1}}"#,
-                "numpy.timedelta64",
-                false,
-            ),
-        ] {
-            let (data_type, big) = data_type(text).unwrap_or_else(|e| panic!("{text}: {}", e.message()));
-            assert_eq!((&*data_type.name(), big), (name, is_big), "{text}");
-        }
-        for (name, meant) in [
-            ("f4", "\"<f4\""),
-            ("i4", "\"<i4\""),
-            ("int", "\"int64\""),
-            ("float", "\"float64\""),
-            ("str", "\"string\""),
-            ("datetime64[ns]", "\"<M8[ns]\""),
-        ] {
-            let e = data_type(name).unwrap_err();
-            assert!(e.message().ends_with(&format!("; did you mean {meant}?")), "{}", e.message());
-            super::data_type(meant.trim_matches('"')).unwrap();
-        }
-        assert!(!data_type("floaty").unwrap_err().message().contains("mean"));
-        for bad in ["", "float", "<q9", "{", "|O", "[1]", r#"[["a", ">i2"], ["b", "<i2"]]"#] {
-            assert!(data_type(bad).is_err(), "{bad}");
-        }
     }
 }
