@@ -185,6 +185,33 @@ fn npy_is_a_header_and_the_elements() {
 }
 
 #[test]
+fn a_file_appears_when_it_is_complete() {
+    let folder = Folder::new();
+    folder.base("a.zarr");
+    let to = |name: &str| {
+        let out = folder.join(name);
+        cat(&folder, &["-o", out.to_str().unwrap()])
+    };
+    assert_eq!(to("a.txt").ok().text(), "");
+    to("a.json").ok();
+    to("a.raw").ok();
+    assert_eq!(std::fs::read(folder.join("a.txt")).unwrap(), b"1\n2\n7\n7\n");
+    assert_eq!(std::fs::read(folder.join("a.json")).unwrap(), b"[1,2,7,7]\n");
+    assert_eq!(std::fs::read(folder.join("a.raw")).unwrap(), le(&[1, 2, 7, 7]));
+    assert_eq!(cat(&folder, &["-o", "-"]).ok().out, le(&[1, 2, 7, 7]));
+    to("a.dat").fails(2, &["a.dat", "--format"]);
+    to("none/a.txt").fails(3, &["none/a.txt"]);
+    // A failure keeps the old file.
+    folder.write("a.zarr/c/1", [0; 9]);
+    to("a.txt").fails(5, &["chunk [1]"]);
+    assert_eq!(std::fs::read(folder.join("a.txt")).unwrap(), b"1\n2\n7\n7\n");
+    assert_eq!(
+        folder.files(""),
+        ["a.json", "a.raw", "a.txt", "a.zarr/c/0", "a.zarr/c/1", "a.zarr/zarr.json"]
+    );
+}
+
+#[test]
 fn an_array_without_elements_prints_nothing() {
     let folder = Folder::new();
     folder.node("a.zarr", &array(&[2, 0], "float32", &[1, 1], &json!(0), &little()));
