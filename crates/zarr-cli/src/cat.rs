@@ -1,6 +1,6 @@
 //! `zarr cat`: prints the elements of an array, or of a part of it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use zarr_array::DataType;
@@ -9,11 +9,12 @@ use zarr_array::blocking::Array;
 use crate::elements::Elements;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::nested::Nested;
-use crate::npy;
+use crate::npy::{self, Padding};
+use crate::output::Output;
+use crate::progress::Progress;
 use crate::render::Render;
 use crate::select::{Part, Pick};
 use crate::slabs::{Budget, Slabs};
-use crate::stdout::Stdout;
 use crate::stores::Stores;
 use crate::target::Target;
 
@@ -24,9 +25,12 @@ pub(crate) struct Args {
     /// The array: a directory with a metadata document.
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
-    /// The format of the output.
-    #[arg(short, long, value_enum, default_value_t = Format::Raw)]
-    format: Format,
+    /// The format of the output; by default that of the extension of --output, or raw.
+    #[arg(short, long, value_enum)]
+    format: Option<Format>,
+    /// Write a file, which appears when it is complete; `-` for standard output.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
     #[command(flatten)]
     part: Part,
 }
@@ -36,7 +40,8 @@ Examples:
   zarr cat weather.zarr/t2m > t2m.f32
   zarr cat --format text -s 0:24,:,5 weather.zarr/t2m
   zarr cat --format json -s '-1, ::10, ::10' weather.zarr/t2m
-  zarr cat --format npy -s 0 weather.zarr/t2m > day.npy
+  zarr cat -s 0 -o day.npy weather.zarr/t2m
+  zarr cat --format json -s ':,[3,5],::-1' weather.zarr/t2m
 
 Chunks that are not stored are printed as the fill value. Memory use is bounded for arrays of any size.";
 
@@ -48,39 +53,71 @@ enum Format {
     Json,
     /// One element per line.
     Text,
-    /// A NumPy file.
+    /// A NumPy file; strings get the width of the longest, for which the elements are read twice.
     Npy,
+}
+
+impl Format {
+    /// Returns the format of a file by its extension.
+    fn of(path: &Path) -> Option<Self> {
+        Some(match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "raw" | "bin" => Self::Raw,
+            "json" => Self::Json,
+            "txt" => Self::Text,
+            "npy" => Self::Npy,
+            _ => return None,
+        })
+    }
 }
 
 impl Args {
     /// Makes the arguments that print all elements of the array at `store`, one per line.
     pub(crate) fn lines_of(store: PathBuf) -> Self {
-        Self { store, format: Format::Text, part: Part::default() }
+        Self { store, format: Some(Format::Text), output: None, part: Part::default() }
+    }
+
+    fn format(&self) -> Result<Format, Failure> {
+        let file = self.output.as_deref().filter(|path| *path != Path::new("-"));
+        match (self.format, file) {
+            (Some(format), _) => Ok(format),
+            (None, None) => Ok(Format::Raw),
+            (None, Some(path)) => Format::of(path).ok_or_else(|| {
+                Failure::usage(format!("{path:?} has no extension of a known format; give it with --format"))
+            }),
+        }
     }
 }
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
+    let format = args.format()?;
     let target = Target::find(&args.store, stores)?;
     let array = target.array()?;
     let in_array = |e: Failure| target.fail(e.within(format_args!("array {:?}", array.path())));
-    let picks = args.part.select.resolve(array.shape()).map_err(in_array)?;
-    let printer = Printer::new(args.format, array.data_type(), &picks).map_err(in_array)?;
-    print(&array, &picks, printer).map_err(|e| if e.exit() == Exit::Ok { e } else { target.fail(e) })?;
+    let picks = args.part.picks(&target, &array)?;
+    let silent = |e: Failure| if e.exit() == Exit::Ok { e } else { target.fail(e) };
+    let padding =
+        if format == Format::Npy { Padding::measure(&array, &picks).map_err(silent)? } else { None };
+    let output = Output::open(args.output.as_deref())?;
+    let printer = Printer::new(format, array.data_type(), &picks, padding, output).map_err(in_array)?;
+    print(&array, &picks, printer).map_err(silent)?;
     Ok(Exit::Ok)
 }
 
 /// Prints the parts one by one. Printing begins after the first part is read, so most errors leave no output.
 fn print(array: &Array, picks: &[Pick], mut printer: Printer) -> Result<(), Failure> {
     let size = array.data_type().memory_size();
+    let all = picks.iter().fold(size as u64, |bytes, pick| bytes.saturating_mul(pick.count));
+    let progress = Progress::new(all, printer.out.is_stdout());
     for slab in Slabs::new(picks, array.chunk_grid(), size, Budget::DEFAULT) {
         printer.elements(Elements::read(array, slab.selection(picks))?)?;
+        progress.add(slab.count.iter().fold(size as u64, |bytes, count| bytes.saturating_mul(*count)));
     }
     printer.end()
 }
 
-/// Prints elements to standard output.
+/// Prints elements.
 struct Printer {
-    out: Stdout,
+    out: Output,
     /// Printed before the first element.
     header: Vec<u8>,
     form: Form,
@@ -91,13 +128,20 @@ enum Form {
     Bytes,
     Lines(Render),
     Lists(Render, Nested),
+    Padded(Padding),
 }
 
 /// The approximate size of a piece of printed text.
 const PIECE: usize = 256 << 10;
 
 impl Printer {
-    fn new(format: Format, data_type: &DataType, picks: &[Pick]) -> Result<Self, Failure> {
+    fn new(
+        format: Format,
+        data_type: &DataType,
+        picks: &[Pick],
+        padding: Option<Padding>,
+        out: Output,
+    ) -> Result<Self, Failure> {
         let shape: Vec<u64> = picks.iter().filter(|p| p.keep).map(|p| p.count).collect();
         let unknown =
             || Failure::unsupported(format!("data type {data_type} cannot be printed in this format"));
@@ -108,14 +152,17 @@ impl Printer {
                 return Err(Failure::unsupported(message));
             }
             Format::Raw => (Vec::new(), Form::Bytes),
-            Format::Npy => (npy::header(data_type, &shape).ok_or_else(unknown)?, Form::Bytes),
+            Format::Npy => {
+                let header = npy::header(data_type, padding, &shape).ok_or_else(unknown)?;
+                (header, padding.map_or(Form::Bytes, Form::Padded))
+            }
             Format::Text => (Vec::new(), Form::Lines(Render::text(data_type).ok_or_else(unknown)?)),
             Format::Json => {
                 let render = Render::json(data_type).ok_or_else(unknown)?;
                 (Vec::new(), Form::Lists(render, Nested::new(&shape)))
             }
         };
-        Ok(Self { out: Stdout::new(), header, form, data_type: data_type.clone() })
+        Ok(Self { out, header, form, data_type: data_type.clone() })
     }
 
     fn elements(&mut self, elements: Elements) -> Result<(), Failure> {
@@ -134,6 +181,10 @@ impl Printer {
             Form::Lines(render) => elements.each(size, |element| {
                 render.element(element, &mut text)?;
                 text.push(b'\n');
+                flush_at(PIECE, out, &mut text)
+            })?,
+            Form::Padded(padding) => elements.each(size, |element| {
+                padding.put(element, &mut text)?;
                 flush_at(PIECE, out, &mut text)
             })?,
             Form::Lists(render, lists) => elements.each(size, |element| {
@@ -159,11 +210,11 @@ impl Printer {
             lists.end(&mut text);
             self.out.write(&text)?;
         }
-        self.out.flush()
+        self.out.finish()
     }
 }
 
-fn flush_at(length: usize, out: &mut Stdout, text: &mut Vec<u8>) -> Result<(), Failure> {
+fn flush_at(length: usize, out: &mut Output, text: &mut Vec<u8>) -> Result<(), Failure> {
     if text.len() >= length {
         out.write(text)?;
         text.clear();

@@ -1,30 +1,32 @@
 //! `zarr create`: makes a new array or group.
 
-use std::path::{Component, Path, PathBuf};
+mod fill;
+mod place;
+
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::ValueEnum;
 use zarr_array::blocking::Array;
 use zarr_array::meta::codecs::written;
-use zarr_array::meta::json::{Object, Value};
-use zarr_array::meta::path::check_new_path;
+use zarr_array::meta::json::Object;
 use zarr_array::meta::v3::Extension;
-use zarr_array::meta::{ArrayMeta, Format, GroupMeta, Ignore, Members2, MetaError, data_type_of_dtype};
-use zarr_array::traits::{Prefix, codec::Context};
-use zarr_array::{CreateOptions, DataType, ExistingNode, Limits, Storage, block_on, node};
+use zarr_array::meta::{ArrayMeta, Format, GroupMeta, Members2};
+use zarr_array::{CreateOptions, DataType, ExistingNode};
 use zarr_hierarchy::GroupOptions;
 use zarr_hierarchy::blocking::Group;
-use zarr_store::{names_of, split_node};
-use zarr_store_fs::FsStore;
 
-use crate::around::{self, hierarchy, is_node};
-use crate::attrs::{given, object_of};
+use crate::attrs::object_of;
 use crate::copy::Codecs;
+use crate::data_type;
 use crate::exit::{Exit, Failure, Outcome, say};
+use crate::from;
 use crate::lengths::{Lengths, cut};
+use crate::scalar;
 use crate::stores::{Stores, shown};
 use crate::table::product;
-use crate::target::{format_above, registry};
+use crate::target::registry;
+pub(crate) use place::Place;
 
 /// Create an array or a group.
 ///
@@ -37,26 +39,30 @@ pub(crate) struct Args {
     #[arg(value_name = "STORE[/PATH]")]
     store: PathBuf,
     /// Create a group.
-    #[arg(long, conflicts_with_all = ["shape", "dtype", "chunks", "shards", "codecs", "fill", "dimension_names"])]
+    #[arg(long, conflicts_with_all = ["shape", "dtype", "chunks", "shards", "codecs", "fill", "dimension_names", "from"])]
     group: bool,
-    /// The length of each dimension; "" makes a scalar.
-    #[arg(long, value_name = "A,B,…", required_unless_present = "group")]
+    /// The length of each dimension; "" makes a scalar. With --from by default the shape of the input.
+    #[arg(long, value_name = "A,B,…", required_unless_present_any = ["group", "from"])]
     shape: Option<Shape>,
-    /// The data type: a name of format 3 such as `float32`, a type string of NumPy such as `<f4`, or JSON.
-    #[arg(long, value_name = "TYPE", required_unless_present = "group")]
+    /// The data type: a name such as `float32`, `int` or `datetime64[ns]`, a type string of NumPy such as `f4`, `>i2`
+    /// or `U10`, or JSON. With --from by default the type of a NumPy file, or float64 for CSV.
+    #[arg(long, value_name = "TYPE", required_unless_present_any = ["group", "from"])]
     dtype: Option<String>,
+    #[command(flatten)]
+    input: from::Options,
     /// The shape of chunks; by default the array is halved until a chunk has at most 4 MiB. For chunks of different
     /// lengths give a list for the dimension: `[[31,28,31],100]`, or `[[31,[30,3]],100]` for 31 and three times 30.
     #[arg(long, value_name = "A,B,…|JSON")]
     chunks: Option<Lengths>,
     /// The shape of shards, objects that hold several chunks; a multiple of the chunk shape. Lists of lengths as in
-    /// --chunks.
-    #[arg(long, value_name = "A,B,…|JSON", requires = "chunks")]
+    /// --chunks, which is needed as well.
+    #[arg(long, value_name = "A,B,…|JSON")]
     shards: Option<Lengths>,
     /// The codecs of the chunks, as in `zarr copy`.
     #[arg(long, value_name = "LIST|JSON", default_value = "zstd")]
     codecs: String,
-    /// The fill value, for elements that are not stored: JSON or a string; by default 0 or its equivalent.
+    /// The fill value, for elements that are not stored: a number, also `nan` or `-inf`, a date such as
+    /// `2020-01-01T12:00`, text, or JSON; by default 0 or its equivalent.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     fill: Option<String>,
     /// A name for each dimension; a name may be empty.
@@ -80,6 +86,8 @@ Examples:
   zarr create months.zarr --shape 90,721,1440 --dtype float32 --chunks '[[31,28,31],721,1440]'
   zarr create weather.zarr/daily/t2m --shape 365,721,1440 --dtype '<f4' --dimension-names time,lat,lon
   zarr create big.zarr --shape 100000,100000 --dtype uint8 --chunks 500,500 --shards 5000,5000 --codecs blosc:zstd:5
+  zarr create grid.zarr --from grid.npy --chunks 100,100 --codecs blosc:zstd:5
+  sensor | zarr create run.zarr/7 --from - --shape 1000,64 --dtype i2
   zarr create old.zarr --zarr-format 2 --shape 1000 --dtype '>i2' --attrs '{\"units\": \"K\"}'";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -92,7 +100,7 @@ enum IfExists {
 
 /// The lengths of the dimensions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Shape(Vec<u64>);
+pub(crate) struct Shape(pub(crate) Vec<u64>);
 
 impl FromStr for Shape {
     type Err = String;
@@ -131,11 +139,28 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
             .map_err(|e| fail(e.into()))?;
         return Ok(Exit::Ok);
     }
-    let meta = array(args, format, attributes).map_err(|e| match e.exit() {
-        // Invalid metadata comes from the command line, since nothing is stored yet.
-        Exit::Invalid => Failure::usage(e.message()),
-        _ => e,
-    })?;
+    let given = args.dtype.as_deref().map(data_type::named).transpose().map_err(|e| e.within("--dtype"))?;
+    if args.input.is_given() {
+        if existing != ExistingNode::Fail {
+            let message =
+                "--from replaces nothing; create the array in another place, then `zarr rm` and `zarr mv`";
+            return Err(Failure::usage(message));
+        }
+        let input = args.input.open(given.as_ref())?;
+        let shape = args.shape.as_ref().map(|shape| shape.0.clone()).or_else(|| input.shape.clone());
+        let Some(shape) = shape else {
+            return Err(Failure::usage("raw bytes have no shape, give it with --shape"));
+        };
+        let (data_type, is_big) = given.unwrap_or_else(|| (input.data_type.clone(), false));
+        let reader = input.reader(&data_type, &shape, args.shape.is_some())?;
+        let meta = array(args, shape, &data_type, is_big, format, attributes).map_err(from_arguments)?;
+        fill::run(&place, stores, meta, &reader).map_err(fail)?;
+        return Ok(Exit::Ok);
+    }
+    let shape = args.shape.as_ref().map(|shape| shape.0.clone()).unwrap_or_default();
+    // The options demand a data type here.
+    let (data_type, is_big) = given.unwrap_or((DataType::Float64, false));
+    let meta = array(args, shape, &data_type, is_big, format, attributes).map_err(from_arguments)?;
     let options = CreateOptions::new().existing(existing);
     let array = Array::create_with(place.storage(stores)?, &place.path, meta, &registry(), &options)
         .map_err(|e| fail(e.into()))?;
@@ -143,108 +168,20 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     Ok(Exit::Ok)
 }
 
-/// The place of a new node.
-struct Place {
-    /// The name of the store in messages.
-    store: PathBuf,
-    /// The store, if it exists.
-    url: Option<String>,
-    /// The store, if it is there.
-    there: Option<Storage>,
-    /// The path in the store.
-    path: String,
-    /// The format that the URL asks for.
-    wanted: Option<Format>,
-}
-
-impl Place {
-    /// Finds the place for a path. If the nearest existing directory is a node, the store is the hierarchy around it;
-    /// otherwise the store begins at `given`.
-    fn find(given: &Path, stores: &Stores) -> Result<Self, Failure> {
-        if let Some(url) = stores.destination_url(given) {
-            return Self::at(&around::url(&url, stores)?.unwrap_or_else(|| url.into_owned()), stores);
-        }
-        let here = Path::new("");
-        let is_there = |path: &&Path| **path == *here || path.exists();
-        let above = given.ancestors().find(is_there).unwrap_or(here);
-        let rest = given.strip_prefix(above).unwrap_or(here);
-        let mut names = Vec::new();
-        for component in rest.components() {
-            match component {
-                Component::Normal(name) => {
-                    names.push(name.to_str().ok_or_else(|| not_a_name(given))?.to_owned())
-                }
-                _ => return Err(not_a_name(given)),
-            }
-        }
-        let above = if above == here { Path::new(".") } else { above };
-        let (store, mut path) = hierarchy(above);
-        let is_store = names.is_empty() || is_node(above);
-        if !is_store && names.len() > 1 {
-            let parent = given.parent().unwrap_or(given);
-            let message = format!("there is no directory {parent:?}; `zarr create --group` creates a group");
-            return Err(Failure::new(Exit::NotFound, message));
-        }
-        if !is_store {
-            return Ok(Self::in_directory(given.to_owned(), "/".to_owned(), stores));
-        }
-        path.append(&mut names);
-        let path = check_new_path(&format!("/{}", path.join("/")));
-        let path = path.map_err(|e: MetaError| Failure::usage(e.to_string()))?;
-        Ok(Self::in_directory(store, path, stores))
-    }
-
-    fn in_directory(store: PathBuf, path: String, stores: &Stores) -> Self {
-        let there = FsStore::open(&store).and_then(|opened| stores.directory(opened)).ok();
-        Self { store, url: None, there, path, wanted: None }
-    }
-
-    /// Finds the place for a URL: the root of the store, or the node that the URL names.
-    fn at(url: &str, stores: &Stores) -> Result<Self, Failure> {
-        let (store, node, format) = split_node(url);
-        let path = check_new_path(&node).map_err(|e| Failure::usage(e.to_string()))?;
-        let there = stores.open_if_there(url)?.map(|located| located.storage);
-        if there.is_none() && names_of(url).iter().any(|name| name.eq_ignore_ascii_case("zip")) {
-            let message =
-                format!("{:?}: a new archive cannot be empty; `zarr copy` writes archives", shown(url));
-            return Err(Failure::unsupported(message));
-        }
-        let wanted = format.and_then(Format::of);
-        Ok(Self { store: shown(store), url: Some(url.to_owned()), there, path, wanted })
-    }
-
-    /// Whether a node exists there.
-    fn is_node(&self) -> Result<bool, Failure> {
-        let Some(storage) = &self.there else { return Ok(false) };
-        Ok(block_on(node::documents(storage, &Prefix::of_node(&self.path)?, None, &Limits::default()))?
-            .make_node())
-    }
-
-    /// Returns the format of the nearest group above.
-    fn format(&self) -> Result<Option<Format>, Failure> {
-        let Some(storage) = &self.there else { return Ok(None) };
-        format_above(storage, &Prefix::of_node(&self.path)?)
-    }
-
-    /// Returns the store to write to; creates it if needed.
-    fn storage(&self, stores: &Stores) -> Result<Storage, Failure> {
-        match (&self.there, &self.url) {
-            (Some(storage), _) => Ok(storage.clone()),
-            (None, Some(url)) => Ok(stores.create(url)?.storage),
-            (None, None) => Ok(stores.directory(FsStore::create(&self.store)?)?),
-        }
-    }
-}
-
-fn not_a_name(given: &Path) -> Failure {
-    Failure::usage(format!("{given:?} cannot be the path of a node"))
+/// Invalid metadata comes from the command line, since nothing is stored yet.
+fn from_arguments(e: Failure) -> Failure {
+    if e.exit() == Exit::Invalid { Failure::usage(e.message()) } else { e }
 }
 
 /// Makes the metadata of the array.
-fn array(args: &Args, format: Format, attributes: Object) -> Result<ArrayMeta, Failure> {
-    let shape = args.shape.as_ref().map(|shape| shape.0.clone()).unwrap_or_default();
-    let (data_type, is_big) =
-        data_type(args.dtype.as_deref().unwrap_or_default()).map_err(|e| e.within("--dtype"))?;
+fn array(
+    args: &Args,
+    shape: Vec<u64>,
+    data_type: &DataType,
+    is_big: bool,
+    format: Format,
+    attributes: Object,
+) -> Result<ArrayMeta, Failure> {
     let codecs: Codecs = args.codecs.parse().map_err(|e| Failure::usage(format!("--codecs: {e}")))?;
     let (mut list, old) = match codecs {
         Codecs::List(list) => (list, Members2::default()),
@@ -258,13 +195,17 @@ fn array(args: &Args, format: Format, attributes: Object) -> Result<ArrayMeta, F
         list.insert(at, Extension::new("bytes").with("endian", "big"));
     }
     let chunks = args.chunks.clone();
+    if chunks.is_none() && args.shards.is_some() {
+        let message = "--shards: a shard holds several chunks, give their shape with --chunks";
+        return Err(Failure::usage(message));
+    }
     let chunks = chunks.unwrap_or_else(|| Lengths::Shape(automatic(&shape, data_type.size().unwrap_or(16))));
     let builder = ArrayMeta::builder(shape.clone(), data_type.clone())
-        .codecs(written(&list, &data_type, shape.len(), &registry()))
+        .codecs(written(&list, data_type, shape.len(), &registry()))
         .attributes(attributes);
     let mut builder = cut(builder, &chunks, args.shards.as_ref())?;
     if let Some(fill) = &args.fill {
-        builder = builder.fill(given(fill));
+        builder = builder.fill(scalar::value(fill, data_type).map_err(|e| e.within("--fill"))?);
     }
     if let Some(names) = &args.dimension_names {
         builder = builder.dimension_names(names.split(',').map(|name| Some(name).filter(|n| !n.is_empty())));
@@ -275,39 +216,6 @@ fn array(args: &Args, format: Format, attributes: Object) -> Result<ArrayMeta, F
     let keys = Extension::new("v2").with("separator", ".");
     let meta = builder.chunk_key_encoding(keys).build()?.to_v2()?;
     Ok(meta.with_members2(&old)?)
-}
-
-/// Returns the data type that the user gave, and whether its bytes are big-endian.
-fn data_type(text: &str) -> Result<(DataType, bool), Failure> {
-    let limits = Limits::default();
-    let value = if text.starts_with(['{', '[']) { Value::parse(text)? } else { text.into() };
-    let (extension, is_big) = match text.starts_with(['<', '>', '|', '[']) {
-        true => data_type_of_dtype(&value, &limits)?,
-        false => (Extension::parse(&value, &mut Ignore)?, false),
-    };
-    let registry = registry();
-    let context = Context::new(&registry, &limits);
-    let found = registry.data_type(&extension.to_spec()?, &context);
-    found.map(|(data_type, _)| (data_type, is_big)).map_err(|e| {
-        let hint = meant(text).map(|name| format!("; did you mean {name:?}?"));
-        Failure::usage(format!("{e}{}", hint.unwrap_or_default()))
-    })
-}
-
-/// Returns the data type that a name of NumPy or Python means: `f4`, `int`, `datetime64[ns]`.
-fn meant(name: &str) -> Option<String> {
-    let python = match name {
-        "int" => Some("int64"),
-        "float" | "double" => Some("float64"),
-        "complex" => Some("complex128"),
-        "str" | "object" => Some("string"),
-        _ => None,
-    };
-    let time = |long: &str, short: &str| name.strip_prefix(long).map(|unit| format!("<{short}8{unit}"));
-    let typed = time("datetime64", "M").or_else(|| time("timedelta64", "m"));
-    let typed = typed.unwrap_or_else(|| format!("<{name}"));
-    let is_dtype = |text: &String| data_type_of_dtype(&text.as_str().into(), &Limits::default()).is_ok();
-    python.map(str::to_owned).or_else(|| Some(typed).filter(is_dtype))
 }
 
 /// Returns the default chunk shape: the longest dimension is halved until a chunk is small enough.
@@ -336,44 +244,5 @@ mod tests {
         assert_eq!(automatic(&[], 8), [] as [u64; 0]);
         assert!(product(&automatic(&[u64::MAX; 4], 8)).unwrap() <= (4 << 20) / 8);
         assert_eq!(automatic(&[3], 1 << 30), [1]);
-    }
-
-    #[test]
-    fn data_types_of_both_formats_are_understood() {
-        for (text, name, is_big) in [
-            ("float32", "float32", false),
-            ("<f4", "float32", false),
-            (">i2", "int16", true),
-            ("|u1", "uint8", false),
-            ("|b1", "bool", false),
-            ("<M8[s]", "numpy.datetime64", false),
-            (r#"[["a", ">i2"], ["b", "|u1"]]"#, "struct", true),
-            ("string", "string", false),
-            ("r16", "r16", false),
-            (
-                r#"{"name": "numpy.timedelta64", "configuration": {"unit": "s", "scale_factor": 1}}"#,
-                "numpy.timedelta64",
-                false,
-            ),
-        ] {
-            let (data_type, big) = data_type(text).unwrap_or_else(|e| panic!("{text}: {}", e.message()));
-            assert_eq!((&*data_type.name(), big), (name, is_big), "{text}");
-        }
-        for (name, meant) in [
-            ("f4", "\"<f4\""),
-            ("i4", "\"<i4\""),
-            ("int", "\"int64\""),
-            ("float", "\"float64\""),
-            ("str", "\"string\""),
-            ("datetime64[ns]", "\"<M8[ns]\""),
-        ] {
-            let e = data_type(name).unwrap_err();
-            assert!(e.message().ends_with(&format!("; did you mean {meant}?")), "{}", e.message());
-            super::data_type(meant.trim_matches('"')).unwrap();
-        }
-        assert!(!data_type("floaty").unwrap_err().message().contains("mean"));
-        for bad in ["", "float", "<q9", "{", "|O", "[1]", r#"[["a", ">i2"], ["b", "<i2"]]"#] {
-            assert!(data_type(bad).is_err(), "{bad}");
-        }
     }
 }

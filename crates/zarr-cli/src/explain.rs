@@ -7,7 +7,7 @@ use zarr_array::blocking::Array;
 use zarr_array::meta::json::Value;
 use zarr_array::meta::v3::sharding::inner_chunk_shapes;
 
-use crate::exit::{Exit, Failure, Outcome};
+use crate::exit::{Exit, Outcome};
 use crate::json;
 use crate::lengths::only_shape;
 use crate::select::{Part, Pick, selection};
@@ -44,9 +44,8 @@ The numbers are for a single read with empty caches. `zarr cat` reads large sele
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
     let array = target.array()?;
-    let in_array = |e: Failure| target.fail(e.within(format_args!("array {:?}", array.path())));
-    let picks = args.part.select.resolve(array.shape()).map_err(in_array)?;
-    let told = array.explain(selection(picks.iter().copied())).map_err(|e| target.fail(e))?;
+    let picks = args.part.picks(&target, &array)?;
+    let told = array.explain(selection(picks.iter().cloned())).map_err(|e| target.fail(e))?;
     let text = if args.json { json::pretty(&to_json(&told)) } else { page(&array, &picks, &told) };
     print(&text)?;
     Ok(Exit::Ok)
@@ -108,11 +107,11 @@ const LARGE: u128 = 64 << 10;
 /// A hint is given when more than this many times the result is fetched.
 const WASTE: u64 = 8;
 
-/// Returns a hint if the chunks are much larger than the selected part of them. No hint for a step above 1 or for
+/// Returns a hint if the chunks are much larger than the selected part of them. No hint for steps, for lists or for
 /// nested shards, where another shape may not help. Bytes of shard indexes do not count.
 fn hint(array: &Array, picks: &[Pick], told: &Explanation, inner: &[Vec<u64>]) -> Option<String> {
     let fetched = if inner.is_empty() { told.bytes } else { told.bytes_useful };
-    if picks.iter().any(|pick| pick.step > 1) || fetched / WASTE <= told.bytes_result {
+    if !picks.iter().all(Pick::is_dense) || fetched / WASTE <= told.bytes_result {
         return None;
     }
     let (count, shape, what) = match inner {

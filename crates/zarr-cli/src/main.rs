@@ -3,32 +3,40 @@
 //! One file per verb; [`exit`] has the exit codes and the one place that prints errors.
 
 mod access;
+mod append;
 mod archive;
 mod around;
 mod attrs;
+mod boxes;
 mod cat;
 mod chunks;
 mod completions;
 mod consolidate;
 mod copy;
 mod create;
+mod data_type;
 mod elements;
 mod exit;
 mod explain;
 mod foreign;
+mod from;
 mod info;
 mod json;
 mod lengths;
 mod listed;
 mod ls;
 mod migrate;
+mod mv;
 mod nested;
 mod npy;
+mod output;
 mod planned;
 mod progress;
 mod remove_metadata;
 mod render;
+mod resize;
 mod rm;
+mod scalar;
 mod select;
 mod slabs;
 mod stdout;
@@ -41,6 +49,7 @@ mod trace;
 mod tree;
 mod validate;
 mod walk;
+mod write;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -82,7 +91,11 @@ enum Verb {
     Explain(explain::Args),
     Copy(copy::Args),
     Create(create::Args),
+    Append(append::Args),
+    Write(write::Args),
+    Resize(resize::Args),
     Attrs(attrs::Args),
+    Mv(mv::Args),
     Rm(rm::Args),
     Consolidate(consolidate::Args),
     Migrate(migrate::Args),
@@ -132,7 +145,11 @@ fn run(cli: Cli, stores: Stores) -> Outcome {
         (Some(Verb::Explain(args)), _) => explain::run(&args, &stores),
         (Some(Verb::Copy(args)), _) => copy::run(&args, &stores),
         (Some(Verb::Create(args)), _) => create::run(&args, &stores),
+        (Some(Verb::Append(args)), _) => append::run(&args, &stores),
+        (Some(Verb::Write(args)), _) => write::run(&args, &stores),
+        (Some(Verb::Resize(args)), _) => resize::run(&args, &stores),
         (Some(Verb::Attrs(args)), _) => attrs::run(&args, &stores),
+        (Some(Verb::Mv(args)), _) => mv::run(&args, &stores),
         (Some(Verb::Rm(args)), _) => rm::run(&args, &stores),
         (Some(Verb::Consolidate(args)), _) => consolidate::run(&args, &stores),
         (Some(Verb::Migrate(args)), _) => migrate::run(&args, &stores),

@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
 
 /// A document behind a link belongs to another node, whose chunks are elsewhere. Only the path of the store may have
 /// links.
-fn check_links(target: &Target) -> Result<(), Failure> {
+pub(crate) fn check_links(target: &Target) -> Result<(), Failure> {
     let Some(root) = &target.root else { return Ok(()) };
     // Without a slash at the end, which would follow a link.
     let store: PathBuf = root.components().collect();

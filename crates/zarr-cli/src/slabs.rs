@@ -31,12 +31,7 @@ impl Slab {
     /// Returns the part of the array as a selection.
     pub(crate) fn selection(&self, picks: &[Pick]) -> Selection {
         let boxes = self.start.iter().zip(&self.count);
-        let cut = |(pick, (start, count)): (&Pick, (&u64, &u64))| Pick {
-            start: pick.position(*start),
-            count: *count,
-            ..*pick
-        };
-        selection(picks.iter().zip(boxes).map(cut))
+        selection(picks.iter().zip(boxes).map(|(pick, (start, count))| pick.part(*start, *count)))
     }
 }
 
@@ -72,32 +67,29 @@ impl<'a> Slabs<'a> {
         Self { picks, grid, budget, split, row, at: vec![0; picks.len()], done }
     }
 
-    /// Returns the length of the next part in the split dimension.
+    /// Returns the length of the next part in the split dimension: as many whole runs of elements in a chunk as fit.
     fn length(&self) -> u64 {
         let (dim, pick, at) = (self.split, &self.picks[self.split], self.at[self.split]);
         let (bytes, chunks) = self.row;
         let left = pick.count - at;
         let fits = |budget: u64| u64::try_from(u128::from(budget) / bytes).unwrap_or(u64::MAX);
-        let mut length = fits(self.budget.bytes).clamp(1, left);
-        let position = pick.position(at);
-        let Some(chunk) = self.grid.find(dim, position) else { return length };
-        // The number of elements from here to `end`.
-        let until = |end: u64| end.saturating_sub(position).div_ceil(pick.step).min(left);
-        let rows = u64::try_from(u128::from(self.budget.chunks) / chunks).unwrap_or(1).max(1);
-        if let Some(last) = chunk.checked_add(rows - 1).and_then(|c| self.grid.span(dim, c)) {
-            length = length.min(until(last.end).max(1));
-        }
-        let Some(first) = self.grid.span(dim, chunk).map(|span| until(span.end).max(1)) else {
-            return length;
-        };
-        if length < first {
-            return if first <= fits(self.budget.most) { first } else { length };
-        }
-        if length < left
-            && let Some(cut) = self.grid.find(dim, pick.position(at + length))
-            && let Some(span) = self.grid.span(dim, cut)
-        {
-            length = until(span.start).clamp(1, length);
+        let most = fits(self.budget.bytes).clamp(1, left);
+        let runs = u64::try_from(u128::from(self.budget.chunks) / chunks).unwrap_or(1).max(1);
+        let mut length = 0;
+        for _ in 0..runs {
+            let run = pick.run(at + length, self.grid, dim);
+            if run > most - length {
+                let is_first = length == 0;
+                return match is_first {
+                    true if run <= fits(self.budget.most) => run,
+                    true => most,
+                    false => length,
+                };
+            }
+            length += run;
+            if length == most {
+                break;
+            }
         }
         length
     }
@@ -105,8 +97,8 @@ impl<'a> Slabs<'a> {
 
 /// Returns the largest number of chunks that a selection can touch in a dimension.
 fn chunks(grid: &dyn ChunkGrid, dim: usize, pick: &Pick) -> u128 {
-    let Some(last) = pick.count.checked_sub(1) else { return 1 };
-    match (grid.find(dim, pick.start), grid.find(dim, pick.position(last))) {
+    let Some((first, last)) = pick.bounds() else { return 1 };
+    match (grid.find(dim, first), grid.find(dim, last)) {
         (Some(first), Some(last)) => u128::from((last - first).min(pick.count - 1)) + 1,
         _ => u128::from(pick.count),
     }
@@ -148,8 +140,8 @@ mod tests {
 
     use super::*;
 
-    fn pick(start: u64, count: u64, step: u64) -> Pick {
-        Pick { start, count, step, keep: true }
+    fn pick(start: u64, count: u64, step: i128) -> Pick {
+        Pick::steps(start, count, step)
     }
 
     fn slabs(picks: &[Pick], chunk: &[u64], bytes: u64, most: u64) -> Vec<(Vec<u64>, Vec<u64>)> {
@@ -187,6 +179,23 @@ mod tests {
             }
             assert_eq!(next, 5 * 4 * 6);
         }
+    }
+
+    #[test]
+    fn parts_of_backward_steps_and_lists_hold_whole_runs_of_a_chunk() {
+        let rows = |pick: &Pick, bytes, most| {
+            let parts = slabs(&[pick.clone()], &[4], bytes, most);
+            parts.into_iter().map(|(_, count)| count[0]).collect::<Vec<u64>>()
+        };
+        // 9 8 | 7 6 5 4 | 3 2 1 0
+        assert_eq!(rows(&pick(9, 10, -1), 6, 6), [6, 4]);
+        assert_eq!(rows(&pick(9, 10, -1), 3, 4), [2, 4, 4]);
+        // 9 | 6 | 3 0
+        assert_eq!(rows(&pick(9, 4, -3), 3, 3), [2, 2]);
+        let list = Pick::list([8, 9, 0, 1, 3, 8, 2]);
+        assert_eq!(rows(&list, 5, 5), [5, 2]);
+        assert_eq!(rows(&list, 2, 2), [2, 2, 2, 1]);
+        assert_eq!(list.part(2, 3).bounds(), Some((0, 3)));
     }
 
     #[test]

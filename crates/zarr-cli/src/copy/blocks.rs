@@ -235,9 +235,7 @@ impl Blocks {
 
 /// Reads the elements of a box, in parts that are within `budget`.
 fn read(array: &Array, spans: &[Range<u64>], budget: Budget) -> Result<Elements, Failure> {
-    let pick =
-        |span: &Range<u64>| Pick { start: span.start, count: span.end - span.start, step: 1, keep: true };
-    let picks: Vec<Pick> = spans.iter().map(pick).collect();
+    let picks: Vec<Pick> = spans.iter().cloned().map(Pick::range).collect();
     let size = array.data_type().memory_size();
     let mut elements = Elements::none(array.data_type());
     for slab in Slabs::new(&picks, array.chunk_grid(), size, budget) {
@@ -333,7 +331,7 @@ mod tests {
                 Elements::Fixed(whole.clone()),
                 "{chunks}"
             );
-            let picks = [(1, 6), (2, 7)].map(|(start, count)| Pick { start, count, step: 1, keep: true });
+            let picks = [1..7, 2..9].map(Pick::range);
             for slab in Slabs::new(&picks, array.chunk_grid(), 2, budget) {
                 let first = slab.start[0].div_ceil(2);
                 let rows = (slab.start[0] + slab.count[0]) / 2 - first + 1;

@@ -77,7 +77,7 @@ fn selections_equal_those_of_python() {
         json!([[at(2, 1, 0), at(2, 1, 2), at(2, 1, 4)], [at(2, 2, 0), at(2, 2, 2), at(2, 2, 4)]])
     );
     assert_eq!(json("...,-1")[2], json!([at(2, 0, 4), at(2, 1, 4), at(2, 2, 4), at(2, 3, 4)]));
-    assert_eq!(json("[1,2,3]"), json!(at(1, 2, 3)));
+    assert_eq!(json("1,2,3"), json!(at(1, 2, 3)));
     assert_eq!(json("1:100,3:,4:")[1], json!([[at(2, 3, 4)]]));
     assert_eq!(json("2:1"), json!([]));
     assert_eq!(json("1,2:2"), json!([]));
@@ -91,6 +91,56 @@ fn selections_equal_those_of_python() {
         cat(&folder, &["-s", large]).exits(2).says(&["is too large"]);
     }
     cat(&folder, &["-s", "x"]).exits(2).says(&["\"x\" is not an integer"]);
+}
+
+/// The answers are those of NumPy for `numpy.arange(60).reshape(3, 4, 5)`; lists are joined with `numpy.ix_`.
+#[test]
+fn lists_masks_and_backward_steps_equal_those_of_numpy() {
+    let folder = Folder::new();
+    cube(&folder);
+    for (selection, wanted) in [
+        ("::-1,0,0", json!([40, 20, 0])),
+        ("0,::-2,4::-3", json!([[19, 16], [9, 6]])),
+        ("-1,2:0:-1,:2:-1", json!([[54, 53], [49, 48]])),
+        ("[1,2],0,0", json!([20, 40])),
+        ("0,[3,0,-1],1", json!([16, 1, 16])),
+        ("[2,0],[1,3],[4,0]", json!([[[49, 45], [59, 55]], [[9, 5], [19, 15]]])),
+        ("[true,false,true],0,[4]", json!([[4], [44]])),
+        ("0,[False,True,True,False],::-4", json!([[9, 5], [14, 10]])),
+        ("[],0", json!([])),
+        ("1,[],:", json!([])),
+        ("[-1],-1,-1:-3:-1", json!([[59, 58]])),
+    ] {
+        assert_eq!(cat(&folder, &["-f", "json", "-s", selection]).ok().json(), wanted, "{selection}");
+    }
+    cat(&folder, &["-s", "[0,3]"]).fails(2, &["array \"/\": index 3 is outside of dimension 0 of length 3"]);
+    cat(&folder, &["-s", "[true,false]"]).fails(2, &["a mask of 2 does not fit dimension 0 of length 3"]);
+    cat(&folder, &["-s", "::0"]).exits(2).says(&["the step of \"::0\" is 0"]);
+    cat(&folder, &["-s", "[1:2]"]).exits(2).says(&["\"1:2\" in a list is not an integer"]);
+    let explained =
+        zarr(args!["explain", "--json", "-s", "[0,2],::-1,[0]", folder.join("a.zarr")]).ok().json();
+    assert_eq!([&explained["chunks"], &explained["bytes_result"]], [4, 32]);
+}
+
+#[test]
+fn lists_and_masks_of_a_selection_can_be_arrays_of_the_store() {
+    let folder = Folder::new();
+    folder.group("h.zarr");
+    folder.base("h.zarr/a");
+    folder.node("h.zarr/g/mask", &array(&[4], "bool", &[4], &json!(false), &json!([{ "name": "bytes" }])));
+    folder.write("h.zarr/g/mask/c/0", [0, 1, 0, 1]);
+    folder.group("h.zarr/g");
+    folder.node("h.zarr/list", &array(&[2], "int8", &[2], &json!(-3), &little()));
+    folder.node("h.zarr/wide", &array(&[2, 2], "int8", &[2, 2], &json!(0), &little()));
+    folder.node("h.zarr/real", &array(&[2], "float32", &[2], &json!(0), &little()));
+    let run = |selection| zarr(args!["cat", "-f", "json", "-s", selection, folder.join("h.zarr/a")]);
+    assert_eq!(run("@g/mask").ok().json(), json!([2, 7]));
+    assert_eq!(run("@/g/mask").ok().json(), json!([2, 7]));
+    assert_eq!(run("@list").ok().json(), json!([2, 2]));
+    run("@none").fails(3, &["h.zarr", "none"]);
+    run("@wide").fails(2, &["array \"/wide\": a list of a selection has one dimension, not 2"]);
+    run("@real")
+        .fails(2, &["array \"/real\": a list of a selection holds integers or booleans, not float32"]);
 }
 
 #[test]
@@ -132,6 +182,33 @@ fn npy_is_a_header_and_the_elements() {
     let header = String::from_utf8_lossy(&header[10..]);
     assert!(header.starts_with("{'descr': '<i4', 'fortran_order': False, 'shape': (2, 5), }"), "{header}");
     assert_eq!(elements, le(&(20..30).collect::<Vec<_>>()));
+}
+
+#[test]
+fn a_file_appears_when_it_is_complete() {
+    let folder = Folder::new();
+    folder.base("a.zarr");
+    let to = |name: &str| {
+        let out = folder.join(name);
+        cat(&folder, &["-o", out.to_str().unwrap()])
+    };
+    assert_eq!(to("a.txt").ok().text(), "");
+    to("a.json").ok();
+    to("a.raw").ok();
+    assert_eq!(std::fs::read(folder.join("a.txt")).unwrap(), b"1\n2\n7\n7\n");
+    assert_eq!(std::fs::read(folder.join("a.json")).unwrap(), b"[1,2,7,7]\n");
+    assert_eq!(std::fs::read(folder.join("a.raw")).unwrap(), le(&[1, 2, 7, 7]));
+    assert_eq!(cat(&folder, &["-o", "-"]).ok().out, le(&[1, 2, 7, 7]));
+    to("a.dat").fails(2, &["a.dat", "--format"]);
+    to("none/a.txt").fails(3, &["none/a.txt"]);
+    // A failure keeps the old file.
+    folder.write("a.zarr/c/1", [0; 9]);
+    to("a.txt").fails(5, &["chunk [1]"]);
+    assert_eq!(std::fs::read(folder.join("a.txt")).unwrap(), b"1\n2\n7\n7\n");
+    assert_eq!(
+        folder.files(""),
+        ["a.json", "a.raw", "a.txt", "a.zarr/c/0", "a.zarr/c/1", "a.zarr/zarr.json"]
+    );
 }
 
 #[test]

@@ -95,10 +95,35 @@ fn creating_an_array_that_some_readers_lack_gives_a_note() {
 }
 
 #[test]
+fn data_types_and_fill_values_have_the_names_of_numpy() {
+    let folder = Folder::new();
+    for (dtype, fill, data_type, value) in [
+        ("f4", "nan", json!("float32"), json!("NaN")),
+        ("float", "-inf", json!("float64"), json!("-Infinity")),
+        ("int", "1.0", json!("int64"), json!(1)),
+        ("str", "12", json!("string"), json!("12")),
+        ("bool", "True", json!("bool"), json!(true)),
+        (
+            "datetime64[D]",
+            "2020-01-01",
+            json!({ "name": "numpy.datetime64", "configuration": { "unit": "D", "scale_factor": 1 } }),
+            json!(18262),
+        ),
+    ] {
+        zarr(args!["create", folder.join(dtype), "--shape", "3", "--dtype", dtype, "--fill", fill]).exits(0);
+        let made = folder.document(dtype);
+        assert_eq!([&made["data_type"], &made["fill_value"]], [&data_type, &value], "{dtype}");
+    }
+}
+
+#[test]
 fn a_failed_creation_leaves_nothing() {
     let folder = Folder::new();
     let run = |text: &str| zarr_in(folder.path(), [vec!["create"], text.split(' ').collect()].concat());
-    run("a.zarr --shape 3 --dtype floaty").fails(2, &["--dtype", "floaty"]);
+    run("a.zarr --shape 3 --dtype floaty").fails(2, &["--dtype", "floaty", "did you mean \"float\"?"]);
+    run("a.zarr --shape 4 --dtype int8 --shards 2").fails(2, &["--shards", "--chunks"]);
+    run("a.zarr --shape 3 --dtype int8 --fill 1.5").fails(2, &["/fill_value"]);
+    run("a.zarr --shape 3 --dtype M8[D] --fill 2020-01-01T12").fails(2, &["--fill", "whole number"]);
     run("a.zarr --shape 3 --dtype |O").exits(6);
     run("a.zarr --shape 3 --dtype int8 --chunks 2,2").fails(2, &["1 dimensions", "chunk shape 2"]);
     run("a.zarr --shape 3 --dtype int8 --fill 300").fails(2, &["/fill_value"]);

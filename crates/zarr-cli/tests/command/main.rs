@@ -15,12 +15,14 @@ mod copy;
 mod create;
 mod explain;
 mod formats;
+mod from;
 mod harness;
 mod info;
 mod ls;
 mod members;
 mod migrate;
 mod moved;
+mod mv;
 mod older;
 mod rm;
 #[cfg(all(feature = "s3", feature = "http"))]
