@@ -1,5 +1,9 @@
 //! `zarr cat`: prints the elements of an array, or of a part of it.
 
+mod column;
+mod decoded;
+mod table;
+
 use std::path::PathBuf;
 
 use clap::ValueEnum;
@@ -27,6 +31,10 @@ pub(crate) struct Args {
     /// The format of the output.
     #[arg(short, long, value_enum, default_value_t = Format::Raw)]
     format: Format,
+    /// Print the elements as the attributes say: unpacked numbers, times as dates, missing elements as such. By default
+    /// the elements are printed as they are stored.
+    #[arg(long)]
+    decode: bool,
     #[command(flatten)]
     part: Part,
 }
@@ -37,8 +45,10 @@ Examples:
   zarr cat --format text -s 0:24,:,5 weather.zarr/t2m
   zarr cat --format json -s '-1, ::10, ::10' weather.zarr/t2m
   zarr cat --format npy -s 0 weather.zarr/t2m > day.npy
+  zarr cat --decode --format csv -s time=2020-01,lat=~41.3 weather.zarr/t2m
 
-Chunks that are not stored are printed as the fill value. Memory use is bounded for arrays of any size.";
+Chunks that are not stored are printed as the fill value. Memory use is bounded for arrays of any size.
+Values are as stored; --decode applies scale_factor, add_offset, _FillValue and the units of times.";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
@@ -50,12 +60,27 @@ enum Format {
     Text,
     /// A NumPy file.
     Npy,
+    /// A table with commas: a row per element, with its positions, or with --decode its coordinates.
+    Csv,
+    /// A table with tabs.
+    Tsv,
+}
+
+impl Format {
+    /// The character between the fields of a table.
+    fn delimiter(self) -> Option<u8> {
+        match self {
+            Self::Csv => Some(b','),
+            Self::Tsv => Some(b'\t'),
+            _ => None,
+        }
+    }
 }
 
 impl Args {
     /// Makes the arguments that print all elements of the array at `store`, one per line.
     pub(crate) fn lines_of(store: PathBuf) -> Self {
-        Self { store, format: Format::Text, part: Part::default() }
+        Self { store, format: Format::Text, decode: false, part: Part::default() }
     }
 }
 
@@ -63,7 +88,13 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
     let array = target.array()?;
     let in_array = |e: Failure| target.fail(e.within(format_args!("array {:?}", array.path())));
-    let picks = args.part.select.resolve(array.shape()).map_err(in_array)?;
+    if args.decode {
+        return decoded::run(args, &target, &array, stores);
+    }
+    let picks = args.part.picks(&args.store, &target, &array, stores).map_err(in_array)?;
+    if let Some(delimiter) = args.format.delimiter() {
+        return table::stored(&array, &picks, delimiter).map_err(|e| target.fail(e));
+    }
     let printer = Printer::new(args.format, array.data_type(), &picks).map_err(in_array)?;
     print(&array, &picks, printer).map_err(|e| if e.exit() == Exit::Ok { e } else { target.fail(e) })?;
     Ok(Exit::Ok)
@@ -114,6 +145,7 @@ impl Printer {
                 let render = Render::json(data_type).ok_or_else(unknown)?;
                 (Vec::new(), Form::Lists(render, Nested::new(&shape)))
             }
+            Format::Csv | Format::Tsv => return Err(unknown()),
         };
         Ok(Self { out: Stdout::new(), header, form, data_type: data_type.clone() })
     }

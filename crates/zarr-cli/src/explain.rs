@@ -37,6 +37,7 @@ const EXAMPLES: &str = "\
 Examples:
   zarr explain weather.zarr/t2m
   zarr explain -s 0:24,:,5 weather.zarr/t2m
+  zarr explain -s time=2020-01,lat=40:50 weather.zarr/t2m
   zarr explain --json -s ':, 20, 30' weather.zarr/t2m | jq '.bytes / .bytes_result'
 
 The numbers are for a single read with empty caches. `zarr cat` reads large selections part by part.";
@@ -45,7 +46,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
     let array = target.array()?;
     let in_array = |e: Failure| target.fail(e.within(format_args!("array {:?}", array.path())));
-    let picks = args.part.select.resolve(array.shape()).map_err(in_array)?;
+    let picks = args.part.picks(&args.store, &target, &array, stores).map_err(in_array)?;
     let told = array.explain(selection(picks.iter().copied())).map_err(|e| target.fail(e))?;
     let text = if args.json { json::pretty(&to_json(&told)) } else { page(&array, &picks, &told) };
     print(&text)?;

@@ -18,6 +18,7 @@ mod explain;
 mod foreign;
 mod info;
 mod json;
+mod labels;
 mod lengths;
 mod listed;
 mod ls;

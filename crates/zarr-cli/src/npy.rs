@@ -6,7 +6,11 @@ use zarr_array::DataType;
 
 /// Returns the header for little-endian elements in C order, or `None` for a type that NumPy does not have.
 pub(crate) fn header(data_type: &DataType, shape: &[u64]) -> Option<Vec<u8>> {
-    let descr = descr(data_type)?;
+    header_of(&descr(data_type)?, shape)
+}
+
+/// Returns the header for elements of a type that is written as NumPy does, such as `'<M8[ns]'`.
+pub(crate) fn header_of(descr: &str, shape: &[u64]) -> Option<Vec<u8>> {
     let mut tuple: String = shape.iter().map(|n| format!("{n}, ")).collect();
     if shape.len() > 1 {
         tuple.truncate(tuple.len() - 2);

@@ -6,11 +6,13 @@ use std::str::FromStr;
 use zarr_array::{Axis, Selection};
 
 use crate::exit::Failure;
+use crate::labels::Chosen;
 
 /// The option of the verbs that work on a part of an array.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Part {
-    /// The part of the array, as Python slices: one entry per dimension; an index drops its dimension.
+    /// The part of the array, as Python slices: one entry per dimension; an index drops its dimension. Or labels of
+    /// coordinates: `time=2020-01:2020-02,lat=~41.3,level@0`.
     #[arg(
         short,
         long,
@@ -19,7 +21,7 @@ pub(crate) struct Part {
         hide_default_value = true,
         allow_hyphen_values = true
     )]
-    pub(crate) select: Select,
+    pub(crate) select: Chosen,
 }
 
 /// A selection as given, before the shape is known: one entry per dimension, such as `0:24,:,5`.

@@ -244,6 +244,10 @@ impl Variable {
         self.0.partitions(bytes)
     }
 
+    pub(crate) fn as_async(&self) -> &crate::Variable {
+        &self.0
+    }
+
     fn inner(&self) -> &crate::Variable {
         &self.0
     }

@@ -17,6 +17,7 @@ mod explain;
 mod formats;
 mod harness;
 mod info;
+mod labels;
 mod ls;
 mod members;
 mod migrate;
@@ -33,6 +34,7 @@ mod uneven;
 mod url;
 mod usage;
 mod validate;
+mod weather;
 
 fn program() -> &'static std::path::Path {
     std::path::Path::new(env!("CARGO_BIN_EXE_zarr"))
