@@ -309,6 +309,10 @@ impl DataTree {
         self.0.dataset(path).map(Dataset::from)
     }
 
+    pub(crate) fn as_async(&self) -> &crate::DataTree {
+        &self.0
+    }
+
     /// Checks that dimensions with the same name in a group and in a group above have the same length and equal indexes.
     ///
     /// # Errors

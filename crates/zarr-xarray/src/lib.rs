@@ -9,6 +9,7 @@ mod arrow;
 mod attribute;
 pub mod blocking;
 mod calendar;
+mod cdl;
 mod conventions;
 mod coordinates;
 mod dataset;

@@ -13,6 +13,7 @@ mod chunks;
 mod consolidate;
 mod copy;
 mod create;
+mod dataset;
 mod explain;
 mod formats;
 mod harness;
