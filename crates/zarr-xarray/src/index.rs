@@ -131,6 +131,11 @@ impl Index {
         self.order == Order::Descending
     }
 
+    /// Whether the elements increase or decrease strictly, and none is missing.
+    pub(crate) fn is_strict(&self) -> bool {
+        self.order != Order::None && self.is_unique
+    }
+
     /// Returns the positions of a label. In an index of times, a text that is coarser than the times is an interval,
     /// and otherwise an instant.
     ///

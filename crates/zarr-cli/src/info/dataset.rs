@@ -170,7 +170,12 @@ fn types(variable: &Variable) -> (String, String) {
         DecodedType::Spans(_) => "timedelta".to_owned(),
         _ => stored.to_string(),
     };
-    (stored.to_string(), decoded)
+    let stored = match variable.data_type() {
+        // The length of texts says little, and makes the column wide.
+        DecodedType::Texts | DecodedType::Bytes => stored.name().to_owned(),
+        _ => stored.to_string(),
+    };
+    (stored, decoded)
 }
 
 /// The size of the stored elements, and the chunks if there are several.

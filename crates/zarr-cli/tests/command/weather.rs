@@ -65,3 +65,50 @@ pub(crate) fn model(folder: &Folder) -> PathBuf {
     folder.write("model.zarr/p/c/0", [0.1_f32, f32::INFINITY].map(f32::to_le_bytes).concat());
     folder.join("model.zarr")
 }
+
+/// Makes `climate.zarr`, the dataset of the README: a year of days on a coarse grid, packed, with a land mask.
+pub(crate) fn climate(folder: &Folder) -> PathBuf {
+    let days = (0..366).map(|day| START + day * 86_400).collect();
+    let times = Times::new(Calendar::Standard, TimeUnit::Seconds, days);
+    let (lat, lon) = (vec![60.0_f64, 52.5, 45.0, 37.5], vec![0.0_f64, 7.5, 15.0, 22.5, 30.0]);
+    // Warmer in summer and in the south; there is no land in the first column.
+    let element = |i: u32| {
+        let (day, row, column) = (i / 20, i / 5 % 4, i % 5);
+        let season = 10.0 - f64::from(day.abs_diff(197)) / 8.0;
+        if column == 0 && row == 0 {
+            f64::NAN
+        } else {
+            280.0 + season.round() + f64::from(row * 2) + f64::from(column) / 4.0
+        }
+    };
+    let values = NdVec::new([366, 4, 5], (0..366 * 20).map(element).collect::<Vec<f64>>()).unwrap();
+    let packed = Encoding::new().data_type(NumberType::Int16).scale(0.25).offset(273.0).missing(-32767);
+    let named = |variable: NewVariable, name: &str| variable.attribute("standard_name", name);
+    let new = NewDataset::new()
+        .attribute("Conventions", "CF-1.12")
+        .attribute("title", "Daily temperature, made up")
+        .coordinate(
+            "time",
+            named(NewVariable::new(["time"], times), "time")
+                .encoding(Encoding::new().data_type(NumberType::Int32).units("days since 2020-01-01")),
+        )
+        .coordinate(
+            "lat",
+            named(NewVariable::new(["lat"], lat), "latitude").attribute("units", "degrees_north"),
+        )
+        .coordinate(
+            "lon",
+            named(NewVariable::new(["lon"], lon), "longitude").attribute("units", "degrees_east"),
+        )
+        .variable(
+            "t2m",
+            named(NewVariable::new(["time", "lat", "lon"], values), "air_temperature")
+                .attribute("units", "K")
+                .attribute("long_name", "2 metre temperature")
+                .encoding(packed.chunks([61, 4, 5])),
+        );
+    let path = folder.join("climate.zarr");
+    std::fs::create_dir(&path).unwrap();
+    Dataset::create(FsStore::open(&path).unwrap(), "/", new, &standard()).unwrap();
+    path
+}

@@ -1,7 +1,7 @@
 //! The words of CDL, and whole texts against its grammar. netCDF-C is not needed.
 
 use zarr_array::{NdVec, block_on};
-use zarr_hierarchy::standard;
+use zarr_hierarchy::{Group, standard};
 use zarr_store::MemoryStore;
 
 use super::words::{attribute_values, identifier, literal, quoted};
@@ -214,11 +214,33 @@ impl Parser {
     }
 }
 
-#[test]
-fn texts_have_the_grammar_of_ncgen() {
-    let mut parser = Parser(tokens(&tree().to_cdl("1 odd \"name\"")).into_iter().peekable());
+/// Checks a whole text.
+fn check(text: &str) {
+    let mut parser = Parser(tokens(text).into_iter().peekable());
     parser.take("netcdf");
     parser.name();
     parser.group();
     assert_eq!(parser.0.next(), None);
+}
+
+#[test]
+fn texts_have_the_grammar_of_ncgen() {
+    check(&tree().to_cdl("1 odd \"name\""));
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/datasets.json");
+    let table: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let mut count = 0;
+    for (name, documents) in table["stores"].as_object().unwrap() {
+        let storage = zarr_array::Storage::from(MemoryStore::new());
+        for (key, value) in documents.as_object().unwrap() {
+            let key = zarr_array::traits::Key::new(key.as_str()).unwrap();
+            let text = value.as_str().unwrap_or_default().as_bytes().to_vec();
+            block_on(storage.put(&key, text)).unwrap();
+        }
+        let open = async { DataTree::open(Group::open(storage, "/", &standard()).await?).await };
+        if let Ok(tree) = block_on(open) {
+            check(&tree.to_cdl(name));
+            count += 1;
+        }
+    }
+    assert!(count > 300, "{count}");
 }

@@ -27,7 +27,11 @@ pub(super) fn quoted(text: &str) -> String {
             '\n' => quoted.push_str("\\n"),
             '\t' => quoted.push_str("\\t"),
             '\r' => quoted.push_str("\\r"),
-            c if c.is_ascii_control() => _ = write!(quoted, "\\{:03o}", u32::from(c)),
+            c if c.is_control() => {
+                for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+                    let _ = write!(quoted, "\\{byte:03o}");
+                }
+            }
             c => quoted.push(c),
         }
     }
