@@ -1,5 +1,9 @@
 //! `zarr cat`: prints the elements of an array, or of a part of it.
 
+mod column;
+mod decoded;
+mod table;
+
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -31,6 +35,10 @@ pub(crate) struct Args {
     /// Write a file, which appears when it is complete; `-` for standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Print the elements as the attributes say: unpacked numbers, times as dates, missing elements as such. By default
+    /// the elements are printed as they are stored.
+    #[arg(long)]
+    decode: bool,
     #[command(flatten)]
     part: Part,
 }
@@ -42,8 +50,10 @@ Examples:
   zarr cat --format json -s '-1, ::10, ::10' weather.zarr/t2m
   zarr cat -s 0 -o day.npy weather.zarr/t2m
   zarr cat --format json -s ':,[3,5],::-1' weather.zarr/t2m
+  zarr cat --decode --format csv -s time=2020-01,lat=~41.3 weather.zarr/t2m
 
-Chunks that are not stored are printed as the fill value. Memory use is bounded for arrays of any size.";
+Chunks that are not stored are printed as the fill value. Memory use is bounded for arrays of any size.
+Values are as stored; --decode applies scale_factor, add_offset, _FillValue and the units of times.";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
@@ -55,6 +65,21 @@ enum Format {
     Text,
     /// A NumPy file; strings get the width of the longest, for which the elements are read twice.
     Npy,
+    /// A table with commas: a row per element, with its positions, or with --decode its coordinates.
+    Csv,
+    /// A table with tabs.
+    Tsv,
+}
+
+impl Format {
+    /// The character between the fields of a table.
+    fn delimiter(self) -> Option<u8> {
+        match self {
+            Self::Csv => Some(b','),
+            Self::Tsv => Some(b'\t'),
+            _ => None,
+        }
+    }
 }
 
 impl Format {
@@ -65,6 +90,8 @@ impl Format {
             "json" => Self::Json,
             "txt" => Self::Text,
             "npy" => Self::Npy,
+            "csv" => Self::Csv,
+            "tsv" => Self::Tsv,
             _ => return None,
         })
     }
@@ -73,7 +100,7 @@ impl Format {
 impl Args {
     /// Makes the arguments that print all elements of the array at `store`, one per line.
     pub(crate) fn lines_of(store: PathBuf) -> Self {
-        Self { store, format: Some(Format::Text), output: None, part: Part::default() }
+        Self { store, format: Some(Format::Text), output: None, decode: false, part: Part::default() }
     }
 
     fn format(&self) -> Result<Format, Failure> {
@@ -93,8 +120,16 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
     let array = target.array()?;
     let in_array = |e: Failure| target.fail(e.within(format_args!("array {:?}", array.path())));
-    let picks = args.part.picks(&target, &array)?;
+    if args.decode {
+        return decoded::run(args, format, &target, &array, stores);
+    }
+    let picks = args.part.picks(&args.store, &target, &array, stores)?;
     let silent = |e: Failure| if e.exit() == Exit::Ok { e } else { target.fail(e) };
+    if let Some(delimiter) = format.delimiter() {
+        let output = Output::open(args.output.as_deref())?;
+        table::stored(&array, &picks, delimiter, output).map_err(silent)?;
+        return Ok(Exit::Ok);
+    }
     let padding =
         if format == Format::Npy { Padding::measure(&array, &picks).map_err(silent)? } else { None };
     let output = Output::open(args.output.as_deref())?;
@@ -161,6 +196,7 @@ impl Printer {
                 let render = Render::json(data_type).ok_or_else(unknown)?;
                 (Vec::new(), Form::Lists(render, Nested::new(&shape)))
             }
+            Format::Csv | Format::Tsv => return Err(unknown()),
         };
         Ok(Self { out, header, form, data_type: data_type.clone() })
     }

@@ -37,6 +37,7 @@ const EXAMPLES: &str = "\
 Examples:
   zarr explain weather.zarr/t2m
   zarr explain -s 0:24,:,5 weather.zarr/t2m
+  zarr explain -s time=2020-01,lat=40:50 weather.zarr/t2m
   zarr explain --json -s ':, 20, 30' weather.zarr/t2m | jq '.bytes / .bytes_result'
 
 The numbers are for a single read with empty caches. `zarr cat` reads large selections part by part.";
@@ -44,7 +45,7 @@ The numbers are for a single read with empty caches. `zarr cat` reads large sele
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
     let array = target.array()?;
-    let picks = args.part.picks(&target, &array)?;
+    let picks = args.part.picks(&args.store, &target, &array, stores)?;
     let told = array.explain(selection(picks.iter().cloned())).map_err(|e| target.fail(e))?;
     let text = if args.json { json::pretty(&to_json(&told)) } else { page(&array, &picks, &told) };
     print(&text)?;

@@ -1,6 +1,7 @@
 //! `zarr info`: describes a node.
 
 mod array;
+mod dataset;
 mod group;
 
 use std::path::PathBuf;
@@ -9,7 +10,9 @@ use zarr_array::Diagnostic;
 use zarr_array::meta::json::{Object, Value};
 use zarr_array::meta::{Format, NodeMeta};
 
-use crate::exit::{Exit, Outcome, line};
+use zarr_xarray::blocking::DataTree;
+
+use crate::exit::{Exit, Failure, Outcome, line};
 use crate::json;
 use crate::stdout::print;
 use crate::stores::Stores;
@@ -24,6 +27,9 @@ use group::GroupInfo;
 /// A node with an unknown codec or data type is described as well; only its elements cannot be read. Stored chunks are
 /// counted as long as that is quick. For a group the children are listed, from consolidated metadata if there is any; a
 /// difference from the store is reported.
+///
+/// A group of arrays with named dimensions is shown as a dataset: dimensions, coordinates with their first and last values,
+/// and variables, each with its stored type and the type that decoding makes of it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -36,6 +42,15 @@ pub(crate) struct Args {
     /// Count all stored chunks or shards, even if there are many.
     #[arg(long)]
     count: bool,
+    /// Print a group and the groups below it as CDL, as `ncdump -h` does.
+    #[arg(long, conflicts_with = "json")]
+    cdl: bool,
+    /// Do not read the values of coordinates.
+    #[arg(long)]
+    no_values: bool,
+    /// Leave out the attributes of a group.
+    #[arg(long)]
+    no_attrs: bool,
     #[command(flatten)]
     source: Source,
 }
@@ -44,14 +59,18 @@ const EXAMPLES: &str = "\
 Examples:
   zarr info weather.zarr
   zarr info weather.zarr/t2m
-  zarr info --json weather.zarr/t2m | jq .shape";
+  zarr info --json weather.zarr/t2m | jq .shape
+  zarr info --cdl weather.zarr > weather.cdl";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
     let (node, notes) = target.node()?;
+    if args.cdl {
+        return cdl(&target, args.source, &node);
+    }
     let text = match node {
         NodeMeta::Array(meta) => ArrayInfo::new(&target, meta, notes, args.count).print(&target, args.json),
-        NodeMeta::Group(meta) => GroupInfo::new(&target, args.source, meta, notes)?.print(&target, args.json),
+        NodeMeta::Group(meta) => GroupInfo::new(&target, args, meta, notes)?.print(&target, args.json),
     };
     print(&text)?;
     Ok(Exit::Ok)
@@ -65,26 +84,49 @@ fn head(target: &Target, kind: &str, format: Format) -> Table {
     table
 }
 
+/// Prints a group and the groups below it as CDL. The name is the last part of the store or of the path.
+fn cdl(target: &Target, source: Source, node: &NodeMeta) -> Outcome {
+    if let NodeMeta::Array(_) = node {
+        return Err(target.fail(Failure::usage("--cdl describes a group, and this node is an array")));
+    }
+    let tree = DataTree::open(target.group(source)?).map_err(|e| target.fail(e))?;
+    let place = if target.path == "/" { target.store.clone() } else { PathBuf::from(&target.path) };
+    let name =
+        place.file_stem().map_or_else(|| "zarr".to_owned(), |name| name.to_string_lossy().into_owned());
+    print(&tree.to_cdl(&name))?;
+    Ok(Exit::Ok)
+}
+
+/// Returns the attributes, one a line: texts without quotes, other values as JSON.
+fn attribute_lines(attributes: &Object) -> String {
+    let mut text = String::new();
+    for member in attributes.members() {
+        let value = member.value();
+        let shown = value.to_text().map_or_else(|_| value.to_compact(), |text| text.into_owned());
+        text.push_str(&format!("  {}\n", line(&format!("{}: {shown}", member.name_lossy()))));
+    }
+    if text.is_empty() { text } else { format!("attributes\n{text}") }
+}
+
+/// Returns the tolerated deviations, one a line.
+fn tolerated(notes: &[Diagnostic]) -> String {
+    let rows: String = notes.iter().map(|note| format!("  {}\n", line(&note.to_string()))).collect();
+    if rows.is_empty() { rows } else { format!("tolerated\n{rows}") }
+}
+
 /// Returns the table, followed by the attributes and the tolerated deviations.
 fn end(mut table: Table, attributes: &Object, notes: &[Diagnostic]) -> String {
     if attributes.is_empty() {
         table.row(["attributes", "none"]);
     }
     let mut text = table.to_text("");
-    let mut block = |title: &str, rows: &mut dyn Iterator<Item = String>| {
-        text.push_str(title);
-        text.push('\n');
-        for row in rows {
-            text.extend(["  ", &line(&row), "\n"]);
-        }
-    };
     if !attributes.is_empty() {
-        block("attributes", &mut json::pretty(&attributes.to_value()).lines().map(str::to_owned));
+        text.push_str("attributes\n");
+        for row in json::pretty(&attributes.to_value()).lines() {
+            text.extend(["  ", &line(row), "\n"]);
+        }
     }
-    if !notes.is_empty() {
-        block("tolerated", &mut notes.iter().map(ToString::to_string));
-    }
-    text
+    text + &tolerated(notes)
 }
 
 fn diagnostics(notes: &[Diagnostic]) -> Value {

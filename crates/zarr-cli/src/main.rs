@@ -22,6 +22,7 @@ mod foreign;
 mod from;
 mod info;
 mod json;
+mod labels;
 mod lengths;
 mod listed;
 mod ls;

@@ -80,6 +80,11 @@ pub(crate) fn header(data_type: &DataType, padding: Option<Padding>, shape: &[u6
         Some(padding) => padding.descr(),
         None => descr(data_type)?,
     };
+    header_of(&descr, shape)
+}
+
+/// Returns the header for elements of a type that is written as NumPy does, such as `'<M8[ns]'`.
+pub(crate) fn header_of(descr: &str, shape: &[u64]) -> Option<Vec<u8>> {
     let mut tuple: String = shape.iter().map(|n| format!("{n}, ")).collect();
     if shape.len() > 1 {
         tuple.truncate(tuple.len() - 2);

@@ -7,9 +7,9 @@ use std::num::IntErrorKind;
 use std::str::FromStr;
 
 use zarr_array::Selection;
-use zarr_array::blocking::Array;
 
 use crate::exit::Failure;
+use crate::labels::Chosen;
 use crate::target::Target;
 pub(crate) use pick::Pick;
 
@@ -18,7 +18,8 @@ pub(crate) use pick::Pick;
 pub(crate) struct Part {
     /// The part of the array, as in NumPy: for each dimension an index, which drops it, a slice such as `0:24` or
     /// `::-1`, a list of indices such as `[1,5]`, a mask such as `[true,false]`, or `@PATH` for the list or mask in
-    /// another array of the store. Several lists select all combinations.
+    /// another array of the store. Several lists select all combinations. Or labels of
+    /// coordinates: `time=2020-01:2020-02,lat=~41.3,level@0`.
     #[arg(
         short,
         long,
@@ -27,18 +28,7 @@ pub(crate) struct Part {
         hide_default_value = true,
         allow_hyphen_values = true
     )]
-    pub(crate) select: Select,
-}
-
-impl Part {
-    /// Returns the selected elements of an array.
-    ///
-    /// # Errors
-    /// If the selection does not fit the shape, or an array that it names cannot be read.
-    pub(crate) fn picks(&self, target: &Target, array: &Array) -> Result<Vec<Pick>, Failure> {
-        let in_array = |e: Failure| target.fail(e.within(format_args!("array {:?}", array.path())));
-        self.select.loaded(target)?.resolve(array.shape()).map_err(in_array)
-    }
+    pub(crate) select: Chosen,
 }
 
 /// A selection as given, before the shape is known: one entry per dimension, such as `0:24,:,5`.
@@ -145,7 +135,7 @@ fn list(inner: &str) -> Result<Item, String> {
 
 impl Select {
     /// Reads the lists and masks that are stored in arrays.
-    fn loaded(&self, target: &Target) -> Result<Self, Failure> {
+    pub(crate) fn loaded(&self, target: &Target) -> Result<Self, Failure> {
         let load = |item: &Item| match item {
             Item::Stored(path) => outer::read(target, path),
             other => Ok(other.clone()),

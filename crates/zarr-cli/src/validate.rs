@@ -1,5 +1,7 @@
 //! `zarr validate`: reports everything that is wrong or unwise in the metadata of a hierarchy.
 
+mod conventions;
+
 use std::error::Error;
 use std::iter;
 use std::path::PathBuf;
@@ -9,6 +11,8 @@ use zarr_array::meta::{Format, MetaError, MetaErrorKind, NodeMeta, Severity};
 use zarr_array::{Diagnostic, Limits};
 use zarr_hierarchy::blocking::Group;
 use zarr_hierarchy::{Difference, Found, GroupOptions, HierarchyError, UseConsolidated};
+
+use conventions::Conventions;
 
 use crate::exit::{Exit, Outcome, line};
 use crate::json;
@@ -33,6 +37,8 @@ pub(crate) struct Args {
     /// Leave out findings with this code, such as `ZM088` or `stale`. May be repeated.
     #[arg(long, value_name = "CODE")]
     ignore: Vec<String>,
+    #[command(flatten)]
+    conventions: Conventions,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -42,17 +48,26 @@ const EXAMPLES: &str = "\
 Examples:
   zarr validate weather.zarr
   zarr validate --ignore ZM088 --ignore ZM087 old.zarr
+  zarr validate --conventions xarray,cf weather.zarr
+  zarr validate --conventions ome image.zarr
   zarr validate --json weather.zarr | jq '.nodes[].findings[].code'";
 
 pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let target = Target::find(&args.store, stores)?;
     let mut report = Report::default();
+    let mut nodes = Vec::new();
     for visit in walk(&target, Source::DOCUMENTS, usize::MAX)? {
+        if args.conventions.are_chosen()
+            && let Found::Node(node) = &visit.found
+        {
+            nodes.push((visit.path(), node.clone()));
+        }
         match target.lists() {
             true => report.add(&target, visit),
             false => report.add_named(&target, visit),
         }
     }
+    args.conventions.check(&target, nodes, &mut report)?;
     report.leave_out(&args.ignore);
     let text = if args.json { json::pretty(&report.to_json()) } else { report.to_text() };
     print(&text)?;

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     target.check_writable()?;
     let array = target.array()?;
     let in_array = |e: Failure| target.fail(e.within(format_args!("array {:?}", target.path)));
-    let picks = args.part.picks(&target, &array)?;
+    let picks = args.part.picks(&args.store, &target, &array, stores)?;
     match &args.value {
         Some(value) => {
             let element =

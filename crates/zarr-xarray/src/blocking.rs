@@ -244,6 +244,10 @@ impl Variable {
         self.0.partitions(bytes)
     }
 
+    pub(crate) fn as_async(&self) -> &crate::Variable {
+        &self.0
+    }
+
     fn inner(&self) -> &crate::Variable {
         &self.0
     }
@@ -303,6 +307,10 @@ impl DataTree {
     /// As [`zarr_xarray::DataTree::dataset`](crate::DataTree::dataset).
     pub fn dataset(&self, path: &str) -> XarrayResult<Dataset> {
         self.0.dataset(path).map(Dataset::from)
+    }
+
+    pub(crate) fn as_async(&self) -> &crate::DataTree {
+        &self.0
     }
 
     /// Checks that dimensions with the same name in a group and in a group above have the same length and equal indexes.

@@ -5,13 +5,49 @@ use std::fmt;
 use crate::error::brief;
 
 zarr_meta::codes! {
+    UnnamedDimension "XV001" Error "dimension without a name"
+        "Every dimension of a variable has a name: in dimension_names of format 3, in the attribute _ARRAY_DIMENSIONS of format 2. xarray opens nothing in the group.";
+    TwoLengths "XV002" Error "one dimension with two lengths"
+        "A dimension has the same length in all arrays of a group. No program opens the group as a dataset.";
+    FillValueSpelling "XV003" Error "_FillValue in another spelling"
+        "xarray reads only the base64 of a float64 for floats of format 3, and no _FillValue of texts: it does not open the dataset. NZ wants a JSON number.";
+    ZeroIsMissing "XV004" Warning "zeros are missing"
+        "In format 2 the fill value of the array is its missing value for xarray. If zeros are values, write a fill value of null.";
+    FactorForm "XV005" Error "scale_factor or add_offset in another form"
+        "Both are finite numbers. xarray reads a JSON integer alone as an integer and truncates floats, and a list of one as an array.";
+    MissingValueForm "XV006" Error "missing value that is no element"
+        "_FillValue and missing_value are elements of the data type, and the same if both are there. Otherwise programs disagree about missing elements.";
+    TimeUnitsForm "XV007" Error "time units that CF does not have"
+        "Units of time are UNIT since YYYY-MM-DD hh:mm:ss, with a unit from days to microseconds. Months and years have no fixed length.";
+    CalendarForm "XV008" Error "calendar unknown or absent"
+        "CF has standard, proleptic_gregorian, julian, noleap, all_leap and 360_day. Before 1582 the calendar must be named, because programs assume different ones.";
     ReferencedNames "XV009" Error "attribute that names other variables is not usable"
         "The attribute names variables that do not exist, or does not have the form that CF defines. It is ignored.";
-    OddName "XV014" Warning "name with a blank"
-        "The attribute coordinates separates names by blanks, so no variable can name this one as its coordinate.";
+    BoundsForm "XV010" Error "bounds that do not fit their coordinate"
+        "Bounds have the dimensions of the coordinate and one more, for the corners, and its units and calendar (CF 7.1).";
+    CoordinateValues "XV011" Error "coordinate that is not in strict order"
+        "The values of a coordinate with the name of its dimension increase or decrease strictly, and none is missing.";
+    SlowOpen "XV012" Warning "slow to open"
+        "xarray reads every document without consolidated metadata, and all chunks of the coordinates of dimensions. Consolidate, and write such coordinates in one chunk.";
+    ConventionsName "XV013" Error "conventions not named"
+        "The attribute Conventions of the root names the conventions and their versions, as in CF-1.12 or NZ-1.0.";
+    OddName "XV014" Warning "name that programs cannot use"
+        "The attribute coordinates separates names by blanks, so no variable can name one with a blank as its coordinate. CF recommends letters, digits and underscores, and no two names that differ only in case.";
+    CoordinateUnits "XV015" Error "coordinate without units or direction"
+        "Latitude, longitude, height and time have units (CF 4.1 to 4.4), and a height without units of pressure says in positive whether it goes up or down.";
+    PackedType "XV016" Error "data type that is not packed"
+        "CF 8.1 packs into integers of 8 to 32 bits. Other programs may ignore the factors.";
+    GeozarrForm "XV017" Error "registered convention in another form"
+        "An entry of zarr_conventions has a uuid, and the members of the convention are there with the right lengths.";
+    GridMapping "XV018" Warning "grid mapping that says little"
+        "A grid mapping has grid_mapping_name or crs_wkt, and agrees with proj:wkt2 of the group.";
+    Unaligned "XV019" Error "group that does not fit its parents"
+        "A dimension has the length and the labels of the same dimension in groups above. xarray does not open the tree.";
 
-    HiddenAttribute "XV020" Warning "attribute of netCDF-C"
-        "Attributes that begin with _nc are internal to netCDF-C and are hidden. xarray shows them for arrays of format 3.";
+    HiddenAttribute "XV020" Warning "attribute that programs do not see alike"
+        "Attributes that begin with _nc are internal to netCDF-C and are hidden. xarray shows them for arrays of format 3. A bare NaN is not JSON, and many programs refuse it.";
+    TwoPackings "XV021" Warning "packed twice"
+        "A codec packs the elements, and the attributes say so once more. Both are undone when reading: first the codec.";
     UnitsSpelling "XV022" Warning "time units in an unusual spelling"
         "The units are understood, but CF spells them differently: years have four digits, and a unit is one of days to microseconds. xarray refuses some of these spellings.";
     SeveralMissing "XV023" Warning "several missing values"
@@ -32,6 +68,22 @@ zarr_meta::codes! {
         "The attribute coordinates is a list of names, not a text. The list is used. xarray does not open such a dataset.";
     NetcdfNames "XV031" Warning "dimension names of netCDF-C"
         "The dimension names are from _nczarr_array, which netCDF-C writes. xarray knows only an older form, and does not open such a dataset.";
+    OmeVersion "XV032" Error "version of OME-Zarr"
+        "OME-Zarr 0.5 has version 0.5 in the attribute ome of format 3; 0.4 has version 0.4 in its members, in format 2. All groups have the same.";
+    OmeAxes "XV033" Error "axes of an image"
+        "An image has two to five axes with different names: perhaps time, perhaps a channel or another type, then two or three of space.";
+    OmeDatasets "XV034" Error "datasets of an image"
+        "Each dataset names an array with the axes of the image, from the largest to the smallest. In 0.5 the dimension names are those of the axes.";
+    OmeTransformations "XV035" Error "transformations of a dataset"
+        "coordinateTransformations is one scale, perhaps with a translation behind it, with a number for each axis.";
+    OmeOmero "XV036" Error "channels of an image"
+        "omero lists the channels, each with a color of six hexadecimal digits and a window of min, max, start and end.";
+    OmeLabels "XV037" Error "labels of an image"
+        "The group labels lists its images, which have integers and as many resolutions as their image. A color has a label-value and four numbers from 0 to 255.";
+    OmePlate "XV038" Error "plate"
+        "A plate names rows, columns and wells. The path of a well is its row and its column, and is a group with the member well.";
+    OmeWell "XV039" Error "well"
+        "A well lists its images by paths of letters and digits. If the plate has several acquisitions, each image names one.";
 
     MissingTimes "XV101" Warning "missing times in a model calendar"
         "Missing times stay missing. xarray decodes them to the reference date of the units, or fails if they are integers.";

@@ -121,6 +121,21 @@ impl Index {
         self.len() == 0
     }
 
+    /// Returns an element as text, with times in ISO 8601, or `None` beyond the end.
+    pub fn text(&self, position: usize) -> Option<String> {
+        (position < self.len()).then(|| self.shown(position))
+    }
+
+    /// Whether the elements are in descending order.
+    pub fn is_descending(&self) -> bool {
+        self.order == Order::Descending
+    }
+
+    /// Whether the elements increase or decrease strictly, and none is missing.
+    pub(crate) fn is_strict(&self) -> bool {
+        self.order != Order::None && self.is_unique
+    }
+
     /// Returns the positions of a label. In an index of times, a text that is coarser than the times is an interval,
     /// and otherwise an instant.
     ///

@@ -8,13 +8,20 @@ use zarr_array::{Axis, Selection};
 use crate::error::{XarrayError, XarrayErrorKind, XarrayResult};
 use crate::positions::Positions;
 
-/// Positions of the stored dimension, in the order of the view.
+/// The selected positions of a stored dimension, in the order of the selection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Picked {
-    /// One position. The view does not have the dimension.
+pub enum Picked {
+    /// One position. The selection does not have the dimension.
     One(u64),
     /// `count` positions from `start` on.
-    Steps { start: u64, count: u64, step: i128 },
+    Steps {
+        /// The first position.
+        start: u64,
+        /// The number of positions.
+        count: u64,
+        /// The distance of two positions, which may be negative.
+        step: i128,
+    },
     /// Any positions.
     List(Vec<u64>),
 }

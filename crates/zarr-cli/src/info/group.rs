@@ -4,8 +4,9 @@ use zarr_array::Diagnostic;
 use zarr_array::meta::GroupMeta;
 use zarr_array::meta::json::Value;
 
-use super::{diagnostics, end, head};
-use crate::exit::Failure;
+use super::dataset::DatasetInfo;
+use super::{Args, attribute_lines, diagnostics, end, head, tolerated};
+use crate::exit::{Failure, line};
 use crate::json;
 use crate::listed::{Listed, list};
 use crate::table::{Table, count};
@@ -18,6 +19,9 @@ pub(super) struct GroupInfo {
     notes: Vec<Diagnostic>,
     children: Vec<Listed>,
     consolidated: Option<Consolidated>,
+    /// The group as a dataset, if it has arrays with named dimensions, or the reason why it is none.
+    dataset: Result<Option<DatasetInfo>, String>,
+    has_attributes: bool,
 }
 
 /// What the consolidated metadata says.
@@ -35,10 +39,11 @@ struct Differs {
 impl GroupInfo {
     pub(super) fn new(
         target: &Target,
-        source: Source,
+        args: &Args,
         meta: GroupMeta,
         notes: Vec<Diagnostic>,
     ) -> Result<Self, Failure> {
+        let source = args.source;
         let children = |source| -> Result<Vec<Listed>, Failure> {
             let mut all = list(target, source, 1)?;
             all.remove(0);
@@ -46,14 +51,20 @@ impl GroupInfo {
             Ok(all)
         };
         let group = target.group(Source::default())?;
+        let dataset = match source.is_documents() && target.lists() {
+            true => DatasetInfo::of(&target.group(source)?, !args.no_values),
+            false => DatasetInfo::of(&group, !args.no_values),
+        };
+        let has_attributes = !args.no_attrs;
         if !group.is_consolidated() {
-            return Ok(Self { meta, notes, children: children(Source::DOCUMENTS)?, consolidated: None });
+            let children = children(Source::DOCUMENTS)?;
+            return Ok(Self { meta, notes, children, consolidated: None, dataset, has_attributes });
         }
         let nodes = group.walk().filter(|child| child.kind().is_some()).count();
         let known = children(Source::default())?;
         if !target.lists() {
             let consolidated = Some(Consolidated { nodes, differs: None });
-            return Ok(Self { meta, notes, children: known, consolidated });
+            return Ok(Self { meta, notes, children: known, consolidated, dataset, has_attributes });
         }
         let stored = children(Source::DOCUMENTS)?;
         let without = |some: &[Listed], others: &[Listed]| -> Vec<String> {
@@ -63,7 +74,7 @@ impl GroupInfo {
         let differs = Differs { missing: without(&stored, &known), gone: without(&known, &stored) };
         let consolidated = Some(Consolidated { nodes, differs: Some(differs) });
         let children = if source.is_documents() { stored } else { known };
-        Ok(Self { meta, notes, children, consolidated })
+        Ok(Self { meta, notes, children, consolidated, dataset, has_attributes })
     }
 
     pub(super) fn print(&self, target: &Target, as_json: bool) -> String {
@@ -90,20 +101,36 @@ impl GroupInfo {
             info.set("consolidated_lacks", known.missing.iter().collect::<Value>());
             info.set("consolidated_names_absent", known.gone.iter().collect::<Value>());
         }
-        info.set("attributes", self.meta.attributes());
+        match &self.dataset {
+            Ok(Some(dataset)) => dataset.to_json(&mut info),
+            Ok(None) => {}
+            Err(reason) => info.set("no_dataset_because", reason),
+        }
+        if self.has_attributes {
+            info.set("attributes", self.meta.attributes());
+        }
         info.set("diagnostics", diagnostics(&self.notes));
         info.into()
     }
 
     fn page(&self, target: &Target) -> String {
+        if let Ok(Some(dataset)) = &self.dataset {
+            return self.dataset_page(target, dataset);
+        }
         let mut table = head(target, "group", self.meta.format());
+        if let Err(reason) = &self.dataset {
+            table.row(["no dataset", reason]);
+        }
         if let Some(known) = &self.consolidated {
             table.row(["consolidated", &known.to_text()]);
         }
         if self.children.is_empty() {
             table.row(["children", "none"]);
         }
-        let mut text = end(table, &self.meta.attributes(), &self.notes);
+        let mut text = match self.has_attributes {
+            true => end(table, &self.meta.attributes(), &self.notes),
+            false => table.to_text("") + &tolerated(&self.notes),
+        };
         if !self.children.is_empty() {
             text.push_str("children\n");
         }
@@ -116,6 +143,34 @@ impl GroupInfo {
             table.row([child.below(&target.path), child.kind(), &data_type, &shape, problem]);
         }
         text + &table.to_text("  ")
+    }
+}
+
+impl GroupInfo {
+    /// The page of a dataset: its arrays as variables, and the names of groups below.
+    fn dataset_page(&self, target: &Target, dataset: &DatasetInfo) -> String {
+        let mut table = Table::default();
+        let path = if target.path == "/" { String::new() } else { format!(", group {:?}", target.path) };
+        let of = format!("{}{path}, Zarr format {}", target.store.display(), self.meta.format());
+        table.row(["dataset", &of]);
+        if let Some(known) = &self.consolidated {
+            table.row(["consolidated", &known.to_text()]);
+        }
+        let variables = dataset.page(&mut table);
+        let mut text = table.to_text("") + &variables;
+        let groups: Vec<&str> = self
+            .children
+            .iter()
+            .filter(|child| child.kind == "group")
+            .map(|child| child.below(&target.path))
+            .collect();
+        if !groups.is_empty() {
+            text.push_str(&format!("groups\n  {}\n", line(&groups.join(", "))));
+        }
+        if self.has_attributes {
+            text.push_str(&attribute_lines(&self.meta.attributes()));
+        }
+        text + &tolerated(&self.notes)
     }
 }
 

@@ -69,6 +69,19 @@ impl Pick {
         Self { count, keep: self.keep, places }
     }
 
+    /// Whether these are all elements of a dimension of this length, in order.
+    pub(crate) fn is_all(&self, length: u64) -> bool {
+        self.count == length && matches!(self.places, Places::Steps { start: 0, step: 1 })
+    }
+
+    /// Returns the range and the step of elements in ascending order at equal distances.
+    pub(crate) fn as_range(&self) -> Option<(Range<u64>, u64)> {
+        let Places::Steps { start, step } = self.places else { return None };
+        let step = u64::try_from(step).ok()?;
+        let end = self.bounds().map_or(start, |(_, last)| last + 1);
+        Some((start..end, step))
+    }
+
     /// Whether the elements follow each other in the array.
     pub(crate) fn is_dense(&self) -> bool {
         matches!(self.places, Places::Steps { step: 1 | -1, .. }) || self.count <= 1

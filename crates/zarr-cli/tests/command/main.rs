@@ -11,13 +11,16 @@ mod bucket;
 mod cat;
 mod chunks;
 mod consolidate;
+mod conventions;
 mod copy;
 mod create;
+mod dataset;
 mod explain;
 mod formats;
 mod from;
 mod harness;
 mod info;
+mod labels;
 mod ls;
 mod members;
 mod migrate;
@@ -30,11 +33,13 @@ mod services;
 mod shards;
 mod strangers;
 mod sweep;
+mod tasks;
 mod tree;
 mod uneven;
 mod url;
 mod usage;
 mod validate;
+mod weather;
 
 fn program() -> &'static std::path::Path {
     std::path::Path::new(env!("CARGO_BIN_EXE_zarr"))

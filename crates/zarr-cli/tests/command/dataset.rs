@@ -1,0 +1,121 @@
+//! `zarr info` of a dataset, and `--cdl`.
+
+use serde_json::json;
+
+use crate::args;
+use crate::harness::{Folder, array, base, with, zarr};
+use crate::weather::{model, weather};
+
+#[test]
+fn a_dataset_shows_dimensions_coordinates_and_variables() {
+    let folder = Folder::new();
+    let path = weather(&folder);
+    let page = zarr(args!["info", &path]).ok().text().to_owned();
+    let wanted = format!(
+        "dataset       {}, Zarr format 3
+consolidated  metadata of 5 nodes, the same children
+dimensions    lat: 3, station: 2, time: 48
+coordinates
+  * lat    (lat)      float64           60 50.5 40                                      degrees_north
+    place  (station)  string
+  * time   (time)     int32 → datetime  2020-01-01 2020-01-01T01:00 … 2020-01-02T23:00
+variables
+    flag  (lat)                 bool                                     3 bytes
+    t2m   (time, lat, station)  int16 → float64  K  2 metre temperature  576 bytes, chunks 24 × 3 × 2
+attributes
+  Conventions: CF-1.12
+  title: demo
+",
+        path.display()
+    );
+    assert_eq!(page, wanted);
+    let short = zarr(args!["info", "--no-values", "--no-attrs", &path]).ok().text().to_owned();
+    assert!(!short.contains("2020-01") && !short.contains("title"), "{short}");
+}
+
+#[test]
+fn the_json_of_a_dataset_has_its_roles_and_types() {
+    let folder = Folder::new();
+    let path = weather(&folder);
+    let info = zarr(args!["info", "--json", &path]).ok().json();
+    assert_eq!(info["dims"], json!({ "lat": 3, "station": 2, "time": 48 }));
+    assert_eq!(info["coordinates"], json!(["lat", "place", "time"]));
+    assert_eq!(info["data_variables"], json!(["flag", "t2m"]));
+    assert_eq!(
+        info["indexes"],
+        json!({
+            "lat": { "first": "60", "last": "40" }, "time": { "first": "2020-01-01", "last": "2020-01-02T23:00" }
+        })
+    );
+    assert_eq!(
+        info["decoded_type"],
+        json!({ "flag": "bool", "lat": "float64", "place": "string", "t2m": "float64", "time": "datetime" })
+    );
+    assert_eq!((&info["broken"], &info["node_type"]), (&json!({}), &json!("group")));
+    let without = zarr(args!["info", "--json", "--no-values", "--no-attrs", &path]).ok().json();
+    assert_eq!(without["indexes"]["time"], json!({ "first": null, "last": null }));
+    assert!(without.get("attributes").is_none());
+}
+
+#[test]
+fn broken_variables_have_their_reason() {
+    let folder = Folder::new();
+    let path = model(&folder);
+    folder.group("model.zarr/fine");
+    let page = zarr(args!["info", &path]).ok().text().to_owned();
+    assert!(page.contains("int32 → datetime (360_day)  2000-02-29 2000-02-30"), "{page}");
+    assert!(page.contains("late  broken") && page.contains("days since tomorrow"), "{page}");
+    assert!(page.contains("groups\n  fine\n"), "{page}");
+    let broken = &zarr(args!["info", "--json", &path]).ok().json()["broken"];
+    assert!(broken["late"].as_str().unwrap().contains("tomorrow"), "{broken}");
+}
+
+#[test]
+fn groups_without_named_dimensions_or_with_two_lengths_are_shown_as_groups() {
+    let folder = Folder::new();
+    folder.group("g.zarr");
+    folder.base("g.zarr/a");
+    let page = zarr(args!["info", folder.join("g.zarr")]).ok().text().to_owned();
+    assert!(page.contains("kind") && !page.contains("dataset"), "{page}");
+    for (name, length) in [("x", 4), ("y", 6)] {
+        let document = array(&[length], "int32", &[2], &json!(0), &base()["codecs"]);
+        folder.node(&format!("two.zarr/{name}"), &with(document, &json!({ "dimension_names": ["x"] })));
+    }
+    folder.group("two.zarr");
+    let done = zarr(args!["info", folder.join("two.zarr")]).ok();
+    assert!(done.text().contains("no dataset") && done.text().contains("children"), "{}", done.text());
+    let info = zarr(args!["info", "--json", folder.join("two.zarr")]).ok().json();
+    assert!(info["no_dataset_because"].as_str().unwrap().contains("length"), "{info}");
+}
+
+#[test]
+fn cdl_is_that_of_ncdump() {
+    let folder = Folder::new();
+    let path = weather(&folder);
+    let wanted = "netcdf w {
+dimensions:
+\tlat = 3 ;
+\tstation = 2 ;
+\ttime = 48 ;
+variables:
+\tbyte flag(lat) ;
+\t\tflag:dtype = \"bool\" ;
+\tdouble lat(lat) ;
+\t\tlat:_FillValue = NaN ;
+\t\tlat:units = \"degrees_north\" ;
+\tstring place(station) ;
+\tshort t2m(time, lat, station) ;
+\t\tt2m:_FillValue = -32767s ;
+";
+    let page = zarr(args!["info", "--cdl", &path]).ok().text().to_owned();
+    assert!(page.starts_with(wanted), "{page}");
+    assert!(page.contains("\t\ttime:units = \"hours since 2020-01-01\" ;\n"), "{page}");
+    assert!(
+        page.ends_with(
+            "\n// global attributes:\n\t\t:Conventions = \"CF-1.12\" ;\n\t\t:title = \"demo\" ;\n}\n"
+        ),
+        "{page}"
+    );
+    zarr(args!["info", "--cdl", path.join("lat")]).fails(2, &["--cdl describes a group"]);
+    zarr(args!["info", "--cdl", "--json", &path]).exits(2);
+}

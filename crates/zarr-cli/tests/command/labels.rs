@@ -1,0 +1,155 @@
+//! `-s` by label, and `zarr cat --decode`.
+
+use serde_json::json;
+
+use crate::args;
+use crate::harness::{Done, Folder, zarr};
+use crate::weather::{model, weather};
+
+fn cat(folder: &Folder, array: &str, options: &[&str]) -> Done {
+    let mut args = args!["cat", folder.join(array)].to_vec();
+    args.extend(options.iter().map(Into::into));
+    zarr(args)
+}
+
+#[test]
+fn labels_select_as_positions_do() {
+    let folder = Folder::new();
+    weather(&folder);
+    for (labels, positions) in [
+        ("time=2020-01-01T03:00,lat=50.5,station@1", "3,1,1"),
+        ("time=2020-01-02", "24:48"),
+        ("time=2020-01-01T22:00:2020-01-02T01:00", "22:26"),
+        ("time=2020-01-02T01:00/2020-01-01T22:00", "22:26"),
+        ("time=2020-01-01:2020-01-01:6", "0:24:6"),
+        ("time=~2020-01-01T05:20,lat=~41", "5,2"),
+        ("lat=55:40", ":,1:3"),
+        ("lat=:55", ":,1:3"),
+        ("time@-1,place=Oslo", "-1,:,0"),
+        ("time@::12,place=\"a, \"\"b\"\"\"", "::12,:,1"),
+    ] {
+        let all = |select: &str| cat(&folder, "w.zarr/t2m", &["-f", "json", "-s", select]).ok().out;
+        assert_eq!(all(labels), all(positions), "{labels}");
+        let explain = |select: &str| {
+            zarr(args!["explain", "--json", "-s", select, folder.join("w.zarr/t2m")]).ok().json()
+        };
+        assert_eq!(explain(labels), explain(positions), "{labels}");
+    }
+    assert_eq!(cat(&folder, "w.zarr/time", &["-f", "text", "-s", "time=2020-01-01T02"]).ok().text(), "2\n");
+}
+
+#[test]
+fn labels_at_a_url_are_found_in_the_hierarchy_around_it() {
+    let folder = Folder::new();
+    let path = weather(&folder);
+    for url in [format!("file://{}/lat", path.display()), format!("file://{}|zarr:lat", path.display())] {
+        assert_eq!(zarr(args!["cat", "-f", "text", "-s", "lat=50:61", url]).ok().text(), "60.0\n50.5\n");
+    }
+}
+
+#[test]
+fn wrong_labels_are_refused_with_the_range_of_the_coordinate() {
+    let folder = Folder::new();
+    weather(&folder);
+    folder.base("a.zarr");
+    for (array, select, code, parts) in [
+        ("w.zarr/t2m", "lat=41", 3, &["array \"/t2m\"", "\"lat\"", "goes from 60 to 40"][..]),
+        ("w.zarr/t2m", "time=2021", 3, &["2020-01-01 to 2020-01-02T23:00"]),
+        ("w.zarr/t2m", "time=2021:2022", 3, &["no element lies between", "2020-01-01 to 2020-01-02T23:00"]),
+        ("w.zarr/t2m", "lat=north", 2, &["\"lat\"", "\"north\" is not a number"]),
+        ("w.zarr/t2m", "time=12:00", 2, &["begins with its date"]),
+        ("w.zarr/t2m", "depth=3", 3, &["neither a dimension nor a coordinate", "lat, station, time"]),
+        ("w.zarr/t2m", "station=3", 2, &["no coordinate", "station@"]),
+        ("w.zarr/lat", "time=2020-01-01", 2, &["no dimension \"time\"", "lat"]),
+        ("w.zarr/t2m", "lat=40,5", 2, &["cannot be mixed"]),
+        ("w.zarr/t2m", "time@99", 2, &["position 99"]),
+        ("a.zarr", "lat=40", 2, &["the root of its store"]),
+    ] {
+        let done = cat(&folder, array, &["-f", "text", "-s", select]);
+        match parts {
+            // The parser of the command line adds lines of its own.
+            ["cannot be mixed"] => done.exits(code).says(parts),
+            _ => done.fails(code, parts),
+        }
+    }
+}
+
+#[test]
+fn decoded_elements_print_in_every_format() {
+    let folder = Folder::new();
+    weather(&folder);
+    let first = |array: &str, format: &str, select: &str| {
+        cat(&folder, array, &["--decode", "-f", format, "-s", select]).ok()
+    };
+    assert_eq!(first("w.zarr/t2m", "text", "0,:2").text(), "280.0\n280.125\nNaN\n280.375\n");
+    assert_eq!(first("w.zarr/t2m", "json", "0,:2").json(), json!([[280.0, 280.125], [null, 280.375]]));
+    assert_eq!(first("w.zarr/t2m", "json", "0:0").text(), "[]\n");
+    assert_eq!(first("w.zarr/time", "text", ":2").text(), "2020-01-01T00:00:00\n2020-01-01T01:00:00\n");
+    assert_eq!(first("w.zarr/time", "json", "0").text(), "\"2020-01-01T00:00:00\"\n");
+    assert_eq!(first("w.zarr/place", "text", ":").text(), "Oslo\na, \"b\"\n");
+    assert_eq!(first("w.zarr/place", "json", ":").json(), json!(["Oslo", "a, \"b\""]));
+    assert_eq!(first("w.zarr/flag", "text", ":").text(), "true\nfalse\ntrue\n");
+    assert_eq!(first("w.zarr/flag", "raw", ":").out, [1, 0, 1]);
+    assert_eq!(first("w.zarr/t2m", "raw", "0,0,0").out, 280.0_f64.to_le_bytes());
+    let npy = first("w.zarr/t2m", "npy", "0,0").out;
+    assert!(npy.windows(5).any(|part| part == b"'<f8'"));
+    assert!(npy.ends_with(&[280.0_f64, 280.125].map(f64::to_le_bytes).concat()));
+    let npy = first("w.zarr/time", "npy", ":2").out;
+    assert!(npy.windows(9).any(|part| part == b"'<M8[ns]'"));
+    assert!(
+        npy.ends_with(&[0_i64, 3600].map(|s| ((1_577_836_800 + s) * 1_000_000_000).to_le_bytes()).concat())
+    );
+    cat(&folder, "w.zarr/place", &["--decode", "-f", "npy"])
+        .fails(6, &["array \"/place\"", "no type", "json"]);
+    cat(&folder, "w.zarr/time", &["--decode"]).fails(6, &["array \"/time\"", "no raw form"]);
+}
+
+#[test]
+fn without_decode_elements_are_as_stored() {
+    let folder = Folder::new();
+    weather(&folder);
+    assert_eq!(cat(&folder, "w.zarr/t2m", &["-f", "text", "-s", "0,0"]).ok().text(), "192\n193\n");
+}
+
+#[test]
+fn tables_have_a_column_for_each_coordinate() {
+    let folder = Folder::new();
+    weather(&folder);
+    let csv = |options: &[&str]| cat(&folder, "w.zarr/t2m", options).ok().text().to_owned();
+    assert_eq!(
+        csv(&["--decode", "-f", "csv", "-s", "time=2020-01-01T00:00,lat=50:60"]),
+        "time,lat,station,place,t2m\n\
+         2020-01-01T00:00:00,60.0,0,Oslo,280.0\n\
+         2020-01-01T00:00:00,60.0,1,\"a, \"\"b\"\"\",280.125\n\
+         2020-01-01T00:00:00,50.5,0,Oslo,\n\
+         2020-01-01T00:00:00,50.5,1,\"a, \"\"b\"\"\",280.375\n"
+    );
+    assert_eq!(
+        csv(&["-f", "tsv", "-s", "time@47,lat@1:,station@1"]),
+        "time\tlat\tstation\tt2m\n47\t1\t1\t477\n47\t2\t1\t479\n"
+    );
+    assert_eq!(csv(&["-f", "csv", "-s", "0:0"]), "time,lat,station,t2m\n");
+    // More rows than are written at once.
+    assert_eq!(csv(&["--decode", "-f", "csv"]).lines().count(), 289);
+    let place = cat(&folder, "w.zarr/time", &["--decode", "-f", "csv", "-s", "0"]).ok();
+    assert_eq!(place.text(), "time,time\n0,2020-01-01T00:00:00\n");
+    folder.base("a.zarr");
+    assert_eq!(cat(&folder, "a.zarr", &["-f", "csv", "-s", "1:3"]).ok().text(), "dim_0,value\n1,2\n2,7\n");
+}
+
+#[test]
+fn model_calendars_and_broken_variables_are_said() {
+    let folder = Folder::new();
+    model(&folder);
+    let decoded = |array: &str, format: &str| cat(&folder, array, &["--decode", "-f", format]);
+    assert_eq!(decoded("model.zarr/time", "text").ok().text(), "2000-02-29T00:00:00\n2000-02-30T00:00:00\n");
+    decoded("model.zarr/time", "npy").fails(6, &["NumPy has no type"]);
+    decoded("model.zarr/late", "text").fails(1, &["variable \"late\"", "days since tomorrow"]);
+    assert_eq!(decoded("model.zarr/p", "json").ok().json(), json!([0.100_000_001_490_116_12, "Infinity"]));
+    assert_eq!(
+        decoded("model.zarr/p", "csv").ok().text(),
+        "time,p\n2000-02-29T00:00:00,0.1\n2000-02-30T00:00:00,Infinity\n"
+    );
+    let select = cat(&folder, "model.zarr/p", &["-f", "text", "-s", "time=2000-02-30"]);
+    assert_eq!(select.ok().text(), "Infinity\n");
+}

@@ -1,0 +1,94 @@
+//! `labels` and `image-label`: images of integers that mark parts of another image.
+
+use zarr_meta::NodeMeta;
+use zarr_meta::json::Object;
+
+use super::{OmeGroup, Report, integer, integer_of, objects, text};
+use crate::finding::Code;
+use crate::number::NumberType;
+
+pub(super) fn check(group: &OmeGroup<'_>, report: &mut Report<'_>) {
+    if let Some(value) = group.members.get("labels") {
+        let paths: Option<Vec<String>> = value
+            .elements()
+            .and_then(|list| list.map(|path| path.to_text().ok().map(|path| path.into_owned())).collect());
+        match paths {
+            Some(paths) => paths.iter().for_each(|path| listed(group, path, report)),
+            None => group.error(report, Code::OmeLabels, format!("labels is {value}, not a list of paths")),
+        }
+    }
+    if group.members.contains("image-label") {
+        label(group, report);
+    }
+}
+
+/// A listed image of labels has integers, and as many resolutions as its image.
+fn listed(group: &OmeGroup<'_>, path: &str, report: &mut Report<'_>) {
+    let labels = group.at(path).filter(|labels| labels.members.contains("multiscales"));
+    let Some(labels) = labels else {
+        return group.error(report, Code::OmeLabels, format!("the listed {path:?} is not an image"));
+    };
+    let datasets = labels.datasets();
+    for dataset in &datasets {
+        let array = text(dataset, "path").and_then(|path| group.hierarchy.at(labels.path, &path));
+        let Some((_, NodeMeta::Array(array))) = array else { continue };
+        let data_type = array.document().data_type();
+        let number = zarr_meta::DataType::core(data_type.name()).as_ref().and_then(NumberType::of);
+        if !number.is_some_and(NumberType::is_integer) {
+            let message = format!("the labels {path:?} have the data type {data_type}, not an integer");
+            group.error(report, Code::OmeLabels, message);
+        }
+    }
+    let Some(image) = group.at("..").filter(|image| image.members.contains("multiscales")) else { return };
+    let (own, of_image) = (datasets.len(), image.datasets().len());
+    if own != of_image {
+        let message = format!("the labels {path:?} have {own} resolutions, and the image has {of_image}");
+        group.error(report, Code::OmeLabels, message);
+    }
+}
+
+/// The colors and properties of labels.
+fn label(group: &OmeGroup<'_>, report: &mut Report<'_>) {
+    let mut wrong = |message: String| group.error(report, Code::OmeLabels, message);
+    let Some(label) = group.object("image-label") else {
+        return wrong("image-label is not an object".to_owned());
+    };
+    if !group.members.contains("multiscales") {
+        wrong("image-label describes an image, and there is none".to_owned());
+    }
+    for name in ["colors", "properties"] {
+        let Some(value) = label.get(name) else { continue };
+        let Some(list) = objects(&label, name) else {
+            wrong(format!("{name} is {value}, not a list of objects"));
+            continue;
+        };
+        let mut seen = Vec::new();
+        for entry in &list {
+            match integer_of(entry, "label-value") {
+                None => wrong(format!("an entry of {name} has no integer label-value: {}", entry.to_value())),
+                Some(value) if seen.contains(&value) => wrong(format!("{name} has the label {value} twice")),
+                Some(value) => seen.push(value),
+            }
+            if !has_color(entry) {
+                wrong(format!("rgba is not four integers from 0 to 255: {}", entry.to_value()));
+            }
+        }
+    }
+    if let Some(source) = label.get("source") {
+        let image = source.as_object().map(|source| text(&source, "image").unwrap_or("../../".to_owned()));
+        match image {
+            None => wrong(format!("source is {source}, not an object")),
+            Some(image) if !group.hierarchy.has_group(group.path, &image) => {
+                group.warning(report, Code::OmeLabels, format!("the source image {image:?} is not there"));
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// Whether the color of an entry is well formed, or absent.
+fn has_color(entry: &Object) -> bool {
+    let Some(value) = entry.get("rgba") else { return true };
+    let parts: Vec<_> = value.elements().into_iter().flatten().map(|part| integer(&part)).collect();
+    parts.len() == 4 && parts.iter().all(|part| part.is_some_and(|part| (0..=255).contains(&part)))
+}
