@@ -62,9 +62,11 @@ enum How {
 }
 
 impl Selectors {
-    /// Whether an entry of the text has a name, so that the text is not a selection by position such as `0:24,:,5`.
+    /// Whether an entry of the text has a name, so that the text is not a selection by position such as `0:24,:,5` or
+    /// `@PATH`.
     pub fn are_meant_by(text: &str) -> bool {
-        at_marks(text, &[',']).is_ok_and(|entries| entries.iter().any(|entry| split(entry).is_some()))
+        let has_name = |entry: &&str| !entry.trim_start().starts_with('@') && split(entry).is_some();
+        at_marks(text, &[',']).is_ok_and(|entries| entries.iter().any(has_name))
     }
 
     /// The names of the entries.

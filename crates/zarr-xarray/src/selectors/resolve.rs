@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn positions_without_names_are_another_form() {
-        for text in ["0:24,:,5", "...,5", "", "[1, 2]"] {
+        for text in ["0:24,:,5", "...,5", "", "[1, 2]", "@g/mask", "0,@list"] {
             assert!(!Selectors::are_meant_by(text), "{text}");
         }
     }
