@@ -7,8 +7,8 @@ use crate::error::brief;
 zarr_meta::codes! {
     UnnamedDimension "XV001" Error "dimension without a name"
         "Every dimension of a variable has a name: in dimension_names of format 3, in the attribute _ARRAY_DIMENSIONS of format 2. xarray opens nothing in the group.";
-    TwoLengths "XV002" Error "one dimension with two lengths"
-        "A dimension has the same length in all arrays of a group. No program opens the group as a dataset.";
+    TwoLengths "XV002" Error "dimension with two lengths, or a scalar of its name"
+        "A dimension has the same length in all arrays of a group, and no scalar has its name. xarray does not open the group.";
     FillValueSpelling "XV003" Error "_FillValue in another spelling"
         "xarray reads only the base64 of a float64 for floats of format 3, and no _FillValue of texts: it does not open the dataset. NZ wants a JSON number.";
     ZeroIsMissing "XV004" Warning "zeros are missing"

@@ -70,7 +70,13 @@ fn missing_values(array: &Array<'_>, report: &mut Report<'_>) {
             Err(error) => report.error(&[Cf, Xarray], path, Code::MissingValueForm, error.to_string()),
             Ok(Some(Missing::Number(scalar))) if !has(array.kind, scalar) => {
                 let message = format!("_FillValue {value} is no value of {}", type_name(array));
-                report.error(&[Cf, Xarray], path, Code::MissingValueForm, message);
+                let twin = if let ElementKind::Number(of) = array.kind { of.twin() } else { None };
+                let is_twin = twin.is_some_and(|twin| has(ElementKind::Number(twin), scalar));
+                match array.attributes.contains("_Unsigned") && is_twin {
+                    // xarray converts it, and fails.
+                    true => report.error(&[Cf, Xarray], path, Code::MissingValueForm, message),
+                    false => no_value(path, message, report),
+                }
             }
             Ok(_) => {}
         }
@@ -93,12 +99,20 @@ fn missing_values(array: &Array<'_>, report: &mut Report<'_>) {
         };
         if let Some(wrong) = list.iter().find(|value| !is_value(value)) {
             let message = format!("missing_value {wrong} is no value of {}", type_name(array));
-            report.error(&[Cf, Xarray], path, Code::MissingValueForm, message);
+            no_value(path, message, report);
         }
     }
     if is_zero_missing(array) {
         let message = "the fill value of the array is 0, so xarray takes zeros for missing";
         report.warning(&[Cf, Xarray], path, Code::ZeroIsMissing, message);
+    }
+}
+
+/// Adds a missing value that is no element: an error of CF, while xarray opens the array and masks nothing.
+fn no_value(path: &str, message: String, report: &mut Report<'_>) {
+    match report.profiles.contains(&Cf) {
+        true => report.error(&[Cf], path, Code::MissingValueForm, message),
+        false => report.warning(&[Xarray], path, Code::MissingValueForm, message),
     }
 }
 
@@ -208,18 +222,20 @@ fn xarray(group: &Group<'_>, array: &Array<'_>, report: &mut Report<'_>) {
                 }
                 continue;
             }
+            // xarray does not open the dataset.
+            Code::CoordinatesList | Code::NetcdfNames => {
+                report.error(&[Xarray], &array.path, finding.code, finding.message);
+                continue;
+            }
             Code::SeveralMissing
             | Code::DecimalMissing
             | Code::LargeMissing
             | Code::NanForIntegers
             | Code::UnsignedMissing => (Code::MissingValueForm, &[Cf, Xarray]),
             Code::HiddenAttribute => (Code::HiddenAttribute, LABELLED),
-            Code::UnsignedIgnored
-            | Code::SpanResolution
-            | Code::CoordinatesList
-            | Code::NetcdfNames
-            | Code::MissingTimes
-            | Code::EmptyTimes => (finding.code, &[Xarray]),
+            Code::UnsignedIgnored | Code::SpanResolution | Code::MissingTimes | Code::EmptyTimes => {
+                (finding.code, &[Xarray])
+            }
             // The other checks of this file report these.
             _ => continue,
         };

@@ -22,7 +22,15 @@ pub(super) fn root(hierarchy: &Hierarchy, groups: &[Group<'_>], report: &mut Rep
 pub(super) fn check(group: &Group<'_>, known: &Lengths<'_>, report: &mut Report<'_>) {
     match group.lengths() {
         Err(error) => report.error(LABELLED, group.path, Code::TwoLengths, error.to_string()),
-        Ok(own) => aligned(group, &own, known, report),
+        Ok(own) => {
+            let is_scalar = |array: &&Array<'_>| array.dimensions.is_ok() && array.names().is_empty();
+            for scalar in group.arrays.iter().filter(is_scalar).filter(|scalar| own.contains_key(scalar.name))
+            {
+                let message = "a scalar has the name of a dimension";
+                report.error(LABELLED, &scalar.path, Code::TwoLengths, message);
+            }
+            aligned(group, &own, known, report);
+        }
     }
     let mut folded: BTreeMap<String, &str> = BTreeMap::new();
     for array in &group.arrays {
