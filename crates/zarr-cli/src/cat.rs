@@ -1,5 +1,10 @@
 //! `zarr cat`: prints the elements of an array, or of a part of it.
 
+#[cfg(feature = "image")]
+mod picture;
+#[cfg(feature = "arrow")]
+mod table;
+
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -33,6 +38,9 @@ pub(crate) struct Args {
     output: Option<PathBuf>,
     #[command(flatten)]
     part: Part,
+    #[cfg(feature = "image")]
+    #[command(flatten)]
+    picture: picture::Options,
 }
 
 const EXAMPLES: &str = "\
@@ -55,6 +63,18 @@ enum Format {
     Text,
     /// A NumPy file; strings get the width of the longest, for which the elements are read twice.
     Npy,
+    /// A file of Arrow, with a row for each element: its position in each dimension, and the element or its fields.
+    #[cfg(feature = "arrow")]
+    Arrow,
+    /// A stream of Arrow, with the same rows.
+    #[cfg(feature = "arrow")]
+    Arrows,
+    /// A Parquet file, with the same rows.
+    #[cfg(feature = "parquet")]
+    Parquet,
+    /// A picture of a plane; NaN is transparent.
+    #[cfg(feature = "image")]
+    Png,
 }
 
 impl Format {
@@ -65,6 +85,14 @@ impl Format {
             "json" => Self::Json,
             "txt" => Self::Text,
             "npy" => Self::Npy,
+            #[cfg(feature = "arrow")]
+            "arrow" | "feather" => Self::Arrow,
+            #[cfg(feature = "arrow")]
+            "arrows" => Self::Arrows,
+            #[cfg(feature = "parquet")]
+            "parquet" => Self::Parquet,
+            #[cfg(feature = "image")]
+            "png" => Self::Png,
             _ => return None,
         })
     }
@@ -73,7 +101,14 @@ impl Format {
 impl Args {
     /// Makes the arguments that print all elements of the array at `store`, one per line.
     pub(crate) fn lines_of(store: PathBuf) -> Self {
-        Self { store, format: Some(Format::Text), output: None, part: Part::default() }
+        Self {
+            store,
+            format: Some(Format::Text),
+            output: None,
+            part: Part::default(),
+            #[cfg(feature = "image")]
+            picture: picture::Options::default(),
+        }
     }
 
     fn format(&self) -> Result<Format, Failure> {
@@ -92,19 +127,32 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let format = args.format()?;
     let target = Target::find(&args.store, stores)?;
     let array = target.array()?;
-    let in_array = |e: Failure| target.fail(e.within(format_args!("array {:?}", array.path())));
     let picks = args.part.picks(&target, &array)?;
-    let silent = |e: Failure| if e.exit() == Exit::Ok { e } else { target.fail(e) };
-    let padding =
-        if format == Format::Npy { Padding::measure(&array, &picks).map_err(silent)? } else { None };
-    let output = Output::open(args.output.as_deref())?;
-    let printer = Printer::new(format, array.data_type(), &picks, padding, output).map_err(in_array)?;
-    print(&array, &picks, printer).map_err(silent)?;
+    let mut output = Output::open(args.output.as_deref())?;
+    let printed = match format {
+        #[cfg(feature = "arrow")]
+        Format::Arrow => table::print(table::Kind::File, &array, &picks, &mut output),
+        #[cfg(feature = "arrow")]
+        Format::Arrows => table::print(table::Kind::Stream, &array, &picks, &mut output),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => table::print(table::Kind::Parquet, &array, &picks, &mut output),
+        #[cfg(feature = "image")]
+        Format::Png => picture::print(&args.picture, &array, &picks, &mut output),
+        format => plain(format, &array, &picks, &mut output),
+    };
+    printed.map_err(|e| if e.exit() == Exit::Ok { e } else { target.fail(e) })?;
     Ok(Exit::Ok)
 }
 
+/// Prints the elements one after the other.
+fn plain(format: Format, array: &Array, picks: &[Pick], output: &mut Output) -> Result<(), Failure> {
+    let padding = if format == Format::Npy { Padding::measure(array, picks)? } else { None };
+    let printer = Printer::new(format, array.data_type(), picks, padding, output);
+    print(array, picks, printer.map_err(|e| e.within(format_args!("array {:?}", array.path())))?)
+}
+
 /// Prints the parts one by one. Printing begins after the first part is read, so most errors leave no output.
-fn print(array: &Array, picks: &[Pick], mut printer: Printer) -> Result<(), Failure> {
+fn print(array: &Array, picks: &[Pick], mut printer: Printer<'_>) -> Result<(), Failure> {
     let size = array.data_type().memory_size();
     let all = picks.iter().fold(size as u64, |bytes, pick| bytes.saturating_mul(pick.count));
     let progress = Progress::new(all, printer.out.is_stdout());
@@ -116,8 +164,8 @@ fn print(array: &Array, picks: &[Pick], mut printer: Printer) -> Result<(), Fail
 }
 
 /// Prints elements.
-struct Printer {
-    out: Output,
+struct Printer<'a> {
+    out: &'a mut Output,
     /// Printed before the first element.
     header: Vec<u8>,
     form: Form,
@@ -134,13 +182,13 @@ enum Form {
 /// The approximate size of a piece of printed text.
 const PIECE: usize = 256 << 10;
 
-impl Printer {
+impl<'a> Printer<'a> {
     fn new(
         format: Format,
         data_type: &DataType,
         picks: &[Pick],
         padding: Option<Padding>,
-        out: Output,
+        out: &'a mut Output,
     ) -> Result<Self, Failure> {
         let shape: Vec<u64> = picks.iter().filter(|p| p.keep).map(|p| p.count).collect();
         let unknown =
@@ -161,6 +209,9 @@ impl Printer {
                 let render = Render::json(data_type).ok_or_else(unknown)?;
                 (Vec::new(), Form::Lists(render, Nested::new(&shape)))
             }
+            // The others are printed by modules of their own.
+            #[cfg(any(feature = "arrow", feature = "image"))]
+            _ => return Err(unknown()),
         };
         Ok(Self { out, header, form, data_type: data_type.clone() })
     }
@@ -168,7 +219,7 @@ impl Printer {
     fn elements(&mut self, elements: Elements) -> Result<(), Failure> {
         self.out.write(&std::mem::take(&mut self.header))?;
         let size = self.data_type.memory_size();
-        let out = &mut self.out;
+        let out = &mut *self.out;
         let mut text = Vec::with_capacity(PIECE + 64);
         match &mut self.form {
             Form::Bytes => {
@@ -205,7 +256,7 @@ impl Printer {
                 lists.before(&mut text);
                 text.extend_from_slice(b"[]");
                 left -= 1;
-                flush_at(PIECE, &mut self.out, &mut text)?;
+                flush_at(PIECE, self.out, &mut text)?;
             }
             lists.end(&mut text);
             self.out.write(&text)?;

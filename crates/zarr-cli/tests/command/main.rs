@@ -30,6 +30,8 @@ mod services;
 mod shards;
 mod strangers;
 mod sweep;
+#[cfg(any(feature = "arrow", feature = "image"))]
+mod tables;
 mod tree;
 mod uneven;
 mod url;
