@@ -110,7 +110,7 @@ fn lengths(shape: &[u64], axis: usize, input: Option<&[u64]>, count: u64) -> Res
         Some(input) if input == [&shape[..axis], &shape[axis + 1..]].concat() => Ok(with(1)),
         Some(input) => wrong(format!("elements of shape {input:?}")),
         None => match product(&with(1)).and_then(|row| u64::try_from(row).ok()) {
-            Some(row) if row > 0 && count % row == 0 => Ok(with(count / row)),
+            Some(row) if row > 0 && count.is_multiple_of(row) => Ok(with(count / row)),
             _ => wrong(format!("{count} elements")),
         },
     }

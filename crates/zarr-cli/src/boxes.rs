@@ -111,13 +111,14 @@ mod tests {
     fn boxes_cover_every_element_once() {
         let picks = [Pick::steps(1, 5, 2), Pick::steps(9, 4, -3), Pick::list([5, 5, 0, 7])];
         for (bytes, chunk) in [(1, [1, 1, 1]), (5, [2, 3, 4]), (30, [4, 4, 4]), (1000, [1, 7, 2])] {
-            let mut seen = [0; 5 * 4 * 4];
+            let mut seen = vec![0; 5 * 4 * 4];
             for (start, count) in boxes(&picks, &chunk, bytes) {
                 for (x, y, z) in (0..count[0]).flat_map(|x| {
                     let (y, z) = (count[1], count[2]);
                     (0..y).flat_map(move |y| (0..z).map(move |z| (x, y, z)))
                 }) {
-                    seen[(((start[0] + x) * 4 + start[1] + y) * 4 + start[2] + z) as usize] += 1;
+                    let place = ((start[0] + x) * 4 + start[1] + y) * 4 + start[2] + z;
+                    seen[usize::try_from(place).unwrap()] += 1;
                 }
             }
             assert_eq!(seen, [1; 80], "{bytes} {chunk:?}");

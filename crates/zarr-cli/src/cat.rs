@@ -2,6 +2,10 @@
 
 mod column;
 mod decoded;
+mod delimited;
+#[cfg(feature = "image")]
+mod picture;
+#[cfg(feature = "arrow")]
 mod table;
 
 use std::path::{Path, PathBuf};
@@ -41,6 +45,9 @@ pub(crate) struct Args {
     decode: bool,
     #[command(flatten)]
     part: Part,
+    #[cfg(feature = "image")]
+    #[command(flatten)]
+    picture: picture::Options,
 }
 
 const EXAMPLES: &str = "\
@@ -69,6 +76,18 @@ enum Format {
     Csv,
     /// A table with tabs.
     Tsv,
+    /// A file of Arrow, with a row for each element: its position in each dimension, and the element or its fields.
+    #[cfg(feature = "arrow")]
+    Arrow,
+    /// A stream of Arrow, with the same rows.
+    #[cfg(feature = "arrow")]
+    Arrows,
+    /// A Parquet file, with the same rows.
+    #[cfg(feature = "parquet")]
+    Parquet,
+    /// A picture of a plane; NaN is transparent.
+    #[cfg(feature = "image")]
+    Png,
 }
 
 impl Format {
@@ -80,9 +99,7 @@ impl Format {
             _ => None,
         }
     }
-}
 
-impl Format {
     /// Returns the format of a file by its extension.
     fn of(path: &Path) -> Option<Self> {
         Some(match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
@@ -92,6 +109,14 @@ impl Format {
             "npy" => Self::Npy,
             "csv" => Self::Csv,
             "tsv" => Self::Tsv,
+            #[cfg(feature = "arrow")]
+            "arrow" | "feather" => Self::Arrow,
+            #[cfg(feature = "arrow")]
+            "arrows" => Self::Arrows,
+            #[cfg(feature = "parquet")]
+            "parquet" => Self::Parquet,
+            #[cfg(feature = "image")]
+            "png" => Self::Png,
             _ => return None,
         })
     }
@@ -100,7 +125,15 @@ impl Format {
 impl Args {
     /// Makes the arguments that print all elements of the array at `store`, one per line.
     pub(crate) fn lines_of(store: PathBuf) -> Self {
-        Self { store, format: Some(Format::Text), output: None, decode: false, part: Part::default() }
+        Self {
+            store,
+            format: Some(Format::Text),
+            output: None,
+            decode: false,
+            part: Part::default(),
+            #[cfg(feature = "image")]
+            picture: picture::Options::default(),
+        }
     }
 
     fn format(&self) -> Result<Format, Failure> {
@@ -119,27 +152,37 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
     let format = args.format()?;
     let target = Target::find(&args.store, stores)?;
     let array = target.array()?;
-    let in_array = |e: Failure| target.fail(e.within(format_args!("array {:?}", array.path())));
     if args.decode {
         return decoded::run(args, format, &target, &array, stores);
     }
     let picks = args.part.picks(&args.store, &target, &array, stores)?;
-    let silent = |e: Failure| if e.exit() == Exit::Ok { e } else { target.fail(e) };
-    if let Some(delimiter) = format.delimiter() {
-        let output = Output::open(args.output.as_deref())?;
-        table::stored(&array, &picks, delimiter, output).map_err(silent)?;
-        return Ok(Exit::Ok);
-    }
-    let padding =
-        if format == Format::Npy { Padding::measure(&array, &picks).map_err(silent)? } else { None };
-    let output = Output::open(args.output.as_deref())?;
-    let printer = Printer::new(format, array.data_type(), &picks, padding, output).map_err(in_array)?;
-    print(&array, &picks, printer).map_err(silent)?;
+    let mut output = Output::open(args.output.as_deref())?;
+    let printed = match format {
+        Format::Csv => delimited::stored(&array, &picks, b',', &mut output),
+        Format::Tsv => delimited::stored(&array, &picks, b'\t', &mut output),
+        #[cfg(feature = "arrow")]
+        Format::Arrow => table::print(table::Kind::File, &array, &picks, &mut output),
+        #[cfg(feature = "arrow")]
+        Format::Arrows => table::print(table::Kind::Stream, &array, &picks, &mut output),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => table::print(table::Kind::Parquet, &array, &picks, &mut output),
+        #[cfg(feature = "image")]
+        Format::Png => picture::print(&args.picture, &array, &picks, &mut output),
+        format => plain(format, &array, &picks, &mut output),
+    };
+    printed.map_err(|e| if e.exit() == Exit::Ok { e } else { target.fail(e) })?;
     Ok(Exit::Ok)
 }
 
+/// Prints the elements one after the other.
+fn plain(format: Format, array: &Array, picks: &[Pick], output: &mut Output) -> Result<(), Failure> {
+    let padding = if format == Format::Npy { Padding::measure(array, picks)? } else { None };
+    let printer = Printer::new(format, array.data_type(), picks, padding, output);
+    print(array, picks, printer.map_err(|e| e.within(format_args!("array {:?}", array.path())))?)
+}
+
 /// Prints the parts one by one. Printing begins after the first part is read, so most errors leave no output.
-fn print(array: &Array, picks: &[Pick], mut printer: Printer) -> Result<(), Failure> {
+fn print(array: &Array, picks: &[Pick], mut printer: Printer<'_>) -> Result<(), Failure> {
     let size = array.data_type().memory_size();
     let all = picks.iter().fold(size as u64, |bytes, pick| bytes.saturating_mul(pick.count));
     let progress = Progress::new(all, printer.out.is_stdout());
@@ -151,8 +194,8 @@ fn print(array: &Array, picks: &[Pick], mut printer: Printer) -> Result<(), Fail
 }
 
 /// Prints elements.
-struct Printer {
-    out: Output,
+struct Printer<'a> {
+    out: &'a mut Output,
     /// Printed before the first element.
     header: Vec<u8>,
     form: Form,
@@ -169,13 +212,13 @@ enum Form {
 /// The approximate size of a piece of printed text.
 const PIECE: usize = 256 << 10;
 
-impl Printer {
+impl<'a> Printer<'a> {
     fn new(
         format: Format,
         data_type: &DataType,
         picks: &[Pick],
         padding: Option<Padding>,
-        out: Output,
+        out: &'a mut Output,
     ) -> Result<Self, Failure> {
         let shape: Vec<u64> = picks.iter().filter(|p| p.keep).map(|p| p.count).collect();
         let unknown =
@@ -196,7 +239,8 @@ impl Printer {
                 let render = Render::json(data_type).ok_or_else(unknown)?;
                 (Vec::new(), Form::Lists(render, Nested::new(&shape)))
             }
-            Format::Csv | Format::Tsv => return Err(unknown()),
+            // The others are printed by modules of their own.
+            _ => return Err(unknown()),
         };
         Ok(Self { out, header, form, data_type: data_type.clone() })
     }
@@ -204,7 +248,7 @@ impl Printer {
     fn elements(&mut self, elements: Elements) -> Result<(), Failure> {
         self.out.write(&std::mem::take(&mut self.header))?;
         let size = self.data_type.memory_size();
-        let out = &mut self.out;
+        let out = &mut *self.out;
         let mut text = Vec::with_capacity(PIECE + 64);
         match &mut self.form {
             Form::Bytes => {
@@ -241,7 +285,7 @@ impl Printer {
                 lists.before(&mut text);
                 text.extend_from_slice(b"[]");
                 left -= 1;
-                flush_at(PIECE, &mut self.out, &mut text)?;
+                flush_at(PIECE, self.out, &mut text)?;
             }
             lists.end(&mut text);
             self.out.write(&text)?;

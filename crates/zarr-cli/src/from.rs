@@ -144,7 +144,7 @@ impl Input {
 
     fn raw(name: String, file: File, data_type: &DataType, is_big: bool) -> Result<Self, Failure> {
         let (size, length) = (size_of(data_type)?, length_of(&file)?);
-        if length % size != 0 {
+        if !length.is_multiple_of(size) {
             let message = format!("{length} bytes are not whole elements of {size} bytes");
             return Err(Failure::new(Exit::Invalid, message));
         }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use zarr_array::meta::Format;
 use zarr_array::node::{self, Writing};
 use zarr_array::traits::Prefix;
-use zarr_array::{block_on, node::Consolidated};
+use zarr_array::{Storage, block_on};
 use zarr_hierarchy::blocking::{copy, erase};
 use zarr_hierarchy::{CopyOptions, EraseOptions};
 
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         walk(&target, Source::DOCUMENTS, usize::MAX)?.map(|visit| visit.path()).collect();
     let moved = match renamed(&target, &place, &paths)? {
         true => Ok(()),
-        false => copied(&target, &place),
+        false => copied(&target.storage, &target.path, &place.path),
     };
     moved.map_err(in_node)?;
     print(&match args.json {
@@ -138,11 +138,72 @@ fn renamed(target: &Target, place: &Place, paths: &[String]) -> Result<bool, Fai
 }
 
 /// Copies the objects, and erases the old ones once the copy is durable.
-fn copied(target: &Target, place: &Place) -> Result<(), Failure> {
-    let storage = &target.storage;
-    let options = CopyOptions::new().consolidated(Consolidated::Update);
-    copy(storage.clone(), &target.path, storage.clone(), &place.path, &options)?;
+fn copied(storage: &Storage, from: &str, to: &str) -> Result<(), Failure> {
+    copy(storage.clone(), from, storage.clone(), to, &CopyOptions::new())?;
     block_on(storage.sync())?;
-    erase(storage.clone(), &target.path, &EraseOptions::new())?;
+    erase(storage.clone(), from, &EraseOptions::new())?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use zarr_array::blocking::Array;
+    use zarr_array::meta::ArrayMeta;
+    use zarr_array::traits::StoreErrorKind;
+    use zarr_array::traits::store::Op;
+    use zarr_array::{ArrayResult, DataType};
+    use zarr_conformance::instruments::{Fault, Faulty};
+    use zarr_hierarchy::blocking::Group;
+    use zarr_store::MemoryStore;
+
+    use super::*;
+    use crate::target::registry;
+
+    fn read(storage: &Storage, path: &str) -> ArrayResult<Vec<u8>> {
+        Ok(Array::open(storage.clone(), path, &registry())?.read::<u8>(..)?.into_vec())
+    }
+
+    #[test]
+    fn the_copy_is_durable_before_the_original_goes_and_one_of_them_is_always_complete() {
+        let mut steps = 1;
+        for last in 0.. {
+            let memory = Storage::from(MemoryStore::new());
+            Group::create(memory.clone(), "/", &registry()).unwrap();
+            let meta = ArrayMeta::builder([4], DataType::UInt8).chunks([2]).build().unwrap();
+            let array = Array::create(memory.clone(), "/a", meta, &registry()).unwrap();
+            array.write(.., &[1_u8, 2, 3, 4]).unwrap();
+            let log = Arc::new(Mutex::new(Vec::new()));
+            let shared = log.clone();
+            let (storage, _) = Faulty::over(&memory, move |_, call: &Op<'_>| {
+                if !call.writes() {
+                    return None;
+                }
+                let mut log = shared.lock().unwrap();
+                if log.len() >= last {
+                    return Some(Fault::ErrorBefore(StoreErrorKind::Io));
+                }
+                log.push(match call {
+                    Op::Put(_) | Op::Copy(_) => "put",
+                    Op::Sync => "sync",
+                    _ => "delete",
+                });
+                None
+            });
+            let done = copied(&storage, "/a", "/g/b");
+            let whole = |path| read(&memory, path).is_ok_and(|elements| elements == [1, 2, 3, 4]);
+            assert!(whole("/a") || whole("/g/b"), "after {last} writes");
+            let log = log.lock().unwrap();
+            let first = |what| log.iter().position(|step| *step == what).unwrap_or(log.len());
+            assert!(log.iter().rposition(|step| *step == "put").unwrap_or(0) <= first("sync"));
+            assert!(first("sync") <= first("delete"), "{log:?}");
+            if done.is_ok() {
+                assert!(whole("/g/b") && !whole("/a"));
+                break;
+            }
+            steps += 1;
+        }
+        assert!(steps > 5, "only {steps} steps");
+    }
 }

@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn parts_of_backward_steps_and_lists_hold_whole_runs_of_a_chunk() {
         let rows = |pick: &Pick, bytes, most| {
-            let parts = slabs(&[pick.clone()], &[4], bytes, most);
+            let parts = slabs(std::slice::from_ref(pick), &[4], bytes, most);
             parts.into_iter().map(|(_, count)| count[0]).collect::<Vec<u64>>()
         };
         // 9 8 | 7 6 5 4 | 3 2 1 0

@@ -8,6 +8,7 @@ use crate::boxes::Boxes;
 use crate::elements::Elements;
 use crate::exit::{Exit, Failure, Outcome};
 use crate::from;
+use crate::json;
 use crate::progress::Progress;
 use crate::scalar;
 use crate::select::{Part, Pick};
@@ -34,6 +35,9 @@ pub(crate) struct Args {
     /// One value for all selected elements, as `zarr create --fill` takes it.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     value: Option<String>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -52,28 +56,34 @@ pub(crate) fn run(args: &Args, stores: &Stores) -> Outcome {
         Some(value) => {
             let element =
                 scalar::element(value, array.data_type()).map_err(|e| in_array(e.within("--value")))?;
-            fill(&array, &picks, element.bytes()).map_err(|e| target.fail(e))?;
+            fill(&array, &picks, element.bytes(), args.json).map_err(|e| target.fail(e))?;
         }
         None => {
             let data_type = array.data_type().clone();
             let counts: Vec<u64> = picks.iter().map(|pick| pick.count).collect();
             let input = args.input.open(Some(&(data_type.clone(), false)))?;
             let reader = input.reader(&data_type, &counts, false)?;
-            let progress = Progress::new(reader.bytes(), false);
+            let progress = Progress::new(reader.bytes(), args.json);
             let written = reader.write(&array, &picks, |bytes| progress.add(bytes));
             written.map_err(|e| target.fail(e))?;
         }
     }
     let count = picks.iter().fold(1_u64, |count, pick| count.saturating_mul(pick.count));
-    print(&format!("wrote {}\n", crate::table::count(count, "element")))?;
+    print(&match args.json {
+        true => {
+            let members = [("path", (&target.path).into()), ("elements", count.into())];
+            json::pretty(&json::document(members).into())
+        }
+        false => format!("wrote {}\n", crate::table::count(count, "element")),
+    })?;
     Ok(Exit::Ok)
 }
 
 /// Writes the same element to all places.
-fn fill(array: &Array, picks: &[Pick], element: &[u8]) -> Result<(), Failure> {
+fn fill(array: &Array, picks: &[Pick], element: &[u8], quiet: bool) -> Result<(), Failure> {
     let size = array.data_type().memory_size().max(element.len());
     let all = picks.iter().fold(size as u64, |bytes, pick| bytes.saturating_mul(pick.count));
-    let progress = Progress::new(all, false);
+    let progress = Progress::new(all, quiet);
     for slab in Boxes::new(picks, array.chunk_grid(), size, Budget::DEFAULT) {
         let count = slab.count.iter().fold(1_u64, |count, length| count.saturating_mul(*length));
         let number = usize::try_from(count).unwrap_or(usize::MAX);

@@ -6,7 +6,7 @@ use zarr_xarray::blocking::Variable;
 use zarr_xarray::{Calendar, DecodedType, Positions, TimeUnit};
 
 use super::column::{Column, Style};
-use super::{Args, Format, PIECE, flush_at, table};
+use super::{Args, Format, PIECE, delimited, flush_at};
 use crate::exit::{Exit, Failure, Outcome};
 use crate::labels::{Around, Chosen};
 use crate::nested::Nested;
@@ -32,10 +32,10 @@ pub(super) fn run(args: &Args, format: Format, target: &Target, array: &Array, s
         Chosen::Labels(selectors) => around.picks(selectors),
     };
     let part = Part { variable, picks: picks.map_err(in_array)? };
-    let output = Output::open(args.output.as_deref())?;
+    let mut output = Output::open(args.output.as_deref())?;
     let done = match format.delimiter() {
-        Some(delimiter) => table::decoded(&around.dataset, &part, array, delimiter, output),
-        None => part.print(format, array, output),
+        Some(delimiter) => delimited::decoded(&around.dataset, &part, array, delimiter, &mut output),
+        None => part.print(format, array, &mut output),
     };
     done.map_err(in_array)?;
     Ok(Exit::Ok)
@@ -54,7 +54,7 @@ impl Part {
     }
 
     /// Prints the part in all formats but tables.
-    fn print(&self, format: Format, array: &Array, mut out: Output) -> Result<(), Failure> {
+    fn print(&self, format: Format, array: &Array, out: &mut Output) -> Result<(), Failure> {
         let shape: Vec<u64> = self.picks.iter().filter(|pick| pick.keep).map(|pick| pick.count).collect();
         let mut nested = (format == Format::Json).then(|| Nested::new(&shape));
         let style = if format == Format::Json { Style::Json } else { Style::Text };
@@ -64,7 +64,8 @@ impl Part {
                 Vec::new()
             }
             Format::Npy => npy_header(self.variable.data_type(), &shape)?,
-            _ => Vec::new(),
+            Format::Json | Format::Text => Vec::new(),
+            _ => return Err(Failure::unsupported("--decode prints raw, json, text, npy, csv and tsv")),
         };
         for slab in self.slabs(array) {
             let count = slab.count.iter().product::<u64>();
@@ -84,9 +85,9 @@ impl Part {
                 if nested.is_none() {
                     text.push(b'\n');
                 }
-                flush_at(PIECE, &mut out, &mut text)?;
+                flush_at(PIECE, out, &mut text)?;
             }
-            flush_at(0, &mut out, &mut text)?;
+            flush_at(0, out, &mut text)?;
         }
         out.write(&header)?;
         if let Some(mut nested) = nested {
@@ -94,7 +95,7 @@ impl Part {
             for _ in 0..nested.hollow() {
                 nested.before(&mut text);
                 text.extend_from_slice(b"[]");
-                flush_at(PIECE, &mut out, &mut text)?;
+                flush_at(PIECE, out, &mut text)?;
             }
             nested.end(&mut text);
             out.write(&text)?;

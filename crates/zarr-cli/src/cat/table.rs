@@ -1,217 +1,166 @@
-//! `zarr cat --format csv`: a table with a row for each element.
+//! Prints elements as tables: Arrow and Parquet.
 
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array as _, ArrayRef, RecordBatch, UInt64Array};
+use arrow_ipc::writer::{FileWriter, StreamWriter};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use zarr_array::blocking::Array;
-use zarr_xarray::blocking::{Dataset, Variable};
 
-use super::column::{Column, Style};
-use super::decoded::{Part, places, read};
-use crate::elements::Elements;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
-use crate::render::Render;
-use crate::select::Pick;
+use crate::progress::Progress;
+use crate::select::{Pick, selection};
 use crate::slabs::{Budget, Slab, Slabs};
 
-/// Prints stored elements, each after its positions.
-pub(super) fn stored(array: &Array, picks: &[Pick], delimiter: u8, out: Output) -> Result<(), Failure> {
-    let data_type = array.data_type();
-    let render = Render::text(data_type)
-        .ok_or_else(|| Failure::unsupported(format!("elements of {data_type} cannot be printed")))?;
-    let names = array.metadata().dimension_names();
-    let name = |dim: usize| names.and_then(|names| names.get(dim)?.clone()).unwrap_or(format!("dim_{dim}"));
-    let mut rows = Rows::new(delimiter, out);
-    let value = array.path().rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("value");
-    let titles = (0..picks.len()).map(name).chain([value.to_owned()]);
-    rows.row(titles)?;
-    let mut field = Vec::new();
-    for slab in Slabs::new(picks, array.chunk_grid(), data_type.memory_size(), Budget::DEFAULT) {
-        let elements = Elements::read(array, slab.selection(picks))?;
-        let mut cursor = Places::new(&slab);
-        elements.each(data_type.memory_size(), |element| {
-            for (pick, at) in picks.iter().zip(cursor.positions(&slab)) {
-                rows.field(pick.position(at).to_string().as_bytes())?;
+/// The limits of one batch of rows, with their positions.
+const BATCH: Budget = Budget { bytes: 16 << 20, most: 64 << 20, chunks: 1 << 16 };
+
+/// The format of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    Stream,
+    #[cfg(feature = "parquet")]
+    Parquet,
+}
+
+/// Prints a row for each element: a column with the position in the array for each dimension that the selection keeps,
+/// and a column with the element, or one for each field of a struct.
+pub(super) fn print(kind: Kind, array: &Array, picks: &[Pick], output: &mut Output) -> Result<(), Failure> {
+    let size = array.data_type().memory_size() + 8 * picks.iter().filter(|pick| pick.keep).count();
+    let columns = Columns::new(array, picks);
+    let all = picks.iter().fold(size as u64, |bytes, pick| bytes.saturating_mul(pick.count));
+    let progress = Progress::new(all, output.is_stdout());
+    let mut slabs = Slabs::new(picks, array.chunk_grid(), size, BATCH);
+    // Without elements the table has its columns and no rows.
+    let nothing =
+        || Slab { start: vec![0; picks.len()], count: picks.iter().map(|pick| pick.count).collect() };
+    let first = columns.batch(array, picks, &slabs.next().unwrap_or_else(nothing))?;
+    let mut table = Table::new(kind, output, &first.schema())?;
+    table.rows(&first)?;
+    for slab in slabs {
+        table.rows(&columns.batch(array, picks, &slab)?)?;
+        progress.add(slab.count.iter().fold(size as u64, |bytes, count| bytes.saturating_mul(*count)));
+    }
+    table.end()?;
+    output.finish()
+}
+
+/// The names of the columns.
+struct Columns {
+    /// The kept dimensions.
+    dimensions: Vec<(usize, String)>,
+    element: String,
+}
+
+impl Columns {
+    fn new(array: &Array, picks: &[Pick]) -> Self {
+        let names = array.metadata().document().dimension_names().map(<[_]>::to_vec).unwrap_or_default();
+        let name = |dim: usize| names.get(dim).cloned().flatten().filter(|name| !name.is_empty());
+        let kept = picks.iter().enumerate().filter(|(_, pick)| pick.keep).map(|(dim, _)| dim);
+        let dimensions = kept.map(|dim| (dim, name(dim).unwrap_or_else(|| format!("dim_{dim}")))).collect();
+        let element = array.path().rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("value");
+        Self { dimensions, element: element.to_owned() }
+    }
+
+    fn batch(&self, array: &Array, picks: &[Pick], slab: &Slab) -> Result<RecordBatch, Failure> {
+        let positions = self.dimensions.iter().map(|(dim, name)| {
+            let column: ArrayRef = Arc::new(UInt64Array::from(positions(picks, slab, *dim)));
+            (name.clone(), column)
+        });
+        let mut columns: Vec<(String, ArrayRef)> = positions.collect();
+        let part = picks.iter().zip(slab.start.iter().zip(&slab.count));
+        let (_, elements) =
+            array.read_arrow(selection(part.map(|(pick, (start, count))| pick.part(*start, *count))))?;
+        match elements.as_struct_opt() {
+            Some(rows) => {
+                let names = rows.fields().iter().map(|field| field.name().clone());
+                columns.extend(names.zip(rows.columns().iter().cloned()));
             }
-            cursor.step(&slab);
-            field.clear();
-            render.element(element, &mut field)?;
-            rows.field(&field)?;
-            rows.end_row()
-        })?;
-    }
-    rows.end()
-}
-
-/// Prints decoded elements, each after the coordinates of its dimensions, and then all other coordinates along them. A
-/// dimension without a coordinate has its positions.
-pub(super) fn decoded(
-    dataset: &Dataset,
-    part: &Part,
-    array: &Array,
-    delimiter: u8,
-    out: Output,
-) -> Result<(), Failure> {
-    let Part { variable, picks } = part;
-    let own = variable.dimensions();
-    let coordinates = coordinates_of(dataset, variable)?;
-    let mut rows = Rows::new(delimiter, out);
-    let (indexes, others): (Vec<_>, Vec<_>) =
-        coordinates.into_iter().partition(|coordinate| own.contains(&coordinate.name().to_owned()));
-    let titles = own.iter().cloned().chain(others.iter().map(|c| c.name().to_owned()));
-    rows.row(titles.chain([variable.name().to_owned()]))?;
-    let mut field = Vec::new();
-    for slab in part.slabs(array) {
-        let values = Column::new(read(variable, picks, &slab)?.read_any()?, Style::Field)?;
-        let along = |of: &Variable| Along::new(of, variable, picks, &slab);
-        let labels = own.iter().map(|name| indexes.iter().find(|c| c.name() == name).map(along).transpose());
-        let labels = labels.collect::<Result<Vec<_>, _>>()?;
-        let others = others.iter().map(along).collect::<Result<Vec<_>, _>>()?;
-        let mut cursor = Places::new(&slab);
-        let count = usize::try_from(slab.count.iter().product::<u64>()).unwrap_or(usize::MAX);
-        for i in 0..count {
-            for (dim, label) in labels.iter().enumerate() {
-                field.clear();
-                match label {
-                    Some(label) => label.element(&cursor.at, &mut field)?,
-                    None => field
-                        .extend(picks[dim].position(slab.start[dim] + cursor.at[dim]).to_string().bytes()),
-                }
-                rows.field(&field)?;
+            None => columns.push((self.element.clone(), elements)),
+        }
+        // A column whose name another column has before it gets a name of its own.
+        for i in 1..columns.len() {
+            while columns[..i].iter().any(|(name, _)| *name == columns[i].0) {
+                columns[i].0.push('_');
             }
-            for other in &others {
-                field.clear();
-                other.element(&cursor.at, &mut field)?;
-                rows.field(&field)?;
+        }
+        let fields = columns.iter().enumerate().map(|(i, (name, column))| {
+            let is_position = i < self.dimensions.len();
+            Field::new(name, column.data_type().clone(), !is_position && is_nullable(column.data_type()))
+        });
+        let schema = Schema::new(fields.collect::<Vec<_>>());
+        let columns = columns.into_iter().map(|(_, column)| column).collect();
+        RecordBatch::try_new(schema.into(), columns).map_err(|e| Failure::new(Exit::Io, e.to_string()))
+    }
+}
+
+/// Whether elements can be null: "not a time" is.
+fn is_nullable(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Timestamp(..) | DataType::Duration(_))
+}
+
+/// Returns the positions of all elements of a box in one dimension of the array, in C order.
+fn positions(picks: &[Pick], slab: &Slab, dim: usize) -> Vec<u64> {
+    let lengths =
+        |counts: &[u64]| counts.iter().fold(1, |n, count| n * usize::try_from(*count).unwrap_or(usize::MAX));
+    let (before, behind) = (lengths(&slab.count[..dim]), lengths(&slab.count[dim + 1..]));
+    let position = |i: u64| picks[dim].position(slab.start[dim] + i);
+    let once = (0..slab.count[dim]).flat_map(|i| std::iter::repeat_n(position(i), behind));
+    let once: Vec<u64> = once.collect();
+    once.repeat(before)
+}
+
+/// A table that is written batch by batch.
+enum Table<'a> {
+    File(Box<FileWriter<&'a mut Output>>),
+    Stream(Box<StreamWriter<&'a mut Output>>),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<parquet::arrow::ArrowWriter<&'a mut Output>>),
+}
+
+impl<'a> Table<'a> {
+    fn new(kind: Kind, output: &'a mut Output, schema: &SchemaRef) -> Result<Self, Failure> {
+        match kind {
+            Kind::File => FileWriter::try_new(output, schema).map(Box::new).map(Self::File).map_err(failed),
+            Kind::Stream => {
+                StreamWriter::try_new(output, schema).map(Box::new).map(Self::Stream).map_err(failed)
             }
-            field.clear();
-            values.element(i, &mut field)?;
-            rows.field(&field)?;
-            rows.end_row()?;
-            cursor.step(&slab);
-        }
-    }
-    rows.end()
-}
-
-/// Returns the coordinates whose dimensions the variable has, without itself.
-fn coordinates_of(dataset: &Dataset, variable: &Variable) -> Result<Vec<Variable>, Failure> {
-    let mut found = Vec::new();
-    let broken: Vec<&str> = dataset.broken().map(|(name, _)| name).collect();
-    for name in dataset.coordinates().filter(|name| *name != variable.name() && !broken.contains(name)) {
-        let coordinate = dataset.variable(name)?;
-        if coordinate.dimensions().iter().all(|dimension| variable.dimensions().contains(dimension)) {
-            found.push(coordinate);
-        }
-    }
-    Ok(found)
-}
-
-/// The elements of a coordinate in a slab of a variable.
-struct Along {
-    elements: Column,
-    /// For each dimension of the variable, the distance of two elements.
-    strides: Vec<u64>,
-}
-
-impl Along {
-    fn new(coordinate: &Variable, variable: &Variable, picks: &[Pick], slab: &Slab) -> Result<Self, Failure> {
-        let dim_of = |name: &String| variable.dimensions().iter().position(|own| own == name);
-        let dims: Vec<usize> = coordinate.dimensions().iter().filter_map(dim_of).collect();
-        let mut positions = Vec::with_capacity(dims.len());
-        let mut strides = vec![0; picks.len()];
-        let mut stride = 1_u64;
-        for dim in dims.into_iter().rev() {
-            let (start, count) = (slab.start[dim], slab.count[dim]);
-            positions.push((variable.dimensions()[dim].clone(), places(&picks[dim].part(start, count))?));
-            strides[dim] += stride;
-            stride = stride.saturating_mul(count);
-        }
-        let elements = Column::new(coordinate.isel(positions)?.read_any()?, Style::Field)?;
-        Ok(Self { elements, strides })
-    }
-
-    /// Appends the element at an index of the slab.
-    fn element(&self, at: &[u64], out: &mut Vec<u8>) -> Result<(), Failure> {
-        let offset: u64 = self.strides.iter().zip(at).map(|(stride, at)| stride * at).sum();
-        self.elements.element(usize::try_from(offset).unwrap_or(usize::MAX), out)
-    }
-}
-
-/// The index of an element in a slab, counted in C order.
-struct Places {
-    at: Vec<u64>,
-}
-
-impl Places {
-    fn new(slab: &Slab) -> Self {
-        Self { at: vec![0; slab.count.len()] }
-    }
-
-    /// Returns the positions in the result of the selection.
-    fn positions(&self, slab: &Slab) -> Vec<u64> {
-        self.at.iter().zip(&slab.start).map(|(at, start)| at + start).collect()
-    }
-
-    fn step(&mut self, slab: &Slab) {
-        for (at, count) in self.at.iter_mut().zip(&slab.count).rev() {
-            *at += 1;
-            if *at < *count {
-                return;
+            #[cfg(feature = "parquet")]
+            Kind::Parquet => {
+                let properties = parquet::file::properties::WriterProperties::builder()
+                    .set_compression(parquet::basic::Compression::SNAPPY)
+                    .build();
+                let writer = parquet::arrow::ArrowWriter::try_new(output, schema.clone(), Some(properties));
+                writer.map(Box::new).map(Self::Parquet).map_err(failed)
             }
-            *at = 0;
+        }
+    }
+
+    fn rows(&mut self, batch: &RecordBatch) -> Result<(), Failure> {
+        match self {
+            Self::File(writer) => writer.write(batch).map_err(|e| writer.get_mut().failure(e)),
+            Self::Stream(writer) => writer.write(batch).map_err(|e| writer.get_mut().failure(e)),
+            #[cfg(feature = "parquet")]
+            Self::Parquet(writer) => writer.write(batch).map_err(|e| writer.inner_mut().failure(e)),
+        }
+    }
+
+    fn end(self) -> Result<(), Failure> {
+        match self {
+            Self::File(mut writer) => writer.finish().map_err(|e| writer.get_mut().failure(e)),
+            Self::Stream(mut writer) => writer.finish().map_err(|e| writer.get_mut().failure(e)),
+            #[cfg(feature = "parquet")]
+            Self::Parquet(mut writer) => match writer.finish() {
+                Ok(_) => Ok(()),
+                Err(e) => Err(writer.inner_mut().failure(e)),
+            },
         }
     }
 }
 
-/// The number of rows that are written at once.
-const BLOCK: usize = 4096;
-
-/// Rows of fields.
-struct Rows {
-    out: Output,
-    delimiter: u8,
-    block: csv::Writer<Vec<u8>>,
-    /// The rows in the block.
-    count: usize,
-}
-
-impl Rows {
-    fn new(delimiter: u8, out: Output) -> Self {
-        Self { out, delimiter, block: block(delimiter), count: 0 }
-    }
-
-    fn row(&mut self, fields: impl IntoIterator<Item = String>) -> Result<(), Failure> {
-        for field in fields {
-            self.field(field.as_bytes())?;
-        }
-        self.end_row()
-    }
-
-    fn field(&mut self, field: &[u8]) -> Result<(), Failure> {
-        self.block.write_field(field).map_err(failed)
-    }
-
-    fn end_row(&mut self) -> Result<(), Failure> {
-        self.block.write_record(None::<&[u8]>).map_err(failed)?;
-        self.count += 1;
-        if self.count == BLOCK { self.flush() } else { Ok(()) }
-    }
-
-    fn flush(&mut self) -> Result<(), Failure> {
-        let full = std::mem::replace(&mut self.block, block(self.delimiter));
-        self.count = 0;
-        self.out.write(&full.into_inner().map_err(|e| failed(e.into_error().into()))?)
-    }
-
-    fn end(&mut self) -> Result<(), Failure> {
-        self.flush()?;
-        self.out.finish()
-    }
-}
-
-fn block(delimiter: u8) -> csv::Writer<Vec<u8>> {
-    csv::WriterBuilder::new().delimiter(delimiter).flexible(true).from_writer(Vec::new())
-}
-
-fn failed(e: csv::Error) -> Failure {
-    Failure::new(Exit::Io, format!("cannot write the table: {e}"))
+fn failed(e: impl std::fmt::Display) -> Failure {
+    Failure::new(Exit::Io, format!("the table cannot be written: {e}"))
 }

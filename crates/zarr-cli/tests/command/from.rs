@@ -334,6 +334,7 @@ fn a_part_of_an_array_is_overwritten() {
     run(&folder, "write a.zarr -s 0 --value 1.5").fails(2, &["--value", "\"1.5\""]);
     run(&folder, "write a.zarr -s 0").exits(2).says(&["--from", "--value"]);
     run(&folder, "create s.zarr --shape 3 --dtype str --chunks 2").ok();
-    run(&folder, "write s.zarr -s 1: --value text").ok();
+    let told = run(&folder, "write s.zarr -s 1: --value text --json").ok().json();
+    assert_eq!(told, json!({ "schema_version": 1, "path": "/", "elements": 2 }));
     assert_eq!(elements(&folder, "s.zarr"), json!(["", "text", "text"]));
 }

@@ -33,6 +33,8 @@ mod services;
 mod shards;
 mod strangers;
 mod sweep;
+#[cfg(any(feature = "arrow", feature = "image"))]
+mod tables;
 mod tasks;
 mod tree;
 mod uneven;

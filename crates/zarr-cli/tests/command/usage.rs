@@ -18,7 +18,7 @@ fn completions_name_all_verbs() {
 
 #[test]
 fn help_is_wrapped() {
-    for verb in ["info", "copy", "create", "rm"] {
+    for verb in ["info", "cat", "copy", "create", "append", "write", "resize", "mv", "rm"] {
         for option in ["-h", "--help"] {
             let done = zarr([verb, option]).ok();
             let help = done.text().split("Examples:").next().unwrap();
@@ -39,7 +39,11 @@ fn help_and_version_succeed_and_help_has_examples() {
         "explain",
         "copy",
         "create",
+        "append",
+        "write",
+        "resize",
         "attrs",
+        "mv",
         "rm",
         "consolidate",
         "validate",
@@ -76,6 +80,13 @@ fn a_wrong_command_line_exits_with_2() {
         &["create", "a"],
         &["create", "a", "--group", "--shape", "1"],
         &["create", "a", "--shape", "1"],
+        &["create", "a", "--group", "--from", "b.npy"],
+        &["create", "a", "--shape", "1", "--dtype", "i1", "--from-format", "raw"],
+        &["write", "a"],
+        &["write", "a", "--value", "1", "--from", "b.npy"],
+        &["resize", "a"],
+        &["resize", "a", "x"],
+        &["mv", "a"],
         &["attrs", "set", "a", "x"],
         &["attrs", "rm", "a"],
         &["consolidate", "a", "--check", "--remove"],

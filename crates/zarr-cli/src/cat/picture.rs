@@ -1,0 +1,254 @@
+//! Prints a plane of numbers as a PNG picture.
+
+mod png;
+
+use std::io::{self, Write};
+
+use clap::ValueEnum;
+use colorous::Gradient;
+use half::f16;
+use zarr_array::DataType;
+use zarr_array::blocking::Array;
+
+use crate::elements::Elements;
+use crate::exit::Failure;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::select::Pick;
+use crate::slabs::{Budget, Slab, Slabs};
+use png::{Channels, Png};
+
+/// The options of pictures.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Options {
+    /// The colours of a picture; shades of gray by default.
+    #[arg(long, value_enum, value_name = "NAME")]
+    colormap: Option<Colormap>,
+    /// The elements that get the first and the last colour of a picture; by default the smallest and the largest, and
+    /// 0 and 255 for uint8. Finding them reads the elements twice.
+    #[arg(long, value_name = "MIN,MAX", allow_hyphen_values = true, value_parser = range)]
+    range: Option<(f64, f64)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Colormap {
+    Blues,
+    Cividis,
+    Cool,
+    Gray,
+    Greens,
+    Inferno,
+    Magma,
+    Plasma,
+    #[value(name = "rdbu")]
+    RdBu,
+    Reds,
+    Sinebow,
+    Spectral,
+    Turbo,
+    Viridis,
+}
+
+impl Colormap {
+    /// Returns the colours, or `None` for shades of gray.
+    fn gradient(self) -> Option<Gradient> {
+        Some(match self {
+            Self::Gray => return None,
+            Self::Blues => colorous::BLUES,
+            Self::Cividis => colorous::CIVIDIS,
+            Self::Cool => colorous::COOL,
+            Self::Greens => colorous::GREENS,
+            Self::Inferno => colorous::INFERNO,
+            Self::Magma => colorous::MAGMA,
+            Self::Plasma => colorous::PLASMA,
+            Self::RdBu => colorous::RED_BLUE,
+            Self::Reds => colorous::REDS,
+            Self::Sinebow => colorous::SINEBOW,
+            Self::Spectral => colorous::SPECTRAL,
+            Self::Turbo => colorous::TURBO,
+            Self::Viridis => colorous::VIRIDIS,
+        })
+    }
+}
+
+fn range(text: &str) -> Result<(f64, f64), String> {
+    let number = |part: &str| part.trim().parse::<f64>().ok().filter(|n| n.is_finite());
+    let both = text.split_once(',').and_then(|(min, max)| Some((number(min)?, number(max)?)));
+    both.filter(|(min, max)| min < max).ok_or_else(|| format!("{text:?} is not MIN,MAX, with MIN below MAX"))
+}
+
+/// Returns an element as a number.
+type Number = fn(&[u8]) -> f64;
+
+fn number(data_type: &DataType) -> Option<Number> {
+    macro_rules! as_float {
+        ($t:ty) => {
+            |element| <$t>::from_ne_bytes(element.try_into().unwrap_or_default()) as f64
+        };
+    }
+    #[allow(clippy::cast_lossless, reason = "a colour needs no more digits, and one form suits all types")]
+    Some(match data_type {
+        DataType::Bool | DataType::UInt8 => as_float!(u8),
+        DataType::Int8 => as_float!(i8),
+        DataType::Int16 => as_float!(i16),
+        DataType::Int32 => as_float!(i32),
+        DataType::Int64 => as_float!(i64),
+        DataType::UInt16 => as_float!(u16),
+        DataType::UInt32 => as_float!(u32),
+        DataType::UInt64 => as_float!(u64),
+        DataType::Float16 => |element| f16::from_ne_bytes(element.try_into().unwrap_or_default()).to_f64(),
+        DataType::Float32 => as_float!(f32),
+        DataType::Float64 => as_float!(f64),
+        _ => return None,
+    })
+}
+
+/// Prints the selected elements, which have two dimensions: rows from top to bottom, and columns. NaN is transparent.
+pub(super) fn print(
+    options: &Options,
+    array: &Array,
+    picks: &[Pick],
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let data_type = array.data_type();
+    let number = number(data_type)
+        .ok_or_else(|| Failure::unsupported(format!("elements of data type {data_type} have no colour")))?;
+    let sides: Vec<u64> = picks.iter().filter(|pick| pick.keep).map(|pick| pick.count).collect();
+    let side = |length: u64| u32::try_from(length).ok().filter(|length| (1..=1 << 30).contains(length));
+    let &[height, width] = &sides[..] else {
+        let message = format!(
+            "a picture has two dimensions, the selection has {}; select a plane with -s",
+            sides.len()
+        );
+        return Err(Failure::usage(message));
+    };
+    let (Some(height), Some(width)) = (side(height), side(width)) else {
+        return Err(Failure::usage(format!("a picture cannot have {height} × {width} elements")));
+    };
+    let scale = Scale::new(options, array, picks, number)?;
+    let gradient = options.colormap.and_then(Colormap::gradient);
+    let may_be_nan = matches!(data_type, DataType::Float16 | DataType::Float32 | DataType::Float64);
+    let channels = match (gradient, may_be_nan) {
+        (None, false) => Channels::Gray,
+        (None, true) => Channels::GrayAlpha,
+        (Some(_), false) => Channels::Rgb,
+        (Some(_), true) => Channels::Rgba,
+    };
+    let pixel = |element: &[u8], out: &mut Vec<u8>| {
+        let (part, alpha) = match number(element) {
+            n if n.is_nan() => (0.0, 0),
+            n => (scale.part(n), 255),
+        };
+        match gradient {
+            // A part is between 0 and 1.
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 255")]
+            None => out.push((part * 255.0).round() as u8),
+            Some(gradient) => {
+                let colour = gradient.eval_continuous(part);
+                out.extend([colour.r, colour.g, colour.b]);
+            }
+        }
+        if may_be_nan {
+            out.push(alpha);
+        }
+    };
+    match draw(array, picks, || Png::new(&mut *output, width, height, channels), pixel) {
+        Ok(()) => output.finish(),
+        Err(Error::Elements(e)) => Err(e),
+        Err(Error::Picture(e)) => Err(output.failure(e)),
+    }
+}
+
+/// What can fail while a picture is drawn.
+enum Error {
+    Elements(Failure),
+    Picture(io::Error),
+}
+
+impl From<io::Error> for Error {
+    fn from(e: io::Error) -> Self {
+        Self::Picture(e)
+    }
+}
+
+/// Draws all pixels. Begins the picture after the first elements are read, so most errors leave no output.
+fn draw<W: Write>(
+    array: &Array,
+    picks: &[Pick],
+    begin: impl FnOnce() -> io::Result<Png<W>>,
+    pixel: impl Fn(&[u8], &mut Vec<u8>),
+) -> Result<(), Error> {
+    let size = array.data_type().memory_size();
+    let read = |slab: Slab| Elements::read(array, slab.selection(picks)).map_err(Error::Elements);
+    let mut slabs = Slabs::new(picks, array.chunk_grid(), size, Budget::DEFAULT);
+    let mut next = slabs.next().map(read).transpose()?;
+    let all = picks.iter().fold(size as u64, |bytes, pick| bytes.saturating_mul(pick.count));
+    let progress = Progress::new(all, false);
+    let mut picture = begin()?;
+    let mut pixels = Vec::new();
+    while let Some(elements) = next {
+        let mut bytes = 0;
+        pixels.clear();
+        let drawn = elements.each(size, |element| {
+            pixel(element, &mut pixels);
+            bytes += size as u64;
+            Ok(())
+        });
+        drawn.map_err(Error::Elements)?;
+        picture.write(&pixels)?;
+        progress.add(bytes);
+        next = slabs.next().map(read).transpose()?;
+    }
+    Ok(picture.finish()?)
+}
+
+/// The numbers that get the first and the last colour.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Scale(f64, f64);
+
+impl Scale {
+    fn new(options: &Options, array: &Array, picks: &[Pick], number: Number) -> Result<Self, Failure> {
+        match (options.range, array.data_type()) {
+            (Some((min, max)), _) => return Ok(Self(min, max)),
+            (None, DataType::UInt8) => return Ok(Self(0.0, 255.0)),
+            (None, DataType::Bool) => return Ok(Self(0.0, 1.0)),
+            _ => {}
+        }
+        let size = array.data_type().memory_size();
+        let mut scale = Self(f64::INFINITY, f64::NEG_INFINITY);
+        for slab in Slabs::new(picks, array.chunk_grid(), size, Budget::DEFAULT) {
+            Elements::read(array, slab.selection(picks))?.each(size, |element| {
+                let n = number(element);
+                if n.is_finite() {
+                    scale = Self(scale.0.min(n), scale.1.max(n));
+                }
+                Ok(())
+            })?;
+        }
+        Ok(scale)
+    }
+
+    /// Returns the place of a number between both, from 0 to 1.
+    fn part(self, n: f64) -> f64 {
+        let Self(min, max) = self;
+        // Half of each, because the difference may be infinite.
+        let part = (n / 2.0 - min / 2.0) / (max / 2.0 - min / 2.0);
+        if part.is_nan() { 0.0 } else { part.clamp(0.0, 1.0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_cut_at_the_ends_of_the_range() {
+        let scale = Scale(-10.0, 30.0);
+        let parts = [-50.0, -10.0, 10.0, 30.0, f64::INFINITY].map(|n| scale.part(n));
+        assert_eq!(parts, [0.0, 0.0, 0.5, 1.0, 1.0]);
+        assert_eq!(Scale(5.0, 5.0).part(5.0), 0.0);
+        assert_eq!(Scale(f64::MIN, f64::MAX).part(0.0), 0.5);
+        assert_eq!([range("-1,2.5"), range("3e2,4e2")], [Ok((-1.0, 2.5)), Ok((300.0, 400.0))]);
+        assert!(["", "1", "2,1", "a,b", "0,inf"].into_iter().all(|text| range(text).is_err()));
+    }
+}
