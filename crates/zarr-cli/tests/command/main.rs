@@ -23,6 +23,7 @@ mod migrate;
 mod moved;
 mod older;
 mod rm;
+mod rules;
 #[cfg(all(feature = "s3", feature = "http"))]
 mod services;
 mod shards;

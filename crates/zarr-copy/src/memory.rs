@@ -1,0 +1,93 @@
+//! The memory of a copy, which is counted before it is taken.
+
+use zarr_array::traits::store::Drive;
+use zarr_array::{Array, Cpu, Storage};
+use zarr_engine::{Gate, Permit};
+
+/// The default of the setting: 512 MiB.
+pub(crate) const DEFAULT: u64 = 512 << 20;
+
+/// Memory for the largest source chunk and the blocks of one array.
+///
+/// A quarter is for encoded chunks that are read, a quarter for decoded chunks that a block covers in part (one for each
+/// thread), and the rest for blocks. If a chunk needs more than a quarter, the blocks have less.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shares {
+    /// The number of threads that decode and encode.
+    pub(crate) threads: usize,
+    /// Encoded bytes in flight.
+    pub(crate) in_flight: u64,
+    /// Bytes of decoded chunks that a block covers in part.
+    scratch: u64,
+    /// Bytes for blocks.
+    pub(crate) blocks: u64,
+}
+
+impl Shares {
+    /// Divides `most` bytes for chunks of `chunk` decoded bytes.
+    pub(crate) fn new(most: u64, chunk: u64, threads: usize) -> Self {
+        let quarter = most / 4;
+        let fits = usize::try_from(quarter / chunk.max(1)).unwrap_or(usize::MAX);
+        let threads = threads.clamp(1, fits.max(1));
+        let scratch = chunk.saturating_mul(threads as u64);
+        let in_flight = quarter.max(chunk);
+        Self { threads, in_flight, scratch, blocks: most.saturating_sub(in_flight).saturating_sub(scratch) }
+    }
+
+    /// Returns the bytes beside the blocks.
+    pub(crate) fn fixed(self) -> u64 {
+        self.in_flight.saturating_add(self.scratch)
+    }
+}
+
+/// Bytes that several blocks or objects share.
+#[derive(Debug, Clone)]
+pub(crate) struct Room(Gate);
+
+impl Room {
+    pub(crate) fn new(bytes: u64) -> Self {
+        Self(Gate::new(usize::MAX, bytes))
+    }
+
+    pub(crate) fn most(&self) -> u64 {
+        self.0.most_bytes()
+    }
+
+    /// Waits until `bytes` are free, and takes them until the permit is dropped.
+    pub(crate) async fn take(&self, bytes: u64) -> Permit {
+        self.0.enter(bytes).await
+    }
+}
+
+/// Limits the threads and the bytes in flight of an array.
+pub(crate) fn limited(array: Array, cpu: &Cpu, in_flight: u64) -> Array {
+    let requests = requests(array.storage());
+    array.with_cpu(cpu.clone()).with_in_flight(requests, in_flight)
+}
+
+fn requests(storage: &Storage) -> usize {
+    match storage.capabilities().drive {
+        Drive::Inline => usize::MAX,
+        remote => remote.in_flight(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shares_never_exceed_the_whole() {
+        for (most, chunk, cores, threads, blocks) in [
+            (400, 10, 4, 4, 260),
+            (400, 50, 4, 2, 200),
+            (400, 150, 4, 1, 100),
+            (400, 300, 4, 1, 0),
+            (400, 0, 4, 4, 300),
+        ] {
+            let shares = Shares::new(most, chunk, cores);
+            assert_eq!((shares.threads, shares.blocks), (threads, blocks), "{chunk}");
+            assert!(shares.in_flight >= chunk);
+        }
+    }
+}
